@@ -1,0 +1,43 @@
+"""The frame of the app: page settings, shared state, the menu in the order of the work, the sidebar."""
+
+import sys
+from pathlib import Path
+
+import streamlit as st
+
+HOME = Path(__file__).resolve().parent
+if str(HOME) not in sys.path:
+    sys.path.insert(0, str(HOME))
+
+from pages.parts import session, sidebar  # noqa: E402 - after the path is set
+
+PAGES = (
+    ("data", "Data", ":material/table_view:"),
+    ("preprocess", "Preprocess", ":material/tune:"),
+    ("train", "Train", ":material/model_training:"),
+    ("ordering", "Ordering", ":material/format_list_numbered:"),
+    ("parents", "Parents", ":material/account_tree:"),
+    ("graph", "Graph", ":material/hub:"),
+    ("lahman", "Lahman", ":material/sports_baseball:"),
+)
+
+
+def main() -> None:
+    """Draw the frame and the page that the address asks for."""
+    st.set_page_config(page_title="DISCO", page_icon=str(HOME / "assets/icon.svg"), layout="wide")
+    st.logo(str(HOME / "assets/logo.svg"), icon_image=str(HOME / "assets/icon.svg"), size="large")
+    st.html(HOME / "assets/app.css")
+    session.start()
+    page = st.navigation(
+        [
+            st.Page(f"pages/views/{name}.py", title=title, icon=icon, default=name == "data")
+            for name, title, icon in PAGES
+            if (HOME / f"pages/views/{name}.py").exists()
+        ],
+        expanded=True,
+    )
+    sidebar.draw()
+    page.run()
+
+
+main()

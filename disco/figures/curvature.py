@@ -1,0 +1,179 @@
+"""Why a node is or is not a sink: its curvature at each held-out row, grouped as the CCS groups it.
+
+For a sink the curvature Ĥ_j(x) depends on x_j alone, so that it does not vary among rows of one rank. The CCS is
+the variance left within ranks; the constant-curvature criterion adds the variance between them (paper, *Curvature
+Scores* and *CCS and OCS Computation*).
+"""
+
+from dataclasses import dataclass
+
+import numpy as np
+import pandas as pd
+import plotly.graph_objects as go
+from plotly.subplots import make_subplots
+
+from disco.figures import roles, theme
+from disco.figures.words import evenly, number, plain, wrapped
+
+MOST_POINTS = 6000  # drawn for one node; the numbers use every row
+MANY_LEVELS = 16  # above it the ranks are drawn as a line with a band
+SPREAD = 0.8  # of a rank's width taken by the folds side by side
+
+
+@dataclass(frozen=True)
+class Parts:
+    """The two parts of a node's curvature variance, means over folds.
+
+    Attributes:
+        within: the CCS: the variance within ranks, weighted by their rows.
+        total: the constant-curvature score: the variance over all admissible rows.
+        rows: how many held-out rows count.
+        levels: how many ranks count, over all folds.
+        left_out: rows whose rank has too few of them.
+    """
+
+    within: float
+    total: float
+    rows: int
+    levels: int
+    left_out: int
+
+
+def levels(curvature: pd.DataFrame, min_rows: int, admissible_only: bool) -> pd.DataFrame:
+    """Each fold's ranks: rows, mean and sample variance of the curvature, and whether the CCS counts them.
+
+    Args:
+        curvature: columns fold, row, rank, curvature, admissible.
+        min_rows: n_min.
+        admissible_only: leave out rows whose shifts leave the grid.
+    """
+    used = curvature[curvature["admissible"].astype(bool)] if admissible_only else curvature
+    table = used.groupby(["fold", "rank"])["curvature"].agg(rows="size", mean="mean", variance="var").reset_index()
+    table["counts"] = table["rows"] >= min_rows
+    return table
+
+
+def parts(curvature: pd.DataFrame, min_rows: int, admissible_only: bool) -> Parts:
+    """The variance within ranks and in all, as the two criteria take them."""
+    table = levels(curvature, min_rows, admissible_only)
+    counted = table[table["counts"]]
+    weighted = (counted["rows"] * counted["variance"]).groupby(counted["fold"]).sum()
+    within = (weighted / counted.groupby("fold")["rows"].sum()).mean()
+    used = curvature[curvature["admissible"].astype(bool)] if admissible_only else curvature
+    total = used.groupby("fold")["curvature"].var().mean()
+    rows = int(counted["rows"].sum())
+    return Parts(float(within), float(total), rows, len(counted), int(table["rows"].sum()) - rows)
+
+
+def by_rank(
+    nodes: dict[str, pd.DataFrame], sink: str, min_rows: int = 2, admissible_only: bool = False, seed: int = 0
+) -> go.Figure:
+    """The curvature of one node or two against their rank, on one scale.
+
+    Args:
+        nodes: for each node its frame of fold, row, rank, curvature, admissible.
+        sink: the node that the step takes out.
+        min_rows: n_min.
+        admissible_only: the rows outside the grid are drawn faint and count for nothing.
+    """
+    titles = [f"{plain(node, 24)}: {'the sink' if node == sink else 'stays'}" for node in nodes]
+    fig = make_subplots(rows=1, cols=len(nodes), shared_yaxes=True, subplot_titles=titles, horizontal_spacing=0.06)
+    for column, (node, frame) in enumerate(nodes.items(), start=1):
+        table = levels(frame, min_rows, admissible_only)
+        _points(fig, column, frame, admissible_only, seed)
+        if frame["rank"].nunique() > MANY_LEVELS:
+            _band(fig, column, table)
+        else:
+            _bars(fig, column, table)
+        fig.update_xaxes(title=f"rank of {plain(node, 18)}", col=column, zeroline=False, tickformat="d")
+        if frame["rank"].nunique() <= MANY_LEVELS:
+            fig.update_xaxes(dtick=1, col=column)
+    fig.update_yaxes(title="curvature (change of the log ratio)", col=1)
+    fig.update_yaxes(range=_middle(nodes))
+    return theme.layout(fig, title=wrapped(_title(nodes, sink, min_rows, admissible_only)), height=430)
+
+
+def _title(nodes: dict[str, pd.DataFrame], sink: str, min_rows: int, admissible_only: bool) -> str:
+    found = {node: parts(frame, min_rows, admissible_only) for node, frame in nodes.items()}
+    if len(found) == 1:
+        node, value = next(iter(found.items()))
+        return f"Rows of one rank of {plain(node, 18)} differ by a standard deviation of {number(value.within**0.5)}"
+    other = next(node for node in found if node != sink)
+    return (
+        f"Within a rank the curvature of {plain(other, 18)} varies with a standard deviation of "
+        f"{number(found[other].within ** 0.5)}, that of {plain(sink, 18)} with {number(found[sink].within ** 0.5)}"
+    )
+
+
+def _middle(nodes: dict[str, pd.DataFrame]) -> list[float]:
+    """A scale that shows all but the outermost 0.2 % of the rows at each end."""
+    values = np.concatenate([frame["curvature"].to_numpy() for frame in nodes.values()])
+    values = values[np.isfinite(values)]
+    low, high = np.quantile(values, [0.002, 0.998]) if len(values) else (-1.0, 1.0)
+    pad = 0.08 * (high - low) or 0.5
+    return [float(low - pad), float(high + pad)]
+
+
+def _shift(frame: pd.DataFrame, folds: list[int]) -> np.ndarray:
+    """The folds of a rank stand side by side."""
+    place = {fold: (index + 0.5) / len(folds) - 0.5 for index, fold in enumerate(folds)}
+    return frame["fold"].map(place).to_numpy() * SPREAD
+
+
+def _points(fig: go.Figure, column: int, frame: pd.DataFrame, admissible_only: bool, seed: int) -> None:
+    folds = sorted(frame["fold"].unique())
+    many = frame["rank"].nunique() > MANY_LEVELS
+    drawn = frame.iloc[evenly(np.arange(len(frame)), MOST_POINTS)]
+    jitter = np.random.default_rng(seed).uniform(-0.4, 0.4, len(drawn)) * SPREAD / len(folds)
+    across = drawn["rank"].to_numpy() + (0 if many else _shift(drawn, folds) + jitter)
+    counted = drawn["admissible"].to_numpy(dtype=bool) if admissible_only else np.ones(len(drawn), dtype=bool)
+    for index, fold in enumerate(folds):
+        colour = theme.FOLD_COLOURS[index % len(theme.FOLD_COLOURS)]
+        here = (drawn["fold"] == fold).to_numpy()
+        fig.add_scattergl(
+            x=across[here], y=drawn["curvature"].to_numpy()[here], mode="markers", name=f"fold {fold + 1}",
+            marker={"color": colour, "size": 4, "opacity": np.where(counted, 0.45, 0.08)[here]},
+            legendgroup=f"fold {fold}", showlegend=column == 1, customdata=drawn["row"].to_numpy()[here] + 1,
+            hovertemplate="row %{customdata}: %{y:.3g}<extra></extra>", row=1, col=column,
+        )  # fmt: skip
+
+
+def _bars(fig: go.Figure, column: int, table: pd.DataFrame) -> None:
+    """A rank's mean with one standard deviation each way; ranks with too few rows have no bar."""
+    shown = table[table["counts"]]
+    folds = sorted(table["fold"].unique())
+    across = shown["rank"].to_numpy() + _shift(shown, folds)
+    for index, fold in enumerate(folds):
+        here = (shown["fold"] == fold).to_numpy()
+        bar, spread = shown[here], np.sqrt(shown["variance"][here])
+        colour = theme.FOLD_COLOURS[index % len(theme.FOLD_COLOURS)]
+        fig.add_scatter(
+            x=across[here], y=bar["mean"], mode="markers", name=f"fold {fold + 1}", legendgroup=f"fold {fold}",
+            marker={"symbol": "line-ew-open", "size": 14, "color": colour, "line": {"width": 3}},
+            error_y={"array": spread, "thickness": 2.5, "width": 5, "color": colour},
+            customdata=np.column_stack([bar["rows"], spread]), showlegend=False,
+            hovertemplate="%{customdata[0]} rows, mean %{y:.3g}, standard deviation %{customdata[1]:.3g}<extra></extra>",
+            row=1, col=column,
+        )  # fmt: skip
+
+
+def _band(fig: go.Figure, column: int, table: pd.DataFrame) -> None:
+    """With many ranks: the mean as a line, two standard deviations as a bar at each counted rank."""
+    shown = table[table["counts"]]
+    pooled = shown.groupby("rank").apply(
+        lambda rank: pd.Series(
+            {
+                "mean": np.average(rank["mean"], weights=rank["rows"]),
+                "sd": np.sqrt(np.average(rank["variance"], weights=rank["rows"])),
+            }
+        ),
+        include_groups=False,
+    )
+    if pooled.empty:
+        return
+    fig.add_scatter(
+        x=pooled.index, y=pooled["mean"], mode="lines", name="mean ± standard deviation of a rank",
+        line={"color": roles.ACCENT, "width": 1.5}, showlegend=column == 1,
+        error_y={"array": pooled["sd"], "thickness": 1.2, "width": 0, "color": roles.ACCENT},
+        hovertemplate="rank %{x}: mean %{y:.3g}<extra></extra>", row=1, col=column,
+    )  # fmt: skip

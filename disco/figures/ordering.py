@@ -1,0 +1,217 @@
+"""The recursive sink removal as figures (paper, *DAG Recovery*, *CCS and OCS Computation*).
+
+Each figure is a Plotly figure of the frames a run leaves: `ccs` (step, remaining, node, fold, score, chosen) and
+`criteria` (step, node, fold and one column for each criterion under each boundary).
+"""
+
+from collections.abc import Sequence
+
+import numpy as np
+import pandas as pd
+import plotly.graph_objects as go
+
+from disco.figures import roles, theme
+from disco.figures.steps import Step, all_steps, fold_scores, step_of
+from disco.figures.words import log_ticks, number, plain, share, wrapped
+
+CRITERIA = {
+    "ccs_clipped": "CCS<br>clipped",
+    "ccs_admissible": "CCS<br>admissible",
+    "constant_clipped": "constant<br>clipped",
+    "constant_admissible": "constant<br>admissible",
+}
+SCORE_NAMES = {"ccs": "CCS", "constant": "constant-curvature score"}
+ROW = 24  # pixels a node's row
+
+
+def shown_rows(ccs: pd.DataFrame, step: int, order: Sequence[str], by: str, most: int, keep: str | None) -> list[str]:
+    """The nodes that a step's figures draw, from the top.
+
+    Args:
+        order: the causal order, source first.
+        by: "order" for the causal order, removed nodes left in place; "score" for the smallest scores first.
+        most: at most so many nodes; the smallest scores are kept.
+        keep: a node that stays whatever its score.
+    """
+    means = fold_scores(ccs, step).mean(axis=1).sort_values(kind="stable")
+    kept = means.index[:most].tolist()
+    if keep in means.index and keep not in kept:
+        kept = kept[:-1] + [keep]
+    if by == "score":
+        return kept
+    return [node for node in order if node in set(kept)] if len(order) > most else list(order)
+
+
+def scores(ccs: pd.DataFrame, step: int, rows: Sequence[str], picked: str | None = None, name: str = "CCS") -> go.Figure:
+    """The score of every remaining node at one step: each fold a small mark, their mean a large one.
+
+    The scale is logarithmic and the same at every step, so that the marks alone move when the steps play.
+
+    Args:
+        ccs: columns step, remaining, node, fold, score, chosen.
+        rows: the nodes to draw, from the top; those already removed keep an empty row.
+    """
+    decided = step_of(all_steps(ccs), step)
+    values = fold_scores(ccs, step)
+    drawn = [node for node in rows if node in values.index]
+    place = {node: row for row, node in enumerate(rows)}
+    low, high = _range(ccs["score"])
+    values = values.loc[drawn].clip(lower=low)
+    fig = go.Figure()
+    fig.add_scatter(
+        x=np.column_stack([values.min(axis=1), values.max(axis=1), np.full(len(drawn), np.nan)]).ravel(),
+        y=np.repeat([place[node] for node in drawn], 3),
+        mode="lines", line={"color": roles.MUTED, "width": 1.5}, hoverinfo="skip", showlegend=False,
+    )  # fmt: skip
+    for index, fold in enumerate(values.columns):
+        fig.add_scatter(
+            x=values[fold], y=[place[node] for node in drawn], mode="markers", name=f"fold {fold + 1}",
+            marker={"color": theme.FOLD_COLOURS[index % len(theme.FOLD_COLOURS)], "size": 6, "symbol": "line-ns-open"},
+            customdata=[plain(node) for node in drawn], hovertemplate=f"%{{customdata}}, fold {fold + 1}: %{{x:.3g}}",
+        )  # fmt: skip
+    _means(fig, values.mean(axis=1), place, decided, picked)
+    _margin(fig, decided, low)
+    _node_axis(fig, rows, set(values.index), decided.sink, picked)
+    _log_axis(fig, low, high, f"{name} (mean and each fold; logarithmic)")
+    last = int(ccs["step"].max())
+    title = f"Step {step} of {last}: {plain(decided.sink, 24)} has the smallest {name}"
+    return theme.layout(fig, title=wrapped(title), height=150 + ROW * len(rows))
+
+
+def _means(fig: go.Figure, means: pd.Series, place: dict[str, int], decided: Step, picked: str | None) -> None:
+    colours = [
+        roles.ACCENT if node == decided.sink else roles.PICKED if node == picked else roles.MUTED for node in means.index
+    ]
+    fig.add_scatter(
+        x=means, y=[place[node] for node in means.index], mode="markers", name="mean of the folds",
+        marker={"color": colours, "size": 11, "line": {"width": 0}}, customdata=list(means.index),
+        text=[plain(node) for node in means.index], hovertemplate="%{text}: %{x:.3g}, mean of the folds<extra></extra>",
+        showlegend=False,
+    )  # fmt: skip
+
+
+def _margin(fig: go.Figure, decided: Step, low: float) -> None:
+    """A band from the sink's score to the runner-up's, with the ratio written on it."""
+    left, right = max(decided.score, low), max(decided.score + decided.margin, low)
+    fig.add_vrect(x0=left, x1=right, fillcolor=roles.ACCENT, opacity=0.15, line_width=0, layer="below")
+    fig.add_annotation(
+        x=np.log10(right), y=1, xref="x", yref="paper", xanchor="left", yanchor="bottom", showarrow=False,
+        text=f"margin × {number(decided.ratio)}", font={"color": roles.ACCENT, "size": 12},
+    )  # fmt: skip
+
+
+def _range(values: pd.Series) -> tuple[float, float]:
+    """A padded range of the positive values; a value of zero is drawn at its low end."""
+    positive = values[values > 0]
+    if positive.empty:
+        return 1e-3, 1.0
+    return positive.min() / 1.3, positive.max() * 1.3
+
+
+def _log_axis(fig: go.Figure, low: float, high: float, title: str) -> None:
+    places, words = log_ticks(low, high)
+    fig.update_xaxes(
+        type="log", range=[np.log10(low), np.log10(high)], tickvals=places, ticktext=words, title=title, zeroline=False
+    )
+
+
+def _node_axis(fig: go.Figure, rows: Sequence[str], present: set[str], sink: str, picked: str | None) -> None:
+    def written(node: str) -> str:
+        text = plain(node, 18)
+        if node not in present:
+            return f'<span style="color:{roles.FAINT}">{text}</span>'
+        return f"<b>{text}</b>" if node in (sink, picked) else text
+
+    fig.update_yaxes(
+        tickvals=list(range(len(rows))), ticktext=[written(node) for node in rows],
+        range=[len(rows) - 0.4, -0.6], showgrid=False, zeroline=False, title=None,
+    )  # fmt: skip
+
+
+def margins(table: pd.DataFrame, step: int | None = None) -> go.Figure:
+    """How clear each removal was: the runner-up's score over the sink's, and whether the folds agree.
+
+    Args:
+        table: what `all_steps` gives.
+        step: the step to mark.
+    """
+    ratio = table["ratio"].clip(lower=1.0, upper=1e3).fillna(1e3)
+    agree = table["folds_agreeing"] == table["folds"]
+    fig = go.Figure()
+    for those, colour, symbol, name in (
+        (agree, theme.FOLD_COLOURS[0], "circle", "all folds agree"),
+        (~agree, roles.ACCENT, "circle-open", "folds disagree"),
+    ):
+        fig.add_scatter(
+            x=table["step"][those], y=ratio[those], mode="markers", name=name,
+            marker={"color": colour, "symbol": symbol, "size": 9, "line": {"width": 2}},
+            customdata=np.column_stack([
+                [plain(node) for node in table["sink"][those]],
+                [plain(node) for node in table["runner_up"][those]],
+                [share(a, b) for a, b in zip(table["folds_agreeing"][those], table["folds"][those])],
+            ]) if those.any() else None,
+            hovertemplate="step %{x}: %{customdata[0]} before %{customdata[1]}, × %{y:.3g}, "
+            "%{customdata[2]} folds<extra></extra>",
+        )  # fmt: skip
+    if step is not None:
+        fig.add_vline(x=step, line={"color": roles.MUTED, "width": 1, "dash": "dot"})
+    top = max(2.0, float(ratio.max()) * 1.2)
+    places, words = log_ticks(1.0, top)
+    fig.update_yaxes(type="log", range=[-0.03, np.log10(top)], tickvals=places, ticktext=[f"× {w}" for w in words],
+                     title="runner-up over sink")  # fmt: skip
+    fig.update_xaxes(title="step (1 removes the last node of the order)", zeroline=False)
+    return theme.layout(fig, title=wrapped(_margins_title(table, agree)), height=280)
+
+
+def _margins_title(table: pd.DataFrame, agree: pd.Series) -> str:
+    close = int((table["ratio"] < 1.1).sum())
+    clear = f"The folds agree on {share(int(agree.sum()), len(table))} sinks"
+    return f"{clear}; {close} were won by less than 10 %" if close else clear
+
+
+def criteria(frame: pd.DataFrame, step: int, rows: Sequence[str]) -> go.Figure:
+    """Each remaining node's score as a multiple of the smallest, under both criteria and both boundaries.
+
+    Args:
+        frame: columns step, node, fold and the four of `CRITERIA`; unavailable scores are missing.
+        rows: the nodes to draw, from the top.
+    """
+    means = mean_criteria(frame, step)
+    present = [node for node in rows if node in means.index]
+    smallest = means.min()
+    relative = (means / smallest.where(smallest > 0)).loc[present]
+    sinks = {column: means[column].idxmin() for column in means if means[column].notna().any()}
+    text = [
+        ["–" if np.isnan(v) else "sink" if sinks.get(c) == node else f"× {number(v)}" for c, v in row.items()]
+        for node, row in relative.iterrows()
+    ]
+    fig = go.Figure(
+        go.Heatmap(
+            z=np.log10(relative.to_numpy()), x=list(range(len(CRITERIA))), y=list(range(len(present))),
+            text=text, texttemplate="%{text}", textfont={"size": 12}, zmin=0, zmax=2, colorscale=roles.SINK_SCALE,
+            showscale=False, xgap=2, ygap=2, customdata=means.loc[present].to_numpy(),
+            hovertemplate="score %{customdata:.4g}<extra></extra>",
+        )
+    )  # fmt: skip
+    fig.update_xaxes(
+        tickvals=list(range(len(CRITERIA))), ticktext=list(CRITERIA.values()), side="top", showgrid=False, zeroline=False
+    )
+    _node_axis(fig, present, set(present), "", None)
+    title = _criteria_title(sinks)
+    return theme.layout(fig, title=wrapped(title), height=150 + ROW * len(present))
+
+
+def mean_criteria(frame: pd.DataFrame, step: int) -> pd.DataFrame:
+    """The mean over folds of the four scores at one step, (nodes, 4); missing where a fold has none."""
+    at = frame[frame["step"] == step]
+    folds = at["fold"].nunique()
+    grouped = at.groupby("node", sort=False)[list(CRITERIA)]
+    return grouped.mean().where(grouped.count() == folds)
+
+
+def _criteria_title(sinks: dict[str, str]) -> str:
+    names = list(dict.fromkeys(sinks.values()))
+    if len(names) == 1:
+        return f"Every criterion and boundary would take out {plain(names[0], 24)}"
+    said = [f"{CRITERIA[column].replace('<br>', ', ')}: {plain(node, 18)}" for column, node in sinks.items()]
+    return "The criteria differ. " + "; ".join(said)

@@ -1,0 +1,82 @@
+"""The look of every figure: colours for the colour-blind, readable on light and on dark, safe names.
+
+The colours are those of Okabe and Ito that keep a contrast of 3 to 1 on a white and on a near-black page;
+yellow, orange and sky blue do not and are left out. Backgrounds stay transparent, so a figure takes the
+page's or the notebook's.
+"""
+
+import html
+from typing import Any
+
+import plotly.graph_objects as go
+
+BLUE, VERMILLION, GREEN, PURPLE, GREY = "#0072B2", "#D55E00", "#009E73", "#CC79A7", "#8A8A8A"
+FOLD_COLOURS = (BLUE, VERMILLION, GREEN, PURPLE, GREY)
+FOLD_DASHES = ("solid", "dash", "dot")
+CHOSEN, OTHER, WARNING = BLUE, GREY, VERMILLION
+"""A picked or selected thing, the rest, and what needs attention."""
+
+SEQUENTIAL = "Cividis"  # perceptually even, the same to the colour-blind
+_LINE = "rgba(128,128,128,0.28)"
+_TEXT = "#808080"
+
+PLOTLY_CONFIG: dict[str, Any] = {
+    "displaylogo": False,
+    "responsive": True,
+    "modeBarButtonsToRemove": ["lasso2d", "select2d", "autoScale2d"],
+    "toImageButtonOptions": {"format": "svg", "filename": "disco"},
+}
+
+
+def plotly_config(filename: str) -> dict[str, Any]:
+    """The configuration of a figure downloaded as `filename`.svg."""
+    return {**PLOTLY_CONFIG, "toImageButtonOptions": {"format": "svg", "filename": filename}}
+
+
+def fold_colour(fold: int) -> str:
+    """The colour of a fold, counted from 0; colours repeat after five folds, with another dash."""
+    return FOLD_COLOURS[fold % len(FOLD_COLOURS)]
+
+
+def fold_dash(fold: int) -> str:
+    """The dash of a fold, which tells folds of one colour apart."""
+    return FOLD_DASHES[fold // len(FOLD_COLOURS) % len(FOLD_DASHES)]
+
+
+def label(name: object, longest: int = 40) -> str:
+    """A column's name as Plotly text: shown as written, never read as markup, a link or mathematics."""
+    text = " ".join(str(name).split())
+    if len(text) > longest:
+        text = text[: longest - 1] + "…"
+    return html.escape(text, quote=False).replace("$", "&#36;") or "(empty)"
+
+
+def layout(figure: go.Figure, *, height: int = 360, x: str = "", y: str = "", legend: bool = True) -> go.Figure:
+    """The common layout: transparent, thin grid, legend above, axis titles `x` and `y`.
+
+    Args:
+        figure: changed in place and returned.
+        height: pixels; the width follows the page.
+    """
+    figure.update_layout(
+        height=height,
+        margin={"l": 8, "r": 8, "t": 36 if legend else 16, "b": 8},
+        paper_bgcolor="rgba(0,0,0,0)",
+        plot_bgcolor="rgba(0,0,0,0)",
+        font={"color": _TEXT, "size": 13},
+        showlegend=legend,
+        legend={"orientation": "h", "y": 1.02, "yanchor": "bottom", "x": 0, "title": {"text": ""}},
+        hoverlabel={"namelength": -1},
+        colorway=list(FOLD_COLOURS),
+    )
+    figure.update_xaxes(title_text=x or None, gridcolor=_LINE, zeroline=False, automargin=True)
+    figure.update_yaxes(title_text=y or None, gridcolor=_LINE, zeroline=False, automargin=True)
+    return figure
+
+
+def empty(message: str, height: int = 200) -> go.Figure:
+    """A figure that only says why there is nothing to draw."""
+    figure = layout(go.Figure(), height=height, legend=False)
+    figure.add_annotation(text=html.escape(message, quote=False), showarrow=False, x=0.5, y=0.5, xref="paper", yref="paper")
+    figure.update_xaxes(visible=False).update_yaxes(visible=False)
+    return figure

@@ -1,0 +1,69 @@
+"""Names and numbers as figures write them.
+
+Plotly reads a subset of HTML in every text it draws, and a name from a table is data: it is escaped, never
+interpreted.
+"""
+
+import html
+import math
+import textwrap
+
+import numpy as np
+
+
+def plain(name: object, width: int | None = None) -> str:
+    """A name as Plotly must be given it, cut to `width` characters with an ellipsis when longer."""
+    text = " ".join(str(name).split())
+    if width is not None and len(text) > width:
+        text = text[: width - 1] + "…"
+    return html.escape(text, quote=False)
+
+
+def number(value: float) -> str:
+    """Three significant digits, in powers of ten only where plain digits would not be readable."""
+    if value is None or not math.isfinite(value):
+        return "–"
+    if value == 0:
+        return "0"
+    exponent = math.floor(math.log10(abs(value)))
+    if -4 <= exponent < 5:
+        return f"{value:.{max(0, 2 - exponent)}f}"
+    return f"{value:.2e}"
+
+
+def times(ratio: float) -> str:
+    """A ratio as a person says it: `1.8 times`."""
+    if not math.isfinite(ratio):
+        return "many times"
+    return f"{ratio:.0f} times" if ratio >= 20 else f"{ratio:.1f} times" if ratio >= 1.1 else f"{ratio:.2f} times"
+
+
+def how_many(count: int, noun: str, plural: str | None = None) -> str:
+    """A count with its noun: `1 edge`, `2 edges`."""
+    return f"{count:,} {noun if count == 1 else plural or noun + 's'}"
+
+
+def share(part: int, whole: int) -> str:
+    """`2 of 3`, with `all 3` when it is all."""
+    return f"all {whole}" if part == whole and whole > 1 else f"{part} of {whole}"
+
+
+def log_ticks(low: float, high: float) -> tuple[list[float], list[str]]:
+    """Tick places and words of a decadic axis from low to high, both positive."""
+    first, last = math.floor(math.log10(low)), math.ceil(math.log10(high))
+    steps = (1,) if last - first > 4 else (1, 3) if last - first > 1 else (1, 2, 5)
+    places = [step * 10.0**power for power in range(first, last + 1) for step in steps]
+    inside = [place for place in places if low <= place * 1.0001 and place <= high * 1.0001]
+    return inside, [f"{place:g}" for place in inside]
+
+
+def evenly(values: np.ndarray, most: int) -> np.ndarray:
+    """At most `most` of the rows, evenly spaced, so that a picture stays quick to draw."""
+    if len(values) <= most:
+        return values
+    return values[np.linspace(0, len(values) - 1, most).round().astype(int)]
+
+
+def wrapped(text: str, width: int = 58) -> str:
+    """An escaped title broken into lines, for Plotly does not break them itself."""
+    return "<br>".join(textwrap.wrap(text, width, break_long_words=False, break_on_hyphens=False))

@@ -1,0 +1,80 @@
+"""The table and settings being prepared, kept on the server so that a refresh loses nothing.
+
+A session holds its own draft; a copy lies under a random token which the page's address carries
+(`?draft=…`). The oldest copies go first when there are too many or they take too much memory.
+"""
+
+import secrets
+import threading
+from collections import OrderedDict
+from dataclasses import dataclass, field
+
+import pandas as pd
+import streamlit as st
+
+from disco.settings import Settings
+
+_MOST_DRAFTS = 32
+_MOST_BYTES = 1 << 30
+
+
+@dataclass(frozen=True)
+class Draft:
+    """A fit in preparation.
+
+    Attributes:
+        table: as read, nothing changed.
+        name: what the user knows it by.
+        source: where it came from, one sentence.
+        truth: the known edges (parent, child), for simulated tables.
+        columns: positions of the chosen columns; names may repeat in a faulty table.
+        settings: of the fit to come.
+        run: id of the run this draft was started as or taken from, until something is changed.
+        is_of_run: taken from that run, so nothing is lost when another run takes its place.
+    """
+
+    table: pd.DataFrame
+    name: str
+    source: str = ""
+    truth: pd.DataFrame | None = None
+    columns: tuple[int, ...] = ()
+    settings: Settings = field(default_factory=Settings)
+    run: str | None = None
+    is_of_run: bool = False
+
+
+class DraftStore:
+    """Drafts by token, shared by all sessions of the server, bounded in number and bytes."""
+
+    def __init__(self) -> None:
+        self._drafts: OrderedDict[str, Draft] = OrderedDict()
+        self._lock = threading.Lock()
+
+    def put(self, token: str, draft: Draft) -> None:
+        """Keep a draft, in place of the token's former one."""
+        with self._lock:
+            self._drafts[token] = draft
+            self._drafts.move_to_end(token)
+            while len(self._drafts) > 1 and self._is_over():
+                self._drafts.popitem(last=False)
+
+    def get(self, token: str) -> Draft | None:
+        """The draft of a token, or None if it is unknown or gone."""
+        with self._lock:
+            return self._drafts.get(token)
+
+    def _is_over(self) -> bool:
+        tables = {id(draft.table): draft.table for draft in self._drafts.values()}
+        used = sum(int(table.memory_usage(index=False).sum()) for table in tables.values())
+        return len(self._drafts) > _MOST_DRAFTS or used > _MOST_BYTES
+
+
+@st.cache_resource(show_spinner=False)
+def store() -> DraftStore:
+    """The server's drafts."""
+    return DraftStore()
+
+
+def new_token() -> str:
+    """A token nobody can guess."""
+    return secrets.token_urlsafe(9)

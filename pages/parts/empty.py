@@ -1,0 +1,49 @@
+"""Empty states: what is missing on a page, and the button that leads on."""
+
+import streamlit as st
+
+from disco import runs
+from pages.parts import session
+from pages.parts.names import code
+from pages.parts.words import STATES, ago
+
+
+def no_table() -> None:
+    """No table is loaded: lead to Data and end the page."""
+    with st.container(border=True):
+        st.markdown("**No table is loaded.** Choose a sample or upload your own counts first.")
+        if st.button("Go to Data", type="primary", icon=":material/table_view:", key="empty_to_data"):
+            session.go("data")
+    st.stop()
+
+
+def no_run(missing: str | None) -> None:
+    """No run is open: offer the finished ones and the way to a new one."""
+    if missing:
+        st.warning(f"There is no run {code(missing)} on this machine. It may have been deleted or moved.")
+    finished = [run for run in runs.list_runs() if run.status().state == "done"][:5]
+    with st.container(border=True):
+        st.markdown(
+            "**No run is open.** This page shows the result of a fit. "
+            + ("Open a finished one, or fit a table." if finished else "Load a table of counts and fit it first.")
+        )
+        for run in finished:
+            if st.button(f"Open {code(run.name)} · {ago(run.created)}", key=f"empty_open_{run.id}", type="tertiary"):
+                session.select_run(run)
+                st.rerun()
+        page, label, icon = ("data", "Go to Data", ":material/table_view:")
+        if session.table() is not None:
+            page, label, icon = ("train", "Go to Train", ":material/model_training:")
+        if st.button(label, type="primary", icon=icon, key="empty_lead_on"):
+            session.go(page)
+
+
+def not_done(run: runs.Run) -> None:
+    """The open run has no result yet: say its state and lead to Train."""
+    status = run.status()
+    with st.container(border=True):
+        st.markdown(f"**The fit {code(run.name)} {STATES[status.state]}.** This page shows its result once it is done.")
+        if status.state in ("queued", "running"):
+            st.progress(min(max(status.progress, 0.0), 1.0))
+        if st.button("Go to Train", type="primary", icon=":material/model_training:", key="empty_to_train"):
+            session.go("train")

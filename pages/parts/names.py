@@ -1,0 +1,27 @@
+"""Names from a table are data: shown as written, never read as markup.
+
+Streamlit reads markdown, LaTeX, colour directives and icon codes in text and in most labels.
+"""
+
+import re
+
+_SPECIAL = re.compile(r"([\\`*_{}\[\]()#+\-.!|<>$~:&@/=])")
+
+
+def plain(text: object) -> str:
+    """Text for markdown, with every character that markdown could read escaped; one line."""
+    return _SPECIAL.sub(r"\\\1", " ".join(str(text).split()))
+
+
+def code(name: object) -> str:
+    """A name set as code in markdown, whatever backticks it holds; one line."""
+    text = " ".join(str(name).split()) or "(empty)"
+    fence = "`" * (max((len(run) for run in re.findall("`+", text)), default=0) + 1)
+    pad = " " if text.startswith("`") or text.endswith("`") else ""
+    return f"{fence}{pad}{text}{pad}{fence}"
+
+
+def shown(name: object, longest: int = 48) -> str:
+    """A name for places that take plain text, such as the options of a select box."""
+    text = " ".join(str(name).split()) or "(empty)"
+    return text if len(text) <= longest else text[: longest - 1] + "…"

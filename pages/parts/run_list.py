@@ -1,0 +1,58 @@
+"""The sidebar's list of runs: open one, close it, delete it."""
+
+import streamlit as st
+
+from disco import runs
+from pages.parts import session
+from pages.parts.names import code, shown
+from pages.parts.words import STATES, ago
+
+_KEY = "run_picker"
+
+
+def picker() -> None:
+    """A select box over all runs, newest first; the open one is selected."""
+    found = {run.id: run for run in runs.list_runs()}
+    if not found:
+        st.caption("No runs yet.")
+        return
+    current = session.current_run()
+    if current is not None and current.id not in found:
+        found[current.id] = current
+    # The open run may have changed elsewhere (a link, a start), so the box is told before it is drawn.
+    st.session_state[_KEY] = None if current is None else current.id
+    names = {run_id: _label(run) for run_id, run in found.items()}
+    st.selectbox(
+        "Run",
+        list(found),
+        key=_KEY,
+        index=None,
+        format_func=lambda run_id: names.get(run_id, run_id),
+        placeholder="Open a run",
+        on_change=_picked,
+        help="Every fit on this machine, from this app or the command line. The address of the page holds the open run.",
+    )
+    if current is not None:
+        _delete(current)
+
+
+def _label(run: runs.Run) -> str:
+    state = run.status().state
+    return f"{shown(run.name, 28)} · {ago(run.created) if state == 'done' else STATES[state]}"
+
+
+def _picked() -> None:
+    chosen = st.session_state[_KEY]
+    session.select_run(None if chosen is None else runs.open_run(chosen))
+
+
+def _delete(run: runs.Run) -> None:
+    with st.popover("Delete this run", icon=":material/delete:", type="tertiary"):
+        if run.status().state in ("queued", "running"):
+            st.markdown("A fit that is going on cannot be deleted. Cancel it first, on Train.")
+            return
+        st.markdown(f"Delete {code(run.name)} with its networks and results? This cannot be undone.")
+        if st.button("Delete", type="primary", key=f"delete_{run.id}"):
+            run.delete()
+            session.select_run(None)
+            st.rerun()

@@ -1,0 +1,73 @@
+"""Times, sizes and states in words."""
+
+from datetime import UTC, datetime
+
+STATES = {
+    "queued": "waits in the queue",
+    "running": "is running",
+    "done": "is done",
+    "cancelled": "was cancelled",
+    "failed": "failed",
+    "interrupted": "was interrupted",
+}
+STAGES = {
+    "joint": "Joint network",
+    "projection": "Projection network",
+    "ordering": "Causal order",
+    "parents": "Parents",
+}
+
+
+def duration(seconds: float | None) -> str:
+    """A time span in its two largest useful units: 8 s, 3 min 20 s, 2 h 5 min."""
+    if seconds is None or seconds != seconds or seconds < 0:
+        return "unknown"
+    whole = round(seconds)
+    if whole < 1:
+        return "under 1 s"
+    if whole < 60:
+        return f"{whole} s"
+    if whole < 3600:
+        minutes, rest = divmod(whole, 60)
+        return f"{minutes} min" + (f" {rest} s" if rest and minutes < 10 else "")
+    hours, minutes = divmod(round(whole / 60), 60)
+    if hours < 48:
+        return f"{hours} h" + (f" {minutes} min" if minutes else "")
+    return f"{round(hours / 24)} days"
+
+
+def size(count: float | None) -> str:
+    """Bytes in the unit a person reads: 640 MB, 1.3 GB."""
+    if count is None or count != count:
+        return "unknown"
+    value = float(count)
+    for unit in ("bytes", "kB", "MB"):
+        if value < 1000:
+            return f"{value:.0f} {unit}"
+        value /= 1000
+    return f"{value:.1f} GB"
+
+
+def ago(moment: datetime | str | float | None) -> str:
+    """How long ago something happened: just now, 5 min ago, 21 Nov 2026."""
+    then = _as_datetime(moment)
+    if then is None:
+        return ""
+    seconds = (datetime.now(UTC) - then).total_seconds()
+    if seconds < 60:
+        return "just now"
+    if seconds < 24 * 3600:
+        return f"{duration(seconds // 60 * 60)} ago"
+    return f"{then:%d %b %Y}"
+
+
+def _as_datetime(moment: datetime | str | float | None) -> datetime | None:
+    if moment is None:
+        return None
+    if isinstance(moment, int | float):
+        return datetime.fromtimestamp(moment, UTC)
+    try:
+        found = datetime.fromisoformat(moment) if isinstance(moment, str) else moment
+    except ValueError:
+        return None
+    return found if found.tzinfo else found.replace(tzinfo=UTC)
