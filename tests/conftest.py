@@ -1,0 +1,73 @@
+"""The shared test world: fixed seeds, one thread, a throw-away folder of runs, small tables."""
+
+import os
+import random
+import shutil
+from collections.abc import Iterator
+from pathlib import Path
+
+import numpy as np
+import pandas as pd
+import pytest
+import torch
+
+BROWSERS = ("chromium", "chromium-browser", "google-chrome", "google-chrome-stable")
+
+
+@pytest.fixture(autouse=True)
+def strict_world(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> Iterator[None]:
+    """Every test starts from the same seeds, leaves them as they were, and keeps its runs to itself."""
+    monkeypatch.setenv("DISCO_RUNS", str(tmp_path / "runs"))
+    states = random.getstate(), np.random.get_state(), torch.random.get_rng_state()
+    threads, dtype = torch.get_num_threads(), torch.get_default_dtype()
+    random.seed(0)
+    np.random.seed(0)
+    torch.manual_seed(0)
+    torch.set_num_threads(1)
+    yield
+    random.setstate(states[0])
+    np.random.set_state(states[1])
+    torch.random.set_rng_state(states[2])
+    torch.set_num_threads(threads)
+    torch.set_default_dtype(dtype)
+
+
+@pytest.fixture
+def rng() -> np.random.Generator:
+    """A generator with a fixed seed."""
+    return np.random.default_rng(0)
+
+
+@pytest.fixture
+def small_table(rng: np.random.Generator) -> pd.DataFrame:
+    """300 rows of five Poisson counts: a -> b -> c, a -> d, and e alone."""
+    a, e = rng.poisson(2.0, 300), rng.poisson(1.5, 300)
+    b, d = rng.poisson(0.5 + 0.8 * a), rng.poisson(0.3 + 0.5 * a)
+    return pd.DataFrame({"a": a, "b": b, "c": rng.poisson(0.2 + 0.6 * b), "d": d, "e": e})
+
+
+@pytest.fixture
+def small_truth() -> pd.DataFrame:
+    """The edges of `small_table`."""
+    return pd.DataFrame({"parent": ["a", "b", "a"], "child": ["b", "c", "d"]})
+
+
+@pytest.fixture(scope="session")
+def browser_path() -> str:
+    """An installed Chromium or Chrome; without one a test is skipped, and in CI it fails."""
+    for name in filter(None, (os.environ.get("CHROME"), *BROWSERS)):
+        if found := shutil.which(name):
+            return found
+    reason = "no Chromium or Chrome found; install one or name it in CHROME"
+    if os.environ.get("CI", "").lower() in ("1", "true"):
+        pytest.fail(reason)
+    pytest.skip(reason)
+
+
+def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
+    """Skip the GPU tests where there is no CUDA device."""
+    if torch.cuda.is_available():
+        return
+    for item in items:
+        if item.get_closest_marker("gpu"):
+            item.add_marker(pytest.mark.skip(reason="no CUDA device"))
