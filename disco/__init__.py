@@ -1,0 +1,21 @@
+"""DISCO: causal discovery from count data by discrete score matching."""
+
+from typing import TYPE_CHECKING, Any
+
+from disco.errors import FitStopped, InputError, ScoreUnavailable
+from disco.settings import Settings
+
+if TYPE_CHECKING:
+    from disco.estimator import DISCO, Event, Recovery
+
+__all__ = ["DISCO", "Event", "FitStopped", "InputError", "Recovery", "ScoreUnavailable", "Settings"]
+__version__ = "0.1.0"
+
+
+def __getattr__(name: str) -> Any:
+    # The engine brings torch, two seconds to import: a listing of runs or a waiting job does without.
+    if name in ("DISCO", "Event", "Recovery"):
+        from disco import estimator
+
+        return getattr(estimator, name)
+    raise AttributeError(f"module 'disco' has no attribute {name!r}")

@@ -1,0 +1,275 @@
+"""Curvature of log p_R at near-zero noise, from log concrete-score entries, and the scores made of it.
+
+With ℓ_{j,R}(x; σ) the log concrete-score entry for raising x_j by one (paper, Eq. estimated-curvatures),
+
+    H_{ij,R}(x; σ) = ℓ_{j,R}(x + e_i; σ) − ℓ_{j,R}(x; σ).
+
+The conditional curvature score averages H_jj over the noise levels, then takes the within-level variance
+(Eq. cond-var-score); the constant-curvature criterion takes the plain variance; the off-diagonal curvature
+score averages |H_ij| (Eq. empirical-ocs). A shift past K stays at K. With the `clipped` boundary every row
+counts; with `admissible` the rows whose shifts stay inside the grid (*Curvature Estimation*).
+
+Axes: F folds, S noise levels, n held-out rows, d nodes.
+"""
+
+import math
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Protocol
+
+import numpy as np
+import torch
+from torch import Tensor
+
+from disco.networks import UP, FoldedMLP, JointNetwork, ProjectionNetwork
+from disco.ranks import FoldRanks
+from disco.settings import Settings
+
+BOUNDARIES = ("clipped", "admissible")
+CRITERIA = ("ccs", "constant")
+_ROWS_AT_ONCE = {"cpu": 1 << 13, "cuda": 1 << 17}  # rows through the hidden layers in one call, a fold
+
+
+class Scores(Protocol):
+    """Upward log concrete-score entries of R-marginals: fitted networks, or exact ones in tests."""
+
+    top: Tensor  # K of each fold, (F,)
+
+    def entries(self, ranks: Tensor, remaining: Sequence[int]) -> Tensor:
+        """ℓ_{j,R}(x) of every j ∈ R, (F, S, n, |R|)."""
+
+    def entries_after(self, ranks: Tensor, remaining: Sequence[int], node: int) -> Tensor:
+        """ℓ_{j,R}(x + e_node) of every j ∈ R, (F, S, n, |R|)."""
+
+    def own_entries_after(self, ranks: Tensor, remaining: Sequence[int], nodes: Sequence[int]) -> Tensor:
+        """ℓ_{j,R}(x + e_j) of each j in `nodes`, (F, S, n, len(nodes))."""
+
+
+@dataclass(frozen=True)
+class HeldOut:
+    """The evaluation rows of every fold, padded to one length.
+
+    Attributes:
+        ranks: (F, n, d) float.
+        valid: which rows are rows and not padding, (F, n).
+        level: each entry's number among its column's distinct held-out ranks, (F, n, d).
+        rows: row numbers in the table, (F, n); padding −1.
+    """
+
+    ranks: Tensor
+    valid: Tensor
+    level: Tensor
+    rows: np.ndarray
+
+    @classmethod
+    def of(cls, folds: Sequence[FoldRanks], settings: Settings, device: torch.device | str = "cpu") -> "HeldOut":
+        """The held-out rows, or a seeded sample of `evaluation_rows` of them a fold."""
+        chosen = []
+        for number, fold in enumerate(folds):
+            rows = np.random.default_rng([settings.seed, 3, number]).permutation(len(fold.rows))
+            chosen.append(np.sort(rows[: settings.evaluation_rows]))
+        longest = max(len(part) for part in chosen)
+        shape = (len(folds), longest, folds[0].train.shape[1])
+        ranks, level, rows = np.zeros(shape, np.float32), np.zeros(shape, np.int64), np.full(shape[:2], -1)
+        for number, (fold, part) in enumerate(zip(folds, chosen, strict=True)):
+            taken = fold.held_out[part]
+            ranks[number, : len(part)], rows[number, : len(part)] = taken, fold.rows[part]
+            for node, column in enumerate(taken.T):
+                level[number, : len(part), node] = np.unique(column, return_inverse=True)[1]
+        tensors = (torch.as_tensor(value).to(device) for value in (ranks, rows >= 0, level))
+        return cls(*tensors, rows)
+
+
+class NetworkScores:
+    """`Scores` from fitted networks, re-evaluating only what a shift changes.
+
+    Raising x_j moves the first layer's pre-activation by the two weights of its features, so the first layer
+    is computed once a remaining set; only one output column is read, so the last layer is a dot product.
+    """
+
+    def __init__(self, joint: JointNetwork, projection: ProjectionNetwork, settings: Settings) -> None:
+        self.joint, self.projection, self.clip = joint, projection, settings.log_clip
+        self.top = joint.features.top
+        levels = np.geomspace(settings.noise_min, settings.noise_max, settings.noise_levels)
+        self.log_sigma = torch.tensor(np.log(levels), dtype=torch.float32, device=self.top.device)
+
+    def _first(self, ranks: Tensor, remaining: Sequence[int]) -> tuple[Tensor, Tensor]:
+        """First-layer pre-activations of both networks without the noise level's term, (F, n, H) each."""
+        mask = torch.zeros(ranks.shape[-1], device=ranks.device)
+        mask[list(remaining)] = 1.0
+        mask = mask.expand_as(ranks)
+        features = self.joint.features
+        filled = features(self.projection.filled(ranks, mask))
+        masked = torch.cat([features(ranks) * mask.repeat(1, 1, 2), mask], dim=-1)
+        joint, projection = self.joint.mlp, self.projection.mlp
+        return (
+            torch.baddbmm(joint.biases[0], filled, joint.weights[0][:, :-1]),
+            torch.baddbmm(projection.biases[0], masked, projection.weights[0][:, :-1]),
+        )
+
+    def _shift(self, first: Tensor, mlp: FoldedMLP, ranks: Tensor, node: int) -> Tensor:
+        """`first` after raising one node by a level, where the grid allows."""
+        before, nodes = ranks[..., node], ranks.shape[-1]
+        change = self.joint.features.change(before, torch.minimum(before + 1, self.top[:, None]), node)
+        return torch.baddbmm(first, change, mlp.weights[0][:, [node, nodes + node]])
+
+    def _hidden(self, mlp: FoldedMLP, first: Tensor) -> Tensor:
+        """Last hidden activations at every noise level, (F, S, n, H)."""
+        noise = self.log_sigma[:, None, None] * mlp.weights[0][:, None, -1:]
+        whole = first[:, None] + noise
+        return mlp.hidden(whole.flatten(1, 2)).unflatten(1, whole.shape[1:3])
+
+    def _entries(self, joint_first: Tensor, projection_first: Tensor, nodes: Sequence[int]) -> Tensor:
+        columns = [2 * node + UP for node in nodes]
+        joint = self._read(self.joint.mlp, joint_first, columns)
+        correction = self._read(self.projection.mlp, projection_first, columns)
+        return joint + correction.clamp(-self.clip, self.clip)
+
+    def _read(self, mlp: FoldedMLP, first: Tensor, columns: list[int]) -> Tensor:
+        hidden = self._hidden(mlp, first)
+        out = torch.baddbmm(mlp.biases[-1][..., columns], hidden.flatten(1, 2), mlp.weights[-1][..., columns])
+        return out.unflatten(1, hidden.shape[1:3])
+
+    def entries(self, ranks: Tensor, remaining: Sequence[int]) -> Tensor:
+        """See `Scores`."""
+        return self._entries(*self._first(ranks, remaining), remaining)
+
+    def entries_after(self, ranks: Tensor, remaining: Sequence[int], node: int) -> Tensor:
+        """See `Scores`."""
+        joint, projection = self._first(ranks, remaining)
+        joint = self._shift(joint, self.joint.mlp, ranks, node)
+        projection = self._shift(projection, self.projection.mlp, ranks, node)
+        return self._entries(joint, projection, remaining)
+
+    def own_entries_after(self, ranks: Tensor, remaining: Sequence[int], nodes: Sequence[int]) -> Tensor:
+        """See `Scores`."""
+        joint, projection = self._first(ranks, remaining)
+        rows = ranks.shape[1] * len(self.log_sigma)
+        group = max(1, _ROWS_AT_ONCE[ranks.device.type] // rows)
+        parts = [
+            self._own(self.joint.mlp, joint, ranks, nodes[at : at + group])
+            + self._own(self.projection.mlp, projection, ranks, nodes[at : at + group]).clamp(-self.clip, self.clip)
+            for at in range(0, len(nodes), group)
+        ]
+        return torch.cat(parts, dim=-1)
+
+    def _own(self, mlp: FoldedMLP, first: Tensor, ranks: Tensor, nodes: Sequence[int]) -> Tensor:
+        """Each node's own output after its own shift, (F, S, n, len(nodes)), in one pass."""
+        shifted = torch.stack([self._shift(first, mlp, ranks, node) for node in nodes], dim=1)
+        hidden = self._hidden(mlp, shifted.flatten(1, 2)).unflatten(2, shifted.shape[1:3])  # (F, S, nodes, n, H)
+        columns = [2 * node + UP for node in nodes]
+        weight = mlp.weights[-1][..., columns].transpose(1, 2)[:, None, :, :, None]
+        return (hidden @ weight).squeeze(-1).transpose(2, 3) + mlp.biases[-1][:, None, :, columns]
+
+
+def row_parts(held_out: HeldOut, levels: int) -> list[slice]:
+    """Parts of the held-out rows small enough to evaluate at once."""
+    rows, device = held_out.ranks.shape[1], held_out.ranks.device.type
+    size = max(1, _ROWS_AT_ONCE[device] // levels)
+    return [slice(start, start + size) for start in range(0, rows, size)]
+
+
+@torch.no_grad()
+def diagonal(
+    scores: Scores, held_out: HeldOut, remaining: Sequence[int], nodes: Sequence[int], levels: int
+) -> Tensor:
+    """Ĥ_{j,R} of some nodes of R at every held-out row, averaged over the noise levels, (F, n, len(nodes))."""
+    places = [list(remaining).index(node) for node in nodes]
+    parts = []
+    for part in row_parts(held_out, levels):
+        ranks = held_out.ranks[:, part]
+        before = scores.entries(ranks, remaining)[..., places]
+        parts.append((scores.own_entries_after(ranks, remaining, nodes) - before).mean(dim=1))
+    return torch.cat(parts, dim=1)
+
+
+@torch.no_grad()
+def off_diagonal(
+    scores: Scores, held_out: HeldOut, remaining: Sequence[int], node: int, levels: int
+) -> Tensor:
+    """|Ĥ_{ij,R}| for i = `node` and every j ∈ R at every held-out row, averaged over noise levels, (F, n, |R|).
+
+    By the commuting-difference identity one shifted batch, in coordinate i, serves all j.
+    """
+    parts = []
+    for part in row_parts(held_out, levels):
+        ranks = held_out.ranks[:, part]
+        after, before = scores.entries_after(ranks, remaining, node), scores.entries(ranks, remaining)
+        parts.append((after - before).abs().mean(dim=1))
+    return torch.cat(parts, dim=1)
+
+
+def counted(held_out: HeldOut, top: Tensor, nodes: Sequence[int], steps: int, boundary: str) -> Tensor:
+    """The rows a score of each node counts, (F, n, len(nodes)): with `admissible`, x_j + steps ≤ K."""
+    valid = held_out.valid[..., None].expand(-1, -1, len(nodes))
+    if boundary == "clipped":
+        return valid
+    return valid & (held_out.ranks[..., list(nodes)] + steps <= top[:, None, None])
+
+
+def conditional_variance(curvature: Tensor, level: Tensor, included: Tensor, min_rows: int) -> Tensor:
+    """The CCS of every node (Eq. cond-var-score), (F, nodes); NaN where no level has `min_rows` rows.
+
+    Args:
+        curvature: Ĥ_j at every row, (F, n, nodes).
+        level: each row's level of x_j, (F, n, nodes), from 0.
+        included: the rows that count, (F, n, nodes).
+        min_rows: n_min ≥ 2.
+    """
+    folds, rows, nodes = curvature.shape
+    levels = int(level.max()) + 1
+    offset = torch.arange(folds * nodes, device=level.device).reshape(folds, 1, nodes) * levels
+    group = (level + offset)[included]
+    values = curvature[included].double()
+    size = folds * nodes * levels
+    count = torch.zeros(size, dtype=torch.float64, device=level.device).index_add_(0, group, torch.ones_like(values))
+    mean = torch.zeros_like(count).index_add_(0, group, values) / count.clamp_min(1)
+    squares = torch.zeros_like(count).index_add_(0, group, (values - mean[group]).square())
+    weight = torch.where(count >= min_rows, count, 0.0)
+    weighted = weight * squares / (count - 1).clamp_min(1)
+    return weighted.reshape(folds, nodes, levels).sum(-1) / weight.reshape(folds, nodes, levels).sum(-1)
+
+
+def plain_variance(curvature: Tensor, included: Tensor) -> Tensor:
+    """The constant-curvature criterion Var[Ĥ_j], the sample variance, (F, nodes); NaN under two rows."""
+    return conditional_variance(curvature, torch.zeros_like(curvature, dtype=torch.int64), included, 2)
+
+
+def sink_scores(
+    scores: Scores, held_out: HeldOut, remaining: Sequence[int], settings: Settings
+) -> dict[tuple[str, str], np.ndarray]:
+    """Every criterion's score of every remaining node with either boundary, from one evaluation.
+
+    Returns:
+        (criterion, boundary) → (F, |R|) float64; NaN where a node is unavailable.
+    """
+    curvature = diagonal(scores, held_out, remaining, remaining, settings.noise_levels)
+    level = held_out.level[..., list(remaining)]
+    result = {}
+    for boundary in BOUNDARIES:
+        included = counted(held_out, scores.top, remaining, 2, boundary)
+        ccs = conditional_variance(curvature, level, included, settings.min_level_rows)
+        result["ccs", boundary] = ccs.cpu().numpy()
+        result["constant", boundary] = plain_variance(curvature, included).cpu().numpy()
+    return result
+
+
+def off_diagonal_scores(
+    scores: Scores, held_out: HeldOut, remaining: Sequence[int], node: int, settings: Settings
+) -> dict[str, np.ndarray]:
+    """OCS_{j→i} of i = `node` and every other j ∈ R with either boundary (Eq. empirical-ocs).
+
+    Returns:
+        boundary → (F, |R|) float64, NaN at i itself and where no row is admissible.
+    """
+    magnitude = off_diagonal(scores, held_out, remaining, node, settings.noise_levels).double()
+    place = list(remaining).index(node)
+    result = {}
+    for boundary in BOUNDARIES:
+        included = counted(held_out, scores.top, remaining, 1, boundary)
+        included = included & included[..., [place]]
+        total = torch.where(included, magnitude, 0.0).sum(dim=1)
+        mean = (total / included.sum(dim=1)).cpu().numpy()
+        mean[:, place] = math.nan
+        result[boundary] = mean
+    return result

@@ -1,0 +1,1 @@
+"""From a causal order to parents."""

@@ -1,0 +1,142 @@
+"""From counts to ranks: the grids on which the score networks live.
+
+Rank transform (paper, *Rank Transform*): with v_0 < … < v_K the distinct training values of a column,
+T(v_k) = k. A held-out value below v_0 gets rank 0, above v_K rank K, and strictly between v_k and v_{k+1}
+rank max(k, 1), so that the observed minimum stays a state of its own.
+
+Quantile levels (paper, *Lahman*): each pooled column is cut at its empirical quantiles, with no recoding
+afterwards, so a column with many ties may leave levels empty.
+"""
+
+from dataclasses import dataclass
+
+import numpy as np
+import pandas as pd
+
+from disco.errors import InputError
+from disco.settings import Settings
+
+
+@dataclass(frozen=True)
+class FoldRanks:
+    """The ranks of one cross-fitting fold.
+
+    Attributes:
+        train: ranks of the score-training split, (training rows, nodes).
+        held_out: ranks of the held-out fold, (held-out rows, nodes).
+        rows: the table's row numbers of the held-out fold, from 0, (held-out rows,).
+        top: the common grid bound K = max_j K_j; the grid is {0, …, K}.
+    """
+
+    train: np.ndarray
+    held_out: np.ndarray
+    rows: np.ndarray
+    top: int
+
+
+def sampled_rows(rows: int, settings: Settings) -> np.ndarray:
+    """The rows a fit uses, ascending: all of them, or a seeded sample of `max_rows`."""
+    if settings.max_rows is None or rows <= settings.max_rows:
+        return np.arange(rows)
+    random = np.random.default_rng([settings.seed, 1])
+    return np.sort(random.permutation(rows)[: settings.max_rows])
+
+
+def fold_of_rows(rows: int, folds: int, seed: int) -> np.ndarray:
+    """The held-out fold of each row, from 0: a seeded random partition into folds of nearly equal size.
+
+    Raises:
+        InputError: there are too few rows for that many folds.
+    """
+    if rows < 4 * folds:
+        raise InputError(
+            f"The table has {rows} rows, too few for {folds} folds: it needs at least {4 * folds}. "
+            "Add rows or use fewer folds."
+        )
+    fold = np.empty(rows, dtype=np.int64)
+    order = np.random.default_rng([seed, 0]).permutation(rows)
+    for index, part in enumerate(np.array_split(order, folds)):
+        fold[part] = index
+    return fold
+
+
+def fold_ranks(counts: np.ndarray, fold_of_row: np.ndarray, settings: Settings) -> list[FoldRanks]:
+    """The ranks of every fold, each transform fitted on the other folds' rows.
+
+    Args:
+        counts: whole numbers, (rows, nodes).
+        fold_of_row: the held-out fold of each row, (rows,).
+    """
+    codes = quantile_levels(counts, settings.levels) if settings.transform == "quantile" else counts
+    return [_one_fold(codes, fold_of_row == fold, settings) for fold in range(settings.folds)]
+
+
+def _one_fold(codes: np.ndarray, is_held_out: np.ndarray, settings: Settings) -> FoldRanks:
+    train, held_out = codes[~is_held_out], codes[is_held_out]
+    if settings.transform == "rank":
+        grids = [np.unique(column) for column in train.T]
+        train = _by_column(rank_on_grid, train, grids)
+        held_out = _by_column(rank_on_grid, held_out, grids)
+        top = max(len(grid) - 1 for grid in grids)
+    elif settings.transform == "quantile":
+        top = settings.levels - 1
+    else:
+        top = int(train.max())
+        held_out = np.minimum(held_out, top)
+    return FoldRanks(train, held_out, np.flatnonzero(is_held_out), top)
+
+
+def _by_column(transform, values: np.ndarray, grids: list[np.ndarray]) -> np.ndarray:  # noqa: ANN001
+    return np.column_stack([transform(column, grid) for column, grid in zip(values.T, grids, strict=True)])
+
+
+def rank_on_grid(values: np.ndarray, grid: np.ndarray) -> np.ndarray:
+    """Ranks of values on a column's ascending distinct training values, by the paper's held-out rule.
+
+    Args:
+        values: (rows,).
+        grid: v_0 < … < v_K, (K + 1,).
+
+    Returns:
+        Ranks in {0, …, K}, (rows,).
+    """
+    below = np.searchsorted(grid, values, side="left")
+    at_or_clipped = np.minimum(below, len(grid) - 1)
+    between = (grid[at_or_clipped] != values) & (below > 0) & (below < len(grid))
+    return np.where(between, np.maximum(below - 1, 1), at_or_clipped)
+
+
+def quantile_levels(counts: np.ndarray, levels: int) -> np.ndarray:
+    """Each column cut at its pooled empirical quantiles: level k holds q_k < x ≤ q_{k+1}.
+
+    Args:
+        counts: (rows, nodes).
+        levels: the number of levels; equal cuts leave levels empty.
+
+    Returns:
+        Levels in {0, …, levels − 1}, (rows, nodes).
+    """
+    shares = np.arange(1, levels) / levels
+    cuts = np.quantile(counts, shares, axis=0)
+    return np.column_stack([np.searchsorted(cut, column, side="left") for cut, column in zip(cuts.T, counts.T)])
+
+
+def transform_table(table: pd.DataFrame, settings: Settings) -> pd.DataFrame:
+    """The whole table on its grid, as a fold's transform fitted on all rows would give it, for showing."""
+    counts = table.to_numpy()
+    if settings.transform == "rank":
+        codes = np.column_stack([np.unique(column, return_inverse=True)[1] for column in counts.T])
+    elif settings.transform == "quantile":
+        codes = quantile_levels(counts, settings.levels)
+    else:
+        codes = counts
+    return pd.DataFrame(codes, columns=table.columns, index=table.index)
+
+
+def level_counts(codes: pd.DataFrame) -> pd.DataFrame:
+    """Rows a level of every column: a tidy frame with columns `column`, `level`, `rows`."""
+    parts = []
+    for name, column in codes.items():
+        levels, rows = np.unique(column.to_numpy(), return_counts=True)
+        parts.append(pd.DataFrame({"column": name, "level": levels, "rows": rows}))
+    return pd.concat(parts, ignore_index=True)

@@ -1,0 +1,186 @@
+"""Every number of the method, with the paper's value as default.
+
+Section names in the comments are those of the paper's appendix *DISCO Implementation* and of
+*Experimental Setup*.
+"""
+
+import dataclasses
+import math
+from dataclasses import dataclass
+from typing import Any, Mapping
+
+from disco.errors import InputError
+
+CHOICES = {
+    "preset": ("paper", "preview"),
+    "transform": ("rank", "quantile", "none"),
+    "boundary": ("clipped", "admissible"),
+    "criterion": ("ccs", "constant"),
+}
+
+
+@dataclass(frozen=True)
+class Settings:
+    """The settings of one fit; checked when made, never changed.
+
+    Raises:
+        InputError: a value is of the wrong type or out of its range.
+    """
+
+    preset: str = "paper"  # the name a result carries; `Settings.of` fills in the preset's numbers
+    seed: int = 0
+
+    # Rank Transform, Lahman
+    transform: str = "rank"  # rank | quantile | none (DISCO-NoRank)
+    levels: int = 4  # quantile levels a column, with transform="quantile"
+    max_rows: int | None = None  # a seeded sample of the rows; None uses all
+
+    # Cross-fitting
+    folds: int = 3  # B
+
+    # Joint Concrete-Score Training: schedule and corruption
+    sigma_min: float = 1e-3
+    sigma_max: float = 3.0
+    time_min: float = 1e-3  # epsilon_t
+
+    # Network architecture, the same for both networks
+    width: int = 512
+    hidden_layers: int = 4
+
+    # Training settings
+    batch_size: int = 512
+    joint_epochs: int = 800
+    joint_learning_rate: float = 1e-3
+    joint_learning_rate_end: float = 1e-5
+    joint_gradient_norm: float = 1.0
+    validation_share: float = 0.1  # internal holdout of the score-training split
+    validation_rows: int = 4096  # at most
+    validation_start: int = 300
+    validation_every: int = 100
+    patience: int = 2
+    min_improvement: float = 1e-4
+    projection_epochs: int = 800
+    projection_learning_rate: float = 1.5e-3
+    projection_learning_rate_end: float = 3e-5
+    projection_gradient_norm: float = 5.0
+
+    # Mask Distribution, Score-Entropy Training
+    full_set_probability: float = 0.2
+    full_set_weight: float = 1.0
+    log_clip: float = 8.0  # bound on the log correction and its target
+
+    # Curvature Estimation
+    boundary: str = "clipped"  # clipped | admissible
+    criterion: str = "ccs"  # ccs | constant
+    noise_levels: int = 5
+    noise_min: float = 1e-3
+    noise_max: float = 5e-3
+    min_level_rows: int = 2  # n_min
+    evaluation_rows: int | None = None  # at most, a fold; None uses every held-out row
+
+    # Parent Selection
+    tau_z: float = 2.0
+    pi_min: float = 1.0
+
+    # Monitoring only: no rule of the method reads these losses
+    monitor_every: int = 20
+
+    def __post_init__(self) -> None:
+        for field in dataclasses.fields(self):
+            _check_type(field, getattr(self, field.name))
+        for name, allowed in CHOICES.items():
+            if getattr(self, name) not in allowed:
+                raise InputError(f"{name} must be one of {', '.join(allowed)}; got {getattr(self, name)!r}.")
+        for name, low in _AT_LEAST.items():
+            value = getattr(self, name)
+            if value is not None and value < low:
+                raise InputError(f"{name} must be at least {low}; got {value}.")
+        for name in _POSITIVE:
+            if not getattr(self, name) > 0:
+                raise InputError(f"{name} must be greater than 0; got {getattr(self, name)}.")
+        for name in _SHARES:
+            if not 0 <= getattr(self, name) <= 1:
+                raise InputError(f"{name} must lie between 0 and 1; got {getattr(self, name)}.")
+        for low, high in (("sigma_min", "sigma_max"), ("noise_min", "noise_max")):
+            if getattr(self, low) > getattr(self, high):
+                raise InputError(f"{low} must not exceed {high}; got {getattr(self, low)} and {getattr(self, high)}.")
+        if self.sigma_max > 3.0:
+            raise InputError(f"sigma_max must be at most 3, where the kernel's series is exact; got {self.sigma_max}.")
+
+    @classmethod
+    def of(cls, preset: str = "paper", **changes: Any) -> "Settings":
+        """The settings of a preset with some changed.
+
+        Raises:
+            InputError: the preset or a setting is unknown, or a value does not fit.
+        """
+        if preset not in PRESETS:
+            raise InputError(f"preset must be one of {', '.join(PRESETS)}; got {preset!r}.")
+        return cls.from_dict({**PRESETS[preset], "preset": preset, **changes})
+
+    @classmethod
+    def from_dict(cls, values: Mapping[str, Any]) -> "Settings":
+        """Settings from names and values, as read from JSON.
+
+        Raises:
+            InputError: a name is unknown or a value does not fit.
+        """
+        known = [field.name for field in dataclasses.fields(cls)]
+        unknown = sorted(set(values) - set(known))
+        if unknown:
+            raise InputError(f"unknown setting {unknown[0]!r}; the settings are {', '.join(known)}.")
+        return cls(**values)
+
+    def to_dict(self) -> dict[str, Any]:
+        """Names and values, ready for JSON."""
+        return dataclasses.asdict(self)
+
+    def replace(self, **changes: Any) -> "Settings":
+        """A copy with some settings changed, checked anew."""
+        return Settings.from_dict({**self.to_dict(), **changes})
+
+
+# A fast look, not the paper's result: 3 to 10 % of its work.
+PRESETS: dict[str, dict[str, Any]] = {
+    "paper": {},
+    "preview": {
+        "max_rows": 1500,
+        "width": 256,
+        "joint_epochs": 100,
+        "validation_start": 40,
+        "validation_every": 20,
+        "projection_epochs": 150,
+        "evaluation_rows": 300,
+        "monitor_every": 5,
+    },
+}
+
+_AT_LEAST = {
+    "seed": 0, "levels": 2, "max_rows": 8, "folds": 2, "width": 1, "hidden_layers": 1, "batch_size": 1,
+    "joint_epochs": 1, "validation_rows": 1, "validation_start": 1, "validation_every": 1, "patience": 1,
+    "min_improvement": 0, "projection_epochs": 1, "full_set_weight": 0, "noise_levels": 1, "min_level_rows": 2,
+    "evaluation_rows": 4, "monitor_every": 1,
+}  # fmt: skip
+_POSITIVE = (
+    "sigma_min", "sigma_max", "joint_learning_rate", "joint_learning_rate_end", "joint_gradient_norm",
+    "projection_learning_rate", "projection_learning_rate_end", "projection_gradient_norm", "log_clip",
+    "noise_min", "noise_max", "pi_min",
+)  # fmt: skip
+_SHARES = ("time_min", "validation_share", "full_set_probability", "pi_min")
+
+
+def _check_type(field: dataclasses.Field, value: Any) -> None:
+    """Refuse a value whose type is not the field's; a whole number is a float too, a bool is not a number."""
+    kind = field.type if isinstance(field.type, type) else None
+    optional = kind is None
+    if optional and value is None:
+        return
+    wanted = int if optional else kind
+    accepted = (int, float) if wanted is float else (wanted,)
+    if isinstance(value, bool) or not isinstance(value, accepted):
+        raise InputError(f"{field.name} must be {_WORDS[wanted]}{' or none' if optional else ''}; got {value!r}.")
+    if wanted is float and not math.isfinite(value):
+        raise InputError(f"{field.name} must be a finite number; got {value!r}.")
+
+
+_WORDS = {int: "a whole number", float: "a number", str: "a word"}

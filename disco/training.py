@@ -1,0 +1,257 @@
+"""Training of the joint and the projection network, all folds in one batch, as a stream of epochs.
+
+Adam, a cosine schedule by epoch, gradients clipped a fold; the joint network stops early on its internal
+holdout and serves its best validated state, the projection network its last (paper, *Training settings*).
+
+Every draw of an epoch comes from the stream (seed, stage, fold, epoch): a resumed fit repeats an
+uninterrupted one, and a fold does not see which others share its batch. In an epoch each fold visits as many
+rows as the smallest fold has; where folds differ by one row, a random row of the larger waits an epoch.
+"""
+
+import math
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass
+
+import numpy as np
+import torch
+from torch import Tensor, nn
+
+from disco.losses import Batch, draw_joint, draw_projection, epoch_batches, joint_losses, projection_losses
+from disco.networks import JointNetwork, ProjectionNetwork, stream
+from disco.ranks import FoldRanks
+from disco.settings import Settings
+
+_JOINT, _PROJECTION, _VALIDATION = 20, 21, 22  # stage keys of the random streams
+_MONITOR_ROWS = 1024  # noisy draws a validation loss rests on, where the holdout is small
+
+
+@dataclass(frozen=True)
+class Epoch:
+    """Losses of one epoch, a value a fold: NaN for a fold that has stopped or was not measured."""
+
+    number: int
+    train: tuple[float, ...]
+    validation: tuple[float, ...]
+    best: tuple[int, ...]
+
+
+class TrainingRows:
+    """Each fold's ranks for training and for validation, on the device."""
+
+    def __init__(self, folds: Sequence[FoldRanks], settings: Settings, device: torch.device) -> None:
+        smallest = min(len(fold.train) for fold in folds)
+        self.holdout = max(1, min(settings.validation_rows, round(settings.validation_share * smallest)))
+        self.smallest = smallest
+        self.tops = [fold.top for fold in folds]
+        self.train = []
+        for number, fold in enumerate(folds):
+            order = np.random.default_rng([settings.seed, 2, number]).permutation(len(fold.train))
+            self.train.append(torch.as_tensor(fold.train[order]).to(device))
+        self.held_out = [torch.as_tensor(fold.held_out).to(device) for fold in folds]
+
+
+@dataclass
+class Training:
+    """What a stage carries from epoch to epoch; all of it goes into a checkpoint.
+
+    Attributes:
+        network: the networks of the active folds.
+        optimizer: their Adam.
+        active: numbers of the folds still training.
+        best: the parameters to serve, every fold's.
+        best_loss, best_epoch, waited: per fold, for the early-stopping rule.
+        epoch: epochs done.
+    """
+
+    network: nn.Module
+    optimizer: torch.optim.Adam
+    active: list[int]
+    best: dict[str, Tensor]
+    best_loss: list[float]
+    best_epoch: list[int]
+    waited: list[int]
+    epoch: int = 0
+
+    @classmethod
+    def start(cls, network: nn.Module) -> "Training":
+        """A stage at epoch 0."""
+        parameters = dict(network.named_parameters())
+        folds = next(iter(parameters.values())).shape[0]
+        best = {name: value.detach().clone() for name, value in parameters.items()}
+        adam = torch.optim.Adam(parameters.values(), fused=True)
+        return cls(network, adam, list(range(folds)), best, [math.inf] * folds, [0] * folds, [0] * folds)
+
+    def step(self, losses: Tensor, norm_bound: float) -> None:
+        """One Adam step of every active fold on its own loss, (active folds,)."""
+        self.optimizer.zero_grad(set_to_none=True)
+        losses.sum().backward()
+        clip_gradients(list(self.network.parameters()), norm_bound)
+        self.optimizer.step()
+
+    def keep(self, places: Sequence[int]) -> None:
+        """Take the present parameters of the active folds at `places` as those to serve."""
+        for name, value in self.network.named_parameters():
+            for place in places:
+                self.best[name][self.active[place]] = value.detach()[place]
+        for place in places:
+            self.best_epoch[self.active[place]] = self.epoch
+
+    def judge(self, losses: Sequence[float], settings: Settings) -> None:
+        """The early-stopping rule on the active folds' validation losses: keep, wait or stop each fold."""
+        stopped = []
+        for place, (fold, loss) in enumerate(zip(self.active, losses, strict=True)):
+            if loss < self.best_loss[fold] - settings.min_improvement:
+                self.best_loss[fold], self.waited[fold] = loss, 0
+                self.keep([place])
+            else:
+                self.waited[fold] += 1
+                if self.waited[fold] >= settings.patience:
+                    stopped.append(place)
+        if stopped:
+            self.drop(stopped)
+
+    def drop(self, places: Sequence[int]) -> None:
+        """Stop training the active folds at `places`."""
+        kept = [place for place in range(len(self.active)) if place not in places]
+        self.active = [self.active[place] for place in kept]
+        for parameter in self.network.parameters():
+            state = self.optimizer.state[parameter]
+            parameter.data, parameter.grad = parameter.data[kept].clone(), None
+            for moment in ("exp_avg", "exp_avg_sq"):
+                state[moment] = state[moment][kept].clone()
+        keep_folds(self.network, kept)
+
+    def spread(self, losses: Sequence[float]) -> tuple[float, ...]:
+        """Values of the active folds as values of all folds, NaN for the others."""
+        by_fold = dict(zip(self.active, losses, strict=True))
+        return tuple(by_fold.get(fold, math.nan) for fold in range(len(self.best_loss)))
+
+
+def keep_folds(network: nn.Module, kept: Sequence[int]) -> None:
+    """Reduce a network's buffers to some folds, in place."""
+    for module in network.modules():
+        for name, buffer in list(module.named_buffers(recurse=False)):
+            setattr(module, name, buffer[list(kept)].clone())
+
+
+def clip_gradients(parameters: Sequence[nn.Parameter], bound: float) -> None:
+    """Scale each fold's gradient to at most `bound` in Euclidean norm over all its parameters."""
+    squares = sum(torch.linalg.vector_norm(parameter.grad, dim=(1, 2)).square() for parameter in parameters)
+    scale = (bound / (squares.sqrt() + 1e-6)).clamp_max(1.0)[:, None, None]
+    for parameter in parameters:
+        parameter.grad.mul_(scale)
+
+
+def cosine(epoch: int, epochs: int, start: float, end: float) -> float:
+    """The learning rate of an epoch, counted from 0."""
+    return end + (start - end) * (1 + math.cos(math.pi * epoch / epochs)) / 2
+
+
+def train_joint(training: Training, rows: TrainingRows, settings: Settings) -> Iterator[Epoch]:
+    """Train the joint network from where `training` stands; yields after every epoch."""
+    fixed = [
+        _fixed_draws(draw_joint, part[: rows.holdout], top, settings, (_JOINT, fold))
+        for fold, (part, top) in enumerate(zip(rows.train, rows.tops, strict=True))
+    ]
+    loss = _loss_of(joint_losses, settings)
+    start, end = settings.joint_learning_rate, settings.joint_learning_rate_end
+    while training.epoch < settings.joint_epochs and training.active:
+        active = list(training.active)
+        batches = epoch_batches(
+            draw_joint,
+            [rows.train[fold][rows.holdout :] for fold in active],
+            [rows.tops[fold] for fold in active],
+            [(settings.seed, _JOINT, fold, training.epoch) for fold in active],
+            settings,
+            visited=rows.smallest - rows.holdout,
+        )
+        rate = cosine(training.epoch, settings.joint_epochs, start, end)
+        train = training.spread(_one_epoch(training, batches, loss, rate, settings.joint_gradient_norm))
+        measured, decides = _validations(training.epoch, settings)
+        validation = [math.nan] * len(active)
+        if measured or decides:
+            validation = _evaluate(training.network, [fixed[fold] for fold in active], loss)
+        shown = training.spread(validation)
+        if decides:
+            training.judge(validation, settings)
+        elif training.epoch == settings.joint_epochs:  # too few epochs for the rule: the last state serves
+            training.keep(range(len(active)))
+        yield Epoch(training.epoch, train, shown, tuple(training.best_epoch))
+
+
+def _validations(epoch: int, settings: Settings) -> tuple[bool, bool]:
+    """Whether the joint validation loss is measured after this epoch, and whether early stopping reads it."""
+    since, is_last = epoch - settings.validation_start, epoch == settings.joint_epochs
+    decides = since >= 0 and (is_last or since % settings.validation_every == 0)
+    return is_last or epoch % settings.monitor_every == 0, decides
+
+
+def train_projection(
+    training: Training, joint: JointNetwork, rows: TrainingRows, settings: Settings
+) -> Iterator[Epoch]:
+    """Train the projection network from where `training` stands; yields after every epoch.
+
+    Its validation losses are measured on the held-out folds, for monitoring: nothing is decided by them.
+    """
+    folds = list(training.active)
+    fixed = [
+        _fixed_draws(draw_projection, rows.held_out[fold], rows.tops[fold], settings, (_PROJECTION, fold))
+        for fold in folds
+    ]
+    loss = _loss_of(projection_losses, settings, joint)
+    start, end = settings.projection_learning_rate, settings.projection_learning_rate_end
+    while training.epoch < settings.projection_epochs:
+        keys = [(settings.seed, _PROJECTION, fold, training.epoch) for fold in folds]
+        batches = epoch_batches(draw_projection, rows.train, rows.tops, keys, settings, visited=rows.smallest)
+        rate = cosine(training.epoch, settings.projection_epochs, start, end)
+        train = _one_epoch(training, batches, loss, rate, settings.projection_gradient_norm)
+        is_last = training.epoch == settings.projection_epochs
+        if is_last:
+            training.keep(range(len(folds)))
+        validation = [math.nan] * len(folds)
+        if is_last or training.epoch % settings.monitor_every == 0:
+            validation = _evaluate(training.network, fixed, loss)
+        yield Epoch(training.epoch, tuple(train), tuple(validation), tuple(training.best_epoch))
+
+
+Loss = Callable[[nn.Module, Batch], Tensor]
+
+
+def _loss_of(losses: Callable[..., Tensor], settings: Settings, *fixed: JointNetwork) -> Loss:
+    return lambda network, batch: losses(network, batch, *fixed, settings)
+
+
+def _one_epoch(training: Training, batches: Iterator[Batch], loss: Loss, rate: float, norm_bound: float) -> list[float]:
+    """One epoch of steps, counted; the mean training loss of every active fold."""
+    training.optimizer.param_groups[0]["lr"] = rate
+    total, seen = 0.0, 0
+    for batch in batches:
+        losses = loss(training.network, batch)
+        training.step(losses, norm_bound)
+        count = batch.noisy.shape[1]
+        # Added up on the device: reading a value here would make a GPU wait at every step.
+        total, seen = total + losses.detach() * count, seen + count
+    means = (total / seen).tolist()
+    for fold, value in zip(training.active, means, strict=True):
+        if not math.isfinite(value):
+            raise FloatingPointError(
+                f"Training diverged: the loss of fold {fold + 1} is not finite at epoch {training.epoch + 1}. "
+                "Lower the learning rate."
+            )
+    training.epoch += 1
+    return means
+
+
+def _fixed_draws(draw: Callable, ranks: Tensor, top: int, settings: Settings, key: tuple[int, ...]) -> Batch:
+    """The same noise at every validation, so that patience does not follow the noise."""
+    ranks = ranks[: settings.validation_rows]
+    repeats = max(1, _MONITOR_ROWS // len(ranks))
+    return draw(ranks.repeat(repeats, 1), top, settings, stream(ranks.device, settings.seed, _VALIDATION, *key))
+
+
+@torch.no_grad()
+def _evaluate(network: nn.Module, fixed: Sequence[Batch], loss: Loss) -> list[float]:
+    """Each fold's loss on its fixed draws, as many rows a fold as the smallest has."""
+    rows = min(batch.noisy.shape[0] for batch in fixed)
+    parts = [Batch(*(None if value is None else value[:rows] for value in vars(batch).values())) for batch in fixed]
+    return loss(network, Batch.stacked(parts)).tolist()
