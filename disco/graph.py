@@ -1,0 +1,199 @@
+"""The causal graph: one edge convention, a small vocabulary, layout and exports.
+
+An edge runs from parent to child; `adjacency[parent, child]` is 1 where there is one, rows are parents. A graph
+is a `networkx.DiGraph` that holds every node in causal order, sources first, with its `position` from 1, and on
+its edges the numbers it was built with: `ocs`, `z` and `frequency` (paper, DAG Recovery).
+"""
+
+import csv
+import io
+import json
+import math
+import re
+from collections.abc import Sequence
+
+import networkx as nx
+import numpy as np
+import pandas as pd
+
+from disco.errors import InputError
+
+EDGE_NUMBERS = ("ocs", "z", "frequency")
+FORMATS = ("csv", "json", "graphml", "dot")
+# What XML 1.0 cannot hold, not even escaped.
+_NOT_XML = re.compile("[^\t\n\r\u0020-\ud7ff\ue000-\ufffd\U00010000-\U0010ffff]")
+
+
+def build(order: Sequence[str], edges: pd.DataFrame) -> nx.DiGraph:
+    """The graph of an order and its edges.
+
+    Args:
+        order: all nodes, sources first.
+        edges: columns parent and child, and any of ocs, z and frequency.
+
+    Raises:
+        InputError: a node stands twice in the order, or an edge names an unknown node or runs against the order.
+    """
+    position = {node: place for place, node in enumerate(order, start=1)}
+    if len(position) < len(order):
+        repeated = next(node for place, node in enumerate(order, start=1) if position[node] != place)
+        raise InputError(f'"{repeated}" stands twice in the order; every node stands there once.')
+    graph = nx.DiGraph()
+    graph.add_nodes_from((node, {"position": place}) for node, place in position.items())
+    numbers = [name for name in EDGE_NUMBERS if name in edges]
+    values = edges[numbers].to_numpy(dtype=float).tolist()
+    for parent, child, row in zip(edges["parent"].tolist(), edges["child"].tolist(), values, strict=True):
+        if parent not in position or child not in position:
+            unknown = child if parent in position else parent
+            raise InputError(f'The edge from "{parent}" to "{child}" names "{unknown}", which is not in the order.')
+        if position[parent] >= position[child]:
+            raise InputError(f'The edge from "{parent}" to "{child}" runs against the order.')
+        graph.add_edge(parent, child, **dict(zip(numbers, row, strict=True)))
+    return graph
+
+
+def order(graph: nx.DiGraph) -> list[str]:
+    """All nodes, sources first."""
+    return list(graph.nodes)
+
+
+def parents(graph: nx.DiGraph, node: str) -> list[str]:
+    """The nodes with an edge into the node, in causal order."""
+    return _in_order(graph, graph.predecessors(node))
+
+
+def children(graph: nx.DiGraph, node: str) -> list[str]:
+    """The nodes that the node has an edge to, in causal order."""
+    return _in_order(graph, graph.successors(node))
+
+
+def ancestors(graph: nx.DiGraph, node: str) -> list[str]:
+    """The nodes with a directed path to the node, in causal order."""
+    return _in_order(graph, nx.ancestors(graph, node))
+
+
+def descendants(graph: nx.DiGraph, node: str) -> list[str]:
+    """The nodes that the node has a directed path to, in causal order."""
+    return _in_order(graph, nx.descendants(graph, node))
+
+
+def sources(graph: nx.DiGraph) -> list[str]:
+    """The nodes without parents, in causal order."""
+    return [node for node in graph if graph.in_degree(node) == 0]
+
+
+def sinks(graph: nx.DiGraph) -> list[str]:
+    """The nodes without children, in causal order."""
+    return [node for node in graph if graph.out_degree(node) == 0]
+
+
+def _in_order(graph: nx.DiGraph, nodes: object) -> list[str]:
+    chosen = set(nodes)
+    return [node for node in graph if node in chosen]
+
+
+def adjacency(graph: nx.DiGraph) -> pd.DataFrame:
+    """The 0/1 matrix of the graph, (nodes, nodes) in causal order: rows are parents, columns are children."""
+    names = order(graph)
+    matrix = nx.to_numpy_array(graph, nodelist=names, weight=None, dtype=np.int64)
+    return pd.DataFrame(matrix, index=names, columns=names)
+
+
+def edges(graph: nx.DiGraph) -> pd.DataFrame:
+    """The edges as a table: parent, child and the numbers they carry, children in causal order."""
+    numbers = [name for name in EDGE_NUMBERS if any(name in data for *_, data in graph.edges(data=True))]
+    rows = [
+        (parent, child, *(graph.edges[parent, child].get(name, math.nan) for name in numbers))
+        for child in graph
+        for parent in parents(graph, child)
+    ]
+    return pd.DataFrame(rows, columns=["parent", "child", *numbers])
+
+
+def layers(graph: nx.DiGraph) -> list[list[str]]:
+    """The nodes by causal depth, the length of the longest path that leads to them; sources have depth 0.
+
+    Nodes without any edge stand in the last layer, apart. Within a layer the nodes are sorted by the mean place of
+    their neighbours, which keeps the edges from crossing much.
+    """
+    alone = [node for node in graph if graph.degree(node) == 0]
+    linked = graph.subgraph([node for node in graph if graph.degree(node)])
+    found = [_in_order(graph, layer) for layer in nx.topological_generations(linked)]
+    for sweep in range(6):
+        place = {node: k - (len(layer) - 1) / 2 for layer in found for k, node in enumerate(layer)}
+        neighbours = linked.pred if sweep % 2 == 0 else linked.succ
+        for layer in found if sweep % 2 == 0 else found[::-1]:
+            # Sorting is stable: nodes that tie, or have no neighbour on this side, keep their place.
+            mean = {n: np.mean([place[m] for m in neighbours[n]]) if neighbours[n] else place[n] for n in layer}
+            layer.sort(key=mean.__getitem__)
+            place |= {node: k - (len(layer) - 1) / 2 for k, node in enumerate(layer)}
+    return [*found, alone] if alone else found
+
+
+def layout(graph: nx.DiGraph) -> dict[str, tuple[float, float]]:
+    """Where to draw each node: the same graph always gives the same places.
+
+    x is centred at 0 and neighbours of a layer are at least 1 apart; y grows downwards from 0 at the sources, 1 a
+    layer. A crowded layer is staggered, so that its names do not run into each other.
+    """
+    rows = layers(graph)
+    widest = max((len(row) for row in rows), default=0)
+    places = {}
+    for depth, row in enumerate(rows):
+        step = min(2.5, widest / len(row))
+        for k, node in enumerate(row):
+            shift = (k % 3 - 1) * 0.22 if len(row) > 8 else 0.0
+            places[node] = (round((k - (len(row) - 1) / 2) * step, 4), round(depth + shift, 4))
+    return {node: places[node] for node in graph}
+
+
+def export(graph: nx.DiGraph, format: str) -> str:
+    """The graph as text.
+
+    Formats: `csv`, the edges (nodes without an edge are not in it); `json`, networkx's node-link form, read back by
+    `networkx.node_link_graph(json.loads(text), edges="edges")`; `graphml`, read back by `networkx.parse_graphml`;
+    `dot`, for Graphviz. Names are escaped as each format asks.
+
+    Raises:
+        InputError: the format is unknown, or cannot hold a name.
+    """
+    if format not in FORMATS:
+        raise InputError(f"format must be one of {', '.join(FORMATS)}; got {format!r}.")
+    return {"csv": _csv, "json": _json, "graphml": _graphml, "dot": _dot}[format](graph)
+
+
+def _csv(graph: nx.DiGraph) -> str:
+    out = io.StringIO()
+    table = edges(graph)
+    writer = csv.writer(out, lineterminator="\n")
+    writer.writerow(table.columns)
+    writer.writerows(["" if value != value else value for value in row] for row in table.itertuples(index=False))
+    return out.getvalue()
+
+
+def _json(graph: nx.DiGraph) -> str:
+    data = nx.node_link_data(graph, edges="edges")
+    for edge in data["edges"]:
+        edge.update({key: None for key, value in edge.items() if isinstance(value, float) and not math.isfinite(value)})
+    return json.dumps(data, indent=2, ensure_ascii=False, allow_nan=False) + "\n"
+
+
+def _graphml(graph: nx.DiGraph) -> str:
+    for node in graph:
+        if _NOT_XML.search(node):
+            raise InputError(f"GraphML cannot hold the name {node!r}: rename the column, or take another format.")
+    return "\n".join(nx.generate_graphml(graph)) + "\n"
+
+
+def _dot(graph: nx.DiGraph) -> str:
+    lines = ["digraph causal {", "  rankdir=TB;"]
+    lines += [f"  {_quoted(node)} [label={_quoted(node)}, position={graph.nodes[node]['position']}];" for node in graph]
+    for row in edges(graph).to_dict("records"):
+        numbers = ", ".join(f"{name}={_quoted(format(row[name], '.9g'))}" for name in EDGE_NUMBERS if name in row)
+        lines.append(f"  {_quoted(row['parent'])} -> {_quoted(row['child'])}{f' [{numbers}]' if numbers else ''};")
+    return "\n".join([*lines, "}"]) + "\n"
+
+
+def _quoted(text: str) -> str:
+    """A DOT string: within quotes nothing but the backslash, the quote and the line break has a meaning."""
+    return '"' + text.replace("\\", "\\\\").replace('"', '\\"').replace("\r", "").replace("\n", "\\n") + '"'

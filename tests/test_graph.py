@@ -1,0 +1,151 @@
+"""The graph: edge convention, vocabulary, layout, and exports that come back as they went."""
+
+import json
+import time
+
+import networkx as nx
+import numpy as np
+import pandas as pd
+import pytest
+
+from disco import graph as graphs
+from disco.errors import InputError
+
+HOSTILE = ['a"b', "<script>alert(1)</script>", "Größe µ 数", "back\\slash\\", "a,b;c", "line\nbreak", "=1+1", "x & y"]
+
+
+@pytest.fixture
+def small() -> nx.DiGraph:
+    """b -> a -> c, b -> c, and d alone."""
+    edges = pd.DataFrame(
+        [("b", "a", 0.5, 2.5, 1.0), ("a", "c", 0.25, 3.0, 1.0), ("b", "c", 0.125, 2.0, 2 / 3)],
+        columns=["parent", "child", "ocs", "z", "frequency"],
+    )
+    return graphs.build(["b", "a", "d", "c"], edges)
+
+
+def chain(names: list[str]) -> nx.DiGraph:
+    edges = pd.DataFrame({"parent": names[:-1], "child": names[1:], "ocs": 0.1, "z": np.nan, "frequency": 1.0})
+    return graphs.build(names, edges)
+
+
+def test_the_edge_convention_on_two_nodes():
+    graph = graphs.build(["cause", "effect"], pd.DataFrame({"parent": ["cause"], "child": ["effect"]}))
+    matrix = graphs.adjacency(graph)
+    assert matrix.loc["cause", "effect"] == 1 and matrix.loc["effect", "cause"] == 0
+    assert matrix.dtypes.eq("int64").all()
+
+
+def test_vocabulary(small):
+    assert graphs.order(small) == ["b", "a", "d", "c"]
+    assert graphs.parents(small, "c") == ["b", "a"]
+    assert graphs.children(small, "b") == ["a", "c"]
+    assert graphs.ancestors(small, "c") == ["b", "a"]
+    assert graphs.descendants(small, "b") == ["a", "c"]
+    assert graphs.sources(small) == ["b", "d"]
+    assert graphs.sinks(small) == ["d", "c"]
+    assert nx.get_node_attributes(small, "position") == {"b": 1, "a": 2, "d": 3, "c": 4}
+    assert small.edges["b", "a"] == {"ocs": 0.5, "z": 2.5, "frequency": 1.0}
+
+
+def test_edges_return_the_table_the_graph_was_built_from(small):
+    again = graphs.build(graphs.order(small), graphs.edges(small))
+    assert nx.utils.graphs_equal(again, small)
+    assert graphs.edges(chain(["a"])).columns.tolist() == ["parent", "child"]
+
+
+@pytest.mark.parametrize(
+    ("order", "edge", "sentence"),
+    [
+        (["a", "b"], ("b", "a"), 'The edge from "b" to "a" runs against the order.'),
+        (["a", "b"], ("a", "a"), 'The edge from "a" to "a" runs against the order.'),
+        (["a", "b"], ("a", "z"), 'The edge from "a" to "z" names "z", which is not in the order.'),
+        (["a", "b", "a"], ("a", "b"), '"a" stands twice in the order; every node stands there once.'),
+    ],
+)
+def test_edges_that_do_not_fit_the_order_are_refused(order, edge, sentence):
+    with pytest.raises(InputError) as error:
+        graphs.build(order, pd.DataFrame([edge], columns=["parent", "child"]))
+    assert str(error.value) == sentence
+
+
+def test_layers_are_causal_depths_and_loners_stand_apart(small):
+    assert graphs.layers(small) == [["b"], ["a"], ["c"], ["d"]]
+    assert graphs.layers(nx.DiGraph()) == [] and graphs.layout(nx.DiGraph()) == {}
+
+
+def test_layout_is_stable_points_down_and_keeps_nodes_apart(rng):
+    names = [f"gene{i}" for i in range(200)]
+    pairs = [(i, j) for i in range(200) for j in range(i + 1, 200) if rng.random() < 0.015]
+    edges = pd.DataFrame([(names[i], names[j]) for i, j in pairs], columns=["parent", "child"])
+    graph = graphs.build(names, edges)
+    start = time.perf_counter()
+    places = graphs.layout(graph)
+    assert time.perf_counter() - start < 1.0
+    assert places == graphs.layout(graphs.build(names, edges.sample(frac=1, random_state=1)))
+    assert all(places[a][1] < places[b][1] for a, b in graph.edges)
+    points = np.array(list(places.values()))
+    gaps = np.linalg.norm(points[:, None] - points[None], axis=-1) + np.eye(200) * 9
+    assert gaps.min() >= 0.5
+
+
+def test_building_a_large_graph_is_fast():
+    names = [f"n{i}" for i in range(100)]
+    pairs = [(names[i], names[j]) for i in range(100) for j in range(i + 1, 100)]
+    edges = pd.DataFrame(pairs, columns=["parent", "child"]).assign(ocs=0.1, z=2.0, frequency=1.0)
+    start = time.perf_counter()
+    assert graphs.build(names, edges).number_of_edges() == 4950
+    assert time.perf_counter() - start < 0.2
+
+
+def test_json_comes_back_whatever_the_names():
+    graph = chain(HOSTILE)
+    text = graphs.export(graph, "json")
+    assert "NaN" not in text
+    again = nx.node_link_graph(json.loads(text), edges="edges")
+    assert list(again.nodes) == HOSTILE and list(again.edges) == list(graph.edges)
+    assert again.edges[HOSTILE[0], HOSTILE[1]] == {"ocs": 0.1, "z": None, "frequency": 1.0}
+    assert again.nodes[HOSTILE[1]] == {"position": 2}
+
+
+def test_graphml_comes_back_with_names_escaped(small):
+    graph = chain(HOSTILE)
+    text = graphs.export(graph, "graphml")
+    assert "<script>" not in text
+    again = nx.parse_graphml(text)
+    assert list(again.nodes) == HOSTILE and list(again.edges) == list(graph.edges)
+    again = nx.parse_graphml(graphs.export(small, "graphml"))
+    assert dict(again.nodes(data=True)) == dict(small.nodes(data=True)) and again.adj == small.adj
+    with pytest.raises(InputError, match="GraphML cannot hold the name 'a.x00b'"):
+        graphs.export(chain(["a\x00b", "c"]), "graphml")
+
+
+def test_csv_comes_back(small, tmp_path):
+    graph = chain(HOSTILE)
+    (tmp_path / "edges.csv").write_text(graphs.export(graph, "csv"), encoding="utf-8")
+    again = pd.read_csv(tmp_path / "edges.csv", keep_default_na=False)
+    assert list(zip(again["parent"], again["child"], strict=True)) == list(graph.edges)
+    assert graphs.export(small, "csv") == (
+        "parent,child,ocs,z,frequency\nb,a,0.5,2.5,1.0\nb,c,0.125,2.0,0.6666666666666666\na,c,0.25,3.0,1.0\n"
+    )
+
+
+def test_dot_says_what_the_graph_says(small):
+    assert graphs.export(small, "dot") == (
+        'digraph causal {\n  rankdir=TB;\n  "b" [label="b", position=1];\n  "a" [label="a", position=2];\n'
+        '  "d" [label="d", position=3];\n  "c" [label="c", position=4];\n'
+        '  "b" -> "a" [ocs="0.5", z="2.5", frequency="1"];\n'
+        '  "b" -> "c" [ocs="0.125", z="2", frequency="0.666666667"];\n'
+        '  "a" -> "c" [ocs="0.25", z="3", frequency="1"];\n}\n'
+    )
+
+
+def test_dot_names_cannot_end_their_quotes():
+    text = graphs.export(chain(['evil"]; x -> y; "', "end\\"]), "dot")
+    assert '"evil\\"]; x -> y; \\"" -> "end\\\\"' in text
+    assert len(text.splitlines()) == 6
+
+
+def test_an_unknown_format_is_refused(small):
+    with pytest.raises(InputError, match="format must be one of csv, json, graphml, dot; got 'pdf'."):
+        graphs.export(small, "pdf")
