@@ -1,0 +1,236 @@
+"""How long a fit will take on this machine, and how much memory.
+
+A short calibration fits two small tables, one with wide and one with narrow networks. Each stage then has a
+pace, in floating-point operations a second, and a fixed cost a step (an optimiser step, a scored node, a
+child), solved from the two:
+
+    seconds(stage) = operations(stage) / pace(stage) + steps(stage) · cost(stage)
+
+Early stopping is not foreseen, so the figure is an upper one.
+"""
+
+import dataclasses
+import math
+import threading
+import time
+from dataclasses import dataclass
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+import pandas as pd
+
+from disco.errors import InputError
+from disco.runs.files import read_json, write_json
+from disco.runs.folder import runs_root
+from disco.runs.status import host
+from disco.settings import Settings
+
+if TYPE_CHECKING:
+    from disco.estimator import Event
+
+_ROWS, _NODES = 768, 5  # of the calibration's table: batches as full as the paper's
+_EPOCHS = 3  # the first is not counted
+_WIDE, _NARROW = 512, 16
+_LIBRARY_BYTES = {"cpu": 450 << 20, "cuda": 0}  # of Python, torch and pandas before a fit
+_VALID_SECONDS = 7 * 86400.0
+_calibrating = threading.Lock()
+_measured: dict[tuple[str, int], "Speed"] = {}  # by device and threads, for all folders of runs of this process
+
+
+@dataclass(frozen=True)
+class Speed:
+    """What the calibration of a device found.
+
+    Attributes:
+        device: cpu or cuda.
+        pace: stage → floating-point operations a second.
+        cost: stage → seconds a step on top.
+        measured_at: seconds since 1970.
+    """
+
+    device: str
+    pace: dict[str, float]
+    cost: dict[str, float]
+    measured_at: float
+
+
+@dataclass(frozen=True)
+class Estimate:
+    """What a fit will need.
+
+    Attributes:
+        seconds: of the whole fit, at most; early stopping can shorten it.
+        bytes: of memory at its peak, on the device.
+        by_stage: stage → seconds.
+        fits_memory: whether as much is free now.
+        free_bytes: what is free now.
+        device: cpu or cuda.
+    """
+
+    seconds: float
+    bytes: int
+    by_stage: dict[str, float]
+    fits_memory: bool
+    free_bytes: int
+    device: str
+
+    def to_dict(self) -> dict[str, Any]:
+        """What a run keeps of it."""
+        return {"seconds": self.seconds, "bytes": self.bytes, "by_stage": self.by_stage}
+
+
+def estimate(rows: int, nodes: int, settings: Settings, device: str = "auto") -> Estimate:
+    """Time and memory of fitting a table of `rows` × `nodes`; calibrates the device at its first use.
+
+    Raises:
+        InputError: the device is not there.
+    """
+    from disco.estimator import choose_device
+
+    kind = choose_device(device).type
+    return foretell(rows, nodes, settings, calibrate(kind))
+
+
+def foretell(rows: int, nodes: int, settings: Settings, speed: Speed) -> Estimate:
+    """Time and memory of fitting a table of `rows` × `nodes` at a known speed."""
+    from disco.cost import peak_bytes, stage_flops
+
+    steps, flops = stage_steps(rows, nodes, settings), stage_flops(rows, nodes, settings)
+    by_stage = {stage: flops[stage] / speed.pace[stage] + steps[stage] * speed.cost[stage] for stage in flops}
+    needed = int(peak_bytes(rows, nodes, settings, speed.device)) + _LIBRARY_BYTES[speed.device]
+    free = free_bytes(speed.device)
+    return Estimate(sum(by_stage.values()), needed, by_stage, needed <= free, free, speed.device)
+
+
+def check_memory(foretold: Estimate) -> None:
+    """Refuse a fit that this machine cannot hold.
+
+    Raises:
+        InputError: it needs more memory than is free.
+    """
+    if not foretold.fits_memory:
+        raise InputError(
+            f"This fit needs about {_gigabytes(foretold.bytes)} of memory and {_gigabytes(foretold.free_bytes)} are "
+            f"free on {foretold.device}; use fewer columns or rows, a smaller width, or cap evaluation_rows."
+        )
+
+
+def stage_steps(rows: int, nodes: int, settings: Settings) -> dict[str, float]:
+    """Optimiser steps, scored nodes over all removals, and children: what each costs beyond its operations."""
+    from disco.cost import used_rows
+
+    train = used_rows(rows, settings) * (1 - 1 / settings.folds)
+    trained = train * (1 - settings.validation_share)
+    return {
+        "joint": float(settings.joint_epochs * math.ceil(trained / settings.batch_size)),
+        "projection": float(settings.projection_epochs * math.ceil(train / settings.batch_size)),
+        "ordering": nodes * (nodes + 1) / 2 - 1,
+        "parents": float(nodes),
+    }
+
+
+def free_bytes(device: str) -> int:
+    """Memory free on a device now."""
+    if device == "cuda":
+        import torch
+
+        return int(torch.cuda.mem_get_info()[0])
+    import psutil
+
+    return int(psutil.virtual_memory().available)
+
+
+def calibrate(device: str) -> Speed:
+    """The speed of cpu or cuda: a second or two of fitting, then kept in the folder of runs for a week."""
+    with _calibrating:
+        kept = known(device)
+        if kept is None:
+            key = device, torch_threads()
+            kept = _measured.get(key) or _measure(device)
+            _measured[key] = kept
+            write_json(_path(device), dataclasses.asdict(kept))
+    return kept
+
+
+def known(device: str) -> Speed | None:
+    """A calibration that is already there and fresh."""
+    try:
+        speed = Speed(**read_json(_path(device)))
+    except (OSError, ValueError, TypeError):
+        return None
+    return speed if 0 <= time.time() - speed.measured_at < _VALID_SECONDS else None
+
+
+def torch_threads() -> int:
+    """Threads a fit uses in this process."""
+    import torch
+
+    return torch.get_num_threads()
+
+
+def _measure(device: str) -> Speed:
+    table = _table()
+    wide, narrow = (_settings(width) for width in (_WIDE, _NARROW))
+    slow, fast = _stage_seconds(table, wide, device), _stage_seconds(table, narrow, device)
+    return solve(slow, fast, wide, narrow, device)
+
+
+def solve(slow: dict[str, float], fast: dict[str, float], wide: Settings, narrow: Settings, device: str) -> Speed:
+    """Pace and cost of each stage from its seconds with wide and with narrow networks on the same table."""
+    from disco.cost import stage_flops
+
+    many, few = stage_flops(_ROWS, _NODES, wide), stage_flops(_ROWS, _NODES, narrow)
+    steps = stage_steps(_ROWS, _NODES, wide)
+    pace, cost = {}, {}
+    for stage, seconds in slow.items():
+        difference = max(seconds - fast[stage], 0.1 * seconds)  # noise must not make a pace infinite
+        pace[stage] = (many[stage] - few[stage]) / difference
+        cost[stage] = max(0.0, seconds - many[stage] / pace[stage]) / steps[stage]
+    return Speed(device, pace, cost, time.time())
+
+
+def _stage_seconds(table: pd.DataFrame, settings: Settings, device: str) -> dict[str, float]:
+    """Seconds of each stage of a fit, the first epoch of a training stage replaced by a later one."""
+    from disco.estimator import DISCO
+
+    seen: dict[str, list[float]] = {}
+    begun = time.perf_counter()
+
+    def note(event: "Event") -> None:
+        seen.setdefault(event.stage, []).append(time.perf_counter())
+
+    DISCO(device=device, **settings.to_dict()).fit(table, callback=note)
+    seconds, before = {}, begun
+    for stage, times in seen.items():
+        if stage in ("joint", "projection"):
+            seconds[stage] = float(np.median(np.diff(times))) * len(times)
+        else:
+            seconds[stage] = times[-1] - before
+        before = times[-1]
+    return seconds
+
+
+def _settings(width: int) -> Settings:
+    return Settings.of(
+        "paper",
+        width=width,
+        joint_epochs=_EPOCHS,
+        projection_epochs=_EPOCHS,
+        evaluation_rows=32,
+        boundary="clipped",
+        monitor_every=1000,
+    )
+
+
+def _table() -> pd.DataFrame:
+    counts = np.random.default_rng(0).poisson(3.0, (_ROWS, _NODES))
+    return pd.DataFrame(counts, columns=[f"x{node + 1}" for node in range(_NODES)])
+
+
+def _path(device: str) -> Path:
+    return runs_root() / f".calibration-{host()}-{device}-{torch_threads()}.json"
+
+
+def _gigabytes(count: float) -> str:
+    return f"{count / 1e9:.1f} GB"

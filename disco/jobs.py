@@ -1,0 +1,215 @@
+"""Fits apart from the page that started them: started, queued, cancelled, resumed.
+
+Each is a detached process that holds its run's lock for its whole life (disco/runs/locks.py) and the device's
+while it fits (disco/runs/turns.py). It outlives the page, the tab and the app; the app finds it by its run.
+
+    python -m disco.jobs worker PATH --lock HANDLE    (what `start` runs)
+"""
+
+import argparse
+import os
+import signal
+import subprocess
+import sys
+import threading
+import time
+import traceback
+from collections.abc import Callable
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from disco.errors import FitStopped, InputError, ScoreUnavailable
+from disco.runs import Run, execute, runs_root, turns
+from disco.runs.execution import Callback
+from disco.runs.locks import Lock, note
+from disco.runs.status import UNFINISHED, host
+
+if TYPE_CHECKING:
+    from disco.estimator import Event
+
+_GRACE_SECONDS = 1.5  # for a worker to write its checkpoint, before it is killed
+_KILL_SECONDS = 0.3
+_SPAWN_SECONDS = 0.2  # between a run's lock and its process
+
+
+def start(run: Run) -> None:
+    """Queue a run and leave it to a process of its own.
+
+    Raises:
+        InputError: it is waiting, running or done, or its device is not there.
+    """
+    lock = enqueue(run, None)
+    try:
+        process = _spawn(run, lock)
+        lock.write({"host": host(), "pid": process.pid, "signals": True})
+    finally:
+        lock.release()  # the worker has inherited it
+    threading.Thread(target=process.wait, daemon=True).start()  # so that it leaves no zombie
+
+
+def resume(run: Run) -> None:
+    """Go on from the last checkpoint, or start anew where there is none.
+
+    Raises:
+        InputError: as for `start`.
+    """
+    start(run)
+
+
+def enqueue(run: Run, pid: int | None) -> Lock:
+    """Take a run's lock and a place in its device's queue.
+
+    Args:
+        pid: the process that will fit and that answers SIGTERM by stopping; None while it is not yet known.
+
+    Raises:
+        InputError: it is waiting, running or done, or its device is not there.
+    """
+    from disco.estimator import choose_device
+
+    device = choose_device(run.device).type
+    lock = run.take({"host": host(), "pid": pid, "signals": True})
+    try:
+        if run.written_status().state == "done":
+            raise InputError(f"The run {run.name} is done; make a new one to fit again.")
+        queued_at = time.time()
+        run.update(state="queued", queued_at=queued_at, device=device, host=host(), eta=None, error=None)
+        turns.add_ticket(run, device, queued_at)
+    except BaseException:
+        lock.release()
+        raise
+    return lock
+
+
+def cancel(run: Run) -> None:
+    """Stop a run within 2 seconds; it can be resumed from its last checkpoint.
+
+    Raises:
+        InputError: it runs on another machine, or inside a program that does not answer.
+    """
+    if run.alive:
+        _end(run)
+    lock = run.take()
+    try:
+        if run.written_status().state in UNFINISHED:
+            run.update(state="cancelled", eta=None, message="", finished_at=time.time())
+    finally:
+        lock.release()
+
+
+def queue_position(run: Run) -> int | None:
+    """Place in the device's queue, 1 = next; None when the run does not wait."""
+    status = run.status()
+    return turns.position(run, status.device) if status.state == "queued" else None
+
+
+def work(
+    run: Run,
+    lock: Lock,
+    stopped: Callable[[], bool],
+    *,
+    callback: Callback | None = None,
+    ahead: Callable[[int], None] = lambda place: None,
+) -> None:
+    """Wait for the device's turn, then fit, in this process.
+
+    Args:
+        lock: from `enqueue`; released at the end.
+        stopped: asked at every event; True stops the fit, its checkpoint written.
+        callback: sees every event; False stops the fit as well.
+        ahead: told the place in the queue, whenever it changes.
+
+    Raises:
+        FitStopped, InputError, ScoreUnavailable: as `execute`.
+    """
+
+    def watch(event: "Event") -> bool:
+        goes_on = callback is None or callback(event) is not False
+        return goes_on and not stopped()
+
+    status = run.written_status()
+    try:
+        with turns.turn(run, status.device, status.queued_at, stopped, ahead):
+            execute(run, callback=watch, lock=lock)
+    except (FitStopped, KeyboardInterrupt):
+        if run.written_status().state in UNFINISHED:  # stopped while it waited
+            run.update(state="cancelled", eta=None, finished_at=time.time())
+        raise
+    finally:
+        lock.release()
+
+
+def _spawn(run: Run, lock: Lock) -> subprocess.Popen:
+    command = [sys.executable, "-m", "disco.jobs", "worker", str(run.path), "--lock", str(lock.handle)]
+    environment = {
+        "OMP_WAIT_POLICY": "PASSIVE",  # idle threads that spin starve the page
+        **os.environ,
+        "DISCO_RUNS": str(runs_root()),
+    }
+    with open(run.path / "worker.log", "ab") as log:
+        return subprocess.Popen(
+            command,
+            stdin=subprocess.DEVNULL,
+            stdout=log,
+            stderr=log,
+            cwd=Path(__file__).resolve().parents[1],  # where the worker finds this package
+            env=environment,
+            pass_fds=[lock.handle],
+            start_new_session=True,
+        )
+
+
+def _end(run: Run) -> None:
+    """Ask the process of a run to stop, then kill it."""
+    owner = note(run.lock_path)
+    deadline = time.monotonic() + _SPAWN_SECONDS
+    while owner.get("pid") is None and run.alive and time.monotonic() < deadline:
+        time.sleep(0.01)  # its process is just being made
+        owner = note(run.lock_path)
+    if not run.alive:
+        return
+    if owner.get("host") != host():
+        raise InputError(f"The run {run.name} is fitted on the machine {owner.get('host')}; cancel it there.")
+    if not owner.get("signals"):
+        raise InputError(f"The run {run.name} is fitted inside process {owner.get('pid')}; stop it there.")
+    for number, seconds in ((signal.SIGTERM, _GRACE_SECONDS), (signal.SIGKILL, _KILL_SECONDS)):
+        try:
+            os.kill(owner["pid"], number)
+        except ProcessLookupError:
+            return
+        deadline = time.monotonic() + seconds
+        while time.monotonic() < deadline:
+            if not run.alive:
+                return
+            time.sleep(0.02)
+
+
+def _worker(path: Path, handle: int) -> int:
+    """Fit a run whose lock this process has inherited; exit status."""
+    stopping = threading.Event()
+    signal.signal(signal.SIGTERM, lambda *_: stopping.set())
+    run, lock = Run(path), Lock(handle)
+    os.set_inheritable(handle, False)
+    try:
+        work(run, lock, stopping.is_set)
+    except (FitStopped, InputError, ScoreUnavailable) as error:
+        print(error, file=sys.stderr)
+        return 1
+    except Exception:
+        traceback.print_exc()
+        return 1
+    return 0
+
+
+def main() -> int:
+    """The worker's command line."""
+    parser = argparse.ArgumentParser(prog="python -m disco.jobs")
+    parser.add_argument("command", choices=["worker"])
+    parser.add_argument("path", type=Path)
+    parser.add_argument("--lock", type=int, required=True)
+    arguments = parser.parse_args()
+    return _worker(arguments.path, arguments.lock)
+
+
+if __name__ == "__main__":
+    sys.exit(main())

@@ -1,0 +1,21 @@
+"""Runs on disk: the meeting point of a long fit and a page.
+
+A run is a folder of plain files; nothing in it is ever unpickled.
+
+    settings.json          format version, name, source, device asked for, every setting
+    status.json            state, stage, progress 0–1, eta, error, versions, device, estimate and how far off it was
+    events.jsonl           one line a fold an epoch: epoch, stage, fold, train, validation (null: not measured)
+    table.parquet          the counts as given; truth.csv (parent, child) where the true edges are known
+    order.csv              position from 1, node; source first
+    ccs.csv, criteria.csv  concrete scores of the recursive sink removal, and of the other criteria along it
+    ocs.csv, edges.csv     every candidate a fold, and the selected edges
+    training.json          best epochs of each stage
+    networks.safetensors   weights; checkpoint.safetensors while a fit is unfinished
+    variants/NAME/         order, ccs, criteria, ocs, edges recovered later from the same networks
+"""
+
+from disco.runs.execution import execute
+from disco.runs.folder import Run, create_run, list_runs, open_run, runs_root
+from disco.runs.status import Status
+
+__all__ = ["Run", "Status", "create_run", "execute", "list_runs", "open_run", "runs_root"]

@@ -1,0 +1,96 @@
+"""The losses of a fit in events.jsonl: appended while it runs, read by any page. Folds count from 1."""
+
+import json
+import math
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import pandas as pd
+
+from disco.runs.files import write_bytes
+
+if TYPE_CHECKING:
+    from disco.estimator import Event
+
+COLUMNS = ["epoch", "stage", "fold", "train", "validation"]
+TRAINING = ("joint", "projection")
+
+
+def read_events(path: Path) -> pd.DataFrame:
+    """All losses; a line still being written is left out."""
+    return read_tail(path, 0)[0]
+
+
+def read_tail(path: Path, offset: int) -> tuple[pd.DataFrame, int]:
+    """The losses from a byte offset on, and the offset after them.
+
+    A resumed fit may have shortened the file: then the offset returned is less than the one given,
+    nothing is returned, and the reader starts anew from 0.
+    """
+    try:
+        with open(path, "rb") as file:
+            if file.seek(0, 2) < offset:
+                return _frame([]), 0
+            file.seek(offset)
+            data = file.read()
+    except FileNotFoundError:
+        return _frame([]), 0
+    whole = data[: data.rfind(b"\n") + 1]
+    return _frame(_records(whole)), offset + len(whole)
+
+
+def rewind(path: Path, stage: str, epoch: int) -> None:
+    """Forget what a fit is about to do again: from an epoch of a training stage on, and any torn line.
+
+    With a later stage nothing is done again.
+    """
+    if not path.exists():
+        return
+    current = TRAINING.index(stage) if stage in TRAINING else len(TRAINING)
+    kept: dict[tuple[int, int, int], dict[str, Any]] = {}
+    for record in _records(path.read_bytes()):
+        place = TRAINING.index(record["stage"])
+        if place < current or (place == current and record["epoch"] < epoch):
+            kept[place, record["epoch"], record["fold"]] = record
+    write_bytes(path, "".join(json.dumps(record) + "\n" for record in kept.values()).encode())
+
+
+def append(path: Path, event: "Event") -> None:
+    """Add the lines of an epoch, one for each fold that still trains."""
+    lines = []
+    validation = event.validation or (math.nan,) * len(event.train or ())
+    for fold, (train, validated) in enumerate(zip(event.train or (), validation, strict=True), start=1):
+        if math.isnan(train) and math.isnan(validated):
+            continue  # this fold has stopped
+        values = (event.done, event.stage, fold, _finite(train), _finite(validated))
+        lines.append(json.dumps(dict(zip(COLUMNS, values, strict=True))) + "\n")
+    if lines:
+        with open(path, "ab") as file:
+            file.write("".join(lines).encode())
+
+
+def _finite(value: float) -> float | None:
+    return float(value) if math.isfinite(value) else None
+
+
+def _records(data: bytes) -> list[dict[str, Any]]:
+    """The whole lines of JSON; a torn one is left out."""
+    lines = [line for line in data.decode("utf-8", "replace").split("\n") if line]
+    try:
+        return json.loads(f"[{','.join(lines)}]")
+    except ValueError:
+        return [record for record in map(_record, lines) if record is not None]
+
+
+def _record(line: str) -> dict[str, Any] | None:
+    try:
+        record = json.loads(line)
+    except ValueError:
+        return None
+    return record if isinstance(record, dict) and set(COLUMNS) <= set(record) else None
+
+
+def _frame(records: list[dict[str, Any]]) -> pd.DataFrame:
+    frame = pd.DataFrame(records, columns=COLUMNS)
+    kinds = {"epoch": "int64", "stage": "str", "fold": "int64", "train": "float64", "validation": "float64"}
+    return frame.astype(kinds)

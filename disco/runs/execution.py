@@ -1,0 +1,141 @@
+"""Fit a run in this process: losses, status and checkpoint while it goes, results when it ends."""
+
+import os
+import time
+from collections.abc import Callable
+from typing import TYPE_CHECKING, Any
+
+import psutil
+
+from disco.errors import FitStopped, InputError, ScoreUnavailable
+from disco.runs import events, results
+from disco.runs.files import remove_leftovers
+from disco.runs.folder import Run
+from disco.runs.locks import Lock
+from disco.runs.status import host, versions
+
+if TYPE_CHECKING:
+    from disco.estimator import DISCO, Event
+
+Callback = Callable[["Event"], bool | None]
+
+_STATUS_SECONDS = 0.25  # between two writings of the status
+_ETA_SECONDS = 2.0  # of fitting before the time left is told from its pace
+
+
+def execute(run: Run, *, callback: Callback | None = None, lock: Lock | None = None) -> None:
+    """Fit a run from its start or its checkpoint, and write everything into its folder.
+
+    Args:
+        callback: sees every event; False stops the fit, which can go on later.
+        lock: the run's lock, where the caller holds it already.
+
+    Raises:
+        InputError: another process holds the run, or its table or settings cannot be fitted.
+        ScoreUnavailable: a curvature score has no admissible observation.
+        FitStopped: the callback asked for it.
+    """
+    held = lock or run.take({"host": host(), "pid": os.getpid(), "signals": False})
+    try:
+        if run.written_status().state == "done":
+            raise InputError(f"The run {run.name} is done; make a new one to fit again.")
+        remove_leftovers(run.path)
+        run.update(state="running", message="", error=None, eta=None, host=host(), versions=versions())
+        recorder = _Recorder(run, callback)
+        try:
+            model = _fit(run, recorder)
+            results.save_fit(run.path, model)
+        except BaseException as error:
+            run.update(eta=None, seconds=recorder.seconds, finished_at=time.time(), **_ending(error))
+            raise
+        run.update(**_finish(run, model, recorder))
+        run.checkpoint_path.unlink(missing_ok=True)
+    finally:
+        if lock is None:
+            held.release()
+
+
+def _fit(run: Run, recorder: "_Recorder") -> "DISCO":
+    from disco.estimate import foretell, known
+    from disco.estimator import DISCO, choose_device
+
+    table, settings, device = run.table(), run.settings, choose_device(run.device).type
+    speed = known(device)
+    foretold = foretell(*table.shape, settings, speed).to_dict() if speed else None
+    run.update(device=device, estimate=foretold)
+    model = DISCO(device=device, **settings.to_dict())
+    return model.fit(table, callback=recorder, checkpoint=run.checkpoint_path)
+
+
+def _finish(run: Run, model: "DISCO", recorder: "_Recorder") -> dict[str, Any]:
+    """What a finished fit leaves in the status, with how far the estimate was off."""
+    foretold = run.written_status().estimate
+    peak = recorder.peak_bytes
+    if model.device_.type == "cuda":
+        import torch
+
+        peak = int(torch.cuda.max_memory_allocated())
+    return {
+        "state": "done", "progress": 1.0, "eta": 0.0, "message": "", "seconds": recorder.seconds,
+        "finished_at": time.time(), "peak_bytes": peak, "rows_used": int(model.rows_used_),
+        "seconds_off": recorder.seconds / foretold["seconds"] if foretold else None,
+        "bytes_off": peak / foretold["bytes"] if foretold else None,
+    }  # fmt: skip
+
+
+def _ending(error: BaseException) -> dict[str, Any]:
+    """The state a fit that did not finish leaves: stopped by a person, or failed with a sentence."""
+    if isinstance(error, FitStopped | KeyboardInterrupt | SystemExit):
+        return {"state": "cancelled"}
+    if isinstance(error, InputError | ScoreUnavailable):
+        return {"state": "failed", "error": str(error)}
+    if isinstance(error, MemoryError) or type(error).__name__ == "OutOfMemoryError":
+        return {"state": "failed", "error": "The fit ran out of memory; use fewer columns or rows."}
+    return {"state": "failed", "error": f"The fit met an unexpected {type(error).__name__}: {error}"}
+
+
+class _Recorder:
+    """The callback of a fit that keeps the run's losses and status."""
+
+    def __init__(self, run: Run, callback: Callback | None) -> None:
+        status = run.written_status()
+        self.run, self.callback = run, callback
+        self.begun, self.seconds_before = time.monotonic(), status.seconds
+        self.best_epochs = dict(status.best_epochs)
+        self.peak_bytes = status.peak_bytes or 0
+        self.written = 0.0
+        self.first: tuple[float, float] | None = None  # when, and at which progress, the fit began here
+
+    @property
+    def seconds(self) -> float:
+        """Of fitting so far, former attempts included."""
+        return self.seconds_before + time.monotonic() - self.begun
+
+    def __call__(self, event: "Event") -> bool | None:
+        if self.first is None:
+            self.first = (time.monotonic(), event.progress)
+            events.rewind(self.run.events_path, event.stage, event.done)
+        events.append(self.run.events_path, event)
+        if event.best_epoch is not None:
+            self.best_epochs[event.stage] = list(event.best_epoch)
+        now = time.monotonic()
+        if now - self.written >= _STATUS_SECONDS or event.done >= event.total:
+            self.written = now
+            self.peak_bytes = max(self.peak_bytes, psutil.Process().memory_info().rss)
+            self.run.update(durable=False, **self._standing(event, now))
+        return self.callback(event) if self.callback else None
+
+    def _standing(self, event: "Event", now: float) -> dict[str, Any]:
+        return {
+            "stage": event.stage, "done": event.done, "total": event.total, "progress": event.progress,
+            "message": event.message, "eta": self._eta(event.progress, now), "best_epochs": self.best_epochs,
+            "seconds": self.seconds, "peak_bytes": self.peak_bytes,
+        }  # fmt: skip
+
+    def _eta(self, progress: float, now: float) -> float | None:
+        """Seconds left at the pace of this process; at first, by the estimate."""
+        since, progress_then = self.first or (now, progress)
+        if now - since > _ETA_SECONDS and progress > progress_then:
+            return (now - since) * (1 - progress) / (progress - progress_then)
+        foretold = self.run.written_status().estimate
+        return None if foretold is None else foretold["seconds"] * (1 - progress)

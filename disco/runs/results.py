@@ -1,0 +1,73 @@
+"""The frames a fit or a recovery leaves, as CSV files of one folder."""
+
+import os
+import shutil
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+import pandas as pd
+
+from disco.runs.files import read_frame, write_bytes, write_frame, write_json
+from disco.settings import CHOICES, Settings
+
+if TYPE_CHECKING:
+    from disco.estimator import DISCO, Recovery
+
+VARIANTS = tuple(f"{criterion}-{boundary}" for criterion in CHOICES["criterion"] for boundary in CHOICES["boundary"])
+
+_EDGE_COLUMNS = ["parent", "child", "ocs", "frequency", "z"]
+
+
+def order(folder: Path) -> list[str]:
+    """Nodes of order.csv, source first."""
+    frame = read_frame(folder / "order.csv", ("node",))
+    return frame.sort_values("position")["node"].tolist()
+
+
+def stored_edges(folder: Path) -> pd.DataFrame:
+    """parent, child, ocs, z, frequency of edges.csv."""
+    return read_frame(folder / "edges.csv", ("parent", "child"))[["parent", "child", "ocs", "z", "frequency"]]
+
+
+def select(ocs: pd.DataFrame, tau_z: float, pi_min: float) -> pd.DataFrame:
+    """The edges that pass both thresholds (paper, Parent Selection)."""
+    from disco.parents.ocs import select as select_edges
+
+    return select_edges(ocs, tau_z, pi_min)
+
+
+def save(folder: Path, recovery: "Recovery", settings: Settings) -> None:
+    """Write a recovered order and its scores as a folder that is wholly there or not."""
+    beside = folder.with_name(f".{folder.name}.{os.getpid()}.tmp")
+    shutil.rmtree(beside, ignore_errors=True)
+    beside.mkdir(parents=True)
+    edges = select(recovery.ocs, settings.tau_z, settings.pi_min)
+    _frames(beside, list(recovery.order), recovery.ccs, recovery.criteria, recovery.ocs, edges)
+    shutil.rmtree(folder, ignore_errors=True)
+    os.replace(beside, folder)
+
+
+def save_fit(folder: Path, model: "DISCO") -> None:
+    """Write all results of a finished fit."""
+    from safetensors.torch import save as serialize
+
+    tensors = {name: tensor.detach().cpu().contiguous() for name, tensor in model.tensors().items()}
+    write_bytes(folder / "networks.safetensors", serialize(tensors))
+    write_json(folder / "training.json", model.training_)
+    _frames(folder, model.order_, model.ccs_, model.criteria_, model.ocs_, model.edges_)
+
+
+def _frames(
+    folder: Path,
+    nodes: list[str],
+    ccs: pd.DataFrame,
+    criteria: pd.DataFrame,
+    ocs: pd.DataFrame,
+    edges: pd.DataFrame,
+) -> None:
+    positions = pd.DataFrame({"position": range(1, len(nodes) + 1), "node": nodes})
+    write_frame(folder / "order.csv", positions)
+    write_frame(folder / "ccs.csv", ccs)
+    write_frame(folder / "criteria.csv", criteria)
+    write_frame(folder / "ocs.csv", ocs)
+    write_frame(folder / "edges.csv", edges[_EDGE_COLUMNS])

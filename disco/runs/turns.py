@@ -1,0 +1,101 @@
+"""The queue of a device: one fit at a time, first come, first served.
+
+A waiting run has a ticket, a small file named by its queue time; it counts while the run's own lock is held.
+The first living ticket takes the device's lock and keeps it for the whole fit. Nothing needs tidying after a
+crash: dead tickets are passed over and removed by whoever sees them.
+"""
+
+import re
+import time
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from pathlib import Path
+
+from disco.errors import FitStopped
+from disco.runs.folder import Run, runs_root
+from disco.runs.locks import Lock, held
+from disco.runs.status import host
+
+_POLL_SECONDS = 0.1
+
+
+def ticket_of(run: Run, device: str, queued_at: float) -> Path:
+    """The ticket of a run queued at a time, in seconds since 1970."""
+    return _queue(device) / f"{int(queued_at * 1e6):020d}-{run.id}"
+
+
+def add_ticket(run: Run, device: str, queued_at: float) -> None:
+    """Put a run, whose lock is held, into a device's queue."""
+    ticket_of(run, device, queued_at).write_text(str(run.path))
+
+
+def waiting(device: str) -> list[Path]:
+    """The living tickets of a device, the next one first."""
+    living = []
+    for ticket in sorted(path for path in _queue(device).iterdir() if path.name[0].isdigit()):
+        folder = _read(ticket)
+        if folder is not None and held(folder / "lock"):
+            living.append(ticket)
+        elif folder is not None:
+            ticket.unlink(missing_ok=True)
+    return living
+
+
+def position(run: Run, device: str) -> int | None:
+    """Place of a waiting run in its device's queue, 1 = next; None when it does not wait."""
+    folders = [_read(ticket) for ticket in waiting(device)]
+    return folders.index(run.path) + 1 if run.path in folders else None
+
+
+@contextmanager
+def turn(
+    run: Run, device: str, queued_at: float, stopped: Callable[[], bool], ahead: Callable[[int], None]
+) -> Iterator[None]:
+    """Hold a device once a queued run's turn has come.
+
+    Args:
+        stopped: asked while waiting; True gives up.
+        ahead: told the place in the queue, whenever it changes.
+
+    Raises:
+        FitStopped: `stopped` said so before the turn came.
+    """
+    try:
+        lock = _wait(run, device, stopped, ahead)
+    finally:
+        ticket_of(run, device, queued_at).unlink(missing_ok=True)
+    try:
+        yield
+    finally:
+        lock.release()
+
+
+def _wait(run: Run, device: str, stopped: Callable[[], bool], ahead: Callable[[int], None]) -> Lock:
+    told = 0
+    while True:
+        if stopped():
+            raise FitStopped("stopped while waiting for the device")
+        place = position(run, device) or 1
+        if place == 1 and (lock := Lock.take(_queue(device) / "lock", {"run": str(run.path)})):
+            return lock
+        if place != told:
+            ahead(place)
+            told = place
+        time.sleep(_POLL_SECONDS)
+
+
+def _queue(device: str) -> Path:
+    """The queue's folder: the device of this machine, for all runs that share a folder of runs."""
+    machine = re.sub(r"[^A-Za-z0-9.-]", "-", host())
+    folder = runs_root() / ".queue" / f"{machine}-{device}"
+    folder.mkdir(parents=True, exist_ok=True)
+    return folder
+
+
+def _read(ticket: Path) -> Path | None:
+    """The run of a ticket; None while it is being written or removed."""
+    try:
+        text = ticket.read_text()
+    except OSError:
+        return None
+    return Path(text) if text else None
