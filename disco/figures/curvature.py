@@ -13,7 +13,7 @@ import plotly.graph_objects as go
 from plotly.subplots import make_subplots
 
 from disco.figures import roles, theme
-from disco.figures.words import evenly, number, plain, wrapped
+from disco.figures.words import evenly, number
 
 MOST_POINTS = 6000  # drawn for one node; the numbers use every row
 MANY_LEVELS = 16  # above it the ranks are drawn as a line with a band
@@ -76,7 +76,7 @@ def by_rank(
         min_rows: n_min.
         admissible_only: the rows outside the grid are drawn faint and count for nothing.
     """
-    titles = [f"{plain(node, 24)}: {'the sink' if node == sink else 'stays'}" for node in nodes]
+    titles = [f"{theme.label(node, 24)}: {'the sink' if node == sink else 'stays'}" for node in nodes]
     fig = make_subplots(rows=1, cols=len(nodes), shared_yaxes=True, subplot_titles=titles, horizontal_spacing=0.06)
     for column, (node, frame) in enumerate(nodes.items(), start=1):
         table = levels(frame, min_rows, admissible_only)
@@ -85,23 +85,23 @@ def by_rank(
             _band(fig, column, table)
         else:
             _bars(fig, column, table)
-        fig.update_xaxes(title=f"rank of {plain(node, 18)}", col=column, zeroline=False, tickformat="d")
+        fig.update_xaxes(title=f"rank of {theme.label(node, 18)}", col=column, zeroline=False, tickformat="d")
         if frame["rank"].nunique() <= MANY_LEVELS:
             fig.update_xaxes(dtick=1, col=column)
     fig.update_yaxes(title="curvature (change of the log ratio)", col=1)
     fig.update_yaxes(range=_middle(nodes))
-    return theme.layout(fig, title=wrapped(_title(nodes, sink, min_rows, admissible_only)), height=430)
+    return roles.titled(fig, _title(nodes, sink, min_rows, admissible_only), height=430)
 
 
 def _title(nodes: dict[str, pd.DataFrame], sink: str, min_rows: int, admissible_only: bool) -> str:
     found = {node: parts(frame, min_rows, admissible_only) for node, frame in nodes.items()}
     if len(found) == 1:
         node, value = next(iter(found.items()))
-        return f"Rows of one rank of {plain(node, 18)} differ by a standard deviation of {number(value.within**0.5)}"
+        return f"Rows of one rank of {theme.label(node, 18)} differ by a standard deviation of {number(value.within**0.5)}"
     other = next(node for node in found if node != sink)
     return (
-        f"Within a rank the curvature of {plain(other, 18)} varies with a standard deviation of "
-        f"{number(found[other].within ** 0.5)}, that of {plain(sink, 18)} with {number(found[sink].within ** 0.5)}"
+        f"Within a rank the curvature of {theme.label(other, 18)} varies with a standard deviation of "
+        f"{number(found[other].within ** 0.5)}, that of {theme.label(sink, 18)} with {number(found[sink].within ** 0.5)}"
     )
 
 
@@ -128,12 +128,12 @@ def _points(fig: go.Figure, column: int, frame: pd.DataFrame, admissible_only: b
     across = drawn["rank"].to_numpy() + (0 if many else _shift(drawn, folds) + jitter)
     counted = drawn["admissible"].to_numpy(dtype=bool) if admissible_only else np.ones(len(drawn), dtype=bool)
     for index, fold in enumerate(folds):
-        colour = theme.FOLD_COLOURS[index % len(theme.FOLD_COLOURS)]
+        colour = roles.MUTED if many else theme.fold_colour(index)
         here = (drawn["fold"] == fold).to_numpy()
         fig.add_scattergl(
-            x=across[here], y=drawn["curvature"].to_numpy()[here], mode="markers", name=f"fold {fold + 1}",
-            marker={"color": colour, "size": 4, "opacity": np.where(counted, 0.45, 0.08)[here]},
-            legendgroup=f"fold {fold}", showlegend=column == 1, customdata=drawn["row"].to_numpy()[here] + 1,
+            x=across[here], y=drawn["curvature"].to_numpy()[here], mode="markers", name=f"fold {fold}",
+            marker={"color": colour, "size": 4, "opacity": np.where(counted, 0.4, 0.08)[here]},
+            legendgroup=f"fold {fold}", showlegend=column == 1 and not many, customdata=drawn["row"].to_numpy()[here] + 1,
             hovertemplate="row %{customdata}: %{y:.3g}<extra></extra>", row=1, col=column,
         )  # fmt: skip
 
@@ -146,9 +146,9 @@ def _bars(fig: go.Figure, column: int, table: pd.DataFrame) -> None:
     for index, fold in enumerate(folds):
         here = (shown["fold"] == fold).to_numpy()
         bar, spread = shown[here], np.sqrt(shown["variance"][here])
-        colour = theme.FOLD_COLOURS[index % len(theme.FOLD_COLOURS)]
+        colour = theme.fold_colour(index)
         fig.add_scatter(
-            x=across[here], y=bar["mean"], mode="markers", name=f"fold {fold + 1}", legendgroup=f"fold {fold}",
+            x=across[here], y=bar["mean"], mode="markers", name=f"fold {fold}", legendgroup=f"fold {fold}",
             marker={"symbol": "line-ew-open", "size": 14, "color": colour, "line": {"width": 3}},
             error_y={"array": spread, "thickness": 2.5, "width": 5, "color": colour},
             customdata=np.column_stack([bar["rows"], spread]), showlegend=False,
@@ -173,7 +173,7 @@ def _band(fig: go.Figure, column: int, table: pd.DataFrame) -> None:
         return
     fig.add_scatter(
         x=pooled.index, y=pooled["mean"], mode="lines", name="mean ± standard deviation of a rank",
-        line={"color": roles.ACCENT, "width": 1.5}, showlegend=column == 1,
-        error_y={"array": pooled["sd"], "thickness": 1.2, "width": 0, "color": roles.ACCENT},
+        line={"color": roles.PICKED, "width": 1.5}, showlegend=column == 1,
+        error_y={"array": pooled["sd"], "thickness": 1.2, "width": 0, "color": roles.PICKED},
         hovertemplate="rank %{x}: mean %{y:.3g}<extra></extra>", row=1, col=column,
     )  # fmt: skip

@@ -12,7 +12,7 @@ import plotly.graph_objects as go
 
 from disco.figures import roles, theme
 from disco.figures.steps import Step, all_steps, fold_scores, step_of
-from disco.figures.words import log_ticks, number, plain, share, wrapped
+from disco.figures.words import log_ticks, number, share
 
 CRITERIA = {
     "ccs_clipped": "CCS<br>clipped",
@@ -63,19 +63,20 @@ def scores(ccs: pd.DataFrame, step: int, rows: Sequence[str], picked: str | None
         y=np.repeat([place[node] for node in drawn], 3),
         mode="lines", line={"color": roles.MUTED, "width": 1.5}, hoverinfo="skip", showlegend=False,
     )  # fmt: skip
-    for index, fold in enumerate(values.columns):
+    for fold in values.columns:
         fig.add_scatter(
-            x=values[fold], y=[place[node] for node in drawn], mode="markers", name=f"fold {fold + 1}",
-            marker={"color": theme.FOLD_COLOURS[index % len(theme.FOLD_COLOURS)], "size": 6, "symbol": "line-ns-open"},
-            customdata=[plain(node) for node in drawn], hovertemplate=f"%{{customdata}}, fold {fold + 1}: %{{x:.3g}}",
+            x=values[fold], y=[place[node] for node in drawn], mode="markers", name="each fold",
+            marker={"color": roles.MUTED, "size": 9, "symbol": "line-ns-open", "line": {"width": 1.5}},
+            showlegend=bool(fold == values.columns[0]),
+            customdata=[theme.label(node) for node in drawn], hovertemplate=f"%{{customdata}}, fold {fold}: %{{x:.3g}}<extra></extra>",
         )  # fmt: skip
     _means(fig, values.mean(axis=1), place, decided, picked)
     _margin(fig, decided, low)
     _node_axis(fig, rows, set(values.index), decided.sink, picked)
     _log_axis(fig, low, high, f"{name} (mean and each fold; logarithmic)")
     last = int(ccs["step"].max())
-    title = f"Step {step} of {last}: {plain(decided.sink, 24)} has the smallest {name}"
-    return theme.layout(fig, title=wrapped(title), height=150 + ROW * len(rows))
+    title = f"Step {step} of {last}: {theme.label(decided.sink, 24)} has the smallest {name}"
+    return roles.titled(fig, title, height=150 + ROW * len(rows))
 
 
 def _means(fig: go.Figure, means: pd.Series, place: dict[str, int], decided: Step, picked: str | None) -> None:
@@ -85,7 +86,7 @@ def _means(fig: go.Figure, means: pd.Series, place: dict[str, int], decided: Ste
     fig.add_scatter(
         x=means, y=[place[node] for node in means.index], mode="markers", name="mean of the folds",
         marker={"color": colours, "size": 11, "line": {"width": 0}}, customdata=list(means.index),
-        text=[plain(node) for node in means.index], hovertemplate="%{text}: %{x:.3g}, mean of the folds<extra></extra>",
+        text=[theme.label(node) for node in means.index], hovertemplate="%{text}: %{x:.3g}, mean of the folds<extra></extra>",
         showlegend=False,
     )  # fmt: skip
 
@@ -117,7 +118,7 @@ def _log_axis(fig: go.Figure, low: float, high: float, title: str) -> None:
 
 def _node_axis(fig: go.Figure, rows: Sequence[str], present: set[str], sink: str, picked: str | None) -> None:
     def written(node: str) -> str:
-        text = plain(node, 18)
+        text = theme.label(node, 18)
         if node not in present:
             return f'<span style="color:{roles.FAINT}">{text}</span>'
         return f"<b>{text}</b>" if node in (sink, picked) else text
@@ -139,15 +140,15 @@ def margins(table: pd.DataFrame, step: int | None = None) -> go.Figure:
     agree = table["folds_agreeing"] == table["folds"]
     fig = go.Figure()
     for those, colour, symbol, name in (
-        (agree, theme.FOLD_COLOURS[0], "circle", "all folds agree"),
+        (agree, roles.PICKED, "circle", "all folds agree"),
         (~agree, roles.ACCENT, "circle-open", "folds disagree"),
     ):
         fig.add_scatter(
             x=table["step"][those], y=ratio[those], mode="markers", name=name,
             marker={"color": colour, "symbol": symbol, "size": 9, "line": {"width": 2}},
             customdata=np.column_stack([
-                [plain(node) for node in table["sink"][those]],
-                [plain(node) for node in table["runner_up"][those]],
+                [theme.label(node) for node in table["sink"][those]],
+                [theme.label(node) for node in table["runner_up"][those]],
                 [share(a, b) for a, b in zip(table["folds_agreeing"][those], table["folds"][those])],
             ]) if those.any() else None,
             hovertemplate="step %{x}: %{customdata[0]} before %{customdata[1]}, × %{y:.3g}, "
@@ -160,7 +161,7 @@ def margins(table: pd.DataFrame, step: int | None = None) -> go.Figure:
     fig.update_yaxes(type="log", range=[-0.03, np.log10(top)], tickvals=places, ticktext=[f"× {w}" for w in words],
                      title="runner-up over sink")  # fmt: skip
     fig.update_xaxes(title="step (1 removes the last node of the order)", zeroline=False)
-    return theme.layout(fig, title=wrapped(_margins_title(table, agree)), height=280)
+    return roles.titled(fig, _margins_title(table, agree), height=280)
 
 
 def _margins_title(table: pd.DataFrame, agree: pd.Series) -> str:
@@ -198,7 +199,7 @@ def criteria(frame: pd.DataFrame, step: int, rows: Sequence[str]) -> go.Figure:
     )
     _node_axis(fig, present, set(present), "", None)
     title = _criteria_title(sinks)
-    return theme.layout(fig, title=wrapped(title), height=150 + ROW * len(present))
+    return roles.titled(fig, title, height=150 + ROW * len(present))
 
 
 def mean_criteria(frame: pd.DataFrame, step: int) -> pd.DataFrame:
@@ -212,6 +213,6 @@ def mean_criteria(frame: pd.DataFrame, step: int) -> pd.DataFrame:
 def _criteria_title(sinks: dict[str, str]) -> str:
     names = list(dict.fromkeys(sinks.values()))
     if len(names) == 1:
-        return f"Every criterion and boundary would take out {plain(names[0], 24)}"
-    said = [f"{CRITERIA[column].replace('<br>', ', ')}: {plain(node, 18)}" for column, node in sinks.items()]
+        return f"Every criterion and boundary would take out {theme.label(names[0], 24)}"
+    said = [f"{CRITERIA[column].replace('<br>', ', ')}: {theme.label(node, 18)}" for column, node in sinks.items()]
     return "The criteria differ. " + "; ".join(said)

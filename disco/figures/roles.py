@@ -4,6 +4,13 @@ Blue and vermillion are the pair told apart by every common form of colour blind
 word) always says the same thing.
 """
 
+import html
+import textwrap
+
+import plotly.graph_objects as go
+
+from disco.figures import theme
+
 MUTED = "#8C919A"  # what is there but not spoken of
 FAINT = "rgba(140,145,154,0.55)"  # what is gone
 ACCENT = "#D55E00"  # the sink; an edge against the reference
@@ -15,3 +22,27 @@ CLEAR = "rgba(0,0,0,0)"
 # Faint for small, deep for large, and the other way round; both end away from the page's own colour.
 SEQUENTIAL = [[0.0, "#DCE9F2"], [0.35, "#8DBBD9"], [0.7, "#2B83BA"], [1.0, "#0B3C5D"]]
 SINK_SCALE = [[0.0, "#D55E00"], [0.15, "#E89A5B"], [0.5, "#F0CFB0"], [1.0, "#E6E6E4"]]
+
+
+def titled(figure: go.Figure, title: str, *, height: int, legend: bool = True) -> go.Figure:
+    """The common layout with a title that says what is seen, broken into lines, for Plotly does not break them.
+
+    Args:
+        figure: changed in place and returned; its axis titles are kept.
+        title: with every name in it already safe for Plotly.
+    """
+    axes = {axis.plotly_name: axis.title.text for axis in figure.select_xaxes()}
+    axes |= {axis.plotly_name: axis.title.text for axis in figure.select_yaxes()}
+    theme.layout(figure, height=height, legend=legend)
+    figure.update_layout({name: {"title": {"text": text}} for name, text in axes.items()})
+    lines = textwrap.wrap(title, 60, break_long_words=False, break_on_hyphens=False)
+    figure.update_layout(
+        title={"text": "<br>".join(lines), "x": 0, "xanchor": "left", "yref": "container", "font": {"size": 15}},
+        margin={"t": 30 + 20 * len(lines) + (24 if legend else 0)},
+    )
+    return figure
+
+
+def title_of(figure: go.Figure) -> str:
+    """The title in plain words, as a page writes it above the figure."""
+    return html.unescape((figure.layout.title.text or "").replace("<br>", " "))

@@ -1,22 +1,8 @@
-"""Names and numbers as figures write them.
+"""Numbers as figures and pages write them."""
 
-Plotly reads a subset of HTML in every text it draws, and a name from a table is data: it is escaped, never
-interpreted.
-"""
-
-import html
 import math
-import textwrap
 
 import numpy as np
-
-
-def plain(name: object, width: int | None = None) -> str:
-    """A name as Plotly must be given it, cut to `width` characters with an ellipsis when longer."""
-    text = " ".join(str(name).split())
-    if width is not None and len(text) > width:
-        text = text[: width - 1] + "…"
-    return html.escape(text, quote=False)
 
 
 def number(value: float) -> str:
@@ -62,8 +48,3 @@ def evenly(values: np.ndarray, most: int) -> np.ndarray:
     if len(values) <= most:
         return values
     return values[np.linspace(0, len(values) - 1, most).round().astype(int)]
-
-
-def wrapped(text: str, width: int = 58) -> str:
-    """An escaped title broken into lines, for Plotly does not break them itself."""
-    return "<br>".join(textwrap.wrap(text, width, break_long_words=False, break_on_hyphens=False))

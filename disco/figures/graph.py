@@ -1,0 +1,210 @@
+"""The causal graph as a picture: one list of marks, drawn as SVG, as a Plotly figure and as a page of its own.
+
+An edge's width is its OCS, its dash says that fewer than all folds passed it; nodes stand where `placing` puts
+them. Names are escaped everywhere; no picture asks the network for anything.
+"""
+
+import html
+import re
+from collections.abc import Mapping
+from dataclasses import dataclass
+
+import networkx as nx
+import numpy as np
+import plotly.graph_objects as go
+from pyvis.network import Network
+
+from disco.figures import roles, theme
+from disco.figures.words import how_many, number
+
+Places = Mapping[str, tuple[float, float]]
+THIN, THICK = 1.0, 7.0  # pixels, of the weakest and the strongest edge; half as thick among many nodes
+MANY_NODES = 40
+FONT, HEIGHT, CHARACTER, PAD = 14, 30, 7.8, 22  # pixels of a node's box
+LONGEST = 18  # letters of a name on a node; the rest is shown on hovering
+_EDGE, _INK, _BOX = "#5B6B78", "#1F2A30", "#F4F5F3"
+_NOT_XML = re.compile("[^\t\n\r\u0020-\ud7ff\ue000-\ufffd\U00010000-\U0010ffff]")
+
+
+@dataclass(frozen=True)
+class Edge:
+    """One edge as drawn: its ends, its width in pixels and whether all folds passed it."""
+
+    parent: str
+    child: str
+    width: float
+    in_all_folds: bool
+    ocs: float
+    z: float
+    frequency: float
+
+    def words(self) -> str:
+        """What hovering says."""
+        return f"{self.parent} → {self.child}: OCS {number(self.ocs)}, Z {number(self.z)}, in {self.frequency:.0%} of folds"
+
+
+def edges(graph: nx.DiGraph, strongest: float | None = None) -> list[Edge]:
+    """The edges to draw, weakest first so that strong ones lie on top.
+
+    Args:
+        strongest: the OCS of the widest line; the strongest edge of the graph when not given.
+    """
+    data = sorted(graph.edges(data=True), key=lambda edge: edge[2].get("ocs", 0.0))
+    thick = THICK if graph.number_of_nodes() <= MANY_NODES else THICK / 2
+    top = strongest or max((values.get("ocs", 0.0) for *_, values in data), default=0.0) or 1.0
+    return [
+        Edge(
+            parent, child, THIN + (thick - THIN) * min(1.0, values.get("ocs", 0.0) / top),
+            values.get("frequency", 1.0) > 1 - 1e-9,
+            values.get("ocs", np.nan), values.get("z", np.nan), values.get("frequency", np.nan),
+        )
+        for parent, child, values in data
+    ]  # fmt: skip
+
+
+def short(name: str) -> str:
+    """A name as a node carries it."""
+    text = " ".join(str(name).split()) or "(empty)"
+    return text if len(text) <= LONGEST else text[: LONGEST - 1] + "…"
+
+
+def node_width(name: str) -> float:
+    """The width of a node's box in pixels."""
+    return max(44.0, PAD + CHARACTER * len(short(name)))
+
+
+def svg(graph: nx.DiGraph, places: Places, strongest: float | None = None, title: str = "") -> str:
+    """The graph as an SVG document on white, with a title and a legend; it holds no script and no link."""
+    drawn = edges(graph, strongest)
+    half = max((node_width(node) for node in graph), default=44.0) / 2
+    xs, ys = [places[node][0] for node in graph] or [0.0], [places[node][1] for node in graph] or [0.0]
+    left, right = min(min(xs) - half, -200.0) - 20, max(max(xs) + half, 200.0) + 20
+    top, bottom = min(ys) - HEIGHT - 44, max(ys) + HEIGHT + 44
+    body = [_svg_edge(edge, places) for edge in drawn] + [_svg_node(graph, node, places) for node in graph]
+    legend = "line: edge passed in all folds; dashed: in some; width: OCS. Rows follow the causal order."
+    return "\n".join(
+        [
+            f'<svg xmlns="http://www.w3.org/2000/svg" viewBox="{left:.0f} {top:.0f} {right - left:.0f} {bottom - top:.0f}" '
+            f'width="{right - left:.0f}" height="{bottom - top:.0f}" font-family="Helvetica, Arial, sans-serif" '
+            f'font-size="{FONT}">',
+            f'<rect x="{left:.0f}" y="{top:.0f}" width="100%" height="100%" fill="white"/>',
+            _svg_text(title, left + 16, top + 26, "start", 17),
+            *body,
+            _svg_text(legend, left + 16, bottom - 14, "start", 12),
+            "</svg>",
+        ]
+    )
+
+
+def _xml(text: str) -> str:
+    return html.escape(_NOT_XML.sub("�", text), quote=True)
+
+
+def _svg_text(text: str, x: float, y: float, anchor: str, size: float, colour: str = _INK) -> str:
+    return f'<text x="{x:.1f}" y="{y:.1f}" text-anchor="{anchor}" font-size="{size}" fill="{colour}">{_xml(text)}</text>'
+
+
+def _svg_node(graph: nx.DiGraph, node: str, places: Places) -> str:
+    x, y = places[node]
+    width = node_width(node)
+    return (
+        f"<g><title>{_xml(str(graph.nodes[node].get('position', '')))}. {_xml(str(node))}</title>"
+        f'<rect x="{x - width / 2:.1f}" y="{y - HEIGHT / 2:.1f}" width="{width:.1f}" height="{HEIGHT}" rx="7" '
+        f'fill="{_BOX}" stroke="{_EDGE}" stroke-width="1.2"/>{_svg_text(short(node), x, y + 5, "middle", FONT)}</g>'
+    )
+
+
+def _svg_edge(edge: Edge, places: Places) -> str:
+    """A line from box to box that ends in an arrow head of its own, as wide as it."""
+    (x0, y0), (x1, y1) = places[edge.parent], places[edge.child]
+    start = _border(x0, y0, x1, y1, node_width(edge.parent))
+    end = _border(x1, y1, x0, y0, node_width(edge.child))
+    along = np.array([end[0] - start[0], end[1] - start[1]])
+    along = along / (np.hypot(*along) or 1.0)
+    across = np.array([-along[1], along[0]])
+    head = 6 + 1.6 * edge.width
+    neck = np.array(end) - along * head
+    corners = [np.array(end), neck + across * head * 0.42, neck - across * head * 0.42]
+    points = " ".join(f"{x:.1f},{y:.1f}" for x, y in corners)
+    dash = "" if edge.in_all_folds else ' stroke-dasharray="7 5"'
+    return (
+        f'<g stroke-opacity="0.75"><title>{_xml(edge.words())}</title>'
+        f'<line x1="{start[0]:.1f}" y1="{start[1]:.1f}" x2="{neck[0]:.1f}" y2="{neck[1]:.1f}" stroke="{_EDGE}" '
+        f'stroke-width="{edge.width:.1f}"{dash}/><polygon points="{points}" fill="{_EDGE}"/></g>'
+    )
+
+
+def _border(x: float, y: float, towards_x: float, towards_y: float, width: float) -> tuple[float, float]:
+    """Where the line from a box's middle leaves the box."""
+    dx, dy = towards_x - x, towards_y - y
+    if dx == dy == 0:
+        return x, y
+    reach = min(
+        (width / 2 + 1) / abs(dx) if dx else np.inf,
+        (HEIGHT / 2 + 1) / abs(dy) if dy else np.inf,
+    )
+    return x + dx * reach, y + dy * reach
+
+
+def network(graph: nx.DiGraph, places: Places, strongest: float | None = None) -> go.Figure:
+    """The graph as a Plotly figure for notebooks: hover a node for its parents and children."""
+    fig = go.Figure()
+    drawn = edges(graph, strongest)
+    for dashed in (False, True):
+        for level in range(4):
+            bucket = [e for e in drawn if e.in_all_folds != dashed and _level(e.width) == level]
+            if bucket:
+                fig.add_trace(_lines(bucket, places, level, dashed))
+    nodes = list(graph)
+    fig.add_scatter(
+        x=[places[n][0] for n in nodes], y=[places[n][1] for n in nodes], mode="markers+text", showlegend=False,
+        text=[theme.label(n, LONGEST) for n in nodes], textposition="bottom center", marker={"size": 11, "color": roles.PICKED},
+        customdata=[_neighbours(graph, n) for n in nodes], hovertemplate="%{customdata}<extra></extra>",
+    )  # fmt: skip
+    fig.update_yaxes(autorange="reversed", visible=False)
+    fig.update_xaxes(visible=False)
+    rows = len({round(y / 100) for _, y in places.values()})
+    said = f"{how_many(len(nodes), 'node')}, {how_many(len(drawn), 'edge')}"
+    return roles.titled(fig, said, height=max(360, 110 * rows), legend=False)
+
+
+def _level(width: float) -> int:
+    return min(3, int(4 * (width - THIN) / (THICK - THIN)))
+
+
+def _lines(bucket: list[Edge], places: Places, level: int, dashed: bool) -> go.Scatter:
+    x, y = [], []
+    for edge in bucket:
+        x += [places[edge.parent][0], places[edge.child][0], None]
+        y += [places[edge.parent][1], places[edge.child][1], None]
+    size = [0, 8 + 2 * level, 0] * len(bucket)
+    return go.Scatter(
+        x=x, y=y, mode="lines+markers", hoverinfo="skip", showlegend=False, opacity=0.7,
+        line={"width": THIN + level * (THICK - THIN) / 4, "color": roles.MUTED, "dash": "dash" if dashed else "solid"},
+        marker={"symbol": "arrow", "angleref": "previous", "size": size, "color": roles.MUTED, "standoff": 7, "line": {"width": 0}},
+    )  # fmt: skip
+
+
+def _neighbours(graph: nx.DiGraph, node: str) -> str:
+    def listed(nodes: list[str]) -> str:
+        return ", ".join(theme.label(n, 24) for n in nodes[:12]) + (" …" if len(nodes) > 12 else "") if nodes else "none"
+
+    parents, children = list(graph.predecessors(node)), list(graph.successors(node))
+    return f"<b>{theme.label(node)}</b><br>parents: {listed(parents)}<br>children: {listed(children)}"
+
+
+_REMOTE = re.compile(r"<(?:link|script)\b[^>]*https?://[^>]*>(?:\s*</script>)?", re.IGNORECASE)
+
+
+def page(graph: nx.DiGraph, places: Places, strongest: float | None = None) -> str:
+    """The graph as one HTML page that works without a network: drag, zoom, hover (by pyvis)."""
+    net = Network(height="800px", width="100%", directed=True, cdn_resources="in_line")
+    for node in graph:
+        x, y = places[node]
+        net.add_node(str(node), label=short(node), title=str(node), x=x, y=y, physics=False, shape="box", color=_BOX,
+                     font={"color": _INK, "size": FONT})  # fmt: skip
+    for edge in edges(graph, strongest):
+        net.add_edge(str(edge.parent), str(edge.child), width=edge.width, title=edge.words(), color=_EDGE,
+                     dashes=not edge.in_all_folds, smooth=False)  # fmt: skip
+    net.toggle_physics(False)
+    return _REMOTE.sub("", net.generate_html())

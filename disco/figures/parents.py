@@ -1,0 +1,217 @@
+"""Parent selection as figures: Z = (OCS − median) / scale > τ_Z in a share π_min of the folds (paper, *Parent
+Selection*).
+
+Turned round, an edge passes in a fold when its OCS lies above median + τ_Z · scale of the child's candidates in
+that fold: the threshold line.
+"""
+
+from collections.abc import Sequence
+
+import numpy as np
+import pandas as pd
+import plotly.graph_objects as go
+
+from disco.figures import roles, theme
+from disco.figures.words import how_many, log_ticks, number, share
+from disco.parents.ocs import frequencies, robust_scale
+
+ROW = 24  # pixels a candidate's row
+MATRIX_VALUES = {"ocs": "OCS", "z": "Z", "frequency": "frequency (share of folds above τ_Z)"}
+
+
+def thresholds(ocs: pd.DataFrame, child: str, tau_z: float) -> pd.Series:
+    """The OCS above which a candidate of `child` passes, by fold.
+
+    Args:
+        ocs: columns fold, parent, child, ocs, z.
+    """
+    found = {}
+    for fold, values in ocs[ocs["child"] == child].groupby("fold"):
+        scores, z = values["ocs"].to_numpy(), values["z"].to_numpy()
+        if len(values) > 1:
+            found[fold] = np.median(scores) + tau_z * robust_scale(scores)
+        else:  # one candidate: not centred, scaled by the other children
+            found[fold] = tau_z * scores[0] / z[0] if z[0] else np.inf
+    return pd.Series(found, dtype=float)
+
+
+def highest_z(candidates: int) -> float:
+    """The largest Z that one of a child's candidates can have; infinite where nothing bounds it.
+
+    With two candidates the upper one is one interquartile range above the median; with three at most two, with
+    four at most four. From five on, and for a single candidate, which is not centred, there is no bound.
+    """
+    return {2: 1.0, 3: 2.0, 4: 4.0}.get(candidates, np.inf)
+
+
+def cannot_select(order: Sequence[str], tau_z: float) -> list[tuple[str, int, float]]:
+    """The children for which no candidate can pass, whatever the scores: (child, candidates, highest Z)."""
+    places = enumerate(order)
+    return [(child, k, highest_z(k)) for k, child in places if highest_z(k) <= tau_z]
+
+
+def candidates(
+    ocs: pd.DataFrame, child: str, tau_z: float, pi_min: float, by: str = "ocs", most: int = 40
+) -> go.Figure:
+    """The scores of a child's candidates in each fold, with the threshold line of each fold.
+
+    Args:
+        ocs: columns fold, parent, child, ocs, z.
+        by: "ocs", each fold with its own threshold, or "z", one threshold for all.
+        most: at most so many candidates, the highest means.
+    """
+    here = ocs[ocs["child"] == child]
+    table = frequencies(here, tau_z).sort_values(by, ascending=False, kind="stable")
+    shown = table.head(most).reset_index(drop=True)
+    place = {parent: row for row, parent in enumerate(shown["parent"])}
+    fig = go.Figure()
+    lines = thresholds(ocs, child, tau_z) if by == "ocs" else None
+    for index, (fold, values) in enumerate(here[here["parent"].isin(place)].groupby("fold")):
+        _fold_marks(fig, values, by, place, theme.fold_colour(index), f"fold {fold}")
+        if lines is not None and np.isfinite(lines[fold]):
+            fig.add_vline(x=lines[fold], line={"color": theme.fold_colour(index), "width": 1.5, "dash": "dash"})
+    if by == "z":
+        fig.add_vline(x=tau_z, line={"color": roles.MUTED, "width": 1.5, "dash": "dash"},
+                      annotation_text=f"τ_Z = {tau_z:g}", annotation_position="top")  # fmt: skip
+    _candidate_axis(fig, shown, pi_min, int(here["fold"].nunique()))
+    fig.update_xaxes(title="OCS (dashed: each fold's threshold)" if by == "ocs" else "Z", rangemode="tozero")
+    title = _candidates_title(child, table, pi_min, len(shown))
+    return roles.titled(fig, title, height=140 + ROW * max(len(shown), 2))
+
+
+def _fold_marks(fig: go.Figure, values: pd.DataFrame, by: str, place: dict[str, int], colour: str, name: str) -> None:
+    fig.add_scatter(
+        x=values[by], y=[place[parent] for parent in values["parent"]], mode="markers", name=name,
+        marker={"color": colour, "size": 9, "symbol": "circle-open", "line": {"width": 2}},
+        customdata=np.column_stack([[theme.label(p) for p in values["parent"]], values["ocs"], values["z"]]),
+        hovertemplate="%{customdata[0]}, " + name + ": OCS %{customdata[1]:.3g}, Z %{customdata[2]:.2f}<extra></extra>",
+    )  # fmt: skip
+
+
+def _candidate_axis(fig: go.Figure, shown: pd.DataFrame, pi_min: float, folds: int) -> None:
+    """Selected candidates stand in bold with their folds; a band marks their rows."""
+    words = []
+    for row, edge in shown.iterrows():
+        kept = edge["frequency"] >= pi_min - 1e-9
+        text = f"{theme.label(edge['parent'], 18)}  {round(edge['frequency'] * folds)}/{folds}"
+        words.append(f"<b>{text}</b>" if kept else text)
+        if kept:
+            fig.add_hrect(y0=row - 0.42, y1=row + 0.42, fillcolor=roles.PICKED, opacity=0.13, line_width=0, layer="below")
+    fig.update_yaxes(tickvals=list(range(len(shown))), ticktext=words, range=[len(shown) - 0.4, -0.6], showgrid=False)
+
+
+def _candidates_title(child: str, table: pd.DataFrame, pi_min: float, shown: int) -> str:
+    kept = int((table["frequency"] >= pi_min - 1e-9).sum())
+    said = f"{theme.label(child, 24)} keeps {kept} of {how_many(len(table), 'candidate parent')}"
+    return said if shown == len(table) else f"{said}; the {shown} highest are drawn"
+
+
+def matrix(
+    table: pd.DataFrame, order: Sequence[str], pi_min: float, by: str = "ocs", picked: str | None = None
+) -> go.Figure:
+    """Every candidate edge: rows parents, columns children, both in causal order, kept edges ringed.
+
+    Args:
+        table: what `frequencies` gives: parent, child, ocs, z, frequency.
+        by: one of `MATRIX_VALUES`.
+        picked: a child whose column is marked.
+    """
+    place = {node: index for index, node in enumerate(order)}
+    rows, columns = table["parent"].map(place).to_numpy(), table["child"].map(place).to_numpy()
+    values = np.full((len(order), len(order)), np.nan)
+    values[rows, columns] = table[by].to_numpy()
+    words = [theme.label(node, 18) for node in order]
+    fig = go.Figure(_cells(values, by, words))
+    kept = (table["frequency"] >= pi_min - 1e-9).to_numpy()
+    size = max(3.0, min(12.0, 420 / len(order)))
+    fig.add_scatter(
+        x=columns[kept], y=rows[kept], mode="markers", name="kept edge", hoverinfo="skip",
+        marker={"symbol": "square-open", "size": size, "color": roles.ACCENT, "line": {"width": 2 if size > 6 else 1.2}},
+    )  # fmt: skip
+    if picked in place:
+        fig.add_vrect(x0=place[picked] - 0.5, x1=place[picked] + 0.5, line={"color": roles.MUTED, "width": 1})
+    _matrix_axes(fig, words)
+    title = f"{how_many(int(kept.sum()), 'edge')} kept of {len(table):,} that the order allows"
+    return roles.titled(fig, title, height=max(360, min(760, 170 + 26 * len(order))))
+
+
+def _cells(values: np.ndarray, by: str, words: list[str]) -> go.Heatmap:
+    """OCS on a logarithmic scale, for it spans decades; Z and frequency as they are."""
+    known = values[np.isfinite(values)]
+    colours = {"colorscale": roles.SEQUENTIAL, "colorbar": {"title": {"text": MATRIX_VALUES[by].split()[0]}, "thickness": 12}}
+    drawn = values
+    if by == "ocs":
+        positive = known[known > 0]
+        low, high = (positive.min(), positive.max()) if len(positive) else (1e-3, 1.0)
+        low = max(low, high / 1e4)
+        with np.errstate(divide="ignore"):
+            drawn = np.log10(np.where(values > 0, np.maximum(values, low), np.where(np.isnan(values), np.nan, low)))
+        places, ticks = log_ticks(low, high)
+        colours["colorbar"] |= {"tickvals": [float(np.log10(place)) for place in places], "ticktext": ticks}
+    elif by == "z":
+        colours |= {"zmin": 0.0, "zmax": float(np.quantile(known, 0.98)) if len(known) else 1.0}
+    else:
+        colours |= {"zmin": 0.0, "zmax": 1.0}
+    return go.Heatmap(
+        z=drawn, text=_hover(values, words), hovertemplate="%{text}: %{customdata:.3g}<extra>" + MATRIX_VALUES[by] + "</extra>",
+        customdata=values, xgap=1 if len(words) <= 60 else 0, ygap=1 if len(words) <= 60 else 0, hoverongaps=False, **colours,
+    )  # fmt: skip
+
+
+def _hover(values: np.ndarray, words: list[str]) -> list[list[str]]:
+    return [
+        [f"{parent} → {child}" if known else "" for child, known in zip(words, row, strict=True)]
+        for parent, row in zip(words, np.isfinite(values), strict=True)
+    ]
+
+
+def _matrix_axes(fig: go.Figure, words: list[str]) -> None:
+    every = -(-len(words) // 35)
+    places = list(range(0, len(words), every))
+    ticks = {"tickvals": places, "ticktext": [words[place] for place in places], "showgrid": False, "zeroline": False}
+    fig.update_xaxes(**ticks, title="child, in causal order", tickangle=-60, range=[-0.5, len(words) - 0.5])
+    fig.update_yaxes(**ticks, title="parent, in causal order", range=[len(words) - 0.5, -0.5])
+
+
+def sensitivity(table: pd.DataFrame, tau_z: float, pi_min: float) -> go.Figure:
+    """How many edges each threshold keeps, a line for each π_min, the present choice marked.
+
+    Args:
+        table: columns tau_z, pi_min, edges.
+    """
+    fig = go.Figure()
+    chosen = min(table["pi_min"].unique(), key=lambda value: abs(value - pi_min))
+    folds = table["pi_min"].nunique()
+    for index, (share_of_folds, line) in enumerate(table.groupby("pi_min")):
+        bold = share_of_folds == chosen
+        words = f"{share(index + 1, folds)} folds"
+        fig.add_scatter(
+            x=line["tau_z"], y=line["edges"], mode="lines", name=words, showlegend=False,
+            line={"color": roles.PICKED if bold else roles.MUTED, "width": 3 if bold else 1.5, "shape": "hv"},
+            hovertemplate=f"τ_Z = %{{x:.2f}}, in {words}: %{{y}} edges<extra></extra>",
+        )  # fmt: skip
+        _line_label(fig, line, words, bold)
+    here = table[(table["pi_min"] == chosen) & (table["tau_z"] <= tau_z + 1e-9)]
+    edges = int(here["edges"].iloc[-1]) if len(here) else 0
+    fig.add_vline(x=tau_z, line={"color": roles.MUTED, "width": 1, "dash": "dot"})
+    fig.add_scatter(x=[tau_z], y=[edges], mode="markers", showlegend=False, hoverinfo="skip",
+                    marker={"color": roles.PICKED, "size": 12})  # fmt: skip
+    fig.update_xaxes(title="threshold τ_Z on the standardised OCS", zeroline=False)
+    fig.update_yaxes(title="edges kept", rangemode="tozero")
+    title = f"{how_many(edges, 'edge')} at τ_Z = {number(tau_z)}; " + _slope(table[table["pi_min"] == chosen], tau_z)
+    return roles.titled(fig, title, height=340, legend=False)
+
+
+def _line_label(fig: go.Figure, line: pd.DataFrame, words: str, bold: bool) -> None:
+    """The line's own name at its left end, where the lines lie farthest apart."""
+    at = line.iloc[0]
+    fig.add_annotation(
+        x=at["tau_z"], y=at["edges"], text=f"<b>{words}</b>" if bold else words, showarrow=False, xanchor="left",
+        yanchor="bottom", xshift=8, font={"color": roles.PICKED if bold else roles.MUTED, "size": 12},
+    )  # fmt: skip
+
+
+def _slope(line: pd.DataFrame, tau_z: float) -> str:
+    """What moving the threshold by a quarter either way would do."""
+    near = np.interp([tau_z - 0.25, tau_z + 0.25], line["tau_z"], line["edges"])
+    return f"{near[0]:.0f} a quarter lower, {near[1]:.0f} a quarter higher"
