@@ -77,6 +77,7 @@ def layout(figure: go.Figure, *, height: int = 360, x: str = "", y: str = "", le
 def empty(message: str, height: int = 200) -> go.Figure:
     """A figure that only says why there is nothing to draw."""
     figure = layout(go.Figure(), height=height, legend=False)
-    figure.add_annotation(text=html.escape(message, quote=False), showarrow=False, x=0.5, y=0.5, xref="paper", yref="paper")
+    text = html.escape(message, quote=False)
+    figure.add_annotation(text=text, showarrow=False, x=0.5, y=0.5, xref="paper", yref="paper")
     figure.update_xaxes(visible=False).update_yaxes(visible=False)
     return figure

@@ -30,6 +30,7 @@ class Draft:
         columns: positions of the chosen columns; names may repeat in a faulty table.
         settings: of the fit to come.
         run: id of the run this draft was started as or taken from, until something is changed.
+        key: stands for the table in caches, so that a large table is not hashed at every look.
         is_of_run: taken from that run, so nothing is lost when another run takes its place.
     """
 
@@ -41,6 +42,7 @@ class Draft:
     settings: Settings = field(default_factory=Settings)
     run: str | None = None
     is_of_run: bool = False
+    key: str = field(default_factory=lambda: new_token())
 
 
 class DraftStore:

@@ -2,6 +2,7 @@
 
 import streamlit as st
 
+from disco.settings import Settings
 from pages.parts.names import code
 
 
@@ -16,12 +17,22 @@ def run_caption(name: str, rows: int, columns: int) -> None:
     st.caption(f"{code(name)} · {rows:,} rows × {columns:,} columns")
 
 
+def preview_note(settings: Settings) -> None:
+    """Says of a preview's results that they are one."""
+    if settings.preset == "preview":
+        st.caption(
+            ":material/speed: **Preview.** A fast look: fewer epochs, a smaller network and at most "
+            f"{settings.max_rows or 'all'} rows. Fit with the preset *paper* before you rely on it."
+        )
+
+
 def assumptions_note() -> None:
     """What an edge means and what it does not, in a box that opens."""
     with st.expander("What an edge means, and what it does not", icon=":material/info:"):
         st.markdown(
             "**It means:** given the causal order found, changing the parent by one level changes the log odds of "
-            "the child going up one level, more than for the child's other candidates, in enough cross-fitting folds.\n\n"
+            "the child going up one level, more than for the child's other candidates, in enough cross-fitting "
+            "folds.\n\n"
             "**It is causal only if** every common cause of two columns is a column of the table, the rows are "
             "independent, there are no causal loops, and each column given its parents follows a semiparametric GLM "
             "whose dependence on every parent is nonlinear.\n\n"

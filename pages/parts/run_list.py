@@ -30,7 +30,7 @@ def picker() -> None:
         format_func=lambda run_id: names.get(run_id, run_id),
         placeholder="Open a run",
         on_change=_picked,
-        help="Every fit on this machine, from this app or the command line. The address of the page holds the open run.",
+        help="Every fit on this machine, of this app or the command line. The page's address holds the open run.",
     )
     if current is not None:
         _delete(current)

@@ -229,10 +229,12 @@ def require_run(needs: str = "done") -> runs.Run:
     Args:
         needs: "done" for a finished run, "any" for one in whatever state.
     """
+    from pages.parts import empty, intro
+
     run = current_run()
     if run is not None and (needs == "any" or run.status().state == "done"):
+        intro.preview_note(run.settings)
         return run
-    from pages.parts import empty
 
     if run is None:
         empty.no_run(missing_run())

@@ -3,7 +3,7 @@
 import streamlit as st
 
 from disco import serving
-from pages.parts import run_list
+from pages.parts import machine, run_list
 from pages.parts.names import code
 from pages.parts.words import size
 
@@ -12,23 +12,27 @@ def draw() -> None:
     """The run picker and the state of the device."""
     with st.sidebar:
         run_list.picker()
-        device()
+        # Looked at often only until the engine is there; later memory changes slowly.
+        every = 10.0 if machine.engine_ready() else 1.0
+        st.fragment(_device, run_every=every)()
 
 
-def device() -> None:
+def _device() -> None:
     """Device, its memory, and the fitted networks held on it."""
+    if not machine.engine_ready():
+        st.caption("Device: looking …")
+        return
     status = serving.device_status()
-    used, total = status.used, status.total
     st.caption(
-        f"**Device** {code(status.name)}  \n{size(used)} of {size(total)} memory in use",
+        f"**{'GPU' if status.kind == 'cuda' else 'CPU'}** {code(status.name)}",
         help="Fits and scores are computed here: on the first CUDA device if there is one, else on the processor.",
     )
-    if total:
-        st.progress(min(max(used / total, 0.0), 1.0))
+    share = min(max(status.used / status.total, 0.0), 1.0) if status.total else 0.0
+    st.progress(share, text=f"Memory {size(status.used)} of {size(status.total)}")
     cached = serving.cached()
     if not cached:
-        st.caption("No networks are loaded.")
+        st.caption("No networks loaded.", help="Networks of an opened run stay loaded, so that pages answer at once.")
         return
     with st.expander(f"Networks loaded: {len(cached)}"):
-        for _, name, held, _ in cached:
-            st.caption(f"{code(name)} {size(held)}")
+        for held in cached:
+            st.caption(f"{code(held.name)} {size(held.bytes)}")

@@ -1,0 +1,171 @@
+"""Loss curves of the two networks, smoothed, with the best epochs marked and overfitting said in words.
+
+Smoothing is an exponential moving average m_t = w m_(t-1) + (1 - w) x_t, divided by 1 - w^t so that the first
+values are not drawn towards 0.
+"""
+
+from collections.abc import Mapping, Sequence
+
+import numpy as np
+import pandas as pd
+import plotly.graph_objects as go
+
+from disco.figures.theme import empty, fold_colour, fold_dash, layout
+
+_MOST_POINTS = 500
+_WORSE = 0.02  # a rise above the best validation loss that is worth a word, as a share of the loss's range
+
+STAGE_WORDS = {"joint": "joint", "projection": "projection"}
+
+
+def smooth(values: np.ndarray, weight: float) -> np.ndarray:
+    """The debiased exponential moving average; missing values are passed over.
+
+    Args:
+        values: (epochs,).
+        weight: of the past, from 0 (nothing is smoothed) to below 1.
+    """
+    if weight <= 0:
+        return np.asarray(values, dtype=float)
+    average, seen, smoothed = 0.0, 0, np.full(len(values), np.nan)
+    for place, value in enumerate(values):
+        if np.isfinite(value):
+            seen += 1
+            average = weight * average + (1 - weight) * value
+            smoothed[place] = average / (1 - weight**seen)
+    return smoothed
+
+
+def loss_curves(
+    events: pd.DataFrame,
+    stage: str,
+    best_epochs: Sequence[int] | None = None,
+    smoothing: float = 0.0,
+    folds: Sequence[int] | None = None,
+) -> go.Figure:
+    """Train and validation losses of one network, a colour a fold.
+
+    Args:
+        events: epoch, stage, fold, train, validation.
+        stage: joint or projection.
+        best_epochs: the epoch each fold's network is served from, marked on its validation curve.
+        smoothing: weight of the past, 0 to below 1; the measured values stay in sight behind.
+        folds: the folds to draw; None draws all.
+    """
+    part = events[events["stage"] == stage]
+    if folds is not None:
+        part = part[part["fold"].isin(list(folds))]
+    if part.empty:
+        return empty(f"No {STAGE_WORDS[stage]} losses yet.", height=340)
+    figure = go.Figure()
+    for fold, rows in part.groupby("fold"):
+        rows = rows.sort_values("epoch")
+        _fold_curves(figure, int(fold), rows, smoothing)
+        if best_epochs is not None and int(fold) < len(best_epochs):
+            _best_mark(figure, int(fold), rows, best_epochs[int(fold)], smoothing)
+    layout(figure, height=340, x="Epoch", y="Loss")
+    figure.update_layout(uirevision=stage, hovermode="x unified", legend={"traceorder": "normal"})
+    return figure.update_xaxes(rangemode="tozero").update_yaxes(range=_range(part))
+
+
+def _fold_curves(figure: go.Figure, fold: int, rows: pd.DataFrame, smoothing: float) -> None:
+    colour, group = fold_colour(fold), f"fold{fold}"
+    for which, width, dash in (("train", 1.5, "dot"), ("validation", 2.5, fold_dash(fold))):
+        measured = rows[np.isfinite(rows[which])]
+        if measured.empty:
+            continue
+        x, y = measured["epoch"].to_numpy(), measured[which].to_numpy()
+        if smoothing > 0:
+            figure.add_scatter(
+                **_thinned(x, y), mode="lines", legendgroup=group, showlegend=False, hoverinfo="skip",
+                line={"color": colour, "width": 1}, opacity=0.25,
+            )  # fmt: skip
+        figure.add_scatter(
+            **_thinned(x, smooth(y, smoothing)),
+            mode="lines+markers" if len(x) < 3 or which == "validation" and len(x) < 60 else "lines",
+            name=f"Fold {fold + 1} {which}", legendgroup=group, marker={"size": 5},
+            line={"color": colour, "width": width, "dash": dash}, hovertemplate="%{y:.4g}",
+        )  # fmt: skip
+
+
+def _best_mark(figure: go.Figure, fold: int, rows: pd.DataFrame, best: int, smoothing: float) -> None:
+    measured = rows[np.isfinite(rows["validation"])]
+    place = np.flatnonzero(measured["epoch"].to_numpy() == best)
+    if not len(place):
+        return
+    value = smooth(measured["validation"].to_numpy(), smoothing)[place[0]]
+    figure.add_scatter(
+        x=[best], y=[value], mode="markers", legendgroup=f"fold{fold}", showlegend=False,
+        marker={"symbol": "star", "size": 15, "color": fold_colour(fold), "line": {"color": "white", "width": 1}},
+        hovertemplate=f"best epoch {best}: %{{y:.4g}}<extra>Fold {fold + 1}</extra>",
+    )  # fmt: skip
+
+
+def _thinned(x: np.ndarray, y: np.ndarray) -> dict[str, np.ndarray]:
+    """At most some hundred points, the last one among them."""
+    step = -(-len(x) // _MOST_POINTS)
+    kept = np.unique(np.append(np.arange(0, len(x), step), len(x) - 1))
+    return {"x": x[kept], "y": y[kept]}
+
+
+def _range(part: pd.DataFrame) -> list[float] | None:
+    """Limits of the loss axis that the first epochs' heights do not spoil."""
+    values = part[["train", "validation"]].to_numpy(dtype=float)
+    late = values[(part["epoch"] > 0.05 * part["epoch"].max()).to_numpy()]
+    shown = late[np.isfinite(late)]
+    if not len(shown):
+        return None
+    low, high = shown.min(), np.quantile(shown, 0.995)
+    pad = 0.06 * (high - low) or 0.05 * abs(high) or 1.0
+    return [low - pad, high + pad]
+
+
+def best_epochs(events: pd.DataFrame, stage: str, reported: Mapping[str, Sequence[int]]) -> list[int] | None:
+    """The epoch each fold's network is served from: as the fit reports it, else the lowest validation so far."""
+    if reported.get(stage):
+        return [int(epoch) for epoch in reported[stage]]
+    part = events[(events["stage"] == stage) & np.isfinite(events["validation"])]
+    if part.empty:
+        return None
+    lowest = part.loc[part.groupby("fold")["validation"].idxmin()].set_index("fold")["epoch"]
+    return [int(lowest.get(fold, 0)) for fold in range(int(events["fold"].max()) + 1)]
+
+
+def said_in_words(events: pd.DataFrame, stage: str) -> str:
+    """Whether the folds overfit, one or two sentences; empty while there is too little to say."""
+    rises = _rises(events[events["stage"] == stage])
+    if not rises:
+        return ""
+    rising = {fold: rise for fold, rise in rises.items() if rise[1] > _WORSE}
+    if not rising:
+        return "No sign of overfitting: validation losses are at or near their lowest."
+    folds = ", ".join(str(fold + 1) for fold in rising)
+    epochs = sorted(epoch for epoch, _ in rising.values())
+    span = str(epochs[0]) if epochs[0] == epochs[-1] else f"{epochs[0]} to {epochs[-1]}"
+    which = f"fold {folds}" if len(rising) == 1 else f"folds {folds}"
+    served = (
+        "The rule of the paper serves the state with the lowest loss among its validations, marked by a star."
+        if stage == "joint"
+        else "The paper serves the projection network's last epoch; these losses are only watched."
+    )
+    return (
+        f"Overfitting in {which}: the validation loss was lowest at epoch {span} and has risen since, "
+        f"while the training loss has not. {served}"
+    )
+
+
+def _rises(part: pd.DataFrame) -> dict[int, tuple[int, float]]:
+    """Per fold: the epoch of the lowest validation loss and the rise since, as a share of the loss's range."""
+    found = {}
+    for fold, rows in part.groupby("fold"):
+        measured = rows[np.isfinite(rows["validation"])].sort_values("epoch")
+        if len(measured) < 3:
+            continue
+        values = measured["validation"].to_numpy()
+        lowest = int(values.argmin())
+        spread = values.max() - values.min()
+        train = measured["train"].to_numpy()
+        is_falling = train[-1] <= train[lowest] or not np.isfinite(train[-1])
+        share = (values[-1] - values[lowest]) / spread if spread > 0 and is_falling else 0.0
+        found[int(fold)] = (int(measured["epoch"].iloc[lowest]), float(share))
+    return found

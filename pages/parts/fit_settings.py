@@ -1,0 +1,117 @@
+"""Train: the preset, the settings in sight, and every other number of the method in a box that opens."""
+
+import streamlit as st
+
+from disco.settings import PRESETS, Settings
+from pages.parts import choices, session
+
+_PRESET_WORDS = {"paper": "Paper", "preview": "Preview"}
+_GROUPS: dict[str, tuple[tuple[str, str, str], ...]] = {
+    "Rows": (
+        ("max_rows", "Rows used at most", "A seeded sample of the rows; empty uses all."),
+        ("evaluation_rows", "Held-out rows scored a fold", "At most; empty scores every held-out row."),
+    ),
+    "Networks": (
+        ("width", "Width", "Units of a hidden layer, in both networks."),
+        ("hidden_layers", "Hidden layers", "In both networks."),
+        ("batch_size", "Batch size", "Rows a training step."),
+    ),
+    "Joint network": (
+        ("joint_epochs", "Epochs at most", "It stops earlier when its validation loss no longer falls."),
+        ("joint_learning_rate", "Learning rate, first", "Falls along a cosine to the last."),
+        ("joint_learning_rate_end", "Learning rate, last", "At the last epoch."),
+        ("joint_gradient_norm", "Gradient norm at most", "Longer gradients are cut to this."),
+        ("validation_share", "Share held out for validation", "Of the training folds' rows; decides when to stop."),
+        ("validation_rows", "Validation rows at most", "A bound on the same."),
+        ("validation_start", "First validation epoch", "No stopping before it."),
+        ("validation_every", "Epochs between validations", "From the first on."),
+        ("patience", "Patience", "Validations without a gain before it stops."),
+        ("min_improvement", "Least gain", "A smaller fall of the loss does not count."),
+    ),
+    "Projection network": (
+        ("projection_epochs", "Epochs", "All of them are done."),
+        ("projection_learning_rate", "Learning rate, first", "Falls along a cosine to the last."),
+        ("projection_learning_rate_end", "Learning rate, last", "At the last epoch."),
+        ("projection_gradient_norm", "Gradient norm at most", "Longer gradients are cut to this."),
+        ("full_set_probability", "Share of full masks", "Chance that a mask keeps every column."),
+        ("full_set_weight", "Weight of the full set", "Of the loss term on all columns."),
+        ("log_clip", "Bound on the log correction", "Larger corrections are cut."),
+    ),
+    "Noise": (
+        ("sigma_min", "Least training noise", "Of the birth–death corruption."),
+        ("sigma_max", "Largest training noise", "At most 3."),
+        ("time_min", "Earliest time", "Of the noise schedule."),
+        ("noise_levels", "Noise levels scored", "Curvature is averaged over them."),
+        ("noise_min", "Least noise scored", "Near zero, where scores are those of the data."),
+        ("noise_max", "Largest noise scored", "The levels lie evenly in logarithm between the two."),
+    ),
+    "Parents and monitoring": (
+        ("tau_z", "Threshold τ_Z", "Can be moved after the fit, on Parents, without refitting."),
+        ("pi_min", "Share of folds π_min", "Can be moved after the fit, on Parents, without refitting."),
+        ("monitor_every", "Epochs between measured losses", "For the curves only; changes no result."),
+    ),
+}
+
+
+def preset() -> None:
+    """The preset and what it stands for."""
+    choices.segments(
+        "preset", "Preset", list(_PRESET_WORDS), _PRESET_WORDS.__getitem__,
+        "Paper: every number as in the paper. Preview: a fast look with fewer epochs, a smaller network and fewer "
+        "rows. Your own choices of seed, folds, transform, boundary and criterion stay.",
+    )  # fmt: skip
+    settings = session.draft_settings()
+    if changed := _differences(settings):
+        st.caption(f"{len(changed)} setting{'s differ' if len(changed) > 1 else ' differs'} from the preset.")
+
+
+def in_sight() -> None:
+    """The choices most fits are about."""
+    left, right = st.columns(2)
+    with left:
+        choices.number("seed", "Seed", "The same seed on the same device gives the same result.", min_value=0, step=1)
+        choices.segments(
+            "boundary", "Boundary", ["clipped", "admissible"], str.capitalize,
+            "What a shift beyond the largest level does. Clipped: it stays there and every row counts (the paper's "
+            "main setting on counts). Admissible: such rows are left out. Can be compared after the fit.",
+        )  # fmt: skip
+    with right:
+        choices.number("folds", "Folds", "Cross-fitting folds; each has its own networks.", min_value=2, step=1)
+        choices.segments(
+            "criterion", "Sink criterion", ["ccs", "constant"], {"ccs": "CCS", "constant": "Constant"}.__getitem__,
+            "CCS: the variance of curvature within a level. Constant: its whole variance, as in SCORE. "
+            "Can be compared after the fit.",
+        )  # fmt: skip
+
+
+def every_number() -> None:
+    """All other settings, grouped."""
+    with st.expander("All settings", icon=":material/settings:"):
+        for title, fields in _GROUPS.items():
+            st.markdown(f"**{title}**")
+            columns = st.columns(3)
+            for place, (name, label, text) in enumerate(fields):
+                with columns[place % 3]:
+                    choices.number(name, label, text, **_format(name))
+        st.button("Back to the preset", on_click=_reset, disabled=not _differences(session.draft_settings()))
+
+
+def _format(name: str) -> dict[str, object]:
+    if isinstance(getattr(Settings(), name), float):
+        return {"format": "%g", "step": None, "min_value": 0.0}
+    return {"step": 1, "min_value": 0}
+
+
+def _differences(settings: Settings) -> list[str]:
+    """Names of the settings listed here that are not the preset's."""
+    plain = Settings.of(settings.preset)
+    listed = [name for fields in _GROUPS.values() for name, _, _ in fields]
+    return [name for name in listed if getattr(settings, name) != getattr(plain, name)]
+
+
+def _reset() -> None:
+    plain = Settings.of(session.draft_settings().preset)
+    session.update_draft(**{name: getattr(plain, name) for name in _differences(session.draft_settings())})
+
+
+assert set(_PRESET_WORDS) == set(PRESETS), "every preset needs its word here"

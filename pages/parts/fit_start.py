@@ -1,0 +1,89 @@
+"""Train: what a fit will take on this machine, and its start."""
+
+import streamlit as st
+
+from disco import jobs, runs
+from disco.errors import InputError
+from disco.estimate import Estimate, estimate
+from pages.parts import choices, machine, session, table_facts
+from pages.parts.drafts import Draft
+from pages.parts.names import plain, shown
+from pages.parts.words import STAGES, duration, size
+
+_TRANSFORM = {"rank": "ranks", "none": "counts"}
+
+
+def start_box(draft: Draft) -> None:
+    """Device, estimate, name and the start button."""
+    with st.container(border=True):
+        device = st.segmented_control(
+            "Device", ["auto", "cpu", "cuda"], default="auto", required=True, key="fit_device",
+            format_func={"auto": "Automatic", "cpu": "CPU", "cuda": "GPU"}.__getitem__, persist_state="session",
+            help="Automatic takes the GPU if there is one. Fits wait for each other, one at a time a device.",
+        )  # fmt: skip
+        every = None if _is_calibrated(device) else 1.0
+        st.fragment(_estimate, run_every=every)(draft, device, every is not None)
+        name = st.text_input(
+            "Name of the run", value=_name(draft), key=f"run_name_{draft.key}", max_chars=80,
+            help="For the list of runs. Two runs may share a name.",
+        )  # fmt: skip
+        refused = choices.problem()
+        if refused:
+            st.error(plain(refused))
+        if st.button("Start the fit", type="primary", icon=":material/play_arrow:", width="stretch", key="start_fit"):
+            _start(draft, name.strip() or _name(draft), device)
+
+
+def _is_calibrated(device: str) -> bool:
+    try:
+        return machine.calibrated(device)
+    except InputError:
+        return True  # said where the estimate would stand
+
+
+def _estimate(draft: Draft, device: str, is_waiting: bool) -> None:
+    try:
+        if not machine.calibrated(device):
+            st.progress(0.0, text="Measuring the speed of this machine, once a week, some seconds …")
+            return
+        if is_waiting:
+            st.rerun()
+        _show(estimate(len(draft.table), len(draft.columns), draft.settings, device))
+    except InputError as error:
+        st.warning(plain(error))
+
+
+def _show(found: Estimate) -> None:
+    left, right = st.columns(2)
+    stages = ", ".join(f"{STAGES[stage].lower()} {duration(seconds)}" for stage, seconds in found.by_stage.items())
+    left.metric(
+        "Time at most", duration(found.seconds), help=f"On this machine, from a short calibration: {stages}. "
+        "Early stopping of the joint network can shorten it; other programs can lengthen it.",
+    )  # fmt: skip
+    right.metric("Memory at most", size(found.bytes), help=f"{size(found.free_bytes)} are free now.")
+    if not found.fits_memory:
+        st.error(
+            f"This needs about {size(found.bytes)} and {size(found.free_bytes)} are free. Use fewer columns or rows, "
+            "a smaller width, or a bound on the held-out rows scored."
+        )
+
+
+def _name(draft: Draft) -> str:
+    settings = draft.settings
+    levels = _TRANSFORM.get(settings.transform, f"{settings.levels} levels")
+    return f"{shown(draft.name, 40)}, {levels}, {settings.preset}"
+
+
+def _start(draft: Draft, name: str, device: str) -> None:
+    table = table_facts.chosen_counts(draft)
+    truth = draft.truth
+    if truth is not None:
+        truth = truth[truth["parent"].isin(table.columns) & truth["child"].isin(table.columns)]
+    try:
+        run = runs.create_run(table, draft.settings, name=name, source=draft.source, truth=truth, device=device)
+        jobs.start(run)
+    except InputError as error:
+        st.error(plain(error))
+        return
+    session.run_started(run)
+    st.rerun()

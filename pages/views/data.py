@@ -1,0 +1,40 @@
+"""Data: load a table of counts, look at its columns, choose those to fit."""
+
+import streamlit as st
+
+from pages.parts import columns, intro, preview, problem_list, session, sources, table_facts
+from pages.parts.names import code, plain
+
+intro.page_intro(
+    "Data",
+    "Load a table of counts: a row an observation, a column a variable. Below it you see each column as counts. "
+    "Nothing is rounded, recoded or left out without you. Mend what is listed as a problem, choose the columns, "
+    "then go on to Preprocess.",
+)
+sources.cards()
+draft = session.draft()
+if draft is None:
+    st.info("Load a sample to look around, or upload your own counts.", icon=":material/arrow_upward:")
+    st.stop()
+
+st.subheader(code(draft.name), anchor=False)
+rows, width = draft.table.shape
+st.caption(
+    f"{rows:,} rows × {width:,} columns, {len(draft.columns):,} chosen"
+    + (f", {len(draft.truth):,} true edges known" if draft.truth is not None else "")
+    + f". {plain(draft.source)}"
+)
+problem_list.problem_list(table_facts.problems(draft))
+columns.choose(draft)
+preview.columns_in_sight(draft)
+preview.first_rows(draft)
+
+ready = table_facts.chosen_counts(draft) is not None
+if st.button(
+    "Go on to Preprocess",
+    type="primary",
+    icon=":material/arrow_forward:",
+    disabled=not ready,
+    help=None if ready else "Mend the problems above, or choose other columns.",
+):
+    session.go("preprocess")

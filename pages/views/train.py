@@ -1,0 +1,38 @@
+"""Train: settings, estimate, start; the fit as it goes; cancel and resume."""
+
+import streamlit as st
+
+from pages.parts import empty, fit_settings, fit_start, intro, monitor, problem_list, session, table_facts
+from pages.parts.names import code
+
+intro.page_intro(
+    "Train",
+    "Fit the two score networks and recover the graph. Choose a preset, look at the estimate, start. The fit runs "
+    "apart from this page: you may refresh or close the tab and find it again in the list of runs. While it runs you "
+    "see the losses of each fold; cancel and resume as you like.",
+)
+run = session.current_run()
+missing = session.missing_run()
+if missing:
+    st.warning(f"There is no run {code(missing)} on this machine. It may have been deleted or moved.")
+draft = session.draft()
+if run is not None:
+    monitor.monitor(run)
+if draft is None:
+    empty.no_table()
+
+is_new = run is None or draft.run != run.id
+with st.container() if run is None else st.expander("Set up another fit", expanded=is_new):
+    intro.run_caption(draft.name, len(draft.table), len(draft.columns))
+    if table_facts.chosen_counts(draft) is None:
+        problem_list.problem_list(table_facts.problems(draft))
+        if st.button("Back to Data", type="primary", icon=":material/arrow_back:"):
+            session.go("data")
+        st.stop()
+    left, right = st.columns([3, 2], gap="large")
+    with left:
+        fit_settings.preset()
+        fit_settings.in_sight()
+    with right:
+        fit_start.start_box(draft)
+    fit_settings.every_number()
