@@ -157,8 +157,8 @@ def _heading(cell: Any) -> str:
 def _parquet(data: bytes, name: str) -> pd.DataFrame:
     """A Parquet file; an index that pandas stored beside the columns is not one of them."""
     try:
-        stored = parquet.read_table(io.BytesIO(data))
-        table = stored.to_pandas()
+        # Not read_table of pyarrow: that refuses duplicate names, which are for `disco.counts` to report.
+        table = parquet.ParquetFile(io.BytesIO(data)).read().to_pandas()
     except (pa.ArrowException, ValueError, TypeError, OSError) as error:
         raise InputError(f"{name} cannot be read as Parquet: {str(error).splitlines()[0]}") from None
     notes = []
