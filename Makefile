@@ -19,6 +19,7 @@ help:
 	@sed -n 's/^# \(make .*\)/\1/p' Makefile
 
 env: $(STAMP)
+	@:
 
 # Installed anew whenever a requirement changes; an interrupted install leaves no stamp and starts again.
 $(STAMP): requirements.txt requirements-test.txt pyproject.toml

@@ -241,7 +241,12 @@ def _column_notes(column: pd.Series, values: np.ndarray, name: str) -> list[Prob
     notes = []
     if pd.api.types.is_bool_dtype(column):
         message = f'Column "{name}" holds true and false: they are read as 1 and 0.'
-        notes.append((message, "Leave it out if it is not a count."))
+        notes.append(
+            (message, "Leave it out if it is not a count; the theory of the method asks for 3 or more values.")
+        )
+    elif len(np.unique(values)) == 2:
+        message = f'Column "{name}" takes only 2 values: the theory of the method asks for 3 or more.'
+        notes.append((message, "Read its place in the order with care."))
     if isinstance(column.dtype, pd.CategoricalDtype):
         message = f'Column "{name}" is stored as categories: its numbers are read as counts, in their own order.'
         notes.append((message, "Leave it out if its numbers are only labels."))

@@ -11,6 +11,9 @@ import pandas as pd
 import pytest
 import torch
 
+# Wider fixtures are made before `strict_world`; another number of threads would change their rounding.
+torch.set_num_threads(1)
+
 BROWSERS = ("chromium", "chromium-browser", "google-chrome", "google-chrome-stable")
 
 

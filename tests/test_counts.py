@@ -148,6 +148,7 @@ def test_all_problems_are_listed_at_once():
             pd.Categorical([2, 1, 0] * 4, categories=[2, 0, 1]),
             'Column "a" is stored as categories: its numbers are read as counts, in their own order.',
         ),
+        ([0, 3] * 6, 'Column "a" takes only 2 values: the theory of the method asks for 3 or more.'),
         (range(12), 'Column "a" numbers the rows: it looks like an index, not a count.'),
         (range(1, 13), 'Column "a" numbers the rows: it looks like an index, not a count.'),
     ],
