@@ -170,9 +170,7 @@ def row_parts(held_out: HeldOut, levels: int) -> list[slice]:
 
 
 @torch.no_grad()
-def diagonal(
-    scores: Scores, held_out: HeldOut, remaining: Sequence[int], nodes: Sequence[int], levels: int
-) -> Tensor:
+def diagonal(scores: Scores, held_out: HeldOut, remaining: Sequence[int], nodes: Sequence[int], levels: int) -> Tensor:
     """Ĥ_{j,R} of some nodes of R at every held-out row, averaged over the noise levels, (F, n, len(nodes))."""
     places = [list(remaining).index(node) for node in nodes]
     parts = []
@@ -184,9 +182,7 @@ def diagonal(
 
 
 @torch.no_grad()
-def off_diagonal(
-    scores: Scores, held_out: HeldOut, remaining: Sequence[int], node: int, levels: int
-) -> Tensor:
+def off_diagonal(scores: Scores, held_out: HeldOut, remaining: Sequence[int], node: int, levels: int) -> Tensor:
     """|Ĥ_{ij,R}| for i = `node` and every j ∈ R at every held-out row, averaged over noise levels, (F, n, |R|).
 
     By the commuting-difference identity one shifted batch, in coordinate i, serves all j.

@@ -85,7 +85,11 @@ def draw_masks(like: Tensor, full_set_probability: float, generator: torch.Gener
 
 
 def epoch_batches(
-    draw: Draw, rows: Sequence[Tensor], tops: Sequence[int], keys: Sequence[tuple[int, ...]], settings: Settings,
+    draw: Draw,
+    rows: Sequence[Tensor],
+    tops: Sequence[int],
+    keys: Sequence[tuple[int, ...]],
+    settings: Settings,
     visited: int,
 ) -> Iterator[Batch]:
     """One epoch of shuffled, corrupted batches.

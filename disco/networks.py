@@ -140,7 +140,9 @@ def new_networks(folds: Sequence[FoldRanks], settings: Settings) -> tuple[JointN
     """Freshly initialised networks; fold f's depend on (seed, f) and the number of nodes alone."""
     joint = JointNetwork(RankFeatures.fitted(folds), settings)
     joint.mlp.initialise(settings.seed, 10)
-    rows = [int(np.random.default_rng([settings.seed, 12, f]).integers(len(fold.train))) for f, fold in enumerate(folds)]
+    rows = [
+        int(np.random.default_rng([settings.seed, 12, f]).integers(len(fold.train))) for f, fold in enumerate(folds)
+    ]
     fill = np.stack([fold.train[row] for fold, row in zip(folds, rows, strict=True)])
     projection = ProjectionNetwork(RankFeatures.fitted(folds), torch.as_tensor(fill, dtype=torch.float32), settings)
     projection.mlp.initialise(settings.seed, 11)

@@ -9,9 +9,8 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from disco.curvature import CRITERIA, HeldOut, Scores, sink_scores
+from disco.curvature import CRITERIA
 from disco.errors import ScoreUnavailable
-from disco.settings import Settings
 
 
 @dataclass(frozen=True)
@@ -32,15 +31,14 @@ class Step:
 Evaluate = Callable[[Sequence[int]], dict[tuple[str, str], np.ndarray]]
 
 
-def evaluate_with(scores: Scores, held_out: HeldOut, settings: Settings) -> Evaluate:
-    """The score of every remaining node as a function of R alone."""
-    return lambda remaining: sink_scores(scores, held_out, remaining, settings)
-
-
-def remove_sinks(
-    evaluate: Evaluate, nodes: int, criterion: str, boundary: str, names: Sequence[str]
-) -> Iterator[Step]:
+def remove_sinks(evaluate: Evaluate, nodes: int, criterion: str, boundary: str, names: Sequence[str]) -> Iterator[Step]:
     """Remove sinks one by one, from all nodes down to two.
+
+    Args:
+        evaluate: every remaining node's scores as a function of R.
+        nodes: |V|.
+        criterion, boundary: which score decides.
+        names: column names, for errors.
 
     Raises:
         ScoreUnavailable: a remaining node has no repeated admissible level in some fold.

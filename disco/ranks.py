@@ -75,8 +75,7 @@ def _one_fold(codes: np.ndarray, is_held_out: np.ndarray, settings: Settings) ->
     train, held_out = codes[~is_held_out], codes[is_held_out]
     if settings.transform == "rank":
         grids = [np.unique(column) for column in train.T]
-        train = _by_column(rank_on_grid, train, grids)
-        held_out = _by_column(rank_on_grid, held_out, grids)
+        train, held_out = _ranked(train, grids), _ranked(held_out, grids)
         top = max(len(grid) - 1 for grid in grids)
     elif settings.transform == "quantile":
         top = settings.levels - 1
@@ -86,8 +85,8 @@ def _one_fold(codes: np.ndarray, is_held_out: np.ndarray, settings: Settings) ->
     return FoldRanks(train, held_out, np.flatnonzero(is_held_out), top)
 
 
-def _by_column(transform, values: np.ndarray, grids: list[np.ndarray]) -> np.ndarray:  # noqa: ANN001
-    return np.column_stack([transform(column, grid) for column, grid in zip(values.T, grids, strict=True)])
+def _ranked(values: np.ndarray, grids: list[np.ndarray]) -> np.ndarray:
+    return np.column_stack([rank_on_grid(column, grid) for column, grid in zip(values.T, grids, strict=True)])
 
 
 def rank_on_grid(values: np.ndarray, grid: np.ndarray) -> np.ndarray:
@@ -118,7 +117,9 @@ def quantile_levels(counts: np.ndarray, levels: int) -> np.ndarray:
     """
     shares = np.arange(1, levels) / levels
     cuts = np.quantile(counts, shares, axis=0)
-    return np.column_stack([np.searchsorted(cut, column, side="left") for cut, column in zip(cuts.T, counts.T)])
+    return np.column_stack(
+        [np.searchsorted(cut, column, side="left") for cut, column in zip(cuts.T, counts.T, strict=True)]
+    )
 
 
 def transform_table(table: pd.DataFrame, settings: Settings) -> pd.DataFrame:

@@ -6,8 +6,9 @@ Section names in the comments are those of the paper's appendix *DISCO Implement
 
 import dataclasses
 import math
+from collections.abc import Mapping
 from dataclasses import dataclass
-from typing import Any, Mapping
+from typing import Any
 
 from disco.errors import InputError
 

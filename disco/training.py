@@ -17,7 +17,7 @@ import torch
 from torch import Tensor, nn
 
 from disco.losses import Batch, draw_joint, draw_projection, epoch_batches, joint_losses, projection_losses
-from disco.networks import JointNetwork, ProjectionNetwork, stream
+from disco.networks import JointNetwork, stream
 from disco.ranks import FoldRanks
 from disco.settings import Settings
 
@@ -202,7 +202,8 @@ def train_projection(
     start, end = settings.projection_learning_rate, settings.projection_learning_rate_end
     while training.epoch < settings.projection_epochs:
         keys = [(settings.seed, _PROJECTION, fold, training.epoch) for fold in folds]
-        batches = epoch_batches(draw_projection, rows.train, rows.tops, keys, settings, visited=rows.smallest)
+        ranks, tops = [rows.train[fold] for fold in folds], [rows.tops[fold] for fold in folds]
+        batches = epoch_batches(draw_projection, ranks, tops, keys, settings, visited=rows.smallest)
         rate = cosine(training.epoch, settings.projection_epochs, start, end)
         train = _one_epoch(training, batches, loss, rate, settings.projection_gradient_norm)
         is_last = training.epoch == settings.projection_epochs

@@ -1,0 +1,57 @@
+import numpy as np
+import pytest
+import torch
+from torch.utils.flop_counter import FlopCounterMode
+
+from disco.cost import peak_bytes, stage_flops
+from disco.curvature import HeldOut, NetworkScores, off_diagonal_scores, sink_scores
+from disco.networks import new_networks
+from disco.ranks import fold_of_rows, fold_ranks
+from disco.settings import Settings
+from disco.training import Training, TrainingRows, train_joint, train_projection
+
+SETTINGS = Settings(width=32, joint_epochs=1, projection_epochs=1, validation_start=2, monitor_every=5, noise_levels=2)
+
+
+def counted(work) -> int:
+    with FlopCounterMode(display=False) as counter:
+        work()
+    return counter.get_total_flops()
+
+
+@pytest.fixture
+def folds(rng):
+    return fold_ranks(rng.poisson(3, (90, 6)), fold_of_rows(90, 3, 0), SETTINGS)
+
+
+def test_stage_operations_are_those_the_stages_make(folds):
+    floor = stage_flops(90, 6, SETTINGS)
+    rows = TrainingRows(folds, SETTINGS, torch.device("cpu"))
+    joint, projection = new_networks(folds, SETTINGS)
+    held_out, scores = HeldOut.of(folds, SETTINGS), NetworkScores(joint, projection, SETTINGS)
+    with FlopCounterMode(display=False) as counter:
+        list(train_joint(Training.start(joint), rows, SETTINGS))
+    # The last epoch is validated too: 1 024 noisy rows a fold, forward.
+    monitor = 3 * 2 * (1024 // rows.holdout * rows.holdout) * 32 * (13 + 3 * 32 + 12)
+    assert counter.get_total_flops() - monitor == pytest.approx(floor["joint"], rel=0.1)
+    with FlopCounterMode(display=False) as counter:
+        list(train_projection(Training.start(projection), joint, rows, SETTINGS))
+    monitor = 3 * 2 * (1024 // 30 * 30) * 32 * (2 * (13 + 3 * 32 + 12) + 2 * (19 + 3 * 32 + 12))
+    assert counter.get_total_flops() - monitor == pytest.approx(floor["projection"], rel=0.1)
+    sets = [tuple(range(size)) for size in range(2, 7)]
+    ordering = counted(lambda: [sink_scores(scores, held_out, remaining, SETTINGS) for remaining in sets])
+    assert ordering == pytest.approx(floor["ordering"], rel=0.1)
+    parents = counted(lambda: [off_diagonal_scores(scores, held_out, R, R[-1], SETTINGS) for R in sets])
+    assert parents == pytest.approx(floor["parents"], rel=0.1)
+
+
+def test_lahman_costs_about_forty_tera_operations():
+    assert sum(stage_flops(1400, 17, Settings()).values()) == pytest.approx(41e12, rel=0.15)
+
+
+def test_memory_grows_with_the_table_and_the_row_cap_bounds_it():
+    small, wide, long = (peak_bytes(*shape, Settings()) for shape in ((1400, 17), (1400, 1000), (200_000, 17)))
+    assert small < 0.8e9 and wide > 2 * small and long > 1.5 * small
+    assert peak_bytes(200_000, 17, Settings(max_rows=1400)) == peak_bytes(1400, 17, Settings(max_rows=1400))
+    assert np.isclose(sum(stage_flops(10**6, 5, Settings(max_rows=100)).values()),
+                      sum(stage_flops(100, 5, Settings(max_rows=100)).values()))  # fmt: skip

@@ -1,0 +1,84 @@
+import numpy as np
+import pandas as pd
+import pytest
+
+from disco.errors import ScoreUnavailable
+from disco.parents.ocs import check_available, frequencies, robust_scale, select, sensitivity, standardise, tidy
+
+
+def test_z_is_median_and_interquartile_range():
+    values = np.array([1.0, 2.0, 3.0, 4.0, 20.0])
+    z = standardise([np.array([5.0]), values])[1]
+    assert z.tolist() == ((values - 3) / 2).tolist()
+
+
+def test_scale_falls_back_in_the_papers_order():
+    iqr_zero = np.array([1, 1, 1, 1, 1, 1, 1, 9.0])  # the MAD is 0 too: the standard deviation is left
+    assert robust_scale(iqr_zero) == pytest.approx(np.std(iqr_zero))
+    assert robust_scale(np.array([2.0, 2.0, 2.0])) == 1.0
+    assert robust_scale(np.array([0.0, 4.0])) == pytest.approx(2.0)
+
+
+def test_scaled_median_absolute_deviation_is_second(monkeypatch):
+    values = np.array([1.0, 2.0, 4.0])
+    monkeypatch.setattr(np, "percentile", lambda *_: (2.0, 2.0))
+    assert robust_scale(values) == pytest.approx(1.4826)
+
+
+def test_a_single_candidate_is_not_centred_and_borrows_the_median_scale():
+    candidates = [np.array([6.0]), np.array([0.0, 4.0]), np.array([0.0, 2.0, 8.0]), np.array([0.0, 1.0, 2.0, 3.0])]
+    scales = [robust_scale(values) for values in candidates[1:]]
+    assert standardise(candidates)[0].tolist() == [6.0 / np.median(scales)]
+
+
+def test_two_nodes_have_no_scale_but_one():
+    assert standardise([np.array([0.7])])[0].tolist() == [0.7]
+
+
+def test_two_and_three_candidates_cannot_pass_the_default():
+    random = np.random.default_rng(0)
+    for size in (2, 3):
+        draws = [random.exponential(size=size) for _ in range(2000)]
+        assert max(z.max() for z in standardise([np.array([1.0]), *draws])[1:]) <= 2 + 1e-9
+
+
+def frame():
+    z = {("a", "b"): [3.0, 2.5, 2.1], ("a", "c"): [3.0, 0.5, 2.2], ("b", "c"): [2.0, 2.0, 2.0], ("a", "d"): [0, 0, 5]}
+    rows = [(f + 1, p, c, v / 10, v) for (p, c), values in z.items() for f, v in enumerate(values)]
+    return pd.DataFrame(rows, columns=["fold", "parent", "child", "ocs", "z"])
+
+
+def test_selection_needs_its_share_of_folds_strictly_above_the_threshold():
+    assert select(frame(), 2.0, 1.0)[["parent", "child"]].to_numpy().tolist() == [["a", "b"]]
+    two = select(frame(), 2.0, 2 / 3)
+    assert two[["parent", "child"]].to_numpy().tolist() == [["a", "b"], ["a", "c"]]
+    assert len(select(frame(), 1.9, 1.0)) == 2
+    assert len(select(frame(), 2.0, 1 / 3)) == 3
+
+
+def test_edges_carry_means_over_folds():
+    edge = frequencies(frame(), 2.0).set_index(["parent", "child"]).loc[("a", "c")]
+    assert edge.to_dict() == pytest.approx({"ocs": 0.19, "z": 1.9, "frequency": 2 / 3})
+
+
+def test_sensitivity_counts_what_selection_keeps():
+    taus = [-1.0, 0.0, 0.5, 1.9, 2.0, 2.1, 2.3, 4.0, 9.0]
+    counts = sensitivity(frame(), taus)
+    for row in counts.itertuples():
+        assert row.edges == len(select(frame(), row.tau_z, row.pi_min))
+    assert sorted(counts["pi_min"].unique()) == pytest.approx([1 / 3, 2 / 3, 1])
+
+
+def test_tidy_follows_the_order():
+    found = {"b": np.array([[0.5], [0.6]]), "c": np.array([[0.1, 0.9], [0.2, 0.8]])}
+    ocs = tidy(found, ["a", "b", "c"])
+    assert ocs[["fold", "parent", "child", "ocs"]].to_numpy().tolist() == [
+        [1, "a", "b", 0.5], [1, "a", "c", 0.1], [1, "b", "c", 0.9],
+        [2, "a", "b", 0.6], [2, "a", "c", 0.2], [2, "b", "c", 0.8],
+    ]  # fmt: skip
+    assert ocs["z"].tolist()[1:3] == pytest.approx([-1.0, 1.0])
+
+
+def test_an_unavailable_edge_is_named():
+    with pytest.raises(ScoreUnavailable, match="The OCS of 'b' → 'c' is unavailable in held-out fold 2: no row is adm"):
+        check_available(np.array([[1.0, 1.0], [1.0, np.nan]]), "c", ["a", "b"], "admissible")
