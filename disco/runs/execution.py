@@ -20,7 +20,7 @@ if TYPE_CHECKING:
 Callback = Callable[["Event"], bool | None]
 
 _STATUS_SECONDS = 0.25  # between two writings of the status
-_ETA_SECONDS = 2.0  # of fitting before the time left is told from its pace
+_ETA_SECONDS = 1.0  # of fitting before the time left is told from its pace
 
 
 def execute(run: Run, *, callback: Callback | None = None, lock: Lock | None = None) -> None:
@@ -46,7 +46,7 @@ def execute(run: Run, *, callback: Callback | None = None, lock: Lock | None = N
             model = _fit(run, recorder)
             results.save_fit(run.path, model)
         except BaseException as error:
-            run.update(eta=None, seconds=recorder.seconds, finished_at=time.time(), **_ending(error))
+            run.update(**{**recorder.standing(), "eta": None, "finished_at": time.time(), **_ending(error)})
             raise
         run.update(**_finish(run, model, recorder))
         run.checkpoint_path.unlink(missing_ok=True)
@@ -63,6 +63,7 @@ def _fit(run: Run, recorder: "_Recorder") -> "DISCO":
     speed = known(device)
     foretold = foretell(*table.shape, settings, speed).to_dict() if speed else None
     run.update(device=device, estimate=foretold)
+    recorder.begun = time.monotonic()  # importing torch is no fitting
     model = DISCO(device=device, **settings.to_dict())
     return model.fit(table, callback=recorder, checkpoint=run.checkpoint_path)
 
@@ -104,6 +105,7 @@ class _Recorder:
         self.best_epochs = dict(status.best_epochs)
         self.peak_bytes = status.peak_bytes or 0
         self.written = 0.0
+        self.last: "Event | None" = None
         self.first: tuple[float, float] | None = None  # when, and at which progress, the fit began here
 
     @property
@@ -116,24 +118,30 @@ class _Recorder:
             self.first = (time.monotonic(), event.progress)
             events.rewind(self.run.events_path, event.stage, event.done)
         events.append(self.run.events_path, event)
+        self.last = event
         if event.best_epoch is not None:
             self.best_epochs[event.stage] = list(event.best_epoch)
         now = time.monotonic()
         if now - self.written >= _STATUS_SECONDS or event.done >= event.total:
             self.written = now
             self.peak_bytes = max(self.peak_bytes, psutil.Process().memory_info().rss)
-            self.run.update(durable=False, **self._standing(event, now))
+            self.run.update(durable=False, **self.standing())
         return self.callback(event) if self.callback else None
 
-    def _standing(self, event: "Event", now: float) -> dict[str, Any]:
+    def standing(self) -> dict[str, Any]:
+        """The part of the status that the last event changed."""
+        event = self.last
+        if event is None:
+            return {"seconds": self.seconds}
         return {
             "stage": event.stage, "done": event.done, "total": event.total, "progress": event.progress,
-            "message": event.message, "eta": self._eta(event.progress, now), "best_epochs": self.best_epochs,
+            "message": event.message, "eta": self._eta(event.progress), "best_epochs": self.best_epochs,
             "seconds": self.seconds, "peak_bytes": self.peak_bytes,
         }  # fmt: skip
 
-    def _eta(self, progress: float, now: float) -> float | None:
+    def _eta(self, progress: float) -> float | None:
         """Seconds left at the pace of this process; at first, by the estimate."""
+        now = time.monotonic()
         since, progress_then = self.first or (now, progress)
         if now - since > _ETA_SECONDS and progress > progress_then:
             return (now - since) * (1 - progress) / (progress - progress_then)

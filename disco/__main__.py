@@ -1,0 +1,42 @@
+"""disco fit | graph | lahman | app: the command line, also as `python -m disco`.
+
+Exit status: 0; 2 for bad input or usage, with one sentence on stderr; 130 when interrupted, the run resumable.
+Results go to stdout, progress to stderr.
+"""
+
+import os
+import sys
+from collections.abc import Sequence
+
+from disco.errors import FitStopped, InputError, ScoreUnavailable
+
+USAGE_EXIT, INTERRUPTED_EXIT = 2, 130
+
+
+def main(argv: Sequence[str] | None = None) -> int:
+    """Run one command; returns the exit status."""
+    os.environ.setdefault("OMP_WAIT_POLICY", "PASSIVE")  # read when torch is imported, by the commands
+    try:
+        from disco.cli.arguments import parser
+
+        arguments = parser().parse_args(argv)
+        arguments.run_command(arguments)
+        sys.stdout.flush()
+    except (InputError, ScoreUnavailable) as error:
+        return _tell(f"disco: {error}", USAGE_EXIT)
+    except FitStopped as stop:
+        return _tell(f"disco: {stop}", INTERRUPTED_EXIT)
+    except KeyboardInterrupt:
+        return _tell("disco: interrupted.", INTERRUPTED_EXIT)
+    except BrokenPipeError:  # `disco graph RUN | head`: nobody reads on
+        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+    return 0
+
+
+def _tell(sentence: str, status: int) -> int:
+    print(" ".join(sentence.split()), file=sys.stderr)
+    return status
+
+
+if __name__ == "__main__":
+    sys.exit(main())

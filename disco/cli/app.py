@@ -1,0 +1,71 @@
+"""disco app: the Streamlit app on this machine."""
+
+import argparse
+import socket
+import sys
+from pathlib import Path
+
+import disco
+from disco.errors import InputError
+
+ADDRESS = "127.0.0.1"
+FIRST_PORT, PORTS = 8501, 50
+
+
+def run(arguments: argparse.Namespace) -> None:
+    """Serve the app until Ctrl-C, and open the browser unless told not to.
+
+    Raises:
+        InputError: the app's pages are not found, or the port is taken.
+    """
+    script = find_app()
+    port = free_port(arguments.port)
+
+    from streamlit import config
+    from streamlit.runtime.pages_manager import PagesManager
+    from streamlit.web import bootstrap
+
+    # Else a deep link opened first meets "Page not found": Streamlit takes the folder pages/ for its
+    # old automatic menu until st.navigation has run once.
+    PagesManager.uses_pages_directory = False
+    config._main_script_path = str(script)  # so that .streamlit/config.toml beside it is read, wherever we stand
+    options = {
+        "server.address": ADDRESS,
+        "server.port": port,
+        "server.headless": arguments.headless,
+        "browser.gatherUsageStats": False,
+    }
+    bootstrap.load_config_options(options)
+    bootstrap.run(str(script), False, [], options)
+
+
+def find_app() -> Path:
+    """app.py with its pages: beside the package, or where an installation puts it.
+
+    Raises:
+        InputError: there is none.
+    """
+    for folder in (Path(disco.__file__).resolve().parents[1], Path(sys.prefix) / "share" / "disco"):
+        if (folder / "app.py").is_file() and (folder / "pages" / "views").is_dir():
+            return folder / "app.py"
+    raise InputError("The app's pages are not installed; run `make app` in the repository of DISCO.")
+
+
+def free_port(wanted: int | None) -> int:
+    """The port asked for, or the first free one from 8501 on.
+
+    Raises:
+        InputError: it is taken.
+    """
+    if wanted is not None and not 1 <= wanted <= 65535:
+        raise InputError(f"--port must lie between 1 and 65535; got {wanted}.")
+    for port in [wanted] if wanted is not None else range(FIRST_PORT, FIRST_PORT + PORTS):
+        with socket.socket() as probe:
+            probe.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
+            try:
+                probe.bind((ADDRESS, port))
+            except OSError:
+                continue
+        return port
+    taken = f"Port {wanted} is" if wanted is not None else f"The ports {FIRST_PORT} to {FIRST_PORT + PORTS - 1} are"
+    raise InputError(f"{taken} taken or not allowed; give another with --port.")

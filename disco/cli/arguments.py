@@ -1,0 +1,92 @@
+"""What the commands accept. Nothing heavy is imported until a command runs."""
+
+import argparse
+import sys
+from collections.abc import Callable
+from importlib import import_module
+from pathlib import Path
+from typing import NoReturn
+
+from disco import __version__
+
+GRAPH_FORMATS = ("csv", "json", "graphml", "dot")
+
+
+class _Parser(argparse.ArgumentParser):
+    """Says what is wrong in one sentence, without the usage lines."""
+
+    def error(self, message: str) -> NoReturn:
+        print(f"{self.prog}: {message}; see {self.prog} --help.", file=sys.stderr)
+        sys.exit(2)
+
+
+def parser() -> argparse.ArgumentParser:
+    """The whole command line; each command's function is `run_command`."""
+    top = _Parser(prog="disco", description="Causal order, parents and a DAG from a table of counts.")
+    top.add_argument("--version", action="version", version=f"disco {__version__}")
+    commands = top.add_subparsers(title="commands", required=True, metavar="COMMAND")
+    for name, about, add in (
+        ("fit", "fit a table of counts into a run", _fit),
+        ("graph", "write the DAG of a run", _graph),
+        ("lahman", "the paper's case study on batting counts", _lahman),
+        ("app", "open the app in the browser", _app),
+    ):
+        command = commands.add_parser(name, help=about, description=f"{about[0].upper()}{about[1:]}.")
+        command.set_defaults(run_command=_command(name))
+        add(command)
+    return top
+
+
+def _command(name: str) -> Callable[[argparse.Namespace], None]:
+    return lambda arguments: import_module(f"disco.cli.{name}").run(arguments)
+
+
+def _fit(command: argparse.ArgumentParser) -> None:
+    command.add_argument("counts", type=Path, metavar="COUNTS", help="CSV, TSV, XLSX or Parquet; a column a node")
+    command.add_argument("--out", type=Path, required=True, metavar="RUN", help="folder of the run, new or empty")
+    command.add_argument("--preset", metavar="NAME", help="paper (default) or preview, a fast look")
+    command.add_argument("--seed", type=int)
+    command.add_argument("--folds", type=int, help="cross-fitting folds (3)")
+    command.add_argument("--transform", metavar="NAME", help="rank (default), quantile or none")
+    command.add_argument("--levels", type=int, help="levels a column, with --transform quantile (4)")
+    command.add_argument("--boundary", metavar="NAME", help="clipped (default) or admissible")
+    command.add_argument("--criterion", metavar="NAME", help="ccs (default) or constant")
+    _thresholds(command)
+    command.add_argument("--columns", metavar="A,B", help="only these columns; quote a name that holds a comma")
+    command.add_argument("--device", metavar="NAME", help="auto (default), cpu or cuda")
+    command.add_argument("--resume", action="store_true", help="go on with the unfinished run in RUN")
+    _set(command)
+
+
+def _graph(command: argparse.ArgumentParser) -> None:
+    command.add_argument("run", metavar="RUN", help="folder or id of a finished run")
+    _thresholds(command)
+    command.add_argument("--format", choices=GRAPH_FORMATS, help="default: by the ending of --out, else csv")
+    command.add_argument("--out", type=Path, metavar="FILE", help="default: stdout")
+
+
+def _lahman(command: argparse.ArgumentParser) -> None:
+    command.add_argument("--years", default="2012-2018", metavar="FIRST-LAST", help="seasons (2012-2018)")
+    command.add_argument("--levels", default="4", choices=("4", "6", "8", "raw"), help="quantile levels (4)")
+    command.add_argument("--boundary", default="clipped", metavar="NAME", help="clipped (default) or admissible")
+    command.add_argument("--seeds", default="0,1,2", metavar="0,1,2")
+    command.add_argument("--preset", default="paper", metavar="NAME", help="paper (default) or preview")
+    command.add_argument("--out", type=Path, required=True, metavar="DIR", help="folder of the runs")
+    command.add_argument("--device", default="auto", metavar="NAME", help="auto (default), cpu or cuda")
+    _set(command)
+
+
+def _app(command: argparse.ArgumentParser) -> None:
+    command.add_argument("--port", type=int, help="default: 8501, or the next free one")
+    command.add_argument("--headless", action="store_true", help="open no browser")
+
+
+def _thresholds(command: argparse.ArgumentParser) -> None:
+    command.add_argument("--tau-z", type=float, metavar="Z", help="an edge needs a Z above this (2)")
+    command.add_argument("--pi-min", type=float, metavar="SHARE", help="in at least this share of the folds (1)")
+
+
+def _set(command: argparse.ArgumentParser) -> None:
+    command.add_argument(
+        "--set", action="append", default=[], metavar="NAME=VALUE", help="any other setting; may be given often"
+    )

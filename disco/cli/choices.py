@@ -1,0 +1,84 @@
+"""From what was typed to settings and columns."""
+
+import argparse
+import csv
+import dataclasses
+from typing import Any
+
+import pandas as pd
+
+from disco.errors import InputError
+from disco.settings import Settings
+
+FLAGS = ("preset", "seed", "folds", "transform", "levels", "boundary", "criterion", "tau_z", "pi_min")
+
+_WORDS = {int: "a whole number", float: "a number"}
+
+
+def given_settings(arguments: argparse.Namespace) -> dict[str, Any]:
+    """The settings that were typed, by flag or by --set.
+
+    Raises:
+        InputError: a setting is unknown, has a value of the wrong type, or is given twice.
+    """
+    flags = {name: value for name in FLAGS if (value := getattr(arguments, name, None)) is not None}
+    named = parse_assignments(arguments.set)
+    for name in flags:
+        if name in named:
+            raise InputError(f"{name} is given twice, as --{name.replace('_', '-')} and by --set.")
+    return {**flags, **named}
+
+
+def parse_assignments(texts: list[str]) -> dict[str, Any]:
+    """Settings from texts such as "width=64", each typed as its field.
+
+    Raises:
+        InputError: as for `given_settings`.
+    """
+    fields = {field.name: field for field in dataclasses.fields(Settings)}
+    found: dict[str, Any] = {}
+    for text in texts:
+        name, equals, value = text.partition("=")
+        if not equals:
+            raise InputError(f"--set needs name=value; got {text!r}.")
+        if name not in fields:
+            raise InputError(f"unknown setting {name!r}; the settings are {', '.join(fields)}.")
+        if name in found:
+            raise InputError(f"{name} is given twice by --set.")
+        found[name] = _typed(fields[name], value)
+    return found
+
+
+def _typed(field: dataclasses.Field, value: str) -> Any:
+    """A text as the type of a field; "none" for one that may be absent."""
+    kind = field.type if isinstance(field.type, type) else None
+    if kind is None and value.lower() == "none":
+        return None
+    kind = kind or int
+    try:
+        return kind(value)
+    except ValueError as error:
+        raise InputError(f"{field.name} must be {_WORDS[kind]}; got {value!r}.") from error
+
+
+def chosen_columns(table: pd.DataFrame, names: str | None) -> pd.DataFrame:
+    """The columns of a comma-separated list, in its order; all without one.
+
+    Raises:
+        InputError: a column is not in the table.
+    """
+    if names is None:
+        return table
+    places: dict[str, list[int]] = {}
+    for place, column in enumerate(table.columns):
+        places.setdefault(str(column), []).append(place)
+    wanted = [name if name in places else name.strip() for name in next(csv.reader([names], skipinitialspace=True))]
+    missing = [name for name in wanted if name not in places]
+    if missing:
+        raise InputError(f'There is no column "{missing[0]}"; the table has {_some(list(places))}.')
+    return table.iloc[:, [place for name in dict.fromkeys(wanted) for place in places[name]]]
+
+
+def _some(names: list[str], most: int = 20) -> str:
+    more = f" and {len(names) - most} more" if len(names) > most else ""
+    return ", ".join(names[:most]) + more

@@ -1,0 +1,95 @@
+"""disco fit COUNTS --out RUN: a table of counts into a run."""
+
+import argparse
+import sys
+from pathlib import Path
+from typing import Any
+
+import pandas as pd
+
+from disco.cli.choices import chosen_columns, given_settings
+from disco.cli.foreground import fit_here
+from disco.cli.progress import duration
+from disco.counts import as_counts, read_table
+from disco.errors import InputError
+from disco.runs import Run, create_run, open_run
+from disco.settings import Settings
+
+
+def run(arguments: argparse.Namespace) -> None:
+    """Fit the table, or go on with the run that holds it, and print the result.
+
+    Raises:
+        InputError, ScoreUnavailable, FitStopped: as `fit_here`.
+    """
+    given = given_settings(arguments)
+    table = chosen_columns(read_table(arguments.counts), arguments.columns)
+    fitted = resumed(arguments.out, table, given, arguments.device) if arguments.resume else None
+    if fitted is None:
+        settings = Settings.of(**given)
+        fitted = new_run(table, settings, arguments.out, arguments.counts, arguments.device or "auto")
+    if fitted.status().state != "done":
+        fit_here(fitted, "", "the same command with --resume goes on from here.")
+    print_result(fitted)
+
+
+def new_run(table: pd.DataFrame, settings: Settings, folder: Path, source: Path, device: str) -> Run:
+    """A run for a checked table that fits into memory, in a folder that is new or empty.
+
+    Raises:
+        InputError: it is neither, or the table cannot be fitted.
+    """
+    if folder.exists() and (not folder.is_dir() or any(folder.iterdir())):
+        raise InputError(f"{folder} is not empty; add --resume to go on with a run in it, or choose another folder.")
+    counts = as_counts(table, settings.folds)
+    tell_estimate(counts, settings, device)
+    return create_run(counts, settings, name=folder.resolve().name, folder=folder, source=str(source), device=device)
+
+
+def tell_estimate(counts: pd.DataFrame, settings: Settings, device: str) -> None:
+    """Say what the fit will take; InputError where it does not fit into memory."""
+    from disco.estimate import check_memory, estimate
+
+    foretold = estimate(*counts.shape, settings, device)
+    check_memory(foretold)
+    rows, nodes = counts.shape
+    print(
+        f"{rows} rows × {nodes} columns on {foretold.device}: at most about {duration(foretold.seconds)} "
+        f"and {foretold.bytes / 1e9:.1f} GB.",
+        file=sys.stderr,
+    )
+
+
+def resumed(folder: Path, table: pd.DataFrame, given: dict[str, Any], device: str | None) -> Run | None:
+    """The run in a folder, if there is one and it is of this table and these settings.
+
+    Raises:
+        InputError: it is of others.
+    """
+    if not folder.exists() or (folder.is_dir() and not any(folder.iterdir())):
+        return None
+    found = open_run(folder)
+    kept = {**found.settings.to_dict(), "device": found.device}
+    for name, value in {**given, **({"device": device} if device else {})}.items():
+        if name not in kept:
+            raise InputError(f"unknown setting {name!r}.")
+        if kept[name] != value:
+            raise InputError(f"{folder} was begun with {name} {kept[name]}, not {value}; choose another folder.")
+    if not found.table().equals(as_counts(table, found.settings.folds)):
+        raise InputError(f"{folder} was begun with another table; choose another folder.")
+    return found
+
+
+def print_result(run: Run) -> None:
+    """The order and the edges of a finished run, on stdout."""
+    settings, status, edges = run.settings, run.status(), run.edges()
+    print(f"Causal order, source first: {', '.join(run.order())}")
+    count = "1 edge" if len(edges) == 1 else f"{len(edges)} edges"
+    print(f"{count} with Z > {settings.tau_z:g} in a share {settings.pi_min:.3g} of {settings.folds} folds:")
+    for edge in edges.itertuples():
+        print(f"  {edge.parent} -> {edge.child}  OCS {edge.ocs:.4g}, Z {edge.z:.3g}, frequency {edge.frequency:.3g}")
+    if settings.preset != "paper":
+        print(f"Preset {settings.preset}: a fast look, not the paper's settings.")
+    if status.rows_used is not None and status.rows_used < len(run.table()):
+        print(f"{status.rows_used} of {len(run.table())} rows were used (max_rows).")
+    print(f"Run: {run.path}")

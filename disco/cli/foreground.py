@@ -1,0 +1,51 @@
+"""Fit a run in this process, with a progress bar and an end by Ctrl-C that can be resumed."""
+
+import os
+import signal
+import threading
+from collections.abc import Iterator
+from contextlib import contextmanager
+from types import FrameType
+
+from disco import jobs
+from disco.cli.progress import Progress
+from disco.errors import FitStopped
+from disco.runs import Run
+
+
+def fit_here(run: Run, label: str, go_on: str) -> None:
+    """Fit a new or unfinished run; the app sees it, and can cancel it.
+
+    Args:
+        label: what stands before its progress.
+        go_on: how to resume it, in words.
+
+    Raises:
+        FitStopped: it was interrupted, with a sentence on how to go on.
+        InputError, ScoreUnavailable: it cannot be fitted.
+    """
+    stopping = threading.Event()
+    with Progress(label) as progress, _signals(stopping, progress):
+        lock = jobs.enqueue(run, os.getpid())
+        try:
+            jobs.work(run, lock, stopping.is_set, callback=progress, ahead=progress.ahead)
+        except (FitStopped, KeyboardInterrupt) as stop:
+            raise FitStopped(f"stopped; {go_on}") from stop
+
+
+@contextmanager
+def _signals(stopping: threading.Event, progress: Progress) -> Iterator[None]:
+    """The first Ctrl-C or SIGTERM stops the fit after its present epoch, a second one at once."""
+
+    def stop(number: int, frame: FrameType | None) -> None:
+        if stopping.is_set():
+            raise KeyboardInterrupt
+        stopping.set()
+        progress.say("stopping after this step; press Ctrl-C again to stop at once")
+
+    before = {number: signal.signal(number, stop) for number in (signal.SIGINT, signal.SIGTERM)}
+    try:
+        yield
+    finally:
+        for number, handler in before.items():
+            signal.signal(number, handler)

@@ -1,0 +1,36 @@
+"""disco graph RUN: the DAG of a finished run as text."""
+
+import argparse
+import sys
+from pathlib import Path
+
+from disco.cli.arguments import GRAPH_FORMATS
+from disco.errors import InputError
+from disco.graph import export
+from disco.runs import open_run
+from disco.runs.files import write_bytes
+
+
+def run(arguments: argparse.Namespace) -> None:
+    """Write the graph at the thresholds given, or at the run's own.
+
+    Raises:
+        InputError: there is no such run, it has no result, or the file cannot be written.
+    """
+    found = open_run(arguments.run)
+    given = {name: value for name in ("tau_z", "pi_min") if (value := getattr(arguments, name)) is not None}
+    settings = found.settings.replace(**given)
+    text = export(found.graph(settings.tau_z, settings.pi_min), arguments.format or _format_of(arguments.out))
+    if arguments.out is None:
+        sys.stdout.write(text if text.endswith("\n") else text + "\n")
+        return
+    try:
+        write_bytes(arguments.out, text.encode())
+    except OSError as error:
+        raise InputError(f"{arguments.out} cannot be written: {error.strerror}.") from error
+
+
+def _format_of(path: Path | None) -> str:
+    """The format a file's ending asks for."""
+    ending = "" if path is None else path.suffix[1:].lower()
+    return ending if ending in GRAPH_FORMATS else "csv"

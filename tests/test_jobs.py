@@ -1,0 +1,206 @@
+"""Fits in processes of their own: started, cancelled, killed, resumed and queued for real."""
+
+import os
+import signal
+import subprocess
+import sys
+import time
+from collections.abc import Callable, Iterator
+
+import pandas as pd
+import pytest
+
+from disco import jobs
+from disco.errors import InputError
+from disco.runs import Run, create_run, execute, list_runs, turns
+from disco.runs.locks import note
+from disco.settings import Settings
+
+TINY = {"width": 8, "hidden_layers": 2, "noise_levels": 2, "projection_epochs": 2}
+ENDLESS = Settings.of("preview", **TINY, joint_epochs=100_000, validation_start=100_000)
+SHORT = Settings.of("preview", **TINY, joint_epochs=300)
+
+
+@pytest.fixture(autouse=True)
+def few_threads(monkeypatch: pytest.MonkeyPatch) -> Iterator[None]:
+    """Workers of one thread, none of which outlives a test."""
+    monkeypatch.setenv("OMP_NUM_THREADS", "1")
+    yield
+    for run in list_runs():
+        if run.alive and (pid := note(run.lock_path).get("pid")) not in (None, os.getpid()):
+            os.kill(pid, signal.SIGKILL)
+
+
+def new(table: pd.DataFrame, settings: Settings, name: str = "job") -> Run:
+    return create_run(table, settings, name=name, device="cpu")
+
+
+def wait(condition: Callable[[], bool], seconds: float = 30.0) -> None:
+    deadline = time.monotonic() + seconds
+    while not condition():
+        assert time.monotonic() < deadline, "waited too long"
+        time.sleep(0.02)
+
+
+def wait_for(run: Run, *states: str) -> None:
+    wait(lambda: run.status().state in states)
+
+
+def timed_cancel(run: Run) -> float:
+    begun = time.monotonic()
+    jobs.cancel(run)
+    return time.monotonic() - begun
+
+
+def kill(run: Run) -> None:
+    os.kill(note(run.lock_path)["pid"], signal.SIGKILL)
+    wait(lambda: not run.alive, 2.0)
+
+
+def assert_no_line_twice(run: Run) -> None:
+    events = run.events()
+    assert not events.duplicated(["stage", "epoch", "fold"]).any()
+    for (_, fold), epochs in events.groupby(["stage", "fold"])["epoch"]:
+        assert epochs.tolist() == list(range(1, len(epochs) + 1)), fold
+
+
+def test_a_started_fit_runs_apart_and_finishes(small_table):
+    run = new(small_table, SHORT)
+    jobs.start(run)
+    assert run.status().state in ("queued", "running")  # no gap before its process holds the lock
+    with pytest.raises(InputError, match="already waiting or running"):
+        jobs.start(run)
+    wait(lambda: len(run.events()) > 0)
+    assert note(run.lock_path)["pid"] != os.getpid()
+    wait_for(run, "done", "failed", "interrupted")
+    assert run.status().state == "done" and run.status().error is None
+    whole = new(small_table, SHORT)
+    execute(whole)
+    assert run.order() == whole.order()
+    with pytest.raises(InputError, match="is done"):
+        jobs.start(run)
+    jobs.cancel(run)  # too late: nothing changes
+    assert run.status().state == "done"
+
+
+def test_cancel_kill_and_resume_lose_nothing(small_table):
+    """The worker stops within 2 s, is killed twice, and ends with the result of an uninterrupted fit."""
+    settings = SHORT.replace(joint_epochs=1500, validation_start=10_000)
+    run = new(small_table, settings)
+    jobs.start(run)
+    wait(lambda: run.events()["epoch"].max() > 50)
+    assert timed_cancel(run) <= 2.0
+    status = run.status()
+    assert status.state == "cancelled" and status.resumable and run.checkpoint_path.exists()
+    reached = run.events()["epoch"].max()
+    for more in (40, 80):  # killed after epochs that no checkpoint holds
+        jobs.resume(run)
+        wait(lambda more=more: run.events()["epoch"].max() > reached + more)
+        kill(run)
+        assert run.status().state == "interrupted"
+        with open(run.events_path, "a") as file:
+            file.write('{"epoch": 9')  # as if killed within a line
+    jobs.resume(run)
+    wait_for(run, "done", "failed", "interrupted")
+    assert run.status().state == "done"
+    whole = new(small_table, settings)
+    execute(whole)
+    assert_no_line_twice(run)
+    pd.testing.assert_frame_equal(run.events(), whole.events(), rtol=1e-3)
+    assert run.order() == whole.order()
+    pd.testing.assert_frame_equal(run.ocs(), whole.ocs(), rtol=1e-3)
+
+
+def test_a_fit_killed_before_any_checkpoint_starts_anew(small_table):
+    run = new(small_table, SHORT)
+    jobs.start(run)
+    wait(lambda: len(run.events()) > 30)
+    kill(run)
+    assert not run.checkpoint_path.exists()
+    jobs.resume(run)
+    wait_for(run, "done", "failed", "interrupted")
+    assert run.status().state == "done"
+    assert_no_line_twice(run)
+
+
+def test_fits_queue_one_at_a_time_first_come_first_served(small_table):
+    first, second, third = (new(small_table, ENDLESS, name) for name in ("first", "second", "third"))
+    for run in (first, second, third):
+        jobs.start(run)
+    wait(lambda: len(first.events()) > 0)
+    assert [jobs.queue_position(run) for run in (first, second, third)] == [None, 1, 2]
+    time.sleep(1.0)  # long enough for the others to have begun, were there no queue
+    assert [run.status().state for run in (first, second, third)] == ["running", "queued", "queued"]
+    assert timed_cancel(second) <= 2.0  # gives up its place
+    assert jobs.queue_position(third) == 1 and second.status().state == "cancelled"
+    kill(first)  # a dead fit frees its device
+    wait(lambda: len(third.events()) > 0)
+    jobs.resume(second)
+    assert jobs.queue_position(second) == 1
+    assert timed_cancel(third) <= 2.0
+    wait(lambda: len(second.events()) > 0)
+    assert timed_cancel(second) <= 2.0
+    assert [run.status().state for run in (first, second, third)] == ["interrupted", "cancelled", "cancelled"]
+    assert turns.waiting("cpu") == []
+
+
+def test_a_dead_waiting_fit_holds_up_nobody(small_table):
+    first, second, third = (new(small_table, ENDLESS, name) for name in ("first", "second", "third"))
+    for run in (first, second, third):
+        jobs.start(run)
+    wait(lambda: len(first.events()) > 0)
+    kill(second)
+    assert second.status().state == "interrupted" and jobs.queue_position(third) == 1
+    jobs.cancel(first)
+    wait(lambda: len(third.events()) > 0)
+
+
+def test_a_worker_that_does_not_answer_is_killed(small_table):
+    run = new(small_table, ENDLESS)
+    jobs.start(run)
+    wait(lambda: len(run.events()) > 0)
+    os.kill(note(run.lock_path)["pid"], signal.SIGSTOP)  # hears no SIGTERM
+    assert timed_cancel(run) <= 2.0
+    assert run.status().state == "cancelled" and not run.alive
+    jobs.resume(run)
+    wait(lambda: run.status().state == "running")
+    assert timed_cancel(run) <= 2.0
+
+
+@pytest.mark.parametrize("delay", [0.0, 0.1, 0.5, 1.0, 2.0])
+def test_cancel_is_prompt_at_any_moment(small_table, delay):
+    """While the process is made, while it imports, while it fits."""
+    run = new(small_table, ENDLESS)
+    jobs.start(run)
+    time.sleep(delay)
+    assert timed_cancel(run) <= 2.0
+    assert run.status().state == "cancelled" and not run.alive
+
+
+def test_a_fit_outlives_the_program_that_started_it(small_table):
+    run = new(small_table, ENDLESS)
+    code = f"from disco import jobs, runs; jobs.start(runs.open_run({run.id!r}))"
+    subprocess.run([sys.executable, "-c", code], check=True, cwd=os.getcwd())
+    wait(lambda: len(run.events()) > 0)
+    assert run.status().state == "running"
+    assert timed_cancel(run) <= 2.0
+
+
+def test_a_failure_in_a_worker_is_told(small_table):
+    run = new(small_table, SHORT)
+    (run.path / "table.parquet").write_bytes(b"not parquet")
+    jobs.start(run)
+    wait_for(run, "failed", "interrupted")
+    assert run.status().state == "failed" and run.status().error
+    assert "Traceback" in (run.path / "worker.log").read_text()
+
+
+def test_a_fit_inside_another_program_is_not_killed(small_table):
+    run = new(small_table, SHORT)
+    lock = run.take({"host": "elsewhere", "pid": 1, "signals": True})
+    with pytest.raises(InputError, match="on the machine elsewhere"):
+        jobs.cancel(run)
+    lock.write({"host": note(run.lock_path)["host"] and os.uname().nodename, "pid": os.getpid(), "signals": False})
+    with pytest.raises(InputError, match="stop it there"):
+        jobs.cancel(run)
+    lock.release()
