@@ -6,7 +6,8 @@ from disco.errors import FitStopped, InputError, ScoreUnavailable
 from disco.settings import Settings
 
 if TYPE_CHECKING:
-    from disco.estimator import DISCO, Event, Recovery
+    from disco.estimator import DISCO, Recovery
+    from disco.progress import Event
 
 __all__ = ["DISCO", "Event", "FitStopped", "InputError", "Recovery", "ScoreUnavailable", "Settings"]
 __version__ = "0.1.0"
@@ -14,8 +15,8 @@ __version__ = "0.1.0"
 
 def __getattr__(name: str) -> Any:
     # The engine brings torch, two seconds to import: a listing of runs or a waiting job does without.
-    if name in ("DISCO", "Event", "Recovery"):
-        from disco import estimator
+    if name not in ("DISCO", "Event", "Recovery"):
+        raise AttributeError(f"module 'disco' has no attribute {name!r}")
+    from disco import estimator, progress
 
-        return getattr(estimator, name)
-    raise AttributeError(f"module 'disco' has no attribute {name!r}")
+    return getattr(progress if name == "Event" else estimator, name)

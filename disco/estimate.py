@@ -27,7 +27,7 @@ from disco.runs.status import host
 from disco.settings import Settings
 
 if TYPE_CHECKING:
-    from disco.estimator import Event
+    from disco.progress import Event
 
 _ROWS, _NODES = 768, 5  # of the calibration's table: batches as full as the paper's
 _EPOCHS = 3  # the first is not counted

@@ -32,35 +32,10 @@ from disco.errors import FitStopped, InputError
 from disco.networks import JointNetwork, ProjectionNetwork, new_networks
 from disco.ordering import Step, order_of, remove_sinks
 from disco.parents import ocs as parent_scores
+from disco.progress import Callback, Report
 from disco.ranks import FoldRanks, fold_of_rows, fold_ranks, sampled_rows
 from disco.settings import Settings
 from disco.training import Epoch, Training, TrainingRows, train_joint, train_projection
-
-
-@dataclass(frozen=True)
-class Event:
-    """One report of a fit's progress.
-
-    Attributes:
-        stage: joint, projection, ordering or parents.
-        done, total: epochs of training, removals of ordering, nodes of parent selection.
-        progress: share of the whole work done, 0 to 1.
-        train, validation: losses, one a fold, NaN where there is none; None outside training.
-        best_epoch: the epoch each fold would serve, 0 before the first validation; None outside training.
-        message: the same in words.
-    """
-
-    stage: str
-    done: int
-    total: int
-    progress: float
-    train: tuple[float, ...] | None = None
-    validation: tuple[float, ...] | None = None
-    best_epoch: tuple[int, ...] | None = None
-    message: str = ""
-
-
-Callback = Callable[[Event], bool | None]
 
 
 @dataclass(frozen=True)
@@ -156,7 +131,7 @@ class DISCO:
         self._check_memory()
         self.joint_, self.projection_ = (net.to(self.device_) for net in new_networks(self._folds, settings))
         store = Checkpoint(Path(checkpoint) if checkpoint else None, self._fingerprint())
-        report = _Report(callback, stage_flops(len(self._counts), len(self._names), settings))
+        report = Report(callback, stage_flops(len(self._counts), len(self._names), settings))
         self._train(report, store)
         self._adopt(self._recover(settings.criterion, settings.boundary, report, store))
         return self
@@ -191,7 +166,7 @@ class DISCO:
         names_and_settings = json.dumps([self._names, self.settings_.to_dict()], sort_keys=True)
         return hashlib.sha256(names_and_settings.encode() + self._counts.astype("<i8").tobytes()).hexdigest()
 
-    def _train(self, report: "_Report", store: Checkpoint) -> None:
+    def _train(self, report: Report, store: Checkpoint) -> None:
         rows = TrainingRows(self._folds, self.settings_, self.device_)
         joint = self._stage("joint", self.joint_, report, store, lambda state: train_joint(state, rows, self.settings_))
         projection = self._stage(
@@ -207,7 +182,7 @@ class DISCO:
         self,
         name: str,
         network: nn.Module,
-        report: "_Report",
+        report: Report,
         store: Checkpoint,
         run: Callable[[Training], Iterable[Epoch]],
     ) -> Training:
@@ -251,10 +226,10 @@ class DISCO:
             boundary=boundary or self.settings_.boundary, criterion=criterion or self.settings_.criterion
         )
         flops = stage_flops(len(self._counts), len(self._names), self.settings_)
-        report = _Report(callback, {stage: flops[stage] for stage in ("ordering", "parents")})
+        report = Report(callback, {stage: flops[stage] for stage in ("ordering", "parents")})
         return self._recover(chosen.criterion, chosen.boundary, report, Checkpoint(None, ""))
 
-    def _recover(self, criterion: str, boundary: str, report: "_Report", store: Checkpoint) -> Recovery:
+    def _recover(self, criterion: str, boundary: str, report: Report, store: Checkpoint) -> Recovery:
         self._read_sinks(store)
         scores = NetworkScores(self.joint_, self.projection_, self.settings_)
         nodes = len(self._names)
@@ -281,7 +256,7 @@ class DISCO:
         return Recovery(names, ccs, criteria, parent_scores.tidy(found, names))
 
     def _candidates(
-        self, scores: NetworkScores, order: Sequence[int], boundary: str, report: "_Report"
+        self, scores: NetworkScores, order: Sequence[int], boundary: str, report: Report
     ) -> dict[str, np.ndarray]:
         """OCS of every child's predecessors, (folds, predecessors) each, in causal order."""
         found = {}
@@ -349,31 +324,6 @@ class DISCO:
             network.load_state_dict(own)
             setattr(model, f"{name}_", network.to(model.device_))
         return model
-
-
-class _Report:
-    """Turns stage reports into events with a progress over the whole work."""
-
-    def __init__(self, callback: Callback | None, flops: dict[str, float]) -> None:
-        self.callback, self.flops = callback, flops
-
-    def epoch(self, stage: str, epoch: Epoch, total: int) -> bool:
-        """Report a training epoch; False when the fit shall stop."""
-        losses = {"train": epoch.train, "validation": epoch.validation, "best_epoch": epoch.best}
-        return self._send(stage, epoch.number, total, epoch.number / total, "epoch", losses)
-
-    def step(self, stage: str, done: int, total: int, share: float) -> bool:
-        """Report a removal or a node; False when the fit shall stop."""
-        return self._send(stage, done, total, share, "step" if stage == "ordering" else "node", {})
-
-    def _send(self, stage: str, done: int, total: int, share: float, unit: str, losses: dict) -> bool:
-        if self.callback is None:
-            return True
-        stages = list(self.flops)
-        before = sum(self.flops[name] for name in stages[: stages.index(stage)])
-        progress = (before + share * self.flops[stage]) / sum(self.flops.values())
-        event = Event(stage, done, total, min(progress, 1.0), message=f"{stage}: {unit} {done} of {total}", **losses)
-        return self.callback(event) is not False
 
 
 _COMBINATIONS = [(criterion, boundary) for criterion in CRITERIA for boundary in BOUNDARIES]

@@ -25,7 +25,7 @@ from disco.runs.locks import Lock, note
 from disco.runs.status import UNFINISHED, host
 
 if TYPE_CHECKING:
-    from disco.estimator import Event
+    from disco.progress import Event
 
 _GRACE_SECONDS = 1.5  # for a worker to write its checkpoint, before it is killed
 _KILL_SECONDS = 0.3

@@ -5,7 +5,7 @@ import time
 from typing import TYPE_CHECKING, Self, TextIO
 
 if TYPE_CHECKING:
-    from disco.estimator import Event
+    from disco.progress import Event
 
 _BAR_WIDTH = 30
 _REDRAW_SECONDS = 0.1

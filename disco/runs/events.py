@@ -10,7 +10,7 @@ import pandas as pd
 from disco.runs.files import write_bytes
 
 if TYPE_CHECKING:
-    from disco.estimator import Event
+    from disco.progress import Event
 
 COLUMNS = ["epoch", "stage", "fold", "train", "validation"]
 TRAINING = ("joint", "projection")

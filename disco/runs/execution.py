@@ -15,7 +15,8 @@ from disco.runs.locks import Lock
 from disco.runs.status import host, versions
 
 if TYPE_CHECKING:
-    from disco.estimator import DISCO, Event
+    from disco.estimator import DISCO
+    from disco.progress import Event
 
 Callback = Callable[["Event"], bool | None]
 

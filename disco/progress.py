@@ -1,0 +1,58 @@
+"""What a fit reports while it runs."""
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import Any
+
+from disco.training import Epoch
+
+
+@dataclass(frozen=True)
+class Event:
+    """One report of a fit's progress.
+
+    Attributes:
+        stage: joint, projection, ordering or parents.
+        done, total: epochs of training, removals of ordering, nodes of parent selection.
+        progress: share of the whole work done, 0 to 1.
+        train, validation: losses, one a fold, NaN where there is none; None outside training.
+        best_epoch: the epoch each fold would serve, 0 before the first validation; None outside training.
+        message: the same in words.
+    """
+
+    stage: str
+    done: int
+    total: int
+    progress: float
+    train: tuple[float, ...] | None = None
+    validation: tuple[float, ...] | None = None
+    best_epoch: tuple[int, ...] | None = None
+    message: str = ""
+
+
+Callback = Callable[[Event], bool | None]
+
+
+class Report:
+    """Turns stage reports into events with a progress over the whole work."""
+
+    def __init__(self, callback: Callback | None, flops: dict[str, float]) -> None:
+        self.callback, self.flops = callback, flops
+
+    def epoch(self, stage: str, epoch: Epoch, total: int) -> bool:
+        """Report a training epoch; False when the fit shall stop."""
+        losses = {"train": epoch.train, "validation": epoch.validation, "best_epoch": epoch.best}
+        return self._send(stage, epoch.number, total, epoch.number / total, "epoch", losses)
+
+    def step(self, stage: str, done: int, total: int, share: float) -> bool:
+        """Report a removal or a node; False when the fit shall stop."""
+        return self._send(stage, done, total, share, "step" if stage == "ordering" else "node", {})
+
+    def _send(self, stage: str, done: int, total: int, share: float, unit: str, losses: dict[str, Any]) -> bool:
+        if self.callback is None:
+            return True
+        stages = list(self.flops)
+        before = sum(self.flops[name] for name in stages[: stages.index(stage)])
+        progress = (before + share * self.flops[stage]) / sum(self.flops.values())
+        event = Event(stage, done, total, min(progress, 1.0), message=f"{stage}: {unit} {done} of {total}", **losses)
+        return self.callback(event) is not False
