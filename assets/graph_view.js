@@ -10,7 +10,7 @@ export default function (component) {
     view = makeView(parentElement);
     kept.set(parentElement, view);
   }
-  view.pick = (id) => setTriggerValue("picked", id);
+  view.pick = (id) => setTriggerValue("picked", id ?? "none");
   view.show(data);
   return () => view.rest();
 }
@@ -22,7 +22,7 @@ function makeView(place) {
   const nodes = new vis.DataSet();
   const edges = new vis.DataSet();
   const network = new vis.Network(canvas, { nodes, edges }, options());
-  const view = { data: null, picked: null, pick: () => {}, shown: "", ink: "" };
+  const view = { data: null, picked: null, pick: () => {}, shown: "", ink: "", spoken: 15 };
 
   view.show = (data) => {
     view.data = data;
@@ -34,7 +34,10 @@ function makeView(place) {
     if (shown !== view.shown) {
       const first = view.shown === "";
       view.shown = shown;
-      requestAnimationFrame(() => fit(network, data, first));
+      requestAnimationFrame(() => {
+        fit(network, data, first);
+        view.speakUp();
+      });
     } else if (data.focus && data.focus !== view.focused) {
       network.focus(data.focus, { scale: Math.max(network.getScale(), 0.8), animation: { duration: 400 } });
     }
@@ -54,6 +57,16 @@ function makeView(place) {
   network.on("hoverNode", (event) => say(view.data.nodes.find((node) => node.id === event.node)?.title, event.pointer));
   network.on("hoverEdge", (event) => say(view.data.edges.find((edge) => edge.id === event.edge)?.title, event.pointer));
   for (const end of ["blurNode", "blurEdge", "dragStart", "zoom"]) network.on(end, () => (hover.hidden = true));
+  // Seen from afar, the picked node and its neighbours keep a size that can be read.
+  const speakUp = () => {
+    const spoken = Math.round(Math.min(60, Math.max(15, 12 / network.getScale())));
+    if (spoken === view.spoken || !view.data) return;
+    view.spoken = spoken;
+    if (view.picked !== null) draw(view, nodes, edges, frame);
+  };
+  network.on("zoom", speakUp);
+  network.on("animationFinished", speakUp);
+  view.speakUp = speakUp;
   network.on("beforeDrawing", () => {
     // The page's theme may change without a rerun.
     if (view.data && colours(frame).ink !== view.ink) draw(view, nodes, edges, frame);
@@ -71,6 +84,7 @@ function makeView(place) {
     width = canvas.clientWidth;
     network.setSize("100%", `${view.data?.height ?? 400}px`);
     if (view.data) fit(network, view.data, true);
+    view.speakUp();
   }).observe(canvas);
 
   function say(text, pointer) {
@@ -110,27 +124,27 @@ function draw(view, nodes, edges, frame) {
   const parents = new Set(data.edges.filter((edge) => known && edge.to === picked).map((edge) => edge.from));
   const children = new Set(data.edges.filter((edge) => known && edge.from === picked).map((edge) => edge.to));
   const role = (id) => (id === picked ? "picked" : parents.has(id) ? "parent" : children.has(id) ? "child" : "other");
-  replace(nodes, data.nodes.map((node) => asNode(node, role(node.id), known, data.roles, colour)));
-  replace(edges, data.edges.map((edge) => asEdge(edge, picked, known, data.roles, colour)));
+  replace(nodes, data.nodes.map((node) => asNode(node, role(node.id), known, data.roles, colour, view.spoken)));
+  replace(edges, data.edges.map((edge) => asEdge(edge, picked, known, data.roles, colour, data.edges.length > 150)));
 }
 
-function asNode(node, role, known, roles, colour) {
+function asNode(node, role, known, roles, colour, spoken) {
   const faint = known && role === "other";
   const border = { picked: colour.ink, parent: roles.parent, child: roles.child, other: colour.line }[role];
   return {
     id: node.id, label: node.label, x: node.x, y: node.y, shape: "box", opacity: faint ? 0.45 : 1,
     borderWidth: role === "other" ? 1 : 3, borderWidthSelected: 3,
     color: { background: colour.box, border, highlight: { background: colour.box, border }, hover: { background: colour.box, border: colour.ink } },
-    font: { color: colour.ink, size: 15, face: colour.font },
+    font: { color: colour.ink, size: role === "other" ? 15 : spoken, face: colour.font },
   };
 }
 
-function asEdge(edge, picked, known, roles, colour) {
+function asEdge(edge, picked, known, roles, colour, many) {
   const touches = edge.to === picked || edge.from === picked;
   const tint = !known || !touches ? colour.ink : edge.to === picked ? roles.parent : roles.child;
   return {
     id: edge.id, from: edge.from, to: edge.to, width: edge.width, dashes: edge.whole ? false : [7, 5],
-    color: { color: tint, highlight: tint, hover: tint, opacity: known ? (touches ? 1 : 0.07) : edge.whole ? 0.5 : 0.35 },
+    color: { color: tint, highlight: tint, hover: tint, opacity: known ? (touches ? 1 : 0.07) : (edge.whole ? 0.5 : 0.35) * (many ? 0.7 : 1) },
   };
 }
 

@@ -9,10 +9,12 @@ import pandas as pd
 import plotly.graph_objects as go
 from plotly.subplots import make_subplots
 
-from disco.figures.theme import BLUE, GREEN, GREY, VERMILLION, empty, label, layout
+from disco.figures.theme import BLUE, GREY, VERMILLION, empty, label, layout
 
 _MOST_BARS = 120
-_MOST_COLUMNS = 60
+MOST_COLUMNS = 60  # drawn in one figure
+ENOUGH = 0.8
+"""The share of held-out rows at usable levels below which a column counts as thin; a rule of thumb, not the paper's."""
 
 
 def mean_variance(description: pd.DataFrame, picked: str | None = None) -> go.Figure:
@@ -39,8 +41,7 @@ def mean_variance(description: pd.DataFrame, picked: str | None = None) -> go.Fi
             "%{customdata[1]:.3g}<extra></extra>",
         )  # fmt: skip
     layout(figure, height=300, x="Mean", y="Variance")
-    ticks = {"type": "log", "dtick": 1, "exponentformat": "power"}
-    return figure.update_xaxes(**ticks).update_yaxes(**ticks)
+    return figure.update_xaxes(type="log").update_yaxes(type="log")
 
 
 def distribution(column: pd.Series) -> go.Figure:
@@ -66,6 +67,8 @@ def before_after(before: pd.Series, after: pd.Series, transform: str) -> go.Figu
     figure.add_trace(_bars(after, BLUE), 1, 2)
     layout(figure, height=320, legend=False)
     figure.update_layout(margin={"t": 32})
+    for note, place in zip(figure.layout.annotations, (0, 0.545), strict=True):
+        note.update(x=place, xanchor="left")
     figure.update_xaxes(title_text=label(before.name), col=1).update_xaxes(title_text=words[transform], col=2)
     if after.nunique() <= 12:
         figure.update_xaxes(dtick=1, col=2)
@@ -93,8 +96,8 @@ def _bars(column: pd.Series, colour: str) -> go.Bar:
 def level_support(before: pd.DataFrame, after: pd.DataFrame, fold_of_row: np.ndarray, n_min: int) -> pd.DataFrame:
     """What the CCS can use of each column in the held-out folds, a row a column.
 
-    Columns: `column`, `before` and `after` (distinct values of all rows), `median_rows` (of a level in a
-    held-out fold), `fewest_rows` (the same, least), `kept` (share of held-out rows at levels with at least
+    Columns: `column`, `before` and `after` (distinct values of all rows), `fewest_rows`, `median_rows` and
+    `most_rows` (of the levels of a held-out fold), `kept` (share of held-out rows at levels with at least
     `n_min` rows, mean over folds).
 
     Args:
@@ -112,61 +115,98 @@ def level_support(before: pd.DataFrame, after: pd.DataFrame, fold_of_row: np.nda
                 "column": name,
                 "before": before.iloc[:, position].nunique(),
                 "after": after.iloc[:, position].nunique(),
-                "median_rows": float(np.median(together)),
                 "fewest_rows": int(together.min()),
+                "median_rows": float(np.median(together)),
+                "most_rows": int(together.max()),
                 "kept": float(np.mean([rows[rows >= n_min].sum() / rows.sum() for rows in sizes])),
             }
         )
     return pd.DataFrame(found)
 
 
-def levels_per_column(support: pd.DataFrame, most: int = _MOST_COLUMNS) -> go.Figure:
+def levels_per_column(support: pd.DataFrame, most: int = MOST_COLUMNS) -> go.Figure:
     """Distinct values of each column before and after, on one logarithmic axis.
 
     Args:
         support: of `level_support`.
-        most: the most columns drawn, those with most values.
+        most: the most columns drawn; those that lose most rows come first.
     """
-    part = support.sort_values("before", ascending=False, kind="stable").head(most)
-    names = [label(name, 24) for name in part["column"]]
-    places = list(range(len(part)))
+    part = _drawn(support, most)
+    names, places = _names(part), list(range(len(part)))
     figure = go.Figure()
-    lines_x = np.column_stack([part["before"], part["after"], np.full(len(part), np.nan)]).ravel()
-    lines_y = np.column_stack([places, places, np.full(len(part), np.nan)]).ravel()
-    line = {"color": GREY, "width": 1}
-    figure.add_scatter(x=lines_x, y=lines_y, mode="lines", line=line, hoverinfo="skip", showlegend=False)
+    _spans(figure, part["before"], part["after"], GREY)
     for which, colour, symbol in (("before", GREY, "circle-open"), ("after", BLUE, "circle")):
         figure.add_scatter(
             x=part[which], y=places, mode="markers", name=f"{which.capitalize()}", text=names,
             marker={"color": colour, "size": 9, "symbol": symbol, "line": {"width": 2, "color": colour}},
             hovertemplate="%{text}: %{x:,} values " + which + "<extra></extra>",
         )  # fmt: skip
-    layout(figure, height=110 + 20 * len(part), x="Distinct values")
-    figure.update_xaxes(type="log", dtick=1)
-    return figure.update_yaxes(tickvals=places, ticktext=names, autorange="reversed", showgrid=False)
+    return _named_rows(figure, part, "Distinct values")
 
 
-def rows_per_level(support: pd.DataFrame, n_min: int, most: int = _MOST_COLUMNS) -> go.Figure:
-    """Share of held-out rows at levels with at least n_min rows, a bar a column, the least first.
+def rows_per_level(support: pd.DataFrame, n_min: int, most: int = MOST_COLUMNS) -> go.Figure:
+    """Rows of a held-out fold a level, from fewest over median to most, against n_min; a line a column.
+
+    Columns that lose more than a fifth of their rows stand out; the share kept is written beside each.
 
     Args:
         support: of `level_support`.
         n_min: rows a level needs.
-        most: the most columns drawn, those that lose most.
+        most: the most columns drawn; those that lose most rows come first.
     """
-    part = support.sort_values("kept", kind="stable").head(most)
-    names = [label(name, 24) for name in part["column"]]
-    places = list(range(len(part)))
-    figure = go.Figure(
-        go.Bar(
-            x=part["kept"], y=places, orientation="h", showlegend=False,
-            marker={"color": [VERMILLION if kept < 0.8 else GREEN for kept in part["kept"]]},
-            customdata=list(zip(names, part["median_rows"], part["fewest_rows"], strict=True)),
-            hovertemplate="%{customdata[0]}: %{x:.1%} of held-out rows used<br>median %{customdata[1]:g} rows a level, "
-            "fewest %{customdata[2]}<extra></extra>",
-        )
+    part = _drawn(support, most)
+    names, figure = _names(part), go.Figure()
+    places = np.arange(len(part))
+    is_thin = (part["kept"] < ENOUGH).to_numpy()
+    for thin, colour, words in ((False, BLUE, "enough rows"), (True, VERMILLION, "too thin")):
+        rows, y = part[is_thin == thin], places[is_thin == thin]
+        if rows.empty:
+            continue
+        _spans(figure, rows["fewest_rows"], rows["most_rows"], colour, y)
+        figure.add_scatter(
+            x=rows["median_rows"], y=y, mode="markers", name=f"Median, {words}", marker={"color": colour, "size": 9},
+            customdata=[
+                (names[at], *rows.loc[row, ["fewest_rows", "most_rows", "kept"]])
+                for at, row in zip(y, rows.index, strict=True)
+            ],
+            hovertemplate="%{customdata[0]}: median %{x:g} rows a level, fewest %{customdata[1]}, most %{customdata[2]}"
+            "<br>%{customdata[3]:.1%} of held-out rows used<extra></extra>",
+        )  # fmt: skip
+    figure.add_scatter(
+        x=np.full(len(part), part["most_rows"].max() * 1.25), y=places, mode="text", hoverinfo="skip",
+        text=[f"{kept:.0%}" for kept in part["kept"]], textposition="middle right", showlegend=False, cliponaxis=False,
     )  # fmt: skip
-    layout(figure, height=110 + 20 * len(part), x=f"Held-out rows at levels with at least {n_min} rows", legend=False)
-    figure.update_layout(margin={"t": 36})
-    figure.update_xaxes(range=[0, 1.02], tickformat=".0%")
-    return figure.update_yaxes(tickvals=places, ticktext=names, autorange="reversed", showgrid=False)
+    figure.add_vline(x=n_min, line={"color": GREY, "dash": "dash", "width": 1.5})
+    _named_rows(figure, part, "Rows a level in a held-out fold")
+    return figure.update_layout(margin={"r": 48})
+
+
+def _drawn(support: pd.DataFrame, most: int) -> pd.DataFrame:
+    """One order for both figures, so that they read across: the columns that lose most rows first."""
+    return support.sort_values(["kept", "before"], ascending=[True, False], kind="stable").head(most)
+
+
+def _names(part: pd.DataFrame) -> list[str]:
+    return [label(name, 22) for name in part["column"]]
+
+
+def _spans(
+    figure: go.Figure, low: pd.Series, high: pd.Series, colour: str, places: np.ndarray | None = None
+) -> None:
+    """Horizontal lines from `low` to `high`, as one trace."""
+    y = np.arange(len(low)) if places is None else places
+    gap = np.full(len(low), np.nan)
+    figure.add_scatter(
+        x=np.column_stack([low, high, gap]).ravel(), y=np.column_stack([y, y, gap]).ravel(), mode="lines",
+        line={"color": colour, "width": 1.5}, hoverinfo="skip", showlegend=False,
+    )  # fmt: skip
+
+
+def _named_rows(figure: go.Figure, part: pd.DataFrame, x: str) -> go.Figure:
+    """A logarithmic axis over rows that carry the columns' names."""
+    layout(figure, height=110 + 20 * len(part), x=x)
+    figure.update_xaxes(type="log")
+    places = list(range(len(part)))
+    return figure.update_yaxes(
+        tickvals=places, ticktext=_names(part), range=[len(part) - 0.4, -0.6], showgrid=False, zeroline=False
+    )

@@ -4,7 +4,7 @@ Smoothing is an exponential moving average m_t = w m_(t-1) + (1 - w) x_t, divide
 values are not drawn towards 0.
 """
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 
 import numpy as np
 import pandas as pd
@@ -46,11 +46,11 @@ def loss_curves(
     """Train and validation losses of one network, a colour a fold.
 
     Args:
-        events: epoch, stage, fold, train, validation.
+        events: epoch, stage, fold (from 1), train, validation.
         stage: joint or projection.
-        best_epochs: the epoch each fold's network is served from, marked on its validation curve.
+        best_epochs: the epoch each fold's network is served from, marked on its validation curve; 0 for none.
         smoothing: weight of the past, 0 to below 1; the measured values stay in sight behind.
-        folds: the folds to draw; None draws all.
+        folds: the folds to draw, from 1; None draws all.
     """
     part = events[events["stage"] == stage]
     if folds is not None:
@@ -61,16 +61,17 @@ def loss_curves(
     for fold, rows in part.groupby("fold"):
         rows = rows.sort_values("epoch")
         _fold_curves(figure, int(fold), rows, smoothing)
-        if best_epochs is not None and int(fold) < len(best_epochs):
-            _best_mark(figure, int(fold), rows, best_epochs[int(fold)], smoothing)
+        if best_epochs is not None and int(fold) <= len(best_epochs):
+            _best_mark(figure, int(fold), rows, best_epochs[int(fold) - 1], smoothing)
     layout(figure, height=340, x="Epoch", y="Loss")
     figure.update_layout(uirevision=stage, hovermode="x unified", legend={"traceorder": "normal"})
     return figure.update_xaxes(rangemode="tozero").update_yaxes(range=_range(part))
 
 
 def _fold_curves(figure: go.Figure, fold: int, rows: pd.DataFrame, smoothing: float) -> None:
-    colour, group = fold_colour(fold), f"fold{fold}"
-    for which, width, dash in (("train", 1.5, "dot"), ("validation", 2.5, fold_dash(fold))):
+    colour, group = fold_colour(fold - 1), f"fold{fold}"
+    has_legend = False
+    for which, width, dash in (("validation", 2.5, fold_dash(fold - 1)), ("train", 1.5, "dot")):
         measured = rows[np.isfinite(rows[which])]
         if measured.empty:
             continue
@@ -83,9 +84,11 @@ def _fold_curves(figure: go.Figure, fold: int, rows: pd.DataFrame, smoothing: fl
         figure.add_scatter(
             **_thinned(x, smooth(y, smoothing)),
             mode="lines+markers" if len(x) < 3 or which == "validation" and len(x) < 60 else "lines",
-            name=f"Fold {fold + 1} {which}", legendgroup=group, marker={"size": 5},
-            line={"color": colour, "width": width, "dash": dash}, hovertemplate="%{y:.4g}",
+            name=f"Fold {fold}", legendgroup=group, showlegend=not has_legend, marker={"size": 5},
+            line={"color": colour, "width": width, "dash": dash},
+            hovertemplate=f"%{{y:.4g}}<extra>Fold {fold} {which}</extra>",
         )  # fmt: skip
+        has_legend = True
 
 
 def _best_mark(figure: go.Figure, fold: int, rows: pd.DataFrame, best: int, smoothing: float) -> None:
@@ -96,8 +99,8 @@ def _best_mark(figure: go.Figure, fold: int, rows: pd.DataFrame, best: int, smoo
     value = smooth(measured["validation"].to_numpy(), smoothing)[place[0]]
     figure.add_scatter(
         x=[best], y=[value], mode="markers", legendgroup=f"fold{fold}", showlegend=False,
-        marker={"symbol": "star", "size": 15, "color": fold_colour(fold), "line": {"color": "white", "width": 1}},
-        hovertemplate=f"best epoch {best}: %{{y:.4g}}<extra>Fold {fold + 1}</extra>",
+        marker={"symbol": "star", "size": 15, "color": fold_colour(fold - 1), "line": {"color": "white", "width": 1}},
+        hovertemplate=f"best epoch {best}: %{{y:.4g}}<extra>Fold {fold}</extra>",
     )  # fmt: skip
 
 
@@ -120,17 +123,6 @@ def _range(part: pd.DataFrame) -> list[float] | None:
     return [low - pad, high + pad]
 
 
-def best_epochs(events: pd.DataFrame, stage: str, reported: Mapping[str, Sequence[int]]) -> list[int] | None:
-    """The epoch each fold's network is served from: as the fit reports it, else the lowest validation so far."""
-    if reported.get(stage):
-        return [int(epoch) for epoch in reported[stage]]
-    part = events[(events["stage"] == stage) & np.isfinite(events["validation"])]
-    if part.empty:
-        return None
-    lowest = part.loc[part.groupby("fold")["validation"].idxmin()].set_index("fold")["epoch"]
-    return [int(lowest.get(fold, 0)) for fold in range(int(events["fold"].max()) + 1)]
-
-
 def said_in_words(events: pd.DataFrame, stage: str) -> str:
     """Whether the folds overfit, one or two sentences; empty while there is too little to say."""
     rises = _rises(events[events["stage"] == stage])
@@ -139,7 +131,7 @@ def said_in_words(events: pd.DataFrame, stage: str) -> str:
     rising = {fold: rise for fold, rise in rises.items() if rise[1] > _WORSE}
     if not rising:
         return "No sign of overfitting: validation losses are at or near their lowest."
-    folds = ", ".join(str(fold + 1) for fold in rising)
+    folds = ", ".join(str(fold) for fold in rising)
     epochs = sorted(epoch for epoch, _ in rising.values())
     span = str(epochs[0]) if epochs[0] == epochs[-1] else f"{epochs[0]} to {epochs[-1]}"
     which = f"fold {folds}" if len(rising) == 1 else f"folds {folds}"

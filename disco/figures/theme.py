@@ -67,6 +67,7 @@ def layout(figure: go.Figure, *, height: int = 360, x: str = "", y: str = "", le
         showlegend=legend,
         legend={"orientation": "h", "y": 1.02, "yanchor": "bottom", "x": 0, "title": {"text": ""}},
         hoverlabel={"namelength": -1},
+        modebar={"bgcolor": "rgba(0,0,0,0)", "color": GREY, "activecolor": BLUE},
         colorway=list(FOLD_COLOURS),
     )
     figure.update_xaxes(title_text=x or None, gridcolor=_LINE, zeroline=False, automargin=True)

@@ -49,6 +49,7 @@ def _table(draft: Draft, view: list[int]) -> None:
         selection_mode="multi-row",
         selection_default={"selection": {"rows": [row for row, position in enumerate(view) if position in chosen]}},
         column_config=_config(),
+        placeholder="",
         alt="Columns of the table with their counts' properties",
     )
 
@@ -68,8 +69,8 @@ def _frame(draft: Draft) -> pd.DataFrame:
     frame = facts[["column", "type", *numbers]].copy()
     frame["column"] = [shown(name, 80) for name in frame["column"]]
     frame[numbers] = frame[numbers].apply(pd.to_numeric)
-    frame["note"] = [words for _, words in table_facts.faulty(draft)]
-    return frame
+    notes = [words for _, words in table_facts.faulty(draft)]
+    return frame.assign(note=notes) if any(notes) else frame
 
 
 def _config() -> dict[str, object]:

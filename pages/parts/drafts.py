@@ -45,6 +45,21 @@ class Draft:
     key: str = field(default_factory=lambda: new_token())
 
 
+def run_name(name: str, settings: Settings) -> str:
+    """What a run of a table is called unless the user says otherwise."""
+    return name + _suffix(settings)
+
+
+def table_name(run_name: str, settings: Settings) -> str:
+    """The table's name within a run's."""
+    return run_name.removesuffix(_suffix(settings)) or run_name
+
+
+def _suffix(settings: Settings) -> str:
+    levels = {"rank": "ranks", "none": "counts"}.get(settings.transform, f"{settings.levels} levels")
+    return f", {levels}, {settings.preset}"
+
+
 class DraftStore:
     """Drafts by token, shared by all sessions of the server, bounded in number and bytes."""
 

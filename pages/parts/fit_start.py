@@ -1,37 +1,46 @@
 """Train: what a fit will take on this machine, and its start."""
 
+from collections.abc import Sequence
+
 import streamlit as st
 
-from disco import jobs, runs
+from disco import jobs, runs, serving
 from disco.errors import InputError
 from disco.estimate import Estimate, estimate
+from disco.settings import PRESETS, Settings
 from pages.parts import choices, machine, session, table_facts
-from pages.parts.drafts import Draft
+from pages.parts.drafts import Draft, run_name
 from pages.parts.names import plain, shown
 from pages.parts.words import STAGES, duration, size
-
-_TRANSFORM = {"rank": "ranks", "none": "counts"}
 
 
 def start_box(draft: Draft) -> None:
     """Device, estimate, name and the start button."""
     with st.container(border=True):
-        device = st.segmented_control(
-            "Device", ["auto", "cpu", "cuda"], default="auto", required=True, key="fit_device",
-            format_func={"auto": "Automatic", "cpu": "CPU", "cuda": "GPU"}.__getitem__, persist_state="session",
-            help="Automatic takes the GPU if there is one. Fits wait for each other, one at a time a device.",
-        )  # fmt: skip
+        device = _device()
         every = None if _is_calibrated(device) else 1.0
         st.fragment(_estimate, run_every=every)(draft, device, every is not None)
+        usual = run_name(shown(draft.name, 40), draft.settings)
         name = st.text_input(
-            "Name of the run", value=_name(draft), key=f"run_name_{draft.key}", max_chars=80,
-            help="For the list of runs. Two runs may share a name.",
+            "Name of the run", key="run_name", placeholder=usual, max_chars=80,
+            help="For the list of runs; empty takes the name shown. Two runs may share one.",
         )  # fmt: skip
         refused = choices.problem()
         if refused:
             st.error(plain(refused))
         if st.button("Start the fit", type="primary", icon=":material/play_arrow:", width="stretch", key="start_fit"):
-            _start(draft, name.strip() or _name(draft), device)
+            _start(draft, name.strip() or usual, device)
+
+
+def _device() -> str:
+    """The device asked for; there is a choice only beside a GPU."""
+    if not machine.engine_ready() or serving.device_status().kind != "cuda":
+        return "auto"
+    return st.segmented_control(
+        "Device", ["auto", "cpu"], default="auto", required=True, key="fit_device", persist_state="session",
+        format_func={"auto": "GPU", "cpu": "CPU"}.__getitem__,
+        help="Fits wait for each other, one at a time a device.",
+    )  # fmt: skip
 
 
 def _is_calibrated(device: str) -> bool:
@@ -48,12 +57,15 @@ def _estimate(draft: Draft, device: str, is_waiting: bool) -> None:
             return
         if is_waiting:
             st.rerun()
-        _show(estimate(len(draft.table), len(draft.columns), draft.settings, device))
+        rows, nodes = len(draft.table), len(draft.columns)
+        others = {name: Settings.of(name) for name in PRESETS if name != draft.settings.preset}
+        foretold = [(name, estimate(rows, nodes, other, device)) for name, other in others.items()]
+        _show(estimate(rows, nodes, draft.settings, device), foretold)
     except InputError as error:
         st.warning(plain(error))
 
 
-def _show(found: Estimate) -> None:
+def _show(found: Estimate, others: Sequence[tuple[str, Estimate]]) -> None:
     left, right = st.columns(2)
     stages = ", ".join(f"{STAGES[stage].lower()} {duration(seconds)}" for stage, seconds in found.by_stage.items())
     left.metric(
@@ -61,17 +73,13 @@ def _show(found: Estimate) -> None:
         "Early stopping of the joint network can shorten it; other programs can lengthen it.",
     )  # fmt: skip
     right.metric("Memory at most", size(found.bytes), help=f"{size(found.free_bytes)} are free now.")
+    for name, other in others:
+        st.caption(f"The preset *{name}* would take {duration(other.seconds)} at most.")
     if not found.fits_memory:
         st.error(
             f"This needs about {size(found.bytes)} and {size(found.free_bytes)} are free. Use fewer columns or rows, "
             "a smaller width, or a bound on the held-out rows scored."
         )
-
-
-def _name(draft: Draft) -> str:
-    settings = draft.settings
-    levels = _TRANSFORM.get(settings.transform, f"{settings.levels} levels")
-    return f"{shown(draft.name, 40)}, {levels}, {settings.preset}"
 
 
 def _start(draft: Draft, name: str, device: str) -> None:

@@ -2,6 +2,7 @@
 
 import streamlit as st
 
+from disco.figures.words import how_many
 from disco.settings import Settings
 from pages.parts.names import code
 
@@ -14,7 +15,7 @@ def page_intro(title: str, text: str) -> None:
 
 def run_caption(name: str, rows: int, columns: int) -> None:
     """One line saying which table a page is about."""
-    st.caption(f"{code(name)} · {rows:,} rows × {columns:,} columns")
+    st.caption(f"{code(name)} · {how_many(rows, 'row')} × {how_many(columns, 'column')}")
 
 
 def preview_note(settings: Settings) -> None:

@@ -105,7 +105,7 @@ def _act(action: object, run: runs.Run, words: str) -> None:
 
 def _curves(run: runs.Run, status: Status) -> None:
     events = run.events()
-    folds = list(range(run.settings.folds))
+    folds = list(range(1, run.settings.folds + 1))
     with st.container(horizontal=True, vertical_alignment="bottom"):
         smoothing = st.slider(
             "Smoothing", 0.0, 0.95, 0.0, 0.05, key="smoothing", width=260, persist_state="session",
@@ -113,12 +113,12 @@ def _curves(run: runs.Run, status: Status) -> None:
         )  # fmt: skip
         shown = st.pills(
             "Folds", folds, default=folds, selection_mode="multi", key="folds_shown",
-            format_func=lambda fold: str(fold + 1), help="Each fold has its own two networks.",
+            format_func=str, help="Each fold has its own two networks.",
         )  # fmt: skip
+    st.caption("Dotted: training loss. Line with dots: validation loss. Star: the epoch whose network is used.")
     for column, stage in zip(st.columns(2, gap="medium"), _EPOCHS, strict=True):
         with column:
             st.markdown(f"**{STAGES[stage]}**")
-            best = losses.best_epochs(events, stage, status.best_epochs)
-            figure = losses.loss_curves(events, stage, best, smoothing, shown)
+            figure = losses.loss_curves(events, stage, status.best_epochs.get(stage), smoothing, shown)
             st.plotly_chart(figure, key=f"loss_{stage}", config=plotly_config(f"loss-{stage}"))
-            st.caption(losses.said_in_words(events, stage) or "Dotted: training. Solid: validation. Star: best epoch.")
+            st.caption(losses.said_in_words(events, stage))

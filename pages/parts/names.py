@@ -6,11 +6,13 @@ Streamlit reads markdown, LaTeX, colour directives and icon codes in text and in
 import re
 
 _SPECIAL = re.compile(r"([\\`*_{}\[\]()#+\-.!|<>$~:&@/=])")
+# Bare addresses become links after escapes are read; an invisible joiner keeps them text.
+_LINK = re.compile(r"https?(?=://)|www(?=\.)|(?<=\w)(?=@)", re.IGNORECASE)
 
 
 def plain(text: object) -> str:
     """Text for markdown, with every character that markdown could read escaped; one line."""
-    return _SPECIAL.sub(r"\\\1", " ".join(str(text).split()))
+    return _SPECIAL.sub(r"\\\1", _LINK.sub("\\g<0>\u2060", " ".join(str(text).split())))
 
 
 def code(name: object) -> str:

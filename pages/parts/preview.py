@@ -15,7 +15,7 @@ def pick_column(draft: Draft, key: str) -> int | None:
     """A select box with search over the chosen columns; the position of the picked one."""
     names = draft.table.columns
     return st.selectbox(
-        "Column", list(draft.columns), key=key, format_func=lambda position: shown(names[position]),
+        "Column", list(draft.columns), key=f"{key}_{draft.key}", format_func=lambda position: shown(names[position]),
         help="Type to search. Only chosen columns are offered.", persist_state="session",
     )  # fmt: skip
 

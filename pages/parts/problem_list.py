@@ -11,13 +11,19 @@ from pages.parts.names import plain
 _IN_SIGHT = 5
 
 
-def problem_list(found: Sequence[Problem]) -> None:
-    """Problems that block in a red box, notes in a box that opens."""
+def problem_list(found: Sequence[Problem], hint: str = "") -> None:
+    """Problems that block in a red box, notes in a box that opens.
+
+    Args:
+        hint: what to do here about columns that cannot be used.
+    """
     blocking = [problem for problem in found if problem.blocking]
     notes = [problem for problem in found if not problem.blocking]
     if blocking:
         count = f"{len(blocking)} problems keep" if len(blocking) > 1 else "One problem keeps"
-        st.error(f"**{count} this table from being fitted.**\n\n{_bullets(blocking)}", icon=":material/error:")
+        way_out = f"\n\n{hint}" if any(problem.column is not None for problem in blocking) else ""
+        text = f"**{count} this table from being fitted.**\n\n{_bullets(blocking)}{way_out}"
+        st.error(text, icon=":material/error:")
         if len(blocking) > _IN_SIGHT:
             _all(f"All {len(blocking)} problems", blocking)
     if notes:

@@ -5,7 +5,7 @@ import streamlit as st
 from disco import runs
 from pages.parts import session
 from pages.parts.names import code, shown
-from pages.parts.words import STATES, ago
+from pages.parts.words import clock
 
 _KEY = "run_picker"
 
@@ -37,8 +37,9 @@ def picker() -> None:
 
 
 def _label(run: runs.Run) -> str:
+    """What sets a run apart comes first: a narrow sidebar cuts the end."""
     state = run.status().state
-    return f"{shown(run.name, 28)} · {ago(run.created) if state == 'done' else STATES[state]}"
+    return f"{clock(run.created) if state == 'done' else state.capitalize()} · {shown(run.name, 60)}"
 
 
 def _picked() -> None:

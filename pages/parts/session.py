@@ -17,6 +17,7 @@ from pages.parts import drafts
 from pages.parts.drafts import Draft
 
 _DRAFT, _TOKEN, _RUN, _MISSING = "shared_draft", "shared_token", "shared_run", "shared_missing_run"
+_PREVIOUS = "shared_previous_token"
 _VARIANT, _THRESHOLDS = "shared_variant", "shared_thresholds"
 _OWN_CHOICES = ("seed", "transform", "levels", "folds", "boundary", "criterion", "tau_z", "pi_min", "min_level_rows")
 
@@ -52,7 +53,8 @@ def draft() -> Draft | None:
     if run is not None and (now is None or now.run != run.id):
         found = run.table()
         everything = tuple(range(found.shape[1]))
-        keep_draft(Draft(found, run.name, run.source, run.truth(), everything, run.settings, run.id, True))
+        name = drafts.table_name(run.name, run.settings)
+        keep_draft(Draft(found, name, run.source, run.truth(), everything, run.settings, run.id, True))
     return st.session_state.get(_DRAFT)
 
 
@@ -83,10 +85,31 @@ def set_table(
     truth: pd.DataFrame | None = None,
     settings: Settings | None = None,
 ) -> None:
-    """Load a table: all columns chosen, the settings given or kept, and no run open."""
-    kept = settings or (st.session_state[_DRAFT].settings if _DRAFT in st.session_state else Settings())
+    """Load a table: all columns chosen, the settings given or kept, and no run open.
+
+    The draft before it can be gone back to, by `go_back` or the browser's button.
+    """
+    before = st.session_state.get(_DRAFT)
+    if before is not None and not before.is_of_run:
+        st.session_state[_PREVIOUS] = st.session_state[_TOKEN]
+    st.session_state.pop(_TOKEN, None)
+    kept = settings or (Settings() if before is None else before.settings)
     keep_draft(Draft(table, name, source, truth, tuple(range(table.shape[1])), kept))
     select_run(None)
+
+
+def previous_draft() -> Draft | None:
+    """The draft loaded before this one, while it is kept."""
+    return drafts.store().get(st.session_state.get(_PREVIOUS, ""))
+
+
+def go_back() -> None:
+    """Take the previous draft again; the present one becomes the previous."""
+    earlier, now = st.session_state[_PREVIOUS], st.session_state[_TOKEN]
+    found = drafts.store().get(earlier)
+    if found is not None:
+        st.session_state.update({_DRAFT: found, _TOKEN: earlier, _PREVIOUS: now})
+        _mirror("draft", earlier)
 
 
 def table_name() -> str:

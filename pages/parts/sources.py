@@ -29,8 +29,9 @@ def _lahman() -> None:
     st.markdown("**Lahman batting**  \n17 counts of 200 players a season, the paper's case study. 1,400 rows.")
     seasons = st.segmented_control(
         "Seasons", list(_COHORTS), default="2012–2018", required=True, key="lahman_seasons",
-        help="The two cohorts of the paper. Loaded with four quantile levels, as there. " + plain(lahman.CREDIT),
+        help="The two cohorts of the paper. Loaded with four quantile levels, as there. " + lahman.CREDIT,
     )  # fmt: skip
+    st.space("stretch")
     if st.button("Load Lahman", key="load_lahman", width="stretch"):
         _guarded(lambda: _load_lahman(str(seasons)))
 
@@ -48,6 +49,7 @@ def _poisson() -> None:
         "2,000 rows."
     )
     st.caption("Softplus means, about three parents a node, seed 0.")
+    st.space("stretch")
     if st.button("Load Poisson", key="load_poisson", width="stretch"):
         _guarded(_load_poisson)
 

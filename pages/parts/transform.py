@@ -65,10 +65,16 @@ def all_columns(draft: Draft) -> None:
     with left:
         st.subheader("Levels a column", anchor=False)
         st.plotly_chart(figures.levels_per_column(support), key="levels", config=plotly_config("levels"))
+        if len(support) > figures.MOST_COLUMNS:
+            st.caption(f"{figures.MOST_COLUMNS} of {len(support):,} columns, those that lose most rows; the table has all.")
     with right:
         st.subheader("Rows a level against n_min", anchor=False)
         figure = figures.rows_per_level(support, n_min)
         st.plotly_chart(figure, key="rows_per_level", config=plotly_config("rows-per-level"))
+        st.caption(
+            f"Line: from the thinnest to the fullest level. Dashed: n_min = {n_min}. "
+            "Right: share of held-out rows at levels with at least that many, which the ordering score can use."
+        )
     _verdict(draft)
     with st.expander("As a table"):
         st.dataframe(support, hide_index=True, column_config=_config(n_min), alt="Levels and rows a level")
@@ -76,10 +82,11 @@ def all_columns(draft: Draft) -> None:
 
 def _verdict(draft: Draft) -> None:
     support, folds = table_facts.support(draft), draft.settings.folds
-    weak = support[support["kept"] < 0.8].sort_values("kept")
+    weak = support[support["kept"] < figures.ENOUGH].sort_values("kept")
     if weak.empty:
         least = support["kept"].min()
-        st.success(f"In every column at least {least:.0%} of the held-out rows share a level with enough others.")
+        share = "all" if least > 0.995 else f"at least {least:.0%} of"
+        st.success(f"In every column {share} the held-out rows share their level with enough others.")
         return
     names = ", ".join(code(name) for name in weak["column"].head(5)) + (" and others" if len(weak) > 5 else "")
     st.warning(
@@ -95,8 +102,9 @@ def _config(n_min: int) -> dict[str, object]:
         "column": st.column_config.TextColumn("Column", pinned=True),
         "before": number("Values before"),
         "after": number("Values after"),
-        "median_rows": number("Median rows a level", help="Of the levels of a held-out fold.", format="%g"),
-        "fewest_rows": number("Fewest rows a level"),
+        "fewest_rows": number("Fewest rows a level", help="Of the levels of a held-out fold."),
+        "median_rows": number("Median", format="%g"),
+        "most_rows": number("Most"),
         "kept": st.column_config.ProgressColumn(
             f"Held-out rows at levels with {n_min} or more", min_value=0, max_value=1, format="percent"
         ),

@@ -61,6 +61,17 @@ def ago(moment: datetime | str | float | None) -> str:
     return f"{then:%d %b %Y}"
 
 
+def clock(moment: datetime | str | float | None) -> str:
+    """When something happened, short: 14:05 today, 21 Nov this year, else 21 Nov 2025."""
+    then = _as_datetime(moment)
+    if then is None:
+        return ""
+    then, now = then.astimezone(), datetime.now().astimezone()
+    if then.date() == now.date():
+        return f"{then:%H:%M}"
+    return f"{then:%d %b}" if then.year == now.year else f"{then:%d %b %Y}"
+
+
 def _as_datetime(moment: datetime | str | float | None) -> datetime | None:
     if moment is None:
         return None

@@ -2,8 +2,9 @@
 
 import streamlit as st
 
+from disco.figures.words import how_many
 from pages.parts import columns, intro, preview, problem_list, session, sources, table_facts
-from pages.parts.names import code, plain
+from pages.parts.names import plain
 
 intro.page_intro(
     "Data",
@@ -17,14 +18,20 @@ if draft is None:
     st.info("Load a sample to look around, or upload your own counts.", icon=":material/arrow_upward:")
     st.stop()
 
-st.subheader(code(draft.name), anchor=False)
-rows, width = draft.table.shape
+st.subheader(plain(draft.name), anchor=False)
+known = f", {how_many(len(draft.truth), 'true edge')} known" if draft.truth is not None else ""
 st.caption(
-    f"{rows:,} rows × {width:,} columns, {len(draft.columns):,} chosen"
-    + (f", {len(draft.truth):,} true edges known" if draft.truth is not None else "")
-    + f". {plain(draft.source)}"
+    f"{how_many(len(draft.table), 'row')} × {how_many(draft.table.shape[1], 'column')}, "
+    f"{len(draft.columns):,} chosen{known}. {plain(draft.source)}"
 )
-problem_list.problem_list(table_facts.problems(draft))
+earlier = session.previous_draft()
+if earlier is not None:
+    st.button(
+        f"Back to {plain(earlier.name)}", icon=":material/undo:", type="tertiary", on_click=session.go_back, key="go_back"
+    )
+problem_list.problem_list(
+    table_facts.problems(draft), "**Usable**, below, chooses the columns without a problem and leaves out the others."
+)
 columns.choose(draft)
 preview.columns_in_sight(draft)
 preview.first_rows(draft)
