@@ -90,18 +90,22 @@ def by_rank(
             fig.update_xaxes(dtick=1, col=column)
     fig.update_yaxes(title="curvature (change of the log ratio)", col=1)
     fig.update_yaxes(range=_middle(nodes))
-    return roles.titled(fig, _title(nodes, sink, min_rows, admissible_only), height=430)
+    roles.titled(fig, _title(nodes, sink, min_rows, admissible_only), height=450)
+    return fig.update_layout(legend={"y": 1.1})  # above the panels' own titles
 
 
 def _title(nodes: dict[str, pd.DataFrame], sink: str, min_rows: int, admissible_only: bool) -> str:
     found = {node: parts(frame, min_rows, admissible_only) for node, frame in nodes.items()}
     if len(found) == 1:
         node, value = next(iter(found.items()))
-        return f"Rows of one rank of {theme.label(node, 18)} differ by a standard deviation of {number(value.within**0.5)}"
+        return (
+            f"Rows of one rank of {theme.label(node, 18)} differ by a standard deviation of {number(value.within**0.5)}"
+        )
     other = next(node for node in found if node != sink)
     return (
         f"Within a rank the curvature of {theme.label(other, 18)} varies with a standard deviation of "
-        f"{number(found[other].within ** 0.5)}, that of {theme.label(sink, 18)} with {number(found[sink].within ** 0.5)}"
+        f"{number(found[other].within ** 0.5)}, that of {theme.label(sink, 18)} with "
+        f"{number(found[sink].within ** 0.5)}"
     )
 
 
@@ -133,7 +137,7 @@ def _points(fig: go.Figure, column: int, frame: pd.DataFrame, admissible_only: b
         fig.add_scattergl(
             x=across[here], y=drawn["curvature"].to_numpy()[here], mode="markers", name=f"fold {fold}",
             marker={"color": colour, "size": 4, "opacity": np.where(counted, 0.4, 0.08)[here]},
-            legendgroup=f"fold {fold}", showlegend=column == 1 and not many, customdata=drawn["row"].to_numpy()[here] + 1,
+            legendgroup=f"fold {fold}", showlegend=column == 1 and not many, customdata=drawn["row"].to_numpy()[here],
             hovertemplate="row %{customdata}: %{y:.3g}<extra></extra>", row=1, col=column,
         )  # fmt: skip
 
@@ -152,7 +156,8 @@ def _bars(fig: go.Figure, column: int, table: pd.DataFrame) -> None:
             marker={"symbol": "line-ew-open", "size": 14, "color": colour, "line": {"width": 3}},
             error_y={"array": spread, "thickness": 2.5, "width": 5, "color": colour},
             customdata=np.column_stack([bar["rows"], spread]), showlegend=False,
-            hovertemplate="%{customdata[0]} rows, mean %{y:.3g}, standard deviation %{customdata[1]:.3g}<extra></extra>",
+            hovertemplate="%{customdata[0]} rows, mean %{y:.3g}, standard deviation "
+            "%{customdata[1]:.3g}<extra></extra>",
             row=1, col=column,
         )  # fmt: skip
 

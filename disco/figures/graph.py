@@ -40,7 +40,8 @@ class Edge:
 
     def words(self) -> str:
         """What hovering says."""
-        return f"{self.parent} → {self.child}: OCS {number(self.ocs)}, Z {number(self.z)}, in {self.frequency:.0%} of folds"
+        scores = f"OCS {number(self.ocs)}, Z {number(self.z)}, in {self.frequency:.0%} of folds"
+        return f"{self.parent} → {self.child}: {scores}"
 
 
 def edges(graph: nx.DiGraph, strongest: float | None = None) -> list[Edge]:
@@ -62,6 +63,14 @@ def edges(graph: nx.DiGraph, strongest: float | None = None) -> list[Edge]:
     ]  # fmt: skip
 
 
+def around(graph: nx.DiGraph, node: str, steps: int) -> nx.DiGraph:
+    """The part of a graph within some steps of a node, against or along the edges, in the same order."""
+    near = nx.single_source_shortest_path_length(graph.to_undirected(as_view=True), node, cutoff=steps)
+    part = graph.copy()
+    part.remove_nodes_from([other for other in graph if other not in near])
+    return part
+
+
 def short(name: str) -> str:
     """A name as a node carries it."""
     text = " ".join(str(name).split()) or "(empty)"
@@ -80,12 +89,13 @@ def svg(graph: nx.DiGraph, places: Places, strongest: float | None = None, title
     xs, ys = [places[node][0] for node in graph] or [0.0], [places[node][1] for node in graph] or [0.0]
     left, right = min(min(xs) - half, -200.0) - 20, max(max(xs) + half, 200.0) + 20
     top, bottom = min(ys) - HEIGHT - 44, max(ys) + HEIGHT + 44
+    wide, high = right - left, bottom - top
     body = [_svg_edge(edge, places) for edge in drawn] + [_svg_node(graph, node, places) for node in graph]
     legend = "line: edge passed in all folds; dashed: in some; width: OCS. Rows follow the causal order."
     return "\n".join(
         [
-            f'<svg xmlns="http://www.w3.org/2000/svg" viewBox="{left:.0f} {top:.0f} {right - left:.0f} {bottom - top:.0f}" '
-            f'width="{right - left:.0f}" height="{bottom - top:.0f}" font-family="Helvetica, Arial, sans-serif" '
+            f'<svg xmlns="http://www.w3.org/2000/svg" viewBox="{left:.0f} {top:.0f} {wide:.0f} {high:.0f}" '
+            f'width="{wide:.0f}" height="{high:.0f}" font-family="Helvetica, Arial, sans-serif" '
             f'font-size="{FONT}">',
             f'<rect x="{left:.0f}" y="{top:.0f}" width="100%" height="100%" fill="white"/>',
             _svg_text(title, left + 16, top + 26, "start", 17),
@@ -101,7 +111,9 @@ def _xml(text: str) -> str:
 
 
 def _svg_text(text: str, x: float, y: float, anchor: str, size: float, colour: str = _INK) -> str:
-    return f'<text x="{x:.1f}" y="{y:.1f}" text-anchor="{anchor}" font-size="{size}" fill="{colour}">{_xml(text)}</text>'
+    return (
+        f'<text x="{x:.1f}" y="{y:.1f}" text-anchor="{anchor}" font-size="{size}" fill="{colour}">{_xml(text)}</text>'
+    )
 
 
 def _svg_node(graph: nx.DiGraph, node: str, places: Places) -> str:
@@ -158,7 +170,8 @@ def network(graph: nx.DiGraph, places: Places, strongest: float | None = None) -
     nodes = list(graph)
     fig.add_scatter(
         x=[places[n][0] for n in nodes], y=[places[n][1] for n in nodes], mode="markers+text", showlegend=False,
-        text=[theme.label(n, LONGEST) for n in nodes], textposition="bottom center", marker={"size": 11, "color": roles.PICKED},
+        text=[theme.label(n, LONGEST) for n in nodes],
+        textposition="bottom center", marker={"size": 11, "color": roles.PICKED},
         customdata=[_neighbours(graph, n) for n in nodes], hovertemplate="%{customdata}<extra></extra>",
     )  # fmt: skip
     fig.update_yaxes(autorange="reversed", visible=False)
@@ -181,13 +194,14 @@ def _lines(bucket: list[Edge], places: Places, level: int, dashed: bool) -> go.S
     return go.Scatter(
         x=x, y=y, mode="lines+markers", hoverinfo="skip", showlegend=False, opacity=0.7,
         line={"width": THIN + level * (THICK - THIN) / 4, "color": roles.MUTED, "dash": "dash" if dashed else "solid"},
-        marker={"symbol": "arrow", "angleref": "previous", "size": size, "color": roles.MUTED, "standoff": 7, "line": {"width": 0}},
+        marker={"symbol": "arrow", "angleref": "previous", "size": size, "color": roles.MUTED, "standoff": 7,
+                "line": {"width": 0}},
     )  # fmt: skip
 
 
 def _neighbours(graph: nx.DiGraph, node: str) -> str:
     def listed(nodes: list[str]) -> str:
-        return ", ".join(theme.label(n, 24) for n in nodes[:12]) + (" …" if len(nodes) > 12 else "") if nodes else "none"
+        return ", ".join(theme.label(n, 24) for n in nodes[:12]) + " …" * (len(nodes) > 12) or "none"
 
     parents, children = list(graph.predecessors(node)), list(graph.successors(node))
     return f"<b>{theme.label(node)}</b><br>parents: {listed(parents)}<br>children: {listed(children)}"

@@ -42,7 +42,9 @@ def shown_rows(ccs: pd.DataFrame, step: int, order: Sequence[str], by: str, most
     return [node for node in order if node in set(kept)] if len(order) > most else list(order)
 
 
-def scores(ccs: pd.DataFrame, step: int, rows: Sequence[str], picked: str | None = None, name: str = "CCS") -> go.Figure:
+def scores(
+    ccs: pd.DataFrame, step: int, rows: Sequence[str], picked: str | None = None, name: str = "CCS"
+) -> go.Figure:
     """The score of every remaining node at one step: each fold a small mark, their mean a large one.
 
     The scale is logarithmic and the same at every step, so that the marks alone move when the steps play.
@@ -68,7 +70,8 @@ def scores(ccs: pd.DataFrame, step: int, rows: Sequence[str], picked: str | None
             x=values[fold], y=[place[node] for node in drawn], mode="markers", name="each fold",
             marker={"color": roles.MUTED, "size": 9, "symbol": "line-ns-open", "line": {"width": 1.5}},
             showlegend=bool(fold == values.columns[0]),
-            customdata=[theme.label(node) for node in drawn], hovertemplate=f"%{{customdata}}, fold {fold}: %{{x:.3g}}<extra></extra>",
+            customdata=[theme.label(node) for node in drawn],
+            hovertemplate=f"%{{customdata}}, fold {fold}: %{{x:.3g}}<extra></extra>",
         )  # fmt: skip
     _means(fig, values.mean(axis=1), place, decided, picked)
     _margin(fig, decided, low)
@@ -81,12 +84,14 @@ def scores(ccs: pd.DataFrame, step: int, rows: Sequence[str], picked: str | None
 
 def _means(fig: go.Figure, means: pd.Series, place: dict[str, int], decided: Step, picked: str | None) -> None:
     colours = [
-        roles.ACCENT if node == decided.sink else roles.PICKED if node == picked else roles.MUTED for node in means.index
+        roles.ACCENT if node == decided.sink else roles.PICKED if node == picked else roles.MUTED
+        for node in means.index
     ]
     fig.add_scatter(
         x=means, y=[place[node] for node in means.index], mode="markers", name="mean of the folds",
         marker={"color": colours, "size": 11, "line": {"width": 0}}, customdata=list(means.index),
-        text=[theme.label(node) for node in means.index], hovertemplate="%{text}: %{x:.3g}, mean of the folds<extra></extra>",
+        text=[theme.label(node) for node in means.index],
+        hovertemplate="%{text}: %{x:.3g}, mean of the folds<extra></extra>",
         showlegend=False,
     )  # fmt: skip
 
@@ -149,7 +154,7 @@ def margins(table: pd.DataFrame, step: int | None = None) -> go.Figure:
             customdata=np.column_stack([
                 [theme.label(node) for node in table["sink"][those]],
                 [theme.label(node) for node in table["runner_up"][those]],
-                [share(a, b) for a, b in zip(table["folds_agreeing"][those], table["folds"][those])],
+                [share(a, b) for a, b in zip(table["folds_agreeing"][those], table["folds"][those], strict=True)],
             ]) if those.any() else None,
             hovertemplate="step %{x}: %{customdata[0]} before %{customdata[1]}, × %{y:.3g}, "
             "%{customdata[2]} folds<extra></extra>",
@@ -195,7 +200,11 @@ def criteria(frame: pd.DataFrame, step: int, rows: Sequence[str]) -> go.Figure:
         )
     )  # fmt: skip
     fig.update_xaxes(
-        tickvals=list(range(len(CRITERIA))), ticktext=list(CRITERIA.values()), side="top", showgrid=False, zeroline=False
+        tickvals=list(range(len(CRITERIA))),
+        ticktext=list(CRITERIA.values()),
+        side="top",
+        showgrid=False,
+        zeroline=False,
     )
     _node_axis(fig, present, set(present), "", None)
     title = _criteria_title(sinks)

@@ -96,7 +96,9 @@ def _candidate_axis(fig: go.Figure, shown: pd.DataFrame, pi_min: float, folds: i
         text = f"{theme.label(edge['parent'], 18)}  {round(edge['frequency'] * folds)}/{folds}"
         words.append(f"<b>{text}</b>" if kept else text)
         if kept:
-            fig.add_hrect(y0=row - 0.42, y1=row + 0.42, fillcolor=roles.PICKED, opacity=0.13, line_width=0, layer="below")
+            fig.add_hrect(
+                y0=row - 0.42, y1=row + 0.42, fillcolor=roles.PICKED, opacity=0.13, line_width=0, layer="below"
+            )
     fig.update_yaxes(tickvals=list(range(len(shown))), ticktext=words, range=[len(shown) - 0.4, -0.6], showgrid=False)
 
 
@@ -126,7 +128,8 @@ def matrix(
     size = max(3.0, min(12.0, 420 / len(order)))
     fig.add_scatter(
         x=columns[kept], y=rows[kept], mode="markers", name="kept edge", hoverinfo="skip",
-        marker={"symbol": "square-open", "size": size, "color": roles.ACCENT, "line": {"width": 2 if size > 6 else 1.2}},
+        marker={"symbol": "square-open", "size": size, "color": roles.ACCENT,
+                "line": {"width": 2 if size > 6 else 1.2}},
     )  # fmt: skip
     if picked in place:
         fig.add_vrect(x0=place[picked] - 0.5, x1=place[picked] + 0.5, line={"color": roles.MUTED, "width": 1})
@@ -138,7 +141,10 @@ def matrix(
 def _cells(values: np.ndarray, by: str, words: list[str]) -> go.Heatmap:
     """OCS on a logarithmic scale, for it spans decades; Z and frequency as they are."""
     known = values[np.isfinite(values)]
-    colours = {"colorscale": roles.SEQUENTIAL, "colorbar": {"title": {"text": MATRIX_VALUES[by].split()[0]}, "thickness": 12}}
+    colours = {
+        "colorscale": roles.SEQUENTIAL,
+        "colorbar": {"title": {"text": MATRIX_VALUES[by].split()[0]}, "thickness": 12},
+    }
     drawn = values
     if by == "ocs":
         positive = known[known > 0]
@@ -152,9 +158,11 @@ def _cells(values: np.ndarray, by: str, words: list[str]) -> go.Heatmap:
         colours |= {"zmin": 0.0, "zmax": float(np.quantile(known, 0.98)) if len(known) else 1.0}
     else:
         colours |= {"zmin": 0.0, "zmax": 1.0}
+    gap = 1 if len(words) <= 60 else 0
     return go.Heatmap(
-        z=drawn, text=_hover(values, words), hovertemplate="%{text}: %{customdata:.3g}<extra>" + MATRIX_VALUES[by] + "</extra>",
-        customdata=values, xgap=1 if len(words) <= 60 else 0, ygap=1 if len(words) <= 60 else 0, hoverongaps=False, **colours,
+        z=drawn, text=_hover(values, words),
+        hovertemplate="%{text}: %{customdata:.3g}<extra>" + MATRIX_VALUES[by] + "</extra>",
+        customdata=values, xgap=gap, ygap=gap, hoverongaps=False, **colours,
     )  # fmt: skip
 
 
@@ -186,11 +194,11 @@ def sensitivity(table: pd.DataFrame, tau_z: float, pi_min: float) -> go.Figure:
         bold = share_of_folds == chosen
         words = f"{share(index + 1, folds)} folds"
         fig.add_scatter(
-            x=line["tau_z"], y=line["edges"], mode="lines", name=words, showlegend=False,
-            line={"color": roles.PICKED if bold else roles.MUTED, "width": 3 if bold else 1.5, "shape": "hv"},
+            x=line["tau_z"], y=line["edges"], mode="lines", name=words,
+            line={"color": roles.PICKED if bold else roles.MUTED, "width": 3 if bold else 1.8, "shape": "hv",
+                  "dash": ("solid", "dash", "dot", "dashdot")[(folds - 1 - index) % 4]},
             hovertemplate=f"τ_Z = %{{x:.2f}}, in {words}: %{{y}} edges<extra></extra>",
         )  # fmt: skip
-        _line_label(fig, line, words, bold)
     here = table[(table["pi_min"] == chosen) & (table["tau_z"] <= tau_z + 1e-9)]
     edges = int(here["edges"].iloc[-1]) if len(here) else 0
     fig.add_vline(x=tau_z, line={"color": roles.MUTED, "width": 1, "dash": "dot"})
@@ -199,16 +207,7 @@ def sensitivity(table: pd.DataFrame, tau_z: float, pi_min: float) -> go.Figure:
     fig.update_xaxes(title="threshold τ_Z on the standardised OCS", zeroline=False)
     fig.update_yaxes(title="edges kept", rangemode="tozero")
     title = f"{how_many(edges, 'edge')} at τ_Z = {number(tau_z)}; " + _slope(table[table["pi_min"] == chosen], tau_z)
-    return roles.titled(fig, title, height=340, legend=False)
-
-
-def _line_label(fig: go.Figure, line: pd.DataFrame, words: str, bold: bool) -> None:
-    """The line's own name at its left end, where the lines lie farthest apart."""
-    at = line.iloc[0]
-    fig.add_annotation(
-        x=at["tau_z"], y=at["edges"], text=f"<b>{words}</b>" if bold else words, showarrow=False, xanchor="left",
-        yanchor="bottom", xshift=8, font={"color": roles.PICKED if bold else roles.MUTED, "size": 12},
-    )  # fmt: skip
+    return roles.titled(fig, title, height=360)
 
 
 def _slope(line: pd.DataFrame, tau_z: float) -> str:

@@ -13,12 +13,14 @@ import pandas as pd
 COLUMN, ROW, STAGGER = 150, 130, 62  # pixels between columns, between rows, and down a row
 SWEEPS = 12
 GOLDEN = 0.618  # rows are shifted by multiples of it, so that no node hides behind those straight above it
-SHAPE = 1.9  # wished width of the picture over its height
+WIDE, SQUARE = 1.6, 1.15  # wished width over height, of few nodes and of many
+MANY_NODES = 40
 
 
 def columns(nodes: int) -> int:
-    """How many nodes a row takes, so that the whole is about `SHAPE` times as wide as high."""
-    return max(2, min(nodes, round(float(np.sqrt(SHAPE * nodes * ROW / COLUMN)))))
+    """How many nodes a row takes, so that the whole fits the page."""
+    shape = WIDE if nodes <= MANY_NODES else SQUARE
+    return max(2, min(nodes, round(float(np.sqrt(shape * nodes * ROW / COLUMN)))))
 
 
 def positions(order: Sequence[str], candidates: pd.DataFrame) -> dict[str, tuple[float, float]]:

@@ -4,7 +4,7 @@ Step t holds the remaining nodes R, the score of each in every held-out fold, an
 folds, which is removed as a sink (paper, *DAG Recovery*).
 """
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 
 import numpy as np
@@ -95,3 +95,12 @@ def sorted_out(ccs: pd.DataFrame) -> list[str]:
     removed = chosen["node"].tolist()
     left = [node for node in ccs.loc[ccs["step"] == ccs["step"].max(), "node"].unique() if node not in removed]
     return left + removed[::-1]
+
+
+def agreement(first: Sequence[str], second: Sequence[str]) -> float:
+    """The share of unordered pairs of nodes that two orders of the same nodes rank alike."""
+    place = {node: index for index, node in enumerate(second)}
+    ranks = np.array([place[node] for node in first])
+    pairs = len(ranks) * (len(ranks) - 1) / 2
+    alike = np.triu(ranks[:, None] < ranks[None, :], 1).sum()
+    return float(alike / pairs) if pairs else 1.0

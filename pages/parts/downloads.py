@@ -1,0 +1,39 @@
+"""The graph as files: pictures made here and in the browser, tables and graphs for other programs."""
+
+import re
+
+import networkx as nx
+import streamlit as st
+
+from disco import graph as graphs
+from disco.errors import InputError
+from disco.figures import graph as drawing
+from pages.parts import graph_view
+from pages.parts.results import VARIANT_WORDS, Result
+
+KINDS = {
+    "csv": ("CSV", "text/csv", "The edges with OCS, Z and frequency."),
+    "graphml": ("GraphML", "application/xml", "For Gephi, Cytoscape, igraph, networkx."),
+    "dot": ("DOT", "text/vnd.graphviz", "For Graphviz."),
+    "json": ("JSON", "application/json", "Nodes and links, as networkx reads them."),
+}
+
+
+def row(result: Result, graph: nx.DiGraph, name: str) -> None:
+    """Six buttons in a row: PNG, SVG, CSV, GraphML, DOT, JSON of the graph shown."""
+    places = {node: result.places[node] for node in graph}
+    title = f"{name}: {VARIANT_WORDS[result.variant]}"
+    picture = drawing.svg(graph, places, graph_view.strongest(result), title)
+    file = re.sub(r"[^A-Za-z0-9_-]+", "_", name).strip("_")[:60] or "graph"
+    st.caption("Take the graph shown, at these thresholds, as a file:")
+    buttons = st.container(horizontal=True, gap="small")
+    with buttons:
+        graph_view.png_button(picture, f"{file}.png", "graph_png")
+    buttons.download_button("SVG", picture, f"{file}.svg", "image/svg+xml", key="graph_svg", on_click="ignore")
+    for kind, (label, mime, help) in KINDS.items():
+        try:
+            text = graphs.export(graph, kind)
+        except InputError as error:
+            buttons.button(label, disabled=True, help=str(error), key=f"graph_{kind}")
+            continue
+        buttons.download_button(label, text, f"{file}.{kind}", mime, key=f"graph_{kind}", on_click="ignore", help=help)

@@ -1,0 +1,209 @@
+"""The sections of the Lahman page."""
+
+import pandas as pd
+import streamlit as st
+
+from disco import jobs, lahman, runs
+from disco.errors import InputError
+from disco.figures import lahman as figures
+from disco.figures.words import how_many
+from pages.parts import figure, lahman_runs, reordering, session
+from pages.parts.lahman_runs import BOUNDARIES, Study
+from pages.parts.names import code, plain
+from pages.parts.words import STATES, duration
+
+LEVEL_WORDS = {"4": "q4", "6": "q6", "8": "q8", "raw": "raw ranks"}
+SEEDS = list(range(10))
+
+
+def warning() -> None:
+    """What the references are not."""
+    st.warning(
+        "**R7 and R17 are not ground truth.** They are directions that batting definitions (R7) and an earlier "
+        "analysis (the ten more of R17) suggest. Several follow from accounting, such as hits being at most at-bats, "
+        "which the method's model does not even allow for. Agreement describes an order; it does not show that it is "
+        "causally right.",
+        icon=":material/gavel:",
+    )
+
+
+def choose() -> Study:
+    """The cohort, its levels, the preset and the seeds."""
+    first, last = lahman.seasons()
+    start = 1955  # intentional walks and sacrifice flies are counted from then on
+    with st.container(border=True):
+        years = st.slider(
+            "Seasons", start, last, (2012, min(2018, last)), key="lahman_years",
+            help="200 players a season, those with the most at-bats. The paper takes 2019–2025 and, as a check, "
+            "2012–2018.",
+        )  # fmt: skip
+        row = st.container(horizontal=True, gap="large")
+        levels = row.segmented_control(
+            "Levels", list(LEVEL_WORDS), default="4", required=True, key="lahman_levels", format_func=LEVEL_WORDS.get,
+            help="q4: each column cut at its quartiles; raw: the rank of each count. Fewer levels give more rows a "
+            "level.",
+        )  # fmt: skip
+        preset = row.segmented_control(
+            "Preset", ["paper", "preview"], default="paper", required=True, key="lahman_preset",
+            help="paper: the paper's settings, minutes a fit. preview: a fast look.",
+        )  # fmt: skip
+        seeds = row.multiselect(
+            "Seeds", SEEDS, default=[0, 1, 2], key="lahman_seeds", help="The paper runs 0, 1 and 2."
+        )
+    return Study(tuple(years), levels or "4", preset or "paper", tuple(sorted(seeds)))
+
+
+def fits(study: Study) -> None:
+    """The fit of each seed with its progress; missing ones can be started."""
+    st.subheader("Fits", anchor=False)
+    known = lahman_runs.found(study)
+    missing = [seed for seed in study.seeds if seed not in known]
+    busy = _busy(known)
+    st.fragment(_states, run_every=1.0 if busy else None)(study, busy)
+    if not missing:
+        return
+    seeds = ", ".join(map(str, missing))
+    if st.button(f"Start the missing fits: seed {seeds}", type="primary", icon=":material/play_arrow:",
+                 key="lahman_start", help="They wait for each other, one at a time, and go on when you leave the page."):  # fmt: skip
+        try:
+            for seed in missing:
+                lahman_runs.start(study, seed)
+        except InputError as error:
+            st.error(plain(error))
+            return
+        st.rerun()
+
+
+def _busy(known: dict[int, runs.Run]) -> int:
+    return sum(run.status().state in ("queued", "running") for run in known.values())
+
+
+def _states(study: Study, was_busy: int) -> None:
+    known = lahman_runs.found(study)
+    if not known:
+        st.caption("No fit of this cohort yet.")
+    for seed, run in known.items():
+        _state(seed, run)
+    if _busy(known) < was_busy:
+        st.rerun()  # one has ended: the scores below can be drawn
+
+
+def _state(seed: int, run: runs.Run) -> None:
+    status = run.status()
+    left, middle, right = st.columns([1, 5, 2], vertical_alignment="center")
+    left.markdown(f"**Seed {seed}**")
+    if status.state == "running":
+        left_time = f", about {duration(status.eta)} left" if status.eta else ""
+        middle.progress(min(max(status.progress, 0.0), 1.0), text=f"{status.stage or 'starting'}{left_time}")
+    elif status.state == "queued":
+        place = jobs.queue_position(run)
+        middle.progress(0.0, text=f"waits in the queue{f', place {place}' if place else ''}")
+    else:
+        words = f" in {duration(status.seconds)}" if status.state == "done" and status.seconds else ""
+        middle.caption(f"{code(run.name)} {STATES[status.state]}{words}. {plain(status.error or '')}")
+    if status.state in ("queued", "running"):
+        right.button("Cancel", key=f"lahman_cancel_{seed}", on_click=_guarded, args=(jobs.cancel, run))
+    elif status.state == "done":
+        right.button("Open", key=f"lahman_open_{seed}", on_click=session.select_run, args=(run,),
+                     help="Ordering, Parents and Graph then show this run.")  # fmt: skip
+    elif right.button("Resume", key=f"lahman_resume_{seed}"):
+        _guarded(jobs.resume, run)
+        st.rerun()
+
+
+def _guarded(action, run: runs.Run) -> None:  # noqa: ANN001
+    try:
+        action(run)
+    except InputError as error:
+        st.toast(plain(error))
+
+
+def results(study: Study) -> None:
+    """Scores of the finished runs beside the paper's, the reference arrows and the places."""
+    known = lahman_runs.found(study)
+    done = {seed: run for seed, run in known.items() if run.status().state == "done"}
+    table = lahman_runs.scores(study, done)
+    st.subheader("Agreement with the references", anchor=False)
+    if done:
+        _score_table(table)
+        _other_boundary(done)
+    controls = lahman_runs.controls(lahman_runs.cohort(study.years))
+    figure.show(figures.agreement(table, lahman_runs.paper_rows(), controls), "lahman_agreement")
+    st.caption(
+        "Controls sort the columns of the chosen cohort and fit nothing: what they reach, a method must be read beside."
+    )
+    if done:
+        _reference(done)
+
+
+def _score_table(table: pd.DataFrame) -> None:
+    """A row a boundary and seed, and the means."""
+    if table.empty:
+        return
+    means = table.groupby("label", sort=False)[["r7", "r17"]].mean().reset_index().assign(seed="mean")
+    shown = pd.concat([table.astype({"seed": str}), means])
+    shown["order"] = shown["label"].map({label: k for k, label in enumerate(table["label"].unique())})
+    shown = shown.sort_values(["order", "seed"], kind="stable")
+    fractions = {
+        name: [f"{round(value * size, 1):g} / {size}" for value in shown[name]]
+        for name, size in (("r7", 7), ("r17", 17))
+    }
+    st.dataframe(
+        shown[["label", "seed", "r7", "r17"]].assign(**{"of7": fractions["r7"], "of17": fractions["r17"]}), hide_index=True,
+        column_config={
+            "label": "Levels, boundary, seasons", "seed": "Seed", "of7": "of R7", "of17": "of R17",
+            "r7": st.column_config.NumberColumn("R7", format="%.3f"),
+            "r17": st.column_config.NumberColumn("R17", format="%.3f"),
+        },
+    )  # fmt: skip
+
+
+def _other_boundary(done: dict[int, runs.Run]) -> None:
+    """Score the boundary that is missing, from the fitted networks."""
+    wanted = [(run, f"ccs-{b}") for run in done.values() for b in BOUNDARIES if f"ccs-{b}" not in run.variants()]
+    at_work = [job for one in wanted if (job := reordering.at_work(*one)) and job.state == "running"]
+    if at_work:
+        st.fragment(_progress, run_every=0.5)(wanted)
+        return
+    failed = [job.error for one in wanted if (job := reordering.at_work(*one)) and job.state == "failed"]
+    for words in dict.fromkeys(failed):
+        st.error(plain(words))
+    if wanted and st.button("Score the other boundary too", key="lahman_other", icon=":material/rule:",
+                            help="From the fitted networks; nothing is refitted."):  # fmt: skip
+        for one in wanted:
+            reordering.begin(*one)
+        st.rerun()
+
+
+def _progress(wanted: list[tuple[runs.Run, str]]) -> None:
+    jobs_now = [job for one in wanted if (job := reordering.at_work(*one))]
+    running = [job for job in jobs_now if job.state == "running"]
+    if not running:
+        st.rerun()
+    share = sum(1.0 if job.state != "running" else job.progress for job in jobs_now) / len(jobs_now)
+    bar, button = st.columns([5, 1], vertical_alignment="center")
+    bar.progress(min(share, 1.0), text=f"Scoring the other boundary of {how_many(len(jobs_now), 'run')}")
+    if button.button("Cancel", key="lahman_other_cancel"):
+        for job in running:
+            job.cancel()
+
+
+def _reference(done: dict[int, runs.Run]) -> None:
+    st.subheader("The reference arrows, and where the columns stand", anchor=False)
+    row = st.container(horizontal=True, gap="large")
+    which = row.segmented_control("Reference", ["R7", "R17"], default="R17", required=True, key="lahman_reference")
+    ready = [b for b in BOUNDARIES if any(f"ccs-{b}" in run.variants() for run in done.values())]
+    boundary = row.segmented_control("Boundary", ready, default=ready[0], required=True, key="lahman_boundary")
+    variant = f"ccs-{boundary or ready[0]}"
+    with_it = {seed: run for seed, run in done.items() if variant in run.variants()}
+    orders = {seed: run.order(variant) for seed, run in with_it.items()}
+    edge_sets = [set(run.graph(variant=variant).edges) for run in with_it.values()]
+    pairs = lahman.R7 if which == "R7" else lahman.R17
+    left, right = st.columns([3, 2], gap="large")
+    with left:
+        figure.show(figures.reference(list(orders.values()), edge_sets, pairs), "lahman_reference_arrows")
+        st.caption(
+            "The number on an arrow: in how many runs the order agrees with it. Solid: also an edge in most graphs."
+        )
+    with right:
+        figure.show(figures.places(orders), "lahman_places")

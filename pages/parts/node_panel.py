@@ -1,0 +1,62 @@
+"""Beside the graph: how much of it to show, and the picked node with its parents, children and scores."""
+
+import networkx as nx
+import pandas as pd
+import streamlit as st
+
+from disco import graph as graphs
+from disco.figures import graph as drawing
+from disco.figures.words import how_many
+from pages.parts.names import code
+from pages.parts.results import Result
+
+REACH = {"All nodes": None, "1 step": 1, "2 steps": 2}
+
+
+def neighbourhood(graph: nx.DiGraph, node: str | None) -> nx.DiGraph:
+    """The part of the graph that the reader wants to see: all, or what lies near the picked node."""
+    reach = st.segmented_control(
+        "Show", list(REACH), default="All nodes", key="graph_reach", required=True, disabled=node is None,
+        help="All nodes, or those within one or two edges of the picked node." if node else "Pick a node first.",
+    )  # fmt: skip
+    steps = REACH[reach or "All nodes"]
+    return graph if node is None or steps is None else drawing.around(graph, node, steps)
+
+
+def scores(result: Result, graph: nx.DiGraph, node: str | None) -> None:
+    """The picked node's place, parents and children with the scores of their edges; without one, what to do."""
+    if node is None:
+        alone = sum(1 for one in graph if graph.degree(one) == 0)
+        st.caption("Click a node, or search for it above.")
+        st.caption(
+            f"{how_many(len(graphs.sources(graph)) - alone, 'source')}, "
+            f"{how_many(len(graphs.sinks(graph)) - alone, 'sink')}, "
+            f"{how_many(alone, 'node')} without any edge at these thresholds."
+        )
+        return
+    st.markdown(f"##### {code(node)}")
+    above, below = len(graphs.ancestors(graph, node)), len(graphs.descendants(graph, node))
+    st.caption(
+        f"Place {graph.nodes[node]['position']} of {len(graph)} in the causal order; "
+        f"{how_many(above, 'ancestor')}, {how_many(below, 'descendant')}."
+    )
+    _table("Parents", [(parent, graph.edges[parent, node]) for parent in graphs.parents(graph, node)], result)
+    _table("Children", [(child, graph.edges[node, child]) for child in graphs.children(graph, node)], result)
+
+
+def _table(title: str, edges: list[tuple[str, dict]], result: Result) -> None:
+    st.markdown(f"**{title}** ({len(edges)})")
+    if not edges:
+        st.caption("None at these thresholds.")
+        return
+    rows = pd.DataFrame([{"node": node, **numbers} for node, numbers in edges]).sort_values("ocs", ascending=False)
+    rows["folds"] = [f"{round(value * result.folds)}/{result.folds}" for value in rows["frequency"]]
+    st.dataframe(
+        rows[["node", "ocs", "z", "folds"]], hide_index=True, height=min(38 + 35 * len(rows), 260),
+        column_config={
+            "node": st.column_config.TextColumn("Node", width="small"),
+            "ocs": st.column_config.NumberColumn("OCS", format="%.3g", width="small"),
+            "z": st.column_config.NumberColumn("Z", format="%.2f", width="small"),
+            "folds": st.column_config.TextColumn("Folds", width="small", help="Folds in which the edge passes τ_Z."),
+        },
+    )  # fmt: skip

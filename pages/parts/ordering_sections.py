@@ -1,0 +1,146 @@
+"""The sections of the Ordering page."""
+
+import pandas as pd
+import streamlit as st
+
+from disco import serving
+from disco.errors import InputError
+from disco.figures import curvature as by_rank
+from disco.figures import ordering as figures
+from disco.figures import steps
+from disco.figures.words import how_many, number, share, times
+from disco.runs import Run
+from pages.parts import figure, picked, step_player, truth
+from pages.parts.names import code, plain
+from pages.parts.results import VARIANT_WORDS, Result
+
+MOST_ROWS = 40  # nodes drawn at one step
+
+
+def by_step(result: Result) -> None:
+    """Everything that belongs to one step; drawn again by itself while the steps play."""
+    step_player.advance(result)
+    step = step_player.player(result)
+    decided = steps.step_of(result.steps, step)
+    _numbers(decided, result)
+    rows = _rows(result, step)
+    scored = figures.scores(result.ccs, step, rows, picked.picked(result.order), figures.SCORE_NAMES[result.criterion])
+    figure.show(scored, "step_scores", on_select=_pick_clicked)
+    if len(rows) < decided.remaining:
+        st.caption(f"The {len(rows)} smallest scores of {decided.remaining} are drawn.")
+    if step_player.is_playing():
+        st.caption("Pause to see the curvature behind these scores, and the other criteria.")
+        return
+    _why(result, step, decided)
+    _criteria(result, step, rows)
+
+
+def _pick_clicked() -> None:
+    node = figure.clicked("step_scores")
+    if node is not None:
+        picked.pick(node)
+
+
+def _numbers(decided: steps.Step, result: Result) -> None:
+    """The removal in four numbers and a sentence."""
+    name = figures.SCORE_NAMES[result.criterion]
+    one, two, three, four = figure.numbers(4)
+    one.metric("Removed as sink", plain(decided.sink), help=f"Gets place {decided.remaining} of the causal order.")
+    two.metric("Its score", number(decided.score), help=f"{name}, mean over folds; the smallest is removed.")
+    three.metric(
+        "Margin", f"× {number(decided.ratio)}",
+        help=f"Score of the runner-up, {code(decided.runner_up)}, over the sink's; the difference is "
+        f"{number(decided.margin)}.",
+    )  # fmt: skip
+    four.metric("Folds that agree", share(decided.folds_agreeing, decided.folds).capitalize(),
+                help="Folds in which this node alone has the smallest score.")  # fmt: skip
+    st.markdown(decided.sentence(name, code))
+
+
+def _rows(result: Result, step: int) -> list[str]:
+    by = st.segmented_control(
+        "Rows", ["order", "score"], default="order", key="step_rows", required=True,
+        format_func={"order": "in causal order", "score": "smallest score first"}.get,
+        help="In causal order every node keeps its row, so that the steps can play. Click a large mark to pick a node.",
+    )  # fmt: skip
+    keep = picked.picked(result.order)
+    return figures.shown_rows(result.ccs, step, result.order, by or "order", MOST_ROWS, keep)
+
+
+def _why(result: Result, step: int, decided: steps.Step) -> None:
+    """The curvature of the picked node beside the sink's."""
+    st.subheader("Why a node is a sink or not", anchor=False)
+    st.markdown(
+        "The curvature of a sink depends on its own rank alone: within one rank, all rows of the table have nearly the "
+        "same curvature. If a node has children, their values move its curvature, which then spreads within a rank."
+    )
+    remaining = steps.fold_scores(result.ccs, step).index.tolist()
+    node = picked.node_box(
+        "Node beside the sink", remaining, "ordering_node",
+        "Its curvature is drawn beside the sink's, on the same scale.", decided.runner_up,
+    )  # fmt: skip
+    nodes = list(dict.fromkeys([node or decided.runner_up, decided.sink]))
+    try:
+        with st.spinner("Computing the curvature from the fitted networks …"):
+            frames = {one: _curvature(result.run, _stamp(result.run), one, tuple(sorted(remaining))) for one in nodes}
+    except (InputError, OSError):
+        st.info(
+            "The curvature needs the fitted networks of this run, and they are not in its folder or cannot be read."
+        )
+        return
+    _drawn(result, frames, decided)
+
+
+def _drawn(result: Result, frames: dict[str, pd.DataFrame], decided: steps.Step) -> None:
+    least, inside = result.run.settings.min_level_rows, result.boundary == "admissible"
+    figure.show(by_rank.by_rank(frames, decided.sink, least, inside), "curvature")
+    said = []
+    for node, frame in frames.items():
+        found = by_rank.parts(frame, least, inside)
+        left_out = f"; {how_many(found.left_out, 'row')} in ranks of fewer than {least} do not count"
+        said.append(
+            f"{code(node)}: variance within ranks {number(found.within)} (this is the CCS), "
+            f"in all {number(found.total)} (the constant-curvature score), from "
+            f"{how_many(found.rows, 'held-out row')} in {found.levels} groups of one fold and rank"
+            f"{left_out if found.left_out else ''}."
+        )
+    faint = " Faint rows are not admissible and count for nothing." if inside else ""
+    st.caption("  \n".join(said) + "  \nBars: mean of a rank and one standard deviation each way." + faint)
+
+
+def _stamp(run: Run) -> int:
+    return (run.path / "networks.safetensors").stat().st_mtime_ns
+
+
+@st.cache_resource(max_entries=256, show_spinner=False)
+def _curvature(_run: Run, stamp: int, node: str, remaining: tuple[str, ...]) -> pd.DataFrame:
+    return serving.fitted(_run).curvature(node, remaining)
+
+
+def _criteria(result: Result, step: int, rows: list[str]) -> None:
+    st.subheader("Both criteria, both boundaries", anchor=False)
+    st.markdown(
+        "Each column is one rule at this step; a cell is the node's score as a multiple of that rule's smallest. The "
+        "CCS counts the variance within ranks, the constant-curvature criterion all of it. *Clipped* keeps rows at the "
+        "top of the grid, *admissible* leaves them out."
+    )
+    figure.show(figures.criteria(result.criteria, step, rows), "criteria")
+
+
+def overview(result: Result) -> None:
+    """How clear every removal was, and how far the order agrees with the run's own."""
+    st.subheader("All steps", anchor=False)
+    figure.show(figures.margins(result.steps, step_player.step_of(result)), "margins")
+    close = result.steps.nsmallest(1, "ratio").iloc[0]
+    st.caption(
+        f"The closest removal is step {close['step']}: {code(close['sink'])} before {code(close['runner_up'])}, "
+        f"{times(close['ratio'])}. Where the margin is small or the folds differ, neighbouring places of the order "
+        "may well be swapped."
+    )
+    if result.variant != result.run.own_variant:
+        own = result.run.order()
+        st.caption(
+            f"Of all pairs of nodes, {steps.agreement(own, result.order):.0%} stand in the same order as with "
+            f"{VARIANT_WORDS[result.run.own_variant]}, as fitted."
+        )
+    truth.order_line(result)

@@ -1,0 +1,55 @@
+"""The node the reader looks at, shared by Ordering, Parents and Graph."""
+
+from collections.abc import Callable, Sequence
+
+import streamlit as st
+
+from pages.parts import session
+from pages.parts.names import shown
+
+_KEY = "shared_picked"
+
+
+def _slot() -> str:
+    run = session.current_run()
+    return run.id if run else ""
+
+
+def picked(nodes: Sequence[str]) -> str | None:
+    """The picked node, if it is one of the nodes."""
+    node = st.session_state.get(_KEY, {}).get(_slot())
+    return node if node in nodes else None
+
+
+def pick(node: str | None) -> None:
+    """Look at a node on every page, or at none."""
+    st.session_state[_KEY] = {**st.session_state.get(_KEY, {}), _slot(): node}
+
+
+def node_box(
+    label: str,
+    nodes: Sequence[str],
+    key: str,
+    help: str,
+    otherwise: str | None = None,
+    then: Callable[[str | None], None] | None = None,
+) -> str | None:
+    """A select box with search for the picked node.
+
+    Args:
+        otherwise: shown while none of the nodes is picked; None leaves the box empty.
+        then: called with the node after one was chosen here.
+    """
+    now = picked(nodes) or otherwise
+    st.session_state[key] = now
+
+    def chosen() -> None:
+        pick(st.session_state[key])
+        if then:
+            then(st.session_state[key])
+
+    st.selectbox(
+        label, list(nodes), index=None, key=key, format_func=shown, placeholder="Type a name", help=help,
+        on_change=chosen,
+    )  # fmt: skip
+    return now

@@ -1,0 +1,129 @@
+"""What a finished run holds, read once and shared by the result pages; read only, never changed."""
+
+from dataclasses import dataclass
+
+import networkx as nx
+import pandas as pd
+import streamlit as st
+
+from disco.errors import InputError
+from disco.figures import placing, steps
+from disco.parents.ocs import frequencies, sensitivity
+from disco.runs import Run
+from pages.parts import session
+
+TAUS = [step * 0.05 for step in range(101)]  # of the sensitivity curve
+
+VARIANT_WORDS = {
+    "ccs-clipped": "CCS, clipped",
+    "ccs-admissible": "CCS, admissible",
+    "constant-clipped": "constant curvature, clipped",
+    "constant-admissible": "constant curvature, admissible",
+}
+
+
+@dataclass(frozen=True)
+class Result:
+    """An order recovered from a run's networks, with its scores.
+
+    Attributes:
+        run: the run.
+        variant: its criterion and boundary, such as "ccs-clipped".
+        order: node names, source first.
+        ccs, criteria, ocs: the frames of `disco.runs`.
+        steps: the removals, as `disco.figures.steps.all_steps` gives them.
+        places: where the graph's nodes stand, in pixels.
+        curve: edges kept for each τ_Z and π_min.
+        folds: how many folds there are.
+    """
+
+    run: Run
+    variant: str
+    order: list[str]
+    ccs: pd.DataFrame
+    criteria: pd.DataFrame
+    ocs: pd.DataFrame
+    steps: pd.DataFrame
+    places: dict[str, tuple[float, float]]
+    curve: pd.DataFrame
+    folds: int
+
+    @property
+    def criterion(self) -> str:
+        """ccs or constant."""
+        return self.variant.split("-")[0]
+
+    @property
+    def boundary(self) -> str:
+        """clipped or admissible."""
+        return self.variant.split("-")[1]
+
+    def candidates(self, tau_z: float) -> pd.DataFrame:
+        """Every candidate edge: parent, child, ocs, z, frequency."""
+        return frequencies(self.ocs, tau_z)
+
+    def graph(self, tau_z: float, pi_min: float) -> nx.DiGraph:
+        """The graph at two thresholds."""
+        from disco import graph
+
+        table = self.candidates(tau_z)
+        return graph.build(self.order, table[table["frequency"] >= pi_min - 1e-9])
+
+
+def shown(run: Run) -> Result:
+    """The result that the session shows of a run: the chosen variant, or the run's own."""
+    try:
+        return of(run, session.variant() or run.own_variant)
+    except InputError:
+        session.set_variant(None)
+        return of(run, run.own_variant)
+
+
+def of(run: Run, variant: str) -> Result:
+    """The result of one variant.
+
+    Raises:
+        InputError: the run has none.
+    """
+    folder = run.path if variant == run.own_variant else run.path / "variants" / variant
+    try:
+        stamp = (folder / "edges.csv").stat().st_mtime_ns
+    except OSError as error:
+        raise InputError(f"The run {run.name} has no result for {variant} yet.") from error
+    return _read(run, str(run.path), variant, stamp)
+
+
+# The stamp makes a variant that was recovered anew be read anew; the run itself is hashed by its path.
+@st.cache_resource(max_entries=24, show_spinner=False)
+def _read(_run: Run, path: str, variant: str, stamp: int) -> Result:
+    order, ccs, ocs = _run.order(variant), _run.ccs(variant), _run.ocs(variant)
+    return Result(
+        run=_run,
+        variant=variant,
+        order=order,
+        ccs=ccs,
+        criteria=_run.criteria(variant),
+        ocs=ocs,
+        steps=steps.all_steps(ccs),
+        places=placing.positions(order, frequencies(ocs, 1.0)),
+        curve=sensitivity(ocs, TAUS),
+        folds=int(ocs["fold"].nunique()),
+    )
+
+
+def variant_picker(result: Result) -> None:
+    """Which of the run's orders the result pages show; drawn only where there is a choice."""
+    available = result.run.variants()
+    if len(available) < 2:
+        return
+
+    def words(name: str) -> str:
+        return VARIANT_WORDS[name] + (" (as fitted)" if name == result.run.own_variant else "")
+
+    key = f"variant_{result.run.id}"
+    st.session_state[key] = result.variant
+    st.segmented_control(
+        "Order shown", available, format_func=words, key=key, required=True,
+        on_change=lambda: session.set_variant(st.session_state[key]),
+        help="All come from the same fitted networks. Ordering, Parents and Graph show the same one.",
+    )  # fmt: skip

@@ -1,0 +1,20 @@
+"""Lahman: the paper's case study on batting counts."""
+
+import streamlit as st
+
+from disco import lahman
+from pages.parts import intro, lahman_runs, lahman_sections
+from pages.parts.names import plain
+
+intro.page_intro(
+    "Lahman",
+    "The paper's case study: batting counts of baseball players, a row a player and season. Choose a cohort, fit a "
+    "few seeds, and see how far the causal orders agree with two sets of expected directions, beside the paper's own "
+    "figures.",
+)
+lahman_sections.warning()
+study = lahman_sections.choose()
+table = lahman_runs.cohort(study.years)
+st.caption(f"{len(table):,} rows × {table.shape[1]} columns. {plain(lahman.CREDIT)}")
+lahman_sections.fits(study)
+lahman_sections.results(study)
