@@ -27,7 +27,7 @@ from disco.runs.status import UNFINISHED, host
 if TYPE_CHECKING:
     from disco.progress import Event
 
-_GRACE_SECONDS = 1.5  # for a worker to write its checkpoint, before it is killed
+_GRACE_SECONDS = 1.4  # for a worker to write its checkpoint, before it is killed
 _KILL_SECONDS = 0.3
 _SPAWN_SECONDS = 0.2  # between a run's lock and its process
 

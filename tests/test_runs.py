@@ -10,7 +10,8 @@ import pandas as pd
 import pytest
 
 from disco.errors import FitStopped, InputError
-from disco.estimator import DISCO, Event
+from disco.estimator import DISCO
+from disco.progress import Event
 from disco.runs import Run, create_run, execute, list_runs, open_run, runs_root
 from disco.runs import events as losses
 from disco.runs.files import plain, read_frame, write_bytes, write_frame

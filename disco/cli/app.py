@@ -33,9 +33,12 @@ def run(arguments: argparse.Namespace) -> None:
         "server.address": ADDRESS,
         "server.port": port,
         "server.headless": arguments.headless,
+        "server.fileWatcherType": "none",  # a reloaded module would forget the loaded networks
         "browser.gatherUsageStats": False,
+        "logger.hideWelcomeMessage": True,
     }
     bootstrap.load_config_options(options)
+    print(f"DISCO opens at http://{ADDRESS}:{port} and ends with Ctrl-C.", flush=True)
     bootstrap.run(str(script), False, [], options)
 
 

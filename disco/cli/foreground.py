@@ -12,6 +12,8 @@ from disco.cli.progress import Progress
 from disco.errors import FitStopped
 from disco.runs import Run
 
+_STOPPING = (signal.SIGINT, signal.SIGTERM, signal.SIGHUP)
+
 
 def fit_here(run: Run, label: str, go_on: str) -> None:
     """Fit a new or unfinished run; the app sees it, and can cancel it.
@@ -35,7 +37,7 @@ def fit_here(run: Run, label: str, go_on: str) -> None:
 
 @contextmanager
 def _signals(stopping: threading.Event, progress: Progress) -> Iterator[None]:
-    """The first Ctrl-C or SIGTERM stops the fit after its present epoch, a second one at once."""
+    """The first Ctrl-C, SIGTERM or closed terminal stops the fit after its present epoch, a second one at once."""
 
     def stop(number: int, frame: FrameType | None) -> None:
         if stopping.is_set():
@@ -43,7 +45,7 @@ def _signals(stopping: threading.Event, progress: Progress) -> Iterator[None]:
         stopping.set()
         progress.say("stopping after this step; press Ctrl-C again to stop at once")
 
-    before = {number: signal.signal(number, stop) for number in (signal.SIGINT, signal.SIGTERM)}
+    before = {number: signal.signal(number, stop) for number in _STOPPING}
     try:
         yield
     finally:

@@ -15,6 +15,8 @@ from disco.metrics import a_top
 from disco.runs import Run, create_run
 from disco.settings import Settings
 
+_FIXED = {"preset", "seed", "transform", "levels", "boundary"}  # by flags of their own
+
 
 def run(arguments: argparse.Namespace) -> None:
     """Fit what is not yet fitted below DIR, and print one JSON line.
@@ -24,6 +26,8 @@ def run(arguments: argparse.Namespace) -> None:
     """
     first, last = parse_years(arguments.years)
     seeds, changes = parse_seeds(arguments.seeds), parse_assignments(arguments.set)
+    for name in _FIXED & set(changes):
+        raise InputError(f"{name} is no --set of this command; see disco lahman --help.")
     wanted = [
         settings(arguments.levels, arguments.boundary, seed, arguments.preset).replace(**changes) for seed in seeds
     ]

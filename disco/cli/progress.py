@@ -1,5 +1,6 @@
 """Progress on stderr: a bar on a terminal, a line every few per cent elsewhere."""
 
+import contextlib
 import sys
 import time
 from typing import TYPE_CHECKING, Self, TextIO
@@ -70,15 +71,14 @@ class Progress:
         return f", {duration((now - since) * (1 - progress) / (progress - at))} left"
 
     def _write(self, text: str) -> None:
-        self.stream.write(text)
-        self.stream.flush()
+        with contextlib.suppress(OSError):  # a terminal that is gone is no reason to stop
+            self.stream.write(text)
+            self.stream.flush()
 
 
 def duration(seconds: float) -> str:
-    """Under 1 s, 12 s, 3 min 20 s, 2 h 5 min."""
-    if seconds < 1:
-        return "under 1 s"
-    whole = round(seconds)
+    """12 s, 3 min 20 s, 2 h 5 min; at least 1 s."""
+    whole = max(1, round(seconds))
     if whole < 60:
         return f"{whole} s"
     if whole < 3600:

@@ -72,15 +72,15 @@ def _fit(run: Run, recorder: "_Recorder") -> "DISCO":
 def _finish(run: Run, model: "DISCO", recorder: "_Recorder") -> dict[str, Any]:
     """What a finished fit leaves in the status, with how far the estimate was off."""
     foretold = run.written_status().estimate
-    peak = recorder.peak_bytes
+    peak, seconds = recorder.peak_bytes, recorder.seconds
     if model.device_.type == "cuda":
         import torch
 
         peak = int(torch.cuda.max_memory_allocated())
     return {
-        "state": "done", "progress": 1.0, "eta": 0.0, "message": "", "seconds": recorder.seconds,
+        "state": "done", "progress": 1.0, "eta": 0.0, "message": "", "seconds": seconds,
         "finished_at": time.time(), "peak_bytes": peak, "rows_used": int(model.rows_used_),
-        "seconds_off": recorder.seconds / foretold["seconds"] if foretold else None,
+        "seconds_off": seconds / foretold["seconds"] if foretold else None,
         "bytes_off": peak / foretold["bytes"] if foretold else None,
     }  # fmt: skip
 
@@ -106,7 +106,7 @@ class _Recorder:
         self.best_epochs = dict(status.best_epochs)
         self.peak_bytes = status.peak_bytes or 0
         self.written = 0.0
-        self.last: "Event | None" = None
+        self.last: Event | None = None
         self.first: tuple[float, float] | None = None  # when, and at which progress, the fit began here
 
     @property

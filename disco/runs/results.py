@@ -2,6 +2,7 @@
 
 import os
 import shutil
+import tempfile
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -38,13 +39,15 @@ def select(ocs: pd.DataFrame, tau_z: float, pi_min: float) -> pd.DataFrame:
 
 def save(folder: Path, recovery: "Recovery", settings: Settings) -> None:
     """Write a recovered order and its scores as a folder that is wholly there or not."""
-    beside = folder.with_name(f".{folder.name}.{os.getpid()}.tmp")
-    shutil.rmtree(beside, ignore_errors=True)
-    beside.mkdir(parents=True)
+    folder.parent.mkdir(exist_ok=True)
+    beside = Path(tempfile.mkdtemp(prefix=".", suffix=".tmp", dir=folder.parent))
     edges = select(recovery.ocs, settings.tau_z, settings.pi_min)
     _frames(beside, list(recovery.order), recovery.ccs, recovery.criteria, recovery.ocs, edges)
     shutil.rmtree(folder, ignore_errors=True)
-    os.replace(beside, folder)
+    try:
+        os.replace(beside, folder)
+    except OSError:  # another tab has just put the same there
+        shutil.rmtree(beside, ignore_errors=True)
 
 
 def save_fit(folder: Path, model: "DISCO") -> None:

@@ -1,0 +1,77 @@
+"""The estimate before a start: the equation, a calibration that is kept, and what the run records of it."""
+
+import dataclasses
+import json
+import time
+
+import pytest
+
+from disco import estimate as estimates
+from disco.cost import stage_flops
+from disco.errors import InputError
+from disco.estimate import Speed, calibrate, check_memory, estimate, foretell, known, solve, stage_steps
+from disco.runs import create_run, execute, runs_root
+from disco.settings import Settings
+
+STAGES = ("joint", "projection", "ordering", "parents")
+SPEED = Speed("cpu", dict.fromkeys(STAGES, 5e10), dict.fromkeys(STAGES, 2e-3), time.time())
+TINY = Settings.of("preview", width=8, hidden_layers=2, joint_epochs=2, projection_epochs=2, noise_levels=2)
+
+
+def test_pace_and_cost_are_solved_exactly():
+    """Seconds made by the equation give back its pace and cost."""
+    wide, narrow = estimates._settings(512), estimates._settings(16)
+    rows, nodes = estimates._ROWS, estimates._NODES
+    seconds = [foretell(rows, nodes, settings, SPEED).by_stage for settings in (wide, narrow)]
+    found = solve(*seconds, wide, narrow, "cpu")
+    assert found.pace == pytest.approx(SPEED.pace) and found.cost == pytest.approx(SPEED.cost)
+
+
+def test_noise_makes_no_pace_infinite_or_negative():
+    wide, narrow = estimates._settings(512), estimates._settings(16)
+    found = solve(dict.fromkeys(STAGES, 1.0), dict.fromkeys(STAGES, 1.5), wide, narrow, "cpu")
+    assert all(0 < pace < 1e15 for pace in found.pace.values()) and all(cost >= 0 for cost in found.cost.values())
+
+
+def test_the_estimate_follows_the_work():
+    paper, few = Settings(), Settings.of("paper", joint_epochs=400)
+    base, half = (foretell(1400, 17, settings, SPEED) for settings in (paper, few))
+    assert half.by_stage["joint"] == pytest.approx(base.by_stage["joint"] / 2)
+    assert base.seconds == pytest.approx(sum(base.by_stage.values()))
+    floor = sum(stage_flops(1400, 17, paper).values()) / 5e10
+    overhead = sum(stage_steps(1400, 17, paper).values()) * 2e-3
+    assert base.seconds == pytest.approx(floor + overhead)
+    assert foretell(1400, 170, paper, SPEED).bytes > base.bytes > 1e8
+
+
+def test_a_calibration_is_short_and_kept(monkeypatch):
+    assert known("cpu") is None
+    speed = calibrate("cpu")
+    assert all(speed.pace[stage] > 1e8 for stage in STAGES)
+    assert known("cpu") == speed
+    monkeypatch.setattr(estimates, "_measure", lambda device: pytest.fail("measured again"))
+    assert calibrate("cpu") == speed and estimate(300, 5, TINY, "cpu").seconds > 0
+    path = next(runs_root().glob(".calibration-*"))
+    path.write_text(json.dumps({**dataclasses.asdict(speed), "measured_at": time.time() - 8 * 86400}))
+    assert known("cpu") is None  # too old
+    path.write_text("{torn")
+    assert known("cpu") is None
+
+
+def test_a_run_records_how_far_the_estimate_was_off(small_table, monkeypatch):
+    monkeypatch.setattr(estimates, "known", lambda device: SPEED)
+    run = create_run(small_table, TINY, name="estimated", device="cpu")
+    execute(run)
+    status = run.status()
+    assert status.estimate["by_stage"].keys() == set(STAGES)
+    assert status.seconds_off == pytest.approx(status.seconds / status.estimate["seconds"])
+    assert status.bytes_off == pytest.approx(status.peak_bytes / status.estimate["bytes"])
+    assert 0.3 < status.bytes_off < 3
+
+
+def test_too_large_a_fit_is_refused_in_words():
+    foretold = foretell(5000, 1000, Settings.of("paper", width=100_000), SPEED)
+    assert not foretold.fits_memory
+    with pytest.raises(InputError, match=r"needs about \d+\.\d GB of memory and .* free on cpu"):
+        check_memory(foretold)
+    check_memory(foretell(300, 5, TINY, SPEED))
