@@ -1,6 +1,6 @@
 """The look of every figure: colours for the colour-blind, readable on light and on dark, safe names.
 
-The colours are those of Okabe and Ito that keep a contrast of 3 to 1 on a white and on a near-black page;
+The colours are those of Okabe and Ito that keep a contrast of about 3 to 1 on a light and on a dark page;
 yellow, orange and sky blue do not and are left out. Backgrounds stay transparent, so a figure takes the
 page's or the notebook's.
 """

@@ -55,11 +55,14 @@ def _table(draft: Draft, view: list[int]) -> None:
 
 
 def _ticked(key: str, view: list[int]) -> None:
-    rows = st.session_state[key]["selection"]["rows"]
     now = session.draft()
     if now is not None:
-        hidden = set(now.columns) - set(view)
-        session.choose_columns(tuple(hidden | {view[row] for row in rows}))
+        session.choose_columns(ticked(now.columns, view, st.session_state[key]["selection"]["rows"]))
+
+
+def ticked(chosen: tuple[int, ...], view: list[int], rows: list[int]) -> tuple[int, ...]:
+    """The chosen positions after ticking `rows` of the columns in `view`; those out of sight stay as they were."""
+    return tuple(sorted({*chosen} - {*view} | {view[row] for row in rows}))
 
 
 def _frame(draft: Draft) -> pd.DataFrame:

@@ -6,7 +6,7 @@ from disco.settings import PRESETS, Settings
 from pages.parts import choices, session
 
 _PRESET_WORDS = {"paper": "Paper", "preview": "Preview"}
-_GROUPS: dict[str, tuple[tuple[str, str, str], ...]] = {
+GROUPS: dict[str, tuple[tuple[str, str, str], ...]] = {
     "Rows": (
         ("max_rows", "Rows used at most", "A seeded sample of the rows; empty uses all."),
         ("evaluation_rows", "Held-out rows scored a fold", "At most; empty scores every held-out row."),
@@ -87,7 +87,7 @@ def in_sight() -> None:
 def every_number() -> None:
     """All other settings, grouped."""
     with st.expander("All settings", icon=":material/settings:"):
-        for title, fields in _GROUPS.items():
+        for title, fields in GROUPS.items():
             st.markdown(f"**{title}**")
             columns = st.columns(3)
             for place, (name, label, text) in enumerate(fields):
@@ -105,7 +105,7 @@ def _format(name: str) -> dict[str, object]:
 def _differences(settings: Settings) -> list[str]:
     """Names of the settings listed here that are not the preset's."""
     plain = Settings.of(settings.preset)
-    listed = [name for fields in _GROUPS.values() for name, _, _ in fields]
+    listed = [name for fields in GROUPS.values() for name, _, _ in fields]
     return [name for name in listed if getattr(settings, name) != getattr(plain, name)]
 
 

@@ -1,6 +1,7 @@
 """A closer look at the loaded table: dispersion, one column's distribution, the first rows."""
 
 import streamlit as st
+from pandas.api.types import is_object_dtype
 
 from disco.figures import counts as figures
 from disco.figures.theme import plotly_config
@@ -47,7 +48,7 @@ def first_rows(draft: Draft) -> None:
         part = draft.table.iloc[:_ROWS, list(draft.columns[:_COLUMNS])].copy()
         part.columns = _distinct([shown(name) for name in part.columns])
         part.index = range(1, len(part) + 1)
-        part = part.astype(dict.fromkeys(part.select_dtypes("object"), str))
+        part = part.astype({name: str for name, kind in part.dtypes.items() if is_object_dtype(kind)})
         st.dataframe(part, height=320)
         if len(draft.columns) > _COLUMNS:
             st.caption(f"The first {_COLUMNS} of {len(draft.columns):,} chosen columns.")

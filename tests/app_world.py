@@ -1,0 +1,96 @@
+"""The app as tests see it: booted through app.py, with runs that need no fit."""
+
+import math
+import time
+from pathlib import Path
+
+import numpy as np
+import pandas as pd
+from streamlit.testing.v1 import AppTest
+
+from disco import runs
+from disco.runs import Run
+from disco.settings import Settings
+
+APP = str(Path(__file__).resolve().parents[1] / "app.py")
+HOSTILE = (
+    "<script>alert(1)</script>", "$x$", ":red[a]", "a|b", "`tick`", "**bold**", "http://evil.example/x", "a -> b",
+    "<b>bold</b>", ":smile:", "[l](javascript:alert(1))", "Zähler_ä",
+)  # fmt: skip
+TINY = Settings.of("preview", joint_epochs=40, projection_epochs=40, width=16, hidden_layers=1)
+
+
+def booted(page: str = "data", **address: str) -> AppTest:
+    """The app with one page open at an address."""
+    at = AppTest.from_file(APP, default_timeout=60)
+    for name, value in address.items():
+        at.query_params[name] = value
+    at.run()
+    if page != "data":
+        at.switch_page(f"pages/views/{page}.py")
+        for name, value in address.items():
+            at.query_params[name] = value
+        at.run()
+    assert not at.exception, at.exception
+    return at
+
+
+def texts(at: AppTest) -> str:
+    """Everything written on the page."""
+    kinds = ("title", "subheader", "markdown", "caption", "error", "warning", "info", "success")
+    return "\n".join(str(element.value) for kind in kinds for element in getattr(at, kind))
+
+
+def button(at: AppTest, label: str) -> object:
+    """The first button whose label contains a text."""
+    return next(found for found in at.button if label in found.label)
+
+
+def upload(at: AppTest, name: str, content: bytes) -> AppTest:
+    """Upload a file on Data."""
+    return at.file_uploader(key="upload").set_value((name, content, "text/csv")).run()
+
+
+def csv(table: pd.DataFrame) -> bytes:
+    """A table as the bytes of a CSV file."""
+    return table.to_csv(index=False).encode()
+
+
+def poisson(rows: int = 90, names: tuple[str, ...] = ("a", "b", "c")) -> pd.DataFrame:
+    """Independent Poisson counts."""
+    counts = np.random.default_rng(0).poisson(3.0, (rows, len(names)))
+    return pd.DataFrame(counts, columns=list(names))
+
+
+def losses(joint: int, projection: int, lowest: int | None = None) -> list[tuple]:
+    """Lines of events: losses that fall, validation rising again after epoch `lowest` of the joint network."""
+    lines = []
+    for stage, epochs in (("joint", joint), ("projection", projection)):
+        turn = lowest if stage == "joint" and lowest else epochs
+        for epoch in range(1, epochs + 1):
+            for fold in (1, 2, 3):
+                train = 10 / epoch + fold
+                validation = 1 + train + 0.3 * max(0, epoch - turn) if epoch % 5 == 0 else math.nan
+                lines.append((epoch, stage, fold, train, validation))
+    return lines
+
+
+def events(joint: int = 40, projection: int = 40, lowest: int | None = None) -> pd.DataFrame:
+    """The same as the frame of `Run.events`."""
+    return pd.DataFrame(losses(joint, projection, lowest), columns=["epoch", "stage", "fold", "train", "validation"])
+
+
+def written_run(table: pd.DataFrame, name: str = "made by hand", lowest: int | None = None, **status: object) -> Run:
+    """A run whose files were written without a fit.
+
+    Args:
+        lowest: the joint epoch after which validation rises.
+        status: of the run; done unless given.
+    """
+    run = runs.create_run(table, TINY, name=name, source="A test.")
+    shown = events(lowest=lowest).replace({np.nan: None})
+    run.events_path.write_text("".join(f"{line.to_json()}\n" for _, line in shown.iterrows()))
+    best = {"joint": [lowest or 40] * 3, "projection": [40] * 3}
+    given = {"state": "done", "progress": 1.0, "seconds": 83.0, "best_epochs": best, "device": "cpu", **status}
+    run.update(queued_at=time.time(), **given)
+    return run

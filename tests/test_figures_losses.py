@@ -1,0 +1,94 @@
+"""Loss curves: smoothing, marks, words."""
+
+import numpy as np
+import pandas as pd
+import pytest
+from app_world import events
+
+from disco.figures.losses import loss_curves, said_in_words, smooth
+from disco.figures.theme import FOLD_COLOURS, fold_colour, fold_dash
+
+
+def test_smoothing_is_the_debiased_moving_average():
+    values, weight = np.array([4.0, 2.0, 6.0]), 0.5
+    weights = [[1], [0.5, 1], [0.25, 0.5, 1]]
+    expected = [np.average(values[: len(each)], weights=each) for each in weights]
+    np.testing.assert_allclose(smooth(values, weight), expected)
+
+
+def test_smoothing_leaves_constants_and_gaps_alone():
+    np.testing.assert_allclose(smooth(np.full(9, 3.0), 0.9), 3.0)
+    found = smooth(np.array([1.0, np.nan, 3.0]), 0.5)
+    assert np.isnan(found[1]) and np.isfinite(found[2])
+    np.testing.assert_array_equal(smooth(np.array([1.0, 5.0]), 0.0), [1.0, 5.0])
+
+
+def test_no_losses_is_said():
+    figure = loss_curves(events().iloc[:0], "joint")
+    assert "No joint losses yet" in figure.layout.annotations[0].text
+
+
+def test_a_colour_a_fold_and_one_legend_entry_each():
+    figure = loss_curves(events(), "joint")
+    lines = [trace for trace in figure.data if trace.hovertemplate]
+    assert {trace.line.color for trace in lines} == set(FOLD_COLOURS[:3])
+    assert [trace.name for trace in figure.data if trace.showlegend] == ["Fold 1", "Fold 2", "Fold 3"]
+    assert {"Fold 2 train", "Fold 2 validation"} <= {
+        trace.hovertemplate.split("<extra>")[1].removesuffix("</extra>") for trace in lines
+    }
+
+
+def test_folds_can_be_picked():
+    figure = loss_curves(events(), "projection", folds=[2])
+    assert {trace.legendgroup for trace in figure.data} == {"fold2"}
+
+
+def test_the_best_epoch_is_marked_where_it_was_validated():
+    figure = loss_curves(events(lowest=20), "joint", best_epochs=[20, 20, 0])
+    stars = [trace for trace in figure.data if trace.marker.symbol == "star"]
+    assert [trace.x[0] for trace in stars] == [20, 20]
+    part = events(lowest=20).query("stage == 'joint' and fold == 1 and epoch == 20")
+    assert stars[0].y[0] == pytest.approx(part["validation"].iloc[0])
+
+
+def test_measured_values_stay_in_sight_when_smoothed():
+    plain, smoothed = loss_curves(events(), "joint"), loss_curves(events(), "joint", smoothing=0.8)
+    assert len(smoothed.data) == 2 * len(plain.data)
+
+
+def test_long_fits_send_few_points_and_the_last_one():
+    figure = loss_curves(events(joint=5000, projection=1), "joint")
+    longest = max(len(trace.x) for trace in figure.data)
+    assert longest <= 501
+    assert all(trace.x[-1] == 5000 for trace in figure.data)
+
+
+def test_first_epochs_do_not_flatten_the_rest():
+    frame = events()
+    frame.loc[frame["epoch"] == 1, "train"] = 1e6
+    assert loss_curves(frame, "joint").layout.yaxis.range[1] < 100
+
+
+def test_one_epoch_is_drawn():
+    figure = loss_curves(events(joint=1, projection=1), "joint")
+    assert all("markers" in trace.mode for trace in figure.data)
+
+
+def test_overfitting_in_words():
+    assert "No sign of overfitting" in said_in_words(events(), "joint")
+    words = said_in_words(events(lowest=20), "joint")
+    assert "folds 1, 2, 3" in words and "epoch 20" in words and "star" in words
+    one = events()
+    late = (one["fold"] == 3) & (one["stage"] == "projection") & (one["epoch"] > 25)
+    one.loc[late, "validation"] += 5
+    assert "in fold 3:" in said_in_words(one, "projection") and "last epoch" in said_in_words(one, "projection")
+
+
+def test_little_to_say_is_not_said():
+    assert said_in_words(events(joint=10), "joint") == ""
+    assert said_in_words(pd.DataFrame(columns=events().columns), "joint") == ""
+
+
+def test_more_folds_than_colours_differ_by_dash():
+    pairs = {(fold_colour(fold), fold_dash(fold)) for fold in range(15)}
+    assert len(pairs) == 15
