@@ -30,10 +30,11 @@ if TYPE_CHECKING:
     from disco.progress import Event
 
 _ROWS, _NODES = 768, 5  # of the calibration's table: batches as full as the paper's
-_EPOCHS = 3  # the first is not counted
+_EPOCHS = 4  # the first is not counted, nor those that other programs slowed down
 _WIDE, _NARROW = 512, 16
-_LIBRARY_BYTES = {"cpu": 450 << 20, "cuda": 0}  # of Python, torch and pandas before a fit
+_LIBRARY_BYTES = {"cpu": 480 << 20, "cuda": 0}  # of Python, torch and pandas before a fit
 _VALID_SECONDS = 7 * 86400.0
+_TOLERATED = 2.0  # times too long or too short
 _calibrating = threading.Lock()
 _measured: dict[tuple[str, int], "Speed"] = {}  # by device and threads, for all folders of runs of this process
 
@@ -162,6 +163,13 @@ def known(device: str) -> Speed | None:
     return speed if 0 <= time.time() - speed.measured_at < _VALID_SECONDS else None
 
 
+def review(device: str, seconds_off: float) -> None:
+    """Measure anew before the next estimate, when one was off twofold: the calibration met a busy machine."""
+    if not 1 / _TOLERATED <= seconds_off <= _TOLERATED:
+        _path(device).unlink(missing_ok=True)
+        _measured.pop((device, torch_threads()), None)
+
+
 def torch_threads() -> int:
     """Threads a fit uses in this process."""
     import torch
@@ -191,7 +199,7 @@ def solve(slow: dict[str, float], fast: dict[str, float], wide: Settings, narrow
 
 
 def _stage_seconds(table: pd.DataFrame, settings: Settings, device: str) -> dict[str, float]:
-    """Seconds of each stage of a fit, the first epoch of a training stage replaced by a later one."""
+    """Seconds of each stage of a fit, training stages by their fastest epoch."""
     from disco.estimator import DISCO
 
     seen: dict[str, list[float]] = {}
@@ -204,7 +212,7 @@ def _stage_seconds(table: pd.DataFrame, settings: Settings, device: str) -> dict
     seconds, before = {}, begun
     for stage, times in seen.items():
         if stage in ("joint", "projection"):
-            seconds[stage] = float(np.median(np.diff(times))) * len(times)
+            seconds[stage] = float(np.diff(times).min()) * len(times)
         else:
             seconds[stage] = times[-1] - before
         before = times[-1]

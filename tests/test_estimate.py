@@ -58,6 +58,15 @@ def test_a_calibration_is_short_and_kept(monkeypatch):
     assert known("cpu") is None
 
 
+def test_an_estimate_far_off_is_measured_anew(monkeypatch):
+    monkeypatch.setattr(estimates, "_measured", {("cpu", estimates.torch_threads()): SPEED})
+    assert calibrate("cpu") == SPEED
+    estimates.review("cpu", 0.7)  # as after early stopping
+    assert known("cpu") == SPEED
+    estimates.review("cpu", 3.0)
+    assert known("cpu") is None and not estimates._measured
+
+
 def test_a_run_records_how_far_the_estimate_was_off(small_table, monkeypatch):
     monkeypatch.setattr(estimates, "known", lambda device: SPEED)
     run = create_run(small_table, TINY, name="estimated", device="cpu")

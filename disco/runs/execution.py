@@ -71,8 +71,13 @@ def _fit(run: Run, recorder: "_Recorder") -> "DISCO":
 
 def _finish(run: Run, model: "DISCO", recorder: "_Recorder") -> dict[str, Any]:
     """What a finished fit leaves in the status, with how far the estimate was off."""
+    from disco.estimate import review
+
     foretold = run.written_status().estimate
     peak, seconds = recorder.peak_bytes, recorder.seconds
+    seconds_off = seconds / foretold["seconds"] if foretold else None
+    if seconds_off is not None:
+        review(model.device_.type, seconds_off)
     if model.device_.type == "cuda":
         import torch
 
@@ -80,7 +85,7 @@ def _finish(run: Run, model: "DISCO", recorder: "_Recorder") -> dict[str, Any]:
     return {
         "state": "done", "progress": 1.0, "eta": 0.0, "message": "", "seconds": seconds,
         "finished_at": time.time(), "peak_bytes": peak, "rows_used": int(model.rows_used_),
-        "seconds_off": seconds / foretold["seconds"] if foretold else None,
+        "seconds_off": seconds_off,
         "bytes_off": peak / foretold["bytes"] if foretold else None,
     }  # fmt: skip
 
