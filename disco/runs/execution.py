@@ -21,6 +21,7 @@ if TYPE_CHECKING:
 Callback = Callable[["Event"], bool | None]
 
 _STATUS_SECONDS = 0.25  # between two writings of the status
+_TELLING_SECONDS = 5.0  # of a fit that says something of the machine's speed
 _ETA_SECONDS = 1.0  # of fitting before the time left is told from its pace
 
 
@@ -76,7 +77,7 @@ def _finish(run: Run, model: "DISCO", recorder: "_Recorder") -> dict[str, Any]:
     foretold = run.written_status().estimate
     peak, seconds = recorder.peak_bytes, recorder.seconds
     seconds_off = seconds / foretold["seconds"] if foretold else None
-    if seconds_off is not None:
+    if seconds_off is not None and seconds > _TELLING_SECONDS:
         review(model.device_.type, seconds_off)
     if model.device_.type == "cuda":
         import torch
