@@ -56,13 +56,14 @@ function makeView(place) {
   });
   network.on("hoverNode", (event) => say(view.data.nodes.find((node) => node.id === event.node)?.title, event.pointer));
   network.on("hoverEdge", (event) => say(view.data.edges.find((edge) => edge.id === event.edge)?.title, event.pointer));
+  frame.addEventListener("mouseleave", () => (hover.hidden = true));
   for (const end of ["blurNode", "blurEdge", "dragStart", "zoom"]) network.on(end, () => (hover.hidden = true));
   // Seen from afar, the picked node and its neighbours keep a size that can be read.
   const speakUp = () => {
     const spoken = Math.round(Math.min(60, Math.max(15, 12 / network.getScale())));
     if (spoken === view.spoken || !view.data) return;
     view.spoken = spoken;
-    if (view.picked !== null) draw(view, nodes, edges, frame);
+    draw(view, nodes, edges, frame);
   };
   network.on("zoom", speakUp);
   network.on("animationFinished", speakUp);
@@ -124,18 +125,18 @@ function draw(view, nodes, edges, frame) {
   const parents = new Set(data.edges.filter((edge) => known && edge.to === picked).map((edge) => edge.from));
   const children = new Set(data.edges.filter((edge) => known && edge.from === picked).map((edge) => edge.to));
   const role = (id) => (id === picked ? "picked" : parents.has(id) ? "parent" : children.has(id) ? "child" : "other");
-  replace(nodes, data.nodes.map((node) => asNode(node, role(node.id), known, data.roles, colour, view.spoken)));
+  replace(nodes, data.nodes.map((node) => asNode(node, role(node.id), known, data.roles, colour, view.spoken, data.nodes.length <= 40)));
   replace(edges, data.edges.map((edge) => asEdge(edge, picked, known, data.roles, colour, data.edges.length > 150)));
 }
 
-function asNode(node, role, known, roles, colour, spoken) {
+function asNode(node, role, known, roles, colour, spoken, few) {
   const faint = known && role === "other";
   const border = { picked: colour.ink, parent: roles.parent, child: roles.child, other: colour.line }[role];
   return {
     id: node.id, label: node.label, x: node.x, y: node.y, shape: "box", opacity: faint ? 0.45 : 1,
     borderWidth: role === "other" ? 1 : 3, borderWidthSelected: 3,
     color: { background: colour.box, border, highlight: { background: colour.box, border }, hover: { background: colour.box, border: colour.ink } },
-    font: { color: colour.ink, size: role === "other" ? 15 : spoken, face: colour.font },
+    font: { color: colour.ink, size: role === "other" && !few ? 15 : spoken, face: colour.font },
   };
 }
 
@@ -144,7 +145,7 @@ function asEdge(edge, picked, known, roles, colour, many) {
   const tint = !known || !touches ? colour.ink : edge.to === picked ? roles.parent : roles.child;
   return {
     id: edge.id, from: edge.from, to: edge.to, width: edge.width, dashes: edge.whole ? false : [7, 5],
-    color: { color: tint, highlight: tint, hover: tint, opacity: known ? (touches ? 1 : 0.07) : (edge.whole ? 0.5 : 0.35) * (many ? 0.7 : 1) },
+    color: { color: tint, highlight: tint, hover: tint, opacity: known ? (touches ? 1 : many ? 0.07 : 0.2) : (edge.whole ? 0.5 : 0.35) * (many ? 0.7 : 1) },
   };
 }
 

@@ -74,7 +74,7 @@ def _arrow(fig: go.Figure, parent: str, child: str, agree: int, runs: int, is_ed
         marker={"symbol": "arrow", "angleref": "previous", "size": [0, 15], "standoff": 21, "color": colour,
                 "opacity": 1, "line": {"width": 0}},
     )  # fmt: skip
-    at = 0.45
+    at = 0.6
     fig.add_scatter(
         x=[x0 + at * (x1 - x0)], y=[y0 + at * (y1 - y0)], mode="markers+text", text=f"{agree}/{runs}", showlegend=False,
         textfont={"color": "#FFFFFF", "size": 11}, marker={"size": 24, "color": colour},
@@ -100,7 +100,7 @@ def agreement(ours: pd.DataFrame, paper: pd.DataFrame, controls: Mapping[str, tu
         paper: columns label, r7, r17.
         controls: what sorting the columns reaches, (r7, r17) by name.
     """
-    labels = list(dict.fromkeys([*ours["label"], *paper["label"], *(f"sorted by {name}" for name in controls)]))
+    labels = list(dict.fromkeys([*ours["label"], *paper["label"], *controls]))
     row = {label: place for place, label in enumerate(labels)}
     fig = make_subplots(rows=1, cols=2, shared_yaxes=True, subplot_titles=["R7", "R17"], horizontal_spacing=0.05)
     for column, name in enumerate(("r7", "r17"), start=1):
@@ -111,7 +111,7 @@ def agreement(ours: pd.DataFrame, paper: pd.DataFrame, controls: Mapping[str, tu
             ("our mean", means, means.index, {"symbol": "circle", "size": 12, "color": roles.PICKED}),
             ("the paper's mean", paper[name], paper["label"],
              {"symbol": "diamond-open", "size": 11, "color": roles.ACCENT}),
-            ("control", [pair[column - 1] for pair in controls.values()], [f"sorted by {n}" for n in controls],
+            ("sorting control", [pair[column - 1] for pair in controls.values()], list(controls),
              {"symbol": "x-thin-open", "size": 9, "color": roles.MUTED}),
         )  # fmt: skip
         for words, values, where, marker in marks:
@@ -120,7 +120,7 @@ def agreement(ours: pd.DataFrame, paper: pd.DataFrame, controls: Mapping[str, tu
                 showlegend=first, marker={**marker, "line": {"width": 2}}, customdata=list(where), row=1, col=column,
                 hovertemplate="%{customdata}: %{x:.3f}<extra>" + words + "</extra>",
             )  # fmt: skip
-    fig.update_xaxes(range=[-0.04, 1.04], tickvals=[0, 0.25, 0.5, 0.75, 1.0], title="share of directions respected")
+    fig.update_xaxes(range=[-0.04, 1.04], tickvals=[0, 0.5, 1.0], title="share respected")
     fig.update_yaxes(tickvals=list(row.values()), ticktext=[theme.label(label, 30) for label in labels],
                      range=[len(labels) - 0.4, -0.6], showgrid=False)  # fmt: skip
     roles.titled(fig, _agreement_title(ours), height=190 + 26 * len(labels))

@@ -122,7 +122,7 @@ def matrix(
     rows, columns = table["parent"].map(place).to_numpy(), table["child"].map(place).to_numpy()
     values = np.full((len(order), len(order)), np.nan)
     values[rows, columns] = table[by].to_numpy()
-    words = [theme.label(node, 18) for node in order]
+    words = _different([theme.label(node, 18) for node in order])
     fig = go.Figure(_cells(values, by, words))
     kept = (table["frequency"] >= pi_min - 1e-9).to_numpy()
     size = max(3.0, min(12.0, 420 / len(order)))
@@ -160,23 +160,23 @@ def _cells(values: np.ndarray, by: str, words: list[str]) -> go.Heatmap:
         colours |= {"zmin": 0.0, "zmax": 1.0}
     gap = 1 if len(words) <= 60 else 0
     return go.Heatmap(
-        z=drawn, text=_hover(values, words),
-        hovertemplate="%{text}: %{customdata:.3g}<extra>" + MATRIX_VALUES[by] + "</extra>",
+        z=drawn, x=words, y=words,
+        hovertemplate="%{y} → %{x}: %{customdata:.3g}<extra>" + MATRIX_VALUES[by] + "</extra>",
         customdata=values, xgap=gap, ygap=gap, hoverongaps=False, **colours,
     )  # fmt: skip
 
 
-def _hover(values: np.ndarray, words: list[str]) -> list[list[str]]:
-    return [
-        [f"{parent} → {child}" if known else "" for child, known in zip(words, row, strict=True)]
-        for parent, row in zip(words, np.isfinite(values), strict=True)
-    ]
+def _different(words: list[str]) -> list[str]:
+    """Names that were cut to the same letters get their place as well: an axis tells its categories by name."""
+    seen = {word for word in words if words.count(word) > 1}
+    return [f"{word} ({place})" if word in seen else word for place, word in enumerate(words, 1)]
 
 
 def _matrix_axes(fig: go.Figure, words: list[str]) -> None:
     every = -(-len(words) // 35)
     places = list(range(0, len(words), every))
-    ticks = {"tickvals": places, "ticktext": [words[place] for place in places], "showgrid": False, "zeroline": False}
+    ticks = {"type": "category", "tickvals": places, "ticktext": [words[place] for place in places],
+             "showgrid": False, "zeroline": False}  # fmt: skip
     fig.update_xaxes(**ticks, title="child, in causal order", tickangle=-60, range=[-0.5, len(words) - 0.5])
     fig.update_yaxes(**ticks, title="parent, in causal order", range=[len(words) - 0.5, -0.5])
 

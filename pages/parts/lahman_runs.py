@@ -121,9 +121,9 @@ def controls(table: pd.DataFrame) -> dict[str, tuple[float, float]]:
     """What sorting the columns reaches on R7 and R17, both ways round."""
     by_mean, by_excess = metrics.order_by_mean(table), metrics.order_by_excess(table)
     orders = {
-        "rising mean": by_mean,
-        "falling mean": by_mean[::-1],
-        "rising variance − mean": by_excess,
-        "falling variance − mean": by_excess[::-1],
+        "by rising mean": by_mean,
+        "by falling mean": by_mean[::-1],
+        "by rising var. − mean": by_excess,
+        "by falling var. − mean": by_excess[::-1],
     }
     return {name: (metrics.a_top(o, lahman.R7), metrics.a_top(o, lahman.R17)) for name, o in orders.items()}

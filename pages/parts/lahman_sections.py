@@ -63,8 +63,13 @@ def fits(study: Study) -> None:
     if not missing:
         return
     seeds = ", ".join(map(str, missing))
-    if st.button(f"Start the missing fits: seed {seeds}", type="primary", icon=":material/play_arrow:",
-                 key="lahman_start", help="They wait for each other, one at a time, and go on when you leave the page."):  # fmt: skip
+    if st.button(
+        f"Start the missing fits: seed {seeds}",
+        type="primary",
+        icon=":material/play_arrow:",
+        key="lahman_start",
+        help="They wait for each other, one at a time, and go on when you leave the page.",
+    ):
         try:
             for seed in missing:
                 lahman_runs.start(study, seed)
@@ -149,7 +154,7 @@ def _score_table(table: pd.DataFrame) -> None:
         for name, size in (("r7", 7), ("r17", 17))
     }
     st.dataframe(
-        shown[["label", "seed", "r7", "r17"]].assign(**{"of7": fractions["r7"], "of17": fractions["r17"]}), hide_index=True,
+        shown[["label", "seed", "r7", "r17"]].assign(of7=fractions["r7"], of17=fractions["r17"]), hide_index=True,
         column_config={
             "label": "Levels, boundary, seasons", "seed": "Seed", "of7": "of R7", "of17": "of R17",
             "r7": st.column_config.NumberColumn("R7", format="%.3f"),

@@ -10,16 +10,16 @@ from disco.figures.words import how_many
 from pages.parts.names import code
 from pages.parts.results import Result
 
-REACH = {"All nodes": None, "1 step": 1, "2 steps": 2}
+REACH = {"All": None, "1 step": 1, "2 steps": 2}
 
 
 def neighbourhood(graph: nx.DiGraph, node: str | None) -> nx.DiGraph:
     """The part of the graph that the reader wants to see: all, or what lies near the picked node."""
     reach = st.segmented_control(
-        "Show", list(REACH), default="All nodes", key="graph_reach", required=True, disabled=node is None,
+        "Show", list(REACH), default="All", key="graph_reach", required=True, disabled=node is None,
         help="All nodes, or those within one or two edges of the picked node." if node else "Pick a node first.",
     )  # fmt: skip
-    steps = REACH[reach or "All nodes"]
+    steps = REACH[reach or "All"]
     return graph if node is None or steps is None else drawing.around(graph, node, steps)
 
 
@@ -54,9 +54,9 @@ def _table(title: str, edges: list[tuple[str, dict]], result: Result) -> None:
     st.dataframe(
         rows[["node", "ocs", "z", "folds"]], hide_index=True, height=min(38 + 35 * len(rows), 260),
         column_config={
-            "node": st.column_config.TextColumn("Node", width="small"),
-            "ocs": st.column_config.NumberColumn("OCS", format="%.3g", width="small"),
-            "z": st.column_config.NumberColumn("Z", format="%.2f", width="small"),
-            "folds": st.column_config.TextColumn("Folds", width="small", help="Folds in which the edge passes τ_Z."),
+            "node": st.column_config.TextColumn("Node", width=96),
+            "ocs": st.column_config.NumberColumn("OCS", format="%.3g", width=60),
+            "z": st.column_config.NumberColumn("Z", format="%.2f", width=56),
+            "folds": st.column_config.TextColumn("Folds", width=48, help="Folds in which the edge passes τ_Z."),
         },
     )  # fmt: skip

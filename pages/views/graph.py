@@ -17,7 +17,7 @@ result = results.shown(run)
 results.variant_picker(result)
 tau_z, pi_min = thresholds.sliders(result, "graph")
 graph = result.graph(tau_z, pi_min)
-left, right = st.columns([3, 1], gap="medium")
+left, right = st.columns([5, 2], gap="medium")
 with right:
     node = picked.node_box(
         "Find a node", result.order, "graph_search", "Type some letters of its name.", then=graph_view.focus_on

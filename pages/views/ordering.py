@@ -15,8 +15,8 @@ intro.page_intro(
 run = session.require_run()
 result = results.shown(run)
 results.variant_picker(result)
-st.markdown("Causal order, source first: " + " → ".join(code(node) for node in result.order[:40]))
-if len(result.order) > 40:
+st.markdown("Causal order, source first: " + " → ".join(code(node) for node in result.order[:24]))
+if len(result.order) > 24:
     with st.expander(f"All {how_many(len(result.order), 'node')}"):
         st.markdown(" → ".join(code(node) for node in result.order))
 st.subheader("Step by step", anchor=False)
