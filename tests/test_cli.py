@@ -315,3 +315,25 @@ def wait_for_server(port: int) -> None:
         except OSError:
             time.sleep(0.1)
     raise AssertionError("the app did not start")
+
+
+def test_a_fit_waits_for_the_device_and_can_be_interrupted_there(counts, small_table, tmp_path):
+    from disco.cli.choices import parse_assignments
+    from disco.runs import create_run
+    from disco.settings import Settings
+
+    endless = parse_assignments([text for text in ENDLESS if "=" in text])
+    busy = create_run(small_table, Settings.of("preview", **endless), name="busy", device="cpu")
+    jobs.start(busy)
+    command = [sys.executable, "-m", "disco", "fit", counts, "--out", out(tmp_path), *SHORT]
+    with subprocess.Popen(command, cwd=ROOT, stderr=subprocess.PIPE, text=True) as waiting:
+        try:
+            lines = iter(waiting.stderr.readline, "")
+            assert any("waiting for the device, in use by another fit" in line for line in lines)
+            run = open_run(Path(out(tmp_path)))
+            assert run.status().state == "queued" and jobs.queue_position(run) == 1
+            waiting.send_signal(signal.SIGINT)
+            assert waiting.wait(20) == 130 and run.status().state == "cancelled"
+        finally:
+            jobs.cancel(busy)
+    assert main(["fit", counts, "--out", out(tmp_path), "--resume"]) == 0
