@@ -127,7 +127,8 @@ def matrix(
     kept = (table["frequency"] >= pi_min - 1e-9).to_numpy()
     size = max(3.0, min(12.0, 420 / len(order)))
     fig.add_scatter(
-        x=columns[kept], y=rows[kept], mode="markers", name="kept edge", hoverinfo="skip",
+        x=[words[place] for place in columns[kept]],
+        y=[words[place] for place in rows[kept]], mode="markers", name="kept edge", hoverinfo="skip",
         marker={"symbol": "square-open", "size": size, "color": roles.ACCENT,
                 "line": {"width": 2 if size > 6 else 1.2}},
     )  # fmt: skip
@@ -174,8 +175,7 @@ def _different(words: list[str]) -> list[str]:
 
 def _matrix_axes(fig: go.Figure, words: list[str]) -> None:
     every = -(-len(words) // 35)
-    places = list(range(0, len(words), every))
-    ticks = {"type": "category", "tickvals": places, "ticktext": [words[place] for place in places],
+    ticks = {"type": "category", "tickvals": words[::every],
              "showgrid": False, "zeroline": False}  # fmt: skip
     fig.update_xaxes(**ticks, title="child, in causal order", tickangle=-60, range=[-0.5, len(words) - 0.5])
     fig.update_yaxes(**ticks, title="parent, in causal order", range=[len(words) - 0.5, -0.5])

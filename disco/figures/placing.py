@@ -62,6 +62,6 @@ def _ties(order: Sequence[str], candidates: pd.DataFrame) -> np.ndarray:
     place = {node: index for index, node in enumerate(order)}
     tie = np.zeros((len(order), len(order)))
     strong = candidates[candidates["z"] > 1]
-    rows, cols = strong["parent"].map(place).to_numpy(), strong["child"].map(place).to_numpy()
+    rows, cols = (strong[end].map(place).to_numpy(dtype=int) for end in ("parent", "child"))
     tie[rows, cols] = np.minimum(strong["z"].to_numpy(), 6.0) ** 2
     return tie + tie.T

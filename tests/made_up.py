@@ -1,0 +1,63 @@
+"""Results written by hand: a run folder as a finished fit leaves it, with no network behind it."""
+
+import numpy as np
+import pandas as pd
+
+from disco import runs
+from disco.parents.ocs import select, tidy
+from disco.runs import results
+from disco.settings import Settings
+
+HOSTILE = ["A", "<script>alert(1)</script>", "**bold** $x$", '"q" & co', "B_2", "a_name_longer_than_an_axis_has_room"]
+
+
+def ordering(order: list[str], folds: int = 3, seed: int = 0) -> tuple[pd.DataFrame, pd.DataFrame]:
+    """Scores in which the last node left always has the smallest mean, and the four criteria beside them."""
+    rng = np.random.default_rng(seed)
+    scores, criteria = [], []
+    for step in range(1, len(order)):
+        left = order[: len(order) - step + 1]
+        values = np.exp(rng.normal(0.0, 0.3, (len(left), folds))) * 0.1
+        values[-1] *= 0.6 * values.mean(axis=1).min() / values[-1].mean()
+        for place, node in enumerate(left):
+            for fold in range(folds):
+                value = values[place, fold]
+                scores.append((step, len(left), node, fold + 1, value, place == len(left) - 1))
+                criteria.append((step, node, fold + 1, value, value * 1.1, value * 3, value * 4))
+    names = ["step", "node", "fold", "ccs_clipped", "ccs_admissible", "constant_clipped", "constant_admissible"]
+    ccs = pd.DataFrame(scores, columns=["step", "remaining", "node", "fold", "score", "chosen"])
+    return ccs, pd.DataFrame(criteria, columns=names)
+
+
+def candidates(order: list[str], folds: int = 3, seed: int = 0) -> pd.DataFrame:
+    """OCS in which each node's first candidate stands out."""
+    rng = np.random.default_rng(seed)
+    found = {}
+    for place in range(1, len(order)):
+        values = rng.gamma(3.0, 0.01, (folds, place))
+        values[:, 0] += 0.3
+        found[order[place]] = values
+    return tidy(found, order)
+
+
+def curvature(levels: int, within: float, rows: int = 600, seed: int = 0) -> pd.DataFrame:
+    """Curvature that falls with the rank and spreads by `within` around it."""
+    rng = np.random.default_rng(seed)
+    rank = rng.integers(0, levels, rows)
+    columns = {"fold": rng.integers(1, 4, rows), "row": np.arange(1, rows + 1), "rank": rank}
+    values = -np.log1p(rank) + rng.normal(0.0, within, rows)
+    return pd.DataFrame({**columns, "curvature": values, "admissible": rank + 2 < levels})
+
+
+def finished_run(nodes: int | list[str], name: str = "made up", settings: Settings | None = None) -> runs.Run:
+    """A run that reads as done."""
+    order = [f"x{k}" for k in range(1, nodes + 1)] if isinstance(nodes, int) else list(nodes)
+    chosen = settings or Settings.of("preview", joint_epochs=1, projection_epochs=1, width=8)
+    table = pd.DataFrame(np.random.default_rng(0).poisson(3.0, (60, len(order))), columns=order)
+    truth = pd.DataFrame({"parent": order[:-1], "child": order[1:]})
+    run = runs.create_run(table, chosen, name=name, truth=truth)
+    ccs, criteria = ordering(order)
+    ocs = candidates(order)
+    results._frames(run.path, order, ccs, criteria, ocs, select(ocs, chosen.tau_z, chosen.pi_min))
+    run.update(state="done", progress=1.0)
+    return run

@@ -1,0 +1,90 @@
+"""The graph as pictures: places that do not move, names that stay data, no request to any network."""
+
+import re
+import xml.etree.ElementTree as ElementTree
+
+import pytest
+from made_up import HOSTILE, candidates
+
+from disco import graph as graphs
+from disco.figures import graph as drawing
+from disco.figures import placing
+from disco.parents.ocs import frequencies, select
+
+ORDER = [f"x{k}" for k in range(30)]
+
+
+def made(order: list[str], tau_z: float = 1.0):
+    ocs = candidates(order)
+    return graphs.build(order, select(ocs, tau_z, 1.0)), placing.positions(order, frequencies(ocs, 1.0))
+
+
+@pytest.mark.parametrize("nodes", [2, 3, 17, 200])
+def test_every_possible_edge_points_down_and_no_two_nodes_share_a_place(nodes):
+    order = [f"x{k}" for k in range(nodes)]
+    places = placing.positions(order, frequencies(candidates(order), 1.0))
+    heights = [places[node][1] for node in order]
+    assert all(first < second for first, second in zip(heights, heights[1:], strict=False))
+    assert len(set(places.values())) == nodes
+
+
+def test_places_do_not_depend_on_the_threshold():
+    assert made(ORDER, 0.5)[1] == made(ORDER, 3.0)[1]
+
+
+def test_width_follows_the_ocs_and_dash_the_folds():
+    graph, _ = made(ORDER)
+    drawn = drawing.edges(graph)
+    assert drawn[-1].width == pytest.approx(drawing.THICK)
+    assert [edge.width for edge in drawn] == sorted(edge.width for edge in drawn)
+    graph.edges[drawn[0].parent, drawn[0].child]["frequency"] = 2 / 3
+    assert not drawing.edges(graph)[0].in_all_folds
+
+
+def test_the_neighbourhood_keeps_the_order():
+    graph = graphs.build(list("abcde"), select(candidates(list("abcde")), 0.0, 1 / 3))
+    chain = graphs.build(list("abcde"), graphs.edges(graph).iloc[:0])
+    chain.add_edges_from([("a", "b"), ("b", "c"), ("c", "d")])
+    assert list(drawing.around(chain, "b", 1)) == ["a", "b", "c"]
+    assert list(drawing.around(chain, "a", 2)) == ["a", "b", "c"]
+    assert list(drawing.around(chain, "e", 2)) == ["e"]
+    assert list(chain) == list("abcde")
+
+
+def test_svg_is_wellformed_with_all_nodes_and_edges_and_no_markup_of_names():
+    graph, places = made(HOSTILE)
+    text = drawing.svg(graph, places, title="<b>run</b> & co")
+    root = ElementTree.fromstring(text)
+    space = "{http://www.w3.org/2000/svg}"
+    assert len(root.findall(f".//{space}polygon")) == graph.number_of_edges()
+    assert not root.findall(f".//{space}script") and "<b>" not in text
+    titles = [element.text for element in root.iter(f"{space}title")]
+    assert any("<script>alert(1)</script>" in title for title in titles)
+
+
+def test_svg_survives_letters_that_xml_forbids():
+    graph = graphs.build(["a\x00b", "c"], select(candidates(["a\x00b", "c"]), 0.0, 1.0))
+    ElementTree.fromstring(drawing.svg(graph, {"a\x00b": (0, 0), "c": (0, 100)}))
+
+
+def test_the_page_asks_no_network_and_runs_no_name():
+    graph, places = made(HOSTILE)
+    page = drawing.page(graph, places)
+    assert not re.search(r"<(?:script|link)[^>]*https?://", page)
+    assert "<script>alert(1)" not in page
+
+
+def test_the_plotly_figure_draws_every_edge():
+    graph, places = made(ORDER)
+    fig = drawing.network(graph, places)
+    lines = [trace for trace in fig.data if trace.mode == "lines+markers"]
+    assert sum(len(trace.x) // 3 for trace in lines) == graph.number_of_edges()
+    hostile, where = made(HOSTILE)
+    assert "<script" not in drawing.network(hostile, where).to_json().replace("\\u003c", "<")
+
+
+def test_a_graph_without_edges_is_drawn():
+    graph, places = made(["a", "b"], tau_z=99.0)
+    assert graph.number_of_edges() == 0
+    assert "<polygon" not in drawing.svg(graph, places)
+    assert drawing.network(graph, places).layout.height

@@ -1,0 +1,117 @@
+"""The figures of the ordering say what the frames hold."""
+
+import numpy as np
+import pandas as pd
+import pytest
+from made_up import HOSTILE, curvature, ordering
+
+from disco.figures import curvature as by_rank
+from disco.figures import ordering as figures
+from disco.figures import roles, steps
+
+ORDER = ["a", "b", "c", "d", "e"]
+
+
+@pytest.fixture
+def ccs() -> pd.DataFrame:
+    return ordering(ORDER)[0]
+
+
+def two_steps(scores: dict[str, tuple[float, ...]], sink: str) -> pd.DataFrame:
+    rows = [(1, 3, node, fold, value, node == sink) for node, v in scores.items() for fold, value in enumerate(v, 1)]
+    return pd.DataFrame(rows, columns=["step", "remaining", "node", "fold", "score", "chosen"])
+
+
+def test_a_step_is_read_with_margin_runner_up_and_agreement():
+    frame = two_steps({"a": (4.0, 4.0, 4.0), "b": (1.0, 3.0, 2.0), "c": (0.5, 0.5, 3.5)}, "c")
+    step = steps.step_of(steps.all_steps(frame), 1)
+    assert (step.sink, step.runner_up, step.folds_agreeing, step.folds) == ("c", "b", 2, 3)
+    assert step.score == pytest.approx(1.5) and step.margin == pytest.approx(0.5) and step.ratio == pytest.approx(4 / 3)
+    assert "2 of 3 folds" in step.sentence()
+
+
+def test_a_tie_keeps_the_node_that_was_chosen():
+    frame = two_steps({"a": (1.0, 1.0), "b": (1.0, 1.0), "c": (2.0, 2.0)}, "b")
+    step = steps.step_of(steps.all_steps(frame), 1)
+    assert (step.sink, step.runner_up, step.ratio) == ("b", "a", 1.0)
+
+
+def test_the_removals_give_back_the_order(ccs):
+    assert steps.sorted_out(ccs) == ORDER
+
+
+def test_agreement_of_orders_counts_pairs():
+    assert steps.agreement("abcd", "abcd") == 1.0
+    assert steps.agreement("abcd", "dcba") == 0.0
+    assert steps.agreement("abcd", "bacd") == pytest.approx(5 / 6)
+
+
+def test_rows_stay_in_place_in_causal_order_and_shrink_by_score(ccs):
+    assert figures.shown_rows(ccs, 3, ORDER, "order", 40, None) == ORDER
+    few = figures.shown_rows(ccs, 1, ORDER, "score", 2, "a")
+    assert few[0] == "e" and few[1] == "a"
+
+
+def test_the_score_axis_is_the_same_at_every_step(ccs):
+    ranges = {tuple(figures.scores(ccs, step, ORDER).layout.xaxis.range) for step in (1, 2, 3)}
+    assert len(ranges) == 1
+
+
+def test_means_and_folds_are_drawn_where_they_are(ccs):
+    fig = figures.scores(ccs, 1, ORDER, picked="b")
+    means = next(trace for trace in fig.data if trace.name == "mean of the folds")
+    expected = steps.fold_scores(ccs, 1).loc[ORDER].mean(axis=1)
+    assert np.allclose(means.x, expected) and list(means.customdata) == ORDER
+    assert means.marker.color[4] == roles.ACCENT and means.marker.color[1] == roles.PICKED
+
+
+def test_criteria_are_multiples_of_each_rules_smallest():
+    _, frame = ordering(ORDER)
+    fig = figures.criteria(frame, 2, ORDER)
+    heat = fig.data[0]
+    assert heat.z.shape == (4, 4) and np.allclose(heat.z.min(axis=0), 0.0)
+    assert [row.count("sink") for row in zip(*heat.text, strict=True)] == [1, 1, 1, 1]
+
+
+def test_a_criterion_that_one_fold_lacks_is_left_open():
+    _, frame = ordering(ORDER)
+    frame.loc[(frame["node"] == "a") & (frame["fold"] == 1), "ccs_admissible"] = np.nan
+    assert np.isnan(figures.mean_criteria(frame, 1).loc["a", "ccs_admissible"])
+    assert figures.criteria(frame, 1, ORDER).data[0].text[0][1] == "–"
+
+
+def test_names_are_escaped_for_plotly():
+    ccs, criteria = ordering(HOSTILE)
+    for fig in (figures.scores(ccs, 1, HOSTILE), figures.criteria(criteria, 1, HOSTILE)):
+        fig.update_traces(customdata=None)  # what a click returns; it is never drawn
+        assert "<script" not in fig.to_json().replace("\\u003c", "<")
+        assert "&lt;script" in " ".join(fig.layout.yaxis.ticktext)
+
+
+def test_margins_mark_disagreement(ccs):
+    fig = figures.margins(steps.all_steps(ccs), step=2)
+    assert sum(len(trace.x) for trace in fig.data) == len(ORDER) - 1
+    assert "folds" in roles.title_of(fig)
+
+
+def test_variance_parts_are_the_two_criteria():
+    frame = pd.DataFrame(
+        {
+            "fold": [1] * 5, "row": range(1, 6), "rank": [0, 0, 1, 1, 2], "curvature": [1.0, 3.0, 5.0, 5.0, 9.0],
+            "admissible": [True, True, True, True, False],
+        }
+    )  # fmt: skip
+    found = by_rank.parts(frame, min_rows=2, admissible_only=False)
+    assert found.within == pytest.approx((2 * 2.0 + 2 * 0.0) / 4)  # the rank with one row does not count
+    assert found.total == pytest.approx(np.var([1, 3, 5, 5, 9], ddof=1))
+    assert (found.rows, found.levels, found.left_out) == (4, 2, 1)
+    assert by_rank.parts(frame, 2, True).total == pytest.approx(np.var([1, 3, 5, 5], ddof=1))
+
+
+@pytest.mark.parametrize("levels", [4, 60])
+def test_curvature_is_drawn_for_few_and_many_ranks(levels):
+    frames = {"wide": curvature(levels, 0.8), "narrow": curvature(levels, 0.05, seed=1)}
+    fig = by_rank.by_rank(frames, sink="narrow", admissible_only=True)
+    assert {note.text for note in fig.layout.annotations} == {"wide: stays", "narrow: the sink"}
+    assert "narrow" in roles.title_of(fig)
+    assert by_rank.by_rank({"narrow": frames["narrow"]}, "narrow").layout.height

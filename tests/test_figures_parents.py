@@ -1,0 +1,90 @@
+"""Thresholds, the rule's limits and the figures of parent selection."""
+
+import numpy as np
+import pandas as pd
+import pytest
+from made_up import HOSTILE, candidates
+
+from disco.figures import parents as figures
+from disco.figures import roles
+from disco.parents.ocs import frequencies, select, sensitivity, standardise
+
+ORDER = [f"x{k}" for k in range(8)]
+
+
+@pytest.mark.parametrize("tau_z", [0.5, 1.0, 2.0])
+@pytest.mark.parametrize("child", ["x1", "x2", "x7"])
+def test_a_candidate_passes_exactly_above_its_folds_threshold(tau_z, child):
+    ocs = candidates(ORDER)
+    lines = figures.thresholds(ocs, child, tau_z)
+    here = ocs[ocs["child"] == child]
+    above = here["ocs"].to_numpy() > here["fold"].map(lines).to_numpy()
+    # With two candidates Z is exactly 1 or -1, and rounding decides.
+    unclear = (here["z"] - tau_z).abs().to_numpy() < 1e-9
+    assert ((above == (here["z"] > tau_z).to_numpy()) | unclear).all()
+
+
+@pytest.mark.parametrize("count", [2, 3, 4])
+def test_no_scores_reach_more_than_the_highest_z(count, rng):
+    for _ in range(300):
+        z = standardise([rng.gamma(0.3, 1.0, count)])[0]
+        assert z.max() <= figures.highest_z(count) + 1e-9
+    assert standardise([np.array([0.0] * (count - 1) + [1.0]) + 1e-3 * np.arange(count)])[0].max() > (
+        0.9 * figures.highest_z(count)
+    )
+
+
+def test_what_the_rule_cannot_select_is_named():
+    assert figures.cannot_select(ORDER, 2.0) == [("x2", 2, 1.0), ("x3", 3, 2.0)]
+    assert figures.cannot_select(ORDER, 1.5) == [("x2", 2, 1.0)]
+    assert figures.cannot_select(ORDER, 0.9) == []
+
+
+def test_candidates_say_how_many_are_kept():
+    ocs = candidates(ORDER)
+    fig = figures.candidates(ocs, "x7", 1.0, 1.0)
+    kept = select(ocs[ocs["child"] == "x7"], 1.0, 1.0)
+    assert f"keeps {len(kept)} of 7" in roles.title_of(fig)
+    assert sum("<b>" in text for text in fig.layout.yaxis.ticktext) == len(kept)
+    assert "2 highest" in roles.title_of(figures.candidates(ocs, "x7", 1.0, 1.0, by="z", most=2))
+
+
+@pytest.mark.parametrize("by", ["ocs", "z", "frequency"])
+def test_the_matrix_rings_the_kept_edges(by):
+    ocs = candidates(ORDER)
+    table = frequencies(ocs, 1.0)
+    fig = figures.matrix(table, ORDER, 1.0, by, picked="x3")
+    heat, kept = fig.data
+    assert set(zip(kept.y, kept.x, strict=True)) == set(
+        select(ocs, 1.0, 1.0)[["parent", "child"]].itertuples(index=False, name=None)
+    )
+    assert np.isnan(np.asarray(heat.z, dtype=float)[np.tril_indices(len(ORDER))]).all()
+
+
+def test_names_cut_to_the_same_letters_stay_apart():
+    names = ["a_long_gene_name_of_sample_1", "a_long_gene_name_of_sample_2", "b"]
+    fig = figures.matrix(frequencies(candidates(names), 1.0), names, 1.0)
+    assert len(set(fig.data[0].x)) == 3
+
+
+def test_names_are_escaped_for_plotly():
+    ocs = candidates(HOSTILE)
+    figs = [figures.candidates(ocs, HOSTILE[4], 1.0, 1.0), figures.matrix(frequencies(ocs, 1.0), HOSTILE, 1.0)]
+    for fig in figs:
+        assert "<script" not in fig.to_json().replace("\\u003c", "<")
+
+
+def test_the_sensitivity_curve_marks_the_present_choice():
+    ocs = candidates(ORDER)
+    table = sensitivity(ocs, [0.05 * k for k in range(101)])
+    edges = len(select(ocs, 1.0, 2 / 3))
+    fig = figures.sensitivity(table, 1.0, 2 / 3)
+    assert roles.title_of(fig).startswith(f"{edges} edge")
+    assert fig.data[-1].y[0] == edges
+    assert {trace.name for trace in fig.data[:-1]} == {"1 of 3 folds", "2 of 3 folds", "all 3 folds"}
+
+
+def test_equal_scores_draw_without_a_threshold():
+    ocs = pd.DataFrame({"fold": [1, 2], "parent": "a", "child": "b", "ocs": [0.0, 0.0], "z": [0.0, 0.0]})
+    assert np.isinf(figures.thresholds(ocs, "b", 2.0)).all()
+    assert figures.candidates(ocs, "b", 2.0, 1.0).data

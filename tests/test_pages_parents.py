@@ -1,0 +1,72 @@
+"""The Parents page, booted through app.py."""
+
+import time
+
+from made_up import HOSTILE, finished_run
+from test_pages_ordering import opened
+
+from disco.settings import Settings
+
+PAGE = "pages/views/parents.py"
+
+
+def value(app, label: str) -> str:
+    return next(metric.value for metric in app.metric if metric.label == label)
+
+
+def test_empty_leads_on():
+    app = opened(page=PAGE)
+    assert any(button.key == "empty_lead_on" for button in app.button)
+
+
+def test_thresholds_start_at_the_runs_own_and_change_the_counts():
+    run = finished_run(8, settings=Settings.of("preview", tau_z=3.0))
+    app = opened(run, PAGE)
+    assert app.slider[0].value == 3.0
+    assert value(app, "Edges") == str(len(run.edges(3.0, 1.0)))
+    app.slider[0].set_value(0.5).run()
+    assert not app.exception
+    assert value(app, "Edges") == str(len(run.edges(0.5, 1.0))) != str(len(run.edges(3.0, 1.0)))
+    app.select_slider[0].set_value(1 / 3).run()
+    assert value(app, "Edges") == str(len(run.edges(0.5, 1 / 3)))
+
+
+def test_thresholds_follow_to_the_graph_page():
+    app = opened(finished_run(6), PAGE)
+    app.slider[0].set_value(1.25).run()
+    app.switch_page("pages/views/graph.py")
+    app.run()
+    assert not app.exception and app.slider[0].value == 1.25
+
+
+def test_what_cannot_be_selected_is_said_where_it_applies():
+    app = opened(finished_run(6), PAGE)
+    assert any("2 candidates, so Z is at most 1" in info.value for info in app.info)
+    app.slider[0].set_value(0.9).run()
+    assert not any("candidates, so Z" in info.value for info in app.info)
+    app.slider[0].set_value(2.0).run()
+    app.selectbox(key="parents_child").set_value("x4").run()
+    assert any("Among 3, Z is at most 2" in warning.value for warning in app.warning)
+    app.selectbox(key="parents_child").set_value("x1").run()
+    assert any("no candidate parents" in info.value for info in app.info)
+
+
+def test_a_known_truth_is_met_beside_the_edges():
+    app = opened(finished_run(6), PAGE)
+    assert any("SHD" in caption.value for caption in app.caption)
+
+
+def test_hostile_names_do_not_break_the_page():
+    app = opened(finished_run(HOSTILE), PAGE)
+    for text in [part.value for part in app.info]:
+        assert "<script>" not in text.replace("`<script>alert(1)</script>`", "")
+
+
+def test_a_hundred_nodes_redraw_within_a_second():
+    app = opened(finished_run(100), PAGE)
+    took = []
+    for tau_z in (1.5, 1.0, 0.5):
+        start = time.perf_counter()
+        app.slider[0].set_value(tau_z).run()
+        took.append(time.perf_counter() - start)
+    assert not app.exception and min(took) < 1.0
