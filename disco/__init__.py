@@ -1,5 +1,6 @@
 """DISCO: causal discovery from count data by discrete score matching."""
 
+import os
 from typing import TYPE_CHECKING, Any
 
 from disco.errors import FitStopped, InputError, ScoreUnavailable
@@ -11,6 +12,9 @@ if TYPE_CHECKING:
 
 __all__ = ["DISCO", "Event", "FitStopped", "InputError", "Recovery", "ScoreUnavailable", "Settings"]
 __version__ = "0.1.0"
+
+# Read when torch is loaded: threads that spin while they wait made a fit ten times slower beside one busy neighbour.
+os.environ.setdefault("OMP_WAIT_POLICY", "PASSIVE")
 
 
 def __getattr__(name: str) -> Any:

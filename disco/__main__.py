@@ -15,7 +15,6 @@ USAGE_EXIT, INTERRUPTED_EXIT = 2, 130
 
 def main(argv: Sequence[str] | None = None) -> int:
     """Run one command; returns the exit status."""
-    os.environ.setdefault("OMP_WAIT_POLICY", "PASSIVE")  # read when torch is imported, by the commands
     try:
         from disco.cli.arguments import parser
 

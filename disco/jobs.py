@@ -141,11 +141,7 @@ def work(
 
 def _spawn(run: Run, lock: Lock) -> subprocess.Popen:
     command = [sys.executable, "-m", "disco.jobs", "worker", str(run.path), "--lock", str(lock.handle)]
-    environment = {
-        "OMP_WAIT_POLICY": "PASSIVE",  # idle threads that spin starve the page
-        **os.environ,
-        "DISCO_RUNS": str(runs_root()),
-    }
+    environment = {**os.environ, "DISCO_RUNS": str(runs_root())}
     with open(run.path / "worker.log", "ab") as log:
         return subprocess.Popen(
             command,

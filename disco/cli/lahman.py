@@ -24,15 +24,16 @@ def run(arguments: argparse.Namespace) -> None:
     Raises:
         InputError, ScoreUnavailable, FitStopped: as `fit_here`.
     """
-    first, last = parse_years(arguments.years)
+    years = parse_years(arguments.years)
     seeds, changes = parse_seeds(arguments.seeds), parse_assignments(arguments.set)
     for name in _FIXED & set(changes):
         raise InputError(f"{name} is no --set of this command; see disco lahman --help.")
     wanted = [
-        settings(arguments.levels, arguments.boundary, seed, arguments.preset).replace(**changes) for seed in seeds
+        settings(arguments.levels, arguments.boundary, seed, arguments.preset, years).replace(**changes)
+        for seed in seeds
     ]
-    table = cohort(first, last)
-    label = f"{first}-{last}-{'raw' if arguments.levels == 'raw' else 'q' + arguments.levels}"
+    table = cohort(*years)
+    label = f"{years[0]}-{years[1]}-{'raw' if arguments.levels == 'raw' else 'q' + arguments.levels}"
     runs = [_run(arguments.out, label, table, choice, arguments.device) for choice in wanted]
     for seed, fitted in zip(seeds, runs, strict=True):
         if fitted.status().state != "done":

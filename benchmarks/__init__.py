@@ -1,0 +1,1 @@
+"""Studies too slow for the tests; their figures stand in LOG.md."""
