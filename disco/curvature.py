@@ -13,7 +13,8 @@ Axes: F folds, S noise levels, n held-out rows, d nodes.
 """
 
 import math
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
 from dataclasses import dataclass
 from typing import Protocol
 
@@ -52,7 +53,7 @@ class HeldOut:
     Attributes:
         ranks: (F, n, d) float.
         valid: which rows are rows and not padding, (F, n).
-        level: each entry's number among its column's distinct held-out ranks, (F, n, d).
+        level: each entry's number among its column's distinct held-out ranks, (F, n, d), on the CPU.
         rows: row numbers in the table, (F, n); padding −1.
     """
 
@@ -76,8 +77,8 @@ class HeldOut:
             ranks[number, : len(part)], rows[number, : len(part)] = taken, fold.rows[part]
             for node, column in enumerate(taken.T):
                 level[number, : len(part), node] = np.unique(column, return_inverse=True)[1]
-        tensors = (torch.as_tensor(value).to(device) for value in (ranks, rows >= 0, level))
-        return cls(*tensors, rows)
+        on_device = (torch.as_tensor(value).to(device) for value in (ranks, rows >= 0))
+        return cls(*on_device, torch.as_tensor(level), rows)
 
 
 class NetworkScores:
@@ -169,7 +170,19 @@ def row_parts(held_out: HeldOut, levels: int) -> list[slice]:
     return [slice(start, start + size) for start in range(0, rows, size)]
 
 
-@torch.no_grad()
+@contextmanager
+def full_float32() -> Iterator[None]:
+    """No gradients and no reduced precision: curvatures are small differences of nearly equal numbers."""
+    precision = torch.get_float32_matmul_precision()
+    torch.set_float32_matmul_precision("highest")
+    try:
+        with torch.no_grad():
+            yield
+    finally:
+        torch.set_float32_matmul_precision(precision)
+
+
+@full_float32()
 def diagonal(scores: Scores, held_out: HeldOut, remaining: Sequence[int], nodes: Sequence[int], levels: int) -> Tensor:
     """Ĥ_{j,R} of some nodes of R at every held-out row, averaged over the noise levels, (F, n, len(nodes))."""
     places = [list(remaining).index(node) for node in nodes]
@@ -181,7 +194,7 @@ def diagonal(scores: Scores, held_out: HeldOut, remaining: Sequence[int], nodes:
     return torch.cat(parts, dim=1)
 
 
-@torch.no_grad()
+@full_float32()
 def off_diagonal(scores: Scores, held_out: HeldOut, remaining: Sequence[int], node: int, levels: int) -> Tensor:
     """|Ĥ_{ij,R}| for i = `node` and every j ∈ R at every held-out row, averaged over noise levels, (F, n, |R|).
 
@@ -214,11 +227,11 @@ def conditional_variance(curvature: Tensor, level: Tensor, included: Tensor, min
     """
     folds, rows, nodes = curvature.shape
     levels = int(level.max()) + 1
-    offset = torch.arange(folds * nodes, device=level.device).reshape(folds, 1, nodes) * levels
+    offset = torch.arange(folds * nodes).reshape(folds, 1, nodes) * levels
     group = (level + offset)[included]
     values = curvature[included].double()
     size = folds * nodes * levels
-    count = torch.zeros(size, dtype=torch.float64, device=level.device).index_add_(0, group, torch.ones_like(values))
+    count = torch.zeros(size, dtype=torch.float64).index_add_(0, group, torch.ones_like(values))
     mean = torch.zeros_like(count).index_add_(0, group, values) / count.clamp_min(1)
     squares = torch.zeros_like(count).index_add_(0, group, (values - mean[group]).square())
     weight = torch.where(count >= min_rows, count, 0.0)
@@ -239,14 +252,15 @@ def sink_scores(
     Returns:
         (criterion, boundary) → (F, |R|) float64; NaN where a node is unavailable.
     """
-    curvature = diagonal(scores, held_out, remaining, remaining, settings.noise_levels)
+    # Grouped on the CPU: a GPU adds up groups in no fixed order, and a fit shall repeat to the last bit.
+    curvature = diagonal(scores, held_out, remaining, remaining, settings.noise_levels).cpu()
     level = held_out.level[..., list(remaining)]
     result = {}
     for boundary in BOUNDARIES:
-        included = counted(held_out, scores.top, remaining, 2, boundary)
+        included = counted(held_out, scores.top, remaining, 2, boundary).cpu()
         ccs = conditional_variance(curvature, level, included, settings.min_level_rows)
-        result["ccs", boundary] = ccs.cpu().numpy()
-        result["constant", boundary] = plain_variance(curvature, included).cpu().numpy()
+        result["ccs", boundary] = ccs.numpy()
+        result["constant", boundary] = plain_variance(curvature, included).numpy()
     return result
 
 

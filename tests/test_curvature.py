@@ -176,3 +176,23 @@ def test_a_row_cap_takes_a_seeded_sample(rng):
     assert one.ranks.shape[1] == 10 and len(set(one.rows[0])) == 10
     other = HeldOut.of([fold], SETTINGS.replace(evaluation_rows=10, seed=1))
     assert not np.array_equal(one.rows, other.rows)
+
+
+def test_curvature_is_evaluated_in_full_precision_and_leaves_the_setting(random_tables):
+    class Watching(ExactScores):
+        seen: list[tuple[str, bool]] = []
+
+        def entries(self, ranks, remaining):
+            self.seen.append((torch.get_float32_matmul_precision(), torch.is_grad_enabled()))
+            return super().entries(ranks, remaining)
+
+    rows, _ = held_out(random_tables, 5)
+    torch.set_float32_matmul_precision("medium")
+    try:
+        scores = Watching(random_tables, NOISE)
+        sink_scores(scores, rows, (0, 1), SETTINGS)
+        off_diagonal_scores(scores, rows, (0, 1), 1, SETTINGS)
+        assert torch.get_float32_matmul_precision() == "medium"
+    finally:
+        torch.set_float32_matmul_precision("highest")
+    assert set(scores.seen) == {("highest", False)}
