@@ -4,24 +4,34 @@
 const kept = new WeakMap(); // what is drawn in each place of the page, so that a rerun changes it and redraws nothing
 
 export default function (component) {
-  const { data, parentElement, setTriggerValue } = component;
-  let view = kept.get(parentElement);
-  if (!view) {
-    view = makeView(parentElement);
-    kept.set(parentElement, view);
+  const { parentElement } = component;
+  const slot = kept.get(parentElement) ?? { view: null };
+  kept.set(parentElement, slot);
+  slot.latest = component;
+  whenReady(slot, parentElement);
+  return () => slot.view?.rest();
+}
+
+// The library is loaded beside this component, perhaps a moment later.
+function whenReady(slot, place) {
+  if (!globalThis.vis?.Network) {
+    clearTimeout(slot.wait);
+    slot.wait = setTimeout(() => whenReady(slot, place), 25);
+    return;
   }
-  view.pick = (id) => setTriggerValue("picked", id ?? "none");
-  view.show(data);
-  return () => view.rest();
+  slot.view ??= makeView(place);
+  const { data, setTriggerValue } = slot.latest;
+  slot.view.pick = (id) => setTriggerValue("picked", id ?? "none");
+  slot.view.show(data);
 }
 
 function makeView(place) {
   const frame = place.querySelector(".frame");
   const canvas = place.querySelector(".canvas");
   const hover = place.querySelector(".hover");
-  const nodes = new vis.DataSet();
-  const edges = new vis.DataSet();
-  const network = new vis.Network(canvas, { nodes, edges }, options());
+  const nodes = new globalThis.vis.DataSet();
+  const edges = new globalThis.vis.DataSet();
+  const network = new globalThis.vis.Network(canvas, { nodes, edges }, options());
   const view = { data: null, picked: null, pick: () => {}, shown: "", ink: "", spoken: 15 };
 
   view.show = (data) => {

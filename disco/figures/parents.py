@@ -64,17 +64,17 @@ def candidates(
     table = frequencies(here, tau_z).sort_values(by, ascending=False, kind="stable")
     shown = table.head(most).reset_index(drop=True)
     place = {parent: row for row, parent in enumerate(shown["parent"])}
-    fig = go.Figure()
+    fig, shapes = go.Figure(), []
     lines = thresholds(ocs, child, tau_z) if by == "ocs" else None
     for index, (fold, values) in enumerate(here[here["parent"].isin(place)].groupby("fold")):
         _fold_marks(fig, values, by, place, theme.fold_colour(index), f"fold {fold}")
         if lines is not None and np.isfinite(lines[fold]):
-            fig.add_vline(x=lines[fold], line={"color": theme.fold_colour(index), "width": 1.5, "dash": "dash"})
+            shapes.append(_line(lines[fold], theme.fold_colour(index)))
     if by == "z":
-        fig.add_vline(x=tau_z, line={"color": roles.MUTED, "width": 1.5, "dash": "dash"},
-                      annotation_text=f"τ_Z = {tau_z:g}", annotation_position="top")  # fmt: skip
-    _candidate_axis(fig, shown, pi_min, int(here["fold"].nunique()))
-    fig.update_xaxes(title="OCS (dashed: each fold's threshold)" if by == "ocs" else "Z", rangemode="tozero")
+        shapes.append(_line(tau_z, roles.MUTED))
+    _candidate_axis(fig, shown, pi_min, int(here["fold"].nunique()), shapes)
+    names = {"ocs": "OCS (dashed: each fold's threshold)", "z": f"Z (dashed: τ_Z = {tau_z:g})"}
+    fig.update_xaxes(title=names[by], rangemode="tozero")
     title = _candidates_title(child, table, pi_min, len(shown))
     return roles.titled(fig, title, height=140 + ROW * max(len(shown), 2))
 
@@ -83,22 +83,34 @@ def _fold_marks(fig: go.Figure, values: pd.DataFrame, by: str, place: dict[str, 
     fig.add_scatter(
         x=values[by], y=[place[parent] for parent in values["parent"]], mode="markers", name=name,
         marker={"color": colour, "size": 9, "symbol": "circle-open", "line": {"width": 2}},
-        customdata=np.column_stack([[theme.label(p) for p in values["parent"]], values["ocs"], values["z"]]),
+        customdata=list(zip(map(theme.label, values["parent"]), values["ocs"], values["z"], strict=True)),
         hovertemplate="%{customdata[0]}, " + name + ": OCS %{customdata[1]:.3g}, Z %{customdata[2]:.2f}<extra></extra>",
     )  # fmt: skip
 
 
-def _candidate_axis(fig: go.Figure, shown: pd.DataFrame, pi_min: float, folds: int) -> None:
-    """Selected candidates stand in bold with their folds; a band marks their rows."""
+def _line(x: float, colour: str) -> dict:
+    line = {"color": colour, "width": 1.5, "dash": "dash"}
+    return {"type": "line", "x0": x, "x1": x, "y0": 0, "y1": 1, "yref": "paper", "line": line}
+
+
+def _band(row: int) -> dict:
+    look = {"fillcolor": roles.PICKED, "opacity": 0.13, "layer": "below", "line": {"width": 0}}
+    return {"type": "rect", "x0": 0, "x1": 1, "xref": "paper", "y0": row - 0.42, "y1": row + 0.42, **look}
+
+
+def _candidate_axis(fig: go.Figure, shown: pd.DataFrame, pi_min: float, folds: int, shapes: list[dict]) -> None:
+    """Selected candidates stand in bold with their folds; a band marks their rows.
+
+    All shapes are set at once: Plotly checks the whole list anew for each one added.
+    """
     words = []
     for row, edge in shown.iterrows():
         kept = edge["frequency"] >= pi_min - 1e-9
         text = f"{theme.label(edge['parent'], 18)}  {round(edge['frequency'] * folds)}/{folds}"
         words.append(f"<b>{text}</b>" if kept else text)
         if kept:
-            fig.add_hrect(
-                y0=row - 0.42, y1=row + 0.42, fillcolor=roles.PICKED, opacity=0.13, line_width=0, layer="below"
-            )
+            shapes.append(_band(row))
+    fig.update_layout(shapes=shapes)
     fig.update_yaxes(tickvals=list(range(len(shown))), ticktext=words, range=[len(shown) - 0.4, -0.6], showgrid=False)
 
 
@@ -161,9 +173,9 @@ def _cells(values: np.ndarray, by: str, words: list[str]) -> go.Heatmap:
         colours |= {"zmin": 0.0, "zmax": 1.0}
     gap = 1 if len(words) <= 60 else 0
     return go.Heatmap(
-        z=drawn, x=words, y=words,
+        z=drawn.astype(np.float32), x=words, y=words,
         hovertemplate="%{y} → %{x}: %{customdata:.3g}<extra>" + MATRIX_VALUES[by] + "</extra>",
-        customdata=values, xgap=gap, ygap=gap, hoverongaps=False, **colours,
+        customdata=values.astype(np.float32), xgap=gap, ygap=gap, hoverongaps=False, **colours,
     )  # fmt: skip
 
 

@@ -8,6 +8,7 @@ import streamlit as st
 from disco import graph as graphs
 from disco.errors import InputError
 from disco.figures import graph as drawing
+from disco.figures.words import share
 from pages.parts import graph_view
 from pages.parts.results import VARIANT_WORDS, Result
 
@@ -19,10 +20,11 @@ KINDS = {
 }
 
 
-def row(result: Result, graph: nx.DiGraph, name: str) -> None:
+def row(result: Result, graph: nx.DiGraph, tau_z: float, pi_min: float) -> None:
     """Six buttons in a row: PNG, SVG, CSV, GraphML, DOT, JSON of the graph shown."""
     places = {node: result.places[node] for node in graph}
-    title = f"{name}: {VARIANT_WORDS[result.variant]}"
+    name, folds = result.run.name, share(round(pi_min * result.folds), result.folds)
+    title = f"{name}: {VARIANT_WORDS[result.variant]}, τ_Z = {tau_z:g}, {folds} folds"
     picture = drawing.svg(graph, places, graph_view.strongest(result), title)
     file = re.sub(r"[^A-Za-z0-9_-]+", "_", name).strip("_")[:60] or "graph"
     st.caption("Take the graph shown, at these thresholds, as a file:")

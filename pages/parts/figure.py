@@ -15,17 +15,17 @@ def show(figure: go.Figure, key: str, *, on_select: Callable[[], None] | None = 
     """Draw a figure under its own title.
 
     Args:
+        figure: made for this call; its title is taken off.
         key: of the element; also the name of the file that its camera button saves.
         on_select: called when a point is clicked; the points then stand under `key` in the session.
     """
     title = roles.title_of(figure)
-    drawn = go.Figure(figure)
     if title:
         st.markdown(f"**{plain(title)}**")
-        above = 34 if drawn.layout.showlegend else 14
-        drawn.update_layout(title=None, margin={"t": max(above, _room(drawn))})
+        above = 34 if figure.layout.showlegend else 14
+        figure.update_layout(title=None, margin={"t": max(above, _room(figure))})
     extra = {"on_select": on_select, "selection_mode": "points"} if on_select else {}
-    return st.plotly_chart(drawn, key=key, config=theme.plotly_config(f"disco_{key}"), **extra)
+    return st.plotly_chart(figure, key=key, config=theme.plotly_config(f"disco_{key}"), **extra)
 
 
 def _room(figure: go.Figure) -> int:

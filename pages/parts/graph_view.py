@@ -23,11 +23,15 @@ def _text(name: str) -> str:
     return (_ASSETS / name).read_text(encoding="utf-8")
 
 
+# The library is a component of its own: its message never changes, so that it travels once, and a redrawn graph
+# sends its few kilobytes alone.
+_library = st.components.v2.component(
+    "disco_vis",
+    html="<span></span>",
+    js=(_VIS / "vis-network.min.js").read_text(encoding="utf-8") + "\nexport default function () {}",
+)
 _graph = st.components.v2.component(
-    "disco_graph",
-    html=_text("graph_view.html"),
-    css=(_VIS / "vis-network.css").read_text(encoding="utf-8") + _text("graph_view.css"),
-    js=(_VIS / "vis-network.min.js").read_text(encoding="utf-8") + "\n" + _text("graph_view.js"),
+    "disco_graph", html=_text("graph_view.html"), css=_text("graph_view.css"), js=_text("graph_view.js")
 )
 _png = st.components.v2.component(
     "disco_png", html="<button type='button'>PNG</button>", css=_text("png_button.css"), js=_text("png_button.js")
@@ -61,7 +65,9 @@ def graph_view(result: Result, graph: nx.DiGraph, key: str, height: int | None =
         st.session_state[_FOCUS] = None
         picked.pick(result.order[place] if 0 <= place < len(result.order) else None)
 
-    _graph(key=key, data=data, on_picked_change=clicked)
+    with st.container(gap=None):
+        _library(key=f"{key}_library")
+        _graph(key=key, data=data, on_picked_change=clicked)
 
 
 def focus_on(node: str | None) -> None:

@@ -29,5 +29,5 @@ with left:
         f"**{how_many(graph.number_of_edges(), 'edge')}** among {how_many(len(graph), 'node')} of {code(run.name)}"
     )
     graph_view.graph_view(result, part, "graph_canvas")
-    downloads.row(result, part, run.name)
+    downloads.row(result, part, tau_z, pi_min)
 intro.assumptions_note()
