@@ -20,6 +20,7 @@ PLACES = {
     "BB": (0.2, 1.0), "RBI": (1.8, 1.15), "H": (3.0, 1.2), "GIDP": (5.9, 0.9), "CS": (7.0, 1.5),
     "HR": (1.5, 2.1), "2B": (2.6, 2.3), "3B": (3.6, 2.3), "R": (4.6, 2.3), "SO": (5.8, 2.1), "IBB": (0.3, 2.9),
 }  # fmt: skip
+_LABEL_AT = {("AB", "BB"): 0.82, ("G", "RBI"): 0.5}  # along the arrow, where others would be covered
 _DISC, _INK = "#E6EAEC", "#1F2A30"
 
 
@@ -37,7 +38,8 @@ def support(orders: Sequence[Sequence[str]], reference: Sequence[tuple[str, str]
 def reference(
     orders: Sequence[Sequence[str]], edge_sets: Sequence[set[tuple[str, str]]], pairs: Sequence[tuple[str, str]]
 ) -> go.Figure:
-    """The reference as arrows: blue where most orders agree, vermillion where most reverse it.
+    """The reference as arrows: blue where most orders agree, vermillion where most reverse it, grey where as many do
+    either.
 
     A solid arrow is also an edge of the graph, in either direction, in most runs; a dashed one is not. The number
     on an arrow is in how many runs the order agrees.
@@ -58,7 +60,7 @@ def reference(
         text=nodes, textfont={"color": _INK, "size": 13}, hoverinfo="skip", showlegend=False,
         marker={"size": 40, "color": _DISC, "line": {"color": roles.MUTED, "width": 1}},
     )  # fmt: skip
-    _key(fig)
+    _key(fig, has_ties=bool((table["agree"] * 2 == table["orders"]).any()))
     fig.update_xaxes(visible=False, range=[-0.4, 7.6])
     fig.update_yaxes(visible=False, range=[3.4, -0.45])
     agree = int(table["agree"].sum())
@@ -67,14 +69,14 @@ def reference(
 
 def _arrow(fig: go.Figure, parent: str, child: str, agree: int, runs: int, is_edge: bool) -> None:
     (x0, y0), (x1, y1) = PLACES[parent], PLACES[child]
-    colour = roles.PICKED if agree * 2 > runs else roles.ACCENT
+    colour = roles.PICKED if agree * 2 > runs else roles.ACCENT if agree * 2 < runs else roles.MUTED
     fig.add_scatter(
         x=[x0, x1], y=[y0, y1], mode="lines+markers", showlegend=False, hoverinfo="skip",
         line={"color": colour, "width": 2.5, "dash": "solid" if is_edge else "dash"},
         marker={"symbol": "arrow", "angleref": "previous", "size": [0, 15], "standoff": 21, "color": colour,
                 "opacity": 1, "line": {"width": 0}},
     )  # fmt: skip
-    at = 0.6
+    at = _LABEL_AT.get((parent, child), 0.6)
     fig.add_scatter(
         x=[x0 + at * (x1 - x0)], y=[y0 + at * (y1 - y0)], mode="markers+text", text=f"{agree}/{runs}", showlegend=False,
         textfont={"color": "#FFFFFF", "size": 11}, marker={"size": 24, "color": colour},
@@ -82,11 +84,12 @@ def _arrow(fig: go.Figure, parent: str, child: str, agree: int, runs: int, is_ed
     )  # fmt: skip
 
 
-def _key(fig: go.Figure) -> None:
+def _key(fig: go.Figure, has_ties: bool) -> None:
     """The legend, whose entries have no points of their own."""
     for name, colour, dash in (
         ("most orders agree", roles.PICKED, "solid"),
         ("most orders reverse it", roles.ACCENT, "solid"),
+        *([("half agree", roles.MUTED, "solid")] if has_ties else []),
         ("no edge in most graphs", roles.MUTED, "dash"),
     ):
         fig.add_scatter(x=[None], y=[None], mode="lines", name=name, line={"color": colour, "dash": dash, "width": 2.5})

@@ -10,7 +10,7 @@ from dataclasses import dataclass
 import numpy as np
 import pandas as pd
 
-from disco.figures.words import number, share, times
+from disco.figures.words import more, number, share
 
 
 @dataclass(frozen=True)
@@ -43,7 +43,7 @@ class Step:
         """What the step decided, in words; `write` makes a name safe for where the sentence goes."""
         return (
             f"{write(self.sink)} is taken out as the sink, with a {score} of {number(self.score)}; "
-            f"{write(self.runner_up)} comes next with {times(self.ratio)} as much. "
+            f"{write(self.runner_up)} comes next with {more(self.ratio)}. "
             f"It is the smallest in {share(self.folds_agreeing, self.folds)} folds."
         )
 

@@ -17,11 +17,13 @@ def number(value: float) -> str:
     return f"{value:.2e}"
 
 
-def times(ratio: float) -> str:
-    """A ratio as a person says it: `1.8 times`."""
+def more(ratio: float) -> str:
+    """A ratio of at least 1 as a person says it: `0.3 % more`, `1.8 times as much`."""
     if not math.isfinite(ratio):
-        return "many times"
-    return f"{ratio:.0f} times" if ratio >= 20 else f"{ratio:.1f} times" if ratio >= 1.1 else f"{ratio:.2f} times"
+        return "many times as much"
+    if ratio < 1.1:
+        return f"{100 * (ratio - 1):.1f} % more"
+    return f"{ratio:.0f} times as much" if ratio >= 20 else f"{ratio:.1f} times as much"
 
 
 def how_many(count: int, noun: str, plural: str | None = None) -> str:

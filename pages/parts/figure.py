@@ -38,10 +38,12 @@ def _has_panel_titles(figure: go.Figure) -> bool:
     return any(note.xref == note.yref == "paper" and note.y == 1.0 for note in figure.layout.annotations)
 
 
-def numbers(count: int) -> list[DeltaGenerator]:
-    """Places for a row of numbers that breaks into lines on a narrow screen."""
-    row = st.container(horizontal=True, gap="large")
-    return [row.container(width=170) for _ in range(count)]
+NUMBER = 150  # pixels of one number in a row of them: two stand side by side on a telephone
+
+
+def numbers() -> DeltaGenerator:
+    """A place for numbers that breaks into lines on a narrow screen."""
+    return st.container(horizontal=True, gap="medium")
 
 
 def clicked(key: str) -> str | None:

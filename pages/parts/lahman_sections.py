@@ -10,7 +10,7 @@ from disco.figures.words import how_many
 from pages.parts import figure, lahman_runs, reordering, session
 from pages.parts.lahman_runs import BOUNDARIES, Study
 from pages.parts.names import code, plain
-from pages.parts.words import STATES, duration
+from pages.parts.words import STAGES, STATES, duration
 
 LEVEL_WORDS = {"4": "q4", "6": "q6", "8": "q8", "raw": "raw ranks"}
 SEEDS = list(range(10))
@@ -99,10 +99,10 @@ def _state(seed: int, run: runs.Run) -> None:
     left.markdown(f"**Seed {seed}**")
     if status.state == "running":
         left_time = f", about {duration(status.eta)} left" if status.eta else ""
-        middle.progress(min(max(status.progress, 0.0), 1.0), text=f"{status.stage or 'starting'}{left_time}")
+        middle.progress(min(max(status.progress, 0.0), 1.0), text=f"{STAGES.get(status.stage, 'Starting')}{left_time}")
     elif status.state == "queued":
         place = jobs.queue_position(run)
-        middle.progress(0.0, text=f"waits in the queue{f', place {place}' if place else ''}")
+        middle.progress(0.0, text=f"Waits in the queue{f', place {place}' if place else ''}")
     else:
         words = f" in {duration(status.seconds)}" if status.state == "done" and status.seconds else ""
         middle.caption(f"{code(run.name)} {STATES[status.state]}{words}. {plain(status.error or '')}")

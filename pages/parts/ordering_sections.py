@@ -8,7 +8,7 @@ from disco.errors import InputError
 from disco.figures import curvature as by_rank
 from disco.figures import ordering as figures
 from disco.figures import steps
-from disco.figures.words import how_many, number, share, times
+from disco.figures.words import how_many, more, number, share
 from disco.runs import Run
 from pages.parts import figure, picked, step_player, truth
 from pages.parts.names import code, plain
@@ -44,16 +44,19 @@ def _pick_clicked() -> None:
 def _numbers(decided: steps.Step, result: Result) -> None:
     """The removal in four numbers and a sentence."""
     name = figures.SCORE_NAMES[result.criterion]
-    one, two, three, four = figure.numbers(4)
-    one.metric("Removed as sink", plain(decided.sink), help=f"Gets place {decided.remaining} of the causal order.")
-    two.metric("Its score", number(decided.score), help=f"{name}, mean over folds; the smallest is removed.")
-    three.metric(
-        "Margin", f"× {number(decided.ratio)}",
+    row = figure.numbers()
+    wide = figure.NUMBER
+    place = f"Gets place {decided.remaining} of the causal order."
+    row.metric("Removed as sink", plain(decided.sink), help=place, width=wide)
+    score = f"{name}, mean over folds; the smallest is removed."
+    row.metric("Its score", number(decided.score), help=score, width=wide)
+    row.metric(
+        "Margin", f"× {number(decided.ratio)}", width=wide,
         help=f"Score of the runner-up, {code(decided.runner_up)}, over the sink's; the difference is "
         f"{number(decided.margin)}.",
     )  # fmt: skip
-    four.metric("Folds that agree", share(decided.folds_agreeing, decided.folds).capitalize(),
-                help="Folds in which this node alone has the smallest score.")  # fmt: skip
+    row.metric("Folds that agree", share(decided.folds_agreeing, decided.folds).capitalize(), width=wide,
+               help="Folds in which this node alone has the smallest score.")  # fmt: skip
     st.markdown(decided.sentence(name, code))
 
 
@@ -133,9 +136,9 @@ def overview(result: Result) -> None:
     figure.show(figures.margins(result.steps, step_player.step_of(result)), "margins")
     close = result.steps.nsmallest(1, "ratio").iloc[0]
     st.caption(
-        f"The closest removal is step {close['step']}: {code(close['sink'])} before {code(close['runner_up'])}, "
-        f"{times(close['ratio'])}. Where the margin is small or the folds differ, neighbouring places of the order "
-        "may well be swapped."
+        f"The closest removal is step {close['step']}: {code(close['sink'])} was taken before "
+        f"{code(close['runner_up'])}, which scored {more(close['ratio'])}. Where the margin is small or the "
+        "folds differ, neighbouring places of the order may well be swapped."
     )
     if result.variant != result.run.own_variant:
         own = result.run.order()

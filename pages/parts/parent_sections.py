@@ -17,12 +17,12 @@ def counts(result: Result, graph: nx.DiGraph) -> None:
     """Edges, nodes without parents and the like, and how far a known truth is met."""
     possible = len(graph) * (len(graph) - 1) // 2
     indegree = dict(graph.in_degree())
-    one, two, three, four = figure.numbers(4)
-    one.metric("Edges", f"{graph.number_of_edges():,}", help="Kept at these thresholds.")
+    row, wide = figure.numbers(), figure.NUMBER
+    row.metric("Edges", f"{graph.number_of_edges():,}", help="Kept at these thresholds.", width=wide)
     share = graph.number_of_edges() / possible if possible else 0.0
-    two.metric("Share of candidates", f"{share:.1%}", help=f"The order allows {possible:,} edges.")
-    three.metric("Nodes without parents", sum(1 for degree in indegree.values() if degree == 0))
-    four.metric("Most parents of a node", max(indegree.values(), default=0))
+    row.metric("Share of candidates", f"{share:.1%}", help=f"The order allows {possible:,} edges.", width=wide)
+    row.metric("Without parents", sum(1 for degree in indegree.values() if degree == 0), width=wide)
+    row.metric("Most parents", max(indegree.values(), default=0), width=wide)
     truth.edges_line(result, graph)
 
 

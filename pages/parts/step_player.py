@@ -56,7 +56,7 @@ def player(result: Result) -> int:
     last = len(result.steps)
     if last < 2:
         return 1
-    slider, side = st.columns([4, 1], vertical_alignment="bottom")
+    slider, side = st.columns([3, 2], vertical_alignment="bottom")
     buttons = side.container(horizontal=True, gap="small", horizontal_alignment="right")
     key = f"step_{result.run.id}_{result.variant}"
     st.session_state[key] = step_of(result)
@@ -65,14 +65,14 @@ def player(result: Result) -> int:
         help="Step 1 scores all nodes and removes the last of the order; each step removes one more.",
     )  # fmt: skip
     step = step_of(result)
-    buttons.button("", icon=":material/skip_previous:", key="step_back", help="One step back", disabled=step <= 1,
-                on_click=_go, args=(result, step - 1))  # fmt: skip
+    buttons.button("Back", icon=":material/skip_previous:", key="step_back", disabled=step <= 1,
+                   on_click=_go, args=(result, step - 1))  # fmt: skip
     label, icon = ("Pause", ":material/pause:") if is_playing() else ("Play", ":material/play_arrow:")
-    if buttons.button("", icon=icon, key="step_play", help=label):
+    if buttons.button(label, icon=icon, key="step_play"):
         _toggle(result)
         st.rerun()
-    buttons.button("", icon=":material/skip_next:", key="step_forth", help="One step on", disabled=step >= last,
-                 on_click=_go, args=(result, step + 1))  # fmt: skip
+    buttons.button("Next", icon=":material/skip_next:", key="step_forth", disabled=step >= last,
+                   on_click=_go, args=(result, step + 1))  # fmt: skip
     return step
 
 
