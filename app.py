@@ -32,7 +32,6 @@ def main() -> None:
         [
             st.Page(f"pages/views/{name}.py", title=title, icon=icon, default=name == "data")
             for name, title, icon in PAGES
-            if (HOME / f"pages/views/{name}.py").exists()
         ],
         expanded=True,
     )

@@ -65,8 +65,8 @@ def all_columns(draft: Draft) -> None:
     with left:
         st.subheader("Levels a column", anchor=False)
         st.plotly_chart(figures.levels_per_column(support), key="levels", config=plotly_config("levels"))
-        if len(support) > figures.MOST_COLUMNS:
-            st.caption(f"{figures.MOST_COLUMNS} of {len(support):,} columns, those that lose most rows; all in the table.")
+        if (all_of_them := len(support)) > (most := figures.MOST_COLUMNS):
+            st.caption(f"{most} of {all_of_them:,} columns, those that lose most rows; the table below has all.")
     with right:
         st.subheader("Rows a level against n_min", anchor=False)
         figure = figures.rows_per_level(support, n_min)
