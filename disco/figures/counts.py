@@ -10,6 +10,7 @@ import plotly.graph_objects as go
 from plotly.subplots import make_subplots
 
 from disco.figures.theme import BLUE, GREY, VERMILLION, empty, label, layout
+from disco.figures.words import log_ticks
 
 _MOST_BARS = 120
 MOST_COLUMNS = 60  # drawn in one figure
@@ -41,7 +42,8 @@ def mean_variance(description: pd.DataFrame, picked: str | None = None) -> go.Fi
             "%{customdata[1]:.3g}<extra></extra>",
         )  # fmt: skip
     layout(figure, height=300, x="Mean", y="Variance")
-    return figure.update_xaxes(type="log").update_yaxes(type="log")
+    heights = [*usable["variance"], *ends]
+    return figure.update_xaxes(**_log_axis(*ends)).update_yaxes(**_log_axis(min(heights), max(heights)))
 
 
 def distribution(column: pd.Series) -> go.Figure:
@@ -141,7 +143,7 @@ def levels_per_column(support: pd.DataFrame, most: int = MOST_COLUMNS) -> go.Fig
             marker={"color": colour, "size": 9, "symbol": symbol, "line": {"width": 2, "color": colour}},
             hovertemplate="%{text}: %{x:,} values " + which + "<extra></extra>",
         )  # fmt: skip
-    return _named_rows(figure, part, "Distinct values")
+    return _named_rows(figure, part, "Distinct values", part[["before", "after"]])
 
 
 def rows_per_level(support: pd.DataFrame, n_min: int, most: int = MOST_COLUMNS) -> go.Figure:
@@ -177,7 +179,7 @@ def rows_per_level(support: pd.DataFrame, n_min: int, most: int = MOST_COLUMNS) 
         text=[f"{kept:.0%}" for kept in part["kept"]], textposition="middle right", showlegend=False, cliponaxis=False,
     )  # fmt: skip
     figure.add_vline(x=n_min, line={"color": GREY, "dash": "dash", "width": 1.5})
-    _named_rows(figure, part, "Rows a level in a held-out fold")
+    _named_rows(figure, part, "Rows a level in a held-out fold", part[["fewest_rows", "most_rows"]])
     return figure.update_layout(margin={"r": 48})
 
 
@@ -202,10 +204,16 @@ def _spans(
     )  # fmt: skip
 
 
-def _named_rows(figure: go.Figure, part: pd.DataFrame, x: str) -> go.Figure:
-    """A logarithmic axis over rows that carry the columns' names."""
+def _log_axis(low: float, high: float) -> dict[str, object]:
+    """A logarithmic axis whose every tick has its whole number, from around `low` to around `high`."""
+    places, words = log_ticks(low / 2, high * 2)
+    return {"type": "log", "tickvals": places, "ticktext": words}
+
+
+def _named_rows(figure: go.Figure, part: pd.DataFrame, x: str, values: pd.DataFrame) -> go.Figure:
+    """A logarithmic axis of `values` over rows that carry the columns' names."""
     layout(figure, height=110 + 20 * len(part), x=x)
-    figure.update_xaxes(type="log")
+    figure.update_xaxes(**_log_axis(values.min(axis=None), values.max(axis=None)))
     places = list(range(len(part)))
     return figure.update_yaxes(
         tickvals=places, ticktext=_names(part), range=[len(part) - 0.4, -0.6], showgrid=False, zeroline=False
