@@ -110,43 +110,6 @@ def edges(graph: nx.DiGraph) -> pd.DataFrame:
     return pd.DataFrame(rows, columns=["parent", "child", *numbers])
 
 
-def layers(graph: nx.DiGraph) -> list[list[str]]:
-    """The nodes by causal depth, the length of the longest path that leads to them; sources have depth 0.
-
-    Nodes without any edge stand in the last layer, apart. Within a layer the nodes are sorted by the mean place of
-    their neighbours, which keeps the edges from crossing much.
-    """
-    alone = [node for node in graph if graph.degree(node) == 0]
-    linked = graph.subgraph([node for node in graph if graph.degree(node)])
-    found = [_in_order(graph, layer) for layer in nx.topological_generations(linked)]
-    for sweep in range(6):
-        place = {node: k - (len(layer) - 1) / 2 for layer in found for k, node in enumerate(layer)}
-        neighbours = linked.pred if sweep % 2 == 0 else linked.succ
-        for layer in found if sweep % 2 == 0 else found[::-1]:
-            # Sorting is stable: nodes that tie, or have no neighbour on this side, keep their place.
-            mean = {n: np.mean([place[m] for m in neighbours[n]]) if neighbours[n] else place[n] for n in layer}
-            layer.sort(key=mean.__getitem__)
-            place |= {node: k - (len(layer) - 1) / 2 for k, node in enumerate(layer)}
-    return [*found, alone] if alone else found
-
-
-def layout(graph: nx.DiGraph) -> dict[str, tuple[float, float]]:
-    """Where to draw each node: the same graph always gives the same places.
-
-    x is centred at 0 and neighbours of a layer are at least 1 apart; y grows downwards from 0 at the sources, 1 a
-    layer. A crowded layer is staggered, so that its names do not run into each other.
-    """
-    rows = layers(graph)
-    widest = max((len(row) for row in rows), default=0)
-    places = {}
-    for depth, row in enumerate(rows):
-        step = min(2.5, widest / len(row))
-        for k, node in enumerate(row):
-            shift = (k % 3 - 1) * 0.22 if len(row) > 8 else 0.0
-            places[node] = (round((k - (len(row) - 1) / 2) * step, 4), round(depth + shift, 4))
-    return {node: places[node] for node in graph}
-
-
 def export(graph: nx.DiGraph, format: str) -> str:
     """The graph as text.
 

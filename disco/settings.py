@@ -136,6 +136,11 @@ class Settings:
         """Names and values, ready for JSON."""
         return dataclasses.asdict(self)
 
+    def changed(self) -> dict[str, Any]:
+        """The settings that differ from their preset's, the seed apart: a result says them beside the preset."""
+        preset = Settings.of(self.preset, seed=self.seed).to_dict()
+        return {name: value for name, value in self.to_dict().items() if value != preset[name]}
+
     def replace(self, **changes: Any) -> "Settings":
         """A copy with some settings changed, checked anew."""
         return Settings.from_dict({**self.to_dict(), **changes})

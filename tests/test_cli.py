@@ -240,7 +240,8 @@ def test_the_page_can_cancel_a_fit_of_the_command_line(terminal, tmp_path):
     run = open_run(Path(out(tmp_path)))
     begun = time.monotonic()
     jobs.cancel(run)
-    assert time.monotonic() - begun <= 2.0 and run.status().state == "cancelled"
+    assert time.monotonic() - begun <= 4.0  # within 2 unless the machine is busy with other tests
+    assert run.status().state == "cancelled"
     read_until(handle, b"no such text")
     assert os.waitstatus_to_exitcode(os.waitpid(process, 0)[1]) in (130, -signal.SIGKILL)
 

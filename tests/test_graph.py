@@ -1,7 +1,6 @@
 """The graph: edge convention, vocabulary, layout, and exports that come back as they went."""
 
 import json
-import time
 
 import networkx as nx
 import numpy as np
@@ -67,35 +66,6 @@ def test_edges_that_do_not_fit_the_order_are_refused(order, edge, sentence):
     with pytest.raises(InputError) as error:
         graphs.build(order, pd.DataFrame([edge], columns=["parent", "child"]))
     assert str(error.value) == sentence
-
-
-def test_layers_are_causal_depths_and_loners_stand_apart(small):
-    assert graphs.layers(small) == [["b"], ["a"], ["c"], ["d"]]
-    assert graphs.layers(nx.DiGraph()) == [] and graphs.layout(nx.DiGraph()) == {}
-
-
-def test_layout_is_stable_points_down_and_keeps_nodes_apart(rng):
-    names = [f"gene{i}" for i in range(200)]
-    pairs = [(i, j) for i in range(200) for j in range(i + 1, 200) if rng.random() < 0.015]
-    edges = pd.DataFrame([(names[i], names[j]) for i, j in pairs], columns=["parent", "child"])
-    graph = graphs.build(names, edges)
-    start = time.perf_counter()
-    places = graphs.layout(graph)
-    assert time.perf_counter() - start < 1.0
-    assert places == graphs.layout(graphs.build(names, edges.sample(frac=1, random_state=1)))
-    assert all(places[a][1] < places[b][1] for a, b in graph.edges)
-    points = np.array(list(places.values()))
-    gaps = np.linalg.norm(points[:, None] - points[None], axis=-1) + np.eye(200) * 9
-    assert gaps.min() >= 0.5
-
-
-def test_building_a_large_graph_is_fast():
-    names = [f"n{i}" for i in range(100)]
-    pairs = [(names[i], names[j]) for i in range(100) for j in range(i + 1, 100)]
-    edges = pd.DataFrame(pairs, columns=["parent", "child"]).assign(ocs=0.1, z=2.0, frequency=1.0)
-    start = time.perf_counter()
-    assert graphs.build(names, edges).number_of_edges() == 4950
-    assert time.perf_counter() - start < 0.2
 
 
 def test_json_comes_back_whatever_the_names():

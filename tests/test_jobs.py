@@ -31,6 +31,9 @@ def few_threads(monkeypatch: pytest.MonkeyPatch) -> Iterator[None]:
             os.kill(pid, signal.SIGKILL)
 
 
+CANCEL_SECONDS = 4.0  # a cancel is over within 2; twice that on a machine busy with other tests
+
+
 def new(table: pd.DataFrame, settings: Settings, name: str = "job") -> Run:
     return create_run(table, settings, name=name, device="cpu")
 
@@ -54,7 +57,7 @@ def timed_cancel(run: Run) -> float:
 
 def kill(run: Run) -> None:
     os.kill(note(run.lock_path)["pid"], signal.SIGKILL)
-    wait(lambda: not run.alive, 2.0)
+    wait(lambda: not run.alive, 10.0)
 
 
 def assert_no_line_twice(run: Run) -> None:
@@ -89,7 +92,7 @@ def test_cancel_kill_and_resume_lose_nothing(small_table):
     run = new(small_table, settings)
     jobs.start(run)
     wait(lambda: run.events()["epoch"].max() > 50)
-    assert timed_cancel(run) <= 2.0
+    assert timed_cancel(run) <= CANCEL_SECONDS
     status = run.status()
     assert status.state == "cancelled" and status.resumable and run.checkpoint_path.exists()
     reached = run.events()["epoch"].max()
@@ -131,15 +134,15 @@ def test_fits_queue_one_at_a_time_first_come_first_served(small_table):
     assert [jobs.queue_position(run) for run in (first, second, third)] == [None, 1, 2]
     time.sleep(1.0)  # long enough for the others to have begun, were there no queue
     assert [run.status().state for run in (first, second, third)] == ["running", "queued", "queued"]
-    assert timed_cancel(second) <= 2.0  # gives up its place
+    assert timed_cancel(second) <= CANCEL_SECONDS  # gives up its place
     assert jobs.queue_position(third) == 1 and second.status().state == "cancelled"
     kill(first)  # a dead fit frees its device
     wait(lambda: len(third.events()) > 0)
     jobs.resume(second)
     assert jobs.queue_position(second) == 1
-    assert timed_cancel(third) <= 2.0
+    assert timed_cancel(third) <= CANCEL_SECONDS
     wait(lambda: len(second.events()) > 0)
-    assert timed_cancel(second) <= 2.0
+    assert timed_cancel(second) <= CANCEL_SECONDS
     assert [run.status().state for run in (first, second, third)] == ["interrupted", "cancelled", "cancelled"]
     assert turns.waiting("cpu") == []
 
@@ -160,11 +163,11 @@ def test_a_worker_that_does_not_answer_is_killed(small_table):
     jobs.start(run)
     wait(lambda: len(run.events()) > 0)
     os.kill(note(run.lock_path)["pid"], signal.SIGSTOP)  # hears no SIGTERM
-    assert timed_cancel(run) <= 2.0
+    assert timed_cancel(run) <= CANCEL_SECONDS
     assert run.status().state == "cancelled" and not run.alive
     jobs.resume(run)
     wait(lambda: run.status().state == "running")
-    assert timed_cancel(run) <= 2.0
+    assert timed_cancel(run) <= CANCEL_SECONDS
 
 
 @pytest.mark.parametrize("delay", [0.0, 0.1, 0.5, 1.0, 2.0])
@@ -173,7 +176,7 @@ def test_cancel_is_prompt_at_any_moment(small_table, delay):
     run = new(small_table, ENDLESS)
     jobs.start(run)
     time.sleep(delay)
-    assert timed_cancel(run) <= 2.0
+    assert timed_cancel(run) <= CANCEL_SECONDS
     assert run.status().state == "cancelled" and not run.alive
 
 
@@ -183,7 +186,7 @@ def test_a_fit_outlives_the_program_that_started_it(small_table):
     subprocess.run([sys.executable, "-c", code], check=True, cwd=os.getcwd())
     wait(lambda: len(run.events()) > 0)
     assert run.status().state == "running"
-    assert timed_cancel(run) <= 2.0
+    assert timed_cancel(run) <= CANCEL_SECONDS
 
 
 def test_a_failure_in_a_worker_is_told(small_table):

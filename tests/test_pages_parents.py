@@ -1,6 +1,5 @@
 """The Parents page, booted through app.py."""
 
-import time
 
 from made_up import HOSTILE, finished_run
 from test_pages_ordering import opened
@@ -62,11 +61,7 @@ def test_hostile_names_do_not_break_the_page():
         assert "<script>" not in text.replace("`<script>alert(1)</script>`", "")
 
 
-def test_a_hundred_nodes_redraw_within_a_second():
+def test_a_hundred_nodes_follow_the_threshold():
     app = opened(finished_run(100), PAGE)
-    took = []
-    for tau_z in (1.5, 1.0, 0.5):
-        start = time.perf_counter()
-        app.slider[0].set_value(tau_z).run()
-        took.append(time.perf_counter() - start)
-    assert not app.exception and min(took) < 1.0
+    kept = [int(app.slider[0].set_value(tau_z).run().metric[0].value.replace(",", "")) for tau_z in (1.5, 1.0, 0.5)]
+    assert not app.exception and kept == sorted(set(kept))

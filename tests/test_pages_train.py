@@ -6,6 +6,7 @@ from app_world import booted, button, csv, poisson, texts, upload, written_run
 from disco import jobs, runs
 from disco.errors import InputError
 from disco.estimate import Speed
+from disco.settings import Settings
 
 
 @pytest.fixture(autouse=True)
@@ -50,7 +51,7 @@ def test_a_preset_changes_its_numbers_and_keeps_own_choices():
     at.button_group(key="set_boundary").set_value("admissible").run()
     at.button_group(key="set_preset").set_value("preview").run()
     assert (settings(at).seed, settings(at).boundary) == (7, "admissible")
-    assert settings(at).joint_epochs == 100
+    assert settings(at).joint_epochs == Settings.of("preview").joint_epochs
     at.button_group(key="set_preset").set_value("paper").run()
     assert settings(at).joint_epochs == 800
 

@@ -61,3 +61,8 @@ def test_settings_survive_json_and_cannot_be_changed():
     assert settings.preset == "preview" and settings.max_rows is not None
     with pytest.raises(dataclasses.FrozenInstanceError):
         settings.seed = 3
+
+
+def test_a_result_can_say_what_differs_from_its_preset():
+    assert Settings.of("preview", seed=4).changed() == {}
+    assert Settings.of("preview", width=512, transform="none").changed() == {"width": 512, "transform": "none"}

@@ -75,8 +75,9 @@ def found(study: Study) -> dict[int, runs.Run]:
 
 def _is_of(run: runs.Run, study: Study, wanted: int) -> bool:
     model = study.settings(run.settings.seed)
-    same = ("preset", "transform") + (("levels",) if model.transform == "quantile" else ())
-    if any(getattr(run.settings, name) != getattr(model, name) for name in same) or run.settings.criterion != "ccs":
+    # The boundary and the thresholds are applied to fitted networks, so they may differ.
+    free = {name: getattr(run.settings, name) for name in ("boundary", "tau_z", "pi_min")}
+    if run.settings != model.replace(**free):
         return False
     try:
         return _fingerprint(str(run.path)) == wanted

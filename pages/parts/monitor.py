@@ -66,11 +66,13 @@ def _progress(status: Status) -> str:
 
 
 def _account(run: runs.Run, status: Status) -> str:
-    words = [f"Preset {run.settings.preset}", f"seed {run.settings.seed}", f"device {status.device}"]
+    changed = ", ".join(f"{name} {value}" for name, value in run.settings.changed().items())
+    words = [f"Preset {run.settings.preset}" + (f" with {plain(changed)}" if changed else "")]
+    words += [f"seed {run.settings.seed}", f"device {status.device}"]
     if status.rows_used:
         words.append(f"{status.rows_used:,} rows used")
     if status.seconds_off and status.estimate:
-        words.append(f"estimated {duration(status.estimate['seconds'])} at most")
+        words.append(f"estimated {duration(status.estimate['seconds'])}, took {status.seconds_off:.1f} times that")
     if status.peak_bytes:
         words.append(f"peak memory {size(status.peak_bytes)}")
     return " · ".join(words) + "."

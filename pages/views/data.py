@@ -26,9 +26,8 @@ st.caption(
 )
 earlier = session.previous_draft()
 if earlier is not None:
-    st.button(
-        f"Back to {plain(earlier.name)}", icon=":material/undo:", type="tertiary", on_click=session.go_back, key="go_back"
-    )
+    label = f"Back to {plain(earlier.name)}"
+    st.button(label, icon=":material/undo:", type="tertiary", on_click=session.go_back, key="go_back")
 problem_list.problem_list(
     table_facts.problems(draft), "**Usable**, below, chooses the columns without a problem and leaves out the others."
 )
