@@ -5,12 +5,13 @@ import streamlit as st
 
 from disco import jobs, lahman, runs
 from disco.errors import InputError
+from disco.estimate import estimate
 from disco.figures import lahman as figures
 from disco.figures.words import how_many
-from pages.parts import figure, lahman_runs, reordering, session
+from pages.parts import figure, lahman_runs, machine, reordering, session
 from pages.parts.lahman_runs import BOUNDARIES, Study
 from pages.parts.names import code, plain
-from pages.parts.words import STAGES, STATES, duration
+from pages.parts.words import STAGES, STATES, duration, size
 
 LEVEL_WORDS = {"4": "q4", "6": "q6", "8": "q8", "raw": "raw ranks"}
 SEEDS = list(range(10))
@@ -63,6 +64,8 @@ def fits(study: Study) -> None:
     if not missing:
         return
     seeds = ", ".join(map(str, missing))
+    waits = not machine.calibrated("auto")
+    st.fragment(_foretold, run_every=1.0 if waits else None)(study, len(missing), waits)
     if st.button(
         f"Start the missing fits: seed {seeds}",
         type="primary",
@@ -77,6 +80,19 @@ def fits(study: Study) -> None:
             st.error(plain(error))
             return
         st.rerun()
+
+
+def _foretold(study: Study, fits: int, waits: bool) -> None:
+    """Time and memory of the fits to come, once this machine's speed is known."""
+    if not machine.calibrated("auto"):
+        st.caption("Measuring the speed of this machine …")
+        return
+    if waits:
+        st.rerun()  # no need to look again
+    rows, nodes = lahman_runs.cohort(study.years).shape
+    found = estimate(rows, nodes, study.settings(0), "auto")
+    each = "" if fits == 1 else f", {duration(fits * found.seconds)} for all {fits}"
+    st.caption(f"A fit takes {duration(found.seconds)} at most here{each}, and {size(found.bytes)} of memory.")
 
 
 def _busy(known: dict[int, runs.Run]) -> int:

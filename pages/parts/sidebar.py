@@ -7,20 +7,32 @@ from pages.parts import machine, run_list
 from pages.parts.names import code
 from pages.parts.words import size
 
+_MOST_LOOKS = 600  # each waits a moment; together half a minute
+
 
 def draw() -> None:
     """The run picker and the state of the device."""
     with st.sidebar:
         run_list.picker()
-        # Looked at often only until the engine is there; later memory changes slowly.
-        every = 10.0 if machine.engine_ready() else 1.0
-        st.fragment(_device, run_every=every)()
+        # In a thread of its own, so that the page is drawn while the engine loads. Never by a timer: a timed
+        # fragment that falls into st.switch_page leaves the new page blank (streamlit 1.67).
+        st.fragment(_device, parallel=True)()
 
 
 def _device() -> None:
     """Device, its memory, and the fitted networks held on it."""
+    place = st.empty()
+    for _ in range(_MOST_LOOKS):
+        if machine.engine_ready():
+            break
+        place.caption("Device: looking …")
+    with place.container():
+        _told()
+
+
+def _told() -> None:
     if not machine.engine_ready():
-        st.caption("Device: looking …")
+        st.caption("Device: not known yet")
         return
     status = serving.device_status()
     st.caption(

@@ -26,8 +26,8 @@ with st.container() if run is None else st.expander("Set up another fit", expand
     intro.run_caption(draft.name, len(draft.table), len(draft.columns))
     if table_facts.chosen_counts(draft) is None:
         problem_list.problem_list(table_facts.problems(draft))
-        if st.button("Back to Data", type="primary", icon=":material/arrow_back:"):
-            session.go("data")
+        # A link, not a button: st.switch_page beside the monitor's timer can leave the page blank.
+        st.page_link("pages/views/data.py", label="Back to Data", query_params=session.address())
         st.stop()
     left, right = st.columns([3, 2], gap="large")
     with left:
