@@ -19,8 +19,9 @@ PARENT = "#2B83BA"
 CHILD = "#D55E00"
 CLEAR = "rgba(0,0,0,0)"
 
-# Faint for small, deep for large, and the other way round; both end away from the page's own colour.
-SEQUENTIAL = [[0.0, "#DCE9F2"], [0.35, "#8DBBD9"], [0.7, "#2B83BA"], [1.0, "#0B3C5D"]]
+# One blue from faint to full: what is low fades into a light page and a dark one alike.
+SEQUENTIAL = [[0.0, "rgba(43,131,186,0.10)"], [1.0, "rgba(43,131,186,1)"]]
+# Full at the smallest score, which is the sink's.
 SINK_SCALE = [[0.0, "#D55E00"], [0.15, "#E89A5B"], [0.5, "#F0CFB0"], [1.0, "#E6E6E4"]]
 
 

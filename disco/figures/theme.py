@@ -16,7 +16,6 @@ FOLD_DASHES = ("solid", "dash", "dot")
 CHOSEN, OTHER, WARNING = BLUE, GREY, VERMILLION
 """A picked or selected thing, the rest, and what needs attention."""
 
-SEQUENTIAL = "Cividis"  # perceptually even, the same to the colour-blind
 _LINE = "rgba(128,128,128,0.28)"
 _TEXT = "#808080"
 
