@@ -338,3 +338,27 @@ def test_a_fit_waits_for_the_device_and_can_be_interrupted_there(counts, small_t
         finally:
             jobs.cancel(busy)
     assert main(["fit", counts, "--out", out(tmp_path), "--resume"]) == 0
+
+
+def test_a_signal_in_the_middle_of_a_line_says_so_all_the_same(tmp_path):
+    """A handler that wrote through the stream would meet it half-written, and end the fit with an error."""
+    script = (
+        "import os, signal, threading\n"
+        "from disco.cli.foreground import _signals\n"
+        "from disco.cli.progress import Progress\n"
+        "stopping, progress = threading.Event(), Progress()\n"
+        "class Interrupted:\n"
+        "    fileno = progress.stream.fileno\n"
+        "    def write(self, text):\n"
+        "        if self.inside: raise RuntimeError('reentrant call')\n"
+        "        self.inside = True\n"
+        "        os.kill(os.getpid(), signal.SIGINT)\n"
+        "        self.inside = False\n"
+        "    def flush(self): pass\n"
+        "    inside = False\n"
+        "progress.stream = Interrupted()\n"
+        "with _signals(stopping, progress): progress.say('a line')\n"
+        "assert stopping.is_set()\n"
+    )
+    ended = subprocess.run([sys.executable, "-c", script], cwd=ROOT, capture_output=True, text=True)
+    assert ended.returncode == 0 and "stopping after this step" in ended.stderr, ended.stderr

@@ -43,7 +43,7 @@ def _signals(stopping: threading.Event, progress: Progress) -> Iterator[None]:
         if stopping.is_set():
             raise KeyboardInterrupt
         stopping.set()
-        progress.say("stopping after this step; press Ctrl-C again to stop at once")
+        progress.say_from_handler("stopping after this step; press Ctrl-C again to stop at once")
 
     before = {number: signal.signal(number, stop) for number in _STOPPING}
     try:

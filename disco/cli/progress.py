@@ -1,6 +1,7 @@
 """Progress on stderr: a bar on a terminal, a line every few per cent elsewhere."""
 
 import contextlib
+import os
 import sys
 import time
 from typing import TYPE_CHECKING, Self, TextIO
@@ -43,8 +44,16 @@ class Progress:
 
     def say(self, text: str) -> None:
         """Write a line of its own."""
+        self._write(self._line(text))
+
+    def say_from_handler(self, text: str) -> None:
+        """`say` from a signal handler: past the stream, in whose middle the signal may have come."""
+        with contextlib.suppress(OSError, ValueError):
+            os.write(self.stream.fileno(), self._line(text).encode())
+
+    def _line(self, text: str) -> str:
         clear = "\r\x1b[K" if self.bar else ""
-        self._write(f"{clear}{self.label}{text}\n")
+        return f"{clear}{self.label}{text}\n"
 
     def __call__(self, event: "Event") -> None:
         now = time.monotonic()
