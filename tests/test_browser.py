@@ -168,7 +168,7 @@ def _watch_the_losses_grow(page: Page) -> None:
 
     until(page, look, "the fit does not end", seconds=240)
     assert len(seen - {0}) > 1, seen
-    expect(page.get_by_text("rows used")).to_be_visible()
+    expect(page.get_by_text("400 rows used")).to_be_visible()
     until(page, lambda: points(page, "loss_projection") > 100, "the projection losses are not drawn")
 
 
