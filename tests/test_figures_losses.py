@@ -84,6 +84,19 @@ def test_overfitting_in_words():
     assert "in fold 3:" in said_in_words(one, "projection") and "last epoch" in said_in_words(one, "projection")
 
 
+def test_one_noisy_value_is_no_overfitting():
+    frame = events()
+    frame.loc[(frame["epoch"] == 40) & (frame["stage"] == "joint"), "validation"] += 5
+    assert "No sign of overfitting" in said_in_words(frame, "joint")
+
+
+def test_a_rise_of_both_losses_is_no_overfitting():
+    frame = events(lowest=20)
+    late = frame["epoch"] > 20
+    frame.loc[late, "train"] += frame.loc[late, "epoch"]
+    assert "No sign of overfitting" in said_in_words(frame, "joint")
+
+
 def test_little_to_say_is_not_said():
     assert said_in_words(events(joint=10), "joint") == ""
     assert said_in_words(pd.DataFrame(columns=events().columns), "joint") == ""

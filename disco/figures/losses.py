@@ -13,7 +13,9 @@ import plotly.graph_objects as go
 from disco.figures.theme import empty, fold_colour, fold_dash, layout
 
 _MOST_POINTS = 500
-_WORSE = 0.02  # a rise above the best validation loss that is worth a word, as a share of the loss's range
+_WORSE = 0.05  # a rise above the lowest validation loss that is worth a word, as a share of the loss's range
+_LAST = 3  # validation losses that a rise rests on
+_EPOCHS = 10  # training losses averaged to see whether they fall
 
 STAGE_WORDS = {"joint": "joint", "projection": "projection"}
 
@@ -142,22 +144,34 @@ def said_in_words(events: pd.DataFrame, stage: str) -> str:
     )
     return (
         f"Overfitting in {which}: the validation loss was lowest at epoch {span} and has risen since, "
-        f"while the training loss has not. {served}"
+        f"while the training loss went on falling. {served}"
     )
 
 
 def _rises(part: pd.DataFrame) -> dict[int, tuple[int, float]]:
-    """Per fold: the epoch of the lowest validation loss and the rise since, as a share of the loss's range."""
+    """Per fold: the epoch of the lowest validation loss and the rise since, as a share of the loss's range.
+
+    The rise is that of the median of the last measurements, so that one noisy value says nothing; it counts
+    only while the training loss has gone on falling.
+    """
     found = {}
     for fold, rows in part.groupby("fold"):
-        measured = rows[np.isfinite(rows["validation"])].sort_values("epoch")
+        rows = rows.sort_values("epoch")
+        measured = rows[np.isfinite(rows["validation"])]
         if len(measured) < 3:
             continue
         values = measured["validation"].to_numpy()
         lowest = int(values.argmin())
+        epoch = int(measured["epoch"].iloc[lowest])
+        since = values[lowest + 1 :][-_LAST:]
         spread = values.max() - values.min()
-        train = measured["train"].to_numpy()
-        is_falling = train[-1] <= train[lowest] or not np.isfinite(train[-1])
-        share = (values[-1] - values[lowest]) / spread if spread > 0 and is_falling else 0.0
-        found[int(fold)] = (int(measured["epoch"].iloc[lowest]), float(share))
+        is_clear = len(since) == _LAST and spread > 0 and _falls(rows["train"].to_numpy(), rows["epoch"] <= epoch)
+        found[int(fold)] = (epoch, float((np.median(since) - values[lowest]) / spread) if is_clear else 0.0)
     return found
+
+
+def _falls(train: np.ndarray, is_before: pd.Series) -> bool:
+    """Whether the training loss, averaged over some epochs, is lower at the end than at the lowest validation."""
+    train = train[np.isfinite(train)]
+    before = train[: int(is_before.sum())]
+    return bool(np.mean(train[-_EPOCHS:]) < np.mean(before[-_EPOCHS:]))

@@ -38,8 +38,10 @@ def picker() -> None:
 
 def _label(run: runs.Run) -> str:
     """What sets a run apart comes first: a narrow sidebar cuts the end."""
-    state = run.status().state
-    return f"{clock(run.created) if state == 'done' else state.capitalize()} · {shown(run.name, 60)}"
+    status = run.status()
+    # One word for waiting and running: the sidebar is not drawn anew when the one becomes the other.
+    state = "Fitting" if status.active else clock(run.created) if status.state == "done" else status.state.capitalize()
+    return f"{state} · {shown(run.name, 60)}"
 
 
 def _picked() -> None:
