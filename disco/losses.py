@@ -141,9 +141,9 @@ def projection_losses(network: ProjectionNetwork, batch: Batch, joint: JointNetw
     clip, rows = settings.log_clip, batch.noisy.shape[1]
     log_sigma = batch.sigma.log()
     with torch.no_grad():
-        whole = joint(batch.noisy, log_sigma)
-        baseline = joint(network.filled(batch.noisy, batch.mask), log_sigma)
-        target = (whole - baseline).clamp(-clip, clip)
+        filled = network.filled(batch.noisy, batch.mask)
+        both = joint(torch.cat([batch.noisy, filled], dim=1), log_sigma.repeat(1, 2))
+        target = (both[:, :rows] - both[:, rows:]).clamp(-clip, clip)
     # The full set rides in the same pass: the same rows with a mask of ones.
     masks = torch.cat([batch.mask, torch.ones_like(batch.mask)], dim=1)
     correction = network(batch.noisy.repeat(1, 2, 1), masks, log_sigma.repeat(1, 2)).clamp(-clip, clip)

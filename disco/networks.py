@@ -10,7 +10,7 @@ is an index. Axes: F folds, n rows, d nodes, H width.
 """
 
 import math
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 
 import numpy as np
 import torch
@@ -87,15 +87,28 @@ class FoldedMLP(nn.Module):
 
     def hidden(self, first: Tensor) -> Tensor:
         """From the first layer's pre-activation to the last hidden activation, both (F, n, H)."""
-        value = nn.functional.silu(first)
-        for weight, bias in zip(self.weights[1:-1], self.biases[1:-1], strict=True):
-            value = nn.functional.silu(torch.baddbmm(bias, value, weight))
-        return value
+        value, middle = nn.functional.silu(first), range(1, len(self.weights) - 1)
+        return nn.functional.silu(self._layers(value, middle)) if middle else value
 
     def forward(self, inputs: Tensor) -> Tensor:
         """Inputs (F, n, inputs) → outputs (F, n, outputs)."""
-        first = torch.baddbmm(self.biases[0], inputs, self.weights[0])
-        return torch.baddbmm(self.biases[-1], self.hidden(first), self.weights[-1])
+        return self._layers(inputs, range(len(self.weights)))
+
+    def _layers(self, value: Tensor, numbers: range) -> Tensor:
+        """Some layers in a row with SiLU between them."""
+        weights, biases = ([part[number] for number in numbers] for part in (self.weights, self.biases))
+        if value.is_cuda:
+            return _chain(torch.baddbmm, value, weights, biases)
+        # On a processor a product of one fold keeps all cores busy, and a batch of three shares two unevenly.
+        of_folds = [zip(*(layer.unbind() for layer in part), strict=True) for part in (weights, biases)]
+        return torch.stack([_chain(torch.addmm, *own) for own in zip(value.unbind(), *of_folds, strict=True)])
+
+
+def _chain(product: Callable, value: Tensor, weights: Sequence[Tensor], biases: Sequence[Tensor]) -> Tensor:
+    """Affine maps with SiLU between them."""
+    for place, (weight, bias) in enumerate(zip(weights, biases, strict=True)):
+        value = product(bias, nn.functional.silu(value) if place else value, weight)
+    return value
 
 
 class JointNetwork(nn.Module):
