@@ -25,7 +25,7 @@ def _fold_rows(rows: int, settings: Settings) -> tuple[int, int, int]:
     rows = used_rows(rows, settings)
     evaluated = rows // settings.folds
     train = rows - evaluated
-    holdout = max(1, min(settings.validation_rows, round(settings.validation_share * train)))
+    holdout = max(1, min(settings.validation_rows, round(settings.validation_share * train), train - 1))
     return train, holdout, min(evaluated, settings.evaluation_rows or evaluated)
 
 

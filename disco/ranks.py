@@ -132,12 +132,3 @@ def transform_table(table: pd.DataFrame, settings: Settings) -> pd.DataFrame:
     else:
         codes = counts
     return pd.DataFrame(codes, columns=table.columns, index=table.index)
-
-
-def level_counts(codes: pd.DataFrame) -> pd.DataFrame:
-    """Rows a level of every column: a tidy frame with columns `column`, `level`, `rows`."""
-    parts = []
-    for name, column in codes.items():
-        levels, rows = np.unique(column.to_numpy(), return_counts=True)
-        parts.append(pd.DataFrame({"column": name, "level": levels, "rows": rows}))
-    return pd.concat(parts, ignore_index=True)

@@ -40,7 +40,8 @@ class TrainingRows:
 
     def __init__(self, folds: Sequence[FoldRanks], settings: Settings, device: torch.device) -> None:
         smallest = min(len(fold.train) for fold in folds)
-        self.holdout = max(1, min(settings.validation_rows, round(settings.validation_share * smallest)))
+        wanted = round(settings.validation_share * smallest)
+        self.holdout = max(1, min(settings.validation_rows, wanted, smallest - 1))  # a row is left to train on
         self.smallest = smallest
         self.tops = [fold.top for fold in folds]
         self.train = []

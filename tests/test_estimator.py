@@ -177,6 +177,20 @@ def test_a_stopped_fit_resumes_as_if_it_had_not_been_stopped(fitted, table, tmp_
     assert first == (("joint", stop + 1) if stop < 6 else ("projection", stop - 5) if stop < 12 else ("ordering", 1))
 
 
+def test_a_fit_whose_folds_all_stopped_early_resumes(table, tmp_path):
+    rule = {**TINY, "min_improvement": 100.0, "patience": 1}  # every fold stops at epoch 4
+    path, whole = tmp_path / "checkpoint.safetensors", DISCO(**rule).fit(table)
+    with pytest.raises(FitStopped):
+        DISCO(**rule).fit(table, callback=lambda event: event.stage == "joint", checkpoint=path)
+    resumed = DISCO(**rule).fit(table, checkpoint=path)
+    assert same(whole, resumed) and resumed.training_ == whole.training_
+
+
+@pytest.mark.parametrize("share", [0.0, 1.0])
+def test_a_holdout_of_nothing_or_all_leaves_a_row_on_each_side(table, share):
+    assert len(DISCO(**{**TINY, "validation_share": share}).fit(table).order_) == 4
+
+
 def test_a_checkpoint_of_another_fit_is_refused(table, tmp_path):
     path = tmp_path / "checkpoint.safetensors"
     with pytest.raises(FitStopped):

@@ -36,10 +36,6 @@ def test_a_tie_keeps_the_node_that_was_chosen():
     assert (step.sink, step.runner_up, step.ratio) == ("b", "a", 1.0)
 
 
-def test_the_removals_give_back_the_order(ccs):
-    assert steps.sorted_out(ccs) == ORDER
-
-
 def test_agreement_of_orders_counts_pairs():
     assert steps.agreement("abcd", "abcd") == 1.0
     assert steps.agreement("abcd", "dcba") == 0.0

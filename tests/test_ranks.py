@@ -6,7 +6,6 @@ from disco import InputError, Settings
 from disco.ranks import (
     fold_of_rows,
     fold_ranks,
-    level_counts,
     quantile_levels,
     rank_on_grid,
     sampled_rows,
@@ -90,9 +89,7 @@ def test_row_cap_is_a_seeded_sample():
     assert len(sampled_rows(5, settings)) == 5
 
 
-def test_table_codes_and_level_counts():
+def test_table_codes():
     table = pd.DataFrame({"a": [5, 5, 9], "b": [1, 0, 2]})
     codes = transform_table(table, Settings())
     assert codes["a"].tolist() == [0, 0, 1] and codes["b"].tolist() == [1, 0, 2]
-    counts = level_counts(codes)
-    assert counts.query("column == 'a'")[["level", "rows"]].to_numpy().tolist() == [[0, 2], [1, 1]]

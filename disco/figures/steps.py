@@ -89,14 +89,6 @@ def fold_scores(ccs: pd.DataFrame, step: int) -> pd.DataFrame:
     return ccs[ccs["step"] == step].pivot(index="node", columns="fold", values="score")
 
 
-def sorted_out(ccs: pd.DataFrame) -> list[str]:
-    """The causal order that the removals give, source first."""
-    chosen = ccs[ccs["chosen"].astype(bool)].drop_duplicates("step").sort_values("step")
-    removed = chosen["node"].tolist()
-    left = [node for node in ccs.loc[ccs["step"] == ccs["step"].max(), "node"].unique() if node not in removed]
-    return left + removed[::-1]
-
-
 def agreement(first: Sequence[str], second: Sequence[str]) -> float:
     """The share of unordered pairs of nodes that two orders of the same nodes rank alike."""
     place = {node: index for index, node in enumerate(second)}

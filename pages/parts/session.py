@@ -72,12 +72,6 @@ def table() -> pd.DataFrame | None:
     return None if now is None else now.table
 
 
-def chosen_table() -> pd.DataFrame | None:
-    """The loaded table's chosen columns."""
-    now = draft()
-    return None if now is None else now.table.iloc[:, list(now.columns)]
-
-
 def set_table(
     table: pd.DataFrame,
     name: str,
