@@ -1,0 +1,125 @@
+"""How near an estimate is to a reference (paper, Experimental Setup, Evaluation metrics), and the sorting controls.
+
+Edges are directed pairs (parent, child), and an order has its sources first. A share of nothing, such as the precision
+of an estimate without edges, is NaN. A reference may be partial: A_top and recall ask only about the edges it has.
+
+Two graphs are compared on the same nodes. A 0/1 matrix and a networkx.DiGraph say which nodes they have, and a name
+in one of them only is an error; pairs and edge tables do not say it, and may name different nodes.
+"""
+
+import math
+from collections.abc import Sequence
+from typing import Any
+
+import pandas as pd
+
+from disco.errors import InputError
+from disco.metrics.edges import (
+    Counts,
+    Edges,
+    Pairs,
+    agree,
+    counts,
+    edge_jaccard,
+    f1,
+    known,
+    precision,
+    read,
+    recall,
+    shd,
+    shd_reversals_once,
+    verdicts,
+)
+from disco.metrics.interventions import ancestor_aid, cycle, sid
+from disco.metrics.orders import (
+    a_top,
+    controls,
+    order_agreement,
+    order_by_excess,
+    order_by_mean,
+    order_by_variance,
+    order_errors,
+    wrong_removals,
+)
+from disco.metrics.scores import average_precision, calibration, precision_recall
+
+__all__ = [
+    "Counts",
+    "Edges",
+    "a_top",
+    "ancestor_aid",
+    "average_precision",
+    "calibration",
+    "controls",
+    "counts",
+    "edge_jaccard",
+    "evaluate",
+    "f1",
+    "order_agreement",
+    "order_by_excess",
+    "order_by_mean",
+    "order_by_variance",
+    "order_errors",
+    "precision",
+    "precision_recall",
+    "recall",
+    "shd",
+    "shd_reversals_once",
+    "sid",
+    "verdicts",
+    "wrong_removals",
+]
+
+
+def evaluate(
+    truth: Edges,
+    order: Sequence[str] | None = None,
+    edges: Edges | None = None,
+    table: pd.DataFrame | None = None,
+) -> dict[str, Any]:
+    """Every metric of one estimate; None where it was not given or is undefined.
+
+    Args:
+        truth: the true edges.
+        order: the estimated order, all nodes, sources first.
+        edges: the estimated edges; with a cycle they have no SID and no ancestor AID.
+        table: the rows, for the sorting controls.
+
+    Returns:
+        a_top, precision, recall, f1, shd, shd_reversals_once, sid, ancestor_aid, edges and true_edges (how many), and
+        controls (mean, variance, excess).
+
+    Raises:
+        InputError: the nodes do not agree, or the truth has a cycle.
+    """
+    pairs, nodes = read(truth)
+    if loop := cycle(pairs):
+        raise InputError(f"The truth has the cycle {' → '.join(loop)}; a causal graph has none.")
+    values: dict[str, Any] = dict.fromkeys(("a_top", "precision", "recall", "f1", "shd", "shd_reversals_once"))
+    values |= {"sid": None, "ancestor_aid": None, "edges": None, "true_edges": len(pairs), "controls": None}
+    if order is not None:
+        known(pairs, set(order), "the order")
+        values["a_top"] = a_top(order, pairs) if pairs else None
+    if edges is not None:
+        found, found_nodes = read(edges)
+        agree((pairs, nodes), (found, found_nodes))
+        if order is not None:
+            known(found, set(order), "the order")
+        values |= _edge_values(pairs, found)
+    if table is not None:
+        if order is not None:
+            known([(node, node) for node in order], set(table.columns), "the table", "The order")
+        known(pairs, set(table.columns), "the table")
+        values["controls"] = controls(table, pairs) if pairs else None
+    return values
+
+
+def _edge_values(true: Pairs, found: Pairs) -> dict[str, Any]:
+    """The part of `evaluate` that is about edges, in its order."""
+    agreed = counts(true, found)
+    shares = {name: getattr(agreed, name) for name in ("precision", "recall", "f1")}
+    values: dict[str, Any] = {name: None if math.isnan(value) else value for name, value in shares.items()}
+    values |= {"shd": agreed.shd, "shd_reversals_once": shd_reversals_once(true, found), "edges": len(found)}
+    if not cycle(found):
+        values |= {"sid": sid(true, found), "ancestor_aid": ancestor_aid(true, found)}
+    return values

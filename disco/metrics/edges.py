@@ -1,0 +1,169 @@
+"""Edges against edges, as directed pairs (paper, Experimental Setup, Evaluation metrics).
+
+A true positive is a pair in both, and with TP, FP and FN counted so, F1 = 2 TP / (2 TP + FP + FN) and SHD = FP + FN,
+in which a reversed edge counts twice.
+"""
+
+import math
+from collections.abc import Iterable
+from typing import NamedTuple
+
+import networkx as nx
+import pandas as pd
+
+from disco.errors import InputError
+
+Edges = pd.DataFrame | nx.DiGraph | Iterable[tuple[str, str]]
+"""A table with columns parent and child, a square 0/1 matrix with rows parents and columns children, a graph, or pairs.
+"""
+
+Pairs = list[tuple[str, str]]
+
+
+class Counts(NamedTuple):
+    """Directed pairs in both, in the estimate alone, and in the truth alone."""
+
+    true_positives: int
+    false_positives: int
+    false_negatives: int
+
+    @property
+    def precision(self) -> float:
+        return share(self.true_positives, self.true_positives + self.false_positives)
+
+    @property
+    def recall(self) -> float:
+        return share(self.true_positives, self.true_positives + self.false_negatives)
+
+    @property
+    def f1(self) -> float:
+        return share(2 * self.true_positives, 2 * self.true_positives + self.false_positives + self.false_negatives)
+
+    @property
+    def shd(self) -> int:
+        return self.false_positives + self.false_negatives
+
+
+def counts(truth: Edges, estimate: Edges) -> Counts:
+    """The directed pairs that agree and disagree.
+
+    Raises:
+        InputError: the nodes of the two do not agree.
+    """
+    true, found = (set(pairs) for pairs in both(truth, estimate))
+    return Counts(len(true & found), len(found - true), len(true - found))
+
+
+def precision(truth: Edges, estimate: Edges) -> float:
+    """The share of estimated edges that are true."""
+    return counts(truth, estimate).precision
+
+
+def recall(truth: Edges, estimate: Edges) -> float:
+    """The share of true edges that are estimated."""
+    return counts(truth, estimate).recall
+
+
+def f1(truth: Edges, estimate: Edges) -> float:
+    """The harmonic mean of precision and recall."""
+    return counts(truth, estimate).f1
+
+
+def shd(truth: Edges, estimate: Edges) -> int:
+    """The structural Hamming distance FP + FN of the paper; a reversed edge counts 2."""
+    return counts(truth, estimate).shd
+
+
+def shd_reversals_once(truth: Edges, estimate: Edges) -> int:
+    """The structural Hamming distance in which a reversed edge counts 1: missing + extra + reversed edges."""
+    return int((verdicts(truth, estimate)["verdict"] != "true").sum())
+
+
+def verdicts(truth: Edges, estimate: Edges) -> pd.DataFrame:
+    """Each edge of the two and what became of it: columns parent, child, verdict.
+
+    The verdict is true, extra, reversed or missing. The estimate's edges come first, in its order; a reversed edge has
+    one row, as the estimate gives it.
+
+    Raises:
+        InputError: the nodes of the two do not agree.
+    """
+    pairs, found_pairs = both(truth, estimate)
+    true, found = set(pairs), set(found_pairs)
+
+    def verdict(parent: str, child: str) -> str:
+        if (parent, child) in true:
+            return "true"
+        turned = (child, parent)
+        return "reversed" if turned in true and turned not in found else "extra"
+
+    rows = [(*pair, verdict(*pair)) for pair in found_pairs]
+    rows += [(u, v, "missing") for u, v in pairs if (u, v) not in found and (v, u) not in found]
+    return pd.DataFrame(rows, columns=["parent", "child", "verdict"])
+
+
+def edge_jaccard(a: Edges, b: Edges) -> float:
+    """Of the edges that either of two fits has, the share that both have."""
+    first, second = (set(pairs) for pairs in both(a, b, ("the first graph", "the second graph")))
+    return share(len(first & second), len(first | second))
+
+
+def share(part: int, whole: int) -> float:
+    """A share; NaN of nothing."""
+    return part / whole if whole else math.nan
+
+
+def read(edges: Edges) -> tuple[Pairs, set[str] | None]:
+    """The directed pairs, each once, and all nodes where the form tells them."""
+    if isinstance(edges, nx.DiGraph):
+        return list(edges.edges), set(edges)
+    if not isinstance(edges, pd.DataFrame):
+        return list(dict.fromkeys((parent, child) for parent, child in edges)), None
+    if len(edges) and list(edges.index) == list(edges.columns):
+        rows, columns = edges.to_numpy().nonzero()
+        names = list(edges.columns)
+        return [(names[i], names[j]) for i, j in zip(rows, columns, strict=True)], set(names)
+    if {"parent", "child"} <= set(edges.columns):
+        return list(dict.fromkeys(zip(edges["parent"], edges["child"], strict=True))), None
+    raise InputError("Edges need columns parent and child, or a square matrix with the same names on both sides.")
+
+
+def both(a: Edges, b: Edges, sides: tuple[str, str] = ("the truth", "the estimate")) -> tuple[Pairs, Pairs]:
+    """The directed pairs of two graphs on the same nodes."""
+    first, second = read(a), read(b)
+    agree(first, second, sides)
+    return first[0], second[0]
+
+
+def agree(
+    first: tuple[Pairs, set[str] | None],
+    second: tuple[Pairs, set[str] | None],
+    sides: tuple[str, str] = ("the truth", "the estimate"),
+) -> None:
+    """Refuse a name that is in one of two graphs only."""
+    (pairs, nodes), (other_pairs, other_nodes) = first, second
+    if nodes is not None and other_nodes is not None:
+        same_names(nodes, other_nodes, sides)
+    if nodes is not None:
+        known(other_pairs, nodes, sides[0])
+    if other_nodes is not None:
+        known(pairs, other_nodes, sides[1])
+
+
+def same_names(a: set[str], b: set[str], sides: tuple[str, str]) -> None:
+    """Refuse two sets of names that differ."""
+    if a != b:
+        name = min(a ^ b, key=str)
+        raise InputError(f'The names do not agree: "{name}" is missing from {sides[name in a]}.')
+
+
+def known(pairs: Pairs, nodes: set[str], where: str, what: str = "An edge") -> None:
+    """Refuse an edge that names a node which is not there."""
+    unknown = sorted({str(node) for node in names(pairs) if node not in nodes})
+    if unknown:
+        raise InputError(f'{what} names "{unknown[0]}", which is not in {where}: give both the same names.')
+
+
+def names(pairs: Pairs) -> list[str]:
+    """Parent and child of every pair."""
+    return [node for pair in pairs for node in pair]

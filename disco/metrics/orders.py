@@ -1,0 +1,116 @@
+"""Orders against edges, against each other, and against sorting the columns."""
+
+from collections.abc import Sequence
+
+import numpy as np
+import pandas as pd
+
+from disco.errors import InputError
+from disco.metrics.edges import Edges, Pairs, known, read, same_names, share
+
+
+def a_top(order: Sequence[str], edges: Edges) -> float:
+    """The share of reference edges (u, v) whose u stands before v in the order.
+
+    Args:
+        order: all nodes, sources first.
+        edges: the reference, at least one edge.
+
+    Raises:
+        InputError: there is no edge, an edge names a node that is not in the order, or a node stands there twice.
+    """
+    pairs, _ = read(edges)
+    if not pairs:
+        raise InputError("The reference has no edges, and A_top is a share of them: give at least one edge.")
+    return (len(pairs) - len(order_errors(order, pairs))) / len(pairs)
+
+
+def order_errors(order: Sequence[str], truth: Edges) -> pd.DataFrame:
+    """The true edges whose child stands before its parent: columns parent, child.
+
+    Raises:
+        InputError: an edge names a node that is not in the order, or a node stands there twice.
+    """
+    pairs, position = _placed(order, truth)
+    wrong = [(u, v) for u, v in pairs if position[u] >= position[v]]
+    return pd.DataFrame(wrong, columns=["parent", "child"])
+
+
+def wrong_removals(order: Sequence[str], truth: Edges) -> pd.DataFrame:
+    """The removals of a node that was no sink: columns step, node, children.
+
+    Sinks are removed one by one from the end of the order, so step 1 removes its last node; `children` lists the true
+    children that still remained, in the order's order.
+
+    Raises:
+        InputError: as for `order_errors`.
+    """
+    pairs, position = _placed(order, truth)
+    left: dict[str, list[str]] = {}
+    for parent, child in sorted(pairs, key=lambda pair: position[pair[1]]):
+        if position[child] < position[parent]:
+            left.setdefault(parent, []).append(child)
+    rows = [(step, node, left[node]) for step, node in enumerate(reversed(order), start=1) if node in left]
+    return pd.DataFrame(rows, columns=["step", "node", "children"])
+
+
+def order_agreement(a: Sequence[str], b: Sequence[str]) -> float:
+    """The share of pairs of nodes that stand the same way round in two orders (paper, Lahman).
+
+    Raises:
+        InputError: a name is in one of the two only, or stands twice in one.
+    """
+    first, second = _positions(a), _positions(b)
+    same_names(set(first), set(second), ("the first order", "the second order"))
+    places = np.array([second[node] for node in a])
+    pairs = len(a) * (len(a) - 1) // 2
+    return share(int(np.triu(places[:, None] < places[None, :], 1).sum()), pairs)
+
+
+def order_by_mean(table: pd.DataFrame) -> list[str]:
+    """The columns by rising mean: a control, since simulated counts often grow along the causal order."""
+    return _sorted_by(table, table.mean())
+
+
+def order_by_variance(table: pd.DataFrame) -> list[str]:
+    """The columns by rising variance: a control."""
+    return _sorted_by(table, table.var())
+
+
+def order_by_excess(table: pd.DataFrame) -> list[str]:
+    """The columns by rising variance - mean, which is 0 for a Poisson source: a control."""
+    return _sorted_by(table, table.var() - table.mean())
+
+
+def controls(table: pd.DataFrame, truth: Edges) -> dict[str, float]:
+    """A_top of sorting the columns by mean, by variance and by excess (variance - mean).
+
+    Raises:
+        InputError: there is no true edge, or one names a node that is no column.
+    """
+    pairs, _ = read(truth)
+    known(pairs, set(table.columns), "the table")
+    sorts = {"mean": order_by_mean, "variance": order_by_variance, "excess": order_by_excess}
+    return {name: a_top(sort(table), pairs) for name, sort in sorts.items()}
+
+
+def _sorted_by(table: pd.DataFrame, values: pd.Series) -> list[str]:
+    """Column names by rising value; ties keep the order of the columns."""
+    return [table.columns[k] for k in values.to_numpy().argsort(kind="stable")]
+
+
+def _positions(order: Sequence[str]) -> dict[str, int]:
+    """Each node's place in the order, from 0."""
+    position = {node: place for place, node in enumerate(order)}
+    repeated = [node for place, node in enumerate(order) if position[node] != place]
+    if repeated:
+        raise InputError(f'"{repeated[0]}" stands twice in the order; every node stands there once.')
+    return position
+
+
+def _placed(order: Sequence[str], edges: Edges) -> tuple[Pairs, dict[str, int]]:
+    """The edges, and the places of the nodes they name."""
+    pairs, _ = read(edges)
+    position = _positions(order)
+    known(pairs, set(position), "the order")
+    return pairs, position

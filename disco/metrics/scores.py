@@ -1,0 +1,84 @@
+"""Scored edges against true ones: precision and recall at every threshold, calibration."""
+
+import math
+
+import numpy as np
+import pandas as pd
+
+from disco.errors import InputError
+from disco.metrics.edges import Edges, Pairs, both, read
+
+
+def precision_recall(truth: Edges, scores: pd.DataFrame) -> pd.DataFrame:
+    """Precision and recall of the edges at or above each score: columns threshold (falling), precision, recall.
+
+    A true edge without a score, such as one that runs against the order, is never found.
+
+    Args:
+        scores: columns parent, child, score, one row a candidate; the higher, the more likely an edge.
+
+    Raises:
+        InputError: names do not agree, a score is missing, or a candidate stands there twice.
+    """
+    true, found, values = _scored(truth, scores, "score")
+    falling = np.argsort(-values, kind="stable")
+    values, hits = values[falling], np.cumsum([found[row] in true for row in falling])
+    last = np.flatnonzero(np.append(values[1:] != values[:-1], True)) if len(values) else np.zeros(0, dtype=int)
+    hits = hits[last].astype(float)
+    recalls = hits / len(true) if true else np.full(len(last), math.nan)
+    return pd.DataFrame({"threshold": values[last], "precision": hits / (last + 1), "recall": recalls})
+
+
+def average_precision(truth: Edges, scores: pd.DataFrame) -> float:
+    """The area under the steps of `precision_recall`: the sum of precision times the rise of recall.
+
+    Its value for scores without information is the share of true edges among the candidates, not one half.
+
+    Raises:
+        InputError: as for `precision_recall`.
+    """
+    pairs, _ = read(truth)
+    curve = precision_recall(truth, scores)
+    rises = np.diff(curve["recall"].to_numpy(), prepend=0.0)
+    return float((curve["precision"].to_numpy() * rises).sum()) if pairs else math.nan
+
+
+def calibration(truth: Edges, confidences: pd.DataFrame, bins: int = 10) -> pd.DataFrame:
+    """Whether edges given a confidence of 0.8 are true in 8 cases of 10.
+
+    Args:
+        confidences: columns parent, child, confidence, one row a candidate; confidences from 0 to 1.
+        bins: equal parts of [0, 1]; those without an edge are left out.
+
+    Returns:
+        Columns confidence (mean in the bin), share_true, edges, by rising confidence.
+
+    Raises:
+        InputError: as for `precision_recall`, or a confidence is not between 0 and 1.
+    """
+    true, found, values = _scored(truth, confidences, "confidence")
+    if len(values) and not (values.min() >= 0 and values.max() <= 1):
+        raise InputError(f"A confidence must lie between 0 and 1; got {values[(values < 0) | (values > 1)][0]:g}.")
+    frame = pd.DataFrame({"confidence": values, "true": [pair in true for pair in found]})
+    parts = frame.groupby(np.minimum((values * bins).astype(int), bins - 1))
+    return parts.agg(
+        confidence=("confidence", "mean"), share_true=("true", "mean"), edges=("true", "size")
+    ).reset_index(drop=True)
+
+
+def _scored(truth: Edges, scores: pd.DataFrame, column: str) -> tuple[set[tuple[str, str]], Pairs, np.ndarray]:
+    """The true edges, the candidates and their scores, (candidates,)."""
+    missing = [name for name in ("parent", "child", column) if name not in scores]
+    if missing:
+        raise InputError(f"Scores of edges need columns parent, child and {column}; {missing[0]} is missing.")
+    true, found = both(truth, scores[["parent", "child"]])
+    if len(found) < len(scores):
+        twice = scores[scores.duplicated(["parent", "child"])].iloc[0]
+        raise InputError(
+            f'The edge from "{twice["parent"]}" to "{twice["child"]}" has two scores; give one a candidate.'
+        )
+    values = scores[column].to_numpy(dtype=float)
+    if np.isnan(values).any():
+        parent, child = found[int(np.isnan(values).argmax())]
+        raise InputError(f'The edge from "{parent}" to "{child}" has no score; give it one or leave its row out.')
+    return set(true), found, values
