@@ -1,5 +1,8 @@
 """Train: settings, estimate, start; the monitor in every state of a run."""
 
+from dataclasses import replace
+
+import pandas as pd
 import pytest
 from app_world import booted, button, csv, poisson, texts, upload, written_run
 
@@ -91,6 +94,18 @@ def test_start_makes_a_run_and_opens_it(monkeypatch):
     assert run.name == "t.csv, ranks, preview"
     assert run.settings.preset == "preview"
     assert at.query_params["run"] == run.id
+
+
+def test_a_run_of_a_table_for_teaching_is_for_teaching(monkeypatch):
+    monkeypatch.setattr(jobs, "start", lambda run: None)
+    at = on_train()
+    truth = pd.DataFrame({"parent": ["a"], "child": ["b"]})
+    at.session_state["shared_draft"] = replace(at.session_state["shared_draft"], truth=truth, teaching=True)
+    at.run()
+    button(at, "Start the fit").click().run()
+    (run,) = runs.list_runs()
+    assert run.teaching and len(run.truth()) == 1
+    assert booted("train", run=run.id).session_state["shared_draft"].teaching
 
 
 def test_a_start_that_is_refused_is_said(monkeypatch):

@@ -220,6 +220,15 @@ def test_what_is_no_run_is_refused(name):
         open_run(name)
 
 
+def test_teaching_is_remembered_and_off_in_folders_that_do_not_say(small_table, small_truth, tiny):
+    run = create_run(small_table, tiny, name="lesson", truth=small_truth, teaching=True)
+    assert open_run(run.id).teaching and not create_run(small_table, tiny, name="other").teaching
+    head = json.loads((run.path / "settings.json").read_text())
+    del head["teaching"]
+    (run.path / "settings.json").write_text(json.dumps(head))
+    assert not open_run(run.id).teaching
+
+
 def test_a_newer_format_is_refused_and_an_older_one_read(small_table, tiny):
     run = finished(small_table, tiny)
     path = run.path / "settings.json"

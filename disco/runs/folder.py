@@ -56,6 +56,7 @@ class Run:
         source: where its table came from.
         created: when, with time zone.
         device: the device asked for: auto, cpu or cuda.
+        teaching: pages keep its truth to themselves until the reader asks for it.
 
     Raises:
         InputError: the folder holds no run, or one of a newer format.
@@ -78,6 +79,7 @@ class Run:
         self.name = str(head.get("name", self.id))
         self.source = str(head.get("source", ""))
         self.device = str(head.get("device", "auto"))
+        self.teaching = bool(head.get("teaching", False))
         self.created = datetime.fromisoformat(head["created"]) if "created" in head else datetime.fromtimestamp(0)
         self._settings: dict[str, Any] = head.get("settings", {})
 
@@ -269,6 +271,7 @@ def create_run(
     source: str = "",
     truth: pd.DataFrame | None = None,
     device: str = "auto",
+    teaching: bool = False,
 ) -> Run:
     """A new run of a table, not yet started.
 
@@ -294,6 +297,7 @@ def create_run(
         "source": source,
         "created": datetime.now().astimezone().isoformat(timespec="seconds"),
         "device": device,
+        "teaching": teaching,
         "rows": len(counts),
         "nodes": counts.shape[1],
         "settings": settings.to_dict(),

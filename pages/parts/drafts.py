@@ -32,6 +32,7 @@ class Draft:
         run: id of the run this draft was started as or taken from, until something is changed.
         key: stands for the table in caches, so that a large table is not hashed at every look.
         is_of_run: taken from that run, so nothing is lost when another run takes its place.
+        teaching: pages keep the truth to themselves until the reader asks for it; runs of the draft inherit it.
     """
 
     table: pd.DataFrame
@@ -42,6 +43,7 @@ class Draft:
     settings: Settings = field(default_factory=Settings)
     run: str | None = None
     is_of_run: bool = False
+    teaching: bool = False
     key: str = field(default_factory=lambda: new_token())
 
 

@@ -88,7 +88,9 @@ def _start(draft: Draft, name: str, device: str) -> None:
     if truth is not None:
         truth = truth[truth["parent"].isin(table.columns) & truth["child"].isin(table.columns)]
     try:
-        run = runs.create_run(table, draft.settings, name=name, source=draft.source, truth=truth, device=device)
+        run = runs.create_run(
+            table, draft.settings, name=name, source=draft.source, truth=truth, device=device, teaching=draft.teaching
+        )
         jobs.start(run)
     except InputError as error:
         st.error(plain(error))

@@ -54,7 +54,9 @@ def draft() -> Draft | None:
         found = run.table()
         everything = tuple(range(found.shape[1]))
         name = drafts.table_name(run.name, run.settings)
-        keep_draft(Draft(found, name, run.source, run.truth(), everything, run.settings, run.id, True))
+        keep_draft(
+            Draft(found, name, run.source, run.truth(), everything, run.settings, run.id, True, teaching=run.teaching)
+        )
     return st.session_state.get(_DRAFT)
 
 
@@ -78,17 +80,22 @@ def set_table(
     source: str,
     truth: pd.DataFrame | None = None,
     settings: Settings | None = None,
+    teaching: bool = False,
 ) -> None:
     """Load a table: all columns chosen, the settings given or kept, and no run open.
 
     The draft before it can be gone back to, by `go_back` or the browser's button.
+
+    Args:
+        teaching: the truth stays hidden, here and in runs of this table, until the reader reveals it.
     """
     before = st.session_state.get(_DRAFT)
     if before is not None and not before.is_of_run:
         st.session_state[_PREVIOUS] = st.session_state[_TOKEN]
     st.session_state.pop(_TOKEN, None)
     kept = settings or (Settings() if before is None else before.settings)
-    keep_draft(Draft(table, name, source, truth, tuple(range(table.shape[1])), kept))
+    everything = tuple(range(table.shape[1]))
+    keep_draft(Draft(table, name, source, truth, everything, kept, teaching=teaching))
     select_run(None)
 
 
@@ -276,5 +283,3 @@ def address() -> dict[str, str]:
     """The address's parameters that a link to another page carries."""
     kept = {"run": st.session_state.get(_RUN), "draft": st.session_state.get(_TOKEN)}
     return {name: value for name, value in kept.items() if value}
-
-
