@@ -98,7 +98,7 @@ def evaluate(
     values: dict[str, Any] = dict.fromkeys(("a_top", "precision", "recall", "f1", "shd", "shd_reversals_once"))
     values |= {"sid": None, "ancestor_aid": None, "edges": None, "true_edges": len(pairs), "controls": None}
     if order is not None:
-        known(pairs, set(order), "the order")
+        known(pairs, set(order), "the order", "An edge of the truth")
         values["a_top"] = a_top(order, pairs) if pairs else None
     if edges is not None:
         found, found_nodes = read(edges)
@@ -109,7 +109,7 @@ def evaluate(
     if table is not None:
         if order is not None:
             known([(node, node) for node in order], set(table.columns), "the table", "The order")
-        known(pairs, set(table.columns), "the table")
+        known(pairs, set(table.columns), "the table", "An edge of the truth")
         values["controls"] = controls(table, pairs) if pairs else None
     return values
 
