@@ -1,31 +1,155 @@
-"""Random DAGs (paper, Experimental Setup, Graph and sampling protocol). Rows are parents, columns children."""
+"""Random DAGs (paper, Experimental Setup, Graph and sampling protocol). Rows are parents, columns children.
 
+Every function gives the 0/1 pattern as booleans, (nodes, nodes), and a causal order of the node numbers, sources first.
+"""
+
+import networkx as nx
 import numpy as np
 import pandas as pd
 
 from disco.errors import InputError
 
+Drawn = tuple[np.ndarray, np.ndarray]
 
-def erdos_renyi(nodes: int, expected_parents: float, rng: np.random.Generator) -> pd.DataFrame:
-    """An ERk graph with k = `expected_parents`: a random order of the nodes is the causal order.
+GRAPHS = {
+    "er": "Erdős–Rényi, each pair an edge with probability 2k/d",
+    "er-exact": "Erdős–Rényi, exactly k·d edges",
+    "sf": "Scale-free (Barabási–Albert), each new node has k edges",
+    "chain": "Chain: x1 → x2 → x3 → …",
+    "fork": "Fork: x1 is the parent of all others",
+    "collider": "Collider: the last node is the child of all others",
+    "own": "Own graph",
+}
+
+
+def draw_graph(graph: str, nodes: int, k: float, rng: np.random.Generator) -> Drawn:
+    """A graph of a kind of `GRAPHS` but `own`.
+
+    Raises:
+        InputError: a graph of this kind with so many nodes and edges does not exist.
+    """
+    if nodes < 2:
+        raise InputError(f"A graph needs at least 2 nodes; got {nodes}.")
+    if graph in RANDOM:
+        return RANDOM[graph](nodes, k, rng)
+    return SHAPES[graph](nodes), np.arange(nodes)
+
+
+def erdos_renyi(nodes: int, k: float, rng: np.random.Generator) -> Drawn:
+    """An ERk graph: a random order of the nodes is the causal order.
 
     Each pair of an earlier and a later node is an edge independently with probability min(1, 2k / d), so that k (d - 1)
     edges are expected.
 
-    Returns:
-        The 0/1 matrix, (nodes, nodes), named x1 to xd on both sides.
+    Raises:
+        InputError: k is negative.
+    """
+    if k < 0:
+        raise InputError(f"The expected number of parents k must be 0 or more; got {k}.")
+    place = rng.permutation(nodes)
+    drawn = rng.random((nodes, nodes)) < 2 * k / nodes
+    return drawn & (place[:, None] < place[None, :]), place.argsort()
+
+
+def erdos_renyi_exact(nodes: int, k: float, rng: np.random.Generator) -> Drawn:
+    """An ERk graph of exactly k d edges, all sets of so many forward pairs alike (paper, Continuous-Data Ordering).
 
     Raises:
-        InputError: there are fewer than 2 nodes, or the expected number of parents is negative.
+        InputError: k d is no whole number, or larger than the number of pairs.
     """
-    if nodes < 2:
-        raise InputError(f"A graph needs at least 2 nodes; got {nodes}.")
-    if expected_parents < 0:
-        raise InputError(f"The expected number of parents must be 0 or more; got {expected_parents}.")
+    edges, pairs = k * nodes, nodes * (nodes - 1) // 2
+    if edges < 0 or abs(edges - round(edges)) > 1e-9:
+        raise InputError(f"k times the number of nodes is the number of edges; {k:g} times {nodes} is not one.")
+    if round(edges) > pairs:
+        raise InputError(f"{nodes} nodes have {pairs:,} pairs, but k = {k:g} asks for {edges:,.0f} edges: lower k.")
+    order = rng.permutation(nodes)
+    earlier, later = np.triu_indices(nodes, 1)
+    chosen = rng.choice(pairs, size=round(edges), replace=False)
+    present = np.zeros((nodes, nodes), dtype=bool)
+    present[order[earlier[chosen]], order[later[chosen]]] = True
+    return present, order
+
+
+def scale_free(nodes: int, k: float, rng: np.random.Generator) -> Drawn:
+    """An SFk graph: Barabási-Albert with m = k, oriented by a random order, not by attachment time.
+
+    Each new node attaches to k distinct nodes, drawn in proportion to their degree; m (d - m) edges in all.
+
+    Raises:
+        InputError: k is no whole number from 1 to d - 1.
+    """
+    if k != round(k) or not 1 <= k < nodes:
+        raise InputError(f"A scale-free graph of {nodes} nodes needs a whole k from 1 to {nodes - 1}; got {k:g}.")
+    m = int(k)
     place = rng.permutation(nodes)
-    drawn = rng.random((nodes, nodes)) < 2 * expected_parents / nodes
-    names = [f"x{j + 1}" for j in range(nodes)]
-    return pd.DataFrame((drawn & (place[:, None] < place[None, :])).astype(np.int64), index=names, columns=names)
+    present = np.zeros((nodes, nodes), dtype=bool)
+    ends: list[int] = []  # each node as often as it has edges
+    targets = list(range(m))
+    for node in range(m, nodes):
+        for other in targets:
+            parent, child = (node, other) if place[node] < place[other] else (other, node)
+            present[parent, child] = True
+        ends += [*targets, *[node] * m]
+        targets = []
+        while len(targets) < m:
+            other = ends[rng.integers(len(ends))]
+            if other not in targets:
+                targets.append(other)
+    return present, place.argsort()
+
+
+def chain(nodes: int) -> np.ndarray:
+    """x1 -> x2 -> ... -> xd."""
+    return np.eye(nodes, k=1, dtype=bool)
+
+
+def fork(nodes: int) -> np.ndarray:
+    """x1 -> every other node."""
+    present = np.zeros((nodes, nodes), dtype=bool)
+    present[0, 1:] = True
+    return present
+
+
+def collider(nodes: int) -> np.ndarray:
+    """Every other node -> xd."""
+    present = np.zeros((nodes, nodes), dtype=bool)
+    present[:-1, -1] = True
+    return present
+
+
+RANDOM = {"er": erdos_renyi, "er-exact": erdos_renyi_exact, "sf": scale_free}
+SHAPES = {"chain": chain, "fork": fork, "collider": collider}
+
+
+def own_graph(edges: list[tuple[str, str]], names: list[str]) -> Drawn:
+    """The graph of these edges (parent, child) on these nodes; its order takes the first free node of the names.
+
+    Raises:
+        InputError: an edge names an unknown node, leads to itself or stands there twice, or there is a cycle.
+    """
+    number = {name: place for place, name in enumerate(names)}
+    present = np.zeros((len(names), len(names)), dtype=bool)
+    for parent, child in edges:
+        for node in (parent, child):
+            if node not in number:
+                raise InputError(f'The edge from "{parent}" to "{child}" names "{node}", which is not a node.')
+        if present[number[parent], number[child]]:
+            raise InputError(f'The edge from "{parent}" to "{child}" stands there twice: give it once.')
+        present[number[parent], number[child]] = True
+    graph = nx.from_numpy_array(present, create_using=nx.DiGraph)
+    try:
+        return present, np.array(list(nx.lexicographical_topological_sort(graph)), dtype=int)
+    except nx.NetworkXUnfeasible:
+        raise InputError(_cycle(graph, names)) from None
+
+
+def _cycle(graph: nx.DiGraph, names: list[str]) -> str:
+    """The sentence that names a cycle; a long one is shortened in its middle."""
+    around = [names[parent] for parent, _ in nx.find_cycle(graph)]
+    if len(around) == 1:
+        return f'"{around[0]}" is its own parent: a DAG has no such edge; remove it.'
+    shown = around if len(around) <= 8 else [*around[:4], "…", *around[-3:]]
+    return f"The graph has a cycle, {' → '.join([*shown, around[0]])}: a DAG has none; remove or turn one of its edges."
 
 
 def edge_list(adjacency: pd.DataFrame) -> pd.DataFrame:

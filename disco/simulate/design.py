@@ -1,0 +1,174 @@
+"""The design of a simulated table: graph, families, size, seed, and what makes it harder."""
+
+import dataclasses
+import math
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from typing import Any
+
+import numpy as np
+
+from disco.errors import InputError
+from disco.simulate.families import FAMILIES
+from disco.simulate.graphs import GRAPHS, own_graph
+
+LARGEST_GRAPH = 5000  # nodes: coefficients are drawn for every pair, 200 MB
+LARGEST_TABLE = 100_000_000  # cells: 0.8 GB
+
+
+@dataclass(frozen=True)
+class Design:
+    """One simulated table in every detail; checked when made, never changed.
+
+    Raises:
+        InputError: a value is of the wrong type, out of its range, or does not go with another.
+    """
+
+    graph: str = "er"  # a key of `graphs.GRAPHS`
+    nodes: int = 20  # d; of an own graph, the number of its names
+    k: float = 3  # er: k (d - 1) edges expected; er-exact: k d edges; sf: edges of each new node; else unused
+    edges: tuple[tuple[str, str], ...] | None = None  # own graph: pairs parent, child
+    names: tuple[str, ...] | None = None  # x1 to xd; of an own graph, the nodes of its edges as they first stand there
+    rows: int = 2000  # n
+    family: str | Mapping[str, str] = "poisson-softplus"  # a key; "a,b,c": runs of the causal order; or node -> key
+    parameters: Mapping[str, float] = field(default_factory=dict)  # for every family here that has it
+
+    unsortable: bool = False  # sets the two below
+    random_signs: bool = False  # each coefficient is negative with probability 1/2
+    equal_means: bool = False  # intercepts such that all nodes have the same marginal mean
+    exposure: float = 0.0  # sd of a row's log exposure, a factor of mean 1 on every mean of the row
+    interactions: float = 0.0  # share of the index, 0 to 1, that comes from pairs of parents
+    latent: int = 0  # hidden common causes of two nodes each
+    seed: int = 0
+
+    def __post_init__(self) -> None:
+        if self.graph not in GRAPHS:
+            raise InputError(f'graph must be one of {", ".join(GRAPHS)}; got "{self.graph}".')
+        if self.graph == "own":
+            self._take_own_graph()
+        elif self.edges is not None:
+            raise InputError(f'Edges belong to graph "own"; graph "{self.graph}" draws them: leave them out.')
+        self._whole("nodes", 2, LARGEST_GRAPH)
+        self._whole("rows", 1, LARGEST_TABLE)
+        self._whole("latent", 0, 1000)
+        self._whole("seed", 0, 2**63 - 1)
+        for name, high in (("k", LARGEST_GRAPH), ("exposure", 3.0), ("interactions", 1.0)):
+            self._number(name, high)
+        for name in ("unsortable", "random_signs", "equal_means"):
+            if not isinstance(getattr(self, name), bool):
+                raise InputError(f"{name} must be true or false; got {getattr(self, name)!r}.")
+        if self.nodes * self.rows > LARGEST_TABLE:
+            cells = self.nodes * self.rows
+            raise InputError(f"The table would hold {cells:,} cells, more than {LARGEST_TABLE:,}: fewer rows or nodes.")
+        self._take_names()
+        self._check_families()
+        if self.unsortable:
+            self._set("random_signs", True)
+            self._set("equal_means", True)
+
+    def families(self, order: list[str]) -> dict[str, str]:
+        """The key of each node, given the causal order: nearly equal runs of it, the longer ones first."""
+        if isinstance(self.family, Mapping):
+            return dict(self.family)
+        keys = [key.strip() for key in self.family.split(",")]
+        runs = np.array_split(np.arange(len(order)), len(keys))
+        return {order[place]: key for key, run in zip(keys, runs, strict=True) for place in run}
+
+    def keys(self) -> list[str]:
+        """The families that occur, each once."""
+        named = self.family.values() if isinstance(self.family, Mapping) else self.family.split(",")
+        return list(dict.fromkeys(key.strip() for key in named))
+
+    def replace(self, **changes: Any) -> "Design":
+        """The same design but for these values."""
+        return Design.from_dict(self.to_dict() | changes)
+
+    def to_dict(self) -> dict[str, Any]:
+        """Plain values, fit for JSON."""
+        values = {item.name: getattr(self, item.name) for item in dataclasses.fields(self)}
+        values["edges"] = None if self.edges is None else [list(edge) for edge in self.edges]
+        values["names"] = None if self.names == self._default_names() else list(self.names)
+        values["family"] = self.family if isinstance(self.family, str) else dict(self.family)
+        return values | {"parameters": dict(self.parameters)}
+
+    @classmethod
+    def from_dict(cls, values: Mapping[str, Any]) -> "Design":
+        """The design of these values.
+
+        Raises:
+            InputError: a key is unknown, or a value impossible.
+        """
+        known = [item.name for item in dataclasses.fields(cls)]
+        unknown = [name for name in values if name not in known]
+        if unknown:
+            raise InputError(f'A design has no "{unknown[0]}"; it has {", ".join(known)}.')
+        return cls(**values)
+
+    def _set(self, name: str, value: Any) -> None:
+        object.__setattr__(self, name, value)
+
+    def _whole(self, name: str, low: int, high: int) -> None:
+        value = getattr(self, name)
+        if isinstance(value, bool) or not isinstance(value, int | np.integer) or not low <= value <= high:
+            raise InputError(f"{name} must be a whole number from {low:,} to {high:,}; got {value!r}.")
+        self._set(name, int(value))
+
+    def _number(self, name: str, high: float) -> None:
+        value = getattr(self, name)
+        number = not isinstance(value, bool) and isinstance(value, int | float | np.number)
+        if not number or not math.isfinite(value) or not 0 <= value <= high:
+            raise InputError(f"{name} must be a number from 0 to {high:g}; got {value!r}.")
+
+    def _take_own_graph(self) -> None:
+        if not self.edges:
+            raise InputError('Graph "own" needs its edges: give at least one pair (parent, child).')
+        if any(len(edge) != 2 for edge in self.edges):
+            raise InputError("Each edge is a pair (parent, child).")
+        edges = tuple((str(parent), str(child)) for parent, child in self.edges)
+        names = self.names or tuple(dict.fromkeys(node for edge in edges for node in edge))
+        self._set("edges", edges)
+        self._set("names", names)
+        self._set("nodes", len(names))
+
+    def _default_names(self) -> tuple[str, ...]:
+        return tuple(f"x{place + 1}" for place in range(self.nodes))
+
+    def _take_names(self) -> None:
+        self._set("names", tuple(str(name) for name in self.names or self._default_names()))
+        if len(self.names) != self.nodes:
+            raise InputError(f"There are {self.nodes} nodes, but {len(self.names)} names: give each node one.")
+        if not all(name.strip() for name in self.names):
+            raise InputError("A node's name is empty: give each node a name.")
+        repeated = [name for place, name in enumerate(self.names) if name in self.names[:place]]
+        if repeated:
+            raise InputError(f'Two nodes are called "{repeated[0]}": give each node a name of its own.')
+        if self.graph == "own":
+            own_graph(self.edges, list(self.names))
+
+    def _check_families(self) -> None:
+        if isinstance(self.family, Mapping):
+            odd = sorted(set(self.family) ^ set(self.names))
+            if odd:
+                what = "has no family" if odd[0] in self.names else "is not a node"
+                raise InputError(f'"{odd[0]}" {what}: give every node, and only nodes, a family.')
+        elif not isinstance(self.family, str):
+            raise InputError(f"family must be a key, several with commas, or a key a node; got {self.family!r}.")
+        unknown = [key for key in self.keys() if key not in FAMILIES]
+        if unknown:
+            raise InputError(f'There is no family "{unknown[0]}"; there are {", ".join(FAMILIES)}.')
+        if isinstance(self.family, str) and self.family.count(",") >= self.nodes:
+            raise InputError(f"{self.family.count(',') + 1} families for {self.nodes} nodes: give at most one a node.")
+        families = [FAMILIES[key] for key in self.keys()]
+        if len({family.law.continuous for family in families}) > 1:
+            raise InputError("A table holds counts or continuous values, not both: choose families of one kind.")
+        unscalable = [key for key in self.keys() if not FAMILIES[key].law.scalable]
+        if self.exposure and unscalable:
+            raise InputError(
+                f'An exposure multiplies a mean, which "{unscalable[0]}" does not allow: set exposure to 0.'
+            )
+        for name in self.parameters:
+            if not any(name in family.parameters for family in families):
+                known = ", ".join(dict.fromkeys(item for family in families for item in family.parameters))
+                raise InputError(f'"{name}" is no parameter of {", ".join(self.keys())}; they have {known}.')
+        for family in families:
+            family.values(self.parameters)

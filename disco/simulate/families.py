@@ -1,0 +1,121 @@
+"""The families of mechanisms: index, response and law (paper, Data generation, table of the six mechanisms).
+
+Of a node j with parents, the index is z_j = b0 + sum over parents k of beta_kj phi(X_k), the response turns it into
+the law's location, and the law draws the count. Nothing is standardised, normalised by the number of parents, or
+changed after it is drawn. A node without parents has the source's location in every row.
+"""
+
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+
+import numpy as np
+from scipy.special import expit, ndtr
+
+from disco.simulate import laws
+from disco.simulate.parameters import Parameter, parameters_of
+
+
+def _same(values: np.ndarray) -> np.ndarray:
+    return values
+
+
+def _probability(values: np.ndarray) -> np.ndarray:
+    return np.clip(values, 1e-8, 1 - 1e-8)
+
+
+@dataclass(frozen=True)
+class Index:
+    """How parents move a location: the feature map phi, b0, the interval of beta, the response, the source."""
+
+    formula: str
+    feature: Callable[[np.ndarray], np.ndarray]
+    intercept: float
+    low: float
+    high: float
+    response: Callable[[np.ndarray], np.ndarray]
+    source: Parameter
+
+
+SOURCE_MEAN = "location of a node without parents"
+AFFINE = Index(
+    "0.2 + softplus(0.5 + Σ β x), β from 0.30 to 0.45",
+    _same,
+    0.5,
+    0.30,
+    0.45,
+    lambda z: 0.2 + np.logaddexp(0.0, z),
+    Parameter(SOURCE_MEAN, 2.0, 0.01, 1000),
+)
+LOGARITHMIC = Index(
+    "exp(0.4 + Σ β log(1 + x)), β from 0.15 to 0.30, exponent clipped to −3 … 3.5",
+    np.log1p,
+    0.4,
+    0.15,
+    0.30,
+    lambda z: np.exp(np.clip(z, -3.0, 3.5)),
+    Parameter(SOURCE_MEAN, 1.5, 0.01, 1000),
+)
+PROBIT = Index(
+    "Φ(−1.28 + Σ β x/M), β from 0.50 to 1.00",
+    _same,
+    -1.28,
+    0.50,
+    1.00,
+    lambda z: _probability(ndtr(z)),
+    Parameter("success probability of a node without parents", 0.10, 1e-6, 1 - 1e-6),
+)
+SIGMOID = Index(
+    "sigmoid(−2.197 + Σ β √(x/M)), β from 0.60 to 0.90",
+    np.sqrt,
+    -2.197,
+    0.60,
+    0.90,
+    lambda z: _probability(expit(z)),
+    Parameter("success probability of a node without parents", 0.10, 1e-6, 1 - 1e-6),
+)
+
+
+@dataclass(frozen=True)
+class Family:
+    """A law on an index."""
+
+    label: str
+    law: type[laws.Law]
+    index: Index
+
+    @property
+    def parameters(self) -> dict[str, Parameter]:
+        """What can be set, by name: the law's own parameters, then those of every family."""
+        return parameters_of(self.law) | {
+            "scale": Parameter("factor on every coefficient", 1.0, 0.0, 10.0),
+            "intercept": Parameter("intercept b0 of the index", self.index.intercept, -20.0, 20.0),
+            "source": self.index.source,
+        }
+
+    def values(self, given: Mapping[str, float]) -> dict[str, float]:
+        """Every parameter of the family: the given value where there is one, else the default.
+
+        Raises:
+            InputError: a value is outside its range.
+        """
+        return {name: item.check(name, given.get(name, item.default)) for name, item in self.parameters.items()}
+
+    def make_law(self, given: Mapping[str, float]) -> laws.Law:
+        """The law with these parameters."""
+        values = self.values(given)
+        return self.law(**{name: values[name] for name in parameters_of(self.law)})
+
+
+FAMILIES = {
+    "poisson-softplus": Family("Poisson, softplus", laws.Poisson, AFFINE),
+    "poisson-exp": Family("Poisson, exponential", laws.Poisson, LOGARITHMIC),
+    "nb-softplus": Family("Negative binomial, softplus", laws.NegativeBinomial, AFFINE),
+    "nb-exp": Family("Negative binomial, exponential", laws.NegativeBinomial, LOGARITHMIC),
+    "binomial-probit": Family("Binomial, probit", laws.Binomial, PROBIT),
+    "binomial-sigmoid": Family("Binomial, sigmoid", laws.Binomial, SIGMOID),
+    "zip": Family("Zero-inflated Poisson", laws.ZeroInflatedPoisson, AFFINE),
+    "zinb": Family("Zero-inflated negative binomial", laws.ZeroInflatedNegativeBinomial, AFFINE),
+    "hurdle-poisson": Family("Hurdle Poisson", laws.HurdlePoisson, AFFINE),
+    "geometric": Family("Geometric", laws.Geometric, AFFINE),
+    "generalised-poisson": Family("Generalised Poisson", laws.GeneralisedPoisson, AFFINE),
+}

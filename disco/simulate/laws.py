@@ -1,0 +1,226 @@
+"""The conditional distribution of a count given its parents, with its parameters.
+
+A law turns the *location* that a mechanism's response gives, one a row, into counts. What the location is, each law
+says: the conditional mean, or the success probability of a binomial, or the mean of the count part where zeros come on
+top. `mean`, `variance` and `pmf` are exact, given the location. Draws use one stream and go row by row, so that fewer
+rows are the first rows of more.
+
+Shapes: location (rows,), grid (values,), pmf (rows, values).
+"""
+
+from abc import ABC, abstractmethod
+from dataclasses import dataclass
+
+import numpy as np
+from scipy.special import gammaln, xlogy
+from scipy.stats import binom, nbinom, poisson
+
+from disco.simulate.parameters import parameter
+
+
+class Law(ABC):
+    """A conditional distribution."""
+
+    unit: float = 1.0  # parents are measured in it before the feature map; a binomial's trials
+    largest_location: float = 1e6  # beyond it counts tell nothing more, and memory and integers run out
+    scalable: bool = True  # the location is a mean, so that an exposure can multiply it
+    continuous: bool = False
+
+    @abstractmethod
+    def mean(self, location: np.ndarray) -> np.ndarray:
+        """The conditional mean, (rows,)."""
+
+    @abstractmethod
+    def variance(self, location: np.ndarray) -> np.ndarray:
+        """The conditional variance, (rows,)."""
+
+    @abstractmethod
+    def pmf(self, location: np.ndarray, grid: np.ndarray) -> np.ndarray:
+        """The probability of each value of the grid given each location, (rows, values); a density if continuous."""
+
+    @abstractmethod
+    def sample(self, location: np.ndarray, rng: np.random.Generator) -> np.ndarray:
+        """One value a row, (rows,)."""
+
+
+@dataclass(frozen=True)
+class Poisson(Law):
+    """Poisson; the location is the mean."""
+
+    def mean(self, location: np.ndarray) -> np.ndarray:
+        return location
+
+    def variance(self, location: np.ndarray) -> np.ndarray:
+        return location
+
+    def pmf(self, location: np.ndarray, grid: np.ndarray) -> np.ndarray:
+        return poisson.pmf(grid, location[:, None])
+
+    def sample(self, location: np.ndarray, rng: np.random.Generator) -> np.ndarray:
+        return rng.poisson(location)
+
+
+@dataclass(frozen=True)
+class NegativeBinomial(Law):
+    """Negative binomial of size r: variance mean + mean^2 / r; the location is the mean."""
+
+    size: float = parameter("size r: variance is mean + mean²/r", 6.0, 0.01, 1e6)
+
+    def mean(self, location: np.ndarray) -> np.ndarray:
+        return location
+
+    def variance(self, location: np.ndarray) -> np.ndarray:
+        return location + location**2 / self.size
+
+    def pmf(self, location: np.ndarray, grid: np.ndarray) -> np.ndarray:
+        return nbinom.pmf(grid, self.size, self.size / (self.size + location[:, None]))
+
+    def sample(self, location: np.ndarray, rng: np.random.Generator) -> np.ndarray:
+        return rng.negative_binomial(self.size, self.size / (self.size + location))
+
+
+@dataclass(frozen=True)
+class Geometric(Law):
+    """Geometric from 0, the negative binomial of size 1; the location is the mean."""
+
+    def mean(self, location: np.ndarray) -> np.ndarray:
+        return location
+
+    def variance(self, location: np.ndarray) -> np.ndarray:
+        return location + location**2
+
+    def pmf(self, location: np.ndarray, grid: np.ndarray) -> np.ndarray:
+        success = 1 / (1 + location[:, None])
+        return success * (1 - success) ** grid
+
+    def sample(self, location: np.ndarray, rng: np.random.Generator) -> np.ndarray:
+        return rng.geometric(1 / (1 + location)) - 1
+
+
+@dataclass(frozen=True)
+class Binomial(Law):
+    """Binomial of M trials; the location is the success probability."""
+
+    trials: int = parameter("number of trials M", 50, 1, 1_000_000, whole=True)
+    scalable = False
+
+    @property
+    def unit(self) -> float:
+        return self.trials
+
+    def mean(self, location: np.ndarray) -> np.ndarray:
+        return self.trials * location
+
+    def variance(self, location: np.ndarray) -> np.ndarray:
+        return self.trials * location * (1 - location)
+
+    def pmf(self, location: np.ndarray, grid: np.ndarray) -> np.ndarray:
+        return binom.pmf(grid, self.trials, location[:, None])
+
+    def sample(self, location: np.ndarray, rng: np.random.Generator) -> np.ndarray:
+        return rng.binomial(self.trials, location)
+
+
+@dataclass(frozen=True)
+class GeneralisedPoisson(Law):
+    """Consul's generalised Poisson: variance mean / (1 - dispersion)^2; the location is the mean.
+
+    p(y) = t (t + y s)^(y - 1) exp(-t - y s) / y! with s the dispersion and t = mean (1 - s). It is the total size of a
+    Poisson branching process with t expected founders and s expected children each, which is how it is drawn.
+    """
+
+    dispersion: float = parameter("dispersion s: variance is mean/(1 − s)²", 0.4, 0.0, 0.95)
+
+    def mean(self, location: np.ndarray) -> np.ndarray:
+        return location
+
+    def variance(self, location: np.ndarray) -> np.ndarray:
+        return location / (1 - self.dispersion) ** 2
+
+    def pmf(self, location: np.ndarray, grid: np.ndarray) -> np.ndarray:
+        founders = location[:, None] * (1 - self.dispersion)
+        rate = founders + self.dispersion * grid
+        return np.exp(np.log(founders) + xlogy(grid - 1, rate) - rate - gammaln(grid + 1))
+
+    def sample(self, location: np.ndarray, rng: np.random.Generator) -> np.ndarray:
+        born = rng.poisson(location * (1 - self.dispersion))
+        total = born.copy()
+        while born.any():
+            (generation,) = rng.spawn(1)  # a stream a generation: a row's draws do not depend on later rows
+            born = generation.poisson(self.dispersion * born)
+            total += born
+        return total
+
+
+class _ZeroInflated(Law):
+    """An extra zero with a fixed probability, else a count of the base law at the location."""
+
+    zeros: float
+
+    @property
+    @abstractmethod
+    def base(self) -> Law:
+        """The law of the count part."""
+
+    def mean(self, location: np.ndarray) -> np.ndarray:
+        return (1 - self.zeros) * self.base.mean(location)
+
+    def variance(self, location: np.ndarray) -> np.ndarray:
+        square = self.base.variance(location) + self.base.mean(location) ** 2
+        return (1 - self.zeros) * square - self.mean(location) ** 2
+
+    def pmf(self, location: np.ndarray, grid: np.ndarray) -> np.ndarray:
+        return (1 - self.zeros) * self.base.pmf(location, grid) + self.zeros * (grid == 0)
+
+    def sample(self, location: np.ndarray, rng: np.random.Generator) -> np.ndarray:
+        extra, counts = rng.spawn(2)
+        return np.where(extra.random(len(location)) < self.zeros, 0, self.base.sample(location, counts))
+
+
+@dataclass(frozen=True)
+class ZeroInflatedPoisson(_ZeroInflated):
+    """Zero-inflated Poisson; the location is the mean of the Poisson part."""
+
+    zeros: float = parameter("share of extra zeros", 0.3, 0.0, 0.99)
+
+    @property
+    def base(self) -> Law:
+        return Poisson()
+
+
+@dataclass(frozen=True)
+class ZeroInflatedNegativeBinomial(_ZeroInflated):
+    """Zero-inflated negative binomial; the location is the mean of the negative binomial part."""
+
+    zeros: float = parameter("share of extra zeros", 0.3, 0.0, 0.99)
+    size: float = parameter("size r: variance of the count part is mean + mean²/r", 6.0, 0.01, 1e6)
+
+    @property
+    def base(self) -> Law:
+        return NegativeBinomial(self.size)
+
+
+@dataclass(frozen=True)
+class HurdlePoisson(Law):
+    """Zero with a fixed probability, else a Poisson count above zero; the location is the untruncated Poisson's mean.
+
+    A Poisson count above zero has its first event at t, exponential and cut at the mean, and Poisson(mean - t) more.
+    """
+
+    zeros: float = parameter("probability of zero", 0.3, 0.0, 0.99)
+
+    def mean(self, location: np.ndarray) -> np.ndarray:
+        return (1 - self.zeros) * location / -np.expm1(-location)
+
+    def variance(self, location: np.ndarray) -> np.ndarray:
+        return self.mean(location) * (1 + location) - self.mean(location) ** 2
+
+    def pmf(self, location: np.ndarray, grid: np.ndarray) -> np.ndarray:
+        above = poisson.pmf(grid, location[:, None]) / -np.expm1(-location)[:, None]
+        return np.where(grid == 0, self.zeros, (1 - self.zeros) * above)
+
+    def sample(self, location: np.ndarray, rng: np.random.Generator) -> np.ndarray:
+        hurdle, first, more = rng.spawn(3)
+        event = -np.log1p(first.random(len(location)) * np.expm1(-location))
+        above = 1 + more.poisson(np.maximum(location - event, 0.0))
+        return np.where(hurdle.random(len(location)) < self.zeros, 0, above)

@@ -1,0 +1,43 @@
+"""What a family can be told: a number, its range and its default."""
+
+import dataclasses
+import math
+from dataclasses import dataclass
+from typing import Any
+
+from disco.errors import InputError
+
+
+@dataclass(frozen=True)
+class Parameter:
+    """A number of a family; both ends belong to its range."""
+
+    label: str
+    default: float
+    low: float
+    high: float
+    whole: bool = False
+
+    def check(self, name: str, value: Any) -> float:
+        """The value as a number.
+
+        Raises:
+            InputError: it is no number, or outside the range.
+        """
+        number = not isinstance(value, bool) and isinstance(value, int | float) and math.isfinite(value)
+        if not number or not self.low <= value <= self.high or (self.whole and value != round(value)):
+            kind = "a whole number" if self.whole else "a number"
+            raise InputError(
+                f'"{name}" ({self.label}) must be {kind} from {self.low:g} to {self.high:g}; got {value!r}.'
+            )
+        return int(value) if self.whole else float(value)
+
+
+def parameter(label: str, default: float, low: float, high: float, whole: bool = False) -> Any:
+    """A field of a law that users set."""
+    return dataclasses.field(default=default, metadata={"parameter": Parameter(label, default, low, high, whole)})
+
+
+def parameters_of(law: type) -> dict[str, Parameter]:
+    """The parameters of a law by name."""
+    return {item.name: item.metadata["parameter"] for item in dataclasses.fields(law)}
