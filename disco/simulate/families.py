@@ -12,6 +12,8 @@ import numpy as np
 from scipy.special import expit, ndtr
 
 from disco.simulate import laws
+from disco.simulate.com_poisson import ComPoisson
+from disco.simulate.continuous import Gamma, Gaussian
 from disco.simulate.parameters import Parameter, parameters_of
 
 
@@ -25,10 +27,13 @@ def _probability(values: np.ndarray) -> np.ndarray:
 
 @dataclass(frozen=True)
 class Index:
-    """How parents move a location: the feature map phi, b0, the interval of beta, the response, the source."""
+    """How parents move a location: the feature map phi, b0, the interval of beta, the response, the source.
+
+    Without a feature map the index is a function of the raw parents drawn from a Gaussian process.
+    """
 
     formula: str
-    feature: Callable[[np.ndarray], np.ndarray]
+    feature: Callable[[np.ndarray], np.ndarray] | None
     intercept: float
     low: float
     high: float
@@ -73,6 +78,24 @@ SIGMOID = Index(
     lambda z: _probability(expit(z)),
     Parameter("success probability of a node without parents", 0.10, 1e-6, 1 - 1e-6),
 )
+PROCESS = Index(
+    "f, a Gaussian process of the raw parents (RBF, variance 1, length 1)",
+    None,
+    0.0,
+    0.0,
+    0.0,
+    _same,
+    Parameter(SOURCE_MEAN, 0.0, -1000, 1000),
+)
+EXP_PROCESS = Index(
+    "2 exp(f/2), f a Gaussian process of the raw parents (RBF, variance 1, length 1)",
+    None,
+    0.0,
+    0.0,
+    0.0,
+    lambda z: 2 * np.exp(z / 2),
+    Parameter(SOURCE_MEAN, 2.0, 0.01, 1000),
+)
 
 
 @dataclass(frozen=True)
@@ -87,7 +110,7 @@ class Family:
     def parameters(self) -> dict[str, Parameter]:
         """What can be set, by name: the law's own parameters, then those of every family."""
         return parameters_of(self.law) | {
-            "scale": Parameter("factor on every coefficient", 1.0, 0.0, 10.0),
+            "scale": Parameter("factor on what the parents add", 1.0, 0.0, 10.0),
             "intercept": Parameter("intercept b0 of the index", self.index.intercept, -20.0, 20.0),
             "source": self.index.source,
         }
@@ -113,9 +136,12 @@ FAMILIES = {
     "nb-exp": Family("Negative binomial, exponential", laws.NegativeBinomial, LOGARITHMIC),
     "binomial-probit": Family("Binomial, probit", laws.Binomial, PROBIT),
     "binomial-sigmoid": Family("Binomial, sigmoid", laws.Binomial, SIGMOID),
+    "com-poisson": Family("COM-Poisson", ComPoisson, AFFINE),
     "zip": Family("Zero-inflated Poisson", laws.ZeroInflatedPoisson, AFFINE),
     "zinb": Family("Zero-inflated negative binomial", laws.ZeroInflatedNegativeBinomial, AFFINE),
     "hurdle-poisson": Family("Hurdle Poisson", laws.HurdlePoisson, AFFINE),
     "geometric": Family("Geometric", laws.Geometric, AFFINE),
     "generalised-poisson": Family("Generalised Poisson", laws.GeneralisedPoisson, AFFINE),
+    "gaussian-gp": Family("Gaussian, Gaussian process", Gaussian, PROCESS),
+    "gamma-gp": Family("Gamma, Gaussian process", Gamma, EXP_PROCESS),
 }

@@ -9,11 +9,11 @@ from dataclasses import dataclass
 import numpy as np
 import pandas as pd
 
-from disco.errors import InputError
+from disco.simulate import calibration
 from disco.simulate.design import Design
-from disco.simulate.families import FAMILIES, Family
 from disco.simulate.graphs import draw_graph, edge_list, own_graph
-from disco.simulate.laws import Law
+from disco.simulate.mechanisms import Mechanism, build
+from disco.simulate.streams import Streams
 
 
 @dataclass(frozen=True)
@@ -24,7 +24,9 @@ class Simulated:
     truth: pd.DataFrame  # columns parent, child
     order: list[str]  # a causal order, sources first
     adjacency: pd.DataFrame  # 0/1, (nodes, nodes); rows are parents
-    families: dict[str, str]  # key of each node's family
+    families: dict[str, str]  # the key of each node's family
+    hidden: pd.DataFrame  # (rows, ...) what is not in the table: exposure, latent1, latent2, ...
+    latent_edges: pd.DataFrame  # columns parent, child: the children of the latent causes
     design: Design
 
 
@@ -34,61 +36,64 @@ def simulate(design: Design) -> Simulated:
     The same design gives the same table, and fewer rows give the first rows of more.
 
     Raises:
-        InputError: the graph does not exist, or a node's mean explodes.
+        InputError: the graph does not exist, a node's mean explodes, or no intercept gives equal means.
     """
-    graph_stream, mechanism_stream = np.random.default_rng(design.seed).spawn(2)
+    streams = Streams.of(design.seed, design.nodes, design.latent)
     names = list(design.names)
     if design.graph == "own":
         present, order = own_graph(list(design.edges), names)
     else:
-        present, order = draw_graph(design.graph, design.nodes, design.k, graph_stream)
+        present, order = draw_graph(design.graph, design.nodes, design.k, streams.graph)
     order_names = [names[node] for node in order]
     families = design.families(order_names)
+    mechanisms = build(design, present, [families[name] for name in names], streams)
+    causal = [*range(design.nodes, len(mechanisms)), *order]
+    if design.equal_means:
+        first, *others = streams.calibration
+        spread = _exposure(design.exposure, calibration.ROWS, first)
+        mechanisms = calibration.equal_means(mechanisms, causal, spread, others)
+    exposure = _exposure(design.exposure, design.rows, streams.exposure)
+    values = _draw(mechanisms, causal, exposure, [*streams.nodes, *streams.latent])
     adjacency = pd.DataFrame(present.astype(np.int64), index=names, columns=names)
-    values = _draw(design, present, order, [families[name] for name in names], mechanism_stream)
-    table = pd.DataFrame(values.T, columns=names)
-    return Simulated(table, edge_list(adjacency), order_names, adjacency, families, design)
+    return Simulated(
+        table=pd.DataFrame(values[: design.nodes].T, columns=names),
+        truth=edge_list(adjacency),
+        order=order_names,
+        adjacency=adjacency,
+        families=families,
+        hidden=_hidden(design, exposure, values, mechanisms),
+        latent_edges=_latent_edges(design, mechanisms),
+        design=design,
+    )
+
+
+def _exposure(sd: float, rows: int, stream: np.random.Generator) -> np.ndarray:
+    """A factor of mean 1 a row, (rows,): log-normal with this standard deviation of its logarithm."""
+    return np.exp(sd * stream.standard_normal(rows) - sd**2 / 2)
 
 
 def _draw(
-    design: Design, present: np.ndarray, order: np.ndarray, keys: list[str], stream: np.random.Generator
+    mechanisms: list[Mechanism], order: list[int], exposure: np.ndarray, streams: list[np.random.Generator]
 ) -> np.ndarray:
-    """The values of every node, (nodes, rows)."""
-    coefficient_stream, *node_streams = stream.spawn(1 + len(present))
-    families = [FAMILIES[key] for key in keys]
-    made = {key: (FAMILIES[key].make_law(design.parameters), FAMILIES[key].values(design.parameters)) for key in keys}
-    low, high = (np.array([getattr(family.index, end) for family in families]) for end in ("low", "high"))
-    coefficients = low + (high - low) * coefficient_stream.random(present.shape)
-    values = np.zeros((len(present), design.rows), dtype=np.int64)
+    """The values of every node and latent cause, (nodes, rows)."""
+    kind = float if mechanisms[0].law.continuous else np.int64
+    values = np.zeros((len(mechanisms), len(exposure)), dtype=kind)
     for node in order:
-        law, numbers = made[keys[node]]
-        parents = present[:, node].nonzero()[0]
-        if len(parents):
-            weights = coefficients[parents, node] * numbers["scale"]
-            location = families[node].index.response(
-                numbers["intercept"] + _drift(families[node], law, values[parents], weights)
-            )
-        else:
-            location = np.full(design.rows, numbers["source"])
-        _refuse_explosion(location, law, design.names[node])
-        values[node] = law.sample(location, node_streams[node])
+        location = mechanisms[node].location(values[mechanisms[node].parents], exposure)
+        values[node] = mechanisms[node].law.sample(location, streams[node])
     return values
 
 
-def _drift(family: Family, law: Law, values: np.ndarray, weights: np.ndarray) -> np.ndarray:
-    """The sum of beta phi(X_k) over the parents, (rows,), in a fixed order of summation."""
-    drift = np.zeros(values.shape[1])
-    for parent, weight in zip(values, weights, strict=True):
-        drift += family.index.feature(parent / law.unit) * weight
-    return drift
+def _hidden(design: Design, exposure: np.ndarray, values: np.ndarray, mechanisms: list[Mechanism]) -> pd.DataFrame:
+    """What shaped the table and is not in it."""
+    columns = {"exposure": exposure} if design.exposure else {}
+    columns |= {mechanisms[node].name: values[node] for node in range(design.nodes, len(mechanisms))}
+    return pd.DataFrame(columns, index=range(design.rows))
 
 
-def _refuse_explosion(location: np.ndarray, law: Law, name: str) -> None:
-    """Refuse a mean beyond what memory, integers and the reader can take."""
-    row = int(location.argmax())
-    if not location[row] <= law.largest_location:
-        raise InputError(
-            f'The mean of "{name}" grows to {law.mean(location[row]):,.0f} in row {row + 1}, more than '
-            f"{law.largest_location:,.0f}: lower k or scale, shorten the paths, or take a family with a bounded mean "
-            "(poisson-exp, nb-exp, a binomial)."
-        )
+def _latent_edges(design: Design, mechanisms: list[Mechanism]) -> pd.DataFrame:
+    """The children of each latent cause."""
+    pairs = [
+        (mechanisms[parent].name, node.name) for node in mechanisms for parent in node.parents if parent >= design.nodes
+    ]
+    return pd.DataFrame(sorted(pairs), columns=["parent", "child"])

@@ -1,0 +1,118 @@
+"""How each node of a design gets its values: parents, coefficients, law."""
+
+from dataclasses import dataclass
+
+import numpy as np
+
+from disco.errors import InputError
+from disco.simulate import drift
+from disco.simulate.design import Design
+from disco.simulate.families import FAMILIES, Index
+from disco.simulate.laws import Law
+from disco.simulate.streams import Streams
+
+
+@dataclass(frozen=True)
+class Mechanism:
+    """One node's conditional distribution given its parents."""
+
+    name: str
+    key: str  # of `FAMILIES`
+    law: Law
+    parents: np.ndarray  # (parents,) node numbers
+    coefficients: np.ndarray  # (parents,) beta, signed and scaled
+    scale: float
+    intercept: float
+    source: float
+    interactions: float
+    function: np.random.SeedSequence  # of the function drawn from a Gaussian process
+
+    @property
+    def index(self) -> Index:
+        return FAMILIES[self.key].index
+
+    def drift(self, values: np.ndarray) -> np.ndarray:
+        """What the parents, (parents, rows), add to the index, (rows,)."""
+        if self.index.feature is None:
+            return self.scale * drift.gaussian_process(values, np.random.default_rng(self.function))
+        features = np.array([self.index.feature(parent / self.law.unit) for parent in values])
+        added = drift.additive(features, self.coefficients)
+        if self.interactions:
+            added += self.interactions * (drift.pairwise(features, self.coefficients) - added)
+        return added
+
+    def location(self, values: np.ndarray, exposure: np.ndarray) -> np.ndarray:
+        """The law's location in each row, (rows,), given the parents, (parents, rows), and the row's exposure.
+
+        Raises:
+            InputError: it explodes.
+        """
+        if len(self.parents):
+            location = self.index.response(self.intercept + self.drift(values)) * exposure
+        else:
+            location = self.source * exposure
+        self.refuse_explosion(location)
+        return location
+
+    def refuse_explosion(self, location: np.ndarray) -> None:
+        """Refuse a mean beyond what memory, integers and the reader can take."""
+        row = int(location.argmax())
+        if not location[row] <= self.law.largest_location:
+            raise InputError(
+                f'The mean of "{self.name}" grows to {self.law.mean(location[row]):,.0f} in row {row + 1}, more than '
+                f"{self.law.largest_location:,.0f}: lower k or scale, shorten the paths, or take a family with a "
+                "bounded mean (poisson-exp, nb-exp, a binomial)."
+            )
+
+
+def build(design: Design, present: np.ndarray, keys: list[str], streams: Streams) -> list[Mechanism]:
+    """The mechanism of every node, then of every latent cause.
+
+    A coefficient is uniform on the interval of its child's family. Each latent cause is a source of the family of the
+    first of its two children, a pair drawn from all nodes.
+
+    Args:
+        design: the options.
+        present: (nodes, nodes), rows are parents.
+        keys: the family of every node.
+        streams: for coefficients, signs, latent causes and functions.
+    """
+    nodes = len(present)
+    low, high = (np.array([getattr(FAMILIES[key].index, end) for key in keys]) for end in ("low", "high"))
+    coefficients = low + (high - low) * streams.coefficients.random(present.shape)
+    if design.random_signs:
+        coefficients *= np.where(streams.signs.random(present.shape) < 0.5, -1.0, 1.0)
+    parents = [list(column.nonzero()[0]) for column in present.T]
+    weights = [list(coefficients[rows, child]) for child, rows in enumerate(parents)]
+    latent_keys = []
+    for number, stream in enumerate(streams.latent):
+        children = stream.choice(nodes, size=2, replace=False)
+        signs = np.where(stream.random(2) < 0.5, -1.0, 1.0) if design.random_signs else np.ones(2)
+        for child, weight in zip(children, signs * stream.uniform(low[children], high[children]), strict=True):
+            parents[child].append(nodes + number)
+            weights[child].append(weight)
+        latent_keys.append(keys[children[0]])
+    names = [*design.names, *(f"latent{number + 1}" for number in range(design.latent))]
+    parents += [[] for _ in latent_keys]
+    weights += [[] for _ in latent_keys]
+    functions = [*streams.functions, *streams.latent]
+    whole = zip(names, [*keys, *latent_keys], parents, weights, functions, strict=True)
+    return [_mechanism(design, *node) for node in whole]
+
+
+def _mechanism(
+    design: Design, name: str, key: str, parents: list[int], weights: list[float], function: np.random.Generator
+) -> Mechanism:
+    values = FAMILIES[key].values(design.parameters)
+    return Mechanism(
+        name=name,
+        key=key,
+        law=FAMILIES[key].make_law(design.parameters),
+        parents=np.array(parents, dtype=int),
+        coefficients=np.array(weights) * values["scale"],
+        scale=values["scale"],
+        intercept=values["intercept"],
+        source=values["source"],
+        interactions=design.interactions,
+        function=function.bit_generator.seed_seq,
+    )
