@@ -15,6 +15,12 @@ def _weights(inputs: int, outputs: int, settings: Settings) -> int:
     return settings.width * (inputs + (settings.hidden_layers - 1) * settings.width + outputs)
 
 
+def _networks(nodes: int, settings: Settings) -> tuple[int, int]:
+    """Weights of a fold's joint and projection network."""
+    joint, projection = (_weights(k * nodes + 1, 2 * nodes, settings) for k in (2, 3))
+    return joint + settings.skip_connection * (2 * nodes + 1) * 2 * nodes, projection
+
+
 def used_rows(rows: int, settings: Settings) -> int:
     """The rows a fit uses."""
     return rows if settings.max_rows is None else min(rows, settings.max_rows)
@@ -32,13 +38,13 @@ def _fold_rows(rows: int, settings: Settings) -> tuple[int, int, int]:
 def stage_flops(rows: int, nodes: int, settings: Settings) -> dict[str, float]:
     """Floating-point operations of each stage for a table of `rows` × `nodes`, without early stopping."""
     train, holdout, evaluated = _fold_rows(rows, settings)
-    joint, projection = (_weights(k * nodes + 1, 2 * nodes, settings) for k in (2, 3))
+    joint, projection = _networks(nodes, settings)
     joint_epoch = 6 * joint * (train - holdout)
     # Two passes of the joint network for the targets, one step of the projection on masked and full rows.
     projection_epoch = 2 * joint * 2 * train + 6 * projection * 2 * train
     hidden = 2 * 2 * (settings.hidden_layers - 1) * settings.width**2 * evaluated * settings.noise_levels
     last = 2 * 2 * settings.width * evaluated * settings.noise_levels
-    first = 2 * 5 * nodes * settings.width * evaluated
+    first = 2 * 5 * nodes * settings.width * evaluated + settings.skip_connection * 2 * 2 * nodes * nodes * evaluated
     sizes = range(2, nodes + 1)
     ordering = sum((size + 1) * hidden + 2 * size * last + 2 * first for size in sizes)
     parents = sum(2 * (hidden + size * last + first) for size in sizes)
@@ -54,7 +60,7 @@ def peak_bytes(rows: int, nodes: int, settings: Settings, device: torch.device |
     """An upper estimate of a fit's memory on its device, in bytes, without the libraries' own."""
     train, holdout, evaluated = _fold_rows(rows, settings)
     folds, width = settings.folds, settings.width
-    weights = sum(_weights(k * nodes + 1, 2 * nodes, settings) for k in (2, 3))
+    weights = sum(_networks(nodes, settings))
     batch = min(settings.batch_size, train)
     monitor = max(1024, holdout)
     data = folds * nodes * 8 * (train + 3 * evaluated) + used_rows(rows, settings) * nodes * 32

@@ -16,7 +16,7 @@ import math
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
-from typing import Protocol
+from typing import NamedTuple, Protocol
 
 import numpy as np
 import torch
@@ -94,8 +94,8 @@ class NetworkScores:
         levels = np.geomspace(settings.noise_min, settings.noise_max, settings.noise_levels)
         self.log_sigma = torch.tensor(np.log(levels), dtype=torch.float32, device=self.top.device)
 
-    def _first(self, ranks: Tensor, remaining: Sequence[int]) -> tuple[Tensor, Tensor]:
-        """First-layer pre-activations of both networks without the noise level's term, (F, n, H) each."""
+    def _first(self, ranks: Tensor, remaining: Sequence[int]) -> "_First":
+        """What a shift changes by rank 1, without the noise level's terms."""
         mask = torch.zeros(ranks.shape[-1], device=ranks.device)
         mask[list(remaining)] = 1.0
         mask = mask.expand_as(ranks)
@@ -103,16 +103,17 @@ class NetworkScores:
         filled = features(self.projection.filled(ranks, mask))
         masked = torch.cat([features(ranks) * mask.repeat(1, 1, 2), mask], dim=-1)
         joint, projection = self.joint.mlp, self.projection.mlp
-        return (
+        return _First(
             torch.baddbmm(joint.biases[0], filled, joint.weights[0][:, :-1]),
             torch.baddbmm(projection.biases[0], masked, projection.weights[0][:, :-1]),
+            None if self.joint.skip is None else filled @ self.joint.skip[:, :-1, UP::2],
         )
 
-    def _shift(self, first: Tensor, mlp: FoldedMLP, ranks: Tensor, node: int) -> Tensor:
-        """`first` after raising one node by a level, where the grid allows."""
+    def _shift(self, value: Tensor, weight: Tensor, ranks: Tensor, node: int) -> Tensor:
+        """A linear function of the features, with that weight, after raising one node by a level if the grid allows."""
         before, nodes = ranks[..., node], ranks.shape[-1]
         change = self.joint.features.change(before, torch.minimum(before + 1, self.top[:, None]), node)
-        return torch.baddbmm(first, change, mlp.weights[0][:, [node, nodes + node]])
+        return torch.baddbmm(value, change, weight[:, [node, nodes + node]])
 
     def _hidden(self, mlp: FoldedMLP, first: Tensor) -> Tensor:
         """Last hidden activations at every noise level, (F, S, n, H)."""
@@ -120,10 +121,12 @@ class NetworkScores:
         whole = first[:, None] + noise
         return mlp.hidden(whole.flatten(1, 2)).unflatten(1, whole.shape[1:3])
 
-    def _entries(self, joint_first: Tensor, projection_first: Tensor, nodes: Sequence[int]) -> Tensor:
+    def _entries(self, first: "_First", nodes: Sequence[int]) -> Tensor:
         columns = [2 * node + UP for node in nodes]
-        joint = self._read(self.joint.mlp, joint_first, columns)
-        correction = self._read(self.projection.mlp, projection_first, columns)
+        joint = self._read(self.joint.mlp, first.joint, columns)
+        if first.linear is not None:
+            joint = joint + first.linear[:, None, :, list(nodes)] + self._linear_noise(columns)
+        correction = self._read(self.projection.mlp, first.projection, columns)
         return joint + correction.clamp(-self.clip, self.clip)
 
     def _read(self, mlp: FoldedMLP, first: Tensor, columns: list[int]) -> Tensor:
@@ -131,36 +134,64 @@ class NetworkScores:
         out = torch.baddbmm(mlp.biases[-1][..., columns], hidden.flatten(1, 2), mlp.weights[-1][..., columns])
         return out.unflatten(1, hidden.shape[1:3])
 
+    def _linear_noise(self, columns: list[int]) -> Tensor:
+        """The skip connection's term of the noise level, (F, S, 1, len(columns))."""
+        return self.log_sigma[:, None, None] * self.joint.skip[:, None, -1:, columns]
+
     def entries(self, ranks: Tensor, remaining: Sequence[int]) -> Tensor:
         """See `Scores`."""
-        return self._entries(*self._first(ranks, remaining), remaining)
+        return self._entries(self._first(ranks, remaining), remaining)
 
     def entries_after(self, ranks: Tensor, remaining: Sequence[int], node: int) -> Tensor:
         """See `Scores`."""
-        joint, projection = self._first(ranks, remaining)
-        joint = self._shift(joint, self.joint.mlp, ranks, node)
-        projection = self._shift(projection, self.projection.mlp, ranks, node)
-        return self._entries(joint, projection, remaining)
+        first, joint, projection = self._first(ranks, remaining), self.joint, self.projection
+        shifted = _First(
+            self._shift(first.joint, joint.mlp.weights[0], ranks, node),
+            self._shift(first.projection, projection.mlp.weights[0], ranks, node),
+            None if first.linear is None else self._shift(first.linear, joint.skip[..., UP::2], ranks, node),
+        )
+        return self._entries(shifted, remaining)
 
     def own_entries_after(self, ranks: Tensor, remaining: Sequence[int], nodes: Sequence[int]) -> Tensor:
         """See `Scores`."""
-        joint, projection = self._first(ranks, remaining)
+        first = self._first(ranks, remaining)
         rows = ranks.shape[1] * len(self.log_sigma)
         group = max(1, _ROWS_AT_ONCE[ranks.device.type] // rows)
         parts = [
-            self._own(self.joint.mlp, joint, ranks, nodes[at : at + group])
-            + self._own(self.projection.mlp, projection, ranks, nodes[at : at + group]).clamp(-self.clip, self.clip)
+            self._own(self.joint.mlp, first.joint, ranks, nodes[at : at + group])
+            + self._own(self.projection.mlp, first.projection, ranks, nodes[at : at + group]).clamp(
+                -self.clip, self.clip
+            )
             for at in range(0, len(nodes), group)
         ]
-        return torch.cat(parts, dim=-1)
+        found = torch.cat(parts, dim=-1)
+        return found if first.linear is None else found + self._own_linear(first.linear, ranks, nodes)
 
     def _own(self, mlp: FoldedMLP, first: Tensor, ranks: Tensor, nodes: Sequence[int]) -> Tensor:
         """Each node's own output after its own shift, (F, S, n, len(nodes)), in one pass."""
-        shifted = torch.stack([self._shift(first, mlp, ranks, node) for node in nodes], dim=1)
+        shifted = torch.stack([self._shift(first, mlp.weights[0], ranks, node) for node in nodes], dim=1)
         hidden = self._hidden(mlp, shifted.flatten(1, 2)).unflatten(2, shifted.shape[1:3])  # (F, S, nodes, n, H)
         columns = [2 * node + UP for node in nodes]
         weight = mlp.weights[-1][..., columns].transpose(1, 2)[:, None, :, :, None]
         return (hidden @ weight).squeeze(-1).transpose(2, 3) + mlp.biases[-1][:, None, :, columns]
+
+    def _own_linear(self, linear: Tensor, ranks: Tensor, nodes: Sequence[int]) -> Tensor:
+        """The skip connection's part of each node's own output after its own shift, (F, S, n, len(nodes))."""
+        own = [self._shift(linear[..., [node]], self.joint.skip[..., [2 * node + UP]], ranks, node) for node in nodes]
+        return torch.cat(own, dim=-1)[:, None] + self._linear_noise([2 * node + UP for node in nodes])
+
+
+class _First(NamedTuple):
+    """What the input layers give at some rows.
+
+    Attributes:
+        joint, projection: pre-activations of the first hidden layer, (F, n, H).
+        linear: the skip connection's upward outputs, (F, n, d), or None.
+    """
+
+    joint: Tensor
+    projection: Tensor
+    linear: Tensor | None
 
 
 def row_parts(held_out: HeldOut, levels: int) -> list[slice]:

@@ -112,18 +112,25 @@ def _chain(product: Callable, value: Tensor, weights: Sequence[Tensor], biases: 
 
 
 class JointNetwork(nn.Module):
-    """Log concrete score of the noise-corrupted joint distribution."""
+    """Log concrete score of the noise-corrupted joint distribution.
+
+    `skip` is a linear map of the inputs, added to what the hidden layers give; None without a skip connection. In a
+    GLM DAG most of a log ratio is linear in the features, and the hidden layers then learn the rest.
+    """
 
     def __init__(self, features: RankFeatures, settings: Settings) -> None:
         super().__init__()
         folds, nodes = features.mean.shape[0], features.mean.shape[-1] // 2
         self.features = features
         self.mlp = FoldedMLP(folds, 2 * nodes + 1, 2 * nodes, settings)
+        skip = nn.Parameter(torch.zeros(folds, 2 * nodes + 1, 2 * nodes)) if settings.skip_connection else None
+        self.register_parameter("skip", skip)
 
     def forward(self, ranks: Tensor, log_sigma: Tensor) -> Tensor:
         """Ranks (F, n, d) and log σ (F, n) → log ratios (F, n, d, 2)."""
         inputs = torch.cat([self.features(ranks), log_sigma[..., None]], dim=-1)
-        return self.mlp(inputs).unflatten(-1, (-1, 2))
+        out = self.mlp(inputs) if self.skip is None else torch.baddbmm(self.mlp(inputs), inputs, self.skip)
+        return out.unflatten(-1, (-1, 2))
 
 
 class ProjectionNetwork(nn.Module):

@@ -47,6 +47,7 @@ class Settings:
     # Network architecture, the same for both networks
     width: int = 512
     hidden_layers: int = 4
+    skip_connection: bool = False  # a linear map of the joint network's inputs beside its hidden layers
 
     # Training settings
     batch_size: int = 512
@@ -176,17 +177,17 @@ _SHARES = ("time_min", "validation_share", "full_set_probability", "pi_min")
 
 
 def _check_type(field: dataclasses.Field, value: Any) -> None:
-    """Refuse a value whose type is not the field's; a whole number is a float too, a bool is not a number."""
+    """Refuse a value whose type is not the field's; a whole number is a float too, true and false are no numbers."""
     kind = field.type if isinstance(field.type, type) else None
     optional = kind is None
     if optional and value is None:
         return
     wanted = int if optional else kind
     accepted = (int, float) if wanted is float else (wanted,)
-    if isinstance(value, bool) or not isinstance(value, accepted):
+    if isinstance(value, bool) != (wanted is bool) or not isinstance(value, accepted):
         raise InputError(f"{field.name} must be {_WORDS[wanted]}{' or none' if optional else ''}; got {value!r}.")
     if wanted is float and not math.isfinite(value):
         raise InputError(f"{field.name} must be a finite number; got {value!r}.")
 
 
-_WORDS = {int: "a whole number", float: "a number", str: "a word"}
+_WORDS = {int: "a whole number", float: "a number", str: "a word", bool: "true or false"}

@@ -24,24 +24,27 @@ def folds(rng):
     return fold_ranks(rng.poisson(3, (90, 6)), fold_of_rows(90, 3, 0), SETTINGS)
 
 
-def test_stage_operations_are_those_the_stages_make(folds):
-    floor = stage_flops(90, 6, SETTINGS)
-    rows = TrainingRows(folds, SETTINGS, torch.device("cpu"))
-    joint, projection = new_networks(folds, SETTINGS)
-    held_out, scores = HeldOut.of(folds, SETTINGS), NetworkScores(joint, projection, SETTINGS)
+@pytest.mark.parametrize("skip", [False, True])
+def test_stage_operations_are_those_the_stages_make(folds, skip):
+    settings = SETTINGS.replace(skip_connection=skip)
+    floor = stage_flops(90, 6, settings)
+    rows = TrainingRows(folds, settings, torch.device("cpu"))
+    joint, projection = new_networks(folds, settings)
+    held_out, scores = HeldOut.of(folds, settings), NetworkScores(joint, projection, settings)
     with FlopCounterMode(display=False) as counter:
-        list(train_joint(Training.start(joint), rows, SETTINGS))
+        list(train_joint(Training.start(joint), rows, settings))
     # The last epoch is validated too: 1 024 noisy rows a fold, forward.
-    monitor = 3 * 2 * (1024 // rows.holdout * rows.holdout) * 32 * (13 + 3 * 32 + 12)
+    weights = 32 * (13 + 3 * 32 + 12) + skip * 13 * 12
+    monitor = 3 * 2 * (1024 // rows.holdout * rows.holdout) * weights
     assert counter.get_total_flops() - monitor == pytest.approx(floor["joint"], rel=0.1)
     with FlopCounterMode(display=False) as counter:
-        list(train_projection(Training.start(projection), joint, rows, SETTINGS))
-    monitor = 3 * 2 * (1024 // 30 * 30) * 32 * (2 * (13 + 3 * 32 + 12) + 2 * (19 + 3 * 32 + 12))
+        list(train_projection(Training.start(projection), joint, rows, settings))
+    monitor = 3 * 2 * (1024 // 30 * 30) * 2 * (weights + 32 * (19 + 3 * 32 + 12))
     assert counter.get_total_flops() - monitor == pytest.approx(floor["projection"], rel=0.1)
     sets = [tuple(range(size)) for size in range(2, 7)]
-    ordering = counted(lambda: [sink_scores(scores, held_out, remaining, SETTINGS) for remaining in sets])
+    ordering = counted(lambda: [sink_scores(scores, held_out, remaining, settings) for remaining in sets])
     assert ordering == pytest.approx(floor["ordering"], rel=0.1)
-    parents = counted(lambda: [off_diagonal_scores(scores, held_out, R, R[-1], SETTINGS) for R in sets])
+    parents = counted(lambda: [off_diagonal_scores(scores, held_out, R, R[-1], settings) for R in sets])
     assert parents == pytest.approx(floor["parents"], rel=0.1)
 
 

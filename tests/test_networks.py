@@ -16,10 +16,12 @@ def folds(rng):
     return fold_ranks(counts, fold_of_rows(40, 3, 0), SETTINGS)
 
 
-@pytest.fixture
-def networks(folds):
-    joint, projection = new_networks(folds, SETTINGS)
+@pytest.fixture(params=[False, True], ids=["plain", "skip"])
+def networks(folds, request):
+    joint, projection = new_networks(folds, SETTINGS.replace(skip_connection=request.param))
     with torch.no_grad():  # large weights, so that a mistake in a shortcut is not lost in rounding
+        if joint.skip is not None:
+            joint.skip.normal_(generator=torch.Generator().manual_seed(0))
         for network in (joint, projection):
             for weight in network.mlp.weights:
                 weight.mul_(2.0)

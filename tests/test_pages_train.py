@@ -61,7 +61,7 @@ def test_a_preset_changes_its_numbers_and_keeps_own_choices():
 
 def test_every_number_of_the_method_can_be_set():
     at = on_train()
-    named = {found.key.removeprefix("set_") for found in [*at.number_input, *at.button_group] if found.key}
+    named = {found.key.removeprefix("set_") for found in [*at.number_input, *at.button_group, *at.toggle] if found.key}
     left_to_preprocess = {"transform", "levels", "min_level_rows"}
     assert set(settings(at).to_dict()) - left_to_preprocess <= named
 

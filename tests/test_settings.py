@@ -31,6 +31,7 @@ def test_paper_numbers():
         ({"folds": 1}, "folds must be at least 2; got 1."),
         ({"folds": 2.5}, "folds must be a whole number; got 2.5."),
         ({"folds": True}, "folds must be a whole number; got True."),
+        ({"skip_connection": 1}, "skip_connection must be true or false; got 1."),
         ({"tau_z": "2"}, "tau_z must be a number; got '2'."),
         ({"tau_z": float("nan")}, "tau_z must be a finite number; got nan."),
         ({"pi_min": 0}, "pi_min must be greater than 0; got 0."),

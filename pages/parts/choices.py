@@ -43,6 +43,11 @@ def number(name: str, label: str, text: str, **bounds: Any) -> None:
     st.number_input(label, key=_key(name), help=text, on_change=_changed, args=(name,), **bounds)
 
 
+def toggle(name: str, label: str, text: str) -> None:
+    """Yes or no."""
+    st.toggle(label, key=_key(name), help=text, on_change=_changed, args=(name,))
+
+
 def problem() -> str | None:
     """Why the last change was refused."""
     return st.session_state.get(_PROBLEM)

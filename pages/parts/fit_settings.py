@@ -14,6 +14,7 @@ GROUPS: dict[str, tuple[tuple[str, str, str], ...]] = {
     "Networks": (
         ("width", "Width", "Units of a hidden layer, in both networks."),
         ("hidden_layers", "Hidden layers", "In both networks."),
+        ("skip_connection", "Skip connection", "A linear map beside the joint network's hidden layers."),
         ("batch_size", "Batch size", "Rows a training step."),
     ),
     "Joint network": (
@@ -92,7 +93,10 @@ def every_number() -> None:
             columns = st.columns(3)
             for place, (name, label, text) in enumerate(fields):
                 with columns[place % 3]:
-                    choices.number(name, label, text, **_format(name))
+                    if isinstance(getattr(Settings(), name), bool):
+                        choices.toggle(name, label, text)
+                    else:
+                        choices.number(name, label, text, **_format(name))
         st.button("Back to the preset", on_click=_reset, disabled=not _differences(session.draft_settings()))
 
 
