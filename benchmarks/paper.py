@@ -1,0 +1,270 @@
+"""The paper's tables, run here: fit what is missing, add a line a result, write the report.
+
+    python -m benchmarks.paper ccs --seeds 0-9 --device cuda       # run a table
+    python -m benchmarks.paper ccs --list                          # what it would fit, and what is done
+    python -m benchmarks.paper er1 --d 50 --rows-filter "^NB" --seeds 0,1
+    python -m benchmarks.paper report                              # write benchmarks/PAPER.md
+    python -m benchmarks.paper adopt RUN... --threads 1            # use fits made by `disco fit`
+
+A fit is a run folder under --fits (benchmarks/fits, not in git), shared by all tables that ask for the same data and
+settings. A result is one line of benchmarks/results/TABLE.jsonl, to be committed. Press Ctrl-C whenever you like, or
+lose the machine: the same command goes on from the last checkpoint, and skips what has its line.
+
+**On a GPU.** Install a torch with CUDA in place of the CPU one (https://pytorch.org says which for your driver), check
+`python -c "import torch; print(torch.cuda.is_available())"`, and pass `--device cuda`. One fit of d = 50 uses little of
+a large GPU: start the same command in two or three terminals, and each takes the fits that no other has begun. On
+processors give each process one thread and start one a core. A fit keeps its networks and scores: about 25 MB up to
+d = 100, and 400 MB at d = 1000. Copy both folders back, or the results alone: the report needs no fit.
+
+**How long.** On the paper's GPU a fit took 2.7 minutes at d = 100, 10.8 at d = 500, 57.4 at d = 1000; on one thread of
+a processor d = 50 takes about an hour. With 10 seeds and `disco-paper`: ccs 30 fits, which projections and half of
+invariance share; thresholds 30, which a third of com-poisson shares; selectors 60; invariance 40 more, com-poisson 20
+more; sf 60; unsortable 30; er1 120; scalability 40; samples 770 more; lahman 15. `thresholds --methods disco-paper-800`
+reads the fits of ccs.
+
+Results depend on the device by rounding alone, but 800 epochs carry it into the order: a line says its machine.
+"""
+
+import argparse
+import os
+import re
+import signal
+import sys
+import threading
+from collections.abc import Iterator
+from contextlib import contextmanager
+from datetime import UTC, datetime
+from pathlib import Path
+from types import FrameType
+
+import torch
+
+from benchmarks import paper_fits, paper_report, paper_results
+from benchmarks.paper_data import described, distinct
+from benchmarks.paper_fits import Bench
+from benchmarks.paper_results import Line
+from benchmarks.paper_tables import METHODS, TABLES, Method, Row, every_wanted
+from disco.errors import FitStopped, InputError, ScoreUnavailable
+from disco.runs import Run, open_run
+from disco.runs.files import plain
+
+FITS = Path(__file__).parent / "fits"
+
+
+def run_rows(
+    table: str, rows: list[tuple[int, Row]], seeds: list[int], methods: dict[str, Method], bench: Bench
+) -> list[str]:
+    """Measure what has no line yet, seed by seed.
+
+    Args:
+        rows: numbers of nodes and rows.
+
+    Returns:
+        What could not be measured, a sentence each.
+
+    Raises:
+        FitStopped: the user stopped it.
+    """
+    done, missed = paper_results.read(bench.results, table), []
+    for head, row, method in _tasks(table, rows, seeds, methods):
+        if paper_results.key(head) in done:
+            continue
+        label = f"{table}: {row.key}, d = {head['nodes']}, seed {head['seed']}, {head['method']}"
+        try:
+            line = measure(head, row, method, bench, label)
+        except InputError as error:
+            missed.append(f"{label}: {error}")
+            continue
+        if line is None:
+            missed.append(f"{label}: another process is fitting it.")
+        else:
+            paper_results.append(bench.results, line)
+            print(f"{label}: {_said(line)}", flush=True)
+    return missed
+
+
+def _tasks(
+    table: str, rows: list[tuple[int, Row]], seeds: list[int], methods: dict[str, Method]
+) -> Iterator[tuple[Line, Row, Method]]:
+    """What identifies each line, with its row and method; rows of one fit follow one another."""
+    for seed in seeds:
+        for name, method in methods.items():
+            for nodes, row in rows:
+                if row.takes(method):
+                    fits = [wanted.name for wanted in row.wanted(method, seed)]
+                    key = {"table": table, "row": row.key, "nodes": nodes, "seed": seed, "method": name, "fits": fits}
+                    yield key, row, method
+
+
+def measure(head: Line, row: Row, method: Method, bench: Bench, label: str) -> Line | None:
+    """The line of a row: its fits, made if need be, and what is read from them; None while another process fits.
+
+    Raises:
+        InputError: it cannot be fitted here.
+        FitStopped: the user stopped it.
+    """
+    wanted = row.wanted(method, head["seed"])
+    line = {**head, "design": described(wanted[0].source), "settings": distinct(wanted[0].settings)}
+    try:
+        runs = [paper_fits.fit(bench, part, label) for part in wanted]
+        if None in runs:
+            return None
+        read = row.read(row, row.known(method, head["seed"]), runs, bench)
+        line |= {"metrics": {name: value for name, value in read.items() if name != "controls"}}
+        line |= {"controls": read["controls"]}
+    except ScoreUnavailable as error:  # a result too: the method has no answer there
+        line["error"] = str(error)
+        runs = [open_run(bench.fits / part.name) for part in wanted if (bench.fits / part.name).exists()]
+    return plain({**line, **_circumstances(runs), "written": datetime.now(UTC).isoformat(timespec="seconds")})
+
+
+def _circumstances(runs: list[Run]) -> Line:
+    """Seconds, machine, versions and training of the fits."""
+    parts = [paper_fits.seconds(run) for run in runs]
+    shared = set.intersection(*(set(part) for part in parts))
+    return {
+        "seconds": {name: round(sum(part[name] for part in parts), 1) for name in parts[0] if name in shared},
+        "training": [run.training() for run in runs if (run.path / "training.json").exists()],
+        "machines": [machine for run in runs if (machine := paper_fits.measured(run).get("machine"))],
+        "versions": runs[0].status().versions,
+    }
+
+
+def _said(line: Line) -> str:
+    """A line in a few words."""
+    if "error" in line:
+        return line["error"]
+    names = ("a_top", "f1", "shd", "r7", "r17")
+    return ", ".join(f"{name} {value:.3g}" for name in names if (value := line["metrics"].get(name)) is not None)
+
+
+def tell(table: str, rows: list[tuple[int, Row]], seeds: list[int], methods: dict[str, Method], bench: Bench) -> None:
+    """Print every result asked for, whether it is done, and how many fits are missing."""
+    done, missing = paper_results.read(bench.results, table), set()
+    for head, row, _ in _tasks(table, rows, seeds, methods):
+        ready = paper_results.key(head) in done
+        absent = {name for name in head["fits"] if not _finished(bench.fits / name)}
+        missing |= set() if ready else absent
+        state = "done" if ready else "to fit" if absent else "to read"
+        print(f"{state:8}{row.key}, d = {head['nodes']}, seed {head['seed']}, {head['method']}")
+    for _, row in rows:
+        if row.read is None:
+            print(f"not yet {row.key}: its method is not built")
+    print(f"{len(missing)} fits are missing.")
+
+
+def _finished(path: Path) -> bool:
+    try:
+        return open_run(path).status().state == "done"
+    except InputError:
+        return False
+
+
+@contextmanager
+def stopping() -> Iterator[threading.Event]:
+    """The first Ctrl-C or SIGTERM stops after the present epoch, the second at once."""
+    stopped = threading.Event()
+
+    def stop(number: int, frame: FrameType | None) -> None:
+        if stopped.is_set():
+            raise KeyboardInterrupt
+        stopped.set()
+        os.write(2, b"\nstopping after this step; once more to stop at once\n")
+
+    before = {number: signal.signal(number, stop) for number in (signal.SIGINT, signal.SIGTERM)}
+    try:
+        yield stopped
+    finally:
+        for number, handler in before.items():
+            signal.signal(number, handler)
+
+
+def numbers(text: str) -> list[int]:
+    """0-2,5 as 0, 1, 2, 5."""
+    found: list[int] = []
+    for part in text.split(","):
+        first, _, last = part.partition("-")
+        if not first.strip().isdigit() or (last and not last.strip().isdigit()):
+            raise argparse.ArgumentTypeError(f"{text!r} must read like 0-9 or 0,1,5")
+        found += range(int(first), int(last or first) + 1)
+    return list(dict.fromkeys(found))
+
+
+def named_methods(text: str) -> dict[str, Method]:
+    """Methods by name, with commas between."""
+    names = [name.strip() for name in text.split(",")]
+    for name in names:
+        if name not in METHODS:
+            raise argparse.ArgumentTypeError(f"there is no method {name!r}; there are {', '.join(METHODS)}")
+    return {name: METHODS[name] for name in names}
+
+
+def parser() -> argparse.ArgumentParser:
+    """The command line."""
+    top = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    commands = top.add_subparsers(dest="command", required=True, metavar="TABLE | report | adopt")
+    places = argparse.ArgumentParser(add_help=False)
+    places.add_argument("--fits", type=Path, default=FITS, help="the folder of fits")
+    places.add_argument("--results", type=Path, default=paper_report.RESULTS, help="the folder of result lines")
+    places.add_argument("--threads", type=int, default=1, help="threads of a fit on a processor; 1 unless given")
+    for name, table in TABLES.items():
+        command = commands.add_parser(name, parents=[places], help=table.title)
+        command.add_argument("--d", type=numbers, default=list(table.nodes), help="nodes; the paper's unless given")
+        command.add_argument(
+            "--rows-filter", type=re.compile, help='only rows in which this occurs, such as "^NB, CCS"'
+        )
+        command.add_argument("--seeds", type=numbers, default=list(range(table.seeds)), help="such as 0-9 or 0,1,5")
+        command.add_argument("--methods", type=named_methods, default="disco-paper", help=", ".join(METHODS))
+        command.add_argument("--device", choices=("auto", "cpu", "cuda"), default="auto")
+        command.add_argument("--list", action="store_true", help="say what is done and what is missing, and stop")
+    commands.add_parser("report", parents=[places], help="write benchmarks/PAPER.md from the results")
+    adopt = commands.add_parser("adopt", parents=[places], help="take finished fits made elsewhere")
+    adopt.add_argument("runs", type=Path, nargs="+", metavar="RUN", help="a run's folder")
+    return top
+
+
+def run_table(options: argparse.Namespace, bench: Bench) -> int:
+    """One table, or its list; the exit status."""
+    rows = [(d, row) for d in options.d for row in TABLES[options.command].rows(d)]
+    pattern = options.rows_filter
+    rows = [(d, row) for d, row in rows if pattern is None or pattern.search(row.key)]
+    task = (options.command, rows, options.seeds, options.methods)
+    if options.list:
+        tell(*task, bench)
+        return 0
+    missed = run_rows(*task, bench)
+    if missed:
+        print("Not measured:", *missed, sep="\n  ", file=sys.stderr)
+    return 1 if missed else 0
+
+
+def main(arguments: list[str] | None = None) -> int:
+    """Run what was asked for; the exit status."""
+    options = parser().parse_args(arguments)
+    torch.set_num_threads(options.threads)
+    options.fits.mkdir(parents=True, exist_ok=True)
+    os.environ["DISCO_RUNS"] = str(options.fits.resolve())  # so that the fits do not fill the app's list of runs
+    with stopping() as stopped:
+        device = getattr(options, "device", "auto")
+        bench = Bench(options.fits.resolve(), options.results, device, stopped.is_set)
+        try:
+            if options.command == "report":
+                paper_report.REPORT.write_text(paper_report.report(options.results), encoding="utf-8")
+            elif options.command == "adopt":
+                for path in options.runs:
+                    run = open_run(path)
+                    candidates = every_wanted(run.table().shape[1], run.settings.seed)
+                    print(f"{path} → {paper_fits.adopt(bench, path, candidates, options.threads)}")
+            else:
+                return run_table(options, bench)
+        except (FitStopped, KeyboardInterrupt):
+            print("Stopped; the same command goes on from here.", file=sys.stderr)
+            return 130
+        except InputError as error:
+            print(error, file=sys.stderr)
+            return 1
+    return 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())

@@ -1,0 +1,150 @@
+"""The tables that the paper's rows fit: simulated designs, Lahman cohorts, and what a row changes in them."""
+
+import functools
+import hashlib
+import json
+import re
+from collections.abc import Callable
+from dataclasses import asdict, dataclass
+from typing import Any, NamedTuple
+
+import numpy as np
+import pandas as pd
+
+from disco import lahman
+from disco.metrics import Edges
+from disco.settings import Settings
+from disco.simulate import Design, simulate
+
+
+@dataclass(frozen=True)
+class Cohort:
+    """The Lahman batting counts of some seasons; a seed changes the fit alone."""
+
+    first: int
+    last: int
+
+    def to_dict(self) -> dict[str, Any]:
+        """Names and values, ready for JSON."""
+        return asdict(self)
+
+
+Source = Design | Cohort
+
+
+class Known(NamedTuple):
+    """A table and what is known of it: the true edges, or a partial reference; the causal order of a simulation."""
+
+    table: pd.DataFrame
+    truth: Edges
+    order: list[str] | None
+
+
+@dataclass(frozen=True)
+class Wanted:
+    """A fit that a row reads: a source, what is changed in its table, and the settings.
+
+    Attributes:
+        source: a design with its seed, or a cohort.
+        change: a key of CHANGES.
+        settings: of the fit, with its seed.
+    """
+
+    source: Source
+    change: str
+    settings: Settings
+
+    @property
+    def identity(self) -> dict[str, Any]:
+        """What makes it another fit; values at their defaults are left out, so that a new option renames nothing."""
+        parts = {"data": described(self.source), "change": self.change, "settings": distinct(self.settings)}
+        return json.loads(json.dumps(parts), parse_float=_number)  # 3.0 is 3
+
+    @functools.cached_property
+    def name(self) -> str:
+        """Its folder: readable, and different for different fits."""
+        digest = hashlib.sha256(json.dumps(self.identity, sort_keys=True).encode()).hexdigest()[:10]
+        if isinstance(self.source, Cohort):
+            what = f"lahman-{self.source.first}-{self.source.last}"
+        else:
+            made = self.source
+            what = f"{made.graph}{made.k:g}-d{made.nodes}-n{made.rows}-{made.family}"
+        words = re.sub(r"[^a-z0-9]+", "-", f"{what} {self.change}".lower()).strip("-")
+        return f"{words}-{self.settings.preset}-s{self.settings.seed}-{digest}"
+
+    def known(self) -> Known:
+        """Its table and truth.
+
+        Raises:
+            InputError: the design cannot be simulated, or the seasons are not installed.
+        """
+        known = data(self.source)
+        return known._replace(table=CHANGES[self.change](known.table))
+
+
+def _number(text: str) -> int | float:
+    value = float(text)
+    return int(value) if value.is_integer() else value
+
+
+def described(source: Source) -> dict[str, Any]:
+    """A source in the fewest words: a design without the fields at their defaults."""
+    if isinstance(source, Cohort):
+        return source.to_dict()
+    plain = Design().to_dict()
+    return {name: value for name, value in source.to_dict().items() if value != plain[name]}
+
+
+def distinct(settings: Settings) -> dict[str, Any]:
+    """The settings that differ from the paper's defaults."""
+    plain = Settings().to_dict()
+    return {name: value for name, value in settings.to_dict().items() if value != plain[name]}
+
+
+def data(source: Source) -> Known:
+    """The table of a source as it is drawn, with its truth; the last few are kept.
+
+    Raises:
+        InputError: the design cannot be simulated, or the seasons are not installed.
+    """
+    return _read(type(source).__name__, json.dumps(source.to_dict(), sort_keys=True))
+
+
+@functools.lru_cache(maxsize=4)
+def _read(kind: str, text: str) -> Known:
+    values = json.loads(text)
+    if kind == "Cohort":
+        return Known(lahman.cohort(values["first"], values["last"]), lahman.R7, None)
+    made = simulate(Design.from_dict(values))
+    return Known(made.table, made.truth, list(made.order))
+
+
+def _part(which: int) -> Callable[[pd.DataFrame], pd.DataFrame]:
+    """The first (0) or the second (1) half of the rows."""
+
+    def half(table: pd.DataFrame) -> pd.DataFrame:
+        middle = len(table) // 2
+        return (table.iloc[middle:] if which else table.iloc[:middle]).reset_index(drop=True)
+
+    return half
+
+
+INCREASING: dict[str, Callable[[pd.DataFrame], pd.DataFrame]] = {
+    "log(1+x)": np.log1p,
+    "Anscombe": lambda table: 2 * np.sqrt(table + 3 / 8),
+    "x²+x": lambda table: table * table + table,
+}
+
+
+def _rounded(function: Callable[[pd.DataFrame], pd.DataFrame]) -> Callable[[pd.DataFrame], pd.DataFrame]:
+    """To the nearest whole number: without the rank transform the grid of the corruption needs whole numbers."""
+    return lambda table: function(table).round().astype(np.int64)
+
+
+CHANGES: dict[str, Callable[[pd.DataFrame], pd.DataFrame]] = {
+    "": lambda table: table,
+    "first half": _part(0),
+    "second half": _part(1),
+    **INCREASING,
+    **{f"{name} rounded": _rounded(function) for name, function in INCREASING.items()},
+}

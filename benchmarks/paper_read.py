@@ -1,0 +1,134 @@
+"""What a row reads from its fits: metrics of the graph, sink selection on nested sets, parents under a given order.
+
+Sink selection (paper, *CCS comparison*): of the prefixes of the true causal order with 2 to 9 nodes, those in which
+some node has a child; the choice, the smallest score averaged over folds, is right when it has no child there.
+"""
+
+from collections.abc import Callable, Iterator, Sequence
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+import pandas as pd
+
+from benchmarks.paper_data import INCREASING, Known
+from benchmarks.paper_fits import Bench, networks, variant
+from disco.curvature import NetworkScores, sink_scores
+from disco.errors import FitStopped
+from disco.estimator import DISCO
+from disco.lahman import R7, R17
+from disco.metrics import Edges, a_top, edges, evaluate
+from disco.parents import ocs
+from disco.ranks import fold_of_rows, fold_ranks
+from disco.runs import Run
+from disco.runs.files import read_json, write_json
+
+if TYPE_CHECKING:
+    from benchmarks.paper_tables import Row
+
+Evaluate = Callable[[Sequence[str]], dict[tuple[str, str], np.ndarray]]
+PREFIXES = range(2, 10)
+
+
+def read_graph(row: "Row", known: Known, runs: list[Run], bench: Bench) -> dict[str, Any]:
+    """Order and edges against the truth, with the row's criterion, boundary and thresholds."""
+    run = runs[0]
+    chosen = variant(bench, run, row.variant(run.settings))
+    found = run.edges(*(row.rule or (None, None)), variant=chosen)
+    return evaluate(known.truth, order=run.order(chosen), edges=found, table=known.table)
+
+
+def read_sinks(row: "Row", known: Known, runs: list[Run], bench: Bench) -> dict[str, Any]:
+    """As `read_graph`, with sink_hits and sink_sets on the nested sets."""
+    run, chosen = runs[0], row.variant(runs[0].settings)
+    path = run.path / "sinks.json"
+    if not path.exists():
+        model = networks(run, bench.device)
+        write_json(path, sink_choices(known.truth, known.order, _evaluated(model, bench)))
+    hits = read_json(path)[chosen]
+    return {**read_graph(row, known, runs, bench), "sink_hits": sum(hits), "sink_sets": len(hits)}
+
+
+def sink_choices(truth: Edges, order: Sequence[str], evaluate: Evaluate) -> dict[str, list[bool]]:
+    """Whether each nested set's choice is a sink, by criterion and boundary ("ccs-clipped").
+
+    Args:
+        order: the true causal order.
+        evaluate: a remaining set, in the order of the names → (criterion, boundary) → scores, (folds, |R|).
+    """
+    choices: dict[str, list[bool]] = {}
+    for remaining, sinks in nested_sets(truth, order):
+        for (criterion, boundary), scores in evaluate(remaining).items():
+            chosen = remaining[int(np.argmin(scores.mean(axis=0)))]
+            choices.setdefault(f"{criterion}-{boundary}", []).append(chosen in sinks)
+    return choices
+
+
+def nested_sets(truth: Edges, order: Sequence[str]) -> Iterator[tuple[list[str], set[str]]]:
+    """Prefixes of the true order with an edge inside, and the sinks of each; names ascending."""
+    pairs = edges.read(truth)[0]
+    for size in PREFIXES:
+        inside = set(order[:size])
+        with_child = {parent for parent, child in pairs if parent in inside and child in inside}
+        if with_child and size <= len(order):
+            yield sorted(inside), inside - with_child
+
+
+def _evaluated(model: DISCO, bench: Bench) -> Evaluate:
+    """Scores of a remaining set from fitted networks."""
+    names = sorted(model.feature_names_in_)
+    scores = NetworkScores(model.joint_, model.projection_, model.settings_)
+
+    def evaluate(remaining: Sequence[str]) -> dict[tuple[str, str], np.ndarray]:
+        if not bench.goes_on():
+            raise FitStopped("Stopped while sinks were chosen.")
+        numbers = [names.index(name) for name in remaining]
+        return sink_scores(scores, model._held_out, numbers, model.settings_)
+
+    return evaluate
+
+
+def read_parents(row: "Row", known: Known, runs: list[Run], bench: Bench) -> dict[str, Any]:
+    """Edges by OCS from the second half of the rows, along the true order or that of the first half.
+
+    The paper does not say which networks serve the OCS of its parent-recovery rows; here they are fitted on those.
+    """
+    orders, parents = runs
+    order = list(known.order) if row.order == "true" else orders.order()
+    model = networks(parents, bench.device)
+    return evaluate(known.truth, order=order, edges=edges_along(model, order, bench), table=known.table)
+
+
+def edges_along(model: DISCO, order: Sequence[str], bench: Bench) -> pd.DataFrame:
+    """The edges that OCS keeps along a given order, at the fit's own boundary and thresholds."""
+    settings, names = model.settings_, sorted(model.feature_names_in_)
+    scores = NetworkScores(model.joint_, model.projection_, settings)
+    numbers, found = [names.index(name) for name in order], {}
+    for child, values in ocs.candidate_scores(scores, model._held_out, numbers, settings):
+        if not bench.goes_on():
+            raise FitStopped("Stopped while parents were scored.")
+        found[names[child]] = values[settings.boundary]
+    return ocs.select(ocs.tidy(found, order), settings.tau_z, settings.pi_min)
+
+
+def read_transformed(row: "Row", known: Known, runs: list[Run], bench: Bench) -> dict[str, Any]:
+    """As `read_graph` for a table that a strictly increasing function changed, from the fit of the raw counts.
+
+    A fit sees ranks alone; so where the ranks are equal, entry for entry and fold for fold, it is the same fit.
+    """
+    changed, settings = INCREASING[row.seen](known.table), runs[0].settings
+    fold = fold_of_rows(len(changed), settings.folds, settings.seed)
+    pairs = zip(*(fold_ranks(table.to_numpy(), fold, settings) for table in (known.table, changed)), strict=True)
+    for raw, other in pairs:
+        if not (np.array_equal(raw.train, other.train) and np.array_equal(raw.held_out, other.held_out)):
+            raise AssertionError(f"{row.key}: the ranks of the changed table are not those of the raw counts.")
+    return read_graph(row, known._replace(table=changed), runs, bench)
+
+
+def read_lahman(row: "Row", known: Known, runs: list[Run], bench: Bench) -> dict[str, Any]:
+    """Agreement of the order with both references, the number of edges, and the controls against the seven."""
+    run = runs[0]
+    chosen = variant(bench, run, row.variant(run.settings))
+    order = run.order(chosen)
+    sorted_controls = evaluate(R7, table=known.table)["controls"]
+    counted = len(run.edges(variant=chosen))
+    return {"r7": a_top(order, R7), "r17": a_top(order, R17), "edges": counted, "controls": sorted_controls}

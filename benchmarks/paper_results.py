@@ -1,0 +1,46 @@
+"""Result lines: one JSON object a (table, row, nodes, seed, method, fits), appended when it is known."""
+
+import fcntl
+import json
+import os
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+Line = dict[str, Any]
+
+
+def path_of(folder: Path, table: str) -> Path:
+    """The file of a table's lines."""
+    return folder / f"{table}.jsonl"
+
+
+def key(line: Line) -> tuple:
+    """What makes two lines the same result; the later one counts."""
+    return (line["table"], line["row"], line["nodes"], line["seed"], line["method"], tuple(line["fits"]))
+
+
+def read(folder: Path, table: str) -> dict[tuple, Line]:
+    """A table's lines by key; a line torn by an interruption is left out."""
+    path = path_of(folder, table)
+    return {key(line): line for line in _lines(path.read_bytes())} if path.exists() else {}
+
+
+def append(folder: Path, line: Line) -> None:
+    """Add a line, in the place of a torn one; several processes may write at once."""
+    folder.mkdir(parents=True, exist_ok=True)
+    text = json.dumps(line, ensure_ascii=False, allow_nan=False) + "\n"
+    with open(path_of(folder, line["table"]), "ab+") as file:
+        fcntl.flock(file, fcntl.LOCK_EX)
+        file.seek(0)
+        data = file.read()
+        file.truncate(data.rfind(b"\n") + 1)
+        file.write(text.encode())
+        file.flush()
+        os.fsync(file.fileno())
+
+
+def _lines(data: bytes) -> Iterator[Line]:
+    """The whole lines; what follows the last line feed is a torn one."""
+    for text in data[: data.rfind(b"\n") + 1].decode().split("\n")[:-1]:
+        yield json.loads(text)
