@@ -210,6 +210,16 @@ def test_the_sinks_of_nested_sets_are_those_of_the_subgraph():
     assert [sinks for _, sinks in sets] == [{order[size - 1]} for size in range(2, 10)]
 
 
+def test_the_scores_of_a_nested_set_are_those_of_the_fit(bench):
+    run = paper_fits.fit(bench, BOTH[0][1].wanted(TINY, 0)[0], "")
+    evaluate = paper_read._evaluated(paper_fits.networks(run, "cpu"), bench)
+    names = sorted(run.table().columns)
+    scores, first = evaluate(names), run.criteria().query("step == 1")
+    for criterion in ("ccs", "constant"):
+        own = first.pivot(index="fold", columns="node", values=f"{criterion}_clipped")[names]
+        np.testing.assert_allclose(scores[criterion, "clipped"], own.to_numpy(), rtol=1e-6)
+
+
 def test_parents_along_the_fit_s_own_order_are_its_own(bench):
     wanted = BOTH[0][1].wanted(TINY, 0)[0]
     run = paper_fits.fit(bench, wanted, "")
