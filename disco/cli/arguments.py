@@ -10,6 +10,10 @@ from typing import NoReturn
 from disco import __version__
 
 GRAPH_FORMATS = ("csv", "json", "graphml", "dot")
+FAMILIES = (
+    *("poisson-softplus", "poisson-exp", "nb-softplus", "nb-exp", "binomial-probit", "binomial-sigmoid"),
+    *("com-poisson", "zip", "zinb", "hurdle-poisson", "geometric", "generalised-poisson", "gaussian-gp", "gamma-gp"),
+)
 
 
 class _Parser(argparse.ArgumentParser):
@@ -28,6 +32,8 @@ def parser() -> argparse.ArgumentParser:
     for name, about, add in (
         ("fit", "fit a table of counts into a run", _fit),
         ("graph", "write the DAG of a run", _graph),
+        ("simulate", "draw a table with a known answer", _simulate),
+        ("evaluate", "hold a run or an edge list against the true edges", _evaluate),
         ("lahman", "the paper's case study on batting counts", _lahman),
         ("app", "open the app in the browser", _app),
     ):
@@ -63,6 +69,45 @@ def _graph(command: argparse.ArgumentParser) -> None:
     _thresholds(command)
     command.add_argument("--format", choices=GRAPH_FORMATS, help="default: by the ending of --out, else csv")
     command.add_argument("--out", type=Path, metavar="FILE", help="default: stdout")
+
+
+def _simulate(command: argparse.ArgumentParser) -> None:
+    command.add_argument("--out", type=Path, required=True, metavar="DIR", help="folder of the files, new or empty")
+    command.add_argument("--graph", metavar="NAME", help="er (default), er-exact, sf, chain, fork, collider or own")
+    command.add_argument("--edges", type=Path, metavar="FILE", help="own graph: CSV with parent,child, or GraphML")
+    command.add_argument("--k", type=float, help="expected parents a node, er and er-exact; edges a new node, sf (3)")
+    command.add_argument("--d", type=int, metavar="NODES", help="nodes (20)")
+    command.add_argument("--n", type=int, metavar="ROWS", help="rows (2000)")
+    command.add_argument(
+        "--family", metavar="A,B", help="poisson-softplus (default); several: runs of the causal order"
+    )
+    command.add_argument(
+        "--param", action="append", default=[], metavar="NAME=VALUE", help="of a family, such as size=3"
+    )
+    command.add_argument("--seed", type=int, help="0; the same seed gives the same table")
+    for name, about in (
+        ("--unsortable", "--random-signs and --equal-means: sorting the columns tells nothing"),
+        ("--random-signs", "half of the effects are negative"),
+        ("--equal-means", "all nodes have the same marginal mean"),
+    ):
+        command.add_argument(name, action="store_true", default=None, help=about)
+    command.add_argument("--exposure", type=float, metavar="SD", help="sd of a log exposure a row (0)")
+    command.add_argument("--interactions", type=float, metavar="SHARE", help="share of effects by pairs of parents (0)")
+    command.add_argument("--latent", type=int, metavar="COUNT", help="hidden common causes of two nodes each (0)")
+    command.add_argument("--design", type=Path, metavar="FILE", help="a design.json; other options change it")
+    command.epilog = f"Families: {', '.join(FAMILIES)}."
+
+
+def _evaluate(command: argparse.ArgumentParser) -> None:
+    command.add_argument("--truth", type=Path, required=True, metavar="FILE", help="CSV with columns parent, child")
+    estimate = command.add_mutually_exclusive_group(required=True)
+    estimate.add_argument("--run", metavar="RUN", help="folder or id of a finished run")
+    estimate.add_argument("--edges", type=Path, metavar="FILE", help="estimated edges: CSV with columns parent, child")
+    _thresholds(command)
+    command.add_argument("--order", type=Path, metavar="FILE", help="with --edges: CSV with columns position, node")
+    command.add_argument(
+        "--counts", type=Path, metavar="FILE", help="with --edges: the table, for the sorting controls"
+    )
 
 
 def _lahman(command: argparse.ArgumentParser) -> None:

@@ -5,14 +5,16 @@ import csv
 import dataclasses
 from typing import Any
 
+import networkx as nx
 import pandas as pd
 
 from disco.errors import InputError
+from disco.runs import Run
 from disco.settings import Settings
 
 FLAGS = ("preset", "seed", "folds", "transform", "levels", "boundary", "criterion", "tau_z", "pi_min")
 
-_WORDS = {int: "a whole number", float: "a number"}
+_WORDS = {int: "a whole number", float: "a number", bool: "true or false"}
 
 
 def given_settings(arguments: argparse.Namespace) -> dict[str, Any]:
@@ -56,9 +58,20 @@ def _typed(field: dataclasses.Field, value: str) -> Any:
         return None
     kind = kind or int
     try:
-        return kind(value)
-    except ValueError as error:
+        return {"true": True, "false": False}[value.lower()] if kind is bool else kind(value)
+    except (ValueError, KeyError) as error:
         raise InputError(f"{field.name} must be {_WORDS[kind]}; got {value!r}.") from error
+
+
+def chosen_graph(run: Run, arguments: argparse.Namespace) -> nx.DiGraph:
+    """The DAG of a finished run at the thresholds that were typed, or at its own.
+
+    Raises:
+        InputError: it has no result, or a threshold is out of range.
+    """
+    given = {name: value for name in ("tau_z", "pi_min") if (value := getattr(arguments, name)) is not None}
+    settings = run.settings.replace(**given)
+    return run.graph(settings.tau_z, settings.pi_min)
 
 
 def chosen_columns(table: pd.DataFrame, names: str | None) -> pd.DataFrame:

@@ -5,6 +5,7 @@ import sys
 from pathlib import Path
 
 from disco.cli.arguments import GRAPH_FORMATS
+from disco.cli.choices import chosen_graph
 from disco.errors import InputError
 from disco.graph import export
 from disco.runs import open_run
@@ -17,10 +18,8 @@ def run(arguments: argparse.Namespace) -> None:
     Raises:
         InputError: there is no such run, it has no result, or the file cannot be written.
     """
-    found = open_run(arguments.run)
-    given = {name: value for name in ("tau_z", "pi_min") if (value := getattr(arguments, name)) is not None}
-    settings = found.settings.replace(**given)
-    text = export(found.graph(settings.tau_z, settings.pi_min), arguments.format or _format_of(arguments.out))
+    graph = chosen_graph(open_run(arguments.run), arguments)
+    text = export(graph, arguments.format or _format_of(arguments.out))
     if arguments.out is None:
         sys.stdout.write(text if text.endswith("\n") else text + "\n")
         return

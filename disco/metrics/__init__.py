@@ -94,7 +94,7 @@ def evaluate(
     """
     pairs, nodes = read(truth)
     if loop := cycle(pairs):
-        raise InputError(f"The truth has the cycle {' → '.join(loop)}; a causal graph has none.")
+        raise InputError(f"The truth has the cycle {loop}; a causal graph has none.")
     values: dict[str, Any] = dict.fromkeys(("a_top", "precision", "recall", "f1", "shd", "shd_reversals_once"))
     values |= {"sid": None, "ancestor_aid": None, "edges": None, "true_edges": len(pairs), "controls": None}
     if order is not None:

@@ -41,7 +41,7 @@ def _adjacencies(truth: Edges, estimate: Edges) -> list[np.ndarray]:
     true, found = both(truth, estimate)
     for pairs, name in ((true, "The truth"), (found, "The estimate")):
         if loop := cycle(pairs):
-            raise InputError(f"{name} has the cycle {' → '.join(loop)}; SID and ancestor AID need an acyclic graph.")
+            raise InputError(f"{name} has the cycle {loop}; SID and ancestor AID need an acyclic graph.")
     place = {node: number for number, node in enumerate(dict.fromkeys(names(true + found)))}
     matrices = []
     for pairs in (true, found):
@@ -52,10 +52,11 @@ def _adjacencies(truth: Edges, estimate: Edges) -> list[np.ndarray]:
     return matrices
 
 
-def cycle(pairs: Pairs) -> list[str]:
-    """The nodes along a cycle, the first repeated at the end; none of an acyclic graph."""
+def cycle(pairs: Pairs) -> str:
+    """A cycle as "a → b → a", a long one shortened in its middle; empty for an acyclic graph."""
     try:
-        steps = nx.find_cycle(nx.DiGraph(pairs))
+        around = [str(parent) for parent, _ in nx.find_cycle(nx.DiGraph(pairs))]
     except nx.NetworkXNoCycle:
-        return []
-    return [str(parent) for parent, _ in steps] + [str(steps[0][0])]
+        return ""
+    shown = around if len(around) <= 8 else [*around[:4], "…", *around[-3:]]
+    return " → ".join([*shown, around[0]])

@@ -1,0 +1,89 @@
+"""disco evaluate --truth FILE (--run RUN | --edges FILE): how near a run or an edge list is to the true edges."""
+
+import argparse
+import json
+from collections.abc import Sequence
+from pathlib import Path
+
+import pandas as pd
+
+from disco.cli.choices import chosen_graph
+from disco.errors import InputError
+from disco.metrics import evaluate
+from disco.runs import open_run
+from disco.runs.files import plain, read_frame
+from disco.tables import read_table
+
+
+def run(arguments: argparse.Namespace) -> None:
+    """Print every metric of `disco.metrics.evaluate` as one JSON object; null where it is undefined or not given.
+
+    Raises:
+        InputError: a file cannot be used, its names do not agree with the others', or there is no such result.
+    """
+    truth = read_names(arguments.truth, ("parent", "child"))
+    found = _of_run(arguments, truth) if arguments.run else _of_files(arguments, truth)
+    print(json.dumps(plain(found), ensure_ascii=False))
+
+
+def _of_run(arguments: argparse.Namespace, truth: pd.DataFrame) -> dict[str, object]:
+    """The metrics of a finished run at the thresholds given, or at its own."""
+    for name in ("order", "counts"):
+        if getattr(arguments, name) is not None:
+            raise InputError(f"--{name} goes with --edges; a run has its own.")
+    found = open_run(arguments.run)
+    graph = chosen_graph(found, arguments)
+    return evaluate(truth, list(graph), graph, found.table())
+
+
+def _of_files(arguments: argparse.Namespace, truth: pd.DataFrame) -> dict[str, object]:
+    """The metrics of an edge list, and of an order and a table where they are given."""
+    for name in ("tau_z", "pi_min"):
+        if getattr(arguments, name) is not None:
+            raise InputError(f"--{name.replace('_', '-')} goes with --run; an edge list is taken as it is.")
+    edges = read_names(arguments.edges, ("parent", "child"))
+    order = None if arguments.order is None else _order(arguments.order)
+    table = None if arguments.counts is None else _numbers(arguments.counts)
+    return evaluate(truth, order, edges, table)
+
+
+def read_names(path: Path, columns: Sequence[str]) -> pd.DataFrame:
+    """A CSV file of names, taken letter by letter.
+
+    Raises:
+        InputError: it cannot be read, lacks one of the columns, or has an empty name.
+    """
+    try:
+        frame = read_frame(path, columns)
+    except FileNotFoundError:
+        raise InputError(f"{path} does not exist: check the path.") from None
+    except OSError as error:
+        raise InputError(f"{path} cannot be read: {error.strerror or error}.") from None
+    except ValueError as error:
+        raise InputError(f"{path} cannot be read as CSV: {error}") from None
+    for name in columns:
+        if name not in frame:
+            raise InputError(f'{path} has no column "{name}": it needs {" and ".join(columns)}, with a comma between.')
+        empty = frame.index[frame[name] == ""]
+        if len(empty):
+            raise InputError(f"{path}, row {empty[0] + 1}: the {name} is empty; name it or leave the row out.")
+    return frame
+
+
+def _order(path: Path) -> list[str]:
+    """The nodes of an order.csv, sources first."""
+    frame = read_names(path, ("node",))
+    if "position" not in frame or not pd.api.types.is_numeric_dtype(frame["position"]):
+        raise InputError(f"{path} needs a column position, 1 for the first source, beside node.")
+    return frame.sort_values("position", kind="stable")["node"].tolist()
+
+
+def _numbers(path: Path) -> pd.DataFrame:
+    """A table that can be sorted by mean and variance: counts, or continuous data."""
+    table = read_table(path)
+    for name, column in table.items():
+        if not pd.api.types.is_numeric_dtype(column):
+            raise InputError(f'{path}, column "{name}" is not a column of numbers; leave it out.')
+        if column.isna().any():
+            raise InputError(f'{path}, column "{name}", row {int(column.isna().argmax()) + 1}: a number is missing.')
+    return table

@@ -1,0 +1,98 @@
+"""disco simulate --out DIR: a table with a known answer, with its truth, order and design beside it."""
+
+import argparse
+import json
+from pathlib import Path
+from typing import Any
+
+import pandas as pd
+
+from disco.errors import InputError
+from disco.runs.files import read_json, write_frame, write_json
+from disco.simulate import Design, Simulated, simulate
+
+_FLAGS = {"d": "nodes", "n": "rows"}
+_SAME = ("graph", "k", "family", "seed", "unsortable", "random_signs", "equal_means")
+_SAME += ("exposure", "interactions", "latent")
+
+
+def run(arguments: argparse.Namespace) -> None:
+    """Draw the table and write counts.csv, truth.csv, order.csv and design.json.
+
+    Raises:
+        InputError: the design is impossible, its means explode, or the folder is not empty or cannot be written.
+    """
+    design = Design.from_dict(given_design(arguments))
+    folder: Path = arguments.out
+    if folder.exists() and (not folder.is_dir() or any(folder.iterdir())):
+        raise InputError(f"{folder} is not empty; choose another folder.")
+    drawn = simulate(design)
+    try:
+        folder.mkdir(parents=True, exist_ok=True)
+        write(folder, drawn)
+    except OSError as error:
+        raise InputError(f"{folder} cannot be written: {error.strerror or error}.") from error
+    rows, nodes = drawn.table.shape
+    edges = "1 true edge" if len(drawn.truth) == 1 else f"{len(drawn.truth)} true edges"
+    print(f"{rows} rows × {nodes} columns with {edges}, in {folder}: counts.csv, truth.csv, order.csv, design.json.")
+
+
+def given_design(arguments: argparse.Namespace) -> dict[str, Any]:
+    """The values of a design that were typed, over those of a design file.
+
+    Raises:
+        InputError: a file cannot be read, or an option does not go with another.
+    """
+    values = {} if arguments.design is None else _design_file(arguments.design)
+    given = {name: getattr(arguments, name) for name in _SAME}
+    given |= {name: getattr(arguments, flag) for flag, name in _FLAGS.items()}
+    values |= {name: value for name, value in given.items() if value is not None}
+    if arguments.d is not None:
+        values.pop("names", None)  # those of a design file are as many as its nodes
+    if arguments.param:
+        values["parameters"] = values.get("parameters", {}) | _parameters(arguments.param)
+    if arguments.edges is not None:
+        if arguments.d is not None:
+            raise InputError("--d does not go with --edges: the graph's nodes are those of its edges.")
+        from disco.simulate import read_edges
+
+        edges, names = read_edges(arguments.edges)
+        values |= {"graph": arguments.graph or "own", "edges": edges, "names": names, "nodes": len(names)}
+    return values
+
+
+def write(folder: Path, drawn: Simulated) -> None:
+    """The four files; order.csv is that of a run: position from 1, node, sources first."""
+    write_frame(folder / "counts.csv", drawn.table)
+    write_frame(folder / "truth.csv", drawn.truth)
+    positions = range(1, len(drawn.order) + 1)
+    write_frame(folder / "order.csv", pd.DataFrame({"position": positions, "node": drawn.order}))
+    write_json(folder / "design.json", drawn.design.to_dict())
+
+
+def _design_file(path: Path) -> dict[str, Any]:
+    """The values of a design.json."""
+    try:
+        return read_json(path)
+    except OSError as error:
+        raise InputError(f"{path} cannot be read: {error.strerror or error}.") from None
+    except json.JSONDecodeError as error:
+        raise InputError(f"{path} is not JSON: {error}.") from None
+    except ValueError as error:
+        raise InputError(str(error)) from None
+
+
+def _parameters(texts: list[str]) -> dict[str, float]:
+    """Parameters of families from texts such as "size=6"."""
+    found: dict[str, float] = {}
+    for text in texts:
+        name, equals, value = text.partition("=")
+        if not equals:
+            raise InputError(f"--param needs name=value; got {text!r}.")
+        if name in found:
+            raise InputError(f"{name} is given twice by --param.")
+        try:
+            found[name] = float(value)
+        except ValueError:
+            raise InputError(f"{name} must be a number; got {value!r}.") from None
+    return found
