@@ -113,6 +113,11 @@ def test_a_top_of_a_graph_in_its_own_order_is_one():
         (lambda: metrics.f1(matrix(TRUTH, "abc"), ESTIMATE), 'An edge names "d", which is not in the truth'),
         (lambda: metrics.f1(ESTIMATE, matrix(TRUTH, "abc")), 'An edge names "d", which is not in the estimate'),
         (lambda: metrics.f1(matrix(TRUTH, "abc"), matrix(TRUTH, "abcd")), '"d" is missing from the truth'),
+        (lambda: metrics.f1(TRUTH, matrix(TRUTH, "abc").replace(1, math.nan)), "matrix of edges has an empty cell"),
+        (
+            lambda: metrics.f1(TRUTH, pd.DataFrame({"parent": ["a", None], "child": ["b", "c"]})),
+            "no parent or no child",
+        ),
         (lambda: metrics.f1(nx.DiGraph(TRUTH), ESTIMATE), 'An edge names "d", which is not in the truth'),
         (lambda: metrics.f1(nx.DiGraph(TRUTH), matrix(TRUTH, "abcd")), '"d" is missing from the truth'),
         (

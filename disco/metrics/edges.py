@@ -120,10 +120,14 @@ def read(edges: Edges) -> tuple[Pairs, set[str] | None]:
     if not isinstance(edges, pd.DataFrame):
         return list(dict.fromkeys((parent, child) for parent, child in edges)), None
     if len(edges) and list(edges.index) == list(edges.columns):
+        if edges.isna().to_numpy().any():
+            raise InputError("The matrix of edges has an empty cell: write 1 for an edge and 0 for none.")
         rows, columns = edges.to_numpy().nonzero()
         names = list(edges.columns)
         return [(names[i], names[j]) for i, j in zip(rows, columns, strict=True)], set(names)
     if {"parent", "child"} <= set(edges.columns):
+        if edges[["parent", "child"]].isna().to_numpy().any():
+            raise InputError("An edge has no parent or no child: name both, or leave its row out.")
         return list(dict.fromkeys(zip(edges["parent"], edges["child"], strict=True))), None
     raise InputError("Edges need columns parent and child, or a square matrix with the same names on both sides.")
 
