@@ -10,9 +10,8 @@ import numpy as np
 
 from disco.errors import InputError
 from disco.simulate.families import FAMILIES
-from disco.simulate.graphs import GRAPHS, own_graph
+from disco.simulate.graphs import GRAPHS, LARGEST_GRAPH, own_graph
 
-LARGEST_GRAPH = 5000  # nodes: coefficients are drawn for every pair, 200 MB
 LARGEST_TABLE = 100_000_000  # cells: 0.8 GB
 
 
@@ -33,9 +32,10 @@ class Design:
     family: str | Mapping[str, str] = "poisson-softplus"  # a key; "a,b,c": runs of the causal order; or node -> key
     parameters: Mapping[str, float] = field(default_factory=dict)  # for every family here that has it
 
-    unsortable: bool = False  # sets the two below
+    unsortable: bool = False  # sets the three below
     random_signs: bool = False  # each coefficient is negative with probability 1/2
     equal_means: bool = False  # intercepts such that all nodes have the same marginal mean
+    equal_variances: bool = False  # and scales such that all nodes have the same marginal variance; needs equal_means
     exposure: float = 0.0  # sd of a row's log exposure, a factor of mean 1 on every mean of the row
     interactions: float = 0.0  # share of the index, 0 to 1, that comes from pairs of parents
     latent: int = 0  # hidden common causes of two nodes each
@@ -54,7 +54,7 @@ class Design:
         self._whole("seed", 0, 2**63 - 1)
         for name, high in (("k", LARGEST_GRAPH), ("exposure", 3.0), ("interactions", 1.0)):
             self._number(name, high)
-        for name in ("unsortable", "random_signs", "equal_means"):
+        for name in ("unsortable", "random_signs", "equal_means", "equal_variances"):
             if not isinstance(getattr(self, name), bool):
                 raise InputError(f"{name} must be true or false; got {getattr(self, name)!r}.")
         if self.nodes * self.rows > LARGEST_TABLE:
@@ -63,8 +63,10 @@ class Design:
         self._take_names()
         self._check_families()
         if self.unsortable:
-            self._set("random_signs", True)
-            self._set("equal_means", True)
+            for name in ("random_signs", "equal_means", "equal_variances"):
+                self._set(name, True)
+        if self.equal_variances and not self.equal_means:
+            raise InputError("Equal variances need equal means: set equal_means too.")
 
     def families(self, order: list[str]) -> dict[str, str]:
         """The key of each node, given the causal order: nearly equal runs of it, the longer ones first."""

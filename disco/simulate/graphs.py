@@ -9,6 +9,8 @@ import pandas as pd
 
 from disco.errors import InputError
 
+LARGEST_GRAPH = 5000  # nodes: coefficients are drawn for every pair, 200 MB
+
 Drawn = tuple[np.ndarray, np.ndarray]
 
 GRAPHS = {
@@ -127,6 +129,8 @@ def own_graph(edges: list[tuple[str, str]], names: list[str]) -> Drawn:
     Raises:
         InputError: an edge names an unknown node, leads to itself or stands there twice, or there is a cycle.
     """
+    if len(names) > LARGEST_GRAPH:
+        raise InputError(f"The graph has {len(names):,} nodes; at most {LARGEST_GRAPH:,} can be simulated.")
     number = {name: place for place, name in enumerate(names)}
     present = np.zeros((len(names), len(names)), dtype=bool)
     for parent, child in edges:

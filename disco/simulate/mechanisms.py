@@ -20,10 +20,10 @@ class Mechanism:
     key: str  # of `FAMILIES`
     law: Law
     parents: np.ndarray  # (parents,) node numbers
-    coefficients: np.ndarray  # (parents,) beta, signed and scaled
-    scale: float
+    coefficients: np.ndarray  # (parents,) beta, signed
+    scale: float  # factor on what the parents add
     intercept: float
-    source: float
+    source: float | None  # location without parents; None: a hidden standard normal cause takes their place
     interactions: float
     function: np.random.SeedSequence  # of the function drawn from a Gaussian process
 
@@ -31,30 +31,37 @@ class Mechanism:
     def index(self) -> Index:
         return FAMILIES[self.key].index
 
-    def drift(self, values: np.ndarray) -> np.ndarray:
-        """What the parents, (parents, rows), add to the index, (rows,)."""
+    def drift(self, values: np.ndarray, stream: np.random.Generator) -> np.ndarray:
+        """What the parents add to the index before the scale, (rows,); without parents, the hidden cause.
+
+        Args:
+            values: of the parents, (parents, rows).
+            stream: for the hidden cause, where there is one.
+        """
+        if not len(self.parents):
+            return np.zeros(values.shape[1]) if self.source is not None else stream.standard_normal(values.shape[1])
         if self.index.feature is None:
-            return self.scale * drift.gaussian_process(values, np.random.default_rng(self.function))
+            return drift.gaussian_process(values, np.random.default_rng(self.function))
         features = np.array([self.index.feature(parent / self.law.unit) for parent in values])
         added = drift.additive(features, self.coefficients)
         if self.interactions:
             added += self.interactions * (drift.pairwise(features, self.coefficients) - added)
         return added
 
-    def location(self, values: np.ndarray, exposure: np.ndarray) -> np.ndarray:
-        """The law's location in each row, (rows,), given the parents, (parents, rows), and the row's exposure.
+    def location(self, drift: np.ndarray, exposure: np.ndarray) -> np.ndarray:
+        """The law's location in each row, (rows,), given the drift and the row's exposure.
 
         Raises:
             InputError: it explodes.
         """
-        if len(self.parents):
-            location = self.index.response(self.intercept + self.drift(values)) * exposure
-        else:
+        if self.source is not None and not len(self.parents):
             location = self.source * exposure
-        self.refuse_explosion(location)
+        else:
+            location = self.index.response(self.intercept + self.scale * drift) * exposure
+        self._refuse_explosion(location)
         return location
 
-    def refuse_explosion(self, location: np.ndarray) -> None:
+    def _refuse_explosion(self, location: np.ndarray) -> None:
         """Refuse a mean beyond what memory, integers and the reader can take."""
         row = int(location.argmax())
         if not location[row] <= self.law.largest_location:
@@ -109,7 +116,7 @@ def _mechanism(
         key=key,
         law=FAMILIES[key].make_law(design.parameters),
         parents=np.array(parents, dtype=int),
-        coefficients=np.array(weights) * values["scale"],
+        coefficients=np.array(weights),
         scale=values["scale"],
         intercept=values["intercept"],
         source=values["source"],

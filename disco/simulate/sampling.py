@@ -50,10 +50,11 @@ def simulate(design: Design) -> Simulated:
     causal = [*range(design.nodes, len(mechanisms)), *order]
     if design.equal_means:
         first, *others = streams.calibration
-        spread = _exposure(design.exposure, calibration.ROWS, first)
-        mechanisms = calibration.equal_means(mechanisms, causal, spread, others)
+        calibrate = calibration.equal_variances if design.equal_variances else calibration.equal_means
+        exposure = _exposure(design.exposure, calibration.ROWS, first)
+        mechanisms, _ = calibrate(mechanisms, causal, exposure, others)
     exposure = _exposure(design.exposure, design.rows, streams.exposure)
-    values = _draw(mechanisms, causal, exposure, [*streams.nodes, *streams.latent])
+    values = _draw(mechanisms, causal, exposure, streams)
     adjacency = pd.DataFrame(present.astype(np.int64), index=names, columns=names)
     return Simulated(
         table=pd.DataFrame(values[: design.nodes].T, columns=names),
@@ -72,15 +73,14 @@ def _exposure(sd: float, rows: int, stream: np.random.Generator) -> np.ndarray:
     return np.exp(sd * stream.standard_normal(rows) - sd**2 / 2)
 
 
-def _draw(
-    mechanisms: list[Mechanism], order: list[int], exposure: np.ndarray, streams: list[np.random.Generator]
-) -> np.ndarray:
+def _draw(mechanisms: list[Mechanism], order: list[int], exposure: np.ndarray, streams: Streams) -> np.ndarray:
     """The values of every node and latent cause, (nodes, rows)."""
-    kind = float if mechanisms[0].law.continuous else np.int64
-    values = np.zeros((len(mechanisms), len(exposure)), dtype=kind)
+    draws = [*streams.nodes, *streams.latent]
+    values = np.zeros((len(mechanisms), len(exposure)), dtype=float if mechanisms[0].law.continuous else np.int64)
     for node in order:
-        location = mechanisms[node].location(values[mechanisms[node].parents], exposure)
-        values[node] = mechanisms[node].law.sample(location, streams[node])
+        mechanism = mechanisms[node]
+        drift = mechanism.drift(values[mechanism.parents], streams.causes[node])
+        values[node] = mechanism.law.sample(mechanism.location(drift, exposure), draws[node])
     return values
 
 

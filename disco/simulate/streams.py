@@ -19,6 +19,7 @@ class Streams(NamedTuple):
     exposure: np.random.Generator
     latent: list[np.random.Generator]
     functions: list[np.random.Generator]  # of nodes, for their Gaussian processes
+    causes: list[np.random.Generator]  # of nodes and latent causes, for hidden causes of their own
     calibration: list[np.random.Generator]  # of the exposure, then of nodes and latent causes
 
     @classmethod
@@ -26,7 +27,7 @@ class Streams(NamedTuple):
         """The streams of a seed. The order of the calls is part of the result: append, never insert."""
         graph, mechanism = np.random.default_rng(seed).spawn(2)
         coefficients, *values = mechanism.spawn(1 + nodes)
-        signs, exposure, latents, functions, calibration = mechanism.spawn(5)
+        signs, exposure, latents, functions, causes, calibration = mechanism.spawn(6)
         return cls(
             graph,
             coefficients,
@@ -35,5 +36,6 @@ class Streams(NamedTuple):
             exposure,
             latents.spawn(latent),
             functions.spawn(nodes),
+            causes.spawn(nodes + latent),
             calibration.spawn(1 + nodes + latent),
         )

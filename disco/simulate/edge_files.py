@@ -1,0 +1,89 @@
+"""An own DAG from text: an edge list or GraphML."""
+
+import csv
+import io
+import re
+from pathlib import Path
+from xml.etree.ElementTree import ParseError
+
+import networkx as nx
+
+from disco.errors import InputError
+from disco.simulate.graphs import own_graph
+
+LARGEST_TEXT = 20_000_000  # characters
+HEADERS = (("parent", "child"), ("source", "target"), ("from", "to"), ("cause", "effect"))
+
+OwnGraph = tuple[list[tuple[str, str]], list[str]]
+
+
+def read_edges(source: str | Path) -> OwnGraph:
+    """The edges (parent, child) and the nodes, in the order in which they first stand there.
+
+    Args:
+        source: the text itself, or the path of a file. An edge list has one edge a line, `parent,child`, with tab or
+            semicolon for the comma, or `parent -> child`; a name alone is a node without edges. A first line such as
+            `parent,child` names the columns, and others are left alone. GraphML must be directed.
+
+    Raises:
+        InputError: the file or a line cannot be read, or the edges are none, twice the same, or round a cycle.
+    """
+    text = _read(source) if isinstance(source, Path) else source
+    if len(text) > LARGEST_TEXT:
+        raise InputError(f"The graph is larger than {LARGEST_TEXT:,} characters: give its edges only.")
+    edges, names = _graphml(text) if text.lstrip().startswith("<") else _edge_list(text)
+    if not edges:
+        raise InputError("There is no edge: give one a line, as in parent,child.")
+    own_graph(edges, names)
+    return edges, names
+
+
+def _read(path: Path) -> str:
+    try:
+        return path.read_text(encoding="utf-8-sig")
+    except (OSError, UnicodeDecodeError) as error:
+        reason = "it is not UTF-8 text" if isinstance(error, UnicodeDecodeError) else error.strerror
+        raise InputError(f"{path.name} cannot be read: {reason}.") from None
+
+
+def _edge_list(text: str) -> OwnGraph:
+    """One edge a line."""
+    text = re.sub(r"[ \t]*(?:->|→)[ \t]*", ",", text.removeprefix("\ufeff"))
+    delimiter = max(",;\t", key=text.count)
+    try:
+        rows = list(csv.reader(io.StringIO(text, newline=""), delimiter=delimiter, strict=True))
+    except csv.Error as error:
+        raise InputError(f"The edges cannot be read as lines of parent,child: {error}.") from None
+    lines = [[cell.strip() for cell in row] for row in rows]
+    columns, first = (0, 1), 0
+    header = [cell.lower() for cell in lines[0]] if lines else []
+    for pair in HEADERS:
+        if set(pair) <= set(header):
+            columns, first = (header.index(pair[0]), header.index(pair[1])), 1
+    edges, names = [], {}
+    for number, cells in enumerate(lines[first:], start=first + 1):
+        if not any(cells):
+            continue
+        parent, child = (cells[column] if column < len(cells) else "" for column in columns)
+        if not parent or (not first and len(cells) > 2):
+            raise InputError(f"Line {number} is not an edge: write parent,child; a name that holds a comma in quotes.")
+        names |= dict.fromkeys(filter(None, (parent, child)))
+        if child:
+            edges.append((parent, child))
+    return edges, list(names)
+
+
+def _graphml(text: str) -> OwnGraph:
+    """A directed GraphML graph; a node is called by its label where all have one of their own, else by its id."""
+    if "<!DOCTYPE" in text or "<!ENTITY" in text:
+        raise InputError("The GraphML declares entities, which are not read: take the DOCTYPE out.")
+    try:
+        graph = nx.parse_graphml(text)
+    except (ParseError, nx.NetworkXError, KeyError, ValueError, TypeError, AttributeError) as error:
+        raise InputError(f"The GraphML cannot be read: {error}.") from None
+    if not graph.is_directed():
+        raise InputError('The edges of the GraphML have no direction: give edgedefault="directed".')
+    labels = [str(label) for _, label in graph.nodes(data="label") if label]
+    named = len(set(labels)) == len(graph)
+    called = dict(zip(graph, labels, strict=True)) if named else {node: str(node) for node in graph}
+    return [(called[parent], called[child]) for parent, child in graph.edges()], list(called.values())
