@@ -9,7 +9,7 @@ import pandas as pd
 
 from disco.errors import InputError
 from disco.runs.files import read_json, write_frame, write_json
-from disco.simulate import Design, Simulated, simulate
+from disco.simulate import Design, Simulated, read_edges, simulate
 
 _FLAGS = {"d": "nodes", "n": "rows"}
 _SAME = ("graph", "k", "family", "seed", "unsortable", "random_signs", "equal_means")
@@ -53,9 +53,7 @@ def given_design(arguments: argparse.Namespace) -> dict[str, Any]:
         values["parameters"] = values.get("parameters", {}) | _parameters(arguments.param)
     if arguments.edges is not None:
         if arguments.d is not None:
-            raise InputError("--d does not go with --edges: the graph's nodes are those of its edges.")
-        from disco.simulate import read_edges
-
+            raise InputError("--d does not go with --edges: the graph's nodes are those of the file.")
         edges, names = read_edges(arguments.edges)
         values |= {"graph": arguments.graph or "own", "edges": edges, "names": names, "nodes": len(names)}
     return values
