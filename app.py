@@ -11,15 +11,20 @@ if str(HOME) not in sys.path:
 
 from pages.parts import session, sidebar  # noqa: E402 - after the path is set
 
-PAGES = (
-    ("data", "Data", ":material/table_view:"),
-    ("preprocess", "Preprocess", ":material/tune:"),
-    ("train", "Train", ":material/model_training:"),
-    ("ordering", "Ordering", ":material/format_list_numbered:"),
-    ("parents", "Parents", ":material/account_tree:"),
-    ("graph", "Graph", ":material/hub:"),
-    ("lahman", "Lahman", ":material/sports_baseball:"),
-)
+PAGES = {
+    "": (
+        ("data", "Data", ":material/table_view:"),
+        ("preprocess", "Preprocess", ":material/tune:"),
+        ("train", "Train", ":material/model_training:"),
+        ("ordering", "Ordering", ":material/format_list_numbered:"),
+        ("parents", "Parents", ":material/account_tree:"),
+        ("graph", "Graph", ":material/hub:"),
+    ),
+    "Laboratory": (
+        ("simulate", "Simulate", ":material/science:"),
+        ("lahman", "Lahman", ":material/sports_baseball:"),
+    ),
+}
 
 
 def main() -> None:
@@ -29,10 +34,13 @@ def main() -> None:
     st.html(HOME / "assets/app.css")
     session.start()
     page = st.navigation(
-        [
-            st.Page(f"pages/views/{name}.py", title=title, icon=icon, default=name == "data")
-            for name, title, icon in PAGES
-        ],
+        {
+            heading: [
+                st.Page(f"pages/views/{name}.py", title=title, icon=icon, default=name == "data")
+                for name, title, icon in pages
+            ]
+            for heading, pages in PAGES.items()
+        },
         expanded=True,
     )
     sidebar.draw()

@@ -1,0 +1,60 @@
+"""Figures of a simulated table: its true graph, and how far sorting its columns would go."""
+
+import networkx as nx
+import pandas as pd
+import plotly.graph_objects as go
+
+from disco import graph as graphs
+from disco.figures import graph as drawing
+from disco.figures import placing, roles, theme
+from disco.simulate import Simulated
+
+MOST_NODES = 200  # in a picture of the graph
+
+
+def true_graph(drawn: Simulated) -> nx.DiGraph:
+    """The true graph, its nodes in causal order."""
+    return graphs.build(drawn.order, drawn.truth)
+
+
+def truth(drawn: Simulated) -> go.Figure:
+    """The true graph, causes above their effects."""
+    if len(drawn.order) > MOST_NODES:
+        return theme.empty(f"A graph of more than {MOST_NODES} nodes is not drawn; truth.csv holds its edges.", 120)
+    graph = true_graph(drawn)
+    figure = drawing.network(graph, placing.positions(drawn.order, drawn.truth.assign(z=6.0)))
+    return figure.update_layout(height=min(620, max(300, figure.layout.height)), title=None, margin={"t": 8})
+
+
+def facts(drawn: Simulated) -> pd.DataFrame:
+    """A row a column: column, mean, variance, zeros (a share), max, place (from 1, sources first), parents."""
+    table = drawn.table
+    place = {node: number for number, node in enumerate(drawn.order, start=1)}
+    return pd.DataFrame(
+        {
+            "column": table.columns,
+            "mean": table.mean().to_numpy(),
+            "variance": table.var().to_numpy(),
+            "zeros": (table == 0).mean().to_numpy(),
+            "max": table.max().to_numpy(),
+            "place": [place[name] for name in table.columns],
+            "parents": drawn.adjacency.sum().to_numpy(),
+        }
+    )
+
+
+def sortable(drawn: Simulated) -> go.Figure:
+    """Mean and variance of every column by its place in the causal order: where they rise, sorting orders the table."""
+    found = facts(drawn).sort_values("place")
+    figure = go.Figure()
+    marks = (("variance", theme.VERMILLION, "circle-open"), ("mean", theme.BLUE, "circle"))
+    for name, colour, symbol in marks:
+        figure.add_scatter(
+            x=found["place"], y=found[name], mode="markers", name=name, marker={"color": colour, "symbol": symbol},
+            customdata=[theme.label(column) for column in found["column"]],
+            hovertemplate="%{customdata}: " + name + " %{y:.3g}<extra></extra>",
+        )  # fmt: skip
+    counts = (found[["mean", "variance"]] > 0).all(axis=None)
+    figure.update_yaxes(type="log" if counts else "linear", title_text="mean, variance", nticks=6)
+    figure.update_xaxes(title_text="place in the causal order, sources first")
+    return roles.titled(figure, "Mean and variance of each column by its place in the causal order", height=260)

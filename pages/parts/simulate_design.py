@@ -1,0 +1,49 @@
+"""Simulate: a design read back from a file."""
+
+import json
+
+import streamlit as st
+
+from disco.errors import InputError
+from disco.simulate import Design
+from pages.parts import simulate_form
+from pages.parts.names import plain
+
+_FILE, _PROBLEM = "sim_design_file", "simulate_design_problem"
+
+
+def read_back() -> None:
+    """A box for a design.json, which then fills every control."""
+    with st.expander("Open a design", icon=":material/file_open:"):
+        st.file_uploader("design.json, as saved on this page or by `disco simulate`", type=["json"], key=_FILE,
+                         on_change=_opened)  # fmt: skip
+        if problem := st.session_state.get(_PROBLEM):
+            st.error(plain(problem) + " The design before is kept.", icon=":material/error:")
+
+
+def _opened() -> None:
+    st.session_state.pop(_PROBLEM, None)
+    file = st.session_state[_FILE]
+    if file is None:
+        return
+    try:
+        simulate_form.take(parsed(file.getvalue()))
+    except InputError as error:
+        st.session_state[_PROBLEM] = f"{file.name}: {error}"
+
+
+def parsed(content: bytes) -> Design:
+    """The design of a file.
+
+    Raises:
+        InputError: it holds no design.
+    """
+    try:
+        values = json.loads(content)
+        if not isinstance(values, dict):
+            raise TypeError
+        return Design.from_dict(values)
+    except InputError:
+        raise
+    except (ValueError, TypeError, RecursionError):
+        raise InputError("this is no design; choose a design.json saved here or by disco simulate.") from None

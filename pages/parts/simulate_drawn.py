@@ -1,0 +1,91 @@
+"""The graph drawn by hand in this session: its nodes with their places, and its edges.
+
+Owns the keys `simulate_drawn` and `simulate_stamps`. The canvas has a stamp, and the table of edges another, that is
+new whenever something else changed the graph, so that each knows when to take it and a rerun interrupts no editing.
+"""
+
+from collections.abc import Iterable
+from dataclasses import dataclass
+
+import networkx as nx
+import pandas as pd
+import streamlit as st
+
+from disco.figures import placing
+
+_DRAWN, _STAMPS = "simulate_drawn", "simulate_stamps"
+
+
+@dataclass(frozen=True)
+class Drawn:
+    """A graph drawn by hand.
+
+    Attributes:
+        places: where each node stands, (x, y) in pixels, y downwards; its order is the order of the columns.
+        edges: pairs (parent, child).
+    """
+
+    places: dict[str, tuple[float, float]]
+    edges: tuple[tuple[str, str], ...] = ()
+
+    @property
+    def names(self) -> tuple[str, ...]:
+        """All nodes, those without an edge too."""
+        return tuple(self.places)
+
+
+EXAMPLE = Drawn({"x1": (0, -110), "x2": (-130, 0), "x3": (130, 0), "x4": (0, 110)},
+                (("x1", "x2"), ("x1", "x3"), ("x2", "x4"), ("x3", "x4")))  # fmt: skip
+
+
+def drawn() -> Drawn:
+    """The graph as it stands; four nodes to begin with."""
+    return st.session_state.get(_DRAWN, EXAMPLE)
+
+
+def stamp(view: str) -> int:
+    """Which graph the "canvas" or the "table" is to show."""
+    return st.session_state.get(_STAMPS, {}).get(view, 0)
+
+
+def keep(changed: Drawn, seen_in: str | None = None) -> None:
+    """Make this the graph of the session.
+
+    Args:
+        seen_in: "canvas" or "table" if the change was made there, and so is shown there already.
+    """
+    st.session_state[_DRAWN] = changed
+    st.session_state[_STAMPS] = {view: stamp(view) + (view != seen_in) for view in ("canvas", "table")}
+
+
+def of_edges(names: Iterable[str], edges: Iterable[tuple[str, str]]) -> Drawn:
+    """A graph laid out with causes above their effects."""
+    return arranged(Drawn({name: (0.0, 0.0) for name in names}, tuple(edges)))
+
+
+def with_edges(before: Drawn, names: Iterable[str], edges: Iterable[tuple[str, str]]) -> Drawn:
+    """Other nodes and edges; the nodes that stay keep their places, new ones stand in rows below."""
+    names, edges = list(names), tuple(edges)
+    bottom = max((y for _, y in before.places.values()), default=-placing.ROW)
+    left = min((x for x, _ in before.places.values()), default=0.0)
+    new = [name for name in names if name not in before.places]
+    width = placing.columns(max(len(new), 4))
+    below = {
+        name: (left + place % width * placing.COLUMN, bottom + (1 + place // width) * placing.ROW)
+        for place, name in enumerate(new)
+    }
+    return Drawn({name: before.places.get(name) or below[name] for name in names}, edges)
+
+
+def arranged(graph: Drawn) -> Drawn:
+    """The same graph with causes above their effects; a graph with a cycle is left as it is."""
+    network = nx.DiGraph(graph.edges)
+    network.add_nodes_from(graph.names)
+    column = {name: place for place, name in enumerate(graph.names)}
+    try:
+        order = list(nx.lexicographical_topological_sort(network, key=column.get))
+    except nx.NetworkXUnfeasible:
+        return graph
+    ties = pd.DataFrame(graph.edges, columns=["parent", "child"]).assign(z=6.0)
+    places = placing.positions(order, ties)
+    return Drawn({name: places[name] for name in graph.names}, graph.edges)

@@ -1,0 +1,57 @@
+"""Simulate: size and seed of the table, and what makes it harder to order."""
+
+import secrets
+
+import streamlit as st
+
+from pages.parts import simulate_form
+
+UNSORTABLE = ("random_signs", "equal_means", "equal_variances")
+
+
+def choose() -> None:
+    """Rows, seed and what makes the table harder."""
+    left, right, dice = st.columns([4, 4, 1.4], vertical_alignment="bottom")
+    with left:
+        simulate_form.number("rows", "Rows n", "Fewer rows are the first rows of more.", min_value=0, step=500)
+    with right:
+        simulate_form.number("seed", "Seed", "The same design and seed give the same table on every machine.",
+                             min_value=0, step=1)  # fmt: skip
+    dice.button(":material/casino:", help="Another seed, by chance.", key="sim_dice", width="stretch",
+                on_click=lambda: simulate_form.change(seed=secrets.randbelow(1_000_000)))  # fmt: skip
+    now = simulate_form.form()
+    st.session_state["sim_unsortable"] = all(getattr(now, name) for name in UNSORTABLE)
+    st.toggle("Unsortable", key="sim_unsortable", on_change=_unsortable_changed,
+              help="No column gives its place away by its mean or variance: random signs, equal means and equal "
+              "variances.")  # fmt: skip
+    _harder(now)
+
+
+def _unsortable_changed() -> None:
+    simulate_form.change(**dict.fromkeys(UNSORTABLE, st.session_state["sim_unsortable"]))
+
+
+def _harder(now: simulate_form.Form) -> None:
+    """What makes the table unsortable one by one, exposure, interactions, hidden causes."""
+    used = sum(map(bool, (*(getattr(now, name) for name in UNSORTABLE), now.exposure, now.interactions, now.latent)))
+    with st.expander(f"Make it harder{f' ({used} on)' if used else ''}", icon=":material/fitness_center:"):
+        st.caption("Effects that only add up make mean and variance grow along the causal order, so that sorting the "
+                   "columns orders them. With these three it cannot:")  # fmt: skip
+        simulate_form.switch("random_signs", "Random signs", "Each effect is negative with probability 1/2.")
+        simulate_form.switch("equal_means", "Equal means", "Intercepts such that all columns have the same mean.")
+        simulate_form.switch(
+            "equal_variances", "Equal variances", "Effects scaled such that all columns have the same variance; needs "
+            "equal means.", disabled=not now.equal_means,
+        )  # fmt: skip
+        st.caption("These break what the method assumes:")
+        simulate_form.number(
+            "exposure", "Exposure", "Standard deviation of a row's log exposure, such as sequencing depth: a factor on "
+            "every mean of the row. 0: none.", min_value=0.0, step=0.1, format="%g",
+        )  # fmt: skip
+        simulate_form.number(
+            "interactions", "Interactions", "Share of each effect, 0 to 1, that comes from pairs of parents.",
+            min_value=0.0, step=0.1, format="%g",
+        )  # fmt: skip
+        simulate_form.number(
+            "latent", "Hidden common causes", "Each acts on two columns and is no column itself.", min_value=0, step=1
+        )
