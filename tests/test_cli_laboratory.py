@@ -72,10 +72,15 @@ def test_every_option_reaches_the_design(tmp_path):
     found = json.loads((drawn_by(tmp_path / "lab", *options) / "design.json").read_text())
     wanted = {"graph": "sf", "nodes": 9, "k": 2.0, "rows": 60, "family": "poisson-exp,nb-exp", "seed": 3}
     wanted |= {"equal_means": True, "random_signs": True, "unsortable": False, "exposure": 0.25, "interactions": 0.5}
-    wanted |= {"latent": 2, "parameters": {"source": 3.0, "size": 2.0}}
+    wanted |= {"latent": 2, "parameters": {"source": 3.0, "size": 2.0}, "equal_variances": False}
     assert {name: found[name] for name in wanted} == wanted
+    assert set(found) - set(wanted) == {"edges", "names"}  # by --edges
     unsortable = json.loads((drawn_by(tmp_path / "hard", *SMALL, "--unsortable") / "design.json").read_text())
-    assert unsortable["unsortable"] and unsortable["random_signs"] and unsortable["equal_means"]
+    assert all(unsortable[name] for name in ("unsortable", "random_signs", "equal_means", "equal_variances"))
+    even = json.loads(
+        (drawn_by(tmp_path / "even", *SMALL, "--equal-means", "--equal-variances") / "design.json").read_text()
+    )
+    assert even["equal_variances"] and not even["random_signs"]
 
 
 def test_defaults_are_those_of_a_design(tmp_path):
@@ -256,6 +261,7 @@ def test_a_run_that_cannot_be_evaluated_says_why(files, small_table, capsys):
         ("--d 100 --k 50 --n 50", "The mean of"),
         ("--edges CYCLE", "a → 7 → a"),
         ("--edges CYCLE --d 5", "--d does not go with --edges"),
+        ("--equal-variances", "Equal variances need equal means"),
         ("--edges EDGES --graph er", 'Edges belong to graph "own"'),
         ("--edges MISSING", "no.csv"),
         ("--edges COUNTS", "parent"),
@@ -269,6 +275,19 @@ def test_bad_input_of_simulate_gets_one_sentence(arguments, sentence, files, tmp
     printed = capsys.readouterr()
     assert sentence in printed.err and len(printed.err.splitlines()) == 1 and printed.out == ""
     assert not out.exists()
+
+
+@pytest.mark.parametrize(
+    "values",
+    [{"edges": 5, "graph": "own"}, {"edges": [1], "graph": "own"}, {"names": 3}, {"parameters": [1]}, {"nodes": "x"}],
+)
+def test_a_design_file_of_another_shape_gets_one_sentence(values, tmp_path, capsys):
+    (tmp_path / "odd.json").write_text(json.dumps(values))
+    options = ["--design", str(tmp_path / "odd.json"), "--param", "source=2"]
+    assert main(["simulate", "--out", str(tmp_path / "lab"), *options]) == 2
+    printed = capsys.readouterr()
+    assert ("odd.json is no design.json" in printed.err) == ("nodes" not in values)
+    assert len(printed.err.splitlines()) == 1 and not (tmp_path / "lab").exists()
 
 
 def test_simulate_writes_over_nothing(tmp_path, capsys):

@@ -86,9 +86,10 @@ def _simulate(command: argparse.ArgumentParser) -> None:
     )
     command.add_argument("--seed", type=int, help="0; the same seed gives the same table")
     for name, about in (
-        ("--unsortable", "--random-signs and --equal-means: sorting the columns tells nothing"),
+        ("--unsortable", "the three below: sorting the columns tells next to nothing"),
         ("--random-signs", "half of the effects are negative"),
         ("--equal-means", "all nodes have the same marginal mean"),
+        ("--equal-variances", "and the same marginal variance; needs --equal-means"),
     ):
         command.add_argument(name, action="store_true", default=None, help=about)
     command.add_argument("--exposure", type=float, metavar="SD", help="sd of a log exposure a row (0)")

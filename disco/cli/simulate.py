@@ -12,7 +12,7 @@ from disco.runs.files import read_json, write_frame, write_json
 from disco.simulate import Design, Simulated, read_edges, simulate
 
 _FLAGS = {"d": "nodes", "n": "rows"}
-_SAME = ("graph", "k", "family", "seed", "unsortable", "random_signs", "equal_means")
+_SAME = ("graph", "k", "family", "seed", "unsortable", "random_signs", "equal_means", "equal_variances")
 _SAME += ("exposure", "interactions", "latent")
 
 
@@ -22,7 +22,10 @@ def run(arguments: argparse.Namespace) -> None:
     Raises:
         InputError: the design is impossible, its means explode, or the folder is not empty or cannot be written.
     """
-    design = Design.from_dict(given_design(arguments))
+    try:
+        design = Design.from_dict(given_design(arguments))
+    except TypeError as error:  # only JSON can hold a value of a type that no option has
+        raise InputError(f"{arguments.design} is no design.json as this command writes it: {error}.") from None
     folder: Path = arguments.out
     if folder.exists() and (not folder.is_dir() or any(folder.iterdir())):
         raise InputError(f"{folder} is not empty; choose another folder.")
