@@ -38,6 +38,7 @@ function makeView(place) {
     view.data = data;
     view.picked = data.picked;
     canvas.style.height = `${data.height}px`;
+    explain(frame, data.verdicts);
     draw(view, nodes, edges, frame);
     // The camera moves only when other nodes are shown, never for a threshold or a click.
     const shown = data.nodes.map((node) => node.id).join("\u0000");
@@ -109,6 +110,29 @@ function makeView(place) {
   return view;
 }
 
+// The key of a graph held against a known truth: a line for each verdict in it.
+function explain(frame, verdicts) {
+  frame.classList.toggle("truth", Boolean(verdicts));
+  const entries = Object.entries(verdicts ?? {}).map(([name, verdict]) => {
+    const sample = document.createElementNS("http://www.w3.org/2000/svg", "svg");
+    sample.setAttribute("width", "36");
+    sample.setAttribute("height", "10");
+    const line = part("line", { x1: 0, y1: 5, x2: 36, y2: 5, stroke: verdict.colour, "stroke-width": 3, "stroke-dasharray": verdict.dash.join(" ") });
+    const tail = name === "reversed" ? [part("circle", { cx: 5, cy: 5, r: 4.5, fill: verdict.colour })] : [];
+    sample.append(line, ...tail);
+    const entry = document.createElement("span");
+    entry.append(sample, verdict.meaning);
+    return entry;
+  });
+  frame.querySelector(".verdicts").replaceChildren(...entries);
+}
+
+function part(name, attributes) {
+  const element = document.createElementNS("http://www.w3.org/2000/svg", name);
+  for (const [key, value] of Object.entries(attributes)) element.setAttribute(key, value);
+  return element;
+}
+
 function fit(network, data, atOnce) {
   if (data.nodes.length) {
     network.fit({ maxZoomLevel: 1.4, animation: atOnce ? false : { duration: 300 } });
@@ -136,26 +160,35 @@ function draw(view, nodes, edges, frame) {
   const children = new Set(data.edges.filter((edge) => known && edge.from === picked).map((edge) => edge.to));
   const role = (id) => (id === picked ? "picked" : parents.has(id) ? "parent" : children.has(id) ? "child" : "other");
   replace(nodes, data.nodes.map((node) => asNode(node, role(node.id), known, data.roles, colour, view.spoken, data.nodes.length <= 40)));
-  replace(edges, data.edges.map((edge) => asEdge(edge, picked, known, data.roles, colour, data.edges.length > 150)));
+  const many = data.edges.length > 150;
+  replace(edges, data.edges.map((edge) => asEdge(edge, picked, known, data, colour, many)));
 }
 
 function asNode(node, role, known, roles, colour, spoken, few) {
   const faint = known && role === "other";
-  const border = { picked: colour.ink, parent: roles.parent, child: roles.child, other: colour.line }[role];
+  const border = { picked: colour.ink, parent: roles.parent ?? colour.ink, child: roles.child ?? colour.ink, other: colour.line }[role];
+  const width = { picked: roles.parent ? 3 : 4, parent: roles.parent ? 3 : 2, child: roles.child ? 3 : 2, other: 1 }[role];
   return {
     id: node.id, label: node.label, x: node.x, y: node.y, shape: "box", opacity: faint ? 0.45 : 1,
-    borderWidth: role === "other" ? 1 : 3, borderWidthSelected: 3,
+    borderWidth: width, borderWidthSelected: width,
     color: { background: colour.box, border, highlight: { background: colour.box, border }, hover: { background: colour.box, border: colour.ink } },
     font: { color: colour.ink, size: role === "other" && !few ? 15 : spoken, face: colour.font },
   };
 }
 
-function asEdge(edge, picked, known, roles, colour, many) {
+function asEdge(edge, picked, known, data, colour, many) {
   const touches = edge.to === picked || edge.from === picked;
-  const tint = !known || !touches ? colour.ink : edge.to === picked ? roles.parent : roles.child;
+  const verdict = data.verdicts?.[edge.verdict];
+  const tint = verdict?.colour ?? (!known || !touches ? colour.ink : edge.to === picked ? data.roles.parent : data.roles.child);
+  const strength = verdict ? 0.9 : edge.whole ? 0.5 : 0.35;
+  const dash = verdict ? verdict.dash : edge.whole ? [] : [7, 5];
   return {
-    id: edge.id, from: edge.from, to: edge.to, width: edge.width, dashes: edge.whole ? false : [7, 5],
-    color: { color: tint, highlight: tint, hover: tint, opacity: known ? (touches ? 1 : many ? 0.07 : 0.2) : (edge.whole ? 0.5 : 0.35) * (many ? 0.7 : 1) },
+    id: edge.id, from: edge.from, to: edge.to, width: edge.width, dashes: dash.length ? dash : false,
+    arrows: {
+      to: { enabled: true, scaleFactor: 0.55, type: edge.verdict === "missing" ? "vee" : "arrow" },
+      from: { enabled: edge.verdict === "reversed", scaleFactor: 0.45, type: "circle" },
+    },
+    color: { color: tint, highlight: tint, hover: tint, opacity: known ? (touches ? 1 : many ? 0.07 : 0.2) : strength * (many ? 0.7 : 1) },
   };
 }
 
@@ -171,7 +204,7 @@ function options() {
     layout: { improvedLayout: false },
     nodes: { margin: 7, shapeProperties: { borderRadius: 7 }, labelHighlightBold: false },
     edges: {
-      arrows: { to: { enabled: true, scaleFactor: 0.55 } }, smooth: { type: "curvedCW", roundness: 0.06 },
+      smooth: { type: "curvedCW", roundness: 0.06 },
       selectionWidth: 0, hoverWidth: 0.5, arrowStrikethrough: false,
     },
     interaction: {

@@ -49,13 +49,27 @@ def curvature(levels: int, within: float, rows: int = 600, seed: int = 0) -> pd.
     return pd.DataFrame({**columns, "curvature": values, "admissible": rank + 2 < levels})
 
 
-def finished_run(nodes: int | list[str], name: str = "made up", settings: Settings | None = None) -> runs.Run:
-    """A run that reads as done."""
+CHAIN = "chain"
+
+
+def finished_run(
+    nodes: int | list[str],
+    name: str = "made up",
+    settings: Settings | None = None,
+    truth: str | None | list[tuple[str, str]] = CHAIN,
+    teaching: bool = False,
+) -> runs.Run:
+    """A run that reads as done.
+
+    Args:
+        truth: its true edges, None where they are not known; the chain along the order unless given.
+    """
     order = [f"x{k}" for k in range(1, nodes + 1)] if isinstance(nodes, int) else list(nodes)
     chosen = settings or Settings.of("preview", joint_epochs=1, projection_epochs=1, width=8)
     table = pd.DataFrame(np.random.default_rng(0).poisson(3.0, (60, len(order))), columns=order)
-    truth = pd.DataFrame({"parent": order[:-1], "child": order[1:]})
-    run = runs.create_run(table, chosen, name=name, truth=truth)
+    pairs = list(zip(order[:-1], order[1:], strict=True)) if truth == CHAIN else truth
+    edges = None if pairs is None else pd.DataFrame(pairs, columns=["parent", "child"], dtype="str")
+    run = runs.create_run(table, chosen, name=name, truth=edges, teaching=teaching)
     ccs, criteria = ordering(order)
     ocs = candidates(order)
     results._frames(run.path, order, ccs, criteria, ocs, select(ocs, chosen.tau_z, chosen.pi_min))

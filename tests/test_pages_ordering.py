@@ -38,7 +38,7 @@ def test_empty_leads_on():
 
 
 def test_a_run_shows_its_steps():
-    app = opened(finished_run(6))
+    app = opened(finished_run(6, truth=None))
     assert [metric.label for metric in app.metric] == ["Removed as sink", "Its score", "Margin", "Folds that agree"]
     assert app.metric[0].value == "x6"
     app.slider[0].set_value(3).run()
@@ -52,7 +52,7 @@ def test_play_goes_on_by_itself_and_stops_at_the_end(monkeypatch):
 
     clock = iter(range(0, 10_000, 2))
     monkeypatch.setattr(step_player.time, "monotonic", lambda: float(next(clock)))
-    app = opened(finished_run(4))
+    app = opened(finished_run(4, truth=None))
     app.button(key="step_play").click().run()
     seen = [app.metric[0].value]
     for _ in range(6):

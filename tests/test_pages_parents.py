@@ -1,6 +1,5 @@
 """The Parents page, booted through app.py."""
 
-
 from made_up import HOSTILE, finished_run
 from test_pages_ordering import opened
 
@@ -48,11 +47,6 @@ def test_what_cannot_be_selected_is_said_where_it_applies():
     assert any("Among 3, Z is at most 2" in warning.value for warning in app.warning)
     app.selectbox(key="parents_child").set_value("x1").run()
     assert any("no candidate parents" in info.value for info in app.info)
-
-
-def test_a_known_truth_is_met_beside_the_edges():
-    app = opened(finished_run(6), PAGE)
-    assert any("SHD" in caption.value for caption in app.caption)
 
 
 def test_hostile_names_do_not_break_the_page():

@@ -91,3 +91,11 @@ def test_menu_is_in_the_order_of_the_work():
     at = booted(run=run.id)
     assert at.selectbox(key="run_picker").value == run.id
     assert not at.exception
+
+
+def test_runs_of_one_name_and_minute_are_told_apart():
+    first, second = written_run(poisson()), written_run(poisson())
+    for run in (first, second):
+        at = booted("train", run=run.id)
+        at.run()
+        assert at.query_params["run"] == run.id and at.selectbox(key="run_picker").value == run.id

@@ -1,7 +1,8 @@
 """The causal graph as a picture: one list of marks, drawn as SVG, as a Plotly figure and as a page of its own.
 
 An edge's width is its OCS, its dash says that fewer than all folds passed it; nodes stand where `placing` puts
-them. Names are escaped everywhere; no picture asks the network for anything.
+them. In a graph that was held against a known truth, colour, dash and ends say what became of each edge instead.
+Names are escaped everywhere; no picture asks the network for anything.
 """
 
 import html
@@ -11,6 +12,7 @@ from dataclasses import dataclass
 
 import networkx as nx
 import numpy as np
+import pandas as pd
 import plotly.graph_objects as go
 from pyvis.network import Network
 
@@ -19,6 +21,7 @@ from disco.figures.words import how_many, number
 
 Places = Mapping[str, tuple[float, float]]
 THIN, THICK = 1.0, 7.0  # pixels, of the weakest and the strongest edge; half as thick among many nodes
+MISSING = 1.8  # pixels, of a true edge that was not found, whatever its OCS
 MANY_NODES = 40
 FONT, HEIGHT, CHARACTER, PAD = 14, 30, 7.8, 22  # pixels of a node's box
 LONGEST = 18  # letters of a name on a node; the rest is shown on hovering
@@ -28,7 +31,7 @@ _NOT_XML = re.compile("[^\t\n\r\u0020-\ud7ff\ue000-\ufffd\U00010000-\U0010ffff]"
 
 @dataclass(frozen=True)
 class Edge:
-    """One edge as drawn: its ends, its width in pixels and whether all folds passed it."""
+    """One edge as drawn: its ends, its width in pixels, whether all folds passed it, and its verdict where known."""
 
     parent: str
     child: str
@@ -37,11 +40,22 @@ class Edge:
     ocs: float
     z: float
     frequency: float
+    verdict: str | None = None
 
     def words(self) -> str:
         """What hovering says."""
         scores = f"OCS {number(self.ocs)}, Z {number(self.z)}, in {self.frequency:.0%} of folds"
-        return f"{self.parent} → {self.child}: {scores}"
+        if self.verdict == "missing" and np.isnan(self.ocs):
+            scores = f"the order puts {self.child} first"
+        meaning = f" ({roles.VERDICTS[self.verdict].meaning})" if self.verdict else ""
+        return f"{self.parent} → {self.child}{meaning}: {scores}"
+
+    @property
+    def look(self) -> tuple[str, tuple[int, ...]]:
+        """Its colour and its dash, pixels on and off."""
+        if self.verdict:
+            return roles.VERDICTS[self.verdict][:2]
+        return _EDGE, () if self.in_all_folds else (7, 5)
 
 
 def edges(graph: nx.DiGraph, strongest: float | None = None) -> list[Edge]:
@@ -53,14 +67,39 @@ def edges(graph: nx.DiGraph, strongest: float | None = None) -> list[Edge]:
     data = sorted(graph.edges(data=True), key=lambda edge: edge[2].get("ocs", 0.0))
     thick = THICK if graph.number_of_nodes() <= MANY_NODES else THICK / 2
     top = strongest or max((values.get("ocs", 0.0) for *_, values in data), default=0.0) or 1.0
+
+    def width(values: dict) -> float:
+        if values.get("verdict") == "missing":
+            return MISSING
+        return THIN + (thick - THIN) * min(1.0, values.get("ocs", 0.0) / top)
+
     return [
         Edge(
-            parent, child, THIN + (thick - THIN) * min(1.0, values.get("ocs", 0.0) / top),
-            values.get("frequency", 1.0) > 1 - 1e-9,
-            values.get("ocs", np.nan), values.get("z", np.nan), values.get("frequency", np.nan),
+            parent, child, width(values), values.get("frequency", 1.0) > 1 - 1e-9,
+            values.get("ocs", np.nan), values.get("z", np.nan), values.get("frequency", np.nan), values.get("verdict"),
         )
         for parent, child, values in data
     ]  # fmt: skip
+
+
+def judged(graph: nx.DiGraph, verdicts: pd.DataFrame, candidates: pd.DataFrame, *, missing: bool = True) -> nx.DiGraph:
+    """A copy of a graph whose edges carry their verdict, with the missing true edges as edges of their own.
+
+    A missing edge may run against the order; one that the order allows has the scores of its candidate.
+
+    Args:
+        verdicts: columns parent, child, verdict, as `disco.metrics.verdicts` gives them for this graph.
+        candidates: columns parent, child, ocs, z, frequency.
+        missing: whether the missing edges are added.
+    """
+    found = graph.copy()
+    wanted = verdicts if missing else verdicts[verdicts["verdict"] != "missing"]
+    told = wanted.merge(candidates, on=["parent", "child"], how="left")
+    for row in told.to_dict("records"):
+        parent, child = row.pop("parent"), row.pop("child")
+        numbers = {"verdict": row["verdict"]} if np.isnan(row["ocs"]) else row
+        found.add_edge(parent, child, **numbers)
+    return found
 
 
 def around(graph: nx.DiGraph, node: str, steps: int) -> nx.DiGraph:
@@ -89,9 +128,10 @@ def svg(graph: nx.DiGraph, places: Places, strongest: float | None = None, title
     xs, ys = [places[node][0] for node in graph] or [0.0], [places[node][1] for node in graph] or [0.0]
     left, right = min(min(xs) - half, -200.0) - 20, max(max(xs) + half, 200.0) + 20
     top, bottom = min(ys) - HEIGHT - 44, max(ys) + HEIGHT + 44
+    legend, end = _svg_legend(drawn, left + 16, bottom - 14)
+    right = max(right, end)
     wide, high = right - left, bottom - top
     body = [_svg_edge(edge, places) for edge in drawn] + [_svg_node(graph, node, places) for node in graph]
-    legend = "line: edge passed in all folds; dashed: in some; width: OCS. Rows follow the causal order."
     return "\n".join(
         [
             f'<svg xmlns="http://www.w3.org/2000/svg" viewBox="{left:.0f} {top:.0f} {wide:.0f} {high:.0f}" '
@@ -100,10 +140,32 @@ def svg(graph: nx.DiGraph, places: Places, strongest: float | None = None, title
             f'<rect x="{left:.0f}" y="{top:.0f}" width="100%" height="100%" fill="white"/>',
             _svg_text(title, left + 16, top + 26, "start", 17),
             *body,
-            _svg_text(legend, left + 16, bottom - 14, "start", 12),
+            *legend,
             "</svg>",
         ]
     )
+
+
+def _svg_legend(drawn: list[Edge], x: float, y: float) -> tuple[list[str], float]:
+    """One line of words, or of a graph held against a truth a sample of each kind of edge in it; and where it ends."""
+    present = [name for name in roles.VERDICTS if any(edge.verdict == name for edge in drawn)]
+    if not present:
+        words = "line: edge passed in all folds; dashed: in some; width: OCS. Rows follow the causal order."
+        return [_svg_text(words, x, y, "start", 12)], x
+    parts = []
+    for name in present:
+        colour, dash, meaning = roles.VERDICTS[name]
+        parts.append(
+            f'<line x1="{x:.1f}" y1="{y - 4:.1f}" x2="{x + 34:.1f}" y2="{y - 4:.1f}" stroke="{colour}" '
+            f'stroke-width="3"{_svg_dash(dash)}/>'
+        )
+        parts.append(_svg_text(meaning, x + 40, y, "start", 12))
+        x += 40 + 6.2 * len(meaning) + 18
+    return parts, x
+
+
+def _svg_dash(dash: tuple[int, ...]) -> str:
+    return f' stroke-dasharray="{" ".join(map(str, dash))}"' if dash else ""
 
 
 def _xml(text: str) -> str:
@@ -138,11 +200,14 @@ def _svg_edge(edge: Edge, places: Places) -> str:
     neck = np.array(end) - along * head
     corners = [np.array(end), neck + across * head * 0.42, neck - across * head * 0.42]
     points = " ".join(f"{x:.1f},{y:.1f}" for x, y in corners)
-    dash = "" if edge.in_all_folds else ' stroke-dasharray="7 5"'
+    colour, dash = edge.look
+    tail = ""
+    if edge.verdict == "reversed":
+        tail = f'<circle cx="{start[0]:.1f}" cy="{start[1]:.1f}" r="{3 + edge.width / 2:.1f}" fill="{colour}"/>'
     return (
         f'<g stroke-opacity="0.75"><title>{_xml(edge.words())}</title>'
-        f'<line x1="{start[0]:.1f}" y1="{start[1]:.1f}" x2="{neck[0]:.1f}" y2="{neck[1]:.1f}" stroke="{_EDGE}" '
-        f'stroke-width="{edge.width:.1f}"{dash}/><polygon points="{points}" fill="{_EDGE}"/></g>'
+        f'<line x1="{start[0]:.1f}" y1="{start[1]:.1f}" x2="{neck[0]:.1f}" y2="{neck[1]:.1f}" stroke="{colour}" '
+        f'stroke-width="{edge.width:.1f}"{_svg_dash(dash)}/>{tail}<polygon points="{points}" fill="{colour}"/></g>'
     )
 
 
@@ -162,11 +227,11 @@ def network(graph: nx.DiGraph, places: Places, strongest: float | None = None) -
     """The graph as a Plotly figure for notebooks: hover a node for its parents and children."""
     fig = go.Figure()
     drawn = edges(graph, strongest)
-    for dashed in (False, True):
+    for look in dict.fromkeys(edge.look for edge in drawn):
         for level in range(4):
-            bucket = [e for e in drawn if e.in_all_folds != dashed and _level(e.width) == level]
+            bucket = [e for e in drawn if e.look == look and _level(e.width) == level]
             if bucket:
-                fig.add_trace(_lines(bucket, places, level, dashed))
+                fig.add_trace(_lines(bucket, places, level))
     nodes = list(graph)
     fig.add_scatter(
         x=[places[n][0] for n in nodes], y=[places[n][1] for n in nodes], mode="markers+text", showlegend=False,
@@ -185,16 +250,20 @@ def _level(width: float) -> int:
     return min(3, int(4 * (width - THIN) / (THICK - THIN)))
 
 
-def _lines(bucket: list[Edge], places: Places, level: int, dashed: bool) -> go.Scatter:
+def _lines(bucket: list[Edge], places: Places, level: int) -> go.Scatter:
+    """Edges of one look and about one width, as one trace."""
     x, y = [], []
+    colour, dash = bucket[0].look
+    colour = colour if bucket[0].verdict else roles.MUTED
     for edge in bucket:
         x += [places[edge.parent][0], places[edge.child][0], None]
         y += [places[edge.parent][1], places[edge.child][1], None]
     size = [0, 8 + 2 * level, 0] * len(bucket)
     return go.Scatter(
         x=x, y=y, mode="lines+markers", hoverinfo="skip", showlegend=False, opacity=0.7,
-        line={"width": THIN + level * (THICK - THIN) / 4, "color": roles.MUTED, "dash": "dash" if dashed else "solid"},
-        marker={"symbol": "arrow", "angleref": "previous", "size": size, "color": roles.MUTED, "standoff": 7,
+        line={"width": THIN + level * (THICK - THIN) / 4, "color": colour,
+              "dash": ",".join(f"{on}px" for on in dash) or "solid"},
+        marker={"symbol": "arrow", "angleref": "previous", "size": size, "color": colour, "standoff": 7,
                 "line": {"width": 0}},
     )  # fmt: skip
 
@@ -218,7 +287,8 @@ def page(graph: nx.DiGraph, places: Places, strongest: float | None = None) -> s
         net.add_node(str(node), label=short(node), title=str(node), x=x, y=y, physics=False, shape="box", color=_BOX,
                      font={"color": _INK, "size": FONT})  # fmt: skip
     for edge in edges(graph, strongest):
-        net.add_edge(str(edge.parent), str(edge.child), width=edge.width, title=edge.words(), color=_EDGE,
-                     dashes=not edge.in_all_folds, smooth=False)  # fmt: skip
+        colour, dash = edge.look
+        net.add_edge(str(edge.parent), str(edge.child), width=edge.width, title=edge.words(), color=colour,
+                     dashes=list(dash) or False, smooth=False)  # fmt: skip
     net.toggle_physics(False)
     return _REMOTE.sub("", net.generate_html())

@@ -4,7 +4,7 @@ Each figure is a Plotly figure of the frames a run leaves: `ccs` (step, remainin
 `criteria` (step, node, fold and one column for each criterion under each boundary).
 """
 
-from collections.abc import Sequence
+from collections.abc import Collection, Sequence
 
 import numpy as np
 import pandas as pd
@@ -43,7 +43,12 @@ def shown_rows(ccs: pd.DataFrame, step: int, order: Sequence[str], by: str, most
 
 
 def scores(
-    ccs: pd.DataFrame, step: int, rows: Sequence[str], picked: str | None = None, name: str = "CCS"
+    ccs: pd.DataFrame,
+    step: int,
+    rows: Sequence[str],
+    picked: str | None = None,
+    name: str = "CCS",
+    true_sinks: Collection[str] = (),
 ) -> go.Figure:
     """The score of every remaining node at one step: each fold a small mark, their mean a large one.
 
@@ -52,6 +57,7 @@ def scores(
     Args:
         ccs: columns step, remaining, node, fold, score, chosen.
         rows: the nodes to draw, from the top; those already removed keep an empty row.
+        true_sinks: nodes known to be sinks at this step; they are ringed.
     """
     decided = step_of(all_steps(ccs), step)
     values = fold_scores(ccs, step)
@@ -74,6 +80,7 @@ def scores(
             hovertemplate=f"%{{customdata}}, fold {fold}: %{{x:.3g}}<extra></extra>",
         )  # fmt: skip
     _means(fig, values.mean(axis=1), place, decided, picked)
+    _rings(fig, values.mean(axis=1), place, true_sinks)
     _margin(fig, decided, low)
     _node_axis(fig, rows, set(values.index), decided.sink, picked)
     _log_axis(fig, low, high, f"{name} (mean and each fold; logarithmic)")
@@ -94,6 +101,15 @@ def _means(fig: go.Figure, means: pd.Series, place: dict[str, int], decided: Ste
         hovertemplate="%{text}: %{x:.3g}, mean of the folds<extra></extra>",
         showlegend=False,
     )  # fmt: skip
+
+
+def _rings(fig: go.Figure, means: pd.Series, place: dict[str, int], nodes: Collection[str]) -> None:
+    drawn = [node for node in means.index if node in nodes]
+    if drawn:
+        fig.add_scatter(
+            x=means[drawn], y=[place[node] for node in drawn], mode="markers", name="a sink by the truth",
+            marker={"symbol": "circle-open", "size": 18, "color": roles.PICKED, "line": {"width": 2}}, hoverinfo="skip",
+        )  # fmt: skip
 
 
 def _margin(fig: go.Figure, decided: Step, low: float) -> None:
@@ -134,12 +150,13 @@ def _node_axis(fig: go.Figure, rows: Sequence[str], present: set[str], sink: str
     )  # fmt: skip
 
 
-def margins(table: pd.DataFrame, step: int | None = None) -> go.Figure:
+def margins(table: pd.DataFrame, step: int | None = None, wrong: Sequence[int] = ()) -> go.Figure:
     """How clear each removal was: the runner-up's score over the sink's, and whether the folds agree.
 
     Args:
         table: what `all_steps` gives.
         step: the step to mark.
+        wrong: steps that removed a node with a true child left, rising; they are crossed and the first is named.
     """
     ratio = table["ratio"].clip(lower=1.0, upper=1e3).fillna(1e3)
     agree = table["folds_agreeing"] == table["folds"]
@@ -159,6 +176,7 @@ def margins(table: pd.DataFrame, step: int | None = None) -> go.Figure:
             hovertemplate="step %{x}: %{customdata[0]} before %{customdata[1]}, × %{y:.3g}, "
             "%{customdata[2]} folds<extra></extra>",
         )  # fmt: skip
+    _crosses(fig, table, ratio, wrong)
     if step is not None:
         fig.add_vline(x=step, line={"color": roles.MUTED, "width": 1, "dash": "dot"})
     top = max(2.0, float(ratio.max()) * 1.2)
@@ -167,6 +185,21 @@ def margins(table: pd.DataFrame, step: int | None = None) -> go.Figure:
                      title="runner-up over sink")  # fmt: skip
     fig.update_xaxes(title="step (1 removes the last node of the order)", zeroline=False)
     return roles.titled(fig, _margins_title(table, agree), height=280)
+
+
+def _crosses(fig: go.Figure, table: pd.DataFrame, ratio: pd.Series, wrong: Sequence[int]) -> None:
+    """Mark the removals that a known truth says are wrong; the first is the one that others may follow from."""
+    if not len(wrong):
+        return
+    at = ratio[table["step"].isin(wrong)]
+    fig.add_scatter(
+        x=table["step"][at.index], y=at, mode="markers", name="wrong by the truth", hoverinfo="skip",
+        marker={"symbol": "x-thin", "size": 13, "color": roles.WRONG, "line": {"width": 3, "color": roles.WRONG}},
+    )  # fmt: skip
+    fig.add_annotation(
+        x=min(wrong), y=float(np.log10(at.iloc[0])), text="first wrong removal", ax=0, ay=-34,
+        font={"color": roles.WRONG, "size": 12}, arrowcolor=roles.WRONG, arrowhead=2, standoff=8,
+    )  # fmt: skip
 
 
 def _margins_title(table: pd.DataFrame, agree: pd.Series) -> str:

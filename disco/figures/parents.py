@@ -5,7 +5,7 @@ Turned round, an edge passes in a fold when its OCS lies above median + τ_Z · 
 that fold: the threshold line.
 """
 
-from collections.abc import Sequence
+from collections.abc import Collection, Sequence
 
 import numpy as np
 import pandas as pd
@@ -51,7 +51,13 @@ def cannot_select(order: Sequence[str], tau_z: float) -> list[tuple[str, int, fl
 
 
 def candidates(
-    ocs: pd.DataFrame, child: str, tau_z: float, pi_min: float, by: str = "ocs", most: int = 40
+    ocs: pd.DataFrame,
+    child: str,
+    tau_z: float,
+    pi_min: float,
+    by: str = "ocs",
+    most: int = 40,
+    true_parents: Collection[str] = (),
 ) -> go.Figure:
     """The scores of a child's candidates in each fold, with the threshold line of each fold.
 
@@ -59,6 +65,7 @@ def candidates(
         ocs: columns fold, parent, child, ocs, z.
         by: "ocs", each fold with its own threshold, or "z", one threshold for all.
         most: at most so many candidates, the highest means.
+        true_parents: nodes known to be parents; a star stands before their names.
     """
     here = ocs[ocs["child"] == child]
     table = frequencies(here, tau_z).sort_values(by, ascending=False, kind="stable")
@@ -72,7 +79,7 @@ def candidates(
             shapes.append(_line(lines[fold], theme.fold_colour(index)))
     if by == "z":
         shapes.append(_line(tau_z, roles.MUTED))
-    _candidate_axis(fig, shown, pi_min, int(here["fold"].nunique()), shapes)
+    _candidate_axis(fig, shown, pi_min, int(here["fold"].nunique()), shapes, true_parents)
     names = {"ocs": "OCS (dashed: each fold's threshold)", "z": f"Z (dashed: τ_Z = {tau_z:g})"}
     fig.update_xaxes(title=names[by], rangemode="tozero")
     title = _candidates_title(child, table, pi_min, len(shown))
@@ -98,7 +105,9 @@ def _band(row: int) -> dict:
     return {"type": "rect", "x0": 0, "x1": 1, "xref": "paper", "y0": row - 0.42, "y1": row + 0.42, **look}
 
 
-def _candidate_axis(fig: go.Figure, shown: pd.DataFrame, pi_min: float, folds: int, shapes: list[dict]) -> None:
+def _candidate_axis(
+    fig: go.Figure, shown: pd.DataFrame, pi_min: float, folds: int, shapes: list[dict], true_parents: Collection[str]
+) -> None:
     """Selected candidates stand in bold with their folds; a band marks their rows.
 
     All shapes are set at once: Plotly checks the whole list anew for each one added.
@@ -106,7 +115,8 @@ def _candidate_axis(fig: go.Figure, shown: pd.DataFrame, pi_min: float, folds: i
     words = []
     for row, edge in shown.iterrows():
         kept = edge["frequency"] >= pi_min - 1e-9
-        text = f"{theme.label(edge['parent'], 18)}  {round(edge['frequency'] * folds)}/{folds}"
+        star = "★ " if edge["parent"] in true_parents else ""
+        text = f"{star}{theme.label(edge['parent'], 18)}  {round(edge['frequency'] * folds)}/{folds}"
         words.append(f"<b>{text}</b>" if kept else text)
         if kept:
             shapes.append(_band(row))
@@ -121,7 +131,12 @@ def _candidates_title(child: str, table: pd.DataFrame, pi_min: float, shown: int
 
 
 def matrix(
-    table: pd.DataFrame, order: Sequence[str], pi_min: float, by: str = "ocs", picked: str | None = None
+    table: pd.DataFrame,
+    order: Sequence[str],
+    pi_min: float,
+    by: str = "ocs",
+    picked: str | None = None,
+    truth: pd.DataFrame | None = None,
 ) -> go.Figure:
     """Every candidate edge: rows parents, columns children, both in causal order, kept edges ringed.
 
@@ -129,6 +144,7 @@ def matrix(
         table: what `frequencies` gives: parent, child, ocs, z, frequency.
         by: one of `MATRIX_VALUES`.
         picked: a child whose column is marked.
+        truth: the true edges, columns parent and child; each is dotted, in red where it runs against the order.
     """
     place = {node: index for index, node in enumerate(order)}
     rows, columns = table["parent"].map(place).to_numpy(), table["child"].map(place).to_numpy()
@@ -144,11 +160,29 @@ def matrix(
         marker={"symbol": "square-open", "size": size, "color": roles.ACCENT,
                 "line": {"width": 2 if size > 6 else 1.2}},
     )  # fmt: skip
+    if truth is not None:
+        _true_dots(fig, truth, place, words, size)
     if picked in place:
         fig.add_vrect(x0=place[picked] - 0.5, x1=place[picked] + 0.5, line={"color": roles.MUTED, "width": 1})
     _matrix_axes(fig, words)
     title = f"{how_many(int(kept.sum()), 'edge')} kept of {len(table):,} that the order allows"
     return roles.titled(fig, title, height=max(360, min(760, 170 + 26 * len(order))))
+
+
+def _true_dots(fig: go.Figure, truth: pd.DataFrame, place: dict[str, int], words: list[str], size: float) -> None:
+    rows, columns = (truth[end].map(place).to_numpy(dtype=int) for end in ("parent", "child"))
+    allowed = rows < columns
+    # White within dark shows on every blue, on a light page and on a dark one.
+    dot = {"symbol": "circle", "color": "#FFFFFF", "line": {"color": "#1F2A30", "width": 1.2}}
+    for those, look, name in (
+        (allowed, dot, "true edge"),
+        (~allowed, {"symbol": "x", "color": roles.WRONG}, "true edge against the order"),
+    ):
+        if those.any():
+            fig.add_scatter(
+                x=[words[k] for k in columns[those]], y=[words[k] for k in rows[those]], mode="markers", name=name,
+                marker={"size": max(2.5, 0.6 * size), **look}, hoverinfo="skip",
+            )  # fmt: skip
 
 
 def _cells(values: np.ndarray, by: str, words: list[str]) -> go.Heatmap:

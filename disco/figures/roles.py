@@ -6,6 +6,7 @@ word) always says the same thing.
 
 import html
 import textwrap
+from typing import NamedTuple
 
 import plotly.graph_objects as go
 
@@ -17,7 +18,24 @@ ACCENT = "#D55E00"  # the sink; an edge against the reference
 PICKED = "#2B83BA"  # the node or edge the reader picked; an edge kept or agreeing
 PARENT = "#2B83BA"
 CHILD = "#D55E00"
+WRONG = "#D62839"  # against a known truth
 CLEAR = "rgba(0,0,0,0)"
+
+
+class Verdict(NamedTuple):
+    """How an edge is drawn that was held against a known truth: colour, dash (pixels on and off) and its meaning."""
+
+    colour: str
+    dash: tuple[int, ...]
+    meaning: str
+
+
+VERDICTS = {
+    "true": Verdict(PICKED, (), "found and true"),
+    "extra": Verdict(WRONG, (10, 5), "found, not true"),
+    "reversed": Verdict("#AA4499", (12, 4, 3, 4), "found the wrong way round"),
+    "missing": Verdict(MUTED, (2, 5), "true, not found"),
+}
 
 # One blue from faint to full: what is low fades into a light page and a dark one alike.
 SEQUENTIAL = [[0.0, "rgba(43,131,186,0.10)"], [1.0, "rgba(43,131,186,1)"]]

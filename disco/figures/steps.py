@@ -4,7 +4,7 @@ Step t holds the remaining nodes R, the score of each in every held-out fold, an
 folds, which is removed as a sink (paper, *DAG Recovery*).
 """
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Collection, Sequence
 from dataclasses import dataclass
 
 import numpy as np
@@ -87,6 +87,17 @@ def step_of(table: pd.DataFrame, step: int) -> Step:
 def fold_scores(ccs: pd.DataFrame, step: int) -> pd.DataFrame:
     """The scores of one step: a row a node and a column a fold, (nodes, folds)."""
     return ccs[ccs["step"] == step].pivot(index="node", columns="fold", values="score")
+
+
+def true_sinks(remaining: Collection[str], edges: pd.DataFrame) -> list[str]:
+    """The remaining nodes that have no true child among them.
+
+    Args:
+        edges: the true edges, columns parent and child.
+    """
+    left = set(remaining)
+    inside = edges[edges["parent"].isin(left) & edges["child"].isin(left)]
+    return [node for node in remaining if node not in set(inside["parent"])]
 
 
 def agreement(first: Sequence[str], second: Sequence[str]) -> float:

@@ -10,6 +10,7 @@ from disco.errors import InputError
 from disco.figures import graph as drawing
 from disco.figures.words import share
 from pages.parts import graph_view
+from pages.parts.known import Known
 from pages.parts.results import VARIANT_WORDS, Result
 
 KINDS = {
@@ -21,12 +22,15 @@ KINDS = {
 
 
 def row(result: Result, graph: nx.DiGraph, tau_z: float, pi_min: float) -> None:
-    """Six buttons in a row: PNG, SVG, CSV, GraphML, DOT, JSON of the graph shown."""
+    """Six buttons in a row: PNG, SVG, CSV, GraphML, DOT, JSON of the graph shown.
+
+    The pictures are as shown, with the verdicts of a truth; the other files hold the edges found.
+    """
     places = {node: result.places[node] for node in graph}
     name, folds = result.run.name, share(round(pi_min * result.folds), result.folds)
     title = f"{name}: {VARIANT_WORDS[result.variant]}, τ_Z = {tau_z:g}, {folds} folds"
     picture = drawing.svg(graph, places, graph_view.strongest(result), title)
-    file = re.sub(r"[^A-Za-z0-9_-]+", "_", name).strip("_")[:60] or "graph"
+    file, found = _file(result), _found(graph)
     st.caption("Take the graph shown, at these thresholds, as a file:")
     buttons = st.container(horizontal=True, gap="small")
     with buttons:
@@ -34,8 +38,33 @@ def row(result: Result, graph: nx.DiGraph, tau_z: float, pi_min: float) -> None:
     buttons.download_button("SVG", picture, f"{file}.svg", "image/svg+xml", key="graph_svg", on_click="ignore")
     for kind, (label, mime, help) in KINDS.items():
         try:
-            text = graphs.export(graph, kind)
+            text = graphs.export(found, kind)
         except InputError as error:
             buttons.button(label, disabled=True, help=str(error), key=f"graph_{kind}")
             continue
         buttons.download_button(label, text, f"{file}.{kind}", mime, key=f"graph_{kind}", on_click="ignore", help=help)
+
+
+def verdicts(result: Result, known: Known, graph: nx.DiGraph) -> None:
+    """A button for every edge, found or true, with what became of it and its scores."""
+    candidates = result.candidates(0.0).drop(columns="frequency")
+    table = known.verdicts(graph).merge(candidates, on=["parent", "child"], how="left")
+    st.download_button(
+        "Edges against the truth, CSV", table.to_csv(index=False), f"{_file(result)}_verdicts.csv", "text/csv",
+        key="graph_verdicts", on_click="ignore",
+        help="Every edge at these thresholds, found or true: true, extra, reversed or missing, with OCS and Z.",
+    )  # fmt: skip
+
+
+def _file(result: Result) -> str:
+    return re.sub(r"[^A-Za-z0-9_-]+", "_", result.run.name).strip("_")[:60] or "graph"
+
+
+def _found(graph: nx.DiGraph) -> nx.DiGraph:
+    """The graph without what a truth adds to it."""
+    found = nx.DiGraph()
+    found.add_nodes_from(graph.nodes(data=True))
+    for parent, child, values in graph.edges(data=True):
+        if values.get("verdict") != "missing":
+            found.add_edge(parent, child, **{name: value for name, value in values.items() if name != "verdict"})
+    return found

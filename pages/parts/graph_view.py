@@ -3,6 +3,7 @@
 Nothing is asked from the network. Nodes keep the places they are given; a click comes back as the picked node.
 """
 
+from collections.abc import Iterable
 from pathlib import Path
 
 import networkx as nx
@@ -42,20 +43,23 @@ def graph_view(result: Result, graph: nx.DiGraph, key: str, height: int | None =
     """Draw a graph of some or all nodes of a result; a click picks a node.
 
     Args:
-        graph: what to show; its nodes stand where `result.places` says.
+        graph: what to show; its nodes stand where `result.places` says. Edges that carry a verdict are drawn by it.
         key: of the element.
         height: pixels; by the number of nodes when not given.
     """
     number = {node: str(place) for place, node in enumerate(result.order)}
     node = picked.picked(result.order)
     focus = st.session_state.get(_FOCUS)
+    verdicts = {values["verdict"] for *_, values in graph.edges(data=True) if "verdict" in values}
     data = {
         "nodes": [_node(node, number, graph, result) for node in graph],
         "edges": [_edge(edge, number) for edge in drawing.edges(graph, strongest(result))],
         "picked": number.get(node),
         "focus": number.get(focus) if focus == node else None,
         "height": height or (420 if len(result.order) <= 8 else 560 if len(result.order) <= 40 else 720),
-        "roles": {"parent": roles.PARENT, "child": roles.CHILD},
+        # Blue and red speak of the truth then, and parents and children are marked without them.
+        "roles": {} if verdicts else {"parent": roles.PARENT, "child": roles.CHILD},
+        "verdicts": {k: v._asdict() for k, v in roles.VERDICTS.items() if k in verdicts} if verdicts else None,
     }
 
     def clicked() -> None:
@@ -87,14 +91,18 @@ def png_button(svg: str, file: str, key: str) -> None:
 
 def _node(node: str, number: dict[str, str], graph: nx.DiGraph, result: Result) -> dict:
     x, y = result.places[node]
-    parents, children = graph.in_degree(node), graph.out_degree(node)
+    parents, children = (_found(ends) for ends in (graph.in_edges(node, data=True), graph.out_edges(node, data=True)))
     title = f"{node} (place {int(number[node]) + 1} of {len(number)}): {parents} parents, {children} children"
     return {"id": number[node], "label": drawing.short(node), "x": x, "y": y, "title": title}
+
+
+def _found(edges: Iterable[tuple[str, str, dict]]) -> int:
+    return sum(values.get("verdict") != "missing" for *_, values in edges)
 
 
 def _edge(edge: drawing.Edge, number: dict[str, str]) -> dict:
     ends = number[edge.parent], number[edge.child]
     return {
         "id": "-".join(ends), "from": ends[0], "to": ends[1], "width": round(edge.width, 2),
-        "whole": edge.in_all_folds, "title": edge.words(),
+        "whole": edge.in_all_folds, "verdict": edge.verdict, "title": edge.words(),
     }  # fmt: skip

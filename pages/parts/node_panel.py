@@ -1,6 +1,7 @@
 """Beside the graph: how much of it to show, and the picked node with its parents, children and scores."""
 
 import networkx as nx
+import numpy as np
 import pandas as pd
 import streamlit as st
 
@@ -23,8 +24,13 @@ def neighbourhood(graph: nx.DiGraph, node: str | None) -> nx.DiGraph:
     return graph if node is None or steps is None else drawing.around(graph, node, steps)
 
 
-def scores(result: Result, graph: nx.DiGraph, node: str | None) -> None:
-    """The picked node's place, parents and children with the scores of their edges; without one, what to do."""
+def scores(result: Result, graph: nx.DiGraph, judged: nx.DiGraph, node: str | None) -> None:
+    """The picked node's place, parents and children with the scores of their edges; without one, what to do.
+
+    Args:
+        graph: the edges found.
+        judged: the same with verdicts and missing edges, where a truth is shown.
+    """
     if node is None:
         alone = sum(1 for one in graph if graph.degree(one) == 0)
         st.caption("Click a node, or search for it above.")
@@ -40,21 +46,27 @@ def scores(result: Result, graph: nx.DiGraph, node: str | None) -> None:
         f"Place {graph.nodes[node]['position']} of {len(graph)} in the causal order; "
         f"{how_many(above, 'ancestor')}, {how_many(below, 'descendant')}."
     )
-    _table("Parents", [(parent, graph.edges[parent, node]) for parent in graphs.parents(graph, node)], result)
-    _table("Children", [(child, graph.edges[node, child]) for child in graphs.children(graph, node)], result)
+    _table("Parents", [(parent, judged.edges[parent, node]) for parent in graphs.parents(judged, node)], result)
+    _table("Children", [(child, judged.edges[node, child]) for child in graphs.children(judged, node)], result)
 
 
 def _table(title: str, edges: list[tuple[str, dict]], result: Result) -> None:
-    st.markdown(f"**{title}** ({len(edges)})")
+    missing = sum(numbers.get("verdict") == "missing" for _, numbers in edges)
+    st.markdown(f"**{title}** ({len(edges) - missing}{f', {missing} missing' if missing else ''})")
     if not edges:
         st.caption("None at these thresholds.")
         return
-    rows = pd.DataFrame([{"node": node, **numbers} for node, numbers in edges]).sort_values("ocs", ascending=False)
-    rows["folds"] = [f"{round(value * result.folds)}/{result.folds}" for value in rows["frequency"]]
+    empty = {"ocs": np.nan, "z": np.nan, "frequency": np.nan}
+    rows = pd.DataFrame([{"node": node, **empty, **numbers} for node, numbers in edges])
+    rows = rows.sort_values("ocs", ascending=False)
+    folds = result.folds
+    rows["folds"] = ["–" if value != value else f"{round(value * folds)}/{folds}" for value in rows["frequency"]]
+    shown = ["node", *(["verdict"] if "verdict" in rows else []), "ocs", "z", "folds"]
     st.dataframe(
-        rows[["node", "ocs", "z", "folds"]], hide_index=True, height=min(38 + 35 * len(rows), 260),
+        rows[shown], hide_index=True, height=min(38 + 35 * len(rows), 260),
         column_config={
-            "node": st.column_config.TextColumn("Node", width=96),
+            "node": st.column_config.TextColumn("Node", width=96 if "verdict" not in rows else 60),
+            "verdict": st.column_config.TextColumn("Truth", width=68, help="By the truth of this table."),
             "ocs": st.column_config.NumberColumn("OCS", format="%.3g", width=60),
             "z": st.column_config.NumberColumn("Z", format="%.2f", width=56),
             "folds": st.column_config.TextColumn("Folds", width=48, help="Folds in which the edge passes τ_Z."),

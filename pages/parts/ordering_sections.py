@@ -5,26 +5,47 @@ import streamlit as st
 
 from disco import serving
 from disco.errors import InputError
+from disco.figures import arcs, steps
 from disco.figures import curvature as by_rank
 from disco.figures import ordering as figures
-from disco.figures import steps
 from disco.figures.words import how_many, more, number, share
 from disco.runs import Run
 from pages.parts import figure, picked, step_player, truth
+from pages.parts.known import Known
 from pages.parts.names import code, plain
 from pages.parts.results import VARIANT_WORDS, Result
 
 MOST_ROWS = 40  # nodes drawn at one step
 
 
-def by_step(result: Result) -> None:
+def against_truth(result: Result, known: Known) -> None:
+    """The true edges over the order, A_top beside what sorting gives, and the way to the first wrong removal."""
+    if known.edges.empty:
+        return
+    truth.order_numbers(known)
+    figure.show(arcs.order_arcs(result.order, known.edges), "order_arcs")
+    wrong = known.wrong_removals
+    if wrong.empty:
+        st.caption("Every node was removed when no true child of it was left.")
+        return
+    first = wrong.iloc[0]
+    st.button(
+        f"Step {first['step']}, the first wrong removal", icon=":material/arrow_downward:", key="first_wrong",
+        on_click=step_player.go, args=(result, int(first["step"])),
+        help="Later removals may be wrong because of it: shows it below, with the scores that decided it.",
+    )  # fmt: skip
+
+
+def by_step(result: Result, known: Known | None) -> None:
     """Everything that belongs to one step; drawn again by itself while the steps play."""
     step_player.advance(result)
     step = step_player.player(result)
     decided = steps.step_of(result.steps, step)
     _numbers(decided, result)
+    sinks = _judged(result, known, step) if known else []
     rows = _rows(result, step)
-    scored = figures.scores(result.ccs, step, rows, picked.picked(result.order), figures.SCORE_NAMES[result.criterion])
+    name = figures.SCORE_NAMES[result.criterion]
+    scored = figures.scores(result.ccs, step, rows, picked.picked(result.order), name, sinks)
     figure.show(scored, "step_scores", on_select=_pick_clicked)
     if len(rows) < decided.remaining:
         st.caption(f"The {len(rows)} smallest scores of {decided.remaining} are drawn.")
@@ -58,6 +79,24 @@ def _numbers(decided: steps.Step, result: Result) -> None:
     row.metric("Folds that agree", share(decided.folds_agreeing, decided.folds).capitalize(), width=wide,
                help="Folds in which this node alone has the smallest score.")  # fmt: skip
     st.markdown(decided.sentence(name, code))
+
+
+def _judged(result: Result, known: Known, step: int) -> list[str]:
+    """Say whether this removal was right by the truth; the nodes that were sinks by it."""
+    wrong = known.wrong_removals
+    if step not in set(wrong["step"]):
+        st.markdown(":material/check: By the truth this node was a sink: no true child of it was left.")
+    else:
+        row = wrong[wrong["step"] == step].iloc[0]
+        children = ", ".join(code(child) for child in row["children"][:8])
+        more_of_them = f" and {len(row['children']) - 8} more" if len(row["children"]) > 8 else ""
+        first = " It is the first wrong removal." if step == wrong["step"].min() else ""
+        are = "true child was" if len(row["children"]) == 1 else "true children were"
+        st.markdown(
+            f":red[:material/close:] **By the truth this node was no sink:** its {are} still there, "
+            f"{children}{more_of_them}.{first}"
+        )
+    return steps.true_sinks(steps.fold_scores(result.ccs, step).index.tolist(), known.edges)
 
 
 def _rows(result: Result, step: int) -> list[str]:
@@ -130,10 +169,11 @@ def _criteria(result: Result, step: int, rows: list[str]) -> None:
     figure.show(figures.criteria(result.criteria, step, rows), "criteria")
 
 
-def overview(result: Result) -> None:
+def overview(result: Result, known: Known | None) -> None:
     """How clear every removal was, and how far the order agrees with the run's own."""
     st.subheader("All steps", anchor=False)
-    figure.show(figures.margins(result.steps, step_player.step_of(result)), "margins")
+    wrong = known.wrong_removals["step"].tolist() if known else []
+    figure.show(figures.margins(result.steps, step_player.step_of(result), wrong), "margins")
     close = result.steps.nsmallest(1, "ratio").iloc[0]
     st.caption(
         f"The closest removal is step {close['step']}: {code(close['sink'])} was taken before "
@@ -146,4 +186,3 @@ def overview(result: Result) -> None:
             f"Of all pairs of nodes, {steps.agreement(own, result.order):.0%} stand in the same order as with "
             f"{VARIANT_WORDS[result.run.own_variant]}, as fitted."
         )
-    truth.order_line(result)

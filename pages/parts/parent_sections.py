@@ -4,17 +4,19 @@ import networkx as nx
 import pandas as pd
 import streamlit as st
 
+from disco.figures import accuracy
 from disco.figures import parents as figures
 from disco.figures.words import how_many
 from pages.parts import figure, picked, truth
+from pages.parts.known import Known
 from pages.parts.names import code
 from pages.parts.results import Result
 
 VALUES = {"ocs": "OCS", "z": "Z", "frequency": "Frequency"}
 
 
-def counts(result: Result, graph: nx.DiGraph) -> None:
-    """Edges, nodes without parents and the like, and how far a known truth is met."""
+def counts(graph: nx.DiGraph) -> None:
+    """Edges, nodes without parents and the like."""
     possible = len(graph) * (len(graph) - 1) // 2
     indegree = dict(graph.in_degree())
     row, wide = figure.numbers(), figure.NUMBER
@@ -23,7 +25,24 @@ def counts(result: Result, graph: nx.DiGraph) -> None:
     row.metric("Share of candidates", f"{share:.1%}", help=f"The order allows {possible:,} edges.", width=wide)
     row.metric("Without parents", sum(1 for degree in indegree.values() if degree == 0), width=wide)
     row.metric("Most parents", max(indegree.values(), default=0), width=wide)
-    truth.edges_line(result, graph)
+
+
+def against_truth(known: Known, tau_z: float, pi_min: float) -> None:
+    """F1 along the threshold, and precision against recall, with the present choice on both."""
+    st.subheader("Against the truth", anchor=False)
+    table = known.accuracy(tau_z)
+    left, right = st.container(key="beside_truth").columns(2, gap="large")
+    with left:
+        figure.show(accuracy.f1(table, tau_z, pi_min), "truth_f1")
+    with right:
+        average, most = known.average_precision, known.a_top
+        drawn = accuracy.precision_recall(known.curve, table, tau_z, pi_min, average, known.chance, most)
+        figure.show(drawn, "truth_precision_recall")
+    truth.controls_line(known)
+    st.caption(
+        "Your own tables have no truth to choose τ_Z by: what carries over is how flat the curve is, not where its "
+        "top lies."
+    )
 
 
 def cannot(result: Result, tau_z: float) -> None:
@@ -48,7 +67,7 @@ def sensitivity(result: Result, tau_z: float, pi_min: float) -> None:
     st.caption("A flat stretch is a choice that little depends on; no threshold is tuned against a truth.")
 
 
-def candidates(result: Result, tau_z: float, pi_min: float) -> None:
+def candidates(result: Result, tau_z: float, pi_min: float, known: Known | None) -> None:
     """The candidates of one child with the threshold line."""
     st.subheader("Candidates of one child", anchor=False)
     left, right = st.columns([3, 2], vertical_alignment="bottom")
@@ -63,7 +82,11 @@ def candidates(result: Result, tau_z: float, pi_min: float) -> None:
     if child == result.order[0]:
         st.info(f"{code(child)} is the first node of the order and has no candidate parents.")
         return
-    figure.show(figures.candidates(result.ocs, child, tau_z, pi_min, by or "ocs"), "candidates")
+    true_parents = set(known.edges.loc[known.edges["child"] == child, "parent"]) if known else set()
+    drawn = figures.candidates(result.ocs, child, tau_z, pi_min, by or "ocs", true_parents=true_parents)
+    figure.show(drawn, "candidates")
+    if known:
+        _true_parents(result, child, true_parents)
     here = result.order.index(child)
     if here == 1:
         st.caption(
@@ -76,12 +99,24 @@ def candidates(result: Result, tau_z: float, pi_min: float) -> None:
         )
 
 
-def matrix(result: Result, table: pd.DataFrame, pi_min: float) -> None:
+def _true_parents(result: Result, child: str, true_parents: set[str]) -> None:
+    """Say what the star means, and which true parents the order leaves out."""
+    place = result.order.index(child)
+    after = [parent for parent in result.order[place + 1 :] if parent in true_parents]
+    before = len(true_parents) - len(after)
+    said = f"★ a true parent: {before} of these candidates."
+    if after:
+        said += f" No candidate, since the order puts {code(child)} first: {', '.join(code(node) for node in after)}."
+    st.caption(said)
+
+
+def matrix(result: Result, table: pd.DataFrame, pi_min: float, known: Known | None) -> None:
     """All candidates in causal order; a click picks the child."""
     st.subheader("All candidates, in causal order", anchor=False)
     by = st.segmented_control(
         "Colour", list(VALUES), default="ocs", format_func=VALUES.get, key="parents_colour", required=True,
         help="OCS: mean over folds, logarithmic. Z: mean over folds. Frequency: share of folds above τ_Z.",
     )  # fmt: skip
-    drawn = figures.matrix(table, result.order, pi_min, by or "ocs", picked.picked(result.order))
+    edges = known.edges if known else None
+    drawn = figures.matrix(table, result.order, pi_min, by or "ocs", picked.picked(result.order), edges)
     figure.show(drawn, "ocs_matrix")

@@ -1,6 +1,7 @@
 """What a finished run holds, read once and shared by the result pages; read only, never changed."""
 
 from dataclasses import dataclass
+from functools import cached_property
 
 import networkx as nx
 import pandas as pd
@@ -11,6 +12,7 @@ from disco.figures import placing, steps
 from disco.parents.ocs import frequencies, sensitivity
 from disco.runs import Run
 from pages.parts import session
+from pages.parts.known import Known
 
 TAUS = [step * 0.05 for step in range(101)]  # of the sensitivity curve
 
@@ -57,6 +59,11 @@ class Result:
     def boundary(self) -> str:
         """clipped or admissible."""
         return self.variant.split("-")[1]
+
+    @cached_property
+    def known(self) -> Known | None:
+        """What the run's truth says of it, where there is one; pages ask `truth.shown`, which may keep it to itself."""
+        return Known.of(self.run, self.order, self.ocs, TAUS)
 
     def candidates(self, tau_z: float) -> pd.DataFrame:
         """Every candidate edge: parent, child, ocs, z, frequency."""

@@ -21,7 +21,7 @@ def picker() -> None:
         found[current.id] = current
     # The open run may have changed elsewhere (a link, a start), so the box is told before it is drawn.
     st.session_state[_KEY] = None if current is None else current.id
-    names = {run_id: _label(run) for run_id, run in found.items()}
+    names = _labels(list(found.values()))
     st.selectbox(
         "Run",
         list(found),
@@ -34,6 +34,19 @@ def picker() -> None:
     )
     if current is not None:
         _delete(current)
+
+
+def _labels(found: list[runs.Run]) -> dict[str, str]:
+    """A label for each run by its id. All differ, since the browser answers with a label, not an id."""
+    labels: dict[str, str] = {}
+    for run in reversed(found):  # the oldest keeps its label when another comes
+        label = plain = _label(run)
+        number = 1
+        while label in labels.values():
+            number += 1
+            label = f"{plain} ({number})"
+        labels[run.id] = label
+    return labels
 
 
 def _label(run: runs.Run) -> str:

@@ -138,6 +138,13 @@ def draft_settings() -> Settings:
     return Settings() if now is None else now.settings
 
 
+def set_truth(truth: pd.DataFrame | None) -> None:
+    """Attach the true edges (parent, child) to the loaded table, or take them away; they are not hidden."""
+    now = draft()
+    if now is not None:
+        keep_draft(replace(now, truth=truth, teaching=False, run=None, is_of_run=False))
+
+
 def update_draft(**changes: Any) -> None:
     """Change settings of the fit to come; a new preset keeps the user's own choices.
 

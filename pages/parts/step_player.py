@@ -20,7 +20,8 @@ def step_of(result: Result) -> int:
     return min(st.session_state.get(_STEP, {}).get(_slot(result), 1), last)
 
 
-def _go(result: Result, step: int) -> None:
+def go(result: Result, step: int) -> None:
+    """Show a step, or the nearest there is."""
     inside = max(1, min(step, len(result.steps)))
     st.session_state[_STEP] = {**st.session_state.get(_STEP, {}), _slot(result): inside}
 
@@ -48,7 +49,7 @@ def advance(result: Result) -> None:
     if step_of(result) >= len(result.steps):
         st.session_state[_PLAYING] = False
         st.rerun()
-    _go(result, step_of(result) + 1)
+    go(result, step_of(result) + 1)
 
 
 def player(result: Result) -> int:
@@ -61,18 +62,18 @@ def player(result: Result) -> int:
     key = f"step_{result.run.id}_{result.variant}"
     st.session_state[key] = step_of(result)
     slider.slider(
-        "Step", 1, last, key=key, on_change=lambda: _go(result, st.session_state[key]),
+        "Step", 1, last, key=key, on_change=lambda: go(result, st.session_state[key]),
         help="Step 1 scores all nodes and removes the last of the order; each step removes one more.",
     )  # fmt: skip
     step = step_of(result)
     buttons.button("Back", icon=":material/skip_previous:", key="step_back", disabled=step <= 1,
-                   on_click=_go, args=(result, step - 1))  # fmt: skip
+                   on_click=go, args=(result, step - 1))  # fmt: skip
     label, icon = ("Pause", ":material/pause:") if is_playing() else ("Play", ":material/play_arrow:")
     if buttons.button(label, icon=icon, key="step_play"):
         _toggle(result)
         st.rerun()
     buttons.button("Next", icon=":material/skip_next:", key="step_forth", disabled=step >= last,
-                   on_click=_go, args=(result, step + 1))  # fmt: skip
+                   on_click=go, args=(result, step + 1))  # fmt: skip
     return step
 
 
@@ -80,4 +81,4 @@ def _toggle(result: Result) -> None:
     st.session_state[_PLAYING] = not is_playing()
     st.session_state[_TICK] = time.monotonic()
     if is_playing() and step_of(result) >= len(result.steps):
-        _go(result, 1)
+        go(result, 1)

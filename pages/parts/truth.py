@@ -1,59 +1,117 @@
-"""Where the true edges are known: how far the order and the edges meet them, beside the sorting controls."""
+"""Whether the known truth may be shown, and how far an order and its edges meet it, beside the sorting controls.
+
+A table for teaching keeps its truth to itself until the reader asks for it; that holds for this reader's session
+alone. A truth once shown is shown wherever it, or a part of it, belongs to a table.
+"""
 
 import networkx as nx
 import pandas as pd
 import streamlit as st
 
-from disco import metrics
-from disco.errors import InputError
+from disco.figures.words import how_many, number
+from pages.parts import figure
+from pages.parts.drafts import Draft
+from pages.parts.known import Known
+from pages.parts.names import code
 from pages.parts.results import Result
 
+_REVEALED = "truth_revealed"
 
-def _known(result: Result) -> pd.DataFrame | None:
-    """The true edges among the nodes of the order."""
-    found = result.run.truth()
-    if found is None:
+
+def shown(result: Result) -> Known | None:
+    """What the truth says of a result; None where there is none, or while it is hidden.
+
+    Draws the line that reveals or hides it, and what must be said of a truth that does not fit.
+    """
+    known = result.known
+    if known is None or (result.run.teaching and not _curtain(_pairs(known.edges))):
         return None
-    nodes = set(result.order)
-    found = found[found["parent"].isin(nodes) & found["child"].isin(nodes)]
-    return found if len(found) else None
+    if known.strangers:
+        st.warning(
+            f"The truth of this table names {code(known.strangers[0])}, which is not among its columns; "
+            f"{how_many(known.left_out, 'true edge')} {'is' if known.left_out == 1 else 'are'} left out below."
+        )
+    if known.edges.empty:
+        st.caption("The truth of this table has no edges among its columns: every edge found is an extra one.")
+    return known
 
 
-def edges_line(result: Result, graph: nx.DiGraph) -> None:
-    """Precision, recall, F1 and SHD of the kept edges against the known truth; nothing without one."""
-    known = _known(result)
-    if known is None:
+def words_of(draft: Draft) -> str:
+    """How many true edges of a loaded table are known, as the rest of a sentence; nothing where they are hidden."""
+    edges = draft.truth
+    if edges is None or (draft.teaching and not _is_revealed(_pairs(edges))):
+        return ""
+    chosen = {str(draft.table.columns[position]) for position in draft.columns}
+    inside = int((edges["parent"].isin(chosen) & edges["child"].isin(chosen)).sum())
+    part = f" ({inside:,} among the chosen columns)" if inside < len(edges) else ""
+    return f", {how_many(len(edges), 'true edge')} known{part}"
+
+
+def draft_curtain(draft: Draft) -> None:
+    """The line that reveals or hides the truth of a loaded table for teaching."""
+    if draft.truth is not None and draft.teaching:
+        _curtain(_pairs(draft.truth))
+
+
+def _pairs(edges: pd.DataFrame) -> frozenset[tuple[str, str]]:
+    return frozenset(zip(edges["parent"], edges["child"], strict=True))
+
+
+def _is_revealed(pairs: frozenset[tuple[str, str]]) -> bool:
+    """Whether the reader has asked for a truth that holds these edges."""
+    return any(pairs <= seen for seen in st.session_state.get(_REVEALED, ()))
+
+
+def _curtain(pairs: frozenset[tuple[str, str]]) -> bool:
+    """Say that the truth is hidden or shown, with the button that turns it; whether it is shown."""
+    is_open = _is_revealed(pairs)
+    row = st.container(horizontal=True, vertical_alignment="center", gap="small")
+    with row:
+        if is_open:
+            st.markdown(":material/visibility: The truth of this table is shown.", width="content")
+            st.button("Hide again", key="truth_hide", on_click=_hide, args=(pairs,))
+        else:
+            st.markdown(":material/visibility_off: The truth of this table is hidden.", width="content")
+            st.button("Reveal the truth", key="truth_reveal", on_click=_reveal, args=(pairs,))
+    return is_open
+
+
+def _reveal(pairs: frozenset[tuple[str, str]]) -> None:
+    st.session_state[_REVEALED] = (*st.session_state.get(_REVEALED, ()), pairs)
+
+
+def _hide(pairs: frozenset[tuple[str, str]]) -> None:
+    st.session_state[_REVEALED] = tuple(seen for seen in st.session_state[_REVEALED] if not pairs <= seen)
+
+
+# Figures of accuracy, the controls beside them.
+
+
+def order_numbers(known: Known) -> None:
+    """A_top of the order and of sorting the columns, in a row."""
+    row, wide = figure.numbers(), figure.NUMBER
+    row.metric("A_top of this order", number(known.a_top), width=wide,
+               help="The share of the true edges whose parent stands before the child.")  # fmt: skip
+    for name, value in known.controls.items():
+        row.metric(f"Sort by {name.replace('variance −', 'var −')}", number(value), width=wide,
+                   help="A_top of sorting the columns by this, smallest first; nothing is fitted.")  # fmt: skip
+
+
+def edge_numbers(known: Known, graph: nx.DiGraph) -> None:
+    """Precision, recall, F1 and SHD of a graph in a row, and what sorting would have given the order."""
+    met = known.met(graph)
+    row, wide = figure.numbers(), figure.NUMBER
+    row.metric("Precision", number(met.precision), width=wide, help="The share of the edges found that are true.")
+    row.metric("Recall", number(met.recall), width=wide,
+               help=f"The share of the {how_many(len(known.edges), 'true edge')} that is found.")  # fmt: skip
+    row.metric("F1", number(met.f1), width=wide, help="The harmonic mean of precision and recall.")
+    row.metric("SHD", met.shd, width=wide, help="Missing plus extra edges; a reversed edge counts twice.")
+    controls_line(known)
+
+
+def controls_line(known: Known) -> None:
+    """A_top of the order and of sorting the columns, as one line to stand beside any other figure."""
+    if known.a_top is None or not known.controls:
         return
-    true, found = list(known[["parent", "child"]].itertuples(index=False, name=None)), list(graph.edges)
-    st.caption(
-        f"Against the {len(true):,} true edges of this simulated table: "
-        f"precision {metrics.precision(true, found):.2f}, recall {metrics.recall(true, found):.2f}, "
-        f"F1 {metrics.f1(true, found):.2f}, SHD {metrics.shd(true, found)} (missing plus extra edges)."
-    )
-
-
-def order_line(result: Result) -> None:
-    """A_top of the order against the known truth, beside what sorting the columns reaches."""
-    known = _known(result)
-    if known is None:
-        return
-    try:
-        ours = metrics.a_top(result.order, known)
-        controls = controls_of(result.run.table()[result.order], known)
-    except (InputError, KeyError):
-        return
-    st.caption(
-        f"The order agrees with {ours:.0%} of the true edges of this simulated table. Controls: sorting the columns by "
-        + ", by ".join(f"{name} {value:.0%}" for name, value in controls.items())
-        + "."
-    )
-
-
-def controls_of(table: pd.DataFrame, edges: object) -> dict[str, float]:
-    """The agreement that sorting the columns reaches, by what they are sorted by."""
-    sorters = {
-        "mean": metrics.order_by_mean,
-        "variance": metrics.order_by_variance,
-        "variance − mean": metrics.order_by_excess,
-    }
-    return {name: metrics.a_top(sort(table), edges) for name, sort in sorters.items()}
+    sorts = ", ".join(f"by {name} {number(value)}" for name, value in known.controls.items())
+    st.caption(f"A_top, the most recall an order allows: {number(known.a_top)} here; sorting the columns {sorts}.")

@@ -3,7 +3,17 @@
 import streamlit as st
 
 from disco.figures.words import how_many
-from pages.parts import columns, intro, preview, problem_list, session, sources, table_facts
+from pages.parts import (
+    columns,
+    intro,
+    preview,
+    problem_list,
+    session,
+    sources,
+    table_facts,
+    truth,
+    truth_file,
+)
 from pages.parts.names import plain
 
 intro.page_intro(
@@ -19,11 +29,11 @@ if draft is None:
     st.stop()
 
 st.subheader(plain(draft.name), anchor=False)
-known = f", {how_many(len(draft.truth), 'true edge')} known" if draft.truth is not None else ""
 st.caption(
     f"{how_many(len(draft.table), 'row')} × {how_many(draft.table.shape[1], 'column')}, "
-    f"{len(draft.columns):,} chosen{known}. {plain(draft.source)}"
+    f"{len(draft.columns):,} chosen{truth.words_of(draft)}. {plain(draft.source)}"
 )
+truth.draft_curtain(draft)
 earlier = session.previous_draft()
 if earlier is not None:
     label = f"Back to {plain(earlier.name)}"
@@ -34,6 +44,7 @@ problem_list.problem_list(
 columns.choose(draft)
 preview.columns_in_sight(draft)
 preview.first_rows(draft)
+truth_file.attach(draft)
 
 ready = table_facts.chosen_counts(draft) is not None
 if st.button(

@@ -3,7 +3,18 @@
 import streamlit as st
 
 from disco.figures.words import how_many
-from pages.parts import downloads, graph_view, intro, node_panel, picked, results, session, thresholds
+from pages.parts import (
+    downloads,
+    graph_truth,
+    graph_view,
+    intro,
+    node_panel,
+    picked,
+    results,
+    session,
+    thresholds,
+    truth,
+)
 from pages.parts.names import code
 
 intro.page_intro(
@@ -15,19 +26,26 @@ intro.page_intro(
 run = session.require_run()
 result = results.shown(run)
 results.variant_picker(result)
+known = truth.shown(result)
 tau_z, pi_min = thresholds.sliders(result, "graph")
 graph = result.graph(tau_z, pi_min)
-left, right = st.columns([5, 2], gap="medium")
+if known:
+    graph_truth.numbers(graph, known)
+    graph_truth.choose()
+left, right = st.container(key="beside_graph").columns([5, 2], gap="medium")
 with right:
     node = picked.node_box(
         "Find a node", result.order, "graph_search", "Type some letters of its name.", then=graph_view.focus_on
     )
-    part = node_panel.neighbourhood(graph, node)
-    node_panel.scores(result, graph, node)
+    judged = graph_truth.seen(graph, known, tau_z)
+    part = node_panel.neighbourhood(judged, node)
+    node_panel.scores(result, graph, judged, node)
 with left:
     st.markdown(
         f"**{how_many(graph.number_of_edges(), 'edge')}** among {how_many(len(graph), 'node')} of {code(run.name)}"
     )
     graph_view.graph_view(result, part, "graph_canvas")
     downloads.row(result, part, tau_z, pi_min)
+    if known:
+        downloads.verdicts(result, known, graph)
 intro.assumptions_note()

@@ -3,7 +3,7 @@
 import streamlit as st
 
 from disco.figures.words import how_many
-from pages.parts import intro, ordering_sections, reordering, results, session, step_player
+from pages.parts import intro, ordering_sections, reordering, results, session, step_player, truth
 from pages.parts.names import code
 
 intro.page_intro(
@@ -15,13 +15,16 @@ intro.page_intro(
 run = session.require_run()
 result = results.shown(run)
 results.variant_picker(result)
+known = truth.shown(result)
 st.markdown("Causal order, source first: " + " → ".join(code(node) for node in result.order[:24]))
 if len(result.order) > 24:
     with st.expander(f"All {how_many(len(result.order), 'node')}"):
         st.markdown(" → ".join(code(node) for node in result.order))
+if known:
+    ordering_sections.against_truth(result, known)
 st.subheader("Step by step", anchor=False)
-st.fragment(ordering_sections.by_step, run_every=step_player.interval())(result)
-ordering_sections.overview(result)
+st.fragment(ordering_sections.by_step, run_every=step_player.interval())(result, known)
+ordering_sections.overview(result, known)
 st.subheader("Order again", anchor=False)
 st.markdown(
     "Another criterion or boundary can take another path. It is computed from the fitted networks, with nothing "

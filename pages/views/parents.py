@@ -2,7 +2,7 @@
 
 import streamlit as st
 
-from pages.parts import graph_view, intro, parent_sections, results, session, thresholds
+from pages.parts import graph_truth, graph_view, intro, parent_sections, results, session, thresholds, truth
 
 intro.page_intro(
     "Parents",
@@ -13,16 +13,23 @@ intro.page_intro(
 run = session.require_run()
 result = results.shown(run)
 results.variant_picker(result)
+known = truth.shown(result)
 tau_z, pi_min = thresholds.sliders(result, "parents")
 table = result.candidates(tau_z)
 graph = result.graph(tau_z, pi_min)
-parent_sections.counts(result, graph)
+parent_sections.counts(graph)
+if known:
+    truth.edge_numbers(known, graph)
 parent_sections.cannot(result, tau_z)
-left, right = st.columns([3, 2], gap="large")
+left, right = st.container(key="beside_parents").columns([3, 2], gap="large")
 with left:
-    graph_view.graph_view(result, graph, "parents_canvas", height=430)
+    if known:
+        graph_truth.choose()
+    graph_view.graph_view(result, graph_truth.seen(graph, known, tau_z), "parents_canvas", height=430)
 with right:
     parent_sections.sensitivity(result, tau_z, pi_min)
-parent_sections.candidates(result, tau_z, pi_min)
-parent_sections.matrix(result, table, pi_min)
+if known and len(known.edges):
+    parent_sections.against_truth(known, tau_z, pi_min)
+parent_sections.candidates(result, tau_z, pi_min, known)
+parent_sections.matrix(result, table, pi_min, known)
 intro.assumptions_note()

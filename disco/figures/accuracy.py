@@ -1,0 +1,140 @@
+"""Edges held against a known truth at every threshold (paper, Experimental Setup, Evaluation metrics)."""
+
+from collections.abc import Sequence
+
+import numpy as np
+import pandas as pd
+import plotly.graph_objects as go
+
+from disco.figures import roles
+from disco.figures.words import number, share
+from disco.metrics import Counts, Edges
+from disco.metrics.edges import read
+
+MEASURES = {"precision": "dash", "recall": "dot"}
+
+
+def along_thresholds(ocs: pd.DataFrame, truth: Edges, taus: Sequence[float]) -> pd.DataFrame:
+    """How near the kept edges come to the truth: columns tau_z, pi_min (1/B, …, 1), precision, recall, f1.
+
+    Args:
+        ocs: columns fold, parent, child, ocs, z; every candidate edge.
+        truth: the true edges; one that is no candidate, since it runs against the order, is never found.
+        taus: the values of τ_Z, rising.
+    """
+    z = ocs.pivot(index=["parent", "child"], columns="fold", values="z")
+    pairs = set(read(truth)[0])
+    is_true = np.array([pair in pairs for pair in z.index])
+    # An edge passes in k folds while τ_Z is below its k-th largest Z.
+    largest = np.sort(z.to_numpy(), axis=1)[:, ::-1]
+    rows = []
+    for needed in range(1, largest.shape[1] + 1):
+        found, hits = (_above(values, taus) for values in (largest[:, needed - 1], largest[is_true, needed - 1]))
+        for tau, all_found, hit in zip(taus, found, hits, strict=True):
+            met = Counts(int(hit), int(all_found - hit), len(pairs) - int(hit))
+            rows.append((float(tau), needed / largest.shape[1], met.precision, met.recall, met.f1))
+    return pd.DataFrame(rows, columns=["tau_z", "pi_min", "precision", "recall", "f1"])
+
+
+def _above(values: np.ndarray, taus: Sequence[float]) -> np.ndarray:
+    return len(values) - np.searchsorted(np.sort(values), taus, side="right")
+
+
+def at_threshold(table: pd.DataFrame, tau_z: float, pi_min: float) -> pd.Series:
+    """The row of `along_thresholds` nearest to a choice."""
+    return table.loc[((table["tau_z"] - tau_z).abs() + 1e3 * (table["pi_min"] - pi_min).abs()).idxmin()]
+
+
+def f1(table: pd.DataFrame, tau_z: float, pi_min: float) -> go.Figure:
+    """F1 at every τ_Z, a line for each π_min; precision and recall of the chosen π_min; the present choice marked.
+
+    Args:
+        table: what `along_thresholds` gives.
+    """
+    fig = go.Figure()
+    here = at_threshold(table, tau_z, pi_min)
+    folds = table["pi_min"].nunique()
+    for index, (share_of_folds, line) in enumerate(table.groupby("pi_min")):
+        bold = share_of_folds == here["pi_min"]
+        words = f"{share(index + 1, folds)} folds"
+        fig.add_scatter(
+            x=line["tau_z"], y=line["f1"], mode="lines", name=f"F1, {words}",
+            line={"color": roles.PICKED if bold else roles.MUTED, "width": 3.5 if bold else 1.8,
+                  "dash": ("solid", "longdash", "longdashdot", "dashdot")[(folds - 1 - index) % 4]},
+            hovertemplate=f"τ_Z = %{{x:.2f}}, in {words}: F1 %{{y:.3f}}<extra></extra>",
+        )  # fmt: skip
+    _measures(fig, table[table["pi_min"] == here["pi_min"]])
+    fig.add_vline(x=tau_z, line={"color": roles.MUTED, "width": 1, "dash": "dot"})
+    fig.add_scatter(x=[tau_z], y=[here["f1"]], mode="markers", showlegend=False, hoverinfo="skip",
+                    marker={"color": roles.PICKED, "size": 12})  # fmt: skip
+    fig.update_xaxes(title="threshold τ_Z on the standardised OCS", zeroline=False)
+    fig.update_yaxes(range=[-0.03, 1.03], title=None)
+    best = table.loc[table["f1"].idxmax()] if table["f1"].notna().any() else None
+    said = f"F1 is {number(here['f1'])} at τ_Z = {tau_z:g}"
+    if best is not None:
+        where = share(round(best["pi_min"] * folds), folds)
+        said += f"; the highest is {number(best['f1'])} at {best['tau_z']:g} in {where} folds"
+    return roles.titled(fig, said, height=360)
+
+
+def _measures(fig: go.Figure, line: pd.DataFrame) -> None:
+    for name, dash in MEASURES.items():
+        fig.add_scatter(
+            x=line["tau_z"], y=line[name], mode="lines", name=name,
+            line={"color": roles.ACCENT, "width": 1.5, "dash": dash},
+            hovertemplate=f"τ_Z = %{{x:.2f}}: {name} %{{y:.3f}}<extra></extra>",
+        )  # fmt: skip
+
+
+def precision_recall(
+    curve: pd.DataFrame,
+    table: pd.DataFrame,
+    tau_z: float,
+    pi_min: float,
+    average: float,
+    chance: float,
+    most: float | None = None,
+) -> go.Figure:
+    """Precision against recall when candidates are taken by falling OCS, and as τ_Z falls; the present choice marked.
+
+    Args:
+        curve: what `metrics.precision_recall` gives for the mean OCS of every candidate.
+        table: what `along_thresholds` gives; its line of the chosen π_min is drawn.
+        average: the average precision of the OCS.
+        chance: the share of true edges among the candidates, the precision of a blind choice.
+        most: the A_top of the order, which no recall can exceed.
+    """
+    fig = go.Figure()
+    here = at_threshold(table, tau_z, pi_min)
+    shown = curve.iloc[_corners(curve)]
+    fig.add_scatter(
+        x=shown["recall"], y=shown["precision"], mode="lines", name="by OCS", customdata=shown["threshold"],
+        line={"color": roles.PICKED, "width": 3},
+        hovertemplate="OCS from %{customdata:.3g}: precision %{y:.3f}, recall %{x:.3f}<extra></extra>",
+    )  # fmt: skip
+    line = table[(table["pi_min"] == here["pi_min"]) & table["precision"].notna()]
+    fig.add_scatter(
+        x=line["recall"], y=line["precision"], mode="lines", name="by τ_Z, at this π_min", customdata=line["tau_z"],
+        line={"color": roles.ACCENT, "width": 1.8, "dash": "dash"},
+        hovertemplate="τ_Z = %{customdata:.2f}: precision %{y:.3f}, recall %{x:.3f}<extra></extra>",
+    )  # fmt: skip
+    fig.add_scatter(
+        x=[here["recall"]], y=[here["precision"]], mode="markers", name=f"τ_Z = {tau_z:g}",
+        marker={"color": roles.ACCENT, "size": 12, "symbol": "diamond"},
+        hovertemplate="now: precision %{y:.3f}, recall %{x:.3f}<extra></extra>",
+    )  # fmt: skip
+    words = {"showarrow": False, "font": {"color": roles.MUTED, "size": 12}}
+    fig.add_hline(y=chance, line={"color": roles.MUTED, "width": 1, "dash": "dot"})
+    fig.add_annotation(x=0.02, y=chance, xanchor="left", yanchor="top", text="blind choice", **words)
+    if most is not None:
+        fig.add_vline(x=most, line={"color": roles.MUTED, "width": 1, "dash": "dot"})
+        fig.add_annotation(x=most, y=0, xanchor="right", yanchor="bottom", text="most this order allows ", **words)
+    fig.update_xaxes(title="recall: share of the true edges that is found", range=[-0.03, 1.03])
+    fig.update_yaxes(title="precision", range=[-0.03, 1.03])
+    return roles.titled(fig, f"Average precision of the OCS: {number(average)}", height=360)
+
+
+def _corners(curve: pd.DataFrame) -> np.ndarray:
+    """The rows to draw: those where the recall rises, the ones before them, and the last."""
+    rises = np.diff(curve["recall"].to_numpy(), prepend=0.0) > 0
+    return np.flatnonzero(rises | np.append(rises[1:], True))

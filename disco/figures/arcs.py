@@ -1,0 +1,87 @@
+"""A causal order held against a known truth: true edges as arcs, in red those that run against the order."""
+
+from collections.abc import Sequence
+
+import numpy as np
+import pandas as pd
+import plotly.graph_objects as go
+
+from disco.figures import roles, theme
+from disco.figures.words import how_many
+from disco.metrics import Edges, order_errors
+from disco.metrics.edges import read
+
+MOST_ARCS = 1500  # of the edges that agree; errors are drawn whatever their number
+LABELS = 60  # names along the axis
+
+
+def order_arcs(order: Sequence[str], truth: Edges) -> go.Figure:
+    """The true edges over the causal order: above the line where the parent stands first, below it in red where not.
+
+    Args:
+        order: all nodes, source first.
+        truth: the true edges among them.
+    """
+    place = {node: k for k, node in enumerate(order, start=1)}
+    pairs = read(truth)[0]
+    wrong = list(order_errors(order, pairs).itertuples(index=False, name=None))
+    against = set(wrong)
+    right = [pair for pair in pairs if pair not in against]
+    drawn = right if len(right) <= MOST_ARCS else []
+    fig = go.Figure()
+    _arcs(fig, drawn, place, "parent stands first", roles.MUTED, 1, above=True)
+    _arcs(fig, wrong, place, "child stands first: an error", roles.WRONG, 2.5, above=False)
+    fig.add_scatter(
+        x=list(place.values()), y=[0] * len(order), mode="markers", showlegend=False,
+        marker={"color": [roles.WRONG if node in _ends(wrong) else roles.MUTED for node in order], "size": 6},
+        customdata=[theme.label(node) for node in order], hovertemplate="place %{x}: %{customdata}<extra></extra>",
+    )  # fmt: skip
+    every = -(-len(order) // LABELS)
+    fig.update_xaxes(
+        tickvals=list(range(1, len(order) + 1, every)), ticktext=[theme.label(node, 14) for node in order[::every]],
+        tickangle=-60, range=[0.3, len(order) + 0.7], showgrid=False, title="causal order, source first",
+    )  # fmt: skip
+    fig.update_yaxes(visible=False, range=[_low(wrong, place, len(order)), 1.05])
+    title = f"{how_many(len(wrong), 'true edge')} of {len(pairs):,} {_run(len(wrong))} against the order"
+    if drawn != right:
+        title += "; only these are drawn"
+    return roles.titled(fig, title, height=340)
+
+
+def _run(count: int) -> str:
+    return "runs" if count == 1 else "run"
+
+
+def _ends(pairs: Sequence[tuple[str, str]]) -> set[str]:
+    return {node for pair in pairs for node in pair}
+
+
+def _low(wrong: Sequence[tuple[str, str]], place: dict[str, int], nodes: int) -> float:
+    """Room below the line for the widest error."""
+    widest = max((abs(place[u] - place[v]) for u, v in wrong), default=0)
+    return -0.1 - widest / max(nodes - 1, 1)
+
+
+def _arcs(
+    fig: go.Figure, pairs: Sequence[tuple[str, str]], place: dict[str, int], name: str, colour: str, width: float,
+    *, above: bool,
+) -> None:  # fmt: skip
+    """Half ellipses as high as they are wide, all in one trace; a mark at the top of each says which edge it is."""
+    if not pairs:
+        return
+    ends = np.array([(place[u], place[v]) for u, v in pairs], dtype=float)
+    middle, half = ends.mean(axis=1), np.abs(ends[:, 1] - ends[:, 0]) / 2
+    height = (1 if above else -1) * 2 * half / max(len(place) - 1, 1)
+    angle = np.linspace(0, np.pi, 25)
+    gap = np.full((len(pairs), 1), np.nan)
+    fig.add_scatter(
+        x=np.hstack([middle[:, None] - half[:, None] * np.cos(angle), gap]).ravel(),
+        y=np.hstack([height[:, None] * np.sin(angle), gap]).ravel(),
+        mode="lines", name=name, hoverinfo="skip", line={"color": colour, "width": width},
+    )  # fmt: skip
+    fig.add_scatter(
+        x=middle, y=height, mode="markers", showlegend=False,
+        marker={"color": colour, "size": 7, "symbol": "triangle-right" if above else "triangle-left"},
+        customdata=pd.Series([f"{theme.label(u)} → {theme.label(v)}" for u, v in pairs]),
+        hovertemplate="%{customdata}<extra></extra>",
+    )  # fmt: skip

@@ -1,0 +1,117 @@
+"""What a known truth says of a result; each part is computed when it is first asked for, and kept with the result."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from functools import cached_property
+
+import networkx as nx
+import pandas as pd
+
+from disco import metrics
+from disco.errors import InputError
+from disco.figures import accuracy
+from disco.figures import graph as drawing
+from disco.parents.ocs import frequencies
+from disco.runs import Run
+
+
+@dataclass(frozen=True)
+class Known:
+    """A result held against the true edges among its nodes; read only.
+
+    Attributes:
+        run: whose table the truth belongs to.
+        order: the order of the result.
+        ocs: its candidates: fold, parent, child, ocs, z.
+        taus: the values of τ_Z that curves are drawn at.
+        edges: the true edges among the nodes, parent and child.
+        strangers: names in the truth that are no node of the result; edges with them are left out.
+        left_out: how many edges that is.
+    """
+
+    run: Run
+    order: list[str]
+    ocs: pd.DataFrame
+    taus: Sequence[float]
+    edges: pd.DataFrame
+    strangers: list[str]
+    left_out: int
+
+    @classmethod
+    def of(cls, run: Run, order: list[str], ocs: pd.DataFrame, taus: Sequence[float]) -> "Known | None":
+        """What is known of the truth of a run; None where nothing is."""
+        given = run.truth()
+        if given is None:
+            return None
+        nodes = set(order)
+        strangers = [name for name in dict.fromkeys([*given["parent"], *given["child"]]) if name not in nodes]
+        inside = given[given["parent"].isin(nodes) & given["child"].isin(nodes)].drop_duplicates(ignore_index=True)
+        return cls(run, order, ocs, taus, inside, strangers, len(given.drop_duplicates()) - len(inside))
+
+    @cached_property
+    def a_top(self) -> float | None:
+        """A_top of the order; None without a true edge."""
+        return metrics.a_top(self.order, self.edges) if len(self.edges) else None
+
+    @cached_property
+    def controls(self) -> dict[str, float]:
+        """A_top of sorting the columns, by what they are sorted by; empty where it cannot be had."""
+        try:
+            found = metrics.controls(self.run.table()[self.order], self.edges)
+        except (InputError, KeyError, OSError):
+            return {}
+        return {"mean": found["mean"], "variance": found["variance"], "variance − mean": found["excess"]}
+
+    @cached_property
+    def order_errors(self) -> pd.DataFrame:
+        """The true edges whose child stands first, which no threshold can find: parent, child."""
+        return metrics.order_errors(self.order, self.edges)
+
+    @cached_property
+    def wrong_removals(self) -> pd.DataFrame:
+        """The steps that removed a node with a true child left: step, node, children."""
+        return metrics.wrong_removals(self.order, self.edges)
+
+    def accuracy(self, tau_z: float) -> pd.DataFrame:
+        """Precision, recall and F1 along τ_Z for each π_min, `tau_z` among the values."""
+        if any(abs(tau_z - tau) < 1e-9 for tau in self.taus):
+            return self._accuracy
+        here = accuracy.along_thresholds(self.ocs, self.edges, [tau_z])
+        return pd.concat([self._accuracy, here]).sort_values(["pi_min", "tau_z"], ignore_index=True)
+
+    @cached_property
+    def _accuracy(self) -> pd.DataFrame:
+        return accuracy.along_thresholds(self.ocs, self.edges, self.taus)
+
+    @cached_property
+    def curve(self) -> pd.DataFrame:
+        """Precision and recall of the mean OCS at each of its values: threshold, precision, recall."""
+        return metrics.precision_recall(self.edges, self._scores)
+
+    @cached_property
+    def average_precision(self) -> float:
+        """The average precision of the mean OCS."""
+        return metrics.average_precision(self.edges, self._scores)
+
+    @cached_property
+    def chance(self) -> float:
+        """The share of true edges among the candidates: the precision of a blind choice."""
+        right = len(self.edges) - len(self.order_errors)
+        return right / max(len(self.order) * (len(self.order) - 1) // 2, 1)
+
+    @cached_property
+    def _scores(self) -> pd.DataFrame:
+        means = self.ocs.groupby(["parent", "child"], sort=False)["ocs"].mean()
+        return means.rename("score").reset_index()
+
+    def met(self, graph: nx.DiGraph) -> metrics.Counts:
+        """How many edges of a graph agree and disagree."""
+        return metrics.counts(self.edges, graph)
+
+    def verdicts(self, graph: nx.DiGraph) -> pd.DataFrame:
+        """What became of each edge, found or true: parent, child, verdict."""
+        return metrics.verdicts(self.edges, graph)
+
+    def judged(self, graph: nx.DiGraph, tau_z: float, missing: bool) -> nx.DiGraph:
+        """The graph with the verdict on each edge, with or without the missing true edges."""
+        return drawing.judged(graph, self.verdicts(graph), frequencies(self.ocs, tau_z), missing=missing)
