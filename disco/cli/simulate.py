@@ -24,7 +24,7 @@ def run(arguments: argparse.Namespace) -> None:
     """
     try:
         design = Design.from_dict(given_design(arguments))
-    except TypeError as error:  # only JSON can hold a value of a type that no option has
+    except (TypeError, AttributeError) as error:  # only JSON can hold a value of a type that no option has
         raise InputError(f"{arguments.design} is no design.json as this command writes it: {error}.") from None
     folder: Path = arguments.out
     if folder.exists() and (not folder.is_dir() or any(folder.iterdir())):
