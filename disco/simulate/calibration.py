@@ -3,7 +3,9 @@ variance tells nothing of the causal order.
 
 Equal means alone leave the variance rising along the order: a source varies by its law only, a child by its law and its
 parents. So the parents' effects are scaled until every child has the same variance, and each source gets a hidden
-standard normal cause of its own, scaled likewise.
+standard normal cause of its own, scaled likewise. What is left to sort by: the share of a column's variance that all
+others explain falls along the order (d = 50, ER3, n = 5,000: A_top .79 by falling R^2, but .5 by mean and variance),
+and in a mixed design each family's shape.
 
 Along the causal order each node is solved for on a sample drawn for this alone, of a fixed number of rows and streams
 of its own: it does not depend on the number of rows asked for, and fewer rows stay the first rows of more.

@@ -98,7 +98,9 @@ class ComPoisson(Law):
         """
         ends = self.nu * np.log(location), np.log(location) + (self.nu - 1) * np.log1p(location)
         low, high = np.minimum(*ends) - 1e-6, np.maximum(*ends) + 1e-6
-        eta = (low + high) / 2
+        # A start that is close where the mean is not small: the mode is near mean + (nu - 1) / (2 nu).
+        start = self.nu * np.log(np.maximum(location + (self.nu - 1) / (2 * self.nu), 1e-300))
+        eta = np.where((low < start) & (start < high), start, (low + high) / 2)
         for _ in range(200):
             logs = self._logs(eta, grid)
             weights = np.exp(logs - logs.max(axis=1, keepdims=True))

@@ -2,6 +2,7 @@
 
 import dataclasses
 import math
+import numbers
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import Any
@@ -42,7 +43,7 @@ class Design:
     seed: int = 0
 
     def __post_init__(self) -> None:
-        if self.graph not in GRAPHS:
+        if not isinstance(self.graph, str) or self.graph not in GRAPHS:
             raise InputError(f'graph must be one of {", ".join(GRAPHS)}; got "{self.graph}".')
         if self.graph == "own":
             self._take_own_graph()
@@ -62,6 +63,7 @@ class Design:
             raise InputError(f"The table would hold {cells:,} cells, more than {LARGEST_TABLE:,}: fewer rows or nodes.")
         self._take_names()
         self._check_families()
+        self._check_parameters()
         if self.unsortable:
             for name in ("random_signs", "equal_means", "equal_variances"):
                 self._set(name, True)
@@ -117,16 +119,17 @@ class Design:
 
     def _number(self, name: str, high: float) -> None:
         value = getattr(self, name)
-        number = not isinstance(value, bool) and isinstance(value, int | float | np.number)
+        number = not isinstance(value, bool) and isinstance(value, numbers.Real)
         if not number or not math.isfinite(value) or not 0 <= value <= high:
             raise InputError(f"{name} must be a number from 0 to {high:g}; got {value!r}.")
 
     def _take_own_graph(self) -> None:
-        if not self.edges:
+        if self.edges is None or not len(self.edges):
             raise InputError('Graph "own" needs its edges: give at least one pair (parent, child).')
-        if any(len(edge) != 2 for edge in self.edges):
-            raise InputError("Each edge is a pair (parent, child).")
-        edges = tuple((str(parent), str(child)) for parent, child in self.edges)
+        try:
+            edges = tuple((str(parent), str(child)) for parent, child in self.edges)
+        except (TypeError, ValueError):
+            raise InputError("Each edge of an own graph is a pair (parent, child).") from None
         names = self.names or tuple(dict.fromkeys(node for edge in edges for node in edge))
         self._set("edges", edges)
         self._set("names", names)
@@ -160,14 +163,21 @@ class Design:
             raise InputError(f'There is no family "{unknown[0]}"; there are {", ".join(FAMILIES)}.')
         if isinstance(self.family, str) and self.family.count(",") >= self.nodes:
             raise InputError(f"{self.family.count(',') + 1} families for {self.nodes} nodes: give at most one a node.")
-        families = [FAMILIES[key] for key in self.keys()]
-        if len({family.law.continuous for family in families}) > 1:
+        if len({FAMILIES[key].law.continuous for key in self.keys()}) > 1:
             raise InputError("A table holds counts or continuous values, not both: choose families of one kind.")
         unscalable = [key for key in self.keys() if not FAMILIES[key].law.scalable]
         if self.exposure and unscalable:
             raise InputError(
                 f'An exposure multiplies a mean, which "{unscalable[0]}" does not allow: set exposure to 0.'
             )
+        processes = [key for key in self.keys() if FAMILIES[key].index.feature is None]
+        if self.interactions and processes:
+            raise InputError(f'The functions of "{processes[0]}" are not additive anyway: set interactions to 0.')
+
+    def _check_parameters(self) -> None:
+        if not isinstance(self.parameters, Mapping):
+            raise InputError(f"parameters must be a mapping of names to numbers; got {self.parameters!r}.")
+        families = [FAMILIES[key] for key in self.keys()]
         for name in self.parameters:
             if not any(name in family.parameters for family in families):
                 known = ", ".join(dict.fromkeys(item for family in families for item in family.parameters))

@@ -63,12 +63,12 @@ class Mechanism:
 
     def _refuse_explosion(self, location: np.ndarray) -> None:
         """Refuse a mean beyond what memory, integers and the reader can take."""
-        row = int(location.argmax())
-        if not location[row] <= self.law.largest_location:
+        largest = location.max()
+        if not largest <= self.law.largest_location:
             raise InputError(
-                f'The mean of "{self.name}" grows to {self.law.mean(location[row]):,.0f} in row {row + 1}, more than '
-                f"{self.law.largest_location:,.0f}: lower k or scale, shorten the paths, or take a family with a "
-                "bounded mean (poisson-exp, nb-exp, a binomial)."
+                f'The mean of "{self.name}" grows to {self.law.mean(largest):,.0f} in some rows, more than '
+                f"{self.law.largest_location:,.0f}: lower k, scale or exposure, or take a family with a bounded mean "
+                "(poisson-exp, nb-exp, a binomial)."
             )
 
 

@@ -2,6 +2,7 @@
 
 import dataclasses
 import math
+import numbers
 from dataclasses import dataclass
 from typing import Any
 
@@ -24,7 +25,7 @@ class Parameter:
         Raises:
             InputError: it is no number, or outside the range.
         """
-        number = not isinstance(value, bool) and isinstance(value, int | float) and math.isfinite(value)
+        number = not isinstance(value, bool) and isinstance(value, numbers.Real) and math.isfinite(value)
         if not number or not self.low <= value <= self.high or (self.whole and value != round(value)):
             kind = "a whole number" if self.whole else "a number"
             raise InputError(
