@@ -102,12 +102,14 @@ def edges_along(model: DISCO, order: Sequence[str], bench: Bench) -> pd.DataFram
     """The edges that OCS keeps along a given order, at the fit's own boundary and thresholds."""
     settings, names = model.settings_, sorted(model.feature_names_in_)
     scores = NetworkScores(model.joint_, model.projection_, settings)
-    numbers, found = [names.index(name) for name in order], {}
+    numbers, found, curvature = [names.index(name) for name in order], {}, {}
     for child, values in ocs.candidate_scores(scores, model._held_out, numbers, settings):
         if not bench.goes_on():
             raise FitStopped("Stopped while parents were scored.")
-        found[names[child]] = values[settings.boundary]
-    return ocs.select(ocs.tidy(found, order), settings.tau_z, settings.pi_min)
+        found[names[child]] = values["ocs", settings.boundary]
+        curvature[names[child]] = values["curvature", settings.boundary]
+    table = ocs.tidy(found, curvature, order, settings.parent_rule)
+    return ocs.select(table, *ocs.own_thresholds(table, settings))
 
 
 def read_transformed(row: "Row", known: Known, runs: list[Run], bench: Bench) -> dict[str, Any]:

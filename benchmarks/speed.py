@@ -58,7 +58,7 @@ def threshold_move(nodes: int, folds: int = 3, repeats: int = 20) -> dict:
     random = np.random.default_rng(0)
     order = [f"n{place}" for place in range(nodes)]
     found = {child: random.gamma(2.0, 0.1, (folds, place)) for place, child in enumerate(order) if place}
-    ocs: pd.DataFrame = parent_scores.tidy(found, order)
+    ocs: pd.DataFrame = parent_scores.tidy(found, found, order)
     times = []
     for tau in np.linspace(0.5, 3, repeats):
         start = time.perf_counter()

@@ -28,6 +28,7 @@ from disco.settings import Settings
 
 BOUNDARIES = ("clipped", "admissible")
 CRITERIA = ("ccs", "constant")
+PAIR_SCORES = ("ocs", "curvature")
 _ROWS_AT_ONCE = {"cpu": 1 << 13, "cuda": 1 << 17}  # rows through the hidden layers in one call, a fold
 
 
@@ -227,16 +228,20 @@ def diagonal(scores: Scores, held_out: HeldOut, remaining: Sequence[int], nodes:
 
 @full_float32()
 def off_diagonal(scores: Scores, held_out: HeldOut, remaining: Sequence[int], node: int, levels: int) -> Tensor:
-    """|Ĥ_{ij,R}| for i = `node` and every j ∈ R at every held-out row, averaged over noise levels, (F, n, |R|).
+    """|Ĥ_{ij,R}| and Ĥ_{ij,R} for i = `node` and every j ∈ R at every held-out row, averaged over the noise levels.
 
     By the commuting-difference identity one shifted batch, in coordinate i, serves all j.
+
+    Returns:
+        (2, F, n, |R|).
     """
     parts = []
     for part in row_parts(held_out, levels):
         ranks = held_out.ranks[:, part]
         after, before = scores.entries_after(ranks, remaining, node), scores.entries(ranks, remaining)
-        parts.append((after - before).abs().mean(dim=1))
-    return torch.cat(parts, dim=1)
+        change = after - before
+        parts.append(torch.stack([change.abs().mean(dim=1), change.mean(dim=1)]))
+    return torch.cat(parts, dim=2)
 
 
 def counted(held_out: HeldOut, top: Tensor, nodes: Sequence[int], steps: int, boundary: str) -> Tensor:
@@ -297,20 +302,19 @@ def sink_scores(
 
 def off_diagonal_scores(
     scores: Scores, held_out: HeldOut, remaining: Sequence[int], node: int, settings: Settings
-) -> dict[str, np.ndarray]:
-    """OCS_{j→i} of i = `node` and every other j ∈ R with either boundary (Eq. empirical-ocs).
+) -> dict[tuple[str, str], np.ndarray]:
+    """OCS_{j→i} of i = `node` and every other j ∈ R (Eq. empirical-ocs), and the mean curvature without absolute value.
 
     Returns:
-        boundary → (F, |R|) float64, NaN at i itself and where no row is admissible.
+        ("ocs" or "curvature", boundary) → (F, |R|) float64, NaN at i itself and where no row is admissible.
     """
-    magnitude = off_diagonal(scores, held_out, remaining, node, settings.noise_levels).double()
+    values = off_diagonal(scores, held_out, remaining, node, settings.noise_levels).double()
     place = list(remaining).index(node)
     result = {}
     for boundary in BOUNDARIES:
         included = counted(held_out, scores.top, remaining, 1, boundary)
         included = included & included[..., [place]]
-        total = torch.where(included, magnitude, 0.0).sum(dim=1)
-        mean = (total / included.sum(dim=1)).cpu().numpy()
-        mean[:, place] = math.nan
-        result[boundary] = mean
+        means = torch.where(included, values, 0.0).sum(dim=2) / included.sum(dim=1)
+        means[..., place] = math.nan
+        result |= {(kind, boundary): mean for kind, mean in zip(PAIR_SCORES, means.cpu().numpy(), strict=True)}
     return result

@@ -46,7 +46,7 @@ class Recovery:
         order: node names, source first.
         ccs: step, remaining, node, fold, score, chosen.
         criteria: step, node, fold, and the score by criterion and boundary; NaN where unavailable.
-        ocs: fold, parent, child, ocs, z.
+        ocs: fold, parent, child, ocs, curvature (without absolute value), z.
     """
 
     order: list[str]
@@ -149,7 +149,7 @@ class DISCO:
         self._folds: list[FoldRanks] = fold_ranks(self._counts, fold_of_row, settings)
         self._held_out = HeldOut.of(self._folds, settings, self.device_)
         self._sink_scores: dict[tuple[int, ...], dict[tuple[str, str], np.ndarray]] = {}
-        self._parent_scores: dict[tuple[int, ...], dict[str, np.ndarray]] = {}
+        self._parent_scores: dict[tuple[int, ...], dict[tuple[str, str], np.ndarray]] = {}
 
     def _check_memory(self) -> None:
         needed = peak_bytes(*self._counts.shape, self.settings_, self.device_)
@@ -250,24 +250,25 @@ class DISCO:
             if not goes_on:
                 raise FitStopped(f"Stopped in the ordering stage after step {len(steps)} of {nodes - 1}.")
         order = order_of(steps)
-        found = self._candidates(scores, order, boundary, report)
-        names = [self._names[node] for node in order]
+        found, curvature = self._candidates(scores, order, boundary, report)
+        names, rule = [self._names[node] for node in order], self.settings_.parent_rule
         ccs, criteria = _ccs_frame(steps, self._names, criterion, boundary), _criteria_frame(steps, self._names)
-        return Recovery(names, ccs, criteria, parent_scores.tidy(found, names))
+        return Recovery(names, ccs, criteria, parent_scores.tidy(found, curvature, names, rule))
 
     def _candidates(
         self, scores: NetworkScores, order: Sequence[int], boundary: str, report: Report
-    ) -> dict[str, np.ndarray]:
-        """OCS of every child's predecessors, (folds, predecessors) each, in causal order."""
-        found = {}
+    ) -> tuple[dict[str, np.ndarray], dict[str, np.ndarray]]:
+        """OCS and mean curvature of every child's predecessors, (folds, predecessors) each, in causal order."""
+        found, curvature = {}, {}
         walk = parent_scores.candidate_scores(scores, self._held_out, order, self.settings_, self._parent_scores)
         for place, (child, values) in enumerate(walk, start=1):
             predecessors = [self._names[node] for node in order[:place]]
-            parent_scores.check_available(values[boundary], self._names[child], predecessors, boundary)
-            found[self._names[child]] = values[boundary]
+            parent_scores.check_available(values["ocs", boundary], self._names[child], predecessors, boundary)
+            found[self._names[child]] = values["ocs", boundary]
+            curvature[self._names[child]] = values["curvature", boundary]
             if not report.step("parents", place, len(order) - 1, place / (len(order) - 1)):
                 raise FitStopped(f"Stopped in the parents stage after node {place} of {len(order) - 1}.")
-        return found
+        return found, curvature
 
     def _read_sinks(self, store: Checkpoint) -> None:
         for key, remaining in store.tensors.items():
@@ -278,13 +279,14 @@ class DISCO:
     def _adopt(self, recovery: Recovery) -> None:
         self.order_, self.ccs_, self.criteria_ = recovery.order, recovery.ccs, recovery.criteria
         self.ocs_ = recovery.ocs
-        self.edges_ = parent_scores.select(self.ocs_, self.settings_.tau_z, self.settings_.pi_min)
+        self.edges_ = parent_scores.select(self.ocs_, *parent_scores.own_thresholds(self.ocs_, self.settings_))
         self.adjacency_ = graphs.adjacency(self.graph()).loc[self.feature_names_in_, self.feature_names_in_]
 
     def graph(self, tau_z: float | None = None, pi_min: float | None = None) -> nx.DiGraph:
-        """The DAG at some thresholds; edges carry `ocs`, `z` (means over folds) and `frequency`."""
-        tau_z = self.settings_.tau_z if tau_z is None else tau_z
-        pi_min = self.settings_.pi_min if pi_min is None else pi_min
+        """The DAG at some thresholds, or the fit's own; edges carry `ocs`, `z` (means over folds) and `frequency`."""
+        own_tau_z, own_pi_min = parent_scores.own_thresholds(self.ocs_, self.settings_)
+        tau_z = own_tau_z if tau_z is None else tau_z
+        pi_min = own_pi_min if pi_min is None else pi_min
         return graphs.build(self.order_, parent_scores.select(self.ocs_, tau_z, pi_min))
 
     def curvature(self, node: str, remaining: Sequence[str]) -> pd.DataFrame:

@@ -17,6 +17,7 @@ CHOICES = {
     "transform": ("rank", "quantile", "none"),
     "boundary": ("clipped", "admissible"),
     "criterion": ("ccs", "constant"),
+    "parent_rule": ("iqr", "jackknife"),
 }
 
 
@@ -81,8 +82,10 @@ class Settings:
     evaluation_rows: int | None = None  # at most, a fold; None uses every held-out row
 
     # Parent Selection
-    tau_z: float = 2.0
+    parent_rule: str = "iqr"  # iqr, the paper's | jackknife, beyond the paper
+    tau_z: float = 2.0  # of the rule iqr
     pi_min: float = 1.0
+    fdr: float = 0.1  # nominal false discovery rate of the rule jackknife
 
     # Monitoring only: no rule of the method reads these losses
     monitor_every: int = 20
@@ -171,9 +174,9 @@ _AT_LEAST = {
 _POSITIVE = (
     "sigma_min", "sigma_max", "joint_learning_rate", "joint_learning_rate_end", "joint_gradient_norm",
     "projection_learning_rate", "projection_learning_rate_end", "projection_gradient_norm", "log_clip",
-    "noise_min", "noise_max", "pi_min",
+    "noise_min", "noise_max", "pi_min", "fdr",
 )  # fmt: skip
-_SHARES = ("time_min", "validation_share", "full_set_probability", "pi_min")
+_SHARES = ("time_min", "validation_share", "full_set_probability", "pi_min", "fdr")
 
 
 def _check_type(field: dataclasses.Field, value: Any) -> None:

@@ -37,7 +37,7 @@ def candidates(order: list[str], folds: int = 3, seed: int = 0) -> pd.DataFrame:
         values = rng.gamma(3.0, 0.01, (folds, place))
         values[:, 0] += 0.3
         found[order[place]] = values
-    return tidy(found, order)
+    return tidy(found, found, order)
 
 
 def curvature(levels: int, within: float, rows: int = 600, seed: int = 0) -> pd.DataFrame:

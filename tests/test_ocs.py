@@ -1,9 +1,22 @@
 import numpy as np
 import pandas as pd
 import pytest
+from scipy.stats import norm
 
 from disco.errors import ScoreUnavailable
-from disco.parents.ocs import check_available, frequencies, robust_scale, select, sensitivity, standardise, tidy
+from disco.parents import jackknife
+from disco.parents.ocs import (
+    check_available,
+    frequencies,
+    own_thresholds,
+    robust_scale,
+    select,
+    sensitivity,
+    standardise,
+    tidy,
+    with_z,
+)
+from disco.settings import Settings
 
 
 def test_z_is_median_and_interquartile_range():
@@ -71,7 +84,7 @@ def test_sensitivity_counts_what_selection_keeps():
 
 def test_tidy_follows_the_order():
     found = {"b": np.array([[0.5], [0.6]]), "c": np.array([[0.1, 0.9], [0.2, 0.8]])}
-    ocs = tidy(found, ["a", "b", "c"])
+    ocs = tidy(found, found, ["a", "b", "c"])
     assert ocs[["fold", "parent", "child", "ocs"]].to_numpy().tolist() == [
         [1, "a", "b", 0.5], [1, "a", "c", 0.1], [1, "b", "c", 0.9],
         [2, "a", "b", 0.6], [2, "a", "c", 0.2], [2, "b", "c", 0.8],
@@ -82,3 +95,63 @@ def test_tidy_follows_the_order():
 def test_an_unavailable_edge_is_named():
     with pytest.raises(ScoreUnavailable, match="The OCS of 'b' → 'c' is unavailable in held-out fold 2: no row is adm"):
         check_available(np.array([[1.0, 1.0], [1.0, np.nan]]), "c", ["a", "b"], "admissible")
+
+
+def agreeing(rng, nodes=12, effect=0.0, edges=(), noise=None):
+    """Mean curvatures as fold networks would give: a truth of each pair and noise of its parent's and child's scale."""
+    order = [f"n{k}" for k in range(nodes)]
+    scale = np.exp(rng.normal(0, 0.7, nodes)) if noise is None else np.full(nodes, noise)
+    curvature = {}
+    for place in range(1, nodes):
+        values = rng.normal(size=(3, place)) * scale[:place] * scale[place]
+        for parent in range(place):
+            if (parent, place) in edges:
+                values[:, parent] += effect * scale[parent] * scale[place]
+        curvature[order[place]] = values
+    return order, curvature, tidy({k: np.abs(v) for k, v in curvature.items()}, curvature, order, "jackknife")
+
+
+def test_the_jackknife_z_is_the_mean_over_its_standard_error():
+    # With one common noise the smoothed variance of many pairs is that of a delete-group jackknife: of independent
+    # fold values with variance 1 it estimates (B - 1)^2 / B = 4 / 3, so |mean| / s has scale sqrt(1/3 / (4/3)) = 1/2.
+    _, _, table = agreeing(np.random.default_rng(0), nodes=60, noise=1.0)
+    z = table.loc[table["fold"] == 1, "z"]
+    assert np.sqrt((z**2).mean()) == pytest.approx(0.5, abs=0.03)
+    assert table.groupby(["parent", "child"])["z"].nunique().max() == 1
+
+
+def test_the_jackknife_z_does_not_depend_on_the_units_of_a_node():
+    order, curvature, table = agreeing(np.random.default_rng(1))
+    rescaled = {child: values * 100.0 for child, values in curvature.items()}
+    again = tidy(curvature, rescaled, order, "jackknife")
+    assert np.allclose(again["z"], table["z"])
+    stretched = {c: v * (50.0 if c == "n9" else 1.0) for c, v in curvature.items()}
+    moved = tidy(curvature, stretched, order, "jackknife")
+    ratio = (moved["z"] / table["z"])[table["child"] == "n9"]
+    assert ratio.between(0.5, 3).all()
+
+
+def test_the_jackknife_finds_edges_among_few_candidates_and_hardly_any_where_there_are_none():
+    settings = Settings(parent_rule="jackknife")
+    edges = {(0, 1), (0, 2), (1, 2), (2, 3), (1, 3), (3, 8), (5, 11)}
+    *_, table = agreeing(np.random.default_rng(2), effect=12.0, edges=edges)
+    kept = select(table, *own_thresholds(table, settings))
+    assert {(int(p[1:]), int(c[1:])) for p, c in kept[["parent", "child"]].itertuples(index=False)} == edges
+    empty = [agreeing(np.random.default_rng(seed))[2] for seed in range(10)]
+    assert sum(len(select(table, *own_thresholds(table, settings))) for table in empty) <= 2
+
+
+def test_the_threshold_is_that_of_benjamini_and_hochberg():
+    p = np.array([0.001, 0.008, 0.039, 0.041, 0.2, 0.9])
+    z = norm.isf(p / 2)
+    assert norm.sf(jackknife.threshold(z, 0.05)) * 2 == pytest.approx(0.05 * 2 / 6)
+    assert (z > jackknife.threshold(z, 0.05)).sum() == 2
+    assert (z > jackknife.threshold(z, 0.1)).sum() == 4
+    assert norm.sf(jackknife.threshold(z[4:], 0.05)) * 2 == pytest.approx(0.05 / 2)
+
+
+def test_either_rule_can_be_had_from_the_same_scores():
+    order, curvature, table = agreeing(np.random.default_rng(3))
+    papers = tidy({k: np.abs(v) for k, v in curvature.items()}, curvature, order, "iqr")
+    assert with_z(table, "iqr").equals(papers) and with_z(papers, "jackknife")["z"].equals(table["z"])
+    assert own_thresholds(papers, Settings(tau_z=1.5, pi_min=0.5)) == (1.5, 0.5)

@@ -65,7 +65,7 @@ def test_its_files_are_those_promised_and_readable(small_table, small_truth, tin
     columns = {
         "order": ["position", "node"],
         "ccs": ["step", "remaining", "node", "fold", "score", "chosen"],
-        "ocs": ["fold", "parent", "child", "ocs", "z"],
+        "ocs": ["fold", "parent", "child", "ocs", "curvature", "z"],
         "edges": ["parent", "child", "ocs", "frequency", "z"],
     }
     for name, expected in columns.items():

@@ -70,8 +70,8 @@ def chosen_graph(run: Run, arguments: argparse.Namespace) -> nx.DiGraph:
         InputError: it has no result, or a threshold is out of range.
     """
     given = {name: value for name in ("tau_z", "pi_min") if (value := getattr(arguments, name)) is not None}
-    settings = run.settings.replace(**given)
-    return run.graph(settings.tau_z, settings.pi_min)
+    run.settings.replace(**given)
+    return run.graph(given.get("tau_z"), given.get("pi_min"))
 
 
 def chosen_columns(table: pd.DataFrame, names: str | None) -> pd.DataFrame:

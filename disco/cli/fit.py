@@ -85,7 +85,11 @@ def print_result(run: Run) -> None:
     settings, status, edges = run.settings, run.status(), run.edges()
     print(f"Causal order, source first: {', '.join(run.order())}")
     count = "1 edge" if len(edges) == 1 else f"{len(edges)} edges"
-    print(f"{count} with Z > {settings.tau_z:g} in a share {settings.pi_min:.3g} of {settings.folds} folds:")
+    tau_z, pi_min = run.thresholds()
+    if settings.parent_rule == "jackknife":
+        print(f"{count} with jackknife Z > {tau_z:.3g}, a false discovery rate of {settings.fdr:g}:")
+    else:
+        print(f"{count} with Z > {tau_z:g} in a share {pi_min:.3g} of {settings.folds} folds:")
     for edge in edges.itertuples():
         print(f"  {edge.parent} -> {edge.child}  OCS {edge.ocs:.4g}, Z {edge.z:.3g}, frequency {edge.frequency:.3g}")
     if settings.preset != "paper":

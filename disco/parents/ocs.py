@@ -7,6 +7,9 @@ Within a fold and a child i, the scores of the candidates j ∈ Pred(i) are stan
 with s_i their interquartile range, falling back to the scaled median absolute deviation, the standard
 deviation and 1 where it is degenerate. A single candidate is not centred and takes the median scale of the
 children with two or more candidates. An edge is kept when Z > τ_Z in a share π_min of the folds.
+
+This is the rule `iqr`. The rule `jackknife` (`disco.parents.jackknife`) takes another Z, with a threshold found from a
+false discovery rate; what reads Z is the same for both.
 """
 
 from collections.abc import Iterator, Sequence
@@ -16,6 +19,7 @@ import pandas as pd
 
 from disco.curvature import HeldOut, Scores, off_diagonal_scores
 from disco.errors import ScoreUnavailable
+from disco.parents import jackknife
 from disco.settings import Settings
 
 _DEGENERATE = 1e-12
@@ -27,15 +31,15 @@ def candidate_scores(
     held_out: HeldOut,
     order: Sequence[int],
     settings: Settings,
-    known: dict[tuple[int, ...], dict[str, np.ndarray]] | None = None,
-) -> Iterator[tuple[int, dict[str, np.ndarray]]]:
-    """OCS of every predecessor of every node but the source, node by node along the order.
+    known: dict[tuple[int, ...], dict[tuple[str, str], np.ndarray]] | None = None,
+) -> Iterator[tuple[int, dict[tuple[str, str], np.ndarray]]]:
+    """OCS and mean curvature of every predecessor of every node but the source, node by node along the order.
 
     Args:
         known: scores already evaluated, by (child, *R ascending); new ones are added.
 
     Yields:
-        (child, boundary → (folds, predecessors)), predecessors in causal order.
+        (child, ("ocs" or "curvature", boundary) → (folds, predecessors)), predecessors in causal order.
     """
     for place in range(1, len(order)):
         child, predecessors = order[place], list(order[:place])
@@ -45,7 +49,7 @@ def candidate_scores(
         key = (child, *remaining)
         if key not in known:
             known[key] = off_diagonal_scores(scores, held_out, remaining, child, settings)
-        yield child, {boundary: values[:, columns] for boundary, values in known[key].items()}
+        yield child, {which: values[:, columns] for which, values in known[key].items()}
 
 
 def check_available(values: np.ndarray, child: str, predecessors: Sequence[str], boundary: str) -> None:
@@ -63,24 +67,52 @@ def check_available(values: np.ndarray, child: str, predecessors: Sequence[str],
         )
 
 
-def tidy(found: dict[str, np.ndarray], order: Sequence[str]) -> pd.DataFrame:
+def tidy(
+    found: dict[str, np.ndarray], curvature: dict[str, np.ndarray], order: Sequence[str], rule: str = "iqr"
+) -> pd.DataFrame:
     """The scores of all candidates with their Z as one frame.
 
     Args:
-        found: child → (folds, predecessors), predecessors in causal order.
+        found: the OCS, child → (folds, predecessors), predecessors in causal order.
+        curvature: the mean curvature, the same.
         order: node names, source first.
+        rule: which Z: iqr or jackknife.
 
     Returns:
-        Columns fold (from 1), parent, child, ocs, z.
+        Columns fold (from 1), parent, child, ocs, curvature, z.
     """
     folds = next(iter(found.values())).shape[0]
-    parts = []
-    for fold in range(folds):
-        standardised = standardise([found[child][fold] for child in order[1:]])
-        for place, (child, z) in enumerate(zip(order[1:], standardised, strict=True), start=1):
-            part = {"fold": fold + 1, "parent": list(order[:place]), "child": child, "ocs": found[child][fold], "z": z}
-            parts.append(pd.DataFrame(part))
-    return pd.concat(parts, ignore_index=True)
+    parts = [
+        pd.DataFrame({
+            "fold": fold + 1, "parent": list(order[:place]), "child": child,
+            "ocs": found[child][fold], "curvature": curvature[child][fold],
+        })
+        for fold in range(folds)
+        for place, child in enumerate(order[1:], start=1)
+    ]  # fmt: skip
+    return with_z(pd.concat(parts, ignore_index=True), rule)
+
+
+def with_z(ocs: pd.DataFrame, rule: str) -> pd.DataFrame:
+    """The candidates with the Z of a rule.
+
+    Args:
+        ocs: columns fold, parent, child, ocs, curvature; a fold's children in causal order.
+        rule: iqr or jackknife.
+    """
+    if rule == "jackknife":
+        return ocs.assign(z=jackknife.z_scores(ocs))
+    z = []
+    for _, fold in ocs.groupby("fold", sort=False):
+        z += standardise([values["ocs"].to_numpy() for _, values in fold.groupby("child", sort=False)])
+    return ocs.assign(z=np.concatenate(z))
+
+
+def own_thresholds(ocs: pd.DataFrame, settings: Settings) -> tuple[float, float]:
+    """(τ_Z, π_min) of a fit: the settings', or for the jackknife the τ_Z of its false discovery rate."""
+    if settings.parent_rule == "jackknife":
+        return jackknife.threshold(ocs.loc[ocs["fold"] == 1, "z"].to_numpy(), settings.fdr), settings.pi_min
+    return settings.tau_z, settings.pi_min
 
 
 def standardise(candidates: Sequence[np.ndarray]) -> list[np.ndarray]:

@@ -185,7 +185,7 @@ class Run:
         return read_frame(self._results(variant) / "criteria.csv", ("node",))
 
     def ocs(self, variant: str | None = None) -> pd.DataFrame:
-        """fold, parent, child, ocs, z: every candidate."""
+        """fold, parent, child, ocs, curvature, z: every candidate."""
         return read_frame(self._results(variant) / "ocs.csv", ("parent", "child"))
 
     def edges(
@@ -194,10 +194,13 @@ class Run:
         """parent, child, ocs, z, frequency: the selected edges, at the run's thresholds unless given."""
         if tau_z is None and pi_min is None:
             return results.stored_edges(self._results(variant))
-        settings = self.settings
-        return results.select(
-            self.ocs(variant), settings.tau_z if tau_z is None else tau_z, settings.pi_min if pi_min is None else pi_min
-        )
+        own_tau_z, own_pi_min = self.thresholds(variant)
+        tau_z, pi_min = own_tau_z if tau_z is None else tau_z, own_pi_min if pi_min is None else pi_min
+        return results.select(self.ocs(variant), tau_z, pi_min)
+
+    def thresholds(self, variant: str | None = None) -> tuple[float, float]:
+        """Its own (τ_Z, π_min): those of its settings, or what its false discovery rate gives."""
+        return results.own_thresholds(self.ocs(variant), self.settings)
 
     def graph(
         self, tau_z: float | None = None, pi_min: float | None = None, variant: str | None = None

@@ -37,11 +37,18 @@ def select(ocs: pd.DataFrame, tau_z: float, pi_min: float) -> pd.DataFrame:
     return select_edges(ocs, tau_z, pi_min)
 
 
+def own_thresholds(ocs: pd.DataFrame, settings: Settings) -> tuple[float, float]:
+    """(τ_Z, π_min) of a fit."""
+    from disco.parents.ocs import own_thresholds as of_fit
+
+    return of_fit(ocs, settings)
+
+
 def save(folder: Path, recovery: "Recovery", settings: Settings) -> None:
     """Write a recovered order and its scores as a folder that is wholly there or not."""
     folder.parent.mkdir(exist_ok=True)
     beside = Path(tempfile.mkdtemp(prefix=".", suffix=".tmp", dir=folder.parent))
-    edges = select(recovery.ocs, settings.tau_z, settings.pi_min)
+    edges = select(recovery.ocs, *own_thresholds(recovery.ocs, settings))
     _frames(beside, list(recovery.order), recovery.ccs, recovery.criteria, recovery.ocs, edges)
     shutil.rmtree(folder, ignore_errors=True)
     try:
