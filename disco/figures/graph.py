@@ -203,7 +203,9 @@ def _svg_edge(edge: Edge, places: Places) -> str:
     colour, dash = edge.look
     tail = ""
     if edge.verdict == "reversed":
-        tail = f'<circle cx="{start[0]:.1f}" cy="{start[1]:.1f}" r="{3 + edge.width / 2:.1f}" fill="{colour}"/>'
+        radius = 3 + edge.width / 2
+        x, y = np.array(start) + along * radius
+        tail = f'<circle cx="{x:.1f}" cy="{y:.1f}" r="{radius:.1f}" fill="{colour}"/>'
     return (
         f'<g stroke-opacity="0.75"><title>{_xml(edge.words())}</title>'
         f'<line x1="{start[0]:.1f}" y1="{start[1]:.1f}" x2="{neck[0]:.1f}" y2="{neck[1]:.1f}" stroke="{colour}" '

@@ -32,7 +32,7 @@ def against_truth(result: Result, known: Known) -> None:
     st.button(
         f"Step {first['step']}, the first wrong removal", icon=":material/arrow_downward:", key="first_wrong",
         on_click=step_player.go, args=(result, int(first["step"])),
-        help="Later removals may be wrong because of it: shows it below, with the scores that decided it.",
+        help="Shows that step below. Later removals may be wrong because of it.",
     )  # fmt: skip
 
 
