@@ -70,10 +70,10 @@ def f1(table: pd.DataFrame, tau_z: float, pi_min: float) -> go.Figure:
     fig.update_xaxes(title="threshold τ_Z on the standardised OCS", zeroline=False)
     fig.update_yaxes(range=[-0.03, 1.03], title=None)
     best = table.loc[table["f1"].idxmax()] if table["f1"].notna().any() else None
-    said = f"F1 is {number(here['f1'])} at τ_Z = {tau_z:g}"
+    said = f"F1 is {number(here['f1'])} at τ_Z = {tau_z:.3g}"
     if best is not None:
         where = share(round(best["pi_min"] * folds), folds)
-        said += f"; the highest is {number(best['f1'])} at {best['tau_z']:g} in {where} folds"
+        said += f"; the highest is {number(best['f1'])} at {best['tau_z']:.3g} in {where} folds"
     return roles.titled(fig, said, height=360)
 
 
@@ -119,7 +119,7 @@ def precision_recall(
         hovertemplate="τ_Z = %{customdata:.2f}: precision %{y:.3f}, recall %{x:.3f}<extra></extra>",
     )  # fmt: skip
     fig.add_scatter(
-        x=[here["recall"]], y=[here["precision"]], mode="markers", name=f"τ_Z = {tau_z:g}",
+        x=[here["recall"]], y=[here["precision"]], mode="markers", name=f"τ_Z = {tau_z:.3g}",
         marker={"color": roles.ACCENT, "size": 12, "symbol": "diamond"},
         hovertemplate="now: precision %{y:.3f}, recall %{x:.3f}<extra></extra>",
     )  # fmt: skip
