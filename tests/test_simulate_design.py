@@ -186,6 +186,11 @@ def test_equal_means_alone_leave_the_variance_sortable():
             {"equal_means": True, "family": "poisson-exp", "parameters": {"source": 900}},
             "cannot be as high as 900, that of a source: lower source",
         ),
+        (
+            {"graph": "chain", "nodes": 4, "unsortable": True, "parameters": {"scale": 0, "source": 1000}}
+            | {"family": {"x1": "geometric", "x2": "zip", "x3": "zip", "x4": "geometric"}},
+            r'The variance of "x\d" cannot be as',
+        ),
     ],
 )
 def test_a_mean_that_cannot_be_is_said_before_it_is_drawn(changes, sentence):

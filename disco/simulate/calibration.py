@@ -137,13 +137,14 @@ def _with_both(mechanism: Mechanism, drift: np.ndarray, exposure: np.ndarray, ta
         return _moments(solved, solved.location(drift, exposure)).variance - target.variance
 
     high = max(mechanism.scale, 1e-3)
-    while excess(high) < 0:
+    while excess(high) < 0 and high < LARGEST_SCALE:
         high *= 2
-        if high > LARGEST_SCALE:
-            raise InputError(
-                f'The variance of "{mechanism.name}" cannot be as high as {target.variance:.3g} at a mean of '
-                f"{target.mean:.3g}: take equal means without equal variances, or one family."
-            )
+    bound = "low" if excess(0.0) > 0 else "high" if excess(high) < 0 else ""
+    if bound:
+        raise InputError(
+            f'The variance of "{mechanism.name}" cannot be as {bound} as {target.variance:.3g} at a mean of '
+            f"{target.mean:.3g}, as the other nodes have it: take equal means without equal variances, or one family."
+        )
     return at(float(brentq(excess, 0.0, high, xtol=1e-4)))
 
 

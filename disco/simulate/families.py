@@ -93,7 +93,7 @@ EXP_PROCESS = Index(
     0.0,
     0.0,
     0.0,
-    lambda z: 2 * np.exp(np.minimum(z / 2, 700.0)),  # no overflow while a mean is solved for
+    lambda z: 2 * np.exp(np.minimum(z / 2, 300.0)),  # no overflow while a mean is solved for
     Parameter(SOURCE_MEAN, 2.0, 0.01, 1000),
 )
 

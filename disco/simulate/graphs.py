@@ -63,7 +63,9 @@ def erdos_renyi_exact(nodes: int, k: float, rng: np.random.Generator) -> Drawn:
     if edges < 0 or abs(edges - round(edges)) > 1e-9:
         raise InputError(f"k times the number of nodes is the number of edges; {k:g} times {nodes} is not one.")
     if round(edges) > pairs:
-        raise InputError(f"{nodes} nodes have {pairs:,} pairs, but k = {k:g} asks for {edges:,.0f} edges: lower k.")
+        raise InputError(
+            f"{nodes} nodes allow at most {pairs:,} edges, but k = {k:g} asks for {edges:,.0f} edges: lower k."
+        )
     order = rng.permutation(nodes)
     earlier, later = np.triu_indices(nodes, 1)
     chosen = rng.choice(pairs, size=round(edges), replace=False)
