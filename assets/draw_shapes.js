@@ -15,7 +15,8 @@ function render(editor, place) {
   place.querySelector(".edges").replaceChildren(...graph.edges.map((edge, number) => edgeShape(editor, edge, number)));
   nodes.replaceChildren(...graph.nodes.map((node) => nodeShape(editor, node)));
   if (focused !== undefined) {
-    [...nodes.children].find((one) => one.dataset.node === (picked.node ?? focused))?.focus({ preventScroll: true });
+    const next = [...nodes.children].find((one) => one.dataset.node === (picked.node ?? focused));
+    (next ?? place.querySelector(".canvas")).focus({ preventScroll: true });
   }
   place.querySelector(".empty").hidden = graph.nodes.length > 0;
   place.querySelector(".canvas").classList.toggle("moving", editor.tool === "move");

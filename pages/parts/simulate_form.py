@@ -145,7 +145,10 @@ def draw(wanted: Design) -> Simulated:
         InputError: it cannot be drawn.
     """
     st.session_state.pop(_LAST, None)  # two large tables need not lie side by side
-    st.session_state[_LAST] = simulate(wanted)
+    try:
+        st.session_state[_LAST] = simulate(wanted)
+    except MemoryError:
+        raise InputError("The table is too large for this machine's memory: fewer rows or nodes.") from None
     return st.session_state[_LAST]
 
 

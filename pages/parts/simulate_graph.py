@@ -56,6 +56,7 @@ def _table() -> None:
             "parent": st.column_config.TextColumn("Parent", max_chars=60),
             "child": st.column_config.TextColumn("Child", max_chars=60),
         },
+        placeholder="",
         alt="Edges of the drawn graph",
     )
     edges, names = listed(edited)

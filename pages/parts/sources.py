@@ -49,6 +49,10 @@ def _poisson() -> None:
         "2,000 rows."
     )
     st.caption("Softplus means, about three parents a node, seed 0.")
+    st.page_link(
+        "pages/views/simulate.py", label="Design another", icon=":material/science:", query_params=session.address(),
+        help="Choose or draw a graph, and how each node depends on its parents.",
+    )  # fmt: skip
     st.space("stretch")
     if st.button("Load Poisson", key="load_poisson", width="stretch"):
         _guarded(_load_poisson)
