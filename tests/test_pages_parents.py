@@ -3,6 +3,7 @@
 from made_up import HOSTILE, finished_run
 from test_pages_ordering import opened
 
+from disco.parents.ocs import own_thresholds, select, with_z
 from disco.settings import Settings
 
 PAGE = "pages/views/parents.py"
@@ -59,3 +60,20 @@ def test_a_hundred_nodes_follow_the_threshold():
     app = opened(finished_run(100), PAGE)
     kept = [int(app.slider[0].set_value(tau_z).run().metric[0].value.replace(",", "")) for tau_z in (1.5, 1.0, 0.5)]
     assert not app.exception and kept == sorted(set(kept))
+
+
+def test_the_rule_can_be_changed_and_gone_back_from():
+    run = finished_run(14)
+    app = opened(run, PAGE)
+    assert [box.label for box in app.select_slider] == ["Folds that must agree, π_min"]
+    next(box for box in app.selectbox if box.label == "Rule").set_value("jackknife").run()
+    assert not app.exception and not app.select_slider
+    table = with_z(run.ocs(), "jackknife")
+    own = own_thresholds(table, run.settings.replace(parent_rule="jackknife"))
+    assert app.slider[0].value == own[0] and value(app, "Edges") == str(len(select(table, *own)))
+    app.slider[0].set_value(4.5).run()
+    assert value(app, "Edges") == str(len(select(table, 4.5, 1.0)))
+    next(button for button in app.button if button.label.startswith("Back to τ_Z")).click().run()
+    assert app.slider[0].value == own[0]
+    next(box for box in app.selectbox if box.label == "Rule").set_value("iqr").run()
+    assert app.slider[0].value == run.settings.tau_z and app.select_slider

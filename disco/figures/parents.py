@@ -62,13 +62,13 @@ def candidates(
     """The scores of a child's candidates in each fold, with the threshold line of each fold.
 
     Args:
-        ocs: columns fold, parent, child, ocs, z.
-        by: "ocs", each fold with its own threshold, or "z", one threshold for all.
+        ocs: columns fold, parent, child, ocs, curvature, z.
+        by: "ocs", each fold with its own threshold; "z", one threshold for all; or "curvature", about zero.
         most: at most so many candidates, the highest means.
         true_parents: nodes known to be parents; a star stands before their names.
     """
     here = ocs[ocs["child"] == child]
-    table = frequencies(here, tau_z).sort_values(by, ascending=False, kind="stable")
+    table = frequencies(here, tau_z).sort_values("ocs" if by == "ocs" else "z", ascending=False, kind="stable")
     shown = table.head(most).reset_index(drop=True)
     place = {parent: row for row, parent in enumerate(shown["parent"])}
     fig, shapes = go.Figure(), []
@@ -79,8 +79,14 @@ def candidates(
             shapes.append(_line(lines[fold], theme.fold_colour(index)))
     if by == "z":
         shapes.append(_line(tau_z, roles.MUTED))
+    if by == "curvature":
+        shapes.append(_line(0.0, roles.MUTED))
     _candidate_axis(fig, shown, pi_min, int(here["fold"].nunique()), shapes, true_parents)
-    names = {"ocs": "OCS (dashed: each fold's threshold)", "z": f"Z (dashed: τ_Z = {tau_z:g})"}
+    names = {
+        "ocs": "OCS (dashed: each fold's threshold)",
+        "z": f"Z (dashed: τ_Z = {tau_z:g})",
+        "curvature": "mean curvature; positive where the two rise together",
+    }
     fig.update_xaxes(title=names[by], rangemode="tozero")
     title = _candidates_title(child, table, pi_min, len(shown))
     return roles.titled(fig, title, height=140 + ROW * max(len(shown), 2))

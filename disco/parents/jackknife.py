@@ -13,6 +13,8 @@ pairs share networks, so the rate is nominal. Signed curvature is averaged: an e
 table may cancel, which the paper's absolute values would see.
 """
 
+import math
+
 import numpy as np
 import pandas as pd
 from scipy.special import digamma
@@ -61,6 +63,8 @@ def _smoothed(variance: pd.Series, pairs: pd.DataFrame, folds: int) -> np.ndarra
 def threshold(z: np.ndarray, fdr: float) -> float:
     """The Z above which edges are kept at a nominal false discovery rate (Benjamini and Hochberg, 1995).
 
+    Rounded up to a hundredth, so that it reads and can be typed as it is.
+
     Args:
         z: one value a candidate edge.
         fdr: the rate, in (0, 1).
@@ -68,4 +72,4 @@ def threshold(z: np.ndarray, fdr: float) -> float:
     ordered = np.sort(2 * norm.sf(z))
     passing = np.flatnonzero(ordered <= fdr * np.arange(1, len(ordered) + 1) / len(ordered))
     kept = passing[-1] + 1 if len(passing) else 1
-    return float(norm.isf(fdr * kept / len(ordered) / 2))
+    return math.ceil(100 * norm.isf(fdr * kept / len(ordered) / 2)) / 100

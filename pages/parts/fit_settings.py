@@ -2,9 +2,10 @@
 
 import streamlit as st
 
-from disco.settings import PRESETS, Settings
+from disco.settings import CHOICES, PRESETS, Settings
 from pages.parts import choices, session
 
+_CHOICE_WORDS = {"iqr": "Median and IQR", "jackknife": "Folds"}
 _PRESET_WORDS = {"paper": "Paper", "preview": "Preview"}
 GROUPS: dict[str, tuple[tuple[str, str, str], ...]] = {
     "Rows": (
@@ -47,8 +48,14 @@ GROUPS: dict[str, tuple[tuple[str, str, str], ...]] = {
         ("noise_max", "Largest noise scored", "The levels lie evenly in logarithm between the two."),
     ),
     "Parents and monitoring": (
-        ("tau_z", "Threshold τ_Z", "Can be moved after the fit, on Parents, without refitting."),
+        (
+            "parent_rule",
+            "Rule of parent selection",
+            "The paper's median and IQR, or the agreement of the folds. Can be changed after the fit, on Parents.",
+        ),
+        ("tau_z", "Threshold τ_Z", "Of the paper's rule; can be moved after the fit, on Parents, without refitting."),
         ("pi_min", "Share of folds π_min", "Can be moved after the fit, on Parents, without refitting."),
+        ("fdr", "False discovery rate", "Nominal; sets the threshold of the rule by agreement of the folds."),
         ("monitor_every", "Epochs between measured losses", "For the curves only; changes no result."),
     ),
 }
@@ -95,6 +102,8 @@ def every_number() -> None:
                 with columns[place % 3]:
                     if isinstance(getattr(Settings(), name), bool):
                         choices.toggle(name, label, text)
+                    elif name in CHOICES:
+                        choices.segments(name, label, list(CHOICES[name]), _CHOICE_WORDS.__getitem__, text)
                     else:
                         choices.number(name, label, text, **_format(name))
         st.button("Back to the preset", on_click=_reset, disabled=not _differences(session.draft_settings()))

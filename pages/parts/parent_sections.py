@@ -12,7 +12,16 @@ from pages.parts.known import Known
 from pages.parts.names import code
 from pages.parts.results import Result
 
-VALUES = {"ocs": "OCS", "z": "Z", "frequency": "Frequency"}
+VALUES = {"ocs": "OCS", "curvature": "Mean curvature", "z": "Z", "frequency": "Frequency"}
+_MATRIX = ["ocs", "z", "frequency"]
+_SCALES = {
+    "iqr": (["ocs", "z"], "OCS has a threshold line for each fold; Z has one for all, at τ_Z."),
+    "jackknife": (
+        ["curvature", "z"],
+        "Mean curvature: its sign is that of the effect, and a parent has folds that agree. Z compares that with the "
+        "standard error.",
+    ),
+}
 
 
 def counts(graph: nx.DiGraph) -> None:
@@ -27,10 +36,10 @@ def counts(graph: nx.DiGraph) -> None:
     row.metric("Most parents", max(indegree.values(), default=0), width=wide)
 
 
-def against_truth(known: Known, tau_z: float, pi_min: float) -> None:
+def against_truth(result: Result, known: Known, tau_z: float, pi_min: float) -> None:
     """F1 along the threshold, and precision against recall, with the present choice on both."""
     st.subheader("Against the truth", anchor=False)
-    table = known.accuracy(tau_z)
+    table = _of_rule(result, known.accuracy(tau_z))
     left, right = st.container(key="beside_truth").columns(2, gap="large")
     with left:
         figure.show(accuracy.f1(table, tau_z, pi_min), "truth_f1")
@@ -47,7 +56,7 @@ def against_truth(known: Known, tau_z: float, pi_min: float) -> None:
 
 def cannot(result: Result, tau_z: float) -> None:
     """Say which children the rule cannot give a parent to, whatever their scores."""
-    found = figures.cannot_select(result.order, tau_z)
+    found = figures.cannot_select(result.order, tau_z) if result.rule == "iqr" else []
     if not found:
         return
     said = [f"{code(child)} has {k} candidates, so Z is at most {highest:g}" for child, k, highest in found]
@@ -63,8 +72,13 @@ def cannot(result: Result, tau_z: float) -> None:
 
 def sensitivity(result: Result, tau_z: float, pi_min: float) -> None:
     """Edges against τ_Z, a line for each π_min."""
-    figure.show(figures.sensitivity(result.curve, tau_z, pi_min), "sensitivity")
+    figure.show(figures.sensitivity(_of_rule(result, result.curve), tau_z, pi_min), "sensitivity")
     st.caption("A flat stretch is a choice that little depends on; no threshold is tuned against a truth.")
+
+
+def _of_rule(result: Result, table: pd.DataFrame) -> pd.DataFrame:
+    """A table along the thresholds; Z is the same in every fold with the jackknife, so one π_min is all there is."""
+    return table if result.rule == "iqr" else table[table["pi_min"] == table["pi_min"].max()]
 
 
 def candidates(result: Result, tau_z: float, pi_min: float, known: Known | None) -> None:
@@ -75,19 +89,22 @@ def candidates(result: Result, tau_z: float, pi_min: float, known: Known | None)
         child = picked.node_box(
             "Child", result.order, "parents_child", "The node whose candidate parents are drawn.", result.order[-1]
         )
+    scales, said = _SCALES[result.rule]
     by = right.segmented_control(
-        "Scale", ["ocs", "z"], default="ocs", format_func=VALUES.get, key="parents_scale", required=True,
-        help="OCS has a threshold line for each fold; Z has one for all, at τ_Z.",
+        "Scale", scales, default=scales[0], format_func=VALUES.get, key=f"parents_scale_{result.rule}", required=True,
+        help=said,
     )  # fmt: skip
     if child == result.order[0]:
         st.info(f"{code(child)} is the first node of the order and has no candidate parents.")
         return
     true_parents = set(known.edges.loc[known.edges["child"] == child, "parent"]) if known else set()
-    drawn = figures.candidates(result.ocs, child, tau_z, pi_min, by or "ocs", true_parents=true_parents)
+    drawn = figures.candidates(result.ocs, child, tau_z, pi_min, by or scales[0], true_parents=true_parents)
     figure.show(drawn, "candidates")
     if known:
         _true_parents(result, child, true_parents)
     here = result.order.index(child)
+    if result.rule == "jackknife":
+        return
     if here == 1:
         st.caption(
             "A single candidate cannot be centred: its OCS is divided by the median scale of the other children."
@@ -114,7 +131,7 @@ def matrix(result: Result, table: pd.DataFrame, pi_min: float, known: Known | No
     """All candidates in causal order; a click picks the child."""
     st.subheader("All candidates, in causal order", anchor=False)
     by = st.segmented_control(
-        "Colour", list(VALUES), default="ocs", format_func=VALUES.get, key="parents_colour", required=True,
+        "Colour", _MATRIX, default="ocs", format_func=VALUES.get, key="parents_colour", required=True,
         help="OCS: mean over folds, logarithmic. Z: mean over folds. Frequency: share of folds above τ_Z.",
     )  # fmt: skip
     edges = known.edges if known else None

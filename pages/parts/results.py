@@ -9,7 +9,7 @@ import streamlit as st
 
 from disco.errors import InputError
 from disco.figures import placing, steps
-from disco.parents.ocs import frequencies, sensitivity
+from disco.parents.ocs import frequencies, own_thresholds, sensitivity, with_z
 from disco.runs import Run
 from pages.parts import session
 from pages.parts.known import Known
@@ -31,6 +31,7 @@ class Result:
     Attributes:
         run: the run.
         variant: its criterion and boundary, such as "ccs-clipped".
+        rule: the rule of parent selection whose Z it holds: iqr or jackknife.
         order: node names, source first.
         ccs, criteria, ocs: the frames of `disco.runs`.
         steps: the removals, as `disco.figures.steps.all_steps` gives them.
@@ -41,6 +42,7 @@ class Result:
 
     run: Run
     variant: str
+    rule: str
     order: list[str]
     ccs: pd.DataFrame
     criteria: pd.DataFrame
@@ -61,6 +63,16 @@ class Result:
         return self.variant.split("-")[1]
 
     @cached_property
+    def thresholds(self) -> tuple[float, float]:
+        """The rule's own (τ_Z, π_min)."""
+        return own_thresholds(self.ocs, self.run.settings.replace(parent_rule=self.rule))
+
+    @property
+    def has_curvature(self) -> bool:
+        """Whether the mean curvature is there, which the jackknife needs; runs of older versions lack it."""
+        return "curvature" in self.ocs
+
+    @cached_property
     def known(self) -> Known | None:
         """What the run's truth says of it, where there is one; pages ask `truth.shown`, which may keep it to itself."""
         return Known.of(self.run, self.order, self.ocs, TAUS)
@@ -79,15 +91,16 @@ class Result:
 
 def shown(run: Run) -> Result:
     """The result that the session shows of a run: the chosen variant, or the run's own."""
+    rule = session.parent_rule()
     try:
-        return of(run, session.variant() or run.own_variant)
+        return of(run, session.variant() or run.own_variant, rule)
     except InputError:
         session.set_variant(None)
-        return of(run, run.own_variant)
+        return of(run, run.own_variant, rule)
 
 
-def of(run: Run, variant: str) -> Result:
-    """The result of one variant.
+def of(run: Run, variant: str, rule: str | None = None) -> Result:
+    """The result of one variant with the Z of a rule, the run's own unless given.
 
     Raises:
         InputError: the run has none.
@@ -97,16 +110,19 @@ def of(run: Run, variant: str) -> Result:
         stamp = (folder / "edges.csv").stat().st_mtime_ns
     except OSError as error:
         raise InputError(f"The run {run.name} has no result for {variant} yet.") from error
-    return _read(run, str(run.path), variant, stamp)
+    return _read(run, str(run.path), variant, rule or run.settings.parent_rule, stamp)
 
 
 # The stamp makes a variant that was recovered anew be read anew; the run itself is hashed by its path.
 @st.cache_resource(max_entries=24, show_spinner=False)
-def _read(_run: Run, path: str, variant: str, stamp: int) -> Result:
+def _read(_run: Run, path: str, variant: str, rule: str, stamp: int) -> Result:
     order, ccs, ocs = _run.order(variant), _run.ccs(variant), _run.ocs(variant)
+    if rule != _run.settings.parent_rule:
+        ocs = with_z(ocs, rule)
     return Result(
         run=_run,
         variant=variant,
+        rule=rule,
         order=order,
         ccs=ccs,
         criteria=_run.criteria(variant),

@@ -18,8 +18,8 @@ from pages.parts.drafts import Draft
 
 _DRAFT, _TOKEN, _RUN, _MISSING = "shared_draft", "shared_token", "shared_run", "shared_missing_run"
 _PREVIOUS = "shared_previous_token"
-_VARIANT, _THRESHOLDS = "shared_variant", "shared_thresholds"
-_OWN_CHOICES = ("seed", "transform", "levels", "folds", "boundary", "criterion", "tau_z", "pi_min", "min_level_rows")
+_VARIANT, _RULE, _THRESHOLDS = "shared_variant", "shared_parent_rule", "shared_thresholds"
+_OWN_CHOICES = ("seed", "transform", "levels", "folds", "boundary", "criterion", "min_level_rows")
 
 
 def start() -> None:
@@ -230,19 +230,24 @@ def set_variant(name: str | None) -> None:
     _keep_of_run(_VARIANT, name)
 
 
-def thresholds() -> tuple[float, float]:
-    """The (tau_z, pi_min) shown for the open run: the user's, else the run's own."""
-    kept = _of_run(_THRESHOLDS)
-    if kept is not None:
-        return kept
-    run = current_run()
-    settings = Settings() if run is None else run.settings
-    return settings.tau_z, settings.pi_min
+def parent_rule() -> str | None:
+    """The rule of parent selection shown for the open run; None is the run's own."""
+    return _of_run(_RULE)
 
 
-def set_thresholds(tau_z: float, pi_min: float) -> None:
-    """Keep the thresholds of the open run across pages."""
-    _keep_of_run(_THRESHOLDS, (float(tau_z), float(pi_min)))
+def set_parent_rule(rule: str) -> None:
+    """Show the edges of another rule; each rule keeps its own thresholds."""
+    _keep_of_run(_RULE, rule)
+
+
+def thresholds(rule: str) -> tuple[float, float] | None:
+    """The (tau_z, pi_min) that the user set for a rule on the open run, if any."""
+    return _of_run(f"{_THRESHOLDS}_{rule}")
+
+
+def set_thresholds(rule: str, chosen: tuple[float, float] | None) -> None:
+    """Keep the thresholds of a rule on the open run across pages; None goes back to the rule's own."""
+    _keep_of_run(f"{_THRESHOLDS}_{rule}", chosen)
 
 
 def _of_run(key: str) -> Any:

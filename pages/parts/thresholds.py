@@ -1,36 +1,85 @@
-"""The two thresholds of parent selection, shared by Parents and Graph."""
+"""The rule of parent selection and its thresholds, shared by Parents and Graph."""
 
 import streamlit as st
+from scipy.stats import norm
 
 from disco.figures.words import share
 from pages.parts import session
 from pages.parts.results import Result
 
 HIGHEST = 5.0  # of the slider; Z above it is beyond doubt for any choice
+RULES = {"jackknife": "Agreement of the folds", "iqr": "The paper's: median and IQR"}
 
 
 def sliders(result: Result, where: str) -> tuple[float, float]:
-    """(τ_Z, π_min) as the reader sets them; they start at the run's own."""
-    tau_z, pi_min = session.thresholds()
+    """(τ_Z, π_min) as the reader sets them; they start at the rule's own."""
+    rule_box, left, right = st.columns([2, 3, 2], gap="large")
+    with rule_box:
+        _rule(result, where)
+    own = result.thresholds
+    tau_z, pi_min = session.thresholds(result.rule) or own
     folds = result.folds
     options = [k / folds for k in range(1, folds + 1)]
-    left, right = st.columns([3, 2], gap="large")
-    tau_key, pi_key = f"tau_z_{where}_{result.run.id}", f"pi_min_{where}_{result.run.id}"
+    suffix = f"{where}_{result.rule}_{result.run.id}"
+    tau_key, pi_key = f"tau_z_{suffix}", f"pi_min_{suffix}"
     st.session_state[tau_key] = float(tau_z)
-    # Any π_min asks for the same folds as the next multiple of 1/B above it.
-    st.session_state[pi_key] = next(option for option in options if option >= min(pi_min, 1.0) - 1e-9)
 
     def keep() -> None:
-        session.set_thresholds(st.session_state[tau_key], st.session_state[pi_key])
+        session.set_thresholds(result.rule, (st.session_state[tau_key], st.session_state.get(pi_key, pi_min)))
 
-    tau_z = left.slider(
-        "Threshold τ_Z", 0.0, max(HIGHEST, float(tau_z)), step=0.05, key=tau_key, on_change=keep,
-        help="A candidate passes in a fold when its standardised OCS, Z, is above it. The default is 2; the paper's "
-        "own comparison finds 1 better in all three families it tries.",
-    )  # fmt: skip
-    pi_min = right.select_slider(
-        "Folds that must agree, π_min", options, key=pi_key, on_change=keep,
-        format_func=lambda value: share(round(value * folds), folds),
-        help="An edge is kept when it passes in at least this share of the folds. The default is all.",
-    )  # fmt: skip
+    with left:
+        tau_z = st.slider(
+            "Threshold τ_Z", 0.0, max(HIGHEST, float(tau_z)), step=_STEP[result.rule], key=tau_key, on_change=keep,
+            help=_HELP[result.rule],
+        )  # fmt: skip
+    with right:
+        if result.rule == "iqr":
+            # Any π_min asks for the same folds as the next multiple of 1/B above it.
+            st.session_state[pi_key] = next(option for option in options if option >= min(pi_min, 1.0) - 1e-9)
+            pi_min = st.select_slider(
+                "Folds that must agree, π_min", options, key=pi_key, on_change=keep,
+                format_func=lambda value: share(round(value * folds), folds),
+                help="An edge is kept when it passes in at least this share of the folds. The default is all.",
+            )  # fmt: skip
+        else:
+            _expected(result, tau_z)
+        if (tau_z, pi_min) != own and session.thresholds(result.rule) is not None:
+            st.button(
+                f"Back to τ_Z = {own[0]:.3g}", key=f"own_{suffix}", type="tertiary", icon=":material/undo:",
+                on_click=session.set_thresholds, args=(result.rule, None),
+            )  # fmt: skip
     return tau_z, pi_min
+
+
+_STEP = {"iqr": 0.05, "jackknife": 0.01}
+_HELP = {
+    "iqr": "A candidate passes in a fold when its standardised OCS, Z, is above it. The default is 2; the paper's own "
+    "comparison finds 1 better in all three families it tries.",
+    "jackknife": "A candidate is kept when its mean curvature over the folds is so many standard errors from zero. The "
+    "default is where a nominal false discovery rate is met.",
+}
+
+
+def _rule(result: Result, where: str) -> None:
+    if not result.has_curvature:
+        return
+    key = f"parent_rule_{where}_{result.run.id}"
+    st.session_state[key] = result.rule
+    st.selectbox(
+        "Rule", list(RULES), format_func=RULES.get, key=key,
+        on_change=lambda: session.set_parent_rule(st.session_state[key]),
+        help="Agreement of the folds: Z is the mean curvature of an edge over its jackknife standard error; it works "
+        "on small tables, where many candidates are parents. The paper's: Z is how far a candidate's OCS stands above "
+        "the median of the child's candidates, in interquartile ranges. Both read the same fitted networks.",
+    )  # fmt: skip
+
+
+def _expected(result: Result, tau_z: float) -> None:
+    """How many edges pure noise would leave, by the normal distribution."""
+    z = result.ocs.loc[result.ocs["fold"] == 1, "z"]
+    noise, kept = 2 * norm.sf(tau_z) * len(z), int((z > tau_z).sum())
+    st.metric(
+        "Expected from noise alone", f"{noise:.1f} of {kept}", width="content",
+        help="Among as many candidates without any edge, by the normal distribution. Nominal: it knows nothing of a "
+        "wrong order, which makes more false edges.",
+    )  # fmt: skip

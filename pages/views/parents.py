@@ -6,9 +6,10 @@ from pages.parts import graph_truth, graph_view, intro, parent_sections, results
 
 intro.page_intro(
     "Parents",
-    "Each node's candidate parents are the nodes before it in the causal order. A candidate is kept when its score, "
-    "the OCS, stands out among the node's candidates in enough folds. Move the two sliders: the graph, the counts "
-    "and every figure follow. Nothing is refitted.",
+    "Each node's candidate parents are the nodes before it in the causal order. A candidate is kept when its "
+    "curvature with the node stands out: from zero, by the agreement of the folds, or from the node's other "
+    "candidates, by the paper's rule. Choose the rule and move the threshold: the graph, the counts and every figure "
+    "follow. Nothing is refitted.",
 )
 run = session.require_run()
 result = results.shown(run)
@@ -29,7 +30,7 @@ with left:
 with right:
     parent_sections.sensitivity(result, tau_z, pi_min)
 if known and len(known.edges):
-    parent_sections.against_truth(known, tau_z, pi_min)
+    parent_sections.against_truth(result, known, tau_z, pi_min)
 parent_sections.candidates(result, tau_z, pi_min, known)
 parent_sections.matrix(result, table, pi_min, known)
 intro.assumptions_note()
