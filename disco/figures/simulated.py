@@ -7,9 +7,10 @@ import plotly.graph_objects as go
 from disco import graph as graphs
 from disco.figures import graph as drawing
 from disco.figures import placing, roles, theme
+from disco.figures.words import log_ticks
 from disco.simulate import Simulated
 
-MOST_NODES = 200  # in a picture of the graph
+MOST_NODES = 200  # that a picture of the graph can show
 
 
 def true_graph(drawn: Simulated) -> nx.DiGraph:
@@ -19,8 +20,6 @@ def true_graph(drawn: Simulated) -> nx.DiGraph:
 
 def truth(drawn: Simulated) -> go.Figure:
     """The true graph, causes above their effects."""
-    if len(drawn.order) > MOST_NODES:
-        return theme.empty(f"A graph of more than {MOST_NODES} nodes is not drawn; truth.csv holds its edges.", 120)
     graph = true_graph(drawn)
     figure = drawing.network(graph, placing.positions(drawn.order, drawn.truth.assign(z=6.0)))
     return figure.update_layout(height=min(620, max(300, figure.layout.height)), title=None, margin={"t": 8})
@@ -54,7 +53,10 @@ def sortable(drawn: Simulated) -> go.Figure:
             customdata=[theme.label(column) for column in found["column"]],
             hovertemplate="%{customdata}: " + name + " %{y:.3g}<extra></extra>",
         )  # fmt: skip
-    counts = (found[["mean", "variance"]] > 0).all(axis=None)
-    figure.update_yaxes(type="log" if counts else "linear", title_text="mean, variance", nticks=6)
+    figure.update_yaxes(title_text="mean, variance")
+    values = found[["mean", "variance"]].to_numpy()
+    if (values > 0).all():
+        places, words = log_ticks(values.min(), values.max())
+        figure.update_yaxes(type="log", tickvals=places, ticktext=words)
     figure.update_xaxes(title_text="place in the causal order, sources first")
     return roles.titled(figure, "Mean and variance of each column by its place in the causal order", height=260)

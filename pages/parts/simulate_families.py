@@ -84,11 +84,12 @@ def _parameters(families: list[str]) -> None:
     for family in families:
         for name, item in FAMILIES[family].parameters.items():
             found.setdefault(name, []).append(item)
-    given = simulate_form.form().parameters
-    changed = sum(name in given for name in found)
-    with st.expander(f"Parameters{f' ({changed} changed)' if changed else ''}", icon=":material/tune:"):
+    with st.expander("Parameters", icon=":material/tune:", key="sim_parameters", on_change="rerun"):
         for name, items in found.items():
             _parameter(name, items)
+    given = {name: value for name, value in simulate_form.form().parameters.items() if name in found}
+    if given:
+        st.caption("Changed: " + ", ".join(f"{plain(name)} {value:g}" for name, value in given.items()) + ".")
 
 
 def _parameter(name: str, items: list[Parameter]) -> None:

@@ -81,6 +81,8 @@ def graph(result: Simulated | None) -> None:
         st.caption(f"More than {most} nodes cannot be drawn by hand: change the table of edges.")
     if by_hand and not too_many:
         simulate_canvas.canvas("sim_canvas")
+    elif result is not None and len(result.order) > figures.MOST_NODES:
+        st.caption(f"More than {figures.MOST_NODES} nodes are not drawn; truth.csv holds the edges.")
     elif result is not None:
         figure.show(figures.truth(result), "sim_truth")
     if result is None:
@@ -119,8 +121,10 @@ def sorting(result: Simulated) -> None:
     row = figure.numbers()
     for name, words in _SORTS.items():
         row.metric(words, f"{found[name]:.0%}", width=figure.NUMBER)
-    with st.expander("Why", icon=":material/scatter_plot:"):
-        figure.show(figures.sortable(result), "sim_sortable")
+    box = st.expander("Why", icon=":material/scatter_plot:", key="sim_why", on_change="rerun")
+    if box.open:
+        with box:
+            figure.show(figures.sortable(result), "sim_sortable")
 
 
 def columns(result: Simulated, teaching: bool) -> None:
@@ -146,9 +150,10 @@ def columns(result: Simulated, teaching: bool) -> None:
             "family": "Family",
         },
     )  # fmt: skip
-    with st.expander("First rows"):
+    box = st.expander("First rows", key="sim_rows_box", on_change="rerun")
+    if box.open:
         part = result.table.iloc[:_ROWS, :_COLUMNS].rename(index=lambda row: row + 1, columns=lambda name: shown(name))
-        st.dataframe(part.set_axis(_distinct(list(part.columns)), axis=1), height=320)
+        box.dataframe(part.set_axis(_distinct(list(part.columns)), axis=1), height=320)
 
 
 def _distinct(names: list[str]) -> list[str]:

@@ -33,8 +33,7 @@ def _unsortable_changed() -> None:
 
 def _harder(now: simulate_form.Form) -> None:
     """What makes the table unsortable one by one, exposure, interactions, hidden causes."""
-    used = sum(map(bool, (*(getattr(now, name) for name in UNSORTABLE), now.exposure, now.interactions, now.latent)))
-    with st.expander(f"Make it harder{f' ({used} on)' if used else ''}", icon=":material/fitness_center:"):
+    with st.expander("Make it harder", icon=":material/fitness_center:", key="sim_harder", on_change="rerun"):
         st.caption("Effects that only add up make mean and variance grow along the causal order, so that sorting the "
                    "columns orders them. With these three it cannot:")  # fmt: skip
         simulate_form.switch("random_signs", "Random signs", "Each effect is negative with probability 1/2.")
@@ -55,3 +54,7 @@ def _harder(now: simulate_form.Form) -> None:
         simulate_form.number(
             "latent", "Hidden common causes", "Each acts on two columns and is no column itself.", min_value=0, step=1
         )
+    used = [name.replace("_", " ") for name in UNSORTABLE if getattr(now, name)]
+    used += [f"{name} {getattr(now, name):g}" for name in ("exposure", "interactions", "latent") if getattr(now, name)]
+    if used:
+        st.caption(f"On: {', '.join(used)}.".replace("latent", "hidden causes"))
