@@ -13,7 +13,7 @@ import pandas as pd
 from benchmarks.paper_data import INCREASING, Known
 from benchmarks.paper_fits import Bench, networks, variant
 from disco.curvature import NetworkScores, sink_scores
-from disco.errors import FitStopped
+from disco.errors import FitStopped, InputError
 from disco.estimator import DISCO
 from disco.lahman import R7, R17
 from disco.metrics import Edges, a_top, edges, evaluate
@@ -30,10 +30,20 @@ PREFIXES = range(2, 10)
 
 
 def read_graph(row: "Row", known: Known, runs: list[Run], bench: Bench) -> dict[str, Any]:
-    """Order and edges against the truth, with the row's criterion, boundary and thresholds."""
+    """Order and edges against the truth, with the row's criterion, boundary, rule of parent selection and thresholds.
+
+    Raises:
+        InputError: the fit was made before fits kept the mean curvature, which the row's rule needs.
+    """
     run = runs[0]
     chosen = variant(bench, run, row.variant(run.settings))
-    found = run.edges(*(row.rule or (None, None)), variant=chosen)
+    table, settings = run.ocs(chosen), run.settings
+    if row.parent_rule not in (None, settings.parent_rule):
+        if "curvature" not in table:
+            raise InputError(f"{run.path} has no mean curvature; fit it anew.")
+        settings = settings.replace(parent_rule=row.parent_rule)
+        table = ocs.with_z(table, row.parent_rule)
+    found = ocs.select(table, *(row.rule or ocs.own_thresholds(table, settings)))
     return evaluate(known.truth, order=run.order(chosen), edges=found, table=known.table)
 
 

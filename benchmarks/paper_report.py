@@ -140,7 +140,7 @@ def _our_cells(
         elif own:
             failed = len(own) - len(good)
             values = [_cell(metric, good, table.median, figures.get(metric)) for metric in metrics]
-            values += [_statistic([line["controls"][key] for line in good], 3, table.median) for key in CONTROLS]
+            values += [_control(key, good, table.median) for key in CONTROLS]
             seeds = _seeds(good) + (f" ({failed} failed)" if failed else "")
             cells.append([name, *values, seeds, machines.letters(good)])
     return cells
@@ -159,6 +159,12 @@ def _cell(metric: str, lines: list[Line], median: bool, figure: Figure | None) -
     if isinstance(figure, tuple) and better * (figure[0] - statistics.fmean(values)) > 2 * figure[1]:
         text += f" {WORSE}"
     return text
+
+
+def _control(key: str, lines: list[Line], median: bool) -> str:
+    """What sorting reaches; nothing without a true edge."""
+    values = [line["controls"][key] for line in lines if line["controls"] is not None]
+    return _statistic(values, 3, median) if values else ""
 
 
 def value_of(metric: str, line: Line) -> float | None:
