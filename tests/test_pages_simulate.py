@@ -5,7 +5,7 @@ import json
 
 import pandas as pd
 import pytest
-from app_world import APP, HOSTILE, button, texts
+from app_world import APP, HOSTILE, booted, button, texts
 from streamlit.testing.v1 import AppTest
 
 from disco.errors import InputError
@@ -218,6 +218,11 @@ def test_teaching_hides_the_truth():
     button(at, "Use this table").click().run()
     assert at.session_state["shared_draft"].teaching
     assert "seed" not in at.session_state["shared_draft"].source
+
+
+def test_data_leads_here():
+    at = booted()
+    assert any("Own design" in str(link.proto) for link in at.get("page_link"))
 
 
 def test_continuous_tables_can_only_be_downloaded():

@@ -50,7 +50,7 @@ def _poisson() -> None:
     )
     st.caption("Softplus means, about three parents a node, seed 0.")
     st.page_link(
-        "pages/views/simulate.py", label="Design another", icon=":material/science:", query_params=session.address(),
+        "pages/views/simulate.py", label="Own design", icon=":material/science:", query_params=session.address(),
         help="Choose or draw a graph, and how each node depends on its parents.",
     )  # fmt: skip
     st.space("stretch")
