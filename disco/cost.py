@@ -4,6 +4,8 @@ A multiply and an add count as two operations; a training step costs three forwa
 products are counted, so the figures are a floor.
 """
 
+import math
+
 import torch
 
 from disco.settings import Settings
@@ -35,8 +37,20 @@ def _fold_rows(rows: int, settings: Settings) -> tuple[int, int, int]:
     return train, holdout, min(evaluated, settings.evaluation_rows or evaluated)
 
 
+def scheduled(rows: int, settings: Settings) -> Settings:
+    """The settings with the epochs that a table of `rows` rows gets, so that the least numbers of steps are made."""
+    train, holdout, _ = _fold_rows(rows, settings)
+    joint_batches = math.ceil((train - holdout) / settings.batch_size)
+    projection_batches = math.ceil(train / settings.batch_size)
+    return settings.replace(
+        joint_epochs=max(settings.joint_epochs, math.ceil(settings.joint_steps / joint_batches)),
+        projection_epochs=max(settings.projection_epochs, math.ceil(settings.projection_steps / projection_batches)),
+    )
+
+
 def stage_flops(rows: int, nodes: int, settings: Settings) -> dict[str, float]:
     """Floating-point operations of each stage for a table of `rows` × `nodes`, without early stopping."""
+    settings = scheduled(rows, settings)
     train, holdout, evaluated = _fold_rows(rows, settings)
     joint, projection = _networks(nodes, settings)
     joint_epoch = 6 * joint * (train - holdout)

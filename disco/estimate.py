@@ -119,8 +119,9 @@ def check_memory(foretold: Estimate) -> None:
 
 def stage_steps(rows: int, nodes: int, settings: Settings) -> dict[str, float]:
     """Optimiser steps, scored nodes over all removals, and children: what each costs beyond its operations."""
-    from disco.cost import used_rows
+    from disco.cost import scheduled, used_rows
 
+    settings = scheduled(rows, settings)
     train = used_rows(rows, settings) * (1 - 1 / settings.folds)
     trained = train * (1 - settings.validation_share)
     return {

@@ -25,7 +25,7 @@ from torch import Tensor, nn
 
 from disco import graph as graphs
 from disco.checkpoint import Checkpoint, pack_training, unpack_training
-from disco.cost import peak_bytes, stage_flops
+from disco.cost import peak_bytes, scheduled, stage_flops
 from disco.counts import as_counts
 from disco.curvature import BOUNDARIES, CRITERIA, HeldOut, NetworkScores, counted, diagonal, sink_scores
 from disco.errors import FitStopped, InputError
@@ -167,20 +167,25 @@ class DISCO:
         return hashlib.sha256(names_and_settings.encode() + self._counts.astype("<i8").tobytes()).hexdigest()
 
     def _train(self, report: Report, store: Checkpoint) -> None:
-        rows = TrainingRows(self._folds, self.settings_, self.device_)
-        joint = self._stage("joint", self.joint_, report, store, lambda state: train_joint(state, rows, self.settings_))
+        plan = scheduled(len(self._counts), self.settings_)
+        rows = TrainingRows(self._folds, plan, self.device_)
+        joint = self._stage(
+            "joint", plan.joint_epochs, self.joint_, report, store, lambda state: train_joint(state, rows, plan)
+        )
         projection = self._stage(
             "projection",
+            plan.projection_epochs,
             self.projection_,
             report,
             store,
-            lambda state: train_projection(state, self.joint_, rows, self.settings_),
+            lambda state: train_projection(state, self.joint_, rows, plan),
         )
         self.training_ = {"joint": _summary(joint), "projection": _summary(projection)}
 
     def _stage(
         self,
         name: str,
+        total: int,
         network: nn.Module,
         report: Report,
         store: Checkpoint,
@@ -190,7 +195,6 @@ class DISCO:
         state = Training.start(copy.deepcopy(network))
         if name in store.meta:
             unpack_training(name, state, store.tensors, store.meta)
-        total = getattr(self.settings_, f"{name}_epochs")
         for epoch in run(state):
             goes_on = report.epoch(name, epoch, total)
             if store.due or not goes_on:

@@ -53,6 +53,7 @@ class Settings:
     # Training settings
     batch_size: int = 512
     joint_epochs: int = 800
+    joint_steps: int = 0  # at least: a small table gets more epochs for it
     joint_learning_rate: float = 1e-3
     joint_learning_rate_end: float = 1e-5
     joint_gradient_norm: float = 1.0
@@ -63,6 +64,7 @@ class Settings:
     patience: int = 2
     min_improvement: float = 1e-4
     projection_epochs: int = 800
+    projection_steps: int = 0  # at least, as joint_steps
     projection_learning_rate: float = 1.5e-3
     projection_learning_rate_end: float = 3e-5
     projection_gradient_norm: float = 5.0
@@ -167,9 +169,9 @@ PRESETS: dict[str, dict[str, Any]] = {
 
 _AT_LEAST = {
     "seed": 0, "levels": 2, "max_rows": 8, "folds": 2, "width": 1, "hidden_layers": 1, "batch_size": 1,
-    "joint_epochs": 1, "validation_rows": 1, "validation_start": 1, "validation_every": 1, "patience": 1,
-    "min_improvement": 0, "projection_epochs": 1, "full_set_weight": 0, "noise_levels": 1, "min_level_rows": 2,
-    "evaluation_rows": 4, "monitor_every": 1,
+    "joint_epochs": 1, "joint_steps": 0, "validation_rows": 1, "validation_start": 1, "validation_every": 1,
+    "patience": 1, "min_improvement": 0, "projection_epochs": 1, "projection_steps": 0, "full_set_weight": 0,
+    "noise_levels": 1, "min_level_rows": 2, "evaluation_rows": 4, "monitor_every": 1,
 }  # fmt: skip
 _POSITIVE = (
     "sigma_min", "sigma_max", "joint_learning_rate", "joint_learning_rate_end", "joint_gradient_norm",

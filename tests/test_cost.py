@@ -3,7 +3,8 @@ import pytest
 import torch
 from torch.utils.flop_counter import FlopCounterMode
 
-from disco.cost import peak_bytes, stage_flops
+from disco import DISCO
+from disco.cost import peak_bytes, scheduled, stage_flops
 from disco.curvature import HeldOut, NetworkScores, off_diagonal_scores, sink_scores
 from disco.networks import new_networks
 from disco.ranks import fold_of_rows, fold_ranks
@@ -58,3 +59,24 @@ def test_memory_grows_with_the_table_and_the_row_cap_bounds_it():
     assert peak_bytes(200_000, 17, Settings(max_rows=1400)) == peak_bytes(1400, 17, Settings(max_rows=1400))
     assert np.isclose(sum(stage_flops(10**6, 5, Settings(max_rows=100)).values()),
                       sum(stage_flops(100, 5, Settings(max_rows=100)).values()))  # fmt: skip
+
+
+def test_a_small_table_gets_more_epochs_and_the_paper_none():
+    assert scheduled(1400, Settings()) == Settings()
+    asked = Settings(joint_epochs=30, joint_steps=500, projection_epochs=40, projection_steps=700)
+    # 5 000 rows in 3 folds: 3 334 to train on, 333 of them held out; batches of 512.
+    assert (scheduled(5000, asked).joint_epochs, scheduled(5000, asked).projection_epochs) == (84, 100)
+    assert (scheduled(50_000, asked).joint_epochs, scheduled(50_000, asked).projection_epochs) == (30, 40)
+    assert stage_flops(5000, 6, asked) == stage_flops(5000, 6, asked.replace(joint_epochs=84, projection_epochs=100))
+
+
+def test_a_fit_makes_the_steps_asked_for(rng):
+    asked = Settings(width=8, joint_epochs=2, joint_steps=9, projection_epochs=1, projection_steps=4, batch_size=20,
+                     validation_start=100, noise_levels=1, folds=2)  # fmt: skip
+    seen = []
+    fit = DISCO(**{k: v for k, v in asked.to_dict().items() if k != "preset"}).fit(
+        rng.poisson(2, (80, 3)), callback=lambda event: seen.append((event.stage, event.done, event.total))
+    )
+    # 40 rows to train on, 4 held out: two batches an epoch in both stages.
+    assert (fit.training_["joint"]["epochs"], fit.training_["projection"]["epochs"]) == (5, 2)
+    assert ("joint", 5, 5) in seen and ("projection", 2, 2) in seen

@@ -20,6 +20,7 @@ GROUPS: dict[str, tuple[tuple[str, str, str], ...]] = {
     ),
     "Joint network": (
         ("joint_epochs", "Epochs at most", "It stops earlier when its validation loss no longer falls."),
+        ("joint_steps", "Steps at least", "A small table gets more epochs for it."),
         ("joint_learning_rate", "Learning rate, first", "Falls along a cosine to the last."),
         ("joint_learning_rate_end", "Learning rate, last", "At the last epoch."),
         ("joint_gradient_norm", "Gradient norm at most", "Longer gradients are cut to this."),
@@ -32,6 +33,7 @@ GROUPS: dict[str, tuple[tuple[str, str, str], ...]] = {
     ),
     "Projection network": (
         ("projection_epochs", "Epochs", "All of them are done."),
+        ("projection_steps", "Steps at least", "A small table gets more epochs for it."),
         ("projection_learning_rate", "Learning rate, first", "Falls along a cosine to the last."),
         ("projection_learning_rate_end", "Learning rate, last", "At the last epoch."),
         ("projection_gradient_norm", "Gradient norm at most", "Longer gradients are cut to this."),
