@@ -66,6 +66,7 @@ def test_a_graph_is_drawn_by_mouse_and_goes_on_with_its_truth(canvas, tmp_path):
     count(canvas, 4, 3)
     press(canvas, "Undo")
     count(canvas, 5, 5)
+    expect(canvas.get_by_test_id("stApp")).to_have_attribute("data-test-script-state", "notRunning")
     with canvas.expect_download() as waiting:
         canvas.get_by_role("button", name="truth.csv").click()
     truth = set(pd.read_csv(waiting.value.path()).itertuples(index=False, name=None))
@@ -85,6 +86,7 @@ def test_a_graph_is_drawn_by_keyboard_and_changed_in_its_table(canvas):
     canvas.keyboard.press("n")
     count(canvas, 5, 5)
     canvas.keyboard.press("Delete")
+    count(canvas, 4, 5)
     canvas.keyboard.press("Control+z")
     count(canvas, 5, 5)
     _cycle_in_the_table(canvas)
@@ -92,9 +94,9 @@ def test_a_graph_is_drawn_by_keyboard_and_changed_in_its_table(canvas):
 
 def _cycle_in_the_table(canvas: Page) -> None:
     grid = canvas.get_by_test_id("stDataFrame").first
-    expect(grid.locator("canvas").first).to_be_visible()
 
     def write(child: str) -> None:
+        expect(grid.locator("canvas").first).to_be_visible()
         box = grid.bounding_box()
         canvas.mouse.dblclick(box["x"] + 0.75 * box["width"], box["y"] + 35 * 3 + 17)  # of the third edge
         cell = canvas.locator("#portal .gdg-input")

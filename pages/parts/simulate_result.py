@@ -166,10 +166,10 @@ def files(result: Simulated, teaching: bool) -> None:
     hidden = "Hidden while Teaching is on." if teaching else None
     order = pd.DataFrame({"position": range(1, len(result.order) + 1), "node": result.order})
     made = {
-        "counts.csv": (lambda: _csv(result.table), False, "text/csv"),
-        "truth.csv": (lambda: _csv(result.truth[["parent", "child"]]), teaching, "text/csv"),
-        "order.csv": (lambda: _csv(order), teaching, "text/csv"),
-        "design.json": (lambda: _json(result.design), teaching, "application/json"),
+        "counts.csv": (lambda: _csv(result.table), False, "text/csv"),  # large: written only when asked for
+        "truth.csv": (_csv(result.truth[["parent", "child"]]), teaching, "text/csv"),
+        "order.csv": (_csv(order), teaching, "text/csv"),
+        "design.json": (_json(result.design), teaching, "application/json"),
     }
     for name, (data, closed, kind) in made.items():
         row.download_button(
