@@ -251,7 +251,7 @@ def _lahman(_: int) -> list[Row]:
 RULES: dict[str, dict[str, Any]] = {
     "IQR, (2, 1)": {"parent_rule": "iqr", "rule": (2.0, 1.0)},
     "IQR, (1, 1)": {"parent_rule": "iqr", "rule": (1.0, 1.0)},
-    "jackknife, FDR 0.1": {"parent_rule": "jackknife"},
+    "jackknife, FDR 0.2": {"parent_rule": "jackknife"},
 }
 
 

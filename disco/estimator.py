@@ -72,7 +72,7 @@ class DISCO:
     """Causal discovery from a table of counts by discrete score matching.
 
     Args:
-        preset: `paper` or `preview`.
+        preset: `paper`, `tuned` or `preview`.
         device: `auto`, `cpu` or `cuda`.
         **settings: any field of `Settings`, in place of the preset's value.
 

@@ -116,7 +116,7 @@ def settings(
         levels: "4", "6" or "8" quantile levels a column, or "raw" for ranks of the counts themselves.
         boundary: clipped or admissible.
         seed: of the fit; the paper runs 0, 1 and 2.
-        preset: paper or preview.
+        preset: paper, tuned or preview.
         years: first and last season. For 2019 to 2025 the paper trains its projection for 400 epochs, so "paper" does.
 
     Raises:

@@ -88,7 +88,7 @@ def test_fit_refuses_a_full_folder_and_resumes_its_own(counts, small_table, tmp_
         (["fit", "nothing.csv", "--out", "OUT"], "nothing.csv does not exist"),
         (["fit", "COUNTS", "--out", "OUT", "--columns", "a,zz"], 'no column "zz"'),
         (["fit", "COUNTS", "--out", "OUT", "--columns", "a"], "at least 2"),
-        (["fit", "COUNTS", "--out", "OUT", "--preset", "quick"], "preset must be one of paper, preview"),
+        (["fit", "COUNTS", "--out", "OUT", "--preset", "quick"], "preset must be one of paper, tuned, preview"),
         (["fit", "COUNTS", "--out", "OUT", "--boundary", "open"], "boundary must be one of"),
         (["fit", "COUNTS", "--out", "OUT", "--set", "depth=3"], "unknown setting 'depth'"),
         (["fit", "COUNTS", "--out", "OUT", "--set", "width=big"], "width must be a whole number"),

@@ -98,15 +98,15 @@ def test_an_unavailable_edge_is_named():
 
 
 def agreeing(rng, nodes=12, effect=0.0, edges=(), noise=None):
-    """Mean curvatures as fold networks would give: a truth of each pair and noise of its parent's and child's scale."""
+    """Mean curvatures as fold networks would give: a truth of each pair and noise of its child's scale."""
     order = [f"n{k}" for k in range(nodes)]
     scale = np.exp(rng.normal(0, 0.7, nodes)) if noise is None else np.full(nodes, noise)
     curvature = {}
     for place in range(1, nodes):
-        values = rng.normal(size=(3, place)) * scale[:place] * scale[place]
+        values = rng.normal(size=(3, place)) * scale[place]
         for parent in range(place):
             if (parent, place) in edges:
-                values[:, parent] += effect * scale[parent] * scale[place]
+                values[:, parent] += effect * scale[place]
         curvature[order[place]] = values
     return order, curvature, tidy({k: np.abs(v) for k, v in curvature.items()}, curvature, order, "jackknife")
 
@@ -125,10 +125,10 @@ def test_the_jackknife_z_does_not_depend_on_the_units_of_a_node():
     rescaled = {child: values * 100.0 for child, values in curvature.items()}
     again = tidy(curvature, rescaled, order, "jackknife")
     assert np.allclose(again["z"], table["z"])
-    stretched = {c: v * (50.0 if c == "n9" else 1.0) for c, v in curvature.items()}
+    stretched = {c: v * (50.0 if c == "n11" else 1.0) for c, v in curvature.items()}
     moved = tidy(curvature, stretched, order, "jackknife")
-    ratio = (moved["z"] / table["z"])[table["child"] == "n9"]
-    assert ratio.between(0.5, 3).all()
+    ratio = (moved["z"] / table["z"])[table["child"] == "n11"]  # ten candidates against the weight of three of others
+    assert ratio.between(1, 3).all()
 
 
 def test_the_jackknife_finds_edges_among_few_candidates_and_hardly_any_where_there_are_none():

@@ -52,7 +52,7 @@ def test_bad_values_are_refused_in_words(changes, words):
 def test_unknown_names_are_refused():
     with pytest.raises(InputError, match="unknown setting 'epochs'; the settings are preset, seed"):
         Settings.from_dict({"epochs": 3})
-    with pytest.raises(InputError, match="preset must be one of paper, preview; got 'fast'"):
+    with pytest.raises(InputError, match="preset must be one of paper, tuned, preview; got 'fast'"):
         Settings.of("fast")
 
 

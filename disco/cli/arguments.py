@@ -50,7 +50,7 @@ def _command(name: str) -> Callable[[argparse.Namespace], None]:
 def _fit(command: argparse.ArgumentParser) -> None:
     command.add_argument("counts", type=Path, metavar="COUNTS", help="CSV, TSV, XLSX or Parquet; a column a node")
     command.add_argument("--out", type=Path, required=True, metavar="RUN", help="folder of the run, new or empty")
-    command.add_argument("--preset", metavar="NAME", help="paper (default) or preview, a fast look")
+    command.add_argument("--preset", metavar="NAME", help="paper (default), tuned, or preview, a fast look")
     command.add_argument("--seed", type=int)
     command.add_argument("--folds", type=int, help="cross-fitting folds (3)")
     command.add_argument("--transform", metavar="NAME", help="rank (default), quantile or none")
@@ -116,7 +116,7 @@ def _lahman(command: argparse.ArgumentParser) -> None:
     command.add_argument("--levels", default="4", choices=("4", "6", "8", "raw"), help="quantile levels (4)")
     command.add_argument("--boundary", default="clipped", metavar="NAME", help="clipped (default) or admissible")
     command.add_argument("--seeds", default="0,1,2", metavar="0,1,2")
-    command.add_argument("--preset", default="paper", metavar="NAME", help="paper (default) or preview")
+    command.add_argument("--preset", default="paper", metavar="NAME", help="paper (default), tuned or preview")
     command.add_argument("--out", type=Path, required=True, metavar="DIR", help="folder of the runs")
     command.add_argument("--device", default="auto", metavar="NAME", help="auto (default), cpu or cuda")
     _set(command)

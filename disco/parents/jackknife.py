@@ -6,11 +6,11 @@ not seen fold b, so their mean curvatures m_b of a pair, b = 1 … B, are a dele
 
     v = (B − 1) / B · Σ_b (m_b − m̄)²,   Z = |m̄| / s.
 
-With B − 1 = 2 degrees of freedom v alone says little, so s² is v smoothed over all candidate pairs by a ridge fit of
-log v on the pair's parent and child, corrected for the mean of a log χ². Under no edge Z is about |N(0, 1)|, and the
-threshold is that of Benjamini and Hochberg (1995) at a false discovery rate. The folds' training rows overlap and the
-pairs share networks, so the rate is nominal. Signed curvature is averaged: an effect that changes its sign along the
-table may cancel, which the paper's absolute values would see.
+With B − 1 = 2 degrees of freedom v alone says little, so s² is v averaged over the child's candidates on the log scale,
+drawn towards the average of all pairs where a child has few, and corrected for the mean of a log χ². Under no edge Z is
+at most about |N(0, 1)|, and the threshold is that of Benjamini and Hochberg (1995) at a false discovery rate. The rate
+is nominal, since the folds' training rows overlap and the pairs share networks. Signed curvature is averaged: an effect
+that changes its sign along the table may cancel, which the paper's absolute values would see.
 """
 
 import math
@@ -20,7 +20,7 @@ import pandas as pd
 from scipy.special import digamma
 from scipy.stats import norm
 
-_RIDGE = 3.0  # a parent or child with few pairs keeps near the common level
+_PRIOR_PAIRS = 3.0  # the average of all pairs counts as so many of a child's own
 _TINY = 1e-300
 
 
@@ -35,29 +35,12 @@ def z_scores(ocs: pd.DataFrame) -> pd.Series:
     squares = (ocs["curvature"] - mean).pow(2).groupby([ocs["parent"], ocs["child"]], sort=False).transform("sum")
     variance = (folds - 1) / folds * squares
     first = ~ocs.duplicated(["parent", "child"])
-    smooth = pd.Series(_smoothed(variance[first], ocs[first], int(folds.iloc[0])), index=ocs.index[first])
-    of_pair = smooth.groupby([ocs.loc[first, "parent"], ocs.loc[first, "child"]], sort=False).first()
-    keys = pd.MultiIndex.from_frame(ocs[["parent", "child"]])
-    return mean.abs() / np.sqrt(of_pair.reindex(keys).to_numpy())
-
-
-def _smoothed(variance: pd.Series, pairs: pd.DataFrame, folds: int) -> np.ndarray:
-    """The variances of all pairs, smoothed over parents and children on the log scale."""
-    logs = np.log(np.maximum(variance.to_numpy(), _TINY))
-    parent, child = (pd.factorize(pairs[name])[0] for name in ("parent", "child"))
-    nodes = max(parent.max(), child.max()) + 1
-    gram = np.zeros((2 * nodes, 2 * nodes))
-    np.add.at(gram, (parent, parent), 1.0)
-    np.add.at(gram, (nodes + child, nodes + child), 1.0)
-    np.add.at(gram, (parent, nodes + child), 1.0)
-    np.add.at(gram, (nodes + child, parent), 1.0)
-    centre = logs.mean()
-    right = np.zeros(2 * nodes)
-    np.add.at(right, parent, logs - centre)
-    np.add.at(right, nodes + child, logs - centre)
-    effects = np.linalg.solve(gram + _RIDGE * np.eye(2 * nodes), right)
-    half = (folds - 1) / 2
-    return np.exp(centre + effects[parent] + effects[nodes + child] - digamma(half) + np.log(half))
+    logs = pd.Series(np.log(np.maximum(variance[first], _TINY)), index=ocs.index[first])
+    of_child = logs.groupby(ocs.loc[first, "child"], sort=False).agg(["sum", "size"])
+    smooth = (of_child["sum"] + _PRIOR_PAIRS * logs.mean()) / (of_child["size"] + _PRIOR_PAIRS)
+    half = (folds.iloc[0] - 1) / 2
+    error = np.exp((smooth - digamma(half) + np.log(half)) / 2)
+    return mean.abs() / ocs["child"].map(error)
 
 
 def threshold(z: np.ndarray, fdr: float) -> float:

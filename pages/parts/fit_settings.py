@@ -6,7 +6,7 @@ from disco.settings import CHOICES, PRESETS, Settings
 from pages.parts import choices, session
 
 _CHOICE_WORDS = {"iqr": "Median and IQR", "jackknife": "Folds"}
-_PRESET_WORDS = {"paper": "Paper", "preview": "Preview"}
+_PRESET_WORDS = {"tuned": "Tuned", "paper": "Paper", "preview": "Preview"}
 GROUPS: dict[str, tuple[tuple[str, str, str], ...]] = {
     "Rows": (
         ("max_rows", "Rows used at most", "A seeded sample of the rows; empty uses all."),
@@ -67,8 +67,9 @@ def preset() -> None:
     """The preset and what it stands for."""
     choices.segments(
         "preset", "Preset", list(_PRESET_WORDS), _PRESET_WORDS.__getitem__,
-        "Paper: every number as in the paper. Preview: a fast look with fewer epochs, a smaller network and fewer "
-        "rows. Your own choices of seed, folds, transform, boundary and criterion stay.",
+        "Tuned: smaller, smoother networks and a short schedule, chosen by held-out losses, and parents by the "
+        "agreement of the folds; more true edges in a fraction of the time. Paper: every number as in the paper. "
+        "Preview: a fast look with fewer rows. Your choices of seed, folds, transform, boundary and criterion stay.",
     )  # fmt: skip
     settings = session.draft_settings()
     if changed := _differences(settings):

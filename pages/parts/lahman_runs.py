@@ -19,7 +19,7 @@ class Study:
     Attributes:
         years: first and last season.
         levels: "4", "6", "8" or "raw".
-        preset: paper or preview.
+        preset: paper, tuned or preview.
         seeds: of the fits.
     """
 

@@ -45,7 +45,7 @@ def choose() -> Study:
             "level.",
         )  # fmt: skip
         preset = row.segmented_control(
-            "Preset", ["paper", "preview"], default="paper", required=True, key="lahman_preset",
+            "Preset", ["paper", "tuned", "preview"], default="paper", required=True, key="lahman_preset",
             help="paper: the paper's settings, minutes a fit. preview: a fast look.",
         )  # fmt: skip
         seeds = row.multiselect(
