@@ -244,9 +244,9 @@ def sensitivity(table: pd.DataFrame, tau_z: float, pi_min: float) -> go.Figure:
     folds = table["pi_min"].nunique()
     for index, (share_of_folds, line) in enumerate(table.groupby("pi_min")):
         bold = share_of_folds == chosen
-        words = f"{share(index + 1, folds)} folds"
+        words = f"{share(index + 1, folds)} folds" if folds > 1 else "all folds"
         fig.add_scatter(
-            x=line["tau_z"], y=line["edges"], mode="lines", name=words,
+            x=line["tau_z"], y=line["edges"], mode="lines", name=words, showlegend=folds > 1,
             line={"color": roles.PICKED if bold else roles.MUTED, "width": 3 if bold else 1.8, "shape": "hv",
                   "dash": ("solid", "dash", "dot", "dashdot")[(folds - 1 - index) % 4]},
             hovertemplate=f"τ_Z = %{{x:.2f}}, in {words}: %{{y}} edges<extra></extra>",
@@ -256,7 +256,7 @@ def sensitivity(table: pd.DataFrame, tau_z: float, pi_min: float) -> go.Figure:
     fig.add_vline(x=tau_z, line={"color": roles.MUTED, "width": 1, "dash": "dot"})
     fig.add_scatter(x=[tau_z], y=[edges], mode="markers", showlegend=False, hoverinfo="skip",
                     marker={"color": roles.PICKED, "size": 12})  # fmt: skip
-    fig.update_xaxes(title="threshold τ_Z on the standardised OCS", zeroline=False)
+    fig.update_xaxes(title="threshold τ_Z", zeroline=False)
     fig.update_yaxes(title="edges kept", rangemode="tozero")
     title = f"{how_many(edges, 'edge')} at τ_Z = {number(tau_z)}; " + _slope(table[table["pi_min"] == chosen], tau_z)
     return roles.titled(fig, title, height=360)
