@@ -56,7 +56,7 @@ def f1(table: pd.DataFrame, tau_z: float, pi_min: float) -> go.Figure:
     folds = table["pi_min"].nunique()
     for index, (share_of_folds, line) in enumerate(table.groupby("pi_min")):
         bold = share_of_folds == here["pi_min"]
-        words = f"{share(index + 1, folds)} folds"
+        words = f"{share(index + 1, folds)} folds" if folds > 1 else "all folds"
         fig.add_scatter(
             x=line["tau_z"], y=line["f1"], mode="lines", name=f"F1, {words}",
             line={"color": roles.PICKED if bold else roles.MUTED, "width": 3.5 if bold else 1.8,
@@ -67,13 +67,13 @@ def f1(table: pd.DataFrame, tau_z: float, pi_min: float) -> go.Figure:
     fig.add_vline(x=tau_z, line={"color": roles.MUTED, "width": 1, "dash": "dot"})
     fig.add_scatter(x=[tau_z], y=[here["f1"]], mode="markers", showlegend=False, hoverinfo="skip",
                     marker={"color": roles.PICKED, "size": 12})  # fmt: skip
-    fig.update_xaxes(title="threshold τ_Z on the standardised OCS", zeroline=False)
+    fig.update_xaxes(title="threshold τ_Z", zeroline=False)
     fig.update_yaxes(range=[-0.03, 1.03], title=None)
     best = table.loc[table["f1"].idxmax()] if table["f1"].notna().any() else None
     said = f"F1 is {number(here['f1'])} at τ_Z = {tau_z:.3g}"
     if best is not None:
-        where = share(round(best["pi_min"] * folds), folds)
-        said += f"; the highest is {number(best['f1'])} at {best['tau_z']:.3g} in {where} folds"
+        where = f" in {share(round(best['pi_min'] * folds), folds)} folds" if folds > 1 else ""
+        said += f"; the highest is {number(best['f1'])} at {best['tau_z']:.3g}{where}"
     return roles.titled(fig, said, height=360)
 
 
