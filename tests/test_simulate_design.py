@@ -203,6 +203,10 @@ def test_a_mean_that_cannot_be_is_said_before_it_is_drawn(changes, sentence):
     ("changes", "sentence"),
     [
         ({"graph": "tree"}, 'graph must be one of er, .*; got "tree"'),
+        ({"graph": "own", "edges": 5}, "Each edge of an own graph is a pair"),
+        ({"graph": "own", "edges": []}, 'Graph "own" needs its edges'),
+        ({"names": 3}, "names must be a list of names; got 3"),
+        ({"names": "ab", "nodes": 2}, "names must be a list of names; got 'ab'"),
         ({"nodes": 1}, "nodes must be a whole number from 2 to 5,000; got 1"),
         ({"rows": 2.5}, "rows must be a whole number"),
         ({"nodes": 5000, "rows": 100_000}, "500,000,000 cells, more than 100,000,000: fewer rows or nodes"),

@@ -3,7 +3,7 @@
 import dataclasses
 import math
 import numbers
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -45,6 +45,8 @@ class Design:
     def __post_init__(self) -> None:
         if not isinstance(self.graph, str) or self.graph not in GRAPHS:
             raise InputError(f'graph must be one of {", ".join(GRAPHS)}; got "{self.graph}".')
+        if self.names is not None and (isinstance(self.names, str) or not isinstance(self.names, Iterable)):
+            raise InputError(f"names must be a list of names; got {self.names!r}.")
         if self.graph == "own":
             self._take_own_graph()
         elif self.edges is not None:
@@ -124,12 +126,12 @@ class Design:
             raise InputError(f"{name} must be a number from 0 to {high:g}; got {value!r}.")
 
     def _take_own_graph(self) -> None:
-        if self.edges is None or not len(self.edges):
-            raise InputError('Graph "own" needs its edges: give at least one pair (parent, child).')
         try:
-            edges = tuple((str(parent), str(child)) for parent, child in self.edges)
+            edges = tuple((str(parent), str(child)) for parent, child in (() if self.edges is None else self.edges))
         except (TypeError, ValueError):
             raise InputError("Each edge of an own graph is a pair (parent, child).") from None
+        if not edges:
+            raise InputError('Graph "own" needs its edges: give at least one pair (parent, child).')
         names = self.names or tuple(dict.fromkeys(node for edge in edges for node in edge))
         self._set("edges", edges)
         self._set("names", names)
