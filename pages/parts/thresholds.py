@@ -14,7 +14,7 @@ RULES = {"jackknife": "Agreement of the folds", "iqr": "The paper's: median and 
 def sliders(result: Result, where: str) -> tuple[float, float]:
     """(τ_Z, π_min) as the reader sets them; they start at the rule's own."""
     row = st.container(key=f"beside_thresholds_{where}")  # wraps on a narrow screen
-    rule_box, left, right = row.columns([3, 4, 3], gap="large")
+    rule_box, left, right = row.columns([3, 4, 3], gap="medium")
     with rule_box:
         _rule(result, where)
     own = result.thresholds
