@@ -32,13 +32,13 @@ def assumptions_note() -> None:
     with st.expander("What an edge means, and what it does not", icon=":material/info:"):
         st.markdown(
             "**It means:** given the causal order found, changing the parent by one level changes the log odds of "
-            "the child going up one level, more than for the child's other candidates, in enough cross-fitting "
-            "folds.\n\n"
+            "the child going up one level: by the paper's rule more than for the child's other candidates, in enough "
+            "cross-fitting folds; by the agreement of the folds more than their disagreement explains.\n\n"
             "**It is causal only if** every common cause of two columns is a column of the table, the rows are "
             "independent, there are no causal loops, and each column given its parents follows a semiparametric GLM "
             "whose dependence on every parent is nonlinear.\n\n"
             "**It does not mean** that the effect is large in the units of the data, that a missing edge is proof of "
-            "no effect, or that a share of wrong edges is guaranteed: the selection rule has no finite-sample error "
-            "control. A sum such as a total and its parts, or an exposure shared by all columns, breaks the "
+            "no effect, or that a share of wrong edges is guaranteed: neither rule has finite-sample error control, and "
+            "a wrong order makes wrong edges. A sum such as a total and its parts, or an exposure shared by all columns, breaks the "
             "assumptions."
         )
