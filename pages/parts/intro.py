@@ -38,7 +38,7 @@ def assumptions_note() -> None:
             "independent, there are no causal loops, and each column given its parents follows a semiparametric GLM "
             "whose dependence on every parent is nonlinear.\n\n"
             "**It does not mean** that the effect is large in the units of the data, that a missing edge is proof of "
-            "no effect, or that a share of wrong edges is guaranteed: neither rule has finite-sample error control, and "
-            "a wrong order makes wrong edges. A sum such as a total and its parts, or an exposure shared by all columns, breaks the "
-            "assumptions."
+            "no effect, or that a share of wrong edges is guaranteed: neither rule has finite-sample error control, "
+            "and a wrong order makes wrong edges. A sum such as a total and its parts, or an exposure shared by all "
+            "columns, breaks the assumptions."
         )
