@@ -23,7 +23,7 @@ def preview_note(settings: Settings) -> None:
     if settings.preset == "preview":
         st.caption(
             ":material/speed: **Preview.** A fast look: fewer epochs, a smaller network and at most "
-            f"{settings.max_rows or 'all'} rows. Fit with the preset *paper* before you rely on it."
+            f"{settings.max_rows or 'all'} rows. Fit with the preset *tuned* or *paper* before you rely on it."
         )
 
 
