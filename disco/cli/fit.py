@@ -93,7 +93,8 @@ def print_result(run: Run) -> None:
     for edge in edges.itertuples():
         print(f"  {edge.parent} -> {edge.child}  OCS {edge.ocs:.4g}, Z {edge.z:.3g}, frequency {edge.frequency:.3g}")
     if settings.preset != "paper":
-        print(f"Preset {settings.preset}: a fast look, not the paper's settings.")
+        look = "a fast look, " if settings.preset == "preview" else ""
+        print(f"Preset {settings.preset}: {look}not the paper's settings.")
     if status.rows_used is not None and status.rows_used < len(run.table()):
         print(f"{status.rows_used} of {len(run.table())} rows were used (max_rows).")
     print(f"Run: {run.path}")
