@@ -11,6 +11,8 @@ import pandas as pd
 import pytest
 import torch
 
+from disco.estimate import Speed
+
 # Wider fixtures are made before `strict_world`; another number of threads would change their rounding.
 torch.set_num_threads(1)
 
@@ -74,3 +76,13 @@ def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
     for item in items:
         if item.get_closest_marker("gpu"):
             item.add_marker(pytest.mark.skip(reason="no CUDA device"))
+
+
+@pytest.fixture
+def calibrated(monkeypatch: pytest.MonkeyPatch) -> None:
+    """No calibration, one thread."""
+    speed = Speed("cpu", dict.fromkeys(("joint", "projection", "ordering", "parents"), 1e10), {}, 0.0)
+    speed.cost.update(dict.fromkeys(speed.pace, 0.001))
+    monkeypatch.setattr("disco.estimate.calibrate", lambda device: speed)
+    monkeypatch.setenv("OMP_NUM_THREADS", "1")
+    monkeypatch.setenv("OMP_WAIT_POLICY", "PASSIVE")

@@ -23,24 +23,15 @@ from disco.cli import app as app_command
 from disco.cli.choices import chosen_columns, parse_assignments
 from disco.cli.progress import Progress, duration
 from disco.errors import InputError
-from disco.estimate import Speed
 from disco.progress import Event
 from disco.runs import list_runs, open_run
+
+pytestmark = pytest.mark.usefixtures("calibrated")
 
 ROOT = Path(disco.__file__).parents[1]
 TINY = "--preset preview --set width=8 --set hidden_layers=2 --set noise_levels=2 --set projection_epochs=2".split()
 SHORT = [*TINY, "--set", "joint_epochs=3"]
 ENDLESS = [*TINY, "--set", "joint_epochs=100000", "--set", "validation_start=100000"]
-
-
-@pytest.fixture(autouse=True)
-def calibrated(monkeypatch: pytest.MonkeyPatch) -> None:
-    """No calibration, one thread."""
-    speed = Speed("cpu", dict.fromkeys(("joint", "projection", "ordering", "parents"), 1e10), {}, 0.0)
-    speed.cost.update(dict.fromkeys(speed.pace, 0.001))
-    monkeypatch.setattr("disco.estimate.calibrate", lambda device: speed)
-    monkeypatch.setenv("OMP_NUM_THREADS", "1")
-    monkeypatch.setenv("OMP_WAIT_POLICY", "PASSIVE")
 
 
 @pytest.fixture

@@ -12,24 +12,16 @@ from made_up import finished_run
 from disco import metrics
 from disco.__main__ import main
 from disco.cli.arguments import FAMILIES as FAMILY_NAMES
-from disco.estimate import Speed
 from disco.runs import create_run, open_run
 from disco.runs.files import read_frame
 from disco.settings import Settings
 from disco.simulate import FAMILIES, Design, simulate
 
+pytestmark = pytest.mark.usefixtures("calibrated")
+
 KEYS = ["a_top", "precision", "recall", "f1", "shd", "shd_reversals_once", "sid", "ancestor_aid"]
 KEYS += ["edges", "true_edges", "controls"]
 SMALL = ["--d", "6", "--n", "400", "--k", "1.5"]
-
-
-@pytest.fixture(autouse=True)
-def calibrated(monkeypatch: pytest.MonkeyPatch) -> None:
-    """No calibration, one thread."""
-    speed = Speed("cpu", dict.fromkeys(("joint", "projection", "ordering", "parents"), 1e10), {}, 0.0)
-    speed.cost.update(dict.fromkeys(speed.pace, 0.001))
-    monkeypatch.setattr("disco.estimate.calibrate", lambda device: speed)
-    monkeypatch.setenv("OMP_NUM_THREADS", "1")
 
 
 def drawn_by(folder: Path, *options: str) -> Path:
