@@ -150,7 +150,7 @@ def _cell(metric: str, lines: list[Line], median: bool, figure: Figure | None) -
     """A statistic of ours, marked where it is far worse than the paper's."""
     _, digits, better = METRICS[metric]
     if metric == "sinks":
-        sets = sum(line["metrics"]["sink_sets"] for line in lines)
+        sets = sum(line["metrics"].get("sink_sets", 0) for line in lines)
         return f"{100 * sum(line['metrics']['sink_hits'] for line in lines) / sets:.1f} of {sets}" if sets else ""
     values = [value for line in lines if (value := value_of(metric, line)) is not None]
     if not values:

@@ -28,12 +28,14 @@ class Method:
         recipe: whether the settings that the paper changes for one table are changed too.
         about: in words, for the report.
         changes: settings besides, such as of a trial with few epochs.
+        starts: orders that a refinement searches from; 0 for a method that fits networks.
     """
 
     preset: str
     recipe: bool
     about: str
     changes: Mapping[str, Any] = field(default_factory=dict)
+    starts: int = 0
 
 
 METHODS: dict[str, Method] = {
@@ -44,6 +46,10 @@ METHODS: dict[str, Method] = {
 }
 if "tuned" in PRESETS:
     METHODS["disco-tuned"] = Method("tuned", False, "preset `tuned`")
+METHODS["refined"] = Method(
+    "paper", False, "`disco refine` without a fit: from the orders by variance − mean, by mean and two random ones",
+    starts=4,
+)  # fmt: skip
 
 
 @dataclass(frozen=True)
@@ -86,6 +92,9 @@ class Row:
 
     def takes(self, method: Method) -> bool:
         """Whether the method runs it: it is built, and not the same there as by another method."""
+        if method.starts:
+            plain = (self.criterion or "ccs", self.parent_rule or "jackknife", self.rule, self.parts, self.changes)
+            return self.read in (read.read_graph, read.read_sinks) and plain == ("ccs", "jackknife", None, ("",), {})
         own = method.preset != "paper" or method.recipe
         return self.read is not None and (own or bool(self.recipe))
 
@@ -95,20 +104,23 @@ class Row:
         return Settings.of(method.preset, **{**recipe, **self.changes, **method.changes, "seed": seed})
 
     def wanted(self, method: Method, seed: int) -> list[Wanted]:
-        """Its fits."""
+        """Its fits; a refinement has none."""
+        if method.starts:
+            return []
         settings = self.settings(method, seed)
-        return [Wanted(self._seeded(seed), part, settings) for part in self.parts]
+        return [Wanted(self.seeded(seed), part, settings) for part in self.parts]
 
     def known(self, method: Method, seed: int) -> Known:
         """The table that a scientist would have, with its truth: all rows, changed where the row changes them."""
         fits = self.wanted(method, seed)
-        return fits[0].known() if len(fits) == 1 else data(self._seeded(seed))
+        return fits[0].known() if len(fits) == 1 else data(self.seeded(seed))
 
     def variant(self, settings: Settings) -> str:
         """Criterion and boundary, as `Run.variants` names them."""
         return f"{self.criterion or settings.criterion}-{self.boundary or settings.boundary}"
 
-    def _seeded(self, seed: int) -> Source:
+    def seeded(self, seed: int) -> Source:
+        """Its source with a seed; a cohort has none."""
         return self.source if isinstance(self.source, Cohort) else self.source.replace(seed=seed)
 
 

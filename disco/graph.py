@@ -2,7 +2,7 @@
 
 An edge runs from parent to child; `adjacency[parent, child]` is 1 where there is one, rows are parents. A graph
 is a `networkx.DiGraph` that holds every node in causal order, sources first, with its `position` from 1, and on
-its edges the numbers it was built with: `ocs`, `z` and `frequency` (paper, DAG Recovery).
+its edges the numbers it was built with: `ocs`, `z` and `frequency` (paper, DAG Recovery), or a refinement's evidence.
 """
 
 import csv
@@ -18,7 +18,10 @@ import pandas as pd
 
 from disco.errors import InputError
 
-EDGE_NUMBERS = ("ocs", "z", "frequency")
+EDGE_NUMBERS = (
+    *("ocs", "z", "frequency"),
+    *("gain_nats", "direction_nats", "p_value", "folds", "bootstrap"),
+)
 FORMATS = ("csv", "json", "graphml", "dot")
 # What XML 1.0 cannot hold, not even escaped.
 _NOT_XML = re.compile("[^\t\n\r\u0020-\ud7ff\ue000-\ufffd\U00010000-\U0010ffff]")
@@ -29,7 +32,7 @@ def build(order: Sequence[str], edges: pd.DataFrame) -> nx.DiGraph:
 
     Args:
         order: all nodes, sources first.
-        edges: columns parent and child, and any of ocs, z and frequency.
+        edges: columns parent and child, and any of `EDGE_NUMBERS`.
 
     Raises:
         InputError: a node stands twice in the order, or an edge names an unknown node or runs against the order.

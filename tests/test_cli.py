@@ -335,7 +335,7 @@ def test_a_signal_in_the_middle_of_a_line_says_so_all_the_same(tmp_path):
     """A handler that wrote through the stream would meet it half-written, and end the fit with an error."""
     script = (
         "import os, signal, threading\n"
-        "from disco.cli.foreground import _signals\n"
+        "from disco.cli.foreground import signals\n"
         "from disco.cli.progress import Progress\n"
         "stopping, progress = threading.Event(), Progress()\n"
         "class Interrupted:\n"
@@ -348,7 +348,7 @@ def test_a_signal_in_the_middle_of_a_line_says_so_all_the_same(tmp_path):
         "    def flush(self): pass\n"
         "    inside = False\n"
         "progress.stream = Interrupted()\n"
-        "with _signals(stopping, progress): progress.say('a line')\n"
+        "with signals(stopping, progress): progress.say('a line')\n"
         "assert stopping.is_set()\n"
     )
     ended = subprocess.run([sys.executable, "-c", script], cwd=ROOT, capture_output=True, text=True)

@@ -32,6 +32,7 @@ def parser() -> argparse.ArgumentParser:
     for name, about, add in (
         ("fit", "fit a table of counts into a run", _fit),
         ("graph", "write the DAG of a run", _graph),
+        ("refine", "search the order of highest likelihood, with evidence on every edge", _refine),
         ("simulate", "draw a table with a known answer", _simulate),
         ("evaluate", "hold a run or an edge list against the true edges", _evaluate),
         ("lahman", "the paper's case study on batting counts", _lahman),
@@ -67,8 +68,20 @@ def _fit(command: argparse.ArgumentParser) -> None:
 def _graph(command: argparse.ArgumentParser) -> None:
     command.add_argument("run", metavar="RUN", help="folder or id of a finished run")
     _thresholds(command)
+    _which(command)
     command.add_argument("--format", choices=GRAPH_FORMATS, help="default: by the ending of --out, else csv")
     command.add_argument("--out", type=Path, metavar="FILE", help="default: stdout")
+
+
+def _refine(command: argparse.ArgumentParser) -> None:
+    command.add_argument("run", nargs="?", metavar="RUN", help="folder or id of a run")
+    command.add_argument("--counts", type=Path, metavar="COUNTS", help="in place of RUN: a table of counts")
+    command.add_argument("--out", type=Path, metavar="RUN", help="with --counts: folder of the run, new or empty")
+    command.add_argument("--columns", metavar="A,B", help="with --counts: only these columns")
+    command.add_argument("--starts", type=int, help="orders to search from (4)")
+    command.add_argument("--bootstrap", type=int, help="tables drawn with replacement (50); 0 for none")
+    command.add_argument("--seed", type=int, help="of random orders and of the bootstrap (0)")
+    command.add_argument("--device", metavar="NAME", help="auto (default), cpu or cuda")
 
 
 def _simulate(command: argparse.ArgumentParser) -> None:
@@ -105,6 +118,7 @@ def _evaluate(command: argparse.ArgumentParser) -> None:
     estimate.add_argument("--run", metavar="RUN", help="folder or id of a finished run")
     estimate.add_argument("--edges", type=Path, metavar="FILE", help="estimated edges: CSV with columns parent, child")
     _thresholds(command)
+    _which(command)
     command.add_argument("--order", type=Path, metavar="FILE", help="with --edges: CSV with columns position, node")
     command.add_argument(
         "--counts", type=Path, metavar="FILE", help="with --edges: the table, for the sorting controls"
@@ -130,6 +144,10 @@ def _app(command: argparse.ArgumentParser) -> None:
 def _thresholds(command: argparse.ArgumentParser) -> None:
     command.add_argument("--tau-z", type=float, metavar="Z", help="an edge needs a Z above this (2)")
     command.add_argument("--pi-min", type=float, metavar="SHARE", help="in at least this share of the folds (1)")
+
+
+def _which(command: argparse.ArgumentParser) -> None:
+    command.add_argument("--graph", choices=("disco", "refined"), help="which of a run's graphs (disco)")
 
 
 def _set(command: argparse.ArgumentParser) -> None:

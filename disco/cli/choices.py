@@ -64,12 +64,18 @@ def _typed(field: dataclasses.Field, value: str) -> Any:
 
 
 def chosen_graph(run: Run, arguments: argparse.Namespace) -> nx.DiGraph:
-    """The DAG of a finished run at the thresholds that were typed, or at its own.
+    """The DAG of a finished run at the thresholds that were typed, or at its own; or its refined DAG.
 
     Raises:
-        InputError: it has no result, or a threshold is out of range.
+        InputError: it has no such result, or a threshold is out of range or makes no sense.
     """
     given = {name: value for name in ("tau_z", "pi_min") if (value := getattr(arguments, name)) is not None}
+    if arguments.graph == "refined":
+        from disco.runs.refined import read_refined
+
+        if given:
+            raise InputError("thresholds are for the graph disco; the refined graph is chosen by its score.")
+        return read_refined(run).graph()
     run.settings.replace(**given)
     return run.graph(given.get("tau_z"), given.get("pi_min"))
 

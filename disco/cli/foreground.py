@@ -27,7 +27,7 @@ def fit_here(run: Run, label: str, go_on: str) -> None:
         InputError, ScoreUnavailable: it cannot be fitted.
     """
     stopping = threading.Event()
-    with Progress(label) as progress, _signals(stopping, progress):
+    with Progress(label) as progress, signals(stopping, progress):
         lock = jobs.enqueue(run, os.getpid())
         try:
             jobs.work(run, lock, stopping.is_set, callback=progress, ahead=progress.ahead)
@@ -36,7 +36,7 @@ def fit_here(run: Run, label: str, go_on: str) -> None:
 
 
 @contextmanager
-def _signals(stopping: threading.Event, progress: Progress) -> Iterator[None]:
+def signals(stopping: threading.Event, progress: Progress) -> Iterator[None]:
     """The first Ctrl-C, SIGTERM or closed terminal stops the fit after its present epoch, a second one at once."""
 
     def stop(number: int, frame: FrameType | None) -> None:

@@ -1,0 +1,76 @@
+"""disco refine RUN, or --counts COUNTS --out RUN: order and edges of highest likelihood beside a run's own."""
+
+import argparse
+import sys
+import threading
+
+from disco.cli.choices import chosen_columns
+from disco.cli.fit import new_run, resumed
+from disco.cli.foreground import signals
+from disco.cli.progress import Progress
+from disco.counts import read_table
+from disco.errors import FitStopped, InputError
+from disco.estimator import choose_device
+from disco.refine import Choice, Refined, Step
+from disco.runs import Run, open_run
+from disco.runs.refined import refine_run
+from disco.settings import Settings
+
+
+def run(arguments: argparse.Namespace) -> None:
+    """Refine a run, or a table in a run of its own, and print the result.
+
+    Raises:
+        InputError: there is no such run, the table cannot be used, or a number is out of range.
+        FitStopped: it was interrupted; the same command goes on.
+    """
+    given = {name: getattr(arguments, name) for name in ("starts", "bootstrap", "seed")}
+    choice = Choice(**{name: value for name, value in given.items() if value is not None})
+    device = choose_device(arguments.device or "auto").type
+    target = _target(arguments)
+    lock = target.take()
+    stopping = threading.Event()
+    try:
+        with Progress() as progress, signals(stopping, progress):
+
+            def watch(step: Step) -> bool:
+                progress(step)
+                return not stopping.is_set()
+
+            result = refine_run(target, choice, device=device, callback=watch)
+    except (FitStopped, KeyboardInterrupt) as stop:
+        raise FitStopped("stopped; the same command goes on from the searches that were finished.") from stop
+    finally:
+        lock.release()
+    _print(target, result)
+
+
+def _target(arguments: argparse.Namespace) -> Run:
+    """The run to refine: one that exists, or a new one of a table."""
+    if (arguments.run is None) == (arguments.counts is None):
+        raise InputError("give a RUN, or --counts with a table and --out with a new folder.")
+    if arguments.run is not None:
+        if arguments.out is not None:
+            raise InputError("--out goes with --counts; a refinement lies in its run.")
+        return open_run(arguments.run)
+    if arguments.out is None:
+        raise InputError("--counts needs --out, the folder of the run to make.")
+    table = chosen_columns(read_table(arguments.counts), arguments.columns)
+    found = resumed(arguments.out, table, {}, None)
+    return found or new_run(table, Settings(), arguments.out, arguments.counts, arguments.device or "auto")
+
+
+def _print(target: Run, result: Refined) -> None:
+    edges = result.edges
+    print(f"Refined causal order, source first: {', '.join(result.order)}")
+    undecided = int((~edges["decided"].astype(bool)).sum())
+    print(f"{len(edges)} edges, {undecided} of undecided direction; log posterior {result.score:,.1f} nats:")
+    for edge in edges.itertuples():
+        share = "" if edge.bootstrap != edge.bootstrap else f", bootstrap {edge.bootstrap:.2f}"
+        turned = "cannot be turned alone" if not edge.reversible else f"direction {edge.direction_nats:.1f} nats"
+        print(f"  {edge.parent} -> {edge.child}  gain {edge.gain_nats:.1f} nats, {turned}{share}")
+    print(
+        "It assumes no hidden common causes, effects that add up on the canonical scale, and one carrier a node.",
+        file=sys.stderr,
+    )
+    print(f"Run: {target.path}")

@@ -1,0 +1,208 @@
+"""What the semiparametric GLM of a node is made of: levels, columns of its parents, carrier columns.
+
+On the rank grid node i takes the levels v = 0 … K_i. Given its parents,
+
+    log p(x_i = v | pa) = v / s_i · (b + Σ_k f_k(x_k) + offset · s_i) + c_i(v) − A,
+
+with s_i the column's standard deviation and A the normaliser, a sum over the levels (paper, Eq. ef-density: free
+canonical-parameter function η, free carrier). Each f_k is additive: all indicators where a parent has at most five
+levels, else a quadratic spline of √x_k, whose span holds the linear term, with two knots. The carrier c_i is free where
+the node has at most eight levels; else it lies in the span of log v!, v², √v, 1[v = 0] and 1[v = 1], which holds
+Poisson, negative-binomial, binomial and COM-Poisson shapes closely, and an excess of zeros.
+
+Every basis is centred and orthonormal under the column's own distribution over its levels, and a carrier's is also
+orthogonal to v, so that Newton's equations are well conditioned and no coefficient is counted twice.
+"""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+import numpy as np
+import torch
+from scipy.special import gammaln
+from torch import Tensor
+
+from disco.errors import InputError
+
+WIDTH = 4  # columns a parent at most
+RIDGE = 1e-3  # the precision that bounds what data leave free
+_INDICATOR_LEVELS = 5  # up to so many levels a parent's effect is free
+_FREE_LEVELS = 8  # up to so many levels a carrier is free
+_DEPENDENT = 1e-8  # squared length under which what is left of a basis column counts as nothing
+
+
+@dataclass(frozen=True)
+class Bank:
+    """A table on its rank grid with the columns every node brings as a parent and as a child.
+
+    Attributes:
+        ranks: levels from 0, (n, d).
+        value: v / s_i of every level, (d, V); V is the largest number of levels, later levels padded with 0.
+        exists: which levels a node has, (d, V).
+        carrier: carrier columns on the levels, (d, V, q), padded with 0.
+        carrier_width: how many of them are not padding, (d,).
+        columns: each node's columns as a parent at the rows, (d, WIDTH, n), padded with 0.
+        basis: the same on the levels, (d, V, WIDTH).
+        width: how many of them are not padding, (d,).
+        precision: of the normal prior on each column's coefficient, (d, WIDTH), 1 for padding.
+        carrier_precision: the same of the carrier's columns, (d, q).
+        offset: what is added to the canonical parameter of every node, log exposure as a rule, (n,) or None.
+    """
+
+    ranks: Tensor
+    value: Tensor
+    exists: Tensor
+    carrier: Tensor
+    carrier_width: np.ndarray
+    columns: Tensor
+    basis: Tensor
+    width: np.ndarray
+    precision: Tensor
+    carrier_precision: Tensor
+    offset: Tensor | None
+
+    @classmethod
+    def of(
+        cls,
+        ranks: np.ndarray,
+        *,
+        offset: np.ndarray | None = None,
+        precision: tuple[float, float] = (RIDGE, RIDGE),
+        dtype: torch.dtype = torch.float64,
+        device: torch.device | str = "cpu",
+        names: Sequence[str] | None = None,
+    ) -> "Bank":
+        """The bank of a table of ranks.
+
+        Args:
+            ranks: whole numbers 0 … K_j, every level seen at least once, (n, d).
+            offset: added to the canonical parameter, for instance log library size, (n,).
+            precision: of the normal prior on a parent's linear column and on its others; nearly none by default, which
+                is maximum likelihood.
+            dtype: of the columns at the rows; everything on the levels is double.
+            device: where it lies.
+            names: column names, for errors.
+
+        Raises:
+            InputError: a column is constant, skips a level, or the offset does not fit the table.
+        """
+        rows, nodes = ranks.shape
+        tops = ranks.max(axis=0)
+        names = names if names is not None else [f"column {node + 1}" for node in range(nodes)]
+        levels = int(tops.max()) + 1
+        parts = [_node(ranks[:, node], names[node]) for node in range(nodes)]
+        carriers = max(part[1].shape[1] for part in parts)
+        value, exists = np.zeros((nodes, levels)), np.zeros((nodes, levels), dtype=bool)
+        carrier, basis = np.zeros((nodes, levels, carriers)), np.zeros((nodes, levels, WIDTH))
+        for node, (scaled, shape, effect) in enumerate(parts):
+            value[node, : len(scaled)], exists[node, : len(scaled)] = scaled, True
+            carrier[node, : len(scaled), : shape.shape[1]] = shape
+            basis[node, : len(scaled), : effect.shape[1]] = effect
+        columns = torch.empty((nodes, WIDTH, rows), dtype=dtype, device=device)
+        for node in range(nodes):
+            columns[node] = torch.as_tensor(basis[node][ranks[:, node]].T).to(columns)
+        if offset is not None and (np.shape(offset) != (rows,) or not np.isfinite(offset).all()):
+            raise InputError(f"The offset must be {rows} finite numbers, one a row.")
+        return cls(
+            torch.as_tensor(ranks, dtype=torch.int64).to(device),
+            torch.as_tensor(value).to(device),
+            torch.as_tensor(exists).to(device),
+            torch.as_tensor(carrier).to(device),
+            np.array([part[1].shape[1] for part in parts]),
+            columns,
+            torch.as_tensor(basis).to(device),
+            (widths := np.array([part[2].shape[1] for part in parts])),
+            _precision(widths, WIDTH, precision).to(device),
+            _precision(np.array([part[1].shape[1] for part in parts]), carriers, (RIDGE, RIDGE)).to(device),
+            None if offset is None else torch.as_tensor(np.asarray(offset, dtype=float)).to(device),
+        )
+
+    def at_rows(self, ranks: np.ndarray, offset: np.ndarray | None = None) -> "Bank":
+        """The same bases at other rows of the same grid, for instance held-out ones.
+
+        Raises:
+            InputError: a rank lies outside the grid.
+        """
+        beyond = ranks.max(axis=0) > self.exists.sum(1).cpu().numpy() - 1
+        if beyond.any() or ranks.min() < 0:
+            raise InputError(
+                f"Column {int(np.argmax(beyond)) + 1} has a rank outside the grid the model was fitted on."
+            )
+        moved = torch.as_tensor(ranks, dtype=torch.int64, device=self.ranks.device)
+        rows = [self.basis[node][moved[:, node]].T.to(self.columns) for node in range(self.nodes)]
+        other = None if offset is None else torch.as_tensor(offset).to(self.value)
+        return Bank(
+            moved, self.value, self.exists, self.carrier, self.carrier_width, torch.stack(rows), self.basis,
+            self.width, self.precision, self.carrier_precision, other,
+        )  # fmt: skip
+
+    @property
+    def rows(self) -> int:
+        """n."""
+        return self.ranks.shape[0]
+
+    @property
+    def nodes(self) -> int:
+        """d."""
+        return self.ranks.shape[1]
+
+    def coefficients(self, node: int, parents: Sequence[int]) -> int:
+        """How many free numbers a node's model has: intercept, carrier and columns of its parents."""
+        return 1 + int(self.carrier_width[node]) + int(self.width[list(parents)].sum())
+
+
+def _precision(widths: np.ndarray, most: int, values: tuple[float, float]) -> Tensor:
+    """Precisions of the first and of the later columns of every node, 1 for padding."""
+    column = np.arange(most)
+    given = np.where(column == 0, values[0], values[1])
+    return torch.as_tensor(np.where(column < widths[:, None], given, 1.0), dtype=torch.float64)
+
+
+def _node(ranks: np.ndarray, name: str) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+    """Scaled levels, carrier columns and columns as a parent of one node, each a row a level."""
+    share = np.bincount(ranks) / len(ranks)
+    if len(share) < 2:
+        raise InputError(f'"{name}" is constant; leave it out.')
+    if not share.all():
+        raise InputError(f'"{name}" skips level {int(np.argmin(share > 0))}; give ranks without gaps.')
+    level = np.arange(len(share), dtype=float)
+    mean = share @ level
+    scaled = level / np.sqrt(share @ (level - mean) ** 2)
+    carrier = _orthonormal(_shapes(level), share, [np.ones_like(level), level])
+    return scaled, carrier, _orthonormal(_effects(level), share, [np.ones_like(level)])
+
+
+def _effects(level: np.ndarray) -> np.ndarray:
+    """Columns that span a parent's effect, the linear one first."""
+    if len(level) <= _INDICATOR_LEVELS:
+        return np.column_stack([level, np.eye(len(level))[:, 1:-1]])
+    root = np.sqrt(level)
+    knots = np.quantile(root, [1 / 3, 2 / 3])
+    return np.column_stack([level, root, *(np.maximum(root - knot, 0.0) ** 2 for knot in knots)])
+
+
+def _shapes(level: np.ndarray) -> np.ndarray:
+    """Columns that span a carrier beside the constant and the linear one."""
+    if len(level) <= _FREE_LEVELS:
+        return np.eye(len(level))
+    return np.column_stack([gammaln(level + 1), level**2, np.sqrt(level), level == 0, level == 1])
+
+
+def _orthonormal(columns: np.ndarray, share: np.ndarray, first: list[np.ndarray]) -> np.ndarray:
+    """The columns, orthonormal under a distribution over the levels and orthogonal to `first`; dependent ones left out.
+
+    Args:
+        columns: (levels, columns).
+        share: the distribution, (levels,).
+        first: columns to be orthogonal to, each (levels,).
+    """
+    taken = []
+    for number, column in enumerate([*first, *columns.T]):
+        left = column.astype(float) / np.sqrt(share @ column.astype(float) ** 2)
+        for _ in range(2):  # twice, since once loses digits
+            for other in taken:
+                left = left - (share @ (left * other)) * other
+        length = share @ left**2
+        if length > _DEPENDENT or number < len(first):
+            taken.append(left / np.sqrt(max(length, _DEPENDENT)))
+    return np.column_stack([*taken[len(first) :], np.empty((len(share), 0))])

@@ -1,0 +1,376 @@
+"""Penalised maximum likelihood of many nodes given parents at once, by Newton's method.
+
+The model is an exponential family in θ = (b, carrier, parents): log p(x_i = v) = v̂ η + C(v)ᵀγ − A(η, γ) with
+v̂ = v / s_i and η = b + Σ_k f_k(x_k) + offset · s_i, so the log-likelihood is concave. With E and Cov under the model at
+a row,
+
+    ∂/∂γ = Σ C(x) − E C,   ∂/∂(b, β) = Σ (x̂ − E v̂) · (1, columns),
+    information = Σ of Cov of (v̂ · (1, columns), C).
+
+All of these depend on a row through η alone. `exact` sums over the levels at every row; `tabulated` sums once on a grid
+of η and interpolates (cubic for moments, quintic for the log-likelihood), which costs no row × level array.
+"""
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+
+import numpy as np
+import torch
+from torch import Tensor
+
+from disco.likelihood.bank import WIDTH, Bank
+
+_CAP = 6.0  # most change of η in one step
+_GRID = 128  # intervals of a table of η
+_STEPS = 60
+
+
+@dataclass(frozen=True)
+class Problems:
+    """Nodes with the parents to fit them on.
+
+    Attributes:
+        node: (B,).
+        parents: node numbers, (B, k), padded with −1.
+    """
+
+    node: Tensor
+    parents: Tensor
+
+    @classmethod
+    def of(cls, pairs: Sequence[tuple[int, Sequence[int]]], device: torch.device | str = "cpu") -> "Problems":
+        """From pairs of a node and its parents."""
+        widest = max((len(parents) for _, parents in pairs), default=0)
+        padded = np.full((len(pairs), widest), -1, dtype=np.int64)
+        for number, (_, parents) in enumerate(pairs):
+            padded[number, : len(parents)] = list(parents)
+        node = torch.tensor([node for node, _ in pairs], dtype=torch.int64)
+        return cls(node.to(device), torch.as_tensor(padded).to(device))
+
+
+@dataclass(frozen=True)
+class Moments:
+    """What one evaluation gives, at some θ.
+
+    Attributes:
+        log_likelihood: without the penalty, (B,).
+        gradient: of the penalised log-likelihood, (B, P).
+        information: with the penalty, (B, P, P).
+        residual: weight · (x̂ − E v̂) at the rows, (B, n).
+        variance: weight · Var v̂, (B, n).
+        covariance: weight · Cov(v̂, C), (B, q, n).
+    """
+
+    log_likelihood: Tensor
+    gradient: Tensor
+    information: Tensor
+    residual: Tensor
+    variance: Tensor
+    covariance: Tensor
+
+
+@dataclass(frozen=True)
+class Fits:
+    """Fitted problems.
+
+    Attributes:
+        theta: intercept, carrier (q), then WIDTH numbers a parent, (B, 1 + q + WIDTH · k); padding 0.
+        log_likelihood: at θ, to within a fraction of `tolerance`, (B,).
+        evidence: the log marginal likelihood by Laplace's approximation, flat priors on intercept and carrier, (B,):
+            log-likelihood − penalty − ½ log det information + ½ Σ log precision of the parents' columns.
+        moments: at the last evaluation, one step before θ.
+        converged: (B,).
+    """
+
+    theta: Tensor
+    log_likelihood: Tensor
+    evidence: Tensor
+    moments: Moments
+    converged: Tensor
+
+
+Evaluate = Callable[["Design", Tensor], Moments]
+
+
+class Design:
+    """The rows of a batch of problems: parents' columns, own levels, weights."""
+
+    def __init__(self, bank: Bank, problems: Problems, weights: Tensor | None = None) -> None:
+        self.bank, self.problems = bank, problems
+        node, parents = problems.node, problems.parents
+        filled = bank.columns[parents.clamp_min(0)] * (parents >= 0)[..., None, None].to(bank.columns)
+        self.x = filled.flatten(1, 2)  # (B, WIDTH · k, n)
+        self.level = bank.ranks.T[node]  # (B, n)
+        self.value, self.exists, self.carrier = bank.value[node], bank.exists[node], bank.carrier[node]
+        self.own = self.value.gather(1, self.level).to(bank.columns)
+        self.weights = None if weights is None else weights.to(bank.columns)
+        one = (
+            torch.ones(bank.rows, dtype=torch.float64, device=bank.ranks.device)
+            if weights is None
+            else weights.double()
+        )
+        counts = torch.zeros_like(self.value).scatter_add_(1, self.level, one.expand_as(self.level))
+        self.carrier_sum = (counts[..., None] * self.carrier).sum(1)  # (B, q)
+        self.carrier_width = self.carrier.shape[-1]
+        priors = torch.where((parents >= 0)[..., None], bank.precision[parents.clamp_min(0)], 1.0).flatten(1)
+        penalty = torch.cat([bank.carrier_precision[node], priors], 1)
+        self.penalty = torch.nn.functional.pad(penalty, (1, 0))  # none on the intercept
+        self.offset = None
+        if bank.offset is not None:  # on the scale of v̂, whose unit is s_i counts
+            self.offset = (bank.offset / self.value[:, 1:2]).to(bank.columns)
+
+    def eta(self, theta: Tensor) -> Tensor:
+        """η at the rows, (B, n)."""
+        effects = theta[:, None, 1 + self.carrier_width :].to(self.x)
+        eta = torch.bmm(effects, self.x).squeeze(1) + theta[:, :1].to(self.x)
+        return eta if self.offset is None else eta + self.offset
+
+    def log_weights(self, theta: Tensor) -> Tensor:
+        """C(v)ᵀγ on the levels, −∞ where a node has no such level, (B, V) double."""
+        shape = (self.carrier @ theta[:, 1 : 1 + self.carrier_width, None]).squeeze(-1)
+        return shape.masked_fill(~self.exists, -torch.inf)
+
+    def weighted(self, values: Tensor) -> Tensor:
+        """Row values times the rows' weights."""
+        return values if self.weights is None else values * self.weights
+
+    def assemble(self, theta: Tensor, expected: Tensor, moments: dict[str, Tensor]) -> Moments:
+        """Gradient and information from the moments at the rows.
+
+        Args:
+            theta: (B, P).
+            expected: Σ E C over weighted rows, (B, q).
+            moments: log_likelihood (B,), mean and variance of v̂ (B, n), covariance Cov(v̂, C) (B, q, n), and
+                shape, Σ Cov(C, C), (B, q, q).
+        """
+        residual = self.weighted(self.own - moments["mean"])
+        variance = self.weighted(moments["variance"])
+        covariance = moments["covariance"] if self.weights is None else moments["covariance"] * self.weights
+        slope = torch.bmm(self.x, residual[..., None]).squeeze(-1).double()
+        total = residual.double().sum(1, keepdim=True)
+        gradient = torch.cat([total, self.carrier_sum - expected, slope], 1)
+        q, size = self.carrier_width, theta.shape[1]
+        information = torch.zeros((len(theta), size, size), dtype=torch.float64, device=theta.device)
+        information[:, 0, 0] = variance.double().sum(1)
+        information[:, 0, 1 : 1 + q] = covariance.sum(2).double()
+        information[:, 0, 1 + q :] = torch.bmm(self.x, variance[..., None]).squeeze(-1).double()
+        information[:, 1 : 1 + q, 1 : 1 + q] = moments["shape"]
+        information[:, 1 : 1 + q, 1 + q :] = torch.bmm(covariance, self.x.mT).double()
+        information[:, 1 + q :, 1 + q :] = torch.bmm(self.x * variance[:, None], self.x.mT).double()
+        information = information.triu() + information.triu(1).mT
+        gradient = gradient - self.penalty * theta
+        information = information + torch.diag_embed(self.penalty)
+        return Moments(moments["log_likelihood"], gradient, information, residual, variance, covariance)
+
+    def prior(self, theta: Tensor) -> Tensor:
+        """The penalty, ½ Σ precision · θ², (B,)."""
+        return (self.penalty * theta.square()).sum(1) / 2
+
+
+def exact(design: Design, theta: Tensor) -> Moments:
+    """One evaluation by the sum over the levels at every row; memory B · n · V."""
+    eta = design.eta(theta).double()
+    logits = eta[..., None] * design.value[:, None] + design.log_weights(theta)[:, None]
+    normaliser = torch.logsumexp(logits, -1)
+    own = logits.gather(2, design.level[..., None]).squeeze(-1) - normaliser
+    probability = torch.softmax(logits, -1)
+    rows = torch.ones_like(eta) if design.weights is None else design.weights.double().expand_as(eta)
+    mean = (probability * design.value[:, None]).sum(-1)
+    shape_mean = probability @ design.carrier
+    centred = design.value[:, None] - mean[..., None]
+    variance = (probability * centred**2).sum(-1)
+    covariance = (probability * centred) @ design.carrier  # E (v̂ − E v̂) C
+    weighted = (probability * rows[..., None]).sum(1)
+    second = design.carrier.mT @ (weighted[..., None] * design.carrier)
+    shape = second - (shape_mean * rows[..., None]).mT @ shape_mean
+    moments = {
+        "log_likelihood": (own * rows).sum(1), "mean": mean.to(design.x), "variance": variance.to(design.x),
+        "covariance": covariance.mT.to(design.x), "shape": shape,
+    }  # fmt: skip
+    return design.assemble(theta, (shape_mean * rows[..., None]).sum(1), moments)
+
+
+def tabulated(design: Design, theta: Tensor) -> Moments:
+    """The same from a table over η: no row × level array, and errors of about 1e-6 in the log-likelihood."""
+    eta = design.eta(theta)
+    low, high = (bound.double() for bound in eta.aminmax(dim=1, keepdim=True))
+    width = ((high - low) / (_GRID - 1)).clamp_min(1e-3)
+    table = _table(design, theta, low, width)
+    place = ((eta - low.to(eta)) / width.to(eta)).clamp_(0, _GRID - 1e-3)
+    left = place.long()
+    at = place - left
+    mean, variance, covariance = _at_rows(table, left, at, width)
+    sums = _over_rows(table, left, at.double(), width, design.weights)
+    carried = (design.carrier_sum * theta[:, 1 : 1 + design.carrier_width]).sum(1)
+    own = design.weighted(design.own * eta).sum(1, dtype=torch.float64)
+    moments = {
+        "log_likelihood": own + carried - sums["normaliser"], "mean": mean, "variance": variance,
+        "covariance": covariance, "shape": sums["shape"],
+    }  # fmt: skip
+    return design.assemble(theta, sums["carrier"], moments)
+
+
+@dataclass(frozen=True)
+class _Table:
+    """What depends on η alone, on a grid of _GRID + 1 values of it.
+
+    Attributes:
+        normaliser, mean, variance: A, E v̂ and Var v̂, (B, G).
+        carrier, covariance: E C and Cov(v̂, C), (B, q, G).
+        shape: Cov(C, C), (B, q², G).
+        dtype: of what is read at the rows.
+    """
+
+    normaliser: Tensor
+    mean: Tensor
+    variance: Tensor
+    carrier: Tensor
+    covariance: Tensor
+    shape: Tensor
+    dtype: torch.dtype
+
+
+def _table(design: Design, theta: Tensor, low: Tensor, width: Tensor) -> _Table:
+    grid = low + width * torch.arange(_GRID + 1, device=theta.device, dtype=torch.float64)
+    carrier = design.carrier.mT  # (B, q, V)
+    logits = design.value[..., None] * grid[:, None] + design.log_weights(theta)[..., None]  # (B, V, G)
+    normaliser = torch.logsumexp(logits, 1)
+    probability = torch.exp(logits - normaliser[:, None])
+    mean = torch.bmm(design.value[:, None], probability)  # (B, 1, G)
+    centred = design.value[..., None] - mean
+    weighted = centred * probability
+    products = (carrier[:, :, None] * carrier[:, None]).flatten(1, 2)
+    expected = torch.bmm(carrier, probability)
+    shape = torch.bmm(products, probability) - (expected[:, :, None] * expected[:, None]).flatten(1, 2)
+    return _Table(
+        normaliser, mean.squeeze(1), (centred * weighted).sum(1), expected, torch.bmm(carrier, weighted), shape,
+        design.x.dtype,
+    )  # fmt: skip
+
+
+def _at_rows(table: _Table, left: Tensor, at: Tensor, width: Tensor) -> tuple[Tensor, Tensor, Tensor]:
+    """Mean and variance of v̂ from a cubic and its slope, Cov(v̂, C) from a line, at the rows."""
+    start, rise = table.mean[:, :-1], table.mean.diff(dim=1)
+    slope, end = table.variance[:, :-1] * width, table.variance[:, 1:] * width
+    cubic = torch.stack([start, slope, 3 * rise - 2 * slope - end, slope + end - 2 * rise], 1)
+    coefficients = torch.cat([cubic, table.covariance[..., :-1], table.covariance.diff(dim=2)], 1).to(table.dtype)
+    read = coefficients.gather(2, left[:, None].expand(-1, coefficients.shape[1], -1))
+    c0, c1, c2, c3 = read[:, :4].unbind(1)
+    mean = c0 + at * (c1 + at * (c2 + at * c3))
+    variance = (c1 + at * (2 * c2 + at * (3 * c3))) / width.to(at)
+    q = table.covariance.shape[1]
+    return mean, variance.clamp_min_(0), torch.addcmul(read[:, 4 : 4 + q], at[:, None], read[:, 4 + q :])
+
+
+def _over_rows(table: _Table, left: Tensor, at: Tensor, width: Tensor, weights: Tensor | None) -> dict[str, Tensor]:
+    """Sums over the rows: A by the quintic that fits A, A′, A″ at both ends, E C by a cubic, Cov(C, C) by a line.
+
+    Every sum is one product with how much of the rows each grid point carries.
+    """
+    batch, points = table.normaliser.shape
+    index = (left + points * torch.arange(batch, device=left.device)[:, None]).flatten()
+    rows = 1.0 if weights is None else weights.double()
+
+    def carried(below: Tensor, above: Tensor) -> Tensor:
+        share = torch.zeros(batch * points, dtype=torch.float64, device=left.device)
+        share.index_add_(0, index, (rows * below).flatten())
+        share.index_add_(0, index + 1, (rows * above).flatten())
+        return share.unflatten(0, (batch, points))
+
+    back = 1 - at
+    square, back_square = at * at, back * back
+    line = carried(back, at)
+    value = carried(back_square * (1 + 2 * at), square * (1 + 2 * back))
+    change = carried(at * back_square, -back * square)
+    cube, back_cube = square * at, back_square * back
+    five = cube * (10 - 15 * at + 6 * square)
+    level = carried(1 - five, five)
+    slope = carried(at * back_cube * (1 + 3 * at), -back * cube * (1 + 3 * back))
+    bend = carried(square * back_cube / 2, back_square * cube / 2)
+    normaliser = level * table.normaliser + slope * width * table.mean + bend * width**2 * table.variance
+    carrier = (value[:, None] * table.carrier + (change * width)[:, None] * table.covariance).sum(2)
+    q = table.carrier.shape[1]
+    shape = (line[:, None] * table.shape).sum(2).unflatten(1, (q, q))
+    return {"normaliser": normaliser.sum(1), "carrier": carrier, "shape": shape}
+
+
+def fit(
+    bank: Bank,
+    problems: Problems,
+    start: Tensor | None = None,
+    *,
+    weights: Tensor | None = None,
+    tolerance: float = 1e-3,
+    evaluate: Evaluate = tabulated,
+) -> Fits:
+    """Fit every problem of a batch.
+
+    Args:
+        bank: the table.
+        problems: B nodes with parents.
+        start: θ to begin at, (B, P); a missing one begins at the marginal.
+        weights: of the rows, (n,); bootstrap counts, or 0 for a row left out.
+        tolerance: Newton stops where the next step promises less than so many nats.
+        evaluate: `tabulated`, or `exact`.
+    """
+    design = Design(bank, problems, weights)
+    theta = marginal_start(bank, problems) if start is None else start.clone()
+    current = evaluate(design, theta)
+    step, promise = _step(design, current)
+    tried = step
+    for _ in range(_STEPS):
+        if bool((promise < tolerance).all()):
+            break
+        ahead = evaluate(design, theta + tried)
+        before, after = current.log_likelihood - design.prior(theta), ahead.log_likelihood - design.prior(theta + tried)
+        better = after >= before - 1e-6 * (1 + before.abs())
+        better |= promise < tolerance
+        theta = torch.where(better[:, None], theta + tried, theta)
+        current = _choose(better, ahead, current)
+        step, promise = _step(design, current)
+        tried = torch.where(better[:, None], step, tried / 2)
+    done = promise < tolerance
+    end = theta + torch.where(done[:, None], step, 0.0)
+    reached = current.log_likelihood - design.prior(theta) + torch.where(done, promise, 0.0)
+    own = 1 + design.carrier_width
+    occam = design.penalty[:, own:].log().sum(1) - torch.linalg.slogdet(current.information)[1]
+    return Fits(end, reached + design.prior(end), reached + occam / 2, current, done)
+
+
+def _choose(better: Tensor, ahead: Moments, current: Moments) -> Moments:
+    """The new moments of the problems that got better, the old ones of the others."""
+    if bool(better.all()):
+        return ahead
+    kept = {}
+    for name in Moments.__dataclass_fields__:
+        new, old = getattr(ahead, name), getattr(current, name)
+        kept[name] = torch.where(better.reshape(-1, *[1] * (new.ndim - 1)), new, old)
+    return Moments(**kept)
+
+
+def _step(design: Design, moments: Moments) -> tuple[Tensor, Tensor]:
+    """Newton's step, capped, and the gain in log-likelihood that it promises."""
+    information = moments.information
+    factor = torch.linalg.cholesky(information + 1e-9 * torch.diag_embed(information.diagonal(dim1=1, dim2=2)))
+    step = torch.cholesky_solve(moments.gradient[..., None], factor).squeeze(-1)
+    promise = (moments.gradient * step).sum(1) / 2
+    change = design.eta(step) if design.offset is None else design.eta(step) - design.offset
+    largest = change.abs().amax(1).double()
+    return step * (_CAP / largest.clamp_min(_CAP))[:, None], promise
+
+
+def marginal_start(bank: Bank, problems: Problems) -> Tensor:
+    """θ with no effect of the parents and a carrier near the marginal distribution's shape, (B, P)."""
+    node, exists = problems.node, bank.exists[problems.node]
+    value, carrier = bank.value[node], bank.carrier[node]
+    level = bank.ranks.T[node]
+    share = torch.zeros_like(value).scatter_add_(1, level, torch.ones_like(level, dtype=torch.float64))
+    share = (share + 0.5) * exists
+    log_share = torch.where(exists, share.log(), 0.0)
+    basis = torch.cat([torch.ones_like(value)[..., None], value[..., None], carrier], -1)
+    weighted = basis * share[..., None]
+    gram = weighted.mT @ basis
+    gram = gram + torch.diag_embed(1e-6 * gram.diagonal(dim1=1, dim2=2) + 1e-9)
+    solved = torch.linalg.solve(gram, weighted.mT @ log_share[..., None]).squeeze(-1)
+    effects = solved.new_zeros((len(node), WIDTH * problems.parents.shape[1]))
+    return torch.cat([solved[:, 1:], effects], 1)

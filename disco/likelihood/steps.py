@@ -1,0 +1,114 @@
+"""What one parent more or less would do, from a fit's last evaluation alone: Rao and Wald statistics.
+
+With g and I the gradient and information of the fitted coefficients θ, and u, J, K those of a candidate's columns (J
+its own, K with θ), the efficient score is u − Kᵀ I⁻¹ g, its variance J − Kᵀ I⁻¹ K, and half of their quadratic form
+is the gain in log-likelihood that the candidate promises (Rao, 1948). Dropping a parent with coefficients β, whose
+variance under I⁻¹ is V, promises to cost half of βᵀ V⁻¹ β (Wald). The step that reaches the promised point is a start
+for the next fit that Newton rarely has to better more than once.
+"""
+
+from typing import NamedTuple
+
+import torch
+from torch import Tensor
+
+from disco.likelihood.bank import WIDTH, Bank
+from disco.likelihood.newton import Fits, Problems
+
+_LEAST = 1e-6  # share of a column's own information under which what θ leaves of it counts as nothing
+
+
+class Additions(NamedTuple):
+    """What candidates promise.
+
+    Attributes:
+        gain: in penalised log-likelihood, nats, (B, c).
+        evidence: in `Fits.evidence`, nats, (B, c).
+        own: the candidate's coefficients after the step, (B, c, WIDTH).
+        others: the step of θ beside it, (B, c, P).
+    """
+
+    gain: Tensor
+    evidence: Tensor
+    own: Tensor
+    others: Tensor
+
+
+class Removals(NamedTuple):
+    """What parents are worth.
+
+    Attributes:
+        loss: in penalised log-likelihood, nats, (B, k).
+        evidence: in `Fits.evidence`, nats, (B, k).
+        others: the step of θ that drops the parent, its own coefficients going to 0, (B, k, P).
+    """
+
+    loss: Tensor
+    evidence: Tensor
+    others: Tensor
+
+
+def additions(bank: Bank, problems: Problems, fits: Fits, candidates: Tensor) -> Additions:
+    """The promise of every candidate parent.
+
+    Args:
+        bank: the table.
+        problems, fits: B fitted nodes.
+        candidates: node numbers, (B, c), padded with −1.
+    """
+    moments, theta = fits.moments, fits.theta
+    batch, count = candidates.shape
+    real = (candidates >= 0).to(bank.columns)
+    z = bank.columns[candidates.clamp_min(0)] * real[..., None, None]  # (B, c, WIDTH, n)
+    flat = z.flatten(1, 2)
+    parents = problems.parents
+    x = bank.columns[parents.clamp_min(0)] * (parents >= 0)[..., None, None].to(bank.columns)
+    slopes = x.flatten(1, 2) * moments.variance[:, None]
+    weighted = torch.cat([moments.variance[:, None], moments.covariance, slopes], 1)
+    score = torch.bmm(flat, moments.residual[..., None]).squeeze(-1).double()
+    cross = torch.bmm(weighted, flat.mT).double()  # (B, P, c · WIDTH)
+    pairs = torch.matmul(z * moments.variance[:, None, None], z.mT).double()  # (B, c, WIDTH, WIDTH)
+    right = torch.cat([cross, moments.gradient[..., None]], 2)
+    solved = torch.linalg.solve(moments.information, right)  # I⁻¹ (K, g)
+    inverse_cross, inverse_gradient = solved[..., :-1], solved[..., -1:]
+    efficient = (score - torch.bmm(cross.mT, inverse_gradient).squeeze(-1)).unflatten(1, (count, WIDTH))
+    k = cross.unflatten(2, (count, WIDTH)).permute(0, 2, 1, 3)  # (B, c, P, WIDTH)
+    ik = inverse_cross.unflatten(2, (count, WIDTH)).permute(0, 2, 1, 3)
+    variance = pairs - k.mT @ ik
+    own_information = pairs.diagonal(dim1=2, dim2=3)
+    left = variance.diagonal(dim1=2, dim2=3)
+    missing = left <= _LEAST * own_information + 1e-9  # padding, and what θ spans already
+    efficient = efficient.masked_fill(missing, 0.0)
+    keep = (~missing).double()
+    prior = torch.where((candidates >= 0)[..., None], bank.precision[candidates.clamp_min(0)], 1.0)
+    variance = variance * keep[..., None] * keep[..., None, :] + torch.diag_embed(prior)
+    own = torch.linalg.solve(variance, efficient[..., None])
+    gain = (efficient[..., None] * own).sum((2, 3)) / 2
+    evidence = gain + (prior.log().sum(2) - torch.linalg.slogdet(variance)[1]) / 2
+    others = inverse_gradient.mT - (ik @ own).squeeze(-1)
+    # Fits.theta is one step ahead of the evaluation: what of `others` it has taken already comes off.
+    taken = inverse_gradient.mT * fits.converged[:, None, None]
+    return Additions(gain, evidence, own.squeeze(-1), (others - taken).to(theta))
+
+
+def removals(bank: Bank, problems: Problems, fits: Fits) -> Removals:
+    """What every parent of every problem is worth."""
+    count = problems.parents.shape[1]
+    size = fits.theta.shape[1]
+    inverse = torch.linalg.inv(fits.moments.information)
+    first = size - WIDTH * count
+    loss, evidence, others = [], [], []
+    for place in range(count):
+        block = slice(first + WIDTH * place, first + WIDTH * (place + 1))
+        beta = fits.theta[:, block]
+        parent = problems.parents[:, place]
+        prior = torch.where((parent >= 0)[:, None], bank.precision[parent.clamp_min(0)], 1.0)
+        pull = torch.linalg.solve(inverse[:, block, block], beta[..., None])
+        loss.append((beta[..., None] * pull).sum((1, 2)) / 2)
+        occam = prior.log().sum(1) + torch.linalg.slogdet(inverse[:, block, block])[1]
+        evidence.append(loss[-1] + occam / 2)
+        others.append(-(inverse[:, :, block] @ pull).squeeze(-1))
+    none = fits.theta.new_zeros((len(fits.theta), 0))
+    if not loss:
+        return Removals(none, none, none[..., None].expand(-1, -1, size))
+    return Removals(torch.stack(loss, 1), torch.stack(evidence, 1), torch.stack(others, 1))

@@ -1,0 +1,5 @@
+"""Refinement: a search over orders by the likelihood of the paper's own class, and evidence on every edge."""
+
+from disco.refine.refinement import Choice, Refined, Step, refine
+
+__all__ = ["Choice", "Refined", "Step", "refine"]

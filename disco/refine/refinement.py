@@ -1,0 +1,337 @@
+"""The refinement: screen, searches from several starts, evidence, bootstrap."""
+
+import hashlib
+import json
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import asdict, dataclass, field
+from pathlib import Path
+from typing import Any
+
+import networkx as nx
+import numpy as np
+import pandas as pd
+import torch
+
+from disco.errors import FitStopped, InputError
+from disco.graph import build
+from disco.likelihood.bank import Bank
+from disco.metrics.orders import order_by_excess, order_by_mean, order_by_variance
+from disco.ranks import fold_of_rows, transform_table
+from disco.refine.evidence import BOUND, evidence
+from disco.refine.scores import PRECISION, Scores
+from disco.refine.screen import screen
+from disco.refine.search import Found, search
+from disco.runs.files import read_json, write_json
+from disco.settings import Settings
+
+EDGE_COLUMNS = (
+    *(
+        "parent",
+        "child",
+        "gain_nats",
+        "log_likelihood_nats",
+        "bic_nats",
+        "direction_nats",
+        "reversible",
+        "decided",
+        "p_value",
+    ),
+    *("folds", "bootstrap"),
+)
+_BOOTSTRAP_SWEEPS = 3
+_SHARES = {"screen": 0.1, "search": 0.5, "evidence": 0.05, "bootstrap": 0.35}
+
+
+@dataclass(frozen=True)
+class Choice:
+    """What a refinement is asked for.
+
+    Attributes:
+        starts: orders to start from: the CCS order where there is one, the sorted ones, then random ones.
+        bootstrap: tables drawn with replacement.
+        folds: parts left out in turn.
+        bound: nats from which on a direction is decided.
+        seed: of the random orders, the bootstrap and the folds.
+
+    Raises:
+        InputError: a number is out of range.
+    """
+
+    starts: int = 4
+    bootstrap: int = 50
+    folds: int = 3
+    bound: float = BOUND
+    seed: int = 0
+
+    def __post_init__(self) -> None:
+        for name, low in (("starts", 1), ("bootstrap", 0), ("folds", 0), ("bound", 0), ("seed", 0)):
+            if getattr(self, name) < low:
+                raise InputError(f"{name} must be at least {low}; got {getattr(self, name)}.")
+        if self.folds == 1:
+            raise InputError("folds must be 0, for none, or at least 2.")
+
+
+@dataclass(frozen=True)
+class Step:
+    """One report of a refinement's progress.
+
+    Attributes:
+        stage: screen, search, evidence or bootstrap.
+        done, total: searches, or tables drawn, that are finished and asked for.
+        progress: share of the whole work done, 0 to 1, as far as it can be known.
+        start, sweep, score: of a search: where it began, the sweep it is in, its score in nats.
+        message: the same in words.
+    """
+
+    stage: str
+    done: int
+    total: int
+    progress: float
+    start: str = ""
+    sweep: int = 0
+    score: float = float("nan")
+    message: str = ""
+
+
+@dataclass(frozen=True)
+class Refined:
+    """A refinement's result.
+
+    Attributes:
+        order: all nodes, sources first.
+        edges: one row an edge, strongest first, columns `EDGE_COLUMNS`; gains and direction evidence in nats; a
+            direction that a search from another start with nearly the same score has the other way round is undecided;
+            `folds` and `bootstrap` the share of those fits with the edge in this direction, NaN where none was asked.
+        starts: one row a start and sweep: start, sweep, score.
+        best: the start whose end this is.
+        score: the graph's log posterior in nats, up to a constant of the table (`disco.refine.scores`).
+        candidates: pairs the screen let through.
+        fits: node fits made.
+    """
+
+    order: list[str]
+    edges: pd.DataFrame
+    starts: pd.DataFrame
+    best: str
+    score: float
+    candidates: int
+    fits: int
+
+    def graph(self) -> nx.DiGraph:
+        """The DAG, nodes in causal order, the evidence on its edges."""
+        return build(self.order, self.edges)
+
+
+@dataclass
+class _Memory:
+    """What is done already, on disk if a path is given."""
+
+    path: Path | None
+    key: str
+    starts: list[dict] = field(default_factory=list)
+    drawn: dict[str, list] = field(default_factory=dict)
+
+    @classmethod
+    def of(cls, path: Path | None, key: str) -> "_Memory":
+        memory = cls(path, key)
+        if path is not None and path.exists():
+            kept = read_json(path)
+            if kept.get("key") == key:
+                memory.starts, memory.drawn = kept["starts"], kept["drawn"]
+        return memory
+
+    def write(self) -> None:
+        if self.path is not None:
+            write_json(self.path, {"key": self.key, "starts": self.starts, "drawn": self.drawn})
+
+
+def refine(
+    table: pd.DataFrame,
+    choice: Choice | None = None,
+    *,
+    settings: Settings | None = None,
+    order: Sequence[str] | None = None,
+    edges: pd.DataFrame | None = None,
+    offset: np.ndarray | None = None,
+    device: str = "cpu",
+    callback: Callable[[Step], bool | None] = lambda step: None,
+    memory: Path | None = None,
+) -> Refined:
+    """Search for the order and DAG of highest marginal likelihood among semiparametric GLM DAGs.
+
+    Args:
+        table: counts, one column a node.
+        choice: how much to search.
+        settings: whose transform the levels come from; ranks by default.
+        order: a causal order to start from, the CCS order as a rule.
+        edges: parent, child of edges that the screen must let through.
+        offset: log exposure of every row, (n,).
+        device: cpu or cuda.
+        callback: told of every step; False stops.
+        memory: a file that keeps finished searches, so that the same call goes on after an interruption.
+
+    Raises:
+        InputError: the table cannot be used, or the order or edges name other columns.
+        FitStopped: the callback asked to stop.
+    """
+    choice, names = choice or Choice(), list(table.columns)
+    place = _places(names, order, edges)
+    codes = transform_table(table, settings or Settings()).to_numpy()
+    ranks = np.column_stack([np.unique(column, return_inverse=True)[1] for column in codes.T])
+    bank = Bank.of(ranks, offset=offset, precision=PRECISION, dtype=torch.float32, device=device, names=names)
+    told = _Told(callback)
+    told.step("screen", 0, 1, message="screen: which pairs may be joined")
+    also = np.zeros((len(names),) * 2, dtype=bool)
+    for parent, child in () if edges is None else zip(edges["parent"], edges["child"], strict=True):
+        also[place[parent], place[child]] = True
+    scores = Scores(bank, screen(bank, also=also, goes_on=told.goes_on), goes_on=told.goes_on)
+    kept = _Memory.of(memory, _key(ranks, choice, order, scores.candidates))
+    begun = _starts(table, choice, order)
+    _search_all(scores, begun, place, told, kept)
+    best = max(kept.starts, key=lambda one: one["score"])
+    found = Found(
+        [place[name] for name in best["order"]], [tuple(nodes) for nodes in best["parents"]], best["score"], []
+    )
+    told.step("evidence", 0, 1, message="evidence: what every edge is worth")
+    rows = evidence(scores, found.parents, choice.bound)
+    turned = _turned_elsewhere(kept.starts, found.score - choice.bound)
+    rows["decided"] &= np.array([edge not in turned for edge in zip(rows["parent"], rows["child"], strict=True)], bool)
+    shares = dict(_shares(scores, found, choice, told, kept))
+    for name in ("folds", "bootstrap"):
+        rows[name] = [shares[name].get((parent, child), 0.0) if shares[name] is not None else np.nan
+                      for parent, child in zip(rows["parent"], rows["child"], strict=True)]  # fmt: skip
+    for column in ("parent", "child"):
+        rows[column] = [names[node] for node in rows[column]]
+    history = pd.DataFrame(
+        [(one["start"], sweep, score) for one in kept.starts for sweep, score in enumerate(one["sweeps"], start=1)],
+        columns=["start", "sweep", "score"],
+    )
+    pairs = sum(map(len, scores.candidates)) // 2
+    return Refined(
+        [names[node] for node in found.order], rows[list(EDGE_COLUMNS)], history, best["start"], found.score, pairs,
+        scores.made,
+    )  # fmt: skip
+
+
+def _places(names: list[str], order: Sequence[str] | None, edges: pd.DataFrame | None) -> dict[str, int]:
+    place = {name: number for number, name in enumerate(names)}
+    if order is not None and sorted(order) != sorted(names):
+        odd = next((name for name in order if name not in place or list(order).count(name) > 1), None)
+        odd = next(name for name in names if name not in order) if odd is None else odd
+        raise InputError(f'The order to start from must hold every column once; "{odd}" does not fit.')
+    if edges is not None:
+        for name in [*edges["parent"], *edges["child"]]:
+            if name not in place:
+                raise InputError(f'An edge names "{name}", which is not a column of the table.')
+    return place
+
+
+def _key(ranks: np.ndarray, choice: Choice, order: Sequence[str] | None, candidates: Sequence) -> str:
+    """What finished searches belong to."""
+    asked = {**asdict(choice), "bootstrap": 0, "starts": 0}
+    text = json.dumps([asked, list(order or ()), [list(nodes) for nodes in candidates]])
+    return hashlib.sha256(np.ascontiguousarray(ranks).tobytes() + text.encode()).hexdigest()
+
+
+def _starts(table: pd.DataFrame, choice: Choice, order: Sequence[str] | None) -> dict[str, list[str]]:
+    """Orders to start from, by name."""
+    starts = {} if order is None else {"CCS order": list(order)}
+    starts["by variance − mean"] = order_by_excess(table)
+    starts["by mean"] = order_by_mean(table)
+    random = np.random.default_rng([choice.seed, 11])
+    starts["random 1"] = random.permutation(table.columns).tolist()
+    starts["by variance"] = order_by_variance(table)
+    for number in range(2, choice.starts + 1):
+        starts[f"random {number}"] = random.permutation(table.columns).tolist()
+    return dict(list(starts.items())[: choice.starts])
+
+
+def _search_all(
+    scores: Scores, starts: dict[str, list[str]], place: dict[str, int], told: "_Told", kept: _Memory
+) -> None:
+    names = list(place)
+    done = {one["start"] for one in kept.starts}
+    for number, (start, order) in enumerate(starts.items()):
+        if start in done:
+            continue
+
+        def report(sweep: int, looked: int, score: float, number: int = number, start: str = start) -> None:
+            inside = 1 - 0.6 ** (sweep - 1 + looked / len(names))
+            words = f"search from {start}: sweep {sweep}, score {score:,.1f}"
+            told.step("search", number, len(starts), inside, start=start, sweep=sweep, score=score, message=words)
+
+        found = search(scores, [place[name] for name in order], report=report)
+        kept.starts.append(
+            {
+                "start": start,
+                "order": [names[node] for node in found.order],
+                "score": found.score,
+                "parents": [list(nodes) for nodes in found.parents],
+                "sweeps": found.sweeps,
+            }  # fmt: skip
+        )
+        kept.write()
+    kept.starts[:] = [one for one in kept.starts if one["start"] in starts]
+
+
+def _turned_elsewhere(starts: list[dict], least: float) -> set[tuple[int, int]]:
+    """The edges (parent, child) that a search with an end of at least that score has the other way round."""
+    ends = [one["parents"] for one in starts if one["score"] >= least]
+    return {(child, parent) for parents in ends for child, nodes in enumerate(parents) for parent in nodes}
+
+
+def _shares(
+    scores: Scores, found: Found, choice: Choice, told: "_Told", kept: _Memory
+) -> Iterator[tuple[str, dict | None]]:
+    """The share of fits on other rows that have an edge, by (parent, child)."""
+    rows = scores.bank.rows
+    total, done = choice.folds + choice.bootstrap, 0
+    fold = fold_of_rows(rows, choice.folds, choice.seed) if choice.folds else None
+    for name, count in (("folds", choice.folds), ("bootstrap", choice.bootstrap)):
+        counted: dict[tuple[int, int], int] = {}
+        for number in range(count):
+            told.step("bootstrap", done, total, message=f"bootstrap: {name} {number + 1} of {count}")
+            if f"{name} {number}" not in kept.drawn:
+                if name == "folds":
+                    weights = (fold != number).astype(float)
+                else:
+                    drawn = np.random.default_rng([choice.seed, 13, number]).integers(0, rows, rows)
+                    weights = np.bincount(drawn, minlength=rows).astype(float)
+                kept.drawn[f"{name} {number}"] = _again(scores, found, weights)
+                kept.write()
+            for edge in kept.drawn[f"{name} {number}"]:
+                counted[tuple(edge)] = counted.get(tuple(edge), 0) + 1
+            done += 1
+        yield name, {edge: times / count for edge, times in counted.items()} if count else None
+
+
+def _again(scores: Scores, found: Found, weights: np.ndarray) -> list[list[int]]:
+    """The edges of a short search on weighted rows, from the order found."""
+    weighted = torch.as_tensor(weights).to(scores.bank.value)
+    other = Scores(scores.bank, scores.candidates, weights=weighted, warm=scores, goes_on=scores.goes_on)
+    again = search(other, found.order, most_sweeps=_BOOTSTRAP_SWEEPS)
+    return [[parent, child] for child, nodes in enumerate(again.parents) for parent in nodes]
+
+
+class _Told:
+    """Turns stages into steps with a progress over the whole work, and remembers a wish to stop."""
+
+    def __init__(self, callback: Callable[[Step], bool | None]) -> None:
+        self.callback, self.last = callback, Step("screen", 0, 1, 0.0)
+
+    def step(self, stage: str, done: int, total: int, inside: float = 0.0, **more: Any) -> None:
+        """Tell of a stage with `done` of `total` parts done, and a share of the next one.
+
+        Raises:
+            FitStopped: the callback says so.
+        """
+        stages = list(_SHARES)
+        before = sum(_SHARES[name] for name in stages[: stages.index(stage)])
+        progress = before + (done + inside) / max(total, 1) * _SHARES[stage]
+        self.last = Step(stage, done, total, min(progress, 1.0), **more)
+        if not self.goes_on():
+            raise FitStopped("the refinement was stopped.")
+
+    def goes_on(self) -> bool:
+        """Ask the callback."""
+        return self.callback(self.last) is not False

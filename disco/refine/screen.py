@@ -1,0 +1,75 @@
+"""Which pairs of nodes may be joined by an edge: a screen that keeps weak edges.
+
+A pair is kept where the partial correlation of the √ranks given all other nodes stands out (Ledoit and Wolf's estimate,
+which needs no more rows than columns), or where the Rao statistic of one node's columns does in a model of the other
+on its Markov blanket, which sees effects that a correlation does not. How far out is set by how many false candidates a
+node may bring, so that the recall does not fall with the rows.
+"""
+
+from collections.abc import Callable
+
+import numpy as np
+import torch
+from scipy.stats import chi2, norm
+from sklearn.covariance import ledoit_wolf
+
+from disco.likelihood.bank import Bank
+from disco.likelihood.newton import Problems, fit
+from disco.likelihood.steps import additions
+from disco.refine.scores import Scores
+
+_FALSE = 3.0  # false candidates that a node may bring by each of the two rules, on average
+_LEAST = 2.0  # standard errors that a partial correlation stands out by at least
+_AT_ONCE = 64  # nodes looked at in one product
+
+
+def screen(
+    bank: Bank, *, also: np.ndarray | None = None, goes_on: Callable[[], bool] = lambda: True
+) -> list[tuple[int, ...]]:
+    """The candidates of every node, ascending; symmetric.
+
+    Args:
+        bank: the table.
+        also: pairs to keep whatever the screen says, for instance the edges of another method, (d, d) true or false.
+        goes_on: asked between batches; False raises FitStopped.
+    """
+    nodes = bank.nodes
+    share = min(_FALSE / max(nodes - 1, 1), 0.5)
+    kept = np.abs(_partial_correlations(bank)) > max(_LEAST, norm.isf(share / 2))
+    kept |= kept.T
+    kept |= _standing_out(bank, kept, share, goes_on)
+    if also is not None:
+        kept |= also
+    kept |= kept.T
+    np.fill_diagonal(kept, False)
+    return [tuple(np.flatnonzero(row).tolist()) for row in kept]
+
+
+def _partial_correlations(bank: Bank) -> np.ndarray:
+    """In standard errors, (d, d); 0 on the diagonal."""
+    roots = np.sqrt(bank.ranks.cpu().numpy())
+    standard = (roots - roots.mean(0)) / roots.std(0)
+    precision = np.linalg.inv(ledoit_wolf(standard)[0])
+    scale = np.sqrt(np.diag(precision))
+    partial = -precision / np.outer(scale, scale)
+    np.fill_diagonal(partial, 0.0)
+    free = max(bank.rows - bank.nodes, 1)
+    return np.arctanh(partial.clip(-0.999999, 0.999999)) * np.sqrt(free)
+
+
+def _standing_out(bank: Bank, kept: np.ndarray, share: float, goes_on: Callable[[], bool]) -> np.ndarray:
+    """Pairs whose Rao statistic stands out in the model of a node on its blanket, (d, d), rows the child."""
+    scores = Scores(bank, [tuple(np.flatnonzero(row).tolist()) for row in kept], goes_on=goes_on)
+    everyone = [(1 << len(nodes)) - 1 for nodes in scores.candidates]
+    blankets = scores.resolve([scores.walk(node, allowed, ()) for node, allowed in enumerate(everyone)])
+    least = chi2.isf(share, bank.width) / 2
+    found = np.zeros_like(kept)
+    for node, blanket in enumerate(blankets):
+        problems = Problems.of([(node, blanket.parents)], bank.columns.device)
+        fits = fit(bank, problems, torch.as_tensor(blanket.theta[None]).to(bank.value))
+        for at in range(0, bank.nodes, _AT_ONCE):
+            part = torch.arange(at, min(at + _AT_ONCE, bank.nodes), device=bank.columns.device)
+            gain = additions(bank, problems, fits, part[None]).gain[0].cpu().numpy()
+            found[node, at : at + _AT_ONCE] = gain > least[at : at + _AT_ONCE]
+        found[node, [node, *blanket.parents]] = False
+    return found

@@ -1,0 +1,73 @@
+"""A refinement beside a run's own result: neither replaces the other.
+
+refined_order.csv   position from 1, node; source first
+refined_edges.csv   parent, child and the evidence on each edge, strongest first
+refined_starts.csv  start, sweep, score
+refined.json        what was asked for, the best start, its score; written last
+refining.json       finished searches of an unfinished refinement
+"""
+
+import dataclasses
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import pandas as pd
+
+from disco.errors import InputError
+from disco.refine import Choice, Refined, Step, refine
+from disco.runs.files import read_frame, read_json, write_frame, write_json
+from disco.runs.folder import Run
+
+
+def refine_run(
+    run: Run, choice: Choice, *, device: str = "cpu", callback: Callable[[Step], bool | None] = lambda step: None
+) -> Refined:
+    """Refine a run's table, from its causal order and edges where it has them, and keep the result in its folder.
+
+    The same call after an interruption goes on from the searches that were finished.
+
+    Raises:
+        InputError: the table cannot be refined.
+        FitStopped: the callback asked to stop.
+    """
+    fitted = (run.path / "edges.csv").exists()
+    memory = run.path / "refining.json"
+    result = refine(
+        run.table(),
+        choice,
+        settings=run.settings,
+        order=run.order() if fitted else None,
+        edges=run.edges() if fitted else None,
+        device=device,
+        callback=callback,
+        memory=memory,
+    )
+    save(run.path, result, choice)
+    memory.unlink(missing_ok=True)
+    return result
+
+
+def save(folder: Path, result: Refined, choice: Choice) -> None:
+    """Write a refinement into a run's folder."""
+    positions = pd.DataFrame({"position": range(1, len(result.order) + 1), "node": result.order})
+    write_frame(folder / "refined_order.csv", positions)
+    write_frame(folder / "refined_edges.csv", result.edges)
+    write_frame(folder / "refined_starts.csv", result.starts)
+    found = {"best": result.best, "score": result.score, "candidates": result.candidates, "fits": result.fits}
+    write_json(folder / "refined.json", {"choice": dataclasses.asdict(choice), **found})
+
+
+def read_refined(run: Run) -> Refined:
+    """The refinement of a run.
+
+    Raises:
+        InputError: it has none.
+    """
+    if not (run.path / "refined.json").exists():
+        raise InputError(f"The run {run.name} has no refinement yet; disco refine makes one.")
+    head: dict[str, Any] = read_json(run.path / "refined.json")
+    order = read_frame(run.path / "refined_order.csv", ("node",)).sort_values("position")["node"].tolist()
+    edges = read_frame(run.path / "refined_edges.csv", ("parent", "child"))
+    starts = read_frame(run.path / "refined_starts.csv", ("start",))
+    return Refined(order, edges, starts, *(head[name] for name in ("best", "score", "candidates", "fits")))

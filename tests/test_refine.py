@@ -1,0 +1,284 @@
+"""The refinement: screen, search, evidence, memory."""
+
+import itertools
+
+import networkx as nx
+import numpy as np
+import pandas as pd
+import pytest
+import torch
+
+from disco.errors import FitStopped, InputError
+from disco.likelihood.bank import Bank
+from disco.metrics import a_top, f1
+from disco.refine import Choice, refine
+from disco.refine.evidence import evidence
+from disco.refine.scores import PRECISION, Scores
+from disco.refine.screen import screen
+from disco.refine.search import search
+from disco.simulate import Design, simulate
+
+QUICK = Choice(starts=2, bootstrap=0, folds=0)
+
+
+def drawn(**design):
+    return simulate(Design(nodes=8, rows=3000, k=2, family="nb-softplus", **design))
+
+
+def bank_of(table, **more):
+    ranks = np.column_stack([np.unique(column, return_inverse=True)[1] for column in table.to_numpy().T])
+    return Bank.of(ranks, precision=PRECISION, **more)
+
+
+def all_pairs(nodes):
+    return [tuple(other for other in range(nodes) if other != node) for node in range(nodes)]
+
+
+def chain(rows=1200, seed=0):
+    """a → b → c with strong, bent effects, and d apart."""
+    random = np.random.default_rng(seed)
+    a = random.poisson(2.0, rows)
+    b = random.poisson(0.3 + 0.5 * (a - 2.0) ** 2)
+    c = random.poisson(0.5 + 0.9 * np.sqrt(b))
+    return pd.DataFrame({"c": c, "a": a, "d": random.poisson(1.5, rows), "b": b})
+
+
+@pytest.fixture(scope="module")
+def known():
+    return drawn(seed=1)
+
+
+@pytest.fixture(scope="module")
+def refined(known):
+    return refine(known.table, Choice(starts=3, bootstrap=4, folds=2))
+
+
+def test_recovers_a_simulated_graph(known, refined):
+    assert a_top(refined.order, known.truth) >= 0.9
+    assert f1(known.truth, refined.edges) >= 0.9
+
+
+def test_the_graph_is_acyclic_and_runs_along_the_order(refined):
+    graph = refined.graph()
+    assert list(graph) == refined.order
+    assert nx.is_directed_acyclic_graph(graph)
+    assert set(graph.edges) == set(zip(refined.edges["parent"], refined.edges["child"], strict=True))
+
+
+def test_best_of_all_orders_of_four_nodes():
+    table = chain()
+    bank = bank_of(table)
+    scores = Scores(bank, all_pairs(4))
+    totals = {}
+    for order in itertools.permutations(range(4)):
+        before, walks = [], []
+        for node in order:
+            walks.append(scores.walk(node, scores.allowed(node, before), ()))
+            before.append(node)
+        totals[order] = sum(fitted.score for fitted in scores.resolve(walks))
+    best = max(totals.values())
+    for start in ([0, 1, 2, 3], [3, 2, 1, 0], [2, 0, 3, 1]):
+        assert search(Scores(bank, all_pairs(4)), start).score == pytest.approx(best, abs=0.1)
+
+
+def test_the_score_is_that_of_its_graph(known):
+    bank = bank_of(known.table)
+    scores = Scores(bank, all_pairs(8))
+    found = search(scores, list(range(8)))
+    fresh = Scores(bank, all_pairs(8))
+    fresh.fit(enumerate(found.parents))
+    again = sum(fresh.fits[node][parents].score for node, parents in enumerate(found.parents))
+    assert found.score == pytest.approx(again, abs=0.2)
+    assert found.sweeps == sorted(found.sweeps)
+    for node, parents in enumerate(found.parents):
+        assert all(found.order.index(parent) < found.order.index(node) for parent in parents)
+
+
+def test_the_score_is_the_log_posterior():
+    """Against quadrature over the one coefficient of a two-level parent, the others held at their best."""
+    random = np.random.default_rng(0)
+    x = random.integers(0, 2, 300)
+    y = random.poisson(1.0 + 0.8 * x).clip(max=2)
+    bank = bank_of(pd.DataFrame({"x": x, "y": y}))
+    scores = Scores(bank, [(1,), (0,)])
+    scores.fit([(1, (0,)), (1, ())])
+    gain = scores.fits[1][0,].score - scores.fits[1][()].score
+
+    from scipy.optimize import minimize
+
+    value, carrier = bank.value[1].numpy(), bank.carrier[1].numpy()
+    column = bank.columns[0, 0].numpy()
+
+    def log_likelihood(theta, beta):
+        eta = theta[0] + beta * column
+        logits = eta[:, None] * value + (carrier @ theta[1:])[None]
+        logits -= logits.max(1, keepdims=True)
+        return (logits[np.arange(300), y] - np.log(np.exp(logits).sum(1))).sum() - 0.0005 * (theta[1:] ** 2).sum()
+
+    def profile(beta):
+        found = minimize(lambda theta: -log_likelihood(theta, beta), np.zeros(1 + carrier.shape[1]), tol=1e-10)
+        return -found.fun, np.linalg.slogdet(found.hess_inv)[1] / 2
+
+    grid = np.linspace(-1.5, 2.0, 81)
+    profiled = [profile(beta) for beta in grid]
+    with_it = np.array([top + half for top, half in profiled]) - grid**2 / 2 - np.log(2 * np.pi) / 2
+    without = sum(profile(0.0))
+    evidence_ = np.log(np.exp(with_it - with_it.max()).sum() * (grid[1] - grid[0])) + with_it.max()
+    assert gain == pytest.approx(evidence_ - without - np.log(2), abs=0.1)
+
+
+def test_steps_promise_what_fits_give(known):
+    scores = Scores(bank_of(known.table), all_pairs(8))
+    scores.fit([(0, ())])
+    empty = scores.fits[0][()]
+    weak = [place for place, gain in enumerate(empty.gain) if gain < 5]
+    for place in weak[:3]:
+        node = scores.candidates[0][place]
+        scores.fit([(0, (node,))])
+        with_it = scores.fits[0][node,]
+        assert with_it.score - empty.score == pytest.approx(empty.gain[place], abs=0.6)
+        assert with_it.loss[0] == pytest.approx(empty.gain[place], abs=0.6)
+
+
+def test_the_screen_keeps_weak_and_bent_effects():
+    random = np.random.default_rng(3)
+    x = random.poisson(3.0, 2000)
+    bent = random.poisson(1.0 + 0.25 * (x - 3.0) ** 2)
+    others = random.poisson(2.0, (2000, 18))
+    table = pd.DataFrame(np.column_stack([x, bent, others]))
+    candidates = screen(bank_of(table))
+    assert 1 in candidates[0]
+    assert 0 in candidates[1]
+    assert all(node in candidates[other] for node, nodes in enumerate(candidates) for other in nodes)
+    assert np.mean([len(nodes) for nodes in candidates]) < 14
+
+
+def test_the_screen_lets_given_pairs_through():
+    table = pd.DataFrame(np.random.default_rng(0).poisson(2.0, (400, 30)))
+    bank = bank_of(table)
+    free = next(pair for pair in itertools.combinations(range(30), 2) if pair[1] not in screen(bank)[pair[0]])
+    also = np.zeros((30, 30), dtype=bool)
+    also[free] = True
+    candidates = screen(bank, also=also)
+    assert free[1] in candidates[free[0]]
+    assert free[0] in candidates[free[1]]
+
+
+def test_no_edges_among_independent_columns():
+    tables = [
+        pd.DataFrame(np.random.default_rng(seed).poisson(2.0, (800, 10))).rename(columns=str) for seed in range(3)
+    ]
+    assert sum(len(refine(table, QUICK).edges) for table in tables) <= 1
+
+
+def test_evidence_is_what_refits_give():
+    bank = bank_of(chain())
+    scores = Scores(bank, all_pairs(4))
+    a, b, c = 1, 3, 0
+    parents = [(b,), (), (), (a,)]
+    scores.fit(enumerate(parents))
+    rows = evidence(scores, parents).set_index(["parent", "child"])
+    fresh = Scores(bank, all_pairs(4))
+    fresh.fit([(b, ()), (b, (a,)), (a, (b,)), (a, ())])
+    score = lambda node, *nodes: fresh.fits[node][nodes].score  # noqa: E731
+    edge = rows.loc[(a, b)]
+    assert edge["gain_nats"] == pytest.approx(score(b, a) - score(b), abs=0.05)
+    assert edge["direction_nats"] == pytest.approx(score(b, a) + score(a) - score(b) - score(a, b), abs=0.05)
+    assert edge["direction_nats"] > 20
+    assert edge["p_value"] < 1e-10
+    assert rows.loc[(b, c), "log_likelihood_nats"] > rows.loc[(b, c), "bic_nats"]
+
+
+def test_an_edge_with_another_path_cannot_be_turned():
+    bank = bank_of(chain())
+    scores = Scores(bank, all_pairs(4))
+    rows = evidence(scores, [(1, 3), (), (), (1,)]).set_index(["parent", "child"])
+    assert not rows.loc[(1, 0), "reversible"]
+    assert np.isnan(rows.loc[(1, 0), "direction_nats"])
+    assert rows.loc[(1, 3), "reversible"]
+
+
+def test_a_linear_pair_has_no_decided_direction():
+    """Two columns with a linear canonical effect fit as well either way."""
+    random = np.random.default_rng(5)
+    x = random.binomial(1, 0.4, 1500)
+    y = (random.random(1500) < np.where(x == 1, 0.8, 0.2)).astype(int)
+    edges = refine(pd.DataFrame({"x": x, "y": y}), QUICK).edges
+    assert len(edges) == 1
+    assert abs(edges["direction_nats"].iloc[0]) < 0.5
+    assert not edges["decided"].iloc[0]
+
+
+def test_shares_count_directed_edges(refined):
+    strong = refined.edges.iloc[0]
+    assert strong["bootstrap"] == 1.0
+    assert strong["folds"] == 1.0
+    assert refined.edges["bootstrap"].between(0, 1).all()
+    assert set(refined.edges["bootstrap"] * 4) <= {0.0, 1.0, 2.0, 3.0, 4.0}
+
+
+def test_invariant_to_increasing_transforms_and_repeatable(known):
+    table = known.table[known.table.columns[:5]].head(600)
+    first, second = refine(table, QUICK), refine(table**2 + table, QUICK)
+    again = refine(table, QUICK)
+    pd.testing.assert_frame_equal(first.edges, again.edges)
+    assert first.score == pytest.approx(second.score)
+
+
+def test_starts_from_the_given_order_first(known):
+    order = list(known.table.columns)
+    result = refine(known.table, Choice(starts=1, bootstrap=0, folds=0), order=order)
+    assert set(result.starts["start"]) == {"CCS order"}
+
+
+def test_stops_and_goes_on_from_finished_searches(known, tmp_path):
+    memory = tmp_path / "refining.json"
+    seen = []
+
+    def stop_in_second(step):
+        seen.append(step)
+        return not (step.stage == "search" and step.done == 1)
+
+    with pytest.raises(FitStopped):
+        refine(known.table, QUICK, callback=stop_in_second, memory=memory)
+    rest = []
+    resumed = refine(known.table, QUICK, callback=rest.append, memory=memory)
+    assert {step.done for step in rest if step.stage == "search"} == {1}
+    whole = refine(known.table, QUICK)
+    assert resumed.score == pytest.approx(whole.score, abs=0.05)
+    assert set(resumed.starts["start"]) == set(whole.starts["start"])
+    progress = [step.progress for step in seen]
+    assert progress == sorted(progress)
+
+
+def test_memory_of_another_table_is_left_alone(known, tmp_path):
+    memory = tmp_path / "refining.json"
+    refine(known.table, QUICK, memory=memory)
+    other = refine(known.table.head(700), QUICK, memory=memory)
+    assert other.score > refine(known.table, QUICK).score  # fewer rows, fewer nats to lose
+
+
+@pytest.mark.parametrize("change", [{"starts": 0}, {"bootstrap": -1}, {"folds": 1}, {"bound": -1.0}])
+def test_choices_out_of_range(change):
+    with pytest.raises(InputError, match=next(iter(change))):
+        Choice(**change)
+
+
+def test_an_order_or_edge_of_other_columns_is_refused(known):
+    with pytest.raises(InputError, match='"zz"'):
+        refine(known.table, QUICK, order=[*known.table.columns[:-1], "zz"])
+    with pytest.raises(InputError, match='"yy"'):
+        refine(known.table, QUICK, edges=pd.DataFrame({"parent": ["yy"], "child": [known.table.columns[0]]}))
+
+
+def test_weights_stand_for_repeated_rows():
+    table = chain(rows=500)
+    drawn_rows = np.random.default_rng(1).integers(0, 500, 500)
+    weights = torch.as_tensor(np.bincount(drawn_rows, minlength=500).astype(float))
+    bank = bank_of(table)
+    weighted = Scores(bank, all_pairs(4), weights=weights)
+    weighted.fit([(3, (1,))])
+    repeated = bank.at_rows(bank.ranks.numpy()[drawn_rows])
+    direct = Scores(repeated, all_pairs(4))
+    direct.fit([(3, (1,))])
+    assert weighted.fits[3][1,].score == pytest.approx(direct.fits[3][1,].score, abs=0.02)
