@@ -34,7 +34,6 @@ import threading
 import time
 from collections.abc import Iterator
 from contextlib import contextmanager
-from dataclasses import asdict
 from datetime import UTC, datetime
 from pathlib import Path
 from types import FrameType
@@ -43,15 +42,13 @@ import torch
 
 from benchmarks import paper_fits, paper_report, paper_results
 from benchmarks.machine import describe
-from benchmarks.paper_data import data, described, distinct
+from benchmarks.paper_data import described, distinct
 from benchmarks.paper_fits import Bench
+from benchmarks.paper_read import read_refined
 from benchmarks.paper_results import Line
 from benchmarks.paper_tables import METHODS, TABLES, Method, Row, every_wanted
-from disco.cli.progress import Progress
 from disco.errors import FitStopped, InputError, ScoreUnavailable
 from disco.estimator import choose_device
-from disco.metrics import evaluate
-from disco.refine import Choice, Step, refine
 from disco.runs import Run, open_run
 from disco.runs.files import plain
 from disco.runs.status import versions
@@ -111,50 +108,31 @@ def measure(head: Line, row: Row, method: Method, bench: Bench, label: str) -> L
         InputError: it cannot be fitted here.
         FitStopped: the user stopped it.
     """
-    if method.starts:
-        return refined(head, row, method, bench, label)
-    wanted = row.wanted(method, head["seed"])
-    line = {**head, "design": described(wanted[0].source), "settings": distinct(wanted[0].settings)}
+    wanted, seed, began = row.wanted(method, head["seed"]), head["seed"], time.perf_counter()
+    settings = distinct(wanted[0].settings) if wanted else {"starts": method.starts} if method.starts else {}
+    line = {**head, "design": described(row.seeded(seed)), "settings": settings}
     try:
         runs = [paper_fits.fit(bench, part, label) for part in wanted]
         if None in runs:
             return None
-        read = row.read(row, row.known(method, head["seed"]), runs, bench)
+        known = row.known(method, seed)
+        if method.starts:
+            read = read_refined(known, method.starts, seed, bench, label)
+        else:
+            read = row.read(row, known, runs, bench)
         line |= {"metrics": {name: value for name, value in read.items() if name != "controls"}}
         line |= {"controls": read["controls"]}
     except ScoreUnavailable as error:  # a result too: the method has no answer there
         line["error"] = str(error)
         runs = [open_run(bench.fits / part.name) for part in wanted if (bench.fits / part.name).exists()]
-    return plain({**line, **_circumstances(runs), "written": datetime.now(UTC).isoformat(timespec="seconds")})
+    line |= _circumstances(runs) if runs else _here(bench, time.perf_counter() - began)
+    return plain({**line, "written": datetime.now(UTC).isoformat(timespec="seconds")})
 
 
-def refined(head: Line, row: Row, method: Method, bench: Bench, label: str) -> Line:
-    """The line of a row by a refinement from sorted and random orders, without networks.
-
-    Raises:
-        InputError: the table cannot be refined.
-        FitStopped: the user stopped it.
-    """
-    source = row.seeded(head["seed"])
-    known = data(source)
-    device = choose_device(bench.device)
-    began = time.perf_counter()
-    with Progress(label) as progress:
-
-        def watch(step: Step) -> bool:
-            progress(step)
-            return not bench.stopped()
-
-        choice = Choice(starts=method.starts, bootstrap=0, folds=0, seed=head["seed"])
-        found = refine(known.table, choice, device=device.type, callback=watch)
-    seconds = round(time.perf_counter() - began, 1)
-    metrics = evaluate(known.truth, order=found.order, edges=found.edges, table=known.table)
-    controls = metrics.pop("controls")
-    undecided = int((~found.edges["decided"]).sum())
-    line = {**head, "design": described(source), "settings": asdict(choice), "metrics": metrics, "controls": controls}
-    line |= {"refined": {"score": found.score, "best": found.best, "fits": found.fits, "undecided": undecided}}
-    line |= {"seconds": {"total": seconds}, "training": [], "machines": [describe(device.type)]}
-    return plain({**line, "versions": versions(), "written": datetime.now(UTC).isoformat(timespec="seconds")})
+def _here(bench: Bench, seconds: float) -> Line:
+    """Seconds, machine and versions of a result without a fit."""
+    machine = describe(choose_device(bench.device).type)
+    return {"seconds": {"total": round(seconds, 2)}, "training": [], "machines": [machine], "versions": versions()}
 
 
 def _circumstances(runs: list[Run]) -> Line:

@@ -10,15 +10,17 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 import pandas as pd
 
-from benchmarks.paper_data import INCREASING, Known
+from benchmarks.paper_data import CHANGES, INCREASING, Known
 from benchmarks.paper_fits import Bench, networks, variant
+from disco.cli.progress import Progress
 from disco.curvature import NetworkScores, sink_scores
 from disco.errors import FitStopped, InputError
-from disco.estimator import DISCO
+from disco.estimator import DISCO, choose_device
 from disco.lahman import R7, R17
 from disco.metrics import Edges, a_top, edges, evaluate
-from disco.parents import ocs
+from disco.parents import cam, ocs
 from disco.ranks import fold_of_rows, fold_ranks
+from disco.refine import Choice, Step, refine
 from disco.runs import Run
 from disco.runs.files import read_json, write_json
 
@@ -120,6 +122,32 @@ def edges_along(model: DISCO, order: Sequence[str], bench: Bench) -> pd.DataFram
         curvature[names[child]] = values["curvature", settings.boundary]
     table = ocs.tidy(found, curvature, order, settings.parent_rule)
     return ocs.select(table, *ocs.own_thresholds(table, settings))
+
+
+def read_cam(row: "Row", known: Known, runs: list[Run], bench: Bench) -> dict[str, Any]:
+    """Edges by CAM from the second half of the rows, along the true order or that of the first half."""
+    order = list(known.order) if row.order == "true" else runs[0].order()
+    found = cam.edges(CHANGES["second half"](known.table), order)
+    return evaluate(known.truth, order=order, edges=found[found["selected"]], table=known.table)
+
+
+def read_refined(known: Known, starts: int, seed: int, bench: Bench, label: str) -> dict[str, Any]:
+    """Order and edges of a refinement from sorted and random orders, without networks.
+
+    Raises:
+        InputError: the table cannot be refined.
+        FitStopped: the user stopped it.
+    """
+    with Progress(label) as progress:
+
+        def watch(step: Step) -> bool:
+            progress(step)
+            return bench.goes_on()
+
+        choice = Choice(starts=starts, bootstrap=0, folds=0, seed=seed)
+        found = refine(known.table, choice, device=choose_device(bench.device).type, callback=watch)
+    own = {"score": found.score, "fits": found.fits, "undecided": int((~found.edges["decided"]).sum())}
+    return {**evaluate(known.truth, order=found.order, edges=found.edges, table=known.table), **own}
 
 
 def read_transformed(row: "Row", known: Known, runs: list[Run], bench: Bench) -> dict[str, Any]:

@@ -38,6 +38,8 @@ class Method:
     starts: int = 0
 
 
+HALVES = ("first half", "second half")
+
 METHODS: dict[str, Method] = {
     "disco-paper": Method("paper", True, "preset `paper`, with 400 projection epochs where the paper's table has them"),
     "disco-paper-800": Method(
@@ -112,8 +114,8 @@ class Row:
 
     def known(self, method: Method, seed: int) -> Known:
         """The table that a scientist would have, with its truth: all rows, changed where the row changes them."""
-        fits = self.wanted(method, seed)
-        return fits[0].known() if len(fits) == 1 else data(self.seeded(seed))
+        whole = len(self.parts) != 1 or self.parts[0] in HALVES or method.starts
+        return data(self.seeded(seed)) if whole else self.wanted(method, seed)[0].known()
 
     def variant(self, settings: Settings) -> str:
         """Criterion and boundary, as `Run.variants` names them."""
@@ -181,10 +183,17 @@ def _thresholds(d: int) -> list[Row]:
 
 
 def _selectors(d: int) -> list[Row]:
-    built: dict[str, Reading] = {"OCS": read.read_parents}
-    halves = ("first half", "second half")
+    built: dict[str, Reading] = {"OCS": read.read_parents, "CAM": read.read_cam}
+    fits = {("CAM", "true"): (), ("CAM", "estimated"): HALVES[:1]}
     return [
-        Row((name, order, by), _er(d, family), built.get(by), recipe=SHORT, parts=halves, order=order)
+        Row(
+            (name, order, by),
+            _er(d, family),
+            built.get(by),
+            recipe=SHORT,
+            parts=fits.get((by, order), HALVES),
+            order=order,
+        )
         for name, family in THREE.items()
         for order in ("true", "estimated")
         for by in ("OCS", "CAM", "PCM-GAM")

