@@ -1,0 +1,399 @@
+"""Fits of semiparametric GLM nodes against direct sums, other optimisers and statsmodels."""
+
+import numpy as np
+import pandas as pd
+import pytest
+import statsmodels.api as sm
+import torch
+from scipy.optimize import minimize
+from scipy.special import gammaln
+
+from disco.errors import InputError
+from disco.likelihood.bank import RIDGE, WIDTH, Bank
+from disco.likelihood.newton import Design, Problems, exact, fit, marginal_start, tabulated
+from disco.likelihood.steps import additions, removals
+from disco.ranks import transform_table
+from disco.settings import Settings
+
+COUNT, BINARY, POISSON, MANY, TRIALS, THREE, NOISE = range(7)
+PAIRS = [
+    (POISSON, [COUNT, BINARY]), (MANY, [BINARY, COUNT, TRIALS]), (TRIALS, [POISSON]), (BINARY, [COUNT, THREE]),
+    (THREE, [POISSON]), (COUNT, []), (MANY, []), (NOISE, [THREE, BINARY, COUNT]),
+]  # fmt: skip
+
+
+def ranked(*columns):
+    """Columns on their rank grids."""
+    return np.column_stack([np.unique(column, return_inverse=True)[1] for column in columns])
+
+
+def columns_of(rows, seed=0):
+    """Counts of several laws: Poisson, two levels, hundreds of levels, binomial, three levels."""
+    random = np.random.default_rng(seed)
+    count, binary = random.poisson(3, rows), random.binomial(1, 0.4, rows)
+    poisson = random.poisson(np.exp(0.3 + 0.15 * count - 0.4 * binary))
+    many = random.negative_binomial(1, 1 / (1 + 120 * np.exp(0.3 * binary)))
+    trials = random.binomial(20, 1 / (1 + np.exp(1 - 0.2 * poisson)))
+    return count, binary, poisson, many, trials, random.binomial(2, 0.3 + 0.3 * binary), random.poisson(1.5, rows)
+
+
+@pytest.fixture(scope="module")
+def ranks():
+    return ranked(*columns_of(600))
+
+
+@pytest.fixture(scope="module")
+def bank(ranks):
+    return Bank.of(ranks)
+
+
+@pytest.fixture(scope="module")
+def weights(ranks):
+    """No weights, bootstrap counts, and weights that leave out every top level."""
+    counts = torch.as_tensor(np.random.default_rng(1).poisson(1, len(ranks))).double()
+    low = torch.as_tensor((ranks[:, POISSON] <= 4) & (ranks[:, MANY] <= 80) & (ranks[:, COUNT] <= 5))
+    return {"none": None, "bootstrap": counts, "tail": counts * low}
+
+
+def direct(bank, node, parents, theta, weights=None):
+    """Log-likelihood and penalty of one problem, by the sum over the levels at every row."""
+    ranks, levels = bank.ranks, torch.arange(int(bank.ranks[:, node].max()) + 1)
+    scale = bank.ranks[:, node].double().std(correction=0)
+    shapes = bank.carrier[node, : len(levels)]
+    slope = theta[0].expand(len(ranks))
+    for number, parent in enumerate(parents):
+        at = 1 + shapes.shape[1] + WIDTH * number
+        slope = slope + bank.basis[parent][ranks[:, parent]] @ theta[at : at + WIDTH]
+    slope = slope / scale if bank.offset is None else slope / scale + bank.offset
+    logits = slope[:, None] * levels + shapes @ theta[1 : 1 + shapes.shape[1]]
+    own = logits.log_softmax(1)[torch.arange(len(ranks)), ranks[:, node]]
+    priors = [torch.zeros(1), bank.carrier_precision[node], *(bank.precision[parent] for parent in parents)]
+    return own @ (torch.ones(len(ranks)).double() if weights is None else weights), torch.cat(priors) @ theta**2 / 2
+
+
+def real(bank, node, parents):
+    """Which coefficients are not padding."""
+    carrier, width = bank.carrier.shape[-1], np.arange(WIDTH)
+    blocks = [width < bank.width[parent] for parent in parents]
+    return torch.as_tensor(np.concatenate([[True], np.arange(carrier) < bank.carrier_width[node], *blocks]))
+
+
+def means(bank, fits, *problem):
+    """Mean of the node at every row, in levels."""
+    design = Design(bank, Problems.of([problem]))
+    expected = design.own - exact(design, fits.theta).residual
+    return (expected[0] / design.value[0, 1]).numpy()
+
+
+def close(found, expected, **tolerances):
+    np.testing.assert_allclose(np.asarray(found), np.asarray(expected), **tolerances)
+
+
+def test_columns_are_orthonormal_and_span_the_effects_and_shapes(ranks, bank):
+    for node in range(bank.nodes):
+        share = np.bincount(ranks[:, node]) / len(ranks)
+        level = np.arange(len(share), dtype=float)
+        effect = np.column_stack([np.ones(len(share)), bank.basis[node, : len(share), : bank.width[node]]])
+        shape = bank.carrier[node, : len(share), : bank.carrier_width[node]].numpy()
+        shape = np.column_stack([np.ones(len(share)), (level - share @ level) * bank.value[node, 1].item(), shape])
+        for columns in (effect, shape):
+            close(columns.T @ (share[:, None] * columns), np.eye(columns.shape[1]), atol=1e-12)
+        assert effect.shape[1] == min(len(share), 1 + WIDTH)
+        close(effect[:, 1], shape[:, 1], atol=1e-8)
+        spanned = [(effect, np.sqrt(level)), (shape, gammaln(level + 1)), (shape, level**2), (shape, level == 0)]
+        for columns, target in spanned if len(share) > 3 else [(effect, level == 1), (shape, level == 1)]:
+            left = target - columns @ np.linalg.lstsq(columns, target.astype(float))[0]
+            assert np.abs(left).max() < 1e-7 * max(1, np.abs(target).max())
+
+
+@pytest.mark.parametrize(("weighted", "offset"), [("none", False), ("bootstrap", True), ("tail", True)])
+@pytest.mark.parametrize("problem", PAIRS)
+def test_exact_is_the_derivative_of_the_direct_sum(ranks, weights, problem, offset, weighted, rng):
+    bank = Bank.of(ranks, offset=rng.normal(size=len(ranks)) / 20 if offset else None, precision=(0.3, 2.0))
+    assert bank.precision[THREE].tolist() == [0.3, 2.0, 1.0, 1.0]
+    design = Design(bank, Problems.of([problem]), weights[weighted])
+    theta = marginal_start(bank, design.problems)
+    used = real(bank, *problem)
+    theta = theta + torch.as_tensor(rng.normal(size=theta.shape) / 20) * used
+    found = exact(design, theta)
+
+    def penalised(theta):
+        log_likelihood, penalty = direct(bank, *problem, theta, weights[weighted])
+        return log_likelihood - penalty
+
+    close(found.log_likelihood, direct(bank, *problem, theta[0], weights[weighted])[0], rtol=1e-10)
+    slope = torch.autograd.functional.jacobian(penalised, theta[0])
+    bend = -torch.autograd.functional.hessian(penalised, theta[0])
+    close(found.gradient[0], slope, rtol=1e-8, atol=1e-8)
+    close(found.information[0][used][:, used], bend[used][:, used], rtol=1e-8, atol=1e-7)
+    assert not found.information[0][used][:, ~used].any()
+
+
+@pytest.mark.parametrize("weighted", ["none", "bootstrap", "tail"])
+@pytest.mark.parametrize("dtype", [torch.float64, torch.float32])
+def test_tabulated_is_exact(ranks, weights, dtype, weighted):
+    bank, problems = Bank.of(ranks, dtype=dtype), Problems.of(PAIRS)
+    assert bank.exists.sum(1)[MANY] > 200 and bank.exists.sum(1)[BINARY] == 2
+    double, tail = dtype == torch.float64, weighted == "tail"
+    design = Design(bank, problems, weights[weighted])
+    fits = fit(bank, problems, weights=weights[weighted])
+    assert fits.converged.all()
+    turn = 1 + 0.3 * torch.sin(torch.arange(fits.theta.shape[1]))
+    for theta in (marginal_start(bank, problems), fits.theta, fits.theta * turn):
+        one, other = exact(design, theta), tabulated(design, theta)
+        scale = one.information.diagonal(dim1=1, dim2=2).clamp_min(1.0).sqrt()
+        close(other.log_likelihood, one.log_likelihood, rtol=0, atol=1e-6 if double else 1e-3)
+        close(other.gradient / scale, one.gradient / scale, rtol=0, atol=1e-5 if double and not tail else 2e-4)
+        scale = scale[:, None] * scale[..., None]
+        close(other.information / scale, one.information / scale, rtol=0, atol=2e-2 if tail else 2e-3)
+        for name in ("residual", "variance", "covariance"):
+            close(getattr(other, name), getattr(one, name), rtol=0, atol=1e-2 if tail else 5e-3)
+
+
+def test_whole_weights_are_repeated_rows(ranks, bank, weights):
+    counts = weights["bootstrap"]
+    repeated = bank.at_rows(ranks.repeat(counts.long().numpy(), axis=0))
+    problems = Problems.of(PAIRS[:3])
+    one, other = fit(bank, problems, weights=counts, tolerance=1e-9), fit(repeated, problems, tolerance=1e-9)
+    close(one.log_likelihood, other.log_likelihood, rtol=0, atol=1e-5)
+    close(one.theta, other.theta, rtol=1e-3, atol=1e-3)
+    candidates = torch.tensor([[NOISE, THREE]] * 3)
+    gains = [additions(*case, candidates).gain for case in ((bank, problems, one), (repeated, problems, other))]
+    close(*gains, rtol=1e-4, atol=1e-4)
+
+
+def test_a_parent_with_free_effect_gives_its_cells_their_means(rng):
+    parent = rng.integers(0, 5, 1500)
+    children = {
+        sm.families.Poisson(): rng.poisson(np.exp(0.2 + np.array([0.0, 0.9, -0.4, 0.3, 1.2])[parent])),
+        sm.families.NegativeBinomial(alpha=0.5): rng.negative_binomial(2, 1 / (2 + parent)),
+        sm.families.Binomial(): rng.binomial(6, np.array([0.1, 0.5, 0.3, 0.9, 0.7])[parent]),
+    }
+    for family, child in children.items():
+        codes = ranked(parent, child)
+        bank = Bank.of(codes)
+        fits = fit(bank, Problems.of([(1, [0])]), tolerance=1e-9)
+        size = codes[:, 1].max() if isinstance(family, sm.families.Binomial) else 1
+        with_dummies = sm.GLM(codes[:, 1] / size, np.eye(5)[parent], family, var_weights=np.full(1500, size))
+        close(means(bank, fits, 1, [0]), with_dummies.fit().fittedvalues * size, rtol=1e-5)
+
+
+@pytest.mark.parametrize("offset", [False, True])
+@pytest.mark.parametrize("law", ["Poisson", "binomial"])
+def test_an_additive_fit_is_near_the_glm_that_made_the_rows(law, offset, rng):
+    """The carrier is estimated, which costs the GLM's own family some nats and moves the means a little."""
+    rows = 2000
+    first, second = rng.integers(0, 2, rows), rng.integers(0, 3, rows)
+    exposure = rng.normal(size=rows) / 3 if offset else np.zeros(rows)
+    slope = -0.6 + 0.8 * first + np.array([0.0, 0.5, -0.3])[second] + exposure
+    design = np.column_stack([np.ones(rows), first, np.eye(3)[second][:, 1:]])
+    if law == "Poisson":
+        child = rng.poisson(np.exp(slope))
+        glm = sm.GLM(child, design, sm.families.Poisson(), offset=exposure).fit()
+    else:
+        child = rng.binomial(6, 1 / (1 + np.exp(-slope)))
+        glm = sm.GLM(np.column_stack([child, 6 - child]), design, sm.families.Binomial(), offset=exposure).fit()
+    codes = ranked(first, second, child)
+    assert (codes[:, 2] == child).all()
+    bank = Bank.of(codes, offset=exposure if offset else None)
+    fits = fit(bank, Problems.of([(2, [0, 1])]), tolerance=1e-9)
+    apart = means(bank, fits, 2, [0, 1]) - glm.fittedvalues * (1 if law == "Poisson" else 6)
+    assert np.abs(apart).mean() < 0.02 * child.mean()
+    assert -1e-3 < fits.log_likelihood.item() - glm.llf < 10
+
+
+@pytest.mark.parametrize("offset", [False, True])
+def test_a_child_of_two_levels_is_logistic_regression(ranks, offset, rng):
+    exposure = rng.normal(size=len(ranks)) if offset else np.zeros(len(ranks))
+    bank = Bank.of(ranks, offset=exposure if offset else None, precision=(1e-8, 1e-8))
+    fits = fit(bank, Problems.of([(BINARY, [THREE, POISSON])]), tolerance=1e-10, evaluate=exact)
+    level = ranks[:, POISSON].astype(float)
+    knots = np.quantile(np.sqrt(np.arange(level.max() + 1)), [1 / 3, 2 / 3])
+    spline = np.maximum(np.sqrt(level)[:, None] - knots, 0) ** 2
+    design = np.linalg.qr(np.column_stack([np.eye(3)[ranks[:, THREE]], level, np.sqrt(level), spline]))[0]
+    glm = sm.GLM(ranks[:, BINARY], design, sm.families.Binomial(), offset=exposure).fit(tol=1e-12)
+    close(fits.log_likelihood, [glm.llf], rtol=0, atol=1e-6)
+    close(means(bank, fits, BINARY, [THREE, POISSON]), glm.fittedvalues, rtol=0, atol=1e-6)
+
+
+@pytest.mark.parametrize("precision", [(RIDGE, RIDGE), (0.5, 4.0)])
+def test_fit_and_evidence_equal_direct_optimisation(precision, rng):
+    parent = rng.integers(0, 3, 200)
+    codes = ranked(parent, np.minimum(rng.poisson(0.6 + 0.5 * parent), 4), rng.integers(0, 2, 200))
+    bank, problem = Bank.of(codes, precision=precision), (1, [0, 2])
+    used = real(bank, *problem)
+
+    def loss(free):
+        theta = torch.zeros(len(used), dtype=torch.float64).masked_scatter(used, free)
+        log_likelihood, penalty = direct(bank, *problem, theta)
+        return penalty - log_likelihood
+
+    def with_slope(free):
+        free = torch.tensor(free, requires_grad=True)
+        value = loss(free)
+        return value.item(), torch.autograd.grad(value, free)[0].numpy()
+
+    best = minimize(with_slope, np.zeros(int(used.sum())), jac=True, method="BFGS", options={"gtol": 1e-7})
+    for evaluate in (exact, tabulated):
+        fits = fit(bank, Problems.of([problem]), tolerance=1e-11, evaluate=evaluate)
+        theta = fits.theta[0]
+        close(theta[used], best.x, rtol=1e-4, atol=1e-4)
+        assert not theta[~used].any()
+        close(fits.log_likelihood - direct(bank, *problem, theta)[1], [-best.fun], rtol=0, atol=1e-6)
+        bend = torch.autograd.functional.hessian(loss, torch.as_tensor(best.x))
+        priors = sum(bank.precision[parent, : bank.width[parent]].log().sum() for parent in problem[1])
+        laplace = -best.fun + (priors - torch.logdet(bend)) / 2
+        close(fits.evidence, [laplace], rtol=0, atol=1e-3)
+
+
+def test_a_poor_start_ends_at_the_same_fit(bank):
+    problems = Problems.of(PAIRS[:4])
+    best = fit(bank, problems, tolerance=1e-8)
+    far = best.theta + 5 * torch.eye(1, best.theta.shape[1])
+    for start, evaluate in ((far, exact), (3 * best.theta, exact), (3 * best.theta, tabulated)):
+        fits = fit(bank, problems, start, tolerance=1e-6, evaluate=evaluate)
+        assert fits.converged.all()
+        close(fits.log_likelihood, best.log_likelihood, rtol=0, atol=1e-3)
+
+
+def test_a_fit_sees_only_the_order_of_the_counts():
+    counts = np.column_stack(columns_of(400))
+    tables = [counts, counts**2 + counts, np.round(1e6 * np.log1p(counts)).astype(int), -counts]
+    banks = [Bank.of(transform_table(pd.DataFrame(table), Settings()).to_numpy().copy()) for table in tables]
+    one, *others = (fit(bank, Problems.of(PAIRS)).log_likelihood for bank in banks)
+    assert torch.equal(one, others[0]) and torch.equal(one, others[1])
+    assert not torch.allclose(one, others[2], atol=0.1)
+
+
+@pytest.mark.parametrize("dtype", [torch.float64, torch.float32])
+def test_a_second_copy_of_a_parent_adds_nothing(ranks, dtype):
+    bank = Bank.of(np.column_stack([ranks, ranks[:, [COUNT, THREE]], ranks[:, COUNT] > 2]), dtype=dtype)
+    for parents, more in (([COUNT], [7]), ([COUNT, THREE], [7, 8]), ([COUNT], [7, 7, COUNT])):
+        for child in (POISSON, MANY, BINARY):
+            one = fit(bank, Problems.of([(child, parents)]))
+            other = fit(bank, Problems.of([(child, [*parents, *more])]))
+            assert one.converged.all() and other.converged.all()
+            close(one.log_likelihood, other.log_likelihood, rtol=0, atol=2e-3)
+
+
+def test_a_constant_offset_changes_nothing(ranks, bank):
+    problems = Problems.of(PAIRS)
+    one = fit(bank, problems, tolerance=1e-9)
+    other = fit(Bank.of(ranks, offset=np.full(len(ranks), 0.01)), problems, tolerance=1e-9)
+    close(one.log_likelihood, other.log_likelihood, rtol=0, atol=1e-5)
+    close(one.theta[:, 0], other.theta[:, 0] + 0.01 / bank.value[problems.node, 1], rtol=0, atol=1e-3)
+
+
+@pytest.mark.parametrize("weighted", ["none", "bootstrap"])
+def test_an_addition_is_the_newton_step_of_the_larger_problem(ranks, weights, weighted, rng):
+    bank = Bank.of(ranks, offset=rng.normal(size=len(ranks)) / 20, precision=(0.3, 2.0))
+    for node, parents in PAIRS[:4]:
+        problems = Problems.of([(node, parents)])
+        fits = fit(bank, problems, weights=weights[weighted], tolerance=0.5, evaluate=exact)
+        back = torch.linalg.solve(fits.moments.information[0], fits.moments.gradient[0])
+        promised = additions(bank, problems, fits, torch.tensor([[NOISE, -1]]))
+        larger = Design(bank, Problems.of([(node, [*parents, NOISE])]), weights[weighted])
+        begin = torch.cat([fits.theta[0] - back, torch.zeros(WIDTH)])
+        moments = exact(larger, begin[None])
+        step = torch.linalg.solve(moments.information[0], moments.gradient[0])
+        close(fits.theta[0] + promised.others[0, 0], (begin + step)[:-WIDTH], rtol=1e-6, atol=1e-8)
+        close(promised.own[0, 0], step[-WIDTH:], rtol=1e-6, atol=1e-8)
+        gain = (moments.gradient[0] @ step - fits.moments.gradient[0] @ back) / 2
+        close(promised.gain[0], [gain, 0], rtol=1e-6, atol=1e-9)
+        spread = torch.logdet(moments.information[0]) - torch.logdet(fits.moments.information[0])
+        close(promised.evidence[0], [gain + (bank.precision[NOISE].log().sum() - spread) / 2, 0], rtol=1e-6, atol=1e-8)
+        assert not promised.own[0, 1].any() and not promised.others[0, 1].any()
+
+
+@pytest.mark.parametrize("dtype", [torch.float64, torch.float32])
+def test_a_weak_candidate_gains_what_it_promises(ranks, dtype):
+    bank = Bank.of(np.column_stack([ranks, ranks[:, [COUNT, BINARY]], ranks[:, COUNT] > 2]), dtype=dtype)
+    problems = Problems.of([(POISSON, [COUNT, BINARY]), (TRIALS, [COUNT, BINARY])])
+    fits = fit(bank, problems, tolerance=1e-4)
+    promised = additions(bank, problems, fits, torch.tensor([[NOISE, THREE, 7, 8]] * 2))
+    assert promised.gain[:, 2:].abs().max() < 1e-2
+    for row, node in enumerate((POISSON, TRIALS)):
+        for place, candidate in enumerate((NOISE, THREE)):
+            larger = Problems.of([(node, [COUNT, BINARY, candidate])])
+            start = torch.cat([fits.theta[row] + promised.others[row, place], promised.own[row, place]])
+            cold, warm = fit(bank, larger, tolerance=1e-4), fit(bank, larger, start[None], tolerance=1e-4)
+            gain = (cold.log_likelihood - fits.log_likelihood[row]).item()
+            assert 0.1 < gain < 10
+            assert promised.gain[row, place].item() == pytest.approx(gain, rel=0.05, abs=0.03)
+            close(warm.log_likelihood, cold.log_likelihood, rtol=0, atol=2e-3)
+            close(promised.evidence[row, place], (cold.evidence - fits.evidence[row])[0], rtol=0, atol=1.0)
+
+
+@pytest.mark.parametrize("precision", [(RIDGE, RIDGE), (0.3, 2.0)])
+def test_a_removal_costs_what_the_fit_without_it_loses(ranks, precision):
+    bank = Bank.of(ranks, precision=precision)
+    parents = [NOISE, COUNT, THREE]
+    problems = Problems.of([(POISSON, parents), (TRIALS, [NOISE])])
+    fits = fit(bank, problems, tolerance=1e-9)
+    promised = removals(bank, problems, fits)
+    penalised = fits.log_likelihood - Design(bank, problems).prior(fits.theta)
+    for row, place in ((0, 0), (0, 2), (1, 0)):
+        node, now = (POISSON, parents) if row == 0 else (TRIALS, [NOISE])
+        less = Problems.of([(node, [*now[:place], *now[place + 1 :]])])
+        without, design = fit(bank, less, tolerance=1e-9), Design(bank, less)
+        reached = without.log_likelihood - design.prior(without.theta)
+        loss = (penalised[row] - reached).item()
+        assert 0.1 < loss < 10
+        assert promised.loss[row, place].item() == pytest.approx(loss, rel=0.1, abs=0.03)
+        close(promised.evidence[row, place], (fits.evidence[row] - without.evidence)[0], rtol=0, atol=1.0)
+        first = 1 + bank.carrier.shape[-1] + WIDTH * place
+        start = fits.theta[row] + promised.others[row, place]
+        close(start[first : first + WIDTH], np.zeros(WIDTH), atol=1e-9)
+        start = torch.cat([start[:first], start[first + WIDTH :]])[None, : without.theta.shape[1]]
+        close(exact(design, start).log_likelihood - design.prior(start), reached, rtol=0, atol=0.05)
+    assert promised.loss[0, 1] > 20
+    assert not promised.loss[1, 1:].any()
+
+
+def test_a_batch_gives_the_fits_of_one_by_one(bank, weights):
+    for rows in (weights["none"], weights["tail"]):
+        together = fit(bank, Problems.of(PAIRS), weights=rows, tolerance=1e-8)
+        assert together.converged.all()
+        for number, pair in enumerate(PAIRS):
+            alone = fit(bank, Problems.of([pair]), weights=rows, tolerance=1e-8)
+            size = alone.theta.shape[1]
+            close(together.log_likelihood[number], alone.log_likelihood[0], rtol=0, atol=1e-5)
+            close(together.evidence[number], alone.evidence[0], rtol=0, atol=5e-2)
+            close(together.theta[number, :size], alone.theta[0], rtol=1e-2, atol=1e-2)
+
+
+def test_a_table_of_two_levels_has_no_carrier(ranks):
+    bank = Bank.of(np.column_stack([ranks[:, BINARY], ranks[:, COUNT] > 2, ranks[:, THREE] > 1]).astype(int))
+    fits = fit(bank, Problems.of([(0, [1, 2]), (1, [])]), tolerance=1e-9)
+    assert bank.coefficients(0, [1, 2]) == 3 and bank.coefficients(1, []) == 1
+    share = (ranks[:, COUNT] > 2).mean()
+    entropy = share * np.log(share) + (1 - share) * np.log(1 - share)
+    close(fits.log_likelihood[1], len(ranks) * entropy, rtol=1e-9)
+
+
+def test_held_out_rows_keep_the_grid(ranks, rng):
+    offset = rng.normal(size=len(ranks)) / 20
+    bank, problems = Bank.of(ranks, offset=offset), Problems.of(PAIRS)
+    theta = fit(bank, problems).theta
+    halves = [bank.at_rows(ranks[part], offset[part]) for part in (slice(0, 250), slice(250, None))]
+    parts = [exact(Design(half, problems), theta).log_likelihood for half in halves]
+    close(sum(parts), exact(Design(bank, problems), theta).log_likelihood, rtol=1e-12)
+
+
+def test_an_unusable_table_is_refused_by_name(ranks, bank):
+    constant, gap, beyond = ranks.copy(), ranks.copy(), ranks.copy()
+    constant[:, 2] = 0
+    gap[gap[:, 2] == 3, 2] = 2
+    beyond[5, 2] = ranks[:, 2].max() + 1
+    for codes, sentence in ((constant, '"c" is constant'), (gap, '"c" skips level 3')):
+        with pytest.raises(InputError, match=sentence):
+            Bank.of(codes, names=list("abcdefg"))
+        with pytest.raises(InputError, match=sentence.replace("c", "column 3", 1)):
+            Bank.of(codes)
+    with pytest.raises(InputError, match="Column 3 .* outside the grid"):
+        bank.at_rows(beyond)
+    with pytest.raises(InputError, match="outside the grid"):
+        bank.at_rows(ranks - 1)
+    for offset in (np.zeros(len(ranks) - 1), np.zeros((len(ranks), 1)), np.full(len(ranks), np.inf)):
+        with pytest.raises(InputError, match=f"offset must be {len(ranks)} finite numbers"):
+            Bank.of(ranks, offset=offset)
