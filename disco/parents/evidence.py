@@ -1,0 +1,57 @@
+"""Parents by the likelihood, along a given order.
+
+Every node's parents among its predecessors are those of highest posterior in the semiparametric GLM of
+`disco.refine.scores`, found by steps forward and back; the order itself stays as it is.
+"""
+
+from collections.abc import Callable, Sequence
+
+import numpy as np
+import pandas as pd
+import torch
+
+from disco.errors import InputError
+from disco.likelihood.bank import Bank
+from disco.refine.scores import PRECISION, Scores
+from disco.refine.screen import screen
+
+
+def edges(
+    table: pd.DataFrame, order: Sequence[str], *, device: str = "cpu", goes_on: Callable[[], bool] = lambda: True
+) -> pd.DataFrame:
+    """Parents of every node among its predecessors.
+
+    Args:
+        table: counts, one column a node.
+        order: all columns, sources first.
+        device: cpu or cuda.
+        goes_on: asked between batches of fits; False raises FitStopped.
+
+    Returns:
+        One row a candidate edge, in causal order of the child, then of the parent: parent, child, score, selected.
+        The score, in nats, is what the child's score loses without a parent, or would gain with a candidate by its Rao
+        statistic; −∞ for a pair that the screen leaves out.
+
+    Raises:
+        InputError: the order is not one of the table's columns.
+    """
+    names = list(table.columns)
+    if sorted(order) != sorted(names):
+        odd = next(iter(set(order) ^ set(names)), order[0])
+        raise InputError(f'The order must hold every column of the table once; "{odd}" does not fit.')
+    ranks = np.column_stack([np.unique(column, return_inverse=True)[1] for column in table.to_numpy().T])
+    bank = Bank.of(ranks, precision=PRECISION, dtype=torch.float32, device=device, names=names)
+    scores = Scores(bank, screen(bank, goes_on=goes_on), goes_on=goes_on)
+    numbers = [names.index(name) for name in order]
+    walks = [scores.walk(node, scores.allowed(node, numbers[:at]), ()) for at, node in enumerate(numbers)]
+    rows = []
+    for at, (node, fitted) in enumerate(zip(numbers, scores.resolve(walks), strict=True)):
+        for parent in numbers[:at]:
+            place = scores.place[node].get(parent)
+            chosen = parent in fitted.parents
+            if chosen:
+                score = float(fitted.loss[fitted.parents.index(parent)])
+            else:
+                score = -np.inf if place is None else float(fitted.gain[place])
+            rows.append((names[parent], names[node], score, chosen))
+    return pd.DataFrame(rows, columns=["parent", "child", "score", "selected"])
