@@ -2,7 +2,7 @@
 
 A pair is kept where the partial correlation of the √ranks given all other nodes stands out (Ledoit and Wolf's estimate,
 which needs no more rows than columns), or where the Rao statistic of one node's columns does in a model of the other
-on its Markov blanket, which sees effects that a correlation does not. How far out is set by how many false candidates a
+on the nodes so kept, which sees effects that a correlation does not. How far out is set by how many false candidates a
 node may bring, so that the recall does not fall with the rows.
 """
 
@@ -13,13 +13,15 @@ import torch
 from scipy.stats import chi2, norm
 from sklearn.covariance import ledoit_wolf
 
+from disco.errors import FitStopped
 from disco.likelihood.bank import Bank
 from disco.likelihood.newton import Problems, fit
 from disco.likelihood.steps import additions
-from disco.refine.scores import Scores
 
 _FALSE = 3.0  # false candidates that a node may bring by each of the two rules, on average
 _LEAST = 2.0  # standard errors that a partial correlation stands out by at least
+_NEIGHBOURS = 30  # of a node's model at most, those of the strongest partial correlation
+_TOLERANCE = 0.05  # nats
 _AT_ONCE = 64  # nodes looked at in one product
 
 
@@ -35,9 +37,10 @@ def screen(
     """
     nodes = bank.nodes
     share = min(_FALSE / max(nodes - 1, 1), 0.5)
-    kept = np.abs(_partial_correlations(bank)) > max(_LEAST, norm.isf(share / 2))
+    partial = np.abs(_partial_correlations(bank))
+    kept = partial > max(_LEAST, norm.isf(share / 2))
     kept |= kept.T
-    kept |= _standing_out(bank, kept, share, goes_on)
+    kept |= _standing_out(bank, np.where(kept, partial, 0.0), share, goes_on)
     if also is not None:
         kept |= also
     kept |= kept.T
@@ -57,19 +60,27 @@ def _partial_correlations(bank: Bank) -> np.ndarray:
     return np.arctanh(partial.clip(-0.999999, 0.999999)) * np.sqrt(free)
 
 
-def _standing_out(bank: Bank, kept: np.ndarray, share: float, goes_on: Callable[[], bool]) -> np.ndarray:
-    """Pairs whose Rao statistic stands out in the model of a node on its blanket, (d, d), rows the child."""
-    scores = Scores(bank, [tuple(np.flatnonzero(row).tolist()) for row in kept], goes_on=goes_on)
-    everyone = [(1 << len(nodes)) - 1 for nodes in scores.candidates]
-    blankets = scores.resolve([scores.walk(node, allowed, ()) for node, allowed in enumerate(everyone)])
+def _standing_out(bank: Bank, partial: np.ndarray, share: float, goes_on: Callable[[], bool]) -> np.ndarray:
+    """Pairs whose Rao statistic stands out in the model of a node on its neighbours, (d, d), rows the child.
+
+    Args:
+        bank: the table.
+        partial: how far each pair's partial correlation stands out, 0 where it does not, (d, d).
+        share: of the pairs that may stand out by chance.
+        goes_on: asked before every node.
+    """
     least = chi2.isf(share, bank.width) / 2
-    found = np.zeros_like(kept)
-    for node, blanket in enumerate(blankets):
-        problems = Problems.of([(node, blanket.parents)], bank.columns.device)
-        fits = fit(bank, problems, torch.as_tensor(blanket.theta[None]).to(bank.value))
+    found = np.zeros(partial.shape, dtype=bool)
+    for node, row in enumerate(partial):
+        if not goes_on():
+            raise FitStopped("the refinement was stopped.")
+        nearest = np.argsort(-row, kind="stable")[:_NEIGHBOURS]
+        neighbours = np.sort(nearest[row[nearest] > 0])
+        problems = Problems.of([(node, neighbours.tolist())], bank.columns.device)
+        fits = fit(bank, problems, tolerance=_TOLERANCE)
         for at in range(0, bank.nodes, _AT_ONCE):
             part = torch.arange(at, min(at + _AT_ONCE, bank.nodes), device=bank.columns.device)
             gain = additions(bank, problems, fits, part[None]).gain[0].cpu().numpy()
             found[node, at : at + _AT_ONCE] = gain > least[at : at + _AT_ONCE]
-        found[node, [node, *blanket.parents]] = False
+        found[node, [node, *neighbours]] = False
     return found
