@@ -56,18 +56,8 @@ def additions(bank: Bank, problems: Problems, fits: Fits, candidates: Tensor) ->
         problems, fits: B fitted nodes.
         candidates: node numbers, (B, c), padded with −1.
     """
-    moments, theta = fits.moments, fits.theta
-    batch, count = candidates.shape
-    real = (candidates >= 0).to(bank.columns)
-    z = bank.columns[candidates.clamp_min(0)] * real[..., None, None]  # (B, c, WIDTH, n)
-    flat = z.flatten(1, 2)
-    parents = problems.parents
-    x = bank.columns[parents.clamp_min(0)] * (parents >= 0)[..., None, None].to(bank.columns)
-    slopes = x.flatten(1, 2) * moments.variance[:, None]
-    weighted = torch.cat([moments.variance[:, None], moments.covariance, slopes], 1)
-    score = torch.bmm(flat, moments.residual[..., None]).squeeze(-1).double()
-    cross = torch.bmm(weighted, flat.mT).double()  # (B, P, c · WIDTH)
-    pairs = torch.matmul(z * moments.variance[:, None, None], z.mT).double()  # (B, c, WIDTH, WIDTH)
+    moments, theta, count = fits.moments, fits.theta, candidates.shape[1]
+    score, cross, pairs = _products(bank, problems, fits, candidates)
     right = torch.cat([cross, moments.gradient[..., None]], 2)
     solved = torch.linalg.solve(moments.information, right)  # I⁻¹ (K, g)
     inverse_cross, inverse_gradient = solved[..., :-1], solved[..., -1:]
@@ -89,6 +79,33 @@ def additions(bank: Bank, problems: Problems, fits: Fits, candidates: Tensor) ->
     # Fits.theta is one step ahead of the evaluation: what of `others` it has taken already comes off.
     taken = inverse_gradient.mT * fits.converged[:, None, None]
     return Additions(gain, evidence, own.squeeze(-1), (others - taken).to(theta))
+
+
+def _products(bank: Bank, problems: Problems, fits: Fits, candidates: Tensor) -> tuple[Tensor, Tensor, Tensor]:
+    """u (B, c · WIDTH), K (B, P, c · WIDTH) and J (B, c, WIDTH, WIDTH) of every candidate, 0 where there is none.
+
+    Problems with the same candidates share what is read of the table, most of the work: a product for all of them.
+    """
+    moments, parents = fits.moments, problems.parents
+    x = bank.columns[parents.clamp_min(0)] * (parents >= 0)[..., None, None].to(bank.columns)
+    slopes = x.flatten(1, 2) * moments.variance[:, None]
+    weighted = torch.cat([moments.variance[:, None], moments.covariance, slopes], 1)
+    batch, size = weighted.shape[:2]
+    score = torch.zeros((batch, candidates.shape[1] * WIDTH), dtype=torch.float64, device=x.device)
+    cross = score.new_zeros((batch, size, score.shape[1]))
+    pairs = score.new_zeros((*candidates.shape, WIDTH, WIDTH))
+    lists, group = candidates.unique(dim=0, return_inverse=True)
+    for number, nodes in enumerate(lists):
+        members, there = (group == number).nonzero().squeeze(1), (nodes >= 0).nonzero().squeeze(1)
+        z = bank.columns[nodes[there]]  # (c, WIDTH, n)
+        place = (WIDTH * there[:, None] + torch.arange(WIDTH, device=x.device)).flatten()
+        flat = z.flatten(0, 1)
+        score[members[:, None], place] = (moments.residual[members] @ flat.T).double()
+        product = (weighted[members].flatten(0, 1) @ flat.T).double().unflatten(0, (len(members), size))
+        cross[members[:, None, None], torch.arange(size, device=x.device)[:, None], place] = product
+        for member in members.tolist():
+            pairs[member, there] = torch.matmul(z * moments.variance[member], z.mT).double()
+    return score, cross, pairs
 
 
 def removals(bank: Bank, problems: Problems, fits: Fits) -> Removals:
