@@ -49,7 +49,7 @@ METHODS: dict[str, Method] = {
 if "tuned" in PRESETS:
     METHODS["disco-tuned"] = Method("tuned", False, "preset `tuned`")
 METHODS["refined"] = Method(
-    "paper", False, "`disco refine` without a fit: from the orders by variance − mean, by mean and two random ones",
+    "paper", False, "`disco refine` without a fit: from four sorted and random orders, with eight restarts",
     starts=4,
 )  # fmt: skip
 

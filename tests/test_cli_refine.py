@@ -16,7 +16,7 @@ from disco.simulate import Design, simulate
 
 pytestmark = pytest.mark.usefixtures("calibrated")
 
-FAST = ["--starts", "1", "--bootstrap", "2"]
+FAST = ["--starts", "1", "--restarts", "0", "--bootstrap", "2"]
 
 
 @pytest.fixture
@@ -66,7 +66,7 @@ def test_goes_on_after_a_stop(counts):
     folder = counts / "run"
     assert main(["refine", "--counts", str(counts / "counts.csv"), "--out", str(folder), *FAST]) == 0
     whole = read_refined(open_run(folder))
-    run, choice = open_run(folder), Choice(starts=1, bootstrap=2)
+    run, choice = open_run(folder), Choice(starts=1, restarts=0, bootstrap=2)
     with pytest.raises(FitStopped):
         refine_run(run, choice, callback=lambda step: step.stage != "bootstrap")
     assert (run.path / "refining.json").exists()

@@ -1,5 +1,6 @@
 """The refinement: screen, search, evidence, memory."""
 
+import dataclasses
 import itertools
 
 import networkx as nx
@@ -18,7 +19,7 @@ from disco.refine.screen import screen
 from disco.refine.search import search
 from disco.simulate import Design, simulate
 
-QUICK = Choice(starts=2, bootstrap=0, folds=0)
+QUICK = Choice(starts=2, restarts=0, bootstrap=0, folds=0)
 
 
 def drawn(**design):
@@ -227,8 +228,16 @@ def test_invariant_to_increasing_transforms_and_repeatable(known):
 
 def test_starts_from_the_given_order_first(known):
     order = list(known.table.columns)
-    result = refine(known.table, Choice(starts=1, bootstrap=0, folds=0), order=order)
+    result = refine(known.table, dataclasses.replace(QUICK, starts=1), order=order)
     assert set(result.starts["start"]) == {"CCS order"}
+
+
+def test_restarts_only_raise_the_score(known):
+    without = refine(known.table, QUICK)
+    with_them = refine(known.table, dataclasses.replace(QUICK, restarts=3))
+    assert with_them.score >= without.score - 0.05
+    assert list(dict.fromkeys(with_them.starts["start"]))[2:] == ["restart 1", "restart 2", "restart 3"]
+    assert with_them.score == pytest.approx(with_them.starts.groupby("start")["score"].last().max())
 
 
 def test_stops_and_goes_on_from_finished_searches(known, tmp_path):
@@ -258,7 +267,7 @@ def test_memory_of_another_table_is_left_alone(known, tmp_path):
     assert other.score > refine(known.table, QUICK).score  # fewer rows, fewer nats to lose
 
 
-@pytest.mark.parametrize("change", [{"starts": 0}, {"bootstrap": -1}, {"folds": 1}, {"bound": -1.0}])
+@pytest.mark.parametrize("change", [{"starts": 0}, {"restarts": -1}, {"bootstrap": -1}, {"folds": 1}, {"bound": -1.0}])
 def test_choices_out_of_range(change):
     with pytest.raises(InputError, match=next(iter(change))):
         Choice(**change)

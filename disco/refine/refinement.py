@@ -39,6 +39,7 @@ EDGE_COLUMNS = (
     *("folds", "bootstrap"),
 )
 _BOOTSTRAP_SWEEPS = 3
+_STRETCH = (5, 20)  # nodes that a restart reverses
 _SHARES = {"screen": 0.1, "search": 0.5, "evidence": 0.05, "bootstrap": 0.35}
 
 
@@ -48,6 +49,7 @@ class Choice:
 
     Attributes:
         starts: orders to start from: the CCS order where there is one, the sorted ones, then random ones.
+        restarts: searches from the best order so far with a stretch of it reversed, to leave a local optimum.
         bootstrap: tables drawn with replacement.
         folds: parts left out in turn.
         bound: nats from which on a direction is decided.
@@ -58,13 +60,14 @@ class Choice:
     """
 
     starts: int = 4
+    restarts: int = 8
     bootstrap: int = 50
     folds: int = 3
     bound: float = BOUND
     seed: int = 0
 
     def __post_init__(self) -> None:
-        for name, low in (("starts", 1), ("bootstrap", 0), ("folds", 0), ("bound", 0), ("seed", 0)):
+        for name, low in (("starts", 1), ("restarts", 0), ("bootstrap", 0), ("folds", 0), ("bound", 0), ("seed", 0)):
             if getattr(self, name) < low:
                 raise InputError(f"{name} must be at least {low}; got {getattr(self, name)}.")
         if self.folds == 1:
@@ -187,7 +190,7 @@ def refine(
     scores = Scores(bank, screen(bank, also=also, goes_on=told.goes_on), goes_on=told.goes_on)
     kept = _Memory.of(memory, _key(ranks, choice, order, scores.candidates))
     begun = _starts(table, choice, order)
-    _search_all(scores, begun, place, told, kept)
+    _search_all(scores, begun, choice, place, told, kept)
     best = max(kept.starts, key=lambda one: one["score"])
     found = Found(
         [place[name] for name in best["order"]], [tuple(nodes) for nodes in best["parents"]], best["score"], []
@@ -228,7 +231,7 @@ def _places(names: list[str], order: Sequence[str] | None, edges: pd.DataFrame |
 
 def _key(ranks: np.ndarray, choice: Choice, order: Sequence[str] | None, candidates: Sequence) -> str:
     """What finished searches belong to."""
-    asked = {**asdict(choice), "bootstrap": 0, "starts": 0}
+    asked = {**asdict(choice), "bootstrap": 0, "starts": 0, "restarts": 0}
     text = json.dumps([asked, list(order or ()), [list(nodes) for nodes in candidates]])
     return hashlib.sha256(np.ascontiguousarray(ranks).tobytes() + text.encode()).hexdigest()
 
@@ -247,19 +250,22 @@ def _starts(table: pd.DataFrame, choice: Choice, order: Sequence[str] | None) ->
 
 
 def _search_all(
-    scores: Scores, starts: dict[str, list[str]], place: dict[str, int], told: "_Told", kept: _Memory
+    scores: Scores, starts: dict[str, list[str]], choice: Choice, place: dict[str, int], told: "_Told", kept: _Memory
 ) -> None:
-    names = list(place)
-    done = {one["start"] for one in kept.starts}
-    for number, (start, order) in enumerate(starts.items()):
-        if start in done:
+    """Search from every start, then again and again from near the best; what is kept already is not repeated."""
+    names, total = list(place), len(starts) + choice.restarts
+    labels = [*starts, *(f"restart {number}" for number in range(1, choice.restarts + 1))]
+    kept.starts[:] = [one for one in kept.starts if one["start"] in labels]
+    for number, start in enumerate(labels):
+        if start in {one["start"] for one in kept.starts}:
             continue
 
         def report(sweep: int, looked: int, score: float, number: int = number, start: str = start) -> None:
             inside = 1 - 0.6 ** (sweep - 1 + looked / len(names))
             words = f"search from {start}: sweep {sweep}, score {score:,.1f}"
-            told.step("search", number, len(starts), inside, start=start, sweep=sweep, score=score, message=words)
+            told.step("search", number, total, inside, start=start, sweep=sweep, score=score, message=words)
 
+        order = starts.get(start) or _reversed_stretch(kept, [choice.seed, 19, number])
         found = search(scores, [place[name] for name in order], report=report)
         kept.starts.append(
             {
@@ -271,7 +277,16 @@ def _search_all(
             }  # fmt: skip
         )
         kept.write()
-    kept.starts[:] = [one for one in kept.starts if one["start"] in starts]
+
+
+def _reversed_stretch(kept: _Memory, seed: list[int]) -> list[str]:
+    """The best order so far with a random stretch of it reversed."""
+    order = list(max(kept.starts, key=lambda one: one["score"])["order"])
+    random = np.random.default_rng(seed)
+    length = min(int(random.integers(_STRETCH[0], _STRETCH[1] + 1)), len(order))
+    at = int(random.integers(0, len(order) - length + 1))
+    order[at : at + length] = order[at : at + length][::-1]
+    return order
 
 
 def _turned_elsewhere(starts: list[dict], least: float) -> set[tuple[int, int]]:
