@@ -1,0 +1,212 @@
+"""Parents by the projected covariance measure (PCM; Lundborg, Kim, Shah and Samworth, 2024), given an order.
+
+For every candidate X before a node Y, with the other predecessors Z, the hypothesis E[Y | X, Z] = E[Y | Z] is tested as
+in *Parent Selection*, on the table as it is and without a correction for many tests. A random half of the rows gives
+
+    ĝ = regression of Y on (X, Z),   m̃ = regression of ĝ on Z,   h = sign(ρ) (ĝ − m̃),   ρ = mean[(Y − m̃) ĝ],
+    ṽ = regression of (Y − ĝ)² on (X, Z),   v = max(ṽ, 0) + c,   mean[(Y − ĝ)² / v] = 1,   f = h / v,
+
+and on the other half Y and f are each regressed on Z: with L the product of their residuals,
+
+    T = √n mean(L) / sd(L),   p = 1 − Φ(T),
+
+and X → Y is kept where p < 0.05. ṽ is a random forest, and the other regressions are least squares on smooths as in
+`cam`, so that ρ = mean[(ĝ − m̃)²] and the sign is 1. (X, Z) is the same for all candidates of a node: ĝ and v are fitted
+once a node, and with B the columns of (X, Z), M = (Bᵀ B)⁻¹ and b the slopes of a regression on B, those on Z alone are
+
+    b − M_·X M_XX⁻¹ b_X.
+"""
+
+import numbers
+from collections.abc import Iterator, Sequence
+
+import numpy as np
+import pandas as pd
+from scipy.linalg.lapack import dtrtri
+from scipy.optimize import brentq
+from scipy.special import ndtr
+from sklearn.ensemble import RandomForestRegressor
+
+from disco.errors import InputError
+from disco.parents.cam import _SPANNED, _check_names, _factor, _numbers, _smooth, _units
+
+_FLOOR = 1e-3  # of v in units of the mean square, lest rows that a forest meets exactly get all the weight
+_SPLIT = 6  # rows that a node of a tree needs to be split: leaves have about five, as in R
+
+
+def edges(
+    table: pd.DataFrame,
+    order: Sequence[str],
+    *,
+    alpha: float = 0.05,
+    columns: int = 3,
+    trees: int = 500,
+    seed: int = 0,
+) -> pd.DataFrame:
+    """The PCM test of every candidate edge.
+
+    Where T is not defined, score is 0 and p_value 1: a constant on either half, as a parent and as a child, a
+    predecessor that earlier ones span, such as a copy of one of them (they are tested without it), and one that adds
+    nothing to an exact fit.
+
+    Args:
+        table: numbers, whole or not, (rows, nodes).
+        order: the names of its columns, each once, sources first.
+        alpha: the p-value below which an edge is kept.
+        columns: the columns of a smooth: 1 is a straight line, 2 and 3 are polynomials of that degree, more are cubic
+            splines. A node of m distinct values has at most m - 1.
+        trees: the trees of each node's forest; with 0 there is none, v = 1, and a test is many times as fast.
+        seed: of the split of the rows and of the forests.
+
+    Returns:
+        Columns parent, child, score (T), p_value and selected, children in causal order, and parents within a child.
+
+    Raises:
+        InputError: order and table do not have the same names, a value is no finite number, half of the rows are too
+            few for the predecessors, or alpha, columns, trees or seed is out of its range.
+    """
+    _check_settings(alpha, columns, trees, seed)
+    _check_names(table, order)
+    values = np.stack([_numbers(table, name) for name in order], axis=1)
+    sizes = np.clip([len(np.unique(value)) - 1 for value in values.T], 0, columns)
+    _check_rows(len(values), sizes, order)
+    rng = np.random.default_rng(seed)
+    fit, test = np.split(values[rng.permutation(len(values))], [len(values) // 2])
+    score = _scores(fit, test, int(max(sizes.max(), 1)), trees, rng)
+    child, parent = np.tril_indices(len(order), -1)
+    p_value = np.where(np.isnan(score), 1.0, ndtr(-score))[child, parent]
+    names = np.array(list(order), dtype=object)
+    found = pd.DataFrame({"parent": names[parent], "child": names[child], "score": np.nan_to_num(score)[child, parent]})
+    return found.assign(p_value=p_value, selected=p_value < alpha)
+
+
+def _scores(fit: np.ndarray, test: np.ndarray, columns: int, trees: int, rng: np.random.Generator) -> np.ndarray:
+    """T, (children, parents) by place in the order; NaN where it is not defined.
+
+    Args:
+        fit: the rows of the nuisance regressions, (rows, nodes).
+        test: the other rows, (other rows, nodes).
+    """
+    smooths, mapped = _smooths(fit, test, columns)
+    factor, own = _factor(smooths.T @ smooths)
+    smooths, mapped = smooths * own, mapped * own
+    test_smooths = _units(mapped)
+    test_factor, test_own = _factor(test_smooths.T @ test_smooths)
+    test_smooths *= test_own
+    y, test_y = _units(fit), _units(test)
+    seeds = rng.integers(2**32, size=fit.shape[1])
+    score = np.full((fit.shape[1], fit.shape[1]), np.nan)
+    inverses = zip(_inverses(factor, columns), _inverses(test_factor, columns), strict=True)
+    for child, (inverse, test_inverse) in enumerate(inverses, start=1):
+        end = child * columns
+        slopes = inverse @ (smooths[:, :end].T @ y[:, child])
+        lost = _lost(inverse, slopes.reshape(child, columns))
+        f = mapped[:, :end] @ lost
+        squares = (y[:, child] - smooths[:, :end] @ slopes) ** 2
+        if trees and squares.sum() > _SPANNED:  # an exact fit leaves rounding, which is no variance
+            f /= _variances(squares, fit[:, :child], test[:, :child], trees, int(seeds[child]))[:, None]
+        found = _statistics(test_y[:, child], _units(f), test_smooths[:, :end], test_inverse)
+        score[child, :child] = np.where(((smooths[:, :end] @ lost) ** 2).sum(axis=0) > _SPANNED, found, np.nan)
+    return score
+
+
+def _statistics(y: np.ndarray, f: np.ndarray, smooths: np.ndarray, inverse: np.ndarray) -> np.ndarray:
+    """T of every candidate of a node, (parents,); NaN where Z explains Y or f.
+
+    Args:
+        y: centred and of norm 1 or 0, (rows,).
+        f: of each candidate, centred and of norm 1 or 0, (rows, parents).
+        smooths: centred, (rows, parents * columns).
+        inverse: (Bᵀ B)⁻¹ of the smooths, (parents * columns, parents * columns).
+    """
+    parents = f.shape[1]
+    slopes = inverse @ (smooths.T @ y)
+    y_left = (y - smooths @ slopes)[:, None] + smooths @ _lost(inverse, slopes.reshape(parents, -1))
+    slopes = inverse @ (smooths.T @ f)
+    each = np.arange(parents)
+    f_left = f - smooths @ (slopes - _lost(inverse, slopes.reshape(parents, -1, parents)[each, :, each]))
+    product = y_left * f_left
+    spread = product.std(axis=0)
+    defined = np.minimum((y_left**2).sum(axis=0), (f_left**2).sum(axis=0)) > _SPANNED
+    defined &= spread > 0
+    return np.where(defined, np.sqrt(len(y)) * product.mean(axis=0) / np.where(defined, spread, 1.0), np.nan)
+
+
+def _lost(inverse: np.ndarray, slopes: np.ndarray) -> np.ndarray:
+    """What leaving out each predecessor takes from the slopes on all, M_·X M_XX⁻¹ b_X, (parents * columns, parents).
+
+    Args:
+        inverse: M, (parents * columns, parents * columns).
+        slopes: b_X of each predecessor, (parents, columns).
+    """
+    parents, columns = slopes.shape
+    each = np.arange(parents)
+    blocks = inverse.reshape(parents, columns, parents, columns)[each, :, each]
+    solved = np.linalg.solve(blocks, slopes[..., None])[..., 0]
+    return np.einsum("kjq,jq->kj", inverse.reshape(-1, parents, columns), solved)
+
+
+def _inverses(factor: np.ndarray, columns: int) -> Iterator[np.ndarray]:
+    """(L Lᵀ)⁻¹ for the columns of the first node, the first two, … and all but the last, from L of all, (all, all)."""
+    rows = np.tril(dtrtri(factor, lower=1)[0])
+    inverse = np.zeros_like(rows)
+    for end in range(columns, len(rows), columns):
+        added = rows[end - columns : end, :end]
+        inverse[:end, :end] += added.T @ added
+        yield inverse[:end, :end]
+
+
+def _smooths(fit: np.ndarray, test: np.ndarray, columns: int) -> tuple[np.ndarray, np.ndarray]:
+    """The smooths of all nodes on one half, and the same functions on the other, (rows, nodes * columns) each.
+
+    Between two neighbouring values of the first half a function is a straight line, and beyond its range a constant.
+    """
+    first, second = [], []
+    for value, other in zip(fit.T, test.T, strict=True):
+        first.append(_smooth(value, columns))
+        distinct, places = np.unique(value, return_index=True)
+        second.extend(np.interp(other, distinct, column) for column in first[-1][places].T)
+    return np.hstack(first), np.stack(second, axis=1)
+
+
+def _variances(squares: np.ndarray, fit: np.ndarray, test: np.ndarray, trees: int, seed: int) -> np.ndarray:
+    """v in units of the mean square, (other rows,).
+
+    Args:
+        squares: (Y − ĝ)², (rows,).
+        fit: the predecessors on the same rows, (rows, parents).
+        test: the predecessors on the other rows, (other rows, parents).
+    """
+    squares = squares / squares.mean()
+    forest = RandomForestRegressor(trees, max_features=1.0, min_samples_split=_SPLIT, random_state=seed, n_jobs=1)
+    forest.fit(fit, squares)
+    return np.maximum(forest.predict(test), _FLOOR) + _raise(squares, np.maximum(forest.predict(fit), _FLOOR))
+
+
+def _raise(squares: np.ndarray, variances: np.ndarray) -> float:
+    """The c ≥ 0 at which mean[squares / (variances + c)] is 1; 0 where it is at most 1 without."""
+
+    def excess(c: float) -> float:
+        return float((squares / (variances + c)).mean()) - 1.0
+
+    return brentq(excess, 0.0, 2.0 * squares.mean()) if excess(0.0) > 0 else 0.0
+
+
+def _check_rows(rows: int, sizes: np.ndarray, order: Sequence[str]) -> None:
+    """Refuse smooths of so many columns, (nodes,), that the last node's regression on a half leaves no row over."""
+    needed, others, half = int(sizes[:-1].sum()) + 2, len(sizes) - 1, rows // 2
+    if half < needed:
+        fewer = (half - 2) // max(others, 1)
+        remedy = f"at least {2 * needed} rows" + (f", or columns = {fewer}" if fewer > 0 else "")
+        raise InputError(
+            f'The regression of "{order[-1]}" on {others} nodes has {needed - 2} columns, too many for {half} rows, '
+            f"half of the table's: give {remedy}."
+        )
+
+
+def _check_settings(alpha: float, columns: int, trees: int, seed: int) -> None:
+    if isinstance(alpha, bool) or not isinstance(alpha, numbers.Real) or not 0 <= alpha <= 1:
+        raise InputError(f"alpha must be a number from 0 to 1; got {alpha!r}.")
+    for name, value, least in (("columns", columns, 1), ("trees", trees, 0), ("seed", seed, 0)):
+        if isinstance(value, bool) or not isinstance(value, numbers.Integral) or value < least:
+            raise InputError(f"{name} must be a whole number from {least} up; got {value!r}.")
