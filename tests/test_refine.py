@@ -292,3 +292,15 @@ def test_weights_stand_for_repeated_rows():
     direct = Scores(repeated, all_pairs(4))
     direct.fit([(3, (1,))])
     assert weighted.fits[3][1,].score == pytest.approx(direct.fits[3][1,].score, abs=0.02)
+
+
+def test_columns_that_determine_one_another_are_fitted():
+    """Copies, totals and exposures leave Newton's equations nearly singular."""
+    random = np.random.default_rng(0)
+    x, u = random.poisson(3.0, 500), random.poisson(2.0, 500)
+    depth = random.normal(9.0, 0.5, 500)
+    table = pd.DataFrame({"x": x, "copy": x, "u": u, "total": x + u})
+    result = refine(table, QUICK)
+    assert np.isfinite(result.score) and len(result.edges) >= 2
+    exposed = pd.DataFrame({"x": x, "y": random.poisson(np.exp(depth - 9.0 + 0.2 * x))})
+    assert np.isfinite(refine(exposed, QUICK, offset=depth).score)

@@ -123,8 +123,8 @@ class Bank:
         Raises:
             InputError: a rank lies outside the grid.
         """
-        beyond = ranks.max(axis=0) > self.exists.sum(1).cpu().numpy() - 1
-        if beyond.any() or ranks.min() < 0:
+        beyond = (ranks.max(axis=0) > self.exists.sum(1).cpu().numpy() - 1) | (ranks.min(axis=0) < 0)
+        if beyond.any():
             raise InputError(
                 f"Column {int(np.argmax(beyond)) + 1} has a rank outside the grid the model was fitted on."
             )

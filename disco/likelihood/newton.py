@@ -23,6 +23,7 @@ from disco.likelihood.bank import WIDTH, Bank
 _CAP = 6.0  # most change of η in one step
 _GRID = 128  # intervals of a table of η
 _STEPS = 60
+_JITTERS = (1e-9, 1e-7, 1e-5, 1e-3, 1e-1, 2.0)  # shares of the diagonal; rounding can leave less than the ridge
 
 
 @dataclass(frozen=True)
@@ -249,7 +250,7 @@ def _table(design: Design, theta: Tensor, low: Tensor, width: Tensor) -> _Table:
 
 
 def _at_rows(table: _Table, left: Tensor, at: Tensor, width: Tensor) -> tuple[Tensor, Tensor, Tensor]:
-    """Mean and variance of v̂ from a cubic and its slope, Cov(v̂, C) from a line, at the rows."""
+    """Mean of v̂ from a cubic, its variance and Cov(v̂, C) from lines, at the rows."""
     start, rise = table.mean[:, :-1], table.mean.diff(dim=1)
     slope, end = table.variance[:, :-1] * width, table.variance[:, 1:] * width
     cubic = torch.stack([start, slope, 3 * rise - 2 * slope - end, slope + end - 2 * rise], 1)
@@ -257,9 +258,10 @@ def _at_rows(table: _Table, left: Tensor, at: Tensor, width: Tensor) -> tuple[Te
     read = coefficients.gather(2, left[:, None].expand(-1, coefficients.shape[1], -1))
     c0, c1, c2, c3 = read[:, :4].unbind(1)
     mean = c0 + at * (c1 + at * (c2 + at * c3))
-    variance = (c1 + at * (2 * c2 + at * (3 * c3))) / width.to(at)
+    # From a line as the other second moments: so a row's information is a mixture of covariances, never indefinite.
+    variance = torch.lerp(table.variance.gather(1, left), table.variance.gather(1, left + 1), at.double()).to(at)
     q = table.covariance.shape[1]
-    return mean, variance.clamp_min_(0), torch.addcmul(read[:, 4 : 4 + q], at[:, None], read[:, 4 + q :])
+    return mean, variance, torch.addcmul(read[:, 4 : 4 + q], at[:, None], read[:, 4 + q :])
 
 
 def _over_rows(table: _Table, left: Tensor, at: Tensor, width: Tensor, weights: Tensor | None) -> dict[str, Tensor]:
@@ -350,8 +352,11 @@ def _choose(better: Tensor, ahead: Moments, current: Moments) -> Moments:
 
 def _step(design: Design, moments: Moments) -> tuple[Tensor, Tensor]:
     """Newton's step, capped, and the gain in log-likelihood that it promises."""
-    information = moments.information
-    factor = torch.linalg.cholesky(information + 1e-9 * torch.diag_embed(information.diagonal(dim1=1, dim2=2)))
+    diagonal = torch.diag_embed(moments.information.diagonal(dim1=1, dim2=2).clamp_min(1e-12))
+    for jitter in _JITTERS:
+        factor, failed = torch.linalg.cholesky_ex(moments.information + jitter * diagonal)
+        if not bool(failed.any()):
+            break
     step = torch.cholesky_solve(moments.gradient[..., None], factor).squeeze(-1)
     promise = (moments.gradient * step).sum(1) / 2
     change = design.eta(step) if design.offset is None else design.eta(step) - design.offset
@@ -372,5 +377,7 @@ def marginal_start(bank: Bank, problems: Problems) -> Tensor:
     gram = weighted.mT @ basis
     gram = gram + torch.diag_embed(1e-6 * gram.diagonal(dim1=1, dim2=2) + 1e-9)
     solved = torch.linalg.solve(gram, weighted.mT @ log_share[..., None]).squeeze(-1)
+    if bank.offset is not None:
+        solved[:, 1] -= bank.offset.mean() / value[:, 1]
     effects = solved.new_zeros((len(node), WIDTH * problems.parents.shape[1]))
     return torch.cat([solved[:, 1:], effects], 1)

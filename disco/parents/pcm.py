@@ -177,7 +177,7 @@ def _variances(squares: np.ndarray, fit: np.ndarray, test: np.ndarray, trees: in
         fit: the predecessors on the same rows, (rows, parents).
         test: the predecessors on the other rows, (other rows, parents).
     """
-    squares = squares / squares.mean()
+    squares = np.round(squares / squares.mean(), 6)  # where two splits are equally good, no last digits choose
     forest = RandomForestRegressor(trees, max_features=1.0, min_samples_split=_SPLIT, random_state=seed, n_jobs=1)
     forest.fit(fit, squares)
     return np.maximum(forest.predict(test), _FLOOR) + _raise(squares, np.maximum(forest.predict(fit), _FLOOR))
