@@ -202,6 +202,6 @@ class Model:
         centred = probability * (count - mean[:, None])
         with_value = centred @ design.value[0, :levels]  # Cov(count, v̂), (rows,)
         with_carrier = centred @ design.carrier[0, :levels]
-        columns = torch.cat([torch.ones_like(design.x[0, :1]), design.x[0]]) * with_value
+        columns = design.x[0] * with_value
         parts = columns.mean(1)
         return mean.mean(), torch.cat([parts[:1], with_carrier.mean(0), parts[1:]])

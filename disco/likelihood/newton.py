@@ -11,8 +11,10 @@ All of these depend on a row through η alone. `exact` sums over the levels at e
 of η and interpolates (cubic for moments, quintic for the log-likelihood), which costs no row × level array.
 """
 
+import copy
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
 import torch
@@ -23,6 +25,17 @@ from disco.likelihood.bank import WIDTH, Bank
 _CAP = 6.0  # most change of η in one step
 _GRID = 128  # intervals of a table of η
 _STEPS = 60
+# What a row at t of a cell gives the point below it and the one above, by powers of t: of A, A′, A″ by the quintic that
+# fits all three at both ends, of a value and its slope by a cubic, of a value by a line.
+_PIECES = torch.tensor(
+    [
+        [[1, 0, 0, -10, 15, -6], [0, 1, 0, -6, 8, -3], [0, 0, 0.5, -1.5, 1.5, -0.5],
+         [1, 0, -3, 2, 0, 0], [0, 1, -2, 1, 0, 0], [1, -1, 0, 0, 0, 0]],
+        [[0, 0, 0, 10, -15, 6], [0, 0, 0, -4, 7, -3], [0, 0, 0, 0.5, -1, 0.5],
+         [0, 0, 3, -2, 0, 0], [0, 0, -1, 1, 0, 0], [0, 1, 0, 0, 0, 0]],
+    ],
+    dtype=torch.float64,
+)  # fmt: skip
 _JITTERS = (1e-9, 1e-7, 1e-5, 1e-3, 1e-1, 2.0)  # shares of the diagonal; rounding can leave less than the ridge
 
 
@@ -90,6 +103,7 @@ class Fits:
     converged: Tensor
 
 
+_MOMENTS = tuple(Moments.__dataclass_fields__)
 Evaluate = Callable[["Design", Tensor], Moments]
 
 
@@ -97,34 +111,43 @@ class Design:
     """The rows of a batch of problems: parents' columns, own levels, weights."""
 
     def __init__(self, bank: Bank, problems: Problems, weights: Tensor | None = None) -> None:
-        self.bank, self.problems = bank, problems
         node, parents = problems.node, problems.parents
         filled = bank.columns[parents.clamp_min(0)] * (parents >= 0)[..., None, None].to(bank.columns)
-        self.x = filled.flatten(1, 2)  # (B, WIDTH · k, n)
+        ones = filled.new_ones((len(node), 1, bank.rows))
+        self.x = torch.cat([ones, filled.flatten(1, 2)], 1)  # (B, 1 + WIDTH · k, n)
         self.level = bank.ranks.T[node]  # (B, n)
         self.value, self.exists, self.carrier = bank.value[node], bank.exists[node], bank.carrier[node]
         self.own = self.value.gather(1, self.level).to(bank.columns)
-        self.weights = None if weights is None else weights.to(bank.columns)
-        one = (
-            torch.ones(bank.rows, dtype=torch.float64, device=bank.ranks.device)
-            if weights is None
-            else weights.double()
-        )
-        counts = torch.zeros_like(self.value).scatter_add_(1, self.level, one.expand_as(self.level))
+        self.weights = None if weights is None else weights.reshape(-1, bank.rows).to(bank.columns)  # (1 or B, n)
+        one = torch.ones_like(self.own, dtype=torch.float64)
+        counts = torch.zeros_like(self.value).scatter_add_(1, self.level, self.weighted(one))
+        if weights is not None:  # the probability of a level that they leave no row would fall to 0 without an end
+            self.exists = self.exists & (counts > 0)
         self.carrier_sum = (counts[..., None] * self.carrier).sum(1)  # (B, q)
         self.carrier_width = self.carrier.shape[-1]
         priors = torch.where((parents >= 0)[..., None], bank.precision[parents.clamp_min(0)], 1.0).flatten(1)
         penalty = torch.cat([bank.carrier_precision[node], priors], 1)
         self.penalty = torch.nn.functional.pad(penalty, (1, 0))  # none on the intercept
+        place = torch.arange(self.penalty.shape[1], device=node.device)
+        self.linear = torch.cat([place[:1], place[1 + self.carrier_width :]])  # where θ has the coefficients of x
         self.offset = None
         if bank.offset is not None:  # on the scale of v̂, whose unit is s_i counts
             self.offset = (bank.offset / self.value[:, 1:2]).to(bank.columns)
 
     def eta(self, theta: Tensor) -> Tensor:
         """η at the rows, (B, n)."""
-        effects = theta[:, None, 1 + self.carrier_width :].to(self.x)
-        eta = torch.bmm(effects, self.x).squeeze(1) + theta[:, :1].to(self.x)
+        eta = torch.bmm(theta[:, None, self.linear].to(self.x), self.x).squeeze(1)
         return eta if self.offset is None else eta + self.offset
+
+    def take(self, kept: Tensor) -> "Design":
+        """The same of some problems, (B,) true or false."""
+        part = copy.copy(self)
+        own = ("x", "level", "value", "exists", "carrier", "own", "carrier_sum", "penalty", "offset", "weights")
+        for name in own:
+            values = getattr(self, name)
+            if values is not None and len(values) == len(kept):
+                setattr(part, name, values[kept])
+        return part
 
     def log_weights(self, theta: Tensor) -> Tensor:
         """C(v)ᵀγ on the levels, −∞ where a node has no such level, (B, V) double."""
@@ -146,19 +169,16 @@ class Design:
         """
         residual = self.weighted(self.own - moments["mean"])
         variance = self.weighted(moments["variance"])
-        covariance = moments["covariance"] if self.weights is None else moments["covariance"] * self.weights
-        slope = torch.bmm(self.x, residual[..., None]).squeeze(-1).double()
-        total = residual.double().sum(1, keepdim=True)
-        gradient = torch.cat([total, self.carrier_sum - expected, slope], 1)
-        q, size = self.carrier_width, theta.shape[1]
-        information = torch.zeros((len(theta), size, size), dtype=torch.float64, device=theta.device)
-        information[:, 0, 0] = variance.double().sum(1)
-        information[:, 0, 1 : 1 + q] = covariance.sum(2).double()
-        information[:, 0, 1 + q :] = torch.bmm(self.x, variance[..., None]).squeeze(-1).double()
-        information[:, 1 : 1 + q, 1 : 1 + q] = moments["shape"]
-        information[:, 1 : 1 + q, 1 + q :] = torch.bmm(covariance, self.x.mT).double()
-        information[:, 1 + q :, 1 + q :] = torch.bmm(self.x * variance[:, None], self.x.mT).double()
-        information = information.triu() + information.triu(1).mT
+        covariance = moments["covariance"] if self.weights is None else moments["covariance"] * self.weights[:, None]
+        carrier, linear = slice(1, 1 + self.carrier_width), self.linear
+        sums = torch.bmm(torch.cat([residual[:, None], covariance, self.x * variance[:, None]], 1), self.x.mT).double()
+        gradient = torch.empty_like(theta)
+        gradient[:, linear], gradient[:, carrier] = sums[:, 0], self.carrier_sum - expected
+        information = theta.new_empty((*theta.shape, theta.shape[1]))
+        information[:, carrier, carrier] = moments["shape"]
+        information[:, carrier, linear] = sums[:, carrier]
+        information[:, linear, carrier] = sums[:, carrier].mT
+        information[:, linear[:, None], linear] = sums[:, carrier.stop :]
         gradient = gradient - self.penalty * theta
         information = information + torch.diag_embed(self.penalty)
         return Moments(moments["log_likelihood"], gradient, information, residual, variance, covariance)
@@ -185,8 +205,8 @@ def exact(design: Design, theta: Tensor) -> Moments:
     second = design.carrier.mT @ (weighted[..., None] * design.carrier)
     shape = second - (shape_mean * rows[..., None]).mT @ shape_mean
     moments = {
-        "log_likelihood": (own * rows).sum(1), "mean": mean.to(design.x), "variance": variance.to(design.x),
-        "covariance": covariance.mT.to(design.x), "shape": shape,
+        "log_likelihood": torch.where(rows > 0, own * rows, 0.0).sum(1), "mean": mean.to(design.x),
+        "variance": variance.to(design.x), "covariance": covariance.mT.to(design.x), "shape": shape,
     }  # fmt: skip
     return design.assemble(theta, (shape_mean * rows[..., None]).sum(1), moments)
 
@@ -270,26 +290,16 @@ def _over_rows(table: _Table, left: Tensor, at: Tensor, width: Tensor, weights: 
     Every sum is one product with how much of the rows each grid point carries.
     """
     batch, points = table.normaliser.shape
-    index = (left + points * torch.arange(batch, device=left.device)[:, None]).flatten()
-    rows = 1.0 if weights is None else weights.double()
-
-    def carried(below: Tensor, above: Tensor) -> Tensor:
-        share = torch.zeros(batch * points, dtype=torch.float64, device=left.device)
-        share.index_add_(0, index, (rows * below).flatten())
-        share.index_add_(0, index + 1, (rows * above).flatten())
-        return share.unflatten(0, (batch, points))
-
-    back = 1 - at
-    square, back_square = at * at, back * back
-    line = carried(back, at)
-    value = carried(back_square * (1 + 2 * at), square * (1 + 2 * back))
-    change = carried(at * back_square, -back * square)
-    cube, back_cube = square * at, back_square * back
-    five = cube * (10 - 15 * at + 6 * square)
-    level = carried(1 - five, five)
-    slope = carried(at * back_cube * (1 + 3 * at), -back * cube * (1 + 3 * back))
-    bend = carried(square * back_cube / 2, back_square * cube / 2)
-    normaliser = level * table.normaliser + slope * width * table.mean + bend * width**2 * table.variance
+    cell = (left + points * torch.arange(batch, device=left.device)[:, None]).flatten()
+    part = (torch.ones_like(at) if weights is None else weights.double().expand_as(at)).flatten()
+    powers, at = [], at.flatten()
+    for power in range(6):
+        part = part * at if power else part
+        powers.append(at.new_zeros(batch * points).index_add_(0, cell, part))
+    below, above = _PIECES.to(at) @ torch.stack(powers)
+    above = above.unflatten(1, (batch, points)).roll(1, 2)  # the last cell is empty: nothing comes round
+    normal, slope, bend, value, change, line = below.unflatten(1, (batch, points)) + above
+    normaliser = normal * table.normaliser + slope * width * table.mean + bend * width**2 * table.variance
     carrier = (value[:, None] * table.carrier + (change * width)[:, None] * table.covariance).sum(2)
     q = table.carrier.shape[1]
     shape = (line[:, None] * table.shape).sum(2).unflatten(1, (q, q))
@@ -311,26 +321,54 @@ def fit(
         bank: the table.
         problems: B nodes with parents.
         start: θ to begin at, (B, P); a missing one begins at the marginal.
-        weights: of the rows, (n,); bootstrap counts, or 0 for a row left out.
+        weights: of the rows, (n,), or of each problem's, (B, n); bootstrap counts, or 0 for a row left out.
         tolerance: Newton stops where the next step promises less than so many nats.
         evaluate: `tabulated`, or `exact`.
     """
-    design = Design(bank, problems, weights)
+    design = whole = Design(bank, problems, weights)
     theta = marginal_start(bank, problems) if start is None else start.clone()
     current = evaluate(design, theta)
     step, promise = _step(design, current)
-    tried = step
+    tried, place, ended = step, torch.arange(len(theta), device=theta.device), []
     for _ in range(_STEPS):
-        if bool((promise < tolerance).all()):
+        going = promise >= tolerance
+        if not bool(going.any()):
             break
+        if 2 * int(going.sum()) <= len(going):  # the many that are done need not wait for the few that are not
+            ended.append(_at(~going, place, theta, step, promise, current))
+            design = design.take(going)
+            place, theta, step, promise, current, tried = _at(going, place, theta, step, promise, current, tried)
+            going = going[going]
         ahead = evaluate(design, theta + tried)
         before, after = current.log_likelihood - design.prior(theta), ahead.log_likelihood - design.prior(theta + tried)
-        better = after >= before - 1e-6 * (1 + before.abs())
-        better |= promise < tolerance
+        better = (after >= before - 1e-6 * (1 + before.abs())) | ~going
         theta = torch.where(better[:, None], theta + tried, theta)
         current = _choose(better, ahead, current)
         step, promise = _step(design, current)
         tried = torch.where(better[:, None], step, tried / 2)
+    ended.append((place, theta, step, promise, current))
+    return _finished(whole, tolerance, *_joined(ended))
+
+
+def _at(kept: Tensor, *parts: Any) -> tuple:
+    """Some problems of tensors and moments whose first dimension is theirs."""
+    return tuple(
+        Moments(*(getattr(part, name)[kept] for name in _MOMENTS)) if isinstance(part, Moments) else part[kept]
+        for part in parts
+    )
+
+
+def _joined(parts: list[tuple]) -> tuple:
+    """Put problems that ended at different steps together, in their own order."""
+    if len(parts) == 1:
+        return parts[0][1:]
+    order = torch.cat([part[0] for part in parts]).argsort()
+    moments = Moments(*(torch.cat([getattr(part[-1], name) for part in parts]) for name in _MOMENTS))
+    return _at(order, *(torch.cat(column) for column in list(zip(*parts, strict=True))[1:-1]), moments)
+
+
+def _finished(design: Design, tolerance: float, theta: Tensor, step: Tensor, promise: Tensor, current: Moments) -> Fits:
+    """The fits at their last step."""
     done = promise < tolerance
     end = theta + torch.where(done[:, None], step, 0.0)
     reached = current.log_likelihood - design.prior(theta) + torch.where(done, promise, 0.0)
@@ -344,7 +382,7 @@ def _choose(better: Tensor, ahead: Moments, current: Moments) -> Moments:
     if bool(better.all()):
         return ahead
     kept = {}
-    for name in Moments.__dataclass_fields__:
+    for name in _MOMENTS:
         new, old = getattr(ahead, name), getattr(current, name)
         kept[name] = torch.where(better.reshape(-1, *[1] * (new.ndim - 1)), new, old)
     return Moments(**kept)

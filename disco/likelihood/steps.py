@@ -89,23 +89,22 @@ def _products(bank: Bank, problems: Problems, fits: Fits, candidates: Tensor) ->
     moments, parents = fits.moments, problems.parents
     x = bank.columns[parents.clamp_min(0)] * (parents >= 0)[..., None, None].to(bank.columns)
     slopes = x.flatten(1, 2) * moments.variance[:, None]
-    weighted = torch.cat([moments.variance[:, None], moments.covariance, slopes], 1)
-    batch, size = weighted.shape[:2]
-    score = torch.zeros((batch, candidates.shape[1] * WIDTH), dtype=torch.float64, device=x.device)
-    cross = score.new_zeros((batch, size, score.shape[1]))
-    pairs = score.new_zeros((*candidates.shape, WIDTH, WIDTH))
+    weighted = torch.cat([moments.residual[:, None], moments.variance[:, None], moments.covariance, slopes], 1)
+    batch, size, count = len(x), weighted.shape[1], candidates.shape[1]
+    sums = torch.zeros((batch, size, count * WIDTH), dtype=torch.float64, device=x.device)
+    pairs = sums.new_zeros((batch, count, WIDTH, WIDTH))
+    if not count:
+        return sums[:, 0], sums[:, 1:], pairs
     lists, group = candidates.unique(dim=0, return_inverse=True)
     for number, nodes in enumerate(lists):
         members, there = (group == number).nonzero().squeeze(1), (nodes >= 0).nonzero().squeeze(1)
         z = bank.columns[nodes[there]]  # (c, WIDTH, n)
         place = (WIDTH * there[:, None] + torch.arange(WIDTH, device=x.device)).flatten()
-        flat = z.flatten(0, 1)
-        score[members[:, None], place] = (moments.residual[members] @ flat.T).double()
-        product = (weighted[members].flatten(0, 1) @ flat.T).double().unflatten(0, (len(members), size))
-        cross[members[:, None, None], torch.arange(size, device=x.device)[:, None], place] = product
+        product = torch.mm(weighted[members].flatten(0, 1), z.flatten(0, 1).T).double()
+        sums[members[:, None], :, place] = product.unflatten(0, (len(members), size)).mT
         for member in members.tolist():
-            pairs[member, there] = torch.matmul(z * moments.variance[member], z.mT).double()
-    return score, cross, pairs
+            pairs[member, there] = torch.bmm(z * moments.variance[member], z.mT).double()
+    return sums[:, 0], sums[:, 1:], pairs
 
 
 def removals(bank: Bank, problems: Problems, fits: Fits) -> Removals:

@@ -12,7 +12,7 @@ import torch
 
 from disco.errors import InputError
 from disco.likelihood.bank import Bank
-from disco.refine.scores import PRECISION, Scores
+from disco.refine.scores import PRECISION, Scores, resolve
 from disco.refine.screen import screen
 
 
@@ -45,7 +45,7 @@ def edges(
     numbers = [names.index(name) for name in order]
     walks = [scores.walk(node, scores.allowed(node, numbers[:at]), ()) for at, node in enumerate(numbers)]
     rows = []
-    for at, (node, fitted) in enumerate(zip(numbers, scores.resolve(walks), strict=True)):
+    for at, (node, fitted) in enumerate(zip(numbers, resolve([(scores, walk) for walk in walks]), strict=True)):
         for parent in numbers[:at]:
             place = scores.place[node].get(parent)
             chosen = parent in fitted.parents

@@ -15,7 +15,7 @@ import numpy as np
 import pandas as pd
 from scipy.stats import chi2
 
-from disco.refine.scores import Parents, Scores
+from disco.refine.scores import Parents, Scores, make_fits
 
 BOUND = 5.0  # nats: a turned edge is e⁵ ≈ 150 times less likely
 
@@ -46,7 +46,7 @@ def evidence(scores: Scores, parents: Sequence[Parents], bound: float = BOUND) -
     wanted += [
         (parent, _with(parents[parent], child)) for (parent, child), free in zip(edges, turnable, strict=True) if free
     ]
-    scores.fit(wanted)
+    make_fits((scores, key) for key in wanted)
     rows = []
     for (parent, child), free in zip(edges, turnable, strict=True):
         full, less = fits[child][parents[child]], fits[child][_without(parents[child], parent)]

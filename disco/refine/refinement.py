@@ -1,7 +1,9 @@
 """The refinement: screen, searches from several starts, evidence, bootstrap."""
 
+import functools
 import hashlib
 import json
+from collections import Counter
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import asdict, dataclass, field
 from pathlib import Path
@@ -15,12 +17,12 @@ import torch
 from disco.errors import FitStopped, InputError
 from disco.graph import build
 from disco.likelihood.bank import Bank
-from disco.metrics.orders import order_by_excess, order_by_mean, order_by_variance
 from disco.ranks import fold_of_rows, transform_table
 from disco.refine.evidence import BOUND, evidence
-from disco.refine.scores import PRECISION, Scores
+from disco.refine.scores import PRECISION, Scores, resolve
 from disco.refine.screen import screen
 from disco.refine.search import Found, search
+from disco.refine.starts import first_orders, near
 from disco.runs.files import read_json, write_json
 from disco.settings import Settings
 
@@ -39,7 +41,7 @@ EDGE_COLUMNS = (
     *("folds", "bootstrap"),
 )
 _BOOTSTRAP_SWEEPS = 3
-_STRETCH = (5, 20)  # nodes that a restart reverses
+_SIDE_BY_SIDE = 4  # searches whose fits share batches
 _SHARES = {"screen": 0.1, "search": 0.5, "evidence": 0.05, "bootstrap": 0.35}
 
 
@@ -49,7 +51,8 @@ class Choice:
 
     Attributes:
         starts: orders to start from: the CCS order where there is one, the sorted ones, then random ones.
-        restarts: searches from the best order so far with a stretch of it reversed, to leave a local optimum.
+        restarts: searches from near the best order so far, to leave a local optimum: with a stretch of it reversed,
+            some nodes put anywhere, or every node some places away.
         bootstrap: tables drawn with replacement.
         folds: parts left out in turn.
         bound: nats from which on a direction is decided.
@@ -189,7 +192,7 @@ def refine(
         also[place[parent], place[child]] = True
     scores = Scores(bank, screen(bank, also=also, goes_on=told.goes_on), goes_on=told.goes_on)
     kept = _Memory.of(memory, _key(ranks, choice, order, scores.candidates))
-    begun = _starts(table, choice, order)
+    begun = first_orders(table, choice.starts, choice.seed, order)
     _search_all(scores, begun, choice, place, told, kept)
     best = max(kept.starts, key=lambda one: one["score"])
     found = Found(
@@ -236,57 +239,51 @@ def _key(ranks: np.ndarray, choice: Choice, order: Sequence[str] | None, candida
     return hashlib.sha256(np.ascontiguousarray(ranks).tobytes() + text.encode()).hexdigest()
 
 
-def _starts(table: pd.DataFrame, choice: Choice, order: Sequence[str] | None) -> dict[str, list[str]]:
-    """Orders to start from, by name."""
-    starts = {} if order is None else {"CCS order": list(order)}
-    starts["by variance − mean"] = order_by_excess(table)
-    starts["by mean"] = order_by_mean(table)
-    random = np.random.default_rng([choice.seed, 11])
-    starts["random 1"] = random.permutation(table.columns).tolist()
-    starts["by variance"] = order_by_variance(table)
-    for number in range(2, choice.starts + 1):
-        starts[f"random {number}"] = random.permutation(table.columns).tolist()
-    return dict(list(starts.items())[: choice.starts])
-
-
 def _search_all(
     scores: Scores, starts: dict[str, list[str]], choice: Choice, place: dict[str, int], told: "_Told", kept: _Memory
 ) -> None:
-    """Search from every start, then again and again from near the best; what is kept already is not repeated."""
+    """Search from every start, then from near the best, some searches side by side; what is kept is not repeated."""
     names, total = list(place), len(starts) + choice.restarts
-    labels = [*starts, *(f"restart {number}" for number in range(1, choice.restarts + 1))]
-    kept.starts[:] = [one for one in kept.starts if one["start"] in labels]
-    for number, start in enumerate(labels):
-        if start in {one["start"] for one in kept.starts}:
-            continue
-
-        def report(sweep: int, looked: int, score: float, number: int = number, start: str = start) -> None:
-            inside = 1 - 0.6 ** (sweep - 1 + looked / len(names))
-            words = f"search from {start}: sweep {sweep}, score {score:,.1f}"
-            told.step("search", number, total, inside, start=start, sweep=sweep, score=score, message=words)
-
-        order = starts.get(start) or _reversed_stretch(kept, [choice.seed, 19, number])
-        found = search(scores, [place[name] for name in order], report=report)
-        kept.starts.append(
-            {
-                "start": start,
-                "order": [names[node] for node in found.order],
-                "score": found.score,
-                "parents": [list(nodes) for nodes in found.parents],
-                "sweeps": found.sweeps,
-            }  # fmt: skip
-        )
+    rounds = [list(starts)]
+    for first in range(1, choice.restarts + 1, _SIDE_BY_SIDE):
+        numbers = range(first, min(first + _SIDE_BY_SIDE, choice.restarts + 1))
+        rounds.append([f"restart {number}" for number in numbers])
+    earlier: list[str] = []
+    for labels in rounds:
+        missing = [start for start in labels if start not in {one["start"] for one in kept.starts}]
+        begun = starts
+        if earlier:
+            best = max((one for one in kept.starts if one["start"] in earlier), key=lambda one: one["score"])
+            begun = {start: near(best["order"], int(start.split()[-1]), choice.seed) for start in missing}
+        inside = dict.fromkeys(missing, 0.0)
+        walks = []
+        for start in missing:
+            report = functools.partial(_report, told, len(names), start, inside, len(earlier), total)
+            walks.append(search(scores, [place[name] for name in begun[start]], report=report))
+        for start, found in zip(missing, resolve([(scores, walk) for walk in walks]), strict=True):
+            order, parents = [names[node] for node in found.order], [list(nodes) for nodes in found.parents]
+            kept.starts.append(
+                {"start": start, "order": order, "score": found.score, "parents": parents, "sweeps": found.sweeps}
+            )
         kept.write()
+        earlier += labels
 
 
-def _reversed_stretch(kept: _Memory, seed: list[int]) -> list[str]:
-    """The best order so far with a random stretch of it reversed."""
-    order = list(max(kept.starts, key=lambda one: one["score"])["order"])
-    random = np.random.default_rng(seed)
-    length = min(int(random.integers(_STRETCH[0], _STRETCH[1] + 1)), len(order))
-    at = int(random.integers(0, len(order) - length + 1))
-    order[at : at + length] = order[at : at + length][::-1]
-    return order
+def _report(
+    told: "_Told",
+    nodes: int,
+    start: str,
+    inside: dict[str, float],
+    done: int,
+    total: int,
+    sweep: int,
+    looked: int,
+    score: float,
+) -> None:
+    """Tell of one of the searches under way; `inside` is how far each of them is."""
+    inside[start] = 1 - 0.6 ** (sweep - 1 + looked / nodes)
+    words = f"search from {start}: sweep {sweep}, score {score:,.1f}"
+    told.step("search", done, total, sum(inside.values()), start=start, sweep=sweep, score=score, message=words)
 
 
 def _turned_elsewhere(starts: list[dict], least: float) -> set[tuple[int, int]]:
@@ -299,33 +296,39 @@ def _shares(
     scores: Scores, found: Found, choice: Choice, told: "_Told", kept: _Memory
 ) -> Iterator[tuple[str, dict | None]]:
     """The share of fits on other rows that have an edge, by (parent, child)."""
-    rows = scores.bank.rows
-    total, done = choice.folds + choice.bootstrap, 0
+    drawn = dict(_weights(scores.bank.rows, choice))
+    missing = [name for name in drawn if name not in kept.drawn]
+    for at in range(0, len(missing), _SIDE_BY_SIDE):
+        part = missing[at : at + _SIDE_BY_SIDE]
+        done = len(drawn) - len(missing) + at
+        told.step("bootstrap", done, len(drawn), message=f"bootstrap: table {done + 1} of {len(drawn)}")
+        for name, edges in zip(part, _again(scores, found, [drawn[name] for name in part]), strict=True):
+            kept.drawn[name] = edges
+        kept.write()
+    for kind, count in (("folds", choice.folds), ("bootstrap", choice.bootstrap)):
+        edges = [tuple(edge) for name in drawn if name.split()[0] == kind for edge in kept.drawn[name]]
+        yield kind, {edge: times / count for edge, times in Counter(edges).items()} if count else None
+
+
+def _weights(rows: int, choice: Choice) -> Iterator[tuple[str, np.ndarray]]:
+    """The weights of the rows when each fold is left out, then in each bootstrap table."""
     fold = fold_of_rows(rows, choice.folds, choice.seed) if choice.folds else None
-    for name, count in (("folds", choice.folds), ("bootstrap", choice.bootstrap)):
-        counted: dict[tuple[int, int], int] = {}
-        for number in range(count):
-            told.step("bootstrap", done, total, message=f"bootstrap: {name} {number + 1} of {count}")
-            if f"{name} {number}" not in kept.drawn:
-                if name == "folds":
-                    weights = (fold != number).astype(float)
-                else:
-                    drawn = np.random.default_rng([choice.seed, 13, number]).integers(0, rows, rows)
-                    weights = np.bincount(drawn, minlength=rows).astype(float)
-                kept.drawn[f"{name} {number}"] = _again(scores, found, weights)
-                kept.write()
-            for edge in kept.drawn[f"{name} {number}"]:
-                counted[tuple(edge)] = counted.get(tuple(edge), 0) + 1
-            done += 1
-        yield name, {edge: times / count for edge, times in counted.items()} if count else None
+    for number in range(choice.folds):
+        yield f"folds {number}", (fold != number).astype(float)
+    for number in range(choice.bootstrap):
+        drawn = np.random.default_rng([choice.seed, 13, number]).integers(0, rows, rows)
+        yield f"bootstrap {number}", np.bincount(drawn, minlength=rows).astype(float)
 
 
-def _again(scores: Scores, found: Found, weights: np.ndarray) -> list[list[int]]:
-    """The edges of a short search on weighted rows, from the order found."""
-    weighted = torch.as_tensor(weights).to(scores.bank.value)
-    other = Scores(scores.bank, scores.candidates, weights=weighted, warm=scores, goes_on=scores.goes_on)
-    again = search(other, found.order, most_sweeps=_BOOTSTRAP_SWEEPS)
-    return [[parent, child] for child, nodes in enumerate(again.parents) for parent in nodes]
+def _again(scores: Scores, found: Found, weights: Sequence[np.ndarray]) -> Iterator[list[list[int]]]:
+    """The edges of short searches on weighted rows, from the order found."""
+    tasks = []
+    for one in weights:
+        weighted = torch.as_tensor(one).to(scores.bank.value)
+        other = Scores(scores.bank, scores.candidates, weights=weighted, warm=scores, goes_on=scores.goes_on)
+        tasks.append((other, search(other, found.order, most_sweeps=_BOOTSTRAP_SWEEPS)))
+    for again in resolve(tasks):
+        yield [[parent, child] for child, nodes in enumerate(again.parents) for parent in nodes]
 
 
 class _Told:

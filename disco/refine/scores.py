@@ -12,7 +12,9 @@ until nothing changes. Fits are kept by (node, parents), results by (node, allow
 
 import math
 from collections.abc import Callable, Generator, Iterable, Sequence
+from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
+from typing import Any, TypeVar
 
 import numpy as np
 import torch
@@ -23,10 +25,13 @@ from disco.likelihood.newton import Fits, Problems, fit, marginal_start
 from disco.likelihood.steps import Additions, Removals, additions, removals
 
 PRECISION = (1.0, 300.0)  # of the prior on a parent's linear column and on the others, in nats
-_TOLERANCE = 0.005  # nats that the last Newton step, which is still taken, promises at most
-_DOUBT = 3.0  # nats: a parent is tried without where its Wald statistic promises to lose no more
+_TOLERANCE = 0.02  # nats that the last Newton step, which is still taken, promises at most
+_DOUBT = 1.0  # nats: a parent is tried without where its Wald statistic promises to lose no more
 _BATCH_CELLS = 4_000_000  # columns × rows of a batch of fits
 _MOST = 24  # parents at most: beyond it a node's fit costs more than it can tell
+
+_THREADS = 2
+_POOL = ThreadPoolExecutor(_THREADS)
 
 Parents = tuple[int, ...]
 Allowed = int  # a set of candidates as bits, by their place in the node's list
@@ -57,7 +62,26 @@ class Fitted:
 
 
 Wanted = tuple[int, Parents]
-Walk = Generator[Wanted, Fitted, "Fitted"]
+Result = TypeVar("Result")
+Walk = Generator[list[Wanted], None, Result]  # yields fits that it needs, and goes on once they are made
+
+
+def together(walks: Sequence[Walk[Result]]) -> Walk[list[Result]]:
+    """Several walks as one, side by side, so that their fits share batches."""
+    results: list[Any] = [None] * len(walks)
+    open_, wanted = list(range(len(walks))), []
+    while True:
+        still = []
+        for number in open_:
+            try:
+                wanted += next(walks[number])
+                still.append(number)
+            except StopIteration as stop:
+                results[number] = stop.value
+        if not still:
+            return results
+        yield wanted
+        open_, wanted = still, []
 
 
 class Scores:
@@ -85,6 +109,7 @@ class Scores:
         self.place = [{node: place for place, node in enumerate(nodes)} for nodes in self.candidates]
         self.price = math.log(bank.nodes)
         self.fits: list[dict[Parents, Fitted]] = [{} for _ in self.candidates]
+        self.larger: list[dict[Parents, Parents]] = [{} for _ in self.candidates]  # by what is left without one parent
         self.found: list[dict[Allowed, Fitted]] = [{} for _ in self.candidates]
 
     def allowed(self, node: int, before: Iterable[int]) -> Allowed:
@@ -92,8 +117,8 @@ class Scores:
         place = self.place[node]
         return sum(1 << place[other] for other in before if other in place)
 
-    def walk(self, node: int, allowed: Allowed, parents: Parents) -> Walk:
-        """Find a node's parents among the allowed ones, from some parents on; yields the fits it needs."""
+    def walk(self, node: int, allowed: Allowed, parents: Parents) -> Walk[Fitted]:
+        """Find a node's parents among the allowed ones, from some parents on."""
         found = self.found[node].get(allowed)
         if found is not None:
             return found
@@ -111,10 +136,12 @@ class Scores:
         self.found[node][allowed] = now
         return now
 
-    def _get(self, node: int, parents: Parents) -> Walk:
-        return self.fits[node].get(parents) or (yield node, parents)
+    def _get(self, node: int, parents: Parents) -> Walk[Fitted]:
+        if parents not in self.fits[node]:
+            yield [(node, parents)]
+        return self.fits[node][parents]
 
-    def _one_more(self, node: int, now: Fitted, open_: np.ndarray) -> Generator[Wanted, Fitted, Fitted | None]:
+    def _one_more(self, node: int, now: Fitted, open_: np.ndarray) -> Walk[Fitted | None]:
         if len(now.parents) >= _MOST:
             return None
         promised = np.where(open_, now.gain, -np.inf)
@@ -127,7 +154,7 @@ class Scores:
             promised[best] = -np.inf
         return None
 
-    def _one_less(self, node: int, now: Fitted) -> Generator[Wanted, Fitted, Fitted | None]:
+    def _one_less(self, node: int, now: Fitted) -> Walk[Fitted | None]:
         for number in np.argsort(now.loss, kind="stable"):
             parent = now.parents[number]
             if now.loss[number] > _DOUBT:
@@ -155,87 +182,122 @@ class Scores:
             theta = less.theta + step[WIDTH:]
             at = size + WIDTH * number
             return np.concatenate([theta[:at], step[:WIDTH], theta[at:]])
-        known = set(parents)
-        for more in reversed(self.fits[node].values()):
-            if len(more.parents) == len(parents) + 1 and known.issubset(more.parents):
-                number = next(i for i, parent in enumerate(more.parents) if parent not in known)
-                theta = more.theta + more.drop[number]
-                at = size + WIDTH * number
-                return np.concatenate([theta[:at], theta[at + WIDTH :]])
-        return None
+        more = self.larger[node].get(parents)
+        if more is None:
+            return None
+        fitted, number = self.fits[node][more], next(i for i, parent in enumerate(more) if parent not in parents)
+        theta = fitted.theta + fitted.drop[number]
+        at = size + WIDTH * number
+        return np.concatenate([theta[:at], theta[at + WIDTH :]])
 
-    def resolve(self, walks: Sequence[Walk]) -> list[Fitted]:
-        """Run walks side by side, their fits in batches."""
-        results: list[Fitted | None] = [None] * len(walks)
-        waiting: dict[int, Wanted] = {}
-        for number, walk in enumerate(walks):
-            self._advance(walk, None, number, results, waiting)
-        while waiting:
-            self.fit(dict.fromkeys(waiting.values()))
-            for number, (node, parents) in list(waiting.items()):
-                del waiting[number]
-                self._advance(walks[number], self.fits[node][parents], number, results, waiting)
-        return results
+    def keep(self, node: int, fitted: Fitted) -> None:
+        """Remember a fit."""
+        parents = fitted.parents
+        self.fits[node][parents] = fitted
+        for number in range(len(parents)):
+            self.larger[node][parents[:number] + parents[number + 1 :]] = parents
 
-    @staticmethod
-    def _advance(
-        walk: Walk, answer: Fitted | None, number: int, results: list[Fitted | None], waiting: dict[int, Wanted]
-    ) -> None:
+
+Task = tuple[Scores, Walk[Result]]
+
+
+def resolve(tasks: Sequence[Task[Result]]) -> list[Result]:
+    """Run walks to their ends, side by side, their fits in common batches.
+
+    Args:
+        tasks: walks with the scores they ask, of one bank and the same candidates, all weighted or none.
+
+    Raises:
+        FitStopped: the scores' `goes_on` says so.
+    """
+
+    def labelled(scores: Scores, walk: Walk[Result]) -> Generator[list[tuple[Scores, Wanted]], None, Result]:
+        while True:
+            try:
+                wanted = next(walk)
+            except StopIteration as stop:
+                return stop.value
+            yield [(scores, key) for key in wanted]
+
+    both = together([labelled(*task) for task in tasks])
+    while True:
         try:
-            waiting[number] = walk.send(answer)
+            make_fits(next(both))
         except StopIteration as stop:
-            results[number] = stop.value
+            return stop.value
 
-    def fit(self, wanted: Iterable[Wanted]) -> None:
-        """Make the fits that are missing, in batches of like size."""
-        missing = sorted((key for key in wanted if key[1] not in self.fits[key[0]]), key=lambda key: (len(key[1]), key))
-        at = 0
-        while at < len(missing):
-            if not self.goes_on():
-                raise FitStopped("the refinement was stopped.")
-            width = len(missing[at][1]) + 2
-            size = max(1, _BATCH_CELLS // (WIDTH * width * self.bank.rows))
-            part = [key for key in missing[at : at + size] if len(key[1]) <= width - 1]
-            self._fit_batch(part)
-            at += len(part)
 
-    def _fit_batch(self, keys: Sequence[Wanted]) -> None:
-        bank = self.bank
-        problems = Problems.of(keys, bank.columns.device)
-        begun = [self.start_of(*key) for key in keys]
-        fresh = [number for number, start in enumerate(begun) if start is None]
-        size = 1 + bank.carrier.shape[-1] + WIDTH * problems.parents.shape[1]
-        theta = torch.zeros((len(keys), size), dtype=torch.float64)
-        for number, start in enumerate(begun):
-            if start is not None:
-                theta[number, : len(start)] = torch.as_tensor(start)
-        if fresh:
-            part = Problems(problems.node[fresh], problems.parents[fresh])
-            theta[fresh] = marginal_start(bank, part).cpu()
-        fits = fit(bank, problems, theta.to(bank.value), weights=self.weights, tolerance=_TOLERANCE)
-        lists = Problems.of([(node, self.candidates[node]) for node, _ in keys], bank.columns.device).parents
-        more = additions(bank, problems, fits, lists)
-        less = removals(bank, problems, fits)
-        self._keep(keys, fits, more, less)
+def make_fits(wanted: Iterable[tuple[Scores, Wanted]]) -> None:
+    """Make the fits that are missing, in batches of like size.
 
-    def _keep(self, keys: Sequence[Wanted], fits: Fits, more: Additions, less: Removals) -> None:
-        bank = self.bank
-        theta, ll = fits.theta.cpu().numpy(), fits.log_likelihood.cpu().numpy()
-        evidence = fits.evidence.cpu().numpy()
-        gain, loss = more.evidence.cpu().numpy(), less.evidence.cpu().numpy()
-        add = torch.cat([more.own, more.others], -1).float().cpu().numpy()
-        drop = less.others.float().cpu().numpy()
-        for number, (node, parents) in enumerate(keys):
-            nodes, size = self.candidates[node], 1 + bank.carrier.shape[-1] + WIDTH * len(parents)
-            worth = gain[number, : len(nodes)] - self.price
-            worth[[self.place[node][parent] for parent in parents if parent in self.place[node]]] = -np.inf
-            self.fits[node][parents] = Fitted(
+    Raises:
+        FitStopped: the scores' `goes_on` says so.
+    """
+    missing = [(scores, key) for scores, key in dict.fromkeys(wanted) if key[1] not in scores.fits[key[0]]]
+    missing.sort(key=lambda one: (len(one[1][1]), one[1]))
+    at = 0
+    while at < len(missing):
+        scores = missing[at][0]
+        if not scores.goes_on():
+            raise FitStopped("the refinement was stopped.")
+        most = 2 * len(missing[at][1][1]) + 3
+        size = max(_THREADS, _THREADS * _BATCH_CELLS // (WIDTH * (most + 1) * scores.bank.rows))
+        part = [one for one in missing[at : at + size] if len(one[1][1]) <= most]
+        cut = len(part) * 3 // 5  # the larger ones, fewer, beside the smaller ones
+        halves = [half for half in (part[:cut], part[cut:]) if half]
+        for half, fitted in zip(halves, _POOL.map(_fitted, halves), strict=True):
+            for (scores, (node, _)), one in zip(half, fitted, strict=True):
+                scores.keep(node, one)
+        at += len(part)
+
+
+def _fitted(wanted: Sequence[tuple[Scores, Wanted]]) -> list[Fitted]:
+    """One batch of fits of one bank."""
+    first, keys = wanted[0][0], [key for _, key in wanted]
+    bank = first.bank
+    problems = Problems.of(keys, bank.columns.device)
+    begun = [scores.start_of(*key) for scores, key in wanted]
+    fresh = [number for number, start in enumerate(begun) if start is None]
+    size = 1 + bank.carrier.shape[-1] + WIDTH * problems.parents.shape[1]
+    theta = torch.zeros((len(keys), size), dtype=torch.float64)
+    for number, start in enumerate(begun):
+        if start is not None:
+            theta[number, : len(start)] = torch.as_tensor(start)
+    if fresh:
+        part = Problems(problems.node[fresh], problems.parents[fresh])
+        theta[fresh] = marginal_start(bank, part).cpu()
+    weights = first.weights
+    if any(scores is not first for scores, _ in wanted):
+        weights = torch.stack([scores.weights for scores, _ in wanted])
+    fits = fit(bank, problems, theta.to(bank.value), weights=weights, tolerance=_TOLERANCE)
+    lists = Problems.of([(node, first.candidates[node]) for node, _ in keys], bank.columns.device).parents
+    more = additions(bank, problems, fits, lists)
+    less = removals(bank, problems, fits)
+    return _apart(first, keys, fits, more, less)
+
+
+def _apart(scores: Scores, keys: Sequence[Wanted], fits: Fits, more: Additions, less: Removals) -> list[Fitted]:
+    """A batch's fits one by one."""
+    bank, kept = scores.bank, []
+    theta, ll = fits.theta.cpu().numpy(), fits.log_likelihood.cpu().numpy()
+    evidence = fits.evidence.cpu().numpy()
+    gain, loss = more.evidence.cpu().numpy(), less.evidence.cpu().numpy()
+    add = torch.cat([more.own, more.others], -1).float().cpu().numpy()
+    drop = less.others.float().cpu().numpy()
+    for number, (node, parents) in enumerate(keys):
+        nodes, size = scores.candidates[node], 1 + bank.carrier.shape[-1] + WIDTH * len(parents)
+        worth = gain[number, : len(nodes)] - scores.price
+        worth[[scores.place[node][parent] for parent in parents if parent in scores.place[node]]] = -np.inf
+        kept.append(
+            Fitted(
                 parents,
                 float(ll[number]),
-                float(evidence[number]) - self.price * len(parents),
+                float(evidence[number]) - scores.price * len(parents),
                 theta[number, :size].astype(np.float32),
                 worth,
-                loss[number, : len(parents)] - self.price,
-                add[number, : len(nodes), : WIDTH + size],
-                drop[number, : len(parents), :size],
+                loss[number, : len(parents)] - scores.price,
+                add[number, : len(nodes), : WIDTH + size].copy(),
+                drop[number, : len(parents), :size].copy(),
             )
+        )
+    return kept

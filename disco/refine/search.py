@@ -4,12 +4,12 @@ A node is taken out and put where the total score is best; only its candidates d
 them count as one. Sweeps over all nodes go on until nothing moves.
 """
 
-from collections.abc import Callable, Generator, Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 
 import numpy as np
 
-from disco.refine.scores import Fitted, Parents, Scores, Wanted
+from disco.refine.scores import Fitted, Parents, Scores, Walk, together
 
 _LEAST_GAIN = 1e-3  # nats under which a move is none
 _TOGETHER = 16  # nodes whose moves are looked at side by side
@@ -38,8 +38,8 @@ def search(
     *,
     most_sweeps: int = 50,
     report: Callable[[int, int, float], None] = lambda sweep, node, score: None,
-) -> Found:
-    """The best order found by insertions from an order.
+) -> Walk[Found]:
+    """The best order found by insertions from an order, as a walk for `scores.resolve`.
 
     Args:
         scores: the table's.
@@ -48,15 +48,16 @@ def search(
         report: called after each node with the sweep, the number of nodes looked at in it and the score.
     """
     state = _State(scores, list(order))
+    yield from state.begin()
     sweeps = []
     for sweep in range(1, most_sweeps + 1):
         moved = False
         nodes = state.order[::-1]
         for at in range(0, len(nodes), _TOGETHER):
             part = nodes[at : at + _TOGETHER]
-            state.look_ahead(part)
+            yield from state.look_ahead(part)
             for number, node in enumerate(part):
-                moved |= state.improve(node)
+                moved |= yield from state.improve(node)
                 report(sweep, at + number + 1, state.score)
         sweeps.append(state.score)
         if not moved:
@@ -69,11 +70,16 @@ class _State:
 
     def __init__(self, scores: Scores, order: list[int]) -> None:
         self.scores, self.order = scores, order
-        walks, before = [None] * len(order), []
-        for node in order:
-            walks[node] = scores.walk(node, scores.allowed(node, before), ())
+        self.fitted: list[Fitted] = []
+
+    def begin(self) -> Walk[None]:
+        """Fit every node after those before it."""
+        walks, before = [], []
+        for node in self.order:
+            walks.append(self.scores.walk(node, self.scores.allowed(node, before), ()))
             before.append(node)
-        self.fitted: list[Fitted] = scores.resolve(walks)
+        fitted = yield from together(walks)
+        self.fitted = [fitted for _, fitted in sorted(zip(self.order, fitted, strict=True), key=lambda one: one[0])]
 
     @property
     def score(self) -> float:
@@ -95,7 +101,7 @@ class _State:
             before.add(other)
         return around, with_it, without, [self._along(node, around)]
 
-    def _along(self, node: int, around: Sequence[int]) -> Generator[Wanted, Fitted, list[Fitted]]:
+    def _along(self, node: int, around: Sequence[int]) -> Walk[list[Fitted]]:
         """The node's own fit after none, one, two … of its linked nodes."""
         scores, fits, allowed = self.scores, [], 0
         parents: Parents = ()
@@ -107,18 +113,18 @@ class _State:
                 allowed |= 1 << scores.place[node][around[place]]
         return fits
 
-    def look_ahead(self, nodes: Sequence[int]) -> None:
+    def look_ahead(self, nodes: Sequence[int]) -> Walk[None]:
         """Make the fits that these nodes' moves need, in common batches."""
         walks = []
         for node in nodes:
             _, with_it, without, own = self._walks(node)
             walks += [*with_it, *without, *own]
-        self.scores.resolve(walks)
+        yield from together(walks)
 
-    def improve(self, node: int) -> bool:
+    def improve(self, node: int) -> Walk[bool]:
         """Put a node where the score is best; whether it moved."""
         around, with_it, without, own = self._walks(node)
-        results = self.scores.resolve([*with_it, *without, *own])
+        results = yield from together([*with_it, *without, *own])
         many = len(around)
         after, before, mine = results[:many], results[many : 2 * many], results[-1]
         gained = np.array([with_.score - without_.score for with_, without_ in zip(after, before, strict=True)])

@@ -1,0 +1,67 @@
+"""Orders to search from: the CCS order, sorted and random ones; then orders near the best found."""
+
+from collections.abc import Sequence
+
+import numpy as np
+import pandas as pd
+
+from disco.metrics.orders import order_by_excess, order_by_mean, order_by_variance
+
+_STRETCH = (5, 20)  # nodes that are reversed
+_MOVED = 5  # nodes that are put anywhere
+_SHAKEN = 4.0  # places, one standard deviation, by which every node moves
+
+
+def first_orders(
+    table: pd.DataFrame, count: int, seed: int, order: Sequence[str] | None = None
+) -> dict[str, list[str]]:
+    """Orders to start from, by name.
+
+    Args:
+        table: counts, one column a node.
+        count: how many.
+        seed: of the random ones.
+        order: the first one, where there is one; the CCS order as a rule.
+    """
+    starts = {} if order is None else {"CCS order": list(order)}
+    starts["by variance − mean"] = order_by_excess(table)
+    starts["by mean"] = order_by_mean(table)
+    random = np.random.default_rng([seed, 11])
+    starts["random 1"] = random.permutation(table.columns).tolist()
+    starts["by variance"] = order_by_variance(table)
+    for number in range(2, count + 1):
+        starts[f"random {number}"] = random.permutation(table.columns).tolist()
+    return dict(list(starts.items())[:count])
+
+
+def near(order: Sequence[str], number: int, seed: int) -> list[str]:
+    """An order near another one, to leave a local optimum from.
+
+    In turn a stretch of it is reversed, some nodes are put anywhere, and every node moves by some places.
+
+    Args:
+        order: all nodes.
+        number: which of the many.
+        seed: of the draw.
+    """
+    random = np.random.default_rng([seed, 19, number])
+    return (_shaken, _reversed_stretch, _moved)[number % 3](list(order), random)
+
+
+def _reversed_stretch(order: list[str], random: np.random.Generator) -> list[str]:
+    length = min(int(random.integers(_STRETCH[0], _STRETCH[1] + 1)), len(order))
+    at = int(random.integers(0, len(order) - length + 1))
+    return [*order[:at], *order[at : at + length][::-1], *order[at + length :]]
+
+
+def _moved(order: list[str], random: np.random.Generator) -> list[str]:
+    chosen = set(random.permutation(len(order))[:_MOVED].tolist())
+    left = [name for place, name in enumerate(order) if place not in chosen]
+    for place in sorted(chosen):
+        left.insert(int(random.integers(0, len(left) + 1)), order[place])
+    return left
+
+
+def _shaken(order: list[str], random: np.random.Generator) -> list[str]:
+    places = np.arange(len(order)) + random.normal(0.0, _SHAKEN, len(order))
+    return [order[place] for place in np.argsort(places, kind="stable")]
