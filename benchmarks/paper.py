@@ -46,9 +46,11 @@ from benchmarks.paper_data import described, distinct
 from benchmarks.paper_fits import Bench
 from benchmarks.paper_read import read_refined
 from benchmarks.paper_results import Line
-from benchmarks.paper_tables import METHODS, TABLES, Method, Row, every_wanted
+from benchmarks.paper_rows import METHODS, Method, Row
+from benchmarks.paper_tables import TABLES, every_wanted
 from disco.errors import FitStopped, InputError, ScoreUnavailable
 from disco.estimator import choose_device
+from disco.refine import Choice
 from disco.runs import Run, open_run
 from disco.runs.files import plain
 from disco.runs.status import versions
@@ -117,7 +119,8 @@ def measure(head: Line, row: Row, method: Method, bench: Bench, label: str) -> L
             return None
         known = row.known(method, seed)
         if method.starts:
-            read = read_refined(known, method.starts, seed, bench, label)
+            choice = Choice(starts=method.starts, bootstrap=row.bootstrap, folds=0, seed=seed)
+            read = read_refined(known, choice, bench, label)
         else:
             read = row.read(row, known, runs, bench)
         line |= {"metrics": {name: value for name, value in read.items() if name != "controls"}}

@@ -18,14 +18,14 @@ from disco.errors import FitStopped, InputError
 from disco.estimator import DISCO, choose_device
 from disco.lahman import R7, R17
 from disco.metrics import Edges, a_top, edges, evaluate
-from disco.parents import cam, ocs
+from disco.parents import cam, evidence, ocs, pcm
 from disco.ranks import fold_of_rows, fold_ranks
 from disco.refine import Choice, Step, refine
 from disco.runs import Run
 from disco.runs.files import read_json, write_json
 
 if TYPE_CHECKING:
-    from benchmarks.paper_tables import Row
+    from benchmarks.paper_rows import Row
 
 Evaluate = Callable[[Sequence[str]], dict[tuple[str, str], np.ndarray]]
 PREFIXES = range(2, 10)
@@ -126,13 +126,29 @@ def edges_along(model: DISCO, order: Sequence[str], bench: Bench) -> pd.DataFram
 
 def read_cam(row: "Row", known: Known, runs: list[Run], bench: Bench) -> dict[str, Any]:
     """Edges by CAM from the second half of the rows, along the true order or that of the first half."""
+    return _selected(cam.edges, row, known, runs)
+
+
+def read_pcm(row: "Row", known: Known, runs: list[Run], bench: Bench) -> dict[str, Any]:
+    """The same by PCM."""
+    return _selected(pcm.edges, row, known, runs)
+
+
+def read_evidence(row: "Row", known: Known, runs: list[Run], bench: Bench) -> dict[str, Any]:
+    """The same by the likelihood."""
+    return _selected(evidence.edges, row, known, runs)
+
+
+def _selected(select: Callable[..., pd.DataFrame], row: "Row", known: Known, runs: list[Run]) -> dict[str, Any]:
     order = list(known.order) if row.order == "true" else runs[0].order()
-    found = cam.edges(CHANGES["second half"](known.table), order)
+    found = select(CHANGES["second half"](known.table), order)
     return evaluate(known.truth, order=order, edges=found[found["selected"]], table=known.table)
 
 
-def read_refined(known: Known, starts: int, seed: int, bench: Bench, label: str) -> dict[str, Any]:
+def read_refined(known: Known, choice: Choice, bench: Bench, label: str) -> dict[str, Any]:
     """Order and edges of a refinement from sorted and random orders, without networks.
+
+    Where tables are drawn, `sure` edges are those that 9 of 10 of them have, and `sure_true` the true share of these.
 
     Raises:
         InputError: the table cannot be refined.
@@ -144,9 +160,12 @@ def read_refined(known: Known, starts: int, seed: int, bench: Bench, label: str)
             progress(step)
             return bench.goes_on()
 
-        choice = Choice(starts=starts, bootstrap=0, folds=0, seed=seed)
         found = refine(known.table, choice, device=choose_device(bench.device).type, callback=watch)
     own = {"score": found.score, "fits": found.fits, "undecided": int((~found.edges["decided"]).sum())}
+    if choice.bootstrap:
+        sure = found.edges[found.edges["bootstrap"] >= 0.9]
+        own["sure"] = len(sure)
+        own["sure_true"] = evaluate(known.truth, edges=sure)["precision"] if len(sure) else None
     return {**evaluate(known.truth, order=found.order, edges=found.edges, table=known.table), **own}
 
 

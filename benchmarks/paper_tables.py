@@ -5,151 +5,13 @@ A row without a reading belongs to a method that is not built; the report shows 
 """
 
 import itertools
-from collections.abc import Callable, Iterator, Mapping
-from dataclasses import dataclass, field
+from collections.abc import Iterator
 from typing import Any
 
 from benchmarks import paper_read as read
-from benchmarks.paper_data import INCREASING, Cohort, Known, Source, Wanted, data
-from benchmarks.paper_fits import Bench
-from disco.runs import Run
-from disco.settings import PRESETS, Settings
+from benchmarks.paper_data import INCREASING, Cohort, Wanted
+from benchmarks.paper_rows import HALVES, METHODS, Reading, Row, Table
 from disco.simulate import Design
-
-Reading = Callable[["Row", Known, list[Run], Bench], dict[str, Any]]
-
-
-@dataclass(frozen=True)
-class Method:
-    """Which settings a fit takes.
-
-    Attributes:
-        preset: of `disco.settings`.
-        recipe: whether the settings that the paper changes for one table are changed too.
-        about: in words, for the report.
-        changes: settings besides, such as of a trial with few epochs.
-        starts: orders that a refinement searches from; 0 for a method that fits networks.
-    """
-
-    preset: str
-    recipe: bool
-    about: str
-    changes: Mapping[str, Any] = field(default_factory=dict)
-    starts: int = 0
-
-
-HALVES = ("first half", "second half")
-
-METHODS: dict[str, Method] = {
-    "disco-paper": Method("paper", True, "preset `paper`, with 400 projection epochs where the paper's table has them"),
-    "disco-paper-800": Method(
-        "paper", False, "preset `paper` with its 800 projection epochs where the paper's table has 400"
-    ),
-}
-if "tuned" in PRESETS:
-    METHODS["disco-tuned"] = Method("tuned", False, "preset `tuned`")
-METHODS["refined"] = Method(
-    "paper", False, "`disco refine` without a fit: from four sorted and random orders, with eight restarts",
-    starts=4,
-)  # fmt: skip
-
-
-@dataclass(frozen=True)
-class Row:
-    """One row of a table.
-
-    Attributes:
-        labels: what names it, one a column of the table.
-        source: a design without its seed, or a cohort.
-        read: what is read from its fits; None while its method is not built.
-        changes: settings that make the row, whatever the method.
-        recipe: settings that the paper changes for this table.
-        parts: the tables to fit, as keys of `paper_data.CHANGES`.
-        criterion, boundary: of the ordering, where they are not the fit's own.
-        parent_rule: iqr or jackknife, where it is not the fit's own.
-        rule: (τ_Z, π_min), where they are not the rule's own.
-        order: along which parents are selected: estimated or true.
-        seen: the increasing function that changed the table, for the rank transform.
-        needs: why it may not be there.
-    """
-
-    labels: tuple[str, ...]
-    source: Source
-    read: Reading | None = read.read_graph
-    changes: Mapping[str, Any] = field(default_factory=dict)
-    recipe: Mapping[str, Any] = field(default_factory=dict)
-    parts: tuple[str, ...] = ("",)
-    criterion: str | None = None
-    boundary: str | None = None
-    parent_rule: str | None = None
-    rule: tuple[float, float] | None = None
-    order: str = "estimated"
-    seen: str = ""
-    needs: str = ""
-
-    @property
-    def key(self) -> str:
-        """Its name in results."""
-        return ", ".join(self.labels)
-
-    def takes(self, method: Method) -> bool:
-        """Whether the method runs it: it is built, and not the same there as by another method."""
-        if method.starts:
-            plain = (self.criterion or "ccs", self.parent_rule or "jackknife", self.rule, self.parts, self.changes)
-            return self.read in (read.read_graph, read.read_sinks) and plain == ("ccs", "jackknife", None, ("",), {})
-        own = method.preset != "paper" or method.recipe
-        return self.read is not None and (own or bool(self.recipe))
-
-    def settings(self, method: Method, seed: int) -> Settings:
-        """The settings of its fits."""
-        recipe = self.recipe if method.recipe else {}
-        return Settings.of(method.preset, **{**recipe, **self.changes, **method.changes, "seed": seed})
-
-    def wanted(self, method: Method, seed: int) -> list[Wanted]:
-        """Its fits; a refinement has none."""
-        if method.starts:
-            return []
-        settings = self.settings(method, seed)
-        return [Wanted(self.seeded(seed), part, settings) for part in self.parts]
-
-    def known(self, method: Method, seed: int) -> Known:
-        """The table that a scientist would have, with its truth: all rows, changed where the row changes them."""
-        whole = len(self.parts) != 1 or self.parts[0] in HALVES or method.starts
-        return data(self.seeded(seed)) if whole else self.wanted(method, seed)[0].known()
-
-    def variant(self, settings: Settings) -> str:
-        """Criterion and boundary, as `Run.variants` names them."""
-        return f"{self.criterion or settings.criterion}-{self.boundary or settings.boundary}"
-
-    def seeded(self, seed: int) -> Source:
-        """Its source with a seed; a cohort has none."""
-        return self.source if isinstance(self.source, Cohort) else self.source.replace(seed=seed)
-
-
-@dataclass(frozen=True)
-class Table:
-    """One table of the paper.
-
-    Attributes:
-        title: a line for the report.
-        columns: the headings of the rows' labels.
-        metrics: keys of `paper_report.METRICS`, in their order.
-        rows: of a number of nodes.
-        nodes: the paper's.
-        seeds: the paper's.
-        median: whether the paper gives medians instead of means.
-        about: what a reader must know.
-    """
-
-    title: str
-    columns: tuple[str, ...]
-    metrics: tuple[str, ...]
-    rows: Callable[[int], list[Row]]
-    nodes: tuple[int, ...] = (50,)
-    seeds: int = 10
-    median: bool = False
-    about: str = ""
-
 
 THREE = {"Poi": "poisson-softplus", "NB": "nb-softplus", "Bin": "binomial-sigmoid"}
 SIX = {
@@ -183,20 +45,21 @@ def _thresholds(d: int) -> list[Row]:
 
 
 def _selectors(d: int) -> list[Row]:
-    built: dict[str, Reading] = {"OCS": read.read_parents, "CAM": read.read_cam}
-    fits = {("CAM", "true"): (), ("CAM", "estimated"): HALVES[:1]}
+    built: dict[str, Reading] = {"OCS": read.read_parents, "CAM": read.read_cam, "PCM-GAM": read.read_pcm}
+    built["evidence"] = read.read_evidence
+    fits = {"true": (), "estimated": HALVES[:1]}  # of the selectors that need no networks of their own
     return [
         Row(
             (name, order, by),
             _er(d, family),
             built.get(by),
             recipe=SHORT,
-            parts=fits.get((by, order), HALVES),
+            parts=HALVES if by == "OCS" else fits[order],
             order=order,
         )
         for name, family in THREE.items()
         for order in ("true", "estimated")
-        for by in ("OCS", "CAM", "PCM-GAM")
+        for by in built
     ]
 
 
@@ -293,6 +156,26 @@ def _unsortable(d: int) -> list[Row]:
     return [Row((name,), _er(d, family, unsortable=True)) for name, family in THREE.items()]
 
 
+def _beyond(d: int) -> list[Row]:
+    harder: dict[str, dict[str, Any]] = {"latent": {"latent": d // 10}, "interactions": {"interactions": 0.5}}
+    return [
+        Row((name, label), _er(d, family, **more)) for label, more in harder.items() for name, family in THREE.items()
+    ]
+
+
+def _coverage(d: int) -> list[Row]:
+    designs = {f"ER3 {name}": _er(d, family) for name, family in THREE.items()}
+    designs |= {f"ER3 {name}, unsortable": _er(d, family, unsortable=True) for name, family in THREE.items()}
+    designs |= {
+        f"SF{m} {name}": Design(graph="sf", k=m, nodes=d, rows=5000, family=family)
+        for m in (1, 3)
+        for name, family in THREE.items()
+    }
+    designs |= {f"ER3 COM-Poisson ν = {nu}": _er(d, "com-poisson", parameters={"nu": nu}) for nu in (0.5, 2.0)}
+    designs |= {f"ER1 {name}": _er(d, family, k=1) for name, family in MIXED.items()}
+    return [Row((label,), design, bootstrap=50) for label, design in designs.items()]
+
+
 _GRAPH = ("a_top", "f1", "shd")
 _MECHANISMS = "Poi and NB are the softplus mechanisms, Bin the sigmoid one."
 _ER3 = f"ER3, n = 5,000. {_MECHANISMS}"
@@ -364,6 +247,16 @@ TABLES: dict[str, Table] = {
         "Tables without any edge", ("d", "parent rule"), ("edges",), _empty, (20, 50),
         about="Ours, not the paper's: independent Poisson counts, n = 2,000 at d = 20 and 5,000 at d = 50. Every edge "
         "is false.",
+    ),
+    "beyond": Table(
+        "Outside the model class", ("family", "what breaks it"), _GRAPH, _beyond,
+        about=f"Ours, not the paper's: {_ER3} Latent: d / 10 hidden common causes of two nodes each, which no edge can "
+        "stand for. Interactions: half of the index comes from pairs of parents.",
+    ),
+    "coverage": Table(
+        "Edges that the bootstrap is sure of", ("design",), ("sure", "sure_true", *_GRAPH), _coverage, (20,), 3,
+        about="Ours, not the paper's: n = 5,000. Edges that 45 or more of 50 bootstrap refinements have in this "
+        "direction, and the share of them that are true.",
     ),
 }  # fmt: skip
 

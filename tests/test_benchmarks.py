@@ -14,10 +14,11 @@ from benchmarks import paper, paper_fits, paper_read, paper_report, paper_result
 from benchmarks.paper_data import CHANGES, Wanted, data
 from benchmarks.paper_figures import FIGURES
 from benchmarks.paper_fits import Bench
-from benchmarks.paper_tables import METHODS, TABLES, Method, Row, Table, every_wanted
+from benchmarks.paper_rows import METHODS, Method, Row, Table
+from benchmarks.paper_tables import TABLES, every_wanted
 from disco.errors import FitStopped, InputError, ScoreUnavailable
 from disco.estimate import Speed
-from disco.parents import cam
+from disco.parents import cam, evidence, pcm
 from disco.runs import create_run, execute
 from disco.settings import Settings
 from disco.simulate import Design
@@ -255,15 +256,28 @@ def test_a_refinement_needs_no_fit_and_only_plain_rows(bench):
     assert line["seconds"]["total"] > 0 and line["machines"][0]["cores"] >= 1
 
 
-def test_cam_along_the_true_order_sees_the_second_half_alone(bench):
-    row = Row(("CAM",), DESIGN.replace(rows=1200), paper_read.read_cam, parts=(), order="true")
+@pytest.mark.parametrize(
+    ("reading", "select"),
+    [(paper_read.read_cam, cam.edges), (paper_read.read_pcm, pcm.edges), (paper_read.read_evidence, evidence.edges)],
+)
+def test_a_selector_along_the_true_order_sees_the_second_half_alone(bench, reading, select):
+    row = Row(("by",), DESIGN.replace(rows=1200), reading, parts=(), order="true")
     assert paper.run_rows("toy", [(6, row)], [0], {"tiny": TINY}, bench) == []
     (line,) = paper_results.read(bench.results, "toy").values()
     known = row.known(TINY, 0)
     assert len(known.table) == 1200
-    found = cam.edges(known.table.iloc[600:], known.order)
+    found = select(known.table.iloc[600:], known.order)
     assert line["metrics"]["edges"] == found["selected"].sum() > 0
     assert line["metrics"]["a_top"] == 1.0
+
+
+def test_the_share_of_sure_edges_that_are_true(bench):
+    row = Row(("sure",), DESIGN.replace(rows=4000), bootstrap=6)
+    assert not row.takes(TINY) and row.takes(METHODS["refined"])
+    assert paper.run_rows("toy", [(6, row)], [0], {"refined": replace(METHODS["refined"], starts=1)}, bench) == []
+    (line,) = paper_results.read(bench.results, "toy").values()
+    found = line["metrics"]
+    assert 0 < found["sure"] <= found["edges"] and found["precision"] <= found["sure_true"] <= 1
 
 
 def test_one_fit_serves_all_increasing_transformations(bench, monkeypatch):

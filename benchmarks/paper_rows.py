@@ -1,0 +1,149 @@
+"""What a row of the paper's tables is: what is fitted, by which method, and what is read from it."""
+
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, field
+from typing import Any
+
+from benchmarks import paper_read as read
+from benchmarks.paper_data import Cohort, Known, Source, Wanted, data
+from benchmarks.paper_fits import Bench
+from disco.runs import Run
+from disco.settings import PRESETS, Settings
+
+Reading = Callable[["Row", Known, list[Run], Bench], dict[str, Any]]
+
+
+@dataclass(frozen=True)
+class Method:
+    """Which settings a fit takes.
+
+    Attributes:
+        preset: of `disco.settings`.
+        recipe: whether the settings that the paper changes for one table are changed too.
+        about: in words, for the report.
+        changes: settings besides, such as of a trial with few epochs.
+        starts: orders that a refinement searches from; 0 for a method that fits networks.
+    """
+
+    preset: str
+    recipe: bool
+    about: str
+    changes: Mapping[str, Any] = field(default_factory=dict)
+    starts: int = 0
+
+
+HALVES = ("first half", "second half")
+
+METHODS: dict[str, Method] = {
+    "disco-paper": Method("paper", True, "preset `paper`, with 400 projection epochs where the paper's table has them"),
+    "disco-paper-800": Method(
+        "paper", False, "preset `paper` with its 800 projection epochs where the paper's table has 400"
+    ),
+}
+if "tuned" in PRESETS:
+    METHODS["disco-tuned"] = Method("tuned", False, "preset `tuned`")
+METHODS["refined"] = Method(
+    "paper", False, "`disco refine` without a fit: from four sorted and random orders, with eight restarts",
+    starts=4,
+)  # fmt: skip
+
+
+@dataclass(frozen=True)
+class Row:
+    """One row of a table.
+
+    Attributes:
+        labels: what names it, one a column of the table.
+        source: a design without its seed, or a cohort.
+        read: what is read from its fits; None while its method is not built.
+        changes: settings that make the row, whatever the method.
+        recipe: settings that the paper changes for this table.
+        parts: the tables to fit, as keys of `paper_data.CHANGES`.
+        criterion, boundary: of the ordering, where they are not the fit's own.
+        parent_rule: iqr or jackknife, where it is not the fit's own.
+        rule: (τ_Z, π_min), where they are not the rule's own.
+        order: along which parents are selected: estimated or true.
+        seen: the increasing function that changed the table, for the rank transform.
+        needs: why it may not be there.
+        bootstrap: tables that a refinement draws, for a row of refinements alone.
+    """
+
+    labels: tuple[str, ...]
+    source: Source
+    read: Reading | None = read.read_graph
+    changes: Mapping[str, Any] = field(default_factory=dict)
+    recipe: Mapping[str, Any] = field(default_factory=dict)
+    parts: tuple[str, ...] = ("",)
+    criterion: str | None = None
+    boundary: str | None = None
+    parent_rule: str | None = None
+    rule: tuple[float, float] | None = None
+    order: str = "estimated"
+    seen: str = ""
+    needs: str = ""
+    bootstrap: int = 0
+
+    @property
+    def key(self) -> str:
+        """Its name in results."""
+        return ", ".join(self.labels)
+
+    def takes(self, method: Method) -> bool:
+        """Whether the method runs it: it is built, and not the same there as by another method."""
+        if self.bootstrap:
+            return bool(method.starts)
+        if method.starts:
+            plain = (self.criterion or "ccs", self.parent_rule or "jackknife", self.rule, self.parts, self.changes)
+            return self.read in (read.read_graph, read.read_sinks) and plain == ("ccs", "jackknife", None, ("",), {})
+        own = method.preset != "paper" or method.recipe
+        return self.read is not None and (own or bool(self.recipe))
+
+    def settings(self, method: Method, seed: int) -> Settings:
+        """The settings of its fits."""
+        recipe = self.recipe if method.recipe else {}
+        return Settings.of(method.preset, **{**recipe, **self.changes, **method.changes, "seed": seed})
+
+    def wanted(self, method: Method, seed: int) -> list[Wanted]:
+        """Its fits; a refinement has none."""
+        if method.starts:
+            return []
+        settings = self.settings(method, seed)
+        return [Wanted(self.seeded(seed), part, settings) for part in self.parts]
+
+    def known(self, method: Method, seed: int) -> Known:
+        """The table that a scientist would have, with its truth: all rows, changed where the row changes them."""
+        whole = len(self.parts) != 1 or self.parts[0] in HALVES or method.starts
+        return data(self.seeded(seed)) if whole else self.wanted(method, seed)[0].known()
+
+    def variant(self, settings: Settings) -> str:
+        """Criterion and boundary, as `Run.variants` names them."""
+        return f"{self.criterion or settings.criterion}-{self.boundary or settings.boundary}"
+
+    def seeded(self, seed: int) -> Source:
+        """Its source with a seed; a cohort has none."""
+        return self.source if isinstance(self.source, Cohort) else self.source.replace(seed=seed)
+
+
+@dataclass(frozen=True)
+class Table:
+    """One table of the paper.
+
+    Attributes:
+        title: a line for the report.
+        columns: the headings of the rows' labels.
+        metrics: keys of `paper_report.METRICS`, in their order.
+        rows: of a number of nodes.
+        nodes: the paper's.
+        seeds: the paper's.
+        median: whether the paper gives medians instead of means.
+        about: what a reader must know.
+    """
+
+    title: str
+    columns: tuple[str, ...]
+    metrics: tuple[str, ...]
+    rows: Callable[[int], list[Row]]
+    nodes: tuple[int, ...] = (50,)
+    seeds: int = 10
+    median: bool = False
+    about: str = ""
