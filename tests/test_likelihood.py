@@ -419,10 +419,23 @@ def test_an_unusable_table_is_refused_by_name(ranks, bank):
             Bank.of(codes, names=list("abcdefg"))
         with pytest.raises(InputError, match=sentence.replace("c", "column 3", 1)):
             Bank.of(codes)
-    with pytest.raises(InputError, match="Column 3 .* outside the grid"):
+    with pytest.raises(InputError, match='"column 3" .* outside the grid'):
         bank.at_rows(beyond)
     with pytest.raises(InputError, match="outside the grid"):
         bank.at_rows(ranks - 1)
     for offset in (np.zeros(len(ranks) - 1), np.zeros((len(ranks), 1)), np.full(len(ranks), np.inf)):
         with pytest.raises(InputError, match=f"offset must be {len(ranks)} finite numbers"):
             Bank.of(ranks, offset=offset)
+
+
+def test_what_is_no_table_of_ranks_is_refused(ranks, bank):
+    with pytest.raises(InputError, match="0 columns"):
+        Bank.of(np.empty((5, 0), dtype=int))
+    with pytest.raises(InputError, match='"b" has a negative rank'):
+        Bank.of(ranks[:, :2] - np.array([0, 1]), names=["a", "b"])
+    with pytest.raises(InputError, match="3 finite numbers"):
+        Bank.of(ranks, offset=np.zeros(len(ranks))).at_rows(ranks[:3], np.zeros(4))
+    with pytest.raises(InputError, match="need an offset"):
+        Bank.of(ranks, offset=np.zeros(len(ranks))).at_rows(ranks)
+    with pytest.raises(InputError, match='"column 4" has a rank outside'):
+        bank.at_rows(ranks + (np.arange(ranks.shape[1]) == MANY) * 999)

@@ -47,6 +47,7 @@ class Bank:
         precision: of the normal prior on each column's coefficient, (d, WIDTH), 1 for padding.
         carrier_precision: the same of the carrier's columns, (d, q).
         offset: what is added to the canonical parameter of every node, log exposure as a rule, (n,) or None.
+        names: of the columns.
     """
 
     ranks: Tensor
@@ -60,6 +61,7 @@ class Bank:
     precision: Tensor
     carrier_precision: Tensor
     offset: Tensor | None
+    names: tuple[str, ...]
 
     @classmethod
     def of(
@@ -84,11 +86,16 @@ class Bank:
             names: column names, for errors.
 
         Raises:
-            InputError: a column is constant, skips a level, or the offset does not fit the table.
+            InputError: there is no row or column, a column is constant, skips a level or is no rank, or the offset
+                does not fit the table.
         """
         rows, nodes = ranks.shape
+        if not ranks.size:
+            raise InputError(f"The table has {rows} rows and {nodes} columns; the likelihood needs some of both.")
+        names = tuple(names) if names is not None else tuple(f"column {node + 1}" for node in range(nodes))
+        if (ranks < 0).any():
+            raise InputError(f'"{names[int(np.argmax((ranks < 0).any(0)))]}" has a negative rank; ranks begin at 0.')
         tops = ranks.max(axis=0)
-        names = names if names is not None else [f"column {node + 1}" for node in range(nodes)]
         levels = int(tops.max()) + 1
         parts = [_node(ranks[:, node], names[node]) for node in range(nodes)]
         carriers = max(part[1].shape[1] for part in parts)
@@ -101,10 +108,8 @@ class Bank:
         columns = torch.empty((nodes, WIDTH, rows), dtype=dtype, device=device)
         for node in range(nodes):
             columns[node] = torch.as_tensor(basis[node][ranks[:, node]].T).to(columns)
-        if offset is not None and (np.shape(offset) != (rows,) or not np.isfinite(offset).all()):
-            raise InputError(f"The offset must be {rows} finite numbers, one a row.")
         return cls(
-            torch.as_tensor(ranks, dtype=torch.int64).to(device),
+            torch.tensor(ranks, dtype=torch.int64).to(device),
             torch.as_tensor(value).to(device),
             torch.as_tensor(exists).to(device),
             torch.as_tensor(carrier).to(device),
@@ -114,26 +119,29 @@ class Bank:
             (widths := np.array([part[2].shape[1] for part in parts])),
             _precision(widths, WIDTH, precision).to(device),
             _precision(np.array([part[1].shape[1] for part in parts]), carriers, (RIDGE, RIDGE)).to(device),
-            None if offset is None else torch.as_tensor(np.asarray(offset, dtype=float)).to(device),
+            None if offset is None else _offset(offset, rows).to(device),
+            names,
         )
 
     def at_rows(self, ranks: np.ndarray, offset: np.ndarray | None = None) -> "Bank":
         """The same bases at other rows of the same grid, for instance held-out ones.
 
         Raises:
-            InputError: a rank lies outside the grid.
+            InputError: a rank lies outside the grid, or the rows lack the offset that the bank has.
         """
         beyond = (ranks.max(axis=0) > self.exists.sum(1).cpu().numpy() - 1) | (ranks.min(axis=0) < 0)
         if beyond.any():
             raise InputError(
-                f"Column {int(np.argmax(beyond)) + 1} has a rank outside the grid the model was fitted on."
+                f'"{self.names[int(np.argmax(beyond))]}" has a rank outside the grid the model was fitted on.'
             )
-        moved = torch.as_tensor(ranks, dtype=torch.int64, device=self.ranks.device)
+        if (offset is None) != (self.offset is None):
+            raise InputError("The rows need an offset where the fitted ones have one, and only there.")
+        moved = torch.tensor(ranks, dtype=torch.int64, device=self.ranks.device)
         rows = [self.basis[node][moved[:, node]].T.to(self.columns) for node in range(self.nodes)]
-        other = None if offset is None else torch.as_tensor(offset).to(self.value)
+        other = None if offset is None else _offset(offset, len(ranks)).to(self.value)
         return Bank(
             moved, self.value, self.exists, self.carrier, self.carrier_width, torch.stack(rows), self.basis,
-            self.width, self.precision, self.carrier_precision, other,
+            self.width, self.precision, self.carrier_precision, other, self.names,
         )  # fmt: skip
 
     @property
@@ -149,6 +157,14 @@ class Bank:
     def coefficients(self, node: int, parents: Sequence[int]) -> int:
         """How many free numbers a node's model has: intercept, carrier and columns of its parents."""
         return 1 + int(self.carrier_width[node]) + int(self.width[list(parents)].sum())
+
+
+def _offset(offset: np.ndarray, rows: int) -> Tensor:
+    """Checked, (n,) double."""
+    found = np.array(offset, dtype=float)
+    if found.shape != (rows,) or not np.isfinite(found).all():
+        raise InputError(f"The offset must be {rows} finite numbers, one a row.")
+    return torch.as_tensor(found)
 
 
 def _precision(widths: np.ndarray, most: int, values: tuple[float, float]) -> Tensor:
