@@ -26,12 +26,13 @@ def numbers(app) -> dict[str, str]:
     return {metric.label: metric.value for metric in app.metric}
 
 
-def table(app, key: str) -> pd.DataFrame:
-    return next(frame.value for frame in app.dataframe if frame.proto.id.endswith(key))
+def table(app, column: str) -> pd.DataFrame:
+    """The table that has a column."""
+    return next(frame.value for frame in app.dataframe if column in frame.value)
 
 
 def edges_shown(app) -> set[tuple[str, str]]:
-    frame = table(app, "refine_table")
+    frame = table(app, "direction_nats")
     return set(zip(frame["parent"], frame["child"], strict=True))
 
 
@@ -153,7 +154,7 @@ def test_the_result_beside_the_disco_graph():
         "no hidden common causes" in said and "add up on the canonical scale" in said and "one carrier a node" in said
     )
     assert "2 searches ended within 5 nats of it" in said
-    assert table(app, "refine_table")["gain_nats"].is_monotonic_decreasing
+    assert table(app, "direction_nats")["gain_nats"].is_monotonic_decreasing
     assert "truth" not in said and not any("truth" in (found.key or "") for found in app.button)
 
 
@@ -232,14 +233,14 @@ def test_hostile_names_are_shown_as_text():
 
 def test_a_known_truth_stands_beside_both_graphs_and_the_controls(drawn):
     app = opened(refined(), PAGE)
-    rows = table(app, "refine_truth").set_index("")
+    rows = table(app, "A_top").set_index("")
     assert rows.index.tolist() == ["Refined", "DISCO", "Sort by mean", "Sort by variance", "Sort by variance − mean"]
     assert rows.loc["Refined", ["A_top", "SHD"]].tolist() == ["1.00", "4"]
     assert float(rows.loc["Refined", "F1"]) == pytest.approx(0.6)
     app.segmented_control(key="refine_lines").set_value("truth").run()
     told = {(u, v): values["verdict"] for u, v, values in drawn[-1].edges(data=True)}
     assert told[("x1", "x2")] == "true" and told[("x1", "x4")] == "extra" and told[("x4", "x5")] == "missing"
-    assert table(app, "refine_table")["truth"].tolist() == ["true", "true", "true", "extra", "extra"]
+    assert table(app, "direction_nats")["truth"].tolist() == ["true", "true", "true", "extra", "extra"]
 
 
 def test_teaching_hides_the_truth_until_it_is_asked_for(drawn):
@@ -247,10 +248,10 @@ def test_teaching_hides_the_truth_until_it_is_asked_for(drawn):
     app = opened(run, PAGE)
     assert "is hidden" in texts(app) and "Against the truth" not in texts(app)
     assert (
-        "truth" not in table(app, "refine_table") and "truth" not in app.segmented_control(key="refine_lines").options
+        "truth" not in table(app, "direction_nats") and "truth" not in app.segmented_control(key="refine_lines").options
     )
     app.button(key="truth_reveal").click().run()
-    assert "truth" in table(app, "refine_table") and not app.exception
+    assert "truth" in table(app, "direction_nats") and not app.exception
 
 
 def test_a_run_that_was_never_fitted_shows_its_refinement_alone():

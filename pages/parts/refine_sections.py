@@ -18,8 +18,15 @@ _HELP = {
 }
 
 
-def assumptions() -> None:
-    """What the refinement takes for granted."""
+def summary(refinement: Refinement, changes: pd.DataFrame | None) -> None:
+    """The order, what the refinement takes for granted, and its edges in numbers."""
+    more = " …" if len(refinement.order) > 24 else ""
+    st.markdown("Refined order, source first: " + " → ".join(code(node) for node in refinement.order[:24]) + more)
+    _assumptions()
+    _numbers(refinement, changes)
+
+
+def _assumptions() -> None:
     st.info(
         "**It assumes** no hidden common causes; that the effects of a node's parents add up on the canonical scale of "
         "its distribution; and one carrier a node, the shape of its distribution that no parent changes. A high "
@@ -28,7 +35,7 @@ def assumptions() -> None:
     )
 
 
-def numbers(refinement: Refinement, changes: pd.DataFrame | None) -> None:
+def _numbers(refinement: Refinement, changes: pd.DataFrame | None) -> None:
     """Edges, undecided directions, and what changed against the DISCO graph."""
     edges = refinement.edges
     row, wide = figure.numbers(), 112
@@ -59,8 +66,8 @@ def searches(refinement: Refinement) -> None:
         best += f" None of the other {others} found the same; yet another search might still do better."
     if near:
         best += (
-            f" **{near} {'more ' if same else ''}{_ended(near)} within {bound:g} nats of it:** the table can hardly tell these graphs "
-            "apart. An edge that one of them has the other way round counts as undecided."
+            f" **{near} {'more ' if same else ''}{_ended(near)} within {bound:g} nats of it:** the table can hardly "
+            "tell these graphs apart. An edge that one of them has the other way round counts as undecided."
         )
     st.markdown(best)
     left, right = st.container(key="beside_searches").columns(2, gap="large")

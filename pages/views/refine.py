@@ -18,7 +18,6 @@ from pages.parts import (
     thresholds,
     truth,
 )
-from pages.parts.names import code
 
 intro.page_intro(
     "Refine",
@@ -44,13 +43,7 @@ result = results.shown(run) if is_fitted else None
 graph = result.graph(*thresholds.present(result)) if result else None
 changes = metrics.changes(graph, found.graph) if result else None
 known = truth.shown(found)
-st.markdown(
-    "Refined order, source first: "
-    + " → ".join(code(node) for node in found.order[:24])
-    + " …" * (len(found.order) > 24)
-)
-refine_sections.assumptions()
-refine_sections.numbers(found, changes)
+refine_sections.summary(found, changes)
 if known:
     refine_sections.against_truth(found, known, (graph, result.known) if result else None)
 st.subheader("The edges by evidence", anchor=False)
