@@ -15,7 +15,7 @@ from disco.errors import InputError
 from disco.refine import Choice
 from disco.runs import create_run, refining
 from disco.settings import Settings
-from pages.parts import downloads, graph_view
+from pages.parts import downloads, graph_view, refine_edges, run_list
 
 PAGE = "pages/views/refine.py"
 ORDER = ["x1", "x2", "x3", "x4", "x5", "x6"]
@@ -101,7 +101,6 @@ def test_while_it_goes_on_it_is_shown_and_can_be_cancelled(monkeypatch):
     assert "is running, 1 min 15 s so far" in texts(app)
     assert any("the best so far began at by mean" in part.value for part in app.markdown)
     assert not app.dataframe and not any(found.key == "start_refinement" for found in app.button)
-    assert any("Refining" in option for option in app.selectbox(key="run_picker").options)
     assert not any(found.key == f"delete_{run.id}" for found in app.button)
     button(app, "Cancel").click().run()
     assert [one.id for one in cancelled] == [run.id] and not app.exception
@@ -137,6 +136,25 @@ def test_what_ended_can_go_on_with_the_same_choice(monkeypatch, state, words):
     assert words in texts(app) and ("Out of \\<memory\\>" in texts(app)) == bool(error)
     button(app, "Go on").click().run()
     assert started == [Choice(starts=2, seed=9)]
+
+
+def test_what_was_cancelled_can_be_set_aside_and_the_result_stays():
+    run = refined()
+    going_on(run, state="cancelled").release()
+    app = opened(run, PAGE)
+    assert "was cancelled" in texts(app) and edges_shown(app) == set(EDGES)
+    button(app, "Set aside").click().run()
+    assert not app.exception and "was cancelled" not in texts(app) and edges_shown(app) == set(EDGES)
+    assert refining.refining_status(run).state == "done" and refining.history(run).empty
+
+
+def test_a_label_that_changed_meanwhile_opens_nothing(monkeypatch):
+    """The browser may send back the label it still had, when a run's state changed it."""
+    opened_runs = []
+    monkeypatch.setattr(run_list.session, "select_run", opened_runs.append)
+    monkeypatch.setattr(run_list.st, "session_state", {"run_picker": "Fitting · gone"})
+    run_list._picked()
+    assert opened_runs == []
 
 
 def test_the_result_beside_the_disco_graph():
@@ -262,7 +280,7 @@ def test_a_run_that_was_never_fitted_shows_its_refinement_alone():
     assert numbers(app) == {"Edges": "5", "Undecided": "1"}
     assert edges_shown(app) == set(EDGES) and "no causal order to start from" in texts(app)
     assert not app.segmented_control
-    assert any("Refined · bare" in option for option in app.selectbox(key="run_picker").options)
+    assert any("Refinement · bare" in option for option in app.selectbox(key="run_picker").options)
 
 
 def test_a_fit_that_is_going_on_comes_first():
@@ -286,8 +304,6 @@ def test_a_filter_is_quick_among_a_hundred_nodes(monkeypatch):
     order = [f"x{k}" for k in range(1, 101)]
     run = refine_by_hand(finished_run(order, truth=None), order, [(u, v) for k in (1, 2, 7, 20)
                          for u, v in zip(order, order[k:], strict=False)])  # fmt: skip
-    from pages.parts import refine_edges
-
     seconds, explore = [], refine_edges.explore
 
     def timed(*given) -> None:

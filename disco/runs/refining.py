@@ -112,6 +112,20 @@ def queue(run: Run, choice: "Choice", device: str) -> Refining:
     return update(run, **{**dataclasses.asdict(before), **fresh, "host": host(), "device": device, "choice": asked})
 
 
+def forget(run: Run) -> None:
+    """Set an unfinished refinement aside, its searches too; a finished one stays.
+
+    Raises:
+        InputError: the run is waiting or running.
+    """
+    lock = run.take()
+    try:
+        for name in ("refining_status.json", "refining.jsonl", "refining.json"):
+            (run.path / name).unlink(missing_ok=True)
+    finally:
+        lock.release()
+
+
 def _goes_on(before: Refining, asked: dict[str, Any]) -> bool:
     """Whether a choice asks for the same searches as an unfinished refinement, or more or fewer of them."""
     same = all(before.choice.get(name) == value for name, value in asked.items() if name not in _MORE)

@@ -4,12 +4,13 @@ A fragment reads the run's files each second while it is going on, so a refresh,
 shows the same. Beside it stands nothing that switches pages, which could leave the next page blank.
 """
 
+from collections.abc import Callable
+
 import streamlit as st
 
 from disco import jobs, runs
 from disco.errors import InputError
 from disco.figures import refined as figures
-from disco.figures.words import how_many
 from disco.runs import refining
 from disco.runs.refining import Refining, refining_status
 from pages.parts import figure, refine_start
@@ -79,17 +80,21 @@ def _buttons(run: runs.Run, status: Refining) -> None:
     if status.active:
         text = "Stops within 2 seconds; it can go on later from the searches that are finished."
         if st.button("Cancel", icon=":material/stop:", key="cancel_refinement", help=text):
-            _cancel(run)
+            with st.spinner("Stopping …"):
+                _act(jobs.cancel_refinement, run)
     elif status.resumable:
-        asked = f"{how_many(status.choice.get('starts', 0), 'start')}, as asked for before."
-        if st.button("Go on", type="primary", icon=":material/play_arrow:", key="resume_refinement", help=asked):
-            refine_start.begin(run, status.choice)
+        with st.container(horizontal=True):
+            text = "With the numbers that were asked for before."
+            if st.button("Go on", type="primary", icon=":material/play_arrow:", key="resume_refinement", help=text):
+                refine_start.begin(run, status.choice)
+            text = "Forgets what this one had found. A finished refinement stays."
+            if st.button("Set aside", type="tertiary", key="forget_refinement", help=text):
+                _act(refining.forget, run)
 
 
-def _cancel(run: runs.Run) -> None:
+def _act(action: Callable[[runs.Run], None], run: runs.Run) -> None:
     try:
-        with st.spinner("Stopping …"):
-            jobs.cancel_refinement(run)
+        action(run)
     except InputError as error:
         st.error(plain(error))
         return

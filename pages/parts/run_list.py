@@ -56,16 +56,17 @@ def _label(run: runs.Run) -> str:
     status = run.status()
     # One word for waiting and running: the sidebar is not drawn anew when the one becomes the other.
     state = "Fitting" if status.active else clock(run.created) if status.state == "done" else status.state.capitalize()
-    if refining_status(run).active:
-        state = "Refining"
-    elif state == "Interrupted" and (run.path / "refined.json").exists():
-        state = "Refined"  # it was never meant to be fitted
+    if state == "Interrupted" and refining_status(run).state != "none":
+        state = "Refinement"  # it was never meant to be fitted
     return f"{state} · {shown(run.name, 60)}"
 
 
 def _picked() -> None:
     chosen = st.session_state[_KEY]
-    session.select_run(None if chosen is None else runs.open_run(chosen))
+    try:
+        session.select_run(None if chosen is None else runs.open_run(chosen))
+    except InputError:
+        return  # a label that changed meanwhile, which the browser sends back as if it were chosen
 
 
 def _delete(run: runs.Run) -> None:
