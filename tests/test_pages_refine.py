@@ -315,3 +315,11 @@ def test_a_filter_is_quick_among_a_hundred_nodes(monkeypatch):
     app = opened(run, PAGE)
     app.select_slider(key=f"refine_least_gain_{run.id}").set_value(3).run()
     assert seconds[-1] < 1.0, seconds  # about 0.15 on a quiet machine
+
+
+def test_a_refinement_without_any_edge_is_no_error():
+    run = refine_by_hand(finished_run(4), edges=[])
+    app = opened(run, PAGE)
+    assert numbers(app)["Edges"] == "0" and "**0 of 0 edges** shown" in texts(app)
+    app.segmented_control(key="refine_lines").set_value("changes").run()
+    assert not app.exception
