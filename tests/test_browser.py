@@ -15,7 +15,9 @@ import pandas as pd
 import pytest
 from playwright.sync_api import Browser, Page, expect, sync_playwright
 
-from disco.runs import list_runs
+from disco.runs import create_run, list_runs
+from disco.runs.refined import read_refined
+from disco.settings import Settings
 
 pytestmark = pytest.mark.browser
 
@@ -228,3 +230,37 @@ def test_ticking_a_row_leaves_a_column_out_and_a_refresh_keeps_it(runs, page, tm
         expect(page.get_by_text("6 chosen")).to_be_visible()
         page.reload()
         expect(page.get_by_text("6 chosen")).to_be_visible()
+
+
+def test_a_refinement_from_the_page_and_a_click_on_an_edge(runs, page, tmp_path):
+    run = create_run(pd.read_csv(counts(tmp_path)), Settings(), name="refined", device="cpu")
+    with served(runs) as address:
+        page.goto(f"{address}/refine?run={run.id}")
+        bootstrap = page.get_by_role("spinbutton", name="Tables drawn anew")
+        bootstrap.fill("2")
+        bootstrap.press("Enter")
+        press(page, "Start the refinement")
+        expect(page.get_by_text("The refinement of")).to_be_visible()
+        page.reload()  # it goes on without this page
+        expect(page.get_by_text("no hidden common causes")).to_be_visible()
+        found = read_refined(run)
+        expect(page.get_by_text(f"{len(found.edges)} of {len(found.edges)} edges")).to_be_visible()
+        _click_an_edge(page)
+        shown = {f"{row.parent} → {row.child}" for row in found.edges.itertuples()}
+        assert page.locator("h5").first.inner_text() in shown
+
+
+def _click_an_edge(page: Page) -> None:
+    """Click here and there on the graph until an edge is hit."""
+    canvas = page.locator(".canvas canvas").first
+    canvas.scroll_into_view_if_needed()
+    page.wait_for_timeout(1500)
+    box = canvas.bounding_box()
+    heading = page.locator("h5").filter(has_text="→")
+    for down in np.linspace(0.2, 0.8, 13):
+        for right in np.linspace(0.2, 0.8, 7):
+            page.mouse.click(box["x"] + right * box["width"], box["y"] + down * box["height"])
+            page.wait_for_timeout(150)
+            if heading.count():
+                return
+    expect(heading.first).to_be_visible()
