@@ -1,9 +1,9 @@
-"""Fits apart from the page that started them: started, queued, cancelled, resumed.
+"""Fits and refinements apart from the page that started them: started, queued, cancelled, resumed.
 
 Each is a detached process that holds its run's lock for its whole life (disco/runs/locks.py) and the device's
 while it fits (disco/runs/turns.py). It outlives the page, the tab and the app; the app finds it by its run.
 
-    python -m disco.jobs worker PATH --lock HANDLE    (what `start` runs)
+    python -m disco.jobs fit|refine PATH --lock HANDLE    (what `start` and `start_refinement` run)
 """
 
 import argparse
@@ -16,16 +16,17 @@ import time
 import traceback
 from collections.abc import Callable
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from disco.errors import FitStopped, InputError, ScoreUnavailable
-from disco.runs import Run, execute, runs_root, turns
+from disco.runs import Run, execute, refining, runs_root, turns
 from disco.runs.execution import Callback
 from disco.runs.locks import Lock, note
 from disco.runs.status import UNFINISHED, host
 
 if TYPE_CHECKING:
     from disco.progress import Event
+    from disco.refine import Choice, Refined, Step
 
 _GRACE_SECONDS = 1.4  # for a worker to write its checkpoint, before it is killed
 _KILL_SECONDS = 0.3
@@ -38,13 +39,7 @@ def start(run: Run) -> None:
     Raises:
         InputError: it is waiting, running or done, or its device is not there.
     """
-    lock = enqueue(run, None)
-    try:
-        process = _spawn(run, lock)
-        lock.write({"host": host(), "pid": process.pid, "signals": True})
-    finally:
-        lock.release()  # the worker has inherited it
-    threading.Thread(target=process.wait, daemon=True).start()  # so that it leaves no zombie
+    _hand_over(run, enqueue(run, None), "fit")
 
 
 def resume(run: Run) -> None:
@@ -68,7 +63,7 @@ def enqueue(run: Run, pid: int | None) -> Lock:
     from disco.estimator import choose_device
 
     device = choose_device(run.device).type
-    lock = run.take({"host": host(), "pid": pid, "signals": True})
+    lock = run.take(_note(pid, "fit"))
     try:
         if run.written_status().state == "done":
             raise InputError(f"The run {run.name} is done; make a new one to fit again.")
@@ -87,7 +82,7 @@ def cancel(run: Run) -> None:
     Raises:
         InputError: it runs on another machine, or inside a program that does not answer.
     """
-    if run.alive:
+    if run.works_on("fit"):
         _end(run)
     lock = run.take()
     try:
@@ -139,8 +134,107 @@ def work(
         lock.release()
 
 
-def _spawn(run: Run, lock: Lock) -> subprocess.Popen:
-    command = [sys.executable, "-m", "disco.jobs", "worker", str(run.path), "--lock", str(lock.handle)]
+def start_refinement(run: Run, choice: "Choice") -> None:
+    """Queue a refinement of a run and leave it to a process of its own; the same after a stop goes on.
+
+    Raises:
+        InputError: the run is waiting, running or being refined, or its device is not there.
+    """
+    _hand_over(run, enqueue_refinement(run, choice, None), "refine")
+
+
+def enqueue_refinement(run: Run, choice: "Choice", pid: int | None, device: str | None = None) -> Lock:
+    """Take a run's lock and a place in the queue to refine it.
+
+    Args:
+        pid: as for `enqueue`.
+        device: auto, cpu or cuda; the run's own unless given.
+
+    Raises:
+        InputError: as for `start_refinement`.
+    """
+    from disco.estimator import choose_device
+
+    kind = choose_device(device or run.device).type
+    lock = run.take(_note(pid, "refine"))
+    try:
+        turns.add_ticket(run, kind, refining.queue(run, choice, kind).queued_at)
+    except BaseException:
+        lock.release()
+        raise
+    return lock
+
+
+def cancel_refinement(run: Run) -> None:
+    """Stop a refinement within 2 seconds; it can go on from the searches that were finished.
+
+    Raises:
+        InputError: it goes on on another machine.
+    """
+    if run.works_on("refine"):
+        _end(run)
+    lock = run.take()
+    try:
+        if refining.written(run).active:
+            refining.update(run, state="cancelled", eta=None, message="", finished_at=time.time())
+    finally:
+        lock.release()
+
+
+def refinement_position(run: Run) -> int | None:
+    """Place in the device's queue, 1 = next; None when the refinement does not wait."""
+    status = refining.refining_status(run)
+    return turns.position(run, status.device) if status.state == "queued" else None
+
+
+def refine(
+    run: Run,
+    lock: Lock,
+    stopped: Callable[[], bool],
+    *,
+    callback: "Callable[[Step], bool | None]" = lambda step: None,
+    ahead: Callable[[int], None] = lambda place: None,
+) -> "Refined":
+    """Wait for the device's turn, then refine, in this process; arguments as for `work`.
+
+    Raises:
+        FitStopped, InputError: as `disco.runs.refined.refine_run`.
+    """
+    from disco.refine import Choice
+    from disco.runs.refined import refine_run
+
+    def watch(step: "Step") -> bool:
+        return callback(step) is not False and not stopped()
+
+    status = refining.written(run)
+    try:
+        with turns.turn(run, status.device, status.queued_at, stopped, ahead):
+            return refine_run(run, Choice(**status.choice), device=status.device, callback=watch)
+    except (FitStopped, KeyboardInterrupt):
+        if refining.written(run).active:  # stopped while it waited
+            refining.update(run, state="cancelled", eta=None, finished_at=time.time())
+        raise
+    finally:
+        lock.release()
+
+
+def _note(pid: int | None, what: str) -> dict[str, Any]:
+    """What a run's lock says of its holder."""
+    return {"host": host(), "pid": pid, "signals": True, "work": what}
+
+
+def _hand_over(run: Run, lock: Lock, what: str) -> None:
+    """Leave the work, with the run's lock, to a process of its own."""
+    try:
+        process = _spawn(run, lock, what)
+        lock.write(_note(process.pid, what))
+    finally:
+        lock.release()  # the worker has inherited it
+    threading.Thread(target=process.wait, daemon=True).start()  # so that it leaves no zombie
+
+
+def _spawn(run: Run, lock: Lock, what: str) -> subprocess.Popen:
+    command = [sys.executable, "-m", "disco.jobs", what, str(run.path), "--lock", str(lock.handle)]
     environment = {**os.environ, "DISCO_RUNS": str(runs_root())}
     with open(run.path / "worker.log", "ab") as log:
         return subprocess.Popen(
@@ -180,14 +274,14 @@ def _end(run: Run) -> None:
             time.sleep(0.02)
 
 
-def _worker(path: Path, handle: int) -> int:
-    """Fit a run whose lock this process has inherited; exit status."""
+def _worker(what: str, path: Path, handle: int) -> int:
+    """Fit or refine a run whose lock this process has inherited; exit status."""
     stopping = threading.Event()
     signal.signal(signal.SIGTERM, lambda *_: stopping.set())
     run, lock = Run(path), Lock(handle)
     os.set_inheritable(handle, False)
     try:
-        work(run, lock, stopping.is_set)
+        {"fit": work, "refine": refine}[what](run, lock, stopping.is_set)
     except (FitStopped, InputError, ScoreUnavailable) as error:
         print(error, file=sys.stderr)
         return 1
@@ -200,11 +294,11 @@ def _worker(path: Path, handle: int) -> int:
 def main() -> int:
     """The worker's command line."""
     parser = argparse.ArgumentParser(prog="python -m disco.jobs")
-    parser.add_argument("command", choices=["worker"])
+    parser.add_argument("command", choices=["fit", "refine"])
     parser.add_argument("path", type=Path)
     parser.add_argument("--lock", type=int, required=True)
     arguments = parser.parse_args()
-    return _worker(arguments.path, arguments.lock)
+    return _worker(arguments.command, arguments.path, arguments.lock)
 
 
 if __name__ == "__main__":

@@ -1,9 +1,11 @@
 """disco refine RUN, or --counts COUNTS --out RUN: order and edges of highest likelihood beside a run's own."""
 
 import argparse
+import os
 import sys
 import threading
 
+from disco import jobs
 from disco.cli.choices import chosen_columns
 from disco.cli.fit import new_run, resumed
 from disco.cli.foreground import signals
@@ -11,9 +13,8 @@ from disco.cli.progress import Progress
 from disco.counts import read_table
 from disco.errors import FitStopped, InputError
 from disco.estimator import choose_device
-from disco.refine import Choice, Refined, Step
+from disco.refine import Choice, Refined
 from disco.runs import Run, open_run
-from disco.runs.refined import refine_run
 from disco.settings import Settings
 
 
@@ -28,20 +29,13 @@ def run(arguments: argparse.Namespace) -> None:
     choice = Choice(**{name: value for name, value in given.items() if value is not None})
     device = choose_device(arguments.device or "auto").type
     target = _target(arguments)
-    lock = target.take()
     stopping = threading.Event()
-    try:
-        with Progress() as progress, signals(stopping, progress):
-
-            def watch(step: Step) -> bool:
-                progress(step)
-                return not stopping.is_set()
-
-            result = refine_run(target, choice, device=device, callback=watch)
-    except (FitStopped, KeyboardInterrupt) as stop:
-        raise FitStopped("stopped; the same command goes on from the searches that were finished.") from stop
-    finally:
-        lock.release()
+    with Progress() as progress, signals(stopping, progress):
+        lock = jobs.enqueue_refinement(target, choice, os.getpid(), device)
+        try:
+            result = jobs.refine(target, lock, stopping.is_set, callback=progress, ahead=progress.ahead)
+        except (FitStopped, KeyboardInterrupt) as stop:
+            raise FitStopped("stopped; the same command goes on from the searches that were finished.") from stop
     _print(target, result)
 
 

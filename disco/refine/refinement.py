@@ -18,6 +18,7 @@ from disco.likelihood.bank import Bank
 from disco.metrics.orders import order_by_excess, order_by_mean, order_by_variance
 from disco.ranks import fold_of_rows, transform_table
 from disco.refine.evidence import BOUND, evidence
+from disco.refine.moves import moves
 from disco.refine.scores import PRECISION, Scores
 from disco.refine.screen import screen
 from disco.refine.search import Found, search
@@ -110,6 +111,8 @@ class Refined:
         score: the graph's log posterior in nats, up to a constant of the table (`disco.refine.scores`).
         candidates: pairs the screen let through.
         fits: node fits made.
+        moves: one row a node, columns node, before, after, gain_nats (`disco.refine.moves`); None where no order was
+            given to start from.
     """
 
     order: list[str]
@@ -119,6 +122,7 @@ class Refined:
     score: float
     candidates: int
     fits: int
+    moves: pd.DataFrame | None = None
 
     def graph(self) -> nx.DiGraph:
         """The DAG, nodes in causal order, the evidence on its edges."""
@@ -197,6 +201,7 @@ def refine(
     )
     told.step("evidence", 0, 1, message="evidence: what every edge is worth")
     rows = evidence(scores, found.parents, choice.bound)
+    moved = None if order is None else moves(scores, found.order, found.parents, [place[name] for name in order])
     turned = _turned_elsewhere(kept.starts, found.score - choice.bound)
     rows["decided"] &= np.array([edge not in turned for edge in zip(rows["parent"], rows["child"], strict=True)], bool)
     shares = dict(_shares(scores, found, choice, told, kept))
@@ -210,9 +215,11 @@ def refine(
         columns=["start", "sweep", "score"],
     )
     pairs = sum(map(len, scores.candidates)) // 2
+    if moved is not None:
+        moved["node"] = [names[node] for node in moved["node"]]
     return Refined(
         [names[node] for node in found.order], rows[list(EDGE_COLUMNS)], history, best["start"], found.score, pairs,
-        scores.made,
+        scores.made, moved,
     )  # fmt: skip
 
 

@@ -48,7 +48,7 @@ def execute(run: Run, *, callback: Callback | None = None, lock: Lock | None = N
             model = _fit(run, recorder)
             results.save_fit(run.path, model)
         except BaseException as error:
-            run.update(**{**recorder.standing(), "eta": None, "finished_at": time.time(), **_ending(error)})
+            run.update(**{**recorder.standing(), "eta": None, "finished_at": time.time(), **ending(error)})
             raise
         run.update(**_finish(run, model, recorder))
         run.checkpoint_path.unlink(missing_ok=True)
@@ -91,15 +91,15 @@ def _finish(run: Run, model: "DISCO", recorder: "_Recorder") -> dict[str, Any]:
     }  # fmt: skip
 
 
-def _ending(error: BaseException) -> dict[str, Any]:
-    """The state a fit that did not finish leaves: stopped by a person, or failed with a sentence."""
+def ending(error: BaseException, what: str = "fit") -> dict[str, Any]:
+    """The state a fit, or a refinement, that did not finish leaves: stopped by a person, or failed with a sentence."""
     if isinstance(error, FitStopped | KeyboardInterrupt | SystemExit):
         return {"state": "cancelled"}
     if isinstance(error, InputError | ScoreUnavailable):
         return {"state": "failed", "error": str(error)}
     if isinstance(error, MemoryError) or type(error).__name__ == "OutOfMemoryError":
-        return {"state": "failed", "error": "The fit ran out of memory; use fewer columns or rows."}
-    return {"state": "failed", "error": f"The fit met an unexpected {type(error).__name__}: {error}"}
+        return {"state": "failed", "error": f"The {what} ran out of memory; use fewer columns or rows."}
+    return {"state": "failed", "error": f"The {what} met an unexpected {type(error).__name__}: {error}"}
 
 
 class _Recorder:

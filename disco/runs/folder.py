@@ -17,7 +17,7 @@ from disco.errors import InputError
 from disco.runs import results
 from disco.runs.events import read_events, read_tail
 from disco.runs.files import read_frame, read_json, write_bytes, write_frame, write_json
-from disco.runs.locks import Lock, held
+from disco.runs.locks import Lock, held, note
 from disco.runs.status import UNFINISHED, Status
 from disco.settings import Settings
 
@@ -123,22 +123,26 @@ class Run:
         """Whether a process holds it, waiting or working."""
         return held(self.lock_path)
 
-    def take(self, note: dict[str, Any] | None = None) -> Lock:
-        """Its lock.
+    def works_on(self, work: str) -> bool:
+        """Whether a process holds it for a `fit`, or to `refine` it."""
+        return self.alive and note(self.lock_path).get("work", "fit") == work
+
+    def take(self, words: dict[str, Any] | None = None) -> Lock:
+        """Its lock, with a note for those who find it held.
 
         Raises:
             InputError: another process holds it.
         """
-        lock = Lock.take(self.lock_path, note)
+        lock = Lock.take(self.lock_path, words)
         if lock is None:
             raise InputError(f"The run {self.name} is already waiting or running.")
         return lock
 
     def status(self) -> Status:
         """Where it stands; a queued or running one whose process is gone reads as interrupted."""
-        alive = self.alive  # asked first: a process writes its end before it lets go
+        alive = self.works_on("fit")  # asked first: a process writes its end before it lets go
         status = self.written_status()
-        if status.state in UNFINISHED and not alive and not self.alive:  # it may have begun between the two
+        if status.state in UNFINISHED and not alive and not self.works_on("fit"):  # it may have begun between the two
             return Status.from_dict({**status.to_dict(), "state": "interrupted", "eta": None})
         return status
 

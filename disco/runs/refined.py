@@ -3,8 +3,10 @@
 refined_order.csv   position from 1, node; source first
 refined_edges.csv   parent, child and the evidence on each edge, strongest first
 refined_starts.csv  start, sweep, score
+refined_moves.csv   node, its place before and after, gain_nats; where there was an order before
 refined.json        what was asked for, the best start, its score; written last
-refining.json       finished searches of an unfinished refinement
+
+How far an unfinished one is: `disco.runs.refining`.
 """
 
 import dataclasses
@@ -18,6 +20,9 @@ from disco.errors import InputError
 from disco.refine import Choice, Refined, Step, refine
 from disco.runs.files import read_frame, read_json, write_frame, write_json
 from disco.runs.folder import Run
+from disco.runs.refining import Recorder, Refining, refining_status
+
+__all__ = ["Refining", "choice_of", "read_refined", "refine_run", "refining_status", "save"]
 
 
 def refine_run(
@@ -25,35 +30,45 @@ def refine_run(
 ) -> Refined:
     """Refine a run's table, from its causal order and edges where it has them, and keep the result in its folder.
 
-    The same call after an interruption goes on from the searches that were finished.
+    The same call after an interruption goes on from the searches that were finished. The caller holds the run's lock.
 
     Raises:
         InputError: the table cannot be refined.
         FitStopped: the callback asked to stop.
     """
-    fitted = (run.path / "edges.csv").exists()
+    recorder = Recorder(run, choice, device, callback)
     memory = run.path / "refining.json"
-    result = refine(
-        run.table(),
-        choice,
-        settings=run.settings,
-        order=run.order() if fitted else None,
-        edges=run.edges() if fitted else None,
-        device=device,
-        callback=callback,
-        memory=memory,
-    )
-    save(run.path, result, choice)
+    try:
+        fitted = (run.path / "edges.csv").exists()
+        result = refine(
+            run.table(),
+            choice,
+            settings=run.settings,
+            order=run.order() if fitted else None,
+            edges=run.edges() if fitted else None,
+            device=device,
+            callback=recorder,
+            memory=memory,
+        )
+        save(run.path, result, choice)
+    except BaseException as error:
+        recorder.failed(error)
+        raise
+    recorder.finished()
     memory.unlink(missing_ok=True)
     return result
 
 
 def save(folder: Path, result: Refined, choice: Choice) -> None:
     """Write a refinement into a run's folder."""
+    (folder / "refined.json").unlink(missing_ok=True)  # half of an old one and half of a new one is none
     positions = pd.DataFrame({"position": range(1, len(result.order) + 1), "node": result.order})
     write_frame(folder / "refined_order.csv", positions)
     write_frame(folder / "refined_edges.csv", result.edges)
     write_frame(folder / "refined_starts.csv", result.starts)
+    (folder / "refined_moves.csv").unlink(missing_ok=True)
+    if result.moves is not None:
+        write_frame(folder / "refined_moves.csv", result.moves)
     found = {"best": result.best, "score": result.score, "candidates": result.candidates, "fits": result.fits}
     write_json(folder / "refined.json", {"choice": dataclasses.asdict(choice), **found})
 
@@ -70,4 +85,15 @@ def read_refined(run: Run) -> Refined:
     order = read_frame(run.path / "refined_order.csv", ("node",)).sort_values("position")["node"].tolist()
     edges = read_frame(run.path / "refined_edges.csv", ("parent", "child"))
     starts = read_frame(run.path / "refined_starts.csv", ("start",))
-    return Refined(order, edges, starts, *(head[name] for name in ("best", "score", "candidates", "fits")))
+    path = run.path / "refined_moves.csv"
+    moves = read_frame(path, ("node",)) if path.exists() else None
+    numbers = (head[name] for name in ("best", "score", "candidates", "fits"))
+    return Refined(order, edges, starts, *numbers, moves)
+
+
+def choice_of(run: Run) -> dict[str, Any]:
+    """What the refinement that a run holds was asked for; empty where it does not say."""
+    try:
+        return dict(read_json(run.path / "refined.json")["choice"])
+    except (OSError, ValueError, KeyError, TypeError):
+        return {}

@@ -1,0 +1,189 @@
+"""Refinements in processes of their own: started, cancelled, killed, resumed and queued for real."""
+
+import json
+import os
+import signal
+
+import numpy as np
+import pandas as pd
+import pytest
+from made_up import finished_run
+from test_jobs import CANCEL_SECONDS, ENDLESS, few_threads, kill, new, timed_cancel, wait
+
+from disco import jobs
+from disco.__main__ import main
+from disco.errors import FitStopped, InputError
+from disco.refine import Choice
+from disco.runs import Run, create_run, refining
+from disco.runs.locks import note
+from disco.runs.refined import choice_of, read_refined, refine_run, refining_status
+from disco.settings import Settings
+from disco.simulate import Design, simulate
+
+assert few_threads  # used by every test here
+
+SHORT = Choice(starts=2, restarts=1, bootstrap=3, folds=2)
+LONG = Choice(starts=2, restarts=5000, bootstrap=0, folds=0)
+
+
+def tabled(nodes: int = 6, rows: int = 500) -> Run:
+    known = simulate(Design(nodes=nodes, rows=rows, k=1.5, family="nb-softplus", seed=2))
+    return create_run(known.table, Settings(), name="refined", device="cpu")
+
+
+def ended(run: Run) -> str:
+    wait(lambda: not refining_status(run).active)
+    return refining_status(run).state
+
+
+def timed_stop(run: Run) -> float:
+    import time
+
+    begun = time.monotonic()
+    jobs.cancel_refinement(run)
+    return time.monotonic() - begun
+
+
+def test_a_started_refinement_runs_apart_and_leaves_the_fit_alone():
+    run = finished_run(5)
+    before = (run.path / "status.json").read_bytes()
+    assert refining_status(run).state == "none"
+    jobs.start_refinement(run, SHORT)
+    assert refining_status(run).active and refining_status(run).choice["restarts"] == 1
+    assert run.status().state == "done"
+    for refused in (lambda: jobs.start_refinement(run, SHORT), run.delete):
+        with pytest.raises(InputError, match="waiting or running"):
+            refused()
+    wait(lambda: refining_status(run).state == "running")
+    assert note(run.lock_path)["pid"] != os.getpid()
+    assert ended(run) == "done" and refining_status(run).error is None and refining_status(run).progress == 1.0
+    assert (run.path / "status.json").read_bytes() == before
+    result = read_refined(run)
+    assert choice_of(run)["bootstrap"] == 3
+    assert result.moves["node"].tolist() == result.order
+    assert not (run.path / "refining.json").exists() and not (run.path / "refining.jsonl").exists()
+    wait(lambda: not run.alive)
+    run.delete()
+
+
+def test_cancel_is_prompt_and_what_was_found_is_kept():
+    run = tabled(nodes=10)
+    jobs.start_refinement(run, LONG)
+    wait(lambda: refining_status(run).done > 2)
+    seen = refining.history(run)
+    assert len(seen) and set(seen["start"]) >= {"by variance − mean", "by mean"}
+    assert timed_stop(run) <= CANCEL_SECONDS
+    status = refining_status(run)
+    assert status.state == "cancelled" and status.resumable and not run.alive and status.seconds > 0
+    kept = json.loads((run.path / "refining.json").read_text())["starts"]
+    assert len(kept) >= 2
+    jobs.start_refinement(run, LONG)
+    wait(lambda: refining_status(run).done > len(kept) + 1)
+    assert refining_status(run).seconds > status.seconds
+    again = json.loads((run.path / "refining.json").read_text())["starts"]
+    assert again[: len(kept)] == kept
+    assert timed_stop(run) <= CANCEL_SECONDS
+
+
+def test_killed_in_the_middle_and_resumed_equals_uninterrupted():
+    run, whole = tabled(), tabled()
+    jobs.start_refinement(run, SHORT)
+    wait(lambda: (run.path / "refining.json").exists() or not run.alive)
+    kill(run)
+    assert refining_status(run).state == "interrupted" and refining_status(run).resumable
+    jobs.start_refinement(run, SHORT)
+    assert ended(run) == "done"
+    expected, found = refine_run(whole, SHORT), read_refined(run)
+    assert found.order == expected.order and found.best == expected.best
+    assert found.score == pytest.approx(expected.score, abs=0.05)
+    pd.testing.assert_frame_equal(found.edges, expected.edges, atol=0.05, rtol=0.02)
+    pd.testing.assert_frame_equal(found.starts, expected.starts, atol=0.05)
+
+
+def test_a_refinement_waits_for_its_turn_and_gives_its_place_up(small_table):
+    fit, run = new(small_table, ENDLESS), tabled()
+    jobs.start(fit)
+    wait(lambda: len(fit.events()) > 0)
+    jobs.start_refinement(run, SHORT)
+    assert jobs.refinement_position(run) == 1 and refining_status(run).state == "queued"
+    assert run.status().state == "interrupted"  # nobody fits it
+    with pytest.raises(InputError, match="waiting or running"):
+        jobs.cancel(run)  # stops no refinement
+    assert timed_stop(run) <= CANCEL_SECONDS
+    assert refining_status(run).state == "cancelled" and jobs.refinement_position(run) is None
+    jobs.start_refinement(run, SHORT)
+    assert timed_cancel(fit) <= CANCEL_SECONDS
+    assert ended(run) == "done"
+
+
+def test_a_worker_that_does_not_answer_is_killed():
+    run = tabled(nodes=10)
+    jobs.start_refinement(run, LONG)
+    wait(lambda: refining_status(run).state == "running")
+    os.kill(note(run.lock_path)["pid"], signal.SIGSTOP)
+    assert timed_stop(run) <= CANCEL_SECONDS
+    assert refining_status(run).state == "cancelled" and not run.alive
+
+
+def test_a_failure_is_one_sentence():
+    run = tabled()
+    (run.path / "table.parquet").write_bytes(b"not parquet")
+    jobs.start_refinement(run, SHORT)
+    assert ended(run) == "failed"
+    error = refining_status(run).error
+    assert error.startswith("The refinement met an unexpected") and len(error.splitlines()) == 1
+
+
+def test_the_command_line_writes_the_same_state(capsys):
+    run = finished_run(4)
+    states = set()
+    standing = refining.Recorder.standing
+
+    def watched(self, now):
+        states.add((refining_status(run).state, run.status().state))
+        return standing(self, now)
+
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(refining.Recorder, "standing", watched)
+        assert main(["refine", str(run.path), "--starts", "2", "--restarts", "0", "--bootstrap", "2"]) == 0
+    assert states == {("running", "done")}
+    status = refining_status(run)
+    assert status.state == "done" and status.choice["starts"] == 2 and status.seconds > 0
+
+
+def test_history_holds_each_sweep_once_and_forgets_torn_searches():
+    run = tabled()
+    with pytest.raises(FitStopped):
+        refine_run(run, SHORT, callback=lambda step: not (step.start == "by mean" and step.sweep == 2))
+    assert refining_status(run).state == "cancelled"
+    seen = refining.history(run)
+    assert not seen.duplicated(["start", "sweep"]).any()
+    assert seen.loc[seen["start"] == "by mean", "sweep"].tolist() == [1, 2]
+    finished = json.loads((run.path / "refining.json").read_text())["starts"][0]
+    of_first = seen[seen["start"] == finished["start"]]
+    np.testing.assert_allclose(of_first["score"], finished["sweeps"], atol=1e-6)
+    with open(run.path / "refining.jsonl", "a") as file:
+        file.write('["by mean", 7')  # as if killed within a line
+    with pytest.raises(FitStopped):
+        refine_run(run, SHORT, callback=lambda step: step.stage != "search")
+    seen = refining.history(run)
+    assert seen.loc[seen["start"] == "by mean", "sweep"].tolist() == [1]  # begun again
+    assert seen["start"].tolist()[:-1] == of_first["start"].tolist()
+
+
+def test_another_choice_begins_anew():
+    run = tabled()
+    with pytest.raises(FitStopped):
+        refine_run(run, SHORT, callback=lambda step: step.start != "by mean")
+    lock = run.take()
+    refining.queue(run, Choice(seed=7), "cpu")
+    assert refining.history(run).empty and refining.written(run).progress == 0.0
+    lock.release()
+
+
+def test_time_left_is_told_only_while_tables_are_drawn():
+    run, told = tabled(), []
+    refine_run(run, Choice(starts=1, restarts=0, bootstrap=30, folds=0),
+               callback=lambda step: told.append((step.stage, step.done, refining.written(run).eta)))  # fmt: skip
+    assert {eta for stage, *_, eta in told if stage != "bootstrap"} == {None}
+    assert refining.written(run).eta is None
