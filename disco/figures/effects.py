@@ -116,11 +116,10 @@ def kind(kind: Kind) -> go.Figure:
 
 def _drawn(kind: Kind) -> list[Shape]:
     """The nearest shape, the next one of another name, and the Poisson."""
-    found = [kind.nearest]
-    for shape in (*kind.shapes[1:], next(s for s in kind.shapes if s.name == "Poisson" and not s.zero_weight)):
-        if all(shape.name != other.name for other in found):
-            found.append(shape)
-    return [*found[:2], *(s for s in found[2:] if s.name == "Poisson")]
+    nearest = kind.nearest
+    others = [shape for shape in kind.shapes[1:] if shape.name not in (nearest.name, "Poisson")]
+    poisson = next(shape for shape in kind.shapes if shape.name == "Poisson" and not shape.zero_weight)
+    return list(dict.fromkeys([nearest, *others[:1], poisson]))
 
 
 def columns(check: Check, statistic: str) -> go.Figure:

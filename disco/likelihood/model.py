@@ -236,21 +236,25 @@ class Model:
         """The node's mean count with a parent at each of its levels, over the rows, and its standard error."""
         ranks, effect = self.bank.ranks.numpy(), self._effect(node, other)[: len(self.grids[other])]
         rest = self._eta(node, ranks, self._offset()) - effect[ranks[:, other]]
-        points = np.linspace(rest.min() + effect.min(), rest.max() + effect.max(), _POINTS)
+        low, high = rest.min() + effect.min(), rest.max() + effect.max()
+        points = np.linspace(low, high + 1e-9, _POINTS)
         mean, with_value, with_carrier = self._along(node, points)
         columns = self.bank.columns[list(self.parents[node])].flatten(0, 1).numpy()
         block = WIDTH * self.parents[node].index(other) + np.arange(WIDTH)
-        basis, q = self.bank.basis[other].numpy(), with_carrier.shape[1]
+        basis = self.bank.basis[other].numpy()
         covariance = torch.linalg.inv(self.fits[node].moments.information[0]).numpy()
         means, errors = np.empty(len(effect)), np.empty(len(effect))
         for value in range(len(effect)):
-            eta = rest + effect[value]
-            slope_of_row = np.interp(eta, points, with_value)
+            place = (rest + effect[value] - points[0]) / (points[1] - points[0])
+            left = np.clip(place.astype(np.int64), 0, _POINTS - 2)
+            at = place - left
+            carried = np.bincount(left, 1 - at, _POINTS) + np.bincount(left + 1, at, _POINTS)
+            share = carried / len(ranks)  # of the rows, at each point
+            slope_of_row = (1 - at) * with_value[left] + at * with_value[left + 1]
             parts = columns @ slope_of_row / len(ranks)
             parts[block] = basis[value] * slope_of_row.mean()
-            shape = [np.interp(eta, points, with_carrier[:, column]).mean() for column in range(q)]
-            slope = np.concatenate([[slope_of_row.mean()], shape, parts])
-            means[value] = np.interp(eta, points, mean).mean()
+            slope = np.concatenate([[slope_of_row.mean()], share @ with_carrier, parts])
+            means[value] = share @ mean
             errors[value] = np.sqrt(max(slope @ covariance @ slope, 0.0))
         return means, errors
 

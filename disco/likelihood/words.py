@@ -38,7 +38,7 @@ _STEPS = 40
 _GAIN = 1e-10  # nats a row that the next Newton step must promise
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, eq=False)
 class Shape:
     """A shape laid as near as it can be to a fitted node.
 
