@@ -16,7 +16,7 @@ from pages.parts import figure
 from pages.parts.names import code, plain
 from pages.parts.refined_words import ASSUMED
 
-CHOICE = Choice(starts=6, restarts=10, bootstrap=20)
+CHOICE = Choice(starts=6, restarts=6, bootstrap=10)
 NEAR = 12.0  # nats; a trial found orders of R7 agreement .43 and .86 within so many of each other
 _ACTIVE = ("queued", "running")
 
@@ -39,7 +39,7 @@ def section(done: dict[int, runs.Run]) -> None:
     if missing and st.button(
         f"Refine {len(missing)} of {len(done)} fits", key="lahman_refine", icon=":material/tune:",
         help=f"{CHOICE.starts} starts, {CHOICE.restarts} restarts and {CHOICE.bootstrap} tables drawn with "
-        "replacement each: a minute or two a fit. They wait for each other and go on when you leave the page.",
+        "replacement each: some minutes a fit. They wait for each other and go on when you leave the page.",
     ):  # fmt: skip
         for run in missing:
             _guarded(jobs.start_refinement, run, CHOICE)
