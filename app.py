@@ -18,6 +18,7 @@ PAGES = {
         ("train", "Train", ":material/model_training:"),
         ("ordering", "Ordering", ":material/format_list_numbered:"),
         ("parents", "Parents", ":material/account_tree:"),
+        ("refine", "Refine", ":material/auto_fix_high:"),
         ("graph", "Graph", ":material/hub:"),
     ),
     "Laboratory": (

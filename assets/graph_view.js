@@ -1,4 +1,5 @@
-// The causal graph on a vis-network canvas: nodes keep their places, a click or a search picks one.
+// The causal graph on a vis-network canvas: nodes keep their places, a click or a search picks one. Where asked for, a click
+// picks an edge.
 // Names are only ever set as text: vis draws them on the canvas, the hover box takes textContent.
 
 const kept = new WeakMap(); // what is drawn in each place of the page, so that a rerun changes it and redraws nothing
@@ -22,6 +23,7 @@ function whenReady(slot, place) {
   slot.view ??= makeView(place);
   const { data, setTriggerValue } = slot.latest;
   slot.view.pick = (id) => setTriggerValue("picked", id ?? "none");
+  slot.view.pickEdge = (id) => setTriggerValue("picked_edge", id);
   slot.view.show(data);
 }
 
@@ -32,12 +34,14 @@ function makeView(place) {
   const nodes = new globalThis.vis.DataSet();
   const edges = new globalThis.vis.DataSet();
   const network = new globalThis.vis.Network(canvas, { nodes, edges }, options());
-  const view = { data: null, picked: null, pick: () => {}, shown: "", ink: "", spoken: 15 };
+  const view = { data: null, picked: null, pickedEdge: null, pick: () => {}, pickEdge: () => {}, shown: "", ink: "", spoken: 15 };
 
   view.show = (data) => {
     view.data = data;
     view.picked = data.picked;
+    view.pickedEdge = data.pickedEdge;
     canvas.style.height = `${data.height}px`;
+    frame.classList.toggle("refined", data.isRefined);
     explain(frame, data.verdicts);
     draw(view, nodes, edges, frame);
     // The camera moves only when other nodes are shown, never for a threshold or a click.
@@ -60,10 +64,13 @@ function makeView(place) {
 
   network.on("click", (event) => {
     const id = event.nodes.length ? event.nodes[0] : null;
-    if (id === view.picked) return;
+    const found = id === null && view.data.picksEdges ? network.getEdgeAt(event.pointer.DOM) : undefined;
+    const edge = view.data.edges.find((one) => one.id === found && !one.absent)?.id ?? null;
+    if (id === view.picked && edge === view.pickedEdge) return;
     view.picked = id;
+    view.pickedEdge = edge;
     draw(view, nodes, edges, frame);
-    view.pick(id);
+    edge === null ? view.pick(id) : view.pickEdge(edge);
   });
   network.on("hoverNode", (event) => say(view.data.nodes.find((node) => node.id === event.node)?.title, event.pointer));
   network.on("hoverEdge", (event) => say(view.data.edges.find((edge) => edge.id === event.edge)?.title, event.pointer));
@@ -113,12 +120,12 @@ function makeView(place) {
 // The key of a graph held against a known truth: a line for each verdict in it.
 function explain(frame, verdicts) {
   frame.classList.toggle("truth", Boolean(verdicts));
-  const entries = Object.entries(verdicts ?? {}).map(([name, verdict]) => {
+  const entries = Object.values(verdicts ?? {}).map((verdict) => {
     const sample = document.createElementNS("http://www.w3.org/2000/svg", "svg");
     sample.setAttribute("width", "36");
     sample.setAttribute("height", "10");
     const line = part("line", { x1: 0, y1: 5, x2: 36, y2: 5, stroke: verdict.colour, "stroke-width": 3, "stroke-dasharray": verdict.dash.join(" ") });
-    const tail = name === "reversed" ? [part("circle", { cx: 5, cy: 5, r: 4.5, fill: verdict.colour })] : [];
+    const tail = verdict.has_dot ? [part("circle", { cx: 5, cy: 5, r: 4.5, fill: verdict.colour })] : [];
     sample.append(line, ...tail);
     const entry = document.createElement("span");
     entry.append(sample, verdict.meaning);
@@ -158,10 +165,11 @@ function draw(view, nodes, edges, frame) {
   const known = picked !== null && data.nodes.some((node) => node.id === picked);
   const parents = new Set(data.edges.filter((edge) => known && edge.to === picked).map((edge) => edge.from));
   const children = new Set(data.edges.filter((edge) => known && edge.from === picked).map((edge) => edge.to));
-  const role = (id) => (id === picked ? "picked" : parents.has(id) ? "parent" : children.has(id) ? "child" : "other");
+  const ends = data.edges.filter((edge) => edge.id === view.pickedEdge).flatMap((edge) => [edge.from, edge.to]);
+  const role = (id) => (id === picked || ends.includes(id) ? "picked" : parents.has(id) ? "parent" : children.has(id) ? "child" : "other");
   replace(nodes, data.nodes.map((node) => asNode(node, role(node.id), known, data.roles, colour, view.spoken, data.nodes.length <= 40)));
   const many = data.edges.length > 150;
-  replace(edges, data.edges.map((edge) => asEdge(edge, picked, known, data, colour, many)));
+  replace(edges, data.edges.map((edge) => asEdge(edge, view, known, colour, many)));
 }
 
 function asNode(node, role, known, roles, colour, spoken, few) {
@@ -176,19 +184,21 @@ function asNode(node, role, known, roles, colour, spoken, few) {
   };
 }
 
-function asEdge(edge, picked, known, data, colour, many) {
+function asEdge(edge, view, known, colour, many) {
+  const { data, picked } = view;
+  const chosen = edge.id === view.pickedEdge;
   const touches = edge.to === picked || edge.from === picked;
   const verdict = data.verdicts?.[edge.verdict];
   const tint = verdict?.colour ?? (!known || !touches ? colour.ink : edge.to === picked ? data.roles.parent : data.roles.child);
   const strength = verdict ? 0.9 : edge.whole ? 0.5 : 0.35;
   const dash = verdict ? verdict.dash : edge.whole ? [] : [7, 5];
   return {
-    id: edge.id, from: edge.from, to: edge.to, width: edge.width, dashes: dash.length ? dash : false,
+    id: edge.id, from: edge.from, to: edge.to, width: edge.width + (chosen ? 3 : 0), dashes: dash.length ? dash : false,
     arrows: {
-      to: { enabled: true, scaleFactor: 0.55, type: edge.verdict === "missing" ? "vee" : "arrow" },
-      from: { enabled: edge.verdict === "reversed", scaleFactor: 0.45, type: "circle" },
+      to: { enabled: true, scaleFactor: 0.55, type: edge.absent ? "vee" : "arrow" },
+      from: { enabled: Boolean(verdict?.has_dot), scaleFactor: 0.45, type: "circle" },
     },
-    color: { color: tint, highlight: tint, hover: tint, opacity: known ? (touches ? 1 : many ? 0.07 : 0.2) : strength * (many ? 0.7 : 1) },
+    color: { color: tint, highlight: tint, hover: tint, opacity: chosen ? 1 : known ? (touches ? 1 : many ? 0.07 : 0.2) : strength * (many ? 0.7 : 1) },
   };
 }
 

@@ -20,7 +20,7 @@ from disco.errors import InputError
 
 EDGE_NUMBERS = (
     *("ocs", "z", "frequency"),
-    *("gain_nats", "direction_nats", "p_value", "folds", "bootstrap"),
+    *("gain_nats", "direction_nats", "decided", "p_value", "folds", "bootstrap"),
 )
 FORMATS = ("csv", "json", "graphml", "dot")
 # What XML 1.0 cannot hold, not even escaped.

@@ -134,7 +134,7 @@ def test_verdicts_differ_by_colour_and_by_dash_in_every_picture():
     looks = {(line.get("stroke"), line.get("stroke-dasharray")) for line in lines}
     assert len(lines) == 7 and len({colour for colour, _ in looks}) == len({dash for _, dash in looks}) == 4
     assert len(root.findall(".//{http://www.w3.org/2000/svg}circle")) == 1  # the tail of the reversed edge
-    for _, _, meaning in roles.VERDICTS.values():
+    for meaning in (verdict.meaning for verdict in roles.VERDICTS.values()):
         assert f">{meaning}<" in text
     dashes = {trace.line.dash for trace in drawing.network(held, places).data if trace.mode == "lines+markers"}
     assert dashes == {"solid", "10px,5px", "12px,4px,3px,4px", "2px,5px"}

@@ -38,7 +38,7 @@ def test_width_follows_the_ocs_and_dash_the_folds():
     assert drawn[-1].width == pytest.approx(drawing.THICK)
     assert [edge.width for edge in drawn] == sorted(edge.width for edge in drawn)
     graph.edges[drawn[0].parent, drawn[0].child]["frequency"] = 2 / 3
-    assert not drawing.edges(graph)[0].in_all_folds
+    assert not drawing.edges(graph)[0].is_firm
 
 
 def test_the_neighbourhood_keeps_the_order():

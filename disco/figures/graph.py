@@ -1,7 +1,8 @@
 """The causal graph as a picture: one list of marks, drawn as SVG, as a Plotly figure and as a page of its own.
 
-An edge's width is its OCS, its dash says that fewer than all folds passed it; nodes stand where `placing` puts
-them. In a graph that was held against a known truth, colour, dash and ends say what became of each edge instead.
+An edge's width is its OCS, its dash says that fewer than all folds passed it; of a refined graph the width is what
+its child's score loses without it, and the dash an undecided direction. Nodes stand where `placing` puts them. In a
+graph that was held against a known truth, or another graph, colour, dash and ends say what became of each edge instead.
 Names are escaped everywhere; no picture asks the network for anything.
 """
 
@@ -31,74 +32,122 @@ _NOT_XML = re.compile("[^\t\n\r\u0020-\ud7ff\ue000-\ufffd\U00010000-\U0010ffff]"
 
 @dataclass(frozen=True)
 class Edge:
-    """One edge as drawn: its ends, its width in pixels, whether all folds passed it, and its verdict where known."""
+    """One edge as drawn.
+
+    Attributes:
+        parent, child: its ends.
+        width: pixels.
+        is_firm: whether all folds passed it, or its direction is decided.
+        scores: its numbers in words.
+        verdict: what became of it, a key of `roles.LOOKS`, where it was held against something.
+    """
 
     parent: str
     child: str
     width: float
-    in_all_folds: bool
-    ocs: float
-    z: float
-    frequency: float
+    is_firm: bool
+    scores: str
     verdict: str | None = None
 
     def words(self) -> str:
         """What hovering says."""
-        scores = f"OCS {number(self.ocs)}, Z {number(self.z)}, in {self.frequency:.0%} of folds"
-        if self.verdict == "missing" and np.isnan(self.ocs):
-            scores = f"the order puts {self.child} first"
-        meaning = f" ({roles.VERDICTS[self.verdict].meaning})" if self.verdict else ""
-        return f"{self.parent} → {self.child}{meaning}: {scores}"
+        meaning = f" ({roles.LOOKS[self.verdict].meaning})" if self.verdict else ""
+        return f"{self.parent} → {self.child}{meaning}{': ' if self.scores else ''}{self.scores}"
 
     @property
     def look(self) -> tuple[str, tuple[int, ...]]:
         """Its colour and its dash, pixels on and off."""
         if self.verdict:
-            return roles.VERDICTS[self.verdict][:2]
-        return _EDGE, () if self.in_all_folds else (7, 5)
+            return roles.LOOKS[self.verdict][:2]
+        return _EDGE, () if self.is_firm else (7, 5)
+
+    @property
+    def has_dot(self) -> bool:
+        """Whether a dot stands at its tail."""
+        return self.verdict is not None and roles.LOOKS[self.verdict].has_dot
 
 
 def edges(graph: nx.DiGraph, strongest: float | None = None) -> list[Edge]:
     """The edges to draw, weakest first so that strong ones lie on top.
 
     Args:
-        strongest: the OCS of the widest line; the strongest edge of the graph when not given.
+        strongest: the `strength` of the widest line; that of the strongest edge of the graph when not given.
     """
-    data = sorted(graph.edges(data=True), key=lambda edge: edge[2].get("ocs", 0.0))
+    data = sorted(graph.edges(data=True), key=lambda edge: strength(edge[2]))
     thick = THICK if graph.number_of_nodes() <= MANY_NODES else THICK / 2
-    top = strongest or max((values.get("ocs", 0.0) for *_, values in data), default=0.0) or 1.0
+    top = strongest or max((strength(values) for *_, values in data), default=0.0) or 1.0
 
     def width(values: dict) -> float:
-        if values.get("verdict") == "missing":
+        if _is_absent(values):
             return MISSING
-        return THIN + (thick - THIN) * min(1.0, values.get("ocs", 0.0) / top)
+        return THIN + (thick - THIN) * min(1.0, strength(values) / top)
 
     return [
-        Edge(
-            parent, child, width(values), values.get("frequency", 1.0) > 1 - 1e-9,
-            values.get("ocs", np.nan), values.get("z", np.nan), values.get("frequency", np.nan), values.get("verdict"),
-        )
+        Edge(parent, child, width(values), _is_firm(values), _scores(graph, parent, child), values.get("verdict"))
         for parent, child, values in data
-    ]  # fmt: skip
+    ]
+
+
+def strength(values: Mapping[str, float]) -> float:
+    """What an edge's width shows: its OCS; of a refined edge the square root of its gain, since gains span decades."""
+    if "gain_nats" in values:
+        return float(np.sqrt(max(values["gain_nats"], 0.0)))
+    return values.get("ocs", 0.0)
+
+
+def _is_absent(values: Mapping[str, object]) -> bool:
+    """Whether it is an edge of what the graph was held against, and not of the graph."""
+    return "verdict" in values and roles.LOOKS[values["verdict"]].is_absent
+
+
+def _is_firm(values: Mapping[str, float]) -> bool:
+    return bool(values.get("decided", True)) and values.get("frequency", 1.0) > 1 - 1e-9
+
+
+def _scores(graph: nx.DiGraph, parent: str, child: str) -> str:
+    values, place = graph.edges[parent, child], graph.nodes
+    if "gain_nats" in values:
+        return _evidence(values)
+    if "ocs" in values:
+        frequency = values.get("frequency", np.nan)
+        return f"OCS {number(values['ocs'])}, Z {number(values.get('z', np.nan))}, in {frequency:.0%} of folds"
+    if _is_absent(values) and place[parent].get("position", 0) > place[child].get("position", 0):
+        return f"the order puts {child} first"
+    return ""
+
+
+def _evidence(values: Mapping[str, float]) -> str:
+    """The numbers of a refined edge."""
+    said = [f"gain {number(values['gain_nats'])} nats"]
+    if np.isnan(values.get("direction_nats", np.nan)):
+        said.append("cannot be turned alone")
+    else:
+        said.append(f"direction {number(values['direction_nats'])} nats")
+    if not values.get("decided", True):
+        said.append("direction undecided")
+    if not np.isnan(values.get("bootstrap", np.nan)):
+        said.append(f"in {values['bootstrap']:.0%} of tables drawn anew")
+    return ", ".join(said)
 
 
 def judged(graph: nx.DiGraph, verdicts: pd.DataFrame, candidates: pd.DataFrame, *, missing: bool = True) -> nx.DiGraph:
-    """A copy of a graph whose edges carry their verdict, with the missing true edges as edges of their own.
+    """A copy of a graph whose edges carry their verdict, with the edges that it lacks as edges of their own.
 
-    A missing edge may run against the order; one that the order allows has the scores of its candidate.
+    An edge it lacks may run against the order; one that the order allows has the scores of its candidate.
 
     Args:
-        verdicts: columns parent, child, verdict, as `disco.metrics.verdicts` gives them for this graph.
+        verdicts: columns parent, child, verdict, as `disco.metrics.verdicts` or `disco.metrics.changes` gives them for
+            this graph; edges of the graph that are not among them stay as they are.
         candidates: columns parent, child, ocs, z, frequency.
-        missing: whether the missing edges are added.
+        missing: whether the edges it lacks are added.
     """
     found = graph.copy()
-    wanted = verdicts if missing else verdicts[verdicts["verdict"] != "missing"]
-    told = wanted.merge(candidates, on=["parent", "child"], how="left")
+    told = verdicts.merge(candidates, on=["parent", "child"], how="left")
     for row in told.to_dict("records"):
         parent, child = row.pop("parent"), row.pop("child")
-        numbers = {"verdict": row["verdict"]} if np.isnan(row["ocs"]) else row
-        found.add_edge(parent, child, **numbers)
+        if missing or not _is_absent(row):
+            numbers = {"verdict": row["verdict"]} if np.isnan(row["ocs"]) else row
+            found.add_edge(parent, child, **numbers)
     return found
 
 
@@ -128,7 +177,8 @@ def svg(graph: nx.DiGraph, places: Places, strongest: float | None = None, title
     xs, ys = [places[node][0] for node in graph] or [0.0], [places[node][1] for node in graph] or [0.0]
     left, right = min(min(xs) - half, -200.0) - 20, max(max(xs) + half, 200.0) + 20
     top, bottom = min(ys) - HEIGHT - 44, max(ys) + HEIGHT + 44
-    legend, end = _svg_legend(drawn, left + 16, bottom - 14)
+    is_refined = any("gain_nats" in values for *_, values in graph.edges(data=True))
+    legend, end = _svg_legend(drawn, is_refined, left + 16, bottom - 14)
     right = max(right, end)
     wide, high = right - left, bottom - top
     body = [_svg_edge(edge, places) for edge in drawn] + [_svg_node(graph, node, places) for node in graph]
@@ -146,15 +196,17 @@ def svg(graph: nx.DiGraph, places: Places, strongest: float | None = None, title
     )
 
 
-def _svg_legend(drawn: list[Edge], x: float, y: float) -> tuple[list[str], float]:
+def _svg_legend(drawn: list[Edge], is_refined: bool, x: float, y: float) -> tuple[list[str], float]:
     """One line of words, or of a graph held against a truth a sample of each kind of edge in it; and where it ends."""
-    present = [name for name in roles.VERDICTS if any(edge.verdict == name for edge in drawn)]
+    present = [name for name in roles.LOOKS if any(edge.verdict == name for edge in drawn)]
     if not present:
         words = "line: edge passed in all folds; dashed: in some; width: OCS. Rows follow the causal order."
+        if is_refined:
+            words = "width: evidence for the edge; dashed: direction undecided. Rows follow the refined order."
         return [_svg_text(words, x, y, "start", 12)], x
     parts = []
     for name in present:
-        colour, dash, meaning = roles.VERDICTS[name]
+        colour, dash, meaning = roles.LOOKS[name][:3]
         parts.append(
             f'<line x1="{x:.1f}" y1="{y - 4:.1f}" x2="{x + 34:.1f}" y2="{y - 4:.1f}" stroke="{colour}" '
             f'stroke-width="3"{_svg_dash(dash)}/>'
@@ -202,7 +254,7 @@ def _svg_edge(edge: Edge, places: Places) -> str:
     points = " ".join(f"{x:.1f},{y:.1f}" for x, y in corners)
     colour, dash = edge.look
     tail = ""
-    if edge.verdict == "reversed":
+    if edge.has_dot:
         radius = 3 + edge.width / 2
         x, y = np.array(start) + along * radius
         tail = f'<circle cx="{x:.1f}" cy="{y:.1f}" r="{radius:.1f}" fill="{colour}"/>'

@@ -150,10 +150,11 @@ def ends(table: pd.DataFrame, near: float) -> go.Figure:
     for column, name, symbol, colour in looks:
         fig.add_scatter(
             x=table["below"], y=table[column], mode="markers", name=name, customdata=table["start"].map(theme.label),
-            marker={"symbol": symbol, "size": 10, "color": colour, "line": {"width": 2}},
+            marker={"symbol": symbol, "size": 10, "color": colour, "line": {"width": 2, "color": colour}},
             hovertemplate="%{customdata}: %{y:.3f}, %{x:.1f} nats below the best<extra>" + name + "</extra>",
         )  # fmt: skip
-    fig.update_xaxes(title="nats below the best end", rangemode="tozero")
+    widest = max(table["below"].max(), near)
+    fig.update_xaxes(title="nats below the best end", range=[-0.03 * widest, 1.05 * widest])
     fig.update_yaxes(title="share respected", range=[-0.04, 1.04])
     part = table[table["below"] <= near]
     low, high = part["r7"].min(), part["r7"].max()

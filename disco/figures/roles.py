@@ -23,19 +23,30 @@ CLEAR = "rgba(0,0,0,0)"
 
 
 class Verdict(NamedTuple):
-    """How an edge is drawn that was held against a known truth: colour, dash (pixels on and off) and its meaning."""
+    """How an edge is drawn that was held against a truth or another graph: its colour, its dash (pixels on and off),
+    its meaning, whether a dot stands at its tail, and whether it is one of the other graph alone."""
 
     colour: str
     dash: tuple[int, ...]
     meaning: str
+    has_dot: bool = False
+    is_absent: bool = False
 
 
 VERDICTS = {
     "true": Verdict(PICKED, (), "found and true"),
     "extra": Verdict(WRONG, (10, 5), "found, not true"),
-    "reversed": Verdict("#AA4499", (12, 4, 3, 4), "found the wrong way round"),
-    "missing": Verdict(MUTED, (2, 5), "true, not found"),
+    "reversed": Verdict("#AA4499", (12, 4, 3, 4), "found the wrong way round", has_dot=True),
+    "missing": Verdict(MUTED, (2, 5), "true, not found", is_absent=True),
 }
+# Of the refined graph against DISCO's.
+CHANGES = {
+    "kept": Verdict(MUTED, (), "in both graphs"),
+    "new": Verdict(PICKED, (10, 5), "in the refined graph alone"),
+    "turned": Verdict("#AA4499", (12, 4, 3, 4), "turned against the DISCO graph", has_dot=True),
+    "dropped": Verdict(ACCENT, (2, 5), "in the DISCO graph alone", is_absent=True),
+}
+LOOKS = {**VERDICTS, **CHANGES}
 
 # One blue from faint to full: what is low fades into a light page and a dark one alike.
 SEQUENTIAL = [[0.0, "rgba(43,131,186,0.10)"], [1.0, "rgba(43,131,186,1)"]]

@@ -102,6 +102,21 @@ def verdicts(truth: Edges, estimate: Edges) -> pd.DataFrame:
     return pd.DataFrame(rows, columns=["parent", "child", "verdict"])
 
 
+CHANGE_OF = {"true": "kept", "extra": "new", "reversed": "turned", "missing": "dropped"}
+
+
+def changes(before: Edges, after: Edges) -> pd.DataFrame:
+    """Each edge of two graphs and how it changed: columns parent, child, verdict.
+
+    The verdict is kept, new, turned or dropped; a turned edge has one row, as the graph after has it.
+
+    Raises:
+        InputError: the nodes of the two do not agree.
+    """
+    found = verdicts(before, after)
+    return found.assign(verdict=found["verdict"].map(CHANGE_OF))
+
+
 def edge_jaccard(a: Edges, b: Edges) -> float:
     """Of the edges that either of two fits has, the share that both have."""
     first, second = (set(pairs) for pairs in both(a, b, ("the first graph", "the second graph")))

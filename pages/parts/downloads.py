@@ -3,18 +3,21 @@
 import re
 
 import networkx as nx
+import pandas as pd
 import streamlit as st
 
 from disco import graph as graphs
 from disco.errors import InputError
 from disco.figures import graph as drawing
 from disco.figures.words import share
+from disco.runs import Run
 from pages.parts import graph_view
 from pages.parts.known import Known
+from pages.parts.refinement import Refinement
 from pages.parts.results import VARIANT_WORDS, Result
 
 KINDS = {
-    "csv": ("CSV", "text/csv", "The edges with OCS, Z and frequency."),
+    "csv": ("CSV", "text/csv", "The edges with their numbers."),
     "graphml": ("GraphML", "application/xml", "For Gephi, Cytoscape, igraph, networkx."),
     "dot": ("DOT", "text/vnd.graphviz", "For Graphviz."),
     "json": ("JSON", "application/json", "Nodes and links, as networkx reads them."),
@@ -30,19 +33,43 @@ def row(result: Result, graph: nx.DiGraph, tau_z: float, pi_min: float) -> None:
     name, folds = result.run.name, share(round(pi_min * result.folds), result.folds)
     title = f"{name}: {VARIANT_WORDS[result.variant]}, τ_Z = {tau_z:g}, {folds} folds"
     picture = drawing.svg(graph, places, graph_view.strongest(result), title)
-    file, found = _file(result), _found(graph)
     st.caption("Take the graph shown, at these thresholds, as a file:")
+    _files(_found(graph), picture, _file(result.run), "graph")
+
+
+def refined_row(refinement: Refinement, graph: nx.DiGraph, drawn: nx.DiGraph) -> None:
+    """The same six of a refined graph.
+
+    Args:
+        graph: the edges shown.
+        drawn: the same as they are drawn, with verdicts.
+    """
+    picture = drawing.svg(drawn, refinement.places, refinement.strength, f"{refinement.run.name}: refined graph")
+    st.caption("Take the graph shown as a file:")
+    _files(graph, picture, f"{_file(refinement.run)}_refined", "refined")
+
+
+def table(refinement: Refinement, edges: pd.DataFrame) -> None:
+    """A button for the table of edges shown, with all that is known of each."""
+    st.download_button(
+        "Edges shown, CSV", edges.to_csv(index=False), f"{_file(refinement.run)}_refined_edges.csv", "text/csv",
+        key="refined_table", on_click="ignore", help="Every number of the edges shown.",
+    )  # fmt: skip
+
+
+def _files(graph: nx.DiGraph, picture: str, file: str, key: str) -> None:
+    """The buttons: of the picture, and of the graph in the formats of other programs."""
     buttons = st.container(horizontal=True, gap="small")
     with buttons:
-        graph_view.png_button(picture, f"{file}.png", "graph_png")
-    buttons.download_button("SVG", picture, f"{file}.svg", "image/svg+xml", key="graph_svg", on_click="ignore")
+        graph_view.png_button(picture, f"{file}.png", f"{key}_png")
+    buttons.download_button("SVG", picture, f"{file}.svg", "image/svg+xml", key=f"{key}_svg", on_click="ignore")
     for kind, (label, mime, help) in KINDS.items():
         try:
-            text = graphs.export(found, kind)
+            text = graphs.export(graph, kind)
         except InputError as error:
-            buttons.button(label, disabled=True, help=str(error), key=f"graph_{kind}")
+            buttons.button(label, disabled=True, help=str(error), key=f"{key}_{kind}")
             continue
-        buttons.download_button(label, text, f"{file}.{kind}", mime, key=f"graph_{kind}", on_click="ignore", help=help)
+        buttons.download_button(label, text, f"{file}.{kind}", mime, key=f"{key}_{kind}", on_click="ignore", help=help)
 
 
 def verdicts(result: Result, known: Known, graph: nx.DiGraph) -> None:
@@ -50,14 +77,14 @@ def verdicts(result: Result, known: Known, graph: nx.DiGraph) -> None:
     candidates = result.candidates(0.0).drop(columns="frequency")
     table = known.verdicts(graph).merge(candidates, on=["parent", "child"], how="left")
     st.download_button(
-        "Edges against the truth, CSV", table.to_csv(index=False), f"{_file(result)}_verdicts.csv", "text/csv",
+        "Edges against the truth, CSV", table.to_csv(index=False), f"{_file(result.run)}_verdicts.csv", "text/csv",
         key="graph_verdicts", on_click="ignore",
         help="Every edge at these thresholds, found or true: true, extra, reversed or missing, with OCS and Z.",
     )  # fmt: skip
 
 
-def _file(result: Result) -> str:
-    return re.sub(r"[^A-Za-z0-9_-]+", "_", result.run.name).strip("_")[:60] or "graph"
+def _file(run: Run) -> str:
+    return re.sub(r"[^A-Za-z0-9_-]+", "_", run.name).strip("_")[:60] or "graph"
 
 
 def _found(graph: nx.DiGraph) -> nx.DiGraph:

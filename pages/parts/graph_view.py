@@ -1,10 +1,13 @@
 """The interactive graph: vis-network, which pyvis brings along, as a component of the page itself.
 
-Nothing is asked from the network. Nodes keep the places they are given; a click comes back as the picked node.
+Nothing is asked from the network. Nodes keep the places they are given; a click comes back as the picked node, or as
+the picked edge where edges can be picked.
 """
 
-from collections.abc import Iterable
+import re
+from collections.abc import Iterable, Sequence
 from pathlib import Path
+from typing import Protocol
 
 import networkx as nx
 import pyvis
@@ -39,39 +42,71 @@ _png = st.components.v2.component(
 )
 
 
-def graph_view(result: Result, graph: nx.DiGraph, key: str, height: int | None = None) -> None:
+class Placed(Protocol):
+    """What a graph belongs to: its nodes in causal order, and where they stand, in pixels."""
+
+    order: list[str]
+    places: dict[str, tuple[float, float]]
+
+
+def graph_view(
+    result: Placed,
+    graph: nx.DiGraph,
+    key: str,
+    height: int | None = None,
+    *,
+    strength: float | None = None,
+    picks_edges: bool = False,
+) -> None:
     """Draw a graph of some or all nodes of a result; a click picks a node.
 
     Args:
         graph: what to show; its nodes stand where `result.places` says. Edges that carry a verdict are drawn by it.
         key: of the element.
         height: pixels; by the number of nodes when not given.
+        strength: of the widest line; that of the strongest candidate of a fit when not given.
+        picks_edges: a click on an edge picks it.
     """
     number = {node: str(place) for place, node in enumerate(result.order)}
-    node = picked.picked(result.order)
+    node, edge = picked.picked(result.order), picked.picked_edge(graph.edges) if picks_edges else None
     focus = st.session_state.get(_FOCUS)
     verdicts = {values["verdict"] for *_, values in graph.edges(data=True) if "verdict" in values}
     data = {
         "nodes": [_node(node, number, graph, result) for node in graph],
-        "edges": [_edge(edge, number) for edge in drawing.edges(graph, strongest(result))],
+        "edges": [_edge(one, number) for one in drawing.edges(graph, strength or strongest(result))],
         "picked": number.get(node),
+        "pickedEdge": None if edge is None else _id(edge, number),
+        "picksEdges": picks_edges,
+        "isRefined": any("gain_nats" in values for *_, values in graph.edges(data=True)),
         "focus": number.get(focus) if focus == node else None,
         "height": height or (420 if len(result.order) <= 8 else 560 if len(result.order) <= 40 else 720),
         # Blue and red speak of the truth then, and parents and children are marked without them.
         "roles": {} if verdicts else {"parent": roles.PARENT, "child": roles.CHILD},
-        "verdicts": {k: v._asdict() for k, v in roles.VERDICTS.items() if k in verdicts} if verdicts else None,
+        "verdicts": {k: v._asdict() for k, v in roles.LOOKS.items() if k in verdicts} if verdicts else None,
     }
 
+    # What comes from the browser is only ever a place in the order, or two.
     def clicked() -> None:
         answer = st.session_state[key].get("picked")
-        # What comes from the browser is only ever a place in the order.
         place = int(answer) if isinstance(answer, str) and answer.isdigit() else -1
         st.session_state[_FOCUS] = None
         picked.pick(result.order[place] if 0 <= place < len(result.order) else None)
 
+    def clicked_edge() -> None:
+        chosen = edge_of(st.session_state[key].get("picked_edge"), result.order)
+        if chosen is not None and chosen in graph.edges:
+            picked.pick_edge(chosen)
+
     with st.container(gap=None):
         _library(key=f"{key}_library")
-        _graph(key=key, data=data, on_picked_change=clicked)
+        _graph(key=key, data=data, on_picked_change=clicked, on_picked_edge_change=clicked_edge)
+
+
+def edge_of(answer: object, order: Sequence[str]) -> tuple[str, str] | None:
+    """The edge whose ends the browser names by their places in the order, such as "3-7"; None for anything else."""
+    found = re.fullmatch(r"(\d{1,7})-(\d{1,7})", answer, re.ASCII) if isinstance(answer, str) else None
+    places = [int(place) for place in found.groups()] if found else []
+    return (order[places[0]], order[places[1]]) if places and max(places) < len(order) else None
 
 
 def focus_on(node: str | None) -> None:
@@ -89,20 +124,24 @@ def png_button(svg: str, file: str, key: str) -> None:
     _png(key=key, data={"svg": svg, "file": file, "label": "PNG"}, width=76)
 
 
-def _node(node: str, number: dict[str, str], graph: nx.DiGraph, result: Result) -> dict:
+def _node(node: str, number: dict[str, str], graph: nx.DiGraph, result: Placed) -> dict:
     x, y = result.places[node]
     parents, children = (_found(ends) for ends in (graph.in_edges(node, data=True), graph.out_edges(node, data=True)))
     title = f"{node} (place {int(number[node]) + 1} of {len(number)}): {parents} parents, {children} children"
     return {"id": number[node], "label": drawing.short(node), "x": x, "y": y, "title": title}
 
 
+def _id(edge: tuple[str, str], number: dict[str, str]) -> str:
+    return "-".join(number[end] for end in edge)
+
+
 def _found(edges: Iterable[tuple[str, str, dict]]) -> int:
-    return sum(values.get("verdict") != "missing" for *_, values in edges)
+    return sum(values.get("verdict") not in ("missing", "dropped") for *_, values in edges)
 
 
 def _edge(edge: drawing.Edge, number: dict[str, str]) -> dict:
-    ends = number[edge.parent], number[edge.child]
     return {
-        "id": "-".join(ends), "from": ends[0], "to": ends[1], "width": round(edge.width, 2),
-        "whole": edge.in_all_folds, "verdict": edge.verdict, "title": edge.words(),
+        "id": _id((edge.parent, edge.child), number), "from": number[edge.parent], "to": number[edge.child],
+        "width": round(edge.width, 2), "whole": edge.is_firm, "verdict": edge.verdict,
+        "absent": edge.verdict in roles.LOOKS and roles.LOOKS[edge.verdict].is_absent, "title": edge.words(),
     }  # fmt: skip

@@ -114,8 +114,8 @@ def _agreement(done: dict[int, runs.Run], found: dict[int, Refined]) -> None:
             "seed": "Seed", "graph": "Order",
             "r7": st.column_config.NumberColumn("R7", format="%.3f"),
             "r17": st.column_config.NumberColumn("R17", format="%.3f"),
-            "open7": st.column_config.TextColumn("R7 edges undecided", help=_OPEN_HELP),
-            "open17": st.column_config.TextColumn("R17 edges undecided", help=_OPEN_HELP),
+            "open7": st.column_config.TextColumn("R7 open", help=_OPEN_HELP),
+            "open17": st.column_config.TextColumn("R17 open", help=_OPEN_HELP),
         },
     )  # fmt: skip
 
@@ -145,10 +145,8 @@ def _ends(found: dict[int, Refined]) -> None:
     st.markdown(
         f"Ends within {NEAR:g} nats of each other are too close to choose by: read them together, not the best alone."
     )
-    left, right = st.columns([3, 2], gap="large")
-    with left:
-        figure.show(figures.ends(table, NEAR), "lahman_ends")
-    right.dataframe(
+    figure.show(figures.ends(table, NEAR), "lahman_ends")
+    st.dataframe(
         table, hide_index=True, height=min(38 + 35 * len(table), 380),
         column_config={
             "start": "Search from", "below": st.column_config.NumberColumn("Nats below", format="%.1f"),

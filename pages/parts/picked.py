@@ -1,13 +1,13 @@
-"""The node the reader looks at, shared by Ordering, Parents and Graph."""
+"""The node or the edge the reader looks at: one at a time. Ordering, Parents, Refine and Graph share the node."""
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Container, Sequence
 
 import streamlit as st
 
 from pages.parts import session
 from pages.parts.names import shown
 
-_KEY = "shared_picked"
+_KEY, _EDGE = "shared_picked", "shared_picked_edge"
 
 
 def _slot() -> str:
@@ -24,6 +24,19 @@ def picked(nodes: Sequence[str]) -> str | None:
 def pick(node: str | None) -> None:
     """Look at a node on every page, or at none."""
     st.session_state[_KEY] = {**st.session_state.get(_KEY, {}), _slot(): node}
+    st.session_state[_EDGE] = {**st.session_state.get(_EDGE, {}), _slot(): None}
+
+
+def picked_edge(edges: Container[tuple[str, str]]) -> tuple[str, str] | None:
+    """The picked edge, if it is one of the edges (parent, child)."""
+    edge = st.session_state.get(_EDGE, {}).get(_slot())
+    return edge if edge is not None and edge in edges else None
+
+
+def pick_edge(edge: tuple[str, str] | None) -> None:
+    """Look at an edge, and no longer at a node; or at neither."""
+    pick(None)
+    st.session_state[_EDGE][_slot()] = edge
 
 
 def node_box(

@@ -3,8 +3,10 @@
 import streamlit as st
 
 from disco import runs
+from disco.errors import InputError
+from disco.runs.refining import refining_status
 from pages.parts import session
-from pages.parts.names import code, shown
+from pages.parts.names import code, plain, shown
 from pages.parts.words import clock
 
 _KEY = "run_picker"
@@ -54,6 +56,10 @@ def _label(run: runs.Run) -> str:
     status = run.status()
     # One word for waiting and running: the sidebar is not drawn anew when the one becomes the other.
     state = "Fitting" if status.active else clock(run.created) if status.state == "done" else status.state.capitalize()
+    if refining_status(run).active:
+        state = "Refining"
+    elif state == "Interrupted" and (run.path / "refined.json").exists():
+        state = "Refined"  # it was never meant to be fitted
     return f"{state} · {shown(run.name, 60)}"
 
 
@@ -64,11 +70,16 @@ def _picked() -> None:
 
 def _delete(run: runs.Run) -> None:
     with st.popover("Delete this run", icon=":material/delete:", type="tertiary"):
-        if run.status().state in ("queued", "running"):
-            st.markdown("A fit that is going on cannot be deleted. Cancel it first, on Train.")
+        if run.status().active or refining_status(run).active:
+            where = "Refine" if refining_status(run).active else "Train"
+            st.markdown(f"A run that is worked on cannot be deleted. Cancel that first, on {where}.")
             return
         st.markdown(f"Delete {code(run.name)} with its networks and results? This cannot be undone.")
         if st.button("Delete", type="primary", key=f"delete_{run.id}"):
-            run.delete()
+            try:
+                run.delete()
+            except InputError as error:  # it was started elsewhere in the meantime
+                st.error(plain(error))
+                return
             session.select_run(None)
             st.rerun()

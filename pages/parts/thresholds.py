@@ -11,6 +11,11 @@ HIGHEST = 5.0  # of the slider; Z above it is beyond doubt for any choice
 RULES = {"jackknife": "Agreement of the folds", "iqr": "The paper's: median and IQR"}
 
 
+def present(result: Result) -> tuple[float, float]:
+    """(τ_Z, π_min) as the reader set them, or the rule's own."""
+    return session.thresholds(result.rule) or result.thresholds
+
+
 def sliders(result: Result, where: str) -> tuple[float, float]:
     """(τ_Z, π_min) as the reader sets them; they start at the rule's own."""
     row = st.container(key=f"beside_thresholds_{where}")  # wraps on a narrow screen

@@ -4,21 +4,30 @@ A table for teaching keeps its truth to itself until the reader asks for it; tha
 alone. A truth once shown is shown wherever it, or a part of it, belongs to a table.
 """
 
+from typing import Protocol
+
 import networkx as nx
 import pandas as pd
 import streamlit as st
 
 from disco.figures.words import how_many, number
+from disco.runs import Run
 from pages.parts import figure
 from pages.parts.drafts import Draft
 from pages.parts.known import Known
 from pages.parts.names import code
-from pages.parts.results import Result
 
 _REVEALED = "truth_revealed"
 
 
-def shown(result: Result) -> Known | None:
+class Held(Protocol):
+    """A result of a run, and what the run's truth says of it."""
+
+    run: Run
+    known: Known | None
+
+
+def shown(result: Held) -> Known | None:
     """What the truth says of a result; None where there is none, or while it is hidden.
 
     Draws the line that reveals or hides it, and what must be said of a truth that does not fit.

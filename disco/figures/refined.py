@@ -1,0 +1,179 @@
+"""A refinement as figures: its searches, where they ended, and who moved.
+
+Scores are drawn as nats below the best, on a scale that is logarithmic from 1 nat on: the first sweep of a search
+gains thousands, and what tells two ends apart may be less than one.
+"""
+
+import math
+from collections.abc import Mapping, Sequence
+
+import numpy as np
+import pandas as pd
+import plotly.graph_objects as go
+
+from disco.figures import placing, roles, theme
+from disco.figures.words import how_many, number
+
+LABELS = 60  # nodes of a slope figure that all carry their name; among more only those that moved do
+ROW, LONGEST = 17, 1500  # pixels a node of the slope figure, and its height at most
+_SAME = 0.05  # nats that two ends of one graph may differ by, each fit being stopped a little before its best
+_TICKS = (0, 1, 3, 10, 30, 100, 300, 1e3, 3e3, 1e4, 3e4, 1e5, 1e6, 1e7)
+
+
+def searches(history: pd.DataFrame, current: str = "") -> go.Figure:
+    """The score of every search, sweep by sweep, as nats below the best of all; the best one stands out.
+
+    Args:
+        history: columns start, sweep, score.
+        current: the search that goes on.
+    """
+    if history.empty:
+        return theme.empty("No sweep is finished yet.")
+    top = history["score"].max()
+    best = _best(history)
+    fig = go.Figure()
+    lines = list(history.groupby("start", sort=False))
+    for start, part in sorted(lines, key=lambda line: (line[0] == best, line[0] == current)):
+        width, colour, dash = (3.5, roles.PICKED, "solid") if start == best else (1.5, roles.MUTED, "solid")
+        if start == current and start != best:
+            width, colour, dash = 2.5, roles.ACCENT, "dot"
+        below = top - part["score"]
+        fig.add_scatter(
+            x=part["sweep"], y=_height(below), mode="lines+markers", name=theme.label(start), opacity=1.0,
+            line={"color": colour, "width": width, "dash": dash}, marker={"size": 6}, customdata=below,
+            showlegend=start in (best, current),
+            hovertemplate="sweep %{x}: %{customdata:.1f} nats below the best<extra>" + theme.label(start) + "</extra>",
+        )  # fmt: skip
+    _depth(fig, history["score"].min(), top)
+    fig.update_xaxes(title="sweep over all nodes", dtick=max(1, math.ceil(history["sweep"].max() / 12)))
+    title = f"{how_many(len(lines), 'search', 'searches')}; the best so far began at {theme.label(best)}"
+    return roles.titled(fig, title, height=340)
+
+
+def ends(starts: pd.DataFrame, bound: float) -> go.Figure:
+    """Where every search ended, best on top; those within the bound of the best are no worse to speak of.
+
+    Args:
+        starts: columns start, sweep, score.
+        bound: nats.
+    """
+    last = starts.sort_values("sweep").groupby("start", sort=False)["score"].last().sort_values(ascending=False)
+    below = (last.max() - last).to_numpy()
+    near = below <= bound
+    fig = go.Figure()
+    for is_near, symbol, colour, name in (
+        (True, "circle", roles.PICKED, f"within {bound:g} nats of the best"),
+        (False, "diamond-open", roles.MUTED, "clearly worse"),
+    ):
+        rows = np.flatnonzero(near == is_near)
+        fig.add_scatter(
+            x=_height(below[rows]), y=rows, mode="markers", name=name, customdata=below[rows],
+            marker={"symbol": symbol, "size": 11, "color": colour, "line": {"width": 2, "color": colour}},
+            hovertemplate="%{customdata:.2f} nats below the best<extra></extra>",
+        )  # fmt: skip
+    places, words = _ticks(max(float(below.max()), bound))
+    end = max(float(_height(below.max())), float(_height(bound)))
+    fig.update_xaxes(tickvals=places, ticktext=words, title="nats below the best end", range=[-0.06 * end, 1.06 * end])
+    fig.add_vrect(x0=0, x1=float(_height(bound)), fillcolor=roles.PICKED, opacity=0.12, line_width=0, layer="below")
+    fig.update_yaxes(
+        tickvals=list(range(len(last))), ticktext=[theme.label(start, 24) for start in last.index], showgrid=False,
+        range=[len(last) - 0.4, -0.6],
+    )  # fmt: skip
+    title = f"{near.sum()} of {how_many(len(last), 'search', 'searches')} ended within {bound:g} nats of the best"
+    return roles.titled(fig, title, height=150 + 24 * len(last))
+
+
+def near_ties(starts: pd.DataFrame, bound: float) -> tuple[int, int, int]:
+    """How many other searches ended where the best one did, how many more within the bound of it, and all others."""
+    last = starts.sort_values("sweep").groupby("start")["score"].last()
+    below = last.max() - last
+    same = int((below <= _SAME).sum())
+    return same - 1, int((below <= bound).sum()) - same, len(last) - 1
+
+
+def slope(moves: pd.DataFrame, bound: float) -> go.Figure:
+    """Every node's place before and after, source on top; those that moved stand out, faint where it hardly mattered.
+
+    Args:
+        moves: columns node, before, after, gain_nats (NaN: it did not move).
+        bound: nats from which on a move matters.
+    """
+    fig = go.Figure()
+    moved = moves["gain_nats"].notna()
+    matters = moved & (moves["gain_nats"] >= bound)
+    up = moves["after"] < moves["before"]
+    kinds = (
+        (~moved, "stayed among the others", roles.FAINT, 1.0, "solid"),
+        (moved & ~matters, f"moved, for less than {bound:g} nats", roles.MUTED, 2.0, "dot"),
+        (matters & up, "moved towards the sources", roles.PICKED, 3.0, "solid"),
+        (matters & ~up, "moved towards the sinks", roles.ACCENT, 3.0, "dash"),
+    )
+    for mask, name, colour, width, dash in kinds:
+        _slopes(fig, moves[mask], name, {"color": colour, "width": width, "dash": dash})
+    _names(fig, moves, moved)
+    count = int(moved.sum())
+    fig.update_xaxes(
+        tickvals=[0, 1], ticktext=["DISCO order", "refined order"], range=[-0.75, 1.75], side="top", showgrid=False
+    )
+    fig.update_yaxes(range=[len(moves) + 0.8, 0.2], visible=False)
+    who = f"{how_many(count, 'node')} of {len(moves)} moved" if count else "No node moved"
+    matter = f"; {int(matters.sum())} of these moves gained at least {bound:g} nats" if count else ""
+    roles.titled(fig, who + matter, height=min(LONGEST, 150 + ROW * len(moves)))
+    return fig.update_layout(legend={"y": -0.02, "yanchor": "top"})
+
+
+def _slopes(fig: go.Figure, part: pd.DataFrame, name: str, line: Mapping[str, object]) -> None:
+    """Nodes of one kind as one trace, with a mark at both ends that says who it is."""
+    if part.empty:
+        return
+    gap = np.full(len(part), np.nan)
+    ends = np.column_stack([part["before"], part["after"], gap]).ravel()
+    said = [_said(row) for row in part.itertuples()]
+    fig.add_scatter(
+        x=np.tile([0.0, 1.0, np.nan], len(part)), y=ends, mode="lines+markers", name=name, line=dict(line),
+        marker={"size": 6, "color": line["color"]}, customdata=np.repeat(said, 3),
+        hovertemplate="%{customdata}<extra></extra>",
+    )  # fmt: skip
+
+
+def _said(row: object) -> str:
+    gain = "" if math.isnan(row.gain_nats) else f"; {number(row.gain_nats)} nats gained by its move"
+    return f"{theme.label(row.node)}: place {row.before} before, {row.after} after{gain}"
+
+
+def _names(fig: go.Figure, moves: pd.DataFrame, moved: pd.Series) -> None:
+    part = moves if len(moves) <= LABELS else moves[moved]
+    for at, places, side in ((0, part["before"], "middle left"), (1, part["after"], "middle right")):
+        fig.add_scatter(
+            x=[at + (0.04 if at else -0.04)] * len(part), y=places, mode="text",
+            text=[theme.label(node, 18) for node in part["node"]],
+            textposition=side, hoverinfo="skip", showlegend=False, textfont={"size": 11},
+        )  # fmt: skip
+
+
+def places(order: Sequence[str], edges: pd.DataFrame) -> dict[str, tuple[float, float]]:
+    """Where the nodes of a refined graph stand, (x, y) in pixels; an edge draws its ends together by its evidence."""
+    ties = edges[["parent", "child"]].assign(z=np.sqrt(edges["gain_nats"].clip(lower=0)))
+    return placing.positions(order, ties)
+
+
+def _best(history: pd.DataFrame) -> str:
+    return str(history.loc[history["score"].idxmax(), "start"])
+
+
+def _height(below: float | np.ndarray | pd.Series) -> float | np.ndarray | pd.Series:
+    return np.log10(1 + below)
+
+
+def _ticks(most: float) -> tuple[list[float], list[str]]:
+    shown = [tick for tick in _TICKS if tick <= max(most, 1.0) * 1.2]
+    return [float(_height(tick)) for tick in shown], [f"{tick:,.0f}" for tick in shown]
+
+
+def _depth(fig: go.Figure, low: float, top: float) -> None:
+    """The axis of nats below the best, the best on top."""
+    places, words = _ticks(top - low)
+    end = max(float(_height(top - low)), 0.3)
+    fig.update_yaxes(
+        tickvals=places, ticktext=words, range=[end * 1.08, -end * 0.06], title="nats below the best",
+    )  # fmt: skip

@@ -1,0 +1,166 @@
+"""Refine: the edges by evidence, as a graph and as a table that the same filters drive, and what is picked in them."""
+
+import networkx as nx
+import pandas as pd
+import streamlit as st
+
+from disco.figures.words import how_many
+from pages.parts import downloads, graph_view, picked, refine_filters, refined_effects
+from pages.parts.known import Known
+from pages.parts.names import code, shown
+from pages.parts.refinement import Refinement
+
+_TELL = {"evidence": "the evidence", "changes": "what changed", "truth": "the truth"}
+
+
+def explore(
+    refinement: Refinement, changes: pd.DataFrame | None, disco: pd.DataFrame | None, known: Known | None
+) -> None:
+    """Filters, graph, table, files, and what is picked.
+
+    Args:
+        changes: parent, child, verdict of the two graphs' edges; None where there is no DISCO graph.
+        disco: the DISCO graph's edges: parent, child, ocs, z, frequency.
+        known: what the truth says, where it is shown.
+    """
+    filters = refine_filters.chosen(refinement)
+    edges = refine_filters.kept(refinement.edges, filters)
+    graph = refinement.subgraph(edges)
+    lines, absent = _lines(changes, known)
+    left, right = st.container(key="beside_refined").columns([4, 3], gap="medium")
+    with left:
+        st.markdown(f"**{len(edges)} of {how_many(len(refinement.edges), 'edge')}** shown")
+        drawn = _judged(refinement, graph, lines, absent, changes, disco, known)
+        graph_view.graph_view(
+            refinement, drawn, "refine_canvas", strength=refinement.strength, picks_edges=True
+        )  # fmt: skip
+        downloads.refined_row(refinement, graph, drawn)
+    with right:
+        table = _table(edges, changes, known, refinement.graph)
+        _show(table)
+        downloads.table(refinement, table)
+        _dropped(changes, disco)
+    _details(refinement, edges)
+
+
+def _lines(changes: pd.DataFrame | None, known: Known | None) -> tuple[str, bool]:
+    """What the lines tell, and whether edges that the refined graph lacks are drawn."""
+    there = {"evidence": True, "changes": changes is not None, "truth": known is not None}
+    tell = [name for name, is_there in there.items() if is_there]
+    if len(tell) == 1:
+        return "evidence", False
+    row = st.container(horizontal=True, vertical_alignment="bottom", gap="medium")
+    lines = row.segmented_control(
+        "Lines tell", tell, default="evidence", format_func=_TELL.get, key="refine_lines", required=True,
+        help="The evidence: a wide line has much of it, a dashed one an undecided direction. What changed: kept, new, "
+        "turned or dropped against the DISCO graph. The truth: true, extra, reversed or missing.",
+    )  # fmt: skip
+    absent = row.toggle(
+        "Edges it lacks", True, key="refine_absent", disabled=lines == "evidence",
+        help="Draw the dropped edges, or the missing true ones.",
+    )  # fmt: skip
+    return lines or "evidence", absent
+
+
+def _judged(
+    refinement: Refinement,
+    graph: nx.DiGraph,
+    lines: str,
+    absent: bool,
+    changes: pd.DataFrame | None,
+    disco: pd.DataFrame | None,
+    known: Known | None,
+) -> nx.DiGraph:
+    """The graph shown with the verdicts that its lines tell; what a filter hides is neither missing nor dropped."""
+    if lines == "evidence":
+        return graph
+    verdicts = changes if lines == "changes" else known.verdicts(refinement.graph)
+    is_absent = verdicts["verdict"].isin(("dropped", "missing"))
+    is_shown = pd.Series([pair in graph.edges for pair in _pairs(verdicts)], index=verdicts.index, dtype=bool)
+    return refinement.judged(graph, verdicts[is_absent | is_shown], disco if lines == "changes" else None, absent)
+
+
+def _table(edges: pd.DataFrame, changes: pd.DataFrame | None, known: Known | None, graph: nx.DiGraph) -> pd.DataFrame:
+    """The edges with what the DISCO graph and the truth say of each."""
+    table = edges
+    verdicts = {"disco": changes, "truth": None if known is None else known.verdicts(graph)}
+    for name, frame in verdicts.items():
+        if frame is not None:
+            table = table.merge(frame.rename(columns={"verdict": name}), on=["parent", "child"], how="left")
+    return table
+
+
+def _show(table: pd.DataFrame) -> None:
+    names = ["parent", "child", "gain_nats", "direction_nats", "decided", "bootstrap", "disco", "truth", "folds"]
+    if table["bootstrap"].isna().all():
+        names.remove("bootstrap")
+    if table["folds"].isna().all():
+        names.remove("folds")
+    names = [name for name in (*names, "p_value") if name in table]
+    shares = {name: (100 * table[name]).round() for name in ("bootstrap", "folds")}
+    column = st.column_config
+    st.dataframe(
+        table.assign(**shares)[names], hide_index=True, height=min(38 + 35 * max(len(table), 1), 420),
+        key="refine_table",
+        column_config={
+            "parent": column.TextColumn("Parent", width=76),
+            "child": column.TextColumn("Child", width=76),
+            "gain_nats": column.NumberColumn("Gain", format="%.1f", width=56,
+                                             help="Nats that the child's score loses without the edge."),
+            "direction_nats": column.NumberColumn("Direction", format="%.1f", width=66, help="Nats lost when the edge "
+                                                  "is turned; none where it cannot be turned without a cycle."),
+            "decided": column.CheckboxColumn("Decided", width=64, help="Whether the direction is decided."),
+            "bootstrap": column.NumberColumn("Anew", format="%d %%", width=58, help="Share of the tables drawn anew."),
+            "folds": column.NumberColumn("Folds", format="%d %%", width=58, help="Share of the parts left out."),
+            "disco": column.TextColumn("DISCO", width=62, help="Against the DISCO graph: kept, new or turned."),
+            "truth": column.TextColumn("Truth", width=66, help="By the truth of this table."),
+            "p_value": column.NumberColumn("p", format="%.1e", width=70,
+                                           help="Of the likelihood ratio, cautious; it takes the graph as given."),
+        },
+    )  # fmt: skip
+
+
+def _dropped(changes: pd.DataFrame | None, disco: pd.DataFrame | None) -> None:
+    if changes is None or not (changes["verdict"] == "dropped").any():
+        return
+    gone = changes[changes["verdict"] == "dropped"].merge(disco, on=["parent", "child"])
+    with st.expander(f"{how_many(len(gone), 'edge')} of the DISCO graph dropped"):
+        st.dataframe(gone[["parent", "child", "ocs", "z"]], hide_index=True, key="refine_dropped")
+
+
+def _details(refinement: Refinement, edges: pd.DataFrame) -> None:
+    """A box for an edge and one for a node, and what is known of the one that is picked."""
+    left, right = st.columns(2, gap="medium", vertical_alignment="bottom")
+    with left:
+        edge = _edge_box(edges)
+    with right:
+        node = picked.node_box("Find a node", refinement.order, "refine_node", "Or click it.", then=graph_view.focus_on)
+    if edge is not None:
+        st.markdown(f"##### {code(edge[0])} → {code(edge[1])}")
+        refined_effects.edge_details(refinement.run, refinement.refined, *edge)
+    elif node is not None:
+        st.markdown(f"##### {code(node)}")
+        refined_effects.node_details(refinement.run, refinement.refined, node)
+    else:
+        st.caption("Click an edge or a node of the graph, or choose one here, to see what is behind it.")
+
+
+def _edge_box(edges: pd.DataFrame) -> tuple[str, str] | None:
+    pairs = _pairs(edges)
+    now = picked.picked_edge(pairs)
+    # Numbered, so that two labels never agree: the browser answers with a label.
+    labels = {pair: f"{k}. {shown(pair[0], 24)} → {shown(pair[1], 24)}" for k, pair in enumerate(pairs, start=1)}
+    st.session_state["refine_edge"] = now
+
+    def chosen() -> None:
+        picked.pick_edge(st.session_state["refine_edge"])
+
+    st.selectbox(
+        "Edge, strongest first", pairs, index=None, key="refine_edge", format_func=lambda pair: labels.get(pair, ""),
+        placeholder="Choose an edge", on_change=chosen, help="Or click it in the graph.",
+    )  # fmt: skip
+    return now
+
+
+def _pairs(frame: pd.DataFrame) -> list[tuple[str, str]]:
+    return list(zip(frame["parent"], frame["child"], strict=True))

@@ -1,0 +1,60 @@
+"""Refine: which edges are shown. The filters belong to a run and drive the table and the graph alike."""
+
+from typing import NamedTuple
+
+import pandas as pd
+import streamlit as st
+
+from pages.parts.refinement import Refinement
+
+_GAINS = (0, 1, 2, 3, 5, 7, 10, 15, 20, 30, 50, 70, 100, 150, 200, 300, 500, 1000)
+
+
+class Filters(NamedTuple):
+    """What an edge must have to be shown."""
+
+    gain: float = 0
+    is_decided: bool = False
+    bootstrap: int = 0
+
+
+def chosen(refinement: Refinement) -> Filters:
+    """Draw the filters; what they ask for."""
+    run, edges = refinement.run, refinement.edges
+    keys = [f"refine_{name}_{run.id}" for name in ("least_gain", "only_decided", "least_share")]
+    usual = Filters()
+    row = st.container(horizontal=True, vertical_alignment="bottom", gap="medium")
+    options = [gain for gain in _GAINS if gain <= max(edges["gain_nats"].max(), 1)] if len(edges) else [0, 1]
+    gain = row.select_slider(
+        "Gain at least, nats", options, value=usual.gain, key=keys[0], width=280,
+        help="What the child's score loses without the edge. 5 nats: 150 to 1 for the edge.",
+    )  # fmt: skip
+    share = usual.bootstrap
+    if edges["bootstrap"].notna().any():
+        share = row.slider(
+            "In tables drawn anew at least", 0, 100, usual.bootstrap, 5, format="%d %%", key=keys[2], width=240,
+            help="The share of tables drawn with replacement in which the edge is found this way round.",
+        )  # fmt: skip
+    decided = row.toggle(
+        "Direction decided only", key=keys[1],
+        help=f"Turning the edge costs at least {refinement.choice.bound:g} nats, or cannot be done alone.",
+    )  # fmt: skip
+    found = Filters(gain, decided, share)
+    row.button("Show all", icon=":material/undo:", key="refine_show_all", disabled=found == usual,
+               on_click=_reset, args=(keys,))  # fmt: skip
+    return found
+
+
+def kept(edges: pd.DataFrame, filters: Filters) -> pd.DataFrame:
+    """The edges that pass, in the same order."""
+    mask = edges["gain_nats"] >= filters.gain
+    if filters.is_decided:
+        mask &= edges["decided"]
+    if filters.bootstrap:
+        mask &= 100 * edges["bootstrap"] >= filters.bootstrap - 1e-6
+    return edges[mask]
+
+
+def _reset(keys: list[str]) -> None:
+    for key, value in zip(keys, (0, False, 0), strict=True):
+        st.session_state[key] = value

@@ -1,0 +1,48 @@
+"""Refine: what is asked for, and the start."""
+
+import streamlit as st
+
+from disco import jobs, runs
+from disco.errors import InputError
+from disco.refine import Choice
+from pages.parts.names import plain
+
+_FIELDS = {
+    "starts": ("Starts", 1, 40, "Orders to search from: the run's own, the columns sorted, then random ones."),
+    "bootstrap": ("Tables drawn anew", 0, 1000, "Rows drawn with replacement; how often an edge comes back. 0: none."),
+    "restarts": ("Restarts", 0, 200, "Searches from the best order so far with a stretch of it reversed."),
+    "folds": ("Parts left out in turn", 0, 20, "How often an edge is found on the rest of the rows. 0 for none."),
+    "bound": ("Bound, nats", 0.0, 100.0, "A direction that costs less to turn is undecided. 5 nats: 150 to 1."),
+    "seed": ("Seed", 0, 2**31 - 1, "Of random orders, of the tables drawn anew, of the parts."),
+}
+_IN_SIGHT = ("starts", "bootstrap")
+
+
+def start_box(run: runs.Run, label: str) -> None:
+    """The numbers of a refinement and the button that starts it."""
+    row = st.container(horizontal=True, vertical_alignment="bottom", gap="medium")
+    values = {name: _number(row, run, name) for name in _IN_SIGHT}
+    with st.expander("More numbers"):
+        inside = st.container(horizontal=True, gap="medium")
+        values |= {name: _number(inside, run, name) for name in _FIELDS if name not in _IN_SIGHT}
+    if st.button(label, type="primary", icon=":material/play_arrow:", key="start_refinement"):
+        begin(run, values)
+
+
+def begin(run: runs.Run, values: dict[str, float]) -> None:
+    """Start a refinement, or say in a sentence why not."""
+    try:
+        jobs.start_refinement(run, Choice(**values))
+    except InputError as error:
+        st.error(plain(error))
+        return
+    st.rerun()
+
+
+def _number(place: object, run: runs.Run, name: str) -> float:
+    label, low, high, help = _FIELDS[name]
+    usual = getattr(Choice(), name)
+    kind = type(low)
+    return place.number_input(
+        label, low, high, kind(usual), step=kind(1), key=f"refine_{name}_{run.id}", help=help, width=200
+    )

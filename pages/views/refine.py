@@ -1,0 +1,54 @@
+"""Refine: the order and edges of highest likelihood, with evidence on every edge, beside the DISCO result."""
+
+import streamlit as st
+
+from disco import metrics
+from disco.graph import edges
+from disco.runs.refining import refining_status
+from pages.parts import (
+    empty,
+    intro,
+    refine_edges,
+    refine_monitor,
+    refine_sections,
+    refined_effects,
+    refinement,
+    results,
+    session,
+    thresholds,
+    truth,
+)
+
+intro.page_intro(
+    "Refine",
+    "A second look at the open run: search for the order and the graph of highest likelihood in the paper's own model, "
+    "and weigh every edge and its direction. It stands beside the DISCO result and never replaces it. While it goes "
+    "you may leave the page or close the tab.",
+)
+run = session.require_run("any")
+status = refining_status(run)
+is_fitted = run.status().state == "done"
+if run.status().active:
+    empty.not_done(run)
+    st.stop()
+if status.state not in ("none", "done"):
+    refine_monitor.monitor(run)
+if status.active:
+    st.stop()
+found = refinement.of(run)
+if found is None:
+    refine_sections.without(False, run, is_fitted)
+    st.stop()
+result = results.shown(run) if is_fitted else None
+graph = result.graph(*thresholds.present(result)) if result else None
+changes = metrics.changes(graph, found.graph) if result else None
+known = truth.shown(found)
+refine_sections.summary(found, changes)
+if known:
+    refine_sections.against_truth(found, known, (graph, result.known) if result else None)
+st.subheader("The edges by evidence", anchor=False)
+st.fragment(refine_edges.explore)(found, changes, edges(graph) if result else None, known)
+refine_sections.order(found)
+refine_sections.searches(found)
+refined_effects.model_check(run, found.refined)
+refine_sections.without(True, run, is_fitted)

@@ -1,0 +1,301 @@
+"""The Refine page, booted through app.py: empty, asked for, going on, and the result with its filters."""
+
+import json
+import time
+
+import networkx as nx
+import pandas as pd
+import pytest
+from app_world import button, texts
+from made_up import HOSTILE, finished_run, refine_by_hand
+from test_pages_ordering import opened
+
+from disco import jobs
+from disco.errors import InputError
+from disco.refine import Choice
+from disco.runs import create_run, refining
+from disco.settings import Settings
+from pages.parts import downloads, graph_view
+
+PAGE = "pages/views/refine.py"
+ORDER = ["x1", "x2", "x3", "x4", "x5", "x6"]
+EDGES = [("x1", "x2"), ("x2", "x3"), ("x3", "x4"), ("x1", "x4"), ("x4", "x6")]
+
+
+def numbers(app) -> dict[str, str]:
+    return {metric.label: metric.value for metric in app.metric}
+
+
+def table(app, column: str) -> pd.DataFrame:
+    """The table that has a column."""
+    return next(frame.value for frame in app.dataframe if column in frame.value)
+
+
+def edges_shown(app) -> set[tuple[str, str]]:
+    frame = table(app, "direction_nats")
+    return set(zip(frame["parent"], frame["child"], strict=True))
+
+
+@pytest.fixture
+def drawn(monkeypatch) -> list[nx.DiGraph]:
+    """The graphs that the page hands to the drawing."""
+    seen, draw = [], graph_view.graph_view
+
+    def watched(result, graph, *more, **named) -> None:
+        seen.append(graph)
+        draw(result, graph, *more, **named)
+
+    monkeypatch.setattr(graph_view, "graph_view", watched)
+    return seen
+
+
+def refined(**more):
+    return refine_by_hand(finished_run(6, **more), ORDER, EDGES)
+
+
+def test_empty_leads_on():
+    app = opened(page=PAGE)
+    assert any(found.key == "empty_lead_on" for found in app.button)
+
+
+def test_without_a_refinement_it_is_asked_for(monkeypatch):
+    started = []
+    monkeypatch.setattr(jobs, "start_refinement", lambda run, choice: started.append((run.id, choice)))
+    run = finished_run(4)
+    app = opened(run, PAGE)
+    assert "highest likelihood" in texts(app) and not app.dataframe
+    for name, value in (("starts", 7), ("seed", 3), ("bound", 2.0)):
+        app.number_input(key=f"refine_{name}_{run.id}").set_value(value)
+    button(app, "Start the refinement").click().run()
+    assert not app.exception
+    assert started == [(run.id, Choice(starts=7, seed=3, bound=2.0))]
+
+
+def test_a_refused_start_is_one_sentence(monkeypatch):
+    def refuse(run, choice):
+        raise InputError("The run <b> is already waiting or running.")
+
+    monkeypatch.setattr(jobs, "start_refinement", refuse)
+    app = opened(finished_run(4), PAGE)
+    button(app, "Start the refinement").click().run()
+    assert [error.value for error in app.error] == ["The run \\<b\\> is already waiting or running\\."]
+
+
+def going_on(run, **state):
+    lock = run.take({"work": "refine"})
+    usual = {"state": "running", "stage": "search", "done": 1, "total": 12, "progress": 0.3, "start": "by mean"}
+    refining.update(run, **{**usual, "sweep": 2, "seconds": 75.0, "choice": {"starts": 4}, **state})
+    lines = [["CCS order", 1, -300.0], ["CCS order", 2, -120.0], ["by mean", 1, -150.0], ["by mean", 2, -119.0]]
+    (run.path / "refining.jsonl").write_text("".join(json.dumps(line) + "\n" for line in lines))
+    return lock
+
+
+def test_while_it_goes_on_it_is_shown_and_can_be_cancelled(monkeypatch):
+    cancelled = []
+    monkeypatch.setattr(jobs, "cancel_refinement", cancelled.append)
+    run = refined()
+    lock = going_on(run)
+    app = opened(run, PAGE)
+    (progress,) = [found.proto.text for found in app.get("progress") if "Search" in found.proto.text]
+    assert "Search 2 of 12, from by mean: sweep 2" in progress.replace("\\", "") and "left" not in progress
+    assert "is running, 1 min 15 s so far" in texts(app)
+    assert any("the best so far began at by mean" in part.value for part in app.markdown)
+    assert not app.dataframe and not any(found.key == "start_refinement" for found in app.button)
+    assert any("Refining" in option for option in app.selectbox(key="run_picker").options)
+    assert not any(found.key == f"delete_{run.id}" for found in app.button)
+    button(app, "Cancel").click().run()
+    assert [one.id for one in cancelled] == [run.id] and not app.exception
+    lock.release()
+
+
+def test_time_left_is_told_where_it_is_known():
+    run = refined()
+    lock = going_on(run, stage="bootstrap", done=10, total=53, eta=95.0)
+    app = opened(run, PAGE)
+    (progress,) = [found.proto.text for found in app.get("progress") if "other rows" in found.proto.text]
+    assert "10 of 53" in progress and "about 1 min 35 s left" in progress
+    lock.release()
+
+
+def test_the_place_in_the_queue_is_said(monkeypatch):
+    monkeypatch.setattr(jobs, "refinement_position", lambda run: 2)
+    run = finished_run(4)
+    lock = going_on(run, state="queued")
+    assert "waits in the queue, number 2" in texts(opened(run, PAGE))
+    lock.release()
+
+
+@pytest.mark.parametrize(("state", "words"), [("running", "was interrupted"), ("cancelled", "was cancelled"),
+                                              ("failed", "failed")])  # fmt: skip
+def test_what_ended_can_go_on_with_the_same_choice(monkeypatch, state, words):
+    started = []
+    monkeypatch.setattr(jobs, "start_refinement", lambda run, choice: started.append(choice))
+    run = finished_run(4)
+    error = "Out of <memory>." if state == "failed" else None
+    going_on(run, state=state, choice={"starts": 2, "seed": 9}, error=error).release()
+    app = opened(run, PAGE)
+    assert words in texts(app) and ("Out of \\<memory\\>" in texts(app)) == bool(error)
+    button(app, "Go on").click().run()
+    assert started == [Choice(starts=2, seed=9)]
+
+
+def test_the_result_beside_the_disco_graph():
+    run = refined(truth=None)
+    app = opened(run, PAGE)
+    shown = numbers(app)
+    before = set(run.graph().edges)
+    after, turned = set(EDGES), {(u, v) for u, v in EDGES if (v, u) in before}
+    assert shown["Edges"] == "5" and shown["Undecided"] == "1"
+    assert int(shown["Kept"]) == len(before & after) and int(shown["Turned"]) == len(turned)
+    assert int(shown["New"]) == len(after - before - turned)
+    assert int(shown["Dropped"]) == len({(u, v) for u, v in before if (u, v) not in after and (v, u) not in after})
+    said = texts(app)
+    assert (
+        "no hidden common causes" in said and "add up on the canonical scale" in said and "one carrier a node" in said
+    )
+    assert "2 searches ended within 5 nats of it" in said
+    assert table(app, "direction_nats")["gain_nats"].is_monotonic_decreasing
+    assert "truth" not in said and not any("truth" in (found.key or "") for found in app.button)
+
+
+def test_present_thresholds_of_the_disco_graph_count():
+    run = refined(truth=None)
+    app = opened(run, "pages/views/graph.py")
+    app.slider[0].set_value(0.2).run()
+    app.switch_page(PAGE)
+    app.run()
+    kept = len(set(run.graph(0.2, 1.0).edges) & set(EDGES))
+    assert int(numbers(app)["Kept"]) == kept and kept != len(set(run.graph().edges) & set(EDGES))
+
+
+def test_filters_drive_the_table_and_the_graph_and_are_undone(drawn):
+    run = refined()
+    app = opened(run, PAGE)
+    assert edges_shown(app) == set(EDGES) == set(drawn[-1].edges)
+    app.toggle(key=f"refine_only_decided_{run.id}").set_value(True).run()
+    assert edges_shown(app) == set(EDGES) - {("x3", "x4")} == set(drawn[-1].edges)
+    app.select_slider(key=f"refine_least_gain_{run.id}").set_value(100).run()
+    assert edges_shown(app) == {*EDGES[:2], EDGES[3]} == set(drawn[-1].edges)
+    app.slider(key=f"refine_least_share_{run.id}").set_value(90).run()
+    assert edges_shown(app) == set(EDGES[:2]) == set(drawn[-1].edges)
+    assert "**2 of 5 edges** shown" in texts(app)
+    assert list(drawn[-1]) == ORDER  # the nodes stay
+    app.button(key="refine_show_all").click().run()
+    assert edges_shown(app) == set(EDGES) and app.button(key="refine_show_all").disabled
+
+
+def test_what_changed_is_drawn(drawn):
+    run = refined(truth=None)
+    app = opened(run, PAGE)
+    assert not any("verdict" in values for *_, values in drawn[-1].edges(data=True))
+    app.segmented_control(key="refine_lines").set_value("changes").run()
+    told = {(u, v): values["verdict"] for u, v, values in drawn[-1].edges(data=True)}
+    before = set(run.graph().edges)
+    assert {edge for edge, verdict in told.items() if verdict == "dropped"} == before - set(EDGES)
+    assert {edge for edge, verdict in told.items() if verdict == "kept"} == before & set(EDGES)
+    app.select_slider(key=f"refine_least_gain_{run.id}").set_value(100).run()
+    # What a filter hides was not dropped.
+    hidden = {(u, v) for u, v, values in drawn[-1].edges(data=True) if values["verdict"] == "dropped"}
+    assert hidden == before - set(EDGES)
+    app.toggle(key="refine_absent").set_value(False).run()
+    assert set(drawn[-1].edges) == set(EDGES[:4])
+
+
+def test_an_edge_or_a_node_is_picked_in_turn():
+    app = opened(refined(), PAGE)
+    box = app.selectbox(key="refine_edge")
+    assert box.options[0] == "1. x1 → x2"
+    box.set_value(("x3", "x4")).run()
+    assert not app.exception and "##### `x3` → `x4`" in texts(app)
+    assert numbers(app)["Gain, nats"] == "128"
+    app.selectbox(key="refine_node").set_value("x2").run()
+    assert "##### `x2`" in texts(app) and app.selectbox(key="refine_edge").value is None
+    app.switch_page("pages/views/graph.py")
+    app.run()
+    assert app.selectbox(key="graph_search").value == "x2"
+
+
+@pytest.mark.parametrize("answer", ["0-1", "1-0", "7-9", "0-99999999", "a-b", "0-1-2", None, 3, "٣-1"])
+def test_what_the_browser_says_of_an_edge_is_only_ever_two_places(answer):
+    found = graph_view.edge_of(answer, ORDER)
+    assert found == {"0-1": ("x1", "x2"), "1-0": ("x2", "x1")}.get(answer)
+
+
+def test_hostile_names_are_shown_as_text():
+    run = refine_by_hand(finished_run(HOSTILE), HOSTILE[::-1])
+    app = opened(run, PAGE)
+    app.selectbox(key="refine_edge").set_value((HOSTILE[2], HOSTILE[1])).run()
+    assert not app.exception
+    for part in [*app.markdown, *app.caption]:
+        assert "<script>" not in part.value.replace("`<script>alert(1)</script>`", "")
+    assert any("`<script>alert(1)</script>`" in part.value for part in app.markdown)
+
+
+def test_a_known_truth_stands_beside_both_graphs_and_the_controls(drawn):
+    app = opened(refined(), PAGE)
+    rows = table(app, "A_top").set_index("")
+    assert rows.index.tolist() == ["Refined", "DISCO", "Sort by mean", "Sort by variance", "Sort by variance − mean"]
+    assert rows.loc["Refined", ["A_top", "SHD"]].tolist() == ["1.00", "4"]
+    assert float(rows.loc["Refined", "F1"]) == pytest.approx(0.6)
+    app.segmented_control(key="refine_lines").set_value("truth").run()
+    told = {(u, v): values["verdict"] for u, v, values in drawn[-1].edges(data=True)}
+    assert told[("x1", "x2")] == "true" and told[("x1", "x4")] == "extra" and told[("x4", "x5")] == "missing"
+    assert table(app, "direction_nats")["truth"].tolist() == ["true", "true", "true", "extra", "extra"]
+
+
+def test_teaching_hides_the_truth_until_it_is_asked_for(drawn):
+    run = refined(teaching=True)
+    app = opened(run, PAGE)
+    assert "is hidden" in texts(app) and "Against the truth" not in texts(app)
+    assert (
+        "truth" not in table(app, "direction_nats") and "truth" not in app.segmented_control(key="refine_lines").options
+    )
+    app.button(key="truth_reveal").click().run()
+    assert "truth" in table(app, "direction_nats") and not app.exception
+
+
+def test_a_run_that_was_never_fitted_shows_its_refinement_alone():
+    run = create_run(finished_run(6).table(), Settings(), name="bare")
+    refine_by_hand(run, ORDER, EDGES)
+    (run.path / "refined_moves.csv").unlink()
+    app = opened(run, PAGE)
+    assert numbers(app) == {"Edges": "5", "Undecided": "1"}
+    assert edges_shown(app) == set(EDGES) and "no causal order to start from" in texts(app)
+    assert not app.segmented_control
+    assert any("Refined · bare" in option for option in app.selectbox(key="run_picker").options)
+
+
+def test_a_fit_that_is_going_on_comes_first():
+    run = finished_run(4)
+    run.update(state="running", progress=0.5)
+    lock = run.take()
+    assert any(found.key == "empty_to_train" for found in opened(run, PAGE).button)
+    lock.release()
+
+
+def test_files_hold_the_edges_shown(monkeypatch):
+    written = {}
+    exported = downloads.graphs.export
+    monkeypatch.setattr(downloads.graphs, "export", lambda graph, kind: written.setdefault(kind, exported(graph, kind)))
+    opened(refined(), PAGE)
+    lines = written["csv"].splitlines()
+    assert len(lines) == len(EDGES) + 1 and "gain_nats" in lines[0] and "verdict" not in lines[0]
+
+
+def test_a_filter_is_quick_among_a_hundred_nodes(monkeypatch):
+    order = [f"x{k}" for k in range(1, 101)]
+    run = refine_by_hand(finished_run(order, truth=None), order, [(u, v) for k in (1, 2, 7, 20)
+                         for u, v in zip(order, order[k:], strict=False)])  # fmt: skip
+    from pages.parts import refine_edges
+
+    seconds, explore = [], refine_edges.explore
+
+    def timed(*given) -> None:
+        begun = time.perf_counter()
+        explore(*given)
+        seconds.append(time.perf_counter() - begun)
+
+    monkeypatch.setattr(refine_edges, "explore", timed)
+    app = opened(run, PAGE)
+    app.select_slider(key=f"refine_least_gain_{run.id}").set_value(3).run()
+    assert seconds[-1] < 1.0, seconds  # about 0.15 on a quiet machine
