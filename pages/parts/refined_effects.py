@@ -19,7 +19,6 @@ def edge_details(run: Run, refined: Refined, parent: str, child: str) -> None:
     if row is None:
         st.info(f"The refined graph has no edge from {code(parent)} to {code(child)}.")
         return
-    st.markdown(f"##### {code(parent)} → {code(child)}")
     _numbers(row)
     sentences = (
         refined_words.direction(run, row), refined_words.repeats(run, row), refined_words.in_disco(run, parent, child)
@@ -58,7 +57,6 @@ def node_details(run: Run, refined: Refined, node: str) -> None:
     if node not in refined.order:
         st.info(f"The refined graph has no node {code(node)}.")
         return
-    st.markdown(f"##### {code(node)}")
     try:
         kind = refined_model.kind(run, refined, node)
     except InputError as error:
@@ -99,6 +97,7 @@ def _neighbours(place: st.delta_generator.DeltaGenerator, title: str, edges: lis
 
 def model_check(run: Run, refined: Refined) -> None:
     """Simulated tables beside the observed one, and graphs on held-out rows, when asked for."""
+    st.subheader("Does the model make such tables?", anchor=False)
     job = checking.at_work(run)
     if job and job.state == "running":
         st.fragment(_progress, run_every=0.5)(run)
