@@ -142,16 +142,13 @@ def _figures(check: Check) -> None:
             "Mean over the held-out rows, with one standard error either way. A count that the other rows lack "
             f"({check.unseen:.2%} of all here) counts as its nearest lower one, beyond the ends as the end."
         )
-    left, right = st.columns(2, gap="large")
-    with left:
-        statistic = st.segmented_control(
-            "Statistic of the columns", list(effects.STATISTIC_WORDS), default="ratio", required=True,
-            key="refined_statistic", format_func=effects.STATISTIC_WORDS.get,
-        )  # fmt: skip
-        figure.show(effects.columns(check, statistic or "ratio"), "refined_columns")
-    with right:
-        nodes = check.margins["node"].drop_duplicates().tolist()
-        node = st.selectbox("Column", nodes, key="refined_margin_node", format_func=shown)
-        figure.show(effects.margin(check, node), "refined_margin")
+    statistic = st.segmented_control(
+        "Statistic of the columns", list(effects.STATISTIC_WORDS), default="ratio", required=True,
+        key="refined_statistic", format_func=effects.STATISTIC_WORDS.get,
+    )  # fmt: skip
+    figure.show(effects.columns(check, statistic or "ratio"), "refined_columns")
+    nodes = check.margins["node"].drop_duplicates().tolist()
+    node = st.selectbox("Column", nodes, key="refined_margin_node", format_func=shown)
+    figure.show(effects.margin(check, node), "refined_margin")
     figure.show(effects.pairs(check), "refined_pairs")
     st.caption(refined_words.ASSUMED)
