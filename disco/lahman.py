@@ -13,6 +13,7 @@ from typing import NamedTuple
 import pandas as pd
 
 from disco.errors import InputError
+from disco.metrics.orders import a_top
 from disco.settings import Settings
 
 COLUMNS = (
@@ -128,6 +129,37 @@ def settings(
     if preset == "paper" and years == (2019, 2025):
         changes["projection_epochs"] = 400
     return Settings.of(preset, boundary=boundary, seed=seed, **changes)
+
+
+def ends(starts: pd.DataFrame, orders: pd.DataFrame) -> pd.DataFrame:
+    """Where every search of a refinement ended, best first.
+
+    Args:
+        starts: start, sweep, score.
+        orders: start, position, node.
+
+    Returns:
+        Columns start, below (nats below the best end), r7 and r17 (agreement of its order).
+    """
+    last = starts.sort_values("sweep", kind="stable").groupby("start", sort=False)["score"].last()
+    found = []
+    for start, rows in orders.groupby("start", sort=False):
+        order = rows.sort_values("position")["node"].tolist()
+        found.append((start, float(last.max() - last[start]), a_top(order, R7), a_top(order, R17)))
+    table = pd.DataFrame(found, columns=["start", "below", "r7", "r17"])
+    return table.sort_values("below", kind="stable", ignore_index=True)
+
+
+def undecided(edges: pd.DataFrame, reference: tuple[tuple[str, str], ...]) -> tuple[int, int]:
+    """Of a reference's directions: how many are edges of a refined graph, either way round, and undecided ones.
+
+    Args:
+        edges: parent, child, decided.
+        reference: R7 or R17.
+    """
+    decided = {frozenset(pair): bool(sure) for *pair, sure in edges[["parent", "child", "decided"]].to_numpy()}
+    joined = [decided[pair] for pair in map(frozenset, reference) if pair in decided]
+    return len(joined), joined.count(False)
 
 
 @cache

@@ -137,6 +137,32 @@ def _agreement_title(ours: pd.DataFrame) -> str:
     return f"{ours['label'].iloc[0]}: our mean agreement is {best['r7']:.3f} with R7 and {best['r17']:.3f} with R17"
 
 
+def ends(table: pd.DataFrame, near: float) -> go.Figure:
+    """Agreement of every search's end against how far below the best its score lies.
+
+    Args:
+        table: of `disco.lahman.ends`.
+        near: nats within which two ends are not told apart; shaded.
+    """
+    fig = go.Figure()
+    fig.add_vrect(x0=0, x1=near, fillcolor=roles.PICKED, opacity=0.12, line_width=0, layer="below")
+    looks = (("r7", "R7", "circle", roles.PICKED), ("r17", "R17", "diamond-open", roles.ACCENT))
+    for column, name, symbol, colour in looks:
+        fig.add_scatter(
+            x=table["below"], y=table[column], mode="markers", name=name, customdata=table["start"].map(theme.label),
+            marker={"symbol": symbol, "size": 10, "color": colour, "line": {"width": 2, "color": colour}},
+            hovertemplate="%{customdata}: %{y:.3f}, %{x:.1f} nats below the best<extra>" + name + "</extra>",
+        )  # fmt: skip
+    widest = max(table["below"].max(), near)
+    fig.update_xaxes(title="nats below the best end", range=[-0.03 * widest, 1.05 * widest])
+    fig.update_yaxes(title="share respected", range=[-0.04, 1.04])
+    part = table[table["below"] <= near]
+    low, high = part["r7"].min(), part["r7"].max()
+    title = f"{share(len(part), len(table))} searches ended within {near:g} nats of the best, with R7 agreement "
+    title += f"from {low:.2f} to {high:.2f}" if high > low else f"{low:.2f}"
+    return roles.titled(fig, title, height=340)
+
+
 def places(orders: Mapping[int, Sequence[str]]) -> go.Figure:
     """The place of every column in each run's order: how far the seeds differ.
 

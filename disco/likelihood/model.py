@@ -4,22 +4,23 @@ Every node is a semiparametric GLM of its parents (`disco.likelihood.bank`), fit
 counts is in the units of the table: level v of a column stands for its (v + 1)-th smallest count.
 """
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 
 import networkx as nx
 import numpy as np
 import pandas as pd
 import torch
+from scipy.special import log_softmax
 from scipy.stats import norm
-from torch import Tensor
 
-from disco.errors import InputError
-from disco.likelihood.bank import RIDGE, Bank
-from disco.likelihood.newton import Design, Fits, Moments, Problems, fit, tabulated
+from disco.errors import FitStopped, InputError
+from disco.likelihood.bank import RIDGE, WIDTH, Bank
+from disco.likelihood.newton import Fits, Problems, fit, tabulated
 from disco.ranks import rank_on_grid
 
 _TOLERANCE = 1e-8
+_POINTS = 1024  # canonical parameters between which a curve is read from lines
 
 
 @dataclass(frozen=True)
@@ -50,6 +51,8 @@ class Model:
         *,
         offset: np.ndarray | None = None,
         precision: tuple[float, float] = (RIDGE, RIDGE),
+        known: "Model | None" = None,
+        goes_on: Callable[[], bool] = lambda: True,
     ) -> "Model":
         """Fit a DAG to a table of counts.
 
@@ -58,9 +61,12 @@ class Model:
             parents: of every node that has any.
             offset: log exposure of every row, (rows,).
             precision: as `Bank.of`; maximum likelihood unless given.
+            known: a model of the same table, offset and precision; nodes with the same parents are not fitted again.
+            goes_on: asked before every node's fit.
 
         Raises:
             InputError: the parents name a column that is not there, or make a cycle.
+            FitStopped: `goes_on` says no.
         """
         names = tuple(table.columns)
         place = {name: number for number, name in enumerate(names)}
@@ -73,16 +79,17 @@ class Model:
         if not nx.is_directed_acyclic_graph(graph):
             cycle = ", ".join(names[edge[0]] for edge in nx.find_cycle(graph))
             raise InputError(f"The graph has a cycle through {cycle}; a DAG has none.")
-        counts = table.to_numpy()
-        grids = tuple(np.unique(column) for column in counts.T)
-        ranks = np.column_stack([np.searchsorted(grid, column) for grid, column in zip(grids, counts.T, strict=True)])
-        bank = Bank.of(ranks, offset=offset, precision=precision, names=names)
         sets = tuple(tuple(sorted(graph.predecessors(node))) for node in range(len(names)))
-        fits = tuple(
-            fit(bank, Problems.of([(node, nodes)]), tolerance=_TOLERANCE, evaluate=tabulated)
-            for node, nodes in enumerate(sets)
-        )
-        return cls(names, grids, sets, bank, fits, tuple(nx.lexicographical_topological_sort(graph)))
+        grids, bank = _on_grids(table, offset, precision) if known is None else (known.grids, known.bank)
+        fits = []
+        for node, nodes in enumerate(sets):
+            if known is not None and known.parents[node] == nodes:
+                fits.append(known.fits[node])
+                continue
+            if not goes_on():
+                raise FitStopped("the fit of the graph was stopped.")
+            fits.append(fit(bank, Problems.of([(node, nodes)]), tolerance=_TOLERANCE, evaluate=tabulated))
+        return cls(names, grids, sets, bank, tuple(fits), tuple(nx.lexicographical_topological_sort(graph)))
 
     @property
     def log_likelihood(self) -> pd.Series:
@@ -101,9 +108,20 @@ class Model:
         Raises:
             InputError: a column of the model is missing.
         """
-        bank = self.bank.at_rows(self._ranks(table), offset)
-        found = [float(self._evaluated(bank, node).log_likelihood) for node in range(len(self.names))]
-        return pd.Series(found, index=list(self.names))
+        return pd.Series(self.row_log_likelihood(table, offset).sum(0), index=list(self.names))
+
+    def row_log_likelihood(self, table: pd.DataFrame, offset: np.ndarray | None = None) -> np.ndarray:
+        """Log-likelihood of other rows, nats, (rows, nodes); a count off the grid as in `held_out`.
+
+        Raises:
+            InputError: a column of the model is missing.
+        """
+        ranks = self._ranks(table)
+        found = np.empty(ranks.shape)
+        for node in range(len(self.names)):
+            logarithm = self._log_probability(node, self._eta(node, ranks, offset))
+            found[:, node] = np.take_along_axis(logarithm, ranks[:, [node]], axis=1)[:, 0]
+        return found
 
     def sample(self, rows: int, seed: int = 0, offset: np.ndarray | None = None) -> pd.DataFrame:
         """A new table drawn from the model, node by node along the order.
@@ -116,9 +134,11 @@ class Model:
         random = np.random.default_rng([seed, 17])
         ranks = np.zeros((rows, len(self.names)), dtype=np.int64)
         for node in self.order:
-            probability = self._probability(self.bank.at_rows(ranks, offset), node).numpy()
-            drawn = random.random((rows, 1)) > np.cumsum(probability, axis=1)
-            ranks[:, node] = drawn.sum(axis=1).clip(max=len(self.grids[node]) - 1)
+            weight = self._logits(node, self._eta(node, ranks, offset))
+            weight -= weight.max(axis=1, keepdims=True)
+            cumulative = np.cumsum(np.exp(weight, out=weight), axis=1, out=weight)
+            drawn = random.random((rows, 1)) * cumulative[:, -1:] > cumulative
+            ranks[:, node] = np.count_nonzero(drawn, axis=1).clip(max=len(self.grids[node]) - 1)
         columns = {
             name: grid[ranks[:, node]] for node, (name, grid) in enumerate(zip(self.names, self.grids, strict=True))
         }
@@ -140,19 +160,27 @@ class Model:
         if nodes[0] not in (self.parents[nodes[1]] if nodes[1] >= 0 else ()):
             raise InputError(f'The graph has no edge from "{parent}" to "{child}".')
         other, node = nodes
-        covariance = torch.linalg.inv(self.fits[node].moments.information[0])
-        ranks = self.bank.ranks.numpy()
-        seen, means, errors = np.bincount(ranks[:, other]), [], []
-        for value in range(len(self.grids[other])):
-            moved = ranks.copy()
-            moved[:, other] = value
-            mean, slope = self._mean_and_slope(self.bank.at_rows(moved, self._offset()), node)
-            means.append(float(mean))
-            errors.append(float((slope @ covariance @ slope).clamp_min(0).sqrt()))
-        half = norm.isf((1 - level) / 2) * np.array(errors)
-        mean, grid = np.array(means), self.grids[node]
-        low, high = (mean - half).clip(grid[0], grid[-1]), (mean + half).clip(grid[0], grid[-1])
-        return pd.DataFrame({"count": self.grids[other], "rows": seen, "mean": mean, "low": low, "high": high})
+        means, errors = self._means(other, node)
+        half = norm.isf((1 - level) / 2) * errors
+        grid, seen = self.grids[node], np.bincount(self.bank.ranks[:, other].numpy())
+        low, high = (means - half).clip(grid[0], grid[-1]), (means + half).clip(grid[0], grid[-1])
+        return pd.DataFrame({"count": self.grids[other], "rows": seen, "mean": means, "low": low, "high": high})
+
+    def conditionals(self, node: str, groups: int = 32) -> tuple[np.ndarray, np.ndarray]:
+        """The node's distributions given its parents: rows of like canonical parameter taken together.
+
+        Returns:
+            The share of the rows in each group, (groups,), and log p of every level at the group's mean canonical
+            parameter, (groups, levels).
+
+        Raises:
+            InputError: there is no such node.
+        """
+        number = self._number(node)
+        eta = np.sort(self._eta(number, self.bank.ranks.numpy(), self._offset()))
+        parts = [part for part in np.array_split(eta, groups) if len(part)] if eta[-1] > eta[0] else [eta]
+        share = np.array([len(part) for part in parts]) / len(eta)
+        return share, self._log_probability(number, np.array([part.mean() for part in parts]))
 
     def carrier(self, node: str) -> pd.DataFrame:
         """The node's conditional distribution at its average canonical parameter: count, probability.
@@ -160,14 +188,15 @@ class Model:
         Raises:
             InputError: there is no such node.
         """
+        number = self._number(node)
+        eta = self._eta(number, self.bank.ranks.numpy(), self._offset()).mean(keepdims=True)
+        probability = np.exp(self._log_probability(number, eta)[0])
+        return pd.DataFrame({"count": self.grids[number], "probability": probability})
+
+    def _number(self, node: str) -> int:
         if node not in self.names:
             raise InputError(f'There is no node "{node}".')
-        number = self.names.index(node)
-        design = Design(self.bank, Problems.of([(number, self.parents[number])]))
-        theta = self.fits[number].theta
-        eta = design.eta(theta).double().mean()
-        logits = (eta * design.value + design.log_weights(theta))[0, : len(self.grids[number])]
-        return pd.DataFrame({"count": self.grids[number], "probability": torch.softmax(logits, 0).numpy()})
+        return self.names.index(node)
 
     def _offset(self) -> np.ndarray | None:
         return None if self.bank.offset is None else self.bank.offset.numpy()
@@ -181,27 +210,70 @@ class Model:
         )
         return np.column_stack(list(columns))
 
-    def _evaluated(self, bank: Bank, node: int) -> Moments:
-        return tabulated(Design(bank, Problems.of([(node, self.parents[node])])), self.fits[node].theta)
+    def _effect(self, node: int, parent: int) -> np.ndarray:
+        """f_k on the parent's levels."""
+        first = 1 + self.bank.carrier.shape[-1] + WIDTH * self.parents[node].index(parent)
+        return (self.bank.basis[parent] @ self.fits[node].theta[0, first : first + WIDTH]).numpy()
 
-    def _probability(self, bank: Bank, node: int) -> Tensor:
-        """Of every level at every row, (rows, levels of the node)."""
-        design = Design(bank, Problems.of([(node, self.parents[node])]))
-        theta = self.fits[node].theta
+    def _eta(self, node: int, ranks: np.ndarray, offset: np.ndarray | None) -> np.ndarray:
+        """The canonical parameter at rows, (rows,)."""
+        eta = np.full(len(ranks), float(self.fits[node].theta[0, 0]))
+        for parent in self.parents[node]:
+            eta += self._effect(node, parent)[ranks[:, parent]]
+        return eta if offset is None else eta + offset / float(self.bank.value[node, 1])
+
+    def _logits(self, node: int, eta: np.ndarray) -> np.ndarray:
+        """log p of every level at canonical parameters but for the normaliser, (values, levels)."""
         levels = len(self.grids[node])
-        logits = design.eta(theta)[0, :, None] * design.value[0, :levels] + design.log_weights(theta)[0, :levels]
-        return torch.softmax(logits, -1)
+        value, carrier = self.bank.value[node, :levels].numpy(), self.bank.carrier[node, :levels].numpy()
+        return eta[:, None] * value + carrier @ self.fits[node].theta[0, 1 : 1 + carrier.shape[1]].numpy()
 
-    def _mean_and_slope(self, bank: Bank, node: int) -> tuple[Tensor, Tensor]:
-        """The node's mean count over the rows, and its derivative in the coefficients."""
-        design = Design(bank, Problems.of([(node, self.parents[node])]))
-        probability = self._probability(bank, node)
+    def _log_probability(self, node: int, eta: np.ndarray) -> np.ndarray:
+        """log p of every level at canonical parameters, (values, levels)."""
+        return log_softmax(self._logits(node, eta), axis=1)
+
+    def _means(self, other: int, node: int) -> tuple[np.ndarray, np.ndarray]:
+        """The node's mean count with a parent at each of its levels, over the rows, and its standard error."""
+        ranks, effect = self.bank.ranks.numpy(), self._effect(node, other)[: len(self.grids[other])]
+        rest = self._eta(node, ranks, self._offset()) - effect[ranks[:, other]]
+        low, high = rest.min() + effect.min(), rest.max() + effect.max()
+        points = np.linspace(low, high + 1e-9, _POINTS)
+        mean, with_value, with_carrier = self._along(node, points)
+        columns = self.bank.columns[list(self.parents[node])].flatten(0, 1).numpy()
+        block = WIDTH * self.parents[node].index(other) + np.arange(WIDTH)
+        basis = self.bank.basis[other].numpy()
+        covariance = torch.linalg.inv(self.fits[node].moments.information[0]).numpy()
+        means, errors = np.empty(len(effect)), np.empty(len(effect))
+        for value in range(len(effect)):
+            place = (rest + effect[value] - points[0]) / (points[1] - points[0])
+            left = np.clip(place.astype(np.int64), 0, _POINTS - 2)
+            at = place - left
+            carried = np.bincount(left, 1 - at, _POINTS) + np.bincount(left + 1, at, _POINTS)
+            share = carried / len(ranks)  # of the rows, at each point
+            slope_of_row = (1 - at) * with_value[left] + at * with_value[left + 1]
+            parts = columns @ slope_of_row / len(ranks)
+            parts[block] = basis[value] * slope_of_row.mean()
+            slope = np.concatenate([[slope_of_row.mean()], share @ with_carrier, parts])
+            means[value] = share @ mean
+            errors[value] = np.sqrt(max(slope @ covariance @ slope, 0.0))
+        return means, errors
+
+    def _along(self, node: int, points: np.ndarray) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+        """Mean count, Cov(count, v̂) and Cov(count, C) at canonical parameters: (points,), (points,), (points, q)."""
+        probability = np.exp(self._log_probability(node, points))
         levels = probability.shape[1]
-        count = torch.as_tensor(self.grids[node], dtype=torch.float64)
+        count = self.grids[node].astype(float)
         mean = probability @ count
         centred = probability * (count - mean[:, None])
-        with_value = centred @ design.value[0, :levels]  # Cov(count, v̂), (rows,)
-        with_carrier = centred @ design.carrier[0, :levels]
-        columns = design.x[0] * with_value
-        parts = columns.mean(1)
-        return mean.mean(), torch.cat([parts[:1], with_carrier.mean(0), parts[1:]])
+        value, carrier = self.bank.value[node, :levels].numpy(), self.bank.carrier[node, :levels].numpy()
+        return mean, centred @ value, centred @ carrier
+
+
+def _on_grids(
+    table: pd.DataFrame, offset: np.ndarray | None, precision: tuple[float, float]
+) -> tuple[tuple[np.ndarray, ...], Bank]:
+    """The distinct counts of every column, and the table on them."""
+    counts = table.to_numpy()
+    grids = tuple(np.unique(column) for column in counts.T)
+    ranks = np.column_stack([np.searchsorted(grid, column) for grid, column in zip(grids, counts.T, strict=True)])
+    return grids, Bank.of(ranks, offset=offset, precision=precision, names=tuple(table.columns))

@@ -116,6 +116,7 @@ class Refined:
         fits: node fits made.
         moves: one row a node, columns node, before, after, gain_nats (`disco.refine.moves`); None where no order was
             given to start from.
+        orders: where every search ended, columns start, position from 1, node; None where it was not kept.
     """
 
     order: list[str]
@@ -126,6 +127,7 @@ class Refined:
     candidates: int
     fits: int
     moves: pd.DataFrame | None = None
+    orders: pd.DataFrame | None = None
 
     def graph(self) -> nx.DiGraph:
         """The DAG, nodes in causal order, the evidence on its edges."""
@@ -217,12 +219,15 @@ def refine(
         [(one["start"], sweep, score) for one in kept.starts for sweep, score in enumerate(one["sweeps"], start=1)],
         columns=["start", "sweep", "score"],
     )
+    ends = [
+        (one["start"], position, node) for one in kept.starts for position, node in enumerate(one["order"], start=1)
+    ]
     pairs = sum(map(len, scores.candidates)) // 2
     if moved is not None:
         moved["node"] = [names[node] for node in moved["node"]]
     return Refined(
         [names[node] for node in found.order], rows[list(EDGE_COLUMNS)], history, best["start"], found.score, pairs,
-        scores.made, moved,
+        scores.made, moved, pd.DataFrame(ends, columns=["start", "position", "node"]),
     )  # fmt: skip
 
 

@@ -3,6 +3,7 @@
 refined_order.csv   position from 1, node; source first
 refined_edges.csv   parent, child and the evidence on each edge, strongest first
 refined_starts.csv  start, sweep, score
+refined_orders.csv  start, position, node: where every search ended
 refined_moves.csv   node, its place before and after, gain_nats; where there was an order before
 refined.json        what was asked for, the best start, its score; written last
 
@@ -21,6 +22,8 @@ from disco.refine import Choice, Refined, Step, refine
 from disco.runs.files import read_frame, read_json, write_frame, write_json
 from disco.runs.folder import Run
 from disco.runs.refining import Recorder, Refining, refining_status
+
+_MORE = (("moves", ("node",)), ("orders", ("start", "node")))  # frames that an older refinement lacks
 
 __all__ = ["Refining", "choice_of", "read_refined", "refine_run", "refining_status", "save"]
 
@@ -66,9 +69,10 @@ def save(folder: Path, result: Refined, choice: Choice) -> None:
     write_frame(folder / "refined_order.csv", positions)
     write_frame(folder / "refined_edges.csv", result.edges)
     write_frame(folder / "refined_starts.csv", result.starts)
-    (folder / "refined_moves.csv").unlink(missing_ok=True)
-    if result.moves is not None:
-        write_frame(folder / "refined_moves.csv", result.moves)
+    for name, frame in (("moves", result.moves), ("orders", result.orders)):
+        (folder / f"refined_{name}.csv").unlink(missing_ok=True)
+        if frame is not None:
+            write_frame(folder / f"refined_{name}.csv", frame)
     found = {"best": result.best, "score": result.score, "candidates": result.candidates, "fits": result.fits}
     write_json(folder / "refined.json", {"choice": dataclasses.asdict(choice), **found})
 
@@ -85,10 +89,13 @@ def read_refined(run: Run) -> Refined:
     order = read_frame(run.path / "refined_order.csv", ("node",)).sort_values("position")["node"].tolist()
     edges = read_frame(run.path / "refined_edges.csv", ("parent", "child"))
     starts = read_frame(run.path / "refined_starts.csv", ("start",))
-    path = run.path / "refined_moves.csv"
-    moves = read_frame(path, ("node",)) if path.exists() else None
+    more = [_read_if_there(run.path / f"refined_{name}.csv", words) for name, words in _MORE]
     numbers = (head[name] for name in ("best", "score", "candidates", "fits"))
-    return Refined(order, edges, starts, *numbers, moves)
+    return Refined(order, edges, starts, *numbers, *more)
+
+
+def _read_if_there(path: Path, words: tuple[str, ...]) -> pd.DataFrame | None:
+    return read_frame(path, words) if path.exists() else None
 
 
 def choice_of(run: Run) -> dict[str, Any]:

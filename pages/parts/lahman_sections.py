@@ -8,7 +8,7 @@ from disco.errors import InputError
 from disco.estimate import estimate
 from disco.figures import lahman as figures
 from disco.figures.words import how_many
-from pages.parts import figure, lahman_runs, machine, reordering, session
+from pages.parts import figure, lahman_refined, lahman_runs, machine, reordering, session
 from pages.parts.lahman_runs import BOUNDARIES, Study
 from pages.parts.names import code, plain
 from pages.parts.words import STAGES, STATES, duration, size
@@ -155,6 +155,7 @@ def results(study: Study) -> None:
     )
     if done:
         _reference(done)
+        lahman_refined.section(done)
 
 
 def _score_table(table: pd.DataFrame) -> None:

@@ -1,25 +1,154 @@
-"""What an edge of the refinement is worth, in numbers. A stand-in: curves and checks of the model come later."""
+"""What the fitted likelihood model of a refinement shows: an edge's effect, a node's kind of count, the model check."""
 
+import pandas as pd
+import streamlit as st
+
+from disco.errors import InputError
+from disco.figures import effects
 from disco.figures.words import number
+from disco.likelihood.check import FOLDS, SIMULATIONS, Check
 from disco.refine import Refined
 from disco.runs import Run
-from pages.parts import figure
+from pages.parts import checking, figure, refined_model, refined_words
+from pages.parts.names import code, plain, shown
 
 
 def edge_details(run: Run, refined: Refined, parent: str, child: str) -> None:
-    """The evidence on one edge."""
-    edges = refined.edges
-    row = edges[(edges["parent"] == parent) & (edges["child"] == child)].iloc[0]
-    shown, wide = figure.numbers(), figure.NUMBER
-    shown.metric("Gain, nats", number(row["gain_nats"]), width=wide)
-    shown.metric("Log likelihood, nats", number(row["log_likelihood_nats"]), width=wide)
-    shown.metric("BIC, nats", number(row["bic_nats"]), width=wide)
-    shown.metric("Direction, nats", number(row["direction_nats"]), width=wide)
+    """The response curve of one edge, and its evidence in words."""
+    row = refined_words.row_of(refined, parent, child)
+    if row is None:
+        st.info(f"The refined graph has no edge from {code(parent)} to {code(child)}.")
+        return
+    _numbers(row)
+    sentences = (
+        refined_words.direction(run, row), refined_words.repeats(run, row), refined_words.in_disco(run, parent, child)
+    )  # fmt: skip
+    st.markdown(" ".join(filter(None, sentences)))
+    try:
+        curve, observed = refined_model.curve(run, refined, parent, child)
+    except InputError as error:
+        st.error(plain(error))
+        return
+    unit = "level" if refined_model.is_level(run) else "count"
+    figure.show(effects.response(curve, observed, parent, child, unit), "refined_response")
+    st.caption(
+        "The line sets the parent to each of its counts in every row, leaves the row's other parents as they are, and "
+        "averages the child's mean. The discs are plain means of the rows with that count, so they differ from the "
+        f"line where parents go together. The band is pointwise and takes the graph as given. {refined_words.ASSUMED}"
+    )
+
+
+def _numbers(row: dict) -> None:
+    shown_, wide = figure.numbers(), figure.NUMBER
+    shown_.metric("Gain, nats", number(row["gain_nats"]), width=wide,
+                  help="Log posterior odds against the graph without this edge.")  # fmt: skip
+    turned = number(row["direction_nats"]) if row["reversible"] else "–"
+    shown_.metric("Direction, nats", turned, width=wide,
+                  help="What the graph loses when this edge alone is turned; – where that makes a cycle.")  # fmt: skip
+    share = "–" if row["bootstrap"] != row["bootstrap"] else f"{row['bootstrap']:.0%}"
+    shown_.metric("Bootstrap", share, width=wide, help="Share of tables drawn with replacement that give it.")
+    shown_.metric("p-value", refined_words.p_value(row["p_value"]), width=wide,
+                  help=f"Likelihood ratio, {number(row['log_likelihood_nats'])} nats; BIC gains "
+                  f"{number(row['bic_nats'])}. It does not know that the graph was searched for.")  # fmt: skip
 
 
 def node_details(run: Run, refined: Refined, node: str) -> None:
-    """Nothing yet."""
+    """What kind of count a node is, and its parents and children."""
+    if node not in refined.order:
+        st.info(f"The refined graph has no node {code(node)}.")
+        return
+    try:
+        kind = refined_model.kind(run, refined, node)
+    except InputError as error:
+        st.error(plain(error))
+        return
+    parents, children = refined_model.neighbours(refined, node)
+    st.markdown(f"{'Given its parents' if parents else 'It has no parents'}. {plain(kind.sentence())}")
+    if not kind.is_level and len(kind.counts) > 2:
+        figure.show(effects.kind(kind), "refined_kind")
+        st.caption(
+            "The fitted distribution at rows of middle mean, beside the shapes nearest to it, all with the same mean. "
+            "The distance is the average divergence over all rows in nats; from "
+            f"0.01 on the shape is called none of these. {refined_words.ASSUMED}"
+        )
+    left, right = st.columns(2)
+    _neighbours(left, "Parents", [(name, refined_words.row_of(refined, name, node)) for name in parents])
+    _neighbours(right, "Children", [(name, refined_words.row_of(refined, node, name)) for name in children])
+
+
+def _neighbours(place: st.delta_generator.DeltaGenerator, title: str, edges: list[tuple[str, dict]]) -> None:
+    place.markdown(f"**{title}** ({len(edges)})")
+    if not edges:
+        place.caption("None.")
+        return
+    rows = pd.DataFrame(
+        [(name, row["gain_nats"], "decided" if row["decided"] else "undecided") for name, row in edges],
+        columns=["node", "gain", "direction"],
+    )
+    place.dataframe(
+        rows, hide_index=True, height=min(38 + 35 * len(rows), 260),
+        column_config={
+            "node": st.column_config.TextColumn("Node"),
+            "gain": st.column_config.NumberColumn("Gain, nats", format="%.1f"),
+            "direction": st.column_config.TextColumn("Direction"),
+        },
+    )  # fmt: skip
 
 
 def model_check(run: Run, refined: Refined) -> None:
-    """Nothing yet."""
+    """Simulated tables beside the observed one, and graphs on held-out rows, when asked for."""
+    st.subheader("Does the model make such tables?", anchor=False)
+    job = checking.at_work(run)
+    if job and job.state == "running":
+        st.fragment(_progress, run_every=0.5)(run)
+        return
+    if job and job.state == "done":
+        _figures(job.result)
+    else:
+        st.caption(
+            f"Draws {SIMULATIONS} tables from the refined graph and sets them beside yours; then fits every graph "
+            f"{FOLDS} times without a part of the rows and lets it foretell them. It goes on when you leave the page."
+        )
+    if job and job.state == "failed":
+        st.error(plain(job.error))
+    elif job and job.state == "stopped":
+        st.caption("Cancelled; nothing was kept.")
+    if not (job and job.state == "done") and st.button("Check the model", key="refined_check",
+                                                       icon=":material/fact_check:"):  # fmt: skip
+        checking.begin(run, refined)
+        st.rerun()
+
+
+def _progress(run: Run) -> None:
+    job = checking.at_work(run)
+    if job is None or job.state != "running":
+        st.rerun()
+    bar, button = st.columns([5, 1], vertical_alignment="center")
+    bar.progress(min(job.progress, 1.0), text=checking.STAGES[job.stage])
+    button.button("Cancel", key="refined_check_cancel", on_click=job.cancel)
+
+
+def _figures(check: Check) -> None:
+    st.markdown(
+        f"Of {check.simulations} simulated tables each number has a band from the lowest to the highest. A table that "
+        f"the model made would lie outside with probability {check.chance:.0%}; yours was the one it was fitted to, so "
+        "means and shares should lie inside, and pairs outside show what the graph misses."
+    )
+    if check.note:
+        st.info(plain(check.note))
+    else:
+        figure.show(effects.held_out(check), "refined_held_out")
+        st.caption(
+            "Mean over the held-out rows, with one standard error either way. A count that the other rows lack "
+            f"({check.unseen:.2%} of all here) counts as its nearest lower one, beyond the ends as the end."
+        )
+    statistic = st.segmented_control(
+        "Statistic of the columns", list(effects.STATISTIC_WORDS), default="ratio", required=True,
+        key="refined_statistic", format_func=effects.STATISTIC_WORDS.get,
+    )  # fmt: skip
+    figure.show(effects.columns(check, statistic or "ratio"), "refined_columns")
+    nodes = check.margins["node"].drop_duplicates().tolist()
+    node = st.selectbox("Column", nodes, key="refined_margin_node", format_func=shown)
+    figure.show(effects.margin(check, node), "refined_margin")
+    figure.show(effects.pairs(check), "refined_pairs")
+    st.caption(refined_words.ASSUMED)

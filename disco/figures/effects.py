@@ -1,0 +1,238 @@
+"""What a fitted graph says, as figures: response curves, what kind of count a node is, the model check.
+
+The curves and bands are those of `disco.likelihood.model`, the shapes those of `disco.likelihood.words`, the simulated
+tables those of `disco.likelihood.check`.
+"""
+
+import numpy as np
+import pandas as pd
+import plotly.graph_objects as go
+
+from disco.figures import roles, theme
+from disco.figures.words import evenly, number
+from disco.likelihood.check import Check
+from disco.likelihood.words import Kind, Shape
+
+STATISTIC_WORDS = {"mean": "mean", "ratio": "variance / mean", "zeros": "share of zeros"}
+BAND = "rgba(43,131,186,0.22)"
+_MOST_MEANS = 25  # of the observed counts, in bins beyond
+_MOST_PAIRS = 3000
+_DASHES = ("solid", "dash", "dot")
+
+
+def binned(parent: pd.Series, child: pd.Series, most: int = _MOST_MEANS) -> pd.DataFrame:
+    """The child's observed mean at each count of a parent, in bins of about as many rows where there are many counts.
+
+    Returns:
+        Columns count (mean of the bin's), mean, rows, low and high (the bin's ends).
+    """
+    values = parent.to_numpy()
+    grid, place = np.unique(values, return_inverse=True)
+    if len(grid) > most:
+        cuts = np.unique(np.quantile(values, np.linspace(0, 1, most + 1)[1:-1]))
+        place = np.searchsorted(cuts, values, side="left")
+    frame = pd.DataFrame({"bin": place, "parent": values, "child": child.to_numpy()}).groupby("bin")
+    return pd.DataFrame(
+        {
+            "count": frame["parent"].mean(), "mean": frame["child"].mean(), "rows": frame.size(),
+            "low": frame["parent"].min(), "high": frame["parent"].max(),
+        }
+    ).reset_index(drop=True)  # fmt: skip
+
+
+def response(curve: pd.DataFrame, observed: pd.DataFrame, parent: str, child: str, unit: str = "count") -> go.Figure:
+    """How the child's mean moves with one parent, beside what the rows show.
+
+    The curve sets the parent to each of its counts in every row, leaves the row's other parents as they are, and
+    averages the child's mean over the rows; its band is pointwise, 95 %, and takes the graph as given. The discs are
+    the child's plain means over the rows that have a count, larger for more rows: where parents go together, discs
+    and curve differ, for the discs let the other parents move along.
+
+    Args:
+        curve: of `Model.curve`.
+        observed: of `binned`.
+        unit: what the numbers are: count, or level.
+    """
+    figure, x = go.Figure(), curve["count"]
+    figure.add_scatter(
+        x=[*x, *x[::-1]], y=[*curve["high"], *curve["low"][::-1]], fill="toself", fillcolor=BAND, mode="lines",
+        line={"width": 0}, name="95 % band", hoverinfo="skip",
+    )  # fmt: skip
+    size = 5 + 17 * np.sqrt(observed["rows"] / observed["rows"].max())
+    spans = [f"{a:g}" if a == b else f"{a:g} to {b:g}" for a, b in zip(observed["low"], observed["high"], strict=True)]
+    figure.add_scatter(
+        x=observed["count"], y=observed["mean"], mode="markers", name="observed mean; larger: more rows",
+        marker={"size": size, "color": roles.MUTED, "opacity": 0.55, "line": {"width": 0}},
+        customdata=list(zip(spans, observed["rows"], strict=True)),
+        hovertemplate="at %{customdata[0]}: mean %{y:.3g} of %{customdata[1]:,} rows<extra>observed</extra>",
+    )  # fmt: skip
+    figure.add_scatter(
+        x=x, y=curve["mean"], mode="lines", name="fitted", line={"color": roles.PICKED, "width": 3},
+        customdata=curve[["low", "high"]].to_numpy(),
+        hovertemplate="at %{x:g}: %{y:.3g} (%{customdata[0]:.3g} to %{customdata[1]:.3g})<extra>fitted</extra>",
+    )  # fmt: skip
+    figure.update_xaxes(title=f"{theme.label(parent)} ({unit})")
+    figure.update_yaxes(title=f"mean {unit} of {theme.label(child, 24)}")
+    return roles.titled(figure, _response_title(curve, parent, child), height=400)
+
+
+def _response_title(curve: pd.DataFrame, parent: str, child: str) -> str:
+    """From where to where, over the middle nine tenths of the rows."""
+    share = curve["rows"].cumsum() / curve["rows"].sum()
+    first, last = (curve.iloc[int(np.searchsorted(share, cut))] for cut in (0.05, 0.95))
+    return (
+        f"The mean of {theme.label(child)} goes from {number(first['mean'])} to {number(last['mean'])} "
+        f"as {theme.label(parent)} goes from {first['count']:g} to {last['count']:g}"
+    )
+
+
+def kind(kind: Kind) -> go.Figure:
+    """A node's fitted distribution at rows of middle canonical parameter, beside the nearest shapes and a Poisson.
+
+    Every shape has the fitted mean there.
+    """
+    middle = int(np.searchsorted(np.cumsum(kind.share), 0.5))
+    fitted = np.exp(kind.log_probability[middle])
+    kept = fitted > 1e-4 * fitted.max()  # the tail that no eye could see
+    kept[: int(np.argmax(kept))] = True
+    x = kind.counts[kept]
+    figure = go.Figure(
+        go.Bar(
+            x=x, y=fitted[kept], name="fitted model", marker={"color": roles.MUTED, "opacity": 0.6},
+            hovertemplate="%{x}: %{y:.3g}<extra>fitted</extra>",
+        )
+    )  # fmt: skip
+    for shape, colour, dash in zip(_drawn(kind), (roles.PICKED, roles.ACCENT, theme.GREEN), _DASHES, strict=False):
+        figure.add_scatter(
+            x=x, y=np.exp(shape.log_probability[middle][kept]), mode="lines+markers", name=shape.words(),
+            line={"color": colour, "width": 2, "dash": dash}, marker={"size": 6},
+            hovertemplate="%{x}: %{y:.3g}<extra></extra>",
+        )  # fmt: skip
+    figure.update_xaxes(title=theme.label(kind.node)).update_yaxes(title="probability", rangemode="tozero")
+    distance = number(kind.nearest.distance)
+    title = f"{theme.label(kind.node)} beside its nearest shape, {kind.nearest.words()}: {distance} nats a row apart"
+    return roles.titled(figure, title, height=380)
+
+
+def _drawn(kind: Kind) -> list[Shape]:
+    """The nearest shape, the next one of another name, and the Poisson."""
+    nearest = kind.nearest
+    others = [shape for shape in kind.shapes[1:] if shape.name not in (nearest.name, "Poisson")]
+    poisson = next(shape for shape in kind.shapes if shape.name == "Poisson" and not shape.zero_weight)
+    return list(dict.fromkeys([nearest, *others[:1], poisson]))
+
+
+def columns(check: Check, statistic: str) -> go.Figure:
+    """One statistic of every column: observed against simulated, the bar its range over the simulated tables.
+
+    Args:
+        check: a model check.
+        statistic: mean, ratio or zeros.
+    """
+    part = check.columns[check.columns["statistic"] == statistic]
+    figure = go.Figure()
+    # On a logarithmic axis a zero has no place.
+    is_log = statistic != "zeros" and bool((part[["observed", "low"]] > 0).all(axis=None))
+    values = part[["observed", "low", "high"]].to_numpy()
+    ends = [values.min(), values.max()]
+    figure.add_scatter(x=ends, y=ends, mode="lines", name="observed = simulated", hoverinfo="skip",
+                       line={"color": roles.MUTED, "dash": "dash", "width": 1.5})  # fmt: skip
+    for outside, colour, symbol, name in _LOOKS:
+        rows = part[part["outside"] == outside]
+        figure.add_scatter(
+            x=rows["middle"], y=rows["observed"], mode="markers", name=name,
+            error_x={"type": "data", "array": rows["high"] - rows["middle"], "symmetric": False, "width": 3,
+                     "arrayminus": rows["middle"] - rows["low"], "thickness": 1.5, "color": colour},
+            marker={"color": colour, "size": 8, "symbol": symbol},
+            customdata=list(zip(map(theme.label, rows["node"]), rows["low"], rows["high"], strict=True)),
+            hovertemplate="%{customdata[0]}: observed %{y:.3g}, simulated %{x:.3g} (%{customdata[1]:.3g} to "
+            "%{customdata[2]:.3g})<extra></extra>",
+        )  # fmt: skip
+    words = STATISTIC_WORDS[statistic]
+    figure.update_xaxes(title=f"{words}, simulated", type="log" if is_log else "linear")
+    figure.update_yaxes(title=f"{words}, observed", type="log" if is_log else "linear")
+    return roles.titled(figure, _outside_title(check, statistic, "columns"), height=380)
+
+
+_LOOKS = ((False, roles.PICKED, "circle", "inside the band"), (True, roles.ACCENT, "x", "outside"))
+
+
+def _outside_title(check: Check, statistic: str, noun: str) -> str:
+    found, of = check.outside(statistic)
+    what = "Correlations" if statistic == "pairs" else STATISTIC_WORDS[statistic].capitalize()
+    return f"{what}: {found:,} of {of:,} {noun} outside the band; {number(check.chance * of)} expected by chance"
+
+
+def pairs(check: Check) -> go.Figure:
+    """Spearman's correlation of every pair of columns: observed against the middle of the simulated tables.
+
+    At most some thousand pairs are drawn; those outside their band always are.
+    """
+    figure = go.Figure()
+    figure.add_scatter(x=[-1, 1], y=[-1, 1], mode="lines", name="observed = simulated", hoverinfo="skip",
+                       line={"color": roles.MUTED, "dash": "dash", "width": 1.5})  # fmt: skip
+    for outside, colour, symbol, name in _LOOKS:
+        rows = check.pairs[check.pairs["outside"] == outside]
+        if len(rows) > _MOST_PAIRS:
+            rows = rows.iloc[evenly(np.arange(len(rows)), _MOST_PAIRS)]
+        labels = [f"{theme.label(a, 24)}, {theme.label(b, 24)}"
+                  for a, b in zip(rows["first"], rows["second"], strict=True)]  # fmt: skip
+        figure.add_scatter(
+            x=rows["middle"], y=rows["observed"], mode="markers", name=name,
+            marker={"color": colour, "size": 6 if outside else 5, "symbol": symbol, "opacity": 0.75},
+            customdata=list(zip(labels, rows["low"], rows["high"], strict=True)),
+            hovertemplate="%{customdata[0]}: observed %{y:.2f}, simulated %{x:.2f} (%{customdata[1]:.2f} to "
+            "%{customdata[2]:.2f})<extra></extra>",
+        )  # fmt: skip
+    values = check.pairs[["observed", "middle"]].to_numpy()
+    low, high = min(values.min(), 0.0) - 0.05, max(values.max(), 0.0) + 0.05
+    figure.update_xaxes(title="Spearman's correlation, simulated", range=[low, high])
+    figure.update_yaxes(title="Spearman's correlation, observed", range=[low, high])
+    return roles.titled(figure, _outside_title(check, "pairs", "pairs"), height=420)
+
+
+def held_out(check: Check) -> go.Figure:
+    """What each graph gains on held-out rows over the first one, nats a row, with a standard error either way."""
+    first = check.scores["graph"].iloc[0]
+    rows = check.differences[check.differences["against"] == first]
+    figure = go.Figure(
+        go.Bar(
+            x=rows["difference"], y=[theme.label(name) for name in rows["graph"]], orientation="h", width=0.5,
+            marker={"color": roles.PICKED}, showlegend=False,
+            error_x={"type": "data", "array": rows["error"], "color": roles.ACCENT, "thickness": 2, "width": 6},
+            customdata=rows["error"],
+            hovertemplate="%{y}: %{x:.4g} ± %{customdata:.2g} nats a row<extra></extra>",
+        )
+    )  # fmt: skip
+    figure.update_xaxes(title=f"nats a row more than the {theme.label(first)} graph")
+    figure.update_yaxes(autorange="reversed")
+    last = check.differences.iloc[-1]
+    better = "better" if last["difference"] >= 0 else "worse"
+    title = (
+        f"The {theme.label(last['graph'])} graph foretells held-out rows {better} than the "
+        f"{theme.label(last['against'])} graph, by {number(abs(last['difference']))} ± {number(last['error'])} nats a "
+        "row"
+    )
+    return roles.titled(figure, title, height=170 + 50 * len(rows), legend=False)
+
+
+def margin(check: Check, node: str) -> go.Figure:
+    """Rows at each count of one column: observed bars, and the range over the simulated tables."""
+    part = check.margins[check.margins["node"] == node]
+    figure = go.Figure(
+        go.Bar(
+            x=part["count"], y=part["observed"], name="observed", marker={"color": roles.MUTED, "opacity": 0.6},
+            hovertemplate="%{x}: %{y:,} rows<extra>observed</extra>",
+        )
+    )  # fmt: skip
+    figure.add_scatter(
+        x=part["count"], y=part["middle"], mode="markers", name="simulated",
+        marker={"color": roles.PICKED, "size": 6},
+        error_y={"type": "data", "array": part["high"] - part["middle"], "symmetric": False,
+                 "arrayminus": part["middle"] - part["low"], "thickness": 1.5, "width": 3, "color": roles.PICKED},
+        hovertemplate="%{x}: %{y:,.0f} rows<extra>simulated</extra>",
+    )  # fmt: skip
+    figure.update_xaxes(title=theme.label(node)).update_yaxes(title="rows", rangemode="tozero")
+    outside = int(part["outside"].sum())
+    title = f"{theme.label(node)}: {outside} of {len(part)} counts outside the band; {number(check.chance * len(part))}"
+    return roles.titled(figure, f"{title} expected by chance", height=360)

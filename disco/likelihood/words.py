@@ -1,0 +1,320 @@
+"""What kind of count a node is, in words, from its fitted model.
+
+A *shape* is a carrier c_s up to a linear term, which the canonical parameter takes up:
+
+    Poisson             −log x!
+    negative binomial   log Γ(x + r) − log x!
+    binomial            −log x! − log (N − x)!
+    COM-Poisson         −ν log x!
+
+each also with an extra weight at zero, z · 1[x = 0] with z > 0. How far the fitted model p is from a shape is the
+average over the rows of the least Kullback–Leibler divergence
+
+    min over a of KL(p(· | pa) ‖ q),   q(x) ∝ exp(a x + c_s(x) + z 1[x = 0]) on the column's own counts,
+
+with r, N or ν and z chosen once for all rows; the minimum over a gives q the mean of p. On n rows the shape so loses
+about n times that distance in log-likelihood, so the nearest shape is the one with the least n · distance + ½ log n ·
+(numbers chosen). A COM-Poisson, which few expect, must be nearer than the others by 3 nats.
+"""
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+
+import numpy as np
+import pandas as pd
+from scipy.optimize import minimize_scalar
+from scipy.special import gammaln, log_softmax, logsumexp
+
+from disco.likelihood.model import Model
+
+POISSON, NB, BINOMIAL, COM = "Poisson", "negative binomial", "binomial", "COM-Poisson"
+NONE = 0.01  # nats a row from which on no shape is called near
+_GROUPS = 16  # of rows with like canonical parameters
+_NEAR = 3.0  # nats on all rows within which two shapes are not told apart
+_EQUAL = 0.05  # variance over mean so near to 1 counts as equal
+_CUT = 0.05  # share of a shape beyond the largest count from which on it is called cut off
+_ROUGH = 0.05  # share of the rows beside gaps from which on the gaps are spoken of
+_STEPS = 40
+_GAIN = 1e-10  # nats a row that the next Newton step must promise
+
+
+@dataclass(frozen=True, eq=False)
+class Shape:
+    """A shape laid as near as it can be to a fitted node.
+
+    Attributes:
+        name: Poisson, negative binomial, binomial or COM-Poisson.
+        parameter: r, N or ν; NaN for Poisson.
+        zero_weight: z; 0 where it has none.
+        distance: nats a row.
+        cost: n · distance + ½ log n · (numbers chosen), nats.
+        cut: the share of its mass that lies beyond the column's largest count, where it is cut off.
+        base_zeros: the share of zeros it expects without the weight at zero, at the same means.
+        log_probability: at the node's groups of rows, (groups, levels).
+    """
+
+    name: str
+    parameter: float
+    zero_weight: float
+    distance: float
+    cost: float
+    cut: float
+    base_zeros: float
+    log_probability: np.ndarray
+
+    def words(self) -> str:
+        """As a phrase: `a negative binomial of size 3.1 with extra zeros`."""
+        size = {
+            POISSON: "a Poisson",
+            NB: f"a negative binomial of size {self.parameter:.3g}",
+            BINOMIAL: f"a binomial of {self.parameter:.0f} trials",
+            COM: f"a COM-Poisson with ν = {self.parameter:.3g}",
+        }
+        extra = " with extra zeros" if self.zero_weight else ""
+        return size[self.name] + extra + (" cut off at its largest count" if self.cut > _CUT else "")
+
+
+@dataclass(frozen=True)
+class Kind:
+    """What kind of count a node is.
+
+    Attributes:
+        node: its name.
+        counts: its distinct counts, ascending, (levels,).
+        share: of the rows in each group, (groups,).
+        log_probability: the fitted one at the groups, (groups, levels).
+        shapes: nearest first.
+        ratio: conditional variance over conditional mean, both averaged over the rows.
+        zeros: the share of zeros the fitted model expects.
+        poisson_zeros: the share a Poisson of the same means expects on the same counts.
+        gaps: whole numbers between the smallest and the largest count that never occur.
+        beside: the share of rows at counts next to such a gap.
+        rows: of the table.
+        is_level: whether the numbers are levels of a quantile transform instead of counts.
+    """
+
+    node: str
+    counts: np.ndarray
+    share: np.ndarray
+    log_probability: np.ndarray
+    shapes: tuple[Shape, ...]
+    ratio: float
+    zeros: float
+    poisson_zeros: float
+    gaps: int
+    beside: float
+    rows: int
+    is_level: bool = False
+
+    @property
+    def nearest(self) -> Shape:
+        """The shape of least cost."""
+        return self.shapes[0]
+
+    @property
+    def fits(self) -> bool:
+        """Whether the nearest shape is near."""
+        return self.nearest.distance < NONE
+
+    def table(self) -> pd.DataFrame:
+        """A row a shape, nearest first: shape, parameter, zero_weight, distance, cost."""
+        names = ("name", "parameter", "zero_weight", "distance", "cost")
+        table = pd.DataFrame([[getattr(shape, name) for name in names] for shape in self.shapes], columns=list(names))
+        return table.rename(columns={"name": "shape"})
+
+    def sentence(self) -> str:
+        """All of it in a sentence or two."""
+        if len(self.counts) < 3:
+            return "Two values only: one number says all of such a distribution, and every shape fits."
+        if self.is_level:
+            return "Quantile levels, not counts: a shape of counts says nothing about them."
+        return f"{self._spread()}, {self._shape()}{self._zeros()}.{self._doubts()}"
+
+    def _spread(self) -> str:
+        times = f"variance {self.ratio:.2f} times the mean"
+        if abs(self.ratio - 1) < _EQUAL:
+            return "Neither over- nor under-dispersed (variance about the mean)"
+        return f"{'Over' if self.ratio > 1 else 'Under'}-dispersed ({times})"
+
+    def _shape(self) -> str:
+        if not self.fits:
+            return f"close to none of these shapes (the nearest is {self.nearest.words()})"
+        near = [s for s in self.shapes[1:] if s.cost - self.nearest.cost < _NEAR and s.distance < NONE]
+        also = [shape.words() for shape in near if shape.name != self.nearest.name]
+        return f"close to {self.nearest.words()}" + (f" (or as near to {also[0]})" if also else "")
+
+    def _zeros(self) -> str:
+        nearest = self.nearest
+        base = nearest.base_zeros if nearest.zero_weight else self.poisson_zeros
+        if self.counts[0] != 0 or (nearest.name == POISSON and not nearest.zero_weight) or self.zeros < 0.005:
+            return ""
+        than = "without them" if nearest.zero_weight else "a Poisson of the same means"
+        if base < self.zeros / 20:
+            return f"; {self.zeros:.0%} zeros, next to none {'' if nearest.zero_weight else 'in '}{than}"
+        change = self.zeros / base - 1
+        if change >= 1:
+            return f"; {change + 1:.1f} times as many zeros as {than}"
+        return (
+            f"; {abs(change):.0%} {'more' if change > 0 else 'fewer'} zeros than {than}" if abs(change) > 0.01 else ""
+        )
+
+    def _doubts(self) -> str:
+        if self.beside < _ROUGH:
+            return ""
+        return (
+            f" {self.gaps:,} numbers between its smallest and largest count never occur, and {self.beside:.0%} of the "
+            "rows lie beside such gaps: the model counts levels there, so a shape is only a rough guide."
+        )
+
+
+def describe(model: Model, node: str, *, is_level: bool = False) -> Kind:
+    """Compare a node's fitted conditional distribution with the shapes.
+
+    Args:
+        model: fitted on counts.
+        node: its name.
+        is_level: the model's numbers are quantile levels.
+
+    Raises:
+        InputError: there is no such node.
+    """
+    share, log_probability = model.conditionals(node, _GROUPS)
+    counts, rows = model.grids[model.names.index(node)], model.bank.rows
+    fitted = _Fitted(counts.astype(float), share, log_probability)
+    shapes = sorted(_shapes(fitted, rows), key=lambda shape: shape.cost + _NEAR * (shape.name == COM))
+    poisson = next(shape for shape in shapes if shape.name == POISSON and not shape.zero_weight)
+    p = np.exp(log_probability)
+    mean = p @ counts
+    variance = p @ counts.astype(float) ** 2 - mean**2
+    wide = np.diff(counts) > 1
+    is_beside = np.append(wide, False) | np.insert(wide, 0, False)
+    return Kind(
+        node, counts, share, log_probability, tuple(shapes),
+        ratio=float(share @ variance / (share @ mean)),
+        zeros=fitted.zeros, poisson_zeros=poisson.base_zeros,
+        gaps=int(counts[-1] - counts[0] + 1 - len(counts)),
+        beside=float(share @ p[:, is_beside].sum(1)), rows=rows, is_level=is_level,
+    )  # fmt: skip
+
+
+@dataclass(frozen=True)
+class _Fitted:
+    """The model's side: counts (levels,), share (groups,), log p (groups, levels)."""
+
+    counts: np.ndarray
+    share: np.ndarray
+    log_probability: np.ndarray
+
+    @property
+    def zeros(self) -> float:
+        return float(self.share @ np.exp(self.log_probability[:, 0])) if self.counts[0] == 0 else 0.0
+
+
+def _carrier(name: str, parameter: float, counts: np.ndarray) -> np.ndarray:
+    """c_s at counts; −∞ beyond a binomial's trials."""
+    poisson = -gammaln(counts + 1)
+    if name == NB:
+        return gammaln(counts + parameter) + poisson
+    if name == BINOMIAL:
+        return np.where(counts > parameter, -np.inf, poisson - gammaln(np.maximum(parameter - counts, 0) + 1))
+    return parameter * poisson if name == COM else poisson
+
+
+def _bounds(name: str, top: float) -> tuple[float, float] | None:
+    """Where to look for the logarithm of a parameter; of N + 1 less the largest count for a binomial."""
+    binomial = (0.0, np.log(20 * top + 1))
+    return {NB: (np.log(0.05), np.log(200.0)), BINOMIAL: binomial, COM: (np.log(0.1), np.log(10.0))}.get(name)
+
+
+def _shapes(fitted: _Fitted, rows: int) -> Iterator[Shape]:
+    has_zero = fitted.counts[0] == 0 and len(fitted.counts) > 2
+    for name in (POISSON, NB, BINOMIAL, COM):
+        bounds = _bounds(name, fitted.counts[-1])
+        for weighted in (False, True)[: 1 + has_zero]:
+            parameter = np.nan if bounds is None else _best(fitted, name, bounds, weighted)
+            carrier = _carrier(name, parameter, fitted.counts)
+            q, slope, weight, distance = _project(fitted, carrier, weighted)
+            if weighted and weight <= 0:
+                continue
+            plain = _project(fitted, carrier, False)[0] if weighted else q
+            base = float(fitted.share @ np.exp(plain[:, 0])) if fitted.counts[0] == 0 else 0.0
+            cut = _cut(fitted, q, slope, name, parameter)
+            chosen = (bounds is not None) + weighted
+            yield Shape(name, parameter, weight, distance, rows * distance + chosen * np.log(rows) / 2, cut, base, q)
+
+
+def _cut(fitted: _Fitted, q: np.ndarray, slope: np.ndarray, name: str, parameter: float) -> float:
+    """The share of a shape's mass beyond the largest count, up to about three times as far."""
+    top = fitted.counts[-1]
+    outside = top + np.arange(1.0, min(2 * top + 20, 4000))
+    at_top = _carrier(name, parameter, fitted.counts[-1:])
+    log_ratio = slope[:, None] * (outside - top) + _carrier(name, parameter, outside) - at_top
+    mass = np.exp(np.minimum(logsumexp(log_ratio, axis=1) + q[:, -1], 700.0))  # in units of the mass inside
+    return float(fitted.share @ (mass / (1 + mass)))
+
+
+def _best(fitted: _Fitted, name: str, bounds: tuple[float, float], weighted: bool) -> float:
+    """The parameter at which the shape is nearest; a whole number for a binomial."""
+
+    def value(at: float) -> float:
+        return fitted.counts[-1] - 1 + np.exp(at) if name == BINOMIAL else float(np.exp(at))
+
+    def distance(at: float) -> float:
+        return _project(fitted, _carrier(name, value(at), fitted.counts), weighted)[3]
+
+    found = minimize_scalar(distance, bounds=bounds, method="bounded", options={"xatol": 0.01})
+    return float(np.round(value(found.x))) if name == BINOMIAL else value(found.x)
+
+
+def _project(fitted: _Fitted, carrier: np.ndarray, weighted: bool) -> tuple[np.ndarray, np.ndarray, float, float]:
+    """The shape nearest to the fitted model: log q, (groups, levels), a, (groups,), the weight at zero, the distance.
+
+    Newton's method on the convex sum over the groups, in a of every group and z together.
+    """
+    p, share = np.exp(fitted.log_probability), fitted.share
+    unit = max(np.sqrt((share @ p) @ fitted.counts**2 - ((share @ p) @ fitted.counts) ** 2), 1e-9)
+    x = fitted.counts / unit
+    mean = p @ x
+    centred = x - mean[:, None]
+    start = fitted.log_probability - carrier
+    a = (p * centred * start).sum(1) / (p * centred**2).sum(1)  # exact where the shape is
+    z, zero = 0.0, np.where(fitted.counts == 0, 1.0, 0.0)
+
+    def evaluate(a: np.ndarray, z: float) -> tuple[np.ndarray, float]:
+        q = log_softmax(a[:, None] * x + carrier + z * zero, axis=1)
+        return q, float(share @ (p * (fitted.log_probability - q)).sum(1))
+
+    q, distance = evaluate(a, z)
+    for _ in range(_STEPS):
+        step_a, step_z, promise = _newton(np.exp(q), p, x, share, zero, weighted)
+        if promise < _GAIN:
+            break
+        size = 1.0
+        while size > 1e-4:
+            ahead, new = evaluate(a + size * step_a, z + size * step_z)
+            if new < distance:
+                break
+            size /= 2
+        else:
+            break
+        a, z, q, distance = a + size * step_a, z + size * step_z, ahead, new
+    return q, a / unit, z, max(distance, 0.0)
+
+
+def _newton(
+    q: np.ndarray, p: np.ndarray, x: np.ndarray, share: np.ndarray, zero: np.ndarray, weighted: bool
+) -> tuple[np.ndarray, float, float]:
+    """The step in a and z, and the fall in distance that it promises."""
+    mean = q @ x
+    centred = x - mean[:, None]
+    variance = np.maximum((q * centred**2).sum(1), 1e-12)
+    slope = p @ x - mean
+    if not weighted:
+        return slope / variance, 0.0, float(share @ (slope**2 / variance)) / 2
+    shift = (q * centred) @ zero
+    slope_z = (p - q) @ zero
+    own = q @ zero * (1 - q @ zero)
+    pull = float(share @ (slope_z - shift / variance * slope))
+    step_z = pull / max(float(share @ (own - shift**2 / variance)), 1e-12)
+    step_a = (slope - shift * step_z) / variance
+    return step_a, step_z, float(share @ (slope * step_a + slope_z * step_z)) / 2

@@ -1,0 +1,157 @@
+"""Lahman: each fit refined by the likelihood, both graphs against the references, and where the searches ended.
+
+On these counts searches of nearly equal score end at quite different orders, so the section shows them all.
+"""
+
+import pandas as pd
+import streamlit as st
+
+from disco import jobs, lahman, runs
+from disco.errors import InputError
+from disco.figures import lahman as figures
+from disco.metrics import a_top
+from disco.refine import Choice, Refined
+from disco.runs.refined import read_refined, refining_status
+from pages.parts import figure
+from pages.parts.names import code, plain
+from pages.parts.refined_words import ASSUMED
+
+CHOICE = Choice(starts=6, restarts=6, bootstrap=10)
+NEAR = 12.0  # nats; a trial found orders of R7 agreement .43 and .86 within so many of each other
+_ACTIVE = ("queued", "running")
+
+
+def section(done: dict[int, runs.Run]) -> None:
+    """The refinement of every finished fit: start, progress, results.
+
+    Args:
+        done: the finished run of each seed.
+    """
+    st.subheader("Refined by the likelihood", anchor=False)
+    st.caption(
+        "Beyond the paper: a search over orders by the likelihood of the paper's own class, from DISCO's order, sorted "
+        "and random ones. DISCO's result stays as it is. Batting counts lie outside that class, for many follow from "
+        "each other by accounting, so a higher likelihood is no better cause."
+    )
+    busy = _busy(done)
+    st.fragment(_states, run_every=1.0 if busy else None)(done, busy)
+    missing = [run for run in done.values() if refining_status(run).state == "none"]
+    if missing and st.button(
+        f"Refine {len(missing)} of {len(done)} fits", key="lahman_refine", icon=":material/tune:",
+        help=f"{CHOICE.starts} starts, {CHOICE.restarts} restarts and {CHOICE.bootstrap} tables drawn with "
+        "replacement each: some minutes a fit. They wait for each other and go on when you leave the page.",
+    ):  # fmt: skip
+        for run in missing:
+            _guarded(jobs.start_refinement, run, CHOICE)
+        st.rerun()
+    found = _found(done)
+    if found:
+        _agreement(done, found)
+        _ends(found)
+
+
+def _busy(done: dict[int, runs.Run]) -> int:
+    return sum(refining_status(run).state in _ACTIVE for run in done.values())
+
+
+def _states(done: dict[int, runs.Run], was_busy: int) -> None:
+    for seed, run in done.items():
+        _state(seed, run)
+    if _busy(done) < was_busy:
+        st.rerun()  # one has ended: its graph can be shown
+
+
+def _state(seed: int, run: runs.Run) -> None:
+    """A line for a refinement that has been asked for and is not there yet."""
+    status = refining_status(run)
+    if status.state in ("none", "done"):
+        return
+    left, middle, right = st.columns([1, 5, 2], vertical_alignment="center")
+    left.markdown(f"**Seed {seed}**")
+    if status.state in _ACTIVE:
+        words = status.message or ("Waits for its turn" if status.state == "queued" else "Starting")
+        middle.progress(min(max(status.progress, 0.0), 1.0), text=plain(words))
+        right.button(
+            "Cancel", key=f"lahman_refine_cancel_{seed}", on_click=_guarded, args=(jobs.cancel_refinement, run)
+        )
+        return
+    middle.caption(f"{code(run.name)}: the refinement was {status.state}. {plain(status.error or '')}")
+    if right.button("Go on", key=f"lahman_refine_again_{seed}", help="From the searches that were finished."):
+        _guarded(jobs.start_refinement, run, CHOICE)
+        st.rerun()
+
+
+def _guarded(action, run: runs.Run, *more: object) -> None:  # noqa: ANN001
+    try:
+        action(run, *more)
+    except InputError as error:
+        st.toast(plain(error))
+
+
+def _found(done: dict[int, runs.Run]) -> dict[int, Refined]:
+    """The refinements that are there."""
+    found = {}
+    for seed, run in done.items():
+        try:
+            found[seed] = read_refined(run)
+        except (InputError, OSError, ValueError):
+            continue
+    return found
+
+
+def _agreement(done: dict[int, runs.Run], found: dict[int, Refined]) -> None:
+    """Both orders of every seed against the references, and the directions that stay open."""
+    rows = []
+    for seed, refined in found.items():
+        run = done[seed]
+        for name, order in (("DISCO", run.order()), ("refined", refined.order)):
+            scores = a_top(order, lahman.R7), a_top(order, lahman.R17)
+            open_ = [_open(refined, reference) if name == "refined" else "–" for reference in (lahman.R7, lahman.R17)]
+            rows.append((seed, name, *scores, *open_))
+    st.dataframe(
+        pd.DataFrame(rows, columns=["seed", "graph", "r7", "r17", "open7", "open17"]), hide_index=True,
+        column_config={
+            "seed": "Seed", "graph": "Order",
+            "r7": st.column_config.NumberColumn("R7", format="%.3f"),
+            "r17": st.column_config.NumberColumn("R17", format="%.3f"),
+            "open7": st.column_config.TextColumn("R7 open", help=_OPEN_HELP),
+            "open17": st.column_config.TextColumn("R17 open", help=_OPEN_HELP),
+        },
+    )  # fmt: skip
+
+
+_OPEN_HELP = (
+    "Of the reference's pairs that are joined in the refined graph, those whose direction the evidence leaves open: "
+    "turning it costs too little, or another search that ended nearly as high has it the other way round."
+)
+
+
+def _open(refined: Refined, reference: tuple[tuple[str, str], ...]) -> str:
+    joined, undecided = lahman.undecided(refined.edges, reference)
+    return f"{undecided} of {joined}"
+
+
+def _ends(found: dict[int, Refined]) -> None:
+    """Where the searches of one seed's refinement ended."""
+    seeds = [seed for seed, refined in found.items() if refined.orders is not None]
+    if not seeds:
+        st.caption("These refinements come from an older version, which did not keep where each search ended.")
+        return
+    seed = st.segmented_control(
+        "Searches of seed", seeds, default=seeds[0], required=True, key="lahman_ends_seed"
+    )  # fmt: skip
+    refined = found[seed if seed in seeds else seeds[0]]
+    table = lahman.ends(refined.starts, refined.orders)
+    st.markdown(
+        f"Ends within {NEAR:g} nats of each other are too close to choose by: read them together, not the best alone."
+    )
+    figure.show(figures.ends(table, NEAR), "lahman_ends")
+    st.dataframe(
+        table, hide_index=True, height=min(38 + 35 * len(table), 380),
+        column_config={
+            "start": "Search from", "below": st.column_config.NumberColumn("Nats below", format="%.1f"),
+            "r7": st.column_config.NumberColumn("R7", format="%.3f"),
+            "r17": st.column_config.NumberColumn("R17", format="%.3f"),
+        },
+    )  # fmt: skip
+    st.caption(ASSUMED)

@@ -1,0 +1,77 @@
+"""The evidence on an edge of a refinement in sentences."""
+
+import math
+from typing import Any
+
+from disco.figures.words import number
+from disco.refine import Refined
+from disco.refine.evidence import BOUND
+from disco.runs import Run
+from disco.runs.refined import choice_of
+from pages.parts import results
+from pages.parts.names import code
+
+ASSUMED = (
+    "Assumed: no hidden common causes, effects of parents that add up on the canonical scale, and one carrier a node. "
+    "Only as far as these hold, and the graph is right, does this speak of causes; a high likelihood is no proof."
+)
+
+
+def row_of(refined: Refined, parent: str, child: str) -> dict[str, Any] | None:
+    """The evidence on an edge; None where the refinement has no such edge."""
+    edges = refined.edges
+    rows = edges[(edges["parent"] == parent) & (edges["child"] == child)]
+    return None if rows.empty else rows.iloc[0].to_dict()
+
+
+def p_value(value: float) -> str:
+    """A p-value that may have run out of digits."""
+    return "below 1e-300" if value < 1e-300 else number(value)
+
+
+def direction(run: Run, row: dict[str, Any]) -> str:
+    """Whether the direction is decided, and why."""
+    bound = float(choice_of(run).get("bound", BOUND))
+    if not row["reversible"]:
+        if row["decided"]:
+            return "It cannot be turned alone without making a cycle: its direction rests on other edges."
+        return "**Undecided:** another search that ended nearly as high has it the other way round."
+    nats = float(row["direction_nats"])
+    if row["decided"]:
+        return f"Turned round, the graph loses {number(nats)} nats, more than the {bound:g} that decide a direction."
+    if nats >= bound:
+        return (
+            f"**Undecided:** turned alone it loses {number(nats)} nats, but another search that ended nearly as high "
+            "has it the other way round."
+        )
+    loses = f"loses only {number(nats)} nats" if nats >= 0 else f"even gains {number(-nats)} nats"
+    return f"**Undecided:** turned round, the graph {loses}, less than the {bound:g} that decide."
+
+
+def repeats(run: Run, row: dict[str, Any]) -> str:
+    """In how many fits on other rows the edge came back; empty where none was asked for."""
+    asked, parts = choice_of(run), []
+    for name, words in (("bootstrap", "tables drawn with replacement"), ("folds", "fits without a part of the rows")):
+        if not math.isnan(float(row[name])) and (count := int(asked.get(name, 0))):
+            parts.append(f"{round(row[name] * count)} of {count} {words}")
+    return f"It came back, in this direction, in {' and in '.join(parts)}." if parts else ""
+
+
+def in_disco(run: Run, parent: str, child: str) -> str:
+    """What the run's own result says of the two nodes; empty where the run has no fit."""
+    if not (run.path / "edges.csv").exists():
+        return ""
+    result = results.of(run, run.own_variant)
+    tau_z, pi_min = result.thresholds
+    found = result.candidates(tau_z)
+    for first, second, words in ((parent, child, "has this edge"), (child, parent, "has it the other way round")):
+        rows = found[(found["parent"] == first) & (found["child"] == second)]
+        if rows.empty:
+            continue
+        row = rows.iloc[0]
+        folds = f"above τ_Z in {round(row['frequency'] * result.folds)} of {result.folds} folds"
+        scores = f"OCS {number(row['ocs'])}, {folds}"
+        if row["frequency"] >= pi_min - 1e-9:
+            return f"DISCO's result {words}: {scores}."
+        return f"DISCO's order has {code(first)} before {code(second)}, but no edge between them: {scores}."
+    return ""

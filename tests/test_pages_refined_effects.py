@@ -1,0 +1,225 @@
+"""The parts of the Refine page that show the fitted model, each on a page of its own."""
+
+import time
+
+import numpy as np
+import pandas as pd
+import pytest
+from app_world import texts
+from made_up import HOSTILE, finished_run
+from streamlit.testing.v1 import AppTest
+
+from disco import runs
+from disco.refine import Choice, Refined
+from disco.refine.refinement import EDGE_COLUMNS
+from disco.runs import refined as stored
+from disco.settings import Settings
+
+NAMES = ("a", HOSTILE[1], HOSTILE[2], "d")
+
+
+def table(rows=400):
+    random = np.random.default_rng(0)
+    a = random.poisson(2.0, rows)
+    b = random.poisson(0.4 + 0.9 * a)
+    c = random.negative_binomial(2, 2 / (2.4 + 0.5 * b))
+    return pd.DataFrame(dict(zip(NAMES, (a, b, c, random.integers(0, 2, rows)), strict=True)))
+
+
+def refined_run(settings=None, fitted=False, frame=None) -> runs.Run:
+    """A run with a refinement written by hand: a → b → c, the second edge of open direction."""
+    if fitted:
+        run = finished_run(list(NAMES), truth=None)
+        frame = run.table()
+    else:
+        frame = table() if frame is None else frame
+        run = runs.create_run(frame, settings or Settings.of("preview"), name="counts only")
+    edges = pd.DataFrame(
+        [
+            (NAMES[0], NAMES[1], 120.0, 130.0, 110.0, 30.0, True, True, 1e-50, 1.0, 0.9),
+            (NAMES[1], NAMES[2], 20.0, 24.0, 9.0, 1.5, True, False, 0.0, 2 / 3, np.nan),
+            (NAMES[0], NAMES[2], 6.0, 9.0, 2.0, np.nan, False, True, 1e-3, 1.0, 0.5),
+        ],
+        columns=list(EDGE_COLUMNS),
+    )
+    starts = pd.DataFrame([("by mean", 1, -10.0)], columns=["start", "sweep", "score"])
+    stored.save(run.path, Refined(list(NAMES), edges, starts, "by mean", -10.0, 3, 7), Choice(bootstrap=10, folds=3))
+    return run
+
+
+def part(function: str, run: runs.Run, *arguments: str) -> AppTest:
+    """One part on a page of its own."""
+
+    def page(function, path, arguments):  # noqa: ANN001, ANN202
+        from pathlib import Path
+
+        from disco.runs import Run
+        from disco.runs.refined import read_refined
+        from pages.parts import refined_effects
+
+        run = Run(Path(path))
+        getattr(refined_effects, function)(run, read_refined(run), *arguments)
+
+    app = AppTest.from_function(page, args=(function, str(run.path), arguments), default_timeout=60).run()
+    assert not app.exception, app.exception
+    return app
+
+
+def figures(app: AppTest) -> int:
+    return len(app.get("plotly_chart"))
+
+
+def test_an_edge_has_its_curve_and_evidence():
+    app = part("edge_details", refined_run(), NAMES[0], NAMES[1])
+    said = texts(app)
+    assert "loses 30.0 nats" in said and "9 of 10 tables" in said and "3 of 3 fits" in said
+    assert "DISCO" not in said and "no hidden common causes" in said
+    assert [metric.value for metric in app.metric] == ["120", "30.0", "90%", "1.00e-50"]
+    assert figures(app) == 1
+
+
+def test_an_open_direction_is_called_so():
+    said = texts(part("edge_details", refined_run(), NAMES[1], NAMES[2]))
+    assert "Undecided" in said and "loses only 1.50 nats" in said and "2 of 3 fits" in said and "tables" not in said
+    app = part("edge_details", refined_run(), NAMES[0], NAMES[2])
+    assert "cannot be turned alone" in texts(app) and app.metric[1].value == "–"
+
+
+def test_directions_open_for_another_search():
+    from pages.parts import refined_words
+
+    run, turned = refined_run(), {"reversible": True, "direction_nats": 9.0, "decided": False}
+    assert "another search" in refined_words.direction(run, turned)
+    assert "another search" in refined_words.direction(run, {**turned, "reversible": False})
+    assert "even gains 2.00 nats" in refined_words.direction(run, {**turned, "direction_nats": -2.0})
+
+
+def test_the_fit_of_the_run_is_quoted_where_there_is_one():
+    run = refined_run(fitted=True)
+    assert "DISCO's result has this edge: OCS" in texts(part("edge_details", run, NAMES[0], NAMES[1]))
+    assert "but no edge between them" in texts(part("edge_details", run, NAMES[1], NAMES[2]))
+
+
+def test_an_edge_or_node_that_is_not_there():
+    run = refined_run()
+    assert "no edge" in texts(part("edge_details", run, NAMES[1], NAMES[0]))
+    assert "no node" in texts(part("node_details", run, "q"))
+
+
+def test_a_node_in_words_with_its_neighbours():
+    run = refined_run()
+    app = part("node_details", run, NAMES[2])
+    assert "Over\\-dispersed" in texts(app) and "Given its parents" in texts(app)
+    assert app.dataframe[0].value["node"].tolist() == [NAMES[0], NAMES[1]]
+    assert app.dataframe[0].value["direction"].tolist() == ["decided", "undecided"]
+    assert figures(app) == 1
+    two = part("node_details", run, "d")
+    assert "Two values only" in texts(two) and figures(two) == 0 and "no parents" in texts(two)
+
+
+def test_hostile_names_stay_text():
+    run = refined_run()
+    for function, names in (("edge_details", (NAMES[1], NAMES[2])), ("node_details", (NAMES[1],))):
+        app = part(function, run, *names)
+        for text in [element.value for kind in (app.markdown, app.caption) for element in kind]:
+            assert "<script>" not in text.replace(f"`{NAMES[1]}`", "")
+
+
+def test_levels_are_called_levels():
+    frame = table().iloc[:, :3]
+    run = refined_run(Settings.of("preview", transform="quantile", levels=4), frame=frame)
+    assert figures(part("edge_details", run, NAMES[0], NAMES[1])) == 1
+    app = part("node_details", run, NAMES[1])
+    assert "not counts" in texts(app) and figures(app) == 0
+
+
+def test_only_the_node_is_fitted_and_only_once(monkeypatch):
+    from pages.parts import refined_model
+
+    asked = []
+    original = refined_model.Model.of
+
+    def counted(part, parents, **more):  # noqa: ANN001, ANN202
+        asked.append(list(part.columns))
+        return original(part, parents, **more)
+
+    monkeypatch.setattr(refined_model.Model, "of", counted)
+    run = refined_run()
+    part("edge_details", run, NAMES[0], NAMES[1])
+    part("edge_details", run, NAMES[0], NAMES[1])
+    part("node_details", run, NAMES[1])
+    assert asked == [[NAMES[1], NAMES[0]]]
+    time.sleep(0.01)
+    stored.save(run.path, stored.read_refined(run), Choice(bootstrap=10))  # refined anew
+    part("edge_details", run, NAMES[0], NAMES[1])
+    assert len(asked) == 2
+
+
+@pytest.fixture
+def quick(monkeypatch):
+    """A check of few tables."""
+    from disco.likelihood.check import check
+    from pages.parts import checking
+
+    monkeypatch.setattr(checking, "check", lambda *given, **more: check(*given, simulations=3, folds=2, **more))
+
+
+def ended(run: runs.Run):
+    from pages.parts import checking
+
+    for _ in range(300):
+        job = checking.at_work(run)
+        if job.state != "running":
+            return job
+        time.sleep(0.05)
+    raise AssertionError("the check did not end")
+
+
+def test_the_check_runs_apart_and_is_found_again(quick):
+    run = refined_run(fitted=True)
+    app = part("model_check", run)
+    assert figures(app) == 0
+    app.button(key="refined_check").click().run()
+    job = ended(run)
+    assert job.state == "done", job.error
+    again = part("model_check", run)
+    assert figures(again) == 4 and not [button for button in again.button if button.key == "refined_check"]
+    assert job.result.scores["graph"].tolist() == ["empty", "DISCO", "refined"]
+    again.segmented_control(key="refined_statistic").set_value("zeros").run()
+    again.selectbox(key="refined_margin_node").set_value(NAMES[1]).run()
+    assert not again.exception
+
+
+def test_without_a_fit_its_graph_is_left_out(quick):
+    from pages.parts import checking
+
+    run = refined_run()
+    checking.begin(run, stored.read_refined(run))
+    assert ended(run).result.scores["graph"].tolist() == ["empty", "refined"]
+
+
+def test_a_check_can_be_cancelled(monkeypatch):
+    from pages.parts import checking
+
+    run = refined_run()
+    job = checking.Checking()
+    job.cancel()
+    job.work(table(), {"refined": {}})
+    assert job.state == "stopped" and job.result is None
+    checking._all()[str(run.path), checking.refined_model.stamp(run)] = job
+    assert "Cancelled" in texts(part("model_check", run))
+
+
+def test_an_error_is_a_sentence():
+    from pages.parts import checking
+
+    job = checking.Checking()
+    job.work(table(), {"refined": {"q": ["a"]}})
+    assert job.state == "failed" and '"q"' in job.error
+    job = checking.Checking()
+    job.work(None, {"refined": {}})
+    assert job.state == "failed" and job.error.startswith("The model could not be checked")
+    run = refined_run()
+    checking._all()[str(run.path), checking.refined_model.stamp(run)] = job
+    app = part("model_check", run)
+    assert "could not be checked" in texts(app) and app.button(key="refined_check")
