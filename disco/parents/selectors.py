@@ -88,9 +88,9 @@ def check(selector: str, table: pd.DataFrame, settings: Settings) -> None:
     """
     from disco.parents import cam, pcm
 
+    rows = rows_of(selector, table, settings)
     if selector == "ocs":
         return
-    rows = rows_of(selector, table, settings)
     distinct = rows.nunique().sort_values(ascending=False, kind="stable")
     if selector == "evidence" and distinct.iloc[-1] < 2:
         raise InputError(

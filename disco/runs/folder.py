@@ -191,8 +191,8 @@ class Run:
     def edges(
         self, tau_z: float | None = None, pi_min: float | None = None, variant: str | None = None
     ) -> pd.DataFrame:
-        """parent, child, ocs, z, frequency: the fit's edges, with score and p_value by another selector than ocs; or the
-        OCS's edges at some thresholds. The edges of a variant recovered later are the OCS's.
+        """parent, child, ocs, z, frequency: the fit's edges, with score and p_value by another selector than ocs; or
+        the OCS's edges at some thresholds. The edges of a variant recovered later are the OCS's.
         """
         if tau_z is None and pi_min is None:
             return results.stored_edges(self.result_path(variant))
@@ -287,11 +287,16 @@ def create_run(
     Without `folder` it lies in the folder of runs; else there, with a link in the folder of runs.
 
     Raises:
-        InputError: the table is not of counts, or the folder holds something already.
+        InputError: the table is not of counts, its rows are too few for the settings, or the folder holds something
+            already.
     """
     from disco.counts import as_counts
 
     counts = as_counts(table, settings.folds)
+    if settings.selector != "ocs" or settings.disjoint_rows:
+        from disco.parents import selectors
+
+        selectors.check(settings.selector, counts, settings)
     path = _new_folder(name) if folder is None else _empty_folder(Path(folder))
     buffer = io.BytesIO()
     counts.to_parquet(buffer, index=False)
