@@ -82,6 +82,9 @@ def agreement(
     if truth is not None:
         true_dots(fig, truth, place, words, 0.8 * size)
     matrix_axes(fig, words)
+    # Marks alone would order the axes by their first appearance.
+    for axis in (fig.update_xaxes, fig.update_yaxes):
+        axis(categoryorder="array", categoryarray=words, showgrid=True)
     counts = compared["selected_by"].value_counts()
     union = sum(int(counts.get(which, 0)) for which in AGREEMENT[:3])
     title = (

@@ -63,7 +63,7 @@ def edges(
     _check_names(table, order)
     values = np.stack([_numbers(table, name) for name in order], axis=1)
     sizes = np.clip([len(np.unique(value)) - 1 for value in values.T], 0, columns)
-    _check_rows(len(values), sizes, order)
+    check_rows(len(values), sizes, order)
     columns = max(sizes.max(), 1)
     smooths = np.hstack([_smooth(value, columns) for value in values.T])
     factor, own = _factor(smooths.T @ smooths)
@@ -191,7 +191,7 @@ def _check_names(table: pd.DataFrame, order: Sequence[str]) -> None:
         raise InputError("The table has no columns: give it one for each node.")
 
 
-def _check_rows(rows: int, sizes: np.ndarray, order: Sequence[str]) -> None:
+def check_rows(rows: int, sizes: np.ndarray, order: Sequence[str]) -> None:
     """Refuse smooths of so many columns, (nodes,), that the last node's regression leaves no row for its error."""
     needed, others = int(sizes[:-1].sum()) + 2, len(sizes) - 1
     if rows < needed:

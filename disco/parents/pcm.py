@@ -72,7 +72,7 @@ def edges(
     _check_names(table, order)
     values = np.stack([_numbers(table, name) for name in order], axis=1)
     sizes = np.clip([len(np.unique(value)) - 1 for value in values.T], 0, columns)
-    _check_rows(len(values), sizes, order)
+    check_rows(len(values), sizes, order)
     rng = np.random.default_rng(seed)
     fit, test = np.split(values[rng.permutation(len(values))], [len(values) // 2])
     score = _scores(fit, test, int(max(sizes.max(), 1)), trees, rng, goes_on)
@@ -204,7 +204,7 @@ def _raise(squares: np.ndarray, variances: np.ndarray) -> float:
     return brentq(excess, 0.0, 2.0 * squares.mean()) if excess(0.0) > 0 else 0.0
 
 
-def _check_rows(rows: int, sizes: np.ndarray, order: Sequence[str]) -> None:
+def check_rows(rows: int, sizes: np.ndarray, order: Sequence[str]) -> None:
     """Refuse smooths of so many columns, (nodes,), that the last node's regression on a half leaves no row over."""
     needed, others, half = int(sizes[:-1].sum()) + 2, len(sizes) - 1, rows // 2
     if half < needed:

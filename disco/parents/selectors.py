@@ -6,6 +6,8 @@ every candidate edge a score: F, T, and nats.
 """
 
 from collections.abc import Callable
+from importlib import import_module
+from types import ModuleType
 from typing import NamedTuple
 
 import numpy as np
@@ -64,14 +66,17 @@ def candidates(
         InputError: the rows are too few, or a column is constant among them and the evidence is asked for.
         FitStopped: `goes_on` asked for it.
     """
-    from disco.parents import cam, evidence, pcm
-
-    rows = rows_of(selector, table, settings)
+    engine, rows = _engine(selector), rows_of(selector, table, settings)
     if selector == "cam":
-        return cam.edges(rows, order, cutoff=CUTS["cam"], goes_on=goes_on)
+        return engine.edges(rows, order, cutoff=CUTS["cam"], goes_on=goes_on)
     if selector == "pcm":
-        return pcm.edges(rows, order, alpha=CUTS["pcm"], seed=settings.seed, goes_on=goes_on)
-    return evidence.edges(rows, order, device=device, goes_on=goes_on)
+        return engine.edges(rows, order, alpha=CUTS["pcm"], seed=settings.seed, goes_on=goes_on)
+    return engine.edges(rows, order, device=device, goes_on=goes_on)
+
+
+def _engine(selector: str) -> ModuleType:
+    """Its module, imported when it is needed: two of the three are slow to import."""
+    return import_module(f"disco.parents.{selector}")
 
 
 def rows_of(selector: str, table: pd.DataFrame, settings: Settings) -> pd.DataFrame:
@@ -86,8 +91,6 @@ def check(selector: str, table: pd.DataFrame, settings: Settings) -> None:
     Raises:
         InputError: as `candidates`.
     """
-    from disco.parents import cam, pcm
-
     rows = rows_of(selector, table, settings)
     if selector == "ocs":
         return
@@ -100,7 +103,7 @@ def check(selector: str, table: pd.DataFrame, settings: Settings) -> None:
     if selector != "evidence":
         # The node of the fewest values last leaves the most columns before it.
         columns = np.clip(distinct.to_numpy() - 1, 0, 3)
-        (cam if selector == "cam" else pcm)._check_rows(len(rows), columns, list(distinct.index))
+        _engine(selector).check_rows(len(rows), columns, list(distinct.index))
 
 
 def kept(found: pd.DataFrame, selector: str, cut: float | None = None) -> pd.DataFrame:

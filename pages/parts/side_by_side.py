@@ -24,7 +24,9 @@ def section(result: Result, known: Known | None, shown: str) -> None:
     found = [selectors.kept(result, selector) for selector in pair]
     if any(one is None for one in found):
         for selector, one in zip(pair, found, strict=True):
-            if one is None:
+            if one is None and selector == shown:
+                st.caption(f"{WORDS[selector].name} can be computed above.")
+            elif one is None:
                 st.markdown(f"{WORDS[selector].name} has not been computed along this order yet.")
                 selecting.offer(result, selector, "beside")
         return
