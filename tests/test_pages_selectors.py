@@ -195,4 +195,11 @@ def test_graph_shows_the_selector_that_the_run_was_fitted_with():
     app = opened(run, page)
     app.segmented_control(key=f"variant_{run.id}").set_value("constant-clipped").run()
     assert not app.exception and app.slider and "CAM was not computed along this order" in texts(app)
-    assert opened(finished_run(5), page).slider  # a run of the OCS has its thresholds
+
+
+def test_graph_says_that_it_shows_the_ocs_where_parents_shows_another(run):
+    app = opened(run, "pages/views/graph.py")
+    assert app.slider and "as this run was fitted" not in texts(app)
+    app.switch_page(PAGE)
+    shown(app.run(), run, "cam").switch_page("pages/views/graph.py")
+    assert "Shown: the edges by OCS, as this run was fitted." in texts(app.run()) and app.slider

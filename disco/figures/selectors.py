@@ -14,8 +14,8 @@ from disco.parents.selectors import AGREEMENT, WORDS
 # Shape, filled or open, and colour: any one of the three tells them apart.
 _MARKS = {
     "both": {"symbol": "square", "color": roles.PICKED},
-    "one": {"symbol": "triangle-left", "color": roles.ACCENT},
-    "other": {"symbol": "diamond-open", "color": "#AA4499", "line": {"width": 2}},
+    "one": {"symbol": "triangle-up", "color": roles.ACCENT},
+    "other": {"symbol": "diamond-open", "color": "#AA4499"},
 }
 
 
@@ -48,7 +48,7 @@ def cuts(found: pd.DataFrame, selector: str, cut: float, choices: Sequence[float
                         marker={"color": roles.PICKED, "size": 13})  # fmt: skip
     scale = "cut-off, nats" if selector == "evidence" else "cut-off, p-value"
     fig.update_xaxes(title=scale, tickvals=places, ticktext=words, tickangle=-60)
-    fig.update_yaxes(title="edges kept", rangemode="tozero")
+    fig.update_yaxes(title="edges kept", rangemode="tozero", dtick=1 if max(edges) < 6 else None)
     title = f"{how_many(here, 'edge')} by {WORDS[selector].name}, {WORDS[selector].rule.format(cut=cut)}"
     return roles.titled(fig, title, height=360, legend=False)
 
@@ -65,7 +65,8 @@ def agreement(
     """
     place = {node: index for index, node in enumerate(order)}
     words = different([theme.label(node, 18) for node in order])
-    size = max(5.0, min(14.0, 420 / len(order)))
+    size = max(6.0, min(14.0, 420 / len(order)))
+    line = {"width": 2 if size > 8 else 1.2}
     names = agreement_words(one, other)
     fig = go.Figure()
     for which in AGREEMENT[:3]:
@@ -74,13 +75,13 @@ def agreement(
         scores = [[number(value) for value in edges[f"score_{end}"]] for end in ("one", "other")]
         fig.add_scatter(
             x=[words[k] for k in columns], y=[words[k] for k in rows], mode="markers",
-            name=f"{names[which]} ({len(edges)})", marker={"size": size, **_MARKS[which]},
+            name=f"{names[which]} ({len(edges)})", marker={"size": size, "line": line, **_MARKS[which]},
             customdata=list(zip(*scores, strict=True)),
             hovertemplate=f"%{{y}} → %{{x}}: {WORDS[one].score} %{{customdata[0]}}, "
             f"{WORDS[other].score} %{{customdata[1]}}<extra>{names[which]}</extra>",
         )  # fmt: skip
     if truth is not None:
-        true_dots(fig, truth, place, words, 0.8 * size)
+        true_dots(fig, truth, place, words, 0.6 * size)
     matrix_axes(fig, words)
     # Marks alone would order the axes by their first appearance.
     for axis in (fig.update_xaxes, fig.update_yaxes):

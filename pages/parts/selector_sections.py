@@ -8,7 +8,7 @@ import streamlit as st
 from disco.figures import selectors as figures
 from disco.figures.words import how_many
 from disco.parents.selectors import WORDS
-from pages.parts import figure, graph_truth, graph_view, parent_sections, selecting, selectors, truth
+from pages.parts import figure, graph_truth, graph_view, parent_sections, selecting, selectors, session, truth
 from pages.parts.known import Known
 from pages.parts.results import Result
 
@@ -46,6 +46,8 @@ def own_graph(result: Result) -> tuple[nx.DiGraph, float, float, str] | None:
     """
     selector = result.run.settings.selector
     if selector == "ocs":
+        if session.selector() not in (None, "ocs"):
+            st.caption("Shown: the edges by OCS, as this run was fitted. Parents shows those of other selectors.")
         return None
     name, kept = WORDS[selector].name, selectors.kept(result, selector)
     if kept is None:
