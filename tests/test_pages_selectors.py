@@ -147,6 +147,7 @@ def test_hostile_names_are_data():
     run = finished_run(HOSTILE)
     compute_candidates(run, "cam")
     app = shown(opened(run, PAGE), run, "cam")
+    assert "None is kept at this cut-off." in texts(app)
     app.select_slider(key=f"cut_cam_{run.id}").set_value(0.2).run()
     assert not app.exception
     assert "<script>" not in texts(app).replace("`<script>alert(1)</script>`", "")

@@ -66,7 +66,7 @@ def agreement(
     place = {node: index for index, node in enumerate(order)}
     words = different([theme.label(node, 18) for node in order])
     size = max(6.0, min(14.0, 420 / len(order)))
-    line = {"width": 2 if size > 8 else 1.2}
+    line = {"width": 2 if size > 8 else 1.2}  # of the open marks
     names = agreement_words(one, other)
     fig = go.Figure()
     for which in AGREEMENT[:3]:
@@ -75,7 +75,8 @@ def agreement(
         scores = [[number(value) for value in edges[f"score_{end}"]] for end in ("one", "other")]
         fig.add_scatter(
             x=[words[k] for k in columns], y=[words[k] for k in rows], mode="markers",
-            name=f"{names[which]} ({len(edges)})", marker={"size": size, "line": line, **_MARKS[which]},
+            name=f"{names[which]} ({len(edges)})",
+            marker={"size": size, "line": line if which == "other" else {"width": 0}, **_MARKS[which]},
             customdata=list(zip(*scores, strict=True)),
             hovertemplate=f"%{{y}} → %{{x}}: {WORDS[one].score} %{{customdata[0]}}, "
             f"{WORDS[other].score} %{{customdata[1]}}<extra>{names[which]}</extra>",

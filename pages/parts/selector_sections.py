@@ -70,6 +70,9 @@ def _table(result: Result, kept: pd.DataFrame, selector: str, known: Known | Non
     st.subheader("Candidates", anchor=False)
     every = st.toggle("Those not kept as well", key=f"selector_every_{selector}")
     rows = kept if every else kept[kept["selected"]]
+    if rows.empty:
+        st.caption("None is kept at this cut-off.")
+        return
     rows = rows.sort_values("score", ascending=False, kind="stable").drop(columns="frequency")
     rows = rows.rename(columns={"z": "ocs_z"}).replace(-np.inf, np.nan)
     if known:
