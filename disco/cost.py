@@ -24,8 +24,9 @@ def _networks(nodes: int, settings: Settings) -> tuple[int, int]:
 
 
 def used_rows(rows: int, settings: Settings) -> int:
-    """The rows a fit uses."""
-    return rows if settings.max_rows is None else min(rows, settings.max_rows)
+    """The rows that give networks and order."""
+    used = rows if settings.max_rows is None else min(rows, settings.max_rows)
+    return (used + 1) // 2 if settings.disjoint_rows else used
 
 
 def _fold_rows(rows: int, settings: Settings) -> tuple[int, int, int]:

@@ -27,13 +27,14 @@ from disco import graph as graphs
 from disco.checkpoint import Checkpoint, pack_training, unpack_training
 from disco.cost import peak_bytes, scheduled, stage_flops
 from disco.counts import as_counts
-from disco.curvature import BOUNDARIES, CRITERIA, HeldOut, NetworkScores, counted, diagonal, sink_scores
+from disco.curvature import HeldOut, NetworkScores, counted, diagonal, sink_scores
 from disco.errors import FitStopped, InputError
 from disco.networks import JointNetwork, ProjectionNetwork, new_networks
-from disco.ordering import Step, order_of, remove_sinks
+from disco.ordering import COMBINATIONS, ccs_frame, criteria_frame, order_of, remove_sinks
 from disco.parents import ocs as parent_scores
+from disco.parents import selectors
 from disco.progress import Callback, Report
-from disco.ranks import FoldRanks, fold_of_rows, fold_ranks, sampled_rows
+from disco.ranks import FoldRanks, fold_of_rows, fold_ranks, other_ranks, split_rows
 from disco.settings import Settings
 from disco.training import Epoch, Training, TrainingRows, train_joint, train_projection
 
@@ -79,7 +80,8 @@ class DISCO:
     Attributes (after `fit`):
         order_: node names, source first.
         ccs_, criteria_, ocs_: see `Recovery`.
-        edges_: the selected edges: parent, child, ocs, z, frequency.
+        edges_: the selected edges: parent, child, ocs, z, frequency; first score, p_value by another selector than ocs.
+        candidates_: all candidates of that selector, as `disco.parents.selectors.candidates` gives them, or None.
         adjacency_: 0 and 1, rows parents, columns children, in the table's column order.
         feature_names_in_, n_features_in_: the table's columns.
         rows_used_: rows of the table that the fit used.
@@ -126,14 +128,21 @@ class DISCO:
         """
         settings = Settings.of(self.preset, **self._changes)
         counts = as_counts(table, settings.folds)
-        fold_of_row = fold_of_rows(len(sampled_rows(len(counts), settings)), settings.folds, settings.seed)
+        fold_of_row = fold_of_rows(len(split_rows(len(counts), settings)[0]), settings.folds, settings.seed)
         self._take(counts, fold_of_row, settings)
+        selectors.check(settings.selector, counts, settings)
         self._check_memory()
         self.joint_, self.projection_ = (net.to(self.device_) for net in new_networks(self._folds, settings))
         store = Checkpoint(Path(checkpoint) if checkpoint else None, self._fingerprint())
-        report = Report(callback, stage_flops(len(self._counts), len(self._names), settings))
+        flops = stage_flops(len(counts), len(self._names), settings)
+        if settings.selector != "ocs":
+            flops["selector"] = _SELECTOR_SHARE * sum(flops.values())
+        report = Report(callback, flops)
         self._train(report, store)
         self._adopt(self._recover(settings.criterion, settings.boundary, report, store))
+        if settings.selector != "ocs":
+            self._save(store)
+            self._select(report)
         return self
 
     def _take(self, counts: pd.DataFrame, fold_of_row: np.ndarray, settings: Settings) -> None:
@@ -142,17 +151,22 @@ class DISCO:
         self.feature_names_in_ = np.asarray(counts.columns, dtype=object)
         self.n_features_in_ = len(counts.columns)
         self._names = sorted(counts.columns)
-        self._rows = sampled_rows(len(counts), settings)
-        self.rows_used_ = len(self._rows)
+        self._table = counts
+        self._rows, parent_rows = split_rows(len(counts), settings)
+        self.rows_used_ = len(np.union1d(self._rows, parent_rows))
         self._counts = counts[self._names].to_numpy()[self._rows]
         self._fold_of_row = fold_of_row
         self._folds: list[FoldRanks] = fold_ranks(self._counts, fold_of_row, settings)
-        self._held_out = HeldOut.of(self._folds, settings, self.device_)
+        self._held_out = self._parents_held_out = HeldOut.of(self._folds, settings, self.device_)
+        if settings.disjoint_rows:
+            others = counts[self._names].to_numpy()[parent_rows]
+            folds = other_ranks(self._counts, fold_of_row, others, settings)
+            self._parents_held_out = HeldOut.of(folds, settings, self.device_)
         self._sink_scores: dict[tuple[int, ...], dict[tuple[str, str], np.ndarray]] = {}
         self._parent_scores: dict[tuple[int, ...], dict[tuple[str, str], np.ndarray]] = {}
 
     def _check_memory(self) -> None:
-        needed = peak_bytes(*self._counts.shape, self.settings_, self.device_)
+        needed = peak_bytes(*self._table.shape, self.settings_, self.device_)
         on_gpu = self.device_.type == "cuda"
         free = torch.cuda.mem_get_info()[0] if on_gpu else psutil.virtual_memory().available
         if needed > free:
@@ -163,11 +177,15 @@ class DISCO:
             )
 
     def _fingerprint(self) -> str:
-        names_and_settings = json.dumps([self._names, self.settings_.to_dict()], sort_keys=True)
+        settings = self.settings_.to_dict()
+        del settings["selector"]  # no network depends on it
+        if not settings["disjoint_rows"]:
+            del settings["disjoint_rows"]  # so that a fit begun before there was a choice goes on
+        names_and_settings = json.dumps([self._names, settings], sort_keys=True)
         return hashlib.sha256(names_and_settings.encode() + self._counts.astype("<i8").tobytes()).hexdigest()
 
     def _train(self, report: Report, store: Checkpoint) -> None:
-        plan = scheduled(len(self._counts), self.settings_)
+        plan = scheduled(len(self._table), self.settings_)
         rows = TrainingRows(self._folds, plan, self.device_)
         joint = self._stage(
             "joint", plan.joint_epochs, self.joint_, report, store, lambda state: train_joint(state, rows, plan)
@@ -214,7 +232,7 @@ class DISCO:
             tensors, meta = _merged(store, *pack_training(stage, state))
         for number, (remaining, scores) in enumerate(self._sink_scores.items()):
             tensors[f"sinks.{number}.remaining"] = torch.tensor(remaining)
-            tensors[f"sinks.{number}.scores"] = torch.as_tensor(np.stack([scores[key] for key in _COMBINATIONS]))
+            tensors[f"sinks.{number}.scores"] = torch.as_tensor(np.stack([scores[key] for key in COMBINATIONS]))
         store.write(tensors, meta)
 
     def recover(
@@ -229,7 +247,7 @@ class DISCO:
         chosen = self.settings_.replace(
             boundary=boundary or self.settings_.boundary, criterion=criterion or self.settings_.criterion
         )
-        flops = stage_flops(len(self._counts), len(self._names), self.settings_)
+        flops = stage_flops(len(self._table), len(self._names), self.settings_)
         report = Report(callback, {stage: flops[stage] for stage in ("ordering", "parents")})
         return self._recover(chosen.criterion, chosen.boundary, report, Checkpoint(None, ""))
 
@@ -256,7 +274,7 @@ class DISCO:
         order = order_of(steps)
         found, curvature = self._candidates(scores, order, boundary, report)
         names, rule = [self._names[node] for node in order], self.settings_.parent_rule
-        ccs, criteria = _ccs_frame(steps, self._names, criterion, boundary), _criteria_frame(steps, self._names)
+        ccs, criteria = ccs_frame(steps, self._names, criterion, boundary), criteria_frame(steps, self._names)
         return Recovery(names, ccs, criteria, parent_scores.tidy(found, curvature, names, rule))
 
     def _candidates(
@@ -264,7 +282,9 @@ class DISCO:
     ) -> tuple[dict[str, np.ndarray], dict[str, np.ndarray]]:
         """OCS and mean curvature of every child's predecessors, (folds, predecessors) each, in causal order."""
         found, curvature = {}, {}
-        walk = parent_scores.candidate_scores(scores, self._held_out, order, self.settings_, self._parent_scores)
+        walk = parent_scores.candidate_scores(
+            scores, self._parents_held_out, order, self.settings_, self._parent_scores
+        )
         for place, (child, values) in enumerate(walk, start=1):
             predecessors = [self._names[node] for node in order[:place]]
             parent_scores.check_available(values["ocs", boundary], self._names[child], predecessors, boundary)
@@ -278,16 +298,39 @@ class DISCO:
         for key, remaining in store.tensors.items():
             if key.startswith("sinks.") and key.endswith(".remaining"):
                 stacked = store.tensors[key.replace("remaining", "scores")].numpy()
-                self._sink_scores[tuple(remaining.tolist())] = dict(zip(_COMBINATIONS, stacked, strict=True))
+                self._sink_scores[tuple(remaining.tolist())] = dict(zip(COMBINATIONS, stacked, strict=True))
 
     def _adopt(self, recovery: Recovery) -> None:
         self.order_, self.ccs_, self.criteria_ = recovery.order, recovery.ccs, recovery.criteria
         self.ocs_ = recovery.ocs
-        self.edges_ = parent_scores.select(self.ocs_, *parent_scores.own_thresholds(self.ocs_, self.settings_))
-        self.adjacency_ = graphs.adjacency(self.graph()).loc[self.feature_names_in_, self.feature_names_in_]
+        self.candidates_ = None
+        self._take_edges(parent_scores.select(self.ocs_, *parent_scores.own_thresholds(self.ocs_, self.settings_)))
+
+    def _select(self, report: Report) -> None:
+        """Put the edges of the selector in place of those of the OCS."""
+        self.candidates_ = selectors.candidates(
+            self.settings_.selector,
+            self._table,
+            self.order_,
+            self.settings_,
+            device=self.device_.type,
+            goes_on=lambda done, total: report.step("selector", done, total, done / total),
+        )
+        tau_z, _ = parent_scores.own_thresholds(self.ocs_, self.settings_)
+        self._take_edges(selectors.edges(self.candidates_, self.ocs_, tau_z))
+
+    def _take_edges(self, edges: pd.DataFrame) -> None:
+        self.edges_ = edges
+        found = graphs.adjacency(graphs.build(self.order_, edges))
+        self.adjacency_ = found.loc[self.feature_names_in_, self.feature_names_in_]
 
     def graph(self, tau_z: float | None = None, pi_min: float | None = None) -> nx.DiGraph:
-        """The DAG at some thresholds, or the fit's own; edges carry `ocs`, `z` (means over folds) and `frequency`."""
+        """The DAG of `edges_`, or that of the OCS at some thresholds.
+
+        Edges carry `ocs`, `z` (means over folds) and `frequency`, and the selector's own `score` and `p_value`.
+        """
+        if tau_z is None and pi_min is None:
+            return graphs.build(self.order_, self.edges_)
         own_tau_z, own_pi_min = parent_scores.own_thresholds(self.ocs_, self.settings_)
         tau_z = own_tau_z if tau_z is None else tau_z
         pi_min = own_pi_min if pi_min is None else pi_min
@@ -332,7 +375,7 @@ class DISCO:
         return model
 
 
-_COMBINATIONS = [(criterion, boundary) for criterion in CRITERIA for boundary in BOUNDARIES]
+_SELECTOR_SHARE = 0.05  # of a fit's progress, for another selector than ocs
 
 
 def _merged(store: Checkpoint, tensors: dict[str, Tensor], meta: dict) -> tuple[dict[str, Tensor], dict]:
@@ -342,24 +385,3 @@ def _merged(store: Checkpoint, tensors: dict[str, Tensor], meta: dict) -> tuple[
 def _summary(state: Training) -> dict[str, Any]:
     losses = [None if value == float("inf") else value for value in state.best_loss]
     return {"epochs": state.epoch, "best_epoch": list(state.best_epoch), "best_loss": losses}
-
-
-def _ccs_frame(steps: Sequence[Step], names: Sequence[str], criterion: str, boundary: str) -> pd.DataFrame:
-    rows = [
-        (number, len(step.remaining), names[node], fold + 1, value, node == step.sink)
-        for number, step in enumerate(steps, start=1)
-        for node, values in zip(step.remaining, step.scores[criterion, boundary].T, strict=True)
-        for fold, value in enumerate(values)
-    ]
-    return pd.DataFrame(rows, columns=["step", "remaining", "node", "fold", "score", "chosen"])
-
-
-def _criteria_frame(steps: Sequence[Step], names: Sequence[str]) -> pd.DataFrame:
-    rows = [
-        (number, names[node], fold + 1, *(step.scores[key][fold, place] for key in _COMBINATIONS))
-        for number, step in enumerate(steps, start=1)
-        for place, node in enumerate(step.remaining)
-        for fold in range(next(iter(step.scores.values())).shape[0])
-    ]
-    combinations = [f"{criterion}_{boundary}" for criterion, boundary in _COMBINATIONS]
-    return pd.DataFrame(rows, columns=["step", "node", "fold", *combinations])

@@ -2,7 +2,8 @@
 
 An edge runs from parent to child; `adjacency[parent, child]` is 1 where there is one, rows are parents. A graph
 is a `networkx.DiGraph` that holds every node in causal order, sources first, with its `position` from 1, and on
-its edges the numbers it was built with: `ocs`, `z` and `frequency` (paper, DAG Recovery), or a refinement's evidence.
+its edges the numbers it was built with: `ocs`, `z` and `frequency` (paper, DAG Recovery), the `score` and `p_value` of
+another selector of parents, or a refinement's evidence.
 """
 
 import csv
@@ -19,7 +20,7 @@ import pandas as pd
 from disco.errors import InputError
 
 EDGE_NUMBERS = (
-    *("ocs", "z", "frequency"),
+    *("ocs", "z", "frequency", "score"),
     *("gain_nats", "direction_nats", "decided", "p_value", "folds", "bootstrap"),
 )
 FORMATS = ("csv", "json", "graphml", "dot")

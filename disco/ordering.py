@@ -8,9 +8,12 @@ from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 
 import numpy as np
+import pandas as pd
 
-from disco.curvature import CRITERIA
+from disco.curvature import BOUNDARIES, CRITERIA
 from disco.errors import ScoreUnavailable
+
+COMBINATIONS = [(criterion, boundary) for criterion in CRITERIA for boundary in BOUNDARIES]
 
 
 @dataclass(frozen=True)
@@ -65,3 +68,26 @@ def order_of(steps: Sequence[Step]) -> list[int]:
     last = steps[-1]
     first = [node for node in last.remaining if node != last.sink]
     return first + [step.sink for step in reversed(steps)]
+
+
+def ccs_frame(steps: Sequence[Step], names: Sequence[str], criterion: str, boundary: str) -> pd.DataFrame:
+    """The score that decided: step, remaining, node, fold, score, chosen."""
+    rows = [
+        (number, len(step.remaining), names[node], fold + 1, value, node == step.sink)
+        for number, step in enumerate(steps, start=1)
+        for node, values in zip(step.remaining, step.scores[criterion, boundary].T, strict=True)
+        for fold, value in enumerate(values)
+    ]
+    return pd.DataFrame(rows, columns=["step", "remaining", "node", "fold", "score", "chosen"])
+
+
+def criteria_frame(steps: Sequence[Step], names: Sequence[str]) -> pd.DataFrame:
+    """Every score along the removals: step, node, fold, and one column a criterion and boundary."""
+    rows = [
+        (number, names[node], fold + 1, *(step.scores[key][fold, place] for key in COMBINATIONS))
+        for number, step in enumerate(steps, start=1)
+        for place, node in enumerate(step.remaining)
+        for fold in range(next(iter(step.scores.values())).shape[0])
+    ]
+    combinations = [f"{criterion}_{boundary}" for criterion, boundary in COMBINATIONS]
+    return pd.DataFrame(rows, columns=["step", "node", "fold", *combinations])

@@ -12,7 +12,7 @@ class Event:
     """One report of a fit's progress.
 
     Attributes:
-        stage: joint, projection, ordering or parents.
+        stage: joint, projection, ordering or parents; selector, for another selector than ocs.
         done, total: epochs of training, removals of ordering, nodes of parent selection.
         progress: share of the whole work done, 0 to 1.
         train, validation: losses, one a fold, NaN where there is none; None outside training.

@@ -42,6 +42,25 @@ def sampled_rows(rows: int, settings: Settings) -> np.ndarray:
     return np.sort(random.permutation(rows)[: settings.max_rows])
 
 
+def split_rows(rows: int, settings: Settings) -> tuple[np.ndarray, np.ndarray]:
+    """The rows that give networks and order, and those that give the parents, ascending: the same, or seeded halves.
+
+    Raises:
+        InputError: the halves are too small for the folds.
+    """
+    used = sampled_rows(rows, settings)
+    if not settings.disjoint_rows:
+        return used, used
+    if len(used) // 2 < 4 * settings.folds:
+        raise InputError(
+            f"disjoint_rows halves the rows, and {len(used)} are too few for {settings.folds} folds: it needs at "
+            f"least {8 * settings.folds}. Add rows, use fewer folds, or use all rows for order and parents."
+        )
+    drawn = np.random.default_rng([settings.seed, 4]).permutation(used)
+    half = (len(used) + 1) // 2
+    return np.sort(drawn[:half]), np.sort(drawn[half:])
+
+
 def fold_of_rows(rows: int, folds: int, seed: int) -> np.ndarray:
     """The held-out fold of each row, from 0: a seeded random partition into folds of nearly equal size.
 
@@ -68,11 +87,27 @@ def fold_ranks(counts: np.ndarray, fold_of_row: np.ndarray, settings: Settings) 
         fold_of_row: the held-out fold of each row, (rows,).
     """
     codes = quantile_levels(counts, settings.levels) if settings.transform == "quantile" else counts
-    return [_one_fold(codes, fold_of_row == fold, settings) for fold in range(settings.folds)]
+    folds = [fold_of_row == fold for fold in range(settings.folds)]
+    return [_one_fold(codes[~fold], codes[fold], np.flatnonzero(fold), settings) for fold in folds]
 
 
-def _one_fold(codes: np.ndarray, is_held_out: np.ndarray, settings: Settings) -> FoldRanks:
-    train, held_out = codes[~is_held_out], codes[is_held_out]
+def other_ranks(counts: np.ndarray, fold_of_row: np.ndarray, others: np.ndarray, settings: Settings) -> list[FoldRanks]:
+    """The ranks of every fold, with a part of other rows held out in place of the fold's own.
+
+    Args:
+        counts: whole numbers, (rows, nodes).
+        fold_of_row: the held-out fold of each row, (rows,).
+        others: whole numbers of rows that no network has seen, (other rows, nodes).
+    """
+    codes = counts, others
+    if settings.transform == "quantile":
+        codes = tuple(quantile_levels(part, settings.levels, of=counts) for part in codes)
+    part_of_row = fold_of_rows(len(others), settings.folds, settings.seed)
+    parts = [(codes[0][fold_of_row != fold], part_of_row == fold) for fold in range(settings.folds)]
+    return [_one_fold(train, codes[1][part], np.flatnonzero(part), settings) for train, part in parts]
+
+
+def _one_fold(train: np.ndarray, held_out: np.ndarray, rows: np.ndarray, settings: Settings) -> FoldRanks:
     if settings.transform == "rank":
         grids = [np.unique(column) for column in train.T]
         train, held_out = _ranked(train, grids), _ranked(held_out, grids)
@@ -82,7 +117,7 @@ def _one_fold(codes: np.ndarray, is_held_out: np.ndarray, settings: Settings) ->
     else:
         top = int(train.max())
         held_out = np.minimum(held_out, top)
-    return FoldRanks(train, held_out, np.flatnonzero(is_held_out), top)
+    return FoldRanks(train, held_out, rows, top)
 
 
 def _ranked(values: np.ndarray, grids: list[np.ndarray]) -> np.ndarray:
@@ -105,18 +140,19 @@ def rank_on_grid(values: np.ndarray, grid: np.ndarray) -> np.ndarray:
     return np.where(between, np.maximum(below - 1, 1), at_or_clipped)
 
 
-def quantile_levels(counts: np.ndarray, levels: int) -> np.ndarray:
+def quantile_levels(counts: np.ndarray, levels: int, of: np.ndarray | None = None) -> np.ndarray:
     """Each column cut at its pooled empirical quantiles: level k holds q_k < x ≤ q_{k+1}.
 
     Args:
         counts: (rows, nodes).
         levels: the number of levels; equal cuts leave levels empty.
+        of: the rows whose quantiles they are, (other rows, nodes); those of `counts` unless given.
 
     Returns:
         Levels in {0, …, levels − 1}, (rows, nodes).
     """
     shares = np.arange(1, levels) / levels
-    cuts = np.quantile(counts, shares, axis=0)
+    cuts = np.quantile(counts if of is None else of, shares, axis=0)
     return np.column_stack(
         [np.searchsorted(cut, column, side="left") for cut, column in zip(cuts.T, counts.T, strict=True)]
     )

@@ -156,6 +156,7 @@ def _load(run: Run, networks: Path) -> tuple["DISCO", int]:
 
     from disco.estimator import DISCO
     from disco.graph import adjacency
+    from disco.runs.parents import read_candidates
 
     try:
         tensors = load_file(networks)
@@ -164,6 +165,8 @@ def _load(run: Run, networks: Path) -> tuple["DISCO", int]:
     model = DISCO.restore(run.table(), run.settings, tensors, device="auto")
     model.order_, model.ccs_, model.criteria_ = run.order(), run.ccs(), run.criteria()
     model.ocs_, model.edges_ = run.ocs(), run.edges()
+    selector = run.settings.selector
+    model.candidates_ = None if selector == "ocs" else read_candidates(run, selector)
     model.training_ = run.training()
     model.adjacency_ = adjacency(model.graph()).loc[model.feature_names_in_, model.feature_names_in_]
     return model, sum(tensor.nbytes for tensor in tensors.values())

@@ -18,6 +18,7 @@ CHOICES = {
     "boundary": ("clipped", "admissible"),
     "criterion": ("ccs", "constant"),
     "parent_rule": ("iqr", "jackknife"),
+    "selector": ("ocs", "cam", "pcm", "evidence"),
 }
 
 
@@ -84,6 +85,8 @@ class Settings:
     evaluation_rows: int | None = None  # at most, a fold; None uses every held-out row
 
     # Parent Selection
+    selector: str = "ocs"  # ocs | cam | pcm | evidence, the last beyond the paper
+    disjoint_rows: bool = False  # one half of the rows gives networks and order, the other the parents
     parent_rule: str = "iqr"  # iqr, the paper's | jackknife, beyond the paper
     tau_z: float = 2.0  # of the rule iqr
     pi_min: float = 1.0

@@ -10,6 +10,7 @@ from typing import NoReturn
 from disco import __version__
 
 GRAPH_FORMATS = ("csv", "json", "graphml", "dot")
+SELECTORS = ("ocs", "cam", "pcm", "evidence")
 FAMILIES = (
     *("poisson-softplus", "poisson-exp", "nb-softplus", "nb-exp", "binomial-probit", "binomial-sigmoid"),
     *("com-poisson", "zip", "zinb", "hurdle-poisson", "geometric", "generalised-poisson", "gaussian-gp", "gamma-gp"),
@@ -58,6 +59,12 @@ def _fit(command: argparse.ArgumentParser) -> None:
     command.add_argument("--levels", type=int, help="levels a column, with --transform quantile (4)")
     command.add_argument("--boundary", metavar="NAME", help="clipped (default) or admissible")
     command.add_argument("--criterion", metavar="NAME", help="ccs (default) or constant")
+    command.add_argument(
+        "--parents", dest="selector", metavar="NAME", help="who chooses the edges: ocs (default), cam, pcm or evidence"
+    )
+    command.add_argument(
+        "--disjoint-rows", action="store_true", default=None, help="half of the rows for the order, half for parents"
+    )
     _thresholds(command)
     command.add_argument("--columns", metavar="A,B", help="only these columns; quote a name that holds a comma")
     command.add_argument("--device", metavar="NAME", help="auto (default), cpu or cuda")
@@ -143,12 +150,15 @@ def _app(command: argparse.ArgumentParser) -> None:
 
 
 def _thresholds(command: argparse.ArgumentParser) -> None:
-    command.add_argument("--tau-z", type=float, metavar="Z", help="an edge needs a Z above this (2)")
+    command.add_argument("--tau-z", type=float, metavar="Z", help="an edge needs a Z above this, by ocs (2)")
     command.add_argument("--pi-min", type=float, metavar="SHARE", help="in at least this share of the folds (1)")
 
 
 def _which(command: argparse.ArgumentParser) -> None:
     command.add_argument("--graph", choices=("disco", "refined"), help="which of a run's graphs (disco)")
+    command.add_argument(
+        "--parents", choices=SELECTORS, help="the edges of this selector (the run's own), computed where it has none"
+    )
 
 
 def _set(command: argparse.ArgumentParser) -> None:

@@ -12,7 +12,11 @@ from disco.errors import InputError
 from disco.runs import Run
 from disco.settings import Settings
 
-FLAGS = ("preset", "seed", "folds", "transform", "levels", "boundary", "criterion", "tau_z", "pi_min")
+FLAGS = (
+    *("preset", "seed", "folds", "transform", "levels", "boundary", "criterion"),
+    *("selector", "disjoint_rows", "tau_z", "pi_min"),
+)
+_TYPED = {"selector": "parents"}  # a flag that has another name than its setting
 
 _WORDS = {int: "a whole number", float: "a number", bool: "true or false"}
 
@@ -27,7 +31,8 @@ def given_settings(arguments: argparse.Namespace) -> dict[str, Any]:
     named = parse_assignments(arguments.set)
     for name in flags:
         if name in named:
-            raise InputError(f"{name} is given twice, as --{name.replace('_', '-')} and by --set.")
+            typed = _TYPED.get(name, name).replace("_", "-")
+            raise InputError(f"{name} is given twice, as --{typed} and by --set.")
     return {**flags, **named}
 
 
@@ -64,10 +69,11 @@ def _typed(field: dataclasses.Field, value: str) -> Any:
 
 
 def chosen_graph(run: Run, arguments: argparse.Namespace) -> nx.DiGraph:
-    """The DAG of a finished run at the thresholds that were typed, or at its own; or its refined DAG.
+    """The DAG of a finished run, its own, at the thresholds typed, of the selector typed, or its refined DAG.
 
     Raises:
         InputError: it has no such result, or a threshold is out of range or makes no sense.
+        FitStopped: a selector had to be computed, and that was interrupted.
     """
     given = {name: value for name in ("tau_z", "pi_min") if (value := getattr(arguments, name)) is not None}
     if arguments.graph == "refined":
@@ -75,9 +81,19 @@ def chosen_graph(run: Run, arguments: argparse.Namespace) -> nx.DiGraph:
 
         if given:
             raise InputError("thresholds are for the graph disco; the refined graph is chosen by its score.")
+        if arguments.parents:
+            raise InputError("--parents is for the graph disco; a refinement has found its own parents.")
         return read_refined(run).graph()
-    run.settings.replace(**given)
-    return run.graph(given.get("tau_z"), given.get("pi_min"))
+    selector = arguments.parents or run.settings.selector
+    if selector == "ocs":
+        run.settings.replace(**given)
+        own = run.thresholds() if run.settings.selector != "ocs" else (None, None)
+        return run.graph(given.get("tau_z", own[0]), given.get("pi_min", own[1]))
+    if given:
+        raise InputError(f"--tau-z and --pi-min are for the selector ocs, not {selector}: add --parents ocs.")
+    from disco.cli.parents import chosen_parents
+
+    return chosen_parents(run, selector)
 
 
 def chosen_columns(table: pd.DataFrame, names: str | None) -> pd.DataFrame:

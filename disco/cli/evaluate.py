@@ -20,6 +20,7 @@ def run(arguments: argparse.Namespace) -> None:
 
     Raises:
         InputError: a file cannot be used, its names do not agree with the others', or there is no such result.
+        FitStopped: parents had to be computed, and that was interrupted.
     """
     truth = read_names(arguments.truth, ("parent", "child"))
     found = _of_run(arguments, truth) if arguments.run else _of_files(arguments, truth)
@@ -38,7 +39,7 @@ def _of_run(arguments: argparse.Namespace, truth: pd.DataFrame) -> dict[str, obj
 
 def _of_files(arguments: argparse.Namespace, truth: pd.DataFrame) -> dict[str, object]:
     """The metrics of an edge list, and of an order and a table where they are given."""
-    for name in ("tau_z", "pi_min", "graph"):
+    for name in ("tau_z", "pi_min", "graph", "parents"):
         if getattr(arguments, name) is not None:
             raise InputError(f"--{name.replace('_', '-')} goes with --run; an edge list is taken as it is.")
     edges = read_names(arguments.edges, ("parent", "child"))

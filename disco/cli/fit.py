@@ -85,16 +85,37 @@ def print_result(run: Run) -> None:
     settings, status, edges = run.settings, run.status(), run.edges()
     print(f"Causal order, source first: {', '.join(run.order())}")
     count = "1 edge" if len(edges) == 1 else f"{len(edges)} edges"
-    tau_z, pi_min = run.thresholds()
-    if settings.parent_rule == "jackknife":
-        print(f"{count} with jackknife Z > {tau_z:.3g}, a false discovery rate of {settings.fdr:g}:")
+    if settings.selector != "ocs":
+        _print_selected(settings.selector, count, edges)
     else:
-        print(f"{count} with Z > {tau_z:g} in a share {pi_min:.3g} of {settings.folds} folds:")
-    for edge in edges.itertuples():
-        print(f"  {edge.parent} -> {edge.child}  OCS {edge.ocs:.4g}, Z {edge.z:.3g}, frequency {edge.frequency:.3g}")
+        _print_ocs(run, count, edges)
+    if settings.disjoint_rows:
+        print("One half of the rows gave networks and order, the other the parents.")
     if settings.preset != "paper":
         look = "a fast look, " if settings.preset == "preview" else ""
         print(f"Preset {settings.preset}: {look}not the paper's settings.")
     if status.rows_used is not None and status.rows_used < len(run.table()):
         print(f"{status.rows_used} of {len(run.table())} rows were used (max_rows).")
     print(f"Run: {run.path}")
+
+
+def _print_ocs(run: Run, count: str, edges: pd.DataFrame) -> None:
+    settings, (tau_z, pi_min) = run.settings, run.thresholds()
+    if settings.parent_rule == "jackknife":
+        print(f"{count} with jackknife Z > {tau_z:.3g}, a false discovery rate of {settings.fdr:g}:")
+    else:
+        print(f"{count} with Z > {tau_z:g} in a share {pi_min:.3g} of {settings.folds} folds:")
+    for edge in edges.itertuples():
+        print(f"  {edge.parent} -> {edge.child}  OCS {edge.ocs:.4g}, Z {edge.z:.3g}, frequency {edge.frequency:.3g}")
+
+
+def _print_selected(selector: str, count: str, edges: pd.DataFrame) -> None:
+    from disco.parents.selectors import CUTS, WORDS
+
+    words = WORDS[selector]
+    print(f"{count} by {words.name}, {words.rule.format(cut=CUTS[selector])}:")
+    for edge in edges.to_dict("records"):
+        p_value = f", p {edge['p_value']:.2g}" if "p_value" in edge else ""
+        print(
+            f"  {edge['parent']} -> {edge['child']}  {words.score} {edge['score']:.4g}{p_value}, OCS {edge['ocs']:.4g}"
+        )

@@ -13,10 +13,11 @@ from disco.runs.files import write_bytes
 
 
 def run(arguments: argparse.Namespace) -> None:
-    """Write the graph at the thresholds given, or at the run's own.
+    """Write the graph at the thresholds or of the selector given, or the run's own.
 
     Raises:
         InputError: there is no such run, it has no result, or the file cannot be written.
+        FitStopped: parents had to be computed, and that was interrupted.
     """
     graph = chosen_graph(open_run(arguments.run), arguments)
     text = export(graph, arguments.format or _format_of(arguments.out))

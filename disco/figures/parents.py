@@ -156,7 +156,7 @@ def matrix(
     rows, columns = table["parent"].map(place).to_numpy(), table["child"].map(place).to_numpy()
     values = np.full((len(order), len(order)), np.nan)
     values[rows, columns] = table[by].to_numpy()
-    words = _different([theme.label(node, 18) for node in order])
+    words = different([theme.label(node, 18) for node in order])
     fig = go.Figure(_cells(values, by, words))
     kept = (table["frequency"] >= pi_min - 1e-9).to_numpy()
     size = max(3.0, min(12.0, 420 / len(order)))
@@ -167,15 +167,16 @@ def matrix(
                 "line": {"width": 2 if size > 6 else 1.2}},
     )  # fmt: skip
     if truth is not None:
-        _true_dots(fig, truth, place, words, size)
+        true_dots(fig, truth, place, words, size)
     if picked in place:
         fig.add_vrect(x0=place[picked] - 0.5, x1=place[picked] + 0.5, line={"color": roles.MUTED, "width": 1})
-    _matrix_axes(fig, words)
+    matrix_axes(fig, words)
     title = f"{how_many(int(kept.sum()), 'edge')} kept of {len(table):,} that the order allows"
     return roles.titled(fig, title, height=max(360, min(760, 170 + 26 * len(order))))
 
 
-def _true_dots(fig: go.Figure, truth: pd.DataFrame, place: dict[str, int], words: list[str], size: float) -> None:
+def true_dots(fig: go.Figure, truth: pd.DataFrame, place: dict[str, int], words: list[str], size: float) -> None:
+    """A dot on every true edge, and a red cross on those that run against the order."""
     rows, columns = (truth[end].map(place).to_numpy(dtype=int) for end in ("parent", "child"))
     allowed = rows < columns
     # White within dark shows on every blue, on a light page and on a dark one.
@@ -219,13 +220,14 @@ def _cells(values: np.ndarray, by: str, words: list[str]) -> go.Heatmap:
     )  # fmt: skip
 
 
-def _different(words: list[str]) -> list[str]:
+def different(words: list[str]) -> list[str]:
     """Names that were cut to the same letters get their place as well: an axis tells its categories by name."""
     seen = {word for word in words if words.count(word) > 1}
     return [f"{word} ({place})" if word in seen else word for place, word in enumerate(words, 1)]
 
 
-def _matrix_axes(fig: go.Figure, words: list[str]) -> None:
+def matrix_axes(fig: go.Figure, words: list[str]) -> None:
+    """Parents down, children across, both in causal order."""
     every = -(-len(words) // 35)
     ticks = {"type": "category", "tickvals": words[::every],
              "showgrid": False, "zeroline": False}  # fmt: skip

@@ -15,7 +15,7 @@ with q_j columns of f_j and s² = RSS / (n − 1 − |P|).
 """
 
 import numbers
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 
 import numpy as np
 import pandas as pd
@@ -23,14 +23,21 @@ from scipy.interpolate import BSpline
 from scipy.linalg.lapack import dtrtri
 from scipy.special import fdtrc
 
-from disco.errors import InputError
+from disco.errors import FitStopped, InputError
 
 _DEGREE = 3
 _SPANNED = 1e-8  # a column of which others leave a smaller share, in squared norm, is taken to be spanned by them
 _BLOCK = 128  # columns factorised together, for speed alone
 
 
-def edges(table: pd.DataFrame, order: Sequence[str], *, cutoff: float = 0.001, columns: int = 3) -> pd.DataFrame:
+def edges(
+    table: pd.DataFrame,
+    order: Sequence[str],
+    *,
+    cutoff: float = 0.001,
+    columns: int = 3,
+    goes_on: Callable[[int, int], bool] = lambda done, total: True,
+) -> pd.DataFrame:
     """The F test of every candidate edge.
 
     A predecessor that earlier ones span, such as a copy of one of them, is left out: it has score 0 and p-value 1, and
@@ -42,6 +49,7 @@ def edges(table: pd.DataFrame, order: Sequence[str], *, cutoff: float = 0.001, c
         cutoff: the p-value below which an edge is kept.
         columns: q, the columns of a smooth: 1 is a straight line, 2 and 3 are polynomials of that degree, more are
             cubic splines. A node of m distinct values has at most m - 1. More columns see more shapes with less power.
+        goes_on: told after each child how many are done, and of how many; False stops.
 
     Returns:
         Columns parent, child, score (F), p_value and selected, children in causal order, and parents within a child.
@@ -49,25 +57,28 @@ def edges(table: pd.DataFrame, order: Sequence[str], *, cutoff: float = 0.001, c
     Raises:
         InputError: order and table do not have the same names, a value is no finite number, the rows are too few for
             the predecessors, or cutoff or columns is out of its range.
+        FitStopped: `goes_on` asked for it.
     """
     _check_settings(cutoff, columns)
     _check_names(table, order)
     values = np.stack([_numbers(table, name) for name in order], axis=1)
     sizes = np.clip([len(np.unique(value)) - 1 for value in values.T], 0, columns)
-    _check_rows(len(values), sizes, order)
+    check_rows(len(values), sizes, order)
     columns = max(sizes.max(), 1)
     smooths = np.hstack([_smooth(value, columns) for value in values.T])
     factor, own = _factor(smooths.T @ smooths)
     projections = smooths.T @ _units(values)
     projections[~own] = 0.0
-    score, p_value = _tests(projections, factor, own.reshape(-1, columns).sum(axis=1), len(values))
+    score, p_value = _tests(projections, factor, own.reshape(-1, columns).sum(axis=1), len(values), goes_on)
     child, parent = np.tril_indices(len(order), -1)
     names = np.array(list(order), dtype=object)
     found = pd.DataFrame({"parent": names[parent], "child": names[child], "score": score[child, parent]})
     return found.assign(p_value=p_value[child, parent], selected=p_value[child, parent] < cutoff)
 
 
-def _tests(projections: np.ndarray, factor: np.ndarray, sizes: np.ndarray, rows: int) -> tuple[np.ndarray, np.ndarray]:
+def _tests(
+    projections: np.ndarray, factor: np.ndarray, sizes: np.ndarray, rows: int, goes_on: Callable[[int, int], bool]
+) -> tuple[np.ndarray, np.ndarray]:
     """F and its p-value, both (children, parents) by place in the order; 0 and 1 where the parent does not come first.
 
     Args:
@@ -95,6 +106,8 @@ def _tests(projections: np.ndarray, factor: np.ndarray, sizes: np.ndarray, rows:
         freedom = np.maximum(sizes[:child], 1)  # a spanned smooth explains 0
         score[child, :child] = explained / freedom / variance[child]
         p_value[child, :child] = fdtrc(freedom, free[child], score[child, :child])
+        if not goes_on(child, nodes - 1):
+            raise FitStopped("Stopped while parents were tested.")
     return score, p_value
 
 
@@ -178,7 +191,7 @@ def _check_names(table: pd.DataFrame, order: Sequence[str]) -> None:
         raise InputError("The table has no columns: give it one for each node.")
 
 
-def _check_rows(rows: int, sizes: np.ndarray, order: Sequence[str]) -> None:
+def check_rows(rows: int, sizes: np.ndarray, order: Sequence[str]) -> None:
     """Refuse smooths of so many columns, (nodes,), that the last node's regression leaves no row for its error."""
     needed, others = int(sizes[:-1].sum()) + 2, len(sizes) - 1
     if rows < needed:

@@ -12,12 +12,16 @@ import torch
 
 from disco.errors import InputError
 from disco.likelihood.bank import Bank
-from disco.refine.scores import PRECISION, Scores, resolve
+from disco.refine.scores import PRECISION, Fitted, Scores, Walk, resolve
 from disco.refine.screen import screen
 
 
 def edges(
-    table: pd.DataFrame, order: Sequence[str], *, device: str = "cpu", goes_on: Callable[[], bool] = lambda: True
+    table: pd.DataFrame,
+    order: Sequence[str],
+    *,
+    device: str = "cpu",
+    goes_on: Callable[[int, int], bool] = lambda done, total: True,
 ) -> pd.DataFrame:
     """Parents of every node among its predecessors.
 
@@ -25,7 +29,8 @@ def edges(
         table: counts, one column a node.
         order: all columns, sources first.
         device: cpu or cuda.
-        goes_on: asked between batches of fits; False raises FitStopped.
+        goes_on: told, between batches of fits, how many nodes were screened and how many have their parents, and of
+            how many; False stops.
 
     Returns:
         One row a candidate edge, in causal order of the child, then of the parent: parent, child, score, selected.
@@ -33,7 +38,8 @@ def edges(
         statistic; −∞ for a pair that the screen leaves out.
 
     Raises:
-        InputError: the order is not one of the table's columns.
+        InputError: the order is not one of the table's columns, or a column is constant.
+        FitStopped: `goes_on` asked for it.
     """
     names = list(table.columns)
     if sorted(order) != sorted(names):
@@ -41,11 +47,20 @@ def edges(
         raise InputError(f'The order must hold every column of the table once; "{odd}" does not fit.')
     ranks = np.column_stack([np.unique(column, return_inverse=True)[1] for column in table.to_numpy().T])
     bank = Bank.of(ranks, precision=PRECISION, dtype=torch.float32, device=device, names=names)
-    scores = Scores(bank, screen(bank, goes_on=goes_on), goes_on=goes_on)
+    done = _Done(2 * len(names), goes_on)
+    scores = Scores(bank, screen(bank, goes_on=done.screened), goes_on=done.told)
     numbers = [names.index(name) for name in order]
     walks = [scores.walk(node, scores.allowed(node, numbers[:at]), ()) for at, node in enumerate(numbers)]
+    found = resolve([(scores, done.counted(walk)) for walk in walks])
+    return pd.DataFrame(_rows(scores, numbers, found, names), columns=["parent", "child", "score", "selected"])
+
+
+def _rows(
+    scores: Scores, numbers: Sequence[int], found: Sequence[Fitted], names: Sequence[str]
+) -> list[tuple[str, str, float, bool]]:
+    """Every candidate edge: parent, child, score, selected."""
     rows = []
-    for at, (node, fitted) in enumerate(zip(numbers, resolve([(scores, walk) for walk in walks]), strict=True)):
+    for at, (node, fitted) in enumerate(zip(numbers, found, strict=True)):
         for parent in numbers[:at]:
             place = scores.place[node].get(parent)
             chosen = parent in fitted.parents
@@ -54,4 +69,25 @@ def edges(
             else:
                 score = -np.inf if place is None else float(fitted.gain[place])
             rows.append((names[parent], names[node], score, chosen))
-    return pd.DataFrame(rows, columns=["parent", "child", "score", "selected"])
+    return rows
+
+
+class _Done:
+    """Counts the nodes that were screened and those that have their parents, and tells it."""
+
+    def __init__(self, total: int, goes_on: Callable[[int, int], bool]) -> None:
+        self.done, self.total, self.goes_on = 0, total, goes_on
+
+    def told(self) -> bool:
+        return self.goes_on(self.done, self.total)
+
+    def screened(self) -> bool:
+        goes_on = self.told()  # the screen asks before each node
+        self.done += 1
+        return goes_on
+
+    def counted(self, walk: Walk[Fitted]) -> Walk[Fitted]:
+        """The same walk; its end is one node more."""
+        fitted = yield from walk
+        self.done += 1
+        return fitted

@@ -18,7 +18,7 @@ once a node, and with B the columns of (X, Z), M = (Bᵀ B)⁻¹ and b the slope
 """
 
 import numbers
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 
 import numpy as np
 import pandas as pd
@@ -27,7 +27,7 @@ from scipy.optimize import brentq
 from scipy.special import ndtr
 from sklearn.ensemble import RandomForestRegressor
 
-from disco.errors import InputError
+from disco.errors import FitStopped, InputError
 from disco.parents.cam import _SPANNED, _check_names, _factor, _numbers, _smooth, _units
 
 _FLOOR = 1e-3  # of v in units of the mean square, lest rows that a forest meets exactly get all the weight
@@ -42,6 +42,7 @@ def edges(
     columns: int = 3,
     trees: int = 500,
     seed: int = 0,
+    goes_on: Callable[[int, int], bool] = lambda done, total: True,
 ) -> pd.DataFrame:
     """The PCM test of every candidate edge.
 
@@ -57,6 +58,7 @@ def edges(
             splines. A node of m distinct values has at most m - 1.
         trees: the trees of each node's forest; with 0 there is none, v = 1, and a test is many times as fast.
         seed: of the split of the rows and of the forests.
+        goes_on: told after each child how many are done, and of how many; False stops.
 
     Returns:
         Columns parent, child, score (T), p_value and selected, children in causal order, and parents within a child.
@@ -64,15 +66,16 @@ def edges(
     Raises:
         InputError: order and table do not have the same names, a value is no finite number, half of the rows are too
             few for the predecessors, or alpha, columns, trees or seed is out of its range.
+        FitStopped: `goes_on` asked for it.
     """
     _check_settings(alpha, columns, trees, seed)
     _check_names(table, order)
     values = np.stack([_numbers(table, name) for name in order], axis=1)
     sizes = np.clip([len(np.unique(value)) - 1 for value in values.T], 0, columns)
-    _check_rows(len(values), sizes, order)
+    check_rows(len(values), sizes, order)
     rng = np.random.default_rng(seed)
     fit, test = np.split(values[rng.permutation(len(values))], [len(values) // 2])
-    score = _scores(fit, test, int(max(sizes.max(), 1)), trees, rng)
+    score = _scores(fit, test, int(max(sizes.max(), 1)), trees, rng, goes_on)
     child, parent = np.tril_indices(len(order), -1)
     p_value = np.where(np.isnan(score), 1.0, ndtr(-score))[child, parent]
     names = np.array(list(order), dtype=object)
@@ -80,7 +83,14 @@ def edges(
     return found.assign(p_value=p_value, selected=p_value < alpha)
 
 
-def _scores(fit: np.ndarray, test: np.ndarray, columns: int, trees: int, rng: np.random.Generator) -> np.ndarray:
+def _scores(
+    fit: np.ndarray,
+    test: np.ndarray,
+    columns: int,
+    trees: int,
+    rng: np.random.Generator,
+    goes_on: Callable[[int, int], bool],
+) -> np.ndarray:
     """T, (children, parents) by place in the order; NaN where it is not defined.
 
     Args:
@@ -107,6 +117,8 @@ def _scores(fit: np.ndarray, test: np.ndarray, columns: int, trees: int, rng: np
             f /= _variances(squares, fit[:, :child], test[:, :child], trees, int(seeds[child]))[:, None]
         found = _statistics(test_y[:, child], _units(f), test_smooths[:, :end], test_inverse)
         score[child, :child] = np.where(((smooths[:, :end] @ lost) ** 2).sum(axis=0) > _SPANNED, found, np.nan)
+        if not goes_on(child, len(score) - 1):
+            raise FitStopped("Stopped while parents were tested.")
     return score
 
 
@@ -192,7 +204,7 @@ def _raise(squares: np.ndarray, variances: np.ndarray) -> float:
     return brentq(excess, 0.0, 2.0 * squares.mean()) if excess(0.0) > 0 else 0.0
 
 
-def _check_rows(rows: int, sizes: np.ndarray, order: Sequence[str]) -> None:
+def check_rows(rows: int, sizes: np.ndarray, order: Sequence[str]) -> None:
     """Refuse smooths of so many columns, (nodes,), that the last node's regression on a half leaves no row over."""
     needed, others, half = int(sizes[:-1].sum()) + 2, len(sizes) - 1, rows // 2
     if half < needed:

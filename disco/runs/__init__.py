@@ -9,6 +9,7 @@ A run is a folder of plain files; nothing in it is ever unpickled.
     order.csv              position from 1, node; source first
     ccs.csv, criteria.csv  concrete scores of the recursive sink removal, and of the other criteria along it
     ocs.csv, edges.csv     every candidate a fold, and the selected edges
+    parents_NAME.csv       every candidate by the selector cam, pcm or evidence, by the fit or computed later
     training.json          best epochs of each stage
     networks.safetensors   weights; checkpoint.safetensors while a fit is unfinished
     variants/NAME/         order, ccs, criteria, ocs, edges recovered later from the same networks

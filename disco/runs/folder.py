@@ -178,26 +178,28 @@ class Run:
 
     def order(self, variant: str | None = None) -> list[str]:
         """The causal order, source first."""
-        return results.order(self._results(variant))
+        return results.order(self.result_path(variant))
 
     def ccs(self, variant: str | None = None) -> pd.DataFrame:
         """step, remaining, node, fold, score, chosen."""
-        return read_frame(self._results(variant) / "ccs.csv", ("node",))
+        return read_frame(self.result_path(variant) / "ccs.csv", ("node",))
 
     def criteria(self, variant: str | None = None) -> pd.DataFrame:
         """step, node, fold and each criterion's score (NaN: unavailable) along the run's own removals."""
-        return read_frame(self._results(variant) / "criteria.csv", ("node",))
+        return read_frame(self.result_path(variant) / "criteria.csv", ("node",))
 
     def ocs(self, variant: str | None = None) -> pd.DataFrame:
         """fold, parent, child, ocs, curvature, z: every candidate."""
-        return read_frame(self._results(variant) / "ocs.csv", ("parent", "child"))
+        return read_frame(self.result_path(variant) / "ocs.csv", ("parent", "child"))
 
     def edges(
         self, tau_z: float | None = None, pi_min: float | None = None, variant: str | None = None
     ) -> pd.DataFrame:
-        """parent, child, ocs, z, frequency: the selected edges, at the run's thresholds unless given."""
+        """parent, child, ocs, z, frequency: the fit's edges, with score and p_value by another selector than ocs; or
+        the OCS's edges at some thresholds. The edges of a variant recovered later are the OCS's.
+        """
         if tau_z is None and pi_min is None:
-            return results.stored_edges(self._results(variant))
+            return results.stored_edges(self.result_path(variant))
         own_tau_z, own_pi_min = self.thresholds(variant)
         tau_z, pi_min = own_tau_z if tau_z is None else tau_z, own_pi_min if pi_min is None else pi_min
         return results.select(self.ocs(variant), tau_z, pi_min)
@@ -238,8 +240,12 @@ class Run:
             return
         results.save(self._variant_path(variant), recovery, self.settings)
 
-    def _results(self, variant: str | None) -> Path:
-        """The folder of a variant's frames; InputError where there are none."""
+    def result_path(self, variant: str | None) -> Path:
+        """The folder of a variant's frames, the run's own unless given.
+
+        Raises:
+            InputError: there are none.
+        """
         folder = self.path if variant in (None, self.own_variant) else self._variant_path(str(variant))
         if not (folder / "edges.csv").exists():
             what = "no result yet" if folder == self.path else f"no result for {variant} yet"
@@ -285,11 +291,16 @@ def create_run(
     Without `folder` it lies in the folder of runs; else there, with a link in the folder of runs.
 
     Raises:
-        InputError: the table is not of counts, or the folder holds something already.
+        InputError: the table is not of counts, its rows are too few for the settings, or the folder holds something
+            already.
     """
     from disco.counts import as_counts
 
     counts = as_counts(table, settings.folds)
+    if settings.selector != "ocs" or settings.disjoint_rows:
+        from disco.parents import selectors
+
+        selectors.check(settings.selector, counts, settings)
     path = _new_folder(name) if folder is None else _empty_folder(Path(folder))
     buffer = io.BytesIO()
     counts.to_parquet(buffer, index=False)

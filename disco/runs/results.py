@@ -17,6 +17,7 @@ if TYPE_CHECKING:
 VARIANTS = tuple(f"{criterion}-{boundary}" for criterion in CHOICES["criterion"] for boundary in CHOICES["boundary"])
 
 _EDGE_COLUMNS = ["parent", "child", "ocs", "frequency", "z"]
+_SELECTOR_COLUMNS = ("score", "p_value")  # of another selector than ocs
 
 
 def order(folder: Path) -> list[str]:
@@ -26,8 +27,9 @@ def order(folder: Path) -> list[str]:
 
 
 def stored_edges(folder: Path) -> pd.DataFrame:
-    """parent, child, ocs, z, frequency of edges.csv."""
-    return read_frame(folder / "edges.csv", ("parent", "child"))[["parent", "child", "ocs", "z", "frequency"]]
+    """parent, child, ocs, z, frequency of edges.csv, and score and p_value where another selector chose."""
+    found = read_frame(folder / "edges.csv", ("parent", "child"))
+    return found[["parent", "child", "ocs", "z", "frequency", *(name for name in _SELECTOR_COLUMNS if name in found)]]
 
 
 def select(ocs: pd.DataFrame, tau_z: float, pi_min: float) -> pd.DataFrame:
@@ -64,6 +66,8 @@ def save_fit(folder: Path, model: "DISCO") -> None:
     tensors = {name: tensor.detach().cpu().contiguous() for name, tensor in model.tensors().items()}
     write_bytes(folder / "networks.safetensors", serialize(tensors))
     write_json(folder / "training.json", model.training_)
+    if model.candidates_ is not None:
+        write_frame(folder / f"parents_{model.settings_.selector}.csv", model.candidates_)
     _frames(folder, model.order_, model.ccs_, model.criteria_, model.ocs_, model.edges_)
 
 
@@ -80,4 +84,5 @@ def _frames(
     write_frame(folder / "ccs.csv", ccs)
     write_frame(folder / "criteria.csv", criteria)
     write_frame(folder / "ocs.csv", ocs)
-    write_frame(folder / "edges.csv", edges[_EDGE_COLUMNS])
+    columns = [*_EDGE_COLUMNS, *(name for name in _SELECTOR_COLUMNS if name in edges)]
+    write_frame(folder / "edges.csv", edges[columns])

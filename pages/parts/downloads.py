@@ -24,14 +24,17 @@ KINDS = {
 }
 
 
-def row(result: Result, graph: nx.DiGraph, tau_z: float, pi_min: float) -> None:
+def row(result: Result, graph: nx.DiGraph, tau_z: float, pi_min: float, said: str = "") -> None:
     """Six buttons in a row: PNG, SVG, CSV, GraphML, DOT, JSON of the graph shown.
 
     The pictures are as shown, with the verdicts of a truth; the other files hold the edges found.
+
+    Args:
+        said: what chose the edges, where it is not the two thresholds.
     """
     places = {node: result.places[node] for node in graph}
     name, folds = result.run.name, share(round(pi_min * result.folds), result.folds)
-    title = f"{name}: {VARIANT_WORDS[result.variant]}, τ_Z = {tau_z:g}, {folds} folds"
+    title = f"{name}: {VARIANT_WORDS[result.variant]}, {said or f'τ_Z = {tau_z:g}, {folds} folds'}"
     picture = drawing.svg(graph, places, graph_view.strongest(result), title)
     st.caption("Take the graph shown, at these thresholds, as a file:")
     _files(_found(graph), picture, _file(result.run), "graph")

@@ -5,7 +5,10 @@ import streamlit as st
 from disco.settings import CHOICES, PRESETS, Settings
 from pages.parts import choices, session
 
-_CHOICE_WORDS = {"iqr": "Median and IQR", "jackknife": "Folds"}
+_CHOICE_WORDS = {
+    "iqr": "Median and IQR", "jackknife": "Folds",
+    "ocs": "OCS", "cam": "CAM", "pcm": "PCM", "evidence": "Evidence",
+}  # fmt: skip
 _PRESET_WORDS = {"tuned": "Tuned", "paper": "Paper", "preview": "Preview"}
 GROUPS: dict[str, tuple[tuple[str, str, str], ...]] = {
     "Rows": (
@@ -50,6 +53,17 @@ GROUPS: dict[str, tuple[tuple[str, str, str], ...]] = {
         ("noise_max", "Largest noise scored", "The levels lie evenly in logarithm between the two."),
     ),
     "Parents and monitoring": (
+        (
+            "selector",
+            "Selector of parents",
+            "Whose edges are the run's. Every other can be computed after the fit, on Parents. PCM takes minutes where "
+            "nodes are many, on top of the time foretold.",
+        ),
+        (
+            "disjoint_rows",
+            "Disjoint rows",
+            "A random half of the rows gives networks and order, the other half the parents. Off, all rows give both.",
+        ),
         (
             "parent_rule",
             "Rule of parent selection",

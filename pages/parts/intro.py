@@ -33,7 +33,8 @@ def assumptions_note() -> None:
         st.markdown(
             "**It means:** given the causal order found, changing the parent by one level changes the log odds of "
             "the child going up one level: by the paper's rule more than for the child's other candidates, in enough "
-            "cross-fitting folds; by the agreement of the folds more than their disagreement explains.\n\n"
+            "cross-fitting folds; by the agreement of the folds more than their disagreement explains. "
+            "By CAM, PCM or the evidence it means what Parents says beside the selector.\n\n"
             "**It is causal only if** every common cause of two columns is a column of the table, the rows are "
             "independent, there are no causal loops, and each column given its parents follows a semiparametric GLM "
             "whose dependence on every parent is nonlinear.\n\n"

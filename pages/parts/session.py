@@ -19,6 +19,7 @@ from pages.parts.drafts import Draft
 _DRAFT, _TOKEN, _RUN, _MISSING = "shared_draft", "shared_token", "shared_run", "shared_missing_run"
 _PREVIOUS = "shared_previous_token"
 _VARIANT, _RULE, _THRESHOLDS = "shared_variant", "shared_parent_rule", "shared_thresholds"
+_SELECTOR, _CUT, _COMPARED = "shared_selector", "shared_cut", "shared_compared"
 _OWN_CHOICES = ("seed", "transform", "levels", "folds", "boundary", "criterion", "min_level_rows")
 
 
@@ -248,6 +249,36 @@ def thresholds(rule: str) -> tuple[float, float] | None:
 def set_thresholds(rule: str, chosen: tuple[float, float] | None) -> None:
     """Keep the thresholds of a rule on the open run across pages; None goes back to the rule's own."""
     _keep_of_run(f"{_THRESHOLDS}_{rule}", chosen)
+
+
+def selector() -> str | None:
+    """The selector of parents shown for the open run; None is the run's own."""
+    return _of_run(_SELECTOR)
+
+
+def set_selector(name: str) -> None:
+    """Show the edges of another selector."""
+    _keep_of_run(_SELECTOR, name)
+
+
+def cut(selector: str) -> float | None:
+    """The cut-off that the user set for a selector on the open run, if any."""
+    return _of_run(f"{_CUT}_{selector}")
+
+
+def set_cut(selector: str, value: float | None) -> None:
+    """Keep the cut-off of a selector on the open run across pages; None goes back to its own."""
+    _keep_of_run(f"{_CUT}_{selector}", value)
+
+
+def compared() -> tuple[str, str] | None:
+    """The two selectors that the user put side by side for the open run, if any."""
+    return _of_run(_COMPARED)
+
+
+def set_compared(pair: tuple[str, str]) -> None:
+    """Put two selectors side by side."""
+    _keep_of_run(_COMPARED, pair)
 
 
 def _of_run(key: str) -> Any:

@@ -1,5 +1,6 @@
 """The rule of parent selection and its thresholds, shared by Parents and Graph."""
 
+import networkx as nx
 import streamlit as st
 from scipy.stats import norm
 
@@ -55,6 +56,12 @@ def sliders(result: Result, where: str) -> tuple[float, float]:
                 on_click=session.set_thresholds, args=(result.rule, None),
             )  # fmt: skip
     return tau_z, pi_min
+
+
+def graph(result: Result, where: str) -> tuple[nx.DiGraph, float, float, str]:
+    """The graph at the thresholds that the reader sets, these, and no other words for them."""
+    tau_z, pi_min = sliders(result, where)
+    return result.graph(tau_z, pi_min), tau_z, pi_min, ""
 
 
 _STEP = {"iqr": 0.05, "jackknife": 0.01}

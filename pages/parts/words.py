@@ -15,6 +15,7 @@ STAGES = {
     "projection": "Projection network",
     "ordering": "Causal order",
     "parents": "Parents",
+    "selector": "Parents by the selector",
 }
 
 

@@ -11,6 +11,7 @@ from pages.parts import (
     node_panel,
     picked,
     results,
+    selector_sections,
     session,
     thresholds,
     truth,
@@ -27,8 +28,7 @@ run = session.require_run()
 result = results.shown(run)
 results.variant_picker(result)
 known = truth.shown(result)
-tau_z, pi_min = thresholds.sliders(result, "graph")
-graph = result.graph(tau_z, pi_min)
+graph, tau_z, pi_min, said = selector_sections.own_graph(result) or thresholds.graph(result, "graph")
 if known:
     graph_truth.numbers(graph, known)
     graph_truth.choose()
@@ -45,7 +45,7 @@ with left:
         f"**{how_many(graph.number_of_edges(), 'edge')}** among {how_many(len(graph), 'node')} of {code(run.name)}"
     )
     graph_view.graph_view(result, part, "graph_canvas")
-    downloads.row(result, part, tau_z, pi_min)
+    downloads.row(result, part, tau_z, pi_min, said)
     if known:
         downloads.verdicts(result, known, graph)
 intro.assumptions_note()

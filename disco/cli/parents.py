@@ -1,0 +1,39 @@
+"""The graph of a selector: read from the run, or computed first, with progress and an end by Ctrl-C."""
+
+import threading
+
+import networkx as nx
+
+from disco.cli.foreground import signals
+from disco.cli.progress import Progress
+from disco.errors import FitStopped
+from disco.estimator import choose_device
+from disco.progress import Event
+from disco.runs import Run
+from disco.runs.parents import compute_candidates, read_candidates, selected_graph
+
+
+def chosen_parents(run: Run, selector: str) -> nx.DiGraph:
+    """The DAG of cam, pcm or evidence along a finished run's order; what is computed is kept in the run.
+
+    Raises:
+        InputError: the run is not finished, or the selector cannot use its table.
+        FitStopped: it was interrupted.
+    """
+    if read_candidates(run, selector) is None:
+        _compute(run, selector)
+    return selected_graph(run, selector)
+
+
+def _compute(run: Run, selector: str) -> None:
+    stopping = threading.Event()
+    with Progress(f"parents by {selector}") as progress, signals(stopping, progress):
+
+        def goes_on(done: int, total: int) -> bool:
+            progress(Event("node", done, total, done / total))
+            return not stopping.is_set()
+
+        try:
+            compute_candidates(run, selector, device=choose_device("auto").type, goes_on=goes_on)
+        except (FitStopped, KeyboardInterrupt) as stop:
+            raise FitStopped("stopped; nothing was kept.") from stop

@@ -1,0 +1,101 @@
+"""Selectors of parents as figures: how many edges a cut-off keeps, and where two selectors agree."""
+
+from collections.abc import Sequence
+
+import numpy as np
+import pandas as pd
+import plotly.graph_objects as go
+
+from disco.figures import roles, theme
+from disco.figures.parents import different, matrix_axes, true_dots
+from disco.figures.words import how_many, number
+from disco.parents.selectors import AGREEMENT, WORDS
+
+# Shape, filled or open, and colour: any one of the three tells them apart.
+_MARKS = {
+    "both": {"symbol": "square", "color": roles.PICKED},
+    "one": {"symbol": "triangle-up", "color": roles.ACCENT},
+    "other": {"symbol": "diamond-open", "color": "#AA4499"},
+}
+
+
+def cuts(found: pd.DataFrame, selector: str, cut: float, choices: Sequence[float]) -> go.Figure:
+    """How many edges each cut-off keeps, the present one marked.
+
+    Args:
+        found: what `disco.parents.selectors.candidates` gives.
+        choices: the cut-offs to draw, ascending.
+    """
+    if selector == "evidence":
+        worth = np.sort(np.where(found["selected"], np.maximum(found["score"], 1e-9), -np.inf))
+        edges = len(worth) - np.searchsorted(worth, choices, side="right")
+        here = int(len(worth) - np.searchsorted(worth, cut, side="right"))
+    else:
+        p_values = np.sort(found["p_value"].to_numpy())
+        edges, here = np.searchsorted(p_values, choices), int(np.searchsorted(p_values, cut))
+    fig = go.Figure()
+    places = list(range(len(choices)))
+    words = [f"{choice:g}" for choice in choices]
+    fig.add_scatter(
+        x=places, y=edges, mode="lines+markers", showlegend=False, customdata=words,
+        line={"color": roles.PICKED, "width": 2.5}, marker={"size": 6},
+        hovertemplate="cut-off %{customdata}: %{y} edges<extra></extra>",
+    )  # fmt: skip
+    if cut in choices:
+        place = list(choices).index(cut)
+        fig.add_vline(x=place, line={"color": roles.MUTED, "width": 1, "dash": "dot"})
+        fig.add_scatter(x=[place], y=[here], mode="markers", showlegend=False, hoverinfo="skip",
+                        marker={"color": roles.PICKED, "size": 13})  # fmt: skip
+    scale = "cut-off, nats" if selector == "evidence" else "cut-off, p-value"
+    fig.update_xaxes(title=scale, tickvals=places, ticktext=words, tickangle=-60)
+    fig.update_yaxes(title="edges kept", rangemode="tozero", dtick=1 if max(edges) < 6 else None)
+    title = f"{how_many(here, 'edge')} by {WORDS[selector].name}, {WORDS[selector].rule.format(cut=cut)}"
+    return roles.titled(fig, title, height=360, legend=False)
+
+
+def agreement(
+    compared: pd.DataFrame, order: Sequence[str], one: str, other: str, truth: pd.DataFrame | None = None
+) -> go.Figure:
+    """The edges of two selectors: rows parents, columns children, both in causal order.
+
+    Args:
+        compared: what `disco.parents.selectors.compared` gives.
+        one, other: the selectors.
+        truth: the true edges, columns parent and child; each is dotted, in red where it runs against the order.
+    """
+    place = {node: index for index, node in enumerate(order)}
+    words = different([theme.label(node, 18) for node in order])
+    size = max(6.0, min(14.0, 420 / len(order)))
+    line = {"width": 2 if size > 8 else 1.2}  # of the open marks
+    names = agreement_words(one, other)
+    fig = go.Figure()
+    for which in AGREEMENT[:3]:
+        edges = compared[compared["selected_by"] == which]
+        rows, columns = (edges[end].map(place).to_numpy(dtype=int) for end in ("parent", "child"))
+        scores = [[number(value) for value in edges[f"score_{end}"]] for end in ("one", "other")]
+        fig.add_scatter(
+            x=[words[k] for k in columns], y=[words[k] for k in rows], mode="markers",
+            name=f"{names[which]} ({len(edges)})",
+            marker={"size": size, "line": line if which == "other" else {"width": 0}, **_MARKS[which]},
+            customdata=list(zip(*scores, strict=True)),
+            hovertemplate=f"%{{y}} → %{{x}}: {WORDS[one].score} %{{customdata[0]}}, "
+            f"{WORDS[other].score} %{{customdata[1]}}<extra>{names[which]}</extra>",
+        )  # fmt: skip
+    if truth is not None:
+        true_dots(fig, truth, place, words, 0.6 * size)
+    matrix_axes(fig, words)
+    # Marks alone would order the axes by their first appearance.
+    for axis in (fig.update_xaxes, fig.update_yaxes):
+        axis(categoryorder="array", categoryarray=words, showgrid=True)
+    counts = compared["selected_by"].value_counts()
+    union = sum(int(counts.get(which, 0)) for which in AGREEMENT[:3])
+    title = (
+        f"{WORDS[one].name} and {WORDS[other].name} agree on {int(counts.get('both', 0))} of {how_many(union, 'edge')}"
+    )
+    return roles.titled(fig, title, height=max(380, min(760, 190 + 26 * len(order))))
+
+
+def agreement_words(one: str, other: str) -> dict[str, str]:
+    """What each part of `AGREEMENT` is called for two selectors."""
+    names = "both", f"only {WORDS[one].name}", f"only {WORDS[other].name}", "neither"
+    return dict(zip(AGREEMENT, names, strict=True))

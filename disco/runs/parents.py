@@ -1,0 +1,103 @@
+"""The candidates of a selector other than the OCS, kept in a run: parents_NAME.csv beside the order they are of.
+
+A fit with such a selector leaves its own; others are computed later. A file that is missing, cannot be read, or is of
+another order counts as not computed yet.
+"""
+
+from collections.abc import Callable
+from pathlib import Path
+
+import networkx as nx
+import numpy as np
+import pandas as pd
+
+from disco.errors import InputError
+from disco.runs.files import read_frame, write_frame
+from disco.runs.folder import Run
+
+
+def path_of(run: Run, selector: str, variant: str | None = None) -> Path:
+    """Where the candidates of a selector lie, or will lie.
+
+    Raises:
+        InputError: the run has no such variant, or the selector has no candidates of its own.
+    """
+    from disco.parents.selectors import CUTS
+
+    if selector not in CUTS:
+        raise InputError(f"A selector computed along an order is one of {', '.join(CUTS)}; got {selector!r}.")
+    return run.result_path(variant) / f"parents_{selector}.csv"
+
+
+def read_candidates(run: Run, selector: str, variant: str | None = None) -> pd.DataFrame | None:
+    """parent, child, score, p_value (cam and pcm), selected of every candidate; None where not computed yet.
+
+    Raises:
+        InputError: as `path_of`.
+    """
+    path = path_of(run, selector, variant)
+    try:
+        found = read_frame(path, ("parent", "child"))
+    except (OSError, ValueError):
+        return None
+    names = ["parent", "child", "score", *(["p_value"] if selector != "evidence" else []), "selected"]
+    if not set(names) <= set(found) or found["selected"].dtype != bool:
+        return None
+    order = np.array(run.order(variant), dtype=object)
+    child, parent = np.tril_indices(len(order), -1)
+    same = len(found) == len(child) and all(
+        np.array_equal(found[end].to_numpy(dtype=object), order[places])
+        for end, places in (("parent", parent), ("child", child))
+    )
+    return found[names] if same else None
+
+
+def compute_candidates(
+    run: Run,
+    selector: str,
+    variant: str | None = None,
+    *,
+    device: str = "cpu",
+    goes_on: Callable[[int, int], bool] = lambda done, total: True,
+) -> pd.DataFrame:
+    """Compute the candidates of a selector along a run's order and keep them in its folder.
+
+    Raises:
+        InputError: as `path_of`, the selector cannot use the table, or the file cannot be written.
+        FitStopped: `goes_on` asked for it; nothing is kept.
+    """
+    from disco.parents import selectors
+
+    path = path_of(run, selector, variant)
+    table, settings = run.table(), run.settings
+    selectors.check(selector, table, settings)
+    found = selectors.candidates(selector, table, run.order(variant), settings, device=device, goes_on=goes_on)
+    try:
+        write_frame(path, found)
+    except OSError as error:
+        raise InputError(f"{path} cannot be written: {error.strerror}.") from error
+    return found
+
+
+def selected_edges(run: Run, selector: str, cut: float | None = None, variant: str | None = None) -> pd.DataFrame:
+    """The edges of a selector that was computed, as `disco.parents.selectors.edges` gives them.
+
+    Args:
+        cut: the cut-off, the selector's own unless given.
+
+    Raises:
+        InputError: as `path_of`, or it was not computed yet.
+    """
+    from disco.parents import selectors
+
+    found = read_candidates(run, selector, variant)
+    if found is None:
+        raise InputError(f"The run {run.name} has no parents by {selector} yet; disco graph --parents computes them.")
+    return selectors.edges(selectors.kept(found, selector, cut), run.ocs(variant), run.thresholds(variant)[0])
+
+
+def selected_graph(run: Run, selector: str, cut: float | None = None, variant: str | None = None) -> nx.DiGraph:
+    """The DAG of `selected_edges`, all nodes in causal order."""
+    from disco.graph import build
+
+    return build(run.order(variant), selected_edges(run, selector, cut, variant))
