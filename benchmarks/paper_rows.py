@@ -43,7 +43,7 @@ METHODS: dict[str, Method] = {
 if "tuned" in PRESETS:
     METHODS["disco-tuned"] = Method("tuned", False, "preset `tuned`")
 METHODS["refined"] = Method(
-    "paper", False, "`disco refine` without a fit: from four sorted and random orders, with eight restarts",
+    "paper", False, "`disco refine` without a fit: from four sorted and random orders, with up to sixteen restarts",
     starts=4,
 )  # fmt: skip
 

@@ -246,6 +246,13 @@ def test_restarts_only_raise_the_score(known):
     assert with_them.score == pytest.approx(with_them.starts.groupby("start")["score"].last().max())
 
 
+def test_restarts_end_with_a_round_that_gains_nothing(known):
+    labels = refine(known.table, dataclasses.replace(QUICK, restarts=40)).starts.groupby("start", sort=False)["score"]
+    ends = labels.last()
+    assert (len(ends) - 2) % 4 == 0 and 4 <= len(ends) - 2 < 40
+    assert ends[-4:].max() < ends[:-4].max() + 0.5
+
+
 def test_stops_and_goes_on_from_finished_searches(known, tmp_path):
     memory, choice = tmp_path / "refining.json", dataclasses.replace(QUICK, restarts=2)
     seen = []

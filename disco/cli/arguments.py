@@ -86,7 +86,7 @@ def _refine(command: argparse.ArgumentParser) -> None:
     command.add_argument("--out", type=Path, metavar="RUN", help="with --counts: folder of the run, new or empty")
     command.add_argument("--columns", metavar="A,B", help="with --counts: only these columns")
     command.add_argument("--starts", type=int, help="orders to search from (4)")
-    command.add_argument("--restarts", type=int, help="searches from near the best order so far (8)")
+    command.add_argument("--restarts", type=int, help="searches from near the best order so far, at most (16)")
     command.add_argument("--bootstrap", type=int, help="tables drawn with replacement (50); 0 for none")
     command.add_argument("--seed", type=int, help="of random orders and of the bootstrap (0)")
     command.add_argument("--device", metavar="NAME", help="auto (default), cpu or cuda")

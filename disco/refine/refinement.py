@@ -3,6 +3,7 @@
 import functools
 import hashlib
 import json
+import math
 from collections import Counter
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import asdict, dataclass, field
@@ -43,6 +44,7 @@ EDGE_COLUMNS = (
 )
 _BOOTSTRAP_SWEEPS = 3
 _SIDE_BY_SIDE = 4  # searches whose fits share batches
+_ROUND_GAIN = 0.5  # nats that a round of restarts gains at least for another to follow
 _SHARES = {"screen": 0.1, "search": 0.5, "evidence": 0.05, "bootstrap": 0.35}
 
 
@@ -52,8 +54,9 @@ class Choice:
 
     Attributes:
         starts: orders to start from: the CCS order where there is one, the sorted ones, then random ones.
-        restarts: searches from near the best order so far, to leave a local optimum: with a stretch of it reversed,
-            some nodes put anywhere, or every node some places away.
+        restarts: searches from near the best order so far at most, to leave a local optimum: with a stretch of it
+            reversed, some nodes put anywhere, or every node some places away. They go in rounds of four, and end after
+            a round that gains nothing.
         bootstrap: tables drawn with replacement.
         folds: parts left out in turn.
         bound: nats from which on a direction is decided.
@@ -64,7 +67,7 @@ class Choice:
     """
 
     starts: int = 4
-    restarts: int = 8
+    restarts: int = 16
     bootstrap: int = 50
     folds: int = 3
     bound: float = BOUND
@@ -261,11 +264,11 @@ def _search_all(
         numbers = range(first, min(first + _SIDE_BY_SIDE, choice.restarts + 1))
         rounds.append([f"restart {number}" for number in numbers])
     earlier: list[str] = []
+    best = {"score": -math.inf}
     for labels in rounds:
         missing = [start for start in labels if start not in {one["start"] for one in kept.starts}]
         begun = starts
         if earlier:
-            best = max((one for one in kept.starts if one["start"] in earlier), key=lambda one: one["score"])
             begun = {start: near(best["order"], int(start.split()[-1]), choice.seed) for start in missing}
         inside = dict.fromkeys(missing, 0.0)
         walks = []
@@ -279,6 +282,9 @@ def _search_all(
             )
         kept.write()
         earlier += labels
+        before, best = best, max((one for one in kept.starts if one["start"] in earlier), key=lambda one: one["score"])
+        if labels[0] not in starts and best["score"] < before["score"] + _ROUND_GAIN:
+            break
 
 
 def _report(

@@ -10,7 +10,12 @@ from pages.parts.names import plain
 _FIELDS = {
     "starts": ("Starts", 1, 40, "Orders to search from: the run's own, the columns sorted, then random ones."),
     "bootstrap": ("Tables drawn anew", 0, 1000, "Rows drawn with replacement; how often an edge comes back. 0: none."),
-    "restarts": ("Restarts", 0, 200, "Searches from the best order so far with a stretch of it reversed."),
+    "restarts": (
+        "Restarts",
+        0,
+        200,
+        "At most so many searches from near the best order; they end when four gain nothing.",
+    ),
     "folds": ("Parts left out in turn", 0, 20, "How often an edge is found on the rest of the rows. 0 for none."),
     "bound": ("Bound, nats", 0.0, 100.0, "A direction that costs less to turn is undecided. 5 nats: 150 to 1."),
     "seed": ("Seed", 0, 2**31 - 1, "Of random orders, of the tables drawn anew, of the parts."),
