@@ -8,7 +8,7 @@ read as the numbers they are, and a note says so.
 
 import re
 from collections import Counter
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
 import numpy as np
@@ -260,3 +260,24 @@ def _number(value: float) -> str:
     if np.isfinite(value) and value == np.floor(value) and abs(value) < TOO_LARGE:
         return str(int(value))
     return f"{value:g}"
+
+
+def check_order(order: Sequence[str], columns: Sequence[str]) -> None:
+    """Refuse an order that is not one of a table's columns.
+
+    Raises:
+        InputError: a name stands twice, or in one of the two alone, or there is none.
+    """
+    listed, given = pd.Index(list(order), dtype=object), pd.Index(list(columns), dtype=object)
+    for names, where in ((listed, "order"), (given, "table")):
+        if names.has_duplicates:
+            twice = names[names.duplicated()][0]
+            raise InputError(f'"{twice}" stands twice in the {where}; every node stands there once.')
+    for odd, what in (
+        (listed[~listed.isin(given)], "is in the order, but no column of the table"),
+        (given[~given.isin(listed)], "is a column of the table, but not in the order"),
+    ):
+        if len(odd):
+            raise InputError(f'"{odd[0]}" {what}: give both the same names.')
+    if not len(listed):
+        raise InputError("The table has no columns: give it one for each node.")

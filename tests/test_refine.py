@@ -300,7 +300,7 @@ def test_weights_stand_for_repeated_rows():
     bank = bank_of(table)
     weighted = Scores(bank, all_pairs(4), weights=weights)
     make_fits([(weighted, (3, (1,)))])
-    repeated = bank.at_rows(bank.ranks.numpy()[drawn_rows])
+    repeated = dataclasses.replace(bank, ranks=bank.ranks[drawn_rows], columns=bank.columns[..., drawn_rows])
     direct = Scores(repeated, all_pairs(4), weights=torch.ones(500, dtype=torch.float64))
     make_fits([(direct, (3, (1,)))])
     assert weighted.fits[3][1,].score == pytest.approx(direct.fits[3][1,].score, abs=0.1)

@@ -47,7 +47,6 @@ class Bank:
         precision: of the normal prior on each column's coefficient, (d, WIDTH), 1 for padding.
         carrier_precision: the same of the carrier's columns, (d, q).
         offset: what is added to the canonical parameter of every node, log exposure as a rule, (n,) or None.
-        names: of the columns.
     """
 
     ranks: Tensor
@@ -61,7 +60,6 @@ class Bank:
     precision: Tensor
     carrier_precision: Tensor
     offset: Tensor | None
-    names: tuple[str, ...]
 
     @classmethod
     def of(
@@ -120,29 +118,7 @@ class Bank:
             _precision(widths, WIDTH, precision).to(device),
             _precision(np.array([part[1].shape[1] for part in parts]), carriers, (RIDGE, RIDGE)).to(device),
             None if offset is None else _offset(offset, rows).to(device),
-            names,
         )
-
-    def at_rows(self, ranks: np.ndarray, offset: np.ndarray | None = None) -> "Bank":
-        """The same bases at other rows of the same grid, for instance held-out ones.
-
-        Raises:
-            InputError: a rank lies outside the grid, or the rows lack the offset that the bank has.
-        """
-        beyond = (ranks.max(axis=0) > self.exists.sum(1).cpu().numpy() - 1) | (ranks.min(axis=0) < 0)
-        if beyond.any():
-            raise InputError(
-                f'"{self.names[int(np.argmax(beyond))]}" has a rank outside the grid the model was fitted on.'
-            )
-        if (offset is None) != (self.offset is None):
-            raise InputError("The rows need an offset where the fitted ones have one, and only there.")
-        moved = torch.tensor(ranks, dtype=torch.int64, device=self.ranks.device)
-        rows = [self.basis[node][moved[:, node]].T.to(self.columns) for node in range(self.nodes)]
-        other = None if offset is None else _offset(offset, len(ranks)).to(self.value)
-        return Bank(
-            moved, self.value, self.exists, self.carrier, self.carrier_width, torch.stack(rows), self.basis,
-            self.width, self.precision, self.carrier_precision, other, self.names,
-        )  # fmt: skip
 
     @property
     def rows(self) -> int:

@@ -23,6 +23,7 @@ from scipy.interpolate import BSpline
 from scipy.linalg.lapack import dtrtri
 from scipy.special import fdtrc
 
+from disco.counts import check_order
 from disco.errors import FitStopped, InputError
 
 _DEGREE = 3
@@ -60,7 +61,7 @@ def edges(
         FitStopped: `goes_on` asked for it.
     """
     _check_settings(cutoff, columns)
-    _check_names(table, order)
+    check_order(order, table.columns)
     values = np.stack([_numbers(table, name) for name in order], axis=1)
     sizes = np.clip([len(np.unique(value)) - 1 for value in values.T], 0, columns)
     check_rows(len(values), sizes, order)
@@ -172,23 +173,6 @@ def _numbers(table: pd.DataFrame, name: str) -> np.ndarray:
     if len(odd):
         raise InputError(f'Column "{name}" has no finite number in row {odd[0] + 1}: correct it, or leave the row out.')
     return values
-
-
-def _check_names(table: pd.DataFrame, order: Sequence[str]) -> None:
-    """Refuse an order that is not one of the table's columns."""
-    listed, columns = pd.Index(list(order), dtype=object), pd.Index(list(table.columns), dtype=object)
-    for names, where in ((listed, "order"), (columns, "table")):
-        if names.has_duplicates:
-            twice = names[names.duplicated()][0]
-            raise InputError(f'"{twice}" stands twice in the {where}; every node stands there once.')
-    for odd, what in (
-        (listed[~listed.isin(columns)], "is in the order, but no column of the table"),
-        (columns[~columns.isin(listed)], "is a column of the table, but not in the order"),
-    ):
-        if len(odd):
-            raise InputError(f'"{odd[0]}" {what}: give both the same names.')
-    if not len(listed):
-        raise InputError("The table has no columns: give it one for each node.")
 
 
 def check_rows(rows: int, sizes: np.ndarray, order: Sequence[str]) -> None:

@@ -10,7 +10,7 @@ import numpy as np
 import pandas as pd
 import torch
 
-from disco.errors import InputError
+from disco.counts import check_order
 from disco.likelihood.bank import Bank
 from disco.refine.scores import PRECISION, Fitted, Scores, Walk, resolve
 from disco.refine.screen import screen
@@ -41,10 +41,8 @@ def edges(
         InputError: the order is not one of the table's columns, or a column is constant.
         FitStopped: `goes_on` asked for it.
     """
+    check_order(order, table.columns)
     names = list(table.columns)
-    if sorted(order) != sorted(names):
-        odd = next(iter(set(order) ^ set(names)), order[0])
-        raise InputError(f'The order must hold every column of the table once; "{odd}" does not fit.')
     ranks = np.column_stack([np.unique(column, return_inverse=True)[1] for column in table.to_numpy().T])
     bank = Bank.of(ranks, precision=PRECISION, dtype=torch.float32, device=device, names=names)
     done = _Done(2 * len(names), goes_on)

@@ -27,8 +27,9 @@ from scipy.optimize import brentq
 from scipy.special import ndtr
 from sklearn.ensemble import RandomForestRegressor
 
+from disco.counts import check_order
 from disco.errors import FitStopped, InputError
-from disco.parents.cam import _SPANNED, _check_names, _factor, _numbers, _smooth, _units
+from disco.parents.cam import _SPANNED, _factor, _numbers, _smooth, _units
 
 _FLOOR = 1e-3  # of v in units of the mean square, lest rows that a forest meets exactly get all the weight
 _SPLIT = 6  # rows that a node of a tree needs to be split: leaves have about five, as in R
@@ -69,7 +70,7 @@ def edges(
         FitStopped: `goes_on` asked for it.
     """
     _check_settings(alpha, columns, trees, seed)
-    _check_names(table, order)
+    check_order(order, table.columns)
     values = np.stack([_numbers(table, name) for name in order], axis=1)
     sizes = np.clip([len(np.unique(value)) - 1 for value in values.T], 0, columns)
     check_rows(len(values), sizes, order)

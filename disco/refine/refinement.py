@@ -15,6 +15,7 @@ import numpy as np
 import pandas as pd
 import torch
 
+from disco.counts import check_order
 from disco.errors import FitStopped, InputError
 from disco.graph import build
 from disco.likelihood.bank import Bank
@@ -236,10 +237,8 @@ def refine(
 
 def _places(names: list[str], order: Sequence[str] | None, edges: pd.DataFrame | None) -> dict[str, int]:
     place = {name: number for number, name in enumerate(names)}
-    if order is not None and sorted(order) != sorted(names):
-        odd = next((name for name in order if name not in place or list(order).count(name) > 1), None)
-        odd = next(name for name in names if name not in order) if odd is None else odd
-        raise InputError(f'The order to start from must hold every column once; "{odd}" does not fit.')
+    if order is not None:
+        check_order(order, names)
     if edges is not None:
         for name in [*edges["parent"], *edges["child"]]:
             if name not in place:
