@@ -16,7 +16,7 @@ from pages.parts import figure
 from pages.parts.names import code, plain
 from pages.parts.refined_words import ASSUMED
 
-CHOICE = Choice(starts=6, restarts=6, bootstrap=10)
+CHOICE = Choice(starts=6, bootstrap=20)
 NEAR = 12.0  # nats; a trial found orders of R7 agreement .43 and .86 within so many of each other
 _ACTIVE = ("queued", "running")
 
