@@ -41,7 +41,7 @@ function makeView(place) {
     view.picked = data.picked;
     view.pickedEdge = data.pickedEdge;
     canvas.style.height = `${data.height}px`;
-    frame.classList.toggle("refined", data.isRefined);
+    frame.classList.toggle("refined", data.picksEdges);
     explain(frame, data.verdicts);
     draw(view, nodes, edges, frame);
     // The camera moves only when other nodes are shown, never for a threshold or a click.

@@ -58,6 +58,12 @@ def test_empty_leads_on():
     assert any(found.key == "empty_lead_on" for found in app.button)
 
 
+def test_a_refinement_without_edges_says_so():
+    app = opened(refine_by_hand(finished_run(4), edges=[]), PAGE)
+    assert any("No edge is worth its price" in info.value for info in app.info)
+    assert "0 of 0 edges" in texts(app)
+
+
 def test_without_a_refinement_it_is_asked_for(monkeypatch):
     started = []
     monkeypatch.setattr(jobs, "start_refinement", lambda run, choice: started.append((run.id, choice)))

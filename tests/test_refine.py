@@ -306,6 +306,14 @@ def test_weights_stand_for_repeated_rows():
     assert weighted.fits[3][1,].score == pytest.approx(direct.fits[3][1,].score, abs=0.1)
 
 
+def test_independent_columns_get_no_edge():
+    """With no pair that the screen lets through there is nothing to fit but the margins."""
+    random = np.random.default_rng(0)
+    table = pd.DataFrame({name: random.poisson(mean, 60) for name, mean in (("a", 3), ("b", 2), ("c", 1))})
+    result = refine(table, Choice(starts=2, restarts=1, bootstrap=2, folds=2))
+    assert result.candidates == 0 and result.edges.empty and sorted(result.order) == ["a", "b", "c"]
+
+
 def test_columns_that_determine_one_another_are_fitted():
     """Copies, totals and exposures leave Newton's equations nearly singular."""
     random = np.random.default_rng(0)

@@ -77,7 +77,6 @@ def graph_view(
         "picked": number.get(node),
         "pickedEdge": None if edge is None else _id(edge, number),
         "picksEdges": picks_edges,
-        "isRefined": any("gain_nats" in values for *_, values in graph.edges(data=True)),
         "focus": number.get(focus) if focus == node else None,
         "height": height or (420 if len(result.order) <= 8 else 560 if len(result.order) <= 40 else 720),
         # Blue and red speak of the truth then, and parents and children are marked without them.

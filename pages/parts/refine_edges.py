@@ -23,6 +23,11 @@ def explore(
         disco: the DISCO graph's edges: parent, child, ocs, z, frequency.
         known: what the truth says, where it is shown.
     """
+    if refinement.edges.empty:
+        st.info(
+            "No edge is worth its price: by this likelihood the columns are independent, or the rows too few to tell.",
+            icon=":material/hub:",
+        )
     filters = refine_filters.chosen(refinement)
     edges = refine_filters.kept(refinement.edges, filters)
     graph = refinement.subgraph(edges)
@@ -31,9 +36,7 @@ def explore(
     with left:
         st.markdown(f"**{len(edges)} of {how_many(len(refinement.edges), 'edge')}** shown")
         drawn = _judged(refinement, graph, lines, absent, changes, disco, known)
-        graph_view.graph_view(
-            refinement, drawn, "refine_canvas", strength=refinement.strength, picks_edges=True
-        )  # fmt: skip
+        graph_view.graph_view(refinement, drawn, "refine_canvas", strength=refinement.strength, picks_edges=True)
         downloads.refined_row(refinement, graph, drawn)
     with right:
         table = _table(edges, changes, known, refinement.graph)
