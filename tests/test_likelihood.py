@@ -12,7 +12,8 @@ from scipy.special import gammaln
 
 from disco.errors import InputError
 from disco.likelihood.bank import RIDGE, WIDTH, Bank
-from disco.likelihood.newton import Design, Problems, exact, fit, marginal_start, tabulated
+from disco.likelihood.evaluate import Design, Problems, exact, tabulated
+from disco.likelihood.newton import fit, marginal_start
 from disco.likelihood.steps import additions, removals
 from disco.ranks import transform_table
 from disco.settings import Settings

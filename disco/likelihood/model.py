@@ -16,7 +16,8 @@ from scipy.stats import norm
 
 from disco.errors import FitStopped, InputError
 from disco.likelihood.bank import RIDGE, WIDTH, Bank
-from disco.likelihood.newton import Fits, Problems, fit, tabulated
+from disco.likelihood.evaluate import Problems, tabulated
+from disco.likelihood.newton import Fits, fit
 from disco.ranks import rank_on_grid
 
 _TOLERANCE = 1e-8

@@ -13,7 +13,8 @@ import torch
 from torch import Tensor
 
 from disco.likelihood.bank import WIDTH, Bank
-from disco.likelihood.newton import Fits, Problems
+from disco.likelihood.evaluate import Problems
+from disco.likelihood.newton import Fits
 
 _LEAST = 1e-6  # share of a column's own information under which what θ leaves of it counts as nothing
 

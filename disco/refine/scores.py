@@ -21,7 +21,8 @@ import torch
 
 from disco.errors import FitStopped
 from disco.likelihood.bank import WIDTH, Bank
-from disco.likelihood.newton import Fits, Problems, fit, marginal_start
+from disco.likelihood.evaluate import Problems
+from disco.likelihood.newton import Fits, fit, marginal_start
 from disco.likelihood.steps import Additions, Removals, additions, removals
 
 PRECISION = (1.0, 300.0)  # of the prior on a parent's linear column and on the others, in nats

@@ -15,7 +15,8 @@ from sklearn.covariance import ledoit_wolf
 
 from disco.errors import FitStopped
 from disco.likelihood.bank import Bank
-from disco.likelihood.newton import Problems, fit
+from disco.likelihood.evaluate import Problems
+from disco.likelihood.newton import fit
 from disco.likelihood.steps import additions
 
 _FALSE = 3.0  # false candidates that a node may bring by each of the two rules, on average
