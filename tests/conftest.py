@@ -6,6 +6,7 @@ import shutil
 from collections.abc import Iterator
 from pathlib import Path
 
+import networkx as nx
 import numpy as np
 import pandas as pd
 import pytest
@@ -41,6 +42,21 @@ def strict_world(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> Iterator[No
 def rng() -> np.random.Generator:
     """A generator with a fixed seed."""
     return np.random.default_rng(0)
+
+
+@pytest.fixture
+def drawn(monkeypatch: pytest.MonkeyPatch) -> list[nx.DiGraph]:
+    """The graphs that the pages hand to the drawing."""
+    from pages.parts import graph_view  # here, since it brings Streamlit
+
+    seen, draw = [], graph_view.graph_view
+
+    def watched(result: object, graph: nx.DiGraph, *more: object, **named: object) -> None:
+        seen.append(graph)
+        draw(result, graph, *more, **named)
+
+    monkeypatch.setattr(graph_view, "graph_view", watched)
+    return seen
 
 
 @pytest.fixture

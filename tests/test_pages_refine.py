@@ -3,7 +3,6 @@
 import json
 import time
 
-import networkx as nx
 import pandas as pd
 import pytest
 from app_world import button, texts
@@ -34,19 +33,6 @@ def table(app, column: str) -> pd.DataFrame:
 def edges_shown(app) -> set[tuple[str, str]]:
     frame = table(app, "direction_nats")
     return set(zip(frame["parent"], frame["child"], strict=True))
-
-
-@pytest.fixture
-def drawn(monkeypatch) -> list[nx.DiGraph]:
-    """The graphs that the page hands to the drawing."""
-    seen, draw = [], graph_view.graph_view
-
-    def watched(result, graph, *more, **named) -> None:
-        seen.append(graph)
-        draw(result, graph, *more, **named)
-
-    monkeypatch.setattr(graph_view, "graph_view", watched)
-    return seen
 
 
 def refined(**more):

@@ -1,13 +1,12 @@
 """A known truth on the result pages: shown where there is one, and for teaching hidden until it is asked for."""
 
-import networkx as nx
 import pandas as pd
 import pytest
 from app_world import booted, texts
 from made_up import finished_run
 from test_pages_ordering import opened
 
-from pages.parts import downloads, graph_view
+from pages.parts import downloads
 from pages.parts.known import Known
 
 PAGES = ("ordering", "parents", "graph")
@@ -21,19 +20,6 @@ def page(name: str) -> str:
 
 def numbers(app) -> dict[str, str]:
     return {metric.label: metric.value for metric in app.metric}
-
-
-@pytest.fixture
-def drawn(monkeypatch) -> list[nx.DiGraph]:
-    """The graphs that the pages hand to the drawing."""
-    seen, draw = [], graph_view.graph_view
-
-    def watched(result, graph, *more, **named) -> None:
-        seen.append(graph)
-        draw(result, graph, *more, **named)
-
-    monkeypatch.setattr(graph_view, "graph_view", watched)
-    return seen
 
 
 def test_the_order_is_held_against_the_truth_beside_the_controls():

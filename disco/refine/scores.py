@@ -31,7 +31,7 @@ _DOUBT = 1.0  # nats: a parent is tried without where its Wald statistic promise
 _BATCH_CELLS = 4_000_000  # columns × rows of a batch of fits
 _MOST = 24  # parents at most: beyond it a node's fit costs more than it can tell
 
-_THREADS = 2
+_THREADS = 2  # parts of a batch of fits side by side; a fixed number, so that results do not depend on the machine's
 _POOL = ThreadPoolExecutor(_THREADS)
 
 Parents = tuple[int, ...]
