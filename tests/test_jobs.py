@@ -196,7 +196,7 @@ def test_a_failure_in_a_worker_is_told(small_table):
     wait_for(run, "failed", "interrupted")
     assert run.status().state == "failed" and run.status().error
     wait(lambda: not run.alive)
-    assert "Traceback" in (run.path / "worker.log").read_text()
+    wait(lambda: "Traceback" in (run.path / "worker.log").read_text())  # written after the lock is let go
 
 
 def test_a_fit_inside_another_program_is_not_killed(small_table):
