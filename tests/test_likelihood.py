@@ -11,7 +11,7 @@ from scipy.optimize import minimize
 from scipy.special import gammaln
 
 from disco.errors import InputError
-from disco.likelihood.bank import RIDGE, WIDTH, Bank
+from disco.likelihood.bank import FREE, STRAIGHT, WIDTH, Bank, Precision
 from disco.likelihood.evaluate import Design, Problems, exact, tabulated
 from disco.likelihood.newton import fit, marginal_start
 from disco.likelihood.steps import additions, removals
@@ -66,22 +66,29 @@ def at_rows(bank, ranks, offset=None):
     return dataclasses.replace(bank, ranks=rows, columns=columns, offset=other)
 
 
+def canonical(bank, parents, theta):
+    """The canonical parameter at the rows, without the offset: a bent sum of effects."""
+    index, bend = torch.zeros(bank.rows).double(), theta[bank.head - 1]
+    for number, parent in enumerate(parents):
+        at = bank.head + WIDTH * number
+        index = index + bank.basis[parent][bank.ranks[:, parent]] @ theta[at : at + WIDTH]
+    return theta[0] + (torch.expm1(bend * index) / bend if bend else index)
+
+
 def direct(bank, node, parents, theta, weights=None):
     """Log-likelihood and penalty of one problem, by the sum over the levels at every row."""
     ranks, levels = bank.ranks, torch.arange(int(bank.ranks[:, node].max()) + 1)
     scale = bank.ranks[:, node].double().std(correction=0)
     shapes = bank.carrier[node, : len(levels)]
-    slope = theta[0].expand(len(ranks))
-    for number, parent in enumerate(parents):
-        at = 1 + shapes.shape[1] + WIDTH * number
-        slope = slope + bank.basis[parent][ranks[:, parent]] @ theta[at : at + WIDTH]
-    slope = slope / scale if bank.offset is None else slope / scale + bank.offset
+    slope = canonical(bank, parents, theta) / scale
+    slope = slope if bank.offset is None else slope + bank.offset
     logits = slope[:, None] * levels + shapes @ theta[1 : 1 + shapes.shape[1]]
     counted = torch.ones(len(ranks)).bool() if weights is None else weights > 0
     seen = torch.isin(levels, ranks[counted, node])  # a level that the weights leave no row is none
     own = logits[:, seen].logsumexp(1)
     own = torch.where(counted, logits[torch.arange(len(ranks)), ranks[:, node]] - own, 0.0)
-    priors = [torch.zeros(1), bank.carrier_precision[node], *(bank.precision[parent] for parent in parents)]
+    link = torch.tensor([bank.prior.link])
+    priors = [torch.zeros(1), bank.carrier_precision[node], link, *(bank.precision[parent] for parent in parents)]
     return own @ (torch.ones(len(ranks)).double() if weights is None else weights), torch.cat(priors) @ theta**2 / 2
 
 
@@ -89,7 +96,8 @@ def real(bank, node, parents):
     """Which coefficients are not padding."""
     carrier, width = bank.carrier.shape[-1], np.arange(WIDTH)
     blocks = [width < bank.width[parent] for parent in parents]
-    return torch.as_tensor(np.concatenate([[True], np.arange(carrier) < bank.carrier_width[node], *blocks]))
+    own = [[True], np.arange(carrier) < bank.carrier_width[node], [bool(parents) and bank.prior.link < STRAIGHT]]
+    return torch.as_tensor(np.concatenate([*own, *blocks]))
 
 
 def means(bank, fits, *problem):
@@ -123,7 +131,9 @@ def test_columns_are_orthonormal_and_span_the_effects_and_shapes(ranks, bank):
 @pytest.mark.parametrize(("weighted", "offset"), [("none", False), ("bootstrap", True), ("tail", True)])
 @pytest.mark.parametrize("problem", PAIRS)
 def test_exact_is_the_derivative_of_the_direct_sum(ranks, weights, problem, offset, weighted, rng):
-    bank = Bank.of(ranks, offset=rng.normal(size=len(ranks)) / 20 if offset else None, precision=(0.3, 2.0))
+    bank = Bank.of(
+        ranks, offset=rng.normal(size=len(ranks)) / 20 if offset else None, precision=Precision(0.3, 2.0, 5.0)
+    )
     assert bank.precision[THREE].tolist() == [0.3, 2.0, 1.0, 1.0]
     design = Design(bank, Problems.of([problem]), weights[weighted])
     theta = marginal_start(bank, Problems.of([problem]))
@@ -138,8 +148,12 @@ def test_exact_is_the_derivative_of_the_direct_sum(ranks, weights, problem, offs
     close(found.log_likelihood, direct(bank, *problem, theta[0], weights[weighted])[0], rtol=1e-10)
     slope = torch.autograd.functional.jacobian(penalised, theta[0])
     bend = -torch.autograd.functional.hessian(penalised, theta[0])
+    # The expected information, which unlike the observed one leaves out how the link's bend turns the residuals.
+    turn = torch.autograd.functional.hessian(
+        lambda theta: found.residual[0] @ canonical(bank, problem[1], theta), theta[0]
+    )
     close(found.gradient[0], slope, rtol=1e-8, atol=1e-8)
-    close(found.information[0][used][:, used], bend[used][:, used], rtol=1e-8, atol=1e-7)
+    close(found.information[0][used][:, used], (bend + turn)[used][:, used], rtol=1e-8, atol=1e-7)
     assert not found.information[0][used][:, ~used].any()
 
 
@@ -160,7 +174,7 @@ def test_tabulated_is_exact(ranks, weights, dtype, weighted):
         close(other.gradient / scale, one.gradient / scale, rtol=0, atol=1e-5 if double and not tail else 2e-4)
         scale = scale[:, None] * scale[..., None]
         close(other.information / scale, one.information / scale, rtol=0, atol=2e-2 if tail else 2e-3)
-        for name in ("residual", "variance", "covariance"):
+        for name in ("residual", "slopes", "curvature"):
             close(getattr(other, name), getattr(one, name), rtol=0, atol=2e-2 if tail else 5e-3)
 
 
@@ -245,7 +259,7 @@ def test_an_additive_fit_is_near_the_glm_that_made_the_rows(law, offset, rng):
 @pytest.mark.parametrize("offset", [False, True])
 def test_a_child_of_two_levels_is_logistic_regression(ranks, offset, rng):
     exposure = rng.normal(size=len(ranks)) if offset else np.zeros(len(ranks))
-    bank = Bank.of(ranks, offset=exposure if offset else None, precision=(1e-8, 1e-8))
+    bank = Bank.of(ranks, offset=exposure if offset else None, precision=Precision(1e-8, 1e-8, STRAIGHT))
     fits = fit(bank, Problems.of([(BINARY, [THREE, POISSON])]), tolerance=1e-10, evaluate=exact)
     level = ranks[:, POISSON].astype(float)
     knots = np.quantile(np.sqrt(np.arange(level.max() + 1)), [1 / 3, 2 / 3])
@@ -256,7 +270,7 @@ def test_a_child_of_two_levels_is_logistic_regression(ranks, offset, rng):
     close(means(bank, fits, BINARY, [THREE, POISSON]), glm.fittedvalues, rtol=0, atol=1e-6)
 
 
-@pytest.mark.parametrize("precision", [(RIDGE, RIDGE), (0.5, 4.0)])
+@pytest.mark.parametrize("precision", [FREE, Precision(0.5, 4.0, 3.0)])
 def test_fit_and_evidence_equal_direct_optimisation(precision, rng):
     parent = rng.integers(0, 3, 200)
     codes = ranked(parent, np.minimum(rng.poisson(0.6 + 0.5 * parent), 4), rng.integers(0, 2, 200))
@@ -273,17 +287,19 @@ def test_fit_and_evidence_equal_direct_optimisation(precision, rng):
         value = loss(free)
         return value.item(), torch.autograd.grad(value, free)[0].numpy()
 
-    best = minimize(with_slope, np.zeros(int(used.sum())), jac=True, method="BFGS", options={"gtol": 1e-7})
+    best = minimize(with_slope, np.full(int(used.sum()), 0.05), jac=True, method="BFGS", options={"gtol": 1e-7})
     for evaluate in (exact, tabulated):
         fits = fit(bank, Problems.of([problem]), tolerance=1e-11, evaluate=evaluate)
         theta = fits.theta[0]
         close(theta[used], best.x, rtol=1e-4, atol=1e-4)
-        assert not theta[~used].any()
+        close(theta[~used], np.zeros(int((~used).sum())), atol=1e-9)
         close(fits.log_likelihood - direct(bank, *problem, theta)[1], [-best.fun], rtol=0, atol=1e-6)
         bend = torch.autograd.functional.hessian(loss, torch.as_tensor(best.x))
         priors = sum(bank.precision[parent, : bank.width[parent]].log().sum() for parent in problem[1])
+        if used[bank.head - 1]:
+            priors += np.log(precision.link)
         laplace = -best.fun + (priors - torch.logdet(bend)) / 2
-        close(fits.evidence, [laplace], rtol=0, atol=1e-3)
+        close(fits.evidence, [laplace], rtol=0, atol=1e-3 if precision is FREE else 5e-3)
 
 
 def test_a_poor_start_ends_at_the_same_fit(bank):
@@ -326,7 +342,7 @@ def test_a_constant_offset_changes_nothing(ranks, bank):
 
 @pytest.mark.parametrize("weighted", ["none", "bootstrap"])
 def test_an_addition_is_the_newton_step_of_the_larger_problem(ranks, weights, weighted, rng):
-    bank = Bank.of(ranks, offset=rng.normal(size=len(ranks)) / 20, precision=(0.3, 2.0))
+    bank = Bank.of(ranks, offset=rng.normal(size=len(ranks)) / 20, precision=Precision(0.3, 2.0, 5.0))
     for node, parents in PAIRS[:4]:
         problems = Problems.of([(node, parents)])
         fits = fit(bank, problems, weights=weights[weighted], tolerance=0.5, evaluate=exact)
@@ -364,7 +380,7 @@ def test_a_weak_candidate_gains_what_it_promises(ranks, dtype):
             close(promised.evidence[row, place], (cold.evidence - fits.evidence[row])[0], rtol=0, atol=1.0)
 
 
-@pytest.mark.parametrize("precision", [(RIDGE, RIDGE), (0.3, 2.0)])
+@pytest.mark.parametrize("precision", [FREE, Precision(0.3, 2.0, 5.0)])
 def test_a_removal_costs_what_the_fit_without_it_loses(ranks, precision):
     bank = Bank.of(ranks, precision=precision)
     parents = [NOISE, COUNT, THREE]
@@ -379,13 +395,13 @@ def test_a_removal_costs_what_the_fit_without_it_loses(ranks, precision):
         reached = without.log_likelihood - design.prior(without.theta)
         loss = (penalised[row] - reached).item()
         assert 0.1 < loss < 10
-        assert promised.loss[row, place].item() == pytest.approx(loss, rel=0.1, abs=0.03)
+        assert promised.loss[row, place].item() == pytest.approx(loss, rel=0.15, abs=0.03)
         close(promised.evidence[row, place], (fits.evidence[row] - without.evidence)[0], rtol=0, atol=1.0)
-        first = 1 + bank.carrier.shape[-1] + WIDTH * place
+        first = bank.head + WIDTH * place
         start = fits.theta[row] + promised.others[row, place]
         close(start[first : first + WIDTH], np.zeros(WIDTH), atol=1e-9)
         start = torch.cat([start[:first], start[first + WIDTH :]])[None, : without.theta.shape[1]]
-        close(exact(design, start).log_likelihood - design.prior(start), reached, rtol=0, atol=0.05)
+        close(exact(design, start).log_likelihood - design.prior(start), reached, rtol=0, atol=0.1)
     assert promised.loss[0, 1] > 20
     assert not promised.loss[1, 1:].any()
 

@@ -27,7 +27,7 @@ def alone(values):
     ("family", "parameters", "name", "word", "low", "high"),
     [
         ("poisson-softplus", {}, POISSON, "Neither over- nor under-dispersed", 0.95, 1.05),
-        ("nb-softplus", {"size": 2}, NB, "Over-dispersed", 1.5, 3.0),
+        ("nb-softplus", {"size": 2}, NB, "Over-dispersed", 1.5, 3.2),
         ("binomial-sigmoid", {"trials": 10}, BINOMIAL, "Under-dispersed", 0.8, 0.94),
         ("com-poisson", {"nu": 2.0}, COM, "Under-dispersed", 0.5, 0.7),
     ],

@@ -16,11 +16,13 @@ from disco.likelihood.bank import Bank
 from disco.metrics import a_top, f1
 from disco.refine import Choice, refine
 from disco.refine.evidence import evidence
-from disco.refine.scores import PRECISION, Scores, make_fits, resolve
+from disco.refine.prior import BEFORE
+from disco.refine.scores import Scores, make_fits, resolve
 from disco.refine.screen import screen
 from disco.refine.search import Found, search
 from disco.simulate import Design, simulate
 
+PRICE = float(np.log(8))  # of an edge, nats
 QUICK = Choice(starts=2, restarts=0, bootstrap=0, folds=0)
 
 
@@ -35,7 +37,7 @@ def drawn(**design):
 
 def bank_of(table, **more):
     ranks = np.column_stack([np.unique(column, return_inverse=True)[1] for column in table.to_numpy().T])
-    return Bank.of(ranks, precision=PRECISION, **more)
+    return Bank.of(ranks, precision=BEFORE, **more)
 
 
 def all_pairs(nodes):
@@ -76,7 +78,7 @@ def test_the_graph_is_acyclic_and_runs_along_the_order(refined):
 def test_best_of_all_orders_of_four_nodes():
     table = chain()
     bank = bank_of(table)
-    scores = Scores(bank, all_pairs(4))
+    scores = Scores(bank, all_pairs(4), price=PRICE)
     totals = {}
     for order in itertools.permutations(range(4)):
         before, walks = [], []
@@ -86,14 +88,14 @@ def test_best_of_all_orders_of_four_nodes():
         totals[order] = sum(fitted.score for fitted in resolve([(scores, walk) for walk in walks]))
     best = max(totals.values())
     for start in ([0, 1, 2, 3], [3, 2, 1, 0], [2, 0, 3, 1]):
-        assert searched(Scores(bank, all_pairs(4)), start).score == pytest.approx(best, abs=0.1)
+        assert searched(Scores(bank, all_pairs(4), price=PRICE), start).score == pytest.approx(best, abs=0.1)
 
 
 def test_the_score_is_that_of_its_graph(known):
     bank = bank_of(known.table)
-    scores = Scores(bank, all_pairs(8))
+    scores = Scores(bank, all_pairs(8), price=PRICE)
     found = searched(scores, list(range(8)))
-    fresh = Scores(bank, all_pairs(8))
+    fresh = Scores(bank, all_pairs(8), price=PRICE)
     make_fits((fresh, key) for key in enumerate(found.parents))
     again = sum(fresh.fits[node][parents].score for node, parents in enumerate(found.parents))
     assert found.score == pytest.approx(again, abs=0.2)
@@ -108,34 +110,40 @@ def test_the_score_is_the_log_posterior():
     x = random.integers(0, 2, 300)
     y = random.poisson(1.0 + 0.8 * x).clip(max=2)
     bank = bank_of(pd.DataFrame({"x": x, "y": y}))
-    scores = Scores(bank, [(1,), (0,)])
+    scores = Scores(bank, [(1,), (0,)], price=PRICE)
     make_fits((scores, key) for key in [(1, (0,)), (1, ())])
     gain = scores.fits[1][0,].score - scores.fits[1][()].score
 
-    value, carrier = bank.value[1].numpy(), bank.carrier[1].numpy()
+    prior, value, carrier = bank.prior, bank.value[1].numpy(), bank.carrier[1].numpy()
     column = bank.columns[0, 0].numpy()
 
-    def log_likelihood(theta, beta):
-        eta = theta[0] + beta * column
-        logits = eta[:, None] * value + (carrier @ theta[1:])[None]
+    def log_posterior(theta, beta):
+        index, bend = beta * column, theta[-1]
+        eta = theta[0] + (np.expm1(bend * index) / bend if abs(bend) > 1e-9 else index)
+        logits = eta[:, None] * value + (carrier @ theta[1:-1])[None]
         logits -= logits.max(1, keepdims=True)
-        return (logits[np.arange(300), y] - np.log(np.exp(logits).sum(1))).sum() - 0.0005 * (theta[1:] ** 2).sum()
+        own = (logits[np.arange(300), y] - np.log(np.exp(logits).sum(1))).sum()
+        return own - 0.0005 * (theta[1:-1] ** 2).sum() - prior.link * bend**2 / 2 + np.log(prior.link) / 2
 
     def profile(beta):
-        found = minimize(lambda theta: -log_likelihood(theta, beta), np.zeros(1 + carrier.shape[1]), tol=1e-10)
-        curvature = approx_hess(found.x, lambda theta: -log_likelihood(theta, beta))
+        found = minimize(lambda theta: -log_posterior(theta, beta), np.zeros(2 + carrier.shape[1]), tol=1e-10)
+        curvature = approx_hess(found.x, lambda theta: -log_posterior(theta, beta))
         return -found.fun, -np.linalg.slogdet(curvature)[1] / 2
 
     grid = np.linspace(-1.5, 2.0, 81)
     profiled = [profile(beta) for beta in grid]
-    with_it = np.array([top + half for top, half in profiled]) - grid**2 / 2 - np.log(2 * np.pi) / 2
+    with_it = (
+        np.array([top + half for top, half in profiled])
+        - prior.linear * grid**2 / 2
+        + np.log(prior.linear / 2 / np.pi) / 2
+    )
     without = sum(profile(0.0))
     evidence_ = np.log(np.exp(with_it - with_it.max()).sum() * (grid[1] - grid[0])) + with_it.max()
-    assert gain == pytest.approx(evidence_ - without - np.log(2), abs=0.03)
+    assert gain == pytest.approx(evidence_ - without - PRICE, abs=0.03)
 
 
 def test_steps_promise_what_fits_give(known):
-    scores = Scores(bank_of(known.table), all_pairs(8))
+    scores = Scores(bank_of(known.table), all_pairs(8), price=PRICE)
     make_fits((scores, key) for key in [(0, ())])
     empty = scores.fits[0][()]
     weak = [place for place, gain in enumerate(empty.gain) if gain < 5]
@@ -180,12 +188,12 @@ def test_no_edges_among_independent_columns():
 
 def test_evidence_is_what_refits_give():
     bank = bank_of(chain())
-    scores = Scores(bank, all_pairs(4))
+    scores = Scores(bank, all_pairs(4), price=PRICE)
     a, b, c = 1, 3, 0
     parents = [(b,), (), (), (a,)]
     make_fits((scores, key) for key in enumerate(parents))
     rows = evidence(scores, parents).set_index(["parent", "child"])
-    fresh = Scores(bank, all_pairs(4))
+    fresh = Scores(bank, all_pairs(4), price=PRICE)
     make_fits((fresh, key) for key in [(b, ()), (b, (a,)), (a, (b,)), (a, ())])
     score = lambda node, *nodes: fresh.fits[node][nodes].score  # noqa: E731
     edge = rows.loc[(a, b)]
@@ -198,7 +206,7 @@ def test_evidence_is_what_refits_give():
 
 def test_an_edge_with_another_path_cannot_be_turned():
     bank = bank_of(chain())
-    scores = Scores(bank, all_pairs(4))
+    scores = Scores(bank, all_pairs(4), price=PRICE)
     rows = evidence(scores, [(1, 3), (), (), (1,)]).set_index(["parent", "child"])
     assert not rows.loc[(1, 0), "reversible"]
     assert np.isnan(rows.loc[(1, 0), "direction_nats"])
@@ -298,10 +306,10 @@ def test_weights_stand_for_repeated_rows():
     drawn_rows = np.random.default_rng(1).integers(0, 500, 500)
     weights = torch.as_tensor(np.bincount(drawn_rows, minlength=500).astype(float))
     bank = bank_of(table)
-    weighted = Scores(bank, all_pairs(4), weights=weights)
+    weighted = Scores(bank, all_pairs(4), price=PRICE, weights=weights)
     make_fits([(weighted, (3, (1,)))])
     repeated = dataclasses.replace(bank, ranks=bank.ranks[drawn_rows], columns=bank.columns[..., drawn_rows])
-    direct = Scores(repeated, all_pairs(4), weights=torch.ones(500, dtype=torch.float64))
+    direct = Scores(repeated, all_pairs(4), price=PRICE, weights=torch.ones(500, dtype=torch.float64))
     make_fits([(direct, (3, (1,)))])
     assert weighted.fits[3][1,].score == pytest.approx(direct.fits[3][1,].score, abs=0.1)
 

@@ -15,7 +15,8 @@ orthogonal to v, so that Newton's equations are well conditioned and no coeffici
 """
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
+from typing import NamedTuple
 
 import numpy as np
 import torch
@@ -31,6 +32,22 @@ _FREE_LEVELS = 8  # up to so many levels a carrier is free
 _DEPENDENT = 1e-8  # squared length under which what is left of a basis column counts as nothing
 
 
+class Precision(NamedTuple):
+    """Precisions of the normal prior on the coefficients of a parent's linear column, of its others, and of the link.
+
+    A link that may bend needs a prior on the effects too: without one an effect can grow without an end where the link
+    is flat.
+    """
+
+    linear: float
+    bends: float
+    link: float
+
+
+STRAIGHT = 1e12  # a precision that leaves the link no bend
+FREE = Precision(RIDGE, RIDGE, STRAIGHT)  # nearly maximum likelihood of an additive model
+
+
 @dataclass(frozen=True)
 class Bank:
     """A table on its rank grid with the columns every node brings as a parent and as a child.
@@ -44,7 +61,8 @@ class Bank:
         columns: each node's columns as a parent at the rows, (d, WIDTH, n), padded with 0.
         basis: the same on the levels, (d, V, WIDTH).
         width: how many of them are not padding, (d,).
-        precision: of the normal prior on each column's coefficient, (d, WIDTH), 1 for padding.
+        prior: the precisions of the normal prior.
+        precision: the same of each column's coefficient, (d, WIDTH), 1 for padding.
         carrier_precision: the same of the carrier's columns, (d, q).
         offset: what is added to the canonical parameter of every node, log exposure as a rule, (n,) or None.
     """
@@ -57,6 +75,7 @@ class Bank:
     columns: Tensor
     basis: Tensor
     width: np.ndarray
+    prior: Precision
     precision: Tensor
     carrier_precision: Tensor
     offset: Tensor | None
@@ -67,7 +86,7 @@ class Bank:
         ranks: np.ndarray,
         *,
         offset: np.ndarray | None = None,
-        precision: tuple[float, float] = (RIDGE, RIDGE),
+        precision: Precision = FREE,
         dtype: torch.dtype = torch.float64,
         device: torch.device | str = "cpu",
         names: Sequence[str] | None = None,
@@ -77,8 +96,7 @@ class Bank:
         Args:
             ranks: whole numbers 0 … K_j, every level seen at least once, (n, d).
             offset: added to the canonical parameter, for instance log library size, (n,).
-            precision: of the normal prior on a parent's linear column and on its others; nearly none by default, which
-                is maximum likelihood.
+            precision: of the normal prior.
             dtype: of the columns at the rows; everything on the levels is double.
             device: where it lies.
             names: column names, for errors.
@@ -115,8 +133,9 @@ class Bank:
             columns,
             torch.as_tensor(basis).to(device),
             (widths := np.array([part[2].shape[1] for part in parts])),
+            precision,
             _precision(widths, WIDTH, precision).to(device),
-            _precision(np.array([part[1].shape[1] for part in parts]), carriers, (RIDGE, RIDGE)).to(device),
+            _precision(np.array([part[1].shape[1] for part in parts]), carriers, FREE).to(device),
             None if offset is None else _offset(offset, rows).to(device),
         )
 
@@ -130,9 +149,19 @@ class Bank:
         """d."""
         return self.ranks.shape[1]
 
+    @property
+    def head(self) -> int:
+        """How many coefficients come before the parents': intercept, carrier (q), bend of the link."""
+        return 2 + self.carrier.shape[-1]
+
+    def under(self, precision: Precision) -> "Bank":
+        """The same table with another prior."""
+        return replace(self, prior=precision, precision=_precision(self.width, WIDTH, precision).to(self.precision))
+
     def coefficients(self, node: int, parents: Sequence[int]) -> int:
         """How many free numbers a node's model has: intercept, carrier and columns of its parents."""
-        return 1 + int(self.carrier_width[node]) + int(self.width[list(parents)].sum())
+        bend = bool(parents) and self.prior.link < STRAIGHT
+        return 1 + int(self.carrier_width[node]) + bend + int(self.width[list(parents)].sum())
 
 
 def _offset(offset: np.ndarray, rows: int) -> Tensor:
@@ -143,10 +172,10 @@ def _offset(offset: np.ndarray, rows: int) -> Tensor:
     return torch.as_tensor(found)
 
 
-def _precision(widths: np.ndarray, most: int, values: tuple[float, float]) -> Tensor:
+def _precision(widths: np.ndarray, most: int, values: Precision) -> Tensor:
     """Precisions of the first and of the later columns of every node, 1 for padding."""
     column = np.arange(most)
-    given = np.where(column == 0, values[0], values[1])
+    given = np.where(column == 0, values.linear, values.bends)
     return torch.as_tensor(np.where(column < widths[:, None], given, 1.0), dtype=torch.float64)
 
 

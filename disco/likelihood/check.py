@@ -16,8 +16,8 @@ import numpy as np
 import pandas as pd
 
 from disco.errors import FitStopped
-from disco.likelihood.bank import RIDGE
-from disco.likelihood.model import Model
+from disco.likelihood.bank import Precision
+from disco.likelihood.model import WEAK, Model
 from disco.ranks import fold_of_rows
 
 STATISTICS = ("mean", "ratio", "zeros")
@@ -70,7 +70,7 @@ def check(
     graphs: Mapping[str, Parents],
     *,
     offset: np.ndarray | None = None,
-    precision: tuple[float, float] = (RIDGE, RIDGE),
+    precision: Precision = WEAK,
     simulations: int = SIMULATIONS,
     folds: int = FOLDS,
     seed: int = 0,

@@ -22,6 +22,8 @@ from torch import Tensor
 from disco.likelihood.bank import Bank
 
 _GRID = 128  # intervals of a table of η
+_MOST_BENT = 20.0  # of κ s, against overflow
+_SERIES = 0.1  # |κ s| up to which a series is taken
 # What a row at t of a cell gives the point below it and the one above, by powers of t: of A, A′, A″ by the quintic that
 # fits all three at both ends, of a value and its slope by a cubic, of a value by a line.
 _PIECES = torch.tensor(
@@ -67,16 +69,34 @@ class Moments:
         gradient: of the penalised log-likelihood, (B, P).
         information: with the penalty, (B, P, P).
         residual: weight · (x̂ − E v̂) at the rows, (B, n).
-        variance: weight · Var v̂, (B, n).
-        covariance: weight · Cov(v̂, C), (B, q, n).
+        slopes: what a column of a parent is multiplied by to give, summed over the rows, its part of the gradient and
+            of the information with intercept, carrier and bend, (B, 3 + q, n).
+        curvature: the same for the information of two columns of parents, (B, n).
     """
 
     log_likelihood: Tensor
     gradient: Tensor
     information: Tensor
     residual: Tensor
-    variance: Tensor
-    covariance: Tensor
+    slopes: Tensor
+    curvature: Tensor
+
+
+def bent(index: Tensor, bend: Tensor) -> tuple[Tensor, Tensor, Tensor]:
+    """The bent index g = (exp(κ s) − 1) / κ and its derivatives ∂g/∂s and ∂g/∂κ.
+
+    Args:
+        index: s.
+        bend: κ, broadcast along s; where κ s is near 0, series take the place of what cancels.
+    """
+    t = (bend * index).clamp(-_MOST_BENT, _MOST_BENT)
+    slope = torch.exp(t)
+    near = t.abs() < _SERIES
+    over = torch.where(near, 1.0, t).reciprocal()
+    first = torch.expm1(t) * over
+    second = torch.where(near, 1 / 2 + t * (1 / 3 + t * (1 / 8 + t * (1 / 30 + t / 144))), (slope - first) * over)
+    first = torch.where(near, 1 + t * (1 / 2 + t * (1 / 6 + t * (1 / 24 + t / 120))), first)
+    return index * first, slope, index.square() * second
 
 
 class Design:
@@ -85,8 +105,7 @@ class Design:
     def __init__(self, bank: Bank, problems: Problems, weights: Tensor | None = None) -> None:
         node, parents = problems.node, problems.parents
         filled = bank.columns[parents.clamp_min(0)] * (parents >= 0)[..., None, None].to(bank.columns)
-        ones = filled.new_ones((len(node), 1, bank.rows))
-        self.x = torch.cat([ones, filled.flatten(1, 2)], 1)  # (B, 1 + WIDTH · k, n)
+        self.x = filled.flatten(1, 2)  # (B, WIDTH · k, n)
         self.level = bank.ranks.T[node]  # (B, n)
         self.value, self.exists, self.carrier = bank.value[node], bank.exists[node], bank.carrier[node]
         self.own = self.value.gather(1, self.level).to(bank.columns)
@@ -98,18 +117,24 @@ class Design:
         self.carrier_sum = (counts[..., None] * self.carrier).sum(1)  # (B, q)
         self.carrier_width = self.carrier.shape[-1]
         priors = torch.where((parents >= 0)[..., None], bank.precision[parents.clamp_min(0)], 1.0).flatten(1)
-        penalty = torch.cat([bank.carrier_precision[node], priors], 1)
+        bend = priors.new_full((len(node), 1), bank.prior.link)
+        penalty = torch.cat([bank.carrier_precision[node], bend, priors], 1)
         self.penalty = torch.nn.functional.pad(penalty, (1, 0))  # none on the intercept
-        place = torch.arange(self.penalty.shape[1], device=node.device)
-        self.linear = torch.cat([place[:1], place[1 + self.carrier_width :]])  # where θ has the coefficients of x
+        self.head = bank.head
         self.offset = None
         if bank.offset is not None:  # on the scale of v̂, whose unit is s_i counts
             self.offset = (bank.offset / self.value[:, 1:2]).to(bank.columns)
 
-    def eta(self, theta: Tensor) -> Tensor:
-        """η at the rows, (B, n)."""
-        eta = torch.bmm(theta[:, None, self.linear].to(self.x), self.x).squeeze(1)
-        return eta if self.offset is None else eta + self.offset
+    def index(self, theta: Tensor) -> Tensor:
+        """Σ f_k at the rows, (B, n)."""
+        return torch.bmm(theta[:, None, self.head :].to(self.x), self.x).squeeze(1)
+
+    def bent(self, theta: Tensor) -> tuple[Tensor, ...]:
+        """η at the rows and the derivatives of `bent`, each (B, n)."""
+        index = self.index(theta)
+        value, *derivatives = bent(index, theta[:, self.head - 1, None].to(index))
+        eta = value + theta[:, :1].to(index)
+        return (eta if self.offset is None else eta + self.offset), *derivatives
 
     def take(self, kept: Tensor) -> "Design":
         """The same of some problems, (B,) true or false."""
@@ -130,30 +155,40 @@ class Design:
         """Row values times the rows' weights."""
         return values if self.weights is None else values * self.weights
 
-    def assemble(self, theta: Tensor, expected: Tensor, moments: dict[str, Tensor]) -> Moments:
+    def assemble(self, theta: Tensor, bent: Sequence[Tensor], expected: Tensor, moments: dict[str, Tensor]) -> Moments:
         """Gradient and information from the moments at the rows.
 
         Args:
             theta: (B, P).
+            bent: the derivatives of `bent`, each (B, n).
             expected: Σ E C over weighted rows, (B, q).
             moments: log_likelihood (B,), mean and variance of v̂ (B, n), covariance Cov(v̂, C) (B, q, n), and
                 shape, Σ Cov(C, C), (B, q, q).
         """
+        slope, along = bent
         residual = self.weighted(self.own - moments["mean"])
         variance = self.weighted(moments["variance"])
         covariance = moments["covariance"] if self.weights is None else moments["covariance"] * self.weights[:, None]
-        carrier, linear = slice(1, 1 + self.carrier_width), self.linear
-        sums = torch.bmm(torch.cat([residual[:, None], covariance, self.x * variance[:, None]], 1), self.x.mT).double()
-        gradient = torch.empty_like(theta)
-        gradient[:, linear], gradient[:, carrier] = sums[:, 0], self.carrier_sum - expected
+        steep = variance * slope
+        rows = [(residual * slope)[:, None], steep[:, None], covariance * slope[:, None], (steep * along)[:, None]]
+        slopes, curvature = torch.cat(rows, 1), steep * slope
+        sums = torch.bmm(torch.cat([slopes, self.x * curvature[:, None]], 1), self.x.mT).double()
+        own = torch.cat([residual[:, None], variance[:, None], covariance], 1)
+        plain, bending = own.sum(2, dtype=torch.float64), torch.bmm(own, along[..., None]).squeeze(2).double()
+        twice = (variance * along.square()).sum(1, dtype=torch.float64)
+        carrier, head = slice(1, self.head - 1), self.head
+        gradient = torch.cat([plain[:, :1], self.carrier_sum - expected, bending[:, :1], sums[:, 0]], 1)
         information = theta.new_empty((*theta.shape, theta.shape[1]))
+        information[:, 0, : head - 1] = information[:, : head - 1, 0] = plain[:, 1:]
         information[:, carrier, carrier] = moments["shape"]
-        information[:, carrier, linear] = sums[:, carrier]
-        information[:, linear, carrier] = sums[:, carrier].mT
-        information[:, linear[:, None], linear] = sums[:, carrier.stop :]
+        information[:, head - 1, : head - 1] = information[:, : head - 1, head - 1] = bending[:, 1:]
+        information[:, head - 1, head - 1] = twice
+        information[:, :head, head:] = sums[:, 1 : head + 1]
+        information[:, head:, :head] = sums[:, 1 : head + 1].mT
+        information[:, head:, head:] = sums[:, head + 1 :]
         gradient = gradient - self.penalty * theta
         information = information + torch.diag_embed(self.penalty)
-        return Moments(moments["log_likelihood"], gradient, information, residual, variance, covariance)
+        return Moments(moments["log_likelihood"], gradient, information, residual, slopes, curvature)
 
     def prior(self, theta: Tensor) -> Tensor:
         """The penalty, ½ Σ precision · θ², (B,)."""
@@ -162,7 +197,8 @@ class Design:
 
 def exact(design: Design, theta: Tensor) -> Moments:
     """One evaluation by the sum over the levels at every row; memory B · n · V."""
-    eta = design.eta(theta).double()
+    eta, *bent = design.bent(theta)
+    eta = eta.double()
     logits = eta[..., None] * design.value[:, None] + design.log_weights(theta)[:, None]
     normaliser = torch.logsumexp(logits, -1)
     own = logits.gather(2, design.level[..., None]).squeeze(-1) - normaliser
@@ -180,12 +216,12 @@ def exact(design: Design, theta: Tensor) -> Moments:
         "log_likelihood": torch.where(rows > 0, own * rows, 0.0).sum(1), "mean": mean.to(design.x),
         "variance": variance.to(design.x), "covariance": covariance.mT.to(design.x), "shape": shape,
     }  # fmt: skip
-    return design.assemble(theta, (shape_mean * rows[..., None]).sum(1), moments)
+    return design.assemble(theta, bent, (shape_mean * rows[..., None]).sum(1), moments)
 
 
 def tabulated(design: Design, theta: Tensor) -> Moments:
     """The same from a table over η: no row × level array, and errors of about 1e-6 in the log-likelihood."""
-    eta = design.eta(theta)
+    eta, *bent = design.bent(theta)
     low, high = (bound.double() for bound in eta.aminmax(dim=1, keepdim=True))
     width = ((high - low) / (_GRID - 1)).clamp_min(1e-3)
     table = _table(design, theta, low, width)
@@ -200,7 +236,7 @@ def tabulated(design: Design, theta: Tensor) -> Moments:
         "log_likelihood": own + carried - sums["normaliser"], "mean": mean, "variance": variance,
         "covariance": covariance, "shape": sums["shape"],
     }  # fmt: skip
-    return design.assemble(theta, sums["carrier"], moments)
+    return design.assemble(theta, bent, sums["carrier"], moments)
 
 
 @dataclass(frozen=True)

@@ -15,12 +15,13 @@ from scipy.special import log_softmax
 from scipy.stats import norm
 
 from disco.errors import FitStopped, InputError
-from disco.likelihood.bank import RIDGE, WIDTH, Bank
-from disco.likelihood.evaluate import Problems, tabulated
+from disco.likelihood.bank import WIDTH, Bank, Precision
+from disco.likelihood.evaluate import Problems, bent, tabulated
 from disco.likelihood.newton import Fits, fit
 from disco.ranks import rank_on_grid
 
 _TOLERANCE = 1e-8
+WEAK = Precision(0.1, 1.0, 4.0)
 _POINTS = 1024  # canonical parameters between which a curve is read from lines
 
 
@@ -51,7 +52,7 @@ class Model:
         parents: Mapping[str, Sequence[str]],
         *,
         offset: np.ndarray | None = None,
-        precision: tuple[float, float] = (RIDGE, RIDGE),
+        precision: Precision = WEAK,
         known: "Model | None" = None,
         goes_on: Callable[[], bool] = lambda: True,
     ) -> "Model":
@@ -61,7 +62,7 @@ class Model:
             table: counts, (rows, nodes).
             parents: of every node that has any.
             offset: log exposure of every row, (rows,).
-            precision: as `Bank.of`; maximum likelihood unless given.
+            precision: as `Bank.of`; too weak to be seen beside some hundred rows unless given.
             known: a model of the same table, offset and precision; nodes with the same parents are not fitted again.
             goes_on: asked before every node's fit.
 
@@ -213,15 +214,29 @@ class Model:
 
     def _effect(self, node: int, parent: int) -> np.ndarray:
         """f_k on the parent's levels."""
-        first = 1 + self.bank.carrier.shape[-1] + WIDTH * self.parents[node].index(parent)
+        first = self.bank.head + WIDTH * self.parents[node].index(parent)
         return (self.bank.basis[parent] @ self.fits[node].theta[0, first : first + WIDTH]).numpy()
+
+    def _index(self, node: int, ranks: np.ndarray) -> np.ndarray:
+        """What the parents add up to at rows, Σ f_k, (rows,)."""
+        index = np.zeros(len(ranks))
+        for parent in self.parents[node]:
+            index += self._effect(node, parent)[ranks[:, parent]]
+        return index
+
+    def _bent(self, node: int, index: np.ndarray) -> tuple[np.ndarray, ...]:
+        """What an index adds to the canonical parameter, and its derivatives as those of `bent`."""
+        bend = self.fits[node].theta[0, self.bank.head - 1]
+        return tuple(part.numpy() for part in bent(torch.from_numpy(index), bend))
 
     def _eta(self, node: int, ranks: np.ndarray, offset: np.ndarray | None) -> np.ndarray:
         """The canonical parameter at rows, (rows,)."""
-        eta = np.full(len(ranks), float(self.fits[node].theta[0, 0]))
-        for parent in self.parents[node]:
-            eta += self._effect(node, parent)[ranks[:, parent]]
-        return eta if offset is None else eta + offset / float(self.bank.value[node, 1])
+        return self._shift(node, offset) + self._bent(node, self._index(node, ranks))[0]
+
+    def _shift(self, node: int, offset: np.ndarray | None) -> float | np.ndarray:
+        """The part of the canonical parameter without parents: one number, or one a row with an offset."""
+        intercept = float(self.fits[node].theta[0, 0])
+        return intercept if offset is None else intercept + offset / float(self.bank.value[node, 1])
 
     def _logits(self, node: int, eta: np.ndarray) -> np.ndarray:
         """log p of every level at canonical parameters but for the normaliser, (values, levels)."""
@@ -236,9 +251,10 @@ class Model:
     def _means(self, other: int, node: int) -> tuple[np.ndarray, np.ndarray]:
         """The node's mean count with a parent at each of its levels, over the rows, and its standard error."""
         ranks, effect = self.bank.ranks.numpy(), self._effect(node, other)[: len(self.grids[other])]
-        rest = self._eta(node, ranks, self._offset()) - effect[ranks[:, other]]
-        low, high = rest.min() + effect.min(), rest.max() + effect.max()
-        points = np.linspace(low, high + 1e-9, _POINTS)
+        shift = np.asarray(self._shift(node, self._offset()))
+        rest = self._index(node, ranks) - effect[ranks[:, other]]
+        low, high = self._bent(node, np.array([rest.min() + effect.min(), rest.max() + effect.max()]))[0]
+        points = np.linspace(low + shift.min(), high + shift.max() + 1e-9, _POINTS)
         mean, with_value, with_carrier = self._along(node, points)
         columns = self.bank.columns[list(self.parents[node])].flatten(0, 1).numpy()
         block = WIDTH * self.parents[node].index(other) + np.arange(WIDTH)
@@ -246,15 +262,17 @@ class Model:
         covariance = torch.linalg.inv(self.fits[node].moments.information[0]).numpy()
         means, errors = np.empty(len(effect)), np.empty(len(effect))
         for value in range(len(effect)):
-            place = (rest + effect[value] - points[0]) / (points[1] - points[0])
+            added, along, bend = self._bent(node, rest + effect[value])
+            place = (shift + added - points[0]) / (points[1] - points[0])
             left = np.clip(place.astype(np.int64), 0, _POINTS - 2)
             at = place - left
             carried = np.bincount(left, 1 - at, _POINTS) + np.bincount(left + 1, at, _POINTS)
             share = carried / len(ranks)  # of the rows, at each point
             slope_of_row = (1 - at) * with_value[left] + at * with_value[left + 1]
-            parts = columns @ slope_of_row / len(ranks)
-            parts[block] = basis[value] * slope_of_row.mean()
-            slope = np.concatenate([[slope_of_row.mean()], share @ with_carrier, parts])
+            parts = columns @ (slope_of_row * along) / len(ranks)
+            parts[block] = basis[value] * (slope_of_row * along).mean()
+            own = [slope_of_row.mean(), *(share @ with_carrier), (slope_of_row * bend).mean()]
+            slope = np.concatenate([own, parts])
             means[value] = share @ mean
             errors[value] = np.sqrt(max(slope @ covariance @ slope, 0.0))
         return means, errors
@@ -271,7 +289,7 @@ class Model:
 
 
 def _on_grids(
-    table: pd.DataFrame, offset: np.ndarray | None, precision: tuple[float, float]
+    table: pd.DataFrame, offset: np.ndarray | None, precision: Precision
 ) -> tuple[tuple[np.ndarray, ...], Bank]:
     """The distinct counts of every column, and the table on them."""
     counts = table.to_numpy()

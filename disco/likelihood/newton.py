@@ -10,7 +10,7 @@ from torch import Tensor
 from disco.likelihood.bank import WIDTH, Bank
 from disco.likelihood.evaluate import Design, Moments, Problems, tabulated
 
-_CAP = 6.0  # most change of η in one step
+_CAP = 6.0  # most change of the index in one step, and of the link's bend in units of 1 / 6
 _STEPS = 60
 _JITTERS = (1e-9, 1e-7, 1e-5, 1e-3, 1e-1, 2.0)  # shares of the diagonal; rounding can leave less than the ridge
 _MOMENTS = tuple(Moments.__dataclass_fields__)
@@ -122,14 +122,16 @@ def _choose(better: Tensor, ahead: Moments, current: Moments) -> Moments:
 def _step(design: Design, moments: Moments) -> tuple[Tensor, Tensor]:
     """Newton's step, capped, and the gain in log-likelihood that it promises."""
     diagonal = torch.diag_embed(moments.information.diagonal(dim1=1, dim2=2).clamp_min(1e-12))
-    for jitter in _JITTERS:
-        factor, failed = torch.linalg.cholesky_ex(moments.information + jitter * diagonal)
+    share = torch.full_like(moments.log_likelihood, _JITTERS[0])
+    for jitter in _JITTERS[1:]:
+        factor, failed = torch.linalg.cholesky_ex(moments.information + share[:, None, None] * diagonal)
         if not bool(failed.any()):
             break
+        share[failed > 0] = jitter
     step = torch.cholesky_solve(moments.gradient[..., None], factor).squeeze(-1)
     promise = (moments.gradient * step).sum(1) / 2
-    change = design.eta(step) if design.offset is None else design.eta(step) - design.offset
-    largest = change.abs().amax(1).double()
+    change = (design.index(step) + step[:, :1].to(design.x)).abs().amax(1).double()
+    largest = torch.maximum(change, _CAP * step[:, design.head - 1].abs())
     return step * (_CAP / largest.clamp_min(_CAP))[:, None], promise
 
 
@@ -148,5 +150,5 @@ def marginal_start(bank: Bank, problems: Problems) -> Tensor:
     solved = torch.linalg.solve(gram, weighted.mT @ log_share[..., None]).squeeze(-1)
     if bank.offset is not None:
         solved[:, 1] -= bank.offset.mean() / value[:, 1]
-    effects = solved.new_zeros((len(node), WIDTH * problems.parents.shape[1]))
+    effects = solved.new_zeros((len(node), 1 + WIDTH * problems.parents.shape[1]))
     return torch.cat([solved[:, 1:], effects], 1)

@@ -89,8 +89,7 @@ def _products(bank: Bank, problems: Problems, fits: Fits, candidates: Tensor) ->
     """
     moments, parents = fits.moments, problems.parents
     x = bank.columns[parents.clamp_min(0)] * (parents >= 0)[..., None, None].to(bank.columns)
-    slopes = x.flatten(1, 2) * moments.variance[:, None]
-    weighted = torch.cat([moments.residual[:, None], moments.variance[:, None], moments.covariance, slopes], 1)
+    weighted = torch.cat([moments.slopes, x.flatten(1, 2) * moments.curvature[:, None]], 1)
     batch, size, count = len(x), weighted.shape[1], candidates.shape[1]
     sums = torch.zeros((batch, size, count * WIDTH), dtype=torch.float64, device=x.device)
     pairs = sums.new_zeros((batch, count, WIDTH, WIDTH))
@@ -104,7 +103,7 @@ def _products(bank: Bank, problems: Problems, fits: Fits, candidates: Tensor) ->
         product = torch.mm(weighted[members].flatten(0, 1), z.flatten(0, 1).T).double()
         sums[members[:, None], :, place] = product.unflatten(0, (len(members), size)).mT
         for member in members.tolist():
-            pairs[member, there] = torch.bmm(z * moments.variance[member], z.mT).double()
+            pairs[member, there] = torch.bmm(z * moments.curvature[member], z.mT).double()
     return sums[:, 0], sums[:, 1:], pairs
 
 

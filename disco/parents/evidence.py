@@ -12,7 +12,8 @@ import torch
 
 from disco.counts import check_order
 from disco.likelihood.bank import Bank
-from disco.refine.scores import PRECISION, Fitted, Scores, Walk, resolve
+from disco.refine.prior import BEFORE, fitted_to, price
+from disco.refine.scores import Fitted, Scores, Walk, resolve
 from disco.refine.screen import screen
 
 
@@ -29,8 +30,8 @@ def edges(
         table: counts, one column a node.
         order: all columns, sources first.
         device: cpu or cuda.
-        goes_on: told, between batches of fits, how many nodes were screened and how many have their parents, and of
-            how many; False stops.
+        goes_on: told, between batches of fits, how many nodes were screened, have their parents and have them again
+            under the fitted prior, and of how many; False stops.
 
     Returns:
         One row a candidate edge, in causal order of the child, then of the parent: parent, child, score, selected.
@@ -44,13 +45,21 @@ def edges(
     check_order(order, table.columns)
     names = list(table.columns)
     ranks = np.column_stack([np.unique(column, return_inverse=True)[1] for column in table.to_numpy().T])
-    bank = Bank.of(ranks, precision=PRECISION, dtype=torch.float32, device=device, names=names)
-    done = _Done(2 * len(names), goes_on)
-    scores = Scores(bank, screen(bank, goes_on=done.screened), goes_on=done.told)
+    bank = Bank.of(ranks, precision=BEFORE, dtype=torch.float32, device=device, names=names)
+    done = _Done(3 * len(names), goes_on)
+    scores = Scores(bank, screen(bank, goes_on=done.screened), price=price(len(names), 0), goes_on=done.told)
     numbers = [names.index(name) for name in order]
-    walks = [scores.walk(node, scores.allowed(node, numbers[:at]), ()) for at, node in enumerate(numbers)]
-    found = resolve([(scores, done.counted(walk)) for walk in walks])
+    found = _along(scores, numbers, done)
+    parents = [found[numbers.index(node)].parents for node in range(len(names))]
+    scores = fitted_to(scores, numbers, parents)
+    found = _along(scores, numbers, done)
     return pd.DataFrame(_rows(scores, numbers, found, names), columns=["parent", "child", "score", "selected"])
+
+
+def _along(scores: Scores, numbers: Sequence[int], done: "_Done") -> list[Fitted]:
+    """Every node's parents among its predecessors, in the order's order."""
+    walks = [scores.walk(node, scores.allowed(node, numbers[:at]), ()) for at, node in enumerate(numbers)]
+    return resolve([(scores, done.counted(walk)) for walk in walks])
 
 
 def _rows(

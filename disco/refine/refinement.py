@@ -18,12 +18,13 @@ import torch
 from disco.counts import check_order
 from disco.errors import FitStopped, InputError
 from disco.graph import build
-from disco.likelihood.bank import Bank
+from disco.likelihood.bank import Bank, Precision
 from disco.ranks import fold_of_rows, transform_table
 from disco.refine.evidence import BOUND, evidence
 from disco.refine.moves import moves
-from disco.refine.scores import PRECISION, Scores, resolve
-from disco.refine.screen import screen
+from disco.refine.prior import BEFORE, fitted_to, price
+from disco.refine.scores import Scores, resolve
+from disco.refine.screen import screen, widened
 from disco.refine.search import Found, search
 from disco.refine.starts import first_orders, near
 from disco.runs.files import read_json, write_json
@@ -46,7 +47,9 @@ EDGE_COLUMNS = (
 _BOOTSTRAP_SWEEPS = 3
 _SIDE_BY_SIDE = 4  # searches whose fits share batches
 _ROUND_GAIN = 0.5  # nats that a round of restarts gains at least for another to follow
-_SHARES = {"screen": 0.1, "search": 0.5, "evidence": 0.05, "bootstrap": 0.35}
+_WIDER = 3  # times that the screen is widened at most
+_WIDER_SCREEN = "wider screen"
+_SHARES = {"screen": 0.1, "prior": 0.1, "search": 0.4, "evidence": 0.05, "bootstrap": 0.35}
 
 
 @dataclass(frozen=True)
@@ -144,6 +147,7 @@ class _Memory:
 
     path: Path | None
     key: str
+    first: dict | None = None
     starts: list[dict] = field(default_factory=list)
     drawn: dict[str, list] = field(default_factory=dict)
 
@@ -153,12 +157,12 @@ class _Memory:
         if path is not None and path.exists():
             kept = read_json(path)
             if kept.get("key") == key:
-                memory.starts, memory.drawn = kept["starts"], kept["drawn"]
+                memory.first, memory.starts, memory.drawn = kept["first"], kept["starts"], kept["drawn"]
         return memory
 
     def write(self) -> None:
         if self.path is not None:
-            write_json(self.path, {"key": self.key, "starts": self.starts, "drawn": self.drawn})
+            write_json(self.path, {"key": self.key, "first": self.first, "starts": self.starts, "drawn": self.drawn})
 
 
 def refine(
@@ -194,16 +198,19 @@ def refine(
     place = _places(names, order, edges)
     codes = transform_table(table, settings or Settings()).to_numpy()
     ranks = np.column_stack([np.unique(column, return_inverse=True)[1] for column in codes.T])
-    bank = Bank.of(ranks, offset=offset, precision=PRECISION, dtype=torch.float32, device=device, names=names)
+    bank = Bank.of(ranks, offset=offset, precision=BEFORE, dtype=torch.float32, device=device, names=names)
     told = _Told(callback)
     told.step("screen", 0, 1, message="screen: which pairs may be joined")
     also = np.zeros((len(names),) * 2, dtype=bool)
     for parent, child in () if edges is None else zip(edges["parent"], edges["child"], strict=True):
         also[place[parent], place[child]] = True
-    scores = Scores(bank, screen(bank, also=also, goes_on=told.goes_on), goes_on=told.goes_on)
-    kept = _Memory.of(memory, _key(ranks, choice, order, scores.candidates))
+    candidates = screen(bank, also=also, goes_on=told.goes_on)
+    kept = _Memory.of(memory, _key(ranks, choice, order, candidates))
     begun = first_orders(table, choice.starts, choice.seed, order)
+    scores = Scores(bank, candidates, price=price(len(names), 0), goes_on=told.goes_on)
+    scores = _after_a_first_search(scores, begun, place, told, kept)
     _search_all(scores, begun, choice, place, told, kept)
+    scores = _with_a_wider_screen(scores, place, told, kept)
     best = max(kept.starts, key=lambda one: one["score"])
     found = Found(
         [place[name] for name in best["order"]], [tuple(nodes) for nodes in best["parents"]], best["score"], []
@@ -253,6 +260,33 @@ def _key(ranks: np.ndarray, choice: Choice, order: Sequence[str] | None, candida
     return hashlib.sha256(np.ascontiguousarray(ranks).tobytes() + text.encode()).hexdigest()
 
 
+def _after_a_first_search(
+    scores: Scores, begun: dict[str, list[str]], place: dict[str, int], told: "_Told", kept: _Memory
+) -> Scores:
+    """Scores by the prior fitted to the graph of a search from the first start, and by a screen that this graph widens.
+
+    The first start begins where that search ended from now on.
+    """
+    names, start = list(place), next(iter(begun))
+    if kept.first is None:
+        inside = {start: 0.0}
+
+        def report(sweep: int, looked: int, score: float) -> None:
+            inside[start] = 1 - 0.6 ** (sweep - 1 + looked / len(names))
+            told.step("prior", 0, 1, inside[start], message=f"prior: first search, sweep {sweep}")
+
+        found = resolve([(scores, search(scores, [place[name] for name in begun[start]], report=report))])[0]
+        scores = fitted_to(scores, found.order, found.parents)
+        kept.first = {
+            "order": [names[node] for node in found.order], "precision": list(scores.bank.prior),
+            "price": scores.price, "candidates": [list(nodes) for nodes in scores.candidates],
+        }  # fmt: skip
+        kept.write()
+    begun[start] = kept.first["order"]
+    bank = scores.bank.under(Precision(*kept.first["precision"]))
+    return Scores(bank, kept.first["candidates"], price=kept.first["price"], goes_on=scores.goes_on)
+
+
 def _search_all(
     scores: Scores, starts: dict[str, list[str]], choice: Choice, place: dict[str, int], told: "_Told", kept: _Memory
 ) -> None:
@@ -284,6 +318,25 @@ def _search_all(
         before, best = best, max((one for one in kept.starts if one["start"] in earlier), key=lambda one: one["score"])
         if labels[0] not in starts and best["score"] < before["score"] + _ROUND_GAIN:
             break
+
+
+def _with_a_wider_screen(scores: Scores, place: dict[str, int], told: "_Told", kept: _Memory) -> Scores:
+    """Scores with the pairs that the screen left out and the best graph asks for, searched again until it asks none."""
+    names = list(place)
+    for number in range(1, _WIDER + 1):
+        best = max(kept.starts, key=lambda one: one["score"])
+        order = [place[name] for name in best["order"]]
+        candidates = widened(scores, order, best["parents"])
+        if candidates == scores.candidates:
+            break
+        scores = Scores(scores.bank, candidates, price=scores.price, warm=scores, goes_on=scores.goes_on)
+        found = resolve([(scores, search(scores, order))])[0]
+        order, parents = [names[node] for node in found.order], [list(nodes) for nodes in found.parents]
+        start = f"{_WIDER_SCREEN} {number}"
+        kept.starts.append(
+            {"start": start, "order": order, "score": found.score, "parents": parents, "sweeps": found.sweeps}
+        )
+    return scores
 
 
 def _report(
@@ -342,7 +395,9 @@ def _again(scores: Scores, found: Found, weights: Sequence[np.ndarray]) -> Itera
     tasks = []
     for one in weights:
         weighted = torch.as_tensor(one).to(scores.bank.value)
-        other = Scores(scores.bank, scores.candidates, weights=weighted, warm=scores, goes_on=scores.goes_on)
+        other = Scores(
+            scores.bank, scores.candidates, price=scores.price, weights=weighted, warm=scores, goes_on=scores.goes_on
+        )
         tasks.append((other, search(other, found.order, most_sweeps=_BOOTSTRAP_SWEEPS)))
     for again in resolve(tasks):
         yield [[parent, child] for child, nodes in enumerate(again.parents) for parent in nodes]

@@ -10,7 +10,6 @@ most comes in, the parent whose Wald statistic says that it is not worth its pri
 until nothing changes. Fits are kept by (node, parents), results by (node, allowed candidates).
 """
 
-import math
 from collections.abc import Callable, Generator, Iterable, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
@@ -25,7 +24,6 @@ from disco.likelihood.evaluate import Problems
 from disco.likelihood.newton import Fits, fit, marginal_start
 from disco.likelihood.steps import Additions, Removals, additions, removals
 
-PRECISION = (1.0, 300.0)  # of the prior on a parent's linear column and on the others, in nats
 _TOLERANCE = 0.02  # nats that the last Newton step, which is still taken, promises at most
 _DOUBT = 1.0  # nats: a parent is tried without where its Wald statistic promises to lose no more
 _BATCH_CELLS = 4_000_000  # columns × rows of a batch of fits
@@ -91,6 +89,7 @@ class Scores:
     Args:
         bank: the table.
         candidates: of every node, ascending node numbers; symmetric, so that an edge may be turned.
+        price: of an edge, its log prior odds against, nats.
         weights: of the rows, (n,), or None.
         warm: scores of the same table and candidates with other weights, whose fits are good starts.
         goes_on: asked before every batch of fits; False raises FitStopped.
@@ -101,6 +100,7 @@ class Scores:
         bank: Bank,
         candidates: Sequence[Sequence[int]],
         *,
+        price: float,
         weights: torch.Tensor | None = None,
         warm: "Scores | None" = None,
         goes_on: Callable[[], bool] = lambda: True,
@@ -108,7 +108,7 @@ class Scores:
         self.bank, self.weights, self.warm, self.goes_on = bank, weights, warm, goes_on
         self.candidates = [tuple(nodes) for nodes in candidates]
         self.place = [{node: place for place, node in enumerate(nodes)} for nodes in self.candidates]
-        self.price = math.log(bank.nodes)
+        self.price = price
         self.fits: list[dict[Parents, Fitted]] = [{} for _ in self.candidates]
         self.larger: list[dict[Parents, Parents]] = [{} for _ in self.candidates]  # by what is left without one parent
         self.found: list[dict[Allowed, Fitted]] = [{} for _ in self.candidates]
@@ -174,7 +174,7 @@ class Scores:
         """Where a fit begins: a step from a fit with one parent less or more, if there is one."""
         if self.warm is not None and parents in self.warm.fits[node]:
             return self.warm.fits[node][parents].theta
-        size = 1 + self.bank.carrier.shape[-1]
+        size = self.bank.head
         for number, parent in enumerate(parents):
             less = self.fits[node].get(parents[:number] + parents[number + 1 :])
             if less is None or parent not in self.place[node]:
@@ -259,7 +259,7 @@ def _fitted(wanted: Sequence[tuple[Scores, Wanted]]) -> list[Fitted]:
     problems = Problems.of(keys, bank.columns.device)
     begun = [scores.start_of(*key) for scores, key in wanted]
     fresh = [number for number, start in enumerate(begun) if start is None]
-    size = 1 + bank.carrier.shape[-1] + WIDTH * problems.parents.shape[1]
+    size = bank.head + WIDTH * problems.parents.shape[1]
     theta = torch.zeros((len(keys), size), dtype=torch.float64)
     for number, start in enumerate(begun):
         if start is not None:
@@ -286,7 +286,7 @@ def _apart(scores: Scores, keys: Sequence[Wanted], fits: Fits, more: Additions, 
     add = torch.cat([more.own, more.others], -1).float().cpu().numpy()
     drop = less.others.float().cpu().numpy()
     for number, (node, parents) in enumerate(keys):
-        nodes, size = scores.candidates[node], 1 + bank.carrier.shape[-1] + WIDTH * len(parents)
+        nodes, size = scores.candidates[node], bank.head + WIDTH * len(parents)
         worth = gain[number, : len(nodes)] - scores.price
         worth[[scores.place[node][parent] for parent in parents if parent in scores.place[node]]] = -np.inf
         kept.append(

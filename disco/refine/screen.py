@@ -6,7 +6,7 @@ on the nodes so kept, which sees effects that a correlation does not. How far ou
 node may bring, so that the recall does not fall with the rows.
 """
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 
 import numpy as np
 import torch
@@ -18,6 +18,7 @@ from disco.likelihood.bank import Bank
 from disco.likelihood.evaluate import Problems
 from disco.likelihood.newton import fit
 from disco.likelihood.steps import additions
+from disco.refine.scores import Scores
 
 _FALSE = 3.0  # false candidates that a node may bring by each of the two rules, on average
 _LEAST = 2.0  # standard errors that a partial correlation stands out by at least
@@ -47,6 +48,36 @@ def screen(
     kept |= kept.T
     np.fill_diagonal(kept, False)
     return [tuple(np.flatnonzero(row).tolist()) for row in kept]
+
+
+def widened(scores: Scores, order: Sequence[int], parents: Sequence[Sequence[int]]) -> list[tuple[int, ...]]:
+    """The candidates with those pairs that the screen left out and that would do better in a graph.
+
+    What stands out beside all neighbours is not all: where two nodes have a child in common, conditioning on it can
+    hide the edge between them. Beside a node's parents alone that edge shows.
+
+    Args:
+        scores: the table's, with the candidates so far.
+        order: all nodes.
+        parents: of every node in it.
+
+    Raises:
+        FitStopped: the scores' `goes_on` says so.
+    """
+    bank, sets = scores.bank, [set(nodes) for nodes in scores.candidates]
+    for place, node in enumerate(order):
+        if not scores.goes_on():
+            raise FitStopped("the refinement was stopped.")
+        others = [other for other in order[:place] if other not in sets[node]]
+        problems = Problems.of([(node, sorted(parents[node]))], bank.columns.device)
+        fits = fit(bank, problems, tolerance=_TOLERANCE)
+        for at in range(0, len(others), _AT_ONCE):
+            part = others[at : at + _AT_ONCE]
+            promised = additions(bank, problems, fits, torch.tensor([part], device=bank.columns.device)).evidence[0]
+            for other in np.array(part)[promised.cpu().numpy() > scores.price].tolist():
+                sets[node].add(other)
+                sets[other].add(node)
+    return [tuple(sorted(nodes)) for nodes in sets]
 
 
 def _partial_correlations(bank: Bank) -> np.ndarray:

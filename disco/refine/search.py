@@ -1,7 +1,9 @@
 """Search over orders by best insertion (after *best order score search*, Andrews et al., 2023).
 
 A node is taken out and put where the total score is best; only its candidates decide, so the places between two of
-them count as one. Sweeps over all nodes go on until nothing moves.
+them count as one. Sweeps over all nodes go on until nothing moves. Then edges are turned: a child goes to before its
+parent together with those of its ancestors that stand between the two (a *tuck*; Lam, Andrews and Ramsey, 2022), which
+no move of one node can do. Where one is worth it, sweeps follow again.
 """
 
 from collections.abc import Callable, Sequence
@@ -59,10 +61,26 @@ def search(
             for number, node in enumerate(part):
                 moved |= yield from state.improve(node)
                 report(sweep, at + number + 1, state.score)
+        if not moved:
+            moved = yield from _turned(state)
+            report(sweep, len(nodes), state.score)
         sweeps.append(state.score)
         if not moved:
             break
     return Found(state.order, [fitted.parents for fitted in state.fitted], state.score, sweeps)
+
+
+def _turned(state: "_State") -> Walk[bool]:
+    """Turn every edge that is better the other way round; whether there was one."""
+    moved = False
+    edges = [(parent, child) for child, fitted in enumerate(state.fitted) for parent in fitted.parents]
+    for at in range(0, len(edges), _TOGETHER):
+        part = edges[at : at + _TOGETHER]
+        tucks = [tuck for tuck in map(state.tuck, part) if tuck is not None]
+        yield from together([walk for _, _, walks in tucks for walk in walks])
+        for edge in part:
+            moved |= yield from state.turn(edge)
+    return moved
 
 
 class _State:
@@ -141,4 +159,47 @@ class _State:
         self.fitted[node] = mine[best]
         for number, other in enumerate(around):
             self.fitted[other] = before[number] if number < best else after[number]
+        return True
+
+    def tuck(self, edge: tuple[int, int]) -> tuple[list[int], list[int], list[Walk[Fitted]]] | None:
+        """The order with an edge turned, whom it gives other candidates, and their walks there.
+
+        None where there is no such edge, or another path joins its ends, so that no order turns it alone.
+        """
+        parent, child = edge
+        if parent not in self.fitted[child].parents:
+            return None
+        start, end = self.order.index(parent), self.order.index(child)
+        block, above = [child], set(self.fitted[child].parents) - {parent}
+        for node in self.order[end - 1 : start : -1]:
+            if node in above:
+                block.append(node)
+                above.update(self.fitted[node].parents)
+        if parent in above:
+            return None
+        inside = set(block)
+        passed = [node for node in self.order[start : end + 1] if node not in inside]
+        order = [*self.order[:start], *block[::-1], *passed, *self.order[end + 1 :]]
+        before, affected, walks = set(order[:start]), [], []
+        others = {True: set(passed), False: inside}
+        for node in order[start : end + 1]:
+            if not others[node in inside].isdisjoint(self.scores.place[node]):
+                affected.append(node)
+                walks.append(self.scores.walk(node, self.scores.allowed(node, before), self.fitted[node].parents))
+            before.add(node)
+        return order, affected, walks
+
+    def turn(self, edge: tuple[int, int]) -> Walk[bool]:
+        """Turn an edge if the score gains by it; whether it did."""
+        tuck = self.tuck(edge)
+        if tuck is None:
+            return False
+        order, affected, walks = tuck
+        fits = yield from together(walks)
+        gained = sum(new.score - self.fitted[node].score for node, new in zip(affected, fits, strict=True))
+        if gained <= _LEAST_GAIN:
+            return False
+        self.order = order
+        for node, new in zip(affected, fits, strict=True):
+            self.fitted[node] = new
         return True

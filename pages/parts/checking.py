@@ -11,7 +11,7 @@ import streamlit as st
 from disco.errors import FitStopped, InputError
 from disco.likelihood.check import Check, Parents, check
 from disco.refine import Refined
-from disco.refine.scores import PRECISION
+from disco.refine.prior import BEFORE
 from disco.runs import Run
 from pages.parts import refined_model
 
@@ -53,7 +53,7 @@ class Checking:
     def work(self, table: pd.DataFrame, graphs: dict[str, Parents]) -> None:
         """Check; every end is written into the state."""
         try:
-            self.result = check(table, graphs, precision=PRECISION, report=self.hear)
+            self.result = check(table, graphs, precision=BEFORE, report=self.hear)
             self.state = "done"
         except FitStopped:
             self.state = "stopped"

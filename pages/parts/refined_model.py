@@ -12,7 +12,7 @@ from disco.likelihood.model import Model
 from disco.likelihood.words import Kind, describe
 from disco.ranks import transform_table
 from disco.refine import Refined
-from disco.refine.scores import PRECISION
+from disco.refine.prior import BEFORE
 from disco.runs import Run
 
 
@@ -68,7 +68,7 @@ def _table(_run: Run, path: str) -> pd.DataFrame:
 @st.cache_resource(max_entries=128, show_spinner=False)
 def _model(_run: Run, path: str, stamp: int, node: str, parents: tuple[str, ...]) -> Model:
     part = _table(_run, path)[[node, *parents]]
-    return Model.of(part, {node: parents} if parents else {}, precision=PRECISION)
+    return Model.of(part, {node: parents} if parents else {}, precision=BEFORE)
 
 
 @st.cache_resource(max_entries=256, show_spinner=False)
