@@ -23,7 +23,7 @@ from disco.likelihood.bank import Bank
 
 _GRID = 128  # intervals of a table of η
 _MOST_BENT = 20.0  # of κ s, against overflow
-_SERIES = 0.1  # |κ s| up to which a series is taken
+_LEAST_BEND = {torch.float32: 1e-3, torch.float64: 1e-7}
 # What a row at t of a cell gives the point below it and the one above, by powers of t: of A, A′, A″ by the quintic that
 # fits all three at both ends, of a value and its slope by a cubic, of a value by a line.
 _PIECES = torch.tensor(
@@ -87,16 +87,14 @@ def bent(index: Tensor, bend: Tensor) -> tuple[Tensor, Tensor, Tensor]:
 
     Args:
         index: s.
-        bend: κ, broadcast along s; where κ s is near 0, series take the place of what cancels.
+        bend: κ, broadcast along s; one nearer to 0 than rounding lets it be told counts as the nearest that is.
     """
-    t = (bend * index).clamp(-_MOST_BENT, _MOST_BENT)
-    slope = torch.exp(t)
-    near = t.abs() < _SERIES
-    over = torch.where(near, 1.0, t).reciprocal()
-    first = torch.expm1(t) * over
-    second = torch.where(near, 1 / 2 + t * (1 / 3 + t * (1 / 8 + t * (1 / 30 + t / 144))), (slope - first) * over)
-    first = torch.where(near, 1 + t * (1 / 2 + t * (1 / 6 + t * (1 / 24 + t / 120))), first)
-    return index * first, slope, index.square() * second
+    least = _LEAST_BEND[index.dtype]
+    bend = torch.where(bend.abs() < least, torch.where(bend < 0, -least, least), bend)
+    t = (bend * index).clamp_(-_MOST_BENT, _MOST_BENT).add_(1e-20)  # not 0, which divides; what it spoils is times s
+    risen = torch.expm1(t)
+    slope, first = risen + 1, risen / t
+    return index * first, slope, index.square() * (slope - first) / t
 
 
 class Design:

@@ -14,13 +14,13 @@ import torch
 
 from disco.likelihood.bank import WIDTH, Bank, Precision
 from disco.likelihood.evaluate import Problems
-from disco.likelihood.newton import fit
+from disco.likelihood.newton import Fits, fit
 from disco.refine.scores import Parents, Scores
 from disco.refine.screen import widened
 
 BEFORE = Precision(10.0, 1000.0, 4.0)  # what a search begins with: effects about as the lab's designs have them
-_ROUNDS = 5
-_TOLERANCE = 0.01  # nats
+_ROUNDS = 6
+_TOLERANCE = 0.05  # nats
 _BOUNDS = ((1.0, 100.0), (100.0, 30_000.0), (1.0, 1000.0))  # so that few edges cannot lead it astray
 
 
@@ -58,31 +58,38 @@ def fitted(bank: Bank, parents: Sequence[Sequence[int]]) -> Precision:
         bank: the table, with the precisions to begin with.
         parents: of every node.
     """
-    for _ in range(_ROUNDS):
-        bank = bank.under(_better(bank, parents))
-    return bank.prior
-
-
-def _better(bank: Bank, parents: Sequence[Sequence[int]]) -> Precision:
-    """One round of the fixed point."""
-    told, squares = np.zeros(3), np.zeros(3)  # Σ (1 − λ V) and Σ θ², by kind: linear, bends, link
     by_size: dict[int, list[int]] = {}
     for node, nodes in enumerate(parents):
         by_size.setdefault(len(nodes), []).append(node)
-    for size, nodes in by_size.items():
-        if not size:
-            continue
-        problems = Problems.of([(node, sorted(parents[node])) for node in nodes], bank.columns.device)
-        fits = fit(bank, problems, tolerance=_TOLERANCE)
-        variance = torch.linalg.inv(fits.moments.information).diagonal(dim1=1, dim2=2).cpu().numpy()
-        theta = fits.theta.cpu().numpy()
-        column = np.arange(WIDTH) < bank.width[problems.parents.cpu().numpy()][..., None]  # (B, k, WIDTH)
-        there = column.reshape(len(nodes), -1)
-        bends = np.tile(np.arange(WIDTH) > 0, size)
-        one = np.ones((len(nodes), 1), dtype=bool)
-        for kind, (at, which) in enumerate(
-            ((bank.head, there & ~bends), (bank.head, there & bends), (bank.head - 1, one))
-        ):
+    batches = [
+        Problems.of([(node, sorted(parents[node])) for node in nodes], bank.columns.device)
+        for size, nodes in by_size.items()
+        if size
+    ]
+    starts: list[torch.Tensor | None] = [None] * len(batches)
+    for _ in range(_ROUNDS):
+        fits = [
+            fit(bank, problems, start, tolerance=_TOLERANCE) for problems, start in zip(batches, starts, strict=True)
+        ]
+        starts = [one.theta for one in fits]
+        bank = bank.under(_better(bank, batches, fits))
+    return bank.prior
+
+
+def _better(bank: Bank, batches: Sequence[Problems], fits: Sequence[Fits]) -> Precision:
+    """One round of the fixed point."""
+    told, squares = np.zeros(3), np.zeros(3)  # Σ (1 − λ V) and Σ θ², by kind: linear, bends, link
+    for problems, one in zip(batches, fits, strict=True):
+        variance = torch.linalg.inv(one.moments.information).diagonal(dim1=1, dim2=2).cpu().numpy()
+        theta, parents = one.theta.cpu().numpy(), problems.parents.cpu().numpy()
+        there = (np.arange(WIDTH) < bank.width[parents][..., None]).reshape(len(theta), -1)
+        bends = np.tile(np.arange(WIDTH) > 0, parents.shape[1])
+        kinds = (
+            (bank.head, there & ~bends),
+            (bank.head, there & bends),
+            (bank.head - 1, np.ones((len(theta), 1), bool)),
+        )
+        for kind, (at, which) in enumerate(kinds):
             part = slice(at, at + which.shape[1])
             told[kind] += (1 - bank.prior[kind] * variance[:, part])[which].sum()
             squares[kind] += (theta[:, part] ** 2)[which].sum()

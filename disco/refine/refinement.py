@@ -44,9 +44,10 @@ EDGE_COLUMNS = (
     ),
     *("folds", "bootstrap"),
 )
+_FIRST_SWEEPS = 1
 _BOOTSTRAP_SWEEPS = 3
 _SIDE_BY_SIDE = 4  # searches whose fits share batches
-_ROUND_GAIN = 0.5  # nats that a round of restarts gains at least for another to follow
+_ROUND_GAIN = 0.5  # nats that a round of restarts gains at least for another to follow, or by which ends differ
 _WIDER = 3  # times that the screen is widened at most
 _WIDER_SCREEN = "wider screen"
 _SHARES = {"screen": 0.1, "prior": 0.1, "search": 0.4, "evidence": 0.05, "bootstrap": 0.35}
@@ -60,7 +61,7 @@ class Choice:
         starts: orders to start from: the CCS order where there is one, the sorted ones, then random ones.
         restarts: searches from near the best order so far at most, to leave a local optimum: with a stretch of it
             reversed, some nodes put anywhere, or every node some places away. They go in rounds of four, and end after
-            a round that gains nothing.
+            a round that gains nothing, or as soon as half of all searches, and two at least, ended where the best did.
         bootstrap: tables drawn with replacement.
         folds: parts left out in turn.
         bound: nats from which on a direction is decided.
@@ -275,7 +276,8 @@ def _after_a_first_search(
             inside[start] = 1 - 0.6 ** (sweep - 1 + looked / len(names))
             told.step("prior", 0, 1, inside[start], message=f"prior: first search, sweep {sweep}")
 
-        found = resolve([(scores, search(scores, [place[name] for name in begun[start]], report=report))])[0]
+        order = [place[name] for name in begun[start]]
+        found = resolve([(scores, search(scores, order, most_sweeps=_FIRST_SWEEPS, report=report))])[0]
         scores = fitted_to(scores, found.order, found.parents)
         kept.first = {
             "order": [names[node] for node in found.order], "precision": list(scores.bank.prior),
@@ -316,7 +318,9 @@ def _search_all(
         kept.write()
         earlier += labels
         before, best = best, max((one for one in kept.starts if one["start"] in earlier), key=lambda one: one["score"])
-        if labels[0] not in starts and best["score"] < before["score"] + _ROUND_GAIN:
+        ends = [one["score"] for one in kept.starts if one["start"] in earlier]
+        agreed = 2 * sum(score > best["score"] - _ROUND_GAIN for score in ends) >= max(len(ends), 3)
+        if agreed or (labels[0] not in starts and best["score"] < before["score"] + _ROUND_GAIN):
             break
 
 

@@ -24,7 +24,7 @@ from disco.likelihood.evaluate import Problems
 from disco.likelihood.newton import Fits, fit, marginal_start
 from disco.likelihood.steps import Additions, Removals, additions, removals
 
-_TOLERANCE = 0.02  # nats that the last Newton step, which is still taken, promises at most
+_TOLERANCE = 0.05  # nats that the last Newton step, which is still taken, promises at most
 _DOUBT = 1.0  # nats: a parent is tried without where its Wald statistic promises to lose no more
 _BATCH_CELLS = 4_000_000  # columns × rows of a batch of fits
 _MOST = 24  # parents at most: beyond it a node's fit costs more than it can tell
