@@ -14,7 +14,7 @@ from statsmodels.tools.numdiff import approx_hess
 from disco.errors import FitStopped, InputError
 from disco.likelihood.bank import Bank
 from disco.metrics import a_top, f1
-from disco.refine import Choice, refine
+from disco.refine import Choice, refine, refinement
 from disco.refine.evidence import evidence
 from disco.refine.prior import BEFORE
 from disco.refine.scores import Scores, make_fits, resolve
@@ -24,6 +24,7 @@ from disco.simulate import Design, simulate
 
 PRICE = float(np.log(8))  # of an edge, nats
 QUICK = Choice(starts=2, restarts=0, bootstrap=0, folds=0)
+ALONE = dataclasses.replace(QUICK, starts=1)
 
 
 def searched(scores: Scores, order: list[int]) -> Found:
@@ -248,32 +249,51 @@ def test_starts_from_the_given_order_first(known):
 
 def test_restarts_only_raise_the_score(known):
     without = refine(known.table, QUICK)
-    with_them = refine(known.table, dataclasses.replace(QUICK, restarts=3))
-    assert with_them.score >= without.score - 0.05
-    assert list(dict.fromkeys(with_them.starts["start"]))[2:] == ["restart 1", "restart 2", "restart 3"]
+    with_them = refine(known.table, dataclasses.replace(ALONE, restarts=3))
+    assert with_them.score >= without.score - 0.2  # fits are that near to their optimum
+    assert list(dict.fromkeys(with_them.starts["start"]))[1:] == ["restart 1", "restart 2", "restart 3"]
     assert with_them.score == pytest.approx(with_them.starts.groupby("start")["score"].last().max())
 
 
-def test_restarts_end_with_a_round_that_gains_nothing(known):
-    labels = refine(known.table, dataclasses.replace(QUICK, restarts=40)).starts.groupby("start", sort=False)["score"]
-    ends = labels.last()
-    assert (len(ends) - 2) % 4 == 0 and 4 <= len(ends) - 2 < 40
-    assert ends[-4:].max() < ends[:-4].max() + 0.5
+def test_restarts_end_once_half_of_the_searches_agree(known):
+    """Two searches that end together need no restart; one alone has nothing to agree with."""
+    ends = refine(known.table, dataclasses.replace(QUICK, restarts=40)).starts.groupby("start")["score"].last()
+    assert len(ends) == 2 and abs(ends.diff().iloc[1]) < 0.5
+    ends = refine(known.table, dataclasses.replace(ALONE, restarts=40)).starts.groupby("start", sort=False)["score"]
+    ends = ends.last()
+    assert len(ends) == 5 and (ends > ends.max() - 0.5).sum() >= 3
+
+
+def test_restarts_end_with_a_round_that_gains_nothing(known, monkeypatch):
+    """Searches that never agree go on while a round gains."""
+    gained = iter([0.0, 5.0, 1.0, 2.0, 3.0, 9.0, 8.0, 7.0, 6.0, 9.2, 3.0, 2.0, 1.0, *[99.0] * 8])
+    monkeypatch.setattr(
+        refinement, "search", lambda scores, order, **more: scored(search(scores, order, **more), gained)
+    )
+    monkeypatch.setattr(refinement, "_after_a_first_search", lambda scores, *rest: scores)
+    labels = list(dict.fromkeys(refine(known.table, dataclasses.replace(ALONE, restarts=40)).starts["start"]))
+    assert len(labels) == 1 + 4 + 4 + 4
+
+
+def scored(walk, scores):
+    """The walk with another score at its end."""
+    found = yield from walk
+    return dataclasses.replace(found, score=next(scores))
 
 
 def test_stops_and_goes_on_from_finished_searches(known, tmp_path):
-    memory, choice = tmp_path / "refining.json", dataclasses.replace(QUICK, restarts=2)
+    memory, choice = tmp_path / "refining.json", dataclasses.replace(ALONE, restarts=2)
     seen = []
 
     def stop_in_restarts(step):
         seen.append(step)
-        return not (step.stage == "search" and step.done == 2)
+        return not (step.stage == "search" and step.done == 1)
 
     with pytest.raises(FitStopped):
         refine(known.table, choice, callback=stop_in_restarts, memory=memory)
     rest = []
     resumed = refine(known.table, choice, callback=rest.append, memory=memory)
-    assert {step.done for step in rest if step.stage == "search"} == {2}
+    assert {step.done for step in rest if step.stage == "search"} == {1}
     whole = refine(known.table, choice)
     assert resumed.score == pytest.approx(whole.score, abs=0.05)
     assert resumed.starts["start"].tolist() == whole.starts["start"].tolist()

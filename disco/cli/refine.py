@@ -64,7 +64,8 @@ def _print(target: Run, result: Refined) -> None:
         turned = "cannot be turned alone" if not edge.reversible else f"direction {edge.direction_nats:.1f} nats"
         print(f"  {edge.parent} -> {edge.child}  gain {edge.gain_nats:.1f} nats, {turned}{share}")
     print(
-        "It assumes no hidden common causes, effects that add up on the canonical scale, and one carrier a node.",
+        "It assumes no hidden common causes, effects that add up but for one bend of their sum, and one carrier a "
+        "node.",
         file=sys.stderr,
     )
     print(f"Run: {target.path}")

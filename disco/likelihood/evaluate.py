@@ -1,14 +1,15 @@
 """The likelihood of many nodes given parents at once: its value, gradient and information at some coefficients.
 
-The model is an exponential family in θ = (b, carrier, parents): log p(x_i = v) = v̂ η + C(v)ᵀγ − A(η, γ) with
-v̂ = v / s_i and η = b + Σ_k f_k(x_k) + offset · s_i, so the log-likelihood is concave. With E and Cov under the model at
-a row,
+θ = (b, carrier γ, bend κ, parents β): log p(x_i = v) = v̂ η + C(v)ᵀγ − A(η, γ) with v̂ = v / s_i, η = b + g(s) + offset ·
+s_i and s = Σ_k f_k(x_k). With J = ∂η/∂(b, κ, β) and E and Cov under the model at a row,
 
-    ∂/∂γ = Σ C(x) − E C,   ∂/∂(b, β) = Σ (x̂ − E v̂) · (1, columns),
-    information = Σ of Cov of (v̂ · (1, columns), C).
+    ∂/∂γ = Σ C(x) − E C,   ∂/∂(b, κ, β) = Σ (x̂ − E v̂) J,
+    information = Σ of Cov of (v̂ J, C),
 
-All of these depend on a row through η alone. `exact` sums over the levels at every row; `tabulated` sums once on a grid
-of η and interpolates (cubic for moments, quintic for the log-likelihood), which costs no row × level array.
+the expected one, which unlike the observed one is never indefinite; they are the same where κ = 0 is held, and the
+log-likelihood is concave there. What is summed over the levels depends on a row through η alone: `exact` sums at every
+row; `tabulated` sums once on a grid of η and interpolates (cubic for moments, quintic for the log-likelihood), which
+costs no row × level array.
 """
 
 import copy
@@ -23,7 +24,7 @@ from disco.likelihood.bank import Bank
 
 _GRID = 128  # intervals of a table of η
 _MOST_BENT = 20.0  # of κ s, against overflow
-_LEAST_BEND = {torch.float32: 1e-3, torch.float64: 1e-7}
+_LEAST_BEND = {torch.float32: 1e-3, torch.float64: 1e-7}  # below it rounding spoils the slopes
 # What a row at t of a cell gives the point below it and the one above, by powers of t: of A, A′, A″ by the quintic that
 # fits all three at both ends, of a value and its slope by a cubic, of a value by a line.
 _PIECES = torch.tensor(

@@ -91,7 +91,7 @@ class Step:
     """One report of a refinement's progress.
 
     Attributes:
-        stage: screen, search, evidence or bootstrap.
+        stage: screen, prior, search, evidence or bootstrap.
         done, total: searches, or tables drawn, that are finished and asked for.
         progress: share of the whole work done, 0 to 1, as far as it can be known.
         start, sweep, score: of a search: where it began, the sweep it is in, its score in nats.

@@ -1,9 +1,9 @@
 """Scores of a node given the nodes it may have as parents, each fit made once.
 
-score(S) = log marginal likelihood − |S| log d: Laplace's approximation (`Fits.evidence`) under a normal prior that
-expects a parent's effect to be nearly linear in its level, and prior odds of 1 to d on every possible parent. BIC,
-which prices every column of a parent at ½ log n, lets a wrong direction with fewer parents win where effects are weak
-(benchmarks/LOG.md).
+score(S) = log marginal likelihood − price · |S|: Laplace's approximation (`Fits.evidence`) under a normal prior that
+expects a parent's effect to be nearly linear in its level, fitted to the table, and prior odds of about 1 to d on every
+possible parent (`disco.refine.prior`). BIC, which prices every column of a parent at ½ log n, lets a wrong direction
+with fewer parents win where effects are weak (benchmarks/LOG.md).
 
 The parents of a node among allowed candidates are found from those it had: the candidate whose Rao statistic promises
 most comes in, the parent whose Wald statistic says that it is not worth its price goes out, each confirmed by a fit,

@@ -34,7 +34,7 @@ class Refining:
 
     Attributes:
         state: none, queued, running, done, cancelled, failed, or interrupted: unfinished, and no process alive.
-        stage: screen, search, evidence or bootstrap; empty before the first.
+        stage: screen, prior, search, evidence or bootstrap; empty before the first.
         done, total: searches, or tables drawn.
         progress: share of the whole, 0 to 1, as far as it can be known.
         start, sweep, score: of the search that goes on; nats.

@@ -20,6 +20,7 @@ from pages.parts.words import STATES, duration
 _SECONDS = 1.0
 _STAGES = {
     "screen": "Screen: which pairs may be joined",
+    "prior": "Prior: how large effects are, from a first search",
     "search": "Search {now} of {total}, from {start}: sweep {sweep}",
     "evidence": "Evidence: what every edge is worth",
     "bootstrap": "Edges on other rows: {done} of {total}",

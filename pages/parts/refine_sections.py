@@ -28,9 +28,9 @@ def summary(refinement: Refinement, changes: pd.DataFrame | None) -> None:
 
 def _assumptions() -> None:
     st.info(
-        "**It assumes** no hidden common causes; that the effects of a node's parents add up on the canonical scale of "
-        "its distribution; and one carrier a node, the shape of its distribution that no parent changes. A high "
-        "likelihood is no proof of any of them.",
+        "**It assumes** no hidden common causes; that the effects of a node's parents add up, and a bend of their sum "
+        "gives the canonical scale of its distribution; and one carrier a node, the shape of its distribution that no "
+        "parent changes. A high likelihood is no proof of any of them.",
         icon=":material/info:",
     )
 

@@ -12,8 +12,8 @@ from pages.parts import results
 from pages.parts.names import code
 
 ASSUMED = (
-    "Assumed: no hidden common causes, effects of parents that add up on the canonical scale, and one carrier a node. "
-    "Only as far as these hold, and the graph is right, does this speak of causes; a high likelihood is no proof."
+    "Assumed: no hidden common causes, effects of parents that add up but for one bend of their sum, and one carrier a "
+    "node. Only as far as these hold, and the graph is right, does this speak of causes; a high likelihood is no proof."
 )
 
 

@@ -29,7 +29,7 @@ SAID = {
     "it are known, each test at its own level. It assumes that curves and a random forest fit well, and needs many "
     "rows.",
     "evidence": "**Evidence** takes the parents of highest posterior in the paper's semiparametric GLM. It assumes "
-    "effects that add up on the canonical scale; it is ours, beyond the paper.",
+    "effects that add up but for one bend of their sum; it is ours, beyond the paper.",
 }
 
 
