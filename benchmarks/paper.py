@@ -111,7 +111,8 @@ def measure(head: Line, row: Row, method: Method, bench: Bench, label: str) -> L
         FitStopped: the user stopped it.
     """
     wanted, seed, began = row.wanted(method, head["seed"]), head["seed"], time.perf_counter()
-    settings = distinct(wanted[0].settings) if wanted else {"starts": method.starts} if method.starts else {}
+    settings = distinct(wanted[0].settings) if wanted else {}
+    settings |= {"starts": method.starts} if method.starts else {}
     line = {**head, "design": described(row.seeded(seed)), "settings": settings}
     try:
         runs = [paper_fits.fit(bench, part, label) for part in wanted]
@@ -120,7 +121,7 @@ def measure(head: Line, row: Row, method: Method, bench: Bench, label: str) -> L
         known = row.known(method, seed)
         if method.starts:
             choice = Choice(starts=method.starts, bootstrap=row.bootstrap, folds=0, seed=seed)
-            read = read_refined(known, choice, bench, label)
+            read = read_refined(known, choice, bench, label, runs[0] if runs else None)
         else:
             read = row.read(row, known, runs, bench)
         line |= {"metrics": {name: value for name, value in read.items() if name != "controls"}}

@@ -145,8 +145,8 @@ def _selected(select: Callable[..., pd.DataFrame], row: "Row", known: Known, run
     return evaluate(known.truth, order=order, edges=found[found["selected"]], table=known.table)
 
 
-def read_refined(known: Known, choice: Choice, bench: Bench, label: str) -> dict[str, Any]:
-    """Order and edges of a refinement from sorted and random orders, without networks.
+def read_refined(known: Known, choice: Choice, bench: Bench, label: str, run: Run | None) -> dict[str, Any]:
+    """Order and edges of a refinement from sorted and random orders, and first from the CCS order of a run if given.
 
     Where tables are drawn, `sure` edges are those that 9 of 10 of them have, and `sure_true` the true share of these.
 
@@ -160,7 +160,8 @@ def read_refined(known: Known, choice: Choice, bench: Bench, label: str) -> dict
             progress(step)
             return bench.goes_on()
 
-        found = refine(known.table, choice, device=choose_device(bench.device).type, callback=watch)
+        own = {} if run is None else {"order": run.order(), "edges": run.edges()}
+        found = refine(known.table, choice, device=choose_device(bench.device).type, callback=watch, **own)
     own = {"score": found.score, "fits": found.fits, "undecided": int((~found.edges["decided"]).sum())}
     if choice.bootstrap:
         sure = found.edges[found.edges["bootstrap"] >= 0.9]

@@ -19,6 +19,7 @@ from benchmarks.paper_tables import TABLES, every_wanted
 from disco.errors import FitStopped, InputError, ScoreUnavailable
 from disco.estimate import Speed
 from disco.parents import cam, evidence, pcm
+from disco.refine import refine
 from disco.runs import create_run, execute
 from disco.settings import Settings
 from disco.simulate import Design
@@ -254,6 +255,20 @@ def test_a_refinement_needs_no_fit_and_only_plain_rows(bench):
     assert line["fits"] == [] and list(bench.fits.iterdir()) == []
     assert 0 <= line["metrics"]["a_top"] <= 1 and set(line["controls"]) == {"mean", "variance", "excess"}
     assert line["seconds"]["total"] > 0 and line["machines"][0]["cores"] >= 1
+
+
+def test_a_refinement_of_a_fit_begins_at_its_order(bench, monkeypatch):
+    seen = []
+    monkeypatch.setattr(
+        paper_read, "refine", lambda table, choice, **more: seen.append(more) or refine(table, choice, **more)
+    )
+    method = replace(TINY, starts=2, refit=True)
+    assert paper.run_rows("toy", [(6, Row(("plain",), DESIGN))], [0], {"tiny-refined": method}, bench) == []
+    (line,) = paper_results.read(bench.results, "toy").values()
+    (name,) = line["fits"]
+    run = paper_fits.open_run(bench.fits / name)
+    assert seen[0]["order"] == run.order() and seen[0]["edges"].equals(run.edges())
+    assert line["settings"]["starts"] == 2 and line["metrics"]["fits"] > 0
 
 
 @pytest.mark.parametrize(

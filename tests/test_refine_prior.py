@@ -5,12 +5,13 @@ import pandas as pd
 import pytest
 import torch
 from scipy.optimize import minimize
-from test_refine import all_pairs, bank_of, searched
+from test_refine import ALONE, all_pairs, bank_of, searched
 
 from disco.likelihood.evaluate import Problems, exact
 from disco.likelihood.newton import fit
+from disco.refine import refine
 from disco.refine.prior import BEFORE, fitted, fitted_to, price
-from disco.refine.scores import Scores, resolve
+from disco.refine.scores import AGAINST, Scores, make_fits, resolve
 from disco.refine.screen import screen, widened
 from disco.refine.search import _State
 from disco.simulate import Design, simulate
@@ -142,3 +143,44 @@ def test_searches_end_where_no_turn_gains(known):
     for child, parents in enumerate(found.parents):
         for parent in parents:
             assert not resolve([(scores, state.turn((parent, child)))])[0]
+
+
+def open_direction(rows=600, seed=0):
+    """Two columns joined by an effect whose direction the rows hardly tell."""
+    random = np.random.default_rng(seed)
+    x = random.binomial(40, 0.5, rows)
+    return pd.DataFrame({"x": x, "y": random.binomial(40, 1 / (1 + np.exp(-(x - 20) / 8)))})
+
+
+def test_a_direction_that_the_rows_leave_open_follows_the_given_order():
+    table = open_direction()
+    alone = refine(table, ALONE)
+    assert abs(alone.edges["direction_nats"][0]) < AGAINST
+    for order in (["x", "y"], ["y", "x"]):
+        found = refine(table, ALONE, order=order)
+        edge = found.edges.iloc[0]
+        assert [edge["parent"], edge["child"]] == order == found.order
+        assert not edge["decided"]
+        same = alone.order == order
+        expected = alone.edges["direction_nats"][0] * (1 if same else -1)
+        assert edge["direction_nats"] == pytest.approx(expected, abs=0.1)  # the rows' part alone
+
+
+def test_a_direction_that_the_rows_tell_does_not(known):
+    alone, against = refine(known.table, ALONE), refine(known.table, ALONE, order=known.order[::-1])
+    sure = alone.edges[alone.edges["direction_nats"] > 20]
+    pairs = set(zip(against.edges["parent"], against.edges["child"], strict=True))
+    assert len(sure) >= 2 and set(zip(sure["parent"], sure["child"], strict=True)) <= pairs
+
+
+def test_an_edge_against_the_order_costs_more():
+    bank = bank_of(open_direction())
+    plain, ordered = (Scores(bank, all_pairs(2), price=1.0, order=order) for order in (None, [1, 0]))
+    for scores in (plain, ordered):
+        make_fits([(scores, (node, parents)) for node, parents in ((0, (1,)), (1, (0,)), (1, ()))])
+    lost = [plain.fits[node][1 - node,].score - ordered.fits[node][1 - node,].score for node in (0, 1)]
+    assert lost == pytest.approx([0.0, AGAINST])
+    losses = [plain.fits[node][1 - node,].loss[0] - ordered.fits[node][1 - node,].loss[0] for node in (0, 1)]
+    assert losses == pytest.approx([0.0, AGAINST])
+    assert plain.fits[1][()].gain[0] - ordered.fits[1][()].gain[0] == pytest.approx(AGAINST)
+    assert ordered.but(order=None).prices[1][0] == 1.0

@@ -3,7 +3,8 @@
 The *gain* of an edge is what the child's score loses without it, its log posterior odds; beside it stand the gain
 in log-likelihood, that in BIC, and the p-value of the likelihood ratio against χ² with as many degrees of freedom as
 the parent has columns, which is cautious since a prior holds most of them. The *direction evidence* is what the graph's
-score loses when the edge is turned and both nodes are fitted again: a direction is decided where that is at least
+score loses when the edge is turned and both nodes are fitted again, but for the prior odds of an order from elsewhere
+(`Scores.order`), so that it is negative where those alone keep a direction: a direction is decided where it is at least
 `bound` nats. Turning is not possible without a cycle where another directed path joins the two. All of it takes the
 graph as given, though it was searched for.
 """
@@ -55,6 +56,7 @@ def evidence(scores: Scores, parents: Sequence[Parents], bound: float = BOUND) -
         if free:
             now, turned = fits[parent][parents[parent]], fits[parent][_with(parents[parent], child)]
             direction = full.score + now.score - less.score - turned.score
+            direction += scores.price_of(parent, child) - scores.price_of(child, parent)  # the rows' part of it alone
         columns = int(scores.bank.width[parent])
         bic = ratio - columns * np.log(scores.bank.rows) / 2
         p_value = chi2.sf(2 * max(ratio, 0.0), columns)

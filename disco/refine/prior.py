@@ -37,8 +37,8 @@ def fitted_to(scores: Scores, order: Sequence[int], parents: Sequence[Parents]) 
     """
     bank = scores.bank.under(fitted(scores.bank, parents))
     odds = price(bank.nodes, sum(map(len, parents)))
-    again = Scores(bank, scores.candidates, price=odds, goes_on=scores.goes_on)
-    return Scores(bank, widened(again, order, parents), price=odds, goes_on=scores.goes_on)
+    again = scores.but(bank=bank, price=odds)
+    return again.but(candidates=widened(again, order, parents))
 
 
 def price(nodes: int, edges: int) -> float:

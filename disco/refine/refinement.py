@@ -184,7 +184,8 @@ def refine(
         table: counts, one column a node.
         choice: how much to search.
         settings: whose transform the levels come from; ranks by default.
-        order: a causal order to start from, the CCS order as a rule.
+        order: a causal order to start from, the CCS order as a rule; an edge against it needs `scores.AGAINST` nats
+            more, so that directions that the rows leave open follow it.
         edges: parent, child of edges that the screen must let through.
         offset: log exposure of every row, (n,).
         device: cpu or cuda.
@@ -208,7 +209,8 @@ def refine(
     candidates = screen(bank, also=also, goes_on=told.goes_on)
     kept = _Memory.of(memory, _key(ranks, choice, order, candidates))
     begun = first_orders(table, choice.starts, choice.seed, order)
-    scores = Scores(bank, candidates, price=price(len(names), 0), goes_on=told.goes_on)
+    known = None if order is None else [place[name] for name in order]
+    scores = Scores(bank, candidates, price=price(len(names), 0), order=known, goes_on=told.goes_on)
     scores = _after_a_first_search(scores, begun, place, told, kept)
     _search_all(scores, begun, choice, place, told, kept)
     scores = _with_a_wider_screen(scores, place, told, kept)
@@ -218,7 +220,7 @@ def refine(
     )
     told.step("evidence", 0, 1, message="evidence: what every edge is worth")
     rows = evidence(scores, found.parents, choice.bound)
-    moved = None if order is None else moves(scores, found.order, found.parents, [place[name] for name in order])
+    moved = None if known is None else moves(scores, found.order, found.parents, known)
     turned = _turned_elsewhere(kept.starts, found.score - choice.bound)
     rows["decided"] &= np.array([edge not in turned for edge in zip(rows["parent"], rows["child"], strict=True)], bool)
     shares = dict(_shares(scores, found, choice, told, kept))
@@ -286,7 +288,7 @@ def _after_a_first_search(
         kept.write()
     begun[start] = kept.first["order"]
     bank = scores.bank.under(Precision(*kept.first["precision"]))
-    return Scores(bank, kept.first["candidates"], price=kept.first["price"], goes_on=scores.goes_on)
+    return scores.but(bank=bank, candidates=kept.first["candidates"], price=kept.first["price"])
 
 
 def _search_all(
@@ -333,7 +335,7 @@ def _with_a_wider_screen(scores: Scores, place: dict[str, int], told: "_Told", k
         candidates = widened(scores, order, best["parents"])
         if candidates == scores.candidates:
             break
-        scores = Scores(scores.bank, candidates, price=scores.price, warm=scores, goes_on=scores.goes_on)
+        scores = scores.but(candidates=candidates, warm=scores)
         found = resolve([(scores, search(scores, order))])[0]
         order, parents = [names[node] for node in found.order], [list(nodes) for nodes in found.parents]
         start = f"{_WIDER_SCREEN} {number}"
@@ -399,9 +401,7 @@ def _again(scores: Scores, found: Found, weights: Sequence[np.ndarray]) -> Itera
     tasks = []
     for one in weights:
         weighted = torch.as_tensor(one).to(scores.bank.value)
-        other = Scores(
-            scores.bank, scores.candidates, price=scores.price, weights=weighted, warm=scores, goes_on=scores.goes_on
-        )
+        other = scores.but(weights=weighted, warm=scores)
         tasks.append((other, search(other, found.order, most_sweeps=_BOOTSTRAP_SWEEPS)))
     for again in resolve(tasks):
         yield [[parent, child] for child, nodes in enumerate(again.parents) for parent in nodes]

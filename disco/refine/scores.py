@@ -3,7 +3,9 @@
 score(S) = log marginal likelihood − price · |S|: Laplace's approximation (`Fits.evidence`) under a normal prior that
 expects a parent's effect to be nearly linear in its level, fitted to the table, and prior odds of about 1 to d on every
 possible parent (`disco.refine.prior`). BIC, which prices every column of a parent at ½ log n, lets a wrong direction
-with fewer parents win where effects are weak (benchmarks/LOG.md).
+with fewer parents win where effects are weak (benchmarks/LOG.md). Where an order from elsewhere is given, the CCS
+order as a rule, an edge against it costs `AGAINST` nats more: the curvature sees what the likelihood does not, and the
+two together find more directions than either (benchmarks/LOG.md).
 
 The parents of a node among allowed candidates are found from those it had: the candidate whose Rao statistic promises
 most comes in, the parent whose Wald statistic says that it is not worth its price goes out, each confirmed by a fit,
@@ -24,6 +26,7 @@ from disco.likelihood.evaluate import Problems
 from disco.likelihood.newton import Fits, fit, marginal_start
 from disco.likelihood.steps import Additions, Removals, additions, removals
 
+AGAINST = 1.5  # nats: nine of ten true edges run along a good CCS order, half along a bad one (benchmarks/LOG.md)
 _TOLERANCE = 0.05  # nats that the last Newton step, which is still taken, promises at most
 _DOUBT = 1.0  # nats: a parent is tried without where its Wald statistic promises to lose no more
 _BATCH_CELLS = 4_000_000  # columns × rows of a batch of fits
@@ -90,6 +93,7 @@ class Scores:
         bank: the table.
         candidates: of every node, ascending node numbers; symmetric, so that an edge may be turned.
         price: of an edge, its log prior odds against, nats.
+        order: all nodes, an order from elsewhere; an edge against it costs `AGAINST` nats more.
         weights: of the rows, (n,), or None.
         warm: scores of the same table and candidates with other weights, whose fits are good starts.
         goes_on: asked before every batch of fits; False raises FitStopped.
@@ -101,6 +105,7 @@ class Scores:
         candidates: Sequence[Sequence[int]],
         *,
         price: float,
+        order: Sequence[int] | None = None,
         weights: torch.Tensor | None = None,
         warm: "Scores | None" = None,
         goes_on: Callable[[], bool] = lambda: True,
@@ -108,10 +113,25 @@ class Scores:
         self.bank, self.weights, self.warm, self.goes_on = bank, weights, warm, goes_on
         self.candidates = [tuple(nodes) for nodes in candidates]
         self.place = [{node: place for place, node in enumerate(nodes)} for nodes in self.candidates]
-        self.price = price
+        self.price, self.order = price, order
+        rank = {node: at for at, node in enumerate(order or ())}
+        self.prices = [
+            np.array([price + AGAINST * (bool(rank) and rank[other] > rank[node]) for other in nodes])
+            for node, nodes in enumerate(self.candidates)
+        ]
         self.fits: list[dict[Parents, Fitted]] = [{} for _ in self.candidates]
         self.larger: list[dict[Parents, Parents]] = [{} for _ in self.candidates]  # by what is left without one parent
         self.found: list[dict[Allowed, Fitted]] = [{} for _ in self.candidates]
+
+    def but(self, **changes: Any) -> "Scores":
+        """The scores with other arguments, and no fit made yet."""
+        own = ("bank", "candidates", "price", "order", "weights", "warm", "goes_on")
+        return Scores(**{name: getattr(self, name) for name in own} | changes)
+
+    def price_of(self, parent: int, child: int) -> float:
+        """The log prior odds against an edge, nats."""
+        at = self.place[child].get(parent)
+        return self.price if at is None else float(self.prices[child][at])
 
     def allowed(self, node: int, before: Iterable[int]) -> Allowed:
         """The node's candidates among some nodes."""
@@ -287,16 +307,17 @@ def _apart(scores: Scores, keys: Sequence[Wanted], fits: Fits, more: Additions, 
     drop = less.others.float().cpu().numpy()
     for number, (node, parents) in enumerate(keys):
         nodes, size = scores.candidates[node], bank.head + WIDTH * len(parents)
-        worth = gain[number, : len(nodes)] - scores.price
+        worth = gain[number, : len(nodes)] - scores.prices[node]
+        paid = np.array([scores.price_of(parent, node) for parent in parents])
         worth[[scores.place[node][parent] for parent in parents if parent in scores.place[node]]] = -np.inf
         kept.append(
             Fitted(
                 parents,
                 float(ll[number]),
-                float(evidence[number]) - scores.price * len(parents),
+                float(evidence[number]) - float(paid.sum()),
                 theta[number, :size].astype(np.float32),
                 worth,
-                loss[number, : len(parents)] - scores.price,
+                loss[number, : len(parents)] - paid,
                 add[number, : len(nodes), : WIDTH + size].copy(),
                 drop[number, : len(parents), :size].copy(),
             )

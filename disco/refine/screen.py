@@ -74,7 +74,8 @@ def widened(scores: Scores, order: Sequence[int], parents: Sequence[Sequence[int
         for at in range(0, len(others), _AT_ONCE):
             part = others[at : at + _AT_ONCE]
             promised = additions(bank, problems, fits, torch.tensor([part], device=bank.columns.device)).evidence[0]
-            for other in np.array(part)[promised.cpu().numpy() > scores.price].tolist():
+            worth = promised.cpu().numpy() > [scores.price_of(other, node) for other in part]
+            for other in np.array(part)[worth].tolist():
                 sets[node].add(other)
                 sets[other].add(node)
     return [tuple(sorted(nodes)) for nodes in sets]

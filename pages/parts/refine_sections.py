@@ -5,6 +5,7 @@ import streamlit as st
 
 from disco.figures import refined as figures
 from disco.figures.words import how_many, number
+from disco.refine.scores import AGAINST
 from pages.parts import figure, refine_start
 from pages.parts.known import Known
 from pages.parts.names import code
@@ -43,6 +44,8 @@ def _numbers(refinement: Refinement, changes: pd.DataFrame | None) -> None:
     text = (
         f"Turning such an edge costs less than {refinement.choice.bound:g} nats, or another search as good has it so."
     )
+    if changes is not None:
+        text += f" An edge against the CCS order needs {AGAINST:g} nats more, so most of them keep the CCS direction."
     row.metric("Undecided", int((~edges["decided"]).sum()), width=wide, help=f"Edges of undecided direction. {text}")
     if changes is None:
         return

@@ -6,6 +6,7 @@ from typing import Any
 from disco.figures.words import number
 from disco.refine import Refined
 from disco.refine.evidence import BOUND
+from disco.refine.scores import AGAINST
 from disco.runs import Run
 from disco.runs.refined import choice_of
 from pages.parts import results
@@ -44,8 +45,12 @@ def direction(run: Run, row: dict[str, Any]) -> str:
             f"**Undecided:** turned alone it loses {number(nats)} nats, but another search that ended nearly as high "
             "has it the other way round."
         )
-    loses = f"loses only {number(nats)} nats" if nats >= 0 else f"even gains {number(-nats)} nats"
-    return f"**Undecided:** turned round, the graph {loses}, less than the {bound:g} that decide."
+    if nats >= 0:
+        return f"**Undecided:** turned round, the graph loses only {number(nats)} nats, less than the {bound:g} that decide."
+    return (
+        f"**Undecided:** turned round, the graph even gains {number(-nats)} nats, but not the {AGAINST:g} that a "
+        "direction against the CCS order needs."
+    )
 
 
 def repeats(run: Run, row: dict[str, Any]) -> str:
