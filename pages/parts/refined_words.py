@@ -46,7 +46,10 @@ def direction(run: Run, row: dict[str, Any]) -> str:
             "has it the other way round."
         )
     if nats >= 0:
-        return f"**Undecided:** turned round, the graph loses only {number(nats)} nats, less than the {bound:g} that decide."
+        return (
+            f"**Undecided:** turned round, the graph loses only {number(nats)} nats, less than the {bound:g} that "
+            "decide."
+        )
     return (
         f"**Undecided:** turned round, the graph even gains {number(-nats)} nats, but not the {AGAINST:g} that a "
         "direction against the CCS order needs."
