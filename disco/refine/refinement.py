@@ -1,12 +1,10 @@
 """The refinement: screen, searches from several starts, evidence, bootstrap."""
 
 import functools
-import hashlib
-import json
 import math
 from collections import Counter
 from collections.abc import Callable, Iterator, Sequence
-from dataclasses import asdict, dataclass, field
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
@@ -21,13 +19,13 @@ from disco.graph import build
 from disco.likelihood.bank import Bank, Precision
 from disco.ranks import fold_of_rows, transform_table
 from disco.refine.evidence import BOUND, evidence
+from disco.refine.memory import Memory, key_of
 from disco.refine.moves import moves
 from disco.refine.prior import BEFORE, fitted_to, price
 from disco.refine.scores import Scores, resolve
 from disco.refine.screen import screen, widened
 from disco.refine.search import Found, search
 from disco.refine.starts import first_orders, near
-from disco.runs.files import read_json, write_json
 from disco.settings import Settings
 
 EDGE_COLUMNS = (
@@ -142,30 +140,6 @@ class Refined:
         return build(self.order, self.edges)
 
 
-@dataclass
-class _Memory:
-    """What is done already, on disk if a path is given."""
-
-    path: Path | None
-    key: str
-    first: dict | None = None
-    starts: list[dict] = field(default_factory=list)
-    drawn: dict[str, list] = field(default_factory=dict)
-
-    @classmethod
-    def of(cls, path: Path | None, key: str) -> "_Memory":
-        memory = cls(path, key)
-        if path is not None and path.exists():
-            kept = read_json(path)
-            if kept.get("key") == key:
-                memory.first, memory.starts, memory.drawn = kept["first"], kept["starts"], kept["drawn"]
-        return memory
-
-    def write(self) -> None:
-        if self.path is not None:
-            write_json(self.path, {"key": self.key, "first": self.first, "starts": self.starts, "drawn": self.drawn})
-
-
 def refine(
     table: pd.DataFrame,
     choice: Choice | None = None,
@@ -207,7 +181,7 @@ def refine(
     for parent, child in () if edges is None else zip(edges["parent"], edges["child"], strict=True):
         also[place[parent], place[child]] = True
     candidates = screen(bank, also=also, goes_on=told.goes_on)
-    kept = _Memory.of(memory, _key(ranks, choice, order, candidates))
+    kept = Memory.of(memory, key_of(ranks, choice, order, candidates))
     begun = first_orders(table, choice.starts, choice.seed, order)
     known = None if order is None else [place[name] for name in order]
     scores = Scores(bank, candidates, price=price(len(names), 0), order=known, goes_on=told.goes_on)
@@ -256,15 +230,8 @@ def _places(names: list[str], order: Sequence[str] | None, edges: pd.DataFrame |
     return place
 
 
-def _key(ranks: np.ndarray, choice: Choice, order: Sequence[str] | None, candidates: Sequence) -> str:
-    """What finished searches belong to."""
-    asked = {**asdict(choice), "bootstrap": 0, "starts": 0, "restarts": 0}
-    text = json.dumps([asked, list(order or ()), [list(nodes) for nodes in candidates]])
-    return hashlib.sha256(np.ascontiguousarray(ranks).tobytes() + text.encode()).hexdigest()
-
-
 def _after_a_first_search(
-    scores: Scores, begun: dict[str, list[str]], place: dict[str, int], told: "_Told", kept: _Memory
+    scores: Scores, begun: dict[str, list[str]], place: dict[str, int], told: "_Told", kept: Memory
 ) -> Scores:
     """Scores by the prior fitted to the graph of a search from the first start, and by a screen that this graph widens.
 
@@ -292,7 +259,7 @@ def _after_a_first_search(
 
 
 def _search_all(
-    scores: Scores, starts: dict[str, list[str]], choice: Choice, place: dict[str, int], told: "_Told", kept: _Memory
+    scores: Scores, starts: dict[str, list[str]], choice: Choice, place: dict[str, int], told: "_Told", kept: Memory
 ) -> None:
     """Search from every start, then from near the best, some searches side by side; what is kept is not repeated."""
     names, total = list(place), len(starts) + choice.restarts
@@ -326,7 +293,7 @@ def _search_all(
             break
 
 
-def _with_a_wider_screen(scores: Scores, place: dict[str, int], told: "_Told", kept: _Memory) -> Scores:
+def _with_a_wider_screen(scores: Scores, place: dict[str, int], told: "_Told", kept: Memory) -> Scores:
     """Scores with the pairs that the screen left out and the best graph asks for, searched again until it asks none."""
     names = list(place)
     for number in range(1, _WIDER + 1):
@@ -369,7 +336,7 @@ def _turned_elsewhere(starts: list[dict], least: float) -> set[tuple[int, int]]:
 
 
 def _shares(
-    scores: Scores, found: Found, choice: Choice, told: "_Told", kept: _Memory
+    scores: Scores, found: Found, choice: Choice, told: "_Told", kept: Memory
 ) -> Iterator[tuple[str, dict | None]]:
     """The share of fits on other rows that have an edge, by (parent, child)."""
     drawn = dict(_weights(scores.bank.rows, choice))
