@@ -122,12 +122,12 @@ def _choose(better: Tensor, ahead: Moments, current: Moments) -> Moments:
 def _step(design: Design, moments: Moments) -> tuple[Tensor, Tensor]:
     """Newton's step, capped, and the gain in log-likelihood that it promises."""
     diagonal = torch.diag_embed(moments.information.diagonal(dim1=1, dim2=2).clamp_min(1e-12))
-    share = torch.full_like(moments.log_likelihood, _JITTERS[0])
-    for jitter in _JITTERS[1:]:
+    share, failed = torch.zeros_like(moments.log_likelihood), torch.ones_like(moments.log_likelihood)
+    for jitter in _JITTERS:
+        share[failed > 0] = jitter
         factor, failed = torch.linalg.cholesky_ex(moments.information + share[:, None, None] * diagonal)
         if not bool(failed.any()):
             break
-        share[failed > 0] = jitter
     step = torch.cholesky_solve(moments.gradient[..., None], factor).squeeze(-1)
     promise = (moments.gradient * step).sum(1) / 2
     change = (design.index(step) + step[:, :1].to(design.x)).abs().amax(1).double()

@@ -187,7 +187,7 @@ def refine(
     scores = Scores(bank, candidates, price=price(len(names), 0), order=known, goes_on=told.goes_on)
     scores = _after_a_first_search(scores, begun, place, told, kept)
     _search_all(scores, begun, choice, place, told, kept)
-    scores = _with_a_wider_screen(scores, place, told, kept)
+    scores = _with_a_wider_screen(scores, place, kept)
     best = max(kept.starts, key=lambda one: one["score"])
     found = Found(
         [place[name] for name in best["order"]], [tuple(nodes) for nodes in best["parents"]], best["score"], []
@@ -293,9 +293,11 @@ def _search_all(
             break
 
 
-def _with_a_wider_screen(scores: Scores, place: dict[str, int], told: "_Told", kept: Memory) -> Scores:
+def _with_a_wider_screen(scores: Scores, place: dict[str, int], kept: Memory) -> Scores:
     """Scores with the pairs that the screen left out and the best graph asks for, searched again until it asks none."""
     names = list(place)
+    # One kept from before an interruption is searched again: its pairs are not among these candidates yet.
+    kept.starts = [one for one in kept.starts if not one["start"].startswith(_WIDER_SCREEN)]
     for number in range(1, _WIDER + 1):
         best = max(kept.starts, key=lambda one: one["score"])
         order = [place[name] for name in best["order"]]
