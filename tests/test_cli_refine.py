@@ -73,7 +73,11 @@ def test_goes_on_after_a_stop(counts):
     told = []
     again = refine_run(run, choice, callback=told.append)
     assert "search" not in {step.stage for step in told}
-    pd.testing.assert_frame_equal(again.edges, whole.edges, atol=0.05, rtol=0.05)
+    drawn = "bootstrap"  # fits that begin elsewhere end within hundredths of a nat, which can decide about a weak edge
+    pd.testing.assert_frame_equal(
+        again.edges.drop(columns=drawn), whole.edges.drop(columns=drawn), atol=0.05, rtol=0.05
+    )
+    assert (again.edges[drawn] - whole.edges[drawn]).abs().mean() < 0.1
 
 
 @pytest.mark.parametrize(

@@ -268,11 +268,19 @@ def test_restarts_end_with_a_round_that_gains_nothing(known, monkeypatch):
     """Searches that never agree go on while a round gains."""
     gained = iter([0.0, 5.0, 1.0, 2.0, 3.0, 9.0, 8.0, 7.0, 6.0, 9.2, 3.0, 2.0, 1.0, *[99.0] * 8])
     monkeypatch.setattr(
-        refinement, "search", lambda scores, order, **more: scored(search(scores, order, **more), gained)
+        refinement,
+        "search",
+        lambda scores, order, *known, **more: scored(search(scores, order, *known, **more), gained),
     )
-    monkeypatch.setattr(refinement, "_after_a_first_search", lambda scores, *rest: scores)
+    monkeypatch.setattr(refinement, "_after_a_first_search", no_first_search)
     labels = list(dict.fromkeys(refine(known.table, dataclasses.replace(ALONE, restarts=40)).starts["start"]))
     assert len(labels) == 1 + 4 + 4 + 4
+
+
+def no_first_search(scores, begun, place, told, kept):
+    """What stands in for it: no parents known."""
+    kept.first = {"parents": [[] for _ in place]}
+    return scores
 
 
 def scored(walk, scores):

@@ -7,6 +7,7 @@ import torch
 from scipy.optimize import minimize
 from test_refine import ALONE, all_pairs, bank_of, chain, searched
 
+from disco.likelihood.bank import Precision
 from disco.likelihood.evaluate import Problems, exact
 from disco.likelihood.newton import fit
 from disco.refine import refine
@@ -36,14 +37,16 @@ def test_the_precisions_are_those_of_highest_evidence(known):
     found = fitted(bank, parents)
 
     def evidence(logs):
-        under = bank.under(BEFORE._replace(**dict(zip(("linear", "bends", "link"), np.exp(logs), strict=True))))
+        under = bank.under(Precision(*np.exp(logs[:3]), mean=logs[3]))
         problems = [Problems.of([(node, nodes)]) for node, nodes in enumerate(parents) if nodes]
         return -sum(fit(under, one, tolerance=1e-7, evaluate=exact).evidence.item() for one in problems)
 
-    best = minimize(evidence, np.log(found), method="Nelder-Mead", options={"xatol": 0.02, "fatol": 0.01})
-    assert evidence(np.log(found)) == pytest.approx(best.fun, abs=0.5)
-    assert evidence(np.log(found)) < evidence(np.log(BEFORE)) - 2
-    np.testing.assert_allclose(np.log(found)[[0, 2]], best.x[[0, 2]], atol=0.4)
+    begun, ended = ([*np.log(prior[:3]), prior.mean] for prior in (BEFORE, found))
+    best = minimize(evidence, ended, method="Nelder-Mead", options={"xatol": 0.02, "fatol": 0.01})
+    assert evidence(ended) == pytest.approx(best.fun, abs=0.5)
+    assert evidence(ended) < evidence(begun) - 10
+    np.testing.assert_allclose(np.array(ended)[[0, 2]], best.x[[0, 2]], atol=0.4)
+    assert found.mean == pytest.approx(best.x[3], abs=0.03)
 
 
 def test_effects_of_another_size_get_another_precision():
@@ -56,10 +59,23 @@ def test_effects_of_another_size_get_another_precision():
     assert fitted(bank_of(weak), [(), (), ()]) == BEFORE
 
 
-def test_the_price_is_one_to_d_or_more_where_few_edges_are_seen():
+def test_a_mean_is_fitted_where_effects_have_one_sign():
+    """The same effects with half of the signs turned have none, and a wider prior."""
+    random = np.random.default_rng(1)
+    causes, parents = random.poisson(3.0, (3000, 6)), [()] * 6 + [tuple(range(6))] * 2
+    means = {}
+    for name, signs in (("one", np.ones(6)), ("both", np.array([1, -1, 1, -1, 1, -1]))):
+        children = [random.poisson(np.exp(1.5 + 0.08 * (causes - 3) @ (sign * signs))) for sign in (1, 1)]
+        means[name] = fitted(bank_of(pd.DataFrame(np.column_stack([causes, *children]))), parents)
+    assert means["one"].mean > 0.1 and abs(means["both"].mean) < 0.05
+    assert means["one"].linear > 2 * means["both"].linear
+
+
+def test_the_price_is_the_odds_of_what_is_joined():
     assert price(50, 0) == pytest.approx(np.log(1226))
     assert price(50, 9) == pytest.approx(np.log(1217 / 10))
-    assert price(50, 150) == price(50, 600) == pytest.approx(np.log(50))
+    assert price(50, 150) == pytest.approx(np.log(1076 / 151))
+    assert price(50, 1200) == 0.0
 
 
 def test_scores_under_the_fitted_prior_price_edges_anew(known):
@@ -163,7 +179,8 @@ def test_a_direction_that_the_rows_leave_open_follows_the_given_order():
         assert not edge["decided"]
         same = alone.order == order
         expected = alone.edges["direction_nats"][0] * (1 if same else -1)
-        assert edge["direction_nats"] == pytest.approx(expected, abs=0.1)  # the rows' part alone
+        # The rows' part alone; the prior's mean is fitted to the one effect there is, in the direction it has.
+        assert edge["direction_nats"] == pytest.approx(expected, abs=0.5)
 
 
 def test_a_direction_that_the_rows_tell_does_not():

@@ -36,15 +36,17 @@ _DEPENDENT = 1e-8  # squared length under which what is left of a basis column c
 
 
 class Precision(NamedTuple):
-    """Precisions of the normal prior on the coefficients of a parent's linear column, of its others, and of the link.
+    """The normal prior: precisions of the coefficients of a parent's linear column, of its others, and of the link.
 
-    A link that may bend needs a prior on the effects too: without one an effect can grow without an end where the link
-    is flat.
+    `mean` is that of the linear coefficients, the others' is 0: where the effects of a table mostly have one sign and
+    like sizes, a parent with another effect needs more to be believed. A link that may bend needs a prior on the
+    effects too: without one an effect can grow without an end where the link is flat.
     """
 
     linear: float
     bends: float
     link: float
+    mean: float = 0.0
 
 
 STRAIGHT = 1e12  # a precision that leaves the link no bend
@@ -64,8 +66,8 @@ class Bank:
         columns: each node's columns as a parent at the rows, (d, WIDTH, n), padded with 0.
         basis: the same on the levels, (d, V, WIDTH).
         width: how many of them are not padding, (d,).
-        prior: the precisions of the normal prior.
-        precision: the same of each column's coefficient, (d, WIDTH), 1 for padding.
+        prior: the normal prior.
+        precision: its precision of each column's coefficient, (d, WIDTH), 1 for padding.
         carrier_precision: the same of the carrier's columns, (d, q).
         offset: what is added to the canonical parameter of every node, log exposure as a rule, (n,) or None.
     """
@@ -99,7 +101,7 @@ class Bank:
         Args:
             ranks: whole numbers 0 … K_j, every level seen at least once, (n, d).
             offset: added to the canonical parameter, for instance log library size, (n,).
-            precision: of the normal prior.
+            precision: the normal prior.
             dtype: of the columns at the rows; everything on the levels is double.
             device: where it lies.
             names: column names, for errors.
@@ -160,6 +162,12 @@ class Bank:
     def under(self, precision: Precision) -> "Bank":
         """The same table with another prior."""
         return replace(self, prior=precision, precision=_precision(self.width, WIDTH, precision).to(self.precision))
+
+    def centres(self, nodes: Tensor) -> Tensor:
+        """Prior means of the coefficients of these nodes' columns as parents, 0 where a node is −1, (…, WIDTH)."""
+        centres = self.precision.new_zeros((*nodes.shape, WIDTH))
+        centres[..., 0] = self.prior.mean * (nodes >= 0)
+        return centres
 
     def coefficients(self, node: int, parents: Sequence[int]) -> int:
         """How many free numbers a node's model has: intercept, carrier and columns of its parents."""

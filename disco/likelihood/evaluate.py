@@ -119,6 +119,7 @@ class Design:
         bend = priors.new_full((len(node), 1), bank.prior.link)
         penalty = torch.cat([bank.carrier_precision[node], bend, priors], 1)
         self.penalty = torch.nn.functional.pad(penalty, (1, 0))  # none on the intercept
+        self.centre = torch.nn.functional.pad(bank.centres(parents).flatten(1), (bank.head, 0))
         self.head = bank.head
         self.offset = None
         if bank.offset is not None:  # on the scale of v̂, whose unit is s_i counts
@@ -138,7 +139,19 @@ class Design:
     def take(self, kept: Tensor) -> "Design":
         """The same of some problems, (B,) true or false."""
         part = copy.copy(self)
-        own = ("x", "level", "value", "exists", "carrier", "own", "carrier_sum", "penalty", "offset", "weights")
+        own = (
+            "x",
+            "level",
+            "value",
+            "exists",
+            "carrier",
+            "own",
+            "carrier_sum",
+            "penalty",
+            "centre",
+            "offset",
+            "weights",
+        )
         for name in own:
             values = getattr(self, name)
             if values is not None and len(values) == len(kept):
@@ -185,13 +198,13 @@ class Design:
         information[:, :head, head:] = sums[:, 1 : head + 1]
         information[:, head:, :head] = sums[:, 1 : head + 1].mT
         information[:, head:, head:] = sums[:, head + 1 :]
-        gradient = gradient - self.penalty * theta
+        gradient = gradient - self.penalty * (theta - self.centre)
         information = information + torch.diag_embed(self.penalty)
         return Moments(moments["log_likelihood"], gradient, information, residual, slopes, curvature)
 
     def prior(self, theta: Tensor) -> Tensor:
-        """The penalty, ½ Σ precision · θ², (B,)."""
-        return (self.penalty * theta.square()).sum(1) / 2
+        """The penalty, ½ Σ precision · (θ − mean)², (B,)."""
+        return (self.penalty * (theta - self.centre).square()).sum(1) / 2
 
 
 def exact(design: Design, theta: Tensor) -> Moments:

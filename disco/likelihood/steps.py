@@ -71,10 +71,12 @@ def additions(bank: Bank, problems: Problems, fits: Fits, candidates: Tensor) ->
     missing = left <= _LEAST * own_information + 1e-9  # padding, and what θ spans already
     efficient = efficient.masked_fill(missing, 0.0)
     keep = (~missing).double()
+    centre = bank.centres(candidates) * keep
     prior = torch.where((candidates >= 0)[..., None], bank.precision[candidates.clamp_min(0)], 1.0)
     variance = variance * keep[..., None] * keep[..., None, :] + torch.diag_embed(prior)
-    own = torch.linalg.solve(variance, efficient[..., None])
-    gain = (efficient[..., None] * own).sum((2, 3)) / 2
+    pull = (efficient + prior * centre)[..., None]
+    own = torch.linalg.solve(variance, pull)
+    gain = (pull * own).sum((2, 3)) / 2 - (prior * centre.square()).sum(2) / 2
     evidence = gain + (prior.log().sum(2) - torch.linalg.slogdet(variance)[1]) / 2
     others = inverse_gradient.mT - (ik @ own).squeeze(-1)
     # Fits.theta is one step ahead of the evaluation: what of `others` it has taken already comes off.
@@ -120,7 +122,8 @@ def removals(bank: Bank, problems: Problems, fits: Fits) -> Removals:
         parent = problems.parents[:, place]
         prior = torch.where((parent >= 0)[:, None], bank.precision[parent.clamp_min(0)], 1.0)
         pull = torch.linalg.solve(inverse[:, block, block], beta[..., None])
-        loss.append((beta[..., None] * pull).sum((1, 2)) / 2)
+        apart = (prior * bank.centres(parent).square()).sum(1) / 2  # that its own coefficients cost at 0, and no longer
+        loss.append((beta[..., None] * pull).sum((1, 2)) / 2 - apart)
         occam = prior.log().sum(1) + torch.linalg.slogdet(inverse[:, block, block])[1]
         evidence.append(loss[-1] + occam / 2)
         others.append(-(inverse[:, :, block] @ pull).squeeze(-1))

@@ -3,7 +3,8 @@
 How large the effects of a table are and how much they bend is not known beforehand, and a prior far from it misprices
 every edge alike. So it is fitted to the graph that a first search finds, by MacKay's fixed point λ = Σ (1 − λ V) / Σ θ²
 over the coefficients θ of one kind with posterior variances V (MacKay, Neural Computation 1992), which maximises
-Laplace's marginal likelihood.
+Laplace's marginal likelihood. The linear effects have a mean too: where most of a table's effects have one sign and
+like sizes, a weak edge of the other sign has to show more (benchmarks/LOG.md).
 """
 
 import math
@@ -19,9 +20,10 @@ from disco.refine.scores import Parents, Scores
 from disco.refine.screen import widened
 
 BEFORE = Precision(10.0, 1000.0, 4.0)  # what a search begins with: effects about as the lab's designs have them
-_ROUNDS = 6
+_TO_NONE = 10.0  # precision of the linear effects' mean about 0, so that few edges do not set it
+_ROUNDS = 8
 _TOLERANCE = 0.05  # nats
-_BOUNDS = ((1.0, 100.0), (100.0, 30_000.0), (1.0, 1000.0))  # so that few edges cannot lead it astray
+_BOUNDS = ((1.0, 200.0), (100.0, 30_000.0), (1.0, 1000.0))  # so that few edges cannot lead it astray
 
 
 def fitted_to(scores: Scores, order: Sequence[int], parents: Sequence[Parents]) -> Scores:
@@ -42,13 +44,12 @@ def fitted_to(scores: Scores, order: Sequence[int], parents: Sequence[Parents]) 
 
 
 def price(nodes: int, edges: int) -> float:
-    """The log prior odds against one more edge, nats: 1 to d, or less where few edges were seen.
+    """The log prior odds against one more edge, nats, with a flat prior on how many of all pairs are joined.
 
-    With a flat prior on how many of all pairs are joined (Scott and Berger, Annals of Statistics 2010) the odds against
-    the next edge are (pairs − edges + 1) : (edges + 1), so that a table without edges stays without. Where there are
-    more, these odds fall far below 1 to d, which lets in edges that make up for others turned (benchmarks/LOG.md).
+    They are (pairs − edges + 1) : (edges + 1) (Scott and Berger, Annals of Statistics 2010), so that a table without
+    edges stays without, and never less than even.
     """
-    return math.log(max(nodes, (nodes * (nodes - 1) / 2 - edges + 1) / (edges + 1)))
+    return math.log(max((nodes * (nodes - 1) / 2 - edges + 1) / (edges + 1), 1.0))
 
 
 def fitted(bank: Bank, parents: Sequence[Sequence[int]]) -> Precision:
@@ -78,7 +79,8 @@ def fitted(bank: Bank, parents: Sequence[Sequence[int]]) -> Precision:
 
 def _better(bank: Bank, batches: Sequence[Problems], fits: Sequence[Fits]) -> Precision:
     """One round of the fixed point."""
-    told, squares = np.zeros(3), np.zeros(3)  # Σ (1 − λ V) and Σ θ², by kind: linear, bends, link
+    told, squares = np.zeros(3), np.zeros(3)  # Σ (1 − λ V) and Σ (θ − mean)², by kind: linear, bends, link
+    effects, many = 0.0, 0
     for problems, one in zip(batches, fits, strict=True):
         variance = torch.linalg.inv(one.moments.information).diagonal(dim1=1, dim2=2).cpu().numpy()
         theta, parents = one.theta.cpu().numpy(), problems.parents.cpu().numpy()
@@ -92,8 +94,14 @@ def _better(bank: Bank, batches: Sequence[Problems], fits: Sequence[Fits]) -> Pr
         for kind, (at, which) in enumerate(kinds):
             part = slice(at, at + which.shape[1])
             told[kind] += (1 - bank.prior[kind] * variance[:, part])[which].sum()
-            squares[kind] += (theta[:, part] ** 2)[which].sum()
-    return Precision(*(
+            mean = 0.0 if kind else bank.prior.mean
+            squares[kind] += ((theta[:, part] - mean) ** 2)[which].sum()
+        at, linear = kinds[0]
+        effects += theta[:, at : at + linear.shape[1]][linear].sum()
+        many += linear.sum()
+    precisions = [
         float(np.clip(told[kind] / max(squares[kind], 1e-12), *_BOUNDS[kind])) if told[kind] else bank.prior[kind]
         for kind in range(3)
-    ))  # fmt: skip
+    ]
+    mean = bank.prior.linear * effects / (bank.prior.linear * many + _TO_NONE)
+    return Precision(*precisions, mean=float(mean))

@@ -42,7 +42,6 @@ EDGE_COLUMNS = (
     ),
     *("folds", "bootstrap"),
 )
-_FIRST_SWEEPS = 1
 _BOOTSTRAP_SWEEPS = 3
 _SIDE_BY_SIDE = 4  # searches whose fits share batches
 _ROUND_GAIN = 0.5  # nats that a round of restarts gains at least for another to follow, or by which ends differ
@@ -246,11 +245,12 @@ def _after_a_first_search(
             told.step("prior", 0, 1, inside[start], message=f"prior: first search, sweep {sweep}")
 
         order = [place[name] for name in begun[start]]
-        found = resolve([(scores, search(scores, order, most_sweeps=_FIRST_SWEEPS, report=report))])[0]
+        found = resolve([(scores, search(scores, order, only_near=True, report=report))])[0]
         scores = fitted_to(scores, found.order, found.parents)
         kept.first = {
-            "order": [names[node] for node in found.order], "precision": list(scores.bank.prior),
-            "price": scores.price, "candidates": [list(nodes) for nodes in scores.candidates],
+            "order": [names[node] for node in found.order], "parents": [list(nodes) for nodes in found.parents],
+            "precision": list(scores.bank.prior), "price": scores.price,
+            "candidates": [list(nodes) for nodes in scores.candidates],
         }  # fmt: skip
         kept.write()
     begun[start] = kept.first["order"]
@@ -268,7 +268,7 @@ def _search_all(
         numbers = range(first, min(first + _SIDE_BY_SIDE, choice.restarts + 1))
         rounds.append([f"restart {number}" for number in numbers])
     earlier: list[str] = []
-    best = {"score": -math.inf}
+    best = {"score": -math.inf, "parents": kept.first["parents"]}
     for labels in rounds:
         missing = [start for start in labels if start not in {one["start"] for one in kept.starts}]
         begun = starts
@@ -278,7 +278,7 @@ def _search_all(
         walks = []
         for start in missing:
             report = functools.partial(_report, told, len(names), start, inside, len(earlier), total)
-            walks.append(search(scores, [place[name] for name in begun[start]], report=report))
+            walks.append(search(scores, [place[name] for name in begun[start]], best["parents"], report=report))
         for start, found in zip(missing, resolve([(scores, walk) for walk in walks]), strict=True):
             order, parents = [names[node] for node in found.order], [list(nodes) for nodes in found.parents]
             kept.starts.append(
@@ -305,7 +305,7 @@ def _with_a_wider_screen(scores: Scores, place: dict[str, int], kept: Memory) ->
         if candidates == scores.candidates:
             break
         scores = scores.but(candidates=candidates, warm=scores)
-        found = resolve([(scores, search(scores, order))])[0]
+        found = resolve([(scores, search(scores, order, best["parents"]))])[0]
         order, parents = [names[node] for node in found.order], [list(nodes) for nodes in found.parents]
         start = f"{_WIDER_SCREEN} {number}"
         kept.starts.append(
@@ -371,7 +371,7 @@ def _again(scores: Scores, found: Found, weights: Sequence[np.ndarray]) -> Itera
     for one in weights:
         weighted = torch.as_tensor(one).to(scores.bank.value)
         other = scores.but(weights=weighted, warm=scores)
-        tasks.append((other, search(other, found.order, most_sweeps=_BOOTSTRAP_SWEEPS)))
+        tasks.append((other, search(other, found.order, found.parents, most_sweeps=_BOOTSTRAP_SWEEPS)))
     for again in resolve(tasks):
         yield [[parent, child] for child, nodes in enumerate(again.parents) for parent in nodes]
 

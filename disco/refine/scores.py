@@ -1,8 +1,8 @@
 """Scores of a node given the nodes it may have as parents, each fit made once.
 
 score(S) = log marginal likelihood − price · |S|: Laplace's approximation (`Fits.evidence`) under a normal prior that
-expects a parent's effect to be nearly linear in its level, fitted to the table, and prior odds of about 1 to d on every
-possible parent (`disco.refine.prior`). BIC, which prices every column of a parent at ½ log n, lets a wrong direction
+expects a parent's effect to be nearly linear in its level and the prior odds of one more parent, both fitted to the
+table (`disco.refine.prior`). BIC, which prices every column of a parent at ½ log n, lets a wrong direction
 with fewer parents win where effects are weak (benchmarks/LOG.md). Where an order from elsewhere is given, the CCS
 order as a rule, an edge against it costs `AGAINST` nats more: the curvature sees what the likelihood does not, and the
 two together find more directions than either (benchmarks/LOG.md).
@@ -266,7 +266,8 @@ def make_fits(wanted: Iterable[tuple[Scores, Wanted]]) -> None:
         part = [one for one in missing[at : at + size] if len(one[1][1]) <= most]
         cut = len(part) * 3 // 5  # the larger ones, fewer, beside the smaller ones
         halves = [half for half in (part[:cut], part[cut:]) if half]
-        for half, fitted in zip(halves, _POOL.map(_fitted, halves), strict=True):
+        made = list(_POOL.map(_fitted, halves))  # all, before any is kept: where a fit begins depends on what is kept
+        for half, fitted in zip(halves, made, strict=True):
             for (scores, (node, _)), one in zip(half, fitted, strict=True):
                 scores.keep(node, one)
         at += len(part)

@@ -1,19 +1,21 @@
 """Search over orders by best insertion (after *best order score search*, Andrews et al., 2023).
 
 A node is taken out and put where the total score is best; only its candidates decide, so the places between two of
-them count as one. Sweeps over all nodes go on until nothing moves. Then edges are turned: a child goes to before its
-parent together with those of its ancestors that stand between the two (a *tuck*; Lam, Andrews and Ramsey, 2022), which
-no move of one node can do. Where one is worth it, sweeps follow again.
+them count as one. Sweeps over all nodes try the nearest places until nothing moves, then every place. Then edges are
+turned: a child goes to before its parent together with those of its ancestors that stand between the two (a *tuck*;
+Lam, Andrews and Ramsey, 2022), which no move of one node can do. Where one is worth it, sweeps follow again.
 """
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
 
 from disco.refine.scores import Fitted, Parents, Scores, Walk, together
 
 _LEAST_GAIN = 1e-3  # nats under which a move is none
+_NEAR = 4  # places among its linked nodes that a node first moves by at most; most moves are shorter
 _TOGETHER = 16  # nodes whose moves are looked at side by side
 
 
@@ -37,8 +39,10 @@ class Found:
 def search(
     scores: Scores,
     order: Sequence[int],
+    parents: Sequence[Sequence[int]] | None = None,
     *,
     most_sweeps: int = 50,
+    only_near: bool = False,
     report: Callable[[int, int, float], None] = lambda sweep, node, score: None,
 ) -> Walk[Found]:
     """The best order found by insertions from an order, as a walk for `scores.resolve`.
@@ -46,24 +50,30 @@ def search(
     Args:
         scores: the table's.
         order: all nodes.
+        parents: of every node in a graph that is known, where the parents of those behind them are looked for first.
         most_sweeps: stop after so many.
+        only_near: stop where no move among the nearest places is left.
         report: called after each node with the sweep, the number of nodes looked at in it and the score.
     """
     state = _State(scores, list(order))
-    yield from state.begin()
+    yield from state.begin(parents)
     sweeps = []
+    reach = _NEAR
     for sweep in range(1, most_sweeps + 1):
         moved = False
         nodes = state.order[::-1]
         for at in range(0, len(nodes), _TOGETHER):
             part = nodes[at : at + _TOGETHER]
-            yield from state.look_ahead(part)
+            yield from state.look_ahead(part, reach)
             for number, node in enumerate(part):
-                moved |= yield from state.improve(node)
+                moved |= yield from state.improve(node, reach)
                 report(sweep, at + number + 1, state.score)
-        if not moved:
-            moved = yield from _turned(state)
-            report(sweep, len(nodes), state.score)
+        if not moved and not only_near:
+            if reach < len(nodes):
+                reach, moved = len(nodes), True
+            else:
+                moved = yield from _turned(state)
+                report(sweep, len(nodes), state.score)
         sweeps.append(state.score)
         if not moved:
             break
@@ -83,6 +93,23 @@ def _turned(state: "_State") -> Walk[bool]:
     return moved
 
 
+@dataclass(frozen=True)
+class _Places:
+    """Where a node may go.
+
+    Attributes:
+        behind: its linked nodes before all these places, in order.
+        near: the linked nodes among them, in order; place k is after the first k.
+        now: the place it has.
+        walks: of the near ones with the node as a candidate, of them without it, and the node's own along the places.
+    """
+
+    behind: list[int]
+    near: list[int]
+    now: int
+    walks: list[Walk[Any]]
+
+
 class _State:
     """An order, and every node's fit in it."""
 
@@ -90,11 +117,12 @@ class _State:
         self.scores, self.order = scores, order
         self.fitted: list[Fitted] = []
 
-    def begin(self) -> Walk[None]:
-        """Fit every node after those before it."""
+    def begin(self, parents: Sequence[Sequence[int]] | None = None) -> Walk[None]:
+        """Fit every node after those before it, its parents found from some on."""
+        parents = parents or [()] * len(self.order)
         walks, before = [], []
         for node in self.order:
-            walks.append(self.scores.walk(node, self.scores.allowed(node, before), ()))
+            walks.append(self.scores.walk(node, self.scores.allowed(node, before), tuple(parents[node])))
             before.append(node)
         fitted = yield from together(walks)
         self.fitted = [fitted for _, fitted in sorted(zip(self.order, fitted, strict=True), key=lambda one: one[0])]
@@ -103,61 +131,56 @@ class _State:
     def score(self) -> float:
         return sum(fitted.score for fitted in self.fitted)
 
-    def _walks(self, node: int) -> tuple[list[int], list, list, list]:
-        """The node's linked nodes in order, and the walks that price every place among them."""
+    def _walks(self, node: int, reach: int) -> "_Places":
+        """The places up to `reach` linked nodes away, and the walks that price them."""
         scores, linked = self.scores, self.scores.place[node]
-        before: set[int] = set()
-        around, with_it, without = [], [], []
-        for other in self.order:
-            if other in linked:
-                allowed = scores.allowed(other, before - {node})
-                bit = 1 << scores.place[other][node]
-                parents = self.fitted[other].parents
-                around.append(other)
-                with_it.append(scores.walk(other, allowed | bit, parents))
-                without.append(scores.walk(other, allowed, parents))
-            before.add(other)
-        return around, with_it, without, [self._along(node, around)]
+        around = [other for other in self.order if other in linked]
+        place = {other: number for number, other in enumerate(self.order)}
+        now = sum(1 for other in around if place[other] < place[node])
+        first = max(now - reach, 0)
+        behind, near = around[:first], around[first : now + reach]
+        with_it, without = [], []
+        for other in near:
+            allowed = scores.allowed(other, self.order[: place[other]])
+            bit, parents = 1 << scores.place[other][node], self.fitted[other].parents
+            with_it.append(scores.walk(other, allowed | bit, parents))
+            without.append(scores.walk(other, allowed & ~bit, parents))
+        return _Places(behind, near, now - first, [*with_it, *without, self._along(node, behind, near)])
 
-    def _along(self, node: int, around: Sequence[int]) -> Walk[list[Fitted]]:
-        """The node's own fit after none, one, two … of its linked nodes."""
-        scores, fits, allowed = self.scores, [], 0
-        parents: Parents = ()
-        for place in range(len(around) + 1):
+    def _along(self, node: int, behind: Sequence[int], near: Sequence[int]) -> Walk[list[Fitted]]:
+        """The node's own fit after the linked nodes behind it and none, one, two … of the near ones."""
+        scores, fits = self.scores, []
+        allowed, parents = scores.allowed(node, behind), self.fitted[node].parents
+        for place in range(len(near) + 1):
             fitted = yield from scores.walk(node, allowed, parents)
             fits.append(fitted)
             parents = fitted.parents
-            if place < len(around):
-                allowed |= 1 << scores.place[node][around[place]]
+            if place < len(near):
+                allowed |= 1 << scores.place[node][near[place]]
         return fits
 
-    def look_ahead(self, nodes: Sequence[int]) -> Walk[None]:
+    def look_ahead(self, nodes: Sequence[int], reach: int) -> Walk[None]:
         """Make the fits that these nodes' moves need, in common batches."""
-        walks = []
-        for node in nodes:
-            _, with_it, without, own = self._walks(node)
-            walks += [*with_it, *without, *own]
-        yield from together(walks)
+        yield from together([walk for node in nodes for walk in self._walks(node, reach).walks])
 
-    def improve(self, node: int) -> Walk[bool]:
+    def improve(self, node: int, reach: int) -> Walk[bool]:
         """Put a node where the score is best; whether it moved."""
-        around, with_it, without, own = self._walks(node)
-        results = yield from together([*with_it, *without, *own])
-        many = len(around)
+        places = self._walks(node, reach)
+        results = yield from together(places.walks)
+        near, many = places.near, len(places.near)
         after, before, mine = results[:many], results[many : 2 * many], results[-1]
         gained = np.array([with_.score - without_.score for with_, without_ in zip(after, before, strict=True)])
-        # Placed after the first k linked nodes, it may be a parent of the others.
-        behind = np.concatenate([np.cumsum(gained[::-1])[::-1], [0.0]])
-        total = np.array([fitted.score for fitted in mine]) + behind
-        now = sum(1 for other in around if self.order.index(other) < self.order.index(node))
+        # Placed after the first k near ones, it may be a parent of the others.
+        later = np.concatenate([np.cumsum(gained[::-1])[::-1], [0.0]])
+        total = np.array([fitted.score for fitted in mine]) + later
         best = int(total.argmax())
-        if total[best] <= total[now] + _LEAST_GAIN:
+        if total[best] <= total[places.now] + _LEAST_GAIN:
             return False
         self.order.remove(node)
-        at = 0 if best == 0 else self.order.index(around[best - 1]) + 1
-        self.order.insert(at, node)
+        last = [*places.behind, *near[:best]][-1:]
+        self.order.insert(self.order.index(last[0]) + 1 if last else 0, node)
         self.fitted[node] = mine[best]
-        for number, other in enumerate(around):
+        for number, other in enumerate(near):
             self.fitted[other] = before[number] if number < best else after[number]
         return True
 
