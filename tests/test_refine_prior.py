@@ -10,7 +10,7 @@ from test_refine import ALONE, all_pairs, bank_of, chain, searched
 from disco.likelihood.bank import Precision
 from disco.likelihood.evaluate import Problems, exact
 from disco.likelihood.newton import fit
-from disco.refine import refine
+from disco.refine import prior, refine, refinement
 from disco.refine.prior import BEFORE, fitted, fitted_to, price
 from disco.refine.scores import AGAINST, Scores, make_fits, resolve
 from disco.refine.screen import screen, widened
@@ -103,6 +103,22 @@ def test_a_graph_widens_the_screen_by_what_a_common_child_hides():
     assert 1 in wider[0] and 0 in wider[1]
     more = [set(now) - set(before) for now, before in zip(wider, without, strict=True)]
     assert more == [{1}, {0}, set(), set(), set()]
+
+
+def test_a_search_under_a_wider_screen_is_told_and_finds_what_was_hidden(monkeypatch):
+    """The first search does not widen here, so that the end of all searches has to."""
+    random = np.random.default_rng(0)
+    x = random.poisson(3.0, 500)
+    table = pd.DataFrame({"x": x, "y": random.poisson(1.0 + x), "z": random.poisson(3.0, 500)})
+    monkeypatch.setattr(refinement, "screen", lambda bank, **more: [(2,), (2,), (0, 1)])
+    monkeypatch.setattr(prior, "widened", lambda scores, *graph: scores.candidates)
+    told = []
+    found = refine(table, ALONE, order=list(table.columns), callback=told.append)
+    wider = [step for step in told if step.start == "wider screen 1"]
+    assert wider and {step.stage for step in wider} == {"search"} and (wider[0].done, wider[0].total) == (1, 2)
+    assert [step.progress for step in told] == sorted(step.progress for step in told)
+    assert found.best == "wider screen 1"
+    assert found.edges[["parent", "child"]].to_numpy().tolist() == [["x", "y"]]
 
 
 def test_a_full_screen_is_not_widened(known):

@@ -1,5 +1,6 @@
 """Refinement: a search over orders by the likelihood of the paper's own class, and evidence on every edge."""
 
-from disco.refine.refinement import Choice, Refined, Step, refine
+from disco.refine.progress import Step
+from disco.refine.refinement import Choice, Refined, refine
 
 __all__ = ["Choice", "Refined", "Step", "refine"]

@@ -1,12 +1,10 @@
 """The refinement: screen, searches from several starts, evidence, bootstrap."""
 
-import functools
 import math
 from collections import Counter
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
 
 import networkx as nx
 import numpy as np
@@ -14,7 +12,7 @@ import pandas as pd
 import torch
 
 from disco.counts import check_order
-from disco.errors import FitStopped, InputError
+from disco.errors import InputError
 from disco.graph import build
 from disco.likelihood.bank import Bank, Precision
 from disco.ranks import fold_of_rows, transform_table
@@ -22,6 +20,7 @@ from disco.refine.evidence import BOUND, evidence
 from disco.refine.memory import Memory, key_of
 from disco.refine.moves import moves
 from disco.refine.prior import BEFORE, fitted_to, price
+from disco.refine.progress import Step, Told
 from disco.refine.scores import Scores, resolve
 from disco.refine.screen import screen, widened
 from disco.refine.search import Found, search
@@ -47,7 +46,6 @@ _SIDE_BY_SIDE = 4  # searches whose fits share batches
 _ROUND_GAIN = 0.5  # nats that a round of restarts gains at least for another to follow, or by which ends differ
 _WIDER = 3  # times that the screen is widened at most
 _WIDER_SCREEN = "wider screen"
-_SHARES = {"screen": 0.1, "prior": 0.1, "search": 0.4, "evidence": 0.05, "bootstrap": 0.35}
 
 
 @dataclass(frozen=True)
@@ -81,28 +79,6 @@ class Choice:
                 raise InputError(f"{name} must be at least {low}; got {getattr(self, name)}.")
         if self.folds == 1:
             raise InputError("folds must be 0, for none, or at least 2.")
-
-
-@dataclass(frozen=True)
-class Step:
-    """One report of a refinement's progress.
-
-    Attributes:
-        stage: screen, prior, search, evidence or bootstrap.
-        done, total: searches, or tables drawn, that are finished and asked for.
-        progress: share of the whole work done, 0 to 1, as far as it can be known.
-        start, sweep, score: of a search: where it began, the sweep it is in, its score in nats.
-        message: the same in words.
-    """
-
-    stage: str
-    done: int
-    total: int
-    progress: float
-    start: str = ""
-    sweep: int = 0
-    score: float = float("nan")
-    message: str = ""
 
 
 @dataclass(frozen=True)
@@ -174,7 +150,7 @@ def refine(
     codes = transform_table(table, settings or Settings()).to_numpy()
     ranks = np.column_stack([np.unique(column, return_inverse=True)[1] for column in codes.T])
     bank = Bank.of(ranks, offset=offset, precision=BEFORE, dtype=torch.float32, device=device, names=names)
-    told = _Told(callback)
+    told = Told(callback)
     told.step("screen", 0, 1, message="screen: which pairs may be joined")
     also = np.zeros((len(names),) * 2, dtype=bool)
     for parent, child in () if edges is None else zip(edges["parent"], edges["child"], strict=True):
@@ -186,7 +162,7 @@ def refine(
     scores = Scores(bank, candidates, price=price(len(names), 0), order=known, goes_on=told.goes_on)
     scores = _after_a_first_search(scores, begun, place, told, kept)
     _search_all(scores, begun, choice, place, told, kept)
-    scores = _with_a_wider_screen(scores, place, kept)
+    scores = _with_a_wider_screen(scores, place, told, kept)
     best = max(kept.starts, key=lambda one: one["score"])
     found = Found(
         [place[name] for name in best["order"]], [tuple(nodes) for nodes in best["parents"]], best["score"], []
@@ -230,7 +206,7 @@ def _places(names: list[str], order: Sequence[str] | None, edges: pd.DataFrame |
 
 
 def _after_a_first_search(
-    scores: Scores, begun: dict[str, list[str]], place: dict[str, int], told: "_Told", kept: Memory
+    scores: Scores, begun: dict[str, list[str]], place: dict[str, int], told: Told, kept: Memory
 ) -> Scores:
     """Scores by the prior fitted to the graph of a search from the first start, and by a screen that this graph widens.
 
@@ -238,11 +214,10 @@ def _after_a_first_search(
     """
     names, start = list(place), next(iter(begun))
     if kept.first is None:
-        inside = {start: 0.0}
 
         def report(sweep: int, looked: int, score: float) -> None:
-            inside[start] = 1 - 0.6 ** (sweep - 1 + looked / len(names))
-            told.step("prior", 0, 1, inside[start], message=f"prior: first search, sweep {sweep}")
+            inside = 1 - 0.6 ** (sweep - 1 + looked / len(names))
+            told.step("prior", 0, 1, inside, message=f"prior: first search, sweep {sweep}")
 
         order = [place[name] for name in begun[start]]
         found = resolve([(scores, search(scores, order, only_near=True, report=report))])[0]
@@ -259,7 +234,7 @@ def _after_a_first_search(
 
 
 def _search_all(
-    scores: Scores, starts: dict[str, list[str]], choice: Choice, place: dict[str, int], told: "_Told", kept: Memory
+    scores: Scores, starts: dict[str, list[str]], choice: Choice, place: dict[str, int], told: Told, kept: Memory
 ) -> None:
     """Search from every start, then from near the best, some searches side by side; what is kept is not repeated."""
     names, total = list(place), len(starts) + choice.restarts
@@ -277,7 +252,7 @@ def _search_all(
         inside = dict.fromkeys(missing, 0.0)
         walks = []
         for start in missing:
-            report = functools.partial(_report, told, len(names), start, inside, len(earlier), total)
+            report = told.sweeps(start, inside, len(earlier), total, len(names))
             walks.append(search(scores, [place[name] for name in begun[start]], best["parents"], report=report))
         for start, found in zip(missing, resolve([(scores, walk) for walk in walks]), strict=True):
             order, parents = [names[node] for node in found.order], [list(nodes) for nodes in found.parents]
@@ -293,7 +268,7 @@ def _search_all(
             break
 
 
-def _with_a_wider_screen(scores: Scores, place: dict[str, int], kept: Memory) -> Scores:
+def _with_a_wider_screen(scores: Scores, place: dict[str, int], told: Told, kept: Memory) -> Scores:
     """Scores with the pairs that the screen left out and the best graph asks for, searched again until it asks none."""
     names = list(place)
     # One kept from before an interruption is searched again: its pairs are not among these candidates yet.
@@ -305,30 +280,14 @@ def _with_a_wider_screen(scores: Scores, place: dict[str, int], kept: Memory) ->
         if candidates == scores.candidates:
             break
         scores = scores.but(candidates=candidates, warm=scores)
-        found = resolve([(scores, search(scores, order, best["parents"]))])[0]
-        order, parents = [names[node] for node in found.order], [list(nodes) for nodes in found.parents]
         start = f"{_WIDER_SCREEN} {number}"
+        report = told.sweeps(start, {start: 0.0}, len(kept.starts), len(kept.starts) + 1, len(names))
+        found = resolve([(scores, search(scores, order, best["parents"], report=report))])[0]
+        order, parents = [names[node] for node in found.order], [list(nodes) for nodes in found.parents]
         kept.starts.append(
             {"start": start, "order": order, "score": found.score, "parents": parents, "sweeps": found.sweeps}
         )
     return scores
-
-
-def _report(
-    told: "_Told",
-    nodes: int,
-    start: str,
-    inside: dict[str, float],
-    done: int,
-    total: int,
-    sweep: int,
-    looked: int,
-    score: float,
-) -> None:
-    """Tell of one of the searches under way; `inside` is how far each of them is."""
-    inside[start] = 1 - 0.6 ** (sweep - 1 + looked / nodes)
-    words = f"search from {start}: sweep {sweep}, score {score:,.1f}"
-    told.step("search", done, total, sum(inside.values()), start=start, sweep=sweep, score=score, message=words)
 
 
 def _turned_elsewhere(starts: list[dict], least: float) -> set[tuple[int, int]]:
@@ -338,7 +297,7 @@ def _turned_elsewhere(starts: list[dict], least: float) -> set[tuple[int, int]]:
 
 
 def _shares(
-    scores: Scores, found: Found, choice: Choice, told: "_Told", kept: Memory
+    scores: Scores, found: Found, choice: Choice, told: Told, kept: Memory
 ) -> Iterator[tuple[str, dict | None]]:
     """The share of fits on other rows that have an edge, by (parent, child)."""
     drawn = dict(_weights(scores.bank.rows, choice))
@@ -374,27 +333,3 @@ def _again(scores: Scores, found: Found, weights: Sequence[np.ndarray]) -> Itera
         tasks.append((other, search(other, found.order, found.parents, most_sweeps=_BOOTSTRAP_SWEEPS)))
     for again in resolve(tasks):
         yield [[parent, child] for child, nodes in enumerate(again.parents) for parent in nodes]
-
-
-class _Told:
-    """Turns stages into steps with a progress over the whole work, and remembers a wish to stop."""
-
-    def __init__(self, callback: Callable[[Step], bool | None]) -> None:
-        self.callback, self.last = callback, Step("screen", 0, 1, 0.0)
-
-    def step(self, stage: str, done: int, total: int, inside: float = 0.0, **more: Any) -> None:
-        """Tell of a stage with `done` of `total` parts done, and a share of the next one.
-
-        Raises:
-            FitStopped: the callback says so.
-        """
-        stages = list(_SHARES)
-        before = sum(_SHARES[name] for name in stages[: stages.index(stage)])
-        progress = before + (done + inside) / max(total, 1) * _SHARES[stage]
-        self.last = Step(stage, done, total, min(progress, 1.0), **more)
-        if not self.goes_on():
-            raise FitStopped("the refinement was stopped.")
-
-    def goes_on(self) -> bool:
-        """Ask the callback."""
-        return self.callback(self.last) is not False
