@@ -50,7 +50,7 @@ METHODS["refined"] = Method(
 )  # fmt: skip
 METHODS["tuned-refined"] = Method(
     "tuned", False, "`disco refine RUN` of a fit with preset `tuned`: from its CCS order, against which an edge costs "
-    "1.5 nats more, and three sorted and random ones", starts=4, refit=True,
+    "up to 5 nats more, and three sorted and random ones", starts=4, refit=True,
 )  # fmt: skip
 
 

@@ -133,8 +133,8 @@ def refine(
         table: counts, one column a node.
         choice: how much to search.
         settings: whose transform the levels come from; ranks by default.
-        order: a causal order to start from, the CCS order as a rule; an edge against it needs `scores.AGAINST` nats
-            more, so that directions that the rows leave open follow it.
+        order: a causal order to start from, the CCS order as a rule; an edge against it costs more, so that
+            directions that the rows leave open follow it (`prior.trust`).
         edges: parent, child of edges that the screen must let through.
         offset: log exposure of every row, (n,).
         device: cpu or cuda.
@@ -224,13 +224,14 @@ def _after_a_first_search(
         scores = fitted_to(scores, found.order, found.parents)
         kept.first = {
             "order": [names[node] for node in found.order], "parents": [list(nodes) for nodes in found.parents],
-            "precision": list(scores.bank.prior), "price": scores.price,
+            "precision": list(scores.bank.prior), "price": scores.price, "against": scores.against,
             "candidates": [list(nodes) for nodes in scores.candidates],
         }  # fmt: skip
         kept.write()
     begun[start] = kept.first["order"]
     bank = scores.bank.under(Precision(*kept.first["precision"]))
-    return scores.but(bank=bank, candidates=kept.first["candidates"], price=kept.first["price"])
+    given = {name: kept.first[name] for name in ("candidates", "price", "against")}
+    return scores.but(bank=bank, **given)
 
 
 def _search_all(

@@ -4,8 +4,8 @@ score(S) = log marginal likelihood − price · |S|: Laplace's approximation (`F
 expects a parent's effect to be nearly linear in its level and the prior odds of one more parent, both fitted to the
 table (`disco.refine.prior`). BIC, which prices every column of a parent at ½ log n, lets a wrong direction
 with fewer parents win where effects are weak (benchmarks/LOG.md). Where an order from elsewhere is given, the CCS
-order as a rule, an edge against it costs `AGAINST` nats more: the curvature sees what the likelihood does not, and the
-two together find more directions than either (benchmarks/LOG.md).
+order as a rule, an edge against it costs more, the further apart it has the two nodes (`cost_against`): the curvature
+sees what the likelihood does not, and the two together find more directions than either (benchmarks/LOG.md).
 
 The parents of a node among allowed candidates are found from those it had: the candidate whose Rao statistic promises
 most comes in, the parent whose Wald statistic says that it is not worth its price goes out, each confirmed by a fit,
@@ -26,7 +26,8 @@ from disco.likelihood.evaluate import Problems
 from disco.likelihood.newton import Fits, fit, marginal_start
 from disco.likelihood.steps import Additions, Removals, additions, removals
 
-AGAINST = 1.5  # nats: nine of ten true edges run along a good CCS order, half along a bad one (benchmarks/LOG.md)
+AGAINST = 12.0  # nats an order's length that an edge against it spans, before they are fitted; as on the lab's designs
+MOST_AGAINST = 5.0  # nats: as many as decide a direction, so that an order overrules none that is decided
 _TOLERANCE = 0.05  # nats that the last Newton step, which is still taken, promises at most
 _DOUBT = 1.0  # nats: a parent is tried without where its Wald statistic promises to lose no more
 _BATCH_CELLS = 4_000_000  # columns × rows of a batch of fits
@@ -86,6 +87,17 @@ def together(walks: Sequence[Walk[Result]]) -> Walk[list[Result]]:
         open_, wanted = still, []
 
 
+def cost_against(parent: int, child: int, nodes: int, against: float) -> float:
+    """Nats that an edge costs more by an order that has the parent later; the odds of a direction grow with the span.
+
+    Args:
+        parent, child: their positions.
+        nodes: d.
+        against: nats for a span as long as the order.
+    """
+    return min(max(parent - child, 0) / nodes * against, MOST_AGAINST)
+
+
 class Scores:
     """The scores of a table.
 
@@ -93,7 +105,8 @@ class Scores:
         bank: the table.
         candidates: of every node, ascending node numbers; symmetric, so that an edge may be turned.
         price: of an edge, its log prior odds against, nats.
-        order: all nodes, an order from elsewhere; an edge against it costs `AGAINST` nats more.
+        order: all nodes, an order from elsewhere.
+        against: nats that an edge against it costs for the order's whole length, as in `cost_against`.
         weights: of the rows, (n,), or None.
         warm: scores of the same table and candidates with other weights, whose fits are good starts.
         goes_on: asked before every batch of fits; False raises FitStopped.
@@ -106,6 +119,7 @@ class Scores:
         *,
         price: float,
         order: Sequence[int] | None = None,
+        against: float = AGAINST,
         weights: torch.Tensor | None = None,
         warm: "Scores | None" = None,
         goes_on: Callable[[], bool] = lambda: True,
@@ -113,10 +127,12 @@ class Scores:
         self.bank, self.weights, self.warm, self.goes_on = bank, weights, warm, goes_on
         self.candidates = [tuple(nodes) for nodes in candidates]
         self.place = [{node: place for place, node in enumerate(nodes)} for nodes in self.candidates]
-        self.price, self.order = price, order
+        self.price, self.order, self.against = price, order, against
         rank = {node: at for at, node in enumerate(order or ())}
         self.prices = [
-            np.array([price + AGAINST * (bool(rank) and rank[other] > rank[node]) for other in nodes])
+            np.array(
+                [price + (cost_against(rank[other], rank[node], len(rank), against) if rank else 0) for other in nodes]
+            )
             for node, nodes in enumerate(self.candidates)
         ]
         self.fits: list[dict[Parents, Fitted]] = [{} for _ in self.candidates]
@@ -125,7 +141,7 @@ class Scores:
 
     def but(self, **changes: Any) -> "Scores":
         """The scores with other arguments, and no fit made yet."""
-        own = ("bank", "candidates", "price", "order", "weights", "warm", "goes_on")
+        own = ("bank", "candidates", "price", "order", "against", "weights", "warm", "goes_on")
         return Scores(**{name: getattr(self, name) for name in own} | changes)
 
     def price_of(self, parent: int, child: int) -> float:

@@ -5,7 +5,7 @@ import streamlit as st
 
 from disco.figures import refined as figures
 from disco.figures.words import how_many, number
-from disco.refine.scores import AGAINST
+from disco.refine.scores import MOST_AGAINST
 from pages.parts import figure, refine_start
 from pages.parts.known import Known
 from pages.parts.names import code
@@ -45,7 +45,10 @@ def _numbers(refinement: Refinement, changes: pd.DataFrame | None) -> None:
         f"Turning such an edge costs less than {refinement.choice.bound:g} nats, or another search as good has it so."
     )
     if changes is not None:
-        text += f" An edge against the CCS order needs {AGAINST:g} nats more, so most of them keep the CCS direction."
+        text += (
+            f" An edge against the CCS order needs up to {MOST_AGAINST:g} nats more: the more, the further apart "
+            "the order has its nodes and the better it agrees with the decided directions."
+        )
     row.metric("Undecided", int((~edges["decided"]).sum()), width=wide, help=f"Edges of undecided direction. {text}")
     if changes is None:
         return

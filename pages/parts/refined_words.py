@@ -6,7 +6,6 @@ from typing import Any
 from disco.figures.words import number
 from disco.refine import Refined
 from disco.refine.evidence import BOUND
-from disco.refine.scores import AGAINST
 from disco.runs import Run
 from disco.runs.refined import choice_of
 from pages.parts import results
@@ -51,8 +50,8 @@ def direction(run: Run, row: dict[str, Any]) -> str:
             "decide."
         )
     return (
-        f"**Undecided:** turned round, the graph even gains {number(-nats)} nats, but not the {AGAINST:g} that a "
-        "direction against the CCS order needs."
+        f"**Undecided:** turned round, the graph even gains {number(-nats)} nats, but fewer than a direction "
+        "against the CCS order needs."
     )
 
 
