@@ -140,17 +140,8 @@ class Design:
         """The same of some problems, (B,) true or false."""
         part = copy.copy(self)
         own = (
-            "x",
-            "level",
-            "value",
-            "exists",
-            "carrier",
-            "own",
-            "carrier_sum",
-            "penalty",
-            "centre",
-            "offset",
-            "weights",
+            *("x", "level", "value", "exists", "carrier", "own", "carrier_sum"),
+            *("penalty", "centre", "offset", "weights"),
         )
         for name in own:
             values = getattr(self, name)

@@ -42,10 +42,8 @@ def fitted_to(scores: Scores, order: Sequence[int], parents: Sequence[Parents]) 
         FitStopped: the scores' `goes_on` says so.
     """
     bank = scores.bank.under(fitted(scores.bank, parents))
-    odds = price(bank.nodes, sum(map(len, parents)))
-    if scores.order is not None:
-        scores = scores.but(against=trust(scores, parents))
-    again = scores.but(bank=bank, price=odds)
+    against = scores.against if scores.order is None else trust(scores, parents)
+    again = scores.but(bank=bank, price=price(bank.nodes, sum(map(len, parents))), against=against)
     return again.but(candidates=widened(again, order, parents))
 
 
