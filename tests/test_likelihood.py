@@ -11,7 +11,7 @@ from scipy.optimize import minimize
 from scipy.special import gammaln
 
 from disco.errors import InputError
-from disco.likelihood.bank import FREE, STRAIGHT, WIDTH, Bank, Precision
+from disco.likelihood.bank import FREE, STRAIGHT, WIDTH, Bank, Prior
 from disco.likelihood.evaluate import Design, Problems, exact, tabulated
 from disco.likelihood.newton import fit, marginal_start
 from disco.likelihood.steps import additions, removals
@@ -133,9 +133,7 @@ def test_columns_are_orthonormal_and_span_the_effects_and_shapes(ranks, bank):
 @pytest.mark.parametrize(("weighted", "offset"), [("none", False), ("bootstrap", True), ("tail", True)])
 @pytest.mark.parametrize("problem", PAIRS)
 def test_exact_is_the_derivative_of_the_direct_sum(ranks, weights, problem, offset, weighted, rng):
-    bank = Bank.of(
-        ranks, offset=rng.normal(size=len(ranks)) / 20 if offset else None, precision=Precision(0.3, 2.0, 5.0, 0.4)
-    )
+    bank = Bank.of(ranks, offset=rng.normal(size=len(ranks)) / 20 if offset else None, prior=Prior(0.3, 2.0, 5.0, 0.4))
     assert bank.precision[THREE].tolist() == [0.3, 2.0, 1.0, 1.0]
     design = Design(bank, Problems.of([problem]), weights[weighted])
     theta = marginal_start(bank, Problems.of([problem]))
@@ -261,7 +259,7 @@ def test_an_additive_fit_is_near_the_glm_that_made_the_rows(law, offset, rng):
 @pytest.mark.parametrize("offset", [False, True])
 def test_a_child_of_two_levels_is_logistic_regression(ranks, offset, rng):
     exposure = rng.normal(size=len(ranks)) if offset else np.zeros(len(ranks))
-    bank = Bank.of(ranks, offset=exposure if offset else None, precision=Precision(1e-8, 1e-8, STRAIGHT))
+    bank = Bank.of(ranks, offset=exposure if offset else None, prior=Prior(1e-8, 1e-8, STRAIGHT))
     fits = fit(bank, Problems.of([(BINARY, [THREE, POISSON])]), tolerance=1e-10, evaluate=exact)
     level = ranks[:, POISSON].astype(float)
     knots = np.quantile(np.sqrt(np.arange(level.max() + 1)), [1 / 3, 2 / 3])
@@ -272,11 +270,11 @@ def test_a_child_of_two_levels_is_logistic_regression(ranks, offset, rng):
     close(means(bank, fits, BINARY, [THREE, POISSON]), glm.fittedvalues, rtol=0, atol=1e-6)
 
 
-@pytest.mark.parametrize("precision", [FREE, Precision(0.5, 4.0, 3.0, 0.3)])
-def test_fit_and_evidence_equal_direct_optimisation(precision, rng):
+@pytest.mark.parametrize("prior", [FREE, Prior(0.5, 4.0, 3.0, 0.3)])
+def test_fit_and_evidence_equal_direct_optimisation(prior, rng):
     parent = rng.integers(0, 3, 200)
     codes = ranked(parent, np.minimum(rng.poisson(0.6 + 0.5 * parent), 4), rng.integers(0, 2, 200))
-    bank, problem = Bank.of(codes, precision=precision), (1, [0, 2])
+    bank, problem = Bank.of(codes, prior=prior), (1, [0, 2])
     used = real(bank, *problem)
 
     def loss(free):
@@ -299,9 +297,9 @@ def test_fit_and_evidence_equal_direct_optimisation(precision, rng):
         bend = torch.autograd.functional.hessian(loss, torch.as_tensor(best.x))
         priors = sum(bank.precision[parent, : bank.width[parent]].log().sum() for parent in problem[1])
         if used[bank.head - 1]:
-            priors += np.log(precision.link)
+            priors += np.log(prior.link)
         laplace = -best.fun + (priors - torch.logdet(bend)) / 2
-        close(fits.evidence, [laplace], rtol=0, atol=1e-3 if precision is FREE else 5e-3)
+        close(fits.evidence, [laplace], rtol=0, atol=1e-3 if prior is FREE else 5e-3)
 
 
 def test_a_poor_start_ends_at_the_same_fit(bank):
@@ -344,7 +342,7 @@ def test_a_constant_offset_changes_nothing(ranks, bank):
 
 @pytest.mark.parametrize("weighted", ["none", "bootstrap"])
 def test_an_addition_is_the_newton_step_of_the_larger_problem(ranks, weights, weighted, rng):
-    bank = Bank.of(ranks, offset=rng.normal(size=len(ranks)) / 20, precision=Precision(0.3, 2.0, 5.0, 0.4))
+    bank = Bank.of(ranks, offset=rng.normal(size=len(ranks)) / 20, prior=Prior(0.3, 2.0, 5.0, 0.4))
     for node, parents in PAIRS[:4]:
         problems = Problems.of([(node, parents)])
         fits = fit(bank, problems, weights=weights[weighted], tolerance=0.5, evaluate=exact)
@@ -385,9 +383,9 @@ def test_a_weak_candidate_gains_what_it_promises(ranks, dtype):
             close(promised.evidence[row, place], (cold.evidence - fits.evidence[row])[0], rtol=0, atol=1.0)
 
 
-@pytest.mark.parametrize("precision", [FREE, Precision(0.3, 2.0, 5.0, 0.4)])
-def test_a_removal_costs_what_the_fit_without_it_loses(ranks, precision):
-    bank = Bank.of(ranks, precision=precision)
+@pytest.mark.parametrize("prior", [FREE, Prior(0.3, 2.0, 5.0, 0.4)])
+def test_a_removal_costs_what_the_fit_without_it_loses(ranks, prior):
+    bank = Bank.of(ranks, prior=prior)
     parents = [NOISE, COUNT, THREE]
     problems = Problems.of([(POISSON, parents), (TRIALS, [NOISE])])
     fits = fit(bank, problems, tolerance=1e-9)

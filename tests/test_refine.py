@@ -38,7 +38,7 @@ def drawn(**design):
 
 def bank_of(table, **more):
     ranks = np.column_stack([np.unique(column, return_inverse=True)[1] for column in table.to_numpy().T])
-    return Bank.of(ranks, precision=BEFORE, **more)
+    return Bank.of(ranks, prior=BEFORE, **more)
 
 
 def all_pairs(nodes):

@@ -7,7 +7,7 @@ import torch
 from scipy.optimize import minimize
 from test_refine import ALONE, all_pairs, bank_of, chain, searched
 
-from disco.likelihood.bank import Precision
+from disco.likelihood.bank import Prior
 from disco.likelihood.evaluate import Problems, exact
 from disco.likelihood.newton import fit
 from disco.refine import prior, refine, refinement
@@ -37,7 +37,7 @@ def test_the_precisions_are_those_of_highest_evidence(known):
     found = fitted(bank, parents)
 
     def evidence(logs):
-        under = bank.under(Precision(*np.exp(logs[:3]), mean=logs[3]))
+        under = bank.under(Prior(*np.exp(logs[:3]), mean=logs[3]))
         problems = [Problems.of([(node, nodes)]) for node, nodes in enumerate(parents) if nodes]
         return -sum(fit(under, one, tolerance=1e-7, evaluate=exact).evidence.item() for one in problems)
 

@@ -35,7 +35,7 @@ _FREE_LEVELS = 8  # up to so many levels a carrier is free
 _DEPENDENT = 1e-8  # squared length under which what is left of a basis column counts as nothing
 
 
-class Precision(NamedTuple):
+class Prior(NamedTuple):
     """The normal prior: precisions of the coefficients of a parent's linear column, of its others, and of the link.
 
     `mean` is that of the linear coefficients, the others' is 0: where the effects of a table mostly have one sign and
@@ -50,7 +50,7 @@ class Precision(NamedTuple):
 
 
 STRAIGHT = 1e12  # a precision that leaves the link no bend
-FREE = Precision(RIDGE, RIDGE, STRAIGHT)  # nearly maximum likelihood of an additive model
+FREE = Prior(RIDGE, RIDGE, STRAIGHT)  # nearly maximum likelihood of an additive model
 
 
 @dataclass(frozen=True)
@@ -80,7 +80,7 @@ class Bank:
     columns: Tensor
     basis: Tensor
     width: np.ndarray
-    prior: Precision
+    prior: Prior
     precision: Tensor
     carrier_precision: Tensor
     offset: Tensor | None
@@ -91,7 +91,7 @@ class Bank:
         ranks: np.ndarray,
         *,
         offset: np.ndarray | None = None,
-        precision: Precision = FREE,
+        prior: Prior = FREE,
         dtype: torch.dtype = torch.float64,
         device: torch.device | str = "cpu",
         names: Sequence[str] | None = None,
@@ -101,7 +101,7 @@ class Bank:
         Args:
             ranks: whole numbers 0 … K_j, every level seen at least once, (n, d).
             offset: added to the canonical parameter, for instance log library size, (n,).
-            precision: the normal prior.
+            prior: the normal prior.
             dtype: of the columns at the rows; everything on the levels is double.
             device: where it lies.
             names: column names, for errors.
@@ -138,8 +138,8 @@ class Bank:
             columns,
             torch.as_tensor(basis).to(device),
             (widths := np.array([part[2].shape[1] for part in parts])),
-            precision,
-            _precision(widths, WIDTH, precision).to(device),
+            prior,
+            _precision(widths, WIDTH, prior).to(device),
             _precision(np.array([part[1].shape[1] for part in parts]), carriers, FREE).to(device),
             None if offset is None else _offset(offset, rows).to(device),
         )
@@ -159,9 +159,9 @@ class Bank:
         """How many coefficients come before the parents': intercept, carrier (q), bend of the link."""
         return 2 + self.carrier.shape[-1]
 
-    def under(self, precision: Precision) -> "Bank":
+    def under(self, prior: Prior) -> "Bank":
         """The same table with another prior."""
-        return replace(self, prior=precision, precision=_precision(self.width, WIDTH, precision).to(self.precision))
+        return replace(self, prior=prior, precision=_precision(self.width, WIDTH, prior).to(self.precision))
 
     def centres(self, nodes: Tensor) -> Tensor:
         """Prior means of the coefficients of these nodes' columns as parents, 0 where a node is −1, (…, WIDTH)."""
@@ -183,10 +183,10 @@ def _offset(offset: np.ndarray, rows: int) -> Tensor:
     return torch.as_tensor(found)
 
 
-def _precision(widths: np.ndarray, most: int, values: Precision) -> Tensor:
+def _precision(widths: np.ndarray, most: int, prior: Prior) -> Tensor:
     """Precisions of the first and of the later columns of every node, 1 for padding."""
     column = np.arange(most)
-    given = np.where(column == 0, values.linear, values.bends)
+    given = np.where(column == 0, prior.linear, prior.bends)
     return torch.as_tensor(np.where(column < widths[:, None], given, 1.0), dtype=torch.float64)
 
 

@@ -16,7 +16,7 @@ import numpy as np
 import pandas as pd
 
 from disco.errors import FitStopped
-from disco.likelihood.bank import Precision
+from disco.likelihood.bank import Prior
 from disco.likelihood.model import WEAK, Model
 from disco.ranks import fold_of_rows
 
@@ -70,7 +70,7 @@ def check(
     graphs: Mapping[str, Parents],
     *,
     offset: np.ndarray | None = None,
-    precision: Precision = WEAK,
+    prior: Prior = WEAK,
     simulations: int = SIMULATIONS,
     folds: int = FOLDS,
     seed: int = 0,
@@ -82,7 +82,7 @@ def check(
         table: counts, (rows, nodes).
         graphs: parents of every node by the graph's name; the last one is simulated from.
         offset: log exposure of every row, (rows,).
-        precision: as `Model.of`.
+        prior: as `Model.of`.
         simulations: tables to draw.
         folds: parts of the rows left out in turn.
         seed: of the tables and the folds.
@@ -96,7 +96,7 @@ def check(
     drawing = _DRAW * nodes * simulations
     told = _Told(report, nodes + drawing + (0 if note else nodes * folds * len(graphs)))
     told.stage = "fit"
-    model = Model.of(table, list(graphs.values())[-1], offset=offset, precision=precision, goes_on=told.one)
+    model = Model.of(table, list(graphs.values())[-1], offset=offset, prior=prior, goes_on=told.one)
     told.stage, told.done = "simulate", nodes
     drawn = [_drawn(model, offset, 1000 * seed + number, told) for number in range(simulations)]
     columns, pairs, margins = _compared(model, drawn)
@@ -104,7 +104,7 @@ def check(
         empty = pd.DataFrame(columns=["graph", "mean"]), pd.DataFrame(columns=["graph", "against"])
         return Check(columns, pairs, margins, *empty, 0.0, simulations, note)
     told.stage, told.done = "held-out", nodes + drawing
-    rows, unseen = _held_out(table, graphs, offset, precision, fold_of_rows(len(table), folds, seed), told)
+    rows, unseen = _held_out(table, graphs, offset, prior, fold_of_rows(len(table), folds, seed), told)
     return Check(columns, pairs, margins, _scores(rows), _differences(rows), unseen, simulations)
 
 
@@ -198,7 +198,7 @@ def _compared(model: Model, drawn: Sequence[_Numbers]) -> tuple[pd.DataFrame, pd
 
 def _held_out(
     table: pd.DataFrame, graphs: Mapping[str, Parents], offset: np.ndarray | None,
-    precision: tuple[float, float], fold: np.ndarray, told: _Told,
+    prior: Prior, fold: np.ndarray, told: _Told,
 ) -> tuple[dict[str, np.ndarray], float]:  # fmt: skip
     """Held-out log-likelihood of every row by graph, (rows,), and the share of counts not seen in training."""
     rows, unseen = {name: np.empty(len(table)) for name in graphs}, 0
@@ -209,7 +209,7 @@ def _held_out(
         for place, (name, parents) in enumerate(graphs.items()):
             told.done = told.total - table.shape[1] * (len(graphs) * (fold.max() + 1 - number) - place)
             model = Model.of(
-                table[~out], parents, offset=here, precision=precision, known=before, goes_on=told.one
+                table[~out], parents, offset=here, prior=prior, known=before, goes_on=told.one
             )  # fmt: skip
             rows[name][out] = model.row_log_likelihood(table[out], there).sum(1)
             before = model

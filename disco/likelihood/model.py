@@ -15,13 +15,13 @@ from scipy.special import log_softmax
 from scipy.stats import norm
 
 from disco.errors import FitStopped, InputError
-from disco.likelihood.bank import WIDTH, Bank, Precision
+from disco.likelihood.bank import WIDTH, Bank, Prior
 from disco.likelihood.evaluate import Problems, bent, tabulated
 from disco.likelihood.newton import Fits, fit
 from disco.ranks import rank_on_grid
 
 _TOLERANCE = 1e-8
-WEAK = Precision(0.1, 1.0, 4.0)
+WEAK = Prior(0.1, 1.0, 4.0)
 _POINTS = 1024  # canonical parameters between which a curve is read from lines
 
 
@@ -52,7 +52,7 @@ class Model:
         parents: Mapping[str, Sequence[str]],
         *,
         offset: np.ndarray | None = None,
-        precision: Precision = WEAK,
+        prior: Prior = WEAK,
         known: "Model | None" = None,
         goes_on: Callable[[], bool] = lambda: True,
     ) -> "Model":
@@ -62,8 +62,8 @@ class Model:
             table: counts, (rows, nodes).
             parents: of every node that has any.
             offset: log exposure of every row, (rows,).
-            precision: as `Bank.of`; too weak to be seen beside some hundred rows unless given.
-            known: a model of the same table, offset and precision; nodes with the same parents are not fitted again.
+            prior: as `Bank.of`; too weak to be seen beside some hundred rows unless given.
+            known: a model of the same table, offset and prior; nodes with the same parents are not fitted again.
             goes_on: asked before every node's fit.
 
         Raises:
@@ -82,7 +82,7 @@ class Model:
             cycle = ", ".join(names[edge[0]] for edge in nx.find_cycle(graph))
             raise InputError(f"The graph has a cycle through {cycle}; a DAG has none.")
         sets = tuple(tuple(sorted(graph.predecessors(node))) for node in range(len(names)))
-        grids, bank = _on_grids(table, offset, precision) if known is None else (known.grids, known.bank)
+        grids, bank = _on_grids(table, offset, prior) if known is None else (known.grids, known.bank)
         fits = []
         for node, nodes in enumerate(sets):
             if known is not None and known.parents[node] == nodes:
@@ -288,11 +288,9 @@ class Model:
         return mean, centred @ value, centred @ carrier
 
 
-def _on_grids(
-    table: pd.DataFrame, offset: np.ndarray | None, precision: Precision
-) -> tuple[tuple[np.ndarray, ...], Bank]:
+def _on_grids(table: pd.DataFrame, offset: np.ndarray | None, prior: Prior) -> tuple[tuple[np.ndarray, ...], Bank]:
     """The distinct counts of every column, and the table on them."""
     counts = table.to_numpy()
     grids = tuple(np.unique(column) for column in counts.T)
     ranks = np.column_stack([np.searchsorted(grid, column) for grid, column in zip(grids, counts.T, strict=True)])
-    return grids, Bank.of(ranks, offset=offset, precision=precision, names=tuple(table.columns))
+    return grids, Bank.of(ranks, offset=offset, prior=prior, names=tuple(table.columns))

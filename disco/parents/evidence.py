@@ -45,7 +45,7 @@ def edges(
     check_order(order, table.columns)
     names = list(table.columns)
     ranks = np.column_stack([np.unique(column, return_inverse=True)[1] for column in table.to_numpy().T])
-    bank = Bank.of(ranks, precision=BEFORE, dtype=torch.float32, device=device, names=names)
+    bank = Bank.of(ranks, prior=BEFORE, dtype=torch.float32, device=device, names=names)
     done = _Done(3 * len(names), goes_on)
     scores = Scores(bank, screen(bank, goes_on=done.screened), price=price(len(names), 0), goes_on=done.told)
     numbers = [names.index(name) for name in order]

@@ -16,14 +16,14 @@ import numpy as np
 import torch
 from scipy.optimize import minimize_scalar
 
-from disco.likelihood.bank import WIDTH, Bank, Precision
+from disco.likelihood.bank import WIDTH, Bank, Prior
 from disco.likelihood.evaluate import Problems
 from disco.likelihood.newton import Fits, fit
 from disco.refine.evidence import BOUND, evidence
 from disco.refine.scores import AGAINST, Parents, Scores
 from disco.refine.screen import widened
 
-BEFORE = Precision(10.0, 1000.0, 4.0)  # what a search begins with: effects about as the lab's designs have them
+BEFORE = Prior(10.0, 1000.0, 4.0)  # what a search begins with: effects about as the lab's designs have them
 _TO_NONE = 10.0  # precision of the linear effects' mean about 0, so that few edges do not set it
 _ROUNDS = 8
 _TOLERANCE = 0.05  # nats
@@ -81,11 +81,11 @@ def trust(scores: Scores, parents: Sequence[Sequence[int]]) -> float:
     )
 
 
-def fitted(bank: Bank, parents: Sequence[Sequence[int]]) -> Precision:
-    """The precisions of a graph's effects.
+def fitted(bank: Bank, parents: Sequence[Sequence[int]]) -> Prior:
+    """The prior of a graph's effects.
 
     Args:
-        bank: the table, with the precisions to begin with.
+        bank: the table, with the prior to begin with.
         parents: of every node.
     """
     by_size: dict[int, list[int]] = {}
@@ -106,7 +106,7 @@ def fitted(bank: Bank, parents: Sequence[Sequence[int]]) -> Precision:
     return bank.prior
 
 
-def _better(bank: Bank, batches: Sequence[Problems], fits: Sequence[Fits]) -> Precision:
+def _better(bank: Bank, batches: Sequence[Problems], fits: Sequence[Fits]) -> Prior:
     """One round of the fixed point."""
     told, squares = np.zeros(3), np.zeros(3)  # Σ (1 − λ V) and Σ (θ − mean)², by kind: linear, bends, link
     effects, many = 0.0, 0
@@ -133,4 +133,4 @@ def _better(bank: Bank, batches: Sequence[Problems], fits: Sequence[Fits]) -> Pr
         for kind in range(3)
     ]
     mean = bank.prior.linear * effects / (bank.prior.linear * many + _TO_NONE)
-    return Precision(*precisions, mean=float(mean))
+    return Prior(*precisions, mean=float(mean))

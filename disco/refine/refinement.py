@@ -14,7 +14,7 @@ import torch
 from disco.counts import check_order
 from disco.errors import InputError
 from disco.graph import build
-from disco.likelihood.bank import Bank, Precision
+from disco.likelihood.bank import Bank, Prior
 from disco.ranks import fold_of_rows, transform_table
 from disco.refine.evidence import BOUND, evidence
 from disco.refine.memory import Memory, key_of
@@ -149,7 +149,7 @@ def refine(
     place = _places(names, order, edges)
     codes = transform_table(table, settings or Settings()).to_numpy()
     ranks = np.column_stack([np.unique(column, return_inverse=True)[1] for column in codes.T])
-    bank = Bank.of(ranks, offset=offset, precision=BEFORE, dtype=torch.float32, device=device, names=names)
+    bank = Bank.of(ranks, offset=offset, prior=BEFORE, dtype=torch.float32, device=device, names=names)
     told = Told(callback)
     told.step("screen", 0, 1, message="screen: which pairs may be joined")
     also = np.zeros((len(names),) * 2, dtype=bool)
@@ -224,12 +224,12 @@ def _after_a_first_search(
         scores = fitted_to(scores, found.order, found.parents)
         kept.first = {
             "order": [names[node] for node in found.order], "parents": [list(nodes) for nodes in found.parents],
-            "precision": list(scores.bank.prior), "price": scores.price, "against": scores.against,
+            "prior": list(scores.bank.prior), "price": scores.price, "against": scores.against,
             "candidates": [list(nodes) for nodes in scores.candidates],
         }  # fmt: skip
         kept.write()
     begun[start] = kept.first["order"]
-    bank = scores.bank.under(Precision(*kept.first["precision"]))
+    bank = scores.bank.under(Prior(*kept.first["prior"]))
     given = {name: kept.first[name] for name in ("candidates", "price", "against")}
     return scores.but(bank=bank, **given)
 

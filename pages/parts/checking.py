@@ -53,7 +53,7 @@ class Checking:
     def work(self, table: pd.DataFrame, graphs: dict[str, Parents]) -> None:
         """Check; every end is written into the state."""
         try:
-            self.result = check(table, graphs, precision=BEFORE, report=self.hear)
+            self.result = check(table, graphs, prior=BEFORE, report=self.hear)
             self.state = "done"
         except FitStopped:
             self.state = "stopped"

@@ -68,7 +68,7 @@ def _table(_run: Run, path: str) -> pd.DataFrame:
 @st.cache_resource(max_entries=128, show_spinner=False)
 def _model(_run: Run, path: str, stamp: int, node: str, parents: tuple[str, ...]) -> Model:
     part = _table(_run, path)[[node, *parents]]
-    return Model.of(part, {node: parents} if parents else {}, precision=BEFORE)
+    return Model.of(part, {node: parents} if parents else {}, prior=BEFORE)
 
 
 @st.cache_resource(max_entries=256, show_spinner=False)
