@@ -107,7 +107,7 @@ def test_a_refinement_waits_for_its_turn_and_gives_its_place_up(small_table):
     wait(lambda: len(fit.events()) > 0)
     jobs.start_refinement(run, SHORT)
     assert jobs.refinement_position(run) == 1 and refining_status(run).state == "queued"
-    assert run.status().state == "interrupted"  # nobody fits it
+    assert run.status().state == "unfitted"
     with pytest.raises(InputError, match="waiting or running"):
         jobs.cancel(run)  # stops no refinement
     assert timed_stop(run) <= CANCEL_SECONDS

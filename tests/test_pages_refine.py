@@ -273,6 +273,25 @@ def test_a_run_that_was_never_fitted_shows_its_refinement_alone():
     assert any("Refinement · bare" in option for option in app.selectbox(key="run_picker").options)
 
 
+def test_the_graph_page_leads_to_the_refined_graph():
+    label = "This run has a refined graph too"
+    for run, is_led in ((finished_run(6), False), (refined(), True)):
+        app = opened(run, "pages/views/graph.py")
+        assert not app.exception and (label in [link.label for link in app.get("page_link")]) == is_led
+
+
+def test_other_pages_say_that_it_was_not_fitted_and_lead_to_the_refined_graph():
+    run = create_run(finished_run(6).table(), Settings(), name="bare")
+    refine_by_hand(run, ORDER, EDGES)
+    app = opened(run, "pages/views/graph.py")
+    assert "has not been fitted" in texts(app) and {"empty_to_train", "empty_to_refine"} <= {
+        found.key for found in app.button
+    }
+    app = opened(run, "pages/views/train.py")
+    assert "has not been fitted" in texts(app) and app.button(key="resume").label == "Fit it"
+    assert not any(found.key == "smoothing" for found in app.slider)
+
+
 def test_a_fit_that_is_going_on_comes_first():
     run = finished_run(4)
     run.update(state="running", progress=0.5)

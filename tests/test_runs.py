@@ -139,7 +139,9 @@ def test_a_stopped_fit_goes_on_and_equals_an_uninterrupted_one(small_table, tiny
 
 def test_a_dead_process_reads_as_interrupted(small_table, tiny):
     run = create_run(small_table, tiny, name="dead", device="cpu")
-    assert run.status().state == "interrupted"  # queued, and nobody holds it
+    assert run.status().state == "unfitted" and run.status().resumable
+    run.update(state="queued")
+    assert run.status().state == "interrupted"  # nobody holds it
     lock = run.take()
     run.update(state="running")
     assert run.status().state == "running" and run.status().active

@@ -151,7 +151,7 @@ class Run:
         try:
             return Status.from_dict(read_json(self.path / "status.json"))
         except (OSError, ValueError):
-            return Status()
+            return Status(state="interrupted")
 
     def update(self, *, durable: bool = True, **changes: Any) -> Status:
         """Change some of its status; for the holder of its lock."""

@@ -10,7 +10,7 @@ from typing import Any
 from disco import __version__
 
 UNFINISHED = ("queued", "running")
-RESUMABLE = ("queued", "cancelled", "failed", "interrupted")
+RESUMABLE = ("unfitted", "queued", "cancelled", "failed", "interrupted")
 
 
 @dataclass(frozen=True)
@@ -18,8 +18,8 @@ class Status:
     """The state of a run; only the holder of its lock writes it.
 
     Attributes:
-        state: queued, running, done, cancelled, failed, or interrupted: its process died, and nothing else
-            says so than the lock that nobody holds.
+        state: unfitted: no fit was asked for, as when a table is refined alone; queued, running, done, cancelled,
+            failed, or interrupted: its process died, and nothing else says so than the lock that nobody holds.
         stage: joint, projection, ordering or parents; empty before the first.
         done, total: epochs or nodes of the stage.
         progress: share of the whole fit, 0 to 1.
@@ -34,7 +34,7 @@ class Status:
         queued_at: seconds since 1970; the order of the queue.
     """
 
-    state: str = "queued"
+    state: str = "unfitted"
     stage: str = ""
     done: int = 0
     total: int = 0

@@ -42,8 +42,14 @@ def not_done(run: runs.Run) -> None:
     """The open run has no result yet: say its state and lead to Train."""
     status = run.status()
     with st.container(border=True):
-        st.markdown(f"**The fit {code(run.name)} {STATES[status.state]}.** This page shows its result once it is done.")
+        what = "" if status.state == "unfitted" else "The fit "
+        st.markdown(f"**{what}{code(run.name)} {STATES[status.state]}.** This page shows the result of a fit.")
         if status.state in ("queued", "running"):
             st.progress(min(max(status.progress, 0.0), 1.0))
-        if st.button("Go to Train", type="primary", icon=":material/model_training:", key="empty_to_train"):
-            session.go("train")
+        with st.container(horizontal=True):
+            if st.button("Go to Train", type="primary", icon=":material/model_training:", key="empty_to_train"):
+                session.go("train")
+            if (run.path / "refined.json").exists() and st.button(
+                "See its refined graph", icon=":material/auto_fix_high:", key="empty_to_refine"
+            ):
+                session.go("refine")

@@ -32,7 +32,8 @@ def _live(run: runs.Run, was_active: bool) -> None:
     with st.container(border=True):
         _head(run, status)
         _buttons(run, status)
-    _curves(run, status)
+    if status.state != "unfitted":
+        _curves(run, status)
 
 
 def _head(run: runs.Run, status: Status) -> None:
@@ -85,7 +86,8 @@ def _buttons(run: runs.Run, status: Status) -> None:
             if st.button("Cancel", icon=":material/stop:", key="cancel", help=text):
                 _act(jobs.cancel, run, "Stopping …")
         elif status.resumable:
-            label = "Resume" if run.checkpoint_path.exists() else "Start again"
+            label = "Fit it" if status.state == "unfitted" else "Start again"
+            label = "Resume" if run.checkpoint_path.exists() else label
             if st.button(label, type="primary", icon=":material/play_arrow:", key="resume"):
                 _act(jobs.resume, run, "Starting …")
         elif st.button("See the causal order", type="primary", icon=":material/arrow_forward:", key="to_ordering"):

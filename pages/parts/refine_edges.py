@@ -104,10 +104,10 @@ def _show(table: pd.DataFrame) -> None:
     column = st.column_config
     st.dataframe(
         table.assign(**shares)[names], hide_index=True, height=min(38 + 35 * max(len(table), 1), 420),
-        key="refine_table",
+        key="refine_table", placeholder="–",
         column_config={
-            "parent": column.TextColumn("Parent", width=76),
-            "child": column.TextColumn("Child", width=76),
+            "parent": column.TextColumn("Parent", width=70),
+            "child": column.TextColumn("Child", width=70),
             "gain_nats": column.NumberColumn("Gain", format="%.1f", width=56,
                                              help="Nats that the child's score loses without the edge."),
             "direction_nats": column.NumberColumn("Direction", format="%.1f", width=66, help="Nats lost when the edge "

@@ -56,8 +56,8 @@ def _label(run: runs.Run) -> str:
     status = run.status()
     # One word for waiting and running: the sidebar is not drawn anew when the one becomes the other.
     state = "Fitting" if status.active else clock(run.created) if status.state == "done" else status.state.capitalize()
-    if state == "Interrupted" and refining_status(run).state != "none":
-        state = "Refinement"  # it was never meant to be fitted
+    if status.state == "unfitted" and refining_status(run).state != "none":
+        state = "Refinement"
     return f"{state} · {shown(run.name, 60)}"
 
 

@@ -3,6 +3,7 @@
 from datetime import UTC, datetime
 
 STATES = {
+    "unfitted": "has not been fitted",
     "queued": "waits in the queue",
     "running": "is running",
     "done": "is done",

@@ -28,6 +28,11 @@ run = session.require_run()
 result = results.shown(run)
 results.variant_picker(result)
 known = truth.shown(result)
+if (run.path / "refined.json").exists():
+    st.page_link(
+        "pages/views/refine.py", label="This run has a refined graph too", icon=":material/auto_fix_high:",
+        query_params=session.address(),
+    )  # fmt: skip
 graph, tau_z, pi_min, said = selector_sections.own_graph(result) or thresholds.graph(result, "graph")
 if known:
     graph_truth.numbers(graph, known)
