@@ -11,6 +11,7 @@ import torch
 from disco.settings import Settings
 
 STAGES = ("joint", "projection", "ordering", "parents")
+_FOREST_OWN = 2  # columns whose split would take as long as what a tree costs beside them
 
 
 def _weights(inputs: int, outputs: int, settings: Settings) -> int:
@@ -69,6 +70,17 @@ def stage_flops(rows: int, nodes: int, settings: Settings) -> dict[str, float]:
         "ordering": float(settings.folds * ordering),
         "parents": float(settings.folds * parents),
     }
+
+
+def forest_looks(rows: int, nodes: int, settings: Settings) -> float:
+    """How often PCM's forests look at a row of a column for a split, over all nodes, trees and depths; else 0."""
+    if settings.selector != "pcm":
+        return 0.0
+    from disco.parents.pcm import TREES  # slow to import
+
+    half = (rows // 2 if settings.disjoint_rows else rows) // 2
+    columns = sum(candidates + _FOREST_OWN for candidates in range(1, nodes))
+    return float(TREES * columns * half * math.log2(max(half, 2)))
 
 
 def peak_bytes(rows: int, nodes: int, settings: Settings, device: torch.device | str = "cpu") -> int:

@@ -47,12 +47,14 @@ class Speed:
         device: cpu or cuda.
         pace: stage → floating-point operations a second.
         cost: stage → seconds a step on top.
+        forest: seconds a look of PCM's forests, as `disco.cost.forest_looks` counts them.
         measured_at: seconds since 1970.
     """
 
     device: str
     pace: dict[str, float]
     cost: dict[str, float]
+    forest: float
     measured_at: float
 
 
@@ -95,10 +97,12 @@ def estimate(rows: int, nodes: int, settings: Settings, device: str = "auto") ->
 
 def foretell(rows: int, nodes: int, settings: Settings, speed: Speed) -> Estimate:
     """Time and memory of fitting a table of `rows` × `nodes` at a known speed."""
-    from disco.cost import peak_bytes, stage_flops
+    from disco.cost import forest_looks, peak_bytes, stage_flops
 
     steps, flops = stage_steps(rows, nodes, settings), stage_flops(rows, nodes, settings)
     by_stage = {stage: flops[stage] / speed.pace[stage] + steps[stage] * speed.cost[stage] for stage in flops}
+    if settings.selector == "pcm":
+        by_stage["selector"] = forest_looks(rows, nodes, settings) * speed.forest
     needed = int(peak_bytes(rows, nodes, settings, speed.device)) + _LIBRARY_BYTES[speed.device]
     free = free_bytes(speed.device)
     return Estimate(sum(by_stage.values()), needed, by_stage, needed <= free, free, speed.device)
@@ -182,10 +186,12 @@ def _measure(device: str) -> Speed:
     table = _table()
     wide, narrow = (_settings(width) for width in (_WIDE, _NARROW))
     slow, fast = _stage_seconds(table, wide, device), _stage_seconds(table, narrow, device)
-    return solve(slow, fast, wide, narrow, device)
+    return Speed(device, *solve(slow, fast, wide, narrow), _forest_seconds(), time.time())
 
 
-def solve(slow: dict[str, float], fast: dict[str, float], wide: Settings, narrow: Settings, device: str) -> Speed:
+def solve(
+    slow: dict[str, float], fast: dict[str, float], wide: Settings, narrow: Settings
+) -> tuple[dict[str, float], dict[str, float]]:
     """Pace and cost of each stage from its seconds with wide and with narrow networks on the same table."""
     from disco.cost import stage_flops
 
@@ -196,7 +202,24 @@ def solve(slow: dict[str, float], fast: dict[str, float], wide: Settings, narrow
         difference = max(seconds - fast[stage], 0.1 * seconds)  # noise must not make a pace infinite
         pace[stage] = (many[stage] - few[stage]) / difference
         cost[stage] = max(0.0, seconds - many[stage] / pace[stage]) / steps[stage]
-    return Speed(device, pace, cost, time.time())
+    return pace, cost
+
+
+def _forest_seconds() -> float:
+    """Seconds a look of a forest, by the fastest of a few small ones."""
+    from disco.cost import forest_looks
+    from disco.parents.pcm import TREES, variances
+
+    settings, rng, trees, seconds = Settings(selector="pcm"), np.random.default_rng(0), 8, []
+    half, others = rng.poisson(5.0, (2, 1024, 20)).astype(float)
+    squares = rng.exponential(size=len(half))
+    for _ in range(3):
+        begun = time.perf_counter()
+        variances(squares, half, others, trees, 0)
+        seconds.append(time.perf_counter() - begun)
+    nodes = half.shape[1] + 1  # what the last of so many takes
+    looks = [forest_looks(2 * len(half), count, settings) for count in (nodes, nodes - 1)]
+    return min(seconds) / ((looks[0] - looks[1]) * trees / TREES)
 
 
 def _stage_seconds(table: pd.DataFrame, settings: Settings, device: str) -> dict[str, float]:

@@ -25,7 +25,7 @@ from torch import Tensor, nn
 
 from disco import graph as graphs
 from disco.checkpoint import Checkpoint, pack_training, unpack_training
-from disco.cost import peak_bytes, scheduled, stage_flops
+from disco.cost import forest_looks, peak_bytes, scheduled, stage_flops
 from disco.counts import as_counts
 from disco.curvature import HeldOut, NetworkScores, counted, diagonal, sink_scores
 from disco.errors import FitStopped, InputError
@@ -136,7 +136,8 @@ class DISCO:
         store = Checkpoint(Path(checkpoint) if checkpoint else None, self._fingerprint())
         flops = stage_flops(len(counts), len(self._names), settings)
         if settings.selector != "ocs":
-            flops["selector"] = _SELECTOR_SHARE * sum(flops.values())
+            looks = forest_looks(len(counts), len(self._names), settings)
+            flops["selector"] = max(looks * _LOOK_FLOPS, _SELECTOR_SHARE * sum(flops.values()))
         report = Report(callback, flops)
         self._train(report, store)
         self._adopt(self._recover(settings.criterion, settings.boundary, report, store))
@@ -375,7 +376,8 @@ class DISCO:
         return model
 
 
-_SELECTOR_SHARE = 0.05  # of a fit's progress, for another selector than ocs
+_SELECTOR_SHARE = 0.05  # of a fit's progress at least, for another selector than ocs
+_LOOK_FLOPS = 1000  # floating-point operations that take about as long as a look of a forest
 
 
 def _merged(store: Checkpoint, tensors: dict[str, Tensor], meta: dict) -> tuple[dict[str, Tensor], dict]:

@@ -97,7 +97,7 @@ def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
 @pytest.fixture
 def calibrated(monkeypatch: pytest.MonkeyPatch) -> None:
     """No calibration, one thread."""
-    speed = Speed("cpu", dict.fromkeys(("joint", "projection", "ordering", "parents"), 1e10), {}, 0.0)
+    speed = Speed("cpu", dict.fromkeys(("joint", "projection", "ordering", "parents"), 1e10), {}, 1e-8, 0.0)
     speed.cost.update(dict.fromkeys(speed.pace, 0.001))
     monkeypatch.setattr("disco.estimate.calibrate", lambda device: speed)
     monkeypatch.setenv("OMP_NUM_THREADS", "1")

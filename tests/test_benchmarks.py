@@ -38,7 +38,7 @@ PASSING = {"seconds", "written", "machines"}  # what a second run of the same ma
 
 @pytest.fixture
 def bench(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Bench:
-    speed = Speed("cpu", dict.fromkeys(("joint", "projection", "ordering", "parents"), 1e10), {}, 0.0)
+    speed = Speed("cpu", dict.fromkeys(("joint", "projection", "ordering", "parents"), 1e10), {}, 1e-8, 0.0)
     speed.cost.update(dict.fromkeys(speed.pace, 0.001))
     monkeypatch.setattr("disco.estimate.calibrate", lambda device: speed)
     (tmp_path / "fits").mkdir()

@@ -2,6 +2,7 @@
 
 import dataclasses
 import json
+import math
 import time
 
 import pytest
@@ -14,7 +15,7 @@ from disco.runs import create_run, execute, runs_root
 from disco.settings import Settings
 
 STAGES = ("joint", "projection", "ordering", "parents")
-SPEED = Speed("cpu", dict.fromkeys(STAGES, 5e10), dict.fromkeys(STAGES, 2e-3), time.time())
+SPEED = Speed("cpu", dict.fromkeys(STAGES, 5e10), dict.fromkeys(STAGES, 2e-3), 1e-8, time.time())
 TINY = Settings.of("preview", width=8, hidden_layers=2, joint_epochs=2, projection_epochs=2, noise_levels=2)
 
 
@@ -23,14 +24,14 @@ def test_pace_and_cost_are_solved_exactly():
     wide, narrow = estimates._settings(512), estimates._settings(16)
     rows, nodes = estimates._ROWS, estimates._NODES
     seconds = [foretell(rows, nodes, settings, SPEED).by_stage for settings in (wide, narrow)]
-    found = solve(*seconds, wide, narrow, "cpu")
-    assert found.pace == pytest.approx(SPEED.pace) and found.cost == pytest.approx(SPEED.cost)
+    pace, cost = solve(*seconds, wide, narrow)
+    assert pace == pytest.approx(SPEED.pace) and cost == pytest.approx(SPEED.cost)
 
 
 def test_noise_makes_no_pace_infinite_or_negative():
     wide, narrow = estimates._settings(512), estimates._settings(16)
-    found = solve(dict.fromkeys(STAGES, 1.0), dict.fromkeys(STAGES, 1.5), wide, narrow, "cpu")
-    assert all(0 < pace < 1e15 for pace in found.pace.values()) and all(cost >= 0 for cost in found.cost.values())
+    pace, cost = solve(dict.fromkeys(STAGES, 1.0), dict.fromkeys(STAGES, 1.5), wide, narrow)
+    assert all(0 < one < 1e15 for one in pace.values()) and all(one >= 0 for one in cost.values())
 
 
 def test_the_estimate_follows_the_work():
@@ -44,10 +45,20 @@ def test_the_estimate_follows_the_work():
     assert foretell(1400, 170, paper, SPEED).bytes > base.bytes > 1e8
 
 
+def test_the_forests_of_pcm_are_counted():
+    """All predecessors of a node on half of the rows that give the parents, for each of 500 trees."""
+    paper, pcm, disjoint = Settings(), Settings(selector="pcm"), Settings(selector="pcm", disjoint_rows=True)
+    base, found, less = (foretell(5000, 50, settings, SPEED) for settings in (paper, pcm, disjoint))
+    assert "selector" not in base.by_stage and found.seconds == pytest.approx(sum(found.by_stage.values()))
+    columns = 49 * 50 / 2 + 2 * 49
+    assert found.by_stage["selector"] == pytest.approx(500 * columns * 2500 * math.log2(2500) * 1e-8)
+    assert less.by_stage["selector"] == pytest.approx(500 * columns * 1250 * math.log2(1250) * 1e-8)
+
+
 def test_a_calibration_is_short_and_kept(monkeypatch):
     assert known("cpu") is None
     speed = calibrate("cpu")
-    assert all(speed.pace[stage] > 1e8 for stage in STAGES)
+    assert all(speed.pace[stage] > 1e8 for stage in STAGES) and 1e-10 < speed.forest < 1e-5
     assert known("cpu") == speed
     monkeypatch.setattr(estimates, "_measure", lambda device: pytest.fail("measured again"))
     assert calibrate("cpu") == speed and estimate(300, 5, TINY, "cpu").seconds > 0

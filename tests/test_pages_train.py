@@ -15,7 +15,7 @@ from disco.settings import Settings
 @pytest.fixture(autouse=True)
 def known_speed(monkeypatch):
     stages = ("joint", "projection", "ordering", "parents")
-    speed = Speed("cpu", dict.fromkeys(stages, 1e10), dict.fromkeys(stages, 1e-3), 0.0)
+    speed = Speed("cpu", dict.fromkeys(stages, 1e10), dict.fromkeys(stages, 1e-3), 1e-8, 0.0)
     monkeypatch.setattr("disco.estimate.calibrate", lambda device: speed)
 
 

@@ -56,7 +56,7 @@ def test_each_test_is_that_of_its_formulas_fit_by_fit(rng, columns, trees):
     for child in range(1, 5):
         x, test_x, y, test_y = fit[:, :child], test[:, :child], fit[:, child], test[:, child]
         squares = (y - fitted(y, powers(x, x, columns)[0])) ** 2
-        v = pcm._variances(squares, x, test_x, trees, seeds[child]) if trees else 1.0
+        v = pcm.variances(squares, x, test_x, trees, seeds[child]) if trees else 1.0
         expected += [one_test(x, test_x, y, test_y, parent, columns, v) for parent in range(child)]
     found = edges(table, list("dbace"), columns=columns, trees=trees, seed=3)
     assert np.allclose(found["score"], expected, rtol=1e-6)
@@ -78,10 +78,10 @@ def test_the_variances_meet_their_equation(rng):
     assert c > 0 and np.mean(squares / (variances + c)) == pytest.approx(1)
     assert pcm._raise(squares, 2 * squares) == 0
     for squares in (rng.chisquare(1, 200) * np.exp(x[:, 0]), np.where(x[:, 0] > 0, 1.0, 0.0), np.ones(200)):
-        v = pcm._variances(squares, x, x, 20, 0)
+        v = pcm.variances(squares, x, x, 20, 0)
         assert v.shape == (200,) and v.min() > 0
         assert np.mean(squares / squares.mean() / v) < 1 + 1e-6
-        assert np.allclose(v, pcm._variances(1000 * squares, x, x, 20, 0))
+        assert np.allclose(v, pcm.variances(1000 * squares, x, x, 20, 0))
 
 
 def test_weights_by_the_variance_find_what_a_noisy_part_hides(rng):

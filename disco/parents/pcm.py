@@ -31,6 +31,7 @@ from disco.counts import check_order
 from disco.errors import FitStopped, InputError
 from disco.parents.cam import _SPANNED, _factor, _numbers, _smooth, _units
 
+TREES = 500  # of each node's forest, as in the paper
 _FLOOR = 1e-3  # of v in units of the mean square, lest rows that a forest meets exactly get all the weight
 _SPLIT = 6  # rows that a node of a tree needs to be split: leaves have about five, as in R
 
@@ -41,7 +42,7 @@ def edges(
     *,
     alpha: float = 0.05,
     columns: int = 3,
-    trees: int = 500,
+    trees: int = TREES,
     seed: int = 0,
     goes_on: Callable[[int, int], bool] = lambda done, total: True,
 ) -> pd.DataFrame:
@@ -115,7 +116,7 @@ def _scores(
         f = mapped[:, :end] @ lost
         squares = (y[:, child] - smooths[:, :end] @ slopes) ** 2
         if trees and squares.sum() > _SPANNED:  # an exact fit leaves rounding, which is no variance
-            f /= _variances(squares, fit[:, :child], test[:, :child], trees, int(seeds[child]))[:, None]
+            f /= variances(squares, fit[:, :child], test[:, :child], trees, int(seeds[child]))[:, None]
         found = _statistics(test_y[:, child], _units(f), test_smooths[:, :end], test_inverse)
         score[child, :child] = np.where(((smooths[:, :end] @ lost) ** 2).sum(axis=0) > _SPANNED, found, np.nan)
         if not goes_on(child, len(score) - 1):
@@ -182,7 +183,7 @@ def _smooths(fit: np.ndarray, test: np.ndarray, columns: int) -> tuple[np.ndarra
     return np.hstack(first), np.stack(second, axis=1)
 
 
-def _variances(squares: np.ndarray, fit: np.ndarray, test: np.ndarray, trees: int, seed: int) -> np.ndarray:
+def variances(squares: np.ndarray, fit: np.ndarray, test: np.ndarray, trees: int, seed: int) -> np.ndarray:
     """v in units of the mean square, (other rows,).
 
     Args:

@@ -58,7 +58,8 @@ def _estimate(draft: Draft, device: str, is_waiting: bool) -> None:
         if is_waiting:
             st.rerun()
         rows, nodes = len(draft.table), len(draft.columns)
-        others = {name: Settings.of(name) for name in PRESETS if name != draft.settings.preset}
+        same = {name: getattr(draft.settings, name) for name in ("selector", "disjoint_rows")}
+        others = {name: Settings.of(name, **same) for name in PRESETS if name != draft.settings.preset}
         foretold = [(name, estimate(rows, nodes, other, device)) for name, other in others.items()]
         _show(estimate(rows, nodes, draft.settings, device), foretold)
     except InputError as error:
