@@ -175,14 +175,25 @@ def _numbers(table: pd.DataFrame, name: str) -> np.ndarray:
     return values
 
 
-def check_rows(rows: int, sizes: np.ndarray, order: Sequence[str]) -> None:
-    """Refuse smooths of so many columns, (nodes,), that the last node's regression leaves no row for its error."""
-    needed, others = int(sizes[:-1].sum()) + 2, len(sizes) - 1
-    if rows < needed:
-        fewer = (rows - 2) // max(others, 1)
-        remedy = f"at least {needed} rows" + (f", or columns = {fewer}" if fewer > 0 else "")
+def check_rows(rows: int, sizes: np.ndarray, order: Sequence[str], parts: int = 1) -> None:
+    """Refuse smooths of so many columns, (nodes,), that the last node's regression leaves no row for its error.
+
+    Args:
+        rows: of the table.
+        sizes: columns of each node's smooth, in causal order.
+        order: their names.
+        parts: into how many equal parts the rows are split, each with a regression of its own.
+
+    Raises:
+        InputError: the rows of a part are too few.
+    """
+    needed, others, each = int(sizes[:-1].sum()) + 2, len(sizes) - 1, rows // parts
+    if each < needed:
+        fewer = (each - 2) // max(others, 1)
+        remedy = f"at least {parts * needed} rows" + (f", or columns = {fewer}" if fewer > 0 else "")
+        which = f"{each} rows" + (", half of the table's" if parts == 2 else "")
         raise InputError(
-            f'The regression of "{order[-1]}" on {others} nodes has {needed - 2} columns, too many for {rows} rows: '
+            f'The regression of "{order[-1]}" on {others} nodes has {needed - 2} columns, too many for {which}: '
             f"give {remedy}."
         )
 

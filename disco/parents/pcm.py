@@ -19,6 +19,7 @@ once a node, and with B the columns of (X, Z), M = (Bᵀ B)⁻¹ and b the slope
 
 import numbers
 from collections.abc import Callable, Iterator, Sequence
+from functools import partial
 
 import numpy as np
 import pandas as pd
@@ -29,11 +30,14 @@ from sklearn.ensemble import RandomForestRegressor
 
 from disco.counts import check_order
 from disco.errors import FitStopped, InputError
+from disco.parents import cam
 from disco.parents.cam import _SPANNED, _factor, _numbers, _smooth, _units
 
 TREES = 500  # of each node's forest, as in the paper
 _FLOOR = 1e-3  # of v in units of the mean square, lest rows that a forest meets exactly get all the weight
 _SPLIT = 6  # rows that a node of a tree needs to be split: leaves have about five, as in R
+
+check_rows = partial(cam.check_rows, parts=2)
 
 
 def edges(
@@ -204,18 +208,6 @@ def _raise(squares: np.ndarray, variances: np.ndarray) -> float:
         return float((squares / (variances + c)).mean()) - 1.0
 
     return brentq(excess, 0.0, 2.0 * squares.mean()) if excess(0.0) > 0 else 0.0
-
-
-def check_rows(rows: int, sizes: np.ndarray, order: Sequence[str]) -> None:
-    """Refuse smooths of so many columns, (nodes,), that the last node's regression on a half leaves no row over."""
-    needed, others, half = int(sizes[:-1].sum()) + 2, len(sizes) - 1, rows // 2
-    if half < needed:
-        fewer = (half - 2) // max(others, 1)
-        remedy = f"at least {2 * needed} rows" + (f", or columns = {fewer}" if fewer > 0 else "")
-        raise InputError(
-            f'The regression of "{order[-1]}" on {others} nodes has {needed - 2} columns, too many for {half} rows, '
-            f"half of the table's: give {remedy}."
-        )
 
 
 def _check_settings(alpha: float, columns: int, trees: int, seed: int) -> None:
