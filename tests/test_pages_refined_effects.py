@@ -190,6 +190,27 @@ def test_the_check_runs_apart_and_is_found_again(quick):
     assert not again.exception
 
 
+def test_a_check_outlives_the_server_and_ends_with_its_refinement(quick):
+    from pages.parts import checking
+
+    run = refined_run(fitted=True)
+    checking.begin(run, stored.read_refined(run))
+    result = ended(run).result
+    checking._all().clear()
+    kept = checking.at_work(run).result
+    for name in ("columns", "pairs", "margins", "scores", "differences"):
+        pd.testing.assert_frame_equal(getattr(kept, name), getattr(result, name), check_dtype=False)
+    assert (kept.unseen, kept.simulations, kept.note) == (result.unseen, result.simulations, result.note)
+    app = part("model_check", run)
+    assert figures(app) == 4 and not app.exception
+    (run.path / "refined_check.json").write_text("{torn")
+    checking._all().clear()
+    assert checking.at_work(run) is None
+    stored.save_check(run, result)
+    stored.save(run.path, stored.read_refined(run), Choice(bootstrap=10))
+    assert checking.at_work(run) is None
+
+
 def test_without_a_fit_its_graph_is_left_out(quick):
     from pages.parts import checking
 
@@ -204,7 +225,7 @@ def test_a_check_can_be_cancelled(monkeypatch):
     run = refined_run()
     job = checking.Checking()
     job.cancel()
-    job.work(table(), {"refined": {}})
+    job.work(table(), {"refined": {}}, print)
     assert job.state == "stopped" and job.result is None
     checking._all()[str(run.path), checking.refined_model.stamp(run)] = job
     assert "Cancelled" in texts(part("model_check", run))
@@ -214,10 +235,10 @@ def test_an_error_is_a_sentence():
     from pages.parts import checking
 
     job = checking.Checking()
-    job.work(table(), {"refined": {"q": ["a"]}})
+    job.work(table(), {"refined": {"q": ["a"]}}, print)
     assert job.state == "failed" and '"q"' in job.error
     job = checking.Checking()
-    job.work(None, {"refined": {}})
+    job.work(None, {"refined": {}}, print)
     assert job.state == "failed" and job.error.startswith("The model could not be checked")
     run = refined_run()
     checking._all()[str(run.path), checking.refined_model.stamp(run)] = job

@@ -6,6 +6,7 @@ refined_starts.csv  start, sweep, score
 refined_orders.csv  start, position, node: where every search ended
 refined_moves.csv   node, its place before and after, gain_nats; where there was an order before
 refined.json        what was asked for, the best start, its score; written last
+refined_check.json  the model check of the refinement, where one was made
 
 How far an unfinished one is: `disco.runs.refining`.
 """
@@ -18,6 +19,7 @@ from typing import Any
 import pandas as pd
 
 from disco.errors import InputError
+from disco.likelihood.check import Check
 from disco.refine import Choice, Refined, Step, refine
 from disco.runs.files import read_frame, read_json, write_frame, write_json
 from disco.runs.folder import Run
@@ -25,7 +27,7 @@ from disco.runs.refining import Recorder, Refining, refining_status
 
 _MORE = (("moves", ("node",)), ("orders", ("start", "node")))  # frames that an older refinement lacks
 
-__all__ = ["Refining", "choice_of", "read_refined", "refine_run", "refining_status", "save"]
+__all__ = ["Refining", "choice_of", "read_check", "read_refined", "refine_run", "refining_status", "save", "save_check"]
 
 
 def refine_run(
@@ -64,7 +66,8 @@ def refine_run(
 
 def save(folder: Path, result: Refined, choice: Choice) -> None:
     """Write a refinement into a run's folder."""
-    (folder / "refined.json").unlink(missing_ok=True)  # half of an old one and half of a new one is none
+    for name in ("refined.json", "refined_check.json"):  # half of an old one and half of a new one is none
+        (folder / name).unlink(missing_ok=True)
     positions = pd.DataFrame({"position": range(1, len(result.order) + 1), "node": result.order})
     write_frame(folder / "refined_order.csv", positions)
     write_frame(folder / "refined_edges.csv", result.edges)
@@ -96,6 +99,24 @@ def read_refined(run: Run) -> Refined:
 
 def _read_if_there(path: Path, words: tuple[str, ...]) -> pd.DataFrame | None:
     return read_frame(path, words) if path.exists() else None
+
+
+def save_check(run: Run, check: Check) -> None:
+    """Keep the model check of a run's refinement beside it, until the next refinement."""
+    found = {field.name: getattr(check, field.name) for field in dataclasses.fields(check)}
+    frames = {name: value.to_dict("list") for name, value in found.items() if isinstance(value, pd.DataFrame)}
+    write_json(run.path / "refined_check.json", {**found, **frames})
+
+
+def read_check(run: Run) -> Check | None:
+    """The model check that a run's refinement has; None where it has none that can be read."""
+    try:
+        found = read_json(run.path / "refined_check.json")
+        return Check(
+            **{name: pd.DataFrame(value) if isinstance(value, dict) else value for name, value in found.items()}
+        )
+    except (OSError, ValueError, TypeError):
+        return None
 
 
 def choice_of(run: Run) -> dict[str, Any]:

@@ -1,8 +1,9 @@
 """A model check on its way, in a thread of the server, one for each refinement, so that a refresh or another tab finds
-it again; it never touches Streamlit.
+it again; it never touches Streamlit. A check that is done stays in the run's folder.
 """
 
 import threading
+from collections.abc import Callable
 from dataclasses import dataclass, field
 
 import pandas as pd
@@ -13,6 +14,7 @@ from disco.likelihood.check import Check, Parents, check
 from disco.refine import Refined
 from disco.refine.prior import BEFORE
 from disco.runs import Run
+from disco.runs.refined import read_check, save_check
 from pages.parts import refined_model
 
 STAGES = {
@@ -50,10 +52,11 @@ class Checking:
         """Ask it to stop at its next step."""
         self._stop.set()
 
-    def work(self, table: pd.DataFrame, graphs: dict[str, Parents]) -> None:
-        """Check; every end is written into the state."""
+    def work(self, table: pd.DataFrame, graphs: dict[str, Parents], keep: Callable[[Check], None]) -> None:
+        """Check, and have the result kept; every end is written into the state."""
         try:
             self.result = check(table, graphs, prior=BEFORE, report=self.hear)
+            keep(self.result)
             self.state = "done"
         except FitStopped:
             self.state = "stopped"
@@ -79,17 +82,29 @@ def graphs(run: Run, refined: Refined) -> dict[str, Parents]:
 
 def begin(run: Run, refined: Refined) -> Checking:
     """Start a check, or find the one that runs already."""
-    key, jobs = (str(run.path), refined_model.stamp(run)), _all()
+    key, jobs = _key(run), _all()
     found = jobs.get(key)
     if found is None or found.state != "running":
         for other in [other for other, job in jobs.items() if job.state != "running"][:-_KEPT]:
             jobs.pop(other, None)
         found = jobs[key] = Checking()
-        arguments = (refined_model.table(run), graphs(run, refined))
+
+        def keep(result: Check) -> None:
+            if _key(run) == key:  # not refined anew meanwhile
+                save_check(run, result)
+
+        arguments = (refined_model.table(run), graphs(run, refined), keep)
         threading.Thread(target=found.work, args=arguments, daemon=True).start()
     return found
 
 
 def at_work(run: Run) -> Checking | None:
-    """The check of the run's refinement that was begun since the server started."""
-    return _all().get((str(run.path), refined_model.stamp(run)))
+    """The check of the run's refinement: one begun since the server started, or one kept."""
+    key, jobs = _key(run), _all()
+    if key not in jobs and (kept := read_check(run)) is not None:
+        jobs[key] = Checking(1.0, state="done", result=kept)
+    return jobs.get(key)
+
+
+def _key(run: Run) -> tuple[str, int]:
+    return str(run.path), refined_model.stamp(run)
