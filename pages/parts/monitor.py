@@ -44,6 +44,8 @@ def _head(run: runs.Run, status: Status) -> None:
         st.error(plain(status.error), icon=":material/error:")
     if status.state == "done":
         st.caption(_account(run, status))
+    elif status.state == "unfitted":
+        st.caption(f"It would be fitted with preset {run.settings.preset}; below are other presets, with an estimate.")
 
 
 def _where(run: runs.Run, status: Status) -> str:
