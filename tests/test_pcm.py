@@ -5,6 +5,7 @@ import inspect
 import numpy as np
 import pandas as pd
 import pytest
+import torch
 from scipy import stats
 
 from disco.errors import InputError
@@ -70,6 +71,18 @@ def test_two_nodes_need_intercepts_only(rng):
     product = (test[:, 1] - test[:, 1].mean()) * (f - f.mean())
     found = edges(table, ["x", "y"], columns=1, trees=0)
     assert found["score"].tolist() == pytest.approx([np.sqrt(150) * product.mean() / product.std()])
+
+
+def test_the_variances_are_the_same_with_any_number_of_threads(rng):
+    squares, x = rng.exponential(size=300), rng.poisson(5.0, (300, 3)).astype(float)
+    before, found = torch.get_num_threads(), []
+    try:
+        for threads in (1, 3):
+            torch.set_num_threads(threads)
+            found.append(pcm.variances(squares, x, x, 40, 0))
+    finally:
+        torch.set_num_threads(before)
+    assert np.array_equal(*found)
 
 
 def test_the_variances_meet_their_equation(rng):

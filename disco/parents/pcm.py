@@ -23,6 +23,7 @@ from functools import partial
 
 import numpy as np
 import pandas as pd
+import torch
 from scipy.linalg.lapack import dtrtri
 from scipy.optimize import brentq
 from scipy.special import ndtr
@@ -196,8 +197,10 @@ def variances(squares: np.ndarray, fit: np.ndarray, test: np.ndarray, trees: int
         test: the predecessors on the other rows, (other rows, parents).
     """
     squares = np.round(squares / squares.mean(), 6)  # where two splits are equally good, no last digits choose
-    forest = RandomForestRegressor(trees, max_features=1.0, min_samples_split=_SPLIT, random_state=seed, n_jobs=1)
+    threads = torch.get_num_threads()  # as many as a fit uses
+    forest = RandomForestRegressor(trees, max_features=1.0, min_samples_split=_SPLIT, random_state=seed, n_jobs=threads)
     forest.fit(fit, squares)
+    forest.n_jobs = 1  # threads would add up the trees in any order
     return np.maximum(forest.predict(test), _FLOOR) + _raise(squares, np.maximum(forest.predict(fit), _FLOOR))
 
 
