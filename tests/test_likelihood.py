@@ -88,10 +88,23 @@ def direct(bank, node, parents, theta, weights=None):
     own = logits[:, seen].logsumexp(1)
     own = torch.where(counted, logits[torch.arange(len(ranks)), ranks[:, node]] - own, 0.0)
     link = torch.tensor([bank.prior.link])
-    priors = [torch.zeros(1), bank.carrier_precision[node], link, *(bank.precision[parent] for parent in parents)]
-    linear = (torch.arange(len(theta)) >= bank.head) & ((torch.arange(len(theta)) - bank.head) % WIDTH == 0)
-    apart = theta - torch.where(linear, bank.prior.mean, 0.0)
-    return own @ (torch.ones(len(ranks)).double() if weights is None else weights), torch.cat(priors) @ apart**2 / 2
+    expected, precisions = of_effects(bank, node, parents)
+    priors = torch.cat([torch.zeros(1), bank.carrier_precision[node], link, precisions])
+    apart = theta - torch.cat([torch.zeros(bank.head), expected])
+    return own @ (torch.ones(len(ranks)).double() if weights is None else weights), priors @ apart**2 / 2
+
+
+def of_effects(bank, node, parents):
+    """Prior means and precisions of the parents' coefficients."""
+    deviation = bank.ranks.double().std(0, correction=0)
+    means, precisions = torch.zeros((2, len(parents), WIDTH), dtype=torch.float64)
+    precisions += 1
+    for row, parent in enumerate(parents):
+        unit = (deviation[parent] / deviation[node]) ** bank.prior.power
+        means[row, 0] = bank.prior.mean * unit
+        kinds = torch.tensor([bank.prior.linear, *[bank.prior.bends] * (WIDTH - 1)], dtype=torch.float64)
+        precisions[row, : bank.width[parent]] = kinds[: bank.width[parent]] / unit**2
+    return means.flatten(), precisions.flatten()
 
 
 def real(bank, node, parents):
@@ -133,8 +146,9 @@ def test_columns_are_orthonormal_and_span_the_effects_and_shapes(ranks, bank):
 @pytest.mark.parametrize(("weighted", "offset"), [("none", False), ("bootstrap", True), ("tail", True)])
 @pytest.mark.parametrize("problem", PAIRS)
 def test_exact_is_the_derivative_of_the_direct_sum(ranks, weights, problem, offset, weighted, rng):
-    bank = Bank.of(ranks, offset=rng.normal(size=len(ranks)) / 20 if offset else None, prior=Prior(0.3, 2.0, 5.0, 0.4))
-    assert bank.precision[THREE].tolist() == [0.3, 2.0, 1.0, 1.0]
+    bank = Bank.of(
+        ranks, offset=rng.normal(size=len(ranks)) / 20 if offset else None, prior=Prior(0.3, 2.0, 5.0, 0.4, 0.7)
+    )
     design = Design(bank, Problems.of([problem]), weights[weighted])
     theta = marginal_start(bank, Problems.of([problem]))
     used = real(bank, *problem)
@@ -270,7 +284,7 @@ def test_a_child_of_two_levels_is_logistic_regression(ranks, offset, rng):
     close(means(bank, fits, BINARY, [THREE, POISSON]), glm.fittedvalues, rtol=0, atol=1e-6)
 
 
-@pytest.mark.parametrize("prior", [FREE, Prior(0.5, 4.0, 3.0, 0.3)])
+@pytest.mark.parametrize("prior", [FREE, Prior(0.5, 4.0, 3.0, 0.3, 0.6)])
 def test_fit_and_evidence_equal_direct_optimisation(prior, rng):
     parent = rng.integers(0, 3, 200)
     codes = ranked(parent, np.minimum(rng.poisson(0.6 + 0.5 * parent), 4), rng.integers(0, 2, 200))
@@ -295,7 +309,7 @@ def test_fit_and_evidence_equal_direct_optimisation(prior, rng):
         close(theta[~used], np.zeros(int((~used).sum())), atol=1e-9)
         close(fits.log_likelihood - direct(bank, *problem, theta)[1], [-best.fun], rtol=0, atol=1e-6)
         bend = torch.autograd.functional.hessian(loss, torch.as_tensor(best.x))
-        priors = sum(bank.precision[parent, : bank.width[parent]].log().sum() for parent in problem[1])
+        priors = of_effects(bank, *problem)[1].log().sum()  # 0 for padding
         if used[bank.head - 1]:
             priors += np.log(prior.link)
         laplace = -best.fun + (priors - torch.logdet(bend)) / 2
@@ -342,7 +356,7 @@ def test_a_constant_offset_changes_nothing(ranks, bank):
 
 @pytest.mark.parametrize("weighted", ["none", "bootstrap"])
 def test_an_addition_is_the_newton_step_of_the_larger_problem(ranks, weights, weighted, rng):
-    bank = Bank.of(ranks, offset=rng.normal(size=len(ranks)) / 20, prior=Prior(0.3, 2.0, 5.0, 0.4))
+    bank = Bank.of(ranks, offset=rng.normal(size=len(ranks)) / 20, prior=Prior(0.3, 2.0, 5.0, 0.4, 0.7))
     for node, parents in PAIRS[:4]:
         problems = Problems.of([(node, parents)])
         fits = fit(bank, problems, weights=weights[weighted], tolerance=0.5, evaluate=exact)
@@ -355,12 +369,11 @@ def test_an_addition_is_the_newton_step_of_the_larger_problem(ranks, weights, we
         close(fits.theta[0] + promised.others[0, 0], (begin + step)[:-WIDTH], rtol=1e-5, atol=1e-5)
         close(promised.own[0, 0], step[-WIDTH:], rtol=1e-6, atol=1e-8)
         gain = (moments.gradient[0] @ step - fits.moments.gradient[0] @ back) / 2
-        gain -= (
-            bank.precision[NOISE, 0] * bank.prior.mean**2 / 2
-        )  # what no effect at all costs, which it did not before
+        expected, precisions = of_effects(bank, node, [NOISE])
+        gain -= precisions @ expected**2 / 2  # what no effect at all costs, which it did not before
         close(promised.gain[0], [gain, 0], rtol=1e-6, atol=1e-9)
         spread = torch.logdet(moments.information[0]) - torch.logdet(fits.moments.information[0])
-        close(promised.evidence[0], [gain + (bank.precision[NOISE].log().sum() - spread) / 2, 0], rtol=1e-6, atol=1e-8)
+        close(promised.evidence[0], [gain + (precisions.log().sum() - spread) / 2, 0], rtol=1e-6, atol=1e-8)
         assert not promised.own[0, 1].any() and not promised.others[0, 1].any()
 
 
@@ -383,7 +396,7 @@ def test_a_weak_candidate_gains_what_it_promises(ranks, dtype):
             close(promised.evidence[row, place], (cold.evidence - fits.evidence[row])[0], rtol=0, atol=1.0)
 
 
-@pytest.mark.parametrize("prior", [FREE, Prior(0.3, 2.0, 5.0, 0.4)])
+@pytest.mark.parametrize("prior", [FREE, Prior(0.3, 2.0, 5.0, 0.4, 0.7)])
 def test_a_removal_costs_what_the_fit_without_it_loses(ranks, prior):
     bank = Bank.of(ranks, prior=prior)
     parents = [NOISE, COUNT, THREE]

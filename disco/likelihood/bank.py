@@ -39,14 +39,18 @@ class Prior(NamedTuple):
     """The normal prior: precisions of the coefficients of a parent's linear column, of its others, and of the link.
 
     `mean` is that of the linear coefficients, the others' is 0: where the effects of a table mostly have one sign and
-    like sizes, a parent with another effect needs more to be believed. A link that may bend needs a prior on the
-    effects too: without one an effect can grow without an end where the link is flat.
+    like sizes, a parent with another effect needs more to be believed. `power` says in which units they are alike,
+    those of `Bank.unit`, the parent's standard deviation over the child's to that power: at 0 what a standard
+    deviation of the parent does, in standard deviations of the child, at 1 about what a level does, in levels. A link
+    that may bend needs a prior on the effects too: without one an effect can grow without an end where the link is
+    flat.
     """
 
     linear: float
     bends: float
     link: float
     mean: float = 0.0
+    power: float = 0.0
 
 
 STRAIGHT = 1e12  # a precision that leaves the link no bend
@@ -67,8 +71,8 @@ class Bank:
         basis: the same on the levels, (d, V, WIDTH).
         width: how many of them are not padding, (d,).
         prior: the normal prior.
-        precision: its precision of each column's coefficient, (d, WIDTH), 1 for padding.
-        carrier_precision: the same of the carrier's columns, (d, q).
+        spread: log standard deviation of every node's levels, (d,).
+        carrier_precision: precision of the carrier's columns, (d, q), 1 for padding.
         offset: what is added to the canonical parameter of every node, log exposure as a rule, (n,) or None.
     """
 
@@ -81,7 +85,7 @@ class Bank:
     basis: Tensor
     width: np.ndarray
     prior: Prior
-    precision: Tensor
+    spread: Tensor
     carrier_precision: Tensor
     offset: Tensor | None
 
@@ -129,18 +133,19 @@ class Bank:
         columns = torch.empty((nodes, WIDTH, rows), dtype=dtype, device=device)
         for node in range(nodes):
             columns[node] = torch.as_tensor(basis[node][ranks[:, node]].T).to(columns)
+        widths = np.array([part[1].shape[1] for part in parts])
         return cls(
             torch.tensor(ranks, dtype=torch.int64).to(device),
             torch.as_tensor(value).to(device),
             torch.as_tensor(exists).to(device),
             torch.as_tensor(carrier).to(device),
-            np.array([part[1].shape[1] for part in parts]),
+            widths,
             columns,
             torch.as_tensor(basis).to(device),
-            (widths := np.array([part[2].shape[1] for part in parts])),
+            np.array([part[2].shape[1] for part in parts]),
             prior,
-            _precision(widths, WIDTH, prior).to(device),
-            _precision(np.array([part[1].shape[1] for part in parts]), carriers, FREE).to(device),
+            torch.as_tensor(np.log(ranks.std(axis=0))).to(device),
+            torch.as_tensor(np.where(np.arange(carriers) < widths[:, None], RIDGE, 1.0)).to(device),
             None if offset is None else _offset(offset, rows).to(device),
         )
 
@@ -161,13 +166,25 @@ class Bank:
 
     def under(self, prior: Prior) -> "Bank":
         """The same table with another prior."""
-        return replace(self, prior=prior, precision=_precision(self.width, WIDTH, prior).to(self.precision))
+        return replace(self, prior=prior)
 
-    def centres(self, nodes: Tensor) -> Tensor:
-        """Prior means of the coefficients of these nodes' columns as parents, 0 where a node is −1, (…, WIDTH)."""
-        centres = self.precision.new_zeros((*nodes.shape, WIDTH))
-        centres[..., 0] = self.prior.mean * (nodes >= 0)
-        return centres
+    def unit(self, nodes: Tensor, parents: Tensor) -> Tensor:
+        """What the coefficients of nodes' parents count in, (B, k); of no meaning where a parent is −1."""
+        return torch.exp(self.prior.power * (self.spread[parents.clamp_min(0)] - self.spread[nodes, None]))
+
+    def expected(self, nodes: Tensor, parents: Tensor) -> tuple[Tensor, Tensor]:
+        """Prior means and precisions of the coefficients of nodes' parents, (B, k, WIDTH) each, 0 and 1 for padding.
+
+        Args:
+            nodes: (B,).
+            parents: node numbers, (B, k), padded with −1.
+        """
+        unit, column = self.unit(nodes, parents)[..., None], torch.arange(WIDTH, device=parents.device)
+        width = torch.as_tensor(self.width, device=parents.device)[parents.clamp_min(0)] * (parents >= 0)
+        there = column < width[..., None]
+        mean = torch.where(there & (column == 0), self.prior.mean * unit, 0.0)
+        precision = torch.where(column == 0, self.prior.linear / unit.square(), self.prior.bends / unit.square())
+        return mean, torch.where(there, precision, 1.0)
 
     def coefficients(self, node: int, parents: Sequence[int]) -> int:
         """How many free numbers a node's model has: intercept, carrier and columns of its parents."""
@@ -181,13 +198,6 @@ def _offset(offset: np.ndarray, rows: int) -> Tensor:
     if found.shape != (rows,) or not np.isfinite(found).all():
         raise InputError(f"The offset must be {rows} finite numbers, one a row.")
     return torch.as_tensor(found)
-
-
-def _precision(widths: np.ndarray, most: int, prior: Prior) -> Tensor:
-    """Precisions of the first and of the later columns of every node, 1 for padding."""
-    column = np.arange(most)
-    given = np.where(column == 0, prior.linear, prior.bends)
-    return torch.as_tensor(np.where(column < widths[:, None], given, 1.0), dtype=torch.float64)
 
 
 def _node(ranks: np.ndarray, name: str) -> tuple[np.ndarray, np.ndarray, np.ndarray]:

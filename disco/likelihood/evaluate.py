@@ -115,11 +115,11 @@ class Design:
             self.exists = self.exists & (counts > 0)
         self.carrier_sum = (counts[..., None] * self.carrier).sum(1)  # (B, q)
         self.carrier_width = self.carrier.shape[-1]
-        priors = torch.where((parents >= 0)[..., None], bank.precision[parents.clamp_min(0)], 1.0).flatten(1)
+        centre, priors = (part.flatten(1) for part in bank.expected(node, parents))
         bend = priors.new_full((len(node), 1), bank.prior.link)
         penalty = torch.cat([bank.carrier_precision[node], bend, priors], 1)
         self.penalty = torch.nn.functional.pad(penalty, (1, 0))  # none on the intercept
-        self.centre = torch.nn.functional.pad(bank.centres(parents).flatten(1), (bank.head, 0))
+        self.centre = torch.nn.functional.pad(centre, (bank.head, 0))
         self.head = bank.head
         self.offset = None
         if bank.offset is not None:  # on the scale of v̂, whose unit is s_i counts

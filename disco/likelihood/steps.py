@@ -71,8 +71,8 @@ def additions(bank: Bank, problems: Problems, fits: Fits, candidates: Tensor) ->
     missing = left <= _LEAST * own_information + 1e-9  # padding, and what θ spans already
     efficient = efficient.masked_fill(missing, 0.0)
     keep = (~missing).double()
-    centre = bank.centres(candidates) * keep
-    prior = torch.where((candidates >= 0)[..., None], bank.precision[candidates.clamp_min(0)], 1.0)
+    centre, prior = bank.expected(problems.node, candidates)
+    centre = centre * keep
     variance = variance * keep[..., None] * keep[..., None, :] + torch.diag_embed(prior)
     pull = (efficient + prior * centre)[..., None]
     own = torch.linalg.solve(variance, pull)
@@ -120,9 +120,9 @@ def removals(bank: Bank, problems: Problems, fits: Fits) -> Removals:
         block = slice(first + WIDTH * place, first + WIDTH * (place + 1))
         beta = fits.theta[:, block]
         parent = problems.parents[:, place]
-        prior = torch.where((parent >= 0)[:, None], bank.precision[parent.clamp_min(0)], 1.0)
+        centre, prior = (part[:, 0] for part in bank.expected(problems.node, parent[:, None]))
         pull = torch.linalg.solve(inverse[:, block, block], beta[..., None])
-        apart = (prior * bank.centres(parent).square()).sum(1) / 2  # that its own coefficients cost at 0, and no longer
+        apart = (prior * centre.square()).sum(1) / 2  # that its own coefficients cost at 0, and no longer
         loss.append((beta[..., None] * pull).sum((1, 2)) / 2 - apart)
         occam = prior.log().sum(1) + torch.linalg.slogdet(inverse[:, block, block])[1]
         evidence.append(loss[-1] + occam / 2)

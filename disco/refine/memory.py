@@ -14,7 +14,7 @@ from disco.runs.files import read_json, write_json
 if TYPE_CHECKING:
     from disco.refine.refinement import Choice
 
-_FORMAT = 4  # of what is kept, and of the scores in it
+_FORMAT = 5  # of what is kept, and of the scores in it
 
 
 @dataclass

@@ -1,10 +1,12 @@
 """The prior of a table's effects, edges and directions, fitted to it (empirical Bayes).
 
 How large the effects of a table are and how much they bend is not known beforehand, and a prior far from it misprices
-every edge alike. So it is fitted to the graph that a first search finds, by MacKay's fixed point λ = Σ (1 − λ V) / Σ θ²
-over the coefficients θ of one kind with posterior variances V (MacKay, Neural Computation 1992), which maximises
-Laplace's marginal likelihood. The linear effects have a mean too: where most of a table's effects have one sign and
-like sizes, a weak edge of the other sign has to show more (benchmarks/LOG.md).
+every edge alike. So it is fitted to the graph that a first search finds: the precisions of bends and links by MacKay's
+fixed point λ = Σ (1 − λ V) / Σ θ² over the coefficients θ of one kind with posterior variances V (MacKay, Neural
+Computation 1992), which maximises Laplace's marginal likelihood; the linear effects' mean, precision and the units in
+which they are most alike (`Prior.power`) by maximising it under the normal likelihoods at the fits. Where most of a
+table's effects have one sign and like sizes, a weak edge that would have another has to show more, and one of the size
+that the spreads of its nodes let expect has to show less (benchmarks/LOG.md).
 
 How far an order from elsewhere is right about directions is fitted too: to the edges whose direction the rows decide.
 """
@@ -14,7 +16,8 @@ from collections.abc import Sequence
 
 import numpy as np
 import torch
-from scipy.optimize import minimize_scalar
+from scipy.optimize import minimize, minimize_scalar
+from torch import Tensor
 
 from disco.likelihood.bank import WIDTH, Bank, Prior
 from disco.likelihood.evaluate import Problems
@@ -24,10 +27,14 @@ from disco.refine.scores import AGAINST, Parents, Scores
 from disco.refine.screen import widened
 
 BEFORE = Prior(10.0, 1000.0, 4.0)  # what a search begins with: effects about as the lab's designs have them
-_TO_NONE = 10.0  # precision of the linear effects' mean about 0, so that few edges do not set it
-_ROUNDS = 8
+# Of mean, power and log precision of the linear effects: what is expected, how precisely, so that few edges do not set
+# them, and bounds.
+_EXPECTED = np.array([0.0, 0.0, math.log(BEFORE.linear)])
+_DOUBTS = np.array([10.0, 4.0, 0.5])
+_LINEAR_BOUNDS = ((-2.0, 2.0), (0.0, 1.0), (0.0, math.log(30_000.0)))
+_ROUNDS = 5
 _TOLERANCE = 0.05  # nats
-_BOUNDS = ((1.0, 200.0), (100.0, 30_000.0), (1.0, 1000.0))  # so that few edges cannot lead it astray
+_BOUNDS = ((100.0, 30_000.0), (1.0, 1000.0))  # of bends and link, so that few edges cannot lead them astray
 
 
 def fitted_to(scores: Scores, order: Sequence[int], parents: Sequence[Parents]) -> Scores:
@@ -107,30 +114,50 @@ def fitted(bank: Bank, parents: Sequence[Sequence[int]]) -> Prior:
 
 
 def _better(bank: Bank, batches: Sequence[Problems], fits: Sequence[Fits]) -> Prior:
-    """One round of the fixed point."""
-    told, squares = np.zeros(3), np.zeros(3)  # Σ (1 − λ V) and Σ (θ − mean)², by kind: linear, bends, link
-    effects, many = 0.0, 0
+    """The next round: the fixed point's step for bends and link, the whole way for the linear effects."""
+    told, squares = np.zeros(2), np.zeros(2)  # Σ (1 − λ V) and Σ θ², of bends and of the link
+    effects = []
     for problems, one in zip(batches, fits, strict=True):
-        variance = torch.linalg.inv(one.moments.information).diagonal(dim1=1, dim2=2).cpu().numpy()
-        theta, parents = one.theta.cpu().numpy(), problems.parents.cpu().numpy()
-        there = (np.arange(WIDTH) < bank.width[parents][..., None]).reshape(len(theta), -1)
-        bends = np.tile(np.arange(WIDTH) > 0, parents.shape[1])
-        kinds = (
-            (bank.head, there & ~bends),
-            (bank.head, there & bends),
-            (bank.head - 1, np.ones((len(theta), 1), bool)),
-        )
-        for kind, (at, which) in enumerate(kinds):
-            part = slice(at, at + which.shape[1])
-            told[kind] += (1 - bank.prior[kind] * variance[:, part])[which].sum()
-            mean = 0.0 if kind else bank.prior.mean
-            squares[kind] += ((theta[:, part] - mean) ** 2)[which].sum()
-        at, linear = kinds[0]
-        effects += theta[:, at : at + linear.shape[1]][linear].sum()
-        many += linear.sum()
-    precisions = [
-        float(np.clip(told[kind] / max(squares[kind], 1e-12), *_BOUNDS[kind])) if told[kind] else bank.prior[kind]
-        for kind in range(3)
-    ]
-    mean = bank.prior.linear * effects / (bank.prior.linear * many + _TO_NONE)
-    return Prior(*precisions, mean=float(mean))
+        variance = torch.linalg.inv(one.moments.information).diagonal(dim1=1, dim2=2)
+        effects.append(_told(bank, problems, one, variance))
+        unit = bank.unit(problems.node, problems.parents)[..., None]
+        width = torch.as_tensor(bank.width, device=unit.device)[problems.parents]
+        column = torch.arange(WIDTH, device=unit.device)
+        bends = ((column > 0) & (column < width[..., None])).flatten(1)
+        theta, spread = (part[:, bank.head :].unflatten(1, (-1, WIDTH)) for part in (one.theta, variance))
+        theta, spread = (theta / unit).flatten(1)[bends], (spread / unit.square()).flatten(1)[bends]
+        link, its_spread = one.theta[:, bank.head - 1], variance[:, bank.head - 1]
+        told += [float((1 - bank.prior.bends * spread).sum()), float((1 - bank.prior.link * its_spread).sum())]
+        squares += [float(theta.square().sum()), float(link.square().sum())]
+    bends, link = (
+        float(np.clip(number / max(square, 1e-12), *bounds)) if number else before
+        for number, square, bounds, before in zip(told, squares, _BOUNDS, bank.prior[1:3], strict=True)
+    )
+    mean, power, linear = _of_linear(np.concatenate(effects, axis=1)) if effects else (0.0, 0.0, bank.prior.linear)
+    return Prior(linear, bends, link, mean, power)
+
+
+def _told(bank: Bank, problems: Problems, fits: Fits, variance: Tensor) -> np.ndarray:
+    """The likelihood −½ J β² + h β of each linear effect β: J, h and its log unit at power 1, (3, edges)."""
+    at = slice(bank.head, None, WIDTH)
+    mean, precision = (part[..., 0] for part in bank.expected(problems.node, problems.parents))
+    information = (1 / variance[:, at] - precision).clamp_min(0.0)
+    pull = fits.theta[:, at] / variance[:, at] - precision * mean
+    apart = bank.spread[problems.parents] - bank.spread[problems.node, None]
+    return torch.stack([information, pull, apart]).flatten(1).cpu().numpy()
+
+
+def _of_linear(effects: np.ndarray) -> tuple[float, float, float]:
+    """Mean, power and precision of the linear effects that make what `_told` of them most likely."""
+    information, pull, apart = effects
+    middle = apart.mean()  # the power tells edges apart, and is not to move them all: that is what the mean is for
+
+    def loss(found: np.ndarray) -> float:
+        mean, power, precision = *found[:2], math.exp(found[2])
+        unit = np.exp(power * (apart - middle))
+        posterior = precision + information * unit**2
+        explained = (pull * unit + precision * mean) ** 2 / posterior - precision * mean**2
+        return (_DOUBTS @ (found - _EXPECTED) ** 2 - (explained + found[2] - np.log(posterior)).sum()) / 2
+
+    mean, power, logarithm = minimize(loss, _EXPECTED, method="L-BFGS-B", bounds=_LINEAR_BOUNDS).x
+    return float(mean * math.exp(-power * middle)), float(power), math.exp(logarithm + 2 * power * middle)
