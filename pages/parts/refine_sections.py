@@ -31,7 +31,8 @@ def _assumptions() -> None:
     st.info(
         "**It assumes** no hidden common causes; that the effects of a node's parents add up, and a bend of their sum "
         "gives the canonical scale of its distribution; and one carrier a node, the shape of its distribution that no "
-        "parent changes. A high likelihood is no proof of any of them.",
+        "parent changes. How alike the table's effects are is fitted, and counts for weak edges and for directions. A "
+        "high likelihood is no proof of any of this.",
         icon=":material/info:",
     )
 
