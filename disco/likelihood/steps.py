@@ -115,12 +115,12 @@ def removals(bank: Bank, problems: Problems, fits: Fits) -> Removals:
     size = fits.theta.shape[1]
     inverse = torch.linalg.inv(fits.moments.information)
     first = size - WIDTH * count
+    centres, priors = bank.expected(problems.node, problems.parents)
     loss, evidence, others = [], [], []
     for place in range(count):
         block = slice(first + WIDTH * place, first + WIDTH * (place + 1))
         beta = fits.theta[:, block]
-        parent = problems.parents[:, place]
-        centre, prior = (part[:, 0] for part in bank.expected(problems.node, parent[:, None]))
+        centre, prior = centres[:, place], priors[:, place]
         pull = torch.linalg.solve(inverse[:, block, block], beta[..., None])
         apart = (prior * centre.square()).sum(1) / 2  # that its own coefficients cost at 0, and no longer
         loss.append((beta[..., None] * pull).sum((1, 2)) / 2 - apart)
