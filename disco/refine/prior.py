@@ -30,7 +30,7 @@ BEFORE = Prior(10.0, 1000.0, 4.0)  # what a search begins with: effects about as
 # Of mean, power and log precision of the linear effects: what is expected, how precisely, so that few edges do not set
 # them, and bounds.
 _EXPECTED = np.array([0.0, 0.0, math.log(BEFORE.linear)])
-_DOUBTS = np.array([10.0, 4.0, 0.5])
+_PRECISIONS = np.array([10.0, 4.0, 0.5])
 _LINEAR_BOUNDS = ((-2.0, 2.0), (0.0, 1.0), (0.0, math.log(30_000.0)))
 _ROUNDS = 5
 _TOLERANCE = 0.05  # nats
@@ -103,7 +103,7 @@ def fitted(bank: Bank, parents: Sequence[Sequence[int]]) -> Prior:
         for size, nodes in by_size.items()
         if size
     ]
-    starts: list[torch.Tensor | None] = [None] * len(batches)
+    starts: list[Tensor | None] = [None] * len(batches)
     for _ in range(_ROUNDS):
         fits = [
             fit(bank, problems, start, tolerance=_TOLERANCE) for problems, start in zip(batches, starts, strict=True)
@@ -119,15 +119,15 @@ def _better(bank: Bank, batches: Sequence[Problems], fits: Sequence[Fits]) -> Pr
     effects = []
     for problems, one in zip(batches, fits, strict=True):
         variance = torch.linalg.inv(one.moments.information).diagonal(dim1=1, dim2=2)
-        effects.append(_told(bank, problems, one, variance))
+        effects.append(_likelihoods(bank, problems, one, variance))
         unit = bank.unit(problems.node, problems.parents)[..., None]
         width = torch.as_tensor(bank.width, device=unit.device)[problems.parents]
         column = torch.arange(WIDTH, device=unit.device)
         bends = ((column > 0) & (column < width[..., None])).flatten(1)
-        theta, spread = (part[:, bank.head :].unflatten(1, (-1, WIDTH)) for part in (one.theta, variance))
-        theta, spread = (theta / unit).flatten(1)[bends], (spread / unit.square()).flatten(1)[bends]
-        link, its_spread = one.theta[:, bank.head - 1], variance[:, bank.head - 1]
-        told += [float((1 - bank.prior.bends * spread).sum()), float((1 - bank.prior.link * its_spread).sum())]
+        theta, varies = (part[:, bank.head :].unflatten(1, (-1, WIDTH)) for part in (one.theta, variance))
+        theta, varies = (theta / unit).flatten(1)[bends], (varies / unit.square()).flatten(1)[bends]
+        link, link_varies = one.theta[:, bank.head - 1], variance[:, bank.head - 1]
+        told += [float((1 - bank.prior.bends * varies).sum()), float((1 - bank.prior.link * link_varies).sum())]
         squares += [float(theta.square().sum()), float(link.square().sum())]
     bends, link = (
         float(np.clip(number / max(square, 1e-12), *bounds)) if number else before
@@ -137,7 +137,7 @@ def _better(bank: Bank, batches: Sequence[Problems], fits: Sequence[Fits]) -> Pr
     return Prior(linear, bends, link, mean, power)
 
 
-def _told(bank: Bank, problems: Problems, fits: Fits, variance: Tensor) -> np.ndarray:
+def _likelihoods(bank: Bank, problems: Problems, fits: Fits, variance: Tensor) -> np.ndarray:
     """The likelihood −½ J β² + h β of each linear effect β: J, h and its log unit at power 1, (3, edges)."""
     at = slice(bank.head, None, WIDTH)
     mean, precision = (part[..., 0] for part in bank.expected(problems.node, problems.parents))
@@ -148,7 +148,7 @@ def _told(bank: Bank, problems: Problems, fits: Fits, variance: Tensor) -> np.nd
 
 
 def _of_linear(effects: np.ndarray) -> tuple[float, float, float]:
-    """Mean, power and precision of the linear effects that make what `_told` of them most likely."""
+    """Mean, power and precision of the linear effects under which their `_likelihoods` are largest."""
     information, pull, apart = effects
     middle = apart.mean()  # the power tells edges apart, and is not to move them all: that is what the mean is for
 
@@ -157,7 +157,7 @@ def _of_linear(effects: np.ndarray) -> tuple[float, float, float]:
         unit = np.exp(power * (apart - middle))
         posterior = precision + information * unit**2
         explained = (pull * unit + precision * mean) ** 2 / posterior - precision * mean**2
-        return (_DOUBTS @ (found - _EXPECTED) ** 2 - (explained + found[2] - np.log(posterior)).sum()) / 2
+        return (_PRECISIONS @ (found - _EXPECTED) ** 2 - (explained + found[2] - np.log(posterior)).sum()) / 2
 
     mean, power, logarithm = minimize(loss, _EXPECTED, method="L-BFGS-B", bounds=_LINEAR_BOUNDS).x
     return float(mean * math.exp(-power * middle)), float(power), math.exp(logarithm + 2 * power * middle)
