@@ -71,7 +71,7 @@ class Moments:
         information: with the penalty, (B, P, P).
         residual: weight · (x̂ − E v̂) at the rows, (B, n).
         slopes: what a column of a parent is multiplied by to give, summed over the rows, its part of the gradient and
-            of the information with intercept, carrier and bend, (B, 3 + q, n).
+            of the information with θ, (B, 1 + P, n).
         curvature: the same for the information of two columns of parents, (B, n).
     """
 
@@ -103,10 +103,14 @@ class Design:
 
     def __init__(self, bank: Bank, problems: Problems, weights: Tensor | None = None) -> None:
         node, parents = problems.node, problems.parents
-        filled = bank.columns[parents.clamp_min(0)] * (parents >= 0)[..., None, None].to(bank.columns)
-        self.x = filled.flatten(1, 2)  # (B, WIDTH · k, n)
+        x = bank.columns.index_select(0, parents.clamp_min(0).flatten()).unflatten(0, parents.shape)
+        x[parents < 0] = 0.0
+        self.x = x.flatten(1, 2)  # (B, WIDTH · k, n)
         self.level = bank.ranks.T[node]  # (B, n)
-        self.value, self.exists, self.carrier = bank.value[node], bank.exists[node], bank.carrier[node]
+        levels = int(bank.exists[node].sum(1).max())
+        self.value, self.exists, self.carrier = (
+            part[node, :levels] for part in (bank.value, bank.exists, bank.carrier)
+        )  # (B, V), (B, V), (B, V, q)
         self.own = self.value.gather(1, self.level).to(bank.columns)
         self.weights = None if weights is None else weights.reshape(-1, bank.rows).to(bank.columns)  # (1 or B, n)
         one = torch.ones_like(self.own, dtype=torch.float64)
@@ -137,7 +141,7 @@ class Design:
         return (eta if self.offset is None else eta + self.offset), *derivatives
 
     def take(self, kept: Tensor) -> "Design":
-        """The same of some problems, (B,) true or false."""
+        """The same of some problems, by number."""
         part = copy.copy(self)
         own = (
             *("x", "level", "value", "exists", "carrier", "own", "carrier_sum"),
@@ -145,8 +149,8 @@ class Design:
         )
         for name in own:
             values = getattr(self, name)
-            if values is not None and len(values) == len(kept):
-                setattr(part, name, values[kept])
+            if values is not None and len(values) == len(self.x):
+                setattr(part, name, values.index_select(0, kept))
         return part
 
     def log_weights(self, theta: Tensor) -> Tensor:
@@ -158,40 +162,43 @@ class Design:
         """Row values times the rows' weights."""
         return values if self.weights is None else values * self.weights
 
-    def assemble(self, theta: Tensor, bent: Sequence[Tensor], expected: Tensor, moments: dict[str, Tensor]) -> Moments:
+    def assemble(self, theta: Tensor, bent: Sequence[Tensor], sums: dict[str, Tensor], moments: Tensor) -> Moments:
         """Gradient and information from the moments at the rows.
 
         Args:
             theta: (B, P).
             bent: the derivatives of `bent`, each (B, n).
-            expected: Σ E C over weighted rows, (B, q).
-            moments: log_likelihood (B,), mean and variance of v̂ (B, n), covariance Cov(v̂, C) (B, q, n), and
-                shape, Σ Cov(C, C), (B, q, q).
+            sums: over the weighted rows: normaliser Σ A (B,), carrier Σ E C (B, q), shape Σ Cov(C, C) (B, q, q) and
+                index Σ x̂ η (B,).
+            moments: E v̂, Var v̂ and Cov(v̂, C) at the rows, (B, 2 + q, n).
         """
         slope, along = bent
-        residual = self.weighted(self.own - moments["mean"])
-        variance = self.weighted(moments["variance"])
-        covariance = moments["covariance"] if self.weights is None else moments["covariance"] * self.weights[:, None]
-        steep = variance * slope
-        rows = [(residual * slope)[:, None], steep[:, None], covariance * slope[:, None], (steep * along)[:, None]]
-        slopes, curvature = torch.cat(rows, 1), steep * slope
-        sums = torch.bmm(torch.cat([slopes, self.x * curvature[:, None]], 1), self.x.mT).double()
-        own = torch.cat([residual[:, None], variance[:, None], covariance], 1)
-        plain, bending = own.sum(2, dtype=torch.float64), torch.bmm(own, along[..., None]).squeeze(2).double()
-        twice = (variance * along.square()).sum(1, dtype=torch.float64)
-        carrier, head = slice(1, self.head - 1), self.head
-        gradient = torch.cat([plain[:, :1], self.carrier_sum - expected, bending[:, :1], sums[:, 0]], 1)
-        information = theta.new_empty((*theta.shape, theta.shape[1]))
+        own = torch.cat([(self.own - moments[:, 0])[:, None], moments[:, 1:]], 1)
+        if self.weights is not None:
+            own *= self.weights[:, None]
+        head = self.head
+        slopes = self.x.new_empty((len(theta), 1 + theta.shape[1], self.x.shape[2]))
+        torch.mul(own, slope[:, None], out=slopes[:, :head])
+        torch.mul(slopes[:, 1], along, out=slopes[:, head])
+        curvature = slopes[:, 1] * slope
+        torch.mul(self.x, curvature[:, None], out=slopes[:, 1 + head :])
+        products = torch.bmm(slopes, self.x.mT).double()
+        plain = own.sum(2, dtype=torch.float64)
+        bending = torch.bmm(own, torch.stack([along, along.square()], 2)).double()
+        carrier = slice(1, head - 1)
+        gradient = [plain[:, :1], self.carrier_sum - sums["carrier"], bending[:, :1, 0], products[:, 0]]
+        gradient = torch.cat(gradient, 1) - self.penalty * (theta - self.centre)
+        information = torch.diag_embed(self.penalty)
         information[:, 0, : head - 1] = information[:, : head - 1, 0] = plain[:, 1:]
-        information[:, carrier, carrier] = moments["shape"]
-        information[:, head - 1, : head - 1] = information[:, : head - 1, head - 1] = bending[:, 1:]
-        information[:, head - 1, head - 1] = twice
-        information[:, :head, head:] = sums[:, 1 : head + 1]
-        information[:, head:, :head] = sums[:, 1 : head + 1].mT
-        information[:, head:, head:] = sums[:, head + 1 :]
-        gradient = gradient - self.penalty * (theta - self.centre)
-        information = information + torch.diag_embed(self.penalty)
-        return Moments(moments["log_likelihood"], gradient, information, residual, slopes, curvature)
+        information[:, carrier, carrier] += sums["shape"]
+        information[:, head - 1, : head - 1] = information[:, : head - 1, head - 1] = bending[:, 1:, 0]
+        information[:, head - 1, head - 1] += bending[:, 1, 1]
+        information[:, :head, head:] = products[:, 1 : head + 1]
+        information[:, head:, :head] = products[:, 1 : head + 1].mT
+        information[:, head:, head:] += products[:, head + 1 :]
+        carried = (self.carrier_sum * theta[:, carrier]).sum(1)
+        log_likelihood = sums["index"] + carried - sums["normaliser"]
+        return Moments(log_likelihood, gradient, information, own[:, 0], slopes, curvature)
 
     def prior(self, theta: Tensor) -> Tensor:
         """The penalty, ½ Σ precision · (θ − mean)², (B,)."""
@@ -204,7 +211,6 @@ def exact(design: Design, theta: Tensor) -> Moments:
     eta = eta.double()
     logits = eta[..., None] * design.value[:, None] + design.log_weights(theta)[:, None]
     normaliser = torch.logsumexp(logits, -1)
-    own = logits.gather(2, design.level[..., None]).squeeze(-1) - normaliser
     probability = torch.softmax(logits, -1)
     rows = torch.ones_like(eta) if design.weights is None else design.weights.double().expand_as(eta)
     mean = (probability * design.value[:, None]).sum(-1)
@@ -215,11 +221,12 @@ def exact(design: Design, theta: Tensor) -> Moments:
     weighted = (probability * rows[..., None]).sum(1)
     second = design.carrier.mT @ (weighted[..., None] * design.carrier)
     shape = second - (shape_mean * rows[..., None]).mT @ shape_mean
-    moments = {
-        "log_likelihood": torch.where(rows > 0, own * rows, 0.0).sum(1), "mean": mean.to(design.x),
-        "variance": variance.to(design.x), "covariance": covariance.mT.to(design.x), "shape": shape,
+    sums = {
+        "normaliser": (normaliser * rows).sum(1), "carrier": (shape_mean * rows[..., None]).sum(1), "shape": shape,
+        "index": (design.own.double() * eta * rows).sum(1),
     }  # fmt: skip
-    return design.assemble(theta, bent, (shape_mean * rows[..., None]).sum(1), moments)
+    moments = torch.cat([mean[:, None], variance[:, None], covariance.mT], 1)
+    return design.assemble(theta, bent, sums, moments.to(design.x))
 
 
 def tabulated(design: Design, theta: Tensor) -> Moments:
@@ -231,15 +238,9 @@ def tabulated(design: Design, theta: Tensor) -> Moments:
     place = ((eta - low.to(eta)) / width.to(eta)).clamp_(0, _GRID - 1e-3)
     left = place.long()
     at = place - left
-    mean, variance, covariance = _at_rows(table, left, at, width)
     sums = _over_rows(table, left, at.double(), width, design.weights)
-    carried = (design.carrier_sum * theta[:, 1 : 1 + design.carrier_width]).sum(1)
-    own = design.weighted(design.own * eta).sum(1, dtype=torch.float64)
-    moments = {
-        "log_likelihood": own + carried - sums["normaliser"], "mean": mean, "variance": variance,
-        "covariance": covariance, "shape": sums["shape"],
-    }  # fmt: skip
-    return design.assemble(theta, bent, sums["carrier"], moments)
+    sums["index"] = design.weighted(design.own * eta).sum(1, dtype=torch.float64)
+    return design.assemble(theta, bent, sums, _at_rows(table, left, at, width))
 
 
 @dataclass(frozen=True)
@@ -266,8 +267,11 @@ def _table(design: Design, theta: Tensor, low: Tensor, width: Tensor) -> _Table:
     grid = low + width * torch.arange(_GRID + 1, device=theta.device, dtype=torch.float64)
     carrier = design.carrier.mT  # (B, q, V)
     logits = design.value[..., None] * grid[:, None] + design.log_weights(theta)[..., None]  # (B, V, G)
-    normaliser = torch.logsumexp(logits, 1)
-    probability = torch.exp(logits - normaliser[:, None])
+    top = logits.amax(1, keepdim=True)
+    probability = logits.sub_(top).exp_()
+    total = probability.sum(1, keepdim=True)
+    normaliser = (top + total.log()).squeeze(1)
+    probability /= total
     mean = torch.bmm(design.value[:, None], probability)  # (B, 1, G)
     centred = design.value[..., None] - mean
     weighted = centred * probability
@@ -280,19 +284,23 @@ def _table(design: Design, theta: Tensor, low: Tensor, width: Tensor) -> _Table:
     )  # fmt: skip
 
 
-def _at_rows(table: _Table, left: Tensor, at: Tensor, width: Tensor) -> tuple[Tensor, Tensor, Tensor]:
-    """Mean of v̂ from a cubic, its variance and Cov(v̂, C) from lines, at the rows."""
+def _at_rows(table: _Table, left: Tensor, at: Tensor, width: Tensor) -> Tensor:
+    """Mean of v̂ from a cubic, its variance and Cov(v̂, C) from lines, at the rows, (B, 2 + q, n).
+
+    All second moments are from lines: so a row's information is a mixture of covariances, never indefinite.
+    """
     start, rise = table.mean[:, :-1], table.mean.diff(dim=1)
     slope, end = table.variance[:, :-1] * width, table.variance[:, 1:] * width
     cubic = torch.stack([start, slope, 3 * rise - 2 * slope - end, slope + end - 2 * rise], 1)
-    coefficients = torch.cat([cubic, table.covariance[..., :-1], table.covariance.diff(dim=2)], 1).to(table.dtype)
+    seconds = torch.cat([table.variance[:, None], table.covariance], 1)
+    coefficients = torch.cat([cubic, seconds[..., :-1], seconds.diff(dim=2)], 1).to(table.dtype)
     read = coefficients.gather(2, left[:, None].expand(-1, coefficients.shape[1], -1))
     c0, c1, c2, c3 = read[:, :4].unbind(1)
-    mean = c0 + at * (c1 + at * (c2 + at * c3))
-    # From a line as the other second moments: so a row's information is a mixture of covariances, never indefinite.
-    variance = torch.lerp(table.variance.gather(1, left), table.variance.gather(1, left + 1), at.double()).to(at)
-    q = table.covariance.shape[1]
-    return mean, variance, torch.addcmul(read[:, 4 : 4 + q], at[:, None], read[:, 4 + q :])
+    moments = at.new_empty((len(at), 1 + seconds.shape[1], at.shape[1]))
+    torch.addcmul(c0, at, torch.addcmul(c1, at, torch.addcmul(c2, at, c3)), out=moments[:, 0])
+    lines, rises = read[:, 4:].chunk(2, 1)
+    torch.addcmul(lines, at[:, None], rises, out=moments[:, 1:])
+    return moments
 
 
 def _over_rows(table: _Table, left: Tensor, at: Tensor, width: Tensor, weights: Tensor | None) -> dict[str, Tensor]:

@@ -66,10 +66,11 @@ def fit(
         if not bool(going.any()):
             break
         if 2 * int(going.sum()) <= len(going):  # the many that are done need not wait for the few that are not
-            ended.append(_at(~going, place, theta, step, promise, current))
-            design = design.take(going)
-            place, theta, step, promise, current, tried = _at(going, place, theta, step, promise, current, tried)
-            going = going[going]
+            done, left = (which.nonzero().squeeze(1) for which in (~going, going))
+            ended.append(_at(done, place, theta, step, promise, current))
+            design = design.take(left)
+            place, theta, step, promise, current, tried = _at(left, place, theta, step, promise, current, tried)
+            going = going[left]
         ahead = evaluate(design, theta + tried)
         before, after = current.log_likelihood - design.prior(theta), ahead.log_likelihood - design.prior(theta + tried)
         better = (after >= before - 1e-6 * (1 + before.abs())) | ~going
@@ -82,9 +83,11 @@ def fit(
 
 
 def _at(kept: Tensor, *parts: Any) -> tuple:
-    """Some problems of tensors and moments whose first dimension is theirs."""
+    """Some problems, by number, of tensors and moments whose first dimension is theirs."""
     return tuple(
-        Moments(*(getattr(part, name)[kept] for name in _MOMENTS)) if isinstance(part, Moments) else part[kept]
+        Moments(*(getattr(part, name).index_select(0, kept) for name in _MOMENTS))
+        if isinstance(part, Moments)
+        else part.index_select(0, kept)
         for part in parts
     )
 

@@ -58,7 +58,7 @@ def additions(bank: Bank, problems: Problems, fits: Fits, candidates: Tensor) ->
         candidates: node numbers, (B, c), padded with −1.
     """
     moments, theta, count = fits.moments, fits.theta, candidates.shape[1]
-    score, cross, pairs = _products(bank, problems, fits, candidates)
+    score, cross, pairs = _products(bank, fits, candidates)
     right = torch.cat([cross, moments.gradient[..., None]], 2)
     solved = torch.linalg.solve(moments.information, right)  # I⁻¹ (K, g)
     inverse_cross, inverse_gradient = solved[..., :-1], solved[..., -1:]
@@ -84,25 +84,23 @@ def additions(bank: Bank, problems: Problems, fits: Fits, candidates: Tensor) ->
     return Additions(gain, evidence, own.squeeze(-1), (others - taken).to(theta))
 
 
-def _products(bank: Bank, problems: Problems, fits: Fits, candidates: Tensor) -> tuple[Tensor, Tensor, Tensor]:
+def _products(bank: Bank, fits: Fits, candidates: Tensor) -> tuple[Tensor, Tensor, Tensor]:
     """u (B, c · WIDTH), K (B, P, c · WIDTH) and J (B, c, WIDTH, WIDTH) of every candidate, 0 where there is none.
 
     Problems with the same candidates share what is read of the table, most of the work: a product for all of them.
     """
-    moments, parents = fits.moments, problems.parents
-    x = bank.columns[parents.clamp_min(0)] * (parents >= 0)[..., None, None].to(bank.columns)
-    weighted = torch.cat([moments.slopes, x.flatten(1, 2) * moments.curvature[:, None]], 1)
-    batch, size, count = len(x), weighted.shape[1], candidates.shape[1]
-    sums = torch.zeros((batch, size, count * WIDTH), dtype=torch.float64, device=x.device)
+    moments, count = fits.moments, candidates.shape[1]
+    batch, size = moments.slopes.shape[:2]
+    sums = torch.zeros((batch, size, count * WIDTH), dtype=torch.float64, device=moments.slopes.device)
     pairs = sums.new_zeros((batch, count, WIDTH, WIDTH))
     if not count:
         return sums[:, 0], sums[:, 1:], pairs
     lists, group = candidates.unique(dim=0, return_inverse=True)
     for number, nodes in enumerate(lists):
         members, there = (group == number).nonzero().squeeze(1), (nodes >= 0).nonzero().squeeze(1)
-        z = bank.columns[nodes[there]]  # (c, WIDTH, n)
-        place = (WIDTH * there[:, None] + torch.arange(WIDTH, device=x.device)).flatten()
-        product = torch.mm(weighted[members].flatten(0, 1), z.flatten(0, 1).T).double()
+        z = bank.columns.index_select(0, nodes[there])  # (c, WIDTH, n)
+        place = (WIDTH * there[:, None] + torch.arange(WIDTH, device=z.device)).flatten()
+        product = torch.mm(moments.slopes.index_select(0, members).flatten(0, 1), z.flatten(0, 1).T).double()
         sums[members[:, None], :, place] = product.unflatten(0, (len(members), size)).mT
         for member in members.tolist():
             pairs[member, there] = torch.bmm(z * moments.curvature[member], z.mT).double()
@@ -111,23 +109,14 @@ def _products(bank: Bank, problems: Problems, fits: Fits, candidates: Tensor) ->
 
 def removals(bank: Bank, problems: Problems, fits: Fits) -> Removals:
     """What every parent of every problem is worth."""
-    count = problems.parents.shape[1]
-    size = fits.theta.shape[1]
+    count, size = problems.parents.shape[1], fits.theta.shape[1]
     inverse = torch.linalg.inv(fits.moments.information)
-    first = size - WIDTH * count
-    centres, priors = bank.expected(problems.node, problems.parents)
-    loss, evidence, others = [], [], []
-    for place in range(count):
-        block = slice(first + WIDTH * place, first + WIDTH * (place + 1))
-        beta = fits.theta[:, block]
-        centre, prior = centres[:, place], priors[:, place]
-        pull = torch.linalg.solve(inverse[:, block, block], beta[..., None])
-        apart = (prior * centre.square()).sum(1) / 2  # that its own coefficients cost at 0, and no longer
-        loss.append((beta[..., None] * pull).sum((1, 2)) / 2 - apart)
-        occam = prior.log().sum(1) + torch.linalg.slogdet(inverse[:, block, block])[1]
-        evidence.append(loss[-1] + occam / 2)
-        others.append(-(inverse[:, :, block] @ pull).squeeze(-1))
-    none = fits.theta.new_zeros((len(fits.theta), 0))
-    if not loss:
-        return Removals(none, none, none[..., None].expand(-1, -1, size))
-    return Removals(torch.stack(loss, 1), torch.stack(evidence, 1), torch.stack(others, 1))
+    beside = inverse[:, :, size - WIDTH * count :].unflatten(2, (count, WIDTH))  # (B, P, k, WIDTH)
+    block = beside[:, size - WIDTH * count :].unflatten(1, (count, WIDTH)).diagonal(dim1=1, dim2=3).permute(0, 3, 1, 2)
+    beta = fits.theta[:, size - WIDTH * count :].unflatten(1, (count, WIDTH))
+    centre, prior = bank.expected(problems.node, problems.parents)
+    pull = torch.linalg.solve(block, beta)
+    apart = (prior * centre.square()).sum(2) / 2  # that its own coefficients cost at 0, and no longer
+    loss = (beta * pull).sum(2) / 2 - apart
+    occam = prior.log().sum(2) + torch.linalg.slogdet(block)[1]
+    return Removals(loss, loss + occam / 2, -torch.einsum("bpkw,bkw->bkp", beside, pull))
