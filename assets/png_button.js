@@ -1,16 +1,36 @@
 // A button that turns an SVG picture into a PNG of twice its size, in the browser and without a network.
+// The picture is asked for when the button is pressed and comes with the number of that press.
 
-export default function ({ data, parentElement }) {
+const kept = new WeakMap(); // which press waits for its picture, if one does, in each place of the page
+const LONGEST = 20000; // ms to wait for a picture, after which it may be asked for again
+
+export default function ({ data, parentElement, setTriggerValue }) {
   const button = parentElement.querySelector("button");
+  const slot = kept.get(parentElement) ?? { awaited: null, busy: false };
+  kept.set(parentElement, slot);
   button.textContent = data.label;
-  button.disabled = false;
-  button.onclick = () => save(data, button);
+  button.disabled = slot.busy;
+  button.onclick = () => {
+    const press = Date.now();
+    slot.awaited = press;
+    slot.busy = button.disabled = true;
+    setTriggerValue("press", press);
+    setTimeout(() => slot.awaited === press && rest(slot, button), LONGEST);
+  };
+  if (data.svg && data.press === slot.awaited) {
+    slot.awaited = null; // drawn again with the same picture, it is not saved again
+    save(data, slot, button);
+  }
 }
 
-function save(data, button) {
+function rest(slot, button) {
+  slot.awaited = null;
+  slot.busy = button.disabled = false;
+}
+
+function save(data, slot, button) {
   const picture = new Image(); // an SVG shown as an image runs no script
   const source = URL.createObjectURL(new Blob([data.svg], { type: "image/svg+xml" }));
-  button.disabled = true;
   picture.onload = () => {
     const scale = Math.min(2, 12000 / Math.max(picture.width, picture.height)); // canvases have a largest size
     const canvas = document.createElement("canvas");
@@ -24,10 +44,11 @@ function save(data, button) {
       link.download = data.file;
       link.click();
       setTimeout(() => URL.revokeObjectURL(link.href), 10000);
-      button.disabled = false;
+      rest(slot, button);
     }, "image/png");
   };
   picture.onerror = () => {
+    rest(slot, button);
     button.textContent = "PNG could not be drawn";
   };
   picture.src = source;

@@ -124,9 +124,21 @@ def export(graph: nx.DiGraph, format: str) -> str:
     Raises:
         InputError: the format is unknown, or cannot hold a name.
     """
+    check_exports(graph, format)
+    return {"csv": _csv, "json": _json, "graphml": _graphml, "dot": _dot}[format](graph)
+
+
+def check_exports(graph: nx.DiGraph, format: str) -> None:
+    """Whether `export` can write the graph, without writing it.
+
+    Raises:
+        InputError: the format is unknown, or cannot hold a name.
+    """
     if format not in FORMATS:
         raise InputError(f"format must be one of {', '.join(FORMATS)}; got {format!r}.")
-    return {"csv": _csv, "json": _json, "graphml": _graphml, "dot": _dot}[format](graph)
+    for node in graph if format == "graphml" else ():
+        if _NOT_XML.search(node):
+            raise InputError(f"GraphML cannot hold the name {node!r}: rename the column, or take another format.")
 
 
 def _csv(graph: nx.DiGraph) -> str:
@@ -146,9 +158,6 @@ def _json(graph: nx.DiGraph) -> str:
 
 
 def _graphml(graph: nx.DiGraph) -> str:
-    for node in graph:
-        if _NOT_XML.search(node):
-            raise InputError(f"GraphML cannot hold the name {node!r}: rename the column, or take another format.")
     return "\n".join(nx.generate_graphml(graph)) + "\n"
 
 

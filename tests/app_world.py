@@ -6,6 +6,8 @@ from pathlib import Path
 
 import numpy as np
 import pandas as pd
+import pytest
+from streamlit.runtime.media_file_manager import MediaFileManager
 from streamlit.testing.v1 import AppTest
 
 from disco import runs
@@ -44,6 +46,18 @@ def texts(at: AppTest) -> str:
 def button(at: AppTest, label: str) -> object:
     """The first button whose label contains a text."""
     return next(found for found in at.button if label in found.label)
+
+
+def written_when_asked(monkeypatch: pytest.MonkeyPatch) -> dict[str, str]:
+    """What pages drawn from now on offer as files that are written when their button is pressed, by file name."""
+    written = {}
+
+    def offered(manager: MediaFileManager, data: object, mime: str, place: str, **named: object) -> str:
+        written[named["file_name"]] = data()
+        return named["file_name"]
+
+    monkeypatch.setattr(MediaFileManager, "add_deferred", offered)
+    return written
 
 
 def upload(at: AppTest, name: str, content: bytes) -> AppTest:

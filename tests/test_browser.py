@@ -193,6 +193,11 @@ def _download_the_graph(page: Page) -> None:
         page.get_by_role("button", name="CSV", exact=True).click()
     table = pd.read_csv(waiting.value.path())
     assert len(table) == kept
+    for name, begin in (("SVG", b"<svg "), ("PNG", b"\x89PNG\r\n"), ("PNG", b"\x89PNG\r\n")):
+        with page.expect_download() as waiting:
+            page.get_by_role("button", name=name, exact=True).click()
+        assert waiting.value.suggested_filename.endswith(f".{name.lower()}")
+        assert Path(waiting.value.path()).read_bytes().startswith(begin)
     assert {"parent", "child", "ocs", "frequency"} <= set(table.columns)
     assert HOSTILE in {*table["parent"], *table["child"]}
 

@@ -5,7 +5,7 @@ import time
 
 import pandas as pd
 import pytest
-from app_world import button, texts
+from app_world import button, texts, written_when_asked
 from made_up import HOSTILE, finished_run, refine_by_hand
 from test_pages_ordering import opened
 
@@ -14,7 +14,7 @@ from disco.errors import InputError
 from disco.refine import Choice
 from disco.runs import create_run, refining
 from disco.settings import Settings
-from pages.parts import downloads, graph_view, refine_edges, run_list
+from pages.parts import graph_view, refine_edges, run_list
 
 PAGE = "pages/views/refine.py"
 ORDER = ["x1", "x2", "x3", "x4", "x5", "x6"]
@@ -302,11 +302,12 @@ def test_a_fit_that_is_going_on_comes_first():
 
 
 def test_files_hold_the_edges_shown(monkeypatch):
-    written = {}
-    exported = downloads.graphs.export
-    monkeypatch.setattr(downloads.graphs, "export", lambda graph, kind: written.setdefault(kind, exported(graph, kind)))
-    opened(refined(), PAGE)
-    lines = written["csv"].splitlines()
+    written = written_when_asked(monkeypatch)
+    run = refined()
+    opened(run, PAGE)
+    names = {name.rsplit(".", 1)[-1]: text for name, text in written.items() if not name.endswith("_edges.csv")}
+    assert set(names) == {"csv", "graphml", "dot", "json"}
+    lines = names["csv"].splitlines()
     assert len(lines) == len(EDGES) + 1 and "gain_nats" in lines[0] and "verdict" not in lines[0]
 
 

@@ -2,11 +2,11 @@
 
 import pandas as pd
 import pytest
-from app_world import booted, texts
+from app_world import booted, texts, written_when_asked
 from made_up import finished_run
 from test_pages_ordering import opened
 
-from pages.parts import downloads
+from disco.graph import FORMATS, export
 from pages.parts.known import Known
 
 PAGES = ("ordering", "parents", "graph")
@@ -85,13 +85,14 @@ def test_the_picked_node_lists_verdicts_and_missing_neighbours():
 
 
 def test_files_hold_the_edges_found_and_the_verdicts_apart(monkeypatch):
-    written = {}
-    exported = downloads.graphs.export
-    monkeypatch.setattr(downloads.graphs, "export", lambda graph, kind: written.setdefault(kind, exported(graph, kind)))
+    written = written_when_asked(monkeypatch)
     run = finished_run(6, truth=EDGES)
     opened(run, page("graph"))
-    assert written["csv"] == exported(run.graph(), "csv")
-    assert all("verdict" not in text and "missing" not in text for text in written.values())
+    apart = written.pop(next(name for name in written if name.endswith("_verdicts.csv")))
+    assert "missing" in apart and "extra" in apart
+    assert {name.rsplit(".", 1)[-1]: text for name, text in written.items()} == {
+        kind: export(run.graph(), kind) for kind in FORMATS
+    }
 
 
 def test_without_a_truth_nothing_is_held_against_it():

@@ -1,6 +1,11 @@
-"""The graph as files: pictures made here and in the browser, tables and graphs for other programs."""
+"""The graph as files: pictures made here and in the browser, tables and graphs for other programs.
+
+A file is written when its button is pressed: a page drawn anew at every move of a threshold does not wait for it.
+"""
 
 import re
+from collections.abc import Callable
+from functools import partial
 
 import networkx as nx
 import pandas as pd
@@ -35,7 +40,7 @@ def row(result: Result, graph: nx.DiGraph, tau_z: float, pi_min: float, said: st
     places = {node: result.places[node] for node in graph}
     name, folds = result.run.name, share(round(pi_min * result.folds), result.folds)
     title = f"{name}: {VARIANT_WORDS[result.variant]}, {said or f'τ_Z = {tau_z:g}, {folds} folds'}"
-    picture = drawing.svg(graph, places, graph_view.strongest(result), title)
+    picture = partial(drawing.svg, graph, places, graph_view.strongest(result), title)
     st.caption("Take the graph shown, at these thresholds, as a file:")
     _files(_found(graph), picture, _file(result.run), "graph")
 
@@ -47,7 +52,8 @@ def refined_row(refinement: Refinement, graph: nx.DiGraph, drawn: nx.DiGraph) ->
         graph: the edges shown.
         drawn: the same as they are drawn, with verdicts.
     """
-    picture = drawing.svg(drawn, refinement.places, refinement.strength, f"{refinement.run.name}: refined graph")
+    title = f"{refinement.run.name}: refined graph"
+    picture = partial(drawing.svg, drawn, refinement.places, refinement.strength, title)
     st.caption("Take the graph shown as a file:")
     _files(graph, picture, f"{_file(refinement.run)}_refined", "refined")
 
@@ -55,12 +61,12 @@ def refined_row(refinement: Refinement, graph: nx.DiGraph, drawn: nx.DiGraph) ->
 def table(refinement: Refinement, edges: pd.DataFrame) -> None:
     """A button for the table of edges shown, with all that is known of each."""
     st.download_button(
-        "Edges shown, CSV", edges.to_csv(index=False), f"{_file(refinement.run)}_refined_edges.csv", "text/csv",
-        key="refined_table", on_click="ignore", help="Every number of the edges shown.",
+        "Edges shown, CSV", partial(edges.to_csv, index=False), f"{_file(refinement.run)}_refined_edges.csv",
+        "text/csv", key="refined_table", on_click="ignore", help="Every number of the edges shown.",
     )  # fmt: skip
 
 
-def _files(graph: nx.DiGraph, picture: str, file: str, key: str) -> None:
+def _files(graph: nx.DiGraph, picture: Callable[[], str], file: str, key: str) -> None:
     """The buttons: of the picture, and of the graph in the formats of other programs."""
     buttons = st.container(horizontal=True, gap="small")
     with buttons:
@@ -68,11 +74,14 @@ def _files(graph: nx.DiGraph, picture: str, file: str, key: str) -> None:
     buttons.download_button("SVG", picture, f"{file}.svg", "image/svg+xml", key=f"{key}_svg", on_click="ignore")
     for kind, (label, mime, help) in KINDS.items():
         try:
-            text = graphs.export(graph, kind)
+            graphs.check_exports(graph, kind)
         except InputError as error:
             buttons.button(label, disabled=True, help=str(error), key=f"{key}_{kind}")
             continue
-        buttons.download_button(label, text, f"{file}.{kind}", mime, key=f"{key}_{kind}", on_click="ignore", help=help)
+        written = partial(graphs.export, graph, kind)
+        buttons.download_button(
+            label, written, f"{file}.{kind}", mime, key=f"{key}_{kind}", on_click="ignore", help=help
+        )
 
 
 def verdicts(result: Result, known: Known, graph: nx.DiGraph) -> None:
@@ -80,8 +89,8 @@ def verdicts(result: Result, known: Known, graph: nx.DiGraph) -> None:
     candidates = result.candidates(0.0).drop(columns="frequency")
     table = known.verdicts(graph).merge(candidates, on=["parent", "child"], how="left")
     st.download_button(
-        "Edges against the truth, CSV", table.to_csv(index=False), f"{_file(result.run)}_verdicts.csv", "text/csv",
-        key="graph_verdicts", on_click="ignore",
+        "Edges against the truth, CSV", partial(table.to_csv, index=False), f"{_file(result.run)}_verdicts.csv",
+        "text/csv", key="graph_verdicts", on_click="ignore",
         help="Every edge at these thresholds, found or true: true, extra, reversed or missing, with OCS and Z.",
     )  # fmt: skip
 

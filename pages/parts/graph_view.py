@@ -5,7 +5,7 @@ the picked edge where edges can be picked.
 """
 
 import re
-from collections.abc import Iterable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from pathlib import Path
 from typing import Protocol
 
@@ -118,9 +118,17 @@ def strongest(result: Result) -> float:
     return float(result.ocs.groupby(["parent", "child"], sort=False)["ocs"].mean().max())
 
 
-def png_button(svg: str, file: str, key: str) -> None:
-    """A button that saves an SVG picture as PNG, made in the browser."""
-    _png(key=key, data={"svg": svg, "file": file, "label": "PNG"}, width=76)
+def png_button(picture: Callable[[], str], file: str, key: str) -> None:
+    """A button that saves a picture as PNG, made in the browser.
+
+    Args:
+        picture: its SVG, asked for when the button is pressed; a page drawn anew does not wait for it.
+        file: the name of the PNG.
+        key: of the element.
+    """
+    press = st.session_state.get(key, {}).get("press")  # of the run that a press asked for alone
+    data = {"svg": picture() if press else "", "press": press, "file": file, "label": "PNG"}
+    _png(key=key, data=data, on_press_change=lambda: None, width=76)
 
 
 def _node(node: str, number: dict[str, str], graph: nx.DiGraph, result: Placed) -> dict:
