@@ -303,11 +303,10 @@ def test_a_fit_that_is_going_on_comes_first():
 
 def test_files_hold_the_edges_shown(monkeypatch):
     written = written_when_asked(monkeypatch)
-    run = refined()
-    opened(run, PAGE)
-    names = {name.rsplit(".", 1)[-1]: text for name, text in written.items() if not name.endswith("_edges.csv")}
-    assert set(names) == {"csv", "graphml", "dot", "json"}
-    lines = names["csv"].splitlines()
+    opened(refined(), PAGE)
+    files = {name.rsplit(".", 1)[-1]: text for name, text in written.items() if not name.endswith("_edges.csv")}
+    assert set(files) == {"svg", "csv", "graphml", "dot", "json"}
+    lines = files["csv"].splitlines()
     assert len(lines) == len(EDGES) + 1 and "gain_nats" in lines[0] and "verdict" not in lines[0]
 
 
