@@ -146,9 +146,10 @@ def without(refinement_exists: bool, run: object, is_fitted: bool) -> None:
             "where the likelihood is best, and starts again near the best order so far. Then it weighs every edge: "
             "what its child's score loses without it, and what is lost when it is turned."
         )
-        if not is_fitted:
-            st.caption("This run has no causal order yet; the search starts from sorted and random orders.")
-        st.caption("The fit of this run is not changed. It may take seconds for ten columns, and long for hundreds.")
+        first = "This run has no causal order yet: the search starts from sorted and random orders."
+        if is_fitted:
+            first = "The fit of this run is not changed."
+        st.caption(f"{first} It may take seconds for ten columns, and long for hundreds.")
         refine_start.start_box(run, "Start the refinement")
         return
     with st.expander("Refine again with other numbers"):
