@@ -129,7 +129,7 @@ def export(graph: nx.DiGraph, format: str) -> str:
 
 
 def check_exports(graph: nx.DiGraph, format: str) -> None:
-    """Whether `export` can write the graph, without writing it.
+    """Refuse what `export` cannot write, without writing it.
 
     Raises:
         InputError: the format is unknown, or cannot hold a name.
