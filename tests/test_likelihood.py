@@ -11,7 +11,9 @@ from scipy.optimize import minimize
 from scipy.special import gammaln
 
 from disco.errors import InputError
+from disco.likelihood import rows, steps
 from disco.likelihood.bank import FREE, STRAIGHT, WIDTH, Bank, Prior
+from disco.likelihood.compiled import newton
 from disco.likelihood.evaluate import Design, Problems, exact, tabulated
 from disco.likelihood.newton import fit, marginal_start
 from disco.likelihood.steps import additions, removals
@@ -23,6 +25,8 @@ PAIRS = [
     (POISSON, [COUNT, BINARY]), (MANY, [BINARY, COUNT, TRIALS]), (TRIALS, [POISSON]), (BINARY, [COUNT, THREE]),
     (THREE, [POISSON]), (COUNT, []), (MANY, []), (NOISE, [THREE, BINARY, COUNT]),
 ]  # fmt: skip
+
+LINKED = Prior(0.3, 2.0, 5.0, 0.4, 0.7)
 
 
 def ranked(*columns):
@@ -115,10 +119,15 @@ def real(bank, node, parents):
     return torch.as_tensor(np.concatenate([*own, *blocks]))
 
 
+def residual(design, theta, moments):
+    """x̂ − E v̂ at the rows, times their weights."""
+    return moments.slopes[:, 0] / design.bent(theta)[1]
+
+
 def means(bank, fits, *problem):
     """Mean of the node at every row, in levels."""
     design = Design(bank, Problems.of([problem]))
-    expected = design.own - exact(design, fits.theta).residual
+    expected = design.own - residual(design, fits.theta, exact(design, fits.theta))
     return (expected[0] / design.value[0, 1]).numpy()
 
 
@@ -146,9 +155,7 @@ def test_columns_are_orthonormal_and_span_the_effects_and_shapes(ranks, bank):
 @pytest.mark.parametrize(("weighted", "offset"), [("none", False), ("bootstrap", True), ("tail", True)])
 @pytest.mark.parametrize("problem", PAIRS)
 def test_exact_is_the_derivative_of_the_direct_sum(ranks, weights, problem, offset, weighted, rng):
-    bank = Bank.of(
-        ranks, offset=rng.normal(size=len(ranks)) / 20 if offset else None, prior=Prior(0.3, 2.0, 5.0, 0.4, 0.7)
-    )
+    bank = Bank.of(ranks, offset=rng.normal(size=len(ranks)) / 20 if offset else None, prior=LINKED)
     design = Design(bank, Problems.of([problem]), weights[weighted])
     theta = marginal_start(bank, Problems.of([problem]))
     used = real(bank, *problem)
@@ -163,9 +170,8 @@ def test_exact_is_the_derivative_of_the_direct_sum(ranks, weights, problem, offs
     slope = torch.autograd.functional.jacobian(penalised, theta[0])
     bend = -torch.autograd.functional.hessian(penalised, theta[0])
     # The expected information, which unlike the observed one leaves out how the link's bend turns the residuals.
-    turn = torch.autograd.functional.hessian(
-        lambda theta: found.residual[0] @ canonical(bank, problem[1], theta), theta[0]
-    )
+    left = residual(design, theta, found)[0]
+    turn = torch.autograd.functional.hessian(lambda theta: left @ canonical(bank, problem[1], theta), theta[0])
     close(found.gradient[0], slope, rtol=1e-8, atol=1e-8)
     close(found.information[0][used][:, used], (bend + turn)[used][:, used], rtol=1e-8, atol=1e-7)
     assert not found.information[0][used][:, ~used].any()
@@ -173,8 +179,12 @@ def test_exact_is_the_derivative_of_the_direct_sum(ranks, weights, problem, offs
 
 @pytest.mark.parametrize("weighted", ["none", "bootstrap", "tail"])
 @pytest.mark.parametrize("dtype", [torch.float64, torch.float32])
-def test_tabulated_is_exact(ranks, weights, dtype, weighted):
+@pytest.mark.parametrize("offset", [False, True])
+def test_tabulated_is_exact(ranks, weights, dtype, weighted, offset, rng):
+    """By arrays and compiled."""
     bank, problems = Bank.of(ranks, dtype=dtype), Problems.of(PAIRS)
+    if offset:
+        bank = dataclasses.replace(bank, offset=torch.as_tensor(rng.normal(size=len(ranks)) / 1000))
     assert bank.exists.sum(1)[MANY] > 200 and bank.exists.sum(1)[BINARY] == 2
     double, tail = dtype == torch.float64, weighted == "tail"
     design = Design(bank, problems, weights[weighted])
@@ -182,14 +192,49 @@ def test_tabulated_is_exact(ranks, weights, dtype, weighted):
     assert fits.converged.all()
     turn = 1 + 0.3 * torch.sin(torch.arange(fits.theta.shape[1]))
     for theta in (marginal_start(bank, problems), fits.theta, fits.theta * turn):
-        one, other = exact(design, theta), tabulated(design, theta)
-        scale = one.information.diagonal(dim1=1, dim2=2).clamp_min(1.0).sqrt()
-        close(other.log_likelihood, one.log_likelihood, rtol=0, atol=1e-6 if double else 1e-3)
-        close(other.gradient / scale, one.gradient / scale, rtol=0, atol=1e-5 if double and not tail else 2e-4)
-        scale = scale[:, None] * scale[..., None]
-        close(other.information / scale, one.information / scale, rtol=0, atol=2e-2 if tail else 2e-3)
-        for name in ("residual", "slopes", "curvature"):
-            close(getattr(other, name), getattr(one, name), rtol=0, atol=2e-2 if tail else 5e-3)
+        one = exact(design, theta)
+        root = one.information.diagonal(dim1=1, dim2=2).clamp_min(1.0).sqrt()
+        scale = root[:, None] * root[..., None]
+        for other in (tabulated(design, theta), newton(design, theta, 0.0, 0).moments):
+            close(other.log_likelihood, one.log_likelihood, rtol=0, atol=1e-6 if double else 1e-3)
+            close(other.gradient / root, one.gradient / root, rtol=0, atol=1e-5 if double and not tail else 2e-4)
+            close(other.information / scale, one.information / scale, rtol=0, atol=2e-2 if tail else 2e-3)
+            for name in ("slopes", "curvature"):
+                close(getattr(other, name), getattr(one, name), rtol=0, atol=2e-2 if tail else 5e-3)
+
+
+@pytest.mark.parametrize("dtype", [torch.float64, torch.float32])
+def test_compiled_is_what_the_arrays_are(ranks, weights, dtype, rng):
+    """Where a fit ends, by steps that are cut short too, with the weights of each problem its own."""
+    bank, problems = Bank.of(ranks, dtype=dtype, prior=LINKED), Problems.of(PAIRS)
+    own = torch.stack([weights["tail" if number % 3 else "bootstrap"] for number in range(len(PAIRS))])
+    near = marginal_start(bank, problems)
+    far = near + torch.as_tensor(rng.normal(size=near.shape)) * (near != 0)
+    candidates = torch.tensor([[NOISE, -1, THREE, BINARY, MANY]] * len(PAIRS))
+    for start, given in ((near, None), (far, None), (near, own)):
+        one = fit(bank, problems, start, weights=given, tolerance=1e-9, evaluate=tabulated)
+        other = fit(bank, problems, start, weights=given, tolerance=1e-9)
+        assert one.converged.all() and other.converged.all()
+        close(other.log_likelihood, one.log_likelihood, rtol=0, atol=1e-5 if dtype == torch.float64 else 2e-3)
+        close(other.evidence, one.evidence, rtol=0, atol=1e-4 if dtype == torch.float64 else 5e-3)
+        close(other.theta, one.theta, rtol=0, atol=1e-5 if dtype == torch.float64 else 2e-2)
+        asked = bank.columns, problems.parents, other.moments.slopes, other.moments.curvature, candidates
+        for found, expected in zip(rows.products(*asked), steps.products(*asked), strict=True):
+            close(found, expected, rtol=1e-4 if dtype == torch.float32 else 1e-10, atol=1e-2)
+
+
+def test_threads_change_nothing(bank):
+    problems, threads = Problems.of(PAIRS), torch.get_num_threads()
+    candidates = torch.tensor([[NOISE, THREE]] * len(PAIRS))
+    found = []
+    try:
+        for number in (1, 3):
+            torch.set_num_threads(number)
+            fits = fit(bank, problems)
+            found.append((fits.theta, fits.evidence, additions(bank, problems, fits, candidates).gain))
+    finally:
+        torch.set_num_threads(threads)
+    assert all(torch.equal(*pair) for pair in zip(*found, strict=True))
 
 
 def test_whole_weights_are_repeated_rows(ranks, bank, weights):
@@ -227,7 +272,7 @@ def test_one_fit_is_the_same_in_any_batch(bank):
     for number, pair in enumerate(PAIRS):
         alone = fit(bank, Problems.of([pair]), tolerance=1e-9)
         close(together.log_likelihood[number], alone.log_likelihood[0], rtol=0, atol=1e-5)
-        close(together.moments.residual[number], alone.moments.residual[0], rtol=0, atol=1e-3)
+        close(together.moments.slopes[number, 0], alone.moments.slopes[0, 0], rtol=0, atol=1e-3)
 
 
 def test_a_parent_with_free_effect_gives_its_cells_their_means(rng):
@@ -423,11 +468,11 @@ def test_a_removal_costs_what_the_fit_without_it_loses(ranks, prior):
 
 
 def test_a_batch_gives_the_fits_of_one_by_one(bank, weights):
-    for rows in (weights["none"], weights["tail"]):
-        together = fit(bank, Problems.of(PAIRS), weights=rows, tolerance=1e-8)
+    for given in (weights["none"], weights["tail"]):
+        together = fit(bank, Problems.of(PAIRS), weights=given, tolerance=1e-8)
         assert together.converged.all()
         for number, pair in enumerate(PAIRS):
-            alone = fit(bank, Problems.of([pair]), weights=rows, tolerance=1e-8)
+            alone = fit(bank, Problems.of([pair]), weights=given, tolerance=1e-8)
             size = alone.theta.shape[1]
             close(together.log_likelihood[number], alone.log_likelihood[0], rtol=0, atol=1e-5)
             close(together.evidence[number], alone.evidence[0], rtol=0, atol=5e-2)

@@ -29,6 +29,8 @@ from torch import Tensor
 from disco.errors import InputError
 
 WIDTH = 4  # columns a parent at most
+MOST_BENT = 20.0  # of κ s, against overflow
+LEAST_BEND = {torch.float32: 1e-3, torch.float64: 1e-7}  # of κ; below it rounding spoils the slopes
 RIDGE = 1e-3  # the precision that bounds what data leave free
 _INDICATOR_LEVELS = 5  # up to so many levels a parent's effect is free
 _FREE_LEVELS = 8  # up to so many levels a carrier is free
@@ -65,6 +67,7 @@ class Bank:
         ranks: levels from 0, (n, d).
         value: v / s_i of every level, (d, V); V is the largest number of levels, later levels padded with 0.
         exists: which levels a node has, (d, V).
+        counts: how many rows have each level, (d, V).
         carrier: carrier columns on the levels, (d, V, q), padded with 0.
         carrier_width: how many of them are not padding, (d,).
         columns: each node's columns as a parent at the rows, (d, WIDTH, n), padded with 0.
@@ -79,6 +82,7 @@ class Bank:
     ranks: Tensor
     value: Tensor
     exists: Tensor
+    counts: Tensor
     carrier: Tensor
     carrier_width: np.ndarray
     columns: Tensor
@@ -125,6 +129,7 @@ class Bank:
         parts = [_node(ranks[:, node], names[node]) for node in range(nodes)]
         carriers = max(part[1].shape[1] for part in parts)
         value, exists = np.zeros((nodes, levels)), np.zeros((nodes, levels), dtype=bool)
+        counts = np.stack([np.bincount(column, minlength=levels) for column in ranks.T])
         carrier, basis = np.zeros((nodes, levels, carriers)), np.zeros((nodes, levels, WIDTH))
         for node, (scaled, shape, effect) in enumerate(parts):
             value[node, : len(scaled)], exists[node, : len(scaled)] = scaled, True
@@ -135,9 +140,10 @@ class Bank:
             columns[node] = torch.as_tensor(basis[node][ranks[:, node]].T).to(columns)
         widths = np.array([part[1].shape[1] for part in parts])
         return cls(
-            torch.tensor(ranks, dtype=torch.int64).to(device),
+            torch.tensor(np.ascontiguousarray(ranks.T), dtype=torch.int64).to(device).T,  # a node's lie together
             torch.as_tensor(value).to(device),
             torch.as_tensor(exists).to(device),
+            torch.as_tensor(counts, dtype=torch.float64).to(device),
             torch.as_tensor(carrier).to(device),
             widths,
             columns,

@@ -9,25 +9,24 @@ s_i and s = Σ_k f_k(x_k). With J = ∂η/∂(b, κ, β) and E and Cov under the
 the expected one, which unlike the observed one is never indefinite; they are the same where κ = 0 is held, and the
 log-likelihood is concave there. What is summed over the levels depends on a row through η alone: `exact` sums at every
 row; `tabulated` sums once on a grid of η and interpolates (cubic for moments, quintic for the log-likelihood), which
-costs no row × level array.
+costs no row × level array, and is what a fit on a CPU does compiled (`disco.likelihood.compiled`).
 """
 
 import copy
 from collections.abc import Sequence
 from dataclasses import dataclass
+from functools import cached_property
 
 import numpy as np
 import torch
 from torch import Tensor
 
-from disco.likelihood.bank import Bank
+from disco.likelihood.bank import LEAST_BEND, MOST_BENT, Bank
 
-_GRID = 128  # intervals of a table of η
-_MOST_BENT = 20.0  # of κ s, against overflow
-_LEAST_BEND = {torch.float32: 1e-3, torch.float64: 1e-7}  # below it rounding spoils the slopes
+GRID = 128  # points of a table of η that rows lie between
 # What a row at t of a cell gives the point below it and the one above, by powers of t: of A, A′, A″ by the quintic that
 # fits all three at both ends, of a value and its slope by a cubic, of a value by a line.
-_PIECES = torch.tensor(
+PIECES = torch.tensor(
     [
         [[1, 0, 0, -10, 15, -6], [0, 1, 0, -6, 8, -3], [0, 0, 0.5, -1.5, 1.5, -0.5],
          [1, 0, -3, 2, 0, 0], [0, 1, -2, 1, 0, 0], [1, -1, 0, 0, 0, 0]],
@@ -69,18 +68,38 @@ class Moments:
         log_likelihood: without the penalty, (B,).
         gradient: of the penalised log-likelihood, (B, P).
         information: with the penalty, (B, P, P).
-        residual: weight · (x̂ − E v̂) at the rows, (B, n).
         slopes: what a column of a parent is multiplied by to give, summed over the rows, its part of the gradient and
-            of the information with θ, (B, 1 + P, n).
-        curvature: the same for the information of two columns of parents, (B, n).
+            of the information with intercept, carrier and bend, (B, 3 + q, n).
+        curvature: the same for the information with a column of a parent times that column, (B, n).
     """
 
     log_likelihood: Tensor
     gradient: Tensor
     information: Tensor
-    residual: Tensor
     slopes: Tensor
     curvature: Tensor
+
+
+@dataclass(frozen=True)
+class AtRows:
+    """What an evaluation takes from the rows beside what the levels give.
+
+    With r the weight times x̂ − E v̂, Var v̂ and Cov(v̂, C) at the rows, (B, 2 + q, n):
+
+    Attributes:
+        slopes, curvature: as in `Moments`.
+        index: Σ x̂ η, (B,).
+        plain: Σ r, (B, 2 + q).
+        bending: Σ r ∂g/∂κ and Σ r (∂g/∂κ)², (B, 2 + q, 2).
+        products: Σ over the rows of slopes and x · curvature times x, (B, 3 + q + WIDTH · k, WIDTH · k).
+    """
+
+    slopes: Tensor
+    curvature: Tensor
+    index: Tensor
+    plain: Tensor
+    bending: Tensor
+    products: Tensor
 
 
 def bent(index: Tensor, bend: Tensor) -> tuple[Tensor, Tensor, Tensor]:
@@ -90,36 +109,42 @@ def bent(index: Tensor, bend: Tensor) -> tuple[Tensor, Tensor, Tensor]:
         index: s.
         bend: κ, broadcast along s; one nearer to 0 than rounding lets it be told counts as the nearest that is.
     """
-    least = _LEAST_BEND[index.dtype]
+    least = LEAST_BEND[index.dtype]
     bend = torch.where(bend.abs() < least, torch.where(bend < 0, -least, least), bend)
-    t = (bend * index).clamp_(-_MOST_BENT, _MOST_BENT).add_(1e-20)  # not 0, which divides; what it spoils is times s
+    t = (bend * index).clamp_(-MOST_BENT, MOST_BENT).add_(1e-20)  # not 0, which divides; what it spoils is times s
     risen = torch.expm1(t)
     slope, first = risen + 1, risen / t
     return index * first, slope, index.square() * (slope - first) / t
+
+
+def columns_of(columns: Tensor, nodes: Tensor) -> Tensor:
+    """The columns (d, WIDTH, n) of some nodes (B, k), 0 where one is −1: (B, WIDTH · k, n)."""
+    found = columns.index_select(0, nodes.clamp_min(0).flatten()).unflatten(0, nodes.shape)
+    found[nodes < 0] = 0.0
+    return found.flatten(1, 2)
 
 
 class Design:
     """The rows of a batch of problems: parents' columns, own levels, weights."""
 
     def __init__(self, bank: Bank, problems: Problems, weights: Tensor | None = None) -> None:
-        node, parents = problems.node, problems.parents
-        x = bank.columns.index_select(0, parents.clamp_min(0).flatten()).unflatten(0, parents.shape)
-        x[parents < 0] = 0.0
-        self.x = x.flatten(1, 2)  # (B, WIDTH · k, n)
+        node, self.parents = problems.node, problems.parents
+        self.columns = bank.columns
         self.level = bank.ranks.T[node]  # (B, n)
         levels = int(bank.exists[node].sum(1).max())
-        self.value, self.exists, self.carrier = (
-            part[node, :levels] for part in (bank.value, bank.exists, bank.carrier)
-        )  # (B, V), (B, V), (B, V, q)
-        self.own = self.value.gather(1, self.level).to(bank.columns)
-        self.weights = None if weights is None else weights.reshape(-1, bank.rows).to(bank.columns)  # (1 or B, n)
-        one = torch.ones_like(self.own, dtype=torch.float64)
-        counts = torch.zeros_like(self.value).scatter_add_(1, self.level, self.weighted(one))
-        if weights is not None:  # the probability of a level that they leave no row would fall to 0 without an end
+        self.value, self.exists, self.carrier, counts = (
+            part[node, :levels] for part in (bank.value, bank.exists, bank.carrier, bank.counts)
+        )  # (B, V), (B, V), (B, V, q), (B, V)
+        self.weights = None
+        if weights is not None:
+            self.weights = weights.reshape(-1, bank.rows).to(bank.columns)  # (1 or B, n)
+            each = self.weights.double().expand(self.level.shape)
+            counts = torch.zeros_like(self.value).scatter_add_(1, self.level, each)
+            # The probability of a level that they leave no row would fall to 0 without an end.
             self.exists = self.exists & (counts > 0)
         self.carrier_sum = (counts[..., None] * self.carrier).sum(1)  # (B, q)
         self.carrier_width = self.carrier.shape[-1]
-        centre, priors = (part.flatten(1) for part in bank.expected(node, parents))
+        centre, priors = (part.flatten(1) for part in bank.expected(node, self.parents))
         bend = priors.new_full((len(node), 1), bank.prior.link)
         penalty = torch.cat([bank.carrier_precision[node], bend, priors], 1)
         self.penalty = torch.nn.functional.pad(penalty, (1, 0))  # none on the intercept
@@ -128,6 +153,16 @@ class Design:
         self.offset = None
         if bank.offset is not None:  # on the scale of v̂, whose unit is s_i counts
             self.offset = (bank.offset / self.value[:, 1:2]).to(bank.columns)
+
+    @cached_property
+    def x(self) -> Tensor:
+        """Columns of the parents, (B, WIDTH · k, n); 0 for padding."""
+        return columns_of(self.columns, self.parents)
+
+    @cached_property
+    def own(self) -> Tensor:
+        """x̂ at the rows, (B, n)."""
+        return self.value.gather(1, self.level).to(self.columns)
 
     def index(self, theta: Tensor) -> Tensor:
         """Σ f_k at the rows, (B, n)."""
@@ -144,7 +179,7 @@ class Design:
         """The same of some problems, by number."""
         part = copy.copy(self)
         own = (
-            *("x", "level", "value", "exists", "carrier", "own", "carrier_sum"),
+            *("x", "parents", "level", "value", "exists", "carrier", "own", "carrier_sum"),
             *("penalty", "centre", "offset", "weights"),
         )
         for name in own:
@@ -162,30 +197,36 @@ class Design:
         """Row values times the rows' weights."""
         return values if self.weights is None else values * self.weights
 
-    def assemble(self, theta: Tensor, bent: Sequence[Tensor], sums: dict[str, Tensor], moments: Tensor) -> Moments:
-        """Gradient and information from the moments at the rows.
+    def at_rows(self, eta: Tensor, bent: Sequence[Tensor], moments: Tensor) -> AtRows:
+        """What is taken from the rows, given the moments there.
 
         Args:
-            theta: (B, P).
+            eta: (B, n).
             bent: the derivatives of `bent`, each (B, n).
-            sums: over the weighted rows: normaliser Σ A (B,), carrier Σ E C (B, q), shape Σ Cov(C, C) (B, q, q) and
-                index Σ x̂ η (B,).
             moments: E v̂, Var v̂ and Cov(v̂, C) at the rows, (B, 2 + q, n).
         """
         slope, along = bent
         own = torch.cat([(self.own - moments[:, 0])[:, None], moments[:, 1:]], 1)
         if self.weights is not None:
             own *= self.weights[:, None]
-        head = self.head
-        slopes = self.x.new_empty((len(theta), 1 + theta.shape[1], self.x.shape[2]))
-        torch.mul(own, slope[:, None], out=slopes[:, :head])
-        torch.mul(slopes[:, 1], along, out=slopes[:, head])
+        slopes = own * slope[:, None]
+        slopes = torch.cat([slopes, (slopes[:, 1] * along)[:, None]], 1)
         curvature = slopes[:, 1] * slope
-        torch.mul(self.x, curvature[:, None], out=slopes[:, 1 + head :])
-        products = torch.bmm(slopes, self.x.mT).double()
-        plain = own.sum(2, dtype=torch.float64)
+        products = torch.bmm(torch.cat([slopes, self.x * curvature[:, None]], 1), self.x.mT).double()
+        index = self.weighted(self.own * eta).sum(1, dtype=torch.float64)
         bending = torch.bmm(own, torch.stack([along, along.square()], 2)).double()
-        carrier = slice(1, head - 1)
+        return AtRows(slopes, curvature, index, own.sum(2, dtype=torch.float64), bending, products)
+
+    def assemble(self, theta: Tensor, sums: dict[str, Tensor], at_rows: AtRows) -> Moments:
+        """Log-likelihood, gradient and information.
+
+        Args:
+            theta: (B, P).
+            sums: over the weighted rows: normaliser Σ A (B,), carrier Σ E C (B, q) and shape Σ Cov(C, C) (B, q, q).
+            at_rows: what else is taken from them.
+        """
+        head, carrier = self.head, slice(1, self.head - 1)
+        plain, bending, products = at_rows.plain, at_rows.bending, at_rows.products
         gradient = [plain[:, :1], self.carrier_sum - sums["carrier"], bending[:, :1, 0], products[:, 0]]
         gradient = torch.cat(gradient, 1) - self.penalty * (theta - self.centre)
         information = torch.diag_embed(self.penalty)
@@ -197,8 +238,8 @@ class Design:
         information[:, head:, :head] = products[:, 1 : head + 1].mT
         information[:, head:, head:] += products[:, head + 1 :]
         carried = (self.carrier_sum * theta[:, carrier]).sum(1)
-        log_likelihood = sums["index"] + carried - sums["normaliser"]
-        return Moments(log_likelihood, gradient, information, own[:, 0], slopes, curvature)
+        log_likelihood = at_rows.index + carried - sums["normaliser"]
+        return Moments(log_likelihood, gradient, information, at_rows.slopes, at_rows.curvature)
 
     def prior(self, theta: Tensor) -> Tensor:
         """The penalty, ½ Σ precision · (θ − mean)², (B,)."""
@@ -212,40 +253,40 @@ def exact(design: Design, theta: Tensor) -> Moments:
     logits = eta[..., None] * design.value[:, None] + design.log_weights(theta)[:, None]
     normaliser = torch.logsumexp(logits, -1)
     probability = torch.softmax(logits, -1)
-    rows = torch.ones_like(eta) if design.weights is None else design.weights.double().expand_as(eta)
+    weights = torch.ones_like(eta) if design.weights is None else design.weights.double().expand_as(eta)
     mean = (probability * design.value[:, None]).sum(-1)
     shape_mean = probability @ design.carrier
     centred = design.value[:, None] - mean[..., None]
     variance = (probability * centred**2).sum(-1)
     covariance = (probability * centred) @ design.carrier  # E (v̂ − E v̂) C
-    weighted = (probability * rows[..., None]).sum(1)
+    weighted = (probability * weights[..., None]).sum(1)
     second = design.carrier.mT @ (weighted[..., None] * design.carrier)
-    shape = second - (shape_mean * rows[..., None]).mT @ shape_mean
+    shape = second - (shape_mean * weights[..., None]).mT @ shape_mean
     sums = {
-        "normaliser": (normaliser * rows).sum(1), "carrier": (shape_mean * rows[..., None]).sum(1), "shape": shape,
-        "index": (design.own.double() * eta * rows).sum(1),
+        "normaliser": (normaliser * weights).sum(1), "carrier": (shape_mean * weights[..., None]).sum(1),
+        "shape": shape,
     }  # fmt: skip
     moments = torch.cat([mean[:, None], variance[:, None], covariance.mT], 1)
-    return design.assemble(theta, bent, sums, moments.to(design.x))
+    return design.assemble(theta, sums, design.at_rows(eta, bent, moments.to(design.x)))
 
 
 def tabulated(design: Design, theta: Tensor) -> Moments:
     """The same from a table over η: no row × level array, and errors of about 1e-6 in the log-likelihood."""
-    eta, *bent = design.bent(theta)
+    eta, *slopes = design.bent(theta)
     low, high = (bound.double() for bound in eta.aminmax(dim=1, keepdim=True))
-    width = ((high - low) / (_GRID - 1)).clamp_min(1e-3)
+    width = ((high - low) / (GRID - 1)).clamp_min(1e-3)
     table = _table(design, theta, low, width)
-    place = ((eta - low.to(eta)) / width.to(eta)).clamp_(0, _GRID - 1e-3)
+    place = ((eta - low.to(eta)) / width.to(eta)).clamp_(0, GRID - 1e-3)
     left = place.long()
     at = place - left
-    sums = _over_rows(table, left, at.double(), width, design.weights)
-    sums["index"] = design.weighted(design.own * eta).sum(1, dtype=torch.float64)
-    return design.assemble(theta, bent, sums, _at_rows(table, left, at, width))
+    sums = _over_rows(table, _powers(left, at.double(), design.weights), width)
+    moments = _moments(_coefficients(table, width), left, at)
+    return design.assemble(theta, sums, design.at_rows(eta, slopes, moments))
 
 
 @dataclass(frozen=True)
 class _Table:
-    """What depends on η alone, on a grid of _GRID + 1 values of it.
+    """What depends on η alone, on a grid of GRID + 1 values of it.
 
     Attributes:
         normaliser, mean, variance: A, E v̂ and Var v̂, (B, G).
@@ -264,7 +305,7 @@ class _Table:
 
 
 def _table(design: Design, theta: Tensor, low: Tensor, width: Tensor) -> _Table:
-    grid = low + width * torch.arange(_GRID + 1, device=theta.device, dtype=torch.float64)
+    grid = low + width * torch.arange(GRID + 1, device=theta.device, dtype=torch.float64)
     carrier = design.carrier.mT  # (B, q, V)
     logits = design.value[..., None] * grid[:, None] + design.log_weights(theta)[..., None]  # (B, V, G)
     top = logits.amax(1, keepdim=True)
@@ -280,12 +321,12 @@ def _table(design: Design, theta: Tensor, low: Tensor, width: Tensor) -> _Table:
     shape = torch.bmm(products, probability) - (expected[:, :, None] * expected[:, None]).flatten(1, 2)
     return _Table(
         normaliser, mean.squeeze(1), (centred * weighted).sum(1), expected, torch.bmm(carrier, weighted), shape,
-        design.x.dtype,
+        design.columns.dtype,
     )  # fmt: skip
 
 
-def _at_rows(table: _Table, left: Tensor, at: Tensor, width: Tensor) -> Tensor:
-    """Mean of v̂ from a cubic, its variance and Cov(v̂, C) from lines, at the rows, (B, 2 + q, n).
+def _coefficients(table: _Table, width: Tensor) -> Tensor:
+    """Of every cell, by powers of the place in it: a cubic for E v̂, lines for Var v̂ and Cov(v̂, C), (B, 6 + 2 q, G).
 
     All second moments are from lines: so a row's information is a mixture of covariances, never indefinite.
     """
@@ -293,31 +334,37 @@ def _at_rows(table: _Table, left: Tensor, at: Tensor, width: Tensor) -> Tensor:
     slope, end = table.variance[:, :-1] * width, table.variance[:, 1:] * width
     cubic = torch.stack([start, slope, 3 * rise - 2 * slope - end, slope + end - 2 * rise], 1)
     seconds = torch.cat([table.variance[:, None], table.covariance], 1)
-    coefficients = torch.cat([cubic, seconds[..., :-1], seconds.diff(dim=2)], 1).to(table.dtype)
-    read = coefficients.gather(2, left[:, None].expand(-1, coefficients.shape[1], -1))
-    c0, c1, c2, c3 = read[:, :4].unbind(1)
-    moments = at.new_empty((len(at), 1 + seconds.shape[1], at.shape[1]))
-    torch.addcmul(c0, at, torch.addcmul(c1, at, torch.addcmul(c2, at, c3)), out=moments[:, 0])
-    lines, rises = read[:, 4:].chunk(2, 1)
-    torch.addcmul(lines, at[:, None], rises, out=moments[:, 1:])
-    return moments
+    return torch.cat([cubic, seconds[..., :-1], seconds.diff(dim=2)], 1).to(table.dtype)
 
 
-def _over_rows(table: _Table, left: Tensor, at: Tensor, width: Tensor, weights: Tensor | None) -> dict[str, Tensor]:
-    """Sums over the rows: A by the quintic that fits A, A′, A″ at both ends, E C by a cubic, Cov(C, C) by a line.
+def _moments(coefficients: Tensor, left: Tensor, at: Tensor) -> Tensor:
+    """E v̂, Var v̂ and Cov(v̂, C) at the rows, (B, 2 + q, n)."""
+    c0, c1, c2, c3, *lines = coefficients.gather(2, left[:, None].expand(-1, coefficients.shape[1], -1)).unbind(1)
+    constant, slope = (torch.stack(half, 1) for half in (lines[: len(lines) // 2], lines[len(lines) // 2 :]))
+    mean = c0 + at * (c1 + at * (c2 + at * c3))
+    return torch.cat([mean[:, None], constant + at[:, None] * slope], 1)
 
-    Every sum is one product with how much of the rows each grid point carries.
-    """
-    batch, points = table.normaliser.shape
-    cell = (left + points * torch.arange(batch, device=left.device)[:, None]).flatten()
+
+def _powers(left: Tensor, at: Tensor, weights: Tensor | None) -> Tensor:
+    """Sums over the rows of every cell of the weight times the powers 0 to 5 of the place in it, (B, G + 1, 6)."""
+    batch = len(left)
+    cell = (left + (GRID + 1) * torch.arange(batch, device=left.device)[:, None]).flatten()
     part = (torch.ones_like(at) if weights is None else weights.double().expand_as(at)).flatten()
     powers, at = [], at.flatten()
     for power in range(6):
         part = part * at if power else part
-        powers.append(at.new_zeros(batch * points).index_add_(0, cell, part))
-    below, above = _PIECES.to(at) @ torch.stack(powers)
-    above = above.unflatten(1, (batch, points)).roll(1, 2)  # the last cell is empty: nothing comes round
-    normal, slope, bend, value, change, line = below.unflatten(1, (batch, points)) + above
+        powers.append(at.new_zeros(batch * (GRID + 1)).index_add_(0, cell, part))
+    return torch.stack(powers, 1).unflatten(0, (batch, GRID + 1))
+
+
+def _over_rows(table: _Table, powers: Tensor, width: Tensor) -> dict[str, Tensor]:
+    """Sums over the rows: A by the quintic that fits A, A′, A″ at both ends, E C by a cubic, Cov(C, C) by a line.
+
+    Every sum is one product with how much of the rows each grid point carries.
+    """
+    below, above = (powers[None] @ PIECES.to(powers).mT[:, None]).unbind()  # (B, G + 1, 6)
+    weights = below + above.roll(1, 1)  # the last cell is empty: nothing comes round
+    normal, slope, bend, value, change, line = weights.unbind(2)
     normaliser = normal * table.normaliser + slope * width * table.mean + bend * width**2 * table.variance
     carrier = (value[:, None] * table.carrier + (change * width)[:, None] * table.covariance).sum(2)
     q = table.carrier.shape[1]

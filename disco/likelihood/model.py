@@ -16,7 +16,7 @@ from scipy.stats import norm
 
 from disco.errors import FitStopped, InputError
 from disco.likelihood.bank import WIDTH, Bank, Prior
-from disco.likelihood.evaluate import Problems, bent, tabulated
+from disco.likelihood.evaluate import Problems, bent
 from disco.likelihood.newton import Fits, fit
 from disco.ranks import rank_on_grid
 
@@ -90,7 +90,7 @@ class Model:
                 continue
             if not goes_on():
                 raise FitStopped("the fit of the graph was stopped.")
-            fits.append(fit(bank, Problems.of([(node, nodes)]), tolerance=_TOLERANCE, evaluate=tabulated))
+            fits.append(fit(bank, Problems.of([(node, nodes)]), tolerance=_TOLERANCE))
         return cls(names, grids, sets, bank, tuple(fits), tuple(nx.lexicographical_topological_sort(graph)))
 
     @property

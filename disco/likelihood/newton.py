@@ -8,11 +8,10 @@ import torch
 from torch import Tensor
 
 from disco.likelihood.bank import WIDTH, Bank
+from disco.likelihood.compiled import CAP, JITTERS, Ended, newton
 from disco.likelihood.evaluate import Design, Moments, Problems, tabulated
 
-_CAP = 6.0  # most change of the index in one step, and of the link's bend in units of 1 / 6
 _STEPS = 60
-_JITTERS = (1e-9, 1e-7, 1e-5, 1e-3, 1e-1, 2.0)  # shares of the diagonal; rounding can leave less than the ridge
 _MOMENTS = tuple(Moments.__dataclass_fields__)
 Evaluate = Callable[[Design, Tensor], Moments]
 
@@ -44,7 +43,7 @@ def fit(
     *,
     weights: Tensor | None = None,
     tolerance: float = 1e-3,
-    evaluate: Evaluate = tabulated,
+    evaluate: Evaluate | None = None,
 ) -> Fits:
     """Fit every problem of a batch.
 
@@ -54,10 +53,17 @@ def fit(
         start: θ to begin at, (B, P); a missing one begins at the marginal.
         weights: of the rows, (n,), or of each problem's, (B, n); bootstrap counts, or 0 for a row left out.
         tolerance: Newton stops where the next step promises less than so many nats.
-        evaluate: `tabulated`, or `exact`.
+        evaluate: `exact` or `tabulated`, for the array form of the steps; by default `tabulated`, compiled on a CPU.
     """
-    design = whole = Design(bank, problems, weights)
-    theta = marginal_start(bank, problems) if start is None else start.clone()
+    design = Design(bank, problems, weights)
+    theta = marginal_start(bank, problems) if start is None else start
+    if evaluate is None and theta.device.type == "cpu":
+        return _finished(design, tolerance, newton(design, theta, tolerance, _STEPS))
+    return _finished(design, tolerance, _newton(design, theta, tolerance, evaluate or tabulated))
+
+
+def _newton(design: Design, theta: Tensor, tolerance: float, evaluate: Evaluate) -> Ended:
+    """`compiled.newton` of all problems at once."""
     current = evaluate(design, theta)
     step, promise = _step(design, current)
     tried, place, ended = step, torch.arange(len(theta), device=theta.device), []
@@ -79,7 +85,7 @@ def fit(
         step, promise = _step(design, current)
         tried = torch.where(better[:, None], step, tried / 2)
     ended.append((place, theta, step, promise, current))
-    return _finished(whole, tolerance, *_joined(ended))
+    return _joined(ended)
 
 
 def _at(kept: Tensor, *parts: Any) -> tuple:
@@ -92,17 +98,18 @@ def _at(kept: Tensor, *parts: Any) -> tuple:
     )
 
 
-def _joined(parts: list[tuple]) -> tuple:
+def _joined(parts: list[tuple]) -> Ended:
     """Put problems that ended at different steps together, in their own order."""
     if len(parts) == 1:
-        return parts[0][1:]
+        return Ended(*parts[0][1:])
     order = torch.cat([part[0] for part in parts]).argsort()
     moments = Moments(*(torch.cat([getattr(part[-1], name) for part in parts]) for name in _MOMENTS))
-    return _at(order, *(torch.cat(column) for column in list(zip(*parts, strict=True))[1:-1]), moments)
+    return Ended(*_at(order, *(torch.cat(column) for column in list(zip(*parts, strict=True))[1:-1]), moments))
 
 
-def _finished(design: Design, tolerance: float, theta: Tensor, step: Tensor, promise: Tensor, current: Moments) -> Fits:
+def _finished(design: Design, tolerance: float, ended: Ended) -> Fits:
     """The fits at their last step."""
+    theta, step, promise, current = ended
     done = promise < tolerance
     end = theta + torch.where(done[:, None], step, 0.0)
     reached = current.log_likelihood - design.prior(theta) + torch.where(done, promise, 0.0)
@@ -126,7 +133,7 @@ def _step(design: Design, moments: Moments) -> tuple[Tensor, Tensor]:
     """Newton's step, capped, and the gain in log-likelihood that it promises."""
     diagonal = torch.diag_embed(moments.information.diagonal(dim1=1, dim2=2).clamp_min(1e-12))
     share, failed = torch.zeros_like(moments.log_likelihood), torch.ones_like(moments.log_likelihood)
-    for jitter in _JITTERS:
+    for jitter in JITTERS:
         share[failed > 0] = jitter
         factor, failed = torch.linalg.cholesky_ex(moments.information + share[:, None, None] * diagonal)
         if not bool(failed.any()):
@@ -134,8 +141,8 @@ def _step(design: Design, moments: Moments) -> tuple[Tensor, Tensor]:
     step = torch.cholesky_solve(moments.gradient[..., None], factor).squeeze(-1)
     promise = (moments.gradient * step).sum(1) / 2
     change = (design.index(step) + step[:, :1].to(design.x)).abs().amax(1).double()
-    largest = torch.maximum(change, _CAP * step[:, design.head - 1].abs())
-    return step * (_CAP / largest.clamp_min(_CAP))[:, None], promise
+    largest = torch.maximum(change, CAP * step[:, design.head - 1].abs())
+    return step * (CAP / largest.clamp_min(CAP))[:, None], promise
 
 
 def marginal_start(bank: Bank, problems: Problems) -> Tensor:

@@ -12,8 +12,9 @@ from typing import NamedTuple
 import torch
 from torch import Tensor
 
+from disco.likelihood import rows
 from disco.likelihood.bank import WIDTH, Bank
-from disco.likelihood.evaluate import Problems
+from disco.likelihood.evaluate import Problems, columns_of
 from disco.likelihood.newton import Fits
 
 _LEAST = 1e-6  # share of a column's own information under which what θ leaves of it counts as nothing
@@ -58,7 +59,9 @@ def additions(bank: Bank, problems: Problems, fits: Fits, candidates: Tensor) ->
         candidates: node numbers, (B, c), padded with −1.
     """
     moments, theta, count = fits.moments, fits.theta, candidates.shape[1]
-    score, cross, pairs = _products(bank, fits, candidates)
+    summed = rows.products if theta.device.type == "cpu" else products
+    sums, pairs = summed(bank.columns, problems.parents, moments.slopes, moments.curvature, candidates)
+    score, cross = sums[:, 0].flatten(1), sums[:, 1:].flatten(2)
     right = torch.cat([cross, moments.gradient[..., None]], 2)
     solved = torch.linalg.solve(moments.information, right)  # I⁻¹ (K, g)
     inverse_cross, inverse_gradient = solved[..., :-1], solved[..., -1:]
@@ -84,27 +87,27 @@ def additions(bank: Bank, problems: Problems, fits: Fits, candidates: Tensor) ->
     return Additions(gain, evidence, own.squeeze(-1), (others - taken).to(theta))
 
 
-def _products(bank: Bank, fits: Fits, candidates: Tensor) -> tuple[Tensor, Tensor, Tensor]:
-    """u (B, c · WIDTH), K (B, P, c · WIDTH) and J (B, c, WIDTH, WIDTH) of every candidate, 0 where there is none.
-
-    Problems with the same candidates share what is read of the table, most of the work: a product for all of them.
-    """
-    moments, count = fits.moments, candidates.shape[1]
-    batch, size = moments.slopes.shape[:2]
-    sums = torch.zeros((batch, size, count * WIDTH), dtype=torch.float64, device=moments.slopes.device)
+def products(
+    columns: Tensor, parents: Tensor, slopes: Tensor, curvature: Tensor, candidates: Tensor
+) -> tuple[Tensor, Tensor]:
+    """`rows.products` by arrays: problems with the same candidates share what is read of the table."""
+    left = torch.cat([slopes, columns_of(columns, parents) * curvature[:, None]], 1)
+    (batch, size), count = left.shape[:2], candidates.shape[1]
+    sums = torch.zeros((batch, size, count, WIDTH), dtype=torch.float64, device=left.device)
     pairs = sums.new_zeros((batch, count, WIDTH, WIDTH))
     if not count:
-        return sums[:, 0], sums[:, 1:], pairs
+        return sums, pairs
     lists, group = candidates.unique(dim=0, return_inverse=True)
     for number, nodes in enumerate(lists):
         members, there = (group == number).nonzero().squeeze(1), (nodes >= 0).nonzero().squeeze(1)
-        z = bank.columns.index_select(0, nodes[there])  # (c, WIDTH, n)
-        place = (WIDTH * there[:, None] + torch.arange(WIDTH, device=z.device)).flatten()
-        product = torch.mm(moments.slopes.index_select(0, members).flatten(0, 1), z.flatten(0, 1).T).double()
-        sums[members[:, None], :, place] = product.unflatten(0, (len(members), size)).mT
+        z = columns.index_select(0, nodes[there])  # (c, WIDTH, n)
+        product = torch.mm(left.index_select(0, members).flatten(0, 1), z.flatten(0, 1).T).double()
+        sums[members[:, None], :, there] = (
+            product.unflatten(0, (len(members), size)).unflatten(2, (-1, WIDTH)).transpose(1, 2)
+        )
         for member in members.tolist():
-            pairs[member, there] = torch.bmm(z * moments.curvature[member], z.mT).double()
-    return sums[:, 0], sums[:, 1:], pairs
+            pairs[member, there] = torch.bmm(z * curvature[member], z.mT).double()
+    return sums, pairs
 
 
 def removals(bank: Bank, problems: Problems, fits: Fits) -> Removals:

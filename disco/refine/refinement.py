@@ -15,6 +15,8 @@ from disco.counts import check_order
 from disco.errors import InputError
 from disco.graph import build
 from disco.likelihood.bank import Bank, Prior
+from disco.likelihood.evaluate import Problems
+from disco.likelihood.newton import fit
 from disco.ranks import fold_of_rows, transform_table
 from disco.refine.evidence import BOUND, evidence
 from disco.refine.memory import Memory, key_of
@@ -151,6 +153,9 @@ def refine(
     ranks = np.column_stack([np.unique(column, return_inverse=True)[1] for column in codes.T])
     bank = Bank.of(ranks, offset=offset, prior=BEFORE, dtype=torch.float32, device=device, names=names)
     told = Told(callback)
+    if device == "cpu":
+        told.step("screen", 0, 1, message="screen: compiling, some seconds the first time on a machine")
+        fit(bank, Problems.of([(0, ())]))
     told.step("screen", 0, 1, message="screen: which pairs may be joined")
     also = np.zeros((len(names),) * 2, dtype=bool)
     for parent, child in () if edges is None else zip(edges["parent"], edges["child"], strict=True):

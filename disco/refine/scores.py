@@ -13,7 +13,6 @@ until nothing changes. Fits are kept by (node, parents), results by (node, allow
 """
 
 from collections.abc import Callable, Generator, Iterable, Sequence
-from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
 from typing import Any, TypeVar
 
@@ -30,11 +29,8 @@ AGAINST = 12.0  # nats an order's length that an edge against it spans, before t
 MOST_AGAINST = 5.0  # nats: as many as decide a direction, so that an order overrules none that is decided
 _TOLERANCE = 0.05  # nats that the last Newton step, which is still taken, promises at most
 _DOUBT = 1.0  # nats: a parent is tried without where its Wald statistic promises to lose no more
-_BATCH_CELLS = 4_000_000  # columns × rows of a batch of fits
+_BATCH_CELLS = 8_000_000  # columns × rows of a batch of fits
 _MOST = 24  # parents at most: beyond it a node's fit costs more than it can tell
-
-_THREADS = 2  # parts of a batch of fits side by side; a fixed number, so that results do not depend on the machine's
-_POOL = ThreadPoolExecutor(_THREADS)
 
 Parents = tuple[int, ...]
 Allowed = int  # a set of candidates as bits, by their place in the node's list
@@ -278,14 +274,10 @@ def make_fits(wanted: Iterable[tuple[Scores, Wanted]]) -> None:
         if not scores.goes_on():
             raise FitStopped("the refinement was stopped.")
         most = 2 * len(missing[at][1][1]) + 3
-        size = max(_THREADS, _THREADS * _BATCH_CELLS // (WIDTH * (most + 1) * scores.bank.rows))
+        size = max(1, _BATCH_CELLS // (WIDTH * (most + 1) * scores.bank.rows))
         part = [one for one in missing[at : at + size] if len(one[1][1]) <= most]
-        cut = len(part) * 3 // 5  # the larger ones, fewer, beside the smaller ones
-        halves = [half for half in (part[:cut], part[cut:]) if half]
-        made = list(_POOL.map(_fitted, halves))  # all, before any is kept: where a fit begins depends on what is kept
-        for half, fitted in zip(halves, made, strict=True):
-            for (scores, (node, _)), one in zip(half, fitted, strict=True):
-                scores.keep(node, one)
+        for (scores, (node, _)), one in zip(part, _fitted(part), strict=True):
+            scores.keep(node, one)
         at += len(part)
 
 

@@ -24,7 +24,8 @@ _FALSE = 3.0  # false candidates that a node may bring by each of the two rules,
 _LEAST = 2.0  # standard errors that a partial correlation stands out by at least
 _NEIGHBOURS = 30  # of a node's model at most, those of the strongest partial correlation
 _TOLERANCE = 0.05  # nats
-_AT_ONCE = 64  # nodes looked at in one product
+_AT_ONCE = 64  # candidates looked at in one product
+_SIDE_BY_SIDE = 16  # nodes fitted in one batch
 
 
 def screen(
@@ -65,19 +66,26 @@ def widened(scores: Scores, order: Sequence[int], parents: Sequence[Sequence[int
         FitStopped: the scores' `goes_on` says so.
     """
     bank, sets = scores.bank, [set(nodes) for nodes in scores.candidates]
-    for place, node in enumerate(order):
+    for first in range(0, len(order), _SIDE_BY_SIDE):
         if not scores.goes_on():
             raise FitStopped("the refinement was stopped.")
-        others = [other for other in order[:place] if other not in sets[node]]
-        problems = Problems.of([(node, sorted(parents[node]))], bank.columns.device)
+        nodes = order[first : first + _SIDE_BY_SIDE]
+        problems = Problems.of([(node, sorted(parents[node])) for node in nodes], bank.columns.device)
         fits = fit(bank, problems, tolerance=_TOLERANCE)
-        for at in range(0, len(others), _AT_ONCE):
-            part = others[at : at + _AT_ONCE]
-            promised = additions(bank, problems, fits, torch.tensor([part], device=bank.columns.device)).evidence[0]
-            worth = promised.cpu().numpy() > [scores.price_of(other, node) for other in part]
-            for other in np.array(part)[worth].tolist():
-                sets[node].add(other)
-                sets[other].add(node)
+        before = [
+            [other for other in order[: first + number] if other not in sets[node]] for number, node in enumerate(nodes)
+        ]
+        for at in range(0, max(map(len, before)), _AT_ONCE):
+            lists = Problems.of(
+                [(node, others[at : at + _AT_ONCE]) for node, others in zip(nodes, before, strict=True)],
+                bank.columns.device,
+            )
+            promised = additions(bank, problems, fits, lists.parents).evidence.cpu().numpy()
+            for node, others, worth in zip(nodes, lists.parents.tolist(), promised, strict=True):
+                for other, nats in zip(others, worth, strict=True):
+                    if other >= 0 and nats > scores.price_of(other, node):
+                        sets[node].add(other)
+                        sets[other].add(node)
     return [tuple(sorted(nodes)) for nodes in sets]
 
 
@@ -100,20 +108,24 @@ def _standing_out(bank: Bank, partial: np.ndarray, share: float, goes_on: Callab
         bank: the table.
         partial: how far each pair's partial correlation stands out, 0 where it does not, (d, d).
         share: of the pairs that may stand out by chance.
-        goes_on: asked before every node.
+        goes_on: asked before every batch.
     """
-    least = chi2.isf(share, bank.width) / 2
+    least = torch.as_tensor(chi2.isf(share, bank.width) / 2)
     found = np.zeros(partial.shape, dtype=bool)
-    for node, row in enumerate(partial):
+    neighbours = [
+        [int(other) for other in np.sort(np.argsort(-row, kind="stable")[:_NEIGHBOURS]) if row[other] > 0]
+        for row in partial
+    ]
+    for first in range(0, bank.nodes, _SIDE_BY_SIDE):
         if not goes_on():
             raise FitStopped("the refinement was stopped.")
-        nearest = np.argsort(-row, kind="stable")[:_NEIGHBOURS]
-        neighbours = np.sort(nearest[row[nearest] > 0])
-        problems = Problems.of([(node, neighbours.tolist())], bank.columns.device)
+        nodes = range(first, min(first + _SIDE_BY_SIDE, bank.nodes))
+        problems = Problems.of([(node, neighbours[node]) for node in nodes], bank.columns.device)
         fits = fit(bank, problems, tolerance=_TOLERANCE)
         for at in range(0, bank.nodes, _AT_ONCE):
             part = torch.arange(at, min(at + _AT_ONCE, bank.nodes), device=bank.columns.device)
-            gain = additions(bank, problems, fits, part[None]).gain[0].cpu().numpy()
-            found[node, at : at + _AT_ONCE] = gain > least[at : at + _AT_ONCE]
-        found[node, [node, *neighbours]] = False
+            gain = additions(bank, problems, fits, part.expand(len(nodes), -1)).gain.cpu()
+            found[first : first + len(nodes), at : at + _AT_ONCE] = gain > least[at : at + _AT_ONCE]
+        for node in nodes:
+            found[node, [node, *neighbours[node]]] = False
     return found

@@ -1,0 +1,254 @@
+"""Work at the rows, compiled for the CPU, one problem after another.
+
+A row passes through some thirty small steps. As array operations each of them reads and writes all rows of all
+problems, which is most of the time of a fit on a CPU; here a block of rows stays in the cache through all of them, and
+products of columns are summed block by block. The array form of the same steps, for a GPU, is in `evaluate` and
+`steps`. What is compiled takes a problem's arrays whole: loops over slices of two dimensions are not vectorised.
+"""
+
+import math
+from collections.abc import Callable
+from concurrent.futures import ThreadPoolExecutor
+
+import numba
+import numpy as np
+import torch
+from torch import Tensor
+
+from disco.likelihood.bank import MOST_BENT, WIDTH
+
+BLOCK = 256  # rows at a time: what is kept of them fits a core's cache
+_REORDERED = {"contract", "reassoc", "nsz", "arcp"}  # sums may be reordered; infinities keep their meaning
+_POOL = ThreadPoolExecutor(thread_name_prefix="rows")
+
+
+def compiled(function: Callable) -> Callable:
+    """Compiled at its first call; kept on disk where the package's or the user's folder can be written."""
+    options = {"nogil": True, "fastmath": _REORDERED, "error_model": "numpy"}
+    try:
+        return numba.njit(cache=True, **options)(function)
+    except RuntimeError:  # numba finds no folder to keep it in
+        return numba.njit(**options)(function)
+
+
+def side_by_side(problems: int, work: Callable[[slice], None]) -> None:
+    """Call work on every problem, on as many threads as torch may use; how many changes no result."""
+    left = iter(range(problems))
+
+    def some() -> None:
+        for problem in left:  # whoever is free takes the next: some take several times as many steps as others
+            work(slice(problem, problem + 1))
+
+    others = [_POOL.submit(some) for _ in range(min(torch.get_num_threads(), problems) - 1)]
+    some()
+    for other in others:
+        other.result()
+
+
+def arrays(*parts: Tensor) -> list[np.ndarray]:
+    """In C order, the one layout that is compiled."""
+    return [part.contiguous().numpy() for part in parts]
+
+
+def products(
+    columns: Tensor, parents: Tensor, slopes: Tensor, curvature: Tensor, candidates: Tensor
+) -> tuple[Tensor, Tensor]:
+    """Sums over the rows of every candidate's columns times `slopes`, times the parents' columns and among themselves.
+
+    Args:
+        columns: of all nodes, (d, WIDTH, n).
+        parents: node numbers, (B, k), padded with −1.
+        slopes, curvature: of `evaluate.Moments`; products of two columns are times the curvature.
+        candidates: node numbers, (B, c), padded with −1, for which the sums are 0.
+
+    Returns:
+        (B, 3 + q + WIDTH · k, c, WIDTH) and (B, c, WIDTH, WIDTH).
+    """
+    (batch, count), wide = candidates.shape, WIDTH * parents.shape[1]
+    sums = torch.zeros((batch, count, padded(wide + slopes.shape[1]), WIDTH), dtype=torch.float64)
+    pairs = torch.zeros((batch, count, WIDTH, WIDTH), dtype=torch.float64)
+    whole, *given = arrays(columns, parents, slopes, curvature, candidates, sums, pairs)
+    side_by_side(batch, lambda part: _products(whole, *(one[part] for one in given)))
+    sums = sums.transpose(1, 2)
+    return torch.cat([sums[:, wide : wide + slopes.shape[1]], sums[:, :wide]], 1), pairs
+
+
+@compiled
+def padded(count: int) -> int:
+    """The next multiple of WIDTH."""
+    return -(-count // WIDTH) * WIDTH
+
+
+@compiled
+def _products(columns, parents, slopes, curvature, candidates, sums, pairs):
+    wide = WIDTH * parents.shape[1]
+    left = np.zeros((sums.shape[2], BLOCK), columns.dtype)
+    curved = np.empty((WIDTH, BLOCK), columns.dtype)
+    for b in range(len(parents)):
+        for start in range(0, columns.shape[2], BLOCK):
+            size = min(BLOCK, columns.shape[2] - start)
+            for k in range(parents.shape[1]):
+                if parents[b, k] >= 0:
+                    _curve(columns[parents[b, k]], curvature[b], start, size, left, WIDTH * k)
+                else:
+                    left[WIDTH * k : WIDTH * (k + 1)] = 0
+            for i in range(slopes.shape[1]):
+                for r in range(size):
+                    left[wide + i, r] = slopes[b, i, start + r]
+            for c in range(candidates.shape[1]):
+                if candidates[b, c] >= 0:
+                    own = columns[candidates[b, c]]
+                    _curve(own, curvature[b], start, size, curved, 0)
+                    _add_dots(left, 0, own, start, size, sums[b, c])
+                    _add_dots(curved, 0, own, start, size, pairs[b, c])
+
+
+@compiled
+def index_at_rows(columns, parents, beta, s):
+    """s = Σ f_k at the rows, from the columns of all nodes and the coefficients of a problem's parents."""
+    number = columns.dtype.type
+    s[:] = 0
+    for k in range(len(parents)):
+        one, two, three, four = (
+            columns[parents[k], 0], columns[parents[k], 1], columns[parents[k], 2], columns[parents[k], 3],
+        )  # fmt: skip
+        a, b = number(beta[WIDTH * k]), number(beta[WIDTH * k + 1])
+        c, d = number(beta[WIDTH * k + 2]), number(beta[WIDTH * k + 3])
+        for r in range(len(s)):
+            s[r] += a * one[r] + b * two[r] + c * three[r] + d * four[r]
+
+
+@compiled
+def bend_at_rows(eta, slope, along, bend, intercept, offset, least):
+    """Turn s, in `eta`, into η, and write the derivatives of `evaluate.bent`; returns the bounds of η.
+
+    `offset` may be empty; `least` is the bend nearest to 0 that is told from it.
+    """
+    number = eta.dtype.type
+    tiny, one, most = number(1e-20), number(1), number(MOST_BENT)
+    bend, intercept, least = number(bend), number(intercept), number(least)
+    if abs(bend) < least:
+        bend = -least if bend < 0 else least
+    for r in range(len(eta)):
+        s = eta[r]
+        t = min(max(bend * s, -most), most) + tiny
+        risen = number(math.expm1(t))
+        first = risen / t
+        slope[r] = risen + one
+        eta[r] = s * first + intercept
+        along[r] = s * s * (risen + one - first) / t
+    for r in range(len(offset)):
+        eta[r] += offset[r]
+    low, high = eta[0], eta[0]
+    for r in range(len(eta)):
+        low, high = min(low, eta[r]), max(high, eta[r])
+    return np.float64(low), np.float64(high)
+
+
+@compiled
+def read_at_rows(
+    columns, parents, own, weights, eta, slope, along, low, width, coefficients, left, times,
+    slopes, curvature, powers, plain, bending, products,
+):  # fmt: skip
+    """What `evaluate.AtRows` holds, read from a table over η with a cell's coefficients in a row; returns Σ x̂ η.
+
+    `left` and `times` are room for a block. Sums are added to. `powers` gets those of the weight times the powers 0 to
+    5 of the place in a cell. In `products` (k, rows of `left`, WIDTH) those with the parents' columns come first, of
+    each pair of parents once, then those with the slopes.
+    """
+    number, wide, moments = columns.dtype.type, WIDTH * len(parents), len(plain)
+    index = 0.0
+    for start in range(0, len(eta), BLOCK):
+        size = min(BLOCK, len(eta) - start)
+        index += _residuals(own, weights, eta, start, size, low, width, coefficients, times, powers)
+        rise, turn = slope[start : start + size], along[start : start + size]
+        for i in range(moments):
+            value, sloped = times[i], left[wide + i]
+            total = once = twice = number(0)
+            for r in range(size):
+                sloped[r] = value[r] * rise[r]
+                total += value[r]
+                once += value[r] * turn[r]
+                twice += value[r] * turn[r] * turn[r]
+            plain[i] += total
+            bending[i, 0] += once
+            bending[i, 1] += twice
+        variance, bent = left[wide + 1], left[wide + moments]
+        curved = curvature[start : start + size]
+        for r in range(size):
+            bent[r] = variance[r] * turn[r]
+            curved[r] = variance[r] * rise[r]
+        for i in range(1 + moments):
+            for r in range(size):
+                slopes[i, start + r] = left[wide + i, r]
+        for k in range(len(parents)):
+            _curve(columns[parents[k]], curvature, start, size, left, WIDTH * k)
+        for k in range(len(parents)):
+            _add_dots(left, WIDTH * k, columns[parents[k]], start, size, products[k])
+    return index
+
+
+@compiled
+def _residuals(own, weights, eta, start, size, low, width, coefficients, times, powers):
+    """x̂ − E v̂, Var v̂ and Cov(v̂, C) times the weight at a block of rows, into `times`; returns their Σ x̂ η."""
+    number = eta.dtype.type
+    first, cell_width, lines = number(low), number(width), (coefficients.shape[1] - 4) // 2
+    zero, top, one = number(0), number(len(coefficients) - 1e-3), number(1)
+    index = 0.0
+    for r in range(size):
+        e = eta[start + r]
+        place = min(max((e - first) / cell_width, zero), top)
+        cell = int(place)
+        at = place - number(cell)
+        c = coefficients[cell]
+        weight = weights[start + r] if len(weights) else one
+        mean = c[0] + at * (c[1] + at * (c[2] + at * c[3]))
+        times[0, r] = weight * (own[start + r] - mean)
+        for i in range(lines):
+            times[1 + i, r] = weight * (c[4 + i] + at * c[4 + lines + i])
+        index += np.float64(weight * own[start + r] * e)
+        power = np.float64(weight)
+        for i in range(6):
+            powers[cell, i] += power
+            power *= np.float64(at)
+    return index
+
+
+@compiled
+def _curve(x, curvature, start, size, out, first):
+    """out[first + c] = x[c] · curvature at a block of rows."""
+    curve = curvature[start : start + size]
+    for c in range(x.shape[0]):
+        column, curved = x[c, start : start + size], out[first + c]
+        for r in range(size):
+            curved[r] = column[r] * curve[r]
+
+
+@compiled
+def _add_dots(left, first, x, start, size, sums):
+    """sums[i, w] += Σ_r left[i, r] · x[w, start + r] from row i = `first` on, four rows times WIDTH columns at once."""
+    one, two = x[0, start : start + size], x[1, start : start + size]
+    three, four = x[2, start : start + size], x[3, start : start + size]
+    for i in range(first, left.shape[0], 4):
+        up, upper, low, lower = left[i], left[i + 1], left[i + 2], left[i + 3]
+        a0 = a1 = a2 = a3 = b0 = b1 = b2 = b3 = x.dtype.type(0)
+        c0 = c1 = c2 = c3 = d0 = d1 = d2 = d3 = x.dtype.type(0)
+        for r in range(size):
+            p, q, s, t = one[r], two[r], three[r], four[r]
+            a, b, c, d = up[r], upper[r], low[r], lower[r]
+            a0, a1, a2, a3 = a0 + a * p, a1 + a * q, a2 + a * s, a3 + a * t
+            b0, b1, b2, b3 = b0 + b * p, b1 + b * q, b2 + b * s, b3 + b * t
+            c0, c1, c2, c3 = c0 + c * p, c1 + c * q, c2 + c * s, c3 + c * t
+            d0, d1, d2, d3 = d0 + d * p, d1 + d * q, d2 + d * s, d3 + d * t
+        _add(sums[i], a0, a1, a2, a3)
+        _add(sums[i + 1], b0, b1, b2, b3)
+        _add(sums[i + 2], c0, c1, c2, c3)
+        _add(sums[i + 3], d0, d1, d2, d3)
+
+
+@compiled
+def _add(sums, a, b, c, d):
+    sums[0] += a
+    sums[1] += b
+    sums[2] += c
+    sums[3] += d
