@@ -223,6 +223,18 @@ def test_compiled_is_what_the_arrays_are(ranks, weights, dtype, rng):
             close(found, expected, rtol=1e-4 if dtype == torch.float32 else 1e-10, atol=1e-2)
 
 
+def test_a_start_that_is_no_number_ends_where_it_is(bank):
+    """No index is made of it, and the other problems do not notice."""
+    problems = Problems.of(PAIRS)
+    start = marginal_start(bank, problems)
+    whole = fit(bank, problems, start, tolerance=1e-9)
+    start[1, 0], start[2, bank.head] = torch.nan, torch.inf
+    fits = fit(bank, problems, start, tolerance=1e-9)
+    assert fits.converged.tolist() == [number not in (1, 2) for number in range(len(PAIRS))]
+    assert not fits.log_likelihood[1:3].isfinite().any() and not fits.evidence[1:3].isfinite().any()
+    assert torch.equal(fits.theta[3:], whole.theta[3:]) and torch.equal(fits.evidence[3:], whole.evidence[3:])
+
+
 def test_threads_change_nothing(bank):
     problems, threads = Problems.of(PAIRS), torch.get_num_threads()
     candidates = torch.tensor([[NOISE, THREE]] * len(PAIRS))

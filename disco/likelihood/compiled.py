@@ -1,4 +1,4 @@
-"""`newton.fit` compiled for the CPU: one problem after another, on as many threads as there are parts of a batch.
+"""`newton.fit` compiled for the CPU: one problem after another, on as many threads as torch may use.
 
 The same tables, sums and steps as in `evaluate` and `newton`, which say what they are and do them for a whole batch at
 once, on a GPU. Tests hold the two against each other and against the exact sum over the levels.
@@ -47,7 +47,10 @@ class Ended(NamedTuple):
 
 
 def newton(design: Design, start: Tensor, tolerance: float, most: int) -> Ended:
-    """Newton's method from a start until the next step promises less than `tolerance` nats or `most` steps are done."""
+    """Newton's method from a start until the next step promises less than `tolerance` nats or `most` steps are done.
+
+    A start that is not finite has the log-likelihood −∞, no gradient and the information 1, and promises NaN.
+    """
     batch, size = start.shape
     rows, slopes = design.columns.shape[2], design.head + 1
     like = design.columns
@@ -91,7 +94,13 @@ def _newton(
         reached = _evaluate(
             given, inside, least, kept_slopes[0], kept_curvature[0], kept_gradient[0], kept_information[0]
         )
-        promise[b] = _step(columns, own_parents, kept_gradient[0], kept_information[0], head, at_rows[0], next_step)
+        promise[b] = np.nan
+        if reached == -np.inf:
+            kept_slopes[0], kept_curvature[0], kept_gradient[0], kept_information[0] = 0.0, 0.0, 0.0, 0.0
+            for i in range(size):
+                kept_information[0, i, i] = 1.0
+        else:
+            promise[b] = _step(columns, own_parents, kept_gradient[0], kept_information[0], head, at_rows[0], next_step)
         for _ in range(most):
             if not promise[b] >= tolerance:
                 break
@@ -136,13 +145,15 @@ def _prior(given, theta):
 
 @compiled
 def _evaluate(given, theta, least, slopes, curvature, gradient, information):
-    """`evaluate.tabulated` of one problem; returns the log-likelihood."""
+    """`evaluate.tabulated` of one problem; returns the log-likelihood, −∞ and nothing else where η is not finite."""
     columns, parents, at_rows, weights, offset, value, exists, carrier, carrier_sum, penalty, centre = given
     wide, head = WIDTH * len(parents), carrier.shape[1] + 2
     moments = head
     eta, rise, turn, own = at_rows[0], at_rows[1], at_rows[2], at_rows[3]
     index_at_rows(columns, parents, theta[head:], eta)
     low, high = bend_at_rows(eta, rise, turn, theta[head - 1], theta[0], offset, least)
+    if math.isnan(low):
+        return -np.inf
     width = max((high - low) / (GRID - 1), 1e-3)
     table, shape = _table(value, exists, carrier, theta[1 : head - 1], low, width)
     left = np.zeros((padded(wide + moments + 1), BLOCK), columns.dtype)

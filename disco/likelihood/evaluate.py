@@ -272,7 +272,7 @@ def exact(design: Design, theta: Tensor) -> Moments:
 
 def tabulated(design: Design, theta: Tensor) -> Moments:
     """The same from a table over η: no row × level array, and errors of about 1e-6 in the log-likelihood."""
-    eta, *slopes = design.bent(theta)
+    eta, *bent = design.bent(theta)
     low, high = (bound.double() for bound in eta.aminmax(dim=1, keepdim=True))
     width = ((high - low) / (GRID - 1)).clamp_min(1e-3)
     table = _table(design, theta, low, width)
@@ -281,7 +281,7 @@ def tabulated(design: Design, theta: Tensor) -> Moments:
     at = place - left
     sums = _over_rows(table, _powers(left, at.double(), design.weights), width)
     moments = _moments(_coefficients(table, width), left, at)
-    return design.assemble(theta, sums, design.at_rows(eta, slopes, moments))
+    return design.assemble(theta, sums, design.at_rows(eta, bent, moments))
 
 
 @dataclass(frozen=True)

@@ -120,7 +120,7 @@ def index_at_rows(columns, parents, beta, s):
 
 @compiled
 def bend_at_rows(eta, slope, along, bend, intercept, offset, least):
-    """Turn s, in `eta`, into η, and write the derivatives of `evaluate.bent`; returns the bounds of η.
+    """Turn s, in `eta`, into η, and write the derivatives of `evaluate.bent`; returns the bounds of η, or NaN.
 
     `offset` may be empty; `least` is the bend nearest to 0 that is told from it.
     """
@@ -139,9 +139,12 @@ def bend_at_rows(eta, slope, along, bend, intercept, offset, least):
         along[r] = s * s * (risen + one - first) / t
     for r in range(len(offset)):
         eta[r] += offset[r]
-    low, high = eta[0], eta[0]
+    low, high, total = eta[0], eta[0], 0.0
     for r in range(len(eta)):
         low, high = min(low, eta[r]), max(high, eta[r])
+        total += eta[r]
+    if not math.isfinite(total):  # bounds alone may pass over a NaN
+        return np.nan, np.nan
     return np.float64(low), np.float64(high)
 
 
