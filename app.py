@@ -1,5 +1,6 @@
 """The frame of the app: page settings, shared state, the menu in the order of the work, the sidebar."""
 
+import gc
 import sys
 from pathlib import Path
 
@@ -45,7 +46,21 @@ def main() -> None:
         expanded=True,
     )
     sidebar.draw()
-    page.run()
+    try:
+        page.run()
+    finally:
+        _keep(len(sys.modules))
+
+
+@st.cache_resource(show_spinner=False)
+def _keep(modules: int) -> None:
+    """Take what is loaded out of the collection of garbage, anew when there are more modules.
+
+    Streamlit collects garbage after every run of a page, also of a part of it. With torch loaded it looks at 350,000
+    objects that stay, for up to a fifth of a second in which nothing reaches the browser.
+    """
+    gc.collect()
+    gc.freeze()
 
 
 main()
