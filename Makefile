@@ -52,9 +52,9 @@ $(STAMP): requirements.txt requirements-test.txt pyproject.toml
 app: env
 	@$(PY) -m disco app
 
-# One thread a process: fits in the tests run beside a server and a browser, often on two cores.
+# Two processes of one thread: fits in the tests run beside a server and a browser, often on two cores.
 test: env browser
-	@OMP_NUM_THREADS=$${OMP_NUM_THREADS:-1} OMP_WAIT_POLICY=PASSIVE $(PY) -m pytest $(PYTEST_ARGS)
+	@OMP_NUM_THREADS=$${OMP_NUM_THREADS:-1} OMP_WAIT_POLICY=PASSIVE $(PY) -m pytest -n 2 --dist loadfile $(PYTEST_ARGS)
 
 # Without a browser and without the right to install one, the browser tests are skipped and say so; in CI they fail.
 browser:

@@ -47,7 +47,9 @@ def edges(
     ranks = np.column_stack([np.unique(column, return_inverse=True)[1] for column in table.to_numpy().T])
     bank = Bank.of(ranks, prior=BEFORE, dtype=torch.float32, device=device, names=names)
     done = _Done(3 * len(names), goes_on)
-    scores = Scores(bank, screen(bank, goes_on=done.screened), price=price(len(names), 0), goes_on=done.told)
+    candidates = screen(bank, goes_on=done.screened)
+    done.done = len(names)
+    scores = Scores(bank, candidates, price=price(len(names), 0), goes_on=done.told)
     numbers = [names.index(name) for name in order]
     found = _along(scores, numbers, done)
     parents = [found[numbers.index(node)].parents for node in range(len(names))]
@@ -88,10 +90,9 @@ class _Done:
     def told(self) -> bool:
         return self.goes_on(self.done, self.total)
 
-    def screened(self) -> bool:
-        goes_on = self.told()  # the screen asks before each node
-        self.done += 1
-        return goes_on
+    def screened(self, nodes: int) -> bool:
+        self.done = nodes
+        return self.told()
 
     def counted(self, walk: Walk[Fitted]) -> Walk[Fitted]:
         """The same walk; its end is one node more."""

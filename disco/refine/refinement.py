@@ -160,7 +160,7 @@ def refine(
     also = np.zeros((len(names),) * 2, dtype=bool)
     for parent, child in () if edges is None else zip(edges["parent"], edges["child"], strict=True):
         also[place[parent], place[child]] = True
-    candidates = screen(bank, also=also, goes_on=told.goes_on)
+    candidates = screen(bank, also=also, goes_on=lambda done: told.goes_on())
     kept = Memory.of(memory, key_of(ranks, choice, order, candidates))
     begun = first_orders(table, choice.starts, choice.seed, order)
     known = None if order is None else [place[name] for name in order]

@@ -29,14 +29,14 @@ _SIDE_BY_SIDE = 16  # nodes fitted in one batch
 
 
 def screen(
-    bank: Bank, *, also: np.ndarray | None = None, goes_on: Callable[[], bool] = lambda: True
+    bank: Bank, *, also: np.ndarray | None = None, goes_on: Callable[[int], bool] = lambda done: True
 ) -> list[tuple[int, ...]]:
     """The candidates of every node, ascending; symmetric.
 
     Args:
         bank: the table.
         also: pairs to keep whatever the screen says, for instance the edges of another method, (d, d) true or false.
-        goes_on: asked between batches; False raises FitStopped.
+        goes_on: told how many nodes are done, before every batch of them; False raises FitStopped.
     """
     nodes = bank.nodes
     share = min(_FALSE / max(nodes - 1, 1), 0.5)
@@ -101,14 +101,14 @@ def _partial_correlations(bank: Bank) -> np.ndarray:
     return np.arctanh(partial.clip(-0.999999, 0.999999)) * np.sqrt(free)
 
 
-def _standing_out(bank: Bank, partial: np.ndarray, share: float, goes_on: Callable[[], bool]) -> np.ndarray:
+def _standing_out(bank: Bank, partial: np.ndarray, share: float, goes_on: Callable[[int], bool]) -> np.ndarray:
     """Pairs whose Rao statistic stands out in the model of a node on its neighbours, (d, d), rows the child.
 
     Args:
         bank: the table.
         partial: how far each pair's partial correlation stands out, 0 where it does not, (d, d).
         share: of the pairs that may stand out by chance.
-        goes_on: asked before every batch.
+        goes_on: told how many nodes are done, before every batch.
     """
     least = torch.as_tensor(chi2.isf(share, bank.width) / 2)
     found = np.zeros(partial.shape, dtype=bool)
@@ -117,7 +117,7 @@ def _standing_out(bank: Bank, partial: np.ndarray, share: float, goes_on: Callab
         for row in partial
     ]
     for first in range(0, bank.nodes, _SIDE_BY_SIDE):
-        if not goes_on():
+        if not goes_on(first):
             raise FitStopped("the refinement was stopped.")
         nodes = range(first, min(first + _SIDE_BY_SIDE, bank.nodes))
         problems = Problems.of([(node, neighbours[node]) for node in nodes], bank.columns.device)
