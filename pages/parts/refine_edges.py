@@ -100,10 +100,11 @@ def _show(table: pd.DataFrame) -> None:
     if table["folds"].isna().all():
         names.remove("folds")
     names = [name for name in (*names, "p_value") if name in table]
-    shares = {name: (100 * table[name]).round() for name in ("bootstrap", "folds")}
+    told = {name: (100 * table[name]).round() for name in ("bootstrap", "folds")}
+    told["direction_nats"] = table["direction_nats"].round(1) + 0.0  # −0 is 0
     column = st.column_config
     st.dataframe(
-        table.assign(**shares)[names], hide_index=True, height=min(38 + 35 * max(len(table), 1), 420),
+        table.assign(**told)[names], hide_index=True, height=min(38 + 35 * max(len(table), 1), 420),
         key="refine_table", placeholder="–",
         column_config={
             "parent": column.TextColumn("Parent", width=70),
