@@ -7,7 +7,7 @@ On the rank grid node i takes the levels v = 0 … K_i. Given its parents,
 with s_i the column's standard deviation and A the normaliser, a sum over the levels (paper, Eq. ef-density: free
 canonical-parameter function η, free carrier). Each f_k holds all indicators where a parent has at most five levels,
 else a quadratic spline of √x_k, whose span holds the linear term, with two knots. The link g(s) = (exp(κ s) − 1) / κ
-has one number a node, its bend κ, and is a straight line at κ = 0: means that add up, whose logarithms are the
+has one number a node, its bend κ, and is a straight line at κ = 0 and, with the slope it has there, beyond `BENT`: means that add up, whose logarithms are the
 canonical parameters, have κ < 0, and an additive η without the bend loses 10 to 80 nats a node of several parents there
 (benchmarks/LOG.md; Tukey's one degree of freedom for non-additivity, made monotone). The carrier c_i is free where the
 node has at most eight levels; else it lies in the span of log v!, v², √v, 1[v = 0] and 1[v = 1], which holds Poisson,
@@ -29,7 +29,7 @@ from torch import Tensor
 from disco.errors import InputError
 
 WIDTH = 4  # columns a parent at most
-MOST_BENT = 20.0  # of κ s, against overflow
+BENT = (-20.0, 4.0)  # κ s between which the link bends: no table tells what is steeper than e⁴, or flatter than e⁻²⁰
 LEAST_BEND = {torch.float32: 1e-3, torch.float64: 1e-7}  # of κ; below it rounding spoils the slopes
 RIDGE = 1e-3  # the precision that bounds what data leave free
 _INDICATOR_LEVELS = 5  # up to so many levels a parent's effect is free

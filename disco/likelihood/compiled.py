@@ -12,22 +12,24 @@ import torch
 from torch import Tensor
 
 from disco.likelihood.bank import LEAST_BEND, WIDTH
-from disco.likelihood.evaluate import GRID, PIECES, Design, Moments
+from disco.likelihood.evaluate import COARSE, FAR, FINER, GRID, PIECES, Design, Moments
 from disco.likelihood.rows import (
     BLOCK,
     arrays,
     bend_at_rows,
+    bend_told,
     compiled,
     index_at_rows,
     padded,
     read_at_rows,
     side_by_side,
 )
+from disco.likelihood.small import backward, copy, dot, factorise, forward
 
+LEAST_SHARE = 0.05  # of what the slope at its start promises that a step has to gain
+ROUNDING = 1e-7  # of the log-likelihood, which rounding may cost a step; tenfold where it promises less than that
 CAP = 6.0  # most change of the index in one step, and of the link's bend in units of 1 / 6
-JITTERS = (1e-9, 1e-7, 1e-5, 1e-3, 1e-1, 2.0)  # shares of the diagonal; rounding can leave less than the ridge
 _PIECES = PIECES.numpy()
-_POINTS = GRID + 1
 
 
 class Ended(NamedTuple):
@@ -37,12 +39,14 @@ class Ended(NamedTuple):
         theta: (B, P).
         step: the next step, not taken, (B, P).
         promise: the gain in nats that it promises, (B,).
+        log_determinant: of the information at `theta`, (B,).
         moments: at `theta`.
     """
 
     theta: Tensor
     step: Tensor
     promise: Tensor
+    log_determinant: Tensor
     moments: Moments
 
 
@@ -56,7 +60,7 @@ def newton(design: Design, start: Tensor, tolerance: float, most: int) -> Ended:
     like = design.columns
     none = like.new_empty((batch, 0))
     theta, step, gradient = start.clone(), torch.zeros_like(start), torch.zeros_like(start)
-    promise, log_likelihood = start.new_empty(batch), start.new_empty(batch)
+    promise, log_likelihood, log_determinant = (start.new_zeros(batch) for _ in range(3))
     information = torch.diag_embed(design.penalty)
     moments = like.new_empty((batch, slopes, rows)), like.new_empty((batch, rows))
     weights = none if design.weights is None else design.weights.expand(batch, rows)
@@ -64,105 +68,126 @@ def newton(design: Design, start: Tensor, tolerance: float, most: int) -> Ended:
     columns, *given = arrays(
         like, design.parents, (design.parents >= 0).sum(1), design.level, weights, offset, design.value, design.exists,
         design.carrier, design.carrier_sum, design.penalty, design.centre, theta, step, promise, log_likelihood,
-        gradient, information, *moments,
+        log_determinant, gradient, information, *moments,
     )  # fmt: skip
     least = LEAST_BEND[like.dtype]
     side_by_side(batch, lambda part: _newton(columns, *(one[part] for one in given), least, tolerance, most))
-    return Ended(theta, step, promise, Moments(log_likelihood, gradient, information, *moments))
+    return Ended(theta, step, promise, log_determinant, Moments(log_likelihood, gradient, information, *moments))
 
 
 @compiled
 def _newton(
     columns, parents, counts, level, weights, offset, value, exists, carrier, carrier_sum, penalty, centre,
-    theta, step, promise, log_likelihood, gradient, information, slopes, curvature,
+    theta, step, promise, log_likelihood, log_determinant, gradient, information, slopes, curvature,
     least, tolerance, most,
 ):  # fmt: skip
     rows, head = columns.shape[2], carrier.shape[2] + 2
-    at_rows = np.empty((4, rows), columns.dtype)
+    at_rows = np.empty((5, rows), columns.dtype)
     kept_slopes, kept_curvature = np.empty((2, head + 1, rows), columns.dtype), np.empty((2, rows), columns.dtype)
     for b in range(len(theta)):
         for r in range(rows):
-            at_rows[3, r] = value[b, level[b, r]]
-        size, own_parents = head + WIDTH * counts[b], parents[b, : counts[b]]
+            at_rows[4, r] = value[b, level[b, r]]
+        size = head + WIDTH * counts[b]
         given = (
-            columns, own_parents, at_rows, weights[b], offset[b], value[b], exists[b], carrier[b], carrier_sum[b],
-            penalty[b], centre[b],
+            columns, parents[b, : counts[b]], at_rows, weights[b], offset[b], value[b], exists[b], carrier[b],
+            carrier_sum[b], penalty[b, :size], centre[b, :size], least,
         )  # fmt: skip
         kept_gradient, kept_information = np.empty((2, size)), np.empty((2, size, size))
-        inside, next_step, ahead = theta[b, :size], step[b, :size], np.empty(size)
-        now, share = 0, 1.0  # of the next step that is tried
-        reached = _evaluate(
-            given, inside, least, kept_slopes[0], kept_curvature[0], kept_gradient[0], kept_information[0]
-        )
-        promise[b] = np.nan
-        if reached == -np.inf:
-            kept_slopes[0], kept_curvature[0], kept_gradient[0], kept_information[0] = 0.0, 0.0, 0.0, 0.0
-            for i in range(size):
-                kept_information[0, i, i] = 1.0
-        else:
-            promise[b] = _step(columns, own_parents, kept_gradient[0], kept_information[0], head, at_rows[0], next_step)
-        for _ in range(most):
-            if not promise[b] >= tolerance:
-                break
-            for i in range(size):
-                ahead[i] = inside[i] + share * next_step[i]
-            new = 1 - now
-            there = _evaluate(
-                given, ahead, least, kept_slopes[new], kept_curvature[new], kept_gradient[new], kept_information[new]
-            )
-            before, after = reached - _prior(given, inside), there - _prior(given, ahead)
-            if after >= before - 1e-6 * (1 + abs(before)):
-                now, reached, share = new, there, 1.0
-                _copy(ahead, inside)
-                promise[b] = _step(
-                    columns, own_parents, kept_gradient[now], kept_information[now], head, at_rows[0], next_step
-                )
-            else:
-                share /= 2
-        log_likelihood[b] = reached
-        _copy(kept_gradient[now], gradient[b])
-        _copy(kept_curvature[now], curvature[b])
+        kept = ((kept_slopes[0], kept_curvature[0], kept_gradient[0], kept_information[0]),
+                (kept_slopes[1], kept_curvature[1], kept_gradient[1], kept_information[1]))  # fmt: skip
+        now, log_likelihood[b], promise[b] = _climb(given, theta[b, :size], step[b, :size], kept, tolerance, most)
+        last = kept[now]
+        log_determinant[b], _ = factorise(last[3], penalty[b, :size], np.empty((size, size)))
+        copy(last[1], curvature[b])
+        copy(last[2], gradient[b])
         for i in range(size):
-            _copy(kept_information[now, i], information[b, i])
+            copy(last[3][i], information[b, i])
         for i in range(head + 1):
-            _copy(kept_slopes[now, i], slopes[b, i])
+            copy(last[0][i], slopes[b, i])
 
 
 @compiled
-def _copy(values, into):
-    """By a loop, since an assignment of slices brings a message about shapes, which takes long to compile."""
-    for i in range(len(values)):
-        into[i] = values[i]
+def _climb(given, theta, step, kept, tolerance, most):
+    """Newton's method of one problem, from `theta` on, in place.
+
+    The steps are those of the expected information, which is never indefinite. Where one is too long, since the link's
+    bend turns residuals that it expects to be none, the observed information takes over wherever it is not indefinite.
+
+    Returns which of the two `kept` evaluations is that at `theta`, its log-likelihood, and what the next step promises.
+    """
+    now, share, observed, ahead = 0, 1.0, False, np.empty(len(theta))
+    reached = _evaluate(given, theta, False, *kept[now])
+    if reached == -np.inf:
+        slopes, curvature, gradient, information = kept[0]
+        slopes[:], curvature[:], gradient[:], information[:] = 0.0, 0.0, 0.0, 0.0
+        for i in range(len(theta)):
+            information[i, i] = 1.0
+        return now, reached, np.nan
+    promise, _ = _step(given, kept[now][2], kept[now][3], step)
+    for _ in range(most):
+        if not promise >= tolerance:
+            break
+        for i in range(len(theta)):
+            ahead[i] = theta[i] + share * step[i]
+        there = _evaluate(given, ahead, observed, *kept[1 - now])
+        rise = share * dot(kept[now][2], step)
+        before, after = reached - _prior(given, theta), there - _prior(given, ahead)
+        lost = ROUNDING * (1 + abs(before))
+        if after >= before + LEAST_SHARE * rise - (lost if rise > lost else 10 * lost):
+            now, reached, share = 1 - now, there, 1.0
+            copy(ahead, theta)
+            promise, indefinite = _step(given, kept[now][2], kept[now][3], step)
+            if observed and indefinite:
+                _evaluate(given, theta, False, *kept[now])
+                promise, _ = _step(given, kept[now][2], kept[now][3], step)
+        else:
+            # The parabola through both values and the slope at the first has its top there.
+            share *= min(max(rise / (2 * (rise + before - after)), 0.1), 0.5)
+            observed = True
+    if observed:
+        _evaluate(given, theta, False, *kept[now])
+    return now, reached, promise
 
 
 @compiled
 def _prior(given, theta):
-    penalty, centre, total = given[-2], given[-1], 0.0
+    penalty, centre, total = given[9], given[10], 0.0
     for i in range(len(theta)):
         total += penalty[i] * (theta[i] - centre[i]) ** 2
     return total / 2
 
 
 @compiled
-def _evaluate(given, theta, least, slopes, curvature, gradient, information):
-    """`evaluate.tabulated` of one problem; returns the log-likelihood, −∞ and nothing else where η is not finite."""
-    columns, parents, at_rows, weights, offset, value, exists, carrier, carrier_sum, penalty, centre = given
+def _evaluate(given, theta, observed, slopes, curvature, gradient, information):
+    """`evaluate.tabulated` of one problem; returns the log-likelihood, −∞ and nothing else where η is not finite.
+
+    With `observed` the information is the observed one, and so are what of it is in `slopes` and `curvature`.
+    """
+    columns, parents, at_rows, weights, offset, value, exists, carrier, carrier_sum, penalty, centre, least = given
     wide, head = WIDTH * len(parents), carrier.shape[1] + 2
     moments = head
-    eta, rise, turn, own = at_rows[0], at_rows[1], at_rows[2], at_rows[3]
-    index_at_rows(columns, parents, theta[head:], eta)
-    low, high = bend_at_rows(eta, rise, turn, theta[head - 1], theta[0], offset, least)
+    s, eta, rise, turn, own = at_rows[0], at_rows[1], at_rows[2], at_rows[3], at_rows[4]
+    index_at_rows(columns, parents, theta[head:], s)
+    low, high = bend_at_rows(s, eta, rise, turn, theta[head - 1], theta[0], offset, least)
     if math.isnan(low):
         return -np.inf
-    width = max((high - low) / (GRID - 1), 1e-3)
-    table, shape = _table(value, exists, carrier, theta[1 : head - 1], low, width)
+    bend = bend_told(theta[head - 1], least) if observed else 0.0
+    lowest, highest, bottom, top = _bounds(value, exists, carrier, theta[1 : head - 1])
+    low = min(max(low, bottom), high)
+    span = max(min(high, top), low) - low
+    for finer in FINER:
+        points = GRID * finer + 1
+        width = max(span / (points - 2), 1e-3 / finer)
+        table, shape = _table(value, exists, carrier, theta[1 : head - 1], low, width, points)
+        if _fine(table, width):
+            break
     left = np.zeros((padded(wide + moments + 1), BLOCK), columns.dtype)
     times = np.empty((moments, BLOCK), columns.dtype)
-    powers, plain, bending = np.zeros((_POINTS, 6)), np.zeros(moments), np.zeros((moments, 2))
+    powers, plain, bending = np.zeros((points, 6)), np.zeros(moments), np.zeros((moments, 2))
     products = np.zeros((len(parents), len(left), WIDTH))
     index = read_at_rows(
-        columns, parents, own, weights, eta, rise, turn, low, width, _coefficients(table, width, columns.dtype), left,
-        times, slopes, curvature, powers, plain, bending, products,
+        columns, parents, own, weights, s, eta, rise, turn, bend, low, width, lowest, highest,
+        _coefficients(table, width, columns.dtype), left, times, slopes, curvature, powers, plain, bending, products,
     )  # fmt: skip
     information[:] = 0.0
     normaliser = _over_rows(table, shape, powers, width, gradient, information)
@@ -191,35 +216,65 @@ def _evaluate(given, theta, least, slopes, curvature, gradient, information):
 
 
 @compiled
-def _table(value, exists, carrier, gamma, low, width):
+def _bounds(value, exists, carrier, gamma):
+    """The lowest and the highest level's v̂, and `Design.bounds`, the η beyond which they alone are left."""
+    first, last = 0, len(value) - 1
+    while not exists[first]:
+        first += 1
+    while not exists[last]:
+        last -= 1
+    bottom, top = np.inf, -np.inf
+    low, high = dot(carrier[first], gamma), dot(carrier[last], gamma)
+    for v in range(first, last + 1):
+        if exists[v]:
+            weight = dot(carrier[v], gamma)
+            if v > first:
+                bottom = min(bottom, (low - weight - FAR) / (value[v] - value[first]))
+            if v < last:
+                top = max(top, (high - weight - FAR) / (value[v] - value[last]))
+    return value[first], value[last], bottom, top
+
+
+@compiled
+def _fine(table, width):
+    """Whether the normaliser's slope rises over every cell as its curvature at both ends lets expect."""
+    for g in range(table.shape[1] - 1):
+        expected = (table[2, g] + table[2, g + 1]) / 2 * width
+        if abs(table[1, g + 1] - table[1, g] - expected) * width > COARSE:
+            return False
+    return True
+
+
+@compiled
+def _table(value, exists, carrier, gamma, low, width, points):
     """A, E v̂, Var v̂, E C and Cov(v̂, C) on the grid of η, (3 + 2 q, G), and Cov(C, C), (q, q, G), half of it filled."""
     q = len(gamma)
-    table, shape = np.zeros((3 + 2 * q, _POINTS)), np.zeros((q, q, _POINTS))
-    probability, top, total = np.empty((len(value), _POINTS)), np.full(_POINTS, -np.inf), np.zeros(_POINTS)
+    table, shape = np.zeros((3 + 2 * q, points)), np.zeros((q, q, points))
+    probability, top, total = np.empty((len(value), points)), np.full(points, -np.inf), np.zeros(points)
     for v in range(len(value)):
         start, each, logits = value[v] * low, value[v] * width, probability[v]
         for i in range(q):
             start += carrier[v, i] * gamma[i]
-        for g in range(_POINTS):
+        for g in range(points):
             logits[g] = start + each * g
             if exists[v]:
                 top[g] = max(top[g], logits[g])
     for v in range(len(value)):
         weight = probability[v]
-        for g in range(_POINTS):
+        for g in range(points):
             weight[g] = math.exp(weight[g] - top[g]) if exists[v] else 0.0
             total[g] += weight[g]
-    mean, variance, centred = table[1], table[2], np.empty(_POINTS)
-    for g in range(_POINTS):
+    mean, variance, centred = table[1], table[2], np.empty(points)
+    for g in range(points):
         table[0, g] = top[g] + math.log(total[g])
         total[g] = 1 / total[g]
     for v in range(len(value)):
-        for g in range(_POINTS):
+        for g in range(points):
             probability[v, g] *= total[g]
             mean[g] += value[v] * probability[v, g]
     for v in range(len(value)):
         weight = probability[v]
-        for g in range(_POINTS):
+        for g in range(points):
             centred[g] = (value[v] - mean[g]) * weight[g]
             variance[g] += (value[v] - mean[g]) * centred[g]
         for i in range(q):
@@ -229,7 +284,7 @@ def _table(value, exists, carrier, gamma, low, width):
                 _add_times(shape[i, j], carrier[v, i] * carrier[v, j], weight)
     for i in range(q):
         for j in range(i + 1):
-            for g in range(_POINTS):
+            for g in range(points):
                 shape[i, j, g] -= table[3 + i, g] * table[3 + j, g]
     return table, shape
 
@@ -244,8 +299,8 @@ def _add_times(sums, factor, values):
 def _coefficients(table, width, dtype):
     """`evaluate._coefficients`, a cell's in a row, (G − 1, 6 + 2 q)."""
     lines = 1 + (len(table) - 3) // 2
-    found = np.empty((GRID, 4 + 2 * lines), dtype)
-    for g in range(GRID):
+    found = np.empty((table.shape[1] - 1, 4 + 2 * lines), dtype)
+    for g in range(len(found)):
         start, rise = table[1, g], table[1, g + 1] - table[1, g]
         slope, end = table[2, g] * width, table[2, g + 1] * width
         found[g, 0], found[g, 1] = start, slope
@@ -260,62 +315,35 @@ def _coefficients(table, width, dtype):
 def _over_rows(table, shape, powers, width, gradient, information):
     """`evaluate._over_rows`: Σ E C into the gradient, Σ Cov(C, C) into the information; returns Σ A."""
     q = len(shape)
-    weights = np.zeros((6, _POINTS))
-    for g in range(GRID):
+    weights = np.zeros((6, len(powers)))
+    for g in range(len(powers) - 1):
         for piece in range(6):
             for power in range(6):
                 weights[piece, g] += _PIECES[0, piece, power] * powers[g, power]
                 weights[piece, g + 1] += _PIECES[1, piece, power] * powers[g, power]
     normal, slope, bend, value, change, line = weights
-    normaliser = _dot(normal, table[0]) + width * _dot(slope, table[1]) + width**2 * _dot(bend, table[2])
+    normaliser = dot(normal, table[0]) + width * dot(slope, table[1]) + width**2 * dot(bend, table[2])
     for i in range(q):
-        gradient[1 + i] = _dot(value, table[3 + i]) + width * _dot(change, table[3 + q + i])
+        gradient[1 + i] = dot(value, table[3 + i]) + width * dot(change, table[3 + q + i])
         for j in range(i + 1):
-            information[1 + i, 1 + j] = information[1 + j, 1 + i] = _dot(line, shape[i, j])
+            information[1 + i, 1 + j] = information[1 + j, 1 + i] = dot(line, shape[i, j])
     return normaliser
 
 
 @compiled
-def _dot(one, other):
-    total = 0.0
-    for i in range(len(one)):
-        total += one[i] * other[i]
-    return total
-
-
-@compiled
-def _step(columns, parents, gradient, information, head, change, step):
-    """Newton's step, capped, into `step`; returns the gain in log-likelihood that it promises. `change` is room."""
-    size = len(gradient)
-    factor, solved = np.empty((size, size)), False
-    for jitter in JITTERS:
-        solved = solved or _factorised(information, jitter, factor)
-    if not solved:
-        return np.nan
-    for i in range(size):
-        step[i] = (gradient[i] - _dot(factor[i, :i], step[:i])) / factor[i, i]
-    for i in range(size - 1, -1, -1):
-        step[i] /= factor[i, i]
-        for j in range(i):
-            step[j] -= factor[i, j] * step[i]
-    promise = _dot(gradient, step) / 2
+def _step(given, gradient, information, step):
+    """Newton's step, capped, into `step`; returns the gain that it promises, and whether a pivot was raised."""
+    columns, parents, change, head, penalty = given[0], given[1], given[2][0], given[7].shape[1] + 2, given[9]
+    factor = np.empty(information.shape)
+    _, raised = factorise(information, penalty, factor)
+    copy(gradient, step)
+    forward(factor, step)
+    backward(factor, step)
+    promise = dot(gradient, step) / 2
     index_at_rows(columns, parents, step[head:], change)
     largest = CAP * abs(step[head - 1])
     for r in range(len(change)):
         largest = max(largest, abs(change[r] + step[0]))
-    for i in range(size):
+    for i in range(len(step)):
         step[i] *= CAP / max(largest, CAP)
-    return promise
-
-
-@compiled
-def _factorised(information, jitter, factor):
-    """Cholesky's factor of the information with a share of its diagonal more, below the diagonal; False if it fails."""
-    for i in range(len(information)):
-        for j in range(i):
-            factor[i, j] = (information[i, j] - _dot(factor[i, :j], factor[j, :j])) / factor[j, j]
-        pivot = information[i, i] + jitter * max(information[i, i], 1e-12) - _dot(factor[i, :i], factor[i, :i])
-        if not pivot > 0:
-            return False
-        factor[i, i] = math.sqrt(pivot)
-    return True
+    return promise, raised

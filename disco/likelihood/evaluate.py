@@ -10,6 +10,10 @@ the expected one, which unlike the observed one is never indefinite; they are th
 log-likelihood is concave there. What is summed over the levels depends on a row through η alone: `exact` sums at every
 row; `tabulated` sums once on a grid of η and interpolates (cubic for moments, quintic for the log-likelihood), which
 costs no row × level array, and is what a fit on a CPU does compiled (`disco.likelihood.compiled`).
+
+The grid ends where a single level is left, the lowest or the highest: beyond it A is a straight line in η, exactly, and
+the moments are constant. Where a parent separates the levels of its child, η runs to thousands at some rows, and a grid
+over all of them would miss the bends of A between them.
 """
 
 import copy
@@ -21,9 +25,12 @@ import numpy as np
 import torch
 from torch import Tensor
 
-from disco.likelihood.bank import LEAST_BEND, MOST_BENT, Bank
+from disco.likelihood.bank import BENT, LEAST_BEND, Bank
 
 GRID = 128  # points of a table of η that rows lie between
+FINER = (1, 4, 16)  # times as many, where the table is too coarse
+COARSE = 0.01  # nats that A's rise over a cell may lie off what its curvature at both ends says
+FAR = 20.0  # nats by which one level outweighs every other where it counts as the only one left
 # What a row at t of a cell gives the point below it and the one above, by powers of t: of A, A′, A″ by the quintic that
 # fits all three at both ends, of a value and its slope by a cubic, of a value by a line.
 PIECES = torch.tensor(
@@ -88,7 +95,7 @@ class AtRows:
 
     Attributes:
         slopes, curvature: as in `Moments`.
-        index: Σ x̂ η, (B,).
+        index: Σ x̂ η, (B,), less what A rises by beyond the grid.
         plain: Σ r, (B, 2 + q).
         bending: Σ r ∂g/∂κ and Σ r (∂g/∂κ)², (B, 2 + q, 2).
         products: Σ over the rows of slopes and x · curvature times x, (B, 3 + q + WIDTH · k, WIDTH · k).
@@ -111,9 +118,11 @@ def bent(index: Tensor, bend: Tensor) -> tuple[Tensor, Tensor, Tensor]:
     """
     least = LEAST_BEND[index.dtype]
     bend = torch.where(bend.abs() < least, torch.where(bend < 0, -least, least), bend)
-    t = (bend * index).clamp_(-MOST_BENT, MOST_BENT).add_(1e-20)  # not 0, which divides; what it spoils is times s
-    risen = torch.expm1(t)
-    slope, first = risen + 1, risen / t
+    t = (bend * index).add_(1e-20)  # not 0, which divides; what it spoils is times s
+    bends = t.clamp(*BENT)
+    risen = torch.expm1(bends)
+    slope = risen + 1
+    first = (risen + slope * (t - bends)) / t
     return index * first, slope, index.square() * (slope - first) / t
 
 
@@ -197,11 +206,33 @@ class Design:
         """Row values times the rows' weights."""
         return values if self.weights is None else values * self.weights
 
-    def at_rows(self, eta: Tensor, bent: Sequence[Tensor], moments: Tensor) -> AtRows:
+    def bounds(self, log_weights: Tensor) -> tuple[Tensor, Tensor]:
+        """η below and above which only the lowest or the highest level is left, (B, 1) each; ±∞ where there is one.
+
+        Args:
+            log_weights: of the levels, (B, V).
+        """
+        ends = []
+        for end in self.ends():
+            own = log_weights.gather(1, end)
+            apart = self.value - self.value.gather(1, end)
+            tie = (own - log_weights - FAR) / apart  # the η at which a level is FAR nats behind
+            ends.append(tie.masked_fill(~self.exists | (apart == 0), torch.nan))
+        low, high = ends[0].nan_to_num(torch.inf).amin(1), ends[1].nan_to_num(-torch.inf).amax(1)
+        return low[:, None], high[:, None]
+
+    def ends(self) -> tuple[Tensor, Tensor]:
+        """The lowest and the highest level there is, (B, 1) each."""
+        level = torch.arange(self.exists.shape[1], device=self.exists.device)
+        low = torch.where(self.exists, level, len(level)).amin(1, keepdim=True)
+        return low, torch.where(self.exists, level, -1).amax(1, keepdim=True)
+
+    def at_rows(self, eta: Tensor, beyond: Tensor, bent: Sequence[Tensor], moments: Tensor) -> AtRows:
         """What is taken from the rows, given the moments there.
 
         Args:
-            eta: (B, n).
+            eta: on the grid, (B, n).
+            beyond: how far η lies below or above the grid, (B, n).
             bent: the derivatives of `bent`, each (B, n).
             moments: E v̂, Var v̂ and Cov(v̂, C) at the rows, (B, 2 + q, n).
         """
@@ -213,7 +244,10 @@ class Design:
         slopes = torch.cat([slopes, (slopes[:, 1] * along)[:, None]], 1)
         curvature = slopes[:, 1] * slope
         products = torch.bmm(torch.cat([slopes, self.x * curvature[:, None]], 1), self.x.mT).double()
-        index = self.weighted(self.own * eta).sum(1, dtype=torch.float64)
+        low, high = (self.value.gather(1, end).to(self.own) for end in self.ends())
+        # Beyond the grid A rises by the one level that is left, which is subtracted before large numbers are added.
+        apart = self.own - torch.where(beyond > 0, high, low)
+        index = self.weighted(self.own * eta + apart * beyond).sum(1, dtype=torch.float64)
         bending = torch.bmm(own, torch.stack([along, along.square()], 2)).double()
         return AtRows(slopes, curvature, index, own.sum(2, dtype=torch.float64), bending, products)
 
@@ -267,21 +301,25 @@ def exact(design: Design, theta: Tensor) -> Moments:
         "shape": shape,
     }  # fmt: skip
     moments = torch.cat([mean[:, None], variance[:, None], covariance.mT], 1)
-    return design.assemble(theta, sums, design.at_rows(eta, bent, moments.to(design.x)))
+    return design.assemble(theta, sums, design.at_rows(eta, torch.zeros_like(eta), bent, moments.to(design.x)))
 
 
 def tabulated(design: Design, theta: Tensor) -> Moments:
     """The same from a table over η: no row × level array, and errors of about 1e-6 in the log-likelihood."""
     eta, *bent = design.bent(theta)
-    low, high = (bound.double() for bound in eta.aminmax(dim=1, keepdim=True))
-    width = ((high - low) / (GRID - 1)).clamp_min(1e-3)
+    least, most = (bound.double() for bound in eta.aminmax(dim=1, keepdim=True))
+    bottom, top = design.bounds(design.log_weights(theta))
+    low = torch.minimum(torch.maximum(least, bottom), most)
+    width = ((torch.maximum(torch.minimum(most, top), low) - low) / (GRID - 1)).clamp_min(1e-3)
     table = _table(design, theta, low, width)
-    place = ((eta - low.to(eta)) / width.to(eta)).clamp_(0, GRID - 1e-3)
-    left = place.long()
-    at = place - left
+    place = (eta - low.to(eta)) / width.to(eta)
+    inside = place.clamp(0, GRID - 1e-3)
+    beyond = (place - inside) * width.to(eta)
+    left = inside.long()
+    at = inside - left
     sums = _over_rows(table, _powers(left, at.double(), design.weights), width)
     moments = _moments(_coefficients(table, width), left, at)
-    return design.assemble(theta, sums, design.at_rows(eta, bent, moments))
+    return design.assemble(theta, sums, design.at_rows(eta - beyond, beyond, bent, moments))
 
 
 @dataclass(frozen=True)

@@ -18,6 +18,7 @@ from disco.errors import FitStopped, InputError
 from disco.likelihood.bank import WIDTH, Bank, Prior
 from disco.likelihood.evaluate import Problems, bent
 from disco.likelihood.newton import Fits, fit
+from disco.likelihood.small import inverse
 from disco.ranks import rank_on_grid
 
 _TOLERANCE = 1e-8
@@ -259,7 +260,7 @@ class Model:
         columns = self.bank.columns[list(self.parents[node])].flatten(0, 1).numpy()
         block = WIDTH * self.parents[node].index(other) + np.arange(WIDTH)
         basis = self.bank.basis[other].numpy()
-        covariance = torch.linalg.inv(self.fits[node].moments.information[0]).numpy()
+        covariance = inverse(self.fits[node].moments.information, self.fits[node].penalty)[0].numpy()
         means, errors = np.empty(len(effect)), np.empty(len(effect))
         for value in range(len(effect)):
             added, along, bend = self._bent(node, rest + effect[value])

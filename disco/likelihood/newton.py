@@ -8,10 +8,11 @@ import torch
 from torch import Tensor
 
 from disco.likelihood.bank import WIDTH, Bank
-from disco.likelihood.compiled import CAP, JITTERS, Ended, newton
+from disco.likelihood.compiled import CAP, LEAST_SHARE, ROUNDING, Ended, newton
 from disco.likelihood.evaluate import Design, Moments, Problems, tabulated
+from disco.likelihood.small import solve
 
-_STEPS = 60
+_STEPS = 100
 _MOMENTS = tuple(Moments.__dataclass_fields__)
 Evaluate = Callable[[Design, Tensor], Moments]
 
@@ -26,6 +27,7 @@ class Fits:
         evidence: the log marginal likelihood by Laplace's approximation, flat priors on intercept and carrier, (B,):
             log-likelihood − penalty − ½ log det information + ½ Σ log precision of the parents' columns.
         moments: at the last evaluation, one step before θ.
+        penalty: precisions of the prior on θ, no pivot of the information is less, (B, P).
         converged: (B,).
     """
 
@@ -33,6 +35,7 @@ class Fits:
     log_likelihood: Tensor
     evidence: Tensor
     moments: Moments
+    penalty: Tensor
     converged: Tensor
 
 
@@ -63,28 +66,30 @@ def fit(
 
 
 def _newton(design: Design, theta: Tensor, tolerance: float, evaluate: Evaluate) -> Ended:
-    """`compiled.newton` of all problems at once."""
+    """`compiled.newton` of all problems at once, by the expected information alone."""
     current = evaluate(design, theta)
-    step, promise = _step(design, current)
-    tried, place, ended = step, torch.arange(len(theta), device=theta.device), []
+    step, promise, log_determinant = _step(design, current)
+    share, place, ended = torch.ones_like(promise), torch.arange(len(theta), device=theta.device), []
     for _ in range(_STEPS):
         going = promise >= tolerance
         if not bool(going.any()):
             break
         if 2 * int(going.sum()) <= len(going):  # the many that are done need not wait for the few that are not
             done, left = (which.nonzero().squeeze(1) for which in (~going, going))
-            ended.append(_at(done, place, theta, step, promise, current))
-            design = design.take(left)
-            place, theta, step, promise, current, tried = _at(left, place, theta, step, promise, current, tried)
-            going = going[left]
-        ahead = evaluate(design, theta + tried)
-        before, after = current.log_likelihood - design.prior(theta), ahead.log_likelihood - design.prior(theta + tried)
-        better = (after >= before - 1e-6 * (1 + before.abs())) | ~going
-        theta = torch.where(better[:, None], theta + tried, theta)
+            state = (place, theta, step, promise, log_determinant, current)
+            ended.append(_at(done, *state))
+            design, share, going = design.take(left), share[left], going[left]
+            place, theta, step, promise, log_determinant, current = _at(left, *state)
+        tried = theta + share[:, None] * step
+        ahead = evaluate(design, tried)
+        before, after = current.log_likelihood - design.prior(theta), ahead.log_likelihood - design.prior(tried)
+        rise, lost = share * (current.gradient * step).sum(1), ROUNDING * (1 + before.abs())
+        better = (after >= before + LEAST_SHARE * rise - torch.where(rise > lost, lost, 10 * lost)) | ~going
+        theta = torch.where(better[:, None], tried, theta)
         current = _choose(better, ahead, current)
-        step, promise = _step(design, current)
-        tried = torch.where(better[:, None], step, tried / 2)
-    ended.append((place, theta, step, promise, current))
+        step, promise, log_determinant = _step(design, current)
+        share = torch.where(better, 1.0, share / 2)
+    ended.append((place, theta, step, promise, log_determinant, current))
     return _joined(ended)
 
 
@@ -109,13 +114,13 @@ def _joined(parts: list[tuple]) -> Ended:
 
 def _finished(design: Design, tolerance: float, ended: Ended) -> Fits:
     """The fits at their last step."""
-    theta, step, promise, current = ended
+    theta, step, promise, log_determinant, current = ended
     done = promise < tolerance
     end = theta + torch.where(done[:, None], step, 0.0)
     reached = current.log_likelihood - design.prior(theta) + torch.where(done, promise, 0.0)
     own = 1 + design.carrier_width
-    occam = design.penalty[:, own:].log().sum(1) - torch.linalg.slogdet(current.information)[1]
-    return Fits(end, reached + design.prior(end), reached + occam / 2, current, done)
+    occam = design.penalty[:, own:].log().sum(1) - log_determinant
+    return Fits(end, reached + design.prior(end), reached + occam / 2, current, design.penalty, done)
 
 
 def _choose(better: Tensor, ahead: Moments, current: Moments) -> Moments:
@@ -129,20 +134,13 @@ def _choose(better: Tensor, ahead: Moments, current: Moments) -> Moments:
     return Moments(**kept)
 
 
-def _step(design: Design, moments: Moments) -> tuple[Tensor, Tensor]:
-    """Newton's step, capped, and the gain in log-likelihood that it promises."""
-    diagonal = torch.diag_embed(moments.information.diagonal(dim1=1, dim2=2).clamp_min(1e-12))
-    share, failed = torch.zeros_like(moments.log_likelihood), torch.ones_like(moments.log_likelihood)
-    for jitter in JITTERS:
-        share[failed > 0] = jitter
-        factor, failed = torch.linalg.cholesky_ex(moments.information + share[:, None, None] * diagonal)
-        if not bool(failed.any()):
-            break
-    step = torch.cholesky_solve(moments.gradient[..., None], factor).squeeze(-1)
+def _step(design: Design, moments: Moments) -> tuple[Tensor, Tensor, Tensor]:
+    """Newton's step, capped, the gain in log-likelihood that it promises, and log det of the information."""
+    step, log_determinant = solve(moments.information, design.penalty, moments.gradient)
     promise = (moments.gradient * step).sum(1) / 2
     change = (design.index(step) + step[:, :1].to(design.x)).abs().amax(1).double()
     largest = torch.maximum(change, CAP * step[:, design.head - 1].abs())
-    return step * (CAP / largest.clamp_min(CAP))[:, None], promise
+    return step * (CAP / largest.clamp_min(CAP))[:, None], promise, log_determinant
 
 
 def marginal_start(bank: Bank, problems: Problems) -> Tensor:
@@ -157,7 +155,7 @@ def marginal_start(bank: Bank, problems: Problems) -> Tensor:
     weighted = basis * share[..., None]
     gram = weighted.mT @ basis
     gram = gram + torch.diag_embed(1e-6 * gram.diagonal(dim1=1, dim2=2) + 1e-9)
-    solved = torch.linalg.solve(gram, weighted.mT @ log_share[..., None]).squeeze(-1)
+    solved, _ = solve(gram, torch.zeros_like(gram[..., 0]), (weighted.mT @ log_share[..., None]).squeeze(-1))
     if bank.offset is not None:
         solved[:, 1] -= bank.offset.mean() / value[:, 1]
     effects = solved.new_zeros((len(node), 1 + WIDTH * problems.parents.shape[1]))

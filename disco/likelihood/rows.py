@@ -15,7 +15,7 @@ import numpy as np
 import torch
 from torch import Tensor
 
-from disco.likelihood.bank import MOST_BENT, WIDTH
+from disco.likelihood.bank import BENT, WIDTH
 
 BLOCK = 256  # rows at a time: what is kept of them fits a core's cache
 _REORDERED = {"contract", "reassoc", "nsz", "arcp"}  # sums may be reordered; infinities keep their meaning
@@ -119,21 +119,28 @@ def index_at_rows(columns, parents, beta, s):
 
 
 @compiled
-def bend_at_rows(eta, slope, along, bend, intercept, offset, least):
-    """Turn s, in `eta`, into η, and write the derivatives of `evaluate.bent`; returns the bounds of η, or NaN.
+def bend_told(bend, least):
+    """The bend, or the one nearest to it that is told from 0."""
+    if abs(bend) < least:
+        return -least if bend < 0 else least
+    return bend
+
+
+@compiled
+def bend_at_rows(s_at_rows, eta, slope, along, bend, intercept, offset, least):
+    """Write η and the derivatives of `evaluate.bent` from s; returns the bounds of η, or NaN.
 
     `offset` may be empty; `least` is the bend nearest to 0 that is told from it.
     """
     number = eta.dtype.type
-    tiny, one, most = number(1e-20), number(1), number(MOST_BENT)
-    bend, intercept, least = number(bend), number(intercept), number(least)
-    if abs(bend) < least:
-        bend = -least if bend < 0 else least
+    tiny, one, lowest, highest = number(1e-20), number(1), number(BENT[0]), number(BENT[1])
+    bend, intercept = number(bend_told(bend, least)), number(intercept)
     for r in range(len(eta)):
-        s = eta[r]
-        t = min(max(bend * s, -most), most) + tiny
-        risen = number(math.expm1(t))
-        first = risen / t
+        s = s_at_rows[r]
+        t = bend * s + tiny
+        bends = min(max(t, lowest), highest)
+        risen = number(math.expm1(bends))
+        first = (risen + (risen + one) * (t - bends)) / t
         slope[r] = risen + one
         eta[r] = s * first + intercept
         along[r] = s * s * (risen + one - first) / t
@@ -150,20 +157,21 @@ def bend_at_rows(eta, slope, along, bend, intercept, offset, least):
 
 @compiled
 def read_at_rows(
-    columns, parents, own, weights, eta, slope, along, low, width, coefficients, left, times,
-    slopes, curvature, powers, plain, bending, products,
+    columns, parents, own, weights, s, eta, slope, along, observed, low, width, lowest, highest, coefficients, left,
+    times, slopes, curvature, powers, plain, bending, products,
 ):  # fmt: skip
-    """What `evaluate.AtRows` holds, read from a table over η with a cell's coefficients in a row; returns Σ x̂ η.
+    """What `evaluate.AtRows` holds, read from a table over η with a cell's coefficients in a row; returns its `index`.
 
     `left` and `times` are room for a block. Sums are added to. `powers` gets those of the weight times the powers 0 to
     5 of the place in a cell. In `products` (k, rows of `left`, WIDTH) those with the parents' columns come first, of
-    each pair of parents once, then those with the slopes.
+    each pair of parents once, then those with the slopes. Where `observed`, the bend κ, is not 0, what belongs to the
+    information is that of the observed one, which has the residuals times the second derivatives of η taken off.
     """
     number, wide, moments = columns.dtype.type, WIDTH * len(parents), len(plain)
     index = 0.0
     for start in range(0, len(eta), BLOCK):
         size = min(BLOCK, len(eta) - start)
-        index += _residuals(own, weights, eta, start, size, low, width, coefficients, times, powers)
+        index += _residuals(own, weights, eta, start, size, low, width, lowest, highest, coefficients, times, powers)
         rise, turn = slope[start : start + size], along[start : start + size]
         for i in range(moments):
             value, sloped = times[i], left[wide + i]
@@ -181,6 +189,8 @@ def read_at_rows(
         for r in range(size):
             bent[r] = variance[r] * turn[r]
             curved[r] = variance[r] * rise[r]
+        if observed != 0:
+            bending[1, 1] -= _turned(times[0], s, rise, turn, start, size, number(observed), bent, curved)
         for i in range(1 + moments):
             for r in range(size):
                 slopes[i, start + r] = left[wide + i, r]
@@ -192,15 +202,16 @@ def read_at_rows(
 
 
 @compiled
-def _residuals(own, weights, eta, start, size, low, width, coefficients, times, powers):
-    """x̂ − E v̂, Var v̂ and Cov(v̂, C) times the weight at a block of rows, into `times`; returns their Σ x̂ η."""
+def _residuals(own, weights, eta, start, size, low, width, lowest, highest, coefficients, times, powers):
+    """x̂ − E v̂, Var v̂ and Cov(v̂, C) times the weight at a block of rows, into `times`; returns their `index`."""
     number = eta.dtype.type
     first, cell_width, lines = number(low), number(width), (coefficients.shape[1] - 4) // 2
     zero, top, one = number(0), number(len(coefficients) - 1e-3), number(1)
     index = 0.0
     for r in range(size):
         e = eta[start + r]
-        place = min(max((e - first) / cell_width, zero), top)
+        whole = (e - first) / cell_width
+        place = min(max(whole, zero), top)
         cell = int(place)
         at = place - number(cell)
         c = coefficients[cell]
@@ -209,12 +220,29 @@ def _residuals(own, weights, eta, start, size, low, width, coefficients, times, 
         times[0, r] = weight * (own[start + r] - mean)
         for i in range(lines):
             times[1 + i, r] = weight * (c[4 + i] + at * c[4 + lines + i])
-        index += np.float64(weight * own[start + r] * e)
+        beyond = (whole - place) * cell_width
+        if beyond != 0:  # one level is left there, by which the normaliser rises
+            index += np.float64(weight * (own[start + r] - number(highest if beyond > 0 else lowest)) * beyond)
+        index += np.float64(weight * own[start + r] * (e - beyond))
         power = np.float64(weight)
         for i in range(6):
             powers[cell, i] += power
             power *= np.float64(at)
     return index
+
+
+@compiled
+def _turned(residual, s, rise, turn, start, size, bend, bent, curved):
+    """Take the residuals times ∂²η/∂s∂κ and ∂²η/∂s² off; returns their sum times ∂²η/∂κ²."""
+    number = rise.dtype.type
+    total, none, two, lowest, highest = 0.0, number(0), number(2), number(BENT[0]), number(BENT[1])
+    for r in range(size):
+        index = s[start + r]
+        second = rise[r] if lowest < bend * index < highest else none  # of h, where g = h(κ s) / κ
+        bent[r] -= residual[r] * index * second
+        curved[r] -= residual[r] * bend * second
+        total += np.float64(residual[r] * (index * index * second - two * turn[r]) / bend)
+    return total
 
 
 @compiled

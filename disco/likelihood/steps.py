@@ -7,8 +7,10 @@ variance under I⁻¹ is V, promises to cost half of βᵀ V⁻¹ β (Wald). The
 for the next fit that Newton rarely has to better more than once.
 """
 
+import math
 from typing import NamedTuple
 
+import numpy as np
 import torch
 from torch import Tensor
 
@@ -16,6 +18,8 @@ from disco.likelihood import rows
 from disco.likelihood.bank import WIDTH, Bank
 from disco.likelihood.evaluate import Problems, columns_of
 from disco.likelihood.newton import Fits
+from disco.likelihood.rows import arrays, compiled, side_by_side
+from disco.likelihood.small import backward, copy, dot, factorise, forward
 
 _LEAST = 1e-6  # share of a column's own information under which what θ leaves of it counts as nothing
 
@@ -51,40 +55,67 @@ class Removals(NamedTuple):
 
 
 def additions(bank: Bank, problems: Problems, fits: Fits, candidates: Tensor) -> Additions:
-    """The promise of every candidate parent.
+    """The promise of every candidate parent, on the CPU.
 
     Args:
         bank: the table.
         problems, fits: B fitted nodes.
         candidates: node numbers, (B, c), padded with −1.
     """
-    moments, theta, count = fits.moments, fits.theta, candidates.shape[1]
+    moments, theta, (batch, count) = fits.moments, fits.theta, candidates.shape
     summed = rows.products if theta.device.type == "cpu" else products
     sums, pairs = summed(bank.columns, problems.parents, moments.slopes, moments.curvature, candidates)
-    score, cross = sums[:, 0].flatten(1), sums[:, 1:].flatten(2)
-    right = torch.cat([cross, moments.gradient[..., None]], 2)
-    solved = torch.linalg.solve(moments.information, right)  # I⁻¹ (K, g)
-    inverse_cross, inverse_gradient = solved[..., :-1], solved[..., -1:]
-    efficient = (score - torch.bmm(cross.mT, inverse_gradient).squeeze(-1)).unflatten(1, (count, WIDTH))
-    k = cross.unflatten(2, (count, WIDTH)).permute(0, 2, 1, 3)  # (B, c, P, WIDTH)
-    ik = inverse_cross.unflatten(2, (count, WIDTH)).permute(0, 2, 1, 3)
-    variance = pairs - k.mT @ ik
-    own_information = pairs.diagonal(dim1=2, dim2=3)
-    left = variance.diagonal(dim1=2, dim2=3)
-    missing = left <= _LEAST * own_information + 1e-9  # padding, and what θ spans already
-    efficient = efficient.masked_fill(missing, 0.0)
-    keep = (~missing).double()
     centre, prior = bank.expected(problems.node, candidates)
-    centre = centre * keep
-    variance = variance * keep[..., None] * keep[..., None, :] + torch.diag_embed(prior)
-    pull = (efficient + prior * centre)[..., None]
-    own = torch.linalg.solve(variance, pull)
-    gain = (pull * own).sum((2, 3)) / 2 - (prior * centre.square()).sum(2) / 2
-    evidence = gain + (prior.log().sum(2) - torch.linalg.slogdet(variance)[1]) / 2
-    others = inverse_gradient.mT - (ik @ own).squeeze(-1)
-    # Fits.theta is one step ahead of the evaluation: what of `others` it has taken already comes off.
-    taken = inverse_gradient.mT * fits.converged[:, None, None]
-    return Additions(gain, evidence, own.squeeze(-1), (others - taken).to(theta))
+    gain, evidence = (torch.zeros((batch, count), dtype=torch.float64) for _ in range(2))
+    own, others = (torch.zeros((batch, count, size), dtype=torch.float64) for size in (WIDTH, theta.shape[1]))
+    given = (moments.information, fits.penalty, moments.gradient, fits.converged, sums.permute(0, 2, 3, 1), pairs)
+    results = arrays(*(part.cpu() for part in (*given, centre, prior)), gain, evidence, own, others)
+    side_by_side(batch, lambda part: _additions(*(one[part] for one in results)))
+    return Additions(gain, evidence, own, others)
+
+
+@compiled
+def _additions(
+    information, penalty, gradient, converged, sums, pairs, centre, prior, gain, evidence, own, others
+):  # fmt: skip
+    """One problem after another; `sums` (B, c, WIDTH, 1 + P) begin with the candidates' own gradients."""
+    size = gradient.shape[1]
+    factor, cross, variance = np.empty((size, size)), np.empty((WIDTH, size)), np.empty((WIDTH, WIDTH))
+    small, pull, there = np.empty((WIDTH, WIDTH)), np.empty(WIDTH), np.empty(WIDTH)
+    for b in range(len(gradient)):
+        factorise(information[b], penalty[b], factor)
+        reached = gradient[b].copy()
+        forward(factor, reached)
+        for c in range(sums.shape[1]):
+            for w in range(WIDTH):
+                copy(sums[b, c, w, 1:], cross[w])
+                forward(factor, cross[w])
+                for v in range(w + 1):
+                    variance[w, v] = pairs[b, c, w, v] - dot(cross[w], cross[v])
+                # Padding, and what θ spans already.
+                there[w] = variance[w, w] > _LEAST * pairs[b, c, w, w] + 1e-9
+            penalised = apart = 0.0
+            for w in range(WIDTH):
+                for v in range(w):
+                    variance[w, v] *= there[w] * there[v]
+                variance[w, w] = there[w] * variance[w, w] + prior[b, c, w]
+                expected = there[w] * prior[b, c, w] * centre[b, c, w]
+                pull[w] = there[w] * (sums[b, c, w, 0] - dot(cross[w], reached)) + expected
+                own[b, c, w] = pull[w]
+                penalised += math.log(prior[b, c, w])
+                apart += expected * centre[b, c, w]
+            log_determinant, _ = factorise(variance, prior[b, c], small)
+            forward(small, own[b, c])
+            backward(small, own[b, c])
+            gain[b, c] = (dot(pull, own[b, c]) - apart) / 2
+            evidence[b, c] = gain[b, c] + (penalised - log_determinant) / 2
+            # θ is one step ahead of the evaluation where the fit converged.
+            for i in range(size):
+                step = 0.0 if converged[b] else reached[i]
+                for w in range(WIDTH):
+                    step -= cross[w, i] * own[b, c, w]
+                others[b, c, i] = step
+            backward(factor, others[b, c])
 
 
 def products(
@@ -111,15 +142,46 @@ def products(
 
 
 def removals(bank: Bank, problems: Problems, fits: Fits) -> Removals:
-    """What every parent of every problem is worth."""
-    count, size = problems.parents.shape[1], fits.theta.shape[1]
-    inverse = torch.linalg.inv(fits.moments.information)
-    beside = inverse[:, :, size - WIDTH * count :].unflatten(2, (count, WIDTH))  # (B, P, k, WIDTH)
-    block = beside[:, size - WIDTH * count :].unflatten(1, (count, WIDTH)).diagonal(dim1=1, dim2=3).permute(0, 3, 1, 2)
-    beta = fits.theta[:, size - WIDTH * count :].unflatten(1, (count, WIDTH))
+    """What every parent of every problem is worth, on the CPU."""
+    (batch, count), size = problems.parents.shape, fits.theta.shape[1]
     centre, prior = bank.expected(problems.node, problems.parents)
-    pull = torch.linalg.solve(block, beta)
-    apart = (prior * centre.square()).sum(2) / 2  # that its own coefficients cost at 0, and no longer
-    loss = (beta * pull).sum(2) / 2 - apart
-    occam = prior.log().sum(2) + torch.linalg.slogdet(block)[1]
-    return Removals(loss, loss + occam / 2, -torch.einsum("bpkw,bkw->bkp", beside, pull))
+    loss, evidence = (torch.zeros((batch, count), dtype=torch.float64) for _ in range(2))
+    others = torch.zeros((batch, count, size), dtype=torch.float64)
+    given = (fits.moments.information, fits.penalty, fits.theta, centre, prior)
+    results = arrays(*(part.cpu() for part in given), loss, evidence, others)
+    side_by_side(batch, lambda part: _removals(*(one[part] for one in results)))
+    return Removals(loss, evidence, others)
+
+
+@compiled
+def _removals(information, penalty, theta, centre, prior, loss, evidence, others):
+    size, count = theta.shape[1], prior.shape[1]
+    factor, beside, pull = np.empty((size, size)), np.empty((WIDTH, size)), np.empty(WIDTH)
+    block, small, least = np.empty((WIDTH, WIDTH)), np.empty((WIDTH, WIDTH)), np.empty(WIDTH)
+    for b in range(len(theta)):
+        factorise(information[b], penalty[b], factor)
+        for k in range(count):
+            first = size - WIDTH * (count - k)
+            beside[:] = 0.0
+            for w in range(WIDTH):
+                beside[w, first + w] = 1.0
+                forward(factor, beside[w])
+                backward(factor, beside[w])
+                # The least variance that an effect can have is what it has where all others are known.
+                least[w] = 1.0 / max(information[b, first + w, first + w], penalty[b, first + w])
+            penalised = apart = 0.0
+            for w in range(WIDTH):
+                for v in range(w + 1):
+                    block[w, v] = beside[w, first + v]
+                pull[w] = theta[b, first + w]
+                penalised += math.log(prior[b, k, w])
+                apart += prior[b, k, w] * centre[b, k, w] ** 2
+            log_determinant, _ = factorise(block, least, small)
+            forward(small, pull)
+            backward(small, pull)
+            # What its own coefficients cost at 0 under the prior, and no longer do, comes off.
+            loss[b, k] = (dot(theta[b, first : first + WIDTH], pull) - apart) / 2
+            evidence[b, k] = loss[b, k] + (penalised + log_determinant) / 2
+            for i in range(size):
+                for w in range(WIDTH):
+                    others[b, k, i] -= beside[w, i] * pull[w]

@@ -22,6 +22,7 @@ from torch import Tensor
 from disco.likelihood.bank import WIDTH, Bank, Prior
 from disco.likelihood.evaluate import Problems
 from disco.likelihood.newton import Fits, fit
+from disco.likelihood.small import inverse
 from disco.refine.evidence import BOUND, evidence
 from disco.refine.scores import AGAINST, Parents, Scores
 from disco.refine.screen import widened
@@ -118,7 +119,7 @@ def _better(bank: Bank, batches: Sequence[Problems], fits: Sequence[Fits]) -> Pr
     told, squares = np.zeros(2), np.zeros(2)  # Σ (1 − λ V) and Σ θ², of bends and of the link
     effects = []
     for problems, one in zip(batches, fits, strict=True):
-        variance = torch.linalg.inv(one.moments.information).diagonal(dim1=1, dim2=2)
+        variance = inverse(one.moments.information, one.penalty).diagonal(dim1=1, dim2=2)
         effects.append(_likelihoods(bank, problems, one, variance))
         unit = bank.unit(problems.node, problems.parents)[..., None]
         width = torch.as_tensor(bank.width, device=unit.device)[problems.parents]

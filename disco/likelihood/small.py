@@ -1,0 +1,120 @@
+"""Small symmetric systems, compiled for the CPU: A = D + Λ with D ⪰ 0 summed from rows and Λ a diagonal prior.
+
+In exact arithmetic every pivot of A's Cholesky factor is at least its entry of Λ, since a Schur complement of D ⪰ 0 is
+⪰ 0 itself. Rounding can take a pivot below that, where columns are copies of one another, a level has no rows, or a
+column is constant among the rows that count; then the pivot is raised to what the prior says it is at least. So what
+the prior bounds stays bounded, without a test for singular matrices and without a thread or a library that could change
+a digit.
+"""
+
+import math
+
+import numpy as np
+import torch
+from torch import Tensor
+
+from disco.likelihood.rows import arrays, compiled, side_by_side
+
+LEAST_PIVOT = 1e-6  # where a coefficient has no prior: its column is constant among the rows
+
+
+@compiled
+def copy(values, into):
+    """By a loop, since an assignment of slices brings a message about shapes, which takes long to compile."""
+    for i in range(len(values)):
+        into[i] = values[i]
+
+
+@compiled
+def dot(one, other):
+    """Σ one · other, of vectors of equal length."""
+    total = 0.0
+    for i in range(len(one)):
+        total += one[i] * other[i]
+    return total
+
+
+@compiled
+def factorise(matrix, least, factor):
+    """The Cholesky factor of a symmetric matrix into the lower triangle of `factor`, no pivot below `least`.
+
+    Returns log det of the factorised matrix, and whether a pivot was raised.
+    """
+    logarithm, raised = 0.0, False
+    for i in range(len(matrix)):
+        for j in range(i):
+            factor[i, j] = (matrix[i, j] - dot(factor[i, :j], factor[j, :j])) / factor[j, j]
+        pivot = matrix[i, i] - dot(factor[i, :i], factor[i, :i])
+        floor = least[i] if least[i] > 0 else LEAST_PIVOT
+        if pivot < floor:  # never true of NaN, which must stay to be seen
+            pivot, raised = floor, True
+        factor[i, i] = math.sqrt(pivot)
+        logarithm += math.log(pivot)
+    return logarithm, raised
+
+
+@compiled
+def forward(factor, right):
+    """L⁻¹ times a vector, in place."""
+    for i in range(len(right)):
+        right[i] = (right[i] - dot(factor[i, :i], right[:i])) / factor[i, i]
+
+
+@compiled
+def backward(factor, right):
+    """L⁻ᵀ times a vector, in place."""
+    for i in range(len(right) - 1, -1, -1):
+        right[i] /= factor[i, i]
+        for j in range(i):
+            right[j] -= factor[i, j] * right[i]
+
+
+def solve(matrices: Tensor, least: Tensor, right: Tensor) -> tuple[Tensor, Tensor]:
+    """A⁻¹ times a vector, (B, P), and log det A, (B,), of symmetric matrices whose pivots are at least `least`.
+
+    Args:
+        matrices: (B, P, P).
+        least: (B, P).
+        right: (B, P).
+    """
+    found, logarithm = right.cpu().clone(), right.new_empty(len(right), device="cpu")
+    given = arrays(matrices.cpu(), least.cpu(), found, logarithm)
+    side_by_side(len(matrices), lambda part: _solve(*(one[part] for one in given)))
+    return found.to(right), logarithm.to(right)
+
+
+@compiled
+def _solve(matrices, least, found, logarithm):
+    for b in range(len(matrices)):
+        factor = np.empty(matrices[b].shape)
+        logarithm[b], _ = factorise(matrices[b], least[b], factor)
+        forward(factor, found[b])
+        backward(factor, found[b])
+
+
+def inverse(matrices: Tensor, least: Tensor) -> Tensor:
+    """The inverses of symmetric matrices whose pivots are at least `least`.
+
+    Args:
+        matrices: (B, P, P).
+        least: (B, P).
+    """
+    found = torch.empty_like(matrices, device="cpu")
+    given = arrays(matrices.cpu(), least.cpu(), found)
+    side_by_side(len(matrices), lambda part: _inverse(*(one[part] for one in given)))
+    return found.to(matrices)
+
+
+@compiled
+def _inverse(matrices, least, found):
+    for b in range(len(matrices)):
+        size = len(least[b])
+        factor = np.empty((size, size))
+        factorise(matrices[b], least[b], factor)
+        for i in range(size):
+            column = np.zeros(size)
+            column[i] = 1.0
+            forward(factor, column)
+            backward(factor, column)
+            for j in range(size):
+                found[b, i, j] = column[j]
