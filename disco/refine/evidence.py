@@ -36,7 +36,8 @@ def evidence(scores: Scores, parents: Sequence[Parents], bound: float = BOUND) -
 
     Returns:
         Columns `COLUMNS`, nodes as numbers; direction_nats is NaN where the edge cannot be turned without a cycle,
-        and `decided` is true there, since every turn of it needs other edges to turn too.
+        and `decided` is true there, since every turn of it needs other edges to turn too. Numbers that need a fit
+        without a finite score are NaN, and a direction without evidence is not decided.
     """
     edges = [(parent, child) for child, nodes in enumerate(parents) for parent in nodes]
     graph = nx.DiGraph(edges)
@@ -51,17 +52,19 @@ def evidence(scores: Scores, parents: Sequence[Parents], bound: float = BOUND) -
     rows = []
     for (parent, child), free in zip(edges, turnable, strict=True):
         full, less = fits[child][parents[child]], fits[child][_without(parents[child], parent)]
-        ratio = full.log_likelihood - less.log_likelihood
-        direction = np.nan
+        gain = ratio = direction = np.nan
+        if full.available and less.available:
+            gain, ratio = full.score - less.score, full.log_likelihood - less.log_likelihood
         if free:
             now, turned = fits[parent][parents[parent]], fits[parent][_with(parents[parent], child)]
-            direction = full.score + now.score - less.score - turned.score
+            if now.available and turned.available:
+                direction = gain + now.score - turned.score
             direction += scores.price_of(parent, child) - scores.price_of(child, parent)  # the rows' part of it alone
         columns = int(scores.bank.width[parent])
         bic = ratio - columns * np.log(scores.bank.rows) / 2
-        p_value = chi2.sf(2 * max(ratio, 0.0), columns)
-        decided = not free or direction >= bound
-        rows.append((parent, child, full.score - less.score, ratio, bic, direction, free, decided, p_value))
+        p_value = chi2.sf(2 * np.maximum(ratio, 0.0), columns)
+        decided = not free or bool(direction >= bound)
+        rows.append((parent, child, gain, ratio, bic, direction, free, decided, p_value))
     table = pd.DataFrame(rows, columns=list(COLUMNS))
     return table.sort_values(["gain_nats", "parent", "child"], ascending=[False, True, True], ignore_index=True)
 

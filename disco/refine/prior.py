@@ -24,7 +24,7 @@ from disco.likelihood.evaluate import Problems
 from disco.likelihood.newton import Fits, fit
 from disco.likelihood.small import inverse
 from disco.refine.evidence import BOUND, evidence
-from disco.refine.scores import AGAINST, Parents, Scores
+from disco.refine.scores import AGAINST, SEARCHING, Parents, Scores
 from disco.refine.screen import widened
 
 BEFORE = Prior(10.0, 1000.0, 4.0)  # what a search begins with: effects about as the lab's designs have them
@@ -34,7 +34,6 @@ _EXPECTED = np.array([0.0, 0.0, math.log(BEFORE.linear)])
 _PRECISIONS = np.array([10.0, 4.0, 0.5])
 _LINEAR_BOUNDS = ((-2.0, 2.0), (0.0, 1.0), (0.0, math.log(30_000.0)))
 _ROUNDS = 5
-_TOLERANCE = 0.05  # nats
 _BOUNDS = ((100.0, 30_000.0), (1.0, 1000.0))  # of bends and link, so that few edges cannot lead them astray
 
 
@@ -107,7 +106,7 @@ def fitted(bank: Bank, parents: Sequence[Sequence[int]]) -> Prior:
     starts: list[Tensor | None] = [None] * len(batches)
     for _ in range(_ROUNDS):
         fits = [
-            fit(bank, problems, start, tolerance=_TOLERANCE) for problems, start in zip(batches, starts, strict=True)
+            fit(bank, problems, start, tolerance=SEARCHING) for problems, start in zip(batches, starts, strict=True)
         ]
         starts = [one.theta for one in fits]
         bank = bank.under(_better(bank, batches, fits))

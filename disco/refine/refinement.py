@@ -23,10 +23,11 @@ from disco.refine.memory import Memory, key_of
 from disco.refine.moves import moves
 from disco.refine.prior import BEFORE, fitted_to, price
 from disco.refine.progress import Step, Told
-from disco.refine.scores import Scores, resolve
+from disco.refine.scores import SEARCHING, Scores, resolve
 from disco.refine.screen import screen, widened
 from disco.refine.search import Found, search
 from disco.refine.starts import first_orders, near
+from disco.relations import relations
 from disco.settings import Settings
 
 EDGE_COLUMNS = (
@@ -45,6 +46,7 @@ EDGE_COLUMNS = (
 )
 _BOOTSTRAP_SWEEPS = 3
 _SIDE_BY_SIDE = 4  # searches whose fits share batches
+_FINAL = 1e-4  # nats that the last step of a fit promises, where its evidence is reported
 _ROUND_GAIN = 0.5  # nats that a round of restarts gains at least for another to follow, or by which ends differ
 _WIDER = 3  # times that the screen is widened at most
 _WIDER_SCREEN = "wider screen"
@@ -91,7 +93,8 @@ class Refined:
         order: all nodes, sources first.
         edges: one row an edge, strongest first, columns `EDGE_COLUMNS`; gains and direction evidence in nats; a
             direction that a search from another start with nearly the same score has the other way round is undecided;
-            `folds` and `bootstrap` the share of those fits with the edge in this direction, NaN where none was asked.
+            `folds` and `bootstrap` the share of those fits with the edge in this direction, NaN where none was asked,
+            or one of its columns is constant in all; what else is not available is NaN too, and in the notes.
         starts: one row a start and sweep: start, sweep, score.
         best: the start whose end this is.
         score: the graph's log posterior in nats, up to a constant of the table (`disco.refine.scores`).
@@ -100,6 +103,7 @@ class Refined:
         moves: one row a node, columns node, before, after, gain_nats (`disco.refine.moves`); None where no order was
             given to start from.
         orders: where every search ended, columns start, position from 1, node; None where it was not kept.
+        notes: sentences on what is not available, and on columns that others determine.
     """
 
     order: list[str]
@@ -111,6 +115,7 @@ class Refined:
     fits: int
     moves: pd.DataFrame | None = None
     orders: pd.DataFrame | None = None
+    notes: tuple[str, ...] = ()
 
     def graph(self) -> nx.DiGraph:
         """The DAG, nodes in causal order, the evidence on its edges."""
@@ -161,7 +166,7 @@ def refine(
     for parent, child in () if edges is None else zip(edges["parent"], edges["child"], strict=True):
         also[place[parent], place[child]] = True
     candidates = screen(bank, also=also, goes_on=lambda done: told.goes_on())
-    kept = Memory.of(memory, key_of(ranks, choice, order, candidates))
+    kept = Memory.of(memory, key_of(ranks, choice, order, candidates, offset), names)
     begun = first_orders(table, choice.starts, choice.seed, order)
     known = None if order is None else [place[name] for name in order]
     scores = Scores(bank, candidates, price=price(len(names), 0), order=known, goes_on=told.goes_on)
@@ -173,14 +178,16 @@ def refine(
         [place[name] for name in best["order"]], [tuple(nodes) for nodes in best["parents"]], best["score"], []
     )
     told.step("evidence", 0, 1, message="evidence: what every edge is worth")
-    rows = evidence(scores, found.parents, choice.bound)
-    moved = None if known is None else moves(scores, found.order, found.parents, known)
+    final = scores.but(tolerance=_FINAL)  # begins without the fits of the searches, so that nothing hangs on their way
+    rows = evidence(final, found.parents, choice.bound)
+    kept.made["evidence"] = final.made
+    moved = None if known is None else moves(scores.but(), found.order, found.parents, known)
     turned = _turned_elsewhere(kept.starts, found.score - choice.bound)
     rows["decided"] &= np.array([edge not in turned for edge in zip(rows["parent"], rows["child"], strict=True)], bool)
-    shares = dict(_shares(scores, found, choice, told, kept))
-    for name in ("folds", "bootstrap"):
-        rows[name] = [shares[name].get((parent, child), 0.0) if shares[name] is not None else np.nan
-                      for parent, child in zip(rows["parent"], rows["child"], strict=True)]  # fmt: skip
+    _draw(final, found, choice, told, kept)
+    edges, constant = list(zip(rows["parent"], rows["child"], strict=True)), _constant_columns(bank, choice)
+    for kind in ("folds", "bootstrap"):
+        rows[kind] = _shares(edges, _of_kind(kept.drawn, kind, choice), _of_kind(constant, kind, choice))
     for column in ("parent", "child"):
         rows[column] = [names[node] for node in rows[column]]
     history = pd.DataFrame(
@@ -195,7 +202,8 @@ def refine(
         moved["node"] = [names[node] for node in moved["node"]]
     return Refined(
         [names[node] for node in found.order], rows[list(EDGE_COLUMNS)], history, best["start"], found.score, pairs,
-        scores.made, moved, pd.DataFrame(ends, columns=["start", "position", "node"]),
+        sum(kept.made.values()), moved, pd.DataFrame(ends, columns=["start", "position", "node"]),
+        _notes(table, rows, constant, choice),
     )  # fmt: skip
 
 
@@ -226,6 +234,7 @@ def _after_a_first_search(
 
         order = [place[name] for name in begun[start]]
         found = resolve([(scores, search(scores, order, only_near=True, report=report))])[0]
+        kept.made["first"] = scores.made
         scores = fitted_to(scores, found.order, found.parents)
         kept.first = {
             "order": [names[node] for node in found.order], "parents": [list(nodes) for nodes in found.parents],
@@ -256,16 +265,18 @@ def _search_all(
         if earlier:
             begun = {start: near(best["order"], int(start.split()[-1]), choice.seed) for start in missing}
         inside = dict.fromkeys(missing, 0.0)
-        walks = []
+        walks, fresh = [], scores.but()
         for start in missing:
             report = told.sweeps(start, inside, len(earlier), total, len(names))
-            walks.append(search(scores, [place[name] for name in begun[start]], best["parents"], report=report))
-        for start, found in zip(missing, resolve([(scores, walk) for walk in walks]), strict=True):
+            walks.append(search(fresh, [place[name] for name in begun[start]], best["parents"], report=report))
+        for start, found in zip(missing, resolve([(fresh, walk) for walk in walks]), strict=True):
             order, parents = [names[node] for node in found.order], [list(nodes) for nodes in found.parents]
             kept.starts.append(
                 {"start": start, "order": order, "score": found.score, "parents": parents, "sweeps": found.sweeps}
             )
-        kept.write()
+        if missing:
+            kept.made[missing[0]] = fresh.made
+            kept.write()
         earlier += labels
         before, best = best, max((one for one in kept.starts if one["start"] in earlier), key=lambda one: one["score"])
         ends = [one["score"] for one in kept.starts if one["start"] in earlier]
@@ -285,15 +296,16 @@ def _with_a_wider_screen(scores: Scores, place: dict[str, int], told: Told, kept
         candidates = widened(scores, order, best["parents"])
         if candidates == scores.candidates:
             break
-        scores = scores.but(candidates=candidates, warm=scores)
+        scores = scores.but(candidates=candidates)
         start = f"{_WIDER_SCREEN} {number}"
         report = told.sweeps(start, {start: 0.0}, len(kept.starts), len(kept.starts) + 1, len(names))
         found = resolve([(scores, search(scores, order, best["parents"], report=report))])[0]
+        kept.made[start] = scores.made
         order, parents = [names[node] for node in found.order], [list(nodes) for nodes in found.parents]
         kept.starts.append(
             {"start": start, "order": order, "score": found.score, "parents": parents, "sweeps": found.sweeps}
         )
-    return scores
+    return scores.but()
 
 
 def _turned_elsewhere(starts: list[dict], least: float) -> set[tuple[int, int]]:
@@ -302,22 +314,57 @@ def _turned_elsewhere(starts: list[dict], least: float) -> set[tuple[int, int]]:
     return {(child, parent) for parents in ends for child, nodes in enumerate(parents) for parent in nodes}
 
 
-def _shares(
-    scores: Scores, found: Found, choice: Choice, told: Told, kept: Memory
-) -> Iterator[tuple[str, dict | None]]:
-    """The share of fits on other rows that have an edge, by (parent, child)."""
+def _draw(scores: Scores, found: Found, choice: Choice, told: Told, kept: Memory) -> None:
+    """The edges of short searches on other rows, into what is kept."""
     drawn = dict(_weights(scores.bank.rows, choice))
     missing = [name for name in drawn if name not in kept.drawn]
     for at in range(0, len(missing), _SIDE_BY_SIDE):
         part = missing[at : at + _SIDE_BY_SIDE]
         done = len(drawn) - len(missing) + at
         told.step("bootstrap", done, len(drawn), message=f"bootstrap: table {done + 1} of {len(drawn)}")
-        for name, edges in zip(part, _again(scores, found, [drawn[name] for name in part]), strict=True):
-            kept.drawn[name] = edges
+        for name, (edges, made) in zip(part, _again(scores, found, [drawn[name] for name in part]), strict=True):
+            kept.drawn[name], kept.made[name] = edges, made
         kept.write()
-    for kind, count in (("folds", choice.folds), ("bootstrap", choice.bootstrap)):
-        edges = [tuple(edge) for name in drawn if name.split()[0] == kind for edge in kept.drawn[name]]
-        yield kind, {edge: times / count for edge, times in Counter(edges).items()} if count else None
+
+
+def _of_kind(drawn: dict, kind: str, choice: Choice) -> list:
+    """What belongs to the folds, or to the bootstrap tables, that are asked for."""
+    return [drawn[f"{kind} {number}"] for number in range(getattr(choice, kind))]
+
+
+def _constant_columns(bank: Bank, choice: Choice) -> dict[str, list[int]]:
+    """The columns without a second value on the rows of a draw, by its name."""
+    ranks, found = bank.ranks.T.cpu().numpy(), {}
+    for name, weights in _weights(bank.rows, choice):
+        seen = ranks[:, weights > 0]
+        found[name] = np.flatnonzero(seen.min(1) == seen.max(1)).tolist()
+    return found
+
+
+def _shares(edges: list[tuple[int, int]], drawn: list[list], constant: list[list[int]]) -> list[float]:
+    """The share of the draws with an edge, of those in which both its columns vary; NaN where there is none."""
+    times = Counter(tuple(edge) for one in drawn for edge in one)
+    told = [len(drawn) - sum(parent in one or child in one for one in constant) for parent, child in edges]
+    return [times[edge] / count if count else np.nan for edge, count in zip(edges, told, strict=True)]
+
+
+def _notes(
+    table: pd.DataFrame, rows: pd.DataFrame, constant: dict[str, list[int]], choice: Choice
+) -> tuple[str, ...]:
+    """What is not available, and what columns determine one another, in sentences."""
+    notes, names = [relation.sentence for relation in relations(table)], list(table.columns)
+    for kind, words in (("folds", "of {count} parts of the rows"), ("bootstrap", "of {count} bootstrap tables")):
+        times = Counter(node for one in _of_kind(constant, kind, choice) for node in one)
+        for node, count in sorted(times.items()):
+            total = words.format(count=getattr(choice, kind))
+            notes.append(
+                f'"{names[node]}" has one value alone in {count} {total}; these say nothing of its edges, whose shares '
+                "are those of the others."
+            )
+    for row in rows[rows["gain_nats"].isna()].itertuples():
+        notes.append(f'The evidence on the edge from "{row.parent}" to "{row.child}" is not available: a fit it needs '
+                     "has no finite likelihood.")  # fmt: skip
+    return tuple(notes)
 
 
 def _weights(rows: int, choice: Choice) -> Iterator[tuple[str, np.ndarray]]:
@@ -330,12 +377,14 @@ def _weights(rows: int, choice: Choice) -> Iterator[tuple[str, np.ndarray]]:
         yield f"bootstrap {number}", np.bincount(drawn, minlength=rows).astype(float)
 
 
-def _again(scores: Scores, found: Found, weights: Sequence[np.ndarray]) -> Iterator[list[list[int]]]:
-    """The edges of short searches on weighted rows, from the order found."""
+def _again(
+    scores: Scores, found: Found, weights: Sequence[np.ndarray]
+) -> Iterator[tuple[list[list[int]], int]]:
+    """The edges of short searches on weighted rows, from the order found, and how many fits each took."""
     tasks = []
     for one in weights:
         weighted = torch.as_tensor(one).to(scores.bank.value)
-        other = scores.but(weights=weighted, warm=scores)
+        other = scores.but(weights=weighted, warm=scores, tolerance=SEARCHING)
         tasks.append((other, search(other, found.order, found.parents, most_sweeps=_BOOTSTRAP_SWEEPS)))
-    for again in resolve(tasks):
-        yield [[parent, child] for child, nodes in enumerate(again.parents) for parent in nodes]
+    for (other, _), again in zip(tasks, resolve(tasks), strict=True):
+        yield [[parent, child] for child, nodes in enumerate(again.parents) for parent in nodes], other.made

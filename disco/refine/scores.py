@@ -13,7 +13,7 @@ until nothing changes. Fits are kept by (node, parents), results by (node, allow
 """
 
 from collections.abc import Callable, Generator, Iterable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any, TypeVar
 
 import numpy as np
@@ -27,7 +27,8 @@ from disco.likelihood.steps import Additions, Removals, additions, removals
 
 AGAINST = 12.0  # nats an order's length that an edge against it spans, before they are fitted; as on the lab's designs
 MOST_AGAINST = 5.0  # nats: as many as decide a direction, so that an order overrules none that is decided
-_TOLERANCE = 0.05  # nats that the last Newton step, which is still taken, promises at most
+SEARCHING = 0.05  # nats that the last Newton step of a fit, which is still taken, promises at most
+_FAILED = -1e9  # nats: the score of a fit that has no finite one; no search ends there
 _DOUBT = 1.0  # nats: a parent is tried without where its Wald statistic promises to lose no more
 _BATCH_CELLS = 8_000_000  # columns × rows of a batch of fits
 _MOST = 24  # parents at most: beyond it a node's fit costs more than it can tell
@@ -42,7 +43,7 @@ class Fitted:
 
     Attributes:
         parents: ascending node numbers.
-        log_likelihood, score: nats.
+        log_likelihood, score: nats; `score` is far below any other where the fit has no finite one (`available`).
         theta: coefficients, (1 + q + WIDTH · k,).
         gain: score promised by each candidate of the node's list, (c,); −∞ where it is a parent already.
         loss: score promised to be lost with each parent, (k,); negative where it is better without.
@@ -58,6 +59,11 @@ class Fitted:
     loss: np.ndarray
     add: np.ndarray
     drop: np.ndarray
+
+    @property
+    def available(self) -> bool:
+        """Whether the fit has a finite score."""
+        return self.score > _FAILED / 2
 
 
 Wanted = tuple[int, Parents]
@@ -105,6 +111,7 @@ class Scores:
         against: nats that an edge against it costs for the order's whole length, as in `cost_against`.
         weights: of the rows, (n,), or None.
         warm: scores of the same table and candidates with other weights, whose fits are good starts.
+        tolerance: of the fits, as in `newton.fit`.
         goes_on: asked before every batch of fits; False raises FitStopped.
     """
 
@@ -118,9 +125,11 @@ class Scores:
         against: float = AGAINST,
         weights: torch.Tensor | None = None,
         warm: "Scores | None" = None,
+        tolerance: float = SEARCHING,
         goes_on: Callable[[], bool] = lambda: True,
     ) -> None:
         self.bank, self.weights, self.warm, self.goes_on = bank, weights, warm, goes_on
+        self.tolerance = tolerance
         self.candidates = [tuple(nodes) for nodes in candidates]
         self.place = [{node: place for place, node in enumerate(nodes)} for nodes in self.candidates]
         self.price, self.order, self.against = price, order, against
@@ -136,8 +145,12 @@ class Scores:
         self.found: list[dict[Allowed, Fitted]] = [{} for _ in self.candidates]
 
     def but(self, **changes: Any) -> "Scores":
-        """The scores with other arguments, and no fit made yet."""
-        own = ("bank", "candidates", "price", "order", "against", "weights", "warm", "goes_on")
+        """The scores with other arguments, and no fit made yet.
+
+        What is found depends in its last digits on the fits that were there to begin from. So a search that must end
+        the same after an interruption begins without any.
+        """
+        own = ("bank", "candidates", "price", "order", "against", "weights", "warm", "tolerance", "goes_on")
         return Scores(**{name: getattr(self, name) for name in own} | changes)
 
     def price_of(self, parent: int, child: int) -> float:
@@ -287,48 +300,53 @@ def _fitted(wanted: Sequence[tuple[Scores, Wanted]]) -> list[Fitted]:
     bank = first.bank
     problems = Problems.of(keys, bank.columns.device)
     begun = [scores.start_of(*key) for scores, key in wanted]
-    fresh = [number for number, start in enumerate(begun) if start is None]
-    size = bank.head + WIDTH * problems.parents.shape[1]
-    theta = torch.zeros((len(keys), size), dtype=torch.float64)
-    for number, start in enumerate(begun):
-        if start is not None:
-            theta[number, : len(start)] = torch.as_tensor(start)
-    if fresh:
-        part = Problems(problems.node[fresh], problems.parents[fresh])
-        theta[fresh] = marginal_start(bank, part).cpu()
+    fresh = torch.tensor([start is None or not np.isfinite(start).all() for start in begun])
+    theta = marginal_start(bank, problems).cpu()
+    for number in (~fresh).nonzero().flatten().tolist():
+        theta[number] = 0.0
+        theta[number, : len(begun[number])] = torch.as_tensor(begun[number])
     weights = first.weights
     if any(scores is not first for scores, _ in wanted):
         weights = torch.stack([scores.weights for scores, _ in wanted])
-    fits = fit(bank, problems, theta.to(bank.value), weights=weights, tolerance=_TOLERANCE)
+    fits = fit(bank, problems, theta.to(bank.value), weights=weights, tolerance=first.tolerance)
+    lost = ~(fits.evidence.isfinite() & fits.log_likelihood.isfinite()).cpu() & ~fresh
+    if bool(lost.any()):  # a step from another fit can lead too far
+        theta[lost] = marginal_start(bank, problems).cpu()[lost]
+        fits = fit(bank, problems, theta.to(bank.value), weights=weights, tolerance=first.tolerance)
     lists = Problems.of([(node, first.candidates[node]) for node, _ in keys], bank.columns.device).parents
     more = additions(bank, problems, fits, lists)
     less = removals(bank, problems, fits)
-    return _apart(first, keys, fits, more, less)
+    return _apart([scores for scores, _ in wanted], keys, fits, more, less)
 
 
-def _apart(scores: Scores, keys: Sequence[Wanted], fits: Fits, more: Additions, less: Removals) -> list[Fitted]:
-    """A batch's fits one by one."""
-    bank, kept = scores.bank, []
+def _apart(
+    owners: Sequence[Scores], keys: Sequence[Wanted], fits: Fits, more: Additions, less: Removals
+) -> list[Fitted]:
+    """A batch's fits one by one; one without a finite score promises nothing, and any other is better."""
+    kept = []
     theta, ll = fits.theta.cpu().numpy(), fits.log_likelihood.cpu().numpy()
-    evidence = fits.evidence.cpu().numpy()
-    gain, loss = more.evidence.cpu().numpy(), less.evidence.cpu().numpy()
-    add = torch.cat([more.own, more.others], -1).float().cpu().numpy()
-    drop = less.others.float().cpu().numpy()
-    for number, (node, parents) in enumerate(keys):
-        nodes, size = scores.candidates[node], bank.head + WIDTH * len(parents)
-        worth = gain[number, : len(nodes)] - scores.prices[node]
+    evidence, gain, loss = fits.evidence.cpu().numpy(), more.evidence.numpy(), less.evidence.numpy()
+    add = torch.cat([more.own, more.others], -1).float().numpy()
+    drop = less.others.float().numpy()
+    for number, (scores, (node, parents)) in enumerate(zip(owners, keys, strict=True)):
+        nodes, size = scores.candidates[node], scores.bank.head + WIDTH * len(parents)
+        worth = np.nan_to_num(gain[number, : len(nodes)] - scores.prices[node], nan=-np.inf)
         paid = np.array([scores.price_of(parent, node) for parent in parents])
         worth[[scores.place[node][parent] for parent in parents if parent in scores.place[node]]] = -np.inf
-        kept.append(
-            Fitted(
-                parents,
-                float(ll[number]),
-                float(evidence[number]) - float(paid.sum()),
-                theta[number, :size].astype(np.float32),
-                worth,
-                loss[number, : len(parents)] - paid,
-                add[number, : len(nodes), : WIDTH + size].copy(),
-                drop[number, : len(parents), :size].copy(),
-            )
+        score = float(evidence[number]) - float(paid.sum())
+        found = Fitted(
+            parents,
+            float(ll[number]),
+            score,
+            theta[number, :size].astype(np.float32),
+            worth,
+            loss[number, : len(parents)] - paid,
+            add[number, : len(nodes), : WIDTH + size].copy(),
+            drop[number, : len(parents), :size].copy(),
         )
+        if not (np.isfinite(score) and np.isfinite(ll[number])):
+            none = np.full_like(worth, -np.inf), np.full_like(found.loss, -np.inf)
+            zeros = {name: np.zeros_like(getattr(found, name)) for name in ("theta", "add", "drop")}
+            found = replace(found, log_likelihood=np.nan, score=_FAILED, gain=none[0], loss=none[1], **zeros)
+        kept.append(found)
     return kept

@@ -18,12 +18,12 @@ from disco.likelihood.bank import Bank
 from disco.likelihood.evaluate import Problems
 from disco.likelihood.newton import fit
 from disco.likelihood.steps import additions
-from disco.refine.scores import Scores
+from disco.refine.scores import SEARCHING, Scores
 
 _FALSE = 3.0  # false candidates that a node may bring by each of the two rules, on average
 _LEAST = 2.0  # standard errors that a partial correlation stands out by at least
 _NEIGHBOURS = 30  # of a node's model at most, those of the strongest partial correlation
-_TOLERANCE = 0.05  # nats
+_LEAST_VARIANCE = 1e-9  # of a principal component of the standardised √ranks
 _AT_ONCE = 64  # candidates looked at in one product
 _SIDE_BY_SIDE = 16  # nodes fitted in one batch
 
@@ -71,7 +71,7 @@ def widened(scores: Scores, order: Sequence[int], parents: Sequence[Sequence[int
             raise FitStopped("the refinement was stopped.")
         nodes = order[first : first + _SIDE_BY_SIDE]
         problems = Problems.of([(node, sorted(parents[node])) for node in nodes], bank.columns.device)
-        fits = fit(bank, problems, tolerance=_TOLERANCE)
+        fits = fit(bank, problems, tolerance=SEARCHING)
         before = [
             [other for other in order[: first + number] if other not in sets[node]] for number, node in enumerate(nodes)
         ]
@@ -93,7 +93,9 @@ def _partial_correlations(bank: Bank) -> np.ndarray:
     """In standard errors, (d, d); 0 on the diagonal."""
     roots = np.sqrt(bank.ranks.cpu().numpy())
     standard = (roots - roots.mean(0)) / roots.std(0)
-    precision = np.linalg.inv(ledoit_wolf(standard)[0])
+    values, vectors = np.linalg.eigh(ledoit_wolf(standard)[0])
+    # Columns that others determine leave no variance; the estimate shrinks too little, or not at all, to say so.
+    precision = (vectors / np.maximum(values, _LEAST_VARIANCE)) @ vectors.T
     scale = np.sqrt(np.diag(precision))
     partial = -precision / np.outer(scale, scale)
     np.fill_diagonal(partial, 0.0)
@@ -121,7 +123,7 @@ def _standing_out(bank: Bank, partial: np.ndarray, share: float, goes_on: Callab
             raise FitStopped("the refinement was stopped.")
         nodes = range(first, min(first + _SIDE_BY_SIDE, bank.nodes))
         problems = Problems.of([(node, neighbours[node]) for node in nodes], bank.columns.device)
-        fits = fit(bank, problems, tolerance=_TOLERANCE)
+        fits = fit(bank, problems, tolerance=SEARCHING)
         for at in range(0, bank.nodes, _AT_ONCE):
             part = torch.arange(at, min(at + _AT_ONCE, bank.nodes), device=bank.columns.device)
             gain = additions(bank, problems, fits, part.expand(len(nodes), -1)).gain.cpu()
