@@ -13,7 +13,6 @@ time, or ten times as long by the clock, so that a busy machine makes none.
 
 import argparse
 import dataclasses
-import json
 import multiprocessing
 import time
 from collections import Counter

@@ -1,7 +1,7 @@
 """One table through all of the engine, step by step: each ends with a result or with one sentence.
 
-Every step stands alone: where an earlier one gave no graph, the next take the columns as they stand as the order and each
-as the parent of the next. Every number of a result is finite, or NaN, which stands for "missing".
+Every step stands alone: where an earlier one gave no graph, the next take the columns as they stand as the order, and
+each as the parent of the next. Every number of a result is finite, or NaN, which stands for "missing".
 """
 
 import io
@@ -23,8 +23,9 @@ from disco import DISCO
 from disco import graph as graphs
 from disco.counts import as_counts, describe
 from disco.errors import FitStopped, InputError, ScoreUnavailable
-from disco.figures import effects, ordering, refined, selectors as selector_figures
+from disco.figures import effects, ordering, refined
 from disco.figures import parents as parent_figures
+from disco.figures import selectors as selector_figures
 from disco.likelihood import words
 from disco.likelihood.check import STATISTICS, check
 from disco.likelihood.model import Model

@@ -48,7 +48,7 @@ def test_large_counts_that_differ_little_are_told_as_exactly_as_small_ones(rng):
     """Poisson counts, and the same moved up by 10⁹, where squares of counts are mostly rounding."""
     values = rng.poisson(3.0, 400)
     small, large = alone(values), alone(10**9 + values)
-    assert large.ratio == pytest.approx(small.ratio * values.mean() / 1e9, rel=1e-2)  # the fitted mean is near the plain one
+    assert large.ratio == pytest.approx(small.ratio * values.mean() / 1e9, rel=1e-2)
     assert np.isfinite(large.table()[["distance", "cost"]]).all(axis=None) and "-0.00" not in large.sentence()
     assert large.nearest.distance < small.nearest.distance + 0.1
 
