@@ -51,6 +51,7 @@ class Size:
         longer: of a second refinement, from the order and edges of the fit; None for none.
         trees: of PCM.
         simulations, folds: of the model check.
+        drawn: figures of edges, and of nodes, at most.
     """
 
     settings: dict[str, object] = field(default_factory=lambda: dict(joint_epochs=3, projection_epochs=3, width=16))
@@ -59,11 +60,12 @@ class Size:
     trees: int = 50
     simulations: int = 9
     folds: int = 3
+    drawn: int = 60
 
 
 FAST = Size(
     dict(joint_epochs=1, projection_epochs=1, width=4, hidden_layers=1, noise_levels=1),
-    Choice(starts=1, restarts=0, bootstrap=2, folds=2), None, trees=3, simulations=2, folds=2,
+    Choice(starts=1, restarts=0, bootstrap=2, folds=2), None, trees=3, simulations=2, folds=2, drawn=2,
 )  # fmt: skip
 
 
@@ -297,19 +299,21 @@ def _model(bench: Bench) -> None:
     stated(model.log_likelihood.to_frame("nats"), "nats")
     number(model.bic, "the BIC")
     stated(model.held_out(bench.table).to_frame("nats"), "nats")
-    as_counts(model.sample(30), 1) if model.sample(30).nunique().min() > 1 else model.sample(30)
-    for parent, child in bench.edges[["parent", "child"]].to_numpy()[:60]:
+    stated(model.sample(30))
+    for parent, child in bench.edges[["parent", "child"]].to_numpy()[: bench.size.drawn]:
         curve = stated(model.curve(parent, child), "mean")
-        observed = effects.binned(bench.table[parent], bench.table[child])
-        effects.response(curve, stated(observed), parent, child).to_json()
+        observed = stated(effects.binned(bench.table[parent], bench.table[child]))
+        effects.response(curve, observed, parent, child).to_json()
         bench.alive()
-    for node in model.names:
+    for place, node in enumerate(model.names):
         stated(model.carrier(node), "probability")
         kind = words.describe(model, node)
         stated(kind.table().drop(columns="parameter"), "distance", "cost")
+        number(kind.ratio, "the ratio of variance to mean")
         if re.search(r"\b(nan|inf)\b", kind.sentence()):
             raise Wrong(f"{node}: {kind.sentence()}")
-        effects.kind(kind).to_json()
+        if place < bench.size.drawn:
+            effects.kind(kind).to_json()
         bench.alive()
 
 
