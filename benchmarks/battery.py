@@ -26,7 +26,8 @@ import pandas as pd
 import psutil
 
 from benchmarks.battery_made import KINDS, made
-from benchmarks.battery_steps import RESULT, SENTENCE, STEPS, STOPPED, TRACEBACK, Outcome, Size, through
+from benchmarks.battery_outcomes import RESULT, SENTENCE, STOPPED, TRACEBACK, Outcome
+from benchmarks.battery_steps import STEPS, Size, through
 from benchmarks.battery_tables import REAL
 from benchmarks.paper_results import append_line, lines
 

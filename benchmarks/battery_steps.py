@@ -1,12 +1,11 @@
 """One table through all of the engine, step by step: each ends with a result or with one sentence.
 
 Every step stands alone: where an earlier one gave no graph, the next take the columns as they stand as the order, and
-each as the parent of the next. Every number of a result is finite, or NaN, which stands for "missing".
+each as the parent of the next.
 """
 
 import io
 import json
-import math
 import re
 import tempfile
 import time
@@ -19,6 +18,17 @@ import networkx as nx
 import numpy as np
 import pandas as pd
 
+from benchmarks.battery_outcomes import (
+    RESULT,
+    SENTENCE,
+    STOPPED,
+    TRACEBACK,
+    Outcome,
+    Wrong,
+    is_sentence,
+    number,
+    stated,
+)  # fmt: skip
 from disco import DISCO
 from disco import graph as graphs
 from disco.counts import as_counts, describe
@@ -37,7 +47,6 @@ from disco.runs import refined as refined_files
 from disco.settings import Settings
 from disco.simulate.edge_files import read_edges
 
-RESULT, SENTENCE, TRACEBACK, STOPPED = "result", "sentence", "traceback", "stopped"
 Alive = Callable[[], bool]
 
 
@@ -67,20 +76,6 @@ FAST = Size(
     dict(joint_epochs=1, projection_epochs=1, width=4, hidden_layers=1, noise_levels=1),
     Choice(starts=1, restarts=0, bootstrap=2, folds=2), None, trees=3, simulations=2, folds=2, drawn=2,
 )  # fmt: skip
-
-
-@dataclass(frozen=True)
-class Outcome:
-    """How a step ended: with a result, a sentence, a traceback, or stopped by `alive`; and the words of it."""
-
-    step: str
-    outcome: str
-    words: str = ""
-    seconds: float = 0.0
-
-
-class Wrong(AssertionError):
-    """A result that no reader could use."""
 
 
 @dataclass
@@ -134,7 +129,7 @@ def through(
         try:
             step(bench)
         except (InputError, ScoreUnavailable) as error:
-            outcome, said = (SENTENCE if _is_sentence(str(error)) else TRACEBACK), str(error)
+            outcome, said = (SENTENCE if is_sentence(str(error)) else TRACEBACK), str(error)
         except FitStopped as error:
             outcome, said = STOPPED, str(error)
         except Exception:
@@ -142,37 +137,6 @@ def through(
         yield Outcome(name, outcome, said, round(time.perf_counter() - start, 2))
         if name == "counts" and outcome != RESULT:
             return
-
-
-def _is_sentence(text: str) -> bool:
-    return bool(text.strip()) and "\n" not in text and text.rstrip().endswith((".", "?")) and len(text) < 600
-
-
-def stated(frame: pd.DataFrame, *never_missing: str) -> pd.DataFrame:
-    """The same frame, all of whose numbers are finite or NaN; some columns have no gap.
-
-    Raises:
-        Wrong: a number is infinite, or is missing where it must not be.
-    """
-    for name in frame:
-        column = frame[name]
-        if pd.api.types.is_float_dtype(column) and np.isinf(column.to_numpy()).any():
-            raise Wrong(f"{name} holds an infinite number.")
-    for name in never_missing:
-        if frame[name].isna().any():
-            raise Wrong(f"{name} has a gap.")
-    return frame
-
-
-def number(value: float, what: str) -> float:
-    """The same number, finite.
-
-    Raises:
-        Wrong: it is not.
-    """
-    if not math.isfinite(value):
-        raise Wrong(f"{what} is {value}.")
-    return value
 
 
 def _counts(bench: Bench) -> None:
