@@ -44,12 +44,12 @@ Table = Callable[[], pd.DataFrame]
 
 
 def all_tables() -> dict[str, Table]:
-    """Every table by its name: the real ones, then three of each made kind."""
+    """Every table by its name: the real ones, then three of each made kind, then a long one with long columns."""
     tables = dict(REAL)
     for kind in KINDS:
         for seed, rows in enumerate((12, 60, 400)):
             tables[f"made {kind} {seed}"] = _maker(kind, seed, rows)
-    return tables
+    return {**tables, "made long": _maker("a level a row", 0, 12_000)}
 
 
 def _maker(kind: str, seed: int, rows: int) -> Table:

@@ -86,6 +86,15 @@ def _huge(rng: Generator, rows: int) -> Columns:
     return {"a": a, "b": a // 3 + rng.integers(0, 10**6, rows), "c": rng.poisson(2.0, rows), "d": a % 7}
 
 
+def _unique(rng: Generator, rows: int) -> Columns:
+    """Sums of money, of which hardly two are the same, beside two counts."""
+    income = rng.integers(0, 10**6, rows)
+    return {
+        "income": income, "tax": income // 5 + rng.integers(0, 1000, rows),
+        "children": rng.poisson(1.5, rows), "age": rng.integers(18, 90, rows),
+    }  # fmt: skip
+
+
 def _wide(rng: Generator, rows: int) -> Columns:
     columns = {f"x{number + 1}": rng.poisson(2.0, 15) for number in range(9)}
     columns["x2"] = rng.poisson(0.5 + columns["x1"])
@@ -136,6 +145,7 @@ KINDS: dict[str, Callable[[Generator, int], Columns]] = {
     "95 % zeros": _zeros(0.95),
     "99 % zeros": _zeros(0.99),
     "counts to 10⁹": _huge,
+    "a level a row": _unique,
     "binary": _binary,
     "sorted rows": _sorted,
     "repeated rows": _repeated,
