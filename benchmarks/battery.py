@@ -36,7 +36,7 @@ ABORT, HANG, MEMORY = "abort", "hang", "memory"
 SILENT = 30.0  # seconds
 MOST_MB = 2000  # above which a peak is a failure
 _KILLED_MB = 6000  # at which a process is ended
-_LONGEST = 300.0  # seconds of a step, after which it is asked to stop: more work is no failure
+_LONGEST = 300.0  # seconds of work on a step, after which it is asked to stop: that is no failure
 _EVERY = 0.5  # seconds between signs of life
 
 Line = dict[str, Any]
@@ -70,7 +70,7 @@ def _vitals() -> Callable[[], int]:
 
 def _child(told: Connection, table: pd.DataFrame, size: Size, skip: tuple[str, ...], longest: float) -> None:
     """Send ("begins", step), ("alive",) and ("ends", outcome, peak) of every step."""
-    peak, last, began = _vitals(), 0.0, time.monotonic()
+    peak, last, began = _vitals(), 0.0, time.process_time()
 
     def alive() -> bool:
         nonlocal last
@@ -78,11 +78,11 @@ def _child(told: Connection, table: pd.DataFrame, size: Size, skip: tuple[str, .
         if now - last > _EVERY:
             last = now
             told.send(("alive",))
-        return now - began < longest
+        return time.process_time() - began < longest
 
     def begins(step: str) -> None:
         nonlocal began
-        began = time.monotonic()
+        began = time.process_time()
         peak()
         told.send(("begins", step))
 
