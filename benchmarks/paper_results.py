@@ -23,14 +23,19 @@ def key(line: Line) -> tuple:
 def read(folder: Path, table: str) -> dict[tuple, Line]:
     """A table's lines by key; a line torn by an interruption is left out."""
     path = path_of(folder, table)
-    return {key(line): line for line in _lines(path.read_bytes())} if path.exists() else {}
+    return {key(line): line for line in lines(path.read_bytes())} if path.exists() else {}
 
 
 def append(folder: Path, line: Line) -> None:
-    """Add a line, in the place of a torn one; several processes may write at once."""
-    folder.mkdir(parents=True, exist_ok=True)
+    """Add a line to its table's."""
+    append_line(path_of(folder, line["table"]), line)
+
+
+def append_line(path: Path, line: Line) -> None:
+    """Add a line to a file, in the place of a torn one; several processes may write at once."""
+    path.parent.mkdir(parents=True, exist_ok=True)
     text = json.dumps(line, ensure_ascii=False, allow_nan=False) + "\n"
-    with open(path_of(folder, line["table"]), "ab+") as file:
+    with open(path, "ab+") as file:
         fcntl.flock(file, fcntl.LOCK_EX)
         file.seek(0)
         data = file.read()
@@ -40,7 +45,7 @@ def append(folder: Path, line: Line) -> None:
         os.fsync(file.fileno())
 
 
-def _lines(data: bytes) -> Iterator[Line]:
+def lines(data: bytes) -> Iterator[Line]:
     """The whole lines; what follows the last line feed is a torn one."""
     for text in data[: data.rfind(b"\n") + 1].decode().split("\n")[:-1]:
         yield json.loads(text)

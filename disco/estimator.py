@@ -122,7 +122,7 @@ class DISCO:
             checkpoint: a file that keeps the state of an unfinished fit; read if it exists.
 
         Raises:
-            InputError: the table or a setting cannot be used, or the fit would not fit into memory.
+            InputError: the table or a setting cannot be used, training diverged, or the fit would not fit into memory.
             FitStopped: the callback asked for it; the checkpoint holds the state.
             ScoreUnavailable: a node or edge has no admissible observation.
         """

@@ -53,14 +53,21 @@ def remove_sinks(evaluate: Evaluate, nodes: int, criterion: str, boundary: str, 
         missing = np.argwhere(np.isnan(score))
         if len(missing):
             fold, place = missing[0]
-            raise ScoreUnavailable(
-                f"The {'CCS' if criterion == CRITERIA[0] else 'constant-curvature score'} of column "
-                f"{names[remaining[place]]!r} is unavailable in held-out fold {fold + 1}: no repeated level is "
-                f"{boundary}. Use the clipped boundary, fewer folds or more rows."
-            )
+            raise ScoreUnavailable(_unavailable(criterion, boundary, names[remaining[place]], fold + 1))
         sink = remaining[int(np.argmin(score.mean(axis=0)))]
         yield Step(remaining, scores, sink)
         remaining = tuple(node for node in remaining if node != sink)
+
+
+def _unavailable(criterion: str, boundary: str, name: str, fold: int) -> str:
+    """Why a column has no score in a held-out fold, and what to do."""
+    which = "CCS" if criterion == CRITERIA[0] else "constant-curvature score"
+    if boundary == "admissible":
+        why, remedy = "no repeated level is admissible", "Use the clipped boundary, fewer folds or more rows"
+    else:
+        why = "none of its levels repeats there"
+        remedy = "Use quantile levels, fewer folds or more rows, or leave the column out"
+    return f"The {which} of column {name!r} is unavailable in held-out fold {fold}: {why}. {remedy}."
 
 
 def order_of(steps: Sequence[Step]) -> list[int]:

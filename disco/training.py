@@ -16,6 +16,7 @@ import numpy as np
 import torch
 from torch import Tensor, nn
 
+from disco.errors import InputError
 from disco.losses import Batch, draw_joint, draw_projection, epoch_batches, joint_losses, projection_losses
 from disco.networks import JointNetwork, stream
 from disco.ranks import FoldRanks
@@ -149,7 +150,12 @@ def cosine(epoch: int, epochs: int, start: float, end: float) -> float:
 
 
 def train_joint(training: Training, rows: TrainingRows, settings: Settings) -> Iterator[Epoch]:
-    """Train the joint network from where `training` stands; yields after every epoch."""
+    """Train the joint network from where `training` stands; yields after every epoch.
+
+    Raises:
+        InputError: the training of a fold diverged.
+    """
+    folds = list(training.active)
     fixed = [
         _fixed_draws(draw_joint, part[: rows.holdout], top, settings, (_JOINT, fold))
         for fold, (part, top) in enumerate(zip(rows.train, rows.tops, strict=True))
@@ -176,8 +182,9 @@ def train_joint(training: Training, rows: TrainingRows, settings: Settings) -> I
         if decides:
             training.judge(validation, settings)
         elif training.epoch == settings.joint_epochs:  # too few epochs for the rule: the last state serves
-            training.keep(range(len(active)))
+            training.keep(_finite(validation))
         yield Epoch(training.epoch, train, shown, tuple(training.best_epoch))
+    _check_served(training, folds)
 
 
 def _validations(epoch: int, settings: Settings) -> tuple[bool, bool]:
@@ -193,6 +200,9 @@ def train_projection(
     """Train the projection network from where `training` stands; yields after every epoch.
 
     Its validation losses are measured on the held-out folds, for monitoring: nothing is decided by them.
+
+    Raises:
+        InputError: the training of a fold diverged.
     """
     folds = list(training.active)
     fixed = [
@@ -208,12 +218,13 @@ def train_projection(
         rate = cosine(training.epoch, settings.projection_epochs, start, end)
         train = _one_epoch(training, batches, loss, rate, settings.projection_gradient_norm)
         is_last = training.epoch == settings.projection_epochs
-        if is_last:
-            training.keep(range(len(folds)))
         validation = [math.nan] * len(folds)
         if is_last or training.epoch % settings.monitor_every == 0:
             validation = _evaluate(training.network, fixed, loss)
+        if is_last:
+            training.keep(_finite(validation))
         yield Epoch(training.epoch, tuple(train), tuple(validation), tuple(training.best_epoch))
+    _check_served(training, folds)
 
 
 Loss = Callable[[nn.Module, Batch], Tensor]
@@ -234,14 +245,29 @@ def _one_epoch(training: Training, batches: Iterator[Batch], loss: Loss, rate: f
         # Added up on the device: reading a value here would make a GPU wait at every step.
         total, seen = total + losses.detach() * count, seen + count
     means = (total / seen).tolist()
-    for fold, value in zip(training.active, means, strict=True):
-        if not math.isfinite(value):
-            raise FloatingPointError(
-                f"Training diverged: the loss of fold {fold + 1} is not finite at epoch {training.epoch + 1}. "
+    training.epoch += 1
+    finite = _finite(means)
+    for place, fold in enumerate(training.active):
+        if place not in finite:
+            raise InputError(
+                f"Training diverged: the loss of fold {fold + 1} is not finite at epoch {training.epoch}. "
                 "Lower the learning rate."
             )
-    training.epoch += 1
     return means
+
+
+def _finite(losses: Sequence[float]) -> list[int]:
+    """The places of finite losses."""
+    return [place for place, loss in enumerate(losses) if math.isfinite(loss)]
+
+
+def _check_served(training: Training, folds: Sequence[int]) -> None:
+    """Refuse to serve a fold's first, random parameters, where its last step alone diverged."""
+    for fold in folds:
+        if not training.best_epoch[fold]:
+            raise InputError(
+                f"Training diverged: no validation loss of fold {fold + 1} is finite. Lower the learning rate."
+            )
 
 
 def _fixed_draws(draw: Callable, ranks: Tensor, top: int, settings: Settings, key: tuple[int, ...]) -> Batch:

@@ -7,7 +7,7 @@ from scipy.stats import binom, nbinom, poisson
 
 from disco.errors import InputError
 from disco.likelihood.model import Model
-from disco.likelihood.words import BINOMIAL, COM, NB, POISSON, describe
+from disco.likelihood.words import BINOMIAL, COM, NB, POISSON, _Fitted, _shapes, describe
 from disco.simulate import Design, simulate
 
 
@@ -42,6 +42,23 @@ def test_simulated_families_are_told(seed, family, parameters, name, word, low, 
     parameter = np.median([kind.nearest.parameter for kind in found])
     if parameters:
         assert parameter == pytest.approx(next(iter(parameters.values())), rel=0.25)
+
+
+def test_large_counts_that_differ_little_are_told_as_exactly_as_small_ones(rng):
+    """Poisson counts, and the same moved up by 10⁹, where squares of counts are mostly rounding."""
+    values = rng.poisson(3.0, 400)
+    small, large = alone(values), alone(10**9 + values)
+    assert large.ratio == pytest.approx(small.ratio * values.mean() / 1e9, rel=1e-2)
+    assert np.isfinite(large.table()[["distance", "cost"]]).all(axis=None) and "-0.00" not in large.sentence()
+    assert large.nearest.distance < small.nearest.distance + 0.1
+
+
+def test_a_group_that_is_all_at_one_count_has_shapes():
+    """Separated rows: p of every other count is so small that it is 0."""
+    log_probability = np.array([[0.0, -2000.0, -4000.0], [-1.0986122886681098] * 3])
+    found = list(_shapes(_Fitted(np.array([0.0, 1.0, 2.0]), np.array([0.5, 0.5]), log_probability), 100))
+    assert len(found) >= 4 and all(np.isfinite([shape.distance, shape.cost, shape.cut]).all() for shape in found)
+    assert min(shape.distance for shape in found) < 0.05
 
 
 @pytest.mark.parametrize("seed", range(3))

@@ -44,3 +44,12 @@ def test_an_unavailable_node_stops_the_ordering_and_is_named():
         "The CCS of column 'c' is unavailable in held-out fold 2: no repeated level is admissible. "
         "Use the clipped boundary, fewer folds or more rows."
     )
+
+
+def test_who_has_the_clipped_boundary_is_not_told_to_use_it():
+    with pytest.raises(ScoreUnavailable) as caught:
+        list(remove_sinks(scored([[1, 1, 1, 1], [1, 2, np.nan, 1]]), 4, "ccs", "clipped", NAMES))
+    assert str(caught.value) == (
+        "The CCS of column 'c' is unavailable in held-out fold 2: none of its levels repeats there. "
+        "Use quantile levels, fewer folds or more rows, or leave the column out."
+    )

@@ -6,8 +6,10 @@ import pytest
 import torch
 from scipy.linalg import expm
 
+from disco import DISCO
 from disco.checkpoint import pack_training, unpack_training
 from disco.corruption import neighbour_mask
+from disco.errors import InputError
 from disco.losses import Batch, draw_joint, draw_masks, joint_losses, projection_losses, score_entropy
 from disco.networks import new_networks
 from disco.ranks import fold_of_rows, fold_ranks
@@ -230,8 +232,17 @@ def test_divergence_is_said_in_words(folds):
     joint, _, rows = start(folds)
     with torch.no_grad():
         joint.network.mlp.weights[-1].fill_(float("nan"))
-    with pytest.raises(FloatingPointError, match="Training diverged: the loss of fold 1 is not finite at epoch 1"):
+    with pytest.raises(InputError, match="Training diverged: the loss of fold 1 is not finite at epoch 1"):
         next(train_joint(joint, rows, SETTINGS))
+
+
+@pytest.mark.parametrize("stage", ["joint", "projection"])
+def test_a_last_step_that_diverges_is_said_in_words(stage):
+    """The loss before that step is finite, and there is no next epoch to see what it did."""
+    table = np.random.default_rng(0).poisson(2.0, (60, 2))
+    once = {"width": 4, "joint_epochs": 1, "projection_epochs": 1, f"{stage}_learning_rate": 1e30}
+    with pytest.raises(InputError, match="Training diverged: no validation loss of fold 1 is finite. Lower the"):
+        DISCO("preview", device="cpu", **once).fit(table)
 
 
 def test_gradients_are_clipped_a_fold():

@@ -36,6 +36,7 @@ _CUT = 0.05  # share of a shape beyond the largest count from which on it is cal
 _ROUGH = 0.05  # share of the rows beside gaps from which on the gaps are spoken of
 _STEPS = 40
 _GAIN = 1e-10  # nats a row that the next Newton step must promise
+_LEAST = 1e-12  # variance, in squared units of the node's standard deviation, that is divided by
 
 
 @dataclass(frozen=True, eq=False)
@@ -184,8 +185,8 @@ def describe(model: Model, node: str, *, is_level: bool = False) -> Kind:
     shapes = sorted(_shapes(fitted, rows), key=lambda shape: shape.cost + _NEAR * (shape.name == COM))
     poisson = next(shape for shape in shapes if shape.name == POISSON and not shape.zero_weight)
     p = np.exp(log_probability)
-    mean = p @ counts
-    variance = p @ counts.astype(float) ** 2 - mean**2
+    above, variance = _moments(p, fitted.above)
+    mean = above + fitted.counts[0]
     wide = np.diff(counts) > 1
     is_beside = np.append(wide, False) | np.insert(wide, 0, False)
     return Kind(
@@ -204,6 +205,11 @@ class _Fitted:
     counts: np.ndarray
     share: np.ndarray
     log_probability: np.ndarray
+
+    @property
+    def above(self) -> np.ndarray:
+        """Counts above the smallest, (levels,): exact, where moments of large counts would be rounding."""
+        return self.counts - self.counts[0]
 
     @property
     def zeros(self) -> float:
@@ -272,12 +278,12 @@ def _project(fitted: _Fitted, carrier: np.ndarray, weighted: bool) -> tuple[np.n
     Newton's method on the convex sum over the groups, in a of every group and z together.
     """
     p, share = np.exp(fitted.log_probability), fitted.share
-    unit = max(np.sqrt((share @ p) @ fitted.counts**2 - ((share @ p) @ fitted.counts) ** 2), 1e-9)
-    x = fitted.counts / unit
-    mean = p @ x
-    centred = x - mean[:, None]
+    unit = max(float(np.sqrt(_moments((share @ p)[None], fitted.above)[1][0])), 1e-9)
+    x = fitted.above / unit
+    mean, variance = _moments(p, x)
     start = fitted.log_probability - carrier
-    a = (p * centred * start).sum(1) / (p * centred**2).sum(1)  # exact where the shape is
+    # Exact where the shape is; a group that is all at one count has no slope.
+    a = (p * (x - mean[:, None]) * start).sum(1) / np.maximum(variance, _LEAST)
     z, zero = 0.0, np.where(fitted.counts == 0, 1.0, 0.0)
 
     def evaluate(a: np.ndarray, z: float) -> tuple[np.ndarray, float]:
@@ -301,13 +307,18 @@ def _project(fitted: _Fitted, carrier: np.ndarray, weighted: bool) -> tuple[np.n
     return q, a / unit, z, max(distance, 0.0)
 
 
+def _moments(p: np.ndarray, x: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+    """Mean and variance of values, (levels,), under each of some distributions, (groups, levels): (groups,) each."""
+    mean = p @ x
+    return mean, (p * (x - mean[:, None]) ** 2).sum(1)
+
+
 def _newton(
     q: np.ndarray, p: np.ndarray, x: np.ndarray, share: np.ndarray, zero: np.ndarray, weighted: bool
 ) -> tuple[np.ndarray, float, float]:
     """The step in a and z, and the fall in distance that it promises."""
-    mean = q @ x
-    centred = x - mean[:, None]
-    variance = np.maximum((q * centred**2).sum(1), 1e-12)
+    mean, variance = _moments(q, x)
+    centred, variance = x - mean[:, None], np.maximum(variance, _LEAST)
     slope = p @ x - mean
     if not weighted:
         return slope / variance, 0.0, float(share @ (slope**2 / variance)) / 2
@@ -315,6 +326,6 @@ def _newton(
     slope_z = (p - q) @ zero
     own = q @ zero * (1 - q @ zero)
     pull = float(share @ (slope_z - shift / variance * slope))
-    step_z = pull / max(float(share @ (own - shift**2 / variance)), 1e-12)
+    step_z = pull / max(float(share @ (own - shift**2 / variance)), _LEAST)
     step_a = (slope - shift * step_z) / variance
     return step_a, step_z, float(share @ (slope * step_a + slope_z * step_z)) / 2

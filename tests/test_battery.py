@@ -1,0 +1,143 @@
+"""Real and made tables through all of the engine: every step ends with a result or one sentence.
+
+The fast part of `benchmarks.battery`, whose steps and tables these are.
+"""
+
+import json
+import os
+
+import pandas as pd
+import pytest
+from hypothesis import HealthCheck, Phase, given, settings
+from hypothesis import strategies as st
+
+from benchmarks import battery
+from benchmarks.battery_made import KINDS, any_table, made, tables
+from benchmarks.battery_outcomes import RESULT, SENTENCE, Outcome, Wrong, number, stated
+from benchmarks.battery_steps import FAST, STEPS, through
+from benchmarks.battery_tables import REAL, whole
+
+few = settings(
+    max_examples=2, derandomize=True, deadline=None, database=None, suppress_health_check=list(HealthCheck),
+    phases=[Phase.generate],  # a failing table is small already, and shrinking it takes minutes
+)  # fmt: skip
+
+
+def check(table: pd.DataFrame) -> list[Outcome]:
+    """All outcomes of a table, none of which is a failure."""
+    found = list(through(table))
+    failed = [f"{one.step}: {one.words}" for one in found if one.outcome not in (RESULT, SENTENCE)]
+    assert not failed, "\n".join(failed)
+    return found
+
+
+@pytest.mark.filterwarnings("error::RuntimeWarning")
+@pytest.mark.parametrize("kind", KINDS)
+@given(data=st.data())
+@few
+def test_made_tables_end_with_a_result_or_a_sentence(kind, data):
+    check(data.draw(tables(kind)))
+
+
+@pytest.mark.filterwarnings("error::RuntimeWarning")
+@given(table=any_table())
+@few
+def test_any_table_ends_with_a_result_or_a_sentence(table):
+    check(table)
+
+
+@pytest.mark.filterwarnings("error::RuntimeWarning")
+@pytest.mark.parametrize(
+    "name",
+    [
+        *("portal control", "portal exclosure", "sklearn digits", "sklearn wine", "lahman Teams"),
+        "lahman PitchingPost",
+        *("statsmodels anes96", "statsmodels fair", "statsmodels longley"),
+    ],
+)
+def test_real_tables_end_with_a_result(name):
+    table = REAL[name]()
+    part = table.iloc[:: max(len(table) // 200, 1)].reset_index(drop=True)
+    found = check(part.loc[:, part.nunique() > 1].iloc[:, -7:])
+    assert {"counts", "refinement", "model", "exports", "evaluate"} <= {o.step for o in found if o.outcome == RESULT}
+
+
+def test_at_least_forty_tables_are_real():
+    assert len(REAL) >= 40 and len(battery.all_tables()) == len(REAL) + 3 * len(KINDS) + 1
+
+
+def test_a_real_table_is_its_whole_numbers():
+    frame = pd.DataFrame({
+        "count": [1, 2, 0, 4, 5, None], "half": [0.5] * 6, "constant": [3] * 6, "word": list("abcdef"),
+        "gaps": [1, None, None, 2, 3, 4], "below": [-1, 0, 1, 2, 3, 4], 7: [True, False, True, True, False, True],
+    })  # fmt: skip
+    pd.testing.assert_frame_equal(
+        whole(frame), pd.DataFrame({"count": [1, 2, 0, 4, 5], "7": [1, 0, 1, 1, 0]}), check_dtype=False
+    )
+    assert whole(pd.DataFrame({"a": range(50), "b": range(50), "c": range(50)}), 20, 2).shape == (20, 2)
+
+
+def test_a_step_that_fails_is_a_failure_and_the_next_ones_go_on(monkeypatch):
+    def broken(bench):
+        stated(pd.DataFrame({"score": [1.0, float("inf")]}))
+
+    monkeypatch.setitem(STEPS, "cam", broken)
+    found = {outcome.step: outcome for outcome in through(made("sum", 0, 40))}
+    assert found["cam"].outcome == "traceback" and "score holds an infinite number" in found["cam"].words
+    assert found["pcm"].outcome == RESULT and found["evaluate"].outcome == RESULT
+
+
+def test_numbers_are_finite_or_missing():
+    gap = pd.DataFrame({"score": [1.0, float("nan")]})
+    assert stated(gap) is gap and number(1.0, "it") == 1.0
+    with pytest.raises(Wrong, match="score has a gap"):
+        stated(gap, "score")
+    with pytest.raises(Wrong, match="the BIC is nan"):
+        number(float("nan"), "the BIC")
+
+
+def dying(told, table, size, skip, longest):
+    """A process that aborts in fit and works without end in cam."""
+    for step in ("counts", "fit", "cam", "pcm"):
+        if step not in skip:
+            told.send(("begins", step))
+            if step == "fit":
+                os.abort()
+            while step == "cam":
+                pass
+            told.send(("ends", Outcome(step, RESULT), 10))
+    told.send(("done",))
+
+
+def test_an_abort_and_a_hang_are_named_and_the_next_step_goes_on(tmp_path):
+    found = [one for one, peak in battery.outcomes(made("sum", 0, 40), FAST, silent=1.0, target=dying)]
+    assert [(one.step, one.outcome) for one in found] == [
+        ("counts", RESULT), ("fit", battery.ABORT), ("cam", battery.HANG), ("pcm", RESULT)
+    ]  # fmt: skip
+
+
+def test_a_line_says_all_and_is_not_repeated(tmp_path, monkeypatch, capsys):
+    monkeypatch.setattr(battery, "all_tables", lambda: {"small": lambda: made("twelve rows", 0, 12)})
+    monkeypatch.setattr(battery, "Size", lambda: FAST)
+    path = tmp_path / "battery.jsonl"
+    monkeypatch.setattr("sys.argv", ["battery", "--results", str(path)])
+    battery.main()
+    battery.main()
+    [line] = [json.loads(text) for text in path.read_text().splitlines()]
+    assert (line["table"], line["rows"], line["columns"]) == ("small", 12, 3)
+    assert [step["step"] for step in line["steps"]] == [name for name in STEPS if name != "longer refinement"]
+    assert all(step["peak_mb"] > 50 and step["outcome"] in (RESULT, SENTENCE) for step in line["steps"])
+    said = capsys.readouterr().out
+    assert said.count("small, 12 × 3:") == 1 and "traceback 0, abort 0, hang 0, memory 0" in said
+
+
+def test_failures_are_printed_and_summed_up():
+    steps = [
+        {"step": "fit", "outcome": "traceback", "words": "Traceback\nValueError: no", "seconds": 1.0, "peak_mb": 10},
+        {"step": "cam", "outcome": "result", "words": "", "seconds": 40.0, "peak_mb": 3000},
+        {"step": "pcm", "outcome": "stopped", "words": "Stopped.", "seconds": 1.0, "peak_mb": 10},
+    ]
+    line = {"table": "made sum 0", "rows": 12, "columns": 3, "steps": steps}
+    assert battery.failures(line) == ["fit: traceback, ValueError: no", "cam: 3000 MB"]
+    assert "fit: traceback, ValueError: no" in battery.printed(line) and "42 s, 3000 MB" in battery.printed(line)
+    assert "1 tables, 0 of them real; 3 steps: result 1, sentence 0, stopped 1, traceback 1" in battery.summary([line])
