@@ -258,7 +258,7 @@ def test_a_run_that_cannot_be_evaluated_says_why(files, small_table, capsys):
         ("--edges MISSING", "no.csv"),
         ("--edges COUNTS", "parent"),
         ("--design MISSING", "no.csv does not exist"),
-        ("--design COUNTS", "counts.csv cannot be read: it is not JSON"),
+        ("--design COUNTS", "counts.csv cannot be read: it is no design (not JSON"),
     ],
 )
 def test_bad_input_of_simulate_gets_one_sentence(arguments, sentence, files, tmp_path, capsys):

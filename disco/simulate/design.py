@@ -125,15 +125,16 @@ class Design:
         Raises:
             InputError: it is no JSON object.
         """
+        values, why = None, "not a JSON object"
         try:
             values = json.loads(content)
-            json.dumps(values, ensure_ascii=False).encode()  # half a character cannot be written again
+            json.dumps(values, ensure_ascii=False).encode()  # half a character could not be written again
         except RecursionError:
-            raise InputError("it is nested too deeply: choose a design.json as this program writes it.") from None
+            values, why = None, "nested too deeply"
         except ValueError as error:
-            raise InputError(f"it is not JSON ({str(error)[:200]}): choose a design.json.") from None
+            values, why = None, f"not JSON, {str(error)[:200]}"
         if not isinstance(values, dict):
-            raise InputError("it holds no JSON object: choose a design.json as this program writes it.")
+            raise InputError(f"it is no design ({why}): choose a design.json as this program writes it.")
         return values
 
     def _set(self, name: str, value: Any) -> None:
