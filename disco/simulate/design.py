@@ -14,7 +14,7 @@ from disco.errors import InputError
 from disco.simulate.families import FAMILIES
 from disco.simulate.graphs import GRAPHS, LARGEST_GRAPH, own_graph
 
-LARGEST_DESIGN = 20_000_000  # bytes of a design.json: an own graph of half a million edges
+LARGEST_DESIGN = 10_000_000  # bytes of a design.json: an own graph of half a million edges
 LARGEST_TABLE = 100_000_000  # cells: 0.8 GB
 
 

@@ -13,8 +13,8 @@ from disco.errors import InputError
 from disco.files import read_regular
 from disco.simulate.graphs import own_graph
 
-LARGEST_TEXT = 20_000_000  # bytes or characters: some 500,000 edges with their numbers
-LARGEST_LIST = 1_000_000  # lines; each takes some hundred bytes of memory while it is read
+LARGEST_TEXT = 10_000_000  # bytes or characters: as XML they take a hundredfold while they are read
+LARGEST_LIST = 500_000  # lines: every pair of a thousand nodes
 HEADERS = (("parent", "child"), ("source", "target"), ("from", "to"), ("cause", "effect"))
 
 OwnGraph = tuple[list[tuple[str, str]], list[str]]
@@ -54,7 +54,7 @@ def _edge_list(text: str) -> OwnGraph:
     """One edge a line."""
     if max(text.count("\n"), text.count("\r")) > LARGEST_LIST:
         raise InputError(f"The graph has more than {LARGEST_LIST:,} lines: give its edges only.")
-    text = re.sub(r"[ \t]*(?:->|→)[ \t]*", ",", text.removeprefix("\ufeff"))
+    text = re.sub(r"(?<![ \t])[ \t]*(?:->|→)[ \t]*", ",", text.removeprefix("\ufeff"))
     delimiter = max(",;\t", key=text.count)
     try:
         rows = list(csv.reader(io.StringIO(text, newline=""), delimiter=delimiter, strict=True))
