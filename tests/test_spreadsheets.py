@@ -1,6 +1,7 @@
 """Exported CSV that a spreadsheet cannot run, and that comes back as it went."""
 
 import json
+from pathlib import Path
 
 import networkx as nx
 import numpy as np
@@ -36,10 +37,16 @@ def test_an_exported_graph_comes_back_through_every_reader(tmp_path):
     graph = graphs.build(FORMULAS, pd.DataFrame(pairs, columns=["parent", "child"]).assign(ocs=-0.5))
     path = tmp_path / "edges.csv"
     path.write_bytes(graphs.export(graph, "csv").encode())
-    assert path.read_text().splitlines()[1] == "\"'=1+1\",\"'+1\",-0.5"
+    assert path.read_text().splitlines()[1] == '"\'=1+1","\'+1",-0.5'
     found = read_names(path, ("parent", "child"))
     assert set(zip(found["parent"], found["child"], strict=True)) == set(pairs)
     assert set(read_edges(path)[0]) == set(pairs)
+
+
+def test_no_page_writes_csv_by_itself():
+    pages = Path(__file__).resolve().parents[1] / "pages"
+    texts = {path.name: path.read_text().replace("spreadsheets.to_csv", "") for path in pages.rglob("*.py")}
+    assert not [name for name, text in texts.items() if ".to_csv" in text]
 
 
 def test_a_simulated_laboratory_with_formulas_for_names_comes_back(tmp_path, capsys):
@@ -48,7 +55,7 @@ def test_a_simulated_laboratory_with_formulas_for_names_comes_back(tmp_path, cap
     lab = tmp_path / "lab"
     assert main(["simulate", "--edges", str(tmp_path / "own.graphml"), "--n", "60", "--out", str(lab)]) == 0
     for name in ("counts.csv", "truth.csv", "order.csv"):
-        assert "\"'=a\"" in (lab / name).read_text() and '"=a"' not in (lab / name).read_text()
+        assert '"\'=a"' in (lab / name).read_text() and '"=a"' not in (lab / name).read_text()
     assert read_table(lab / "counts.csv").columns.tolist() == ["=a", "@b", "c"]
     capsys.readouterr()
     files = {"--truth": "truth", "--edges": "truth", "--order": "order", "--counts": "counts"}
