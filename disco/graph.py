@@ -6,8 +6,6 @@ its edges the numbers it was built with: `ocs`, `z` and `frequency` (paper, DAG 
 another selector of parents, or a refinement's evidence.
 """
 
-import csv
-import io
 import json
 import math
 import re
@@ -17,6 +15,7 @@ import networkx as nx
 import numpy as np
 import pandas as pd
 
+from disco import spreadsheets
 from disco.errors import InputError
 
 EDGE_NUMBERS = (
@@ -117,9 +116,9 @@ def edges(graph: nx.DiGraph) -> pd.DataFrame:
 def export(graph: nx.DiGraph, format: str) -> str:
     """The graph as text.
 
-    Formats: `csv`, the edges (nodes without an edge are not in it); `json`, networkx's node-link form, read back by
-    `networkx.node_link_graph(json.loads(text), edges="edges")`; `graphml`, read back by `networkx.parse_graphml`;
-    `dot`, for Graphviz. Names are escaped as each format asks.
+    Formats: `csv`, the edges (nodes without an edge are not in it), names as in disco/spreadsheets.py; `json`,
+    networkx's node-link form, read back by `networkx.node_link_graph(json.loads(text), edges="edges")`; `graphml`, read
+    back by `networkx.parse_graphml`; `dot`, for Graphviz. Names are escaped as each format asks.
 
     Raises:
         InputError: the format is unknown, or cannot hold a name.
@@ -142,12 +141,7 @@ def check_exports(graph: nx.DiGraph, format: str) -> None:
 
 
 def _csv(graph: nx.DiGraph) -> str:
-    out = io.StringIO()
-    table = edges(graph)
-    writer = csv.writer(out, lineterminator="\n")
-    writer.writerow(table.columns)
-    writer.writerows(["" if value != value else value for value in row] for row in table.itertuples(index=False))
-    return out.getvalue()
+    return spreadsheets.to_csv(edges(graph))
 
 
 def _json(graph: nx.DiGraph) -> str:

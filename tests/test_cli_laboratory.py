@@ -188,7 +188,7 @@ def test_what_is_undefined_is_null(files, capsys):
         ("--truth MISSING --edges EDGES", "no.csv does not exist"),
         ("--truth COUNTS --edges EDGES", 'counts.csv has no column "parent"'),
         ("--truth NO_NAME --edges EDGES", "no_name.csv, row 2: the parent is empty"),
-        ("--truth RAGGED --edges EDGES", "ragged.csv cannot be read as CSV"),
+        ("--truth RAGGED --edges EDGES", "ragged.csv, row 2: the row has 4 cells"),
         ("--truth CYCLE --edges EDGES", "The truth has the cycle a → 7 → a"),
         ("--truth OTHER --edges EDGES --order ORDER", 'the truth names "x9", which is not in the order'),
         ("--truth OTHER --edges NONE --counts COUNTS", 'the truth names "x9", which is not in the table'),
@@ -257,8 +257,8 @@ def test_a_run_that_cannot_be_evaluated_says_why(files, small_table, capsys):
         ("--edges EDGES --graph er", 'Edges belong to graph "own"'),
         ("--edges MISSING", "no.csv"),
         ("--edges COUNTS", "parent"),
-        ("--design MISSING", "no.csv cannot be read"),
-        ("--design COUNTS", "counts.csv is not JSON"),
+        ("--design MISSING", "no.csv does not exist"),
+        ("--design COUNTS", "counts.csv cannot be read: it is no design (not JSON"),
     ],
 )
 def test_bad_input_of_simulate_gets_one_sentence(arguments, sentence, files, tmp_path, capsys):

@@ -8,6 +8,7 @@ import pandas as pd
 import pytest
 
 from disco import graph as graphs
+from disco.cli.evaluate import read_names
 from disco.errors import InputError
 
 HOSTILE = ['a"b', "<script>alert(1)</script>", "Größe µ 数", "back\\slash\\", "a,b;c", "line\nbreak", "=1+1", "x & y"]
@@ -93,7 +94,7 @@ def test_graphml_comes_back_with_names_escaped(small):
 def test_csv_comes_back(small, tmp_path):
     graph = chain(HOSTILE)
     (tmp_path / "edges.csv").write_text(graphs.export(graph, "csv"), encoding="utf-8")
-    again = pd.read_csv(tmp_path / "edges.csv", keep_default_na=False)
+    again = read_names(tmp_path / "edges.csv", ("parent", "child"))
     assert list(zip(again["parent"], again["child"], strict=True)) == list(graph.edges)
     assert graphs.export(small, "csv") == (
         "parent,child,ocs,z,frequency\nb,a,0.5,2.5,1.0\nb,c,0.125,2.0,0.6666666666666666\na,c,0.25,3.0,1.0\n"

@@ -10,10 +10,10 @@ from streamlit.testing.v1 import AppTest
 
 from disco.errors import InputError
 from disco.simulate import Design, simulate
+from disco.spreadsheets import to_csv
 from pages.parts import simulate_canvas, simulate_design, simulate_drawn, simulate_graph
 from pages.parts.simulate_drawn import Drawn
 from pages.parts.simulate_form import Form
-from pages.parts.simulate_result import _csv
 
 
 def opened(drawn=None, **values):
@@ -320,5 +320,5 @@ def test_causes_are_laid_out_above_their_effects():
 
 def test_counts_read_back_as_they_were_drawn():
     at = opened()
-    again = pd.read_csv(io.BytesIO(_csv(table_of(at))))
+    again = pd.read_csv(io.StringIO(to_csv(table_of(at))))
     pd.testing.assert_frame_equal(again, table_of(at))

@@ -174,7 +174,7 @@ def test_what_cannot_be_read_gets_a_sentence(make: Callable[[], pd.DataFrame], s
 
 def test_a_folder_and_broken_parquet_get_a_sentence(tmp_path):
     (tmp_path / "folder.csv").mkdir()
-    with pytest.raises(InputError, match="folder.csv cannot be read: Is a directory"):
+    with pytest.raises(InputError, match="folder.csv cannot be read: it is a folder, not a file."):
         read_table(tmp_path / "folder.csv")
     with pytest.raises(InputError, match="broken.parquet cannot be read as Parquet: "):
         read(b"PAR1 and no more", "broken.parquet")

@@ -3,15 +3,20 @@
 import argparse
 import csv
 import dataclasses
+import sys
+from pathlib import Path
 from typing import Any
 
 import networkx as nx
 import pandas as pd
 
+from disco.counts import problems
 from disco.errors import InputError
 from disco.runs import Run
 from disco.settings import Settings
+from disco.tables import read_table
 
+_MOST_NOTES = 10
 FLAGS = (
     *("preset", "seed", "folds", "transform", "levels", "boundary", "criterion"),
     *("selector", "disjoint_rows", "tau_z", "pi_min"),
@@ -94,6 +99,22 @@ def chosen_graph(run: Run, arguments: argparse.Namespace) -> nx.DiGraph:
     from disco.cli.parents import chosen_parents
 
     return chosen_parents(run, selector)
+
+
+def read_counts(path: Path, columns: str | None) -> pd.DataFrame:
+    """The chosen columns of a table's file; what the app notes of a table without a problem goes to stderr.
+
+    Raises:
+        InputError: the file cannot be read, or a column is not in it.
+    """
+    table = chosen_columns(read_table(path), columns)
+    found = problems(table)
+    if not any(problem.blocking for problem in found):
+        for problem in found[:_MOST_NOTES]:
+            print(f"Note: {problem.message} {problem.remedy}", file=sys.stderr)
+        if len(found) > _MOST_NOTES:
+            print(f"Note: there are {len(found) - _MOST_NOTES} more such notes; the app lists them.", file=sys.stderr)
+    return table
 
 
 def chosen_columns(table: pd.DataFrame, names: str | None) -> pd.DataFrame:

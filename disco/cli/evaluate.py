@@ -5,14 +5,17 @@ import json
 from collections.abc import Sequence
 from pathlib import Path
 
+import numpy as np
 import pandas as pd
 
 from disco.cli.choices import chosen_graph
 from disco.errors import InputError
 from disco.metrics import evaluate
 from disco.runs import open_run
-from disco.runs.files import plain, read_frame
-from disco.tables import read_table
+from disco.runs.files import plain
+from disco.simulate.edge_files import LARGEST_TEXT
+from disco.simulate.graphs import LARGEST_GRAPH
+from disco.tables import read_table, read_words
 
 
 def run(arguments: argparse.Namespace) -> None:
@@ -52,31 +55,32 @@ def read_names(path: Path, columns: Sequence[str]) -> pd.DataFrame:
     """A CSV file of names, taken letter by letter.
 
     Raises:
-        InputError: it cannot be read, lacks one of the columns, or has an empty name.
+        InputError: it cannot be read, lacks one of the columns, has an empty name, or too many names.
     """
-    try:
-        frame = read_frame(path, columns)
-    except FileNotFoundError:
-        raise InputError(f"{path} does not exist: check the path.") from None
-    except OSError as error:
-        raise InputError(f"{path} cannot be read: {error.strerror or error}.") from None
-    except ValueError as error:
-        raise InputError(f"{path} cannot be read as CSV: {error}") from None
+    frame = read_words(path, LARGEST_TEXT)
+    there = list(frame.columns)
     for name in columns:
-        if name not in frame:
+        if there.count(name) > 1:
+            raise InputError(f'{path} has {there.count(name)} columns "{name}": give it one.')
+        if name not in there:
             raise InputError(f'{path} has no column "{name}": it needs {" and ".join(columns)}, with a comma between.')
         empty = frame.index[frame[name] == ""]
         if len(empty):
             raise InputError(f"{path}, row {empty[0] + 1}: the {name} is empty; name it or leave the row out.")
+    names = len(set().union(*(frame[name] for name in columns)))
+    if names > LARGEST_GRAPH:  # the metrics hold every pair of them
+        raise InputError(f"{path} names {names:,} nodes; at most {LARGEST_GRAPH:,} are compared.")
     return frame
 
 
 def _order(path: Path) -> list[str]:
     """The nodes of an order.csv, sources first."""
     frame = read_names(path, ("node",))
-    if "position" not in frame or not pd.api.types.is_numeric_dtype(frame["position"]):
+    has_one = list(frame.columns).count("position") == 1
+    positions = pd.to_numeric(frame["position"], errors="coerce") if has_one else None
+    if positions is None or positions.isna().any():
         raise InputError(f"{path} needs a column position, 1 for the first source, beside node.")
-    return frame.sort_values("position", kind="stable")["node"].tolist()
+    return frame["node"].iloc[np.argsort(positions, kind="stable")].tolist()
 
 
 def _numbers(path: Path) -> pd.DataFrame:

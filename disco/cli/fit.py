@@ -7,10 +7,10 @@ from typing import Any
 
 import pandas as pd
 
-from disco.cli.choices import chosen_columns, given_settings
+from disco.cli.choices import given_settings, read_counts
 from disco.cli.foreground import fit_here
 from disco.cli.progress import duration
-from disco.counts import as_counts, read_table
+from disco.counts import as_counts
 from disco.errors import InputError
 from disco.runs import Run, create_run, open_run
 from disco.settings import Settings
@@ -23,7 +23,7 @@ def run(arguments: argparse.Namespace) -> None:
         InputError, ScoreUnavailable, FitStopped: as `fit_here`.
     """
     given = given_settings(arguments)
-    table = chosen_columns(read_table(arguments.counts), arguments.columns)
+    table = read_counts(arguments.counts, arguments.columns)
     fitted = resumed(arguments.out, table, given, arguments.device) if arguments.resume else None
     if fitted is None:
         settings = Settings.of(**given)

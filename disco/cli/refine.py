@@ -6,11 +6,10 @@ import sys
 import threading
 
 from disco import jobs
-from disco.cli.choices import chosen_columns
+from disco.cli.choices import read_counts
 from disco.cli.fit import new_run, resumed
 from disco.cli.foreground import signals
 from disco.cli.progress import Progress
-from disco.counts import read_table
 from disco.errors import FitStopped, InputError
 from disco.estimator import choose_device
 from disco.refine import Choice, Refined
@@ -49,7 +48,7 @@ def _target(arguments: argparse.Namespace) -> Run:
         return open_run(arguments.run)
     if arguments.out is None:
         raise InputError("--counts needs --out, the folder of the run to make.")
-    table = chosen_columns(read_table(arguments.counts), arguments.columns)
+    table = read_counts(arguments.counts, arguments.columns)
     found = resumed(arguments.out, table, {}, None)
     return found or new_run(table, Settings(), arguments.out, arguments.counts, arguments.device or "auto")
 

@@ -1,15 +1,17 @@
 """disco simulate --out DIR: a table with a known answer, with its truth, order and design beside it."""
 
 import argparse
-import json
 from pathlib import Path
 from typing import Any
 
 import pandas as pd
 
 from disco.errors import InputError
-from disco.runs.files import read_json, write_frame, write_json
+from disco.files import read_regular
+from disco.runs.files import write_frame, write_json
 from disco.simulate import Design, Simulated, read_edges, simulate
+from disco.simulate.design import LARGEST_DESIGN
+from disco.spreadsheets import harmless_frame
 
 _FLAGS = {"d": "nodes", "n": "rows"}
 _SAME = ("graph", "k", "family", "seed", "unsortable", "random_signs", "equal_means", "equal_variances")
@@ -22,10 +24,7 @@ def run(arguments: argparse.Namespace) -> None:
     Raises:
         InputError: the design is impossible, its means explode, or the folder is not empty or cannot be written.
     """
-    try:
-        design = Design.from_dict(given_design(arguments))
-    except (TypeError, AttributeError) as error:  # only JSON can hold a value of a type that no option has
-        raise InputError(f"{arguments.design} is no design.json as this command writes it: {error}.") from None
+    design = Design.from_dict(given_design(arguments))
     folder: Path = arguments.out
     if folder.exists() and (not folder.is_dir() or any(folder.iterdir())):
         raise InputError(f"{folder} is not empty; choose another folder.")
@@ -53,7 +52,10 @@ def given_design(arguments: argparse.Namespace) -> dict[str, Any]:
     if arguments.d is not None:
         values.pop("names", None)  # those of a design file are as many as its nodes
     if arguments.param:
-        values["parameters"] = values.get("parameters", {}) | _parameters(arguments.param)
+        kept = values.get("parameters", {})
+        if not isinstance(kept, dict):
+            raise InputError(f"parameters must be a mapping of names to numbers; got {str(kept)[:40]}.")
+        values["parameters"] = kept | _parameters(arguments.param)
     if arguments.edges is not None:
         if arguments.d is not None:
             raise InputError("--d does not go with --edges: the graph's nodes are those of the file.")
@@ -63,24 +65,21 @@ def given_design(arguments: argparse.Namespace) -> dict[str, Any]:
 
 
 def write(folder: Path, drawn: Simulated) -> None:
-    """The four files; order.csv is that of a run: position from 1, node, sources first."""
-    write_frame(folder / "counts.csv", drawn.table)
-    write_frame(folder / "truth.csv", drawn.truth)
+    """The four files, harmless in a spreadsheet; order.csv is that of a run: position from 1, node, sources first."""
+    write_frame(folder / "counts.csv", harmless_frame(drawn.table))
+    write_frame(folder / "truth.csv", harmless_frame(drawn.truth))
     positions = range(1, len(drawn.order) + 1)
-    write_frame(folder / "order.csv", pd.DataFrame({"position": positions, "node": drawn.order}))
+    write_frame(folder / "order.csv", harmless_frame(pd.DataFrame({"position": positions, "node": drawn.order})))
     write_json(folder / "design.json", drawn.design.to_dict())
 
 
 def _design_file(path: Path) -> dict[str, Any]:
     """The values of a design.json."""
+    content = read_regular(path, LARGEST_DESIGN)
     try:
-        return read_json(path)
-    except OSError as error:
-        raise InputError(f"{path} cannot be read: {error.strerror or error}.") from None
-    except json.JSONDecodeError as error:
-        raise InputError(f"{path} is not JSON: {error}.") from None
-    except ValueError as error:
-        raise InputError(str(error)) from None
+        return Design.values_of(content)
+    except InputError as error:
+        raise InputError(f"{path} cannot be read: {error}") from None
 
 
 def _parameters(texts: list[str]) -> dict[str, float]:

@@ -1,6 +1,7 @@
 """The design of a simulated table: graph, families, size, seed, and what makes it harder."""
 
 import dataclasses
+import json
 import math
 import numbers
 from collections.abc import Iterable, Mapping
@@ -13,6 +14,7 @@ from disco.errors import InputError
 from disco.simulate.families import FAMILIES
 from disco.simulate.graphs import GRAPHS, LARGEST_GRAPH, own_graph
 
+LARGEST_DESIGN = 10_000_000  # bytes of a design.json: an own graph of half a million edges
 LARGEST_TABLE = 100_000_000  # cells: 0.8 GB
 
 
@@ -107,8 +109,33 @@ class Design:
         known = [item.name for item in dataclasses.fields(cls)]
         unknown = [name for name in values if name not in known]
         if unknown:
-            raise InputError(f'A design has no "{unknown[0]}"; it has {", ".join(known)}.')
-        return cls(**values)
+            raise InputError(f'A design has no "{str(unknown[0])[:40]}"; it has {", ".join(known)}.')
+        try:
+            return cls(**values)
+        except InputError:
+            raise
+        except (TypeError, ValueError, AttributeError, OverflowError, RecursionError) as error:
+            # Only JSON can hold a value of a type that no option has.
+            raise InputError(f"This is no design, as this program writes it: {str(error)[:200]}.") from None
+
+    @staticmethod
+    def values_of(content: bytes) -> dict[str, Any]:
+        """The values in a design.json, not yet checked.
+
+        Raises:
+            InputError: it is no JSON object.
+        """
+        values, why = None, "not a JSON object"
+        try:
+            values = json.loads(content)
+            json.dumps(values, ensure_ascii=False).encode()  # half a character could not be written again
+        except RecursionError:
+            values, why = None, "nested too deeply"
+        except ValueError as error:
+            values, why = None, f"not JSON, {str(error)[:200]}"
+        if not isinstance(values, dict):
+            raise InputError(f"it is no design ({why}): choose a design.json as this program writes it.")
+        return values
 
     def _set(self, name: str, value: Any) -> None:
         object.__setattr__(self, name, value)

@@ -8,10 +8,13 @@ from xml.etree.ElementTree import ParseError
 
 import networkx as nx
 
+from disco import spreadsheets
 from disco.errors import InputError
+from disco.files import read_regular
 from disco.simulate.graphs import own_graph
 
-LARGEST_TEXT = 20_000_000  # characters
+LARGEST_TEXT = 10_000_000  # bytes or characters: as XML they take a hundredfold while they are read
+LARGEST_LIST = 500_000  # lines: every pair of a thousand nodes
 HEADERS = (("parent", "child"), ("source", "target"), ("from", "to"), ("cause", "effect"))
 
 OwnGraph = tuple[list[tuple[str, str]], list[str]]
@@ -24,6 +27,8 @@ def read_edges(source: str | Path) -> OwnGraph:
         source: the text itself, or the path of a file. An edge list has one edge a line, `parent,child`, with tab or
             semicolon for the comma, or `parent -> child`; a name alone is a node without edges. A first line such as
             `parent,child` names the columns, and others are left alone. GraphML must be directed.
+
+    The apostrophe that an export puts before a name such as "=a" (disco/spreadsheets.py) is taken away again.
 
     Raises:
         InputError: the file or a line cannot be read, or the edges are none, twice the same, or round a cycle.
@@ -40,21 +45,22 @@ def read_edges(source: str | Path) -> OwnGraph:
 
 def _read(path: Path) -> str:
     try:
-        return path.read_text(encoding="utf-8-sig")
-    except (OSError, UnicodeDecodeError) as error:
-        reason = "it is not UTF-8 text" if isinstance(error, UnicodeDecodeError) else error.strerror
-        raise InputError(f"{path.name} cannot be read: {reason}.") from None
+        return read_regular(path, LARGEST_TEXT).decode("utf-8-sig")
+    except UnicodeDecodeError:
+        raise InputError(f"{path.name} cannot be read: it is not UTF-8 text.") from None
 
 
 def _edge_list(text: str) -> OwnGraph:
     """One edge a line."""
-    text = re.sub(r"[ \t]*(?:->|→)[ \t]*", ",", text.removeprefix("\ufeff"))
+    if max(text.count("\n"), text.count("\r")) > LARGEST_LIST:
+        raise InputError(f"The graph has more than {LARGEST_LIST:,} lines: give its edges only.")
+    text = re.sub(r"(?<![ \t])[ \t]*(?:->|→)[ \t]*", ",", text.removeprefix("\ufeff"))
     delimiter = max(",;\t", key=text.count)
     try:
         rows = list(csv.reader(io.StringIO(text, newline=""), delimiter=delimiter, strict=True))
     except csv.Error as error:
         raise InputError(f"The edges cannot be read as lines of parent,child: {error}.") from None
-    lines = [[cell.strip() for cell in row] for row in rows]
+    lines = [[spreadsheets.plain(cell.strip()) for cell in row] for row in rows]
     columns, first = (0, 1), 0
     header = [cell.lower() for cell in lines[0]] if lines else []
     for pair in HEADERS:
@@ -79,8 +85,8 @@ def _graphml(text: str) -> OwnGraph:
         raise InputError("The GraphML declares entities, which are not read: take the DOCTYPE out.")
     try:
         graph = nx.parse_graphml(text)
-    except (ParseError, nx.NetworkXError, KeyError, ValueError, TypeError, AttributeError) as error:
-        raise InputError(f"The GraphML cannot be read: {error}.") from None
+    except (ParseError, nx.NetworkXError, LookupError, ValueError, TypeError, AttributeError, RecursionError) as error:
+        raise InputError(f"The GraphML cannot be read: {str(error)[:200] or 'it holds no graph'}.") from None
     if not graph.is_directed():
         raise InputError('The edges of the GraphML have no direction: give edgedefault="directed".')
     labels = [str(label) for _, label in graph.nodes(data="label") if label]

@@ -12,6 +12,7 @@ import pandas as pd
 import streamlit as st
 
 from disco import graph as graphs
+from disco import spreadsheets
 from disco.errors import InputError
 from disco.figures import graph as drawing
 from disco.figures.words import share
@@ -22,7 +23,7 @@ from pages.parts.refinement import Refinement
 from pages.parts.results import VARIANT_WORDS, Result
 
 KINDS = {
-    "csv": ("CSV", "text/csv", "The edges with their numbers."),
+    "csv": ("CSV", "text/csv", f"The edges with their numbers. {spreadsheets.NOTE}"),
     "graphml": ("GraphML", "application/xml", "For Gephi, Cytoscape, igraph, networkx."),
     "dot": ("DOT", "text/vnd.graphviz", "For Graphviz."),
     "json": ("JSON", "application/json", "Nodes and links, as networkx reads them."),
@@ -61,8 +62,9 @@ def refined_row(refinement: Refinement, graph: nx.DiGraph, drawn: nx.DiGraph) ->
 def table(refinement: Refinement, edges: pd.DataFrame) -> None:
     """A button for the table of edges shown, with all that is known of each."""
     st.download_button(
-        "Edges shown, CSV", partial(edges.to_csv, index=False), f"{_file(refinement.run)}_refined_edges.csv",
-        "text/csv", key="refined_table", on_click="ignore", help="Every number of the edges shown.",
+        "Edges shown, CSV", partial(spreadsheets.to_csv, edges), f"{_file(refinement.run)}_refined_edges.csv",
+        "text/csv", key="refined_table", on_click="ignore",
+        help=f"Every number of the edges shown. {spreadsheets.NOTE}",
     )  # fmt: skip
 
 
@@ -89,9 +91,10 @@ def verdicts(result: Result, known: Known, graph: nx.DiGraph) -> None:
     candidates = result.candidates(0.0).drop(columns="frequency")
     table = known.verdicts(graph).merge(candidates, on=["parent", "child"], how="left")
     st.download_button(
-        "Edges against the truth, CSV", partial(table.to_csv, index=False), f"{_file(result.run)}_verdicts.csv",
+        "Edges against the truth, CSV", partial(spreadsheets.to_csv, table), f"{_file(result.run)}_verdicts.csv",
         "text/csv", key="graph_verdicts", on_click="ignore",
-        help="Every edge at these thresholds, found or true: true, extra, reversed or missing, with OCS and Z.",
+        help="Every edge at these thresholds, found or true: true, extra, reversed or missing, with OCS and Z. "
+        + spreadsheets.NOTE,
     )  # fmt: skip
 
 

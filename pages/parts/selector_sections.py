@@ -5,6 +5,7 @@ import numpy as np
 import pandas as pd
 import streamlit as st
 
+from disco import spreadsheets
 from disco.figures import selectors as figures
 from disco.figures.words import how_many
 from disco.parents.selectors import WORDS
@@ -82,8 +83,8 @@ def _table(result: Result, kept: pd.DataFrame, selector: str, known: Known | Non
         column_config=_columns(selector),
     )  # fmt: skip
     st.download_button(
-        f"{how_many(len(rows), 'row')}, CSV", rows.to_csv(index=False).encode(), f"parents_{selector}.csv", "text/csv",
-        key=f"selector_csv_{selector}", on_click="ignore",
+        f"{how_many(len(rows), 'row')}, CSV", spreadsheets.to_csv(rows), f"parents_{selector}.csv", "text/csv",
+        key=f"selector_csv_{selector}", on_click="ignore", help=spreadsheets.NOTE,
     )  # fmt: skip
 
 

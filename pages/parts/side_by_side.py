@@ -4,6 +4,7 @@ import numpy as np
 import pandas as pd
 import streamlit as st
 
+from disco import spreadsheets
 from disco.figures import selectors as figures
 from disco.figures.words import how_many, number, share
 from disco.parents.selectors import AGREEMENT, SELECTORS, WORDS, compared
@@ -100,6 +101,7 @@ def _table(table: pd.DataFrame, pair: tuple[str, str], known: Known | None) -> N
     )  # fmt: skip
     named = rows.rename(columns={"score_one": f"score_{pair[0]}", "score_other": f"score_{pair[1]}"})
     st.download_button(
-        f"{how_many(len(rows), 'edge')} of either, CSV", named.to_csv(index=False).encode(),
+        f"{how_many(len(rows), 'edge')} of either, CSV", spreadsheets.to_csv(named),
         f"parents_{pair[0]}_{pair[1]}.csv", "text/csv", key="compared_csv", on_click="ignore",
+        help=spreadsheets.NOTE,
     )  # fmt: skip

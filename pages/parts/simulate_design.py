@@ -1,11 +1,11 @@
 """Simulate: a design read back from a file."""
 
-import json
-
 import streamlit as st
 
 from disco.errors import InputError
+from disco.files import check_size
 from disco.simulate import Design
+from disco.simulate.design import LARGEST_DESIGN
 from pages.parts import simulate_form
 from pages.parts.names import plain
 
@@ -38,12 +38,5 @@ def parsed(content: bytes) -> Design:
     Raises:
         InputError: it holds no design.
     """
-    try:
-        values = json.loads(content)
-        if not isinstance(values, dict):
-            raise TypeError
-        return Design.from_dict(values)
-    except InputError:
-        raise
-    except (ValueError, TypeError, RecursionError):
-        raise InputError("this is no design; choose a design.json saved here or by disco simulate.") from None
+    check_size("it", len(content), LARGEST_DESIGN)
+    return Design.from_dict(Design.values_of(content))

@@ -4,7 +4,9 @@ import pandas as pd
 import streamlit as st
 
 from disco.errors import InputError
+from disco.files import check_size
 from disco.simulate import GRAPHS, read_edges
+from disco.simulate.edge_files import LARGEST_TEXT
 from disco.simulate.graphs import own_graph
 from pages.parts import simulate_drawn, simulate_form
 from pages.parts.names import plain
@@ -113,7 +115,10 @@ def _take_file() -> None:
         st.session_state.pop(_PROBLEM, None)
         return
     try:
+        check_size(file.name, file.size, LARGEST_TEXT)
         _take(file.getvalue().decode("utf-8-sig"))
+    except InputError as error:
+        st.session_state[_PROBLEM] = str(error)
     except UnicodeDecodeError:
         st.session_state[_PROBLEM] = f"{file.name} is no text: give a CSV file with parent and child, or GraphML."
 

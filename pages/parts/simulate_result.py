@@ -10,6 +10,7 @@ from disco.errors import InputError
 from disco.figures import simulated as figures
 from disco.figures.words import how_many
 from disco.simulate import FAMILIES, Design, Simulated
+from disco.spreadsheets import NOTE, to_csv
 from pages.parts import figure, session, simulate_canvas, simulate_drawn, simulate_form
 from pages.parts.names import code, shown
 from pages.parts.simulate_graph import WORDS
@@ -166,20 +167,16 @@ def files(result: Simulated, teaching: bool) -> None:
     hidden = "Hidden while Teaching is on." if teaching else None
     order = pd.DataFrame({"position": range(1, len(result.order) + 1), "node": result.order})
     made = {
-        "counts.csv": (lambda: _csv(result.table), False, "text/csv"),  # large: written only when asked for
-        "truth.csv": (_csv(result.truth[["parent", "child"]]), teaching, "text/csv"),
-        "order.csv": (_csv(order), teaching, "text/csv"),
+        "counts.csv": (lambda: to_csv(result.table), False, "text/csv"),  # large: written only when asked for
+        "truth.csv": (to_csv(result.truth[["parent", "child"]]), teaching, "text/csv"),
+        "order.csv": (to_csv(order), teaching, "text/csv"),
         "design.json": (_json(result.design), teaching, "application/json"),
     }
     for name, (data, closed, kind) in made.items():
         row.download_button(
             name, data, name, kind, key=f"sim_{name}", on_click="ignore", icon=":material/download:",
-            disabled=closed, help=hidden if closed else None,
+            disabled=closed, help=hidden if closed else NOTE if kind == "text/csv" else None,
         )  # fmt: skip
-
-
-def _csv(table: pd.DataFrame) -> bytes:
-    return table.to_csv(index=False).encode()
 
 
 def _json(design: Design) -> str:

@@ -5,8 +5,10 @@ import streamlit as st
 
 from disco.errors import InputError
 from disco.figures.words import how_many
+from disco.files import check_size
 from disco.metrics.edges import known
 from disco.simulate import read_edges
+from disco.simulate.edge_files import LARGEST_TEXT
 from pages.parts import session
 from pages.parts.drafts import Draft
 from pages.parts.names import plain
@@ -54,6 +56,7 @@ def _read(data: bytes, draft: Draft) -> pd.DataFrame:
     Raises:
         InputError: the file is no list of edges, has a cycle, or names what is no column.
     """
+    check_size("it", len(data), LARGEST_TEXT)
     try:
         text = data.decode("utf-8-sig")
     except UnicodeDecodeError:

@@ -1,0 +1,147 @@
+"""CSV and TSV: one row of names, and rows of as many cells."""
+
+import codecs
+import csv
+import io
+import re
+
+import pyarrow as pa
+import pyarrow.compute as compute
+import pyarrow.csv as arrow_csv
+
+from disco.formats.limits import MOST_COLUMNS, Unreadable, check_shape
+
+MISSING_WORDS = ("", "NA", "N/A", "n/a", "#N/A", "NaN", "nan", "NULL", "null", "None")
+EMPTY = " is empty: give a file with one row of names and the rows of counts below it."
+_UTF16 = (codecs.BOM_UTF16_LE, codecs.BOM_UTF16_BE)
+_LONGEST_HEADER = 5_000_000  # bytes: MOST_COLUMNS names of 500 each
+
+
+def read(data: bytes, delimiter: str | None, words: bool = False) -> pa.Table:
+    """The table of a text; a column's type is inferred from all its rows.
+
+    Args:
+        delimiter: what separates cells; None finds it in the first line.
+        words: every cell as text, none missing.
+
+    Raises:
+        Unreadable: it is no text, a row has another length than the names, or it is too large.
+    """
+    data = _utf8(data)
+    delimiter = delimiter or _delimiter(data)
+    names, start = _names(data, delimiter)
+    check_shape(_rows(data, start, len(names), delimiter), len(names))
+    if not data[start : start + 10_000].strip() and not data[start:].strip():
+        return pa.table({str(place): pa.array([], pa.null()) for place in range(len(names))}).rename_columns(names)
+    kinds = dict.fromkeys(range(len(names)), pa.string()) if words else {}
+    table = _parse(data, start, len(names), delimiter, kinds)
+    if not words and re.search(rb"0[xX]", data):
+        table = _without_hexadecimal(table, data, start, delimiter)
+    if any(pa.types.is_binary(kind) for kind in table.schema.types):
+        raise _no_text()
+    return table.rename_columns(names)
+
+
+def _utf8(data: bytes) -> bytes:
+    """The text as UTF-8, from its first line on."""
+    try:
+        if data.startswith(_UTF16):
+            data = data.decode("utf-16").encode()
+    except UnicodeError:
+        raise _no_text() from None
+    data = data.removeprefix(codecs.BOM_UTF8).lstrip(b"\r\n")
+    if not data.strip():
+        raise Unreadable(EMPTY)
+    if b"\0" in data:
+        raise Unreadable(" holds NUL bytes, which no text has: save it as CSV UTF-8 and load it again.")
+    return data
+
+
+def _no_text() -> Unreadable:
+    return Unreadable(" is not UTF-8 text: save it as CSV UTF-8 and load it again.")
+
+
+def _delimiter(data: bytes) -> str:
+    """Comma, semicolon or tab: the most frequent in the first line outside quotes."""
+    line = re.match(rb"[^\r\n]*", data).group()
+    bare = re.sub(rb'"[^"]*"', b"", line)
+    return max(",;\t", key=lambda mark: bare.count(mark.encode()))
+
+
+def _names(data: bytes, delimiter: str) -> tuple[list[str], int]:
+    """The names, and where the rows begin."""
+    head = data[:_LONGEST_HEADER]
+    try:
+        text = codecs.getincrementaldecoder("utf-8")().decode(head, final=len(head) == len(data))
+        lines = io.StringIO(text, newline="")
+        names = next(csv.reader(lines, delimiter=delimiter))
+    except UnicodeDecodeError:
+        raise _no_text() from None
+    except csv.Error as error:
+        raise Unreadable(f": its first line cannot be read as names ({error}).") from None
+    place = lines.tell()
+    if place == len(text) and len(head) < len(data):
+        raise Unreadable(
+            f": its first line is longer than {_LONGEST_HEADER:,} bytes; put at most {MOST_COLUMNS:,} names there, and "
+            "close every quote."
+        )
+    return names, len(text[:place].encode())
+
+
+def _rows(data: bytes, start: int, columns: int, delimiter: str) -> int:
+    """How many rows there are at most."""
+    lines = max(data.count(b"\n", start), data.count(b"\r", start)) + 1
+    # Blank lines are no rows, and a row has one delimiter less than cells.
+    return lines if columns == 1 else min(lines, data.count(delimiter.encode(), start) // (columns - 1) + 1)
+
+
+def _parse(
+    data: bytes, start: int, columns: int, delimiter: str, kinds: dict[int, pa.DataType], only: list[int] | None = None
+) -> pa.Table:
+    """The rows below the names, columns called by their place; the whole text is one block for the types' sake."""
+    try:
+        return arrow_csv.read_csv(
+            pa.BufferReader(pa.py_buffer(data).slice(start)),
+            arrow_csv.ReadOptions(
+                column_names=[str(place) for place in range(columns)],
+                block_size=max(len(data) - start + 1, 1024),
+                use_threads=False,
+            ),
+            arrow_csv.ParseOptions(delimiter=delimiter, newlines_in_values=True),
+            arrow_csv.ConvertOptions(
+                null_values=list(MISSING_WORDS),
+                column_types={str(place): kind for place, kind in kinds.items()},
+                include_columns=None if only is None else [str(place) for place in only],
+            ),
+        )
+    except pa.ArrowInvalid as error:
+        raise Unreadable(_parse_problem(str(error))) from None
+
+
+def _parse_problem(error: str) -> str:
+    """Pyarrow's complaint about a row of the wrong length, as the rest of a sentence that says where it is."""
+    if "invalid UTF8" in error:
+        return str(_no_text())
+    found = re.search(r"(?:Row #(\d+): )?Expected (\d+) columns, got (\d+)", error)
+    if not found:
+        return f" cannot be read as a table of text: {error.splitlines()[0][:200]}"
+    row, names, cells = found.groups()
+    plural = "" if cells == "1" else "s"
+    where = f", row {row}" if row else ""
+    remedy = "Give every row one cell a name"
+    if int(cells) == int(names) + 1:
+        remedy += "; if the first column holds row names, name it too"
+    return f"{where}: the row has {cells} cell{plural}, but there are {names} names. {remedy}."
+
+
+def _without_hexadecimal(table: pa.Table, data: bytes, start: int, delimiter: str) -> pa.Table:
+    """The columns that hold a cell such as 0x10, which pyarrow takes for 16, as the text that stands there."""
+    whole = [place for place, kind in enumerate(table.schema.types) if pa.types.is_integer(kind)]
+    if not whole:
+        return table
+    columns = len(table.column_names)
+    words = _parse(data, start, columns, delimiter, dict.fromkeys(whole, pa.string()), whole)
+    for place, cells in zip(whole, words.columns, strict=True):
+        if compute.any(compute.match_substring_regex(cells, "^[ \t]*0[xX]")).as_py():
+            table = table.set_column(place, str(place), cells)
+    return table
