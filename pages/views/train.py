@@ -3,7 +3,7 @@
 import streamlit as st
 
 from pages.parts import empty, fit_settings, fit_start, intro, monitor, problem_list, session, table_facts
-from pages.parts.names import code
+from pages.parts.names import plain
 
 intro.page_intro(
     "Train",
@@ -14,7 +14,7 @@ intro.page_intro(
 run = session.current_run()
 missing = session.missing_run()
 if missing:
-    st.warning(f"There is no run {code(missing)} on this machine. It may have been deleted or moved.")
+    st.warning(plain(missing))
 draft = session.draft()
 if run is not None:
     monitor.monitor(run)
