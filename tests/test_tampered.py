@@ -237,6 +237,8 @@ def test_settings_of_a_wrong_type_are_told_and_the_folder_can_be_deleted(small_t
     assert field in unreadable.reason or field == "settings"
     with pytest.raises(InputError, match=r"settings\.json"):
         open_run(bad.id)
+    with pytest.raises(InputError, match=r"settings\.json"):
+        open_run(bad.path)
     assert main(["graph", bad.id]) == 2
     unreadable.delete()
     assert find_runs() == ([good], [])

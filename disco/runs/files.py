@@ -93,7 +93,8 @@ def append_bytes(path: Path, data: bytes) -> None:
 
 def unwritten(path: Path, error: OSError) -> InputError:
     """The sentence for what could not be written in a folder, or for the file in it that the error names."""
-    place = error.filename if isinstance(error.filename, str) else path
+    named = error.filename
+    place = named if isinstance(named, str) and not Path(named).name.startswith(".") else path
     return InputError(
         f"{place} cannot be written ({error.strerror or error}): free some space or give write access, then do the "
         "same again."

@@ -61,10 +61,13 @@ def open_run(path_or_id: str | Path) -> Run:
     if isinstance(path_or_id, str) and is_kept(path_or_id):
         return _run(runs_root() / path_or_id)
     path = Path(path_or_id)
-    with contextlib.suppress(OSError, ValueError):  # no path at all, as with a NUL in it
-        if path.is_dir():
-            return Run(path)
-    raise InputError(f"There is no run {printable(str(path_or_id), _LONGEST_ID)}.")
+    try:
+        is_there = path.is_dir()
+    except (OSError, ValueError):  # no path at all, as with a NUL in it
+        is_there = False
+    if not is_there:
+        raise InputError(f"There is no run {printable(str(path_or_id), _LONGEST_ID)}.")
+    return Run(path)
 
 
 def is_kept(run_id: str) -> bool:
