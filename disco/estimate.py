@@ -23,7 +23,7 @@ import numpy as np
 import pandas as pd
 
 from disco.errors import InputError
-from disco.runs.files import read_json, write_json
+from disco.runs.files import read_record, write_json
 from disco.runs.folder import runs_root
 from disco.runs.schema import record
 from disco.runs.status import host
@@ -206,7 +206,7 @@ def calibrate(device: str) -> Speed:
 def known(device: str) -> Speed | None:
     """A calibration that is already there and fresh."""
     try:
-        speed = record(Speed, read_json(_path(device)))
+        speed = record(Speed, read_record(_path(device)))
     except (OSError, ValueError):
         return None
     is_usable = all(set(_STAGES) <= set(numbers) for numbers in (speed.pace, speed.cost))

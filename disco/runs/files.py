@@ -20,7 +20,8 @@ import pandas as pd
 
 from disco.errors import InputError
 
-_RECORD_BYTES = 1 << 20  # of a small JSON file
+_JSON_BYTES = 1 << 26
+_RECORD_BYTES = 1 << 20  # of a JSON file that every page reads
 _FRAME_BYTES = 1 << 28  # of a CSV file
 _HEADER_BYTES = 1 << 16  # of its names
 
@@ -93,8 +94,8 @@ def append_bytes(path: Path, data: bytes) -> None:
 
 def unwritten(path: Path, error: OSError) -> InputError:
     """The sentence for what could not be written in a folder, or for the file in it that the error names."""
-    named = error.filename
-    place = named if isinstance(named, str) and not Path(named).name.startswith(".") else path
+    named = error.filename2 or error.filename  # of a renaming, the place that it was for
+    place = named if isinstance(named, str | Path) and not Path(named).name.startswith(".") else path
     return InputError(
         f"{place} cannot be written ({error.strerror or error}): free some space or give write access, then do the "
         "same again."
@@ -122,7 +123,7 @@ def write_json(path: Path, value: Any, *, durable: bool = True) -> None:
     write_bytes(path, json.dumps(plain(value), indent=1, ensure_ascii=False).encode(), durable=durable)
 
 
-def read_json(path: Path, limit: int = _RECORD_BYTES) -> dict[str, Any]:
+def read_json(path: Path, limit: int = _JSON_BYTES) -> dict[str, Any]:
     """The JSON object of a file of at most `limit` bytes.
 
     Raises:
@@ -133,6 +134,11 @@ def read_json(path: Path, limit: int = _RECORD_BYTES) -> dict[str, Any]:
     if not isinstance(value, dict):
         raise InputError(f"{path} holds no JSON object; restore or delete it.")
     return value
+
+
+def read_record(path: Path) -> dict[str, Any]:
+    """The JSON object of a small file; errors as `read_json`."""
+    return read_json(path, _RECORD_BYTES)
 
 
 def parsed(data: bytes, name: str) -> Any:

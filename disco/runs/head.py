@@ -7,7 +7,7 @@ from pathlib import Path
 from typing import Any
 
 from disco.errors import InputError
-from disco.runs.files import read_json
+from disco.runs.files import read_record
 from disco.runs.schema import printable, record
 from disco.settings import Settings
 
@@ -89,7 +89,7 @@ def read_head(folder: Path) -> tuple[Head, Settings]:
     """
     path = folder / "settings.json"
     try:
-        values = read_json(path)
+        values = read_record(path)
     except (FileNotFoundError, NotADirectoryError):
         raise InputError(f"{folder} is not a run of DISCO: it has no settings.json.") from None
     except OSError as error:

@@ -130,4 +130,5 @@ def _described(path: Path, reason: str) -> Unreadable:
     deletable = path.is_symlink()
     with contextlib.suppress(OSError):
         deletable = deletable or any(os.path.lexists(path / name) for name in _TRACES) or not any(path.iterdir())
-    return Unreadable(path, printable(path.name, _LONGEST_ID), printable(reason, 400), deletable)
+    short = reason.replace(f"{os.path.realpath(path)}{os.sep}", "")  # its name stands above it in a list
+    return Unreadable(path, printable(path.name, _LONGEST_ID), printable(short, 400), deletable)

@@ -11,7 +11,7 @@ from pathlib import Path
 from typing import Any
 
 from disco.errors import InputError
-from disco.runs.files import read_json, unwritten
+from disco.runs.files import read_record, unwritten
 from disco.runs.schema import fits
 
 try:
@@ -95,7 +95,7 @@ def note(path: Path) -> dict[str, Any]:
     A pid that is no process's number is left out: a signal to 0 or -1 would reach more than one.
     """
     try:
-        found = read_json(path)
+        found = read_record(path)
     except (OSError, ValueError):
         return {}
     kinds = {"host": str, "pid": int, "signals": bool, "work": str}

@@ -25,7 +25,7 @@ from disco.errors import InputError
 from disco.likelihood.check import STATISTICS, Check
 from disco.refine import Choice, Refined, Step, refine
 from disco.runs import schema
-from disco.runs.files import read_json, unwritten, write_frame, write_json
+from disco.runs.files import read_json, read_record, unwritten, write_frame, write_json
 from disco.runs.folder import Run
 from disco.runs.refining import Recorder, Refining, refining_status
 from disco.runs.schema import REFINE, Schema, check_edges, check_order, damaged, fits, printable, read, record, shown
@@ -129,7 +129,7 @@ def read_refined(run: Run) -> Refined:
     if not os.path.lexists(path):
         raise InputError(f"The run {run.name} has no refinement yet; disco refine makes one.")
     try:
-        head = record(_Head, read_json(path))
+        head = record(_Head, read_record(path))
         choice_from(head.choice)
     except (OSError, ValueError) as error:
         raise damaged(path, str(error).rstrip("."), REFINE) from None
@@ -218,7 +218,7 @@ def _frame_of(columns: Any, kinds: dict[str, str], nodes: set[str]) -> pd.DataFr
 def choice_of(run: Run) -> dict[str, Any]:
     """What the refinement that a run holds was asked for; empty where it does not say."""
     try:
-        found = read_json(run.path / "refined.json").get("choice", {})
+        found = read_record(run.path / "refined.json").get("choice", {})
         choice_from(found)
     except (OSError, ValueError, AttributeError):
         return {}

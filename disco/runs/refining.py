@@ -22,7 +22,16 @@ import pandas as pd
 from disco.errors import InputError
 from disco.runs.events import line_value
 from disco.runs.execution import ending
-from disco.runs.files import append_bytes, read_bytes, read_json, remove_leftovers, unwritten, write_bytes, write_json
+from disco.runs.files import (
+    append_bytes,
+    read_bytes,
+    read_json,
+    read_record,
+    remove_leftovers,
+    unwritten,
+    write_bytes,
+    write_json,
+)
 from disco.runs.folder import Run
 from disco.runs.schema import fits, is_text, printable, record
 from disco.runs.status import RESUMABLE, STATES, UNFINISHED, check_numbers, damage, host
@@ -33,7 +42,6 @@ if TYPE_CHECKING:
 HISTORY = ["start", "sweep", "score"]
 _WRITE_SECONDS = 0.25  # between two writings of the state, and two lines of a sweep
 _HISTORY_BYTES = 1 << 24
-MEMORY_BYTES = 1 << 26  # of refining.json
 _MORE = ("starts", "restarts", "bootstrap")  # more of these asks for other searches of the same refinement
 
 
@@ -98,7 +106,7 @@ def written(run: Run) -> Refining:
     """What the state file says, alive or not; a refinement of an older DISCO has none, and is done."""
     path = run.path / "refining_status.json"
     try:
-        return _checked(record(Refining, read_json(path)))
+        return _checked(record(Refining, read_record(path)))
     except FileNotFoundError:
         return Refining("done", progress=1.0) if (run.path / "refined.json").exists() else Refining()
     except (OSError, ValueError) as error:
@@ -281,7 +289,7 @@ class Recorder:
 def _finished(run: Run) -> set[str]:
     """The starts of the finished searches."""
     try:
-        kept = read_json(run.path / "refining.json", MEMORY_BYTES).get("starts")
+        kept = read_json(run.path / "refining.json").get("starts")
     except (OSError, ValueError):
         return set()
     ones = [one.get("start") for one in kept if isinstance(one, dict)] if isinstance(kept, list) else []

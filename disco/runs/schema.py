@@ -28,6 +28,7 @@ def damaged(path: Path, what: str, remedy: str = FIT) -> InputError:
 def shown(value: object) -> str:
     """A value as a sentence shows it: short, and with nothing that a terminal would obey."""
     text = repr(value) if not isinstance(value, int) or abs(value) < _LARGEST else "a huge number"
+    text = "nothing" if value is None else text
     return text if len(text) <= _SHOWN else text[: _SHOWN - 1] + "…"
 
 

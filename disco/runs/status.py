@@ -10,7 +10,7 @@ from typing import Any
 
 from disco import __version__
 from disco.errors import InputError
-from disco.runs.files import read_json
+from disco.runs.files import read_record
 from disco.runs.schema import fits, printable, record
 
 UNFINISHED = ("queued", "running")
@@ -86,7 +86,7 @@ class Status:
 def read_status(path: Path) -> Status:
     """What a status file says; one that is missing reads as interrupted, a damaged one as failed, with the reason."""
     try:
-        values = read_json(path)
+        values = read_record(path)
     except FileNotFoundError:
         return Status(state="interrupted")
     except (OSError, ValueError) as error:

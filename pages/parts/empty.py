@@ -17,10 +17,16 @@ def no_table() -> None:
     st.stop()
 
 
-def no_run(missing: str | None) -> None:
-    """No run is open: offer the finished ones and the way to a new one."""
+def missing_run() -> None:
+    """Say, once, why the run in the address could not be opened."""
+    missing = session.missing_run()
     if missing:
         st.warning(plain(missing))
+
+
+def no_run() -> None:
+    """No run is open: offer the finished ones and the way to a new one."""
+    missing_run()
     finished = [run for run in runs.list_runs() if run.status().state == "done"][:5]
     with st.container(border=True):
         st.markdown(

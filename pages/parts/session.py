@@ -319,7 +319,7 @@ def require_run(needs: str = "done") -> runs.Run:
         return run
 
     if run is None:
-        empty.no_run(missing_run())
+        empty.no_run()
     else:
         empty.not_done(run)
     st.stop()
