@@ -108,6 +108,7 @@ TABLES = {
     **ANY,
     "no columns": replace_with(b"x,y\n1,2\n"),
     "many commas": replace_with(b"," * 100_000 + b"\n1"),
+    "a long line": lambda path: path.write_bytes(path.read_bytes() + b"," * 200_000 + b"\n"),
     "words": cells(lambda frame: frame.map(lambda cell: "much")),
     "missing cells": cells(lambda frame: frame.map(lambda cell: None)),
     "infinite": cells(lambda frame: frame.map(lambda cell: cell if isinstance(cell, str) else float("inf"))),

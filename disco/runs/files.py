@@ -20,10 +20,10 @@ import pandas as pd
 
 from disco.errors import InputError
 
-_JSON_BYTES = 1 << 26
+_JSON_BYTES = 1 << 25
 _RECORD_BYTES = 1 << 20  # of a JSON file that every page reads
-_FRAME_BYTES = 1 << 28  # of a CSV file
-_HEADER_BYTES = 1 << 16  # of its names
+_FRAME_BYTES = 1 << 27  # of a CSV file
+_LINE_BYTES = 1 << 16  # of one of its lines, about
 
 
 def read_bytes(path: Path, limit: int) -> bytes:
@@ -189,9 +189,12 @@ def read_frame(
         ValueError: it is no such file.
     """
     data = read_bytes(path, _FRAME_BYTES)
-    first = data[:_HEADER_BYTES].partition(b"\n")[0]
-    if len(first) == _HEADER_BYTES or first.count(b'"') % 2:
+    first = data[:_LINE_BYTES].partition(b"\n")[0]
+    if first.count(b'"') % 2:
         raise ValueError("its first line is no list of names")
+    for start in range(0, len(data) - _LINE_BYTES, _LINE_BYTES):  # each cell of a line costs memory
+        if data.find(b"\n", start, start + _LINE_BYTES) < 0:
+            raise ValueError("one of its lines is too long")
     # Without index_col=False the first column becomes an index where rows are longer than the names.
     names = pd.read_csv(io.BytesIO(data), nrows=0, index_col=False).columns
     kept = [name for name in names if only is None or name in only]

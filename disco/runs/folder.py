@@ -25,7 +25,7 @@ if TYPE_CHECKING:
 
     from disco.estimator import Recovery
 
-_TRAINING_BYTES = 1 << 24
+_TRAINING_BYTES = 1 << 22
 _MOST_TRUE_EDGES = 1_000_000
 
 

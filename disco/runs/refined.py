@@ -31,7 +31,7 @@ from disco.runs.refining import Recorder, Refining, refining_status
 from disco.runs.schema import REFINE, Schema, check_edges, check_order, damaged, fits, printable, read, record, shown
 
 _MOST_SWEEPS, _MOST_SEARCHES = 1_000_000, 10_000
-_CHECK_BYTES = 1 << 25
+_CHECK_BYTES = 1 << 24
 _BAND = {"observed": "loose", "low": "loose", "middle": "loose", "high": "loose"}
 _CHECKED = {  # what the frames of a model check hold
     "columns": {"node": "node", "statistic": "word", **_BAND, "outside": "flag"},
