@@ -10,7 +10,9 @@ HOME = Path(__file__).resolve().parent
 if str(HOME) not in sys.path:
     sys.path.insert(0, str(HOME))
 
-from pages.parts import session, sidebar  # noqa: E402 - after the path is set
+from disco.errors import InputError  # noqa: E402 - after the path is set
+from pages.parts import session, sidebar  # noqa: E402
+from pages.parts.names import plain  # noqa: E402
 
 PAGES = {
     "": (
@@ -48,6 +50,8 @@ def main() -> None:
     sidebar.draw()
     try:
         page.run()
+    except InputError as error:  # such as a damaged file of the open run: the other pages go on
+        st.error(plain(error), icon=":material/error:")
     finally:
         _keep(len(sys.modules))
 

@@ -29,6 +29,9 @@ def main(argv: Sequence[str] | None = None) -> int:
         return _tell("disco: interrupted.", INTERRUPTED_EXIT)
     except BrokenPipeError:  # `disco graph RUN | head`: nobody reads on
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+    except OSError as error:  # a disk that is full, a folder without write access
+        where = f"{error.filename}: " if isinstance(error.filename, str) else ""
+        return _tell(f"disco: {where}{error.strerror or error}; free some space or give access.", USAGE_EXIT)
     return 0
 
 

@@ -6,9 +6,11 @@ child), solved from the two:
 
     seconds(stage) = operations(stage) / pace(stage) + steps(stage) · cost(stage)
 
-Early stopping is not foreseen, so the figure is an upper one.
+This is the time of the whole schedule on an idle machine. Two things make it a range: the joint network may stop early,
+and other programs take their share, those of now counted and half as many again allowed for.
 """
 
+import contextlib
 import dataclasses
 import math
 import threading
@@ -21,20 +23,24 @@ import numpy as np
 import pandas as pd
 
 from disco.errors import InputError
-from disco.runs.files import read_json, write_json
+from disco.runs.files import read_record, write_json
 from disco.runs.folder import runs_root
+from disco.runs.schema import record
 from disco.runs.status import host
 from disco.settings import Settings
 
 if TYPE_CHECKING:
     from disco.progress import Event
 
+_STAGES = ("joint", "projection", "ordering", "parents")
 _ROWS, _NODES = 768, 5  # of the calibration's table: batches as full as the paper's
 _EPOCHS = 4  # the first is not counted, nor those that other programs slowed down
 _WIDE, _NARROW = 512, 16
 _LIBRARY_BYTES = {"cpu": 480 << 20, "cuda": 0}  # of Python, torch and pandas before a fit
 _VALID_SECONDS = 7 * 86400.0
 _TOLERATED = 2.0  # times too long or too short
+_SPREAD = 1.5  # by which a fit takes longer than foretold where nothing else is known
+_UNITS = ((90.0, 1, "s"), (5400.0, 60, "min"), (172800.0, 3600, "h"), (math.inf, 86400, "days"))
 _calibrating = threading.Lock()
 _measured: dict[tuple[str, int], "Speed"] = {}  # by device and threads, for all folders of runs of this process
 
@@ -63,8 +69,10 @@ class Estimate:
     """What a fit will need.
 
     Attributes:
-        seconds: of the whole fit, at most; early stopping can shorten it.
-        bytes: of memory at its peak, on the device.
+        seconds: of the whole fit on an idle machine.
+        low: with the joint network stopped as early as it may, seconds.
+        high: beside as many other programs as run now, and more, seconds.
+        bytes: of memory at its peak, on the device, about.
         by_stage: stage → seconds.
         fits_memory: whether as much is free now.
         free_bytes: what is free now.
@@ -72,6 +80,8 @@ class Estimate:
     """
 
     seconds: float
+    low: float
+    high: float
     bytes: int
     by_stage: dict[str, float]
     fits_memory: bool
@@ -105,7 +115,40 @@ def foretell(rows: int, nodes: int, settings: Settings, speed: Speed) -> Estimat
         by_stage["selector"] = forest_looks(rows, nodes, settings) * speed.forest
     needed = int(peak_bytes(rows, nodes, settings, speed.device)) + _LIBRARY_BYTES[speed.device]
     free = free_bytes(speed.device)
-    return Estimate(sum(by_stage.values()), needed, by_stage, needed <= free, free, speed.device)
+    seconds = sum(by_stage.values())
+    low = seconds - by_stage["joint"] * (1 - _shortest_share(rows, settings))
+    high = seconds * _SPREAD * crowding(speed.device)
+    return Estimate(seconds, low, high, needed, by_stage, needed <= free, free, speed.device)
+
+
+def _shortest_share(rows: int, settings: Settings) -> float:
+    """The share of its epochs after which the joint network may stop at the earliest."""
+    from disco.cost import scheduled
+
+    plan = scheduled(rows, settings)
+    first = plan.validation_start + plan.patience * plan.validation_every
+    return min(1.0, first / plan.joint_epochs)
+
+
+def crowding(device: str) -> float:
+    """How many times longer a fit takes beside the programs that run now; a CUDA device is not shared in this way."""
+    if device != "cpu":
+        return 1.0
+    import psutil
+
+    cores = psutil.cpu_count() or 1
+    return max(1.0, (psutil.getloadavg()[0] + min(torch_threads(), cores)) / cores)
+
+
+def span(low: float, high: float) -> str:
+    """A range of seconds in one unit: 8 to 25 s, 2 to 6 min, 0.5 to 3 h."""
+    size, unit = next((size, unit) for most, size, unit in _UNITS if high < most)
+    first, last = (_digits(max(seconds, 1.0) / size) for seconds in (low, high))
+    return f"{last} {unit}" if first == last else f"{first} to {last} {unit}"
+
+
+def _digits(number: float) -> str:
+    return f"{number:.0f}" if number >= 10 else f"{number:.1g}" if number < 1 else f"{number:.2g}"
 
 
 def check_memory(foretold: Estimate) -> None:
@@ -155,15 +198,19 @@ def calibrate(device: str) -> Speed:
             key = device, torch_threads()
             kept = _measured.get(key) or _measure(device)
             _measured[key] = kept
-            write_json(_path(device), dataclasses.asdict(kept))
+            with contextlib.suppress(OSError):  # measured again by the next process, then
+                write_json(_path(device), dataclasses.asdict(kept))
     return kept
 
 
 def known(device: str) -> Speed | None:
     """A calibration that is already there and fresh."""
     try:
-        speed = Speed(**read_json(_path(device)))
-    except (OSError, ValueError, TypeError):
+        speed = record(Speed, read_record(_path(device)))
+    except (OSError, ValueError):
+        return None
+    is_usable = all(set(_STAGES) <= set(numbers) for numbers in (speed.pace, speed.cost))
+    if not is_usable or min(speed.pace.values()) <= 0 or min(*speed.cost.values(), speed.forest) < 0:
         return None
     return speed if 0 <= time.time() - speed.measured_at < _VALID_SECONDS else None
 
@@ -171,7 +218,8 @@ def known(device: str) -> Speed | None:
 def review(device: str, seconds_off: float) -> None:
     """Measure anew before the next estimate, when one was off twofold: the calibration met a busy machine."""
     if not 1 / _TOLERATED <= seconds_off <= _TOLERATED:
-        _path(device).unlink(missing_ok=True)
+        with contextlib.suppress(OSError):
+            _path(device).unlink(missing_ok=True)
         _measured.pop((device, torch_threads()), None)
 
 

@@ -7,6 +7,7 @@ while it fits (disco/runs/turns.py). It outlives the page, the tab and the app; 
 """
 
 import argparse
+import contextlib
 import os
 import signal
 import subprocess
@@ -16,11 +17,11 @@ import time
 import traceback
 from collections.abc import Callable
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, BinaryIO
 
 from disco.errors import FitStopped, InputError, ScoreUnavailable
 from disco.runs import Run, execute, refining, runs_root, turns
-from disco.runs.execution import Callback
+from disco.runs.execution import Callback, ending
 from disco.runs.locks import Lock, note
 from disco.runs.status import UNFINISHED, host
 
@@ -37,7 +38,7 @@ def start(run: Run) -> None:
     """Queue a run and leave it to a process of its own.
 
     Raises:
-        InputError: it is waiting, running or done, or its device is not there.
+        InputError: it is waiting, running or done, its device is not there, or its folder cannot be written.
     """
     _hand_over(run, enqueue(run, None), "fit")
 
@@ -126,9 +127,10 @@ def work(
     try:
         with turns.turn(run, status.device, status.queued_at, stopped, ahead):
             execute(run, callback=watch, lock=lock)
-    except (FitStopped, KeyboardInterrupt):
-        if run.written_status().state in UNFINISHED:  # stopped while it waited
-            run.update(state="cancelled", eta=None, finished_at=time.time())
+    except BaseException as error:
+        if run.written_status().state in UNFINISHED:  # it ended while it waited
+            with contextlib.suppress(InputError):
+                run.update(eta=None, finished_at=time.time(), **ending(error))
         raise
     finally:
         lock.release()
@@ -200,8 +202,7 @@ def refine(
     Raises:
         FitStopped, InputError: as `disco.runs.refined.refine_run`.
     """
-    from disco.refine import Choice
-    from disco.runs.refined import refine_run
+    from disco.runs.refined import choice_from, refine_run
 
     def watch(step: "Step") -> bool:
         return callback(step) is not False and not stopped()
@@ -209,10 +210,11 @@ def refine(
     status = refining.written(run)
     try:
         with turns.turn(run, status.device, status.queued_at, stopped, ahead):
-            return refine_run(run, Choice(**status.choice), device=status.device, callback=watch)
-    except (FitStopped, KeyboardInterrupt):
-        if refining.written(run).active:  # stopped while it waited
-            refining.update(run, state="cancelled", eta=None, finished_at=time.time())
+            return refine_run(run, choice_from(status.choice), device=status.device, callback=watch)
+    except BaseException as error:
+        if refining.written(run).active:  # it ended while it waited
+            with contextlib.suppress(InputError):
+                refining.update(run, eta=None, finished_at=time.time(), **ending(error, "refinement"))
         raise
     finally:
         lock.release()
@@ -224,10 +226,17 @@ def _note(pid: int | None, what: str) -> dict[str, Any]:
 
 
 def _hand_over(run: Run, lock: Lock, what: str) -> None:
-    """Leave the work, with the run's lock, to a process of its own."""
+    """Leave the work, with the run's lock, to a process of its own.
+
+    Raises:
+        InputError: no process can be made.
+    """
     try:
         process = _spawn(run, lock, what)
-        lock.write(_note(process.pid, what))
+        with contextlib.suppress(OSError):
+            lock.write(_note(process.pid, what))
+    except OSError as error:
+        raise InputError(f"No process could be started for the run {run.name} ({error.strerror}).") from error
     finally:
         lock.release()  # the worker has inherited it
     threading.Thread(target=process.wait, daemon=True).start()  # so that it leaves no zombie
@@ -236,7 +245,7 @@ def _hand_over(run: Run, lock: Lock, what: str) -> None:
 def _spawn(run: Run, lock: Lock, what: str) -> subprocess.Popen:
     command = [sys.executable, "-m", "disco.jobs", what, str(run.path), "--lock", str(lock.handle)]
     environment = {**os.environ, "DISCO_RUNS": str(runs_root())}
-    with open(run.path / "worker.log", "ab") as log:
+    with _log(run) as log:
         return subprocess.Popen(
             command,
             stdin=subprocess.DEVNULL,
@@ -247,6 +256,15 @@ def _spawn(run: Run, lock: Lock, what: str) -> subprocess.Popen:
             pass_fds=[lock.handle],
             start_new_session=True,
         )
+
+
+def _log(run: Run) -> BinaryIO:
+    """Where a worker's own words go; nowhere, where its file cannot be written."""
+    try:
+        flags = os.O_WRONLY | os.O_APPEND | os.O_CREAT | os.O_NONBLOCK
+        return os.fdopen(os.open(run.path / "worker.log", flags, 0o644), "ab")
+    except OSError:
+        return open(os.devnull, "ab")
 
 
 def _end(run: Run) -> None:
@@ -260,6 +278,8 @@ def _end(run: Run) -> None:
         return
     if owner.get("host") != host():
         raise InputError(f"The run {run.name} is fitted on the machine {owner.get('host')}; cancel it there.")
+    if owner.get("pid") is None:
+        raise InputError(f"The process of the run {run.name} is not known yet; cancel it again in a moment.")
     if not owner.get("signals"):
         raise InputError(f"The run {run.name} is fitted inside process {owner.get('pid')}; stop it there.")
     for number, seconds in ((signal.SIGTERM, _GRACE_SECONDS), (signal.SIGKILL, _KILL_SECONDS)):
@@ -278,9 +298,10 @@ def _worker(what: str, path: Path, handle: int) -> int:
     """Fit or refine a run whose lock this process has inherited; exit status."""
     stopping = threading.Event()
     signal.signal(signal.SIGTERM, lambda *_: stopping.set())
-    run, lock = Run(path), Lock(handle)
+    lock = Lock(handle)
     os.set_inheritable(handle, False)
     try:
+        run = Run(path)
         {"fit": work, "refine": refine}[what](run, lock, stopping.is_set)
     except (FitStopped, InputError, ScoreUnavailable) as error:
         print(error, file=sys.stderr)

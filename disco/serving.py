@@ -12,8 +12,11 @@ from typing import TYPE_CHECKING
 
 from disco.errors import InputError
 from disco.runs import Run
+from disco.runs.files import check_regular
 
 if TYPE_CHECKING:
+    from torch import Tensor
+
     from disco.estimator import DISCO
 
 _SHARE = 0.25  # of the device's memory
@@ -150,7 +153,11 @@ def device_status() -> DeviceStatus:
 
 
 def _load(run: Run, networks: Path) -> tuple["DISCO", int]:
-    """The estimator of a run from its files, and the bytes of its networks."""
+    """The estimator of a run from its files, and the bytes of its networks.
+
+    Raises:
+        InputError: one of them is damaged.
+    """
     from safetensors import SafetensorError
     from safetensors.torch import load_file
 
@@ -159,10 +166,17 @@ def _load(run: Run, networks: Path) -> tuple["DISCO", int]:
     from disco.runs.parents import read_candidates
 
     try:
+        check_regular(networks)
         tensors = load_file(networks)
-    except (OSError, SafetensorError) as error:
-        raise InputError(f"The networks of the run {run.name} cannot be read: {error}") from error
-    model = DISCO.restore(run.table(), run.settings, tensors, device="auto")
+        _check_size(tensors, run)
+        model = DISCO.restore(run.table(), run.settings, tensors, device="auto")
+    except InputError:
+        raise
+    except (OSError, SafetensorError, KeyError, ValueError, TypeError, RuntimeError, IndexError) as error:
+        words = " ".join(str(error).split())[:200]
+        raise InputError(
+            f"The networks of the run {run.name} cannot be read from {networks} ({words}): fit the table again."
+        ) from error
     model.order_, model.ccs_, model.criteria_ = run.order(), run.ccs(), run.criteria()
     model.ocs_, model.edges_ = run.ocs(), run.edges()
     selector = run.settings.selector
@@ -170,6 +184,21 @@ def _load(run: Run, networks: Path) -> tuple["DISCO", int]:
     model.training_ = run.training()
     model.adjacency_ = adjacency(model.graph()).loc[model.feature_names_in_, model.feature_names_in_]
     return model, sum(tensor.nbytes for tensor in tensors.values())
+
+
+def _check_size(tensors: dict[str, "Tensor"], run: Run) -> None:
+    """Refuse weights that are no finite numbers, or of far fewer networks than the settings would have made.
+
+    Raises:
+        ValueError: they are.
+    """
+    settings = run.settings
+    held = sum(tensor.numel() for name, tensor in tensors.items() if name.startswith(("joint.", "projection.")))
+    if held < settings.folds * settings.width * (settings.width * (settings.hidden_layers - 1) + 1):
+        raise ValueError("they are smaller than the settings say")
+    for name, tensor in tensors.items():
+        if tensor.is_floating_point() and not bool(tensor.isfinite().all()):
+            raise ValueError(f"{name} holds no finite numbers")
 
 
 def _forget_deleted() -> None:

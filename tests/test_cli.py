@@ -51,7 +51,7 @@ def test_fit_prints_its_result_and_the_app_lists_it(counts, tmp_path, capsys):
     run = open_run(Path(out(tmp_path)))
     assert f"Causal order, source first: {', '.join(run.order())}" in printed.out
     assert "Preset preview: a fast look" in printed.out and str(run.path) in printed.out
-    assert "300 rows × 5 columns" in printed.err and "joint 1/3" in printed.err and "100%" in printed.err
+    assert "300 rows × 5 columns on cpu: about " in printed.err and "joint 1/3" in printed.err and "100%" in printed.err
     assert "\r" not in printed.err  # no terminal: plain lines
     assert list_runs() == [run] and run.settings.seed == 7 and run.settings.tau_z == 1.0
     assert run.settings.width == 8 and run.source == counts and run.status().state == "done"

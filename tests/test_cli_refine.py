@@ -35,6 +35,7 @@ def test_refines_a_table_without_a_fitted_run(counts, capsys):
     edges = read_frame(folder / "refined_edges.csv", ("parent", "child"))
     assert list(order["position"]) == [1, 2, 3, 4, 5, 6]
     assert {"parent", "child", "gain_nats", "direction_nats", "decided", "p_value", "bootstrap"} <= set(edges)
+    assert "rows ×" not in printed.err and "GB" not in printed.err  # no estimate of a fit that nobody asked for
     assert f"{len(edges)} edges" in printed.out and "no hidden common causes" in printed.err
     place = dict(zip(order["node"], order["position"], strict=True))
     assert all(place[edge.parent] < place[edge.child] for edge in edges.itertuples())

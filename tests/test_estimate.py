@@ -11,7 +11,9 @@ from disco import estimate as estimates
 from disco.cost import stage_flops
 from disco.errors import InputError
 from disco.estimate import Speed, calibrate, check_memory, estimate, foretell, known, solve, stage_steps
+from disco.progress import Event
 from disco.runs import create_run, execute, runs_root
+from disco.runs.pace import Pace
 from disco.settings import Settings
 
 STAGES = ("joint", "projection", "ordering", "parents")
@@ -53,6 +55,51 @@ def test_the_forests_of_pcm_are_counted():
     columns = 49 * 50 / 2 + 2 * 49
     assert found.by_stage["selector"] == pytest.approx(500 * columns * 2500 * math.log2(2500) * 1e-8)
     assert less.by_stage["selector"] == pytest.approx(500 * columns * 1250 * math.log2(1250) * 1e-8)
+
+
+def test_the_time_is_a_range_from_early_stopping_to_a_busy_machine(monkeypatch):
+    monkeypatch.setattr("psutil.getloadavg", lambda: (0.0, 0.0, 0.0))
+    monkeypatch.setattr("psutil.cpu_count", lambda: 2)
+    idle = foretell(1400, 17, Settings(), SPEED)
+    # 300 epochs to the first validation, 2 more of 100 without a better loss, of 800
+    assert idle.low == pytest.approx(idle.seconds - idle.by_stage["joint"] * 300 / 800)
+    assert idle.high == pytest.approx(1.5 * idle.seconds)
+    monkeypatch.setattr("psutil.getloadavg", lambda: (5.0, 0.0, 0.0))
+    busy = foretell(1400, 17, Settings(), SPEED)
+    assert busy.seconds == idle.seconds and busy.high == pytest.approx(1.5 * 3 * idle.seconds)  # 6 on 2 cores
+    assert estimates.crowding("cuda") == 1.0
+
+
+@pytest.mark.parametrize(
+    ("low", "high", "words"),
+    [
+        (0.1, 0.4, "1 s"), (8, 25, "8 to 25 s"), (30, 30.2, "30 s"), (2, 120, "0.03 to 2 min"),
+        (100, 390, "1.7 to 6.5 min"), (1800, 10800, "0.5 to 3 h"), (86400, 864000, "1 to 10 days"),
+    ],
+)  # fmt: skip
+def test_a_range_is_said_in_one_unit(low, high, words):
+    assert estimates.span(low, high) == words
+
+
+def test_the_time_left_follows_the_pace():
+    """Foretold 10 s and 30 s: while the machine is three times slower than foretold, three times as much is left."""
+    pace = Pace({"joint": 10.0, "projection": 30.0})
+    assert pace.left() is None
+    for epoch in range(6):
+        pace.hear(Event("joint", epoch, 10, 0.0), 3.0 * epoch)
+    assert pace.left() == pytest.approx(3 * 35)
+    slowed = Pace({"joint": 100.0})
+    for second in range(101):
+        slowed.hear(Event("joint", second if second < 50 else 50 + (second - 50) // 2, 100, 0.0), float(second))
+    assert slowed.left() == pytest.approx(25 * 2, rel=0.1)  # half the pace in the last 30 s
+    first = Pace({"joint": 10.0})
+    first.hear(Event("joint", 2, 10, 0.1), 0.0)
+    assert first.left() == pytest.approx(8.0)  # the estimate alone
+    unknown = Pace(None)
+    unknown.hear(Event("joint", 1, 10, 0.1), 0.0)
+    assert unknown.left() is None
+    unknown.hear(Event("joint", 2, 10, 0.2), 5.0)
+    assert unknown.left() == pytest.approx(40.0)
 
 
 def test_a_calibration_is_short_and_kept(monkeypatch):

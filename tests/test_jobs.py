@@ -194,9 +194,10 @@ def test_a_failure_in_a_worker_is_told(small_table):
     (run.path / "table.parquet").write_bytes(b"not parquet")
     jobs.start(run)
     wait_for(run, "failed", "interrupted")
-    assert run.status().state == "failed" and run.status().error
+    assert run.status().state == "failed" and "table.parquet is damaged" in run.status().error
     wait(lambda: not run.alive)
-    wait(lambda: "Traceback" in (run.path / "worker.log").read_text())  # written after the lock is let go
+    wait(lambda: (run.path / "worker.log").read_text())  # written after the lock is let go
+    assert "Traceback" not in (run.path / "worker.log").read_text()
 
 
 def test_a_fit_inside_another_program_is_not_killed(small_table):

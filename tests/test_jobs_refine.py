@@ -132,7 +132,7 @@ def test_a_failure_is_one_sentence():
     jobs.start_refinement(run, SHORT)
     assert ended(run) == "failed"
     error = refining_status(run).error
-    assert error.startswith("The refinement met an unexpected") and len(error.splitlines()) == 1
+    assert "table.parquet is damaged" in error and len(error.splitlines()) == 1
 
 
 def test_the_command_line_writes_the_same_state(capsys):

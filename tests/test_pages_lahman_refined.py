@@ -1,5 +1,7 @@
 """Lahman: refinements started, followed, and held against the references."""
 
+import dataclasses
+
 import numpy as np
 import pandas as pd
 import pytest
@@ -26,9 +28,9 @@ def batting() -> pd.DataFrame:
 
 
 def made(has_orders: bool = True) -> Refined:
-    """Two searches 3 nats apart with opposite orders; AB → H undecided, SO → AB decided the wrong way round."""
+    """Two searches 3 nats apart with opposite orders; AB → H undecided, AB → SO decided."""
     evidence = (50.0, 55.0, 40.0, 2.0, True)
-    rows = [("AB", "H", *evidence, False, 0.0, 1.0, 1.0), ("SO", "AB", *evidence, True, 0.0, 1.0, 1.0)]
+    rows = [("AB", "H", *evidence, False, 0.0, 1.0, 1.0), ("AB", "SO", *evidence, True, 0.0, 1.0, 1.0)]
     rows.append(("HBP", "SF", *evidence, False, 0.0, 1.0, 1.0))  # in no reference
     starts = pd.DataFrame(
         [("by mean", 1, -500.0), ("by mean", 2, -103.0), ("CCS order", 1, -100.0)], columns=["start", "sweep", "score"]
@@ -49,6 +51,7 @@ def test_ends_are_scored_at_their_last_sweep():
 
 def test_undecided_counts_joined_pairs_either_way_round():
     edges = made().edges
+    edges.loc[1, ["parent", "child"]] = ["SO", "AB"]  # decided the wrong way round
     assert lahman.undecided(edges, lahman.R7) == (2, 1)
     assert lahman.undecided(edges.assign(decided=True), lahman.R7) == (2, 0)
     assert lahman.undecided(edges.iloc[2:], lahman.R17) == (0, 0)
@@ -120,5 +123,5 @@ def test_the_end_of_every_search_is_kept(tmp_path):
     run = runs.create_run(table, Settings.of("preview"), name="ends")
     stored.save(run.path, result, Choice())
     pd.testing.assert_frame_equal(stored.read_refined(run).orders, result.orders)
-    stored.save(run.path, made(has_orders=False), Choice())  # what an older one left must not stay
+    stored.save(run.path, dataclasses.replace(result, orders=None), Choice())  # what an older one left must not stay
     assert stored.read_refined(run).orders is None

@@ -43,7 +43,8 @@ def refined_run(settings=None, fitted=False, frame=None) -> runs.Run:
         columns=list(EDGE_COLUMNS),
     )
     starts = pd.DataFrame([("by mean", 1, -10.0)], columns=["start", "sweep", "score"])
-    stored.save(run.path, Refined(list(NAMES), edges, starts, "by mean", -10.0, 3, 7), Choice(bootstrap=10, folds=3))
+    found = Refined(list(frame.columns), edges, starts, "by mean", -10.0, 3, 7)
+    stored.save(run.path, found, Choice(bootstrap=10, folds=3))
     return run
 
 

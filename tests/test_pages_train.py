@@ -44,7 +44,7 @@ def test_empty_state_leads_to_data():
 
 def test_estimate_before_the_start():
     at = on_train()
-    assert [found.label for found in at.metric] == ["Time at most", "Memory at most"]
+    assert [found.label for found in at.metric] == ["Time, about", "Memory, about"]
     assert "preview" in texts(at)
 
 
@@ -177,7 +177,7 @@ def test_folds_and_smoothing_can_be_changed():
 
 def test_a_run_that_is_gone_is_said():
     at = booted("train", run="gone")
-    assert "There is no run `gone`" in texts(at)
+    assert "There is no run gone on this machine" in texts(at)
 
 
 def test_sidebar_opens_and_deletes_runs():

@@ -9,7 +9,6 @@ import pandas as pd
 
 from disco.cli.choices import given_settings, read_counts
 from disco.cli.foreground import fit_here
-from disco.cli.progress import duration
 from disco.counts import as_counts
 from disco.errors import InputError
 from disco.runs import Run, create_run, open_run
@@ -33,28 +32,34 @@ def run(arguments: argparse.Namespace) -> None:
     print_result(fitted)
 
 
-def new_run(table: pd.DataFrame, settings: Settings, folder: Path, source: Path, device: str) -> Run:
-    """A run for a checked table that fits into memory, in a folder that is new or empty.
+def new_run(
+    table: pd.DataFrame, settings: Settings, folder: Path, source: Path, device: str, *, fits: bool = True
+) -> Run:
+    """A run for a checked table, in a folder that is new or empty.
+
+    Args:
+        fits: it will be fitted: say how long that takes, and refuse what does not fit into memory.
 
     Raises:
-        InputError: it is neither, or the table cannot be fitted.
+        InputError: the folder is neither, or the table cannot be fitted.
     """
     if folder.exists() and (not folder.is_dir() or any(folder.iterdir())):
         raise InputError(f"{folder} is not empty; add --resume to go on with a run in it, or choose another folder.")
     counts = as_counts(table, settings.folds)
-    tell_estimate(counts, settings, device)
+    if fits:
+        tell_estimate(counts, settings, device)
     return create_run(counts, settings, name=folder.resolve().name, folder=folder, source=str(source), device=device)
 
 
 def tell_estimate(counts: pd.DataFrame, settings: Settings, device: str) -> None:
     """Say what the fit will take; InputError where it does not fit into memory."""
-    from disco.estimate import check_memory, estimate
+    from disco.estimate import check_memory, estimate, span
 
     foretold = estimate(*counts.shape, settings, device)
     check_memory(foretold)
     rows, nodes = counts.shape
     print(
-        f"{rows} rows × {nodes} columns on {foretold.device}: at most about {duration(foretold.seconds)} "
+        f"{rows} rows × {nodes} columns on {foretold.device}: about {span(foretold.low, foretold.high)} "
         f"and {foretold.bytes / 1e9:.1f} GB.",
         file=sys.stderr,
     )

@@ -50,7 +50,9 @@ def _target(arguments: argparse.Namespace) -> Run:
         raise InputError("--counts needs --out, the folder of the run to make.")
     table = read_counts(arguments.counts, arguments.columns)
     found = resumed(arguments.out, table, {}, None)
-    return found or new_run(table, Settings(), arguments.out, arguments.counts, arguments.device or "auto")
+    return found or new_run(
+        table, Settings(), arguments.out, arguments.counts, arguments.device or "auto", fits=False
+    )
 
 
 def _print(target: Run, result: Refined) -> None:

@@ -1,6 +1,6 @@
 """Runs on disk: the meeting point of a long fit and a page.
 
-A run is a folder of plain files; nothing in it is ever unpickled.
+A run is a folder of plain files; nothing in it is ever unpickled, and all that is read back is checked.
 
     settings.json          format version, name, source, device asked for, every setting
     status.json            state, stage, progress 0–1, eta, error, versions, device, estimate and how far off it was
@@ -16,7 +16,20 @@ A run is a folder of plain files; nothing in it is ever unpickled.
 """
 
 from disco.runs.execution import execute
-from disco.runs.folder import Run, create_run, list_runs, open_run, runs_root
+from disco.runs.folder import Run, runs_root
+from disco.runs.listing import Unreadable, find_runs, is_kept, list_runs, open_run
+from disco.runs.making import create_run
 from disco.runs.status import Status
 
-__all__ = ["Run", "Status", "create_run", "execute", "list_runs", "open_run", "runs_root"]
+__all__ = [
+    "Run",
+    "Status",
+    "Unreadable",
+    "create_run",
+    "execute",
+    "find_runs",
+    "is_kept",
+    "list_runs",
+    "open_run",
+    "runs_root",
+]

@@ -1,5 +1,6 @@
 """The losses of a fit in events.jsonl: appended while it runs, read by any page. Folds count from 1."""
 
+import contextlib
 import json
 import math
 from pathlib import Path
@@ -7,13 +8,17 @@ from typing import TYPE_CHECKING, Any
 
 import pandas as pd
 
-from disco.runs.files import write_bytes
+from disco.runs.files import append_bytes, check_regular, read_bytes, write_bytes
+from disco.runs.schema import fits
 
 if TYPE_CHECKING:
     from disco.progress import Event
 
 COLUMNS = ["epoch", "stage", "fold", "train", "validation"]
 TRAINING = ("joint", "projection")
+_MOST_FOLDS = 1000
+_MOST_BYTES = 1 << 26  # read at once: some hundred thousand epochs
+_KINDS = {"epoch": int, "stage": str, "fold": int, "train": float | None, "validation": float | None}
 
 
 def read_events(path: Path) -> pd.DataFrame:
@@ -25,15 +30,16 @@ def read_tail(path: Path, offset: int) -> tuple[pd.DataFrame, int]:
     """The losses from a byte offset on, and the offset after them.
 
     A resumed fit may have shortened the file: then the offset returned is less than the one given,
-    nothing is returned, and the reader starts anew from 0.
+    nothing is returned, and the reader starts anew from 0. What is no file of losses holds none.
     """
     try:
+        check_regular(path)
         with open(path, "rb") as file:
             if file.seek(0, 2) < offset:
                 return _frame([]), 0
             file.seek(offset)
-            data = file.read()
-    except FileNotFoundError:
+            data = file.read(_MOST_BYTES)
+    except (OSError, ValueError):
         return _frame([]), 0
     whole = data[: data.rfind(b"\n") + 1]
     return _frame(_records(whole)), offset + len(whole)
@@ -44,15 +50,20 @@ def rewind(path: Path, stage: str, epoch: int) -> None:
 
     With a later stage nothing is done again.
     """
-    if not path.exists():
+    try:
+        data = read_bytes(path, _MOST_BYTES)
+    except FileNotFoundError:
         return
+    except (OSError, ValueError):  # no losses: begun anew, where that can be
+        data = b""
     current = TRAINING.index(stage) if stage in TRAINING else len(TRAINING)
     kept: dict[tuple[int, int, int], dict[str, Any]] = {}
-    for record in _records(path.read_bytes()):
+    for record in _records(data):
         place = TRAINING.index(record["stage"])
         if place < current or (place == current and record["epoch"] < epoch):
             kept[place, record["epoch"], record["fold"]] = record
-    write_bytes(path, "".join(json.dumps(record) + "\n" for record in kept.values()).encode())
+    with contextlib.suppress(OSError):  # a fit does not depend on its curves
+        write_bytes(path, "".join(json.dumps(record) + "\n" for record in kept.values()).encode())
 
 
 def append(path: Path, event: "Event") -> None:
@@ -65,8 +76,7 @@ def append(path: Path, event: "Event") -> None:
         values = (event.done, event.stage, fold, _finite(train), _finite(validated))
         lines.append(json.dumps(dict(zip(COLUMNS, values, strict=True))) + "\n")
     if lines:
-        with open(path, "ab") as file:
-            file.write("".join(lines).encode())
+        append_bytes(path, "".join(lines).encode())
 
 
 def _finite(value: float) -> float | None:
@@ -74,20 +84,27 @@ def _finite(value: float) -> float | None:
 
 
 def _records(data: bytes) -> list[dict[str, Any]]:
-    """The whole lines of JSON; a torn one is left out."""
+    """The whole lines of JSON; a torn or damaged one is left out."""
     lines = [line for line in data.decode("utf-8", "replace").split("\n") if line]
     try:
-        return json.loads(f"[{','.join(lines)}]")
-    except ValueError:
-        return [record for record in map(_record, lines) if record is not None]
+        found = json.loads(f"[{','.join(lines)}]")
+    except (ValueError, RecursionError):
+        found = [line_value(line) for line in lines]
+    return [one for one in found if _is_record(one)]
 
 
-def _record(line: str) -> dict[str, Any] | None:
+def line_value(line: str) -> Any:
+    """The value of a line of JSON; None where it is torn or damaged."""
     try:
-        record = json.loads(line)
-    except ValueError:
+        return json.loads(line)
+    except (ValueError, RecursionError):
         return None
-    return record if isinstance(record, dict) and set(COLUMNS) <= set(record) else None
+
+
+def _is_record(found: Any) -> bool:
+    """Whether it is a line of losses."""
+    is_whole = isinstance(found, dict) and all(name in found and fits(found[name], _KINDS[name]) for name in COLUMNS)
+    return is_whole and found["stage"] in TRAINING and found["epoch"] > 0 and 0 < found["fold"] <= _MOST_FOLDS
 
 
 def _frame(records: list[dict[str, Any]]) -> pd.DataFrame:

@@ -1,5 +1,6 @@
 """Fit a run in this process: losses, status and checkpoint while it goes, results when it ends."""
 
+import contextlib
 import os
 import time
 from collections.abc import Callable
@@ -9,9 +10,10 @@ import psutil
 
 from disco.errors import FitStopped, InputError, ScoreUnavailable
 from disco.runs import events, results
-from disco.runs.files import remove_leftovers
+from disco.runs.files import remove_leftovers, unwritten
 from disco.runs.folder import Run
 from disco.runs.locks import Lock
+from disco.runs.pace import Pace
 from disco.runs.status import host, versions
 
 if TYPE_CHECKING:
@@ -22,7 +24,6 @@ Callback = Callable[["Event"], bool | None]
 
 _STATUS_SECONDS = 0.25  # between two writings of the status
 _TELLING_SECONDS = 5.0  # of a fit that says something of the machine's speed
-_ETA_SECONDS = 1.0  # of fitting before the time left is told from its pace
 
 
 def execute(run: Run, *, callback: Callback | None = None, lock: Lock | None = None) -> None:
@@ -33,7 +34,7 @@ def execute(run: Run, *, callback: Callback | None = None, lock: Lock | None = N
         lock: the run's lock, where the caller holds it already.
 
     Raises:
-        InputError: another process holds the run, or its table or settings cannot be fitted.
+        InputError: another process holds the run, its table or settings cannot be fitted, or it cannot be written.
         ScoreUnavailable: a curvature score has no admissible observation.
         FitStopped: the callback asked for it.
     """
@@ -48,10 +49,14 @@ def execute(run: Run, *, callback: Callback | None = None, lock: Lock | None = N
             model = _fit(run, recorder)
             results.save_fit(run.path, model)
         except BaseException as error:
-            run.update(**{**recorder.standing(), "eta": None, "finished_at": time.time(), **ending(error)})
+            with contextlib.suppress(InputError):  # a full disk: nobody holds the lock, so it reads as interrupted
+                run.update(**{**recorder.standing(), "eta": None, "finished_at": time.time(), **ending(error)})
+            if isinstance(error, OSError):
+                raise unwritten(run.path, error) from error
             raise
         run.update(**_finish(run, model, recorder))
-        run.checkpoint_path.unlink(missing_ok=True)
+        with contextlib.suppress(OSError):
+            run.checkpoint_path.unlink(missing_ok=True)
     finally:
         if lock is None:
             held.release()
@@ -65,6 +70,7 @@ def _fit(run: Run, recorder: "_Recorder") -> "DISCO":
     speed = known(device)
     foretold = foretell(*table.shape, settings, speed).to_dict() if speed else None
     run.update(device=device, estimate=foretold)
+    recorder.pace = Pace(foretold["by_stage"] if foretold else None)
     recorder.begun = time.monotonic()  # importing torch is no fitting
     model = DISCO(device=device, **settings.to_dict())
     return model.fit(table, callback=recorder, checkpoint=run.checkpoint_path)
@@ -97,6 +103,9 @@ def ending(error: BaseException, what: str = "fit") -> dict[str, Any]:
         return {"state": "cancelled"}
     if isinstance(error, InputError | ScoreUnavailable):
         return {"state": "failed", "error": str(error)}
+    if isinstance(error, OSError):
+        where = f" ({error.filename})" if isinstance(error.filename, str) else ""
+        return {"state": "failed", "error": f"The {what} could not be written: {error.strerror or error}{where}."}
     if isinstance(error, MemoryError) or type(error).__name__ == "OutOfMemoryError":
         return {"state": "failed", "error": f"The {what} ran out of memory; use fewer columns or rows."}
     return {"state": "failed", "error": f"The {what} met an unexpected {type(error).__name__}: {error}"}
@@ -113,7 +122,7 @@ class _Recorder:
         self.peak_bytes = status.peak_bytes or 0
         self.written = 0.0
         self.last: Event | None = None
-        self.first: tuple[float, float] | None = None  # when, and at which progress, the fit began here
+        self.pace = Pace(None)
 
     @property
     def seconds(self) -> float:
@@ -121,11 +130,11 @@ class _Recorder:
         return self.seconds_before + time.monotonic() - self.begun
 
     def __call__(self, event: "Event") -> bool | None:
-        if self.first is None:
-            self.first = (time.monotonic(), event.progress)
+        if self.last is None:
             events.rewind(self.run.events_path, event.stage, event.done)
         events.append(self.run.events_path, event)
         self.last = event
+        self.pace.hear(event, time.monotonic())
         if event.best_epoch is not None:
             self.best_epochs[event.stage] = list(event.best_epoch)
         now = time.monotonic()
@@ -142,15 +151,6 @@ class _Recorder:
             return {"seconds": self.seconds}
         return {
             "stage": event.stage, "done": event.done, "total": event.total, "progress": event.progress,
-            "message": event.message, "eta": self._eta(event.progress), "best_epochs": self.best_epochs,
+            "message": event.message, "eta": self.pace.left(), "best_epochs": self.best_epochs,
             "seconds": self.seconds, "peak_bytes": self.peak_bytes,
         }  # fmt: skip
-
-    def _eta(self, progress: float) -> float | None:
-        """Seconds left at the pace of this process; at first, by the estimate."""
-        now = time.monotonic()
-        since, progress_then = self.first or (now, progress)
-        if now - since > _ETA_SECONDS and progress > progress_then:
-            return (now - since) * (1 - progress) / (progress - progress_then)
-        foretold = self.run.written_status().estimate
-        return None if foretold is None else foretold["seconds"] * (1 - progress)

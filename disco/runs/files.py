@@ -1,16 +1,70 @@
-"""Files that are either wholly there or not: written beside their place, then renamed into it."""
+"""Files that are either wholly there or not: written beside their place, then renamed into it.
 
+They are read with a bound, and only where they are regular files: a folder of runs may hold anything, and a named pipe
+or a file without end must not hold up its reader.
+"""
+
+import contextlib
 import csv
 import io
 import json
 import math
 import os
+import stat
 import threading
 from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
 import pandas as pd
+
+from disco.errors import InputError
+
+_JSON_BYTES = 1 << 25
+_RECORD_BYTES = 1 << 20  # of a JSON file that every page reads
+_FRAME_BYTES = 1 << 27  # of a CSV file
+_LINE_BYTES = 1 << 16  # of one of its lines, about
+
+
+def read_bytes(path: Path, limit: int) -> bytes:
+    """The content of a regular file.
+
+    Raises:
+        FileNotFoundError: there is none.
+        OSError: it cannot be read.
+        InputError: it is no regular file, or larger than `limit` bytes.
+    """
+    with os.fdopen(_opened(path), "rb") as file:
+        size = os.fstat(file.fileno()).st_size
+        data = file.read(limit + 1) if size <= limit else b""
+    if size > limit or len(data) > limit:
+        raise _too_large(path, limit)
+    return data
+
+
+def _too_large(path: Path, limit: int) -> InputError:
+    return InputError(f"{path} is larger than the {limit >> 10:,} kB that DISCO reads of it; restore or delete it.")
+
+
+def check_regular(path: Path, limit: int | None = None) -> None:
+    """Refuse what is no regular file of at most `limit` bytes, before a library opens it; errors as `read_bytes`."""
+    handle = _opened(path)
+    size = os.fstat(handle).st_size
+    os.close(handle)
+    if limit is not None and size > limit:
+        raise _too_large(path, limit)
+
+
+def _opened(path: Path) -> int:
+    # Without O_NONBLOCK opening a named pipe waits for its other end.
+    try:
+        handle = os.open(path, os.O_RDONLY | os.O_NONBLOCK | os.O_CLOEXEC)
+    except ValueError as error:
+        raise InputError(f"{str(path)!r} is no path: {error}.") from None
+    if not stat.S_ISREG(os.fstat(handle).st_mode):
+        os.close(handle)
+        raise InputError(f"{path} is no regular file; restore or delete it.")
+    return handle
 
 
 def write_bytes(path: Path, data: bytes, *, durable: bool = True) -> None:
@@ -24,9 +78,28 @@ def write_bytes(path: Path, data: bytes, *, durable: bool = True) -> None:
                 os.fsync(file.fileno())
         os.replace(beside, path)
     finally:
-        beside.unlink(missing_ok=True)
+        with contextlib.suppress(OSError):  # what went wrong above is what counts
+            beside.unlink(missing_ok=True)
     if durable:
         _sync_folder(path.parent)
+
+
+def append_bytes(path: Path, data: bytes) -> None:
+    """Add to a file that nothing depends on: where it cannot be written, it goes without."""
+    with contextlib.suppress(OSError):
+        handle = os.open(path, os.O_WRONLY | os.O_APPEND | os.O_CREAT | os.O_NONBLOCK | os.O_CLOEXEC, 0o644)
+        with os.fdopen(handle, "ab") as file:
+            file.write(data)
+
+
+def unwritten(path: Path, error: OSError) -> InputError:
+    """The sentence for what could not be written in a folder, or for the file in it that the error names."""
+    named = error.filename2 or error.filename  # of a renaming, the place that it was for
+    place = named if isinstance(named, str | Path) and not Path(named).name.startswith(".") else path
+    return InputError(
+        f"{place} cannot be written ({error.strerror or error}): free some space or give write access, then do the "
+        "same again."
+    )
 
 
 def _sync_folder(folder: Path) -> None:
@@ -40,8 +113,9 @@ def _sync_folder(folder: Path) -> None:
 
 def remove_leftovers(folder: Path) -> None:
     """Delete what a killed writer left beside its files."""
-    for path in folder.glob(".*.tmp"):
-        path.unlink(missing_ok=True)
+    with contextlib.suppress(OSError):
+        for path in folder.glob(".*.tmp"):
+            path.unlink(missing_ok=True)
 
 
 def write_json(path: Path, value: Any, *, durable: bool = True) -> None:
@@ -49,11 +123,38 @@ def write_json(path: Path, value: Any, *, durable: bool = True) -> None:
     write_bytes(path, json.dumps(plain(value), indent=1, ensure_ascii=False).encode(), durable=durable)
 
 
-def read_json(path: Path) -> dict[str, Any]:
-    """A JSON object; OSError or ValueError where there is none."""
-    value = json.loads(path.read_text(encoding="utf-8"))
+def read_json(path: Path, limit: int = _JSON_BYTES) -> dict[str, Any]:
+    """The JSON object of a file of at most `limit` bytes.
+
+    Raises:
+        OSError: it cannot be read.
+        ValueError: it is no such file; with a sentence, `InputError`.
+    """
+    value = parsed(read_bytes(path, limit), str(path))
     if not isinstance(value, dict):
-        raise ValueError(f"{path} holds no JSON object.")
+        raise InputError(f"{path} holds no JSON object; restore or delete it.")
+    return value
+
+
+def read_record(path: Path) -> dict[str, Any]:
+    """The JSON object of a small file; errors as `read_json`."""
+    return read_json(path, _RECORD_BYTES)
+
+
+def parsed(data: bytes, name: str) -> Any:
+    """The value of a JSON text.
+
+    Raises:
+        InputError: it is none, is nested too deeply, or holds half of a character.
+    """
+    try:
+        value = json.loads(data.decode("utf-8"))
+        if b"\\ud" in data.lower():  # halves of a character can be written as escapes, and shown nowhere
+            json.dumps(value, ensure_ascii=False).encode()
+    except RecursionError:
+        raise InputError(f"{name} is nested too deeply; restore or delete it.") from None
+    except ValueError as error:
+        raise InputError(f"{name} holds no readable JSON ({error}); restore or delete it.") from None
     return value
 
 
@@ -74,13 +175,36 @@ def write_frame(path: Path, frame: pd.DataFrame) -> None:
     write_bytes(path, text.encode())
 
 
-def read_frame(path: Path, words: Sequence[str]) -> pd.DataFrame:
-    """Read a tidy frame; the columns in `words` hold names, taken letter by letter ("NA" is a name)."""
-    data = path.read_bytes()
-    numbers = [name for name in pd.read_csv(io.BytesIO(data), nrows=0).columns if name not in words]
+def read_frame(
+    path: Path, words: Sequence[str], only: Sequence[str] | None = None, most: int | None = None
+) -> pd.DataFrame:
+    """Read a tidy frame; the columns in `words` hold names, taken letter by letter ("NA" is a name).
+
+    Args:
+        only: the columns to read, of those that are there; all unless given.
+        most: rows to read at most.
+
+    Raises:
+        OSError: it cannot be read.
+        ValueError: it is no such file.
+    """
+    data = read_bytes(path, _FRAME_BYTES)
+    first = data[:_LINE_BYTES].partition(b"\n")[0]
+    if first.count(b'"') % 2:
+        raise ValueError("its first line is no list of names")
+    for start in range(0, len(data) - _LINE_BYTES, _LINE_BYTES):  # each cell of a line costs memory
+        if data.find(b"\n", start, start + _LINE_BYTES) < 0:
+            raise ValueError("one of its lines is too long")
+    # Without index_col=False the first column becomes an index where rows are longer than the names.
+    names = pd.read_csv(io.BytesIO(data), nrows=0, index_col=False).columns
+    kept = [name for name in names if only is None or name in only]
     return pd.read_csv(
         io.BytesIO(data),
+        index_col=False,
+        usecols=kept,
+        nrows=most,
         dtype=dict.fromkeys(words, "str"),
         keep_default_na=False,
-        na_values={name: [""] for name in numbers},
+        na_values={name: [""] for name in kept if name not in words},
+        low_memory=False,
     )

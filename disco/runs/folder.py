@@ -1,12 +1,9 @@
-"""A run as a folder: made, found, read and deleted."""
+"""A run as a folder: read, changed and deleted. Made: `disco.runs.making`; found: `disco.runs.listing`."""
 
-import io
+import contextlib
 import os
-import re
 import shutil
-import time
-import unicodedata
-from datetime import datetime
+from functools import cached_property
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -14,21 +11,22 @@ import pandas as pd
 import platformdirs
 
 from disco.errors import InputError
-from disco.runs import results
+from disco.runs import results, schema
+from disco.runs.counts import read_counts, read_nodes
 from disco.runs.events import read_events, read_tail
-from disco.runs.files import read_frame, read_json, write_bytes, write_frame, write_json
+from disco.runs.files import read_json, unwritten, write_json
+from disco.runs.head import read_head
 from disco.runs.locks import Lock, held, note
-from disco.runs.status import UNFINISHED, Status
-from disco.settings import Settings
+from disco.runs.schema import damaged, fits
+from disco.runs.status import UNFINISHED, Status, read_status
 
 if TYPE_CHECKING:
     import networkx as nx
 
     from disco.estimator import Recovery
 
-FORMAT = 1  # of a run folder; raised when an older DISCO could no longer read it
-
-_ID = re.compile(r"[A-Za-z0-9][A-Za-z0-9._-]*")
+_TRAINING_BYTES = 1 << 22
+_MOST_TRUE_EDGES = 1_000_000
 
 
 def runs_root() -> Path:
@@ -57,31 +55,19 @@ class Run:
         created: when, with time zone.
         device: the device asked for: auto, cpu or cuda.
         teaching: pages keep its truth to themselves until the reader asks for it.
+        settings: of its fit; those unknown when it was made have their present default.
 
     Raises:
-        InputError: the folder holds no run, or one of a newer format.
+        InputError: the folder holds no run, one of a newer format, or one whose settings.json is damaged.
     """
 
     def __init__(self, path: Path) -> None:
         self.path = path.resolve()
-        try:
-            head = read_json(self.path / "settings.json")
-            self._format = int(head["format"])
-        except (OSError, ValueError, KeyError, TypeError) as error:
-            raise InputError(f"{path} is not a run of DISCO: it has no readable settings.json.") from error
-        if self._format > FORMAT:
-            raise InputError(
-                f"{path} was written by a newer DISCO (run format {self._format}, this one reads up to {FORMAT}); "
-                "upgrade DISCO to open it."
-            )
-        inside = self.path.parent == runs_root()
-        self.id = self.path.name if inside else str(head.get("id", self.path.name))
-        self.name = str(head.get("name", self.id))
-        self.source = str(head.get("source", ""))
-        self.device = str(head.get("device", "auto"))
-        self.teaching = bool(head.get("teaching", False))
-        self.created = datetime.fromisoformat(head["created"]) if "created" in head else datetime.fromtimestamp(0)
-        self._settings: dict[str, Any] = head.get("settings", {})
+        head, self.settings = read_head(self.path)
+        inside = Path(os.path.abspath(path))  # links left as they are: a link in the folder of runs names its run
+        self.id = inside.name if inside.parent == runs_root() else head.id or self.path.name
+        self.name, self.source = head.name or self.id, head.source
+        self.device, self.teaching, self.created = head.device, head.teaching, head.moment
 
     def __repr__(self) -> str:
         return f"Run({self.id!r})"
@@ -92,19 +78,27 @@ class Run:
     def __hash__(self) -> int:
         return hash(self.path)
 
-    @property
-    def settings(self) -> Settings:
-        """Its settings; those unknown when it was made have their present default."""
-        return Settings.from_dict(self._settings)
-
     def table(self) -> pd.DataFrame:
-        """The counts as given, (rows, nodes)."""
-        return pd.read_parquet(self.path / "table.parquet")
+        """The counts as given, (rows, nodes).
+
+        Raises:
+            InputError: its table cannot be read.
+        """
+        return read_counts(self.path / "table.parquet")
+
+    @cached_property
+    def nodes(self) -> list[str]:
+        """The names of the table's columns; InputError as `table`."""
+        return read_nodes(self.path / "table.parquet")
 
     def truth(self) -> pd.DataFrame | None:
-        """The true edges (parent, child), where known."""
+        """The true edges (parent, child), where known.
+
+        Raises:
+            InputError: they cannot be read.
+        """
         path = self.path / "truth.csv"
-        return read_frame(path, ("parent", "child")) if path.exists() else None
+        return schema.read(path, schema.TRUTH, [], _MOST_TRUE_EDGES) if os.path.lexists(path) else None
 
     # State ------------------------------------------------------------------------------------------------------
 
@@ -147,16 +141,24 @@ class Run:
         return status
 
     def written_status(self) -> Status:
-        """What status.json says, alive or not."""
-        try:
-            return Status.from_dict(read_json(self.path / "status.json"))
-        except (OSError, ValueError):
-            return Status(state="interrupted")
+        """What status.json says, alive or not; a damaged one reads as failed."""
+        return read_status(self.path / "status.json")
 
     def update(self, *, durable: bool = True, **changes: Any) -> Status:
-        """Change some of its status; for the holder of its lock."""
+        """Change some of its status; for the holder of its lock.
+
+        Args:
+            durable: it must be written; else it may be lost, as one of many reports of progress.
+
+        Raises:
+            InputError: it must be written, and cannot be.
+        """
         status = Status.from_dict({**self.written_status().to_dict(), **changes})
-        write_json(self.path / "status.json", status.to_dict(), durable=durable)
+        try:
+            write_json(self.path / "status.json", status.to_dict(), durable=durable)
+        except OSError as error:
+            if durable:
+                raise unwritten(self.path, error) from error
         return status
 
     # Losses -----------------------------------------------------------------------------------------------------
@@ -176,21 +178,23 @@ class Run:
 
     # Results ----------------------------------------------------------------------------------------------------
 
+    # Each raises InputError where there is no result, or one of its files is damaged.
+
     def order(self, variant: str | None = None) -> list[str]:
         """The causal order, source first."""
-        return results.order(self.result_path(variant))
+        return results.order(self.result_path(variant), self.nodes)
 
     def ccs(self, variant: str | None = None) -> pd.DataFrame:
         """step, remaining, node, fold, score, chosen."""
-        return read_frame(self.result_path(variant) / "ccs.csv", ("node",))
+        return results.removals(self.result_path(variant), "ccs", self.order(variant))
 
     def criteria(self, variant: str | None = None) -> pd.DataFrame:
         """step, node, fold and each criterion's score (NaN: unavailable) along the run's own removals."""
-        return read_frame(self.result_path(variant) / "criteria.csv", ("node",))
+        return results.removals(self.result_path(variant), "criteria", self.order(variant))
 
     def ocs(self, variant: str | None = None) -> pd.DataFrame:
         """fold, parent, child, ocs, curvature, z: every candidate."""
-        return read_frame(self.result_path(variant) / "ocs.csv", ("parent", "child"))
+        return results.candidates(self.result_path(variant), self.order(variant))
 
     def edges(
         self, tau_z: float | None = None, pi_min: float | None = None, variant: str | None = None
@@ -199,7 +203,7 @@ class Run:
         the OCS's edges at some thresholds. The edges of a variant recovered later are the OCS's.
         """
         if tau_z is None and pi_min is None:
-            return results.stored_edges(self.result_path(variant))
+            return results.stored_edges(self.result_path(variant), self.order(variant))
         own_tau_z, own_pi_min = self.thresholds(variant)
         tau_z, pi_min = own_tau_z if tau_z is None else tau_z, own_pi_min if pi_min is None else pi_min
         return results.select(self.ocs(variant), tau_z, pi_min)
@@ -217,8 +221,18 @@ class Run:
         return build(self.order(variant), self.edges(tau_z, pi_min, variant))
 
     def training(self) -> dict[str, Any]:
-        """What training.json tells of each stage."""
-        return read_json(self.path / "training.json")
+        """What training.json tells of each stage: epochs, and each fold's best epoch and loss."""
+        path = self.path / "training.json"
+        try:
+            found = read_json(path, _TRAINING_BYTES)
+        except (OSError, ValueError) as error:
+            raise damaged(path, str(error).rstrip(".")) from None
+        wanted = {"epochs": int, "best_epoch": list[int], "best_loss": list[float | None]}
+        for stage in ("joint", "projection"):
+            kept = found.get(stage)
+            if not isinstance(kept, dict) or not all(fits(kept.get(name), kind) for name, kind in wanted.items()):
+                raise damaged(path, f"it does not tell the epochs of the {stage} network")
+        return found
 
     @property
     def own_variant(self) -> str:
@@ -227,8 +241,8 @@ class Run:
 
     def variants(self) -> list[str]:
         """The orders it holds, its own first, then those recovered later."""
-        saved = sorted(path.name for path in (self.path / "variants").glob("*-*") if (path / "edges.csv").exists())
-        return [self.own_variant, *saved]
+        kept = [name for name in sorted(results.VARIANTS) if name != self.own_variant]
+        return [self.own_variant, *(name for name in kept if (self._variant_path(name) / "edges.csv").exists())]
 
     def save_recovery(self, recovery: "Recovery", variant: str) -> None:
         """Keep an order, scores and edges recovered from its networks.
@@ -261,137 +275,19 @@ class Run:
         """Remove its folder and its link.
 
         Raises:
-            InputError: it is waiting or running.
+            InputError: it is waiting or running, or cannot be removed.
         """
-        lock = Lock.take(self.lock_path)
-        if lock is None:
+        lock = Lock.take(self.lock_path) if self.lock_path.is_file() else None
+        if lock is None and self.alive:
             raise InputError(f"The run {self.name} is waiting or running; cancel it first.")
         try:
             shutil.rmtree(self.path)
-        finally:
-            lock.release()
-        link = runs_root() / self.id
-        if link.is_symlink() and not link.exists():
-            link.unlink()
-
-
-def create_run(
-    table: pd.DataFrame,
-    settings: Settings,
-    *,
-    name: str,
-    folder: Path | None = None,
-    source: str = "",
-    truth: pd.DataFrame | None = None,
-    device: str = "auto",
-    teaching: bool = False,
-) -> Run:
-    """A new run of a table, not yet started.
-
-    Without `folder` it lies in the folder of runs; else there, with a link in the folder of runs.
-
-    Raises:
-        InputError: the table is not of counts, its rows are too few for the settings, or the folder holds something
-            already.
-    """
-    from disco.counts import as_counts
-
-    counts = as_counts(table, settings.folds)
-    if settings.selector != "ocs" or settings.disjoint_rows:
-        from disco.parents import selectors
-
-        selectors.check(settings.selector, counts, settings)
-    path = _new_folder(name) if folder is None else _empty_folder(Path(folder))
-    buffer = io.BytesIO()
-    counts.to_parquet(buffer, index=False)
-    write_bytes(path / "table.parquet", buffer.getvalue())
-    if truth is not None:
-        write_frame(path / "truth.csv", truth[["parent", "child"]])
-    write_json(path / "status.json", Status().to_dict())
-    head = {
-        "format": FORMAT,
-        "id": path.name if folder is None else _id_of(name),
-        "name": name,
-        "source": source,
-        "created": datetime.now().astimezone().isoformat(timespec="seconds"),
-        "device": device,
-        "teaching": teaching,
-        "rows": len(counts),
-        "nodes": counts.shape[1],
-        "settings": settings.to_dict(),
-    }
-    write_json(path / "settings.json", head)  # last: what has it is a run
-    run = Run(path)
-    _link(run)
-    return run
-
-
-def open_run(path_or_id: str | Path) -> Run:
-    """A run by the id of a URL, or by its folder.
-
-    Raises:
-        InputError: there is none.
-    """
-    if isinstance(path_or_id, str) and _ID.fullmatch(path_or_id):
-        inside = runs_root() / path_or_id
-        if inside.exists():
-            return Run(inside)
-    path = Path(path_or_id)
-    if not path.is_dir():
-        raise InputError(f"There is no run {path_or_id}.")
-    return Run(path)
-
-
-def list_runs(root: Path | None = None) -> list[Run]:
-    """All readable runs of a folder, newest first."""
-    found: dict[Path, Run] = {}
-    for path in (runs_root() if root is None else Path(root)).iterdir():
-        if path.name.startswith(".") or not path.is_dir():
-            continue
-        try:
-            run = Run(path)
-        except (InputError, ValueError):  # a folder that is no run, or no longer one
-            continue
-        found[run.path] = run
-    return sorted(found.values(), key=lambda run: (run.created.timestamp(), run.id), reverse=True)
-
-
-def _id_of(name: str) -> str:
-    """A name as letters a path and a URL can hold, and the time."""
-    ascii_name = unicodedata.normalize("NFKD", name).encode("ascii", "ignore").decode()
-    slug = re.sub(r"[^a-z0-9]+", "-", ascii_name.lower()).strip("-")[:40].strip("-")
-    return f"{slug or 'run'}-{time.strftime('%Y%m%d-%H%M%S')}-{time.time_ns() // 1_000_000 % 1000:03d}"
-
-
-def _new_folder(name: str) -> Path:
-    """An own folder in the folder of runs, whoever else makes one now."""
-    while True:
-        path = runs_root() / _id_of(name)
-        try:
-            path.mkdir()
-            return path
-        except FileExistsError:
-            time.sleep(0.002)
         except OSError as error:
-            raise InputError(f"{path.parent} cannot be written ({error.strerror}); set DISCO_RUNS.") from error
-
-
-def _empty_folder(path: Path) -> Path:
-    """The folder asked for, made or found empty."""
-    try:
-        path.mkdir(parents=True, exist_ok=True)
-        if any(path.iterdir()):
-            raise InputError(f"{path} is not empty; choose another folder, or resume the run it holds.")
-    except OSError as error:
-        raise InputError(f"The folder {path} cannot be made ({error.strerror}).") from error
-    return path.resolve()
-
-
-def _link(run: Run) -> None:
-    """Let the folder of runs show a run that lies elsewhere."""
-    if run.path.parent == runs_root():
-        return
-    try:
-        (runs_root() / run.id).symlink_to(run.path)
-    except OSError:  # no links here: the run works, but only by its path
-        return
+            raise InputError(f"{error.filename or self.path} cannot be removed ({error.strerror}).") from error
+        finally:
+            if lock is not None:
+                lock.release()
+        link = runs_root() / self.id
+        with contextlib.suppress(OSError):
+            if link.is_symlink() and not link.exists():
+                link.unlink()

@@ -11,6 +11,8 @@ from pathlib import Path
 from typing import Any
 
 from disco.errors import InputError
+from disco.runs.files import read_record, unwritten
+from disco.runs.schema import fits
 
 try:
     import fcntl
@@ -28,25 +30,44 @@ class Lock:
 
     @classmethod
     def take(cls, path: Path, note: dict[str, Any] | None = None) -> "Lock | None":
-        """The lock on a file, or None where another holds it. Never waits longer than a probe lasts."""
+        """The lock on a file, or None where another holds it. Never waits longer than a probe lasts.
+
+        Raises:
+            InputError: the file cannot be made or written.
+        """
         _require()
-        path.parent.mkdir(parents=True, exist_ok=True)
-        handle = os.open(path, os.O_RDWR | os.O_CREAT, 0o644)
+        try:
+            path.parent.mkdir(parents=True, exist_ok=True)
+            handle = os.open(path, os.O_RDWR | os.O_CREAT | os.O_NONBLOCK | os.O_CLOEXEC, 0o644)
+        except OSError as error:
+            raise unwritten(path, error) from error
+        lock = cls(handle)
         deadline = time.monotonic() + _PROBE_SECONDS
         while not _try(handle, fcntl.LOCK_EX):
             if time.monotonic() > deadline:
-                os.close(handle)
+                lock.release()
                 return None
             time.sleep(0.01)
-        lock = cls(handle)
-        lock.write(note or {})
+        try:
+            lock.write(note or {})
+        except OSError as error:
+            lock.release()
+            raise unwritten(path, error) from error
         return lock
 
     def write(self, note: dict[str, Any]) -> None:
-        """Leave a note for those who find the lock held."""
+        """Leave a note for those who find the lock held; where it cannot be written, there is none.
+
+        Raises:
+            OSError: it cannot be written.
+        """
         text = json.dumps(note).encode()
-        os.pwrite(self.handle, text, 0)
-        os.ftruncate(self.handle, len(text))
+        try:
+            os.pwrite(self.handle, text, 0)
+            os.ftruncate(self.handle, len(text))
+        except OSError:
+            os.ftruncate(self.handle, 0)  # an old note would name a stranger's process
+            raise
 
     def release(self) -> None:
         """Let go; a child that inherited the lock keeps it."""
@@ -59,8 +80,8 @@ def held(path: Path) -> bool:
     """Whether a living process holds the lock on a file."""
     _require()
     try:
-        handle = os.open(path, os.O_RDONLY)
-    except OSError:
+        handle = os.open(path, os.O_RDONLY | os.O_NONBLOCK | os.O_CLOEXEC)
+    except (OSError, ValueError):  # no such file, or no path at all
         return False
     try:
         return not _try(handle, fcntl.LOCK_SH)  # shared: two probes do not see one another
@@ -69,12 +90,17 @@ def held(path: Path) -> bool:
 
 
 def note(path: Path) -> dict[str, Any]:
-    """What the last holder wrote; empty where nothing can be read."""
+    """What the last holder wrote: host, pid, signals, work; empty where nothing can be read.
+
+    A pid that is no process's number is left out: a signal to 0 or -1 would reach more than one.
+    """
     try:
-        value = json.loads(path.read_text())
+        found = read_record(path)
     except (OSError, ValueError):
         return {}
-    return value if isinstance(value, dict) else {}
+    kinds = {"host": str, "pid": int, "signals": bool, "work": str}
+    kept = {name: found[name] for name, kind in kinds.items() if fits(found.get(name), kind)}
+    return {name: value for name, value in kept.items() if name != "pid" or value > 1}
 
 
 def _try(handle: int, kind: int) -> bool:

@@ -12,8 +12,9 @@ import numpy as np
 import pandas as pd
 
 from disco.errors import InputError
-from disco.runs.files import read_frame, write_frame
+from disco.runs.files import unwritten, write_frame
 from disco.runs.folder import Run
+from disco.runs.schema import CANDIDATES, read
 
 
 def path_of(run: Run, selector: str, variant: str | None = None) -> Path:
@@ -33,17 +34,17 @@ def read_candidates(run: Run, selector: str, variant: str | None = None) -> pd.D
     """parent, child, score, p_value (cam and pcm), selected of every candidate; None where not computed yet.
 
     Raises:
-        InputError: as `path_of`.
+        InputError: as `path_of`, or the run's order is damaged.
     """
     path = path_of(run, selector, variant)
-    try:
-        found = read_frame(path, ("parent", "child"))
-    except (OSError, ValueError):
-        return None
-    names = ["parent", "child", "score", *(["p_value"] if selector != "evidence" else []), "selected"]
-    if not set(names) <= set(found) or found["selected"].dtype != bool:
-        return None
     order = np.array(run.order(variant), dtype=object)
+    names = ["parent", "child", "score", *(["p_value"] if selector != "evidence" else []), "selected"]
+    try:
+        found = read(path, CANDIDATES, list(order), len(order) ** 2)
+    except InputError:
+        return None
+    if not set(names) <= set(found):
+        return None
     child, parent = np.tril_indices(len(order), -1)
     same = len(found) == len(child) and all(
         np.array_equal(found[end].to_numpy(dtype=object), order[places])
@@ -75,7 +76,7 @@ def compute_candidates(
     try:
         write_frame(path, found)
     except OSError as error:
-        raise InputError(f"{path} cannot be written: {error.strerror}.") from error
+        raise unwritten(path, error) from error
     return found
 
 

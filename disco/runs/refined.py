@@ -11,23 +11,59 @@ refined_check.json  the model check of the refinement, where one was made
 How far an unfinished one is: `disco.runs.refining`.
 """
 
+import contextlib
 import dataclasses
+import os
 from collections.abc import Callable
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
 import pandas as pd
 
 from disco.errors import InputError
-from disco.likelihood.check import Check
+from disco.likelihood.check import STATISTICS, Check
 from disco.refine import Choice, Refined, Step, refine
-from disco.runs.files import read_frame, read_json, write_frame, write_json
+from disco.runs import schema
+from disco.runs.files import read_json, read_record, unwritten, write_frame, write_json
 from disco.runs.folder import Run
 from disco.runs.refining import Recorder, Refining, refining_status
+from disco.runs.schema import REFINE, Schema, check_edges, check_order, damaged, fits, printable, read, record, shown
 
-_MORE = (("moves", ("node",)), ("orders", ("start", "node")))  # frames that an older refinement lacks
+_MOST_SWEEPS, _MOST_SEARCHES = 1_000_000, 10_000
+_CHECK_BYTES = 1 << 24
+_BAND = {"observed": "loose", "low": "loose", "middle": "loose", "high": "loose"}
+_CHECKED = {  # what the frames of a model check hold
+    "columns": {"node": "node", "statistic": "word", **_BAND, "outside": "flag"},
+    "pairs": {"first": "node", "second": "node", **_BAND, "outside": "flag"},
+    "margins": {"node": "node", "count": "whole", **_BAND, "outside": "flag"},
+    "scores": {"graph": "word", "mean": "loose"},
+    "differences": {"graph": "word", "against": "word", "difference": "loose", "error": "loose"},
+}
 
-__all__ = ["Refining", "choice_of", "read_check", "read_refined", "refine_run", "refining_status", "save", "save_check"]
+
+@dataclass(frozen=True)
+class _Head:
+    """What refined.json says."""
+
+    choice: dict[str, Any]
+    best: str
+    score: float
+    candidates: int
+    fits: int
+
+
+__all__ = [
+    "Refining",
+    "choice_from",
+    "choice_of",
+    "read_check",
+    "read_refined",
+    "refine_run",
+    "refining_status",
+    "save",
+    "save_check",
+]
 
 
 def refine_run(
@@ -38,7 +74,7 @@ def refine_run(
     The same call after an interruption goes on from the searches that were finished. The caller holds the run's lock.
 
     Raises:
-        InputError: the table cannot be refined.
+        InputError: the table cannot be refined, or the run cannot be read or written.
         FitStopped: the callback asked to stop.
     """
     recorder = Recorder(run, choice, device, callback)
@@ -58,9 +94,12 @@ def refine_run(
         save(run.path, result, choice)
     except BaseException as error:
         recorder.failed(error)
+        if isinstance(error, OSError):
+            raise unwritten(run.path, error) from error
         raise
     recorder.finished()
-    memory.unlink(missing_ok=True)
+    with contextlib.suppress(OSError):
+        memory.unlink(missing_ok=True)
     return result
 
 
@@ -84,44 +123,103 @@ def read_refined(run: Run) -> Refined:
     """The refinement of a run.
 
     Raises:
-        InputError: it has none.
+        InputError: it has none, or one of its files is damaged.
     """
-    if not (run.path / "refined.json").exists():
+    path = run.path / "refined.json"
+    if not os.path.lexists(path):
         raise InputError(f"The run {run.name} has no refinement yet; disco refine makes one.")
-    head: dict[str, Any] = read_json(run.path / "refined.json")
-    order = read_frame(run.path / "refined_order.csv", ("node",)).sort_values("position")["node"].tolist()
-    edges = read_frame(run.path / "refined_edges.csv", ("parent", "child"))
-    starts = read_frame(run.path / "refined_starts.csv", ("start",))
-    more = [_read_if_there(run.path / f"refined_{name}.csv", words) for name, words in _MORE]
-    numbers = (head[name] for name in ("best", "score", "candidates", "fits"))
-    return Refined(order, edges, starts, *numbers, *more)
+    try:
+        head = record(_Head, read_record(path))
+        choice_from(head.choice)
+    except (OSError, ValueError) as error:
+        raise damaged(path, str(error).rstrip("."), REFINE) from None
+    nodes = run.nodes
+    many = len(nodes)
+    path = run.path / "refined_order.csv"
+    order = check_order(path, read(path, schema.REFINED_ORDER, nodes, many), nodes, REFINE)
+    path = run.path / "refined_edges.csv"
+    edges = check_edges(path, read(path, schema.REFINED_EDGES, nodes, many * many), order, REFINE)
+    starts = read(run.path / "refined_starts.csv", schema.REFINED_STARTS, nodes, _MOST_SWEEPS)
+    path = run.path / "refined_moves.csv"
+    moves = read(path, schema.REFINED_MOVES, nodes, many) if os.path.lexists(path) else None
+    return Refined(
+        order, edges, starts, printable(head.best, 100), head.score, head.candidates, head.fits, moves, _ends(run)
+    )
 
 
-def _read_if_there(path: Path, words: tuple[str, ...]) -> pd.DataFrame | None:
-    return read_frame(path, words) if path.exists() else None
+def _ends(run: Run) -> pd.DataFrame | None:
+    """Where every search ended, each an order of all nodes; None where an older refinement did not keep them."""
+    path, nodes = run.path / "refined_orders.csv", run.nodes
+    if not os.path.lexists(path):
+        return None
+    found = read(path, schema.REFINED_ORDERS, nodes, len(nodes) * _MOST_SEARCHES)
+    for _, frame in found.groupby("start", sort=False):
+        check_order(path, frame, nodes, REFINE)
+    return found
+
+
+def choice_from(values: dict[str, Any]) -> Choice:
+    """What a file says that was asked for.
+
+    Raises:
+        InputError: a name or value is none of a choice.
+    """
+    kinds = {item.name: item.type for item in dataclasses.fields(Choice)}
+    for name, value in values.items():
+        if name not in kinds or not fits(value, kinds[name]):
+            raise InputError(f"A refinement cannot be asked for {printable(name, 40)} {shown(value)}.")
+    return Choice(**values)
 
 
 def save_check(run: Run, check: Check) -> None:
-    """Keep the model check of a run's refinement beside it, until the next refinement."""
+    """Keep the model check of a run's refinement beside it, until the next refinement.
+
+    Raises:
+        InputError: it cannot be written.
+    """
     found = {field.name: getattr(check, field.name) for field in dataclasses.fields(check)}
     frames = {name: value.to_dict("list") for name, value in found.items() if isinstance(value, pd.DataFrame)}
-    write_json(run.path / "refined_check.json", {**found, **frames})
+    try:
+        write_json(run.path / "refined_check.json", {**found, **frames})
+    except OSError as error:
+        raise unwritten(run.path, error) from error
 
 
 def read_check(run: Run) -> Check | None:
     """The model check that a run's refinement has; None where it has none that can be read."""
     try:
-        found = read_json(run.path / "refined_check.json")
-        return Check(
-            **{name: pd.DataFrame(value) if isinstance(value, dict) else value for name, value in found.items()}
-        )
-    except (OSError, ValueError, TypeError):
+        found = read_json(run.path / "refined_check.json", _CHECK_BYTES)
+        frames = {name: _frame_of(found[name], columns, set(run.nodes)) for name, columns in _CHECKED.items()}
+        others = {field.name: found[field.name] for field in dataclasses.fields(Check)
+                  if field.name not in frames and field.name in found}  # fmt: skip
+        check = Check(**frames, **others)
+    except (OSError, ValueError, TypeError, KeyError):
         return None
+    return check if _is_whole(check, len(run.nodes)) else None
+
+
+def _is_whole(check: Check, nodes: int) -> bool:
+    """Whether a check has something on every column and pair, and on held-out rows or why not."""
+    is_told = fits(check.unseen, float) and fits(check.simulations, int) and isinstance(check.note, str)
+    seen = set(zip(check.columns["statistic"], check.columns["node"], strict=True))
+    is_full = len(seen) == len(check.columns) == len(STATISTICS) * nodes
+    is_full = is_full and len(check.pairs) == nodes * (nodes - 1) // 2
+    has_held_out = bool(check.note) or (len(check.scores) >= 2 and len(check.differences) >= 1)
+    return is_told and is_full and has_held_out and check.simulations > 0 and check.margins["node"].nunique() == nodes
+
+
+def _frame_of(columns: Any, kinds: dict[str, str], nodes: set[str]) -> pd.DataFrame:
+    """A frame kept as JSON, its columns of their kinds; ValueError where they are not."""
+    if not isinstance(columns, dict) or not all(isinstance(columns.get(name), list) for name in kinds):
+        raise ValueError("columns are missing")
+    return schema.checked(pd.DataFrame(columns), Schema(kinds), nodes, _MOST_SWEEPS)
 
 
 def choice_of(run: Run) -> dict[str, Any]:
     """What the refinement that a run holds was asked for; empty where it does not say."""
     try:
-        return dict(read_json(run.path / "refined.json")["choice"])
-    except (OSError, ValueError, KeyError, TypeError):
+        found = read_record(run.path / "refined.json").get("choice", {})
+        choice_from(found)
+    except (OSError, ValueError, AttributeError):
         return {}
+    return dict(found)

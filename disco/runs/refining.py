@@ -5,26 +5,43 @@ refining.jsonl         start, sweep, score of the searches as they go; gone once
 refining.json          finished searches and drawn tables (`disco.refine`), from which a stopped refinement goes on
 """
 
+import contextlib
 import dataclasses
 import json
 import math
+import os
+import shutil
 import time
 from collections.abc import Callable
 from dataclasses import dataclass, field
+from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import pandas as pd
 
+from disco.errors import InputError
+from disco.runs.events import line_value
 from disco.runs.execution import ending
-from disco.runs.files import read_json, remove_leftovers, write_bytes, write_json
+from disco.runs.files import (
+    append_bytes,
+    read_bytes,
+    read_json,
+    read_record,
+    remove_leftovers,
+    unwritten,
+    write_bytes,
+    write_json,
+)
 from disco.runs.folder import Run
-from disco.runs.status import RESUMABLE, UNFINISHED, host
+from disco.runs.schema import fits, is_text, printable, record
+from disco.runs.status import RESUMABLE, STATES, UNFINISHED, check_numbers, damage, host
 
 if TYPE_CHECKING:
     from disco.refine import Choice, Step
 
 HISTORY = ["start", "sweep", "score"]
 _WRITE_SECONDS = 0.25  # between two writings of the state, and two lines of a sweep
+_HISTORY_BYTES = 1 << 24
 _MORE = ("starts", "restarts", "bootstrap")  # more of these asks for other searches of the same refinement
 
 
@@ -87,18 +104,43 @@ def refining_status(run: Run) -> Refining:
 
 def written(run: Run) -> Refining:
     """What the state file says, alive or not; a refinement of an older DISCO has none, and is done."""
+    path = run.path / "refining_status.json"
     try:
-        values = read_json(run.path / "refining_status.json")
-    except (OSError, ValueError):
+        return _checked(record(Refining, read_record(path)))
+    except FileNotFoundError:
         return Refining("done", progress=1.0) if (run.path / "refined.json").exists() else Refining()
-    known = {item.name for item in dataclasses.fields(Refining)}
-    return Refining(**{name: value for name, value in values.items() if name in known})
+    except (OSError, ValueError) as error:
+        return Refining("failed", error=damage(path, error))
+
+
+def _checked(status: Refining) -> Refining:
+    """A state whose values can be; ValueError with the first that cannot."""
+    for name, allowed in (("state", ("none", *STATES)), ("device", ("", "cpu", "cuda"))):
+        if getattr(status, name) not in allowed:
+            raise ValueError(f"{name} is {printable(getattr(status, name), 40)!r}")
+    check_numbers(dataclasses.asdict(status))
+    if not fits(status.choice, dict[str, float]):
+        raise ValueError("choice holds something else than numbers")
+    texts = {name: printable(getattr(status, name), 2000) for name in ("stage", "start", "message", "host")}
+    error = None if status.error is None else printable(status.error, 2000)
+    return dataclasses.replace(status, **texts, error=error)
 
 
 def update(run: Run, *, durable: bool = True, **changes: Any) -> Refining:
-    """Change some of the state; for the holder of the run's lock."""
+    """Change some of the state; for the holder of the run's lock.
+
+    Args:
+        durable: it must be written; else it may be lost, as one of many reports of progress.
+
+    Raises:
+        InputError: it must be written, and cannot be.
+    """
     status = dataclasses.replace(written(run), **changes)
-    write_json(run.path / "refining_status.json", dataclasses.asdict(status), durable=durable)
+    try:
+        write_json(run.path / "refining_status.json", dataclasses.asdict(status), durable=durable)
+    except OSError as error:
+        if durable:
+            raise unwritten(run.path, error) from error
     return status
 
 
@@ -107,7 +149,7 @@ def queue(run: Run, choice: "Choice", device: str) -> Refining:
     before, asked = written(run), dataclasses.asdict(choice)
     if not _goes_on(before, asked):
         before = Refining()
-        (run.path / "refining.jsonl").unlink(missing_ok=True)
+        _remove(run.path / "refining.jsonl")
     fresh = {"state": "queued", "error": None, "eta": None, "finished_at": None, "queued_at": time.time()}
     return update(run, **{**dataclasses.asdict(before), **fresh, "host": host(), "device": device, "choice": asked})
 
@@ -116,14 +158,25 @@ def forget(run: Run) -> None:
     """Set an unfinished refinement aside, its searches too; a finished one stays.
 
     Raises:
-        InputError: the run is waiting or running.
+        InputError: the run is waiting or running, or a file cannot be removed.
     """
     lock = run.take()
     try:
         for name in ("refining_status.json", "refining.jsonl", "refining.json"):
-            (run.path / name).unlink(missing_ok=True)
+            _remove(run.path / name)
+        if os.path.lexists(run.path / "refining_status.json"):
+            raise InputError(f"{run.path / 'refining_status.json'} cannot be removed: give write access to its folder.")
     finally:
         lock.release()
+
+
+def _remove(path: Path) -> None:
+    """Delete a file, or what lies in its place, where that can be."""
+    with contextlib.suppress(OSError):
+        if path.is_dir() and not path.is_symlink():
+            shutil.rmtree(path)
+        else:
+            path.unlink(missing_ok=True)
 
 
 def _goes_on(before: Refining, asked: dict[str, Any]) -> bool:
@@ -139,20 +192,18 @@ def history(run: Run) -> pd.DataFrame:
 
 
 def _lines(run: Run) -> list[list[Any]]:
-    """The whole lines; one that a crash tore is left out."""
+    """The whole lines; one that a crash tore, or that is something else, is left out."""
     try:
-        text = (run.path / "refining.jsonl").read_text(encoding="utf-8")
-    except OSError:
+        text = read_bytes(run.path / "refining.jsonl", _HISTORY_BYTES).decode("utf-8", "replace")
+    except (OSError, ValueError):
         return []
-    found = []
-    for line in text.splitlines():
-        try:
-            values = json.loads(line)
-        except ValueError:
-            continue
-        if isinstance(values, list) and len(values) == len(HISTORY):
-            found.append(values)
-    return found
+    kinds = (str, int, float | None)
+    found = [line_value(line) for line in text.splitlines()]
+    return [
+        one
+        for one in found
+        if isinstance(one, list) and len(one) == len(kinds) and all(map(fits, one, kinds)) and is_text(one[0])
+    ]
 
 
 class Recorder:
@@ -183,7 +234,8 @@ class Recorder:
     def _keep(self, starts: set[str]) -> None:
         """Forget the history of searches that are done again."""
         kept = [line for line in _lines(self.run) if line[0] in starts]
-        write_bytes(self.path, "".join(json.dumps(line) + "\n" for line in kept).encode())
+        with contextlib.suppress(OSError):  # a refinement does not depend on its curves
+            write_bytes(self.path, "".join(json.dumps(line) + "\n" for line in kept).encode())
 
     def __call__(self, step: "Step") -> bool | None:
         now, last = time.monotonic(), self.last
@@ -199,8 +251,7 @@ class Recorder:
         return self.callback(step)
 
     def _line(self, step: "Step") -> None:
-        with open(self.path, "a", encoding="utf-8") as file:
-            file.write(json.dumps([step.start, step.sweep, step.score]) + "\n")
+        append_bytes(self.path, (json.dumps([step.start, step.sweep, step.score]) + "\n").encode())
 
     def standing(self, now: float) -> dict[str, Any]:
         """The part of the state that the last step changed."""
@@ -221,13 +272,14 @@ class Recorder:
         return (now - since) / drawn * (self.last.total - self.last.done) if drawn >= 2 else None
 
     def failed(self, error: BaseException) -> None:
-        """Write down why it did not finish."""
-        self._end(**{"message": "", **ending(error, "refinement")})
+        """Write down why it did not finish, where that can be: else nobody holds the lock, and it is interrupted."""
+        with contextlib.suppress(InputError):
+            self._end(**{"message": "", **ending(error, "refinement")})
 
     def finished(self) -> None:
         """Write down that it is done; its history lies with the result now."""
         self._end(state="done", progress=1.0, message="")
-        self.path.unlink(missing_ok=True)
+        _remove(self.path)
 
     def _end(self, **changes: Any) -> None:
         now = time.monotonic()
@@ -237,6 +289,8 @@ class Recorder:
 def _finished(run: Run) -> set[str]:
     """The starts of the finished searches."""
     try:
-        return {one["start"] for one in read_json(run.path / "refining.json")["starts"]}
-    except (OSError, ValueError, KeyError, TypeError):
+        kept = read_json(run.path / "refining.json").get("starts")
+    except (OSError, ValueError):
         return set()
+    ones = [one.get("start") for one in kept if isinstance(one, dict)] if isinstance(kept, list) else []
+    return {one for one in ones if isinstance(one, str)}

@@ -1,14 +1,19 @@
-"""The frames a fit or a recovery leaves, as CSV files of one folder."""
+"""The frames a fit or a recovery leaves, as CSV files of one folder; what is read back agrees with the order there."""
 
+import contextlib
+import errno
 import os
 import shutil
 import tempfile
+from collections.abc import Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 import pandas as pd
 
-from disco.runs.files import read_frame, write_bytes, write_frame, write_json
+from disco.runs import schema
+from disco.runs.files import unwritten, write_bytes, write_frame, write_json
+from disco.runs.schema import check_edges, check_order, damaged, read
 from disco.settings import CHOICES, Settings
 
 if TYPE_CHECKING:
@@ -18,18 +23,48 @@ VARIANTS = tuple(f"{criterion}-{boundary}" for criterion in CHOICES["criterion"]
 
 _EDGE_COLUMNS = ["parent", "child", "ocs", "frequency", "z"]
 _SELECTOR_COLUMNS = ("score", "p_value")  # of another selector than ocs
+_MOST_FOLDS = 1000
 
 
-def order(folder: Path) -> list[str]:
-    """Nodes of order.csv, source first."""
-    frame = read_frame(folder / "order.csv", ("node",))
-    return frame.sort_values("position")["node"].tolist()
+def order(folder: Path, nodes: Sequence[str]) -> list[str]:
+    """Nodes of order.csv, source first: the table's columns, each once."""
+    path = folder / "order.csv"
+    return check_order(path, read(path, schema.ORDER, nodes, len(nodes)), nodes)
 
 
-def stored_edges(folder: Path) -> pd.DataFrame:
+def removals(folder: Path, what: str, order: Sequence[str]) -> pd.DataFrame:
+    """ccs.csv or criteria.csv (`what`): every node that is left at every step, in every fold."""
+    path, many = folder / f"{what}.csv", len(order)
+    frame = read(path, {"ccs": schema.CCS, "criteria": schema.CRITERIA}[what], order, _MOST_FOLDS * many * many)
+    place = frame["node"].map({node: number for number, node in enumerate(order, start=1)})
+    last = many + 1 - frame["step"]  # the place of the node that the step removes
+    is_right = (place <= last) & (frame["step"] >= 1) & (last >= 2)
+    if "chosen" in frame:
+        is_right &= (frame["chosen"] == (place == last)) & (frame["remaining"] == last)
+    if not is_right.all():
+        raise damaged(path, f"row {int((~is_right).argmax()) + 1} does not agree with order.csv")
+    return _whole(path, frame, many * (many + 1) // 2 - 1)
+
+
+def candidates(folder: Path, order: Sequence[str]) -> pd.DataFrame:
+    """ocs.csv: every pair along the order in every fold."""
+    path, many = folder / "ocs.csv", len(order)
+    frame = check_edges(path, read(path, schema.OCS, order, _MOST_FOLDS * many * many), order)
+    return _whole(path, frame, many * (many - 1) // 2)
+
+
+def _whole(path: Path, frame: pd.DataFrame, each: int) -> pd.DataFrame:
+    """A frame of so many rows a fold, where none is missing."""
+    folds = frame["fold"].max() if len(frame) else 0
+    if not 1 <= folds <= _MOST_FOLDS or len(frame) != folds * each or frame["fold"].min() < 1:
+        raise damaged(path, f"it should have {each} rows for each fold")
+    return frame
+
+
+def stored_edges(folder: Path, order: Sequence[str]) -> pd.DataFrame:
     """parent, child, ocs, z, frequency of edges.csv, and score and p_value where another selector chose."""
-    found = read_frame(folder / "edges.csv", ("parent", "child"))
-    return found[["parent", "child", "ocs", "z", "frequency", *(name for name in _SELECTOR_COLUMNS if name in found)]]
+    path = folder / "edges.csv"
+    return check_edges(path, read(path, schema.EDGES, order, len(order) ** 2), order)
 
 
 def select(ocs: pd.DataFrame, tau_z: float, pi_min: float) -> pd.DataFrame:
@@ -47,16 +82,36 @@ def own_thresholds(ocs: pd.DataFrame, settings: Settings) -> tuple[float, float]
 
 
 def save(folder: Path, recovery: "Recovery", settings: Settings) -> None:
-    """Write a recovered order and its scores as a folder that is wholly there or not."""
-    folder.parent.mkdir(exist_ok=True)
-    beside = Path(tempfile.mkdtemp(prefix=".", suffix=".tmp", dir=folder.parent))
+    """Write a recovered order and its scores as a folder that is wholly there or not.
+
+    Raises:
+        InputError: it cannot be written.
+    """
     edges = select(recovery.ocs, *own_thresholds(recovery.ocs, settings))
-    _frames(beside, list(recovery.order), recovery.ccs, recovery.criteria, recovery.ocs, edges)
-    shutil.rmtree(folder, ignore_errors=True)
     try:
-        os.replace(beside, folder)
-    except OSError:  # another tab has just put the same there
+        folder.parent.mkdir(exist_ok=True)
+        beside = Path(tempfile.mkdtemp(prefix=".", suffix=".tmp", dir=folder.parent))
+    except OSError as error:
+        raise unwritten(folder, error) from error
+    try:
+        _frames(beside, list(recovery.order), recovery.ccs, recovery.criteria, recovery.ocs, edges)
+        shutil.rmtree(folder, ignore_errors=True)
+        with contextlib.suppress(FileExistsError):  # another tab has just put the same there
+            _rename(beside, folder)
+    except OSError as error:
+        raise unwritten(folder, error) from error
+    finally:
         shutil.rmtree(beside, ignore_errors=True)
+
+
+def _rename(folder: Path, place: Path) -> None:
+    """Rename a folder; FileExistsError where a full one stands in its place."""
+    try:
+        os.replace(folder, place)
+    except OSError as error:
+        if error.errno == errno.ENOTEMPTY:
+            raise FileExistsError(*error.args) from error
+        raise
 
 
 def save_fit(folder: Path, model: "DISCO") -> None:

@@ -5,12 +5,19 @@ import platform
 import socket
 from dataclasses import dataclass, field
 from importlib import metadata
+from pathlib import Path
 from typing import Any
 
 from disco import __version__
+from disco.errors import InputError
+from disco.runs.files import read_record
+from disco.runs.schema import fits, printable, record
 
 UNFINISHED = ("queued", "running")
 RESUMABLE = ("unfitted", "queued", "cancelled", "failed", "interrupted")
+STATES = (*RESUMABLE, "running", "done")
+_STAGES = ("", "joint", "projection", "ordering", "parents", "selector")
+_LONGEST_TEXT = 2000
 
 
 @dataclass(frozen=True)
@@ -74,6 +81,53 @@ class Status:
     def resumable(self) -> bool:
         """Whether it can be started or go on."""
         return self.state in RESUMABLE
+
+
+def read_status(path: Path) -> Status:
+    """What a status file says; one that is missing reads as interrupted, a damaged one as failed, with the reason."""
+    try:
+        values = read_record(path)
+    except FileNotFoundError:
+        return Status(state="interrupted")
+    except (OSError, ValueError) as error:
+        return Status(state="failed", error=damage(path, error))
+    try:
+        return _checked(record(Status, values))
+    except ValueError as error:
+        return Status(state="failed", error=damage(path, error))
+
+
+def damage(path: Path, error: Exception) -> str:
+    """What a page says of a state that cannot be read."""
+    if isinstance(error, InputError):
+        return printable(str(error), _LONGEST_TEXT)
+    return printable(f"{path} cannot be read: {error}. Start again, or delete the run.", _LONGEST_TEXT)
+
+
+def check_numbers(values: dict[str, Any]) -> None:
+    """Refuse numbers that no state has; ValueError with the name of the first."""
+    for name, value in values.items():
+        if isinstance(value, int | float) and name != "score" and (value < 0 or (name == "progress" and value > 1)):
+            raise ValueError(f"{name} is {value}")
+
+
+def _checked(status: Status) -> Status:
+    """A status whose values can be; ValueError with the first that cannot."""
+    for name, allowed in (("state", STATES), ("stage", _STAGES), ("device", ("", "cpu", "cuda"))):
+        if getattr(status, name) not in allowed:
+            raise ValueError(f"{name} is {printable(getattr(status, name), 40)!r}")
+    check_numbers(status.to_dict())
+    foretold = status.estimate
+    if foretold is not None and not (
+        fits(foretold.get("seconds"), float)
+        and foretold["seconds"] > 0
+        and fits(foretold.get("bytes", 1), float)
+        and foretold.get("bytes", 1) > 0
+        and fits(foretold.get("by_stage", {}), dict[str, float])
+    ):
+        raise ValueError("estimate holds other things than numbers")
+    texts = {name: printable(getattr(status, name) or "", _LONGEST_TEXT) for name in ("message", "error", "host")}
+    return dataclasses.replace(status, **{**texts, "error": texts["error"] if status.error is not None else None})
 
 
 def host() -> str:

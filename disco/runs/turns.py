@@ -5,18 +5,21 @@ The first living ticket takes the device's lock and keeps it for the whole fit. 
 crash: dead tickets are passed over and removed by whoever sees them.
 """
 
+import contextlib
 import re
 import time
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from pathlib import Path
 
-from disco.errors import FitStopped
+from disco.errors import FitStopped, InputError
+from disco.runs.files import read_bytes, unwritten
 from disco.runs.folder import Run, runs_root
 from disco.runs.locks import Lock, held
 from disco.runs.status import host
 
 _POLL_SECONDS = 0.1
+_TICKET_BYTES = 1 << 14
 
 
 def ticket_of(run: Run, device: str, queued_at: float) -> Path:
@@ -25,19 +28,30 @@ def ticket_of(run: Run, device: str, queued_at: float) -> Path:
 
 
 def add_ticket(run: Run, device: str, queued_at: float) -> None:
-    """Put a run, whose lock is held, into a device's queue."""
-    ticket_of(run, device, queued_at).write_text(str(run.path))
+    """Put a run, whose lock is held, into a device's queue.
+
+    Raises:
+        InputError: the queue cannot be written.
+    """
+    try:
+        ticket_of(run, device, queued_at).write_text(str(run.path))
+    except OSError as error:
+        raise unwritten(runs_root(), error) from error
 
 
 def waiting(device: str) -> list[Path]:
     """The living tickets of a device, the next one first."""
     living = []
-    for ticket in sorted(path for path in _queue(device).iterdir() if path.name[0].isdigit()):
+    try:
+        tickets = sorted(path for path in _queue(device).iterdir() if path.name[0].isdigit())
+    except (OSError, InputError):  # something else lies in its place: nobody can wait there
+        return []
+    for ticket in tickets:
         folder = _read(ticket)
         if folder is not None and held(folder / "lock"):
             living.append(ticket)
         elif folder is not None:
-            ticket.unlink(missing_ok=True)
+            _remove(ticket)
     return living
 
 
@@ -59,11 +73,12 @@ def turn(
 
     Raises:
         FitStopped: `stopped` said so before the turn came.
+        InputError: the queue cannot be written.
     """
     try:
         lock = _wait(run, device, stopped, ahead)
     finally:
-        ticket_of(run, device, queued_at).unlink(missing_ok=True)
+        _remove(ticket_of(run, device, queued_at))
     try:
         yield
     finally:
@@ -85,17 +100,30 @@ def _wait(run: Run, device: str, stopped: Callable[[], bool], ahead: Callable[[i
 
 
 def _queue(device: str) -> Path:
-    """The queue's folder: the device of this machine, for all runs that share a folder of runs."""
+    """The queue's folder: the device of this machine, for all runs that share a folder of runs.
+
+    Raises:
+        InputError: it cannot be made.
+    """
     machine = re.sub(r"[^A-Za-z0-9.-]", "-", host())
     folder = runs_root() / ".queue" / f"{machine}-{device}"
-    folder.mkdir(parents=True, exist_ok=True)
+    try:
+        folder.mkdir(parents=True, exist_ok=True)
+    except OSError as error:
+        raise unwritten(folder, error) from error
     return folder
 
 
 def _read(ticket: Path) -> Path | None:
-    """The run of a ticket; None while it is being written or removed."""
+    """The run of a ticket; None while it is being written or removed, and of what is no ticket."""
     try:
-        text = ticket.read_text()
-    except OSError:
+        text = read_bytes(ticket, _TICKET_BYTES).decode()
+    except (OSError, ValueError):
         return None
-    return Path(text) if text else None
+    return Path(text) if text and "\0" not in text else None
+
+
+def _remove(ticket: Path) -> None:
+    """Delete a ticket; one that cannot be deleted counts for nothing once its run's lock is free."""
+    with contextlib.suppress(OSError):
+        ticket.unlink()

@@ -4,7 +4,7 @@ import streamlit as st
 
 from disco import runs
 from pages.parts import session
-from pages.parts.names import code
+from pages.parts.names import code, plain
 from pages.parts.words import STATES, ago
 
 
@@ -17,10 +17,16 @@ def no_table() -> None:
     st.stop()
 
 
-def no_run(missing: str | None) -> None:
-    """No run is open: offer the finished ones and the way to a new one."""
+def missing_run() -> None:
+    """Say, once, why the run in the address could not be opened."""
+    missing = session.missing_run()
     if missing:
-        st.warning(f"There is no run {code(missing)} on this machine. It may have been deleted or moved.")
+        st.warning(plain(missing))
+
+
+def no_run() -> None:
+    """No run is open: offer the finished ones and the way to a new one."""
+    missing_run()
     finished = [run for run in runs.list_runs() if run.status().state == "done"][:5]
     with st.container(border=True):
         st.markdown(

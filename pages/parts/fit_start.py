@@ -6,7 +6,7 @@ import streamlit as st
 
 from disco import jobs, runs, serving
 from disco.errors import InputError
-from disco.estimate import Estimate, estimate
+from disco.estimate import Estimate, estimate, span
 from disco.settings import PRESETS, Settings
 from pages.parts import choices, machine, session, table_facts
 from pages.parts.drafts import Draft, run_name
@@ -70,12 +70,12 @@ def _show(found: Estimate, others: Sequence[tuple[str, Estimate]]) -> None:
     left, right = st.columns(2)
     stages = ", ".join(f"{STAGES[stage].lower()} {duration(seconds)}" for stage, seconds in found.by_stage.items())
     left.metric(
-        "Time at most", duration(found.seconds), help=f"On this machine, from a short calibration: {stages}. "
-        "Early stopping of the joint network can shorten it; other programs can lengthen it.",
+        "Time, about", span(found.low, found.high), help="From a short calibration of this machine and how busy it is "
+        f"now. Alone and without early stopping: {stages}. While the fit goes on, the time left follows its pace.",
     )  # fmt: skip
-    right.metric("Memory at most", size(found.bytes), help=f"{size(found.free_bytes)} are free now.")
+    right.metric("Memory, about", size(found.bytes), help=f"{size(found.free_bytes)} are free now.")
     for name, other in others:
-        st.caption(f"The preset *{name}* would take {duration(other.seconds)} at most.")
+        st.caption(f"The preset *{name}* would take about {span(other.low, other.high)}.")
     if not found.fits_memory:
         st.error(
             f"This needs about {size(found.bytes)} and {size(found.free_bytes)} are free. Use fewer columns or rows, "

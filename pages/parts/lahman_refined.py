@@ -3,6 +3,8 @@
 On these counts searches of nearly equal score end at quite different orders, so the section shows them all.
 """
 
+import contextlib
+
 import pandas as pd
 import streamlit as st
 
@@ -89,13 +91,12 @@ def _guarded(action, run: runs.Run, *more: object) -> None:  # noqa: ANN001
 
 
 def _found(done: dict[int, runs.Run]) -> dict[int, Refined]:
-    """The refinements that are there."""
+    """The refinements that are there, beside an order that can be read."""
     found = {}
     for seed, run in done.items():
-        try:
+        with contextlib.suppress(InputError):
+            run.order()
             found[seed] = read_refined(run)
-        except (InputError, OSError, ValueError):
-            continue
     return found
 
 

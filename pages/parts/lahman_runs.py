@@ -1,5 +1,6 @@
 """The fits of one Lahman cohort: which runs there are, whatever started them, and what their orders respect."""
 
+import contextlib
 from dataclasses import dataclass
 
 import pandas as pd
@@ -99,11 +100,14 @@ def start(study: Study, seed: int) -> runs.Run:
 
 
 def scores(study: Study, done: dict[int, runs.Run]) -> pd.DataFrame:
-    """Agreement of each finished run under each boundary that is scored: label, boundary, seed, r7, r17."""
+    """Agreement of each finished run under each boundary that is scored: label, boundary, seed, r7, r17.
+
+    A run whose order cannot be read has no row.
+    """
     rows = []
     for boundary in BOUNDARIES:
         for seed, run in done.items():
-            if f"ccs-{boundary}" in run.variants():
+            with contextlib.suppress(InputError):
                 order = run.order(f"ccs-{boundary}")
                 r7, r17 = metrics.a_top(order, lahman.R7), metrics.a_top(order, lahman.R17)
                 rows.append((study.label(boundary), boundary, seed, r7, r17))

@@ -5,7 +5,7 @@ import streamlit as st
 
 from disco import jobs, lahman, runs
 from disco.errors import InputError
-from disco.estimate import estimate
+from disco.estimate import estimate, span
 from disco.figures import lahman as figures
 from disco.figures.words import how_many
 from pages.parts import figure, lahman_refined, lahman_runs, machine, reordering, session
@@ -91,8 +91,8 @@ def _foretold(study: Study, fits: int, waits: bool) -> None:
         st.rerun()  # no need to look again
     rows, nodes = lahman_runs.cohort(study.years).shape
     found = estimate(rows, nodes, study.settings(0), "auto")
-    each = "" if fits == 1 else f", {duration(fits * found.seconds)} for all {fits}"
-    st.caption(f"A fit takes {duration(found.seconds)} at most here{each}, and {size(found.bytes)} of memory.")
+    each = "" if fits == 1 else f", {span(fits * found.low, fits * found.high)} for all {fits}"
+    st.caption(f"A fit takes about {span(found.low, found.high)} here{each}, and {size(found.bytes)} of memory.")
 
 
 def _busy(known: dict[int, runs.Run]) -> int:

@@ -70,8 +70,13 @@ def _progress(status: Refining) -> str:
         return "Waiting"
     if not status.stage:
         return "Starting"
-    words = _STAGES[status.stage].format(
-        now=status.done + 1, done=status.done, total=status.total, start=status.start, sweep=status.sweep
+    words = _STAGES.get(status.stage, "{stage}").format(
+        stage=status.stage,
+        now=status.done + 1,
+        done=status.done,
+        total=status.total,
+        start=status.start,
+        sweep=status.sweep,
     )
     left = "" if status.eta is None else f" · about {duration(status.eta)} left"
     return f"{words} · {status.progress:.0%} of the work{left}"

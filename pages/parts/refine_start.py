@@ -5,6 +5,7 @@ import streamlit as st
 from disco import jobs, runs
 from disco.errors import InputError
 from disco.refine import Choice
+from disco.runs.refined import choice_from
 from pages.parts.names import plain
 
 _FIELDS = {
@@ -37,7 +38,7 @@ def start_box(run: runs.Run, label: str) -> None:
 def begin(run: runs.Run, values: dict[str, float]) -> None:
     """Start a refinement, or say in a sentence why not."""
     try:
-        jobs.start_refinement(run, Choice(**values))
+        jobs.start_refinement(run, choice_from(values))
     except InputError as error:
         st.error(plain(error))
         return

@@ -12,8 +12,9 @@ from disco.figures import graph as drawing
 from disco.figures import refined as figures
 from disco.refine import Choice, Refined
 from disco.runs import Run
-from disco.runs.refined import choice_of, read_refined
+from disco.runs.refined import choice_from, choice_of, read_refined
 from pages.parts.known import Known
+from pages.parts.names import plain
 
 _NO_OCS = ["fold", "parent", "child", "ocs", "curvature", "z"]
 _NO_CANDIDATES = ["parent", "child", "ocs", "z", "frequency"]
@@ -79,11 +80,24 @@ class Refinement:
 
 
 def of(run: Run) -> Refinement | None:
-    """The refinement of a run; None where it has none that can be read."""
+    """The refinement of a run; None where it has none.
+
+    Raises:
+        InputError: one of its files is damaged.
+    """
     try:
         stamp = (run.path / "refined.json").stat().st_mtime_ns
-        return _read(run, str(run.path), stamp)
-    except (OSError, InputError):
+    except OSError:
+        return None
+    return _read(run, str(run.path), stamp)
+
+
+def readable(run: Run) -> Refinement | None:
+    """The refinement of a run; None where it has none, or a damaged one, which is said."""
+    try:
+        return of(run)
+    except InputError as error:
+        st.error(plain(error), icon=":material/error:")
         return None
 
 
@@ -91,6 +105,4 @@ def of(run: Run) -> Refinement | None:
 @st.cache_resource(max_entries=16, show_spinner=False)
 def _read(_run: Run, path: str, stamp: int) -> Refinement:
     refined = read_refined(_run)
-    for name in ("reversible", "decided"):
-        refined.edges[name] = refined.edges[name].astype(bool)
-    return Refinement(_run, refined, Choice(**choice_of(_run)), figures.places(refined.order, refined.edges))
+    return Refinement(_run, refined, choice_from(choice_of(_run)), figures.places(refined.order, refined.edges))

@@ -1,23 +1,35 @@
-"""The sidebar's list of runs: open one, close it, delete it."""
+"""The sidebar's list of runs: open one, close it, delete it; and what lies among them and cannot be opened."""
 
 import streamlit as st
 
 from disco import runs
 from disco.errors import InputError
+from disco.figures.words import how_many
 from disco.runs.refining import refining_status
 from pages.parts import session
 from pages.parts.names import code, plain, shown
 from pages.parts.words import clock
 
 _KEY = "run_picker"
+_MOST_UNREADABLE = 20  # shown
 
 
 def picker() -> None:
-    """A select box over all runs, newest first; the open one is selected."""
-    found = {run.id: run for run in runs.list_runs()}
-    if not found:
-        st.caption("No runs yet.")
+    """A select box over all runs, newest first, the open one selected; below it what cannot be opened, and why."""
+    try:
+        readable, unreadable = runs.find_runs()
+    except InputError as error:
+        st.error(plain(error))
         return
+    if readable:
+        _choose({run.id: run for run in readable})
+    else:
+        st.caption("No runs yet.")
+    if unreadable:
+        _unreadable(unreadable)
+
+
+def _choose(found: dict[str, runs.Run]) -> None:
     current = session.current_run()
     if current is not None and current.id not in found:
         found[current.id] = current
@@ -36,6 +48,31 @@ def picker() -> None:
     )
     if current is not None:
         _delete(current)
+
+
+def _unreadable(found: list[runs.Unreadable]) -> None:
+    """Damaged folders: the reason of each, and a way to be rid of it."""
+    with st.expander(f"{how_many(len(found), 'folder')} that cannot be opened", icon=":material/warning:"):
+        for one in found[:_MOST_UNREADABLE]:
+            st.markdown(f"**{plain(one.name)}**")
+            st.caption(plain(one.reason))
+            if one.deletable:
+                _delete_unreadable(one)
+        if len(found) > _MOST_UNREADABLE:
+            st.caption(f"And {len(found) - _MOST_UNREADABLE} more.")
+
+
+def _delete_unreadable(one: runs.Unreadable) -> None:
+    with st.popover("Delete", icon=":material/delete:", type="tertiary", key=f"unreadable_{one.path.name!r}"):
+        what = "the link, not what it leads to" if one.path.is_symlink() else "the folder with all that it holds"
+        st.markdown(f"Delete {code(one.name)}, {what}? This cannot be undone.")
+        if st.button("Delete", type="primary", key=f"delete_unreadable_{one.path.name!r}"):
+            try:
+                one.delete()
+            except InputError as error:
+                st.error(plain(error))
+                return
+            st.rerun()
 
 
 def _labels(found: list[runs.Run]) -> dict[str, str]:

@@ -15,9 +15,10 @@ from disco.errors import InputError
 from disco.settings import Settings
 from pages.parts import drafts
 from pages.parts.drafts import Draft
+from pages.parts.names import plain
 
 _DRAFT, _TOKEN, _RUN, _MISSING = "shared_draft", "shared_token", "shared_run", "shared_missing_run"
-_PREVIOUS = "shared_previous_token"
+_PREVIOUS, _TOLD = "shared_previous_token", "shared_told"
 _VARIANT, _RULE, _THRESHOLDS = "shared_variant", "shared_parent_rule", "shared_thresholds"
 _SELECTOR, _CUT, _COMPARED = "shared_selector", "shared_cut", "shared_compared"
 _OWN_CHOICES = ("seed", "transform", "levels", "folds", "boundary", "criterion", "min_level_rows")
@@ -25,6 +26,7 @@ _OWN_CHOICES = ("seed", "transform", "levels", "folds", "boundary", "criterion",
 
 def start() -> None:
     """Bring session and address in step; called by app.py before the page is drawn."""
+    st.session_state.pop(_TOLD, None)
     token = st.query_params.get("draft")
     if token and token != st.session_state.get(_TOKEN):
         found = drafts.store().get(token)
@@ -46,19 +48,33 @@ def _mirror(name: str, value: str | None) -> None:
 
 
 def draft() -> Draft | None:
-    """The draft of this session; without one of the user's own, the open run's table and settings."""
+    """The draft of this session; without one of the user's own, the open run's table and settings.
+
+    None where the open run's table cannot be read, which the page says once.
+    """
     now = st.session_state.get(_DRAFT)
     if now is not None and not now.is_of_run:
         return now
     run = current_run()
     if run is not None and (now is None or now.run != run.id):
-        found = run.table()
-        everything = tuple(range(found.shape[1]))
-        name = drafts.table_name(run.name, run.settings)
-        keep_draft(
-            Draft(found, name, run.source, run.truth(), everything, run.settings, run.id, True, teaching=run.teaching)
-        )
+        try:
+            keep_draft(_draft_of(run))
+        except InputError as error:
+            if st.session_state.get(_TOLD) != run.id:
+                st.session_state[_TOLD] = run.id
+                st.error(plain(error))
+            return None
     return st.session_state.get(_DRAFT)
+
+
+def _draft_of(run: runs.Run) -> Draft:
+    """A run's table with its settings; InputError where it cannot be read."""
+    found = run.table()
+    everything = tuple(range(found.shape[1]))
+    name = drafts.table_name(run.name, run.settings)
+    return Draft(
+        found, name, run.source, run.truth(), everything, run.settings, run.id, True, teaching=run.teaching
+    )
 
 
 def keep_draft(changed: Draft) -> None:
@@ -172,9 +188,10 @@ def current_run() -> runs.Run | None:
     wanted = st.query_params.get("run") or st.session_state.get(_RUN)
     if not wanted:
         return None
-    run = _open(wanted)
-    if run is None:
-        st.session_state[_MISSING] = wanted
+    try:
+        run = _open(wanted)
+    except InputError as error:
+        st.session_state[_MISSING] = str(error)
         select_run(None)
         return None
     if st.session_state.get(_RUN) != run.id:
@@ -184,14 +201,12 @@ def current_run() -> runs.Run | None:
     return run
 
 
-def _open(run_id: str) -> runs.Run | None:
+def _open(run_id: str) -> runs.Run:
+    """The run of an id; InputError with the reason where there is none that can be opened."""
     # An address may hold anything: only the name of a run is looked up, never a path.
-    if not run_id or any(sign in run_id for sign in "/\\\0") or run_id.startswith("."):
-        return None
-    try:
+    if runs.is_kept(run_id):
         return runs.open_run(run_id)
-    except (InputError, OSError):
-        return None
+    raise InputError(f"There is no run {run_id} on this machine: it may have been deleted or moved.")
 
 
 def select_run(run: runs.Run | None) -> None:
@@ -214,7 +229,7 @@ def run_started(run: runs.Run) -> None:
 
 
 def missing_run() -> str | None:
-    """The id in the address that no run has, once."""
+    """Why the run in the address could not be opened, once."""
     return st.session_state.pop(_MISSING, None)
 
 
@@ -304,7 +319,7 @@ def require_run(needs: str = "done") -> runs.Run:
         return run
 
     if run is None:
-        empty.no_run(missing_run())
+        empty.no_run()
     else:
         empty.not_done(run)
     st.stop()

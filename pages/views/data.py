@@ -5,6 +5,7 @@ import streamlit as st
 from disco.figures.words import how_many
 from pages.parts import (
     columns,
+    empty,
     intro,
     preview,
     problem_list,
@@ -22,6 +23,7 @@ intro.page_intro(
     "Nothing is rounded, recoded or left out without you. Mend what is listed as a problem, choose the columns, "
     "then go on to Preprocess.",
 )
+empty.missing_run()
 sources.cards()
 draft = session.draft()
 if draft is None:

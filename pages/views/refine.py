@@ -35,7 +35,7 @@ if status.state not in ("none", "done"):
     refine_monitor.monitor(run)
 if status.active:
     st.stop()
-found = refinement.of(run)
+found = refinement.readable(run)
 if found is None:
     refine_sections.without(False, run, is_fitted)
     st.stop()

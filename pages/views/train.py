@@ -3,7 +3,6 @@
 import streamlit as st
 
 from pages.parts import empty, fit_settings, fit_start, intro, monitor, problem_list, session, table_facts
-from pages.parts.names import code
 
 intro.page_intro(
     "Train",
@@ -12,9 +11,7 @@ intro.page_intro(
     "see the losses of each fold; cancel and resume as you like.",
 )
 run = session.current_run()
-missing = session.missing_run()
-if missing:
-    st.warning(f"There is no run {code(missing)} on this machine. It may have been deleted or moved.")
+empty.missing_run()
 draft = session.draft()
 if run is not None:
     monitor.monitor(run)

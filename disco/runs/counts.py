@@ -1,0 +1,88 @@
+"""table.parquet: the counts of a run, checked when they are read, their size before."""
+
+import io
+from pathlib import Path
+
+import pandas as pd
+import pyarrow as pa
+import pyarrow.parquet as parquet
+
+from disco.counts import TOO_LARGE
+from disco.errors import InputError
+from disco.runs.files import check_regular, write_bytes
+from disco.runs.schema import damaged, printable
+
+_FILE_BYTES = 1 << 30
+_MOST_CELLS = 50_000_000  # 400 MB of counts
+_MOST_COLUMNS = 20_000
+_REMEDY = "make a new run of the table"
+_UNREADABLE = (pa.ArrowException, OSError, ValueError, KeyError, RecursionError)
+
+
+def write_counts(path: Path, counts: pd.DataFrame) -> None:
+    """Write a table of counts; what is too large to be read back is refused.
+
+    Raises:
+        InputError: it has too many cells.
+        OSError: it cannot be written.
+    """
+    if counts.size > _MOST_CELLS or counts.shape[1] > _MOST_COLUMNS:
+        raise InputError(
+            f"The table has {counts.shape[1]:,} columns and {counts.size:,} cells; a run holds at most "
+            f"{_MOST_COLUMNS:,} and {_MOST_CELLS:,}: use fewer columns or rows."
+        )
+    buffer = io.BytesIO()
+    counts.to_parquet(buffer, index=False)
+    write_bytes(path, buffer.getvalue())
+
+
+def read_counts(path: Path) -> pd.DataFrame:
+    """The counts, (rows, nodes), int64.
+
+    Raises:
+        InputError: it is missing, or holds something else.
+    """
+    try:
+        with _opened(path) as file:
+            # Its note for pandas could name an index or types that are not there.
+            table = file.read(use_pandas_metadata=False).to_pandas(ignore_metadata=True)
+    except InputError:
+        raise
+    except (*_UNREADABLE, MemoryError) as error:
+        raise damaged(path, f"it cannot be read as Parquet ({_first_line(error)})", _REMEDY) from None
+    for name, column in table.items():
+        if column.dtype.kind not in "iu" or column.min() < 0 or column.max() >= TOO_LARGE:
+            raise damaged(path, f"its column {printable(name, 40)!r} holds something else than counts", _REMEDY)
+    return table.astype("int64")
+
+
+def read_nodes(path: Path) -> list[str]:
+    """The names of its columns, without the counts; errors as `read_counts`."""
+    with _opened(path) as file:
+        return list(file.schema_arrow.names)
+
+
+def _opened(path: Path) -> parquet.ParquetFile:
+    """The file, its names and size checked."""
+    try:
+        check_regular(path, _FILE_BYTES)
+        file = parquet.ParquetFile(path)
+        schema, rows = file.schema_arrow, file.metadata.num_rows
+    except FileNotFoundError:
+        raise InputError(f"{path} is missing: restore the file, or {_REMEDY}.") from None
+    except InputError:
+        raise
+    except _UNREADABLE as error:
+        raise damaged(path, f"it cannot be read as Parquet ({_first_line(error)})", _REMEDY) from None
+    cells = rows * len(schema.names)
+    if cells > _MOST_CELLS or len(schema.names) > _MOST_COLUMNS:
+        raise damaged(path, f"it says that it has {cells:,} cells, more than a run holds", _REMEDY)
+    if not cells or len(set(schema.names)) < len(schema.names) or "" in schema.names:
+        raise damaged(path, "it has no counts, or columns without a name of their own", _REMEDY)
+    if not all(pa.types.is_integer(kind) for kind in schema.types):
+        raise damaged(path, "its columns hold something else than counts", _REMEDY)
+    return file
+
+
+def _first_line(error: BaseException) -> str:
+    return " ".join(str(error).split())[:120]

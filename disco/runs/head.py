@@ -1,0 +1,107 @@
+"""settings.json: what a run is, checked when it is read, since a page lists every folder it finds."""
+
+import re
+from dataclasses import dataclass, field
+from datetime import UTC, datetime
+from pathlib import Path
+from typing import Any
+
+from disco.errors import InputError
+from disco.runs.files import read_record
+from disco.runs.schema import printable, record
+from disco.settings import Settings
+
+FORMAT = 1  # of a run folder; raised when an older DISCO could no longer read it
+
+_MOST_FOLDS = 1000  # pages draw each of them
+_LONGEST_NAME, _LONGEST_SOURCE = 200, 2000
+_ID = re.compile(r"[A-Za-z0-9][A-Za-z0-9._-]{0,99}")
+_FIRST, _LAST = datetime(1970, 1, 1, tzinfo=UTC), datetime(2200, 1, 1, tzinfo=UTC)
+
+
+@dataclass(frozen=True)
+class Head:
+    """What settings.json says; what an older version did not write has a default.
+
+    Attributes:
+        format: of the folder.
+        id: letters and digits for a URL; empty where it gives none that can be one.
+        name, source: text without control characters.
+        created: a date and time.
+        device: auto, cpu or cuda.
+        teaching: whether pages hide the truth at first.
+        settings: of the fit.
+
+    Raises:
+        ValueError: a value is of another type or out of its range.
+    """
+
+    format: int
+    id: str = ""
+    name: str = ""
+    source: str = ""
+    created: str = "1970-01-01T00:00:00+00:00"
+    device: str = "auto"
+    teaching: bool = False
+    settings: dict[str, Any] = field(default_factory=dict)
+
+    def __post_init__(self) -> None:
+        if self.format < 1:
+            raise ValueError(f"format is {self.format}")
+        if self.device not in ("auto", "cpu", "cuda"):
+            raise ValueError(f"device is {printable(self.device, 20)!r}, not auto, cpu or cuda")
+        try:
+            is_possible = _FIRST <= self.moment <= _LAST
+        except (ValueError, OverflowError):
+            is_possible = False
+        if not is_possible:
+            raise ValueError(f"created is {printable(self.created, 40)!r}, no date and time of a run")
+        for name, longest in (("name", _LONGEST_NAME), ("source", _LONGEST_SOURCE)):
+            object.__setattr__(self, name, printable(getattr(self, name), longest))
+        object.__setattr__(self, "id", self.id if _ID.fullmatch(self.id) else "")
+
+    @property
+    def moment(self) -> datetime:
+        """`created`, with a time zone."""
+        then = datetime.fromisoformat(self.created)
+        return then if then.tzinfo else then.astimezone()
+
+    def checked_settings(self) -> Settings:
+        """The settings of the fit; those unknown when it was made have their present default.
+
+        Raises:
+            ValueError: a setting is unknown or cannot have its value.
+        """
+        for name, value in self.settings.items():
+            if isinstance(value, int | float) and not abs(value) < 2**53:
+                raise ValueError(f"{printable(name, 40)} is out of range")
+        settings = Settings.from_dict(self.settings)
+        if settings.folds > _MOST_FOLDS:
+            raise ValueError(f"folds is {settings.folds}, more than {_MOST_FOLDS}")
+        return settings
+
+
+def read_head(folder: Path) -> tuple[Head, Settings]:
+    """What a run's settings.json says.
+
+    Raises:
+        InputError: there is none, it is damaged, or of a newer version.
+    """
+    path = folder / "settings.json"
+    try:
+        values = read_record(path)
+    except (FileNotFoundError, NotADirectoryError):
+        raise InputError(f"{folder} is not a run of DISCO: it has no settings.json.") from None
+    except OSError as error:
+        raise InputError(f"{path} cannot be read: {error.strerror or error}.") from None
+    written = values.get("format")
+    if isinstance(written, int) and FORMAT < written < 1000:
+        raise InputError(
+            f"{folder} was written by a newer DISCO (run format {written}, this one reads up to {FORMAT}); "
+            "upgrade DISCO to open it."
+        )
+    try:
+        head = record(Head, values)
+        return head, head.checked_settings()
+    except ValueError as error:
+        raise InputError(f"{path} is damaged: {str(error).rstrip('.')}. Restore the file, or delete the run.") from None

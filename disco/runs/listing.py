@@ -1,0 +1,134 @@
+"""The runs of a folder: those that can be opened, and what lies beside them and cannot, with the reason."""
+
+import contextlib
+import os
+import re
+import shutil
+from collections.abc import Iterator
+from dataclasses import dataclass
+from pathlib import Path
+
+from disco.errors import InputError
+from disco.runs.folder import Run, runs_root
+from disco.runs.locks import held
+from disco.runs.schema import printable
+
+_TRACES = ("settings.json", "status.json", "table.parquet")  # a folder with one of them was a run
+_LONGEST_ID = 120
+_NO_ID = re.compile(r"[/\\\0]|^\.|^$")
+
+
+@dataclass(frozen=True)
+class Unreadable:
+    """What stands in the folder of runs and is no run that can be opened.
+
+    Attributes:
+        path: of the folder or link.
+        name: of it, without control characters.
+        reason: why it cannot be opened, one sentence.
+        deletable: whether it was a run, is empty, or is a link, which alone is removed then.
+    """
+
+    path: Path
+    name: str
+    reason: str
+    deletable: bool
+
+    def delete(self) -> None:
+        """Remove the folder with all that it holds; of a link the link alone.
+
+        Raises:
+            InputError: it is in use, holds something else than a run, or cannot be removed.
+        """
+        if not self.deletable or held(self.path / "lock"):
+            why = "a process works on it" if self.deletable else "it holds other things than a run"
+            raise InputError(f"{self.path} is not removed: {why}.")
+        try:
+            if self.path.is_symlink():
+                self.path.unlink()
+            else:
+                shutil.rmtree(self.path)
+        except OSError as error:
+            raise InputError(f"{self.path} cannot be removed ({error.strerror or error}).") from error
+
+
+def open_run(path_or_id: str | Path) -> Run:
+    """A run by the id of a URL, or by its folder.
+
+    Raises:
+        InputError: there is none, or it is damaged.
+    """
+    if isinstance(path_or_id, str) and is_kept(path_or_id):
+        return _run(runs_root() / path_or_id)
+    path = Path(path_or_id)
+    try:
+        is_there = path.is_dir()
+    except (OSError, ValueError):  # no path at all, as with a NUL in it
+        is_there = False
+    if not is_there:
+        raise InputError(f"There is no run {printable(str(path_or_id), _LONGEST_ID)}.")
+    return Run(path)
+
+
+def is_kept(run_id: str) -> bool:
+    """Whether a folder or link of that name, never a path, stands in the folder of runs."""
+    if len(run_id) > _LONGEST_ID or _NO_ID.search(run_id):
+        return False
+    return os.path.lexists(runs_root() / run_id)
+
+
+def list_runs(root: Path | None = None) -> list[Run]:
+    """All readable runs of a folder, newest first."""
+    return find_runs(root)[0]
+
+
+def find_runs(root: Path | None = None) -> tuple[list[Run], list[Unreadable]]:
+    """All runs of a folder, newest first, and what there cannot be opened, by name.
+
+    Raises:
+        InputError: the folder cannot be read.
+    """
+    place = runs_root() if root is None else Path(root)
+    found: dict[Path, Run] = {}
+    unreadable = []
+    for path in _folders(place):
+        try:
+            run = _run(path)
+        except InputError as error:
+            unreadable.append(_described(path, str(error)))
+            continue
+        found[run.path] = run
+    runs = sorted(found.values(), key=lambda run: (run.created.timestamp(), run.id), reverse=True)
+    return runs, sorted(unreadable, key=lambda one: one.name)
+
+
+def _folders(place: Path) -> Iterator[Path]:
+    """The folders and links there; hidden ones are being made, or are the queue's."""
+    try:
+        with os.scandir(place) as entries:
+            for entry in entries:
+                if not entry.name.startswith(".") and (entry.is_symlink() or entry.is_dir(follow_symlinks=False)):
+                    yield place / entry.name
+    except OSError as error:
+        raise InputError(f"The folder of runs {place} cannot be read ({error.strerror}); set DISCO_RUNS.") from error
+
+
+def _run(path: Path) -> Run:
+    """The run of a folder or link in the folder of runs; InputError with the reason where it is none."""
+    if not path.name.isprintable() or len(path.name) > _LONGEST_ID:
+        raise InputError("Its name holds signs that an address cannot, or too many: rename the folder.")
+    try:
+        if path.is_symlink() and not path.is_dir():
+            raise InputError("It is a link that leads to no folder.")
+        return Run(path)
+    except (OSError, RuntimeError) as error:  # a circle of links is a RuntimeError
+        raise InputError(f"It cannot be opened: {getattr(error, 'strerror', None) or error}.") from error
+
+
+def _described(path: Path, reason: str) -> Unreadable:
+    """What is told of a folder that is no run."""
+    deletable = path.is_symlink()
+    with contextlib.suppress(OSError):
+        deletable = deletable or any(os.path.lexists(path / name) for name in _TRACES) or not any(path.iterdir())
+    short = reason.replace(f"{os.path.realpath(path)}{os.sep}", "")  # its name stands above it in a list
+    return Unreadable(path, printable(path.name, _LONGEST_ID), printable(short, 400), deletable)

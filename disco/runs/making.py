@@ -1,0 +1,173 @@
+"""A run's folder made: apart, under a hidden name, and then renamed, so that it is a whole run or none.
+
+    .making-…    a sibling of the folder to come, its lock held while it is filled
+
+A maker that was killed leaves its hidden folder; the next one in the same place removes it, as nobody holds its lock.
+"""
+
+import errno
+import os
+import re
+import secrets
+import shutil
+import time
+import unicodedata
+from datetime import datetime
+from pathlib import Path
+
+import pandas as pd
+
+from disco.errors import InputError
+from disco.runs.counts import write_counts
+from disco.runs.files import unwritten, write_frame, write_json
+from disco.runs.folder import Run, runs_root
+from disco.runs.head import FORMAT
+from disco.runs.locks import Lock, held
+from disco.runs.status import Status
+from disco.settings import Settings
+
+_MAKING = ".making-"
+_LOCK_SECONDS = 60.0  # that a maker may take from its folder to its lock
+
+
+def create_run(
+    table: pd.DataFrame,
+    settings: Settings,
+    *,
+    name: str,
+    folder: Path | None = None,
+    source: str = "",
+    truth: pd.DataFrame | None = None,
+    device: str = "auto",
+    teaching: bool = False,
+) -> Run:
+    """A new run of a table, not yet started.
+
+    Without `folder` it lies in the folder of runs; else there, with a link in the folder of runs.
+
+    Raises:
+        InputError: the table is not of counts, its rows are too few for the settings, or the folder holds something
+            already or cannot be written.
+    """
+    from disco.counts import as_counts
+
+    counts = as_counts(table, settings.folds)
+    if settings.selector != "ocs" or settings.disjoint_rows:
+        from disco.parents import selectors
+
+        selectors.check(settings.selector, counts, settings)
+    head = {
+        "format": FORMAT,
+        "id": id_of(name),
+        "name": name,
+        "source": source,
+        "created": datetime.now().astimezone().isoformat(timespec="seconds"),
+        "device": device,
+        "teaching": teaching,
+        "rows": len(counts),
+        "nodes": counts.shape[1],
+        "settings": settings.to_dict(),
+    }
+    place = runs_root() if folder is None else _place_for(Path(folder))
+    try:
+        path = _made(place, None if folder is None else Path(folder).resolve(), counts, truth, head)
+    except OSError as error:
+        raise unwritten(place, error) from error
+    run = Run(path)
+    _link(run)
+    return run
+
+
+def id_of(name: str) -> str:
+    """A name as letters a path and a URL can hold, and the time."""
+    ascii_name = unicodedata.normalize("NFKD", name).encode("ascii", "ignore").decode()
+    slug = re.sub(r"[^a-z0-9]+", "-", ascii_name.lower()).strip("-")[:40].strip("-")
+    return f"{slug or 'run'}-{time.strftime('%Y%m%d-%H%M%S')}-{time.time_ns() // 1_000_000 % 1000:03d}"
+
+
+def remove_unfinished(place: Path) -> None:
+    """Delete what killed makers left in a folder; what a living one fills stays."""
+    for path in place.glob(f"{_MAKING}*"):
+        try:
+            is_young = time.time() - path.stat().st_mtime < _LOCK_SECONDS
+        except OSError:
+            continue
+        lock = path / "lock"
+        if not held(lock) and (lock.exists() or not is_young):
+            shutil.rmtree(path, ignore_errors=True)
+
+
+def _made(place: Path, wanted: Path | None, counts: pd.DataFrame, truth: pd.DataFrame | None, head: dict) -> Path:
+    """The folder, filled apart and put into its place."""
+    remove_unfinished(place)
+    apart = place / f"{_MAKING}{secrets.token_hex(8)}"
+    apart.mkdir()
+    lock = None
+    try:
+        lock = Lock.take(apart / "lock")
+        write_counts(apart / "table.parquet", counts)
+        if truth is not None:
+            write_frame(apart / "truth.csv", truth[["parent", "child"]])
+        write_json(apart / "status.json", Status().to_dict())
+        write_json(apart / "settings.json", head)
+        Run(apart)  # what could not be read back is refused before it is a run
+        return _placed(apart, wanted, head)
+    finally:
+        if lock is not None:
+            lock.release()
+        shutil.rmtree(apart, ignore_errors=True)
+
+
+def _placed(apart: Path, wanted: Path | None, head: dict) -> Path:
+    """The finished folder under its own name: the one that was asked for, or a new one in the folder of runs."""
+    if apart.parent == wanted:
+        for name in sorted(os.listdir(apart), key="settings.json".__eq__):  # last: what has it is a run
+            os.rename(apart / name, wanted / name)
+        return wanted
+    while True:
+        path = wanted or apart.parent / head["id"]
+        try:
+            os.rename(apart, path)  # onto an empty folder too, but never onto a full one
+            return path
+        except OSError as error:
+            if error.errno not in (errno.ENOTEMPTY, errno.EEXIST):
+                raise
+        if wanted is not None:
+            raise _full(path)
+        time.sleep(0.002)
+        head["id"] = id_of(head["name"])
+        write_json(apart / "settings.json", head)
+
+
+def _place_for(folder: Path) -> Path:
+    """Where to make the folder asked for, which is new or empty: beside it, or inside where that cannot be.
+
+    Raises:
+        InputError: it is neither, or cannot be made.
+    """
+    path = folder.resolve()
+    try:
+        path.parent.mkdir(parents=True, exist_ok=True)
+        if not path.exists():
+            return path.parent
+        if path.is_dir():
+            remove_unfinished(path)
+        if not path.is_dir() or any(path.iterdir()):
+            raise _full(folder)
+    except OSError as error:
+        raise InputError(f"The folder {folder} cannot be made ({error.strerror}).") from error
+    return path if path.is_mount() or not os.access(path.parent, os.W_OK) else path.parent
+
+
+def _full(folder: Path) -> InputError:
+    return InputError(f"{folder} is not empty; choose another folder, or resume the run it holds.")
+
+
+def _link(run: Run) -> None:
+    """Let the folder of runs show a run that lies elsewhere."""
+    if run.path.parent == runs_root():
+        return
+    try:
+        (runs_root() / run.id).symlink_to(run.path)
+    except OSError:  # no links here: the run works, but only by its path
+        return

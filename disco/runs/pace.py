@@ -1,0 +1,52 @@
+"""The time left of a fit, from its pace so far: the estimate before the start counts for its parts alone.
+
+The work is counted in the seconds that the estimate gives each stage. Where w of W are done, and the last stretch did
+Δw in Δt, there are (W − w) · Δt / Δw left, whatever else the machine does.
+"""
+
+from collections import deque
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from disco.progress import Event
+
+_STRETCH = 30.0  # seconds over which the pace is taken, so that it follows a machine that becomes busy
+_FIRST = 1.0  # second in which the estimate alone is told
+
+
+class Pace:
+    """What is left of a fit, event by event.
+
+    Args:
+        by_stage: stage → seconds foretold; where they are not known, the share of the whole work counts.
+    """
+
+    def __init__(self, by_stage: dict[str, float] | None) -> None:
+        self.by_stage = by_stage if by_stage and sum(by_stage.values()) > 0 else None
+        self.seen: deque[tuple[float, float]] = deque()
+
+    def hear(self, event: "Event", now: float) -> None:
+        """Take note of an event at a time in seconds."""
+        self.seen.append((now, self._work(event)))
+        while len(self.seen) > 2 and self.seen[1][0] <= now - _STRETCH:
+            self.seen.popleft()
+
+    def left(self) -> float | None:
+        """Seconds left, None while nothing is known."""
+        if not self.seen:
+            return None
+        (then, before), (now, done) = self.seen[0], self.seen[-1]
+        rest = max((sum(self.by_stage.values()) if self.by_stage else 1.0) - done, 0.0)
+        if now - then > _FIRST and done > before:
+            return rest * (now - then) / (done - before)
+        return rest if self.by_stage else None
+
+    def _work(self, event: "Event") -> float:
+        """Seconds foretold of what is done, or its share."""
+        if self.by_stage is None:
+            return event.progress
+        stages = list(self.by_stage)
+        if event.stage not in stages:  # another selector than ocs, whose time is not foretold
+            return event.progress * sum(self.by_stage.values())
+        before = sum(self.by_stage[name] for name in stages[: stages.index(event.stage)])
+        return before + event.done / max(event.total, 1) * self.by_stage[event.stage]

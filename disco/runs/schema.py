@@ -1,0 +1,250 @@
+"""What the files of a run must hold, checked when they are read: a folder may be damaged, or come from a stranger."""
+
+import dataclasses
+import math
+import types
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any, TypeVar, Union, get_args, get_origin
+
+import numpy as np
+import pandas as pd
+
+from disco.errors import InputError
+from disco.runs.files import read_frame
+
+FIT, REFINE = "fit the table again", "refine the run again"
+_LARGEST = 2**53  # from here on a float no longer tells neighbouring whole numbers apart
+_SHOWN = 40  # letters of a value in a sentence
+_Record = TypeVar("_Record")
+
+
+def damaged(path: Path, what: str, remedy: str = FIT) -> InputError:
+    """The sentence for a file of a run that cannot be used."""
+    return InputError(f"{path} is damaged: {what}. Restore the file, or {remedy}.")
+
+
+def shown(value: object) -> str:
+    """A value as a sentence shows it: short, and with nothing that a terminal would obey."""
+    text = repr(value) if not isinstance(value, int) or abs(value) < _LARGEST else "a huge number"
+    text = "nothing" if value is None else text
+    return text if len(text) <= _SHOWN else text[: _SHOWN - 1] + "…"
+
+
+def is_text(text: str) -> bool:
+    """Whether a text can be shown: JSON can hold halves of a character, which no page can be sent."""
+    try:
+        text.encode()
+    except UnicodeEncodeError:
+        return False
+    return True
+
+
+def printable(text: str, longest: int) -> str:
+    """A text without control characters, at most so long."""
+    return "".join(sign if sign.isprintable() else "\N{REPLACEMENT CHARACTER}" for sign in text[:longest])
+
+
+# Records: dataclasses from JSON ------------------------------------------------------------------------------------
+
+
+def record(kind: type[_Record], values: Mapping[str, Any]) -> _Record:
+    """A dataclass from JSON, each value of its field's type; what this version does not know is left out.
+
+    Numbers are finite, and small enough to be exact.
+
+    Raises:
+        ValueError: a value is of another type, with its name.
+    """
+    known = {field.name: field.type for field in dataclasses.fields(kind)}
+    found = {name: value for name, value in values.items() if name in known}
+    for name, value in found.items():
+        if not fits(value, known[name]):
+            raise ValueError(f"{name} is {shown(value)}")
+    try:
+        return kind(**found)
+    except TypeError as error:
+        raise ValueError(f"a value is missing ({error})") from None
+
+
+def fits(value: Any, kind: Any) -> bool:
+    """Whether a value read from JSON is of an annotated type."""
+    origin, inside = get_origin(kind), get_args(kind)
+    if kind is Any:
+        return True
+    if origin in (Union, types.UnionType):
+        return any(fits(value, one) for one in inside)
+    if origin is dict:
+        return isinstance(value, dict) and all(fits(one, inside[1]) for one in value.values())
+    if origin in (list, tuple):
+        return isinstance(value, list) and all(fits(one, inside[0]) for one in value)
+    if kind in (None, types.NoneType):
+        return value is None
+    if kind in (int, float):
+        allowed = (int, float) if kind is float else int
+        is_number = isinstance(value, allowed) and not isinstance(value, bool)
+        return is_number and abs(value) < (_LARGEST if isinstance(value, int) else math.inf)
+    return isinstance(value, kind)
+
+
+# Frames ------------------------------------------------------------------------------------------------------------
+
+
+@dataclass(frozen=True)
+class Schema:
+    """What a CSV file holds.
+
+    Attributes:
+        columns: name → kind: `node`, a column of the table; `word`, any text; `whole`, a whole number from 0;
+            `number`, finite; `loose`, a number that may be missing; `any`, one that may be infinite too; `flag`, True
+            or False.
+        optional: columns that an older version did not write.
+        key: columns that tell the rows apart.
+        remedy: what makes the file anew.
+    """
+
+    columns: dict[str, str]
+    optional: tuple[str, ...] = ()
+    key: tuple[str, ...] = ()
+    remedy: str = FIT
+
+
+_ENDS = {"parent": "node", "child": "node"}
+ORDER = Schema({"position": "whole", "node": "node"}, key=("node",))
+CCS = Schema(
+    {"step": "whole", "remaining": "whole", "node": "node", "fold": "whole", "score": "number", "chosen": "flag"},
+    key=("step", "node", "fold"),
+)
+_CRITERIA = ("ccs_clipped", "ccs_admissible", "constant_clipped", "constant_admissible")
+CRITERIA = Schema(
+    {"step": "whole", "node": "node", "fold": "whole", **dict.fromkeys(_CRITERIA, "loose")},
+    key=("step", "node", "fold"),
+)
+OCS = Schema(
+    {"fold": "whole", **_ENDS, "ocs": "number", "curvature": "loose", "z": "number"},
+    optional=("curvature",),
+    key=("fold", "parent", "child"),
+)
+EDGES = Schema(
+    {**_ENDS, "ocs": "number", "z": "number", "frequency": "number", "score": "any", "p_value": "number"},
+    optional=("score", "p_value"),
+    key=("parent", "child"),
+)
+CANDIDATES = Schema(
+    {**_ENDS, "score": "any", "p_value": "number", "selected": "flag"}, optional=("p_value",), key=("parent", "child")
+)
+TRUTH = Schema({"parent": "word", "child": "word"}, remedy="load the true edges again")
+REFINED_ORDER = dataclasses.replace(ORDER, remedy=REFINE)
+_EVIDENCE = ("log_likelihood_nats", "bic_nats", "direction_nats", "p_value", "folds", "bootstrap")
+REFINED_EDGES = Schema(
+    {**_ENDS, "gain_nats": "number", **dict.fromkeys(_EVIDENCE, "loose"), "reversible": "flag", "decided": "flag"},
+    key=("parent", "child"),
+    remedy=REFINE,
+)
+REFINED_STARTS = Schema({"start": "word", "sweep": "whole", "score": "number"}, key=("start", "sweep"), remedy=REFINE)
+REFINED_MOVES = Schema(
+    {"node": "node", "before": "whole", "after": "whole", "gain_nats": "loose"}, key=("node",), remedy=REFINE
+)
+REFINED_ORDERS = Schema({"start": "word", "position": "whole", "node": "node"}, key=("start", "node"), remedy=REFINE)
+
+
+def read(path: Path, schema: Schema, nodes: Sequence[str], most: int) -> pd.DataFrame:
+    """The frame of a CSV file, every column of its kind.
+
+    Args:
+        nodes: the columns of the table.
+        most: rows that it can have.
+
+    Raises:
+        InputError: it is missing or holds something else, with its path and a remedy.
+    """
+    words = [name for name, kind in schema.columns.items() if kind in ("node", "word")]
+    try:
+        found = read_frame(path, words, list(schema.columns), most + 1)
+    except FileNotFoundError:
+        raise InputError(f"{path} is missing: restore the file, or {schema.remedy}.") from None
+    except OSError as error:
+        raise InputError(f"{path} cannot be read ({error.strerror or error}): {schema.remedy}.") from None
+    except InputError:
+        raise
+    except (ValueError, MemoryError) as error:
+        raise damaged(path, f"it is no table of text ({' '.join(str(error).split())})", schema.remedy) from None
+    try:
+        return checked(found, schema, set(nodes), most)
+    except ValueError as error:
+        raise damaged(path, str(error), schema.remedy) from None
+
+
+def checked(found: pd.DataFrame, schema: Schema, nodes: set[str], most: int) -> pd.DataFrame:
+    """The frame with the columns of the schema, of their kinds; ValueError with what is wrong."""
+    for name in schema.columns:
+        if name not in found and name not in schema.optional:
+            raise ValueError(f"it has no column {name}")
+    if len(found) > most:
+        raise ValueError(f"it has more than the {most:,} rows that it can have")
+    found = pd.DataFrame(
+        {name: _column(found[name], kind, nodes) for name in found if (kind := schema.columns.get(name))}
+    )
+    again = found.duplicated(list(schema.key)).to_numpy() if schema.key else np.zeros(1, bool)
+    if again.any():
+        raise ValueError(f"row {int(again.argmax()) + 1} stands there twice")
+    return found
+
+
+def _column(column: pd.Series, kind: str, nodes: set[str]) -> pd.Series:
+    """A column as its kind; ValueError naming the first row that is something else."""
+    if kind == "word":
+        _refuse(column, (column == "").to_numpy(), "is empty")
+        return column
+    if kind == "node":
+        _refuse(column, ~column.isin(nodes).to_numpy(), "is no column of the table")
+        return column
+    if kind == "flag":
+        if column.dtype != bool:
+            _refuse(column, ~column.isin([True, False, "True", "False"]).to_numpy(), "is neither True nor False")
+        return column.isin([True, "True"])
+    # A number where a true or false stands, or a word, is missing then.
+    is_number = column.dtype.kind in "iuf"
+    values = (column if is_number else pd.to_numeric(column.astype("str"), errors="coerce")).to_numpy(float)
+    bad = np.isnan(values) & column.notna().to_numpy() if kind in ("loose", "any") else ~np.isfinite(values)
+    if kind == "loose":
+        bad |= np.isinf(values)
+    if kind == "whole":
+        with np.errstate(invalid="ignore"):
+            bad |= (values < 0) | (values >= _LARGEST) | (values % 1 != 0)
+    _refuse(column, bad, "is no number that can stand there")
+    return pd.Series(values.astype("int64") if kind == "whole" else values, index=column.index)
+
+
+def _refuse(column: pd.Series, bad: np.ndarray, what: str) -> None:
+    """ValueError with the first row that is bad."""
+    if bad.any():
+        row = int(bad.argmax())
+        raise ValueError(f"column {column.name}, row {row + 1}: {shown(column.iloc[row])} {what}")
+
+
+def check_order(path: Path, frame: pd.DataFrame, nodes: Sequence[str], remedy: str = FIT) -> list[str]:
+    """The nodes by position, source first, where they are the table's columns, each once.
+
+    Raises:
+        InputError: they are not.
+    """
+    placed = frame.sort_values("position")
+    if placed["position"].tolist() != list(range(1, len(nodes) + 1)):
+        raise damaged(path, f"its positions are not 1 to {len(nodes)}", remedy)
+    return placed["node"].tolist()
+
+
+def check_edges(path: Path, edges: pd.DataFrame, order: Sequence[str], remedy: str = FIT) -> pd.DataFrame:
+    """The edges, where each runs along the order.
+
+    Raises:
+        InputError: one does not.
+    """
+    place = {node: number for number, node in enumerate(order)}
+    against = edges["parent"].map(place).to_numpy() >= edges["child"].map(place).to_numpy()
+    if len(edges) and against.any():
+        parent, child = edges.iloc[int(against.argmax())][["parent", "child"]]
+        raise damaged(path, f"its edge from {shown(parent)} to {shown(child)} runs against the order", remedy)
+    return edges

@@ -1,0 +1,148 @@
+"""A disk that is full or read-only: one sentence, exit status 2, and a run whose state is true."""
+
+import errno
+import os
+
+import pytest
+
+from disco import estimate as estimates
+from disco import jobs
+from disco.__main__ import main
+from disco.errors import InputError
+from disco.estimate import calibrate  # itself, before a fixture takes its place
+from disco.runs import create_run, execute, find_runs, list_runs, refining, runs_root
+from disco.runs import events as losses
+from disco.runs.files import append_bytes
+from disco.settings import Settings
+
+pytestmark = pytest.mark.usefixtures("calibrated")
+
+TINY = {"width": 8, "hidden_layers": 2, "joint_epochs": 3, "projection_epochs": 2, "noise_levels": 2}
+SETTINGS = Settings.of("preview", **TINY)
+FIT = ["--preset", "preview", *(word for name, value in TINY.items() for word in ("--set", f"{name}={value}"))]
+REFINE = ["--starts", "1", "--restarts", "0", "--bootstrap", "0"]
+
+
+class Full:
+    """A disk that takes so many writes, then none."""
+
+    def __init__(self, monkeypatch: pytest.MonkeyPatch, after: int, number: int = errno.ENOSPC) -> None:
+        self.left, self.number, self.refused = after, number, 0
+        for name in ("replace", "rename", "fsync"):
+            monkeypatch.setattr(os, name, self.counted(getattr(os, name)))
+
+    def counted(self, real):
+        def call(*arguments, **named):
+            self.left -= 1
+            if self.left < 0:
+                self.refused += 1
+                raise OSError(self.number, os.strerror(self.number), str(arguments[0]))
+            return real(*arguments, **named)
+
+        return call
+
+
+@pytest.fixture
+def counts(small_table, tmp_path) -> str:
+    small_table[["a", "b", "c"]].to_csv(tmp_path / "counts.csv", index=False)
+    return str(tmp_path / "counts.csv")
+
+
+def assert_true_and_tidy(where) -> None:
+    """No run reads as going on, nothing half made is left."""
+    for run in list_runs():
+        assert not run.status().active and not refining.refining_status(run).active
+        assert [path.name for path in run.path.rglob("*.tmp")] == []
+    assert find_runs()[1] == []
+    assert not [path for place in (runs_root(), where) for path in place.glob(".making-*")]
+
+
+@pytest.mark.parametrize("after", [0, 1, 4, 8, 10, 12, 14, 18, 24, 30, 36])
+@pytest.mark.parametrize("command", ["fit", "refine"])
+def test_a_disk_that_fills_at_any_moment_costs_one_sentence(counts, tmp_path, monkeypatch, capsys, command, after):
+    out = ["--out", str(tmp_path / "out")]
+    typed = ["fit", counts, *out, *FIT] if command == "fit" else ["refine", "--counts", counts, *out, *REFINE]
+    with monkeypatch.context() as patch:
+        disk = Full(patch, after)
+        status = main(typed)
+    told = [line for line in capsys.readouterr().err.splitlines() if line.startswith("disco: ")]
+    assert status == (2 if told else 0) and len(told) <= 1
+    if told:
+        assert disk.refused and "No space left on device" in told[0]
+    assert_true_and_tidy(tmp_path)
+    again = [*typed, "--resume"] if command == "fit" else typed
+    assert main(again) == 0  # once there is space, it goes on or begins
+    assert [run.status().state for run in list_runs()] == ["done" if command == "fit" else "unfitted"]
+
+
+def test_the_end_that_cannot_be_written_reads_as_interrupted(small_table, monkeypatch):
+    run = create_run(small_table, SETTINGS, name="full", device="cpu")
+    with monkeypatch.context() as patch:
+
+        def fills(event) -> bool:
+            Full(patch, 0)
+            return True
+
+        with pytest.raises(InputError, match="No space left on device"):
+            execute(run, callback=fills)
+    assert run.written_status().state == "running" and run.status().state == "interrupted" and run.status().resumable
+
+
+@pytest.mark.parametrize("file", ["lock", "status.json", "table.parquet", ".queue"])
+def test_what_cannot_be_written_keeps_a_start_from_beginning(small_table, file):
+    """A folder stands where a file is to be written, as good as no right to write it."""
+    run = create_run(small_table, SETTINGS, name="blocked", device="cpu")
+    place = runs_root() / file if file == ".queue" else run.path / file
+    if file == ".queue":
+        place.write_text("")
+    else:
+        place.unlink(missing_ok=True)
+        place.mkdir()
+    if file == "table.parquet":
+        with pytest.raises(InputError, match=file):
+            execute(run)
+        assert run.status().state == "failed"
+        return
+    with pytest.raises(InputError, match="cannot be written"):
+        jobs.start(run)
+    assert not run.status().active and not run.alive
+
+
+def test_files_that_nothing_depends_on_may_fail(small_table, monkeypatch):
+    run = create_run(small_table, SETTINGS, name="whole", device="cpu")
+    for name in ("events.jsonl", "worker.log"):
+        os.mkfifo(run.path / name)  # a writer would wait for a reader
+    execute(run)
+    assert run.status().state == "done"
+    append_bytes(run.path / "nowhere" / "file", b"lost")
+    (run.path / "events.jsonl").unlink()
+    (run.path / "events.jsonl").mkdir()
+    losses.rewind(run.path / "events.jsonl", "joint", 1)
+    with open(os.devnull, "ab") as nowhere, jobs._log(run) as log:
+        assert os.fstat(log.fileno()).st_rdev == os.fstat(nowhere.fileno()).st_rdev
+
+
+def test_a_calibration_that_cannot_be_kept_is_used(monkeypatch):
+    speed = estimates.Speed(
+        "cpu", dict.fromkeys(estimates._STAGES, 1e10), dict.fromkeys(estimates._STAGES, 0.0), 1e-8, 0.0
+    )
+    monkeypatch.setattr(estimates, "_measured", {})
+    monkeypatch.setattr(estimates, "_measure", lambda device: speed)
+    Full(monkeypatch, 0, errno.EROFS)
+    assert calibrate("cpu") == speed and estimates.known("cpu") is None
+
+
+@pytest.mark.parametrize(
+    "kept",
+    [
+        b"", b"[" * 200_000, b"[1]", b"{}", b'{"device": "cpu", "pace": 5}',
+        b'{"device": "cpu", "pace": {"joint": "x"}, "cost": {}, "forest": 1, "measured_at": 1}',
+        b'{"device": "cpu", "pace": {}, "cost": {}, "forest": 1, "measured_at": 1e999}',
+    ],
+)  # fmt: skip
+def test_a_damaged_calibration_is_measured_anew(kept):
+    estimates._path("cpu").write_bytes(kept)
+    assert estimates.known("cpu") is None
+    estimates._path("cpu").unlink()
+    os.mkfifo(estimates._path("cpu"))
+    assert estimates.known("cpu") is None
