@@ -1,5 +1,7 @@
 """A DAG as a fitted model."""
 
+import tracemalloc
+
 import numpy as np
 import pandas as pd
 import pytest
@@ -135,3 +137,17 @@ def test_questions_about_what_is_not_there(model):
         model.held_out(rows().drop(columns="z"))
     with pytest.raises(InputError, match="offset"):
         model.sample(10, offset=np.zeros(10))
+
+
+def test_a_column_with_a_level_a_row_takes_little_memory(rng):
+    """The probabilities of all rows and levels would be 128 MB, and twice that with their logarithms."""
+    table = pd.DataFrame({"income": rng.permutation(4000), "kids": rng.poisson(1.5, 4000)})
+    model = Model.of(table, {"income": ["kids"]})
+    tracemalloc.start()
+    try:
+        scores, drawn = model.row_log_likelihood(table), model.sample(4000)
+        peak = tracemalloc.get_traced_memory()[1]
+    finally:
+        tracemalloc.stop()
+    assert np.isfinite(scores).all() and drawn["income"].nunique() > 2000
+    assert peak < 120e6

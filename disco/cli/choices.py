@@ -10,12 +10,14 @@ from typing import Any
 import networkx as nx
 import pandas as pd
 
-from disco.counts import problems
+from disco.counts import as_counts, problems
 from disco.errors import InputError
+from disco.relations import relations
 from disco.runs import Run
 from disco.settings import Settings
 from disco.tables import read_table
 
+_ARITHMETIC = "An edge between them says arithmetic, not cause: leave one out with --without."
 _MOST_NOTES = 10
 FLAGS = (
     *("preset", "seed", "folds", "transform", "levels", "boundary", "criterion"),
@@ -101,38 +103,54 @@ def chosen_graph(run: Run, arguments: argparse.Namespace) -> nx.DiGraph:
     return chosen_parents(run, selector)
 
 
-def read_counts(path: Path, columns: str | None) -> pd.DataFrame:
+def read_counts(path: Path, columns: str | None, without: str | None = None) -> pd.DataFrame:
     """The chosen columns of a table's file; what the app notes of a table without a problem goes to stderr.
+
+    Args:
+        path: the file.
+        columns: a comma-separated list of the columns to take; all without one.
+        without: a list of columns to leave out.
 
     Raises:
         InputError: the file cannot be read, or a column is not in it.
     """
-    table = chosen_columns(read_table(path), columns)
+    table = chosen_columns(read_table(path), columns, without)
     found = problems(table)
     if not any(problem.blocking for problem in found):
-        for problem in found[:_MOST_NOTES]:
-            print(f"Note: {problem.message} {problem.remedy}", file=sys.stderr)
-        if len(found) > _MOST_NOTES:
-            print(f"Note: there are {len(found) - _MOST_NOTES} more such notes; the app lists them.", file=sys.stderr)
+        notes = [f"{problem.message} {problem.remedy}" for problem in found]
+        notes += [f"{relation.sentence} {_ARITHMETIC}" for relation in relations(as_counts(table))]
+        for note in notes[:_MOST_NOTES]:
+            print(f"Note: {note}", file=sys.stderr)
+        if len(notes) > _MOST_NOTES:
+            print(f"Note: there are {len(notes) - _MOST_NOTES} more such notes; the app lists them.", file=sys.stderr)
     return table
 
 
-def chosen_columns(table: pd.DataFrame, names: str | None) -> pd.DataFrame:
-    """The columns of a comma-separated list, in its order; all without one.
+def chosen_columns(table: pd.DataFrame, names: str | None, without: str | None = None) -> pd.DataFrame:
+    """The columns of a comma-separated list, in its order, all without one; less those of a second list.
 
     Raises:
         InputError: a column is not in the table.
     """
-    if names is None:
-        return table
     places: dict[str, list[int]] = {}
     for place, column in enumerate(table.columns):
         places.setdefault(str(column), []).append(place)
-    wanted = [name if name in places else name.strip() for name in next(csv.reader([names], skipinitialspace=True))]
-    missing = [name for name in wanted if name not in places]
+    wanted = list(places) if names is None else _known(names, places)
+    if names is None and without is None:
+        return table
+    left_out = set() if without is None else set(_known(without, places))
+    chosen = [place for name in dict.fromkeys(wanted) if name not in left_out for place in places[name]]
+    return table.iloc[:, chosen if names is not None else sorted(chosen)]
+
+
+def _known(text: str, places: dict[str, list[int]]) -> list[str]:
+    """The names of a comma-separated list."""
+    names = next(csv.reader([text], skipinitialspace=True), [])
+    names = [name if name in places else name.strip() for name in names]
+    missing = [name for name in names if name not in places]
     if missing:
         raise InputError(f'There is no column "{missing[0]}"; the table has {_some(list(places))}.')
-    return table.iloc[:, [place for name in dict.fromkeys(wanted) for place in places[name]]]
+    return names
 
 
 def _some(names: list[str], most: int = 20) -> str:

@@ -22,7 +22,7 @@ def run(arguments: argparse.Namespace) -> None:
         InputError, ScoreUnavailable, FitStopped: as `fit_here`.
     """
     given = given_settings(arguments)
-    table = read_counts(arguments.counts, arguments.columns)
+    table = read_counts(arguments.counts, arguments.columns, arguments.without)
     fitted = resumed(arguments.out, table, given, arguments.device) if arguments.resume else None
     if fitted is None:
         settings = Settings.of(**given)

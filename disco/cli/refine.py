@@ -1,6 +1,7 @@
 """disco refine RUN, or --counts COUNTS --out RUN: order and edges of highest likelihood beside a run's own."""
 
 import argparse
+import math
 import os
 import sys
 import threading
@@ -48,7 +49,7 @@ def _target(arguments: argparse.Namespace) -> Run:
         return open_run(arguments.run)
     if arguments.out is None:
         raise InputError("--counts needs --out, the folder of the run to make.")
-    table = read_counts(arguments.counts, arguments.columns)
+    table = read_counts(arguments.counts, arguments.columns, arguments.without)
     found = resumed(arguments.out, table, {}, None)
     return found or new_run(
         table, Settings(), arguments.out, arguments.counts, arguments.device or "auto", fits=False
@@ -62,11 +63,17 @@ def _print(target: Run, result: Refined) -> None:
     print(f"{len(edges)} edges, {undecided} of undecided direction; log posterior {result.score:,.1f} nats:")
     for edge in edges.itertuples():
         share = "" if edge.bootstrap != edge.bootstrap else f", bootstrap {edge.bootstrap:.2f}"
-        turned = "cannot be turned alone" if not edge.reversible else f"direction {edge.direction_nats:.1f} nats"
-        print(f"  {edge.parent} -> {edge.child}  gain {edge.gain_nats:.1f} nats, {turned}{share}")
+        turned = "cannot be turned alone" if not edge.reversible else f"direction {_nats(edge.direction_nats)}"
+        print(f"  {edge.parent} -> {edge.child}  gain {_nats(edge.gain_nats)}, {turned}{share}")
+    for note in result.notes:
+        print(f"Note: {note}")
     print(
         "It assumes no hidden common causes, effects that add up but for one bend of their sum, and one carrier a "
         "node.",
         file=sys.stderr,
     )
     print(f"Run: {target.path}")
+
+
+def _nats(value: float) -> str:
+    return f"{value:.1f} nats" if math.isfinite(value) else "not available"

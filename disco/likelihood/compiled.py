@@ -28,6 +28,7 @@ from disco.likelihood.small import backward, copy, dot, factorise, forward
 
 LEAST_SHARE = 0.05  # of what the slope at its start promises that a step has to gain
 ROUNDING = 1e-7  # of the log-likelihood, which rounding may cost a step; tenfold where it promises less than that
+MOST_ENTRIES = 1 << 19  # levels × points of a table of η that is made finer
 CAP = 6.0  # most change of the index in one step, and of the link's bend in units of 1 / 6
 _PIECES = PIECES.numpy()
 
@@ -179,7 +180,7 @@ def _evaluate(given, theta, observed, slopes, curvature, gradient, information):
         points = GRID * finer + 1
         width = max(span / (points - 2), 1e-3 / finer)
         table, shape = _table(value, exists, carrier, theta[1 : head - 1], low, width, points)
-        if _fine(table, width):
+        if _fine(table, width) or len(value) * points > MOST_ENTRIES:
             break
     left = np.zeros((padded(wide + moments + 1), BLOCK), columns.dtype)
     times = np.empty((moments, BLOCK), columns.dtype)

@@ -23,6 +23,7 @@ from disco.ranks import rank_on_grid
 
 _TOLERANCE = 1e-8
 WEAK = Prior(0.1, 1.0, 4.0)
+_ENTRIES = 1 << 20  # probabilities held at once, 8 MB
 _POINTS = 1024  # canonical parameters between which a curve is read from lines
 
 
@@ -122,8 +123,10 @@ class Model:
         ranks = self._ranks(table)
         found = np.empty(ranks.shape)
         for node in range(len(self.names)):
-            logarithm = self._log_probability(node, self._eta(node, ranks, offset))
-            found[:, node] = np.take_along_axis(logarithm, ranks[:, [node]], axis=1)[:, 0]
+            eta = self._eta(node, ranks, offset)
+            for part in self._parts(node, len(ranks)):
+                logarithm = self._log_probability(node, eta[part])
+                found[part, node] = np.take_along_axis(logarithm, ranks[part, node, None], axis=1)[:, 0]
         return found
 
     def sample(self, rows: int, seed: int = 0, offset: np.ndarray | None = None) -> pd.DataFrame:
@@ -137,11 +140,13 @@ class Model:
         random = np.random.default_rng([seed, 17])
         ranks = np.zeros((rows, len(self.names)), dtype=np.int64)
         for node in self.order:
-            weight = self._logits(node, self._eta(node, ranks, offset))
-            weight -= weight.max(axis=1, keepdims=True)
-            cumulative = np.cumsum(np.exp(weight, out=weight), axis=1, out=weight)
-            drawn = random.random((rows, 1)) * cumulative[:, -1:] > cumulative
-            ranks[:, node] = np.count_nonzero(drawn, axis=1).clip(max=len(self.grids[node]) - 1)
+            eta, uniform = self._eta(node, ranks, offset), random.random((rows, 1))
+            for part in self._parts(node, rows):
+                weight = self._logits(node, eta[part])
+                weight -= weight.max(axis=1, keepdims=True)
+                cumulative = np.cumsum(np.exp(weight, out=weight), axis=1, out=weight)
+                drawn = uniform[part] * cumulative[:, -1:] > cumulative
+                ranks[part, node] = np.count_nonzero(drawn, axis=1).clip(max=len(self.grids[node]) - 1)
         columns = {
             name: grid[ranks[:, node]] for node, (name, grid) in enumerate(zip(self.names, self.grids, strict=True))
         }
@@ -195,6 +200,11 @@ class Model:
         eta = self._eta(number, self.bank.ranks.numpy(), self._offset()).mean(keepdims=True)
         probability = np.exp(self._log_probability(number, eta)[0])
         return pd.DataFrame({"count": self.grids[number], "probability": probability})
+
+    def _parts(self, node: int, rows: int) -> list[slice]:
+        """Rows in parts whose probabilities, (rows, levels), stay small: a column may have a level a row."""
+        size = max(1, _ENTRIES // len(self.grids[node]))
+        return [slice(first, first + size) for first in range(0, rows, size)]
 
     def _number(self, node: str) -> int:
         if node not in self.names:

@@ -15,7 +15,7 @@ import contextlib
 import dataclasses
 import os
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
@@ -31,6 +31,7 @@ from disco.runs.refining import Recorder, Refining, refining_status
 from disco.runs.schema import REFINE, Schema, check_edges, check_order, damaged, fits, printable, read, record, shown
 
 _MOST_SWEEPS, _MOST_SEARCHES = 1_000_000, 10_000
+_MOST_NOTES, _LONGEST_NOTE = 1000, 1000
 _CHECK_BYTES = 1 << 24
 _BAND = {"observed": "loose", "low": "loose", "middle": "loose", "high": "loose"}
 _CHECKED = {  # what the frames of a model check hold
@@ -51,6 +52,7 @@ class _Head:
     score: float
     candidates: int
     fits: int
+    notes: list[str] = field(default_factory=list)
 
 
 __all__ = [
@@ -116,7 +118,7 @@ def save(folder: Path, result: Refined, choice: Choice) -> None:
         if frame is not None:
             write_frame(folder / f"refined_{name}.csv", frame)
     found = {"best": result.best, "score": result.score, "candidates": result.candidates, "fits": result.fits}
-    write_json(folder / "refined.json", {"choice": dataclasses.asdict(choice), **found})
+    write_json(folder / "refined.json", {"choice": dataclasses.asdict(choice), **found, "notes": result.notes})
 
 
 def read_refined(run: Run) -> Refined:
@@ -142,9 +144,11 @@ def read_refined(run: Run) -> Refined:
     starts = read(run.path / "refined_starts.csv", schema.REFINED_STARTS, nodes, _MOST_SWEEPS)
     path = run.path / "refined_moves.csv"
     moves = read(path, schema.REFINED_MOVES, nodes, many) if os.path.lexists(path) else None
+    notes = tuple(printable(note, _LONGEST_NOTE) for note in head.notes[:_MOST_NOTES])
     return Refined(
-        order, edges, starts, printable(head.best, 100), head.score, head.candidates, head.fits, moves, _ends(run)
-    )
+        order, edges, starts, printable(head.best, 100), head.score, head.candidates, head.fits, moves, _ends(run),
+        notes,
+    )  # fmt: skip
 
 
 def _ends(run: Run) -> pd.DataFrame | None:

@@ -138,7 +138,7 @@ TRUTH = Schema({"parent": "word", "child": "word"}, remedy="load the true edges 
 REFINED_ORDER = dataclasses.replace(ORDER, remedy=REFINE)
 _EVIDENCE = ("log_likelihood_nats", "bic_nats", "direction_nats", "p_value", "folds", "bootstrap")
 REFINED_EDGES = Schema(
-    {**_ENDS, "gain_nats": "number", **dict.fromkeys(_EVIDENCE, "loose"), "reversible": "flag", "decided": "flag"},
+    {**_ENDS, **dict.fromkeys(("gain_nats", *_EVIDENCE), "loose"), "reversible": "flag", "decided": "flag"},
     key=("parent", "child"),
     remedy=REFINE,
 )

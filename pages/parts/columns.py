@@ -32,8 +32,13 @@ def choose(draft: Draft) -> None:
 def _button(label: str, before: tuple[int, ...], after: set[int], text: str) -> None:
     if st.button(label, key=f"columns_{label}", help=text, disabled=set(before) == after):
         session.choose_columns(tuple(after))
-        st.session_state[_VERSION] = st.session_state.get(_VERSION, 0) + 1
+        taken_anew()
         st.rerun()
+
+
+def taken_anew() -> None:
+    """Let the table show a choice that was made elsewhere than by its ticks."""
+    st.session_state[_VERSION] = st.session_state.get(_VERSION, 0) + 1
 
 
 def _table(draft: Draft, view: list[int]) -> None:

@@ -7,6 +7,8 @@ import streamlit as st
 from disco import counts, ranks
 from disco.errors import InputError
 from disco.figures.counts import level_support
+from disco.relations import Relation
+from disco.relations import relations as find_relations
 from disco.settings import Settings
 from pages.parts.drafts import Draft
 
@@ -29,6 +31,12 @@ def faulty(draft: Draft) -> list[tuple[bool, str]]:
 def chosen_counts(draft: Draft) -> pd.DataFrame | None:
     """The chosen columns as counts; None while something blocks."""
     return _counts(draft.key, draft.columns, draft.settings.folds, draft.table)
+
+
+def relations(draft: Draft) -> list[Relation]:
+    """The chosen columns that others determine exactly; none while something blocks."""
+    table = chosen_counts(draft)
+    return [] if table is None else _relations(draft.key, draft.columns, table)
 
 
 def coded(draft: Draft) -> tuple[pd.DataFrame, pd.DataFrame, np.ndarray]:
@@ -73,6 +81,11 @@ def _counts(key: str, columns: tuple[int, ...], folds: int, _table: pd.DataFrame
         return counts.as_counts(_table.iloc[:, list(columns)], folds)
     except InputError:
         return None
+
+
+@st.cache_resource(show_spinner="Looking for columns that others determine …", max_entries=16)
+def _relations(key: str, columns: tuple[int, ...], _table: pd.DataFrame) -> list[Relation]:
+    return find_relations(_table)
 
 
 @st.cache_resource(show_spinner=False, max_entries=8)

@@ -5,6 +5,7 @@ import streamlit as st
 from disco.figures.words import how_many
 from pages.parts import (
     columns,
+    determined,
     empty,
     intro,
     preview,
@@ -29,7 +30,6 @@ draft = session.draft()
 if draft is None:
     st.info("Load a sample to look around, or upload your own counts.", icon=":material/arrow_upward:")
     st.stop()
-
 st.subheader(plain(draft.name), anchor=False)
 st.caption(
     f"{how_many(len(draft.table), 'row')} × {how_many(draft.table.shape[1], 'column')}, "
@@ -38,11 +38,12 @@ st.caption(
 truth.draft_curtain(draft)
 earlier = session.previous_draft()
 if earlier is not None:
-    label = f"Back to {plain(earlier.name)}"
-    st.button(label, icon=":material/undo:", type="tertiary", on_click=session.go_back, key="go_back")
+    back = f"Back to {plain(earlier.name)}"
+    st.button(back, icon=":material/undo:", type="tertiary", on_click=session.go_back, key="go_back")
 problem_list.problem_list(
     table_facts.problems(draft), "**Usable**, below, chooses the columns without a problem and leaves out the others."
 )
+determined.leave_out(draft)
 columns.choose(draft)
 preview.columns_in_sight(draft)
 preview.first_rows(draft)
