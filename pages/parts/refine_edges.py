@@ -6,6 +6,7 @@ import streamlit as st
 
 from disco.figures.words import how_many
 from pages.parts import downloads, graph_view, picked, refine_filters, refined_effects
+from pages.parts.answers import heard
 from pages.parts.known import Known
 from pages.parts.names import code, shown
 from pages.parts.refinement import Refinement
@@ -136,7 +137,7 @@ def _details(refinement: Refinement, edges: pd.DataFrame) -> None:
     """A box for an edge and one for a node, and what is known of the one that is picked."""
     left, right = st.columns(2, gap="medium", vertical_alignment="bottom")
     with left:
-        edge = _edge_box(edges)
+        edge = _edge_box(edges, refinement.edges)
     with right:
         node = picked.node_box("Find a node", refinement.order, "refine_node", "Or click it.", then=graph_view.focus_on)
     if edge is not None:
@@ -149,19 +150,16 @@ def _details(refinement: Refinement, edges: pd.DataFrame) -> None:
         st.caption("Click an edge or a node of the graph, or choose one here, to see what is behind it.")
 
 
-def _edge_box(edges: pd.DataFrame) -> tuple[str, str] | None:
+def _edge_box(edges: pd.DataFrame, every: pd.DataFrame) -> tuple[str, str] | None:
     pairs = _pairs(edges)
     now = picked.picked_edge(pairs)
-    # Numbered, so that two labels never agree: the browser answers with a label.
-    labels = {pair: f"{k}. {shown(pair[0], 24)} → {shown(pair[1], 24)}" for k, pair in enumerate(pairs, start=1)}
+    # Numbered among all edges: no two labels agree and no filter changes one, since the browser answers with a label.
+    labels = {(u, v): f"{k}. {shown(u, 24)} → {shown(v, 24)}" for k, (u, v) in enumerate(_pairs(every), start=1)}
     st.session_state["refine_edge"] = now
-
-    def chosen() -> None:
-        picked.pick_edge(st.session_state["refine_edge"])
-
     st.selectbox(
         "Edge, strongest first", pairs, index=None, key="refine_edge", format_func=lambda pair: labels.get(pair, ""),
-        placeholder="Choose an edge", on_change=chosen, help="Or click it in the graph.",
+        placeholder="Choose an edge", on_change=heard("refine_edge", [None, *pairs], picked.pick_edge),
+        help="Or click it in the graph.",
     )  # fmt: skip
     return now
 

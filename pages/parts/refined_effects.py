@@ -10,7 +10,7 @@ from disco.likelihood.check import FOLDS, SIMULATIONS, Check
 from disco.refine import Refined
 from disco.runs import Run
 from pages.parts import checking, figure, refined_model, refined_words
-from pages.parts.names import code, plain, shown
+from pages.parts.names import code, distinct, plain, shown
 
 
 def edge_details(run: Run, refined: Refined, parent: str, child: str) -> None:
@@ -148,7 +148,8 @@ def _figures(check: Check) -> None:
     )  # fmt: skip
     figure.show(effects.columns(check, statistic or "ratio"), "refined_columns")
     nodes = check.margins["node"].drop_duplicates().tolist()
-    node = st.selectbox("Column", nodes, key="refined_margin_node", format_func=shown)
+    labels = dict(zip(nodes, distinct(map(shown, nodes)), strict=True))
+    node = st.selectbox("Column", nodes, key="refined_margin_node", format_func=lambda one: labels.get(one, ""))
     figure.show(effects.margin(check, node), "refined_margin")
     figure.show(effects.pairs(check), "refined_pairs")
     st.caption(refined_words.ASSUMED)
