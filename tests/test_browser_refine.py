@@ -5,6 +5,8 @@ from made_up import finished_run, refine_by_hand
 from playwright.sync_api import Page, expect
 from test_browser import chromium, page, runs, served, until  # noqa: F401 - fixtures
 
+from disco.settings import Settings
+
 pytestmark = pytest.mark.browser
 
 ORDER = ["x1", "x2", "x3", "x4", "x5", "x6"]
@@ -66,4 +68,14 @@ def test_a_filter_moved_quickly_takes_the_picked_edge_away_and_no_more(runs, pag
             slider.press("Home")
             expect(page.get_by_text("5 of 5 edges")).to_be_visible()
             expect(page.locator("h5")).to_have_text("x4 → x6")
+        assert page.locator(FAULT).count() == 0, page.locator(FAULT).all_inner_texts()
+
+
+def test_what_changed_against_a_fit_without_edges(runs, page):  # noqa: F811
+    settings = Settings.of("preview", joint_epochs=1, projection_epochs=1, width=8, tau_z=1000.0)
+    run = refine_by_hand(finished_run(6, settings=settings, truth=None), ORDER, EDGES)
+    with served(runs) as address:
+        page.goto(f"{address}/refine?run={run.id}")
+        page.get_by_role("radio", name="what changed").click()
+        expect(page.locator(".key").get_by_text("in the refined graph alone")).to_be_visible()
         assert page.locator(FAULT).count() == 0, page.locator(FAULT).all_inner_texts()
