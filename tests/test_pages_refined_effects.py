@@ -80,7 +80,8 @@ def test_an_edge_has_its_curve_and_evidence():
 
 def test_an_open_direction_is_called_so():
     said = texts(part("edge_details", refined_run(), NAMES[1], NAMES[2]))
-    assert "Undecided" in said and "loses only 1.50 nats" in said and "2 of 3 fits" in said and "tables" not in said
+    assert "Undecided" in said and "loses only 1.50 nats" in said and "2 of 3 fits" in said
+    assert "**Not available**: share of tables drawn anew." in said and "of 10 tables" not in said
     app = part("edge_details", refined_run(), NAMES[0], NAMES[2])
     assert "cannot be turned alone" in texts(app) and app.metric[1].value == "–"
 

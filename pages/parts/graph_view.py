@@ -71,9 +71,10 @@ def graph_view(
     node, edge = picked.picked(result.order), picked.picked_edge(graph.edges) if picks_edges else None
     focus = st.session_state.get(_FOCUS)
     verdicts = {values["verdict"] for *_, values in graph.edges(data=True) if "verdict" in values}
+    widest = strongest(result) if strength is None else strength
     data = {
         "nodes": [_node(node, number, graph, result) for node in graph],
-        "edges": [_edge(one, number) for one in drawing.edges(graph, strength or strongest(result))],
+        "edges": [_edge(one, number) for one in drawing.edges(graph, widest)],
         "picked": number.get(node),
         "pickedEdge": None if edge is None else _id(edge, number),
         "picksEdges": picks_edges,

@@ -5,7 +5,7 @@ import pandas as pd
 import streamlit as st
 
 from disco.figures.words import how_many
-from pages.parts import downloads, graph_view, picked, refine_filters, refined_effects
+from pages.parts import downloads, graph_view, picked, refine_filters, refined_effects, refined_words
 from pages.parts.answers import heard
 from pages.parts.known import Known
 from pages.parts.names import code, shown
@@ -30,18 +30,20 @@ def explore(
             icon=":material/hub:",
         )
     filters = refine_filters.chosen(refinement)
-    edges = refine_filters.kept(refinement.edges, filters)
+    edges, unjudged = refine_filters.kept(refinement.edges, filters)
     graph = refinement.subgraph(edges)
     lines, absent = _lines(changes, known)
     left, right = st.container(key="beside_refined").columns([4, 3], gap="medium")
     with left:
         st.markdown(f"**{len(edges)} of {how_many(len(refinement.edges), 'edge')}** shown")
+        if unjudged:
+            st.caption(f"{how_many(unjudged, 'edge')} shown although a number that a filter asks for is not available.")
         drawn = _judged(refinement, graph, lines, absent, changes, disco, known)
         graph_view.graph_view(refinement, drawn, "refine_canvas", strength=refinement.strength, picks_edges=True)
         downloads.refined_row(refinement, graph, drawn)
     with right:
         table = _table(edges, changes, known, refinement.graph)
-        _show(table)
+        _show(table, refined_words.unavailable(edges, refinement.choice))
         downloads.table(refinement, table)
         _dropped(changes, disco)
     _details(refinement, edges)
@@ -94,13 +96,16 @@ def _table(edges: pd.DataFrame, changes: pd.DataFrame | None, known: Known | Non
     return table
 
 
-def _show(table: pd.DataFrame) -> None:
+def _show(table: pd.DataFrame, unavailable: pd.Series) -> None:
     names = ["parent", "child", "gain_nats", "direction_nats", "decided", "bootstrap", "disco", "truth", "folds"]
     if table["bootstrap"].isna().all():
         names.remove("bootstrap")
     if table["folds"].isna().all():
         names.remove("folds")
     names = [name for name in (*names, "p_value") if name in table]
+    if unavailable.any():
+        table = table.assign(unavailable=unavailable.to_numpy())
+        names.append("unavailable")
     told = {name: (100 * table[name]).round() for name in ("bootstrap", "folds")}
     told["direction_nats"] = table["direction_nats"].round(1) + 0.0  # −0 is 0
     column = st.column_config
@@ -121,6 +126,7 @@ def _show(table: pd.DataFrame) -> None:
             "truth": column.TextColumn("Truth", width=66, help="By the truth of this table."),
             "p_value": column.NumberColumn("p", format="%.1e", width=70,
                                            help="Of the likelihood ratio, cautious; it takes the graph as given."),
+            "unavailable": column.TextColumn("Not available", help="Numbers that could not be computed for this edge."),
         },
     )  # fmt: skip
 
