@@ -1,7 +1,9 @@
 """The Refine page, booted through app.py: empty, asked for, going on, and the result with its filters."""
 
 import json
+from dataclasses import replace
 
+import numpy as np
 import pandas as pd
 import pytest
 from app_world import button, texts, written_when_asked
@@ -12,6 +14,7 @@ from disco import jobs
 from disco.errors import InputError
 from disco.refine import Choice
 from disco.runs import create_run, refining
+from disco.runs.refined import read_refined, save
 from disco.settings import Settings
 from pages.parts import graph_view, run_list
 
@@ -163,6 +166,16 @@ def test_the_result_beside_the_disco_graph():
     assert "2 searches ended within 5 nats of it" in said
     assert table(app, "direction_nats")["gain_nats"].is_monotonic_decreasing
     assert "truth" not in said and not any("truth" in (found.key or "") for found in app.button)
+
+
+def test_an_order_that_stayed_and_one_other_search():
+    run = refined(truth=None)
+    found = read_refined(run)
+    starts = found.starts[found.starts["start"] != "CCS order"]
+    save(run.path, replace(found, starts=starts, moves=found.moves.assign(gain_nats=np.nan)), Choice())
+    app = opened(run, PAGE)
+    assert "The other search did not find the same." in texts(app) and "other 1 " not in texts(app)
+    assert "No node moved" in texts(app) and not any("before" in frame.value for frame in app.dataframe)
 
 
 def test_present_thresholds_of_the_disco_graph_count():

@@ -105,7 +105,7 @@ def _show(table: pd.DataFrame, unavailable: pd.Series) -> None:
     names = [name for name in (*names, "p_value") if name in table]
     if unavailable.any():
         table = table.assign(unavailable=unavailable.to_numpy())
-        names.append("unavailable")
+        names.insert(2, "unavailable")  # rare, and to be seen without scrolling
     told = {name: (100 * table[name]).round() for name in ("bootstrap", "folds")}
     told["direction_nats"] = table["direction_nats"].round(1) + 0.0  # −0 is 0
     column = st.column_config
@@ -126,7 +126,8 @@ def _show(table: pd.DataFrame, unavailable: pd.Series) -> None:
             "truth": column.TextColumn("Truth", width=66, help="By the truth of this table."),
             "p_value": column.NumberColumn("p", format="%.1e", width=70,
                                            help="Of the likelihood ratio, cautious; it takes the graph as given."),
-            "unavailable": column.TextColumn("Not available", help="Numbers that could not be computed for this edge."),
+            "unavailable": column.TextColumn("Not available", width=96,
+                                             help="Numbers that could not be computed for this edge."),
         },
     )  # fmt: skip
 
