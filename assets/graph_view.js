@@ -34,6 +34,7 @@ function makeView(place) {
   const nodes = new globalThis.vis.DataSet();
   const edges = new globalThis.vis.DataSet();
   const network = new globalThis.vis.Network(canvas, { nodes, edges }, options());
+  canvas.network = network; // for who asks the page where a node or an edge lies, as a browser test does
   const view = { data: null, picked: null, pickedEdge: null, pick: () => {}, pickEdge: () => {}, shown: "", ink: "", spoken: 15 };
 
   view.show = (data) => {

@@ -20,7 +20,7 @@ from disco.errors import InputError
 
 EDGE_NUMBERS = (
     *("ocs", "z", "frequency", "score"),
-    *("gain_nats", "direction_nats", "decided", "p_value", "folds", "bootstrap"),
+    *("gain_nats", "direction_nats", "reversible", "decided", "p_value", "folds", "bootstrap"),
 )
 FORMATS = ("csv", "json", "graphml", "dot")
 # What XML 1.0 cannot hold, not even escaped.
@@ -152,14 +152,20 @@ def _json(graph: nx.DiGraph) -> str:
 
 
 def _graphml(graph: nx.DiGraph) -> str:
-    return "\n".join(nx.generate_graphml(graph)) + "\n"
+    """What is not available is left out: `nan` is no number to most readers."""
+    told = graph.copy()
+    for *_, values in told.edges(data=True):
+        for name in [name for name, value in values.items() if isinstance(value, float) and not math.isfinite(value)]:
+            del values[name]
+    return "\n".join(nx.generate_graphml(told)) + "\n"
 
 
 def _dot(graph: nx.DiGraph) -> str:
     lines = ["digraph causal {", "  rankdir=TB;"]
     lines += [f"  {_quoted(node)} [label={_quoted(node)}, position={graph.nodes[node]['position']}];" for node in graph]
     for row in edges(graph).to_dict("records"):
-        numbers = ", ".join(f"{name}={_quoted(format(row[name], '.9g'))}" for name in EDGE_NUMBERS if name in row)
+        told = [name for name in EDGE_NUMBERS if math.isfinite(row.get(name, math.nan))]
+        numbers = ", ".join(f"{name}={_quoted(format(row[name], '.9g'))}" for name in told)
         lines.append(f"  {_quoted(row['parent'])} -> {_quoted(row['child'])}{f' [{numbers}]' if numbers else ''};")
     return "\n".join([*lines, "}"]) + "\n"
 

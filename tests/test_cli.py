@@ -15,6 +15,7 @@ from pathlib import Path
 import networkx as nx
 import pandas as pd
 import pytest
+from test_jobs import PATIENCE, wait
 
 import disco
 from disco import jobs
@@ -208,33 +209,30 @@ def test_ctrl_c_on_a_terminal_leaves_a_run_to_resume(terminal, counts, tmp_path,
     process, handle = terminal
     assert b"[" in read_until(handle, b"joint 5")  # a bar
     assert b"\r" in read_until(handle, b"joint")
-    begun = time.monotonic()
     os.write(handle, b"\x03")
     last = read_until(handle, b"goes on from here.")
     assert os.waitstatus_to_exitcode(os.waitpid(process, 0)[1]) == 130
-    assert time.monotonic() - begun < 10 and b"Traceback" not in last
+    assert b"Traceback" not in last
     run = open_run(Path(out(tmp_path)))
     reached = run.status().done
     assert run.status().state == "cancelled" and run.checkpoint_path.exists()
     jobs.resume(run)  # what the command line began, the page goes on with
-    while run.events()["epoch"].max() < reached + 2:
-        time.sleep(0.05)
+    wait(lambda: run.events()["epoch"].max() >= reached + 2)
     arguments = ["fit", counts, "--out", out(tmp_path), "--resume"]
     assert main(arguments) == 2 and "already waiting or running" in capsys.readouterr().err
     jobs.cancel(run)
     assert not run.events().duplicated(["stage", "epoch", "fold"]).any()
 
 
-def test_the_page_can_cancel_a_fit_of_the_command_line(terminal, tmp_path):
+def test_the_page_can_cancel_a_fit_of_the_command_line(terminal, tmp_path, monkeypatch):
     process, handle = terminal
     read_until(handle, b"joint 5")
     run = open_run(Path(out(tmp_path)))
-    begun = time.monotonic()
+    monkeypatch.setattr(jobs, "_GRACE_SECONDS", PATIENCE)
     jobs.cancel(run)
-    assert time.monotonic() - begun <= 4.0  # within 2 unless the machine is busy with other tests
     assert run.status().state == "cancelled"
     read_until(handle, b"no such text")
-    assert os.waitstatus_to_exitcode(os.waitpid(process, 0)[1]) in (130, -signal.SIGKILL)
+    assert os.waitstatus_to_exitcode(os.waitpid(process, 0)[1]) == 130
 
 
 def test_assignments_are_typed_by_their_setting():
@@ -296,11 +294,11 @@ def test_a_first_deep_link_finds_its_page(browser_path, tmp_path):
             browser.close()
     finally:
         server.send_signal(signal.SIGINT)
-        assert server.wait(30) == 0
+        assert server.wait(PATIENCE) == 0
 
 
 def wait_for_server(port: int) -> None:
-    for _ in range(300):
+    for _ in range(3000):
         try:
             urllib.request.urlopen(f"http://127.0.0.1:{port}/_stcore/health")
             return
@@ -325,7 +323,7 @@ def test_a_fit_waits_for_the_device_and_can_be_interrupted_there(counts, small_t
             run = open_run(Path(out(tmp_path)))
             assert run.status().state == "queued" and jobs.queue_position(run) == 1
             waiting.send_signal(signal.SIGINT)
-            assert waiting.wait(20) == 130 and run.status().state == "cancelled"
+            assert waiting.wait(PATIENCE) == 130 and run.status().state == "cancelled"
         finally:
             jobs.cancel(busy)
     assert main(["fit", counts, "--out", out(tmp_path), "--resume"]) == 0

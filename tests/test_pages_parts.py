@@ -1,13 +1,14 @@
 """What pages share: names as data, times in words, drafts kept within bounds, the shared state."""
 
 from datetime import UTC, datetime, timedelta
+from types import SimpleNamespace
 
 import pandas as pd
 import pytest
 from app_world import HOSTILE, booted, poisson, written_run
 
 from disco.settings import Settings
-from pages.parts import drafts, fit_settings, names, words
+from pages.parts import answers, drafts, figure, fit_settings, names, words
 
 
 @pytest.mark.parametrize("name", HOSTILE)
@@ -29,6 +30,32 @@ def test_code_outgrows_backticks_in_a_name():
 def test_shown_cuts_long_names():
     assert names.shown("x" * 60, 10) == "x" * 9 + "…"
     assert names.shown("") == "(empty)"
+
+
+def test_labels_that_agree_are_numbered():
+    assert names.distinct(["a", "b", "a", "a (2)", "a"]) == ["a", "b", "a (2)", "a (2) (2)", "a (3)"]
+
+
+@pytest.mark.parametrize("answer", ["gone", 3, {}, ["a"], None])
+def test_only_an_option_is_handed_on(monkeypatch, answer):
+    heard = []
+    monkeypatch.setattr(answers.st, "session_state", {"box": answer})
+    answers.heard("box", ["a", ("b", "c")], heard.append)()
+    answers.heard("box", [None, "a"], heard.append)()
+    assert heard == ([None] if answer is None else [])
+    monkeypatch.setattr(answers.st, "session_state", {"box": ("b", "c")})
+    answers.heard("box", ["a", ("b", "c")], heard.append)()
+    assert heard[-1] == ("b", "c")
+
+
+@pytest.mark.parametrize(
+    ("points", "name"), [([], None), ([{}], None), ([{"customdata": []}], None), ([{"customdata": [{"a": 1}]}], None),
+                         ([{"customdata": 3}], None), ([{"customdata": "a"}], "a"), ([{"customdata": ["a", 1]}], "a")]
+)  # fmt: skip
+def test_a_click_on_a_figure_is_a_name_or_nothing(monkeypatch, points, name):
+    state = {"chart": SimpleNamespace(selection=SimpleNamespace(points=points))}
+    monkeypatch.setattr(figure.st, "session_state", state)
+    assert figure.clicked("chart") == name
 
 
 @pytest.mark.parametrize(

@@ -47,7 +47,7 @@ def shown(app, run: Run, selector: str):
 def compute(app, selector: str, where: str = "shown"):
     """Press the button, wait for the thread, and look again."""
     app.button(key=f"selecting_{where}_{selector}").click().run()
-    deadline = time.monotonic() + 60
+    deadline = time.monotonic() + 300
     while any(job.state == "running" for job in selecting._all().values()):
         assert time.monotonic() < deadline
         time.sleep(0.05)

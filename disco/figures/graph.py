@@ -91,7 +91,7 @@ def edges(graph: nx.DiGraph, strongest: float | None = None) -> list[Edge]:
 def strength(values: Mapping[str, float]) -> float:
     """What an edge's width shows: its OCS; of a refined edge the square root of its gain, since gains span decades."""
     if "gain_nats" in values:
-        return float(np.sqrt(max(values["gain_nats"], 0.0)))
+        return float(np.sqrt(values["gain_nats"])) if values["gain_nats"] > 0 else 0.0  # 0 too where not available
     return values.get("ocs", 0.0)
 
 
@@ -118,16 +118,20 @@ def _scores(graph: nx.DiGraph, parent: str, child: str) -> str:
 
 def _evidence(values: Mapping[str, float]) -> str:
     """The numbers of a refined edge."""
-    said = [f"gain {number(values['gain_nats'])} nats"]
-    if np.isnan(values.get("direction_nats", np.nan)):
+    said = [f"gain {_nats(values['gain_nats'])}"]
+    if np.isnan(values.get("direction_nats", np.nan)) and not values.get("reversible", False):
         said.append("cannot be turned alone")
     else:
-        said.append(f"direction {number(values['direction_nats'])} nats")
+        said.append(f"direction {_nats(values['direction_nats'])}")
     if not values.get("decided", True):
         said.append("direction undecided")
     if not np.isnan(values.get("bootstrap", np.nan)):
         said.append(f"in {values['bootstrap']:.0%} of tables drawn anew")
     return ", ".join(said)
+
+
+def _nats(value: float) -> str:
+    return "not available" if np.isnan(value) else f"{number(value)} nats"
 
 
 def judged(graph: nx.DiGraph, verdicts: pd.DataFrame, candidates: pd.DataFrame, *, missing: bool = True) -> nx.DiGraph:

@@ -205,7 +205,7 @@ def _crosses(fig: go.Figure, table: pd.DataFrame, ratio: pd.Series, wrong: Seque
 def _margins_title(table: pd.DataFrame, agree: pd.Series) -> str:
     close = int((table["ratio"] < 1.1).sum())
     clear = f"The folds agree on {share(int(agree.sum()), len(table))} sinks"
-    return f"{clear}; {close} were won by less than 10 %" if close else clear
+    return f"{clear}; {close} {'was' if close == 1 else 'were'} won by less than 10 %" if close else clear
 
 
 def criteria(frame: pd.DataFrame, step: int, rows: Sequence[str]) -> go.Figure:

@@ -153,7 +153,7 @@ def _names(fig: go.Figure, moves: pd.DataFrame, moved: pd.Series) -> None:
 
 def places(order: Sequence[str], edges: pd.DataFrame) -> dict[str, tuple[float, float]]:
     """Where the nodes of a refined graph stand, (x, y) in pixels; an edge draws its ends together by its evidence."""
-    ties = edges[["parent", "child"]].assign(z=np.sqrt(edges["gain_nats"].clip(lower=0)))
+    ties = edges[["parent", "child"]].assign(z=np.sqrt(edges["gain_nats"].fillna(0).clip(lower=0)))
     return placing.positions(order, ties)
 
 

@@ -67,7 +67,7 @@ def _ticked(key: str, view: list[int]) -> None:
 
 def ticked(chosen: tuple[int, ...], view: list[int], rows: list[int]) -> tuple[int, ...]:
     """The chosen positions after ticking `rows` of the columns in `view`; those out of sight stay as they were."""
-    return tuple(sorted({*chosen} - {*view} | {view[row] for row in rows}))
+    return tuple(sorted({*chosen} - {*view} | {view[row] for row in rows if row < len(view)}))
 
 
 def _frame(draft: Draft) -> pd.DataFrame:

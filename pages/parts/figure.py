@@ -47,7 +47,8 @@ def numbers() -> DeltaGenerator:
 
 
 def clicked(key: str) -> str | None:
-    """The name that the clicked point of a figure carries as its custom data."""
+    """The name that the clicked point of a figure carries as its custom data; None unless the browser sends a name."""
     points = st.session_state[key].selection.points
     data = points[0].get("customdata") if points else None
-    return data[0] if isinstance(data, list) else data
+    name = data[0] if isinstance(data, list) and data else data
+    return name if isinstance(name, str) else None

@@ -69,15 +69,15 @@ def graph_view(
     """
     number = {node: str(place) for place, node in enumerate(result.order)}
     node, edge = picked.picked(result.order), picked.picked_edge(graph.edges) if picks_edges else None
-    focus = st.session_state.get(_FOCUS)
     verdicts = {values["verdict"] for *_, values in graph.edges(data=True) if "verdict" in values}
+    widest = strongest(result) if strength is None else strength
     data = {
         "nodes": [_node(node, number, graph, result) for node in graph],
-        "edges": [_edge(one, number) for one in drawing.edges(graph, strength or strongest(result))],
+        "edges": [_edge(one, number) for one in drawing.edges(graph, widest)],
         "picked": number.get(node),
         "pickedEdge": None if edge is None else _id(edge, number),
         "picksEdges": picks_edges,
-        "focus": number.get(focus) if focus == node else None,
+        "focus": number.get(node) if node == st.session_state.get(_FOCUS) else None,
         "height": height or (420 if len(result.order) <= 8 else 560 if len(result.order) <= 40 else 720),
         # Blue and red speak of the truth then, and parents and children are marked without them.
         "roles": {} if verdicts else {"parent": roles.PARENT, "child": roles.CHILD},

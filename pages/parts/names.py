@@ -4,6 +4,7 @@ Streamlit reads markdown, LaTeX, colour directives and icon codes in text and in
 """
 
 import re
+from collections.abc import Iterable
 
 _SPECIAL = re.compile(r"([\\`*_{}\[\]()#+\-.!|<>$~:&@/=])")
 # Bare addresses become links after escapes are read; an invisible joiner keeps them text.
@@ -27,3 +28,15 @@ def shown(name: object, longest: int = 48) -> str:
     """A name for places that take plain text, such as the options of a select box."""
     text = " ".join(str(name).split()) or "(empty)"
     return text if len(text) <= longest else text[: longest - 1] + "…"
+
+
+def distinct(labels: Iterable[str]) -> list[str]:
+    """The labels, numbered where they agree: a grid needs them so, and a select box answers with its label."""
+    found: dict[str, None] = {}
+    for label in labels:
+        number, one = 1, label
+        while one in found:
+            number += 1
+            one = f"{label} ({number})"
+        found[one] = None
+    return list(found)

@@ -5,7 +5,8 @@ from collections.abc import Callable, Container, Sequence
 import streamlit as st
 
 from pages.parts import session
-from pages.parts.names import shown
+from pages.parts.answers import heard
+from pages.parts.names import distinct, shown
 
 _KEY, _EDGE = "shared_picked", "shared_picked_edge"
 
@@ -55,14 +56,15 @@ def node_box(
     """
     now = picked(nodes) or otherwise
     st.session_state[key] = now
+    labels = dict(zip(nodes, distinct(map(shown, nodes)), strict=True))
 
-    def chosen() -> None:
-        pick(st.session_state[key])
+    def chosen(node: str | None) -> None:
+        pick(node)
         if then:
-            then(st.session_state[key])
+            then(node)
 
     st.selectbox(
-        label, list(nodes), index=None, key=key, format_func=shown, placeholder="Type a name", help=help,
-        on_change=chosen,
+        label, list(nodes), index=None, key=key, format_func=lambda node: labels.get(node, ""),
+        placeholder="Type a name", help=help, on_change=heard(key, [None, *nodes], chosen),
     )  # fmt: skip
     return now

@@ -7,7 +7,7 @@ from disco.figures import counts as figures
 from disco.figures.theme import plotly_config
 from pages.parts import table_facts
 from pages.parts.drafts import Draft
-from pages.parts.names import shown
+from pages.parts.names import distinct, shown
 
 _ROWS, _COLUMNS = 50, 60
 
@@ -15,8 +15,9 @@ _ROWS, _COLUMNS = 50, 60
 def pick_column(draft: Draft, key: str) -> int | None:
     """A select box with search over the chosen columns; the position of the picked one."""
     names = draft.table.columns
+    labels = dict(zip(draft.columns, distinct(shown(names[position]) for position in draft.columns), strict=True))
     return st.selectbox(
-        "Column", list(draft.columns), key=f"{key}_{draft.key}", format_func=lambda position: shown(names[position]),
+        "Column", list(draft.columns), key=f"{key}_{draft.key}", format_func=lambda position: labels.get(position, ""),
         help="Type to search. Only chosen columns are offered.", persist_state="session",
     )  # fmt: skip
 
@@ -46,19 +47,9 @@ def first_rows(draft: Draft) -> None:
     """The table as read, its first rows."""
     with st.expander("First rows"):
         part = draft.table.iloc[:_ROWS, list(draft.columns[:_COLUMNS])].copy()
-        part.columns = _distinct([shown(name) for name in part.columns])
+        part.columns = distinct([shown(name) for name in part.columns])
         part.index = range(1, len(part) + 1)
         part = part.astype({name: str for name, kind in part.dtypes.items() if is_object_dtype(kind)})
         st.dataframe(part, height=320)
         if len(draft.columns) > _COLUMNS:
             st.caption(f"The first {_COLUMNS} of {len(draft.columns):,} chosen columns.")
-
-
-def _distinct(names: list[str]) -> list[str]:
-    """Names made distinct for showing: a grid needs them so."""
-    seen: dict[str, int] = {}
-    found = []
-    for name in names:
-        seen[name] = seen.get(name, 0) + 1
-        found.append(name if seen[name] == 1 else f"{name} ({seen[name]})")
-    return found

@@ -5,7 +5,8 @@ import pandas as pd
 import streamlit as st
 
 from disco.figures.words import how_many
-from pages.parts import downloads, graph_view, picked, refine_filters, refined_effects
+from pages.parts import downloads, graph_view, picked, refine_filters, refined_effects, refined_words
+from pages.parts.answers import heard
 from pages.parts.known import Known
 from pages.parts.names import code, shown
 from pages.parts.refinement import Refinement
@@ -29,18 +30,20 @@ def explore(
             icon=":material/hub:",
         )
     filters = refine_filters.chosen(refinement)
-    edges = refine_filters.kept(refinement.edges, filters)
+    edges, unjudged = refine_filters.kept(refinement.edges, filters)
     graph = refinement.subgraph(edges)
     lines, absent = _lines(changes, known)
     left, right = st.container(key="beside_refined").columns([4, 3], gap="medium")
     with left:
         st.markdown(f"**{len(edges)} of {how_many(len(refinement.edges), 'edge')}** shown")
+        if unjudged:
+            st.caption(f"{how_many(unjudged, 'edge')} shown although a number that a filter asks for is not available.")
         drawn = _judged(refinement, graph, lines, absent, changes, disco, known)
         graph_view.graph_view(refinement, drawn, "refine_canvas", strength=refinement.strength, picks_edges=True)
         downloads.refined_row(refinement, graph, drawn)
     with right:
         table = _table(edges, changes, known, refinement.graph)
-        _show(table)
+        _show(table, refined_words.unavailable(edges, refinement.choice))
         downloads.table(refinement, table)
         _dropped(changes, disco)
     _details(refinement, edges)
@@ -93,13 +96,16 @@ def _table(edges: pd.DataFrame, changes: pd.DataFrame | None, known: Known | Non
     return table
 
 
-def _show(table: pd.DataFrame) -> None:
+def _show(table: pd.DataFrame, unavailable: pd.Series) -> None:
     names = ["parent", "child", "gain_nats", "direction_nats", "decided", "bootstrap", "disco", "truth", "folds"]
     if table["bootstrap"].isna().all():
         names.remove("bootstrap")
     if table["folds"].isna().all():
         names.remove("folds")
     names = [name for name in (*names, "p_value") if name in table]
+    if unavailable.any():
+        table = table.assign(unavailable=unavailable.to_numpy())
+        names.insert(2, "unavailable")  # rare, and to be seen without scrolling
     told = {name: (100 * table[name]).round() for name in ("bootstrap", "folds")}
     told["direction_nats"] = table["direction_nats"].round(1) + 0.0  # −0 is 0
     column = st.column_config
@@ -120,6 +126,8 @@ def _show(table: pd.DataFrame) -> None:
             "truth": column.TextColumn("Truth", width=66, help="By the truth of this table."),
             "p_value": column.NumberColumn("p", format="%.1e", width=70,
                                            help="Of the likelihood ratio, cautious; it takes the graph as given."),
+            "unavailable": column.TextColumn("Not available", width=96,
+                                             help="Numbers that could not be computed for this edge."),
         },
     )  # fmt: skip
 
@@ -136,7 +144,7 @@ def _details(refinement: Refinement, edges: pd.DataFrame) -> None:
     """A box for an edge and one for a node, and what is known of the one that is picked."""
     left, right = st.columns(2, gap="medium", vertical_alignment="bottom")
     with left:
-        edge = _edge_box(edges)
+        edge = _edge_box(edges, refinement.edges)
     with right:
         node = picked.node_box("Find a node", refinement.order, "refine_node", "Or click it.", then=graph_view.focus_on)
     if edge is not None:
@@ -149,19 +157,16 @@ def _details(refinement: Refinement, edges: pd.DataFrame) -> None:
         st.caption("Click an edge or a node of the graph, or choose one here, to see what is behind it.")
 
 
-def _edge_box(edges: pd.DataFrame) -> tuple[str, str] | None:
+def _edge_box(edges: pd.DataFrame, every: pd.DataFrame) -> tuple[str, str] | None:
     pairs = _pairs(edges)
     now = picked.picked_edge(pairs)
-    # Numbered, so that two labels never agree: the browser answers with a label.
-    labels = {pair: f"{k}. {shown(pair[0], 24)} → {shown(pair[1], 24)}" for k, pair in enumerate(pairs, start=1)}
+    # Numbered among all edges: no two labels agree and no filter changes one, since the browser answers with a label.
+    labels = {(u, v): f"{k}. {shown(u, 24)} → {shown(v, 24)}" for k, (u, v) in enumerate(_pairs(every), start=1)}
     st.session_state["refine_edge"] = now
-
-    def chosen() -> None:
-        picked.pick_edge(st.session_state["refine_edge"])
-
     st.selectbox(
         "Edge, strongest first", pairs, index=None, key="refine_edge", format_func=lambda pair: labels.get(pair, ""),
-        placeholder="Choose an edge", on_change=chosen, help="Or click it in the graph.",
+        placeholder="Choose an edge", on_change=heard("refine_edge", [None, *pairs], picked.pick_edge),
+        help="Or click it in the graph.",
     )  # fmt: skip
     return now
 

@@ -24,7 +24,8 @@ def chosen(refinement: Refinement) -> Filters:
     keys = [f"refine_{name}_{run.id}" for name in ("least_gain", "only_decided", "least_share")]
     usual = Filters()
     row = st.container(horizontal=True, vertical_alignment="bottom", gap="medium")
-    options = [gain for gain in _GAINS if gain <= max(edges["gain_nats"].max(), 1)] if len(edges) else [0, 1]
+    strongest = max([1.0, *edges["gain_nats"].dropna()])
+    options = [gain for gain in _GAINS if gain <= strongest]
     gain = row.select_slider(
         "Gain at least, nats", options, value=usual.gain, key=keys[0], width=280,
         help="What the child's score loses without the edge. 5 nats: 150 to 1 for the edge.",
@@ -45,14 +46,22 @@ def chosen(refinement: Refinement) -> Filters:
     return found
 
 
-def kept(edges: pd.DataFrame, filters: Filters) -> pd.DataFrame:
-    """The edges that pass, in the same order."""
-    mask = edges["gain_nats"] >= filters.gain
+def kept(edges: pd.DataFrame, filters: Filters) -> tuple[pd.DataFrame, int]:
+    """The edges that pass, in the same order, and how many of them no filter could judge.
+
+    An edge stays where what a filter asks for is not available: nothing says that it is weak.
+    """
+    asked = []
+    if filters.gain:
+        asked.append((edges["gain_nats"] >= filters.gain, edges["gain_nats"].isna()))
     if filters.is_decided:
-        mask &= edges["decided"]
+        asked.append((edges["decided"], edges["direction_nats"].isna() & edges["reversible"] & ~edges["decided"]))
     if filters.bootstrap:
-        mask &= 100 * edges["bootstrap"] >= filters.bootstrap - 1e-6
-    return edges[mask]
+        asked.append((100 * edges["bootstrap"] >= filters.bootstrap - 1e-6, edges["bootstrap"].isna()))
+    stays, unjudged = (pd.Series(value, index=edges.index, dtype=bool) for value in (True, False))
+    for passes, is_unknown in asked:
+        stays, unjudged = stays & (passes | is_unknown), unjudged | is_unknown
+    return edges[stays], int((stays & unjudged).sum())
 
 
 def _reset(keys: list[str]) -> None:

@@ -67,6 +67,8 @@ def searches(refinement: Refinement) -> None:
     best = f"The best graph was found from {code(refinement.refined.best)}."
     if others == 0:
         best += " It is the only search, so nothing tells whether another start would do better."
+    elif others == 1:
+        best += " The other search ended with the same score." if same else " The other search did not find the same."
     elif same:
         best += f" {same} of the other {others} searches ended with the same score."
     else:
@@ -100,9 +102,11 @@ def order(refinement: Refinement) -> None:
         figure.show(figures.slope(moves, refinement.choice.bound), "refine_slope")
     with right:
         moved = moves[moves["gain_nats"].notna()].sort_values("gain_nats", ascending=False)
+        if moved.empty:
+            return  # the figure says so
         st.markdown(f"**{how_many(len(moved), 'node')} moved**")
         st.dataframe(
-            moved, hide_index=True, height=min(38 + 35 * max(len(moved), 1), 420), key="refine_moves",
+            moved, hide_index=True, height=min(38 + 35 * len(moved), 420), key="refine_moves",
             column_config={
                 "node": st.column_config.TextColumn("Node", width=90),
                 "before": st.column_config.NumberColumn("Before", width=64, help="Place in the DISCO order."),

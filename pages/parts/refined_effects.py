@@ -10,7 +10,7 @@ from disco.likelihood.check import FOLDS, SIMULATIONS, Check
 from disco.refine import Refined
 from disco.runs import Run
 from pages.parts import checking, figure, refined_model, refined_words
-from pages.parts.names import code, plain, shown
+from pages.parts.names import code, distinct, plain, shown
 
 
 def edge_details(run: Run, refined: Refined, parent: str, child: str) -> None:
@@ -21,7 +21,8 @@ def edge_details(run: Run, refined: Refined, parent: str, child: str) -> None:
         return
     _numbers(row)
     sentences = (
-        refined_words.direction(run, row), refined_words.repeats(run, row), refined_words.in_disco(run, parent, child)
+        refined_words.lacking(run, row), refined_words.direction(run, row), refined_words.repeats(run, row),
+        refined_words.in_disco(run, parent, child),
     )  # fmt: skip
     st.markdown(" ".join(filter(None, sentences)))
     try:
@@ -47,9 +48,10 @@ def _numbers(row: dict) -> None:
                   help="What the graph loses when this edge alone is turned; – where that makes a cycle.")  # fmt: skip
     share = "–" if row["bootstrap"] != row["bootstrap"] else f"{row['bootstrap']:.0%}"
     shown_.metric("Bootstrap", share, width=wide, help="Share of tables drawn with replacement that give it.")
+    ratio, bic = (refined_words.or_not(row[name]) for name in ("log_likelihood_nats", "bic_nats"))
     shown_.metric("p-value", refined_words.p_value(row["p_value"]), width=wide,
-                  help=f"Likelihood ratio, {number(row['log_likelihood_nats'])} nats; BIC gains "
-                  f"{number(row['bic_nats'])}. It does not know that the graph was searched for.")  # fmt: skip
+                  help=f"Likelihood ratio in nats: {ratio}; gain in BIC: {bic}. It does not know that the graph was "
+                  "searched for.")  # fmt: skip
 
 
 def node_details(run: Run, refined: Refined, node: str) -> None:
@@ -86,7 +88,7 @@ def _neighbours(place: st.delta_generator.DeltaGenerator, title: str, edges: lis
         columns=["node", "gain", "direction"],
     )
     place.dataframe(
-        rows, hide_index=True, height=min(38 + 35 * len(rows), 260),
+        rows, hide_index=True, height=min(38 + 35 * len(rows), 260), placeholder="not available",
         column_config={
             "node": st.column_config.TextColumn("Node"),
             "gain": st.column_config.NumberColumn("Gain, nats", format="%.1f"),
@@ -148,7 +150,8 @@ def _figures(check: Check) -> None:
     )  # fmt: skip
     figure.show(effects.columns(check, statistic or "ratio"), "refined_columns")
     nodes = check.margins["node"].drop_duplicates().tolist()
-    node = st.selectbox("Column", nodes, key="refined_margin_node", format_func=shown)
+    labels = dict(zip(nodes, distinct(map(shown, nodes)), strict=True))
+    node = st.selectbox("Column", nodes, key="refined_margin_node", format_func=lambda one: labels.get(one, ""))
     figure.show(effects.margin(check, node), "refined_margin")
     figure.show(effects.pairs(check), "refined_pairs")
     st.caption(refined_words.ASSUMED)

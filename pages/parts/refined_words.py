@@ -3,18 +3,43 @@
 import math
 from typing import Any
 
+import pandas as pd
+
 from disco.figures.words import number
-from disco.refine import Refined
+from disco.refine import Choice, Refined
 from disco.refine.evidence import BOUND
 from disco.runs import Run
 from disco.runs.refined import choice_of
 from pages.parts import results
-from pages.parts.names import code
+from pages.parts.names import code, plain
 
 ASSUMED = (
     "Assumed: no hidden common causes, effects of parents that add up but for one bend of their sum, and one carrier a "
     "node. Only as far as these hold, and the graph is right, does this speak of causes; a high likelihood is no proof."
 )
+
+
+NUMBERS = {
+    "gain_nats": "gain", "log_likelihood_nats": "log-likelihood", "bic_nats": "BIC", "direction_nats": "direction",
+    "p_value": "p-value", "bootstrap": "share of tables drawn anew", "folds": "share of parts left out",
+}  # fmt: skip
+
+
+def unavailable(edges: pd.DataFrame, choice: Choice) -> pd.Series:
+    """The numbers of each edge that could not be computed, in words; empty text where all could.
+
+    An edge that cannot be turned has no evidence on its direction, and no share where nothing was drawn anew: neither
+    is missing.
+    """
+    missing = edges[list(NUMBERS)].isna()
+    missing["direction_nats"] &= edges["reversible"]
+    for name in ("bootstrap", "folds"):
+        missing[name] &= getattr(choice, name) > 0
+    told = [
+        ", ".join(words for words, is_missing in zip(NUMBERS.values(), row, strict=True) if is_missing)
+        for row in missing.to_numpy()
+    ]
+    return pd.Series(told, index=edges.index, dtype="str")
 
 
 def row_of(refined: Refined, parent: str, child: str) -> dict[str, Any] | None:
@@ -29,6 +54,19 @@ def p_value(value: float) -> str:
     return "below 1e-300" if value < 1e-300 else number(value)
 
 
+def or_not(value: float) -> str:
+    """A number, or that it is not available."""
+    return "not available" if math.isnan(value) else number(value)
+
+
+def lacking(run: Run, row: dict[str, Any]) -> str:
+    """Which numbers of an edge are not available, and why where the refinement says so; empty where all are."""
+    told = unavailable(pd.DataFrame([row]), Choice(**choice_of(run))).iloc[0]
+    reason = row.get("reason")
+    because = f" ({plain(reason)})" if isinstance(reason, str) and reason else ""
+    return f"**Not available**{because}: {told}." if told else ""
+
+
 def direction(run: Run, row: dict[str, Any]) -> str:
     """Whether the direction is decided, and why."""
     bound = float(choice_of(run).get("bound", BOUND))
@@ -37,6 +75,9 @@ def direction(run: Run, row: dict[str, Any]) -> str:
             return "It cannot be turned alone without making a cycle: its direction rests on other edges."
         return "**Undecided:** another search that ended nearly as high has it the other way round."
     nats = float(row["direction_nats"])
+    if math.isnan(nats):
+        is_sure = "decided" if row["decided"] else "**undecided**"
+        return f"Its direction is {is_sure}; what turning it costs is not available."
     if row["decided"]:
         return f"Turned round, the graph loses {number(nats)} nats, more than the {bound:g} that decide a direction."
     if nats >= bound:

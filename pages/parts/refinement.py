@@ -1,6 +1,6 @@
 """What a refinement of a run holds, read once and shared by the parts of the Refine page; read only."""
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cached_property
 
 import networkx as nx
@@ -43,7 +43,7 @@ class Refinement:
 
     @property
     def edges(self) -> pd.DataFrame:
-        """One row an edge, strongest first."""
+        """One row per edge, strongest first, those without a gain last."""
         return self.refined.edges
 
     @cached_property
@@ -105,4 +105,7 @@ def readable(run: Run) -> Refinement | None:
 @st.cache_resource(max_entries=16, show_spinner=False)
 def _read(_run: Run, path: str, stamp: int) -> Refinement:
     refined = read_refined(_run)
+    # Strongest first, whoever wrote the file; at the end those whose gain is not available.
+    edges = refined.edges.sort_values("gain_nats", ascending=False, kind="stable", ignore_index=True)
+    refined = replace(refined, edges=edges)
     return Refinement(_run, refined, choice_from(choice_of(_run)), figures.places(refined.order, refined.edges))

@@ -81,12 +81,16 @@ class Result:
         """Every candidate edge: parent, child, ocs, z, frequency."""
         return frequencies(self.ocs, tau_z)
 
+    def edges(self, tau_z: float, pi_min: float) -> pd.DataFrame:
+        """The candidates that pass two thresholds, with the same columns, even where none passes."""
+        table = self.candidates(tau_z)
+        return table[table["frequency"] >= pi_min - 1e-9]
+
     def graph(self, tau_z: float, pi_min: float) -> nx.DiGraph:
         """The graph at two thresholds."""
         from disco import graph
 
-        table = self.candidates(tau_z)
-        return graph.build(self.order, table[table["frequency"] >= pi_min - 1e-9])
+        return graph.build(self.order, self.edges(tau_z, pi_min))
 
 
 def shown(run: Run) -> Result:

@@ -9,6 +9,7 @@ from disco.figures import selectors as figures
 from disco.figures.words import how_many, number, share
 from disco.parents.selectors import AGREEMENT, SELECTORS, WORDS, compared
 from pages.parts import figure, selecting, selectors, session
+from pages.parts.answers import heard
 from pages.parts.known import Known
 from pages.parts.results import Result
 from pages.parts.selector_sections import truth_of
@@ -45,13 +46,16 @@ def _pair(result: Result, shown: str) -> tuple[str, str]:
         key = f"compared_{place}_{result.run.id}"
         st.session_state[key] = now[place]
 
-        def chosen(place: int = place, key: str = key) -> None:
-            pair = [st.session_state[key]] * 2
+        def chosen(selector: str, place: int = place) -> None:
+            pair = [selector] * 2
             # The same one twice swaps the two.
             pair[1 - place] = now[place] if now[1 - place] == pair[place] else now[1 - place]
             session.set_compared((pair[0], pair[1]))
 
-        box.selectbox(label, list(SELECTORS), format_func=lambda one: WORDS[one].name, key=key, on_change=chosen)
+        box.selectbox(
+            label, list(SELECTORS), format_func=lambda one: WORDS[one].name, key=key,
+            on_change=heard(key, SELECTORS, chosen),
+        )  # fmt: skip
     return now
 
 

@@ -12,7 +12,7 @@ from disco.figures.words import how_many
 from disco.simulate import FAMILIES, Design, Simulated
 from disco.spreadsheets import NOTE, to_csv
 from pages.parts import figure, session, simulate_canvas, simulate_drawn, simulate_form
-from pages.parts.names import code, shown
+from pages.parts.names import code, distinct, shown
 from pages.parts.simulate_graph import WORDS
 
 AT_ONCE = 2_000_000  # cells that are drawn without asking, in a moment
@@ -154,11 +154,7 @@ def columns(result: Simulated, teaching: bool) -> None:
     box = st.expander("First rows", key="sim_rows_box", on_change="rerun")
     if box.open:
         part = result.table.iloc[:_ROWS, :_COLUMNS].rename(index=lambda row: row + 1, columns=lambda name: shown(name))
-        box.dataframe(part.set_axis(_distinct(list(part.columns)), axis=1), height=320)
-
-
-def _distinct(names: list[str]) -> list[str]:
-    return names if len(set(names)) == len(names) else [f"{place} {name}" for place, name in enumerate(names, start=1)]
+        box.dataframe(part.set_axis(distinct(part.columns), axis=1), height=320)
 
 
 def files(result: Simulated, teaching: bool) -> None:

@@ -6,6 +6,7 @@ from scipy.stats import norm
 
 from disco.figures.words import share
 from pages.parts import session
+from pages.parts.answers import heard
 from pages.parts.results import Result
 
 HIGHEST = 5.0  # of the slider; Z above it is beyond doubt for any choice
@@ -80,7 +81,7 @@ def _rule(result: Result, where: str) -> None:
     st.session_state[key] = result.rule
     st.selectbox(
         "Rule", list(RULES), format_func=RULES.get, key=key,
-        on_change=lambda: session.set_parent_rule(st.session_state[key]),
+        on_change=heard(key, RULES, session.set_parent_rule),
         help="Agreement of the folds: Z is the mean curvature of an edge over its jackknife standard error; it works "
         "on small tables, where many candidates are parents. The paper's: Z is how far a candidate's OCS stands above "
         "the median of the child's candidates, in interquartile ranges. Both read the same fitted networks.",

@@ -3,7 +3,6 @@
 import streamlit as st
 
 from disco import metrics
-from disco.graph import edges
 from disco.runs.refining import refining_status
 from pages.parts import (
     empty,
@@ -40,14 +39,15 @@ if found is None:
     refine_sections.without(False, run, is_fitted)
     st.stop()
 result = results.shown(run) if is_fitted else None
-graph = result.graph(*thresholds.present(result)) if result else None
+present = thresholds.present(result) if result else ()
+graph = result.graph(*present) if result else None
 changes = metrics.changes(graph, found.graph) if result else None
 known = truth.shown(found)
 refine_sections.summary(found, changes)
 if known:
     refine_sections.against_truth(found, known, (graph, result.known) if result else None)
 st.subheader("The edges by evidence", anchor=False)
-st.fragment(refine_edges.explore)(found, changes, edges(graph) if result else None, known)
+st.fragment(refine_edges.explore)(found, changes, result.edges(*present) if result else None, known)
 refine_sections.order(found)
 refine_sections.searches(found)
 refined_effects.model_check(run, found.refined)

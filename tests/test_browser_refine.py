@@ -1,0 +1,95 @@
+"""Refine in a real browser: an edge picked in the graph, and filters and verdicts moved while it is picked."""
+
+import pandas as pd
+import pytest
+from made_up import finished_run, refine_by_hand
+from playwright.sync_api import Page, expect
+from test_browser import chromium, counts, page, press, runs, served, until  # noqa: F401 - fixtures
+
+from disco.runs import create_run
+from disco.runs.refined import read_refined
+from disco.settings import Settings
+
+pytestmark = pytest.mark.browser
+
+ORDER = ["x1", "x2", "x3", "x4", "x5", "x6"]
+EDGES = [("x1", "x2"), ("x2", "x3"), ("x3", "x4"), ("x1", "x4"), ("x4", "x6")]
+FAULT = ".stException, [data-testid=stException]"
+
+# The place of an edge on the screen, off all nodes, once it is drawn: vis itself says what lies where.
+PLACE = """(canvas, [from, to]) => {
+    const network = canvas.network, edge = `${from}-${to}`;
+    if (!network?.body.edges[edge]) return null;
+    const ends = network.getPositions([from, to]), box = canvas.getBoundingClientRect();
+    const [dx, dy] = [ends[to].x - ends[from].x, ends[to].y - ends[from].y];
+    for (let along = 0.5; along < 0.9; along += 0.02)
+        for (let aside = -0.06; aside <= 0.06; aside += 0.01) {  // of its length: edges are drawn as curves
+            const there = { x: ends[from].x + along * dx - aside * dy, y: ends[from].y + along * dy + aside * dx };
+            const spot = network.canvasToDOM(there);
+            if (network.getNodeAt(spot) === undefined && network.getEdgeAt(spot) === edge)
+                return [box.x + spot.x, box.y + spot.y];
+        }
+    return null;
+}"""
+
+
+def click_edge(page: Page, order: list[str], parent: str, child: str) -> None:  # noqa: F811
+    """Click an edge where the graph says that it lies, until it is picked: the page may still move under the click."""
+    canvas, heading = page.locator(".canvas").first, page.locator("h5").filter(has_text=f"{parent} → {child}")
+
+    def picked() -> bool:
+        canvas.scroll_into_view_if_needed()
+        place = canvas.evaluate(PLACE, [str(order.index(parent)), str(order.index(child))])
+        if place is not None:
+            page.mouse.click(*place)
+            page.wait_for_timeout(500)
+        return heading.count() > 0
+
+    until(page, picked, f"{parent} → {child} cannot be picked")
+
+
+def test_a_filter_moved_quickly_takes_the_picked_edge_away_and_no_more(runs, page):  # noqa: F811
+    run = refine_by_hand(finished_run(6), ORDER, EDGES)
+    with served(runs) as address:
+        page.goto(f"{address}/refine?run={run.id}")
+        click_edge(page, ORDER, "x4", "x6")
+        slider = page.get_by_role("slider", name="Gain at least")
+        slider.focus()
+        for pause in (30, 60, 100):  # milliseconds between the repeats of the held key, so that reruns overlap
+            for _ in range(20):
+                page.keyboard.down("ArrowRight")
+                page.wait_for_timeout(pause)
+            page.keyboard.up("ArrowRight")
+            expect(page.get_by_text("1 of 5 edges")).to_be_visible()
+            expect(page.locator("h5")).to_have_count(0)
+            slider.press("Home")
+            expect(page.get_by_text("5 of 5 edges")).to_be_visible()
+            expect(page.locator("h5")).to_have_text("x4 → x6")
+        assert page.locator(FAULT).count() == 0, page.locator(FAULT).all_inner_texts()
+
+
+def test_what_changed_against_a_fit_without_edges(runs, page):  # noqa: F811
+    settings = Settings.of("preview", joint_epochs=1, projection_epochs=1, width=8, tau_z=1000.0)
+    run = refine_by_hand(finished_run(6, settings=settings, truth=None), ORDER, EDGES)
+    with served(runs) as address:
+        page.goto(f"{address}/refine?run={run.id}")
+        page.get_by_role("radio", name="what changed").click()
+        expect(page.locator(".key").get_by_text("in the refined graph alone")).to_be_visible()
+        assert page.locator(FAULT).count() == 0, page.locator(FAULT).all_inner_texts()
+
+
+def test_a_refinement_from_the_page_and_a_click_on_an_edge(runs, page, tmp_path):  # noqa: F811
+    run = create_run(pd.read_csv(counts(tmp_path)), Settings(), name="refined", device="cpu")
+    with served(runs) as address:
+        page.goto(f"{address}/refine?run={run.id}")
+        bootstrap = page.get_by_role("spinbutton", name="Tables drawn anew")
+        bootstrap.fill("2")
+        bootstrap.press("Enter")
+        press(page, "Start the refinement")
+        expect(page.get_by_text("The refinement of")).to_be_visible()
+        page.reload()  # it goes on without this page
+        expect(page.get_by_text("no hidden common causes")).to_be_visible()
+        found = read_refined(run)
+        expect(page.get_by_text(f"{len(found.edges)} of {len(found.edges)} edges")).to_be_visible()
+        first = found.edges.iloc[0]
+        click_edge(page, found.order, first["parent"], first["child"])
