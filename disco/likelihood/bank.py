@@ -31,7 +31,6 @@ from disco.errors import InputError
 
 WIDTH = 4  # columns a parent at most
 BENT = (-20.0, 4.0)  # κ s between which the link bends: no table tells what is steeper than e⁴, or flatter than e⁻²⁰
-LEAST_BEND = {torch.float32: 1e-3, torch.float64: 1e-7}  # of κ; below it rounding spoils the slopes
 RIDGE = 1e-3  # the precision that bounds what data leave free
 _INDICATOR_LEVELS = 5  # up to so many levels a parent's effect is free
 _FREE_LEVELS = 8  # up to so many levels a carrier is free

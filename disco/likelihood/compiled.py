@@ -11,13 +11,12 @@ import numpy as np
 import torch
 from torch import Tensor
 
-from disco.likelihood.bank import LEAST_BEND, WIDTH
+from disco.likelihood.bank import WIDTH
 from disco.likelihood.evaluate import COARSE, FAR, FINER, GRID, PIECES, Design, Moments
 from disco.likelihood.rows import (
     BLOCK,
     arrays,
     bend_at_rows,
-    bend_told,
     compiled,
     index_at_rows,
     padded,
@@ -71,8 +70,7 @@ def newton(design: Design, start: Tensor, tolerance: float, most: int) -> Ended:
         design.carrier, design.carrier_sum, design.penalty, design.centre, theta, step, promise, log_likelihood,
         log_determinant, gradient, information, *moments,
     )  # fmt: skip
-    least = LEAST_BEND[like.dtype]
-    side_by_side(batch, lambda part: _newton(columns, *(one[part] for one in given), least, tolerance, most))
+    side_by_side(batch, lambda part: _newton(columns, *(one[part] for one in given), tolerance, most))
     return Ended(theta, step, promise, log_determinant, Moments(log_likelihood, gradient, information, *moments))
 
 
@@ -80,7 +78,7 @@ def newton(design: Design, start: Tensor, tolerance: float, most: int) -> Ended:
 def _newton(
     columns, parents, counts, level, weights, offset, value, exists, carrier, carrier_sum, penalty, centre,
     theta, step, promise, log_likelihood, log_determinant, gradient, information, slopes, curvature,
-    least, tolerance, most,
+    tolerance, most,
 ):  # fmt: skip
     rows, head = columns.shape[2], carrier.shape[2] + 2
     at_rows = np.empty((5, rows), columns.dtype)
@@ -91,7 +89,7 @@ def _newton(
         size = head + WIDTH * counts[b]
         given = (
             columns, parents[b, : counts[b]], at_rows, weights[b], offset[b], value[b], exists[b], carrier[b],
-            carrier_sum[b], penalty[b, :size], centre[b, :size], least,
+            carrier_sum[b], penalty[b, :size], centre[b, :size],
         )  # fmt: skip
         kept_gradient, kept_information = np.empty((2, size)), np.empty((2, size, size))
         kept = ((kept_slopes[0], kept_curvature[0], kept_gradient[0], kept_information[0]),
@@ -164,15 +162,14 @@ def _evaluate(given, theta, observed, slopes, curvature, gradient, information):
 
     With `observed` the information is the observed one, and so are what of it is in `slopes` and `curvature`.
     """
-    columns, parents, at_rows, weights, offset, value, exists, carrier, carrier_sum, penalty, centre, least = given
+    columns, parents, at_rows, weights, offset, value, exists, carrier, carrier_sum, penalty, centre = given
     wide, head = WIDTH * len(parents), carrier.shape[1] + 2
     moments = head
     s, eta, rise, turn, own = at_rows[0], at_rows[1], at_rows[2], at_rows[3], at_rows[4]
     index_at_rows(columns, parents, theta[head:], s)
-    low, high = bend_at_rows(s, eta, rise, turn, theta[head - 1], theta[0], offset, least)
+    low, high = bend_at_rows(s, eta, rise, turn, theta[head - 1], theta[0], offset)
     if math.isnan(low):
         return -np.inf
-    bend = bend_told(theta[head - 1], least) if observed else 0.0
     lowest, highest, bottom, top = _bounds(value, exists, carrier, theta[1 : head - 1])
     low = min(max(low, bottom), high)
     span = max(min(high, top), low) - low
@@ -187,7 +184,7 @@ def _evaluate(given, theta, observed, slopes, curvature, gradient, information):
     powers, plain, bending = np.zeros((points, 6)), np.zeros(moments), np.zeros((moments, 2))
     products = np.zeros((len(parents), len(left), WIDTH))
     index = read_at_rows(
-        columns, parents, own, weights, s, eta, rise, turn, bend, low, width, lowest, highest,
+        columns, parents, own, weights, s, eta, rise, turn, theta[head - 1], observed, low, width, lowest, highest,
         _coefficients(table, width, columns.dtype), left, times, slopes, curvature, powers, plain, bending, products,
     )  # fmt: skip
     information[:] = 0.0

@@ -16,6 +16,7 @@ import torch
 from torch import Tensor
 
 from disco.likelihood.bank import BENT, WIDTH
+from disco.likelihood.evaluate import SERIES, SMALL
 
 BLOCK = 256  # rows at a time: what is kept of them fits a core's cache
 _REORDERED = {"contract", "reassoc", "nsz", "arcp"}  # sums may be reordered; infinities keep their meaning
@@ -119,31 +120,36 @@ def index_at_rows(columns, parents, beta, s):
 
 
 @compiled
-def bend_told(bend, least):
-    """The bend, or the one nearest to it that is told from 0."""
-    if abs(bend) < least:
-        return -least if bend < 0 else least
-    return bend
+def _series(order, t):
+    """`evaluate.SERIES` at a small t."""
+    total = 0.0
+    for k in range(SERIES.shape[1] - 1, -1, -1):
+        total = total * t + SERIES[order, k]
+    return total
 
 
 @compiled
-def bend_at_rows(s_at_rows, eta, slope, along, bend, intercept, offset, least):
+def bend_at_rows(s_at_rows, eta, slope, along, bend, intercept, offset):
     """Write η and the derivatives of `evaluate.bent` from s; returns the bounds of η, or NaN.
 
-    `offset` may be empty; `least` is the bend nearest to 0 that is told from it.
+    `offset` may be empty.
     """
     number = eta.dtype.type
-    tiny, one, lowest, highest = number(1e-20), number(1), number(BENT[0]), number(BENT[1])
-    bend, intercept = number(bend_told(bend, least)), number(intercept)
+    one, lowest, highest = number(1), number(BENT[0]), number(BENT[1])
+    bend, intercept, small = number(bend), number(intercept), number(SMALL)
     for r in range(len(eta)):
         s = s_at_rows[r]
-        t = bend * s + tiny
+        t = bend * s
         bends = min(max(t, lowest), highest)
         risen = number(math.expm1(bends))
-        first = (risen + (risen + one) * (t - bends)) / t
         slope[r] = risen + one
-        eta[r] = s * first + intercept
-        along[r] = s * s * (risen + one - first) / t
+        if abs(t) < small:
+            eta[r] = s * number(_series(0, t)) + intercept
+            along[r] = s * s * number(_series(1, t))
+        else:
+            first = (risen + slope[r] * (t - bends)) / t
+            eta[r] = s * first + intercept
+            along[r] = s * s * (slope[r] - first) / t
     for r in range(len(offset)):
         eta[r] += offset[r]
     low, high, total = eta[0], eta[0], 0.0
@@ -157,15 +163,15 @@ def bend_at_rows(s_at_rows, eta, slope, along, bend, intercept, offset, least):
 
 @compiled
 def read_at_rows(
-    columns, parents, own, weights, s, eta, slope, along, observed, low, width, lowest, highest, coefficients, left,
-    times, slopes, curvature, powers, plain, bending, products,
+    columns, parents, own, weights, s, eta, slope, along, bend, observed, low, width, lowest, highest, coefficients,
+    left, times, slopes, curvature, powers, plain, bending, products,
 ):  # fmt: skip
     """What `evaluate.AtRows` holds, read from a table over η with a cell's coefficients in a row; returns its `index`.
 
     `left` and `times` are room for a block. Sums are added to. `powers` gets those of the weight times the powers 0 to
     5 of the place in a cell. In `products` (k, rows of `left`, WIDTH) those with the parents' columns come first, of
-    each pair of parents once, then those with the slopes. Where `observed`, the bend κ, is not 0, what belongs to the
-    information is that of the observed one, which has the residuals times the second derivatives of η taken off.
+    each pair of parents once, then those with the slopes. Where `observed` is true, what belongs to the information is
+    that of the observed one, which has the residuals times the second derivatives of η taken off.
     """
     number, wide, moments = columns.dtype.type, WIDTH * len(parents), len(plain)
     index = 0.0
@@ -189,8 +195,8 @@ def read_at_rows(
         for r in range(size):
             bent[r] = variance[r] * turn[r]
             curved[r] = variance[r] * rise[r]
-        if observed != 0:
-            bending[1, 1] -= _turned(times[0], s, rise, turn, start, size, number(observed), bent, curved)
+        if observed:
+            bending[1, 1] -= _turned(times[0], s, rise, turn, start, size, number(bend), bent, curved)
         for i in range(1 + moments):
             for r in range(size):
                 slopes[i, start + r] = left[wide + i, r]
@@ -237,11 +243,14 @@ def _turned(residual, s, rise, turn, start, size, bend, bent, curved):
     number = rise.dtype.type
     total, none, two, lowest, highest = 0.0, number(0), number(2), number(BENT[0]), number(BENT[1])
     for r in range(size):
-        index = s[start + r]
-        second = rise[r] if lowest < bend * index < highest else none  # of h, where g = h(κ s) / κ
+        index, t = s[start + r], bend * s[start + r]
+        second = rise[r] if lowest < t < highest else none  # of h, where g = h(κ s) / κ
         bent[r] -= residual[r] * index * second
         curved[r] -= residual[r] * bend * second
-        total += np.float64(residual[r] * (index * index * second - two * turn[r]) / bend)
+        if abs(t) < SMALL:
+            total += np.float64(residual[r] * index * index * index) * _series(2, t)
+        else:
+            total += np.float64(residual[r] * (index * index * second - two * turn[r]) / bend)
     return total
 
 
