@@ -204,8 +204,8 @@ def _selector(name: str) -> Callable[[Bench], None]:
             found = pcm.edges(bench.table, bench.order, trees=bench.size.trees, goes_on=bench.told)
         else:
             found = selectors.candidates(name, bench.table, bench.order, settings, goes_on=bench.told)
-        if name == "evidence":  # −∞ says that the screen left a pair out
-            stated(found.replace(-np.inf, 0.0), "score")
+        if name == "evidence":  # a gap says that the screen left a pair out
+            stated(found)
         else:
             stated(found, "score", "p_value")
             if not found["p_value"].between(0, 1).all():

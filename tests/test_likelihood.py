@@ -12,10 +12,10 @@ from scipy.optimize import minimize
 from scipy.special import gammaln
 
 from disco.errors import InputError
-from disco.likelihood import rows, steps
-from disco.likelihood.bank import FREE, STRAIGHT, WIDTH, Bank, Prior
+from disco.likelihood import rows, small, steps
+from disco.likelihood.bank import BENT, FREE, STRAIGHT, WIDTH, Bank, Prior
 from disco.likelihood.compiled import newton
-from disco.likelihood.evaluate import Design, Problems, exact, tabulated
+from disco.likelihood.evaluate import Design, Problems, bent, exact, tabulated
 from disco.likelihood.newton import fit, marginal_start
 from disco.likelihood.steps import additions, removals
 from disco.ranks import transform_table
@@ -252,10 +252,98 @@ def test_threads_change_nothing(bank):
         for number in (1, 3):
             torch.set_num_threads(number)
             fits = fit(bank, problems)
-            found.append((fits.theta, fits.evidence, additions(bank, problems, fits, candidates).gain))
+            more, less = additions(bank, problems, fits, candidates), removals(bank, problems, fits)
+            found.append((fits.theta, fits.evidence, *more, *less))
     finally:
         torch.set_num_threads(threads)
     assert all(torch.equal(*pair) for pair in zip(*found, strict=True))
+
+
+def test_a_parent_that_separates_its_child_has_the_likelihood_of_the_sum_over_the_levels():
+    """η runs to thousands at some rows; a grid over all of them finds log-likelihoods above 0."""
+    random = np.random.default_rng(0)
+    a, other = random.poisson(3, 500), random.poisson(4, 500)
+    separated = ranked(a, other, np.where(a > 3, a, 0), np.where(a > 3, 1, 0))
+    bank = Bank.of(separated, prior=Prior(1.0, 100.0, 1.0), dtype=torch.float32)
+    problems = Problems.of([(3, [0]), (3, [2]), (3, [0, 2]), (2, [0]), (2, [0, 1]), (0, [2, 3])])
+    fits = fit(bank, problems, tolerance=0.05)
+    truly = exact(Design(bank, problems), fits.theta).log_likelihood
+    assert fits.converged.all() and (truly < 0).all()
+    close(fits.log_likelihood, truly, rtol=0, atol=2e-2)
+
+
+def test_a_table_that_is_too_coarse_is_made_finer():
+    """One row in a hundred stretches the grid, and the others lie in a cell or two of it."""
+    random = np.random.default_rng(0)
+    parent = np.where(np.arange(1000) % 100 == 0, 60, random.poisson(1, 1000))
+    bank = Bank.of(ranked(random.integers(0, 120, 1000) * (parent < 60), parent))
+    problems = Problems.of([(0, [1])])
+    theta = marginal_start(bank, problems)
+    theta[0, bank.head] = -60.0
+    design = Design(bank, problems)
+    found, expected = newton(design, theta, 0.0, 0).moments, exact(design, theta)
+    close(found.log_likelihood, expected.log_likelihood, rtol=1e-7, atol=1e-4)
+    close(found.gradient, expected.gradient, rtol=1e-3, atol=1e-1)
+
+
+def test_the_link_is_smooth_through_a_straight_line():
+    """Against the closed form in more digits than the double has."""
+    index = np.array([-3.0, -0.5, 1e-3, 0.7, 4.0, 30.0])
+    for bend in (-2.0, -1e-2, -1e-9, 0.0, 1e-12, 1e-4, 0.06, 0.3, 5.0):
+        value, slope, turned = (part.numpy() for part in bent(torch.as_tensor(index), torch.tensor(bend, dtype=torch.float64)))
+        t = np.longdouble(bend) * index.astype(np.longdouble)
+        inside = np.clip(t, *BENT)
+        if bend:
+            g = (np.expm1(inside) + np.exp(inside) * (t - inside)) / np.longdouble(bend)
+            close(value, g.astype(float), rtol=1e-12, atol=1e-15)
+        close(slope, np.exp(inside).astype(float), rtol=1e-12, atol=1e-15)
+        step = 1e-5 * max(1.0, abs(bend))
+        ahead, behind = (bent(torch.as_tensor(index), torch.tensor(bend + by, dtype=torch.float64))[0] for by in (step, -step))
+        close(turned, ((ahead - behind) / (2 * step)).numpy(), rtol=1e-4, atol=1e-6)
+
+
+def test_residuals_turn_the_information_as_the_second_derivatives_say():
+    random = np.random.default_rng(0)
+    s, residual, bend = random.normal(0, 2, 40), random.normal(size=40), 0.8
+    at = torch.tensor(s, requires_grad=True), torch.full((40,), bend, dtype=torch.float64, requires_grad=True)
+    value, slope, turned = bent(*at)
+    (by_index,) = torch.autograd.grad(slope.sum(), at[0], retain_graph=True)
+    mixed, twice = torch.autograd.grad(turned.sum(), at)
+    cross, curved = np.zeros(40), np.zeros(40)
+    rise, turn = slope.detach().numpy(), turned.detach().numpy()
+    total = rows._turned(residual, s, rise, turn, 0, 40, np.float64(bend), cross, curved)
+    close(curved, -residual * by_index.numpy(), rtol=1e-6, atol=1e-9)
+    close(cross, -residual * mixed.numpy(), rtol=1e-6, atol=1e-9)
+    close(total, (residual * twice.numpy()).sum(), rtol=1e-6)
+
+
+def test_small_systems_are_bounded_by_the_prior(rng):
+    """As NumPy's where they are regular; where columns are copies, or none, the prior is left."""
+    root = torch.as_tensor(rng.normal(size=(2, 5, 5)))
+    least = torch.full((2, 5), 0.1, dtype=torch.float64)
+    regular = root @ root.mT + 0.1 * torch.eye(5)
+    right = torch.as_tensor(rng.normal(size=(2, 5)))
+    found, logarithm = small.solve(regular, least, right)
+    close(found, np.linalg.solve(regular.numpy(), right.numpy()[..., None])[..., 0], rtol=1e-9)
+    close(logarithm, np.linalg.slogdet(regular.numpy())[1], rtol=1e-9)
+    close(small.inverse(regular, least), np.linalg.inv(regular.numpy()), rtol=1e-8, atol=1e-10)
+    copies = 1e12 * torch.ones((1, 3, 3), dtype=torch.float64)  # the prior is lost in the last digits
+    prior = torch.tensor([[0.0, 10.0, 1000.0]]).double()
+    found = small.inverse(copies + torch.diag_embed(prior), prior)
+    assert found.isfinite().all() and (found.diagonal(dim1=1, dim2=2)[:, 1:] <= 1.001 / prior[:, 1:]).all()
+    found = small.inverse(torch.zeros((1, 2, 2)).double(), torch.tensor([[0.0, 4.0]]).double())
+    close(found[0], np.diag([1 / small.LEAST_PIVOT, 0.25]), rtol=1e-12)
+
+
+def test_a_node_with_one_level_left_has_no_evidence_for_any_parent(ranks, bank):
+    """Its column is constant among the rows that count, so no parent explains anything."""
+    weights = torch.as_tensor(ranks[:, THREE] == 0).double()
+    fits = fit(bank, Problems.of([(THREE, []), (THREE, [COUNT]), (COUNT, [THREE])]), weights=weights)
+    assert fits.converged.all() and fits.evidence.isfinite().all()
+    close(fits.log_likelihood[:2], 0.0, rtol=0, atol=1e-9)
+    promised = additions(bank, Problems.of([(THREE, [])]), fit(bank, Problems.of([(THREE, [])]), weights=weights),
+                         torch.tensor([[COUNT, NOISE]]))  # fmt: skip
+    close(promised.gain, 0.0, rtol=0, atol=1e-6)
 
 
 def test_whole_weights_are_repeated_rows(ranks, bank, weights):

@@ -12,7 +12,7 @@ from disco.likelihood.compiled import CAP, LEAST_SHARE, ROUNDING, Ended, newton
 from disco.likelihood.evaluate import Design, Moments, Problems, tabulated
 from disco.likelihood.small import solve
 
-_STEPS = 100
+_STEPS = 250
 _MOMENTS = tuple(Moments.__dataclass_fields__)
 Evaluate = Callable[[Design, Tensor], Moments]
 

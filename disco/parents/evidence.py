@@ -36,7 +36,7 @@ def edges(
     Returns:
         One row a candidate edge, in causal order of the child, then of the parent: parent, child, score, selected.
         The score, in nats, is what the child's score loses without a parent, or would gain with a candidate by its Rao
-        statistic; −∞ for a pair that the screen leaves out.
+        statistic; NaN for a pair that the screen leaves out, and where a fit has no finite likelihood.
 
     Raises:
         InputError: the order is not one of the table's columns, or a column is constant.
@@ -76,8 +76,8 @@ def _rows(
             if chosen:
                 score = float(fitted.loss[fitted.parents.index(parent)])
             else:
-                score = -np.inf if place is None else float(fitted.gain[place])
-            rows.append((names[parent], names[node], score, chosen))
+                score = np.nan if place is None else float(fitted.gain[place])
+            rows.append((names[parent], names[node], score if np.isfinite(score) else np.nan, chosen))
     return rows
 
 

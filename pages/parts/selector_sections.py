@@ -75,7 +75,7 @@ def _table(result: Result, kept: pd.DataFrame, selector: str, known: Known | Non
         st.caption("None is kept at this cut-off.")
         return
     rows = rows.sort_values("score", ascending=False, kind="stable").drop(columns="frequency")
-    rows = rows.rename(columns={"z": "ocs_z"}).replace(-np.inf, np.nan)
+    rows = rows.rename(columns={"z": "ocs_z"})
     if known:
         rows = rows.assign(truth=truth_of(rows, known))
     st.dataframe(

@@ -87,7 +87,7 @@ def _table(table: pd.DataFrame, pair: tuple[str, str], known: Known | None) -> N
     if rows.empty:
         st.caption("Neither keeps an edge.")
         return
-    rows = rows.assign(selected_by=rows["selected_by"].map(words)).replace(-np.inf, np.nan)
+    rows = rows.assign(selected_by=rows["selected_by"].map(words))
     if known:
         rows = rows.assign(truth=truth_of(rows, known))
     column = st.column_config
