@@ -145,6 +145,7 @@ def _climb(given, theta, step, kept, tolerance, most):
             observed = True
     if observed:
         _evaluate(given, theta, False, *kept[now])
+        step[:] = 0.0  # a step untried, which is what a caller takes, can lead astray here
     return now, reached, promise
 
 

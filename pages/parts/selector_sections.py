@@ -1,7 +1,6 @@
 """The sections of Parents for a selector other than the OCS."""
 
 import networkx as nx
-import numpy as np
 import pandas as pd
 import streamlit as st
 

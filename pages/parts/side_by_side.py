@@ -1,6 +1,5 @@
 """Parents: two selectors side by side, edge by edge."""
 
-import numpy as np
 import pandas as pd
 import streamlit as st
 
