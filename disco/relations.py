@@ -122,8 +122,8 @@ def _linear(names: Sequence[str], weights: dict[int, int], constant: int) -> Rel
     """A relation in words: the column alone on its side of the equation first, where there is one."""
     if sum(weight > 0 for weight in weights.values()) > len(weights) / 2:
         weights, constant = {column: -weight for column, weight in weights.items()}, -constant
-    left = {column: weight for column, weight in weights.items() if weight > 0}
-    right = {column: -weight for column, weight in weights.items() if weight < 0}
+    left = {column: weight for column, weight in sorted(weights.items()) if weight > 0}
+    right = {column: -weight for column, weight in sorted(weights.items()) if weight < 0}
     columns = tuple(names[column] for column in (*left, *right))
     ones = {*left.values(), *right.values()} == {1}
     if not left and ones:

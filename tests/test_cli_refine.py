@@ -1,5 +1,6 @@
 """disco refine, and the refined graph in disco graph and disco evaluate."""
 
+import dataclasses
 import json
 
 import pandas as pd
@@ -7,6 +8,7 @@ import pytest
 from made_up import finished_run
 
 from disco.__main__ import main
+from disco.cli import refine as refine_command
 from disco.errors import FitStopped
 from disco.refine import Choice
 from disco.runs import open_run
@@ -110,3 +112,33 @@ def test_thresholds_do_not_go_with_the_refined_graph(capsys):
     run = finished_run(4)
     assert main(["graph", str(run.path), "--graph", "refined", "--tau-z", "2"]) == 2
     assert "thresholds are for the graph disco" in capsys.readouterr().err
+
+
+def test_determined_columns_are_named_and_can_be_left_out(counts, capsys):
+    table = pd.read_csv(counts / "counts.csv")
+    table.assign(total=table["x1"] + table["x2"]).to_csv(counts / "sums.csv", index=False)
+    given = ["refine", "--counts", str(counts / "sums.csv"), *FAST]
+    assert main([*given, "--out", str(counts / "whole")]) == 0
+    printed = capsys.readouterr()
+    sentence = '"total" is the sum of "x1" and "x2".'
+    assert f"Note: {sentence}" in printed.err and "--without" in printed.err and sentence in printed.out
+    assert read_refined(open_run(counts / "whole")).notes == (sentence,)
+    assert main([*given, "--out", str(counts / "part"), "--without", "total, x3"]) == 0
+    printed = capsys.readouterr()
+    assert sentence not in printed.err and sentence not in printed.out
+    assert sorted(read_refined(open_run(counts / "part")).order) == ["x1", "x2", "x4", "x5", "x6"]
+    assert main([*given, "--out", str(counts / "none"), "--without", "y"]) == 2
+    assert 'There is no column "y"' in capsys.readouterr().err
+
+
+def test_what_is_not_available_is_said(counts, capsys):
+    folder = counts / "run"
+    assert main(["refine", "--counts", str(counts / "counts.csv"), "--out", str(folder), *FAST]) == 0
+    run = open_run(folder)
+    found = read_refined(run)
+    edges = found.edges.assign(gain_nats=float("nan"), direction_nats=float("nan"), reversible=True, decided=False)
+    capsys.readouterr()
+    refine_command._print(run, dataclasses.replace(found, edges=edges, notes=("Mind the gap.",)))
+    printed = capsys.readouterr().out
+    assert printed.count("gain not available, direction not available") == len(edges)
+    assert "Note: Mind the gap." in printed and " nan" not in printed

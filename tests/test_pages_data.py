@@ -185,3 +185,25 @@ def test_unknown_runs_and_paths_in_the_address_are_refused():
     for wanted in ("no-such-run", "../../etc", "/etc", ".."):
         at = booted(run=wanted)
         assert "run" not in at.query_params
+
+
+def test_columns_that_others_determine_are_named_and_left_out_in_one_click():
+    table = poisson(names=("a", "b", "c"))
+    table = table.assign(total=table.sum(axis=1), **{"<b>copy</b>": table["a"]})
+    at = upload(booted(), "sums.csv", csv(table))
+    assert not at.exception
+    said = at.warning[0].value.replace("\\", "")
+    assert '"total" is the sum of "a", "b" and "c".' in said and 'is a copy of "a".' in said
+    assert "arithmetic, not cause" in said and "<b>copy</b>" not in at.warning[0].value
+    assert at.multiselect[0].value == [3, 4]
+    button(at, "Leave out").click().run()
+    assert not at.exception and draft_of(at).columns == (0, 1, 2) and not at.warning
+    button(at, "All").click().run()
+    assert draft_of(at).columns == (0, 1, 2, 3, 4)
+    at.multiselect[0].set_value([]).run()
+    assert button(at, "Leave out").disabled
+
+
+def test_no_table_without_a_relation_is_warned_of():
+    at = upload(booted(), "good.csv", csv(poisson()))
+    assert not at.warning and not at.multiselect

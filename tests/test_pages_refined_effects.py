@@ -15,6 +15,7 @@ from disco.refine import Choice, Refined
 from disco.refine.refinement import EDGE_COLUMNS
 from disco.runs import refined as stored
 from disco.settings import Settings
+from pages.parts import refined_words
 
 NAMES = ("a", HOSTILE[1], HOSTILE[2], "d")
 
@@ -248,3 +249,11 @@ def test_an_error_is_a_sentence():
     checking._all()[str(run.path), checking.refined_model.stamp(run)] = job
     app = part("model_check", run)
     assert "could not be checked" in texts(app) and app.button(key="refined_check")
+
+
+def test_a_share_of_some_draws_is_said_as_one():
+    """Of ten tables seven told of the edge, and five of these have it."""
+    run = refined_run()
+    row = {"bootstrap": 5 / 7, "folds": 1.0}
+    said = refined_words.repeats(run, row)
+    assert "71 % of those tables drawn with replacement in which both columns vary" in said and "3 of 3 fits" in said

@@ -2,6 +2,7 @@
 
 import dataclasses
 import itertools
+import json
 
 import networkx as nx
 import numpy as np
@@ -15,6 +16,7 @@ from disco.errors import FitStopped, InputError
 from disco.likelihood.bank import Bank
 from disco.metrics import a_top, f1
 from disco.refine import Choice, refine, refinement
+from disco.refine import scores as scores_module
 from disco.refine.evidence import evidence
 from disco.refine.prior import BEFORE
 from disco.refine.scores import Scores, make_fits, resolve
@@ -360,3 +362,151 @@ def test_columns_that_determine_one_another_are_fitted():
     assert np.isfinite(result.score) and len(result.edges) >= 2
     exposed = pd.DataFrame({"x": x, "y": random.poisson(np.exp(depth - 9.0 + 0.2 * x))})
     assert np.isfinite(refine(exposed, QUICK, offset=depth).score)
+
+
+def rare(ones, rows=300):
+    """A column with so many ones, beside two counts that know nothing of it."""
+    random = np.random.default_rng(0)
+    return pd.DataFrame({"k": (np.arange(rows) < ones) * 1, "a": random.poisson(3, rows), "b": random.poisson(2, rows)})
+
+
+@pytest.mark.parametrize("ones", [2, 3, 5])
+def test_a_column_that_is_constant_in_a_draw_ends_no_search(ones):
+    result = refine(rare(ones), Choice(starts=1, restarts=0, bootstrap=50, folds=3), edges=link("a", "k"))
+    assert np.isfinite(result.score)
+    missing = [note for note in result.notes if "bootstrap tables" in note]
+    assert len(missing) == (ones < 5) and all(note.startswith('"k" has one value alone in ') for note in missing)
+
+
+def link(parent, child):
+    return pd.DataFrame({"parent": [parent], "child": [child]})
+
+
+def test_shares_are_those_of_the_draws_that_tell_of_the_edge():
+    edges, drawn = [(0, 1), (1, 2), (3, 4)], [[[0, 1], [1, 2]], [[1, 2]], [], []]
+    constant = [[], [0], [0, 2], [3]]
+    assert refinement._shares(edges[:2], drawn, constant) == [0.5, 2 / 3]
+    assert np.isnan(refinement._shares(edges[2:], drawn, [[3], [4], [3], [3]])).all()
+    assert np.isnan(refinement._shares(edges, [], [])).all()
+
+
+def test_a_column_that_is_constant_without_one_fold():
+    table = pd.DataFrame({"k": (np.arange(12) == 0) * 1, "a": np.arange(12) % 3})
+    result = refine(table, Choice(starts=1, restarts=0, bootstrap=0, folds=2))
+    assert np.isfinite(result.score) and any("in 1 of 2 parts of the rows" in note for note in result.notes)
+
+
+@pytest.mark.parametrize("other", [np.arange(12) % 2, 1 - np.arange(12) % 2])
+def test_copies_and_complements(other):
+    table = pd.DataFrame({"a": np.arange(12) % 2, "b": other})
+    result = refine(table, ALONE)
+    assert np.isfinite(result.score) and not result.edges["decided"].any()
+    assert any(note.startswith('"b" is a copy of "a"') or "add up to 1" in note for note in result.notes)
+
+
+def test_separated_levels_have_finite_evidence():
+    random = np.random.default_rng(0)
+    a, c, f = (random.poisson(mean, 500) for mean in (3, 2, 4))
+    table = pd.DataFrame({"a": a, "u": c, "f": f, "b": np.where(a > 3, a, 0), "c": np.where(a > 3, 1, 0)})
+    result = refine(table, QUICK)
+    numbers = result.edges[["gain_nats", "log_likelihood_nats", "bic_nats", "p_value"]]
+    assert np.isfinite(numbers.to_numpy()).all() and len(result.edges) >= 2
+    assert result.score < 0  # the log-likelihood of counts, less penalties
+
+
+def test_a_fit_without_a_finite_likelihood_is_not_available(known, monkeypatch):
+    """The search goes on without it, and the evidence that needs it is missing and named."""
+    truly, names = scores_module.fit, list(known.table.columns)
+    whole = refine(known.table, ALONE)
+    edge = whole.edges.iloc[0]
+    parent, child = names.index(edge["parent"]), names.index(edge["child"])
+
+    def lost(bank, problems, *more, **also):
+        fits = truly(bank, problems, *more, **also)
+        without = (problems.node == child) & ~(problems.parents == parent).any(1)
+        return dataclasses.replace(fits, evidence=fits.evidence.masked_fill(without, torch.nan))
+
+    monkeypatch.setattr(scores_module, "fit", lost)
+    found = refine(known.table, ALONE)
+    row = found.edges.set_index(["parent", "child"]).loc[(edge["parent"], edge["child"])]
+    assert np.isnan(row["gain_nats"]) and np.isnan(row["p_value"]) and np.isnan(row["bic_nats"])
+    assert not row["decided"] or not row["reversible"]
+    assert any(f'from "{edge["parent"]}" to "{edge["child"]}" is not available' in note for note in found.notes)
+    assert np.isfinite(found.edges["gain_nats"]).sum() >= len(whole.edges) - known.table.shape[1]
+
+
+@pytest.fixture(scope="module")
+def whole_choice():
+    return Choice(starts=2, restarts=2, bootstrap=5, folds=2, seed=3)
+
+
+@pytest.fixture(scope="module")
+def uninterrupted(known, whole_choice):
+    return refine(known.table, whole_choice, order=list(known.table.columns))
+
+
+@pytest.fixture(scope="module")
+def steps(known, whole_choice):
+    """How many steps it tells of."""
+    seen = []
+    refine(known.table, whole_choice, order=list(known.table.columns), callback=seen.append)
+    return len(seen)
+
+
+@pytest.mark.parametrize("share", [0.1, 0.3, 0.45, 0.6, 0.7, 0.8, 0.9, 0.97])
+def test_an_interruption_changes_nothing_to_the_last_bit(known, whole_choice, uninterrupted, steps, tmp_path, share):
+    memory, order, left = tmp_path / "refining.json", list(known.table.columns), iter(range(int(share * steps)))
+
+    def goes_on(step):
+        return next(left, None) is not None
+
+    with pytest.raises(FitStopped):
+        refine(known.table, whole_choice, order=order, memory=memory, callback=goes_on)
+    found = refine(known.table, whole_choice, order=order, memory=memory)
+    for name in ("edges", "starts", "orders", "moves"):
+        pd.testing.assert_frame_equal(getattr(found, name), getattr(uninterrupted, name), check_exact=True)
+    same = ("order", "best", "score", "candidates", "fits", "notes")
+    assert [getattr(found, name) for name in same] == [getattr(uninterrupted, name) for name in same]
+
+
+def test_evidence_does_not_depend_on_the_way_to_the_graph(known, uninterrupted):
+    """Of the same graph, by scores that have made other fits before."""
+    names = list(known.table.columns)
+    parents = [tuple(sorted(names.index(one) for one in uninterrupted.graph().predecessors(name))) for name in names]
+    bank = bank_of(known.table, dtype=torch.float32)
+    candidates = all_pairs(len(names))
+    found = []
+    for seed in (0, 1):
+        scores = Scores(bank, candidates, price=PRICE)
+        searched(scores, np.random.default_rng(seed).permutation(len(names)).tolist())
+        found.append(evidence(scores.but(tolerance=1e-4), parents))
+    pd.testing.assert_frame_equal(*found, check_exact=True)
+
+
+def test_another_offset_is_another_refinement(known, tmp_path):
+    memory, table = tmp_path / "refining.json", known.table
+    refine(table, ALONE, memory=memory)
+    depth = np.random.default_rng(0).normal(0, 0.5, len(table))
+    expected = refine(table, ALONE, offset=depth).score
+    assert refine(table, ALONE, offset=depth, memory=memory).score == expected
+
+
+@pytest.mark.parametrize(
+    "damage",
+    [
+        lambda kept: kept.update(first=5), lambda kept: kept["first"].update(order=["x"]),
+        lambda kept: kept["first"].update(prior=[None] * 5), lambda kept: kept["first"].update(candidates=[[99]]),
+        lambda kept: kept["starts"][0].update(parents=[[1], [0], *[[]] * 6]), lambda kept: kept.update(starts={}),
+        lambda kept: kept["starts"][0].update(score="high"), lambda kept: kept.pop("drawn"),
+        lambda kept: kept.update(drawn={"bootstrap 0": [[0, 1, 2]]}), lambda kept: kept.update(made=None),
+    ],
+)  # fmt: skip
+def test_a_damaged_memory_counts_as_none(known, tmp_path, damage):
+    memory = tmp_path / "refining.json"
+    expected = refine(known.table, ALONE, memory=memory)
+    kept = json.loads(memory.read_text())
+    damage(kept)
+    memory.write_text(json.dumps(kept))
+    assert refine(known.table, ALONE, memory=memory).score == expected.score
+    memory.write_text("[" * 100_000)
+    assert refine(known.table, ALONE, memory=memory).score == expected.score

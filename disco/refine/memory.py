@@ -62,6 +62,8 @@ class Memory:
 def _fits(kept: dict, names: list[str]) -> bool:
     """Whether graphs, draws and numbers are such as a refinement of these columns leaves."""
     first, starts = kept["first"], kept["starts"]
+    if not isinstance(starts, list):
+        return False
     graphs = [*([] if first is None else [first]), *starts]
     if not all(_is_graph(one["order"], one["parents"], names) for one in graphs):
         return False

@@ -322,7 +322,7 @@ def _fitted(wanted: Sequence[tuple[Scores, Wanted]]) -> list[Fitted]:
 def _apart(
     owners: Sequence[Scores], keys: Sequence[Wanted], fits: Fits, more: Additions, less: Removals
 ) -> list[Fitted]:
-    """A batch's fits one by one; one without a finite score promises nothing, and any other is better."""
+    """A batch's fits one by one; from one without a finite score any parent more or less is worth a try."""
     kept = []
     theta, ll = fits.theta.cpu().numpy(), fits.log_likelihood.cpu().numpy()
     evidence, gain, loss = fits.evidence.cpu().numpy(), more.evidence.numpy(), less.evidence.numpy()
@@ -330,7 +330,7 @@ def _apart(
     drop = less.others.float().numpy()
     for number, (scores, (node, parents)) in enumerate(zip(owners, keys, strict=True)):
         nodes, size = scores.candidates[node], scores.bank.head + WIDTH * len(parents)
-        worth = np.nan_to_num(gain[number, : len(nodes)] - scores.prices[node], nan=-np.inf)
+        worth = np.nan_to_num(gain[number, : len(nodes)] - scores.prices[node], nan=0.0)
         paid = np.array([scores.price_of(parent, node) for parent in parents])
         worth[[scores.place[node][parent] for parent in parents if parent in scores.place[node]]] = -np.inf
         score = float(evidence[number]) - float(paid.sum())
@@ -345,8 +345,8 @@ def _apart(
             drop[number, : len(parents), :size].copy(),
         )
         if not (np.isfinite(score) and np.isfinite(ll[number])):
-            none = np.full_like(worth, -np.inf), np.full_like(found.loss, -np.inf)
+            any_more, any_less = np.where(np.isneginf(worth), -np.inf, np.inf), np.full_like(found.loss, -np.inf)
             zeros = {name: np.zeros_like(getattr(found, name)) for name in ("theta", "add", "drop")}
-            found = replace(found, log_likelihood=np.nan, score=_FAILED, gain=none[0], loss=none[1], **zeros)
+            found = replace(found, log_likelihood=np.nan, score=_FAILED, gain=any_more, loss=any_less, **zeros)
         kept.append(found)
     return kept

@@ -1,5 +1,7 @@
 """The sections of the Refine page: numbers, the searches, the order before and after, a known truth."""
 
+from collections.abc import Sequence
+
 import pandas as pd
 import streamlit as st
 
@@ -8,9 +10,10 @@ from disco.figures.words import how_many, number
 from disco.refine.scores import MOST_AGAINST
 from pages.parts import figure, refine_start
 from pages.parts.known import Known
-from pages.parts.names import code
+from pages.parts.names import code, plain
 from pages.parts.refinement import Refinement
 
+_NOTES_IN_SIGHT = 5
 _HELP = {
     "kept": "In both graphs, the same way round.",
     "new": "In the refined graph alone.",
@@ -24,7 +27,19 @@ def summary(refinement: Refinement, changes: pd.DataFrame | None) -> None:
     more = " …" if len(refinement.order) > 24 else ""
     st.markdown("Refined order, source first: " + " → ".join(code(node) for node in refinement.order[:24]) + more)
     _assumptions()
+    _notes(refinement.refined.notes)
     _numbers(refinement, changes)
+
+
+def _notes(notes: Sequence[str]) -> None:
+    """What is not available, and columns that others determine."""
+    if not notes:
+        return
+    lines = [f"- {plain(note)}" for note in notes]
+    st.warning("\n".join(["**Read with this result:**\n", *lines[:_NOTES_IN_SIGHT]]), icon=":material/join_inner:")
+    if len(lines) > _NOTES_IN_SIGHT:
+        with st.expander(f"{len(lines) - _NOTES_IN_SIGHT} more notes"):
+            st.markdown("\n".join(lines[_NOTES_IN_SIGHT:]))
 
 
 def _assumptions() -> None:

@@ -100,8 +100,13 @@ def repeats(run: Run, row: dict[str, Any]) -> str:
     """In how many fits on other rows the edge came back; empty where none was asked for."""
     asked, parts = choice_of(run), []
     for name, words in (("bootstrap", "tables drawn with replacement"), ("folds", "fits without a part of the rows")):
-        if not math.isnan(float(row[name])) and (count := int(asked.get(name, 0))):
-            parts.append(f"{round(row[name] * count)} of {count} {words}")
+        if math.isnan(float(row[name])) or not (count := int(asked.get(name, 0))):
+            continue
+        times = row[name] * count
+        if abs(times - round(times)) < 1e-6:
+            parts.append(f"{round(times)} of {count} {words}")
+        else:  # draws in which a column is constant say nothing of it
+            parts.append(f"{100 * row[name]:.0f} % of those {words} in which both columns vary")
     return f"It came back, in this direction, in {' and in '.join(parts)}." if parts else ""
 
 
