@@ -309,10 +309,10 @@ def _files(bench: Bench) -> None:
         folder = Path(name)
         if bench.model is not None:
             results.save_fit(folder, bench.model)
-            if results.order(folder) != bench.model.order_:
+            if results.order(folder, list(bench.table.columns)) != bench.model.order_:
                 raise Wrong("order.csv gives back another order.")
             pd.testing.assert_frame_equal(
-                results.stored_edges(folder)[["ocs", "z", "frequency"]].astype(float),
+                results.stored_edges(folder, bench.model.order_)[["ocs", "z", "frequency"]].astype(float),
                 bench.model.edges_[["ocs", "z", "frequency"]].reset_index(drop=True).astype(float),
             )
         if bench.refined is not None:
@@ -357,7 +357,7 @@ def _evaluate(bench: Bench) -> None:
     other = evaluate(truth, bench.order, graphs.build(bench.order, pd.DataFrame(columns=["parent", "child"])))
     json.dumps([own, other], allow_nan=False)
     for found in bench.found.values() if len(truth) else ():
-        scores = found[["parent", "child", "score"]]
+        scores = found[["parent", "child", "score"]].dropna()  # without a score an edge is never found
         stated(precision_recall(truth, scores)[["precision", "recall"]])
         average_precision(truth, scores)
 

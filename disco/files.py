@@ -12,10 +12,30 @@ _KINDS = {
 }  # fmt: skip
 
 
-def read_regular(path: str | Path, most: int) -> bytes:
-    """The content of a regular file; a link is followed.
+class NotAFile(ValueError):
+    """What stands in a file's place, such as "a pipe"."""
+
+
+def opened(path: str | Path) -> int:
+    """The handle of a regular file opened for reading; a link is followed.
 
     A pipe would keep its reader waiting and a device may never end, so neither is opened for waiting or read.
+
+    Raises:
+        OSError: there is none, or it cannot be read.
+        NotAFile: it is no regular file.
+        ValueError: the path holds a NUL.
+    """
+    handle = os.open(path, os.O_RDONLY | os.O_NONBLOCK | os.O_CLOEXEC)
+    mode = os.fstat(handle).st_mode
+    if not stat.S_ISREG(mode):
+        os.close(handle)
+        raise NotAFile(_KINDS.get(stat.S_IFMT(mode), "something else"))
+    return handle
+
+
+def read_regular(path: str | Path, most: int) -> bytes:
+    """The content of a regular file.
 
     Args:
         most: the largest size read, in bytes.
@@ -25,22 +45,17 @@ def read_regular(path: str | Path, most: int) -> bytes:
     """
     name = Path(path).name
     try:
-        handle = os.open(path, os.O_RDONLY | os.O_NONBLOCK)
-        found = os.fstat(handle)
-        if not stat.S_ISREG(found.st_mode):
-            os.close(handle)
-            kind = _KINDS.get(stat.S_IFMT(found.st_mode), "something else")
-            raise InputError(f"{name} cannot be read: it is {kind}, not a file.")
-        with open(handle, "rb") as file:
-            data = b"" if found.st_size > most else file.read(most + 1)
-            check_size(name, max(found.st_size, len(data)), most)
-            return data
+        with open(opened(path), "rb") as file:
+            size = os.fstat(file.fileno()).st_size
+            data = b"" if size > most else file.read(most + 1)
     except FileNotFoundError:
         raise InputError(f"{path} does not exist: check the path.") from None
-    except (OSError, ValueError) as error:  # ValueError: a path that holds a NUL
-        if isinstance(error, InputError):
-            raise
+    except NotAFile as error:
+        raise InputError(f"{name} cannot be read: it is {error}, not a file.") from None
+    except (OSError, ValueError) as error:
         raise InputError(f"{name} cannot be read: {getattr(error, 'strerror', None) or error}.") from None
+    check_size(name, max(size, len(data)), most)
+    return data
 
 
 def check_size(name: str, size: int, most: int) -> None:

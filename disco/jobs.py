@@ -271,7 +271,7 @@ def _end(run: Run) -> None:
     """Ask the process of a run to stop, then kill it."""
     owner = note(run.lock_path)
     deadline = time.monotonic() + _SPAWN_SECONDS
-    while owner.get("pid") is None and run.alive and time.monotonic() < deadline:
+    while owner.get("pid") is None and owner.get("host") == host() and run.alive and time.monotonic() < deadline:
         time.sleep(0.01)  # its process is just being made
         owner = note(run.lock_path)
     if not run.alive:

@@ -21,7 +21,7 @@ from pages.parts.refined_words import NUMBERS
 EDGE = EDGES[1]  # decided, may be turned
 
 
-def lacking(column: str, which: list[tuple[str, str]] | None = None, reason: str | None = None) -> Run:
+def lacking(column: str, which: list[tuple[str, str]] | None = None) -> Run:
     """A refinement in which a number of some edges is not available."""
     run = refine_by_hand(finished_run(6, truth=None), ORDER, EDGES)
     found = stored.read_refined(run)
@@ -31,8 +31,6 @@ def lacking(column: str, which: list[tuple[str, str]] | None = None, reason: str
         edges.loc[is_it, column] = np.nan
         if column == "direction_nats":
             edges.loc[is_it, ["reversible", "decided"]] = True, False
-    if reason:
-        edges.loc[edges["parent"] == EDGE[0], "reason"] = reason
     stored.save(run.path, replace(found, edges=edges), Choice())
     return run
 
@@ -101,14 +99,6 @@ def test_a_number_that_no_edge_has(column):
     app.selectbox(key="refine_node").set_value("x4").run()
     app.segmented_control(key="refine_lines").set_value("changes").run()
     assert not app.exception
-
-
-def test_the_reason_is_told_where_the_refinement_gives_one():
-    app = opened(lacking("gain_nats", reason="the fit of *x3* did not end"), PAGE)
-    app.selectbox(key="refine_edge").set_value(EDGE).run()
-    assert "**Not available** (the fit of \\*x3\\* did not end): gain." in texts(app)
-    app.selectbox(key="refine_edge").set_value(EDGES[0]).run()
-    assert "Not available" not in texts(app)
 
 
 def test_nothing_is_called_missing_that_was_not_asked_for():

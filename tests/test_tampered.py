@@ -248,7 +248,7 @@ def test_a_folder_of_good_and_damaged_runs_is_listed(run, small_table):
     assert not broken.path.exists() and "3 folders that cannot be opened" in [found.label for found in at.expander]
     (other,) = [one for one in find_runs()[1] if "no regular file" in one.reason]
     at = booted("train", run=other.path.name)
-    assert any("settings.json is no regular file" in warning.value.replace("\\", "") for warning in at.warning)
+    assert any("settings.json is a pipe, no regular file" in warning.value.replace("\\", "") for warning in at.warning)
 
 
 @pytest.mark.parametrize("name", ["refining.json", "refining_status.json", "refining.jsonl", "table.parquet", "lock"])

@@ -10,7 +10,6 @@ import io
 import json
 import math
 import os
-import stat
 import threading
 from collections.abc import Sequence
 from pathlib import Path
@@ -19,6 +18,7 @@ from typing import Any
 import pandas as pd
 
 from disco.errors import InputError
+from disco.files import NotAFile, opened
 
 _JSON_BYTES = 1 << 25
 _RECORD_BYTES = 1 << 20  # of a JSON file that every page reads
@@ -56,15 +56,12 @@ def check_regular(path: Path, limit: int | None = None) -> None:
 
 
 def _opened(path: Path) -> int:
-    # Without O_NONBLOCK opening a named pipe waits for its other end.
     try:
-        handle = os.open(path, os.O_RDONLY | os.O_NONBLOCK | os.O_CLOEXEC)
+        return opened(path)
+    except NotAFile as error:
+        raise InputError(f"{path} is {error}, no regular file; restore or delete it.") from None
     except ValueError as error:
         raise InputError(f"{str(path)!r} is no path: {error}.") from None
-    if not stat.S_ISREG(os.fstat(handle).st_mode):
-        os.close(handle)
-        raise InputError(f"{path} is no regular file; restore or delete it.")
-    return handle
 
 
 def write_bytes(path: Path, data: bytes, *, durable: bool = True) -> None:

@@ -11,7 +11,7 @@ from disco.refine.evidence import BOUND
 from disco.runs import Run
 from disco.runs.refined import choice_of
 from pages.parts import results
-from pages.parts.names import code, plain
+from pages.parts.names import code
 
 ASSUMED = (
     "Assumed: no hidden common causes, effects of parents that add up but for one bend of their sum, and one carrier a "
@@ -60,11 +60,9 @@ def or_not(value: float) -> str:
 
 
 def lacking(run: Run, row: dict[str, Any]) -> str:
-    """Which numbers of an edge are not available, and why where the refinement says so; empty where all are."""
+    """Which numbers of an edge are not available; empty where all are."""
     told = unavailable(pd.DataFrame([row]), Choice(**choice_of(run))).iloc[0]
-    reason = row.get("reason")
-    because = f" ({plain(reason)})" if isinstance(reason, str) and reason else ""
-    return f"**Not available**{because}: {told}." if told else ""
+    return f"**Not available**: {told}." if told else ""
 
 
 def direction(run: Run, row: dict[str, Any]) -> str:
