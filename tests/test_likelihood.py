@@ -13,9 +13,10 @@ from scipy.special import gammaln
 
 from disco.errors import InputError
 from disco.likelihood import rows, small, steps
-from disco.likelihood.bank import BENT, FREE, STRAIGHT, WIDTH, Bank, Prior
+from disco.likelihood.bank import FREE, STRAIGHT, WIDTH, Bank, Prior
 from disco.likelihood.compiled import newton
-from disco.likelihood.evaluate import Design, Problems, bent, exact, tabulated
+from disco.likelihood.evaluate import Design, Problems, exact, tabulated
+from disco.likelihood.link import BENT, bent
 from disco.likelihood.newton import fit, marginal_start
 from disco.likelihood.steps import additions, removals
 from disco.ranks import transform_table

@@ -7,12 +7,12 @@ On the rank grid node i takes the levels v = 0 … K_i. Given its parents,
 with s_i the column's standard deviation and A the normaliser, a sum over the levels (paper, Eq. ef-density: free
 canonical-parameter function η, free carrier). Each f_k holds all indicators where a parent has at most five levels,
 else a quadratic spline of √x_k, whose span holds the linear term, with two knots. The link g(s) = (exp(κ s) − 1) / κ
-has one number a node, its bend κ. It is a straight line at κ = 0, and beyond `BENT` it goes on as one, with the slope
-it has there. Means that add up, whose logarithms are the canonical parameters, have κ < 0, and an additive η without
-the bend loses 10 to 80 nats a node of several parents there (benchmarks/LOG.md; Tukey's one degree of freedom for
-non-additivity, made monotone). The carrier c_i is free where the node has at most eight levels; else it lies in the
-span of log v!, v², √v, 1[v = 0] and 1[v = 1], which holds Poisson, negative-binomial, binomial and COM-Poisson shapes
-closely, and an excess of zeros.
+has one number a node, its bend κ. It is a straight line at κ = 0, and goes on as one beyond some bend, with the slope
+it has there (`disco.likelihood.link`). Means that add up, whose logarithms are canonical parameters, have κ < 0, and
+an additive η without the bend loses 10 to 80 nats a node of several parents there (benchmarks/LOG.md; Tukey's one
+degree of freedom for non-additivity, made monotone). The carrier c_i is free where the node has at most eight levels;
+else it lies in the span of log v!, v², √v, 1[v = 0] and 1[v = 1], which holds Poisson, negative-binomial, binomial and
+COM-Poisson shapes closely, and an excess of zeros.
 
 Every basis is centred and orthonormal under the column's own distribution over its levels, and a carrier's is also
 orthogonal to v, so that Newton's equations are well conditioned and no coefficient is counted twice.
@@ -30,7 +30,6 @@ from torch import Tensor
 from disco.errors import InputError
 
 WIDTH = 4  # columns a parent at most
-BENT = (-20.0, 4.0)  # κ s between which the link bends: no table tells what is steeper than e⁴, or flatter than e⁻²⁰
 RIDGE = 1e-3  # the precision that bounds what data leave free
 _INDICATOR_LEVELS = 5  # up to so many levels a parent's effect is free
 _FREE_LEVELS = 8  # up to so many levels a carrier is free

@@ -17,7 +17,6 @@ over all of them would miss the bends of A between them.
 """
 
 import copy
-import math
 from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import cached_property
@@ -26,17 +25,13 @@ import numpy as np
 import torch
 from torch import Tensor
 
-from disco.likelihood.bank import BENT, Bank
+from disco.likelihood.bank import Bank
+from disco.likelihood.link import bent
 
 GRID = 128  # points of a table of η that rows lie between
 FINER = (1, 4, 16)  # times as many, where the table is too coarse
 COARSE = 0.01  # nats that A's rise over a cell may lie off what its curvature at both ends says
 FAR = 20.0  # nats by which one level outweighs every other where it counts as the only one left
-SMALL = 0.25  # |κ s| below which the link is read from its series
-# Of φ(t) = (exp t − 1) / t, ψ = φ′ and ψ′, by powers of t.
-SERIES = np.array(
-    [[math.prod(range(k + 1, k + 1 + order)) / math.factorial(k + order + 1) for k in range(9)] for order in range(3)]
-)
 # What a row at t of a cell gives the point below it and the one above, by powers of t: of A, A′, A″ by the quintic that
 # fits all three at both ends, of a value and its slope by a cubic, of a value by a line.
 PIECES = torch.tensor(
@@ -113,32 +108,6 @@ class AtRows:
     plain: Tensor
     bending: Tensor
     products: Tensor
-
-
-def bent(index: Tensor, bend: Tensor) -> tuple[Tensor, Tensor, Tensor]:
-    """The bent index g = (exp(κ s) − 1) / κ and its derivatives ∂g/∂s and ∂g/∂κ.
-
-    With t = κ s they are s φ(t), exp t and s² ψ(t), φ and ψ by their series where t is small (`SERIES`).
-
-    Args:
-        index: s.
-        bend: κ, broadcast along s.
-    """
-    t = bend * index
-    bends, near = t.clamp(*BENT), t.abs() < SMALL
-    risen, whole = torch.expm1(bends), torch.where(near, 1.0, t)
-    slope = risen + 1
-    first = torch.where(near, _series(0, t), (risen + slope * (t - bends)) / whole)
-    turned = torch.where(near, _series(1, t), (slope - first) / whole)
-    return index * first, slope, index.square() * turned
-
-
-def _series(order: int, t: Tensor) -> Tensor:
-    """φ, ψ or ψ′ where t is small."""
-    total = torch.zeros_like(t)
-    for coefficient in SERIES[order][::-1].tolist():
-        total = total * t + coefficient
-    return total
 
 
 def columns_of(columns: Tensor, nodes: Tensor) -> Tensor:

@@ -16,7 +16,8 @@ from scipy.stats import norm
 
 from disco.errors import FitStopped, InputError
 from disco.likelihood.bank import WIDTH, Bank, Prior
-from disco.likelihood.evaluate import Problems, bent
+from disco.likelihood.evaluate import Problems
+from disco.likelihood.link import bent
 from disco.likelihood.newton import Fits, fit
 from disco.likelihood.small import inverse
 from disco.ranks import rank_on_grid

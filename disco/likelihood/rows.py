@@ -15,8 +15,8 @@ import numpy as np
 import torch
 from torch import Tensor
 
-from disco.likelihood.bank import BENT, WIDTH
-from disco.likelihood.evaluate import SERIES, SMALL
+from disco.likelihood.bank import WIDTH
+from disco.likelihood.link import BENT, SERIES, SMALL
 
 BLOCK = 256  # rows at a time: what is kept of them fits a core's cache
 _REORDERED = {"contract", "reassoc", "nsz", "arcp"}  # sums may be reordered; infinities keep their meaning
@@ -121,7 +121,7 @@ def index_at_rows(columns, parents, beta, s):
 
 @compiled
 def _series(order, t):
-    """`evaluate.SERIES` at a small t."""
+    """`link.SERIES` at a small t."""
     total = 0.0
     for k in range(SERIES.shape[1] - 1, -1, -1):
         total = total * t + SERIES[order, k]
@@ -130,7 +130,7 @@ def _series(order, t):
 
 @compiled
 def bend_at_rows(s_at_rows, eta, slope, along, bend, intercept, offset):
-    """Write η and the derivatives of `evaluate.bent` from s; returns the bounds of η, or NaN.
+    """Write η and the derivatives of `link.bent` from s; returns the bounds of η, or NaN.
 
     `offset` may be empty.
     """

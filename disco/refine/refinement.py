@@ -190,21 +190,27 @@ def refine(
         rows[kind] = _shares(edges, _of_kind(kept.drawn, kind, choice), _of_kind(constant, kind, choice))
     for column in ("parent", "child"):
         rows[column] = [names[node] for node in rows[column]]
-    history = pd.DataFrame(
-        [(one["start"], sweep, score) for one in kept.starts for sweep, score in enumerate(one["sweeps"], start=1)],
-        columns=["start", "sweep", "score"],
-    )
-    ends = [
-        (one["start"], position, node) for one in kept.starts for position, node in enumerate(one["order"], start=1)
-    ]
-    pairs = sum(map(len, scores.candidates)) // 2
     if moved is not None:
         moved["node"] = [names[node] for node in moved["node"]]
+    pairs = sum(map(len, scores.candidates)) // 2
     return Refined(
-        [names[node] for node in found.order], rows[list(EDGE_COLUMNS)], history, best["start"], found.score, pairs,
-        sum(kept.made.values()), moved, pd.DataFrame(ends, columns=["start", "position", "node"]),
-        _notes(table, rows, constant, choice),
+        [names[node] for node in found.order], rows[list(EDGE_COLUMNS)], _history(kept), best["start"], found.score,
+        pairs, sum(kept.made.values()), moved, _ends(kept), _notes(table, rows, constant, choice),
     )  # fmt: skip
+
+
+def _history(kept: Memory) -> pd.DataFrame:
+    """start, sweep, score of every search."""
+    rows = [(one["start"], sweep, score) for one in kept.starts for sweep, score in enumerate(one["sweeps"], start=1)]
+    return pd.DataFrame(rows, columns=["start", "sweep", "score"])
+
+
+def _ends(kept: Memory) -> pd.DataFrame:
+    """start, position, node: where every search ended."""
+    rows = [
+        (one["start"], position, node) for one in kept.starts for position, node in enumerate(one["order"], start=1)
+    ]
+    return pd.DataFrame(rows, columns=["start", "position", "node"])
 
 
 def _places(names: list[str], order: Sequence[str] | None, edges: pd.DataFrame | None) -> dict[str, int]:

@@ -1,0 +1,47 @@
+"""The link of a node: how the sum s of its parents' effects bends on its way to the canonical parameter.
+
+    g(s) = h(κ s) / κ,    h(t) = exp t − 1 between the bounds `BENT` of t, and a straight line beyond them,
+
+with one number a node, its bend κ; κ = 0 is the straight line g(s) = s. With t = κ s, g = s φ(t), ∂g/∂s = h′(t) and
+∂g/∂κ = s² ψ(t), where φ(t) = (exp t − 1) / t and ψ = φ′ within the bounds. Where t is small, φ, ψ and ψ′ are read from
+their series, so that nothing is lost near a straight line.
+"""
+
+import math
+
+import numpy as np
+import torch
+from torch import Tensor
+
+BENT = (-20.0, 4.0)  # κ s between which the link bends: no table tells what is steeper than e⁴, or flatter than e⁻²⁰
+SMALL = 0.25  # |κ s| below which the link is read from its series
+# Of φ, ψ and ψ′, by powers of t.
+SERIES = np.array(
+    [[math.prod(range(k + 1, k + 1 + order)) / math.factorial(k + order + 1) for k in range(9)] for order in range(3)]
+)
+
+
+def bent(index: Tensor, bend: Tensor) -> tuple[Tensor, Tensor, Tensor]:
+    """The bent index g = (exp(κ s) − 1) / κ and its derivatives ∂g/∂s and ∂g/∂κ.
+
+    With t = κ s they are s φ(t), exp t and s² ψ(t), φ and ψ by their series where t is small (`SERIES`).
+
+    Args:
+        index: s.
+        bend: κ, broadcast along s.
+    """
+    t = bend * index
+    bends, near = t.clamp(*BENT), t.abs() < SMALL
+    risen, whole = torch.expm1(bends), torch.where(near, 1.0, t)
+    slope = risen + 1
+    first = torch.where(near, _series(0, t), (risen + slope * (t - bends)) / whole)
+    turned = torch.where(near, _series(1, t), (slope - first) / whole)
+    return index * first, slope, index.square() * turned
+
+
+def _series(order: int, t: Tensor) -> Tensor:
+    """φ, ψ or ψ′ where t is small."""
+    total = torch.zeros_like(t)
+    for coefficient in SERIES[order][::-1].tolist():
+        total = total * t + coefficient
+    return total
