@@ -245,6 +245,19 @@ def test_without_a_folder_to_keep_it_in_it_is_compiled_anew(monkeypatch):
     assert [rows.compiled(rows.padded.py_func)(count) for count in (4, 5)] == [4, 8]
 
 
+def test_what_is_compiled_is_kept_apart_for_every_state_of_the_sources(tmp_path, monkeypatch):
+    """A constant that changes in one file is compiled into the functions of another."""
+    monkeypatch.delenv("NUMBA_CACHE_DIR", raising=False)
+    (tmp_path / "one.py").write_text("LIMIT = 1\n")
+    first = rows.kept_in(tmp_path)
+    assert first.parent == tmp_path / "__pycache__" and rows.kept_in(tmp_path) == first
+    (tmp_path / "one.py").write_text("LIMIT = 2\n")
+    assert rows.kept_in(tmp_path) != first
+    monkeypatch.setenv("NUMBA_CACHE_DIR", str(tmp_path / "elsewhere"))
+    assert rows.kept_in(tmp_path).parent == tmp_path / "elsewhere"
+    assert str(rows._KEPT_IN) in rows.padded.stats.cache_path
+
+
 def test_threads_change_nothing(bank):
     problems, threads = Problems.of(PAIRS), torch.get_num_threads()
     candidates = torch.tensor([[NOISE, THREE]] * len(PAIRS))

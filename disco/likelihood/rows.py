@@ -6,12 +6,16 @@ products of columns are summed block by block. The array form of the same steps,
 `steps`. What is compiled takes a problem's arrays whole: loops over slices of two dimensions are not vectorised.
 """
 
+import hashlib
 import math
+import os
 from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor
+from pathlib import Path
 
 import numba
 import numpy as np
+import platformdirs
 import torch
 from torch import Tensor
 
@@ -21,15 +25,33 @@ from disco.likelihood.link import BENT, SERIES, SMALL
 BLOCK = 256  # rows at a time: what is kept of them fits a core's cache
 _REORDERED = {"contract", "reassoc", "nsz", "arcp"}  # sums may be reordered; infinities keep their meaning
 _POOL = ThreadPoolExecutor(thread_name_prefix="rows")
+_USER_FOLDER = platformdirs.user_cache_dir("disco", appauthor=False)
+
+
+def kept_in(sources: Path) -> Path:
+    """The folder of what is compiled: another one for every state of the sources.
+
+    Numba compiles anew when the file of a function changes, but not when what it takes from another file does.
+    """
+    digest = hashlib.sha256(b"".join(path.read_bytes() for path in sorted(sources.glob("*.py")))).hexdigest()
+    beside = sources / "__pycache__"
+    chosen = os.environ.get("NUMBA_CACHE_DIR") or (beside if os.access(sources, os.W_OK) else _USER_FOLDER)
+    return Path(chosen) / f"compiled-{digest[:12]}"
+
+
+_KEPT_IN = kept_in(Path(__file__).parent)
 
 
 def compiled(function: Callable) -> Callable:
     """Compiled at its first call; kept on disk where the package's or the user's folder can be written."""
     options = {"nogil": True, "fastmath": _REORDERED, "error_model": "numpy"}
+    before, numba.config.CACHE_DIR = numba.config.CACHE_DIR, str(_KEPT_IN)
     try:
         return numba.njit(cache=True, **options)(function)
     except RuntimeError:  # numba finds no folder to keep it in
         return numba.njit(**options)(function)
+    finally:
+        numba.config.CACHE_DIR = before
 
 
 def side_by_side(problems: int, work: Callable[[slice], None]) -> None:
