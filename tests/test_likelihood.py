@@ -1,6 +1,9 @@
 """Fits of semiparametric GLM nodes against direct sums, other optimisers and statsmodels."""
 
 import dataclasses
+import os
+import subprocess
+import sys
 
 import numba
 import numpy as np
@@ -12,7 +15,7 @@ from scipy.optimize import minimize
 from scipy.special import gammaln
 
 from disco.errors import InputError
-from disco.likelihood import rows, small, steps
+from disco.likelihood import compiled, rows, small, steps
 from disco.likelihood.bank import FREE, STRAIGHT, WIDTH, Bank, Prior
 from disco.likelihood.compiled import newton
 from disco.likelihood.evaluate import Design, Problems, exact, tabulated
@@ -255,7 +258,47 @@ def test_what_is_compiled_is_kept_apart_for_every_state_of_the_sources(tmp_path,
     assert rows.kept_in(tmp_path) != first
     monkeypatch.setenv("NUMBA_CACHE_DIR", str(tmp_path / "elsewhere"))
     assert rows.kept_in(tmp_path).parent == tmp_path / "elsewhere"
-    assert str(rows._KEPT_IN) in rows.padded.stats.cache_path
+    assert str(rows._KEPT_IN) in steps._additions.stats.cache_path
+
+
+def test_no_part_of_what_is_compiled_is_kept_apart_from_its_caller():
+    """What a process finds on disk must not change what it compiles: only what Python calls is kept."""
+    kept, parts = set(), set()
+    for module in (rows, small, steps, compiled):
+        for name, found in vars(module).items():
+            if isinstance(found, numba.core.dispatcher.Dispatcher) and found.py_func.__module__ == module.__name__:
+                (kept if found.stats.cache_path else parts).add(name)
+    assert kept == {"_newton", "_products", "_additions", "_removals", "_solve", "_inverse"}
+    assert {"factorise", "dot", "index_at_rows", "_evaluate"} <= parts
+
+
+COLD = """
+import hashlib, numpy as np, torch
+from disco.likelihood.bank import Bank, Prior
+from disco.likelihood.evaluate import Problems
+from disco.likelihood.newton import fit
+from disco.likelihood.steps import additions
+random = np.random.default_rng(0)
+a = random.poisson(3, 600)
+b = random.poisson(0.5 + a)
+ranks = np.column_stack([np.unique(x, return_inverse=True)[1] for x in (a, b, random.poisson(1 + b))])
+bank = Bank.of(ranks, prior=Prior(10.0, 1000.0, 4.0), dtype=torch.float32)
+problems = Problems.of([(1, (0,)), (2, (0, 1)), (2, ())])
+fits = fit(bank, problems)
+parts = fits.theta, fits.evidence, additions(bank, problems, fits, torch.tensor([[0, 1]] * 3)).own
+print(hashlib.sha256(b"".join(part.numpy().tobytes() for part in parts)).hexdigest())
+"""
+
+
+@pytest.mark.slow
+def test_a_process_that_has_compiled_finds_what_one_finds_that_reads_it_back(tmp_path):
+    """To the last digit, so that an interruption of a first refinement changes nothing either."""
+    environment = {**os.environ, "NUMBA_CACHE_DIR": str(tmp_path), "PYTHONPATH": os.getcwd()}
+    told = [
+        subprocess.run([sys.executable, "-c", COLD], env=environment, capture_output=True, text=True, check=True).stdout
+        for _ in range(2)
+    ]
+    assert told[0] == told[1] and list(tmp_path.rglob("*.nbi"))
 
 
 def test_threads_change_nothing(bank):

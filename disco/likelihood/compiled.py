@@ -22,6 +22,7 @@ from disco.likelihood.rows import (
     padded,
     read_at_rows,
     side_by_side,
+    within,
 )
 from disco.likelihood.small import backward, copy, dot, factorise, forward
 
@@ -105,51 +106,57 @@ def _newton(
             copy(last[0][i], slopes[b, i])
 
 
-@compiled
+@within
 def _climb(given, theta, step, kept, tolerance, most):
     """Newton's method of one problem, from `theta` on, in place.
 
     The steps are those of the expected information, which is never indefinite. Where one is too long, since the link's
     bend turns residuals that it expects to be none, the observed information takes over wherever it is not indefinite.
+    An evaluation is written once, in a loop, since all of it is compiled anew wherever it is called.
 
     Returns which of the two `kept` evaluations is that at `theta`, its log-likelihood, and what the next step promises.
     """
-    now, share, observed, ahead = 0, 1.0, False, np.empty(len(theta))
-    reached = _evaluate(given, theta, False, *kept[now])
-    if reached == -np.inf:
-        slopes, curvature, gradient, information = kept[0]
-        slopes[:], curvature[:], gradient[:], information[:] = 0.0, 0.0, 0.0, 0.0
-        for i in range(len(theta)):
-            information[i, i] = 1.0
-        return now, reached, np.nan
-    promise, _ = _step(given, kept[now][2], kept[now][3], step)
-    for _ in range(most):
-        if not promise >= tolerance:
-            break
-        for i in range(len(theta)):
-            ahead[i] = theta[i] + share * step[i]
-        there = _evaluate(given, ahead, observed, *kept[1 - now])
-        rise = share * dot(kept[now][2], step)
+    now, reached, promise, share, tries, ahead = 0, -np.inf, np.nan, 1.0, 0, theta.copy()
+    hard = observed = again = ending = False  # a step was too long; how `now` was evaluated; what is evaluated next
+    while True:
+        into = now if again or tries == 0 else 1 - now
+        there = _evaluate(given, ahead, hard and not again, *kept[into])
+        if ending:
+            step[:] = 0.0  # a step untried, which is what a caller takes, can lead astray here
+            return into, there, promise
+        if tries == 0 and there == -np.inf:
+            _nothing(*kept[0])
+            return into, there, promise
         before, after = reached - _prior(given, theta), there - _prior(given, ahead)
-        lost = ROUNDING * (1 + abs(before))
-        if after >= before + LEAST_SHARE * rise - (lost if rise > lost else 10 * lost):
-            now, reached, share = 1 - now, there, 1.0
+        rise, lost = share * dot(kept[now][2], step), ROUNDING * (1 + abs(before))
+        if tries == 0 or again or after >= before + LEAST_SHARE * rise - (lost if rise > lost else 10 * lost):
+            now, reached, share, observed = into, there, 1.0, hard and not again
             copy(ahead, theta)
             promise, indefinite = _step(given, kept[now][2], kept[now][3], step)
-            if observed and indefinite:
-                _evaluate(given, theta, False, *kept[now])
-                promise, _ = _step(given, kept[now][2], kept[now][3], step)
+            again = observed and indefinite
         else:
             # The parabola through both values and the slope at the first has its top there.
             share *= min(max(rise / (2 * (rise + before - after)), 0.1), 0.5)
-            observed = True
-    if observed:
-        _evaluate(given, theta, False, *kept[now])
-        step[:] = 0.0  # a step untried, which is what a caller takes, can lead astray here
-    return now, reached, promise
+            hard = True
+        if not again:
+            tries += 1
+            if tries > most or not promise >= tolerance:
+                if not observed:
+                    return now, reached, promise
+                ending = again = True
+        for i in range(len(theta)):
+            ahead[i] = theta[i] + (0.0 if again else share * step[i])
 
 
-@compiled
+@within
+def _nothing(slopes, curvature, gradient, information):
+    """What is kept of a start that is not finite."""
+    slopes[:], curvature[:], gradient[:], information[:] = 0.0, 0.0, 0.0, 0.0
+    for i in range(len(gradient)):
+        information[i, i] = 1.0
+
+
+@within
 def _prior(given, theta):
     penalty, centre, total = given[9], given[10], 0.0
     for i in range(len(theta)):
@@ -157,7 +164,7 @@ def _prior(given, theta):
     return total / 2
 
 
-@compiled
+@within
 def _evaluate(given, theta, observed, slopes, curvature, gradient, information):
     """`evaluate.tabulated` of one problem; returns the log-likelihood, −∞ and nothing else where η is not finite.
 
@@ -214,7 +221,7 @@ def _evaluate(given, theta, observed, slopes, curvature, gradient, information):
     return reached
 
 
-@compiled
+@within
 def _bounds(value, exists, carrier, gamma):
     """The lowest and the highest level's v̂, and `Design.bounds`, the η beyond which they alone are left."""
     first, last = 0, len(value) - 1
@@ -234,7 +241,7 @@ def _bounds(value, exists, carrier, gamma):
     return value[first], value[last], bottom, top
 
 
-@compiled
+@within
 def _fine(table, width):
     """Whether the normaliser's slope rises over every cell as its curvature at both ends lets expect."""
     for g in range(table.shape[1] - 1):
@@ -244,7 +251,7 @@ def _fine(table, width):
     return True
 
 
-@compiled
+@within
 def _table(value, exists, carrier, gamma, low, width, points):
     """A, E v̂, Var v̂, E C and Cov(v̂, C) on the grid of η, (3 + 2 q, G), and Cov(C, C), (q, q, G), half of it filled."""
     q = len(gamma)
@@ -288,13 +295,13 @@ def _table(value, exists, carrier, gamma, low, width, points):
     return table, shape
 
 
-@compiled
+@within
 def _add_times(sums, factor, values):
     for g in range(len(values)):
         sums[g] += factor * values[g]
 
 
-@compiled
+@within
 def _coefficients(table, width, dtype):
     """`evaluate._coefficients`, a cell's in a row, (G − 1, 6 + 2 q)."""
     lines = 1 + (len(table) - 3) // 2
@@ -310,7 +317,7 @@ def _coefficients(table, width, dtype):
     return found
 
 
-@compiled
+@within
 def _over_rows(table, shape, powers, width, gradient, information):
     """`evaluate._over_rows`: Σ E C into the gradient, Σ Cov(C, C) into the information; returns Σ A."""
     q = len(shape)
@@ -329,7 +336,7 @@ def _over_rows(table, shape, powers, width, gradient, information):
     return normaliser
 
 
-@compiled
+@within
 def _step(given, gradient, information, step):
     """Newton's step, capped, into `step`; returns the gain that it promises, and whether a pivot was raised."""
     columns, parents, change, head, penalty = given[0], given[1], given[2][0], given[7].shape[1] + 2, given[9]

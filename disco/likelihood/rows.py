@@ -23,7 +23,11 @@ from disco.likelihood.bank import WIDTH
 from disco.likelihood.link import BENT, SERIES, SMALL
 
 BLOCK = 256  # rows at a time: what is kept of them fits a core's cache
-_REORDERED = {"contract", "reassoc", "nsz", "arcp"}  # sums may be reordered; infinities keep their meaning
+_OPTIONS = {
+    "nogil": True,
+    "fastmath": {"contract", "reassoc", "nsz", "arcp"},  # sums may be reordered; infinities keep their meaning
+    "error_model": "numpy",
+}
 _POOL = ThreadPoolExecutor(thread_name_prefix="rows")
 _USER_FOLDER = platformdirs.user_cache_dir("disco", appauthor=False)
 
@@ -43,15 +47,23 @@ _KEPT_IN = kept_in(Path(__file__).parent)
 
 
 def compiled(function: Callable) -> Callable:
-    """Compiled at its first call; kept on disk where the package's or the user's folder can be written."""
-    options = {"nogil": True, "fastmath": _REORDERED, "error_model": "numpy"}
+    """Compiled at its first call, for calls from Python; kept on disk where a folder for it can be written."""
     before, numba.config.CACHE_DIR = numba.config.CACHE_DIR, str(_KEPT_IN)
     try:
-        return numba.njit(cache=True, **options)(function)
+        return numba.njit(cache=True, **_OPTIONS)(function)
     except RuntimeError:  # numba finds no folder to keep it in
-        return numba.njit(**options)(function)
+        return numba.njit(**_OPTIONS)(function)
     finally:
         numba.config.CACHE_DIR = before
+
+
+def within(function: Callable) -> Callable:
+    """Compiled as a part of what calls it, and never kept apart from it.
+
+    Machine code that is read back cannot be merged into its caller as what was just compiled can, and sums would come
+    out in another order: results would depend on which process had compiled what before.
+    """
+    return numba.njit(forceinline=True, **_OPTIONS)(function)
 
 
 def side_by_side(problems: int, work: Callable[[slice], None]) -> None:
@@ -96,7 +108,7 @@ def products(
     return torch.cat([sums[:, wide : wide + slopes.shape[1]], sums[:, :wide]], 1), pairs
 
 
-@compiled
+@within
 def padded(count: int) -> int:
     """The next multiple of WIDTH."""
     return -(-count // WIDTH) * WIDTH
@@ -126,7 +138,7 @@ def _products(columns, parents, slopes, curvature, candidates, sums, pairs):
                     _add_dots(curved, 0, own, start, size, pairs[b, c])
 
 
-@compiled
+@within
 def index_at_rows(columns, parents, beta, s):
     """s = Σ f_k at the rows, from the columns of all nodes and the coefficients of a problem's parents."""
     number = columns.dtype.type
@@ -141,7 +153,7 @@ def index_at_rows(columns, parents, beta, s):
             s[r] += a * one[r] + b * two[r] + c * three[r] + d * four[r]
 
 
-@compiled
+@within
 def _series(order, t):
     """`link.SERIES` at a small t."""
     total = 0.0
@@ -150,7 +162,7 @@ def _series(order, t):
     return total
 
 
-@compiled
+@within
 def bend_at_rows(s_at_rows, eta, slope, along, bend, intercept, offset):
     """Write η and the derivatives of `link.bent` from s; returns the bounds of η, or NaN.
 
@@ -183,7 +195,7 @@ def bend_at_rows(s_at_rows, eta, slope, along, bend, intercept, offset):
     return np.float64(low), np.float64(high)
 
 
-@compiled
+@within
 def read_at_rows(
     columns, parents, own, weights, s, eta, slope, along, bend, observed, low, width, lowest, highest, coefficients,
     left, times, slopes, curvature, powers, plain, bending, products,
@@ -229,7 +241,7 @@ def read_at_rows(
     return index
 
 
-@compiled
+@within
 def _residuals(own, weights, eta, start, size, low, width, lowest, highest, coefficients, times, powers):
     """x̂ − E v̂, Var v̂ and Cov(v̂, C) times the weight at a block of rows, into `times`; returns their `index`."""
     number = eta.dtype.type
@@ -259,7 +271,7 @@ def _residuals(own, weights, eta, start, size, low, width, lowest, highest, coef
     return index
 
 
-@compiled
+@within
 def _turned(residual, s, rise, turn, start, size, bend, bent, curved):
     """Take the residuals times ∂²η/∂s∂κ and ∂²η/∂s² off; returns their sum times ∂²η/∂κ²."""
     number = rise.dtype.type
@@ -276,7 +288,7 @@ def _turned(residual, s, rise, turn, start, size, bend, bent, curved):
     return total
 
 
-@compiled
+@within
 def _curve(x, curvature, start, size, out, first):
     """out[first + c] = x[c] · curvature at a block of rows."""
     curve = curvature[start : start + size]
@@ -286,7 +298,7 @@ def _curve(x, curvature, start, size, out, first):
             curved[r] = column[r] * curve[r]
 
 
-@compiled
+@within
 def _add_dots(left, first, x, start, size, sums):
     """sums[i, w] += Σ_r left[i, r] · x[w, start + r] from row i = `first` on, four rows times WIDTH columns at once."""
     one, two = x[0, start : start + size], x[1, start : start + size]
@@ -308,7 +320,7 @@ def _add_dots(left, first, x, start, size, sums):
         _add(sums[i + 3], d0, d1, d2, d3)
 
 
-@compiled
+@within
 def _add(sums, a, b, c, d):
     sums[0] += a
     sums[1] += b

@@ -13,19 +13,19 @@ import numpy as np
 import torch
 from torch import Tensor
 
-from disco.likelihood.rows import arrays, compiled, side_by_side
+from disco.likelihood.rows import arrays, compiled, side_by_side, within
 
 LEAST_PIVOT = 1e-6  # where a coefficient has no prior: its column is constant among the rows
 
 
-@compiled
+@within
 def copy(values, into):
     """By a loop, since an assignment of slices brings a message about shapes, which takes long to compile."""
     for i in range(len(values)):
         into[i] = values[i]
 
 
-@compiled
+@within
 def dot(one, other):
     """Σ one · other, of vectors of equal length."""
     total = 0.0
@@ -34,7 +34,7 @@ def dot(one, other):
     return total
 
 
-@compiled
+@within
 def factorise(matrix, least, factor):
     """The Cholesky factor of a symmetric matrix into the lower triangle of `factor`, no pivot below `least`.
 
@@ -53,14 +53,14 @@ def factorise(matrix, least, factor):
     return logarithm, raised
 
 
-@compiled
+@within
 def forward(factor, right):
     """L⁻¹ times a vector, in place."""
     for i in range(len(right)):
         right[i] = (right[i] - dot(factor[i, :i], right[:i])) / factor[i, i]
 
 
-@compiled
+@within
 def backward(factor, right):
     """L⁻ᵀ times a vector, in place."""
     for i in range(len(right) - 1, -1, -1):
