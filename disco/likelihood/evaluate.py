@@ -29,8 +29,6 @@ from disco.likelihood.bank import Bank
 from disco.likelihood.link import bent
 
 GRID = 128  # points of a table of η that rows lie between
-FINER = (1, 4, 16)  # times as many, where the table is too coarse
-COARSE = 0.01  # nats that A's rise over a cell may lie off what its curvature at both ends says
 FAR = 20.0  # nats by which one level outweighs every other where it counts as the only one left
 # What a row at t of a cell gives the point below it and the one above, by powers of t: of A, A′, A″ by the quintic that
 # fits all three at both ends, of a value and its slope by a cubic, of a value by a line.

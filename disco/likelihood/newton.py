@@ -26,7 +26,7 @@ class Fits:
         log_likelihood: at θ, to within a fraction of `tolerance`, (B,).
         evidence: the log marginal likelihood by Laplace's approximation, flat priors on intercept and carrier, (B,):
             log-likelihood − penalty − ½ log det information + ½ Σ log precision of the parents' columns.
-        moments: at the last evaluation, one step before θ.
+        moments: at the last evaluation, one step before θ, or at θ where the last step was not taken.
         penalty: precisions of the prior on θ, no pivot of the information is less, (B, P).
         converged: (B,).
     """

@@ -301,22 +301,29 @@ def _fitted(wanted: Sequence[tuple[Scores, Wanted]]) -> list[Fitted]:
     problems = Problems.of(keys, bank.columns.device)
     begun = [scores.start_of(*key) for scores, key in wanted]
     fresh = torch.tensor([start is None or not np.isfinite(start).all() for start in begun])
-    theta = marginal_start(bank, problems).cpu()
+    theta = torch.zeros((len(keys), bank.head + WIDTH * problems.parents.shape[1]), dtype=torch.float64)
     for number in (~fresh).nonzero().flatten().tolist():
-        theta[number] = 0.0
         theta[number, : len(begun[number])] = torch.as_tensor(begun[number])
+    _begin_anew(bank, problems, fresh, theta)
     weights = first.weights
     if any(scores is not first for scores, _ in wanted):
         weights = torch.stack([scores.weights for scores, _ in wanted])
     fits = fit(bank, problems, theta.to(bank.value), weights=weights, tolerance=first.tolerance)
     lost = ~(fits.evidence.isfinite() & fits.log_likelihood.isfinite()).cpu() & ~fresh
     if bool(lost.any()):  # a step from another fit can lead too far
-        theta[lost] = marginal_start(bank, problems).cpu()[lost]
+        _begin_anew(bank, problems, lost, theta)
         fits = fit(bank, problems, theta.to(bank.value), weights=weights, tolerance=first.tolerance)
     lists = Problems.of([(node, first.candidates[node]) for node, _ in keys], bank.columns.device).parents
     more = additions(bank, problems, fits, lists)
     less = removals(bank, problems, fits)
     return _apart([scores for scores, _ in wanted], keys, fits, more, less)
+
+
+def _begin_anew(bank: Bank, problems: Problems, which: torch.Tensor, theta: torch.Tensor) -> None:
+    """Let some problems, (B,) true or false, begin at the marginal, in place."""
+    if bool(which.any()):
+        there = which.to(problems.node.device)
+        theta[which] = marginal_start(bank, Problems(problems.node[there], problems.parents[there])).cpu()
 
 
 def _apart(
