@@ -122,7 +122,7 @@ def test_determined_columns_are_named_and_can_be_left_out(counts, capsys):
     printed = capsys.readouterr()
     sentence = '"total" is the sum of "x1" and "x2".'
     assert f"Note: {sentence}" in printed.err and "--without" in printed.err and sentence in printed.out
-    assert read_refined(open_run(counts / "whole")).notes == (sentence,)
+    assert read_refined(open_run(counts / "whole")).notes[0] == sentence
     assert main([*given, "--out", str(counts / "part"), "--without", "total, x3"]) == 0
     printed = capsys.readouterr()
     assert sentence not in printed.err and sentence not in printed.out
@@ -136,9 +136,9 @@ def test_what_is_not_available_is_said(counts, capsys):
     assert main(["refine", "--counts", str(counts / "counts.csv"), "--out", str(folder), *FAST]) == 0
     run = open_run(folder)
     found = read_refined(run)
-    edges = found.edges.assign(gain_nats=float("nan"), direction_nats=float("nan"), reversible=True, decided=False)
+    edges = found.edges.assign(gain_nats=float("nan"), direction_nats=float("nan"), decided=False)
     capsys.readouterr()
-    refine_command._print(run, dataclasses.replace(found, edges=edges, notes=("Mind the gap.",)))
+    refine_command._print(run, dataclasses.replace(found, edges=edges, notes=("Mind the gap.",)), Choice())
     printed = capsys.readouterr().out
     assert printed.count("gain not available, direction not available") == len(edges)
     assert "Note: Mind the gap." in printed and " nan" not in printed

@@ -42,7 +42,7 @@ CLASSES = {  # by which directions are told, as priors
     "straight": BEFORE._replace(link=STRAIGHT),
     "linear": Prior(BEFORE.linear, 1e7, STRAIGHT),
 }
-_TIMES = 3.0  # the misfit of its nodes that a direction's evidence has to exceed
+TIMES = 3.0  # the misfit of its nodes that a direction's evidence has to exceed
 MOST_MISFIT = 0.2  # share of the nodes that the class misses from which on no direction is decided
 
 
@@ -97,7 +97,7 @@ def decided(rows: pd.DataFrame, misfit: np.ndarray, bound: float, turned: set[tu
     """
     missed = np.nan_to_num(misfit, nan=np.inf)
     of_nodes = missed[rows["parent"].to_numpy(int)] + missed[rows["child"].to_numpy(int)]
-    sure = (rows["robust_nats"] >= bound) & (rows["direction_nats"] >= bound + _TIMES * of_nodes)
+    sure = (rows["robust_nats"] >= bound) & (rows["direction_nats"] >= bound + TIMES * of_nodes)
     pairs = zip(rows["parent"], rows["child"], strict=True)
     sure &= np.array([pair not in turned for pair in pairs], dtype=bool)
     return sure.to_numpy() & bool((missed >= MISFIT).mean() < MOST_MISFIT)
