@@ -13,7 +13,7 @@ from disco.errors import FitStopped
 from disco.refine import Choice
 from disco.runs import open_run
 from disco.runs.files import read_frame
-from disco.runs.refined import read_refined, refine_run
+from disco.runs.refined import choice_of, read_refined, refine_run
 from disco.simulate import Design, simulate
 
 pytestmark = pytest.mark.usefixtures("calibrated")
@@ -38,6 +38,9 @@ def test_refines_a_table_without_a_fitted_run(counts, capsys):
     assert list(order["position"]) == [1, 2, 3, 4, 5, 6]
     assert {"parent", "child", "gain_nats", "direction_nats", "decided", "p_value", "bootstrap"} <= set(edges)
     assert "rows ×" not in printed.err and "GB" not in printed.err  # no estimate of a fit that nobody asked for
+    assert printed.out.count(", robust ") == printed.out.count("local stability ") == len(edges)
+    assert "Decided: turning the edge costs at least 5 nats" in printed.err and "3 times the misfit" in printed.err
+    assert len(read_frame(folder / "refined_nodes.csv", ("node",))) == 6
     assert f"{len(edges)} edges" in printed.out and "no hidden common causes" in printed.err
     place = dict(zip(order["node"], order["position"], strict=True))
     assert all(place[edge.parent] < place[edge.child] for edge in edges.itertuples())
@@ -142,3 +145,12 @@ def test_what_is_not_available_is_said(counts, capsys):
     printed = capsys.readouterr().out
     assert printed.count("gain not available, direction not available") == len(edges)
     assert "Note: Mind the gap." in printed and " nan" not in printed
+
+
+def test_tables_drawn_can_be_searched_anew(counts, capsys):
+    given = ["refine", "--counts", str(counts / "counts.csv"), "--out", str(counts / "run"), *FAST, "--redone"]
+    assert main(given) == 0
+    printed = capsys.readouterr().out
+    found = read_refined(open_run(counts / "run"))
+    assert choice_of(open_run(counts / "run"))["redone"] is True
+    assert printed.count("found anew ") == len(found.edges) and "local stability" not in printed

@@ -115,6 +115,7 @@ def order(refinement: Refinement) -> None:
     if moves is None:
         st.caption("There was no causal order to start from, so nothing is compared.")
         return
+    st.caption(refined_words.SAME_ROWS)
     left, right = st.container(key="beside_slope").columns([3, 2], gap="large")
     with left:
         figure.show(figures.slope(moves, refinement.choice.bound), "refine_slope")
@@ -134,7 +135,7 @@ def order(refinement: Refinement) -> None:
         )  # fmt: skip
         st.caption(
             "Gain: what the score loses when this node alone is put back where it agrees with most of the DISCO order. "
-            "Nodes that moved together can each gain much, or little, alone. " + refined_words.SAME_ROWS
+            "Nodes that moved together can each gain much, or little, alone."
         )
 
 

@@ -42,7 +42,7 @@ def start_box(run: runs.Run, label: str) -> None:
         inside = st.container(horizontal=True, gap="medium")
         values |= {name: _number(inside, run, name) for name in _FIELDS if name not in _IN_SIGHT}
     values["redone"] = st.toggle(
-        "Search every drawn table anew (slower by about ten times)", key=f"refine_redone_{run.id}",
+        "Search every drawn table anew (about ten times slower)", key=f"refine_redone_{run.id}",
         help="With a screen, a prior and starts of its own, as the whole table is. Without it a short search from the "
         "graph found tells the edges' local stability, which is higher than the share of full searches.",
     )  # fmt: skip

@@ -182,6 +182,6 @@ def in_disco(run: Run, parent: str, child: str) -> str:
         folds = f"above τ_Z in {round(row['frequency'] * result.folds)} of {result.folds} folds"
         scores = f"OCS {number(row['ocs'])}, {folds}"
         if row["frequency"] >= pi_min - 1e-9:
-            return f"DISCO's result {words}: {scores}."
+            return f"DISCO's result {words}: {scores}. {SAME_ROWS}"
         return f"DISCO's order has {code(first)} before {code(second)}, but no edge between them: {scores}."
     return ""
