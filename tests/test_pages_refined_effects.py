@@ -121,7 +121,7 @@ def test_the_evidence_on_a_direction_part_by_part():
     app = part("edge_details", refined_run(misfit=10.0), NAMES[0], NAMES[1])
     rows = app.dataframe[0].value.set_index("part")
     assert rows["nats"].tolist() == [30.0, 12.0, 0.5, 10.0, 0.0]
-    assert rows.loc[f"Misfit of {NAMES[0]}, the parent", "asked"] == "direction at least 35.0"
+    assert rows.loc[f"Misfit of {NAMES[0]}, the parent", "asked"] == "direction ≥ 35.0"
     assert "three classes" in texts(app) and "misses less than a fifth of all nodes" in texts(app)
 
 

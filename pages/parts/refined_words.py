@@ -123,8 +123,8 @@ def direction(run: Run, refined: Refined, row: dict[str, Any]) -> str:
         Reason.TABLE: f"{loses}, but {len(missed(nodes))} of {len(nodes)} nodes are not of the model's kind, a fifth "
         "or more: no direction of this table is called decided.",
         Reason.ELSEWHERE: f"{loses}, but another search that ended nearly as high has it the other way round.",
-        Reason.DECIDED: f"{loses}, {least} in the least of the three classes; {bound:g} are asked for, and "
-        f"{or_not(need)} beside what the model misses {ends}.",
+        Reason.DECIDED: f"{loses}, {least} in the least of the three classes; {bound:g} are asked for"
+        + (f", and {or_not(need)} beside what the model misses {ends}." if need > bound else "."),
     }
     rule = reason(row, nodes, bound)
     if rule is Reason.MISSED and math.isnan(need):
@@ -141,12 +141,12 @@ def breakdown(run: Run, refined: Refined, row: dict[str, Any]) -> pd.DataFrame:
     """The evidence on a direction part by part: columns part, nats, asked."""
     bound, nodes = Choice(**choice_of(run)).bound, refined.nodes
     parts = [
-        ("Direction evidence", row["direction_nats"], f"at least {bound:g}"),
-        ("Least of bent link, straight link, linear effects", row["robust_nats"], f"at least {bound:g}"),
-        ("What spreads alone would add", row["spread_nats"], "does not count"),
+        ("Direction evidence", row["direction_nats"], f"≥ {bound:g}"),
+        ("Least of the three classes", row["robust_nats"], f"≥ {bound:g}"),
+        ("What spreads would add", row["spread_nats"], "does not count"),
     ]
     if nodes is not None:
-        need = f"direction at least {or_not(asked(row, nodes, bound))}"
+        need = f"direction ≥ {or_not(asked(row, nodes, bound))}"
         misfit = nodes.set_index("node")["misfit_nats"]
         parts += [(f"Misfit of {row[end]}, the {end}", misfit[row[end]], need) for end in ("parent", "child")]
     return pd.DataFrame(parts, columns=["part", "nats", "asked"])
