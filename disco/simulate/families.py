@@ -81,11 +81,11 @@ SIGMOID = Index(
     Parameter("success probability of a node without parents", 0.10, 1e-6, 1 - 1e-6),
 )
 LOG_AFFINE = Index(
-    "exp(0.4 + Σ β x), β from 0.04 to 0.08",
+    "exp(0.4 + Σ β x), β from 0.04 to 0.07",
     _same,
     0.4,
     0.04,
-    0.08,
+    0.07,
     lambda z: np.exp(np.minimum(z, 300.0)),  # no overflow before a mean is refused
     Parameter(SOURCE_MEAN, 3.0, 0.01, 1000),
     affine=True,

@@ -15,7 +15,8 @@
 - *not proved*: the design leaves the class (hidden causes, exposure, zero inflation of a child, ...), or some edges are
   affine in a graph with colliders, on which the paper says nothing.
 
-All of it holds for the values as drawn. Ranks keep it where every level between the lowest and the highest occurs.
+All of it holds for the values as drawn, and for their ranks where every level between the lowest and highest occurs:
+the gaps of a long tail bend an affine parameter, and can tell a direction.
 """
 
 from collections.abc import Sequence

@@ -8,12 +8,13 @@ from disco.simulate.laws import Law
 
 SOURCES = {
     "family": "as the family has them",
-    "bimodal": "two modes, one 5 times as high",
-    "trimodal": "three modes, 1, 5 and 12 times as high",
+    "bimodal": "two modes, one 6 times as high",
+    "trimodal": "three modes, 1, 6 and 12 times as high",
     "heaped": "wide, and in part rounded: 40 % exact, 30 % to fives, 30 % to tens",
     "zero-inflated": "40 % zeros, else 3 times as high",
 }
-MODES = {"bimodal": (1.0, 5.0), "trimodal": (1.0, 5.0, 12.0), "zero-inflated": (3.0,)}
+MODES = {"bimodal": (1.0, 6.0), "trimodal": (1.0, 6.0, 12.0), "zero-inflated": (3.0,)}
+_WIDE = (0.5, 12.0)  # factors on the location of a heaped source
 _ZEROS = 0.4
 _HEAPS = (0.4, 0.7)  # shares of exact values, and of these and fives
 
@@ -34,7 +35,7 @@ def draw(
     chance, factors = form.spawn(2)
     share = chance.random(len(location))
     if shape == "heaped":
-        drawn = law.sample(law.raised(location, 2 * factors.standard_gamma(3, len(location))), values)
+        drawn = law.sample(law.raised(location, factors.uniform(*_WIDE, len(location))), values)
         unit = np.select([share < _HEAPS[0], share < _HEAPS[1]], [1, 5], 10)
         return (drawn + unit // 2) // unit * unit
     modes = np.array(MODES[shape])
