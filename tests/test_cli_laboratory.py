@@ -66,7 +66,7 @@ def test_every_option_reaches_the_design(tmp_path):
     wanted |= {"equal_means": True, "random_signs": True, "unsortable": False, "exposure": 0.25, "interactions": 0.5}
     wanted |= {"latent": 2, "parameters": {"source": 3.0, "size": 2.0}, "equal_variances": False}
     assert {name: found[name] for name in wanted} == wanted
-    assert set(found) - set(wanted) == {"edges", "names"}  # by --edges
+    assert set(found) - set(wanted) == {"edges", "names", "sources", "spread"}  # by --edges
     unsortable = json.loads((drawn_by(tmp_path / "hard", *SMALL, "--unsortable") / "design.json").read_text())
     assert all(unsortable[name] for name in ("unsortable", "random_signs", "equal_means", "equal_variances"))
     even = json.loads(
@@ -100,7 +100,7 @@ def test_an_own_graph_from_an_edge_list_or_graphml(tmp_path):
     nx.write_graphml(nx.DiGraph(edges), graphml)
     for path in (listed, graphml):
         folder = drawn_by(tmp_path / path.suffix[1:], "--edges", str(path), "--n", "50")
-        truth = read_frame(folder / "truth.csv", ("parent", "child"))
+        truth = read_frame(folder / "truth.csv", ("parent", "child"))[["parent", "child"]]
         assert set(truth.itertuples(index=False, name=None)) == set(edges)
         assert list(read_frame(folder / "order.csv", ("node",))["node"]) == ["sun", "rain, heavy", "grass"]
         assert pd.read_csv(folder / "counts.csv").shape == (50, 3)

@@ -19,7 +19,8 @@ All of it holds for the values as drawn, and for their ranks where every level b
 the gaps of a long tail bend an affine parameter, and can tell a direction.
 """
 
-from collections.abc import Sequence
+from collections import Counter
+from collections.abc import Iterable, Sequence
 
 import numpy as np
 
@@ -28,6 +29,16 @@ from disco.simulate.ising import KEY as ISING
 from disco.simulate.mechanisms import Mechanism
 
 KNOWN, UNKNOWN, NOT_PROVED = "known", "unknown", "not proved"
+_SHORT = {KNOWN: "can be known", UNKNOWN: "cannot be known", NOT_PROVED: "not proved either way"}
+_ALL = {
+    KNOWN: "Every direction can be known, given enough rows.",
+    UNKNOWN: "No direction can be known.",
+    NOT_PROVED: "Whether a direction can be known is not proved for this design.",
+}
+_LONG = {
+    UNKNOWN: "Turned, such an edge fits exactly as well: undecided is the right answer.",
+    NOT_PROVED: "It leaves the class that the method assumes, or mixes affine effects with several parents of a node.",
+}
 
 
 def directions(
@@ -54,6 +65,16 @@ def directions(
     else:
         found = np.full(present.shape, NOT_PROVED, dtype=object)
     return np.where(present, found, "")
+
+
+def words(directions: Iterable[str]) -> str:
+    """What can be known of some edges, at least one, in a sentence or two."""
+    counted = Counter(directions)
+    if len(counted) > 1:
+        first = ", ".join(f"{count} {_SHORT[kind]}" for kind, count in counted.most_common())
+        return " ".join([f"Directions: {first}.", *(_LONG[kind] for kind in (UNKNOWN, NOT_PROVED) if kind in counted)])
+    (kind,) = counted
+    return f"{_ALL[kind]} {_LONG.get(kind, '')}".strip()
 
 
 def _is_affine(mechanism: Mechanism) -> bool:

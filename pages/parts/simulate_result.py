@@ -9,7 +9,7 @@ from disco import metrics
 from disco.errors import InputError
 from disco.figures import simulated as figures
 from disco.figures.words import how_many
-from disco.simulate import FAMILIES, Design, Simulated
+from disco.simulate import FAMILIES, Design, Simulated, known
 from disco.spreadsheets import NOTE, to_csv
 from pages.parts import figure, session, simulate_canvas, simulate_drawn, simulate_form
 from pages.parts.names import code, distinct, shown
@@ -41,9 +41,9 @@ def drawn(design: Design) -> Simulated | None:
 def send_on(result: Simulated, teaching: bool) -> None:
     """What was drawn in a line, and the button that makes it the loaded table."""
     rows, nodes = result.table.shape
-    known = f", {how_many(len(result.truth), 'true edge')}" if not teaching else ""
+    edges = f", {how_many(len(result.truth), 'true edge')}" if not teaching else ""
     left, right = st.columns([3, 2], vertical_alignment="center")
-    left.markdown(f"**{how_many(rows, 'row')} × {how_many(nodes, 'column')}{known}**")
+    left.markdown(f"**{how_many(rows, 'row')} × {how_many(nodes, 'column')}{edges}**")
     continuous = _continuous(result)
     if right.button(
         "Use this table", type="primary", icon=":material/arrow_forward:", key="sim_use", width="stretch",
@@ -88,6 +88,8 @@ def graph(result: Simulated | None) -> None:
         figure.show(figures.truth(result), "sim_truth")
     if result is None:
         return
+    if len(result.truth):
+        st.caption(known.words(result.truth["direction"]))
     _hidden_causes(result)
     if not by_hand and len(result.order) <= most:
         st.button("Change this graph by hand", icon=":material/draw:", key="sim_by_hand", type="tertiary",
@@ -164,7 +166,7 @@ def files(result: Simulated, teaching: bool) -> None:
     order = pd.DataFrame({"position": range(1, len(result.order) + 1), "node": result.order})
     made = {
         "counts.csv": (lambda: to_csv(result.table), False, "text/csv"),  # large: written only when asked for
-        "truth.csv": (to_csv(result.truth[["parent", "child"]]), teaching, "text/csv"),
+        "truth.csv": (to_csv(result.truth), teaching, "text/csv"),
         "order.csv": (to_csv(order), teaching, "text/csv"),
         "design.json": (_json(result.design), teaching, "application/json"),
     }
