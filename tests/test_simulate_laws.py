@@ -16,8 +16,9 @@ CONTINUOUS = [law for law in LAWS.values() if law.continuous]
 
 
 def locations(law) -> np.ndarray:
-    """From a rare event to a large count: a binomial's probabilities, the others' means."""
-    return np.array([0.002, 0.1, 0.5, 0.97]) if isinstance(law, Binomial | Bernoulli) else np.array([0.2, 1.3, 6.0, 25.0])
+    """From a rare event to a large count: probabilities of success, the others' means."""
+    of_success = isinstance(law, Binomial | Bernoulli)
+    return np.array([0.002, 0.1, 0.5, 0.97]) if of_success else np.array([0.2, 1.3, 6.0, 25.0])
 
 
 @pytest.mark.parametrize("law", COUNTS, ids=repr)
