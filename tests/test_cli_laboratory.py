@@ -15,7 +15,7 @@ from disco.cli.arguments import FAMILIES as FAMILY_NAMES
 from disco.runs import create_run, open_run
 from disco.runs.files import read_frame
 from disco.settings import Settings
-from disco.simulate import FAMILIES, Design, simulate
+from disco.simulate import FAMILIES, Design, read_edges, simulate
 
 pytestmark = pytest.mark.usefixtures("calibrated")
 
@@ -73,6 +73,23 @@ def test_every_option_reaches_the_design(tmp_path):
         (drawn_by(tmp_path / "even", *SMALL, "--equal-means", "--equal-variances") / "design.json").read_text()
     )
     assert even["equal_variances"] and not even["random_signs"]
+
+
+def test_a_truth_is_read_with_and_without_what_can_be_known(tmp_path, capsys):
+    options = "--graph chain --d 3 --n 60 --family poisson-log --sources bimodal --spread 2".split()
+    folder = drawn_by(tmp_path / "lab", *options)
+    assert "No direction can be known." in capsys.readouterr().out
+    design = json.loads((folder / "design.json").read_text())
+    assert (design["sources"], design["spread"]) == ("bimodal", 2.0)
+    truth = pd.read_csv(folder / "truth.csv")
+    assert list(truth) == ["parent", "child", "direction"] and set(truth["direction"]) == {"unknown"}
+    bare = tmp_path / "bare.csv"
+    truth[["parent", "child"]].to_csv(bare, index=False)
+    order = ["--order", str(folder / "order.csv")]
+    files = (folder / "truth.csv", bare)
+    found = [evaluated(capsys, "--truth", str(file), "--edges", str(bare), *order) for file in files]
+    assert found[0] == found[1] and found[0]["f1"] == 1.0
+    assert read_edges(folder / "truth.csv") == read_edges(bare), "as an own graph, and as a known truth on Data"
 
 
 def test_defaults_are_those_of_a_design(tmp_path):

@@ -7,6 +7,7 @@ from scipy.special import softmax
 from scipy.stats import chisquare, poisson
 
 from disco.simulate import FAMILIES, Design, ising, simulate
+from disco.simulate.examples import EXAMPLES
 from disco.simulate.known import KNOWN, NOT_PROVED, UNKNOWN, words
 
 AFFINE = ("poisson-log", "binomial-logit", "discrete-normal")
@@ -80,6 +81,13 @@ def test_words():
     assert words([UNKNOWN]).startswith("No direction can be known. Turned, such an edge fits exactly as well")
     assert words([KNOWN] * 3) == "Every direction can be known, given enough rows."
     assert words([KNOWN, KNOWN, UNKNOWN]).startswith("Directions: 2 can be known, 1 cannot be known. Turned")
+
+
+@pytest.mark.parametrize("name", EXAMPLES)
+def test_examples_are_what_their_names_say(name):
+    truth = simulate(EXAMPLES[name].replace(rows=50)).truth
+    said = {UNKNOWN, KNOWN} if "partly" in name else {UNKNOWN} if "cannot be known" in name else {KNOWN}
+    assert set(truth["direction"]) == said
 
 
 # Ising ------------------------------------------------------------------------------------------------------------

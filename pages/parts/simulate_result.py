@@ -16,7 +16,7 @@ from pages.parts.names import code, distinct, shown
 from pages.parts.simulate_graph import WORDS
 
 AT_ONCE = 2_000_000  # cells that are drawn without asking, in a moment
-_ROWS, _COLUMNS, _CAUSES = 50, 60, 5
+_ROWS, _COLUMNS, _CAUSES, _EDGES = 50, 60, 5, 10
 _SORTS = {"mean": "By mean", "variance": "By variance", "excess": "By variance − mean"}
 
 
@@ -88,12 +88,24 @@ def graph(result: Simulated | None) -> None:
         figure.show(figures.truth(result), "sim_truth")
     if result is None:
         return
-    if len(result.truth):
-        st.caption(known.words(result.truth["direction"]))
+    _directions(result)
     _hidden_causes(result)
     if not by_hand and len(result.order) <= most:
         st.button("Change this graph by hand", icon=":material/draw:", key="sim_by_hand", type="tertiary",
                   on_click=_by_hand, args=(result,))  # fmt: skip
+
+
+def _directions(result: Simulated) -> None:
+    """What can be known of the directions, and which cannot where that is some of them."""
+    if not len(result.truth):
+        return
+    st.caption(known.words(result.truth["direction"]))
+    unknown = result.truth[result.truth["direction"] == known.UNKNOWN]
+    if 0 < len(unknown) < len(result.truth):
+        pairs = unknown[["parent", "child"]].itertuples(index=False, name=None)
+        edges = [f"{code(parent)} → {code(child)}" for parent, child in pairs]
+        more = f" and {len(edges) - _EDGES} more" if len(edges) > _EDGES else ""
+        st.caption(f"Cannot be known: {', '.join(edges[:_EDGES])}{more}.")
 
 
 def _hidden_causes(result: Simulated) -> None:

@@ -55,7 +55,7 @@ def _harder(now: simulate_form.Form) -> None:
         simulate_form.number(
             "latent", "Hidden common causes", "Each acts on two columns and is no column itself.", min_value=0, step=1
         )
-        st.caption("These change what the columns look like, and no direction that can be known:")
+        st.caption("These change what the columns look like, not what can be known:")
         simulate_form.choice("sources", "Nodes without parents", list(SOURCES), _shape)
         simulate_form.number(
             "spread", "Unequal spreads", "The largest standard deviation is about so many times the least. 1: as the "
