@@ -9,12 +9,16 @@ the refined edges, so that other rules of decision can be read from the same lin
 """
 
 import argparse
+import math
 import statistics
 import time
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
+
+import numpy as np
+import pandas as pd
 
 from benchmarks.paper_results import append_line, lines
 from disco.metrics import f1
@@ -25,46 +29,83 @@ from disco.simulate.known import UNKNOWN
 RESULTS = Path(__file__).parent / "results" / "unknown.jsonl"
 ROWS = (1000, 5000)
 SPREADS = (1, 2, 3, 5)
+PAIRS = 6
 THREE = {"Poisson": "poisson-softplus", "NB": "nb-softplus", "binomial": "binomial-sigmoid"}
 
 Line = dict[str, Any]
+
+
+@dataclass(frozen=True)
+class Case:
+    """A design without rows and seed, how many seeds are drawn, and the pair that stands `PAIRS` times beside it.
+
+    What is fitted to the whole table, as the prior is, can tell the direction of a pair that itself does not.
+    """
+
+    design: Design
+    seeds: int
+    pair: Design | None = None
 
 
 def _pair(family: str, **more: Any) -> Design:
     return Design(graph="chain", nodes=2, family=family, **more)
 
 
-def _designs() -> dict[str, tuple[Design, int]]:
-    """Every design by its name, without rows and seed, and how many seeds are drawn."""
-    found = {f"affine pair, spread {spread}": (_pair("discrete-normal", spread=spread), 10) for spread in SPREADS}
-    for shape, seeds in (("family", 10), ("bimodal", 30), ("trimodal", 10), ("heaped", 10), ("zero-inflated", 10)):
+def _designs() -> dict[str, Case]:
+    """Every case by its name."""
+    affine = {spread: _pair("discrete-normal", spread=spread) for spread in SPREADS}
+    found = {f"affine pair, spread {spread}": Case(pair, 10) for spread, pair in affine.items()}
+    for shape, seeds in (("family", 10), ("bimodal", 30), ("trimodal", 30), ("heaped", 10), ("zero-inflated", 10)):
         name = "plain" if shape == "family" else shape
-        found[f"{name} pair, affine"] = (_pair("poisson-log", sources=shape), seeds)
-        seeds = 30 if shape == "trimodal" else seeds
-        found[f"{name} pair, softplus"] = (_pair("poisson-softplus", sources=shape), seeds)
+        found[f"{name} pair, affine"] = Case(_pair("poisson-log", sources=shape), seeds)
+        found[f"{name} pair, softplus"] = Case(_pair("poisson-softplus", sources=shape), seeds)
     for nodes in (3, 4, 5):
-        found[f"complete binary, d = {nodes}"] = (Design(graph="complete", nodes=nodes, family="ising"), 10)
-    found["binomial chain, affine"] = (Design(graph="chain", nodes=5, family="binomial-logit"), 10)
+        found[f"complete binary, d = {nodes}"] = Case(Design(graph="complete", nodes=nodes, family="ising"), 10)
+    found["binomial chain, affine"] = Case(Design(graph="chain", nodes=5, family="binomial-logit"), 10)
     for name, family in THREE.items():
-        found[f"ER3 {name}"] = (Design(k=3, family=family), 3)
-        found[f"ER1 {name}"] = (Design(k=1, family=family), 3)
-        found[f"SF2 {name}"] = (Design(graph="sf", k=2, family=family), 3)
-        found[f"ER3 {name}, spread 5"] = (Design(k=3, family=family, spread=5), 3)
-    found["ER3 Poisson, unsortable"] = (Design(k=3, unsortable=True), 3)
+        found[f"ER3 {name}"] = Case(Design(k=3, family=family), 3)
+        found[f"ER1 {name}"] = Case(Design(k=1, family=family), 3)
+        found[f"SF2 {name}"] = Case(Design(graph="sf", k=2, family=family), 3)
+        found[f"ER3 {name}, spread 5"] = Case(Design(k=3, family=family, spread=5), 3)
+    for name in ("Poisson", "NB"):
+        for spread, pair in affine.items():
+            found[f"affine pairs beside ER3 {name}, spread {spread}"] = Case(Design(k=3, family=THREE[name]), 3, pair)
+    found["ER3 Poisson, unsortable"] = Case(Design(k=3, unsortable=True), 3)
     for shape in ("bimodal", "heaped", "zero-inflated"):
-        found[f"ER2 Poisson, {shape} sources"] = (Design(k=2, sources=shape), 3)
+        found[f"ER2 Poisson, {shape} sources"] = Case(Design(k=2, sources=shape), 3)
     return found
 
 
 DESIGNS = _designs()
 
+SECTION = """
+## Directions that can and cannot be known
+
+Not in the paper: what the refinement decides on simulated tables of the class, without bootstrap.
+`disco/simulate/known.py` says of which edges the direction can be known, and why; where it cannot, *undecided* is the
+right answer, and every decision is one too many. *True of decided*: the share of all decided edges whose direction is
+true and can be known. `python -m benchmarks.unknown`
+"""
+
+
+def drawn(name: str, design: Design) -> tuple[pd.DataFrame, pd.DataFrame]:
+    """The table of a case's design with rows and seed, and its true edges."""
+    whole, pair = simulate(design), DESIGNS[name].pair
+    tables, truths = [whole.table], [whole.truth]
+    for number in range(1, PAIRS + 1) if pair else ():
+        one = simulate(pair.replace(rows=design.rows, seed=1000 * design.seed + number))
+        called = {column: f"pair{number}{column}" for column in one.table}
+        tables.append(one.table.rename(columns=called))
+        truths.append(one.truth.assign(**{end: one.truth[end].map(called) for end in ("parent", "child")}))
+    return pd.concat(tables, axis=1), pd.concat(truths, ignore_index=True)
+
 
 def jobs(names: Iterable[str] = DESIGNS) -> Iterator[tuple[str, Design]]:
     """Every table that is asked for: the name of its design, and the design with rows and seed."""
     for name in names:
-        design, seeds = DESIGNS[name]
+        case = DESIGNS[name]
         for rows in ROWS:
-            yield from ((name, design.replace(rows=rows, seed=seed)) for seed in range(seeds))
+            yield from ((name, case.design.replace(rows=rows, seed=seed)) for seed in range(case.seeds))
 
 
 def key(line: Line) -> tuple[str, int, int]:
@@ -79,22 +120,34 @@ def kept(path: Path) -> dict[tuple[str, int, int], Line]:
 
 def measure(name: str, design: Design) -> Line:
     """A table's line."""
-    drawn = simulate(design)
+    table, truth = drawn(name, design)
     began = time.perf_counter()
-    found = refine(drawn.table, Choice(bootstrap=0, folds=0))
+    found = refine(table, Choice(bootstrap=0, folds=0))
     seconds = time.perf_counter() - began
-    edges = found.edges.astype(object).where(found.edges.notna(), None)  # JSON has no NaN
     return {
         "design": name,
         "rows": design.rows,
         "seed": design.seed,
         "seconds": round(seconds, 2),
-        "f1": f1(drawn.truth, found.edges) if len(found.edges) else 0.0,
-        "spreads": {column: round(float(sd), 3) for column, sd in drawn.table.std().items()},
-        "truth": drawn.truth.to_numpy().tolist(),
+        "f1": round(f1(truth, found.edges), 4),
+        "spreads": {column: round(float(sd), 3) for column, sd in table.std().items()},
+        "truth": truth.to_numpy().tolist(),
         "order": found.order,
-        "edges": edges.to_dict("records"),
+        "edges": {column: [_plain(value) for value in values] for column, values in found.edges.items()},
     }
+
+
+def _plain(value: Any) -> Any:
+    """A value fit for JSON, four digits of a number; null where it is not available."""
+    if isinstance(value, float):
+        return None if math.isnan(value) else float(f"{value:.4g}")
+    return bool(value) if isinstance(value, np.bool_) else value
+
+
+def edges_of(line: Line) -> list[dict[str, Any]]:
+    """The refined edges of a line, one dictionary an edge."""
+    columns = line["edges"]
+    return [dict(zip(columns, values, strict=True)) for values in zip(*columns.values(), strict=True)]
 
 
 @dataclass
@@ -119,7 +172,7 @@ class Tally:
         """Count a line's edges."""
         known = {(parent, child): direction for parent, child, direction in line["truth"]}
         self.edges += len(known)
-        for edge in line["edges"]:
+        for edge in edges_of(line):
             pair = edge["parent"], edge["child"]
             direction = known.get(pair, known.get(pair[::-1]))
             if not edge["decided"]:
@@ -144,7 +197,7 @@ HEAD = ("design", "rows", "tables", "true edges", "decided, true", "wrong", "no 
 HEAD += ("undecided", "true of decided", "F1", "seconds")
 
 
-def table(found: Iterable[Line]) -> str:
+def decisions(found: Iterable[Line]) -> str:
     """Markdown: what was decided, one row a design and number of rows."""
     groups: dict[tuple[str, int], list[Line]] = {}
     for line in found:
@@ -162,33 +215,39 @@ def table(found: Iterable[Line]) -> str:
     return "\n".join("| " + " | ".join(cells) + " |" for cells in grid)
 
 
-def towards_truth(line: Line) -> list[float]:
-    """direction_nats of each edge that joins a true pair, negative where the edge is turned."""
-    true = {(parent, child) for parent, child, _ in line["truth"]}
-    found = []
-    for edge in line["edges"]:
-        pair = edge["parent"], edge["child"]
-        if edge["direction_nats"] is not None and (pair in true or pair[::-1] in true):
-            found.append(edge["direction_nats"] * (1 if pair in true else -1))
-    return found
+def towards_truth(line: Line) -> Iterator[tuple[float, float]]:
+    """Of each edge of a pair that cannot be known: the spread of child over parent, and direction_nats, negative where
+    the edge is turned."""
+    unknown = {(parent, child) for parent, child, direction in line["truth"] if direction == UNKNOWN}
+    for edge in edges_of(line):
+        for parent, child in ((edge["parent"], edge["child"]), (edge["child"], edge["parent"])):
+            if (parent, child) in unknown and edge["direction_nats"] is not None:
+                sign = 1 if parent == edge["parent"] else -1
+                yield line["spreads"][child] / line["spreads"][parent], sign * edge["direction_nats"]
 
 
 def by_spread(found: Iterable[Line]) -> str:
     """Markdown: the direction evidence of affine pairs, of which there is none, by the spread of child over parent."""
-    nats: dict[tuple[float, int], list[float]] = {}
     powers = [power for spread in SPREADS for power in (spread, 1 / spread)]
+    nats: dict[tuple[str, float, int], list[float]] = {}
     for line in found:
-        if line["design"].startswith("affine pair"):
-            ((parent, child, _),) = line["truth"]
-            ratio = line["spreads"][child] / line["spreads"][parent]
-            nearest = min(powers, key=lambda at: abs(ratio / at - 1))
-            nats.setdefault((nearest, line["rows"]), []).extend(towards_truth(line))
-    head = ("spread of child over parent", "rows", "edges", "mean nats towards the truth", "least", "most")
+        name, comma, _ = line["design"].partition(", spread ")
+        if comma and name.startswith("affine pair"):
+            for ratio, value in towards_truth(line):
+                nearest = min(powers, key=lambda at: abs(math.log(ratio / at)))
+                nats.setdefault((name, nearest, line["rows"]), []).append(value)
+    head = ("design", "spread of child over parent", "rows", "edges", "mean nats towards the truth", "least", "most")
     grid = [head, ("---",) * len(head)]
-    for (ratio, rows), values in sorted(nats.items()):
-        figures = [f"{at:+.2f}" for at in (statistics.fmean(values), min(values), max(values))] if values else [""] * 3
-        grid.append((f"{ratio:.2g}", f"{rows}", f"{len(values)}", *figures))
+    for (name, ratio, rows), values in sorted(nats.items()):
+        figures = [f"{at:+.2f}" for at in (statistics.fmean(values), min(values), max(values))]
+        grid.append((name, f"{ratio:.2g}", f"{rows}", f"{len(values)}", *figures))
     return "\n".join("| " + " | ".join(cells) + " |" for cells in grid)
+
+
+def section(path: Path = RESULTS) -> str:
+    """The tables of a file's lines as a section of PAPER.md."""
+    found = list(kept(path).values())
+    return "\n\n".join([SECTION.strip(), *([decisions(found), by_spread(found)] if found else ["Not run yet."])])
 
 
 def main() -> None:
@@ -210,7 +269,7 @@ def main() -> None:
             append_line(options.results, line)
             print(f"{name}, {design.rows} rows, seed {design.seed}: {line['seconds']} s", flush=True)
     found = [line for line in kept(options.results).values() if line["design"] in names]
-    print(table(found), by_spread(found), sep="\n\n")
+    print(decisions(found), by_spread(found), sep="\n\n")
 
 
 if __name__ == "__main__":
