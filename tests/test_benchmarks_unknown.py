@@ -9,20 +9,6 @@ import pytest
 from benchmarks import paper_report, unknown
 from benchmarks.paper_results import append_line
 from benchmarks.unknown import DESIGNS, PAIRS, Tally, by_spread, decisions, drawn, edges_of, jobs, kept, main, section
-    DESIGNS,
-    PAIRS,
-    Case,
-    Tally,
-    _pair,
-    by_spread,
-    drawn,
-    edges_of,
-    jobs,
-    kept,
-    main,
-    section,
-    table,
-)
 from disco.simulate import simulate
 from disco.simulate.known import KNOWN, UNKNOWN
 
