@@ -5,7 +5,7 @@ import statistics
 from pathlib import Path
 from typing import Any
 
-from benchmarks import paper_results
+from benchmarks import paper_results, unknown
 from benchmarks.paper_figures import FIGURES, TIMEOUTS, Figure
 from benchmarks.paper_results import Line
 from benchmarks.paper_rows import METHODS, Row, Table
@@ -78,10 +78,11 @@ def report(results: Path = RESULTS) -> str:
         ran = sum(any(valid(row, line) for line in lines if line["nodes"] in table.nodes) for row in rows)
         contents.append(f"- `{name}`: {table.title}. {ran} of {len(rows)} rows run.")
         sections.append(_section(name, table, lines, machines))
+    directions = unknown.section(results / unknown.RESULTS.name)
     measured = [f"- {letter}: {text}" for text, letter in machines.names.items()]
     machine_list = "\n".join(["## Machines", "", *(measured or ["None yet."])])
     methods = "\n".join(["## Methods", "", *(f"- `{name}`: {method.about}." for name, method in METHODS.items())])
-    return "\n\n".join([HEAD.rstrip(), "\n".join(contents), *sections, methods, machine_list]) + "\n"
+    return "\n\n".join([HEAD.rstrip(), "\n".join(contents), *sections, directions, methods, machine_list]) + "\n"
 
 
 def _rivals(lines: list[Line]) -> dict[str, float]:
