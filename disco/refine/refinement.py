@@ -83,7 +83,7 @@ def refine(
     scores, found = _best_graph(bank, candidates, table, choice, order, told, kept)
     told.step("evidence", 0, 1, message="evidence: what every edge is worth")
     final = scores.but(tolerance=_FINAL)  # begins without the fits of the searches, so that nothing hangs on their way
-    classes = [final.but(bank=bank.under(prior), order=None, tolerance=SEARCHING) for prior in CLASSES.values()]
+    classes = [final.but(bank=bank.under(prior), order=None, tolerance=SEARCHING) for prior in CLASSES]
     rows = evidence(final, classes, found.order, found.parents, choice.bound)
     kept.made["evidence"] = final.made + sum(one.made for one in classes)
     told.step("evidence", 0, 1, 0.7, message="evidence: how well the class fits every node")
