@@ -18,7 +18,7 @@ is certain, half of the directions with 5 nats of evidence are wrong (`benchmark
 - with every effect linear, where a pair alone has no direction and only the other edges tell one, there is none
   against it (`linear_nats`);
 - it exceeds three times what the class misses of the two nodes (`disco.likelihood.misfit`) by as much;
-- less than a fifth of all nodes are missed by the class;
+- less than a tenth of all nodes are missed by the class;
 - no search that ended near the best score has the edge the other way round.
 """
 
@@ -31,7 +31,7 @@ from scipy.stats import chi2
 from disco.likelihood.bank import STRAIGHT, Prior
 from disco.likelihood.misfit import MISFIT
 from disco.refine.prior import BEFORE
-from disco.refine.scores import Parents, Scores, make_fits
+from disco.refine.scores import SEARCHING, Parents, Scores, make_fits
 from disco.refine.turning import Turned, turnings
 
 COLUMNS = (
@@ -41,7 +41,12 @@ COLUMNS = (
 CLASSES = (BEFORE, BEFORE._replace(link=STRAIGHT), Prior(BEFORE.linear, 1e7, STRAIGHT))  # bent, straight, linear
 _AGAINST = 1.0  # nats of linear evidence against a direction, which chance may give
 _TIMES = 3.0  # the misfit of its nodes that a direction's evidence has to exceed
-MOST_MISFIT = 0.2  # share of the nodes that the class misses from which on no direction is decided
+MOST_MISFIT = 0.1  # share of the nodes that the class misses from which on no direction is decided
+
+
+def in_classes(scores: Scores) -> list[Scores]:
+    """Scores under each prior of `CLASSES`, without an order from elsewhere, and no fit made yet."""
+    return [scores.but(bank=scores.bank.under(prior), order=None, tolerance=SEARCHING) for prior in CLASSES]
 
 
 def evidence(
@@ -51,7 +56,7 @@ def evidence(
 
     Args:
         scores: the table's, for the gains.
-        classes: the table's under each prior of `CLASSES`, without an order from elsewhere.
+        classes: `in_classes` of them, for the directions.
         order: all nodes, sources first.
         parents: of every node, all before it in the order.
         bound: direction evidence under which the smaller classes are not asked.
