@@ -123,7 +123,7 @@ def test_help_names_every_family():
 
 def test_simulate_fit_evaluate_end_to_end(tmp_path, capsys):
     lab = drawn_by(tmp_path / "lab", *SMALL, "--seed", "1")
-    tiny = "--preset preview --set width=8 --set hidden_layers=2 --set noise_levels=2 --set projection_epochs=2"
+    tiny = "--preset paper --set width=8 --set hidden_layers=2 --set noise_levels=2 --set projection_epochs=2"
     fit = ["fit", str(lab / "counts.csv"), "--out", str(tmp_path / "run"), *tiny.split(), "--set", "joint_epochs=3"]
     assert main(fit) == 0
     run, truth = open_run(tmp_path / "run"), read_frame(lab / "truth.csv", ("parent", "child"))

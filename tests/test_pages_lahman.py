@@ -18,7 +18,7 @@ def batting() -> pd.DataFrame:
     return lahman.cohort(*YEARS)
 
 
-def finished(batting: pd.DataFrame, seed: int, levels: str = "4", preset: str = "paper") -> runs.Run:
+def finished(batting: pd.DataFrame, seed: int, levels: str = "4", preset: str = "tuned") -> runs.Run:
     run = runs.create_run(batting, lahman.settings(levels, "clipped", seed, preset, YEARS), name=f"seed {seed}")
     order = list(lahman.COLUMNS)
     ccs, criteria = ordering(order, seed=seed)

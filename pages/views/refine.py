@@ -7,6 +7,7 @@ from disco.runs.refining import refining_status
 from pages.parts import (
     empty,
     intro,
+    quick_look,
     refine_edges,
     refine_monitor,
     refine_sections,
@@ -24,6 +25,9 @@ intro.page_intro(
     "and weigh every edge and its direction. It stands beside the DISCO result and never replaces it. While it goes "
     "you may leave the page or close the tab.",
 )
+if session.current_run() is None:
+    quick_look.without_a_run()
+    st.stop()
 run = session.require_run("any")
 status = refining_status(run)
 is_fitted = run.status().state == "done"
