@@ -12,11 +12,11 @@ from pages.parts.names import plain, shown
 CHOICE = Choice(folds=0, bootstrap=0)  # no fits on other rows: they take most of a refinement's time
 
 
-def offer(draft: Draft, is_primary: bool = False) -> None:
-    """The button that starts it and leads to Refine."""
+def offer(draft: Draft, is_first: bool = False) -> None:
+    """The button that starts it and leads to Refine; on Train the fit comes first."""
     pressed = st.button(
-        "Quick look, without a fit", type="primary" if is_primary else "secondary", icon=":material/bolt:",
-        width="stretch", key="quick_look",
+        "Quick look, without a fit", type="primary" if is_first else "secondary", icon=":material/bolt:",
+        width="content" if is_first else "stretch", key="quick_look",
         help="Searches the order and the graph of highest likelihood in the paper's model, without any network: "
         "seconds for some tens of columns. A fit of the same run can follow.",
     )  # fmt: skip
@@ -44,7 +44,7 @@ def without_a_run() -> None:
         st.markdown("**No run is open.** A refinement needs a table of counts, and no fit before it.")
         if ready:
             intro.run_caption(draft.name, len(draft.table), len(draft.columns))
-            offer(draft, is_primary=True)
+            offer(draft, is_first=True)
         elif st.button("Go to Data", type="primary", icon=":material/table_view:", key="empty_lead_on"):
             session.go("data")
         empty.open_finished()
