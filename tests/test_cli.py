@@ -153,7 +153,7 @@ def test_graph_of_an_unfinished_run_is_refused(counts, small_table, tmp_path, ca
 def test_a_closed_pipe_is_no_error(counts, tmp_path):
     assert main(["fit", counts, "--out", out(tmp_path), *SHORT]) == 0
     ended = subprocess.run(
-        f"{sys.executable} -m disco graph {out(tmp_path)} --format json | true; exit ${{PIPESTATUS[0]}}",
+        f"{sys.executable} -m disco graph {out(tmp_path)} --tau-z=-9 --format json | true; exit ${{PIPESTATUS[0]}}",
         shell=True, executable="/bin/bash", capture_output=True, text=True, cwd=ROOT,
     )  # fmt: skip
     assert (ended.returncode, ended.stderr) == (0, "")
@@ -172,6 +172,7 @@ def test_lahman_ends_with_one_json_line_and_refits_nothing(tmp_path, capsys, sma
     assert found["seeds"] == [0, 1] and found["years"] == "2012-2018" and found["boundary"] == "clipped"
     assert found["r17_mean"] == pytest.approx(sum(found["r17"]) / 2)
     runs = list_runs()
+    assert all(run.settings.preset == "paper" and run.settings.width == 8 for run in runs)
     assert {run.settings.seed for run in runs} == {0, 1} and all(run.settings.transform == "quantile" for run in runs)
     before = {run.id: run.status().finished_at for run in runs}
     assert main([*arguments, "--seeds", "0,1,2"]) == 0

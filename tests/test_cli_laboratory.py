@@ -30,11 +30,12 @@ def drawn_by(folder: Path, *options: str) -> Path:
 
 
 def evaluated(capsys: pytest.CaptureFixture, *options: str) -> dict[str, object]:
-    """What evaluate prints: one line of JSON without NaN."""
+    """What evaluate prints: one line of JSON without NaN; beside it at most what to try where edges are few."""
     capsys.readouterr()
     assert main(["evaluate", *options]) == 0
     printed = capsys.readouterr()
-    assert printed.err == "" and len(printed.out.splitlines()) == 1
+    assert printed.err == "" or "is next to nothing. Try" in printed.err
+    assert len(printed.out.splitlines()) == 1
     return json.loads(printed.out, parse_constant=lambda word: pytest.fail(f"{word} is no JSON"))
 
 

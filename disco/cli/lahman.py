@@ -41,7 +41,7 @@ def run(arguments: argparse.Namespace) -> None:
         if fitted.status().state != "done":
             fit_here(fitted, f"seed {seed}", "the same command goes on from here.")
         if words := advice(fitted, len(fitted.edges()), fitted.settings.selector, fitted.settings.parent_rule):
-            print(f"seed {seed}: {words}", file=sys.stderr)
+            print(f"Seed {seed}: {words}", file=sys.stderr)
     print(json.dumps(summary(arguments, seeds, runs)))
 
 
