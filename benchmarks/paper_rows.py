@@ -24,6 +24,7 @@ class Method:
         changes: settings besides, such as of a trial with few epochs.
         starts: orders that a refinement searches from; 0 for a method that ends with its networks.
         refit: whether the refinement is one of a fit, begun from its CCS order.
+        boss: whether it is `benchmarks.boss` instead.
     """
 
     preset: str
@@ -32,6 +33,17 @@ class Method:
     changes: Mapping[str, Any] = field(default_factory=dict)
     starts: int = 0
     refit: bool = False
+    boss: bool = False
+
+    @property
+    def searches(self) -> bool:
+        """Whether it ends with a graph that was searched for, not with one of networks."""
+        return self.boss or bool(self.starts)
+
+    @property
+    def alone(self) -> bool:
+        """Whether it needs no fit."""
+        return self.searches and not self.refit
 
 
 HALVES = ("first half", "second half")
@@ -57,6 +69,11 @@ METHODS["tuned-refined"] = Method(
     "tuned", False, "`disco refine RUN` of a fit with preset `tuned`: from its CCS order, against which an edge costs "
     "up to 5 nats more, and three sorted and random ones", starts=4, refit=True,
 )  # fmt: skip
+METHODS["boss"] = Method(
+    "paper", False, "the rival: causal-learn's BOSS, a search over orders by the BIC of linear Gaussian models of log "
+    "counts. It gives a class of graphs, so it has no A_top, and an undirected edge counts as one in both directions",
+    boss=True,
+)  # fmt: skip
 
 
 @dataclass(frozen=True)
@@ -76,7 +93,7 @@ class Row:
         order: along which parents are selected: estimated or true.
         seen: the increasing function that changed the table, for the rank transform.
         needs: why it may not be there.
-        bootstrap: tables that a refinement draws, for a row of refinements alone.
+        bootstrap: tables that a refinement draws, for a row of searches alone.
     """
 
     labels: tuple[str, ...]
@@ -102,8 +119,8 @@ class Row:
     def takes(self, method: Method) -> bool:
         """Whether the method runs it: it is built, and not the same there as by another method."""
         if self.bootstrap:
-            return bool(method.starts)
-        if method.starts:
+            return method.searches
+        if method.searches:
             plain = (self.criterion or "ccs", self.parent_rule or "jackknife", self.rule, self.parts, self.changes)
             return self.read in (read.read_graph, read.read_sinks) and plain == ("ccs", "jackknife", None, ("",), {})
         own = method.preset != "paper" or method.recipe
@@ -115,15 +132,15 @@ class Row:
         return Settings.of(method.preset, **{**recipe, **self.changes, **method.changes, "seed": seed})
 
     def wanted(self, method: Method, seed: int) -> list[Wanted]:
-        """Its fits; a refinement without one has none."""
-        if method.starts and not method.refit:
+        """Its fits; a search without one has none."""
+        if method.alone:
             return []
         settings = self.settings(method, seed)
         return [Wanted(self.seeded(seed), part, settings) for part in self.parts]
 
     def known(self, method: Method, seed: int) -> Known:
         """The table that a scientist would have, with its truth: all rows, changed where the row changes them."""
-        whole = len(self.parts) != 1 or self.parts[0] in HALVES or method.starts
+        whole = len(self.parts) != 1 or self.parts[0] in HALVES or method.searches
         return data(self.seeded(seed)) if whole else self.wanted(method, seed)[0].known()
 
     def variant(self, settings: Settings) -> str:

@@ -36,7 +36,7 @@ def test_the_report_has_paper_and_ours_side_by_side(tmp_path):
     # F1 and SHD lie more than two of the paper's deviations on the worse side, A_top does not.
     shd = f"{48 + 2 / 3:.1f} ± {np.std([47, 48, 51], ddof=1):.1f} ▼"
     assert ours[2:7] == ["disco-paper", "0.940 ± 0.020", "0.800 ± 0.000 ▼", shd, "58.3 of 24"]
-    assert ours[7:] == ["2.0 ± 0.0", "0.900 ± 0.000", "0.800 ± 0.000", "0.950 ± 0.000", "0–1, 4", "A"]
+    assert ours[7:] == ["2.0 ± 0.0", "0.900 ± 0.000", "0.800 ± 0.000", "0.950 ± 0.000", "", "0–1, 4", "A"]
     assert all(line[3] == "not run" for line in others)
 
 
@@ -53,7 +53,7 @@ def test_the_report_shows_what_was_not_run(tmp_path):
         labels = len(row.split(", "))
         assert [line[labels] for line in lines] == ["paper", "ours"] and lines[1][labels + 1] == why, row
     assert cells(report, "200, DiffAN")[0][2:4] == ["paper", "timeout"]
-    assert cells(report, "NB r=1, 500") == [["NB r=1", "500", "ours", "not run", *[""] * 8]]
+    assert cells(report, "NB r=1, 500") == [["NB r=1", "500", "ours", "not run", *[""] * 9]]
     assert "`ccs`: CCS against constant curvature. 0 of 6 rows run." in report
 
 

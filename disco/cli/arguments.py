@@ -15,6 +15,7 @@ RULES = ("iqr", "jackknife")
 FAMILIES = (
     *("poisson-softplus", "poisson-exp", "nb-softplus", "nb-exp", "binomial-probit", "binomial-sigmoid"),
     *("com-poisson", "zip", "zinb", "hurdle-poisson", "geometric", "generalised-poisson", "gaussian-gp", "gamma-gp"),
+    *("poisson-log", "binomial-logit", "discrete-normal", "ising"),
 )
 
 
@@ -96,7 +97,9 @@ def _refine(command: argparse.ArgumentParser) -> None:
 
 def _simulate(command: argparse.ArgumentParser) -> None:
     command.add_argument("--out", type=Path, required=True, metavar="DIR", help="folder of the files, new or empty")
-    command.add_argument("--graph", metavar="NAME", help="er (default), er-exact, sf, chain, fork, collider or own")
+    command.add_argument(
+        "--graph", metavar="NAME", help="er (default), er-exact, sf, chain, fork, collider, complete or own"
+    )
     command.add_argument("--edges", type=Path, metavar="FILE", help="own graph: CSV with parent,child, or GraphML")
     command.add_argument("--k", type=float, help="expected parents a node, er and er-exact; edges a new node, sf (3)")
     command.add_argument("--d", type=int, metavar="NODES", help="nodes (20)")
@@ -115,6 +118,14 @@ def _simulate(command: argparse.ArgumentParser) -> None:
         ("--equal-variances", "and the same marginal variance; needs --equal-means"),
     ):
         command.add_argument(name, action="store_true", default=None, help=about)
+    command.add_argument(
+        "--sources",
+        metavar="SHAPE",
+        help="of nodes without parents: bimodal, trimodal, heaped or zero-inflated (family)",
+    )
+    command.add_argument(
+        "--spread", type=float, metavar="RATIO", help="of the largest standard deviation to the least, about (1)"
+    )
     command.add_argument("--exposure", type=float, metavar="SD", help="sd of a log exposure a row (0)")
     command.add_argument("--interactions", type=float, metavar="SHARE", help="share of effects by pairs of parents (0)")
     command.add_argument("--latent", type=int, metavar="COUNT", help="hidden common causes of two nodes each (0)")

@@ -28,6 +28,7 @@ from scipy.special import gammaln
 from torch import Tensor
 
 from disco.errors import InputError
+from disco.likelihood.departures import departures
 
 WIDTH = 4  # columns a parent at most
 RIDGE = 1e-3  # the precision that bounds what data leave free
@@ -215,7 +216,7 @@ def _node(ranks: np.ndarray, name: str) -> tuple[np.ndarray, np.ndarray, np.ndar
     level = np.arange(len(share), dtype=float)
     mean = share @ level
     scaled = level / np.sqrt(share @ (level - mean) ** 2)
-    carrier = _orthonormal(_shapes(level), share, [np.ones_like(level), level])
+    carrier = _orthonormal(_shapes(level, np.bincount(ranks)), share, [np.ones_like(level), level])
     return scaled, carrier, _orthonormal(_effects(level), share, [np.ones_like(level)])
 
 
@@ -228,11 +229,12 @@ def _effects(level: np.ndarray) -> np.ndarray:
     return np.column_stack([level, root, *(np.maximum(root - knot, 0.0) ** 2 for knot in knots)])
 
 
-def _shapes(level: np.ndarray) -> np.ndarray:
+def _shapes(level: np.ndarray, counts: np.ndarray) -> np.ndarray:
     """Columns that span a carrier beside the constant and the linear one."""
     if len(level) <= _FREE_LEVELS:
         return np.eye(len(level))
-    return np.column_stack([gammaln(level + 1), level**2, np.sqrt(level), level == 0, level == 1])
+    shapes = np.column_stack([gammaln(level + 1), level**2, np.sqrt(level), level == 0, level == 1])
+    return np.column_stack([shapes, departures(counts, shapes)])
 
 
 def _orthonormal(columns: np.ndarray, share: np.ndarray, first: list[np.ndarray]) -> np.ndarray:

@@ -13,9 +13,9 @@ import numpy as np
 from disco.runs.files import read_json, write_json
 
 if TYPE_CHECKING:
-    from disco.refine.refinement import Choice
+    from disco.refine.choice import Choice
 
-_FORMAT = 6  # of what is kept, and of the scores in it
+_FORMAT = 7  # of what is kept, and of the scores in it
 
 
 @dataclass
@@ -104,7 +104,7 @@ def key_of(
     offset: np.ndarray | None = None,
 ) -> str:
     """What finished searches belong to; a digest of the table, what was asked for, and this way of keeping it."""
-    asked = {**asdict(choice), "bootstrap": 0, "starts": 0, "restarts": 0}
+    asked = {**asdict(choice), "bootstrap": 0, "starts": 0, "restarts": 0, "redone": False}
     text = json.dumps([_FORMAT, asked, list(order or ()), [list(nodes) for nodes in candidates]])
     digest = hashlib.sha256(np.ascontiguousarray(ranks).tobytes() + text.encode())
     if offset is not None:

@@ -23,9 +23,9 @@ from disco.likelihood.bank import WIDTH, Bank, Prior
 from disco.likelihood.evaluate import Problems
 from disco.likelihood.newton import Fits, fit
 from disco.likelihood.small import inverse
-from disco.refine.evidence import BOUND, evidence
 from disco.refine.scores import AGAINST, SEARCHING, Parents, Scores
 from disco.refine.screen import widened
+from disco.refine.turning import BOUND, turnings
 
 BEFORE = Prior(10.0, 1000.0, 4.0)  # what a search begins with: effects about as the lab's designs have them
 # Of mean, power and log precision of the linear effects: what is expected, how precisely, so that few edges do not set
@@ -49,7 +49,7 @@ def fitted_to(scores: Scores, order: Sequence[int], parents: Sequence[Parents]) 
         FitStopped: the scores' `goes_on` says so.
     """
     bank = scores.bank.under(fitted(scores.bank, parents))
-    against = scores.against if scores.order is None else trust(scores, parents)
+    against = scores.against if scores.order is None else trust(scores, order, parents)
     again = scores.but(bank=bank, price=price(bank.nodes, sum(map(len, parents))), against=against)
     return again.but(candidates=widened(again, order, parents))
 
@@ -63,7 +63,7 @@ def price(nodes: int, edges: int) -> float:
     return math.log(max((nodes * (nodes - 1) / 2 - edges + 1) / (edges + 1), 1.0))
 
 
-def trust(scores: Scores, parents: Sequence[Sequence[int]]) -> float:
+def trust(scores: Scores, order: Sequence[int], parents: Sequence[Sequence[int]]) -> float:
     """How the log odds that a direction runs along the scores' order grow with the share of it between the two nodes.
 
     A logistic regression on the edges of a graph whose direction the rows decide, whichever they say. Beside them
@@ -76,11 +76,10 @@ def trust(scores: Scores, parents: Sequence[Sequence[int]]) -> float:
         FitStopped: the scores' `goes_on` says so.
     """
     place = {node: at for at, node in enumerate(scores.order)}
-    rows = evidence(scores, [tuple(nodes) for nodes in parents])
     spans = [
-        (place[child] - place[parent]) / len(place) * math.copysign(1.0, nats)
-        for parent, child, nats in zip(rows["parent"], rows["child"], rows["direction_nats"], strict=True)
-        if abs(nats) >= BOUND
+        (place[one.child] - place[one.parent]) / len(place) * math.copysign(1.0, one.nats)
+        for one in turnings(scores.but(order=None), order, [tuple(nodes) for nodes in parents])
+        if abs(one.nats) >= BOUND
     ] + [0.1, -0.1]
     along, counts = np.array(spans), np.append(np.ones(len(spans) - 1), math.exp(-0.1 * AGAINST))
     return float(

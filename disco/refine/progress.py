@@ -54,6 +54,10 @@ class Told:
         """Ask the callback."""
         return self.callback(self.last) is not False
 
+    def quiet(self) -> "Told":
+        """One that only asks whether the work goes on, for work within a step."""
+        return Told(lambda step: self.callback(self.last))
+
     def sweeps(
         self, start: str, inside: dict[str, float], done: int, total: int, nodes: int
     ) -> Callable[[int, int, float], None]:

@@ -1,0 +1,157 @@
+"""How much the class misses of a node's conditional distribution: its misfit, in nats.
+
+A direction is read off the class of models, so it is worth no more than the class fits. The misfit is what a more
+flexible distribution of the node given its parents gains over the fitted one on rows that it has not seen. The levels
+are put into at most six groups g of like many rows. The flexible model multiplies the fitted model's probability of a
+group by exp(Σ_f w_gf z_f), where the z_f are smooth functions of each parent, of the fitted mean, and of their
+products; it is fitted to one half of the rows, under the ridge that serves the other half best, and its gain in
+log-likelihood is summed over both halves. Where no ridge gains anything, the misfit is 0: so a node of the class has
+none to within a nat, and boosted trees, which have to learn the fitted model first, find far less (benchmarks/LOG.md).
+"""
+
+from collections.abc import Callable, Sequence
+
+import numpy as np
+import torch
+from scipy.special import log_softmax, softmax
+from scipy.stats import norm
+
+from disco.errors import FitStopped
+from disco.likelihood.bank import Bank
+from disco.likelihood.evaluate import Design, Problems
+from disco.likelihood.newton import fit
+from disco.ranks import fold_of_rows
+
+MISFIT = 3.0  # nats from which on a node is said to be none of the class
+_GROUPS = 6
+_COLUMNS = 60  # functions of the parents at most
+_RIDGES = (3.0, 30.0, 300.0)
+_STEPS = 2  # of Newton's method beyond the first, where the first gains something
+_FEW = 5  # levels up to which a parent's effect is free
+_LARGEST = 5.0  # of a column of unit variance, so that single rows do not lead the fit
+_CELLS = 4_000_000  # rows × levels that are looked at at a time
+
+
+def misfits(
+    bank: Bank, pairs: Sequence[tuple[int, Sequence[int]]], *, goes_on: Callable[[], bool] = lambda: True
+) -> np.ndarray:
+    """The misfit of nodes given parents, nats in all rows, at least 0; NaN where a fit has no finite likelihood.
+
+    Args:
+        bank: the table.
+        pairs: a node and its parents each.
+        goes_on: asked before every node; False raises FitStopped.
+
+    Raises:
+        FitStopped: `goes_on` says so.
+    """
+    halves, found = fold_of_rows(bank.rows, 2, seed=0), []
+    for node, parents in pairs:
+        if not goes_on():
+            raise FitStopped("the refinement was stopped.")
+        expected, mean = _expected(bank, node, parents)
+        if not np.isfinite(expected).all():
+            found.append(np.nan)
+            continue
+        columns, seen = _columns(bank, parents, mean), _groups(bank, node)[bank.ranks[:, node].cpu().numpy()]
+        parts = [halves == half for half in (0, 1)]
+        found.append(sum(_gain(expected, seen, columns, learnt, ~learnt) for learnt in parts))
+    return np.array(found, dtype=float)
+
+
+def _groups(bank: Bank, node: int) -> np.ndarray:
+    """The group of each level, (levels,)."""
+    counts = bank.counts[node][bank.exists[node]].cpu().numpy()
+    if len(counts) <= _GROUPS:
+        return np.arange(len(counts))
+    middle = (np.cumsum(counts) - counts / 2) / counts.sum()
+    return np.unique((middle * _GROUPS).astype(int), return_inverse=True)[1]
+
+
+def _expected(bank: Bank, node: int, parents: Sequence[int]) -> tuple[np.ndarray, np.ndarray]:
+    """The fitted log-probabilities of the groups, (n, groups), and the fitted mean, (n,)."""
+    problem = Problems.of([(node, sorted(parents))], bank.columns.device)
+    design, theta = Design(bank, problem), fit(bank, problem).theta
+    eta, weights = design.bent(theta)[0][0].double(), design.log_weights(theta)[0]
+    value = design.value[0]
+    member = torch.nn.functional.one_hot(torch.as_tensor(_groups(bank, node), device=value.device)).to(value)
+    logs, means = [], []
+    for part in eta.split(max(_CELLS // len(value), 1)):
+        probability = torch.softmax(part[:, None] * value + weights, 1)
+        logs.append((probability @ member).clamp_min(1e-12).log())
+        means.append(probability @ value)
+    return torch.cat(logs).cpu().numpy(), torch.cat(means).cpu().numpy()
+
+
+def _columns(bank: Bank, parents: Sequence[int], mean: np.ndarray) -> np.ndarray:
+    """1 and functions of the parents and of the fitted mean, each of unit variance, (n, columns)."""
+    mean = _standard(mean[:, None])[:, 0]
+    scores, effects, products = [], [], []
+    for parent in parents:
+        ranks = bank.ranks[:, parent].cpu().numpy()
+        counts = np.bincount(ranks)
+        if len(counts) <= _FEW:
+            effects += [ranks == level for level in range(1, len(counts))]
+            score = _standard(ranks[:, None].astype(float))[:, 0]
+        else:
+            score = norm.ppf((np.cumsum(counts) - counts / 2) / counts.sum())[ranks]
+            effects += [score, score**2, score**3, ranks]
+        products += [score * other for other in (mean, *scores)]
+        scores.append(score)
+    shape = [mean, mean**2, mean**3] if parents else []
+    columns = [*shape, *effects, *products][:_COLUMNS]
+    flexible = _standard(np.column_stack([*columns, np.empty((bank.rows, 0))]))
+    return np.column_stack([np.ones(bank.rows), flexible])
+
+
+def _standard(columns: np.ndarray) -> np.ndarray:
+    centred = columns - columns.mean(0)
+    return (centred / np.maximum(centred.std(0), 1e-9)).clip(-_LARGEST, _LARGEST)
+
+
+def _gain(expected: np.ndarray, seen: np.ndarray, columns: np.ndarray, learnt: np.ndarray, held: np.ndarray) -> float:
+    """What the flexible model fitted to the rows `learnt` gains in the rows `held`, nats."""
+    groups, size = expected.shape[1], columns.shape[1]
+    rows, offset, target = columns[learnt], expected[learnt], np.eye(groups)[seen[learnt]]
+    before = log_softmax(expected[held], axis=1)
+    at = np.arange(len(before)), seen[held]
+
+    def gain(weights: np.ndarray) -> float:
+        return float((log_softmax(expected[held] + columns[held] @ weights, axis=1) - before)[at].sum())
+
+    weights = np.zeros((size, groups))
+    information = _information(rows, softmax(offset, axis=1))
+    gradient = rows.T @ (target - softmax(offset, axis=1))
+    steps = {ridge: _solved(information, gradient, ridge) for ridge in _RIDGES}
+    ridge = max(steps, key=lambda ridge: gain(steps[ridge]))
+    weights, best = steps[ridge], max(gain(steps[ridge]), 0.0)
+    for _ in range(_STEPS if best > 1 else 0):
+        probability = softmax(offset + rows @ weights, axis=1)
+        gradient = rows.T @ (target - probability) - _penalty(size, ridge)[:, None] * weights
+        weights = weights + _solved(_information(rows, probability), gradient, ridge)
+        best = max(best, gain(weights))
+    return best
+
+
+def _penalty(size: int, ridge: float) -> np.ndarray:
+    """The precision of each column's weights, (size,); a group's own share is nearly free."""
+    return np.concatenate([[1.0], np.full(size - 1, ridge)])
+
+
+def _information(rows: np.ndarray, probability: np.ndarray) -> np.ndarray:
+    """Of the weights, group by group, (groups · size, groups · size)."""
+    groups, size = probability.shape[1], rows.shape[1]
+    found = np.empty((groups, size, groups, size))
+    for first in range(groups):
+        for second in range(first + 1):
+            weight = probability[:, first] * ((first == second) - probability[:, second])
+            found[first, :, second] = (rows * weight[:, None]).T @ rows
+            found[second, :, first] = found[first, :, second]
+    return found.reshape(groups * size, groups * size)
+
+
+def _solved(information: np.ndarray, gradient: np.ndarray, ridge: float) -> np.ndarray:
+    """Newton's step, (size, groups)."""
+    size, groups = gradient.shape
+    system = information + np.diag(np.tile(_penalty(size, ridge), groups))
+    return np.linalg.solve(system, gradient.T.ravel()).reshape(groups, size).T
