@@ -30,11 +30,12 @@ def drawn_by(folder: Path, *options: str) -> Path:
 
 
 def evaluated(capsys: pytest.CaptureFixture, *options: str) -> dict[str, object]:
-    """What evaluate prints: one line of JSON without NaN."""
+    """What evaluate prints: one line of JSON without NaN; beside it at most what to try where edges are few."""
     capsys.readouterr()
     assert main(["evaluate", *options]) == 0
     printed = capsys.readouterr()
-    assert printed.err == "" and len(printed.out.splitlines()) == 1
+    assert printed.err == "" or "is next to nothing. Try" in printed.err
+    assert len(printed.out.splitlines()) == 1
     return json.loads(printed.out, parse_constant=lambda word: pytest.fail(f"{word} is no JSON"))
 
 
@@ -140,7 +141,7 @@ def test_help_names_every_family():
 
 def test_simulate_fit_evaluate_end_to_end(tmp_path, capsys):
     lab = drawn_by(tmp_path / "lab", *SMALL, "--seed", "1")
-    tiny = "--preset preview --set width=8 --set hidden_layers=2 --set noise_levels=2 --set projection_epochs=2"
+    tiny = "--preset paper --set width=8 --set hidden_layers=2 --set noise_levels=2 --set projection_epochs=2"
     fit = ["fit", str(lab / "counts.csv"), "--out", str(tmp_path / "run"), *tiny.split(), "--set", "joint_epochs=3"]
     assert main(fit) == 0
     run, truth = open_run(tmp_path / "run"), read_frame(lab / "truth.csv", ("parent", "child"))

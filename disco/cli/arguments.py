@@ -11,6 +11,7 @@ from disco import __version__
 
 GRAPH_FORMATS = ("csv", "json", "graphml", "dot")
 SELECTORS = ("ocs", "cam", "pcm", "evidence")
+RULES = ("iqr", "jackknife")
 FAMILIES = (
     *("poisson-softplus", "poisson-exp", "nb-softplus", "nb-exp", "binomial-probit", "binomial-sigmoid"),
     *("com-poisson", "zip", "zinb", "hurdle-poisson", "geometric", "generalised-poisson", "gaussian-gp", "gamma-gp"),
@@ -53,7 +54,7 @@ def _command(name: str) -> Callable[[argparse.Namespace], None]:
 def _fit(command: argparse.ArgumentParser) -> None:
     command.add_argument("counts", type=Path, metavar="COUNTS", help="CSV, TSV, XLSX or Parquet; a column a node")
     command.add_argument("--out", type=Path, required=True, metavar="RUN", help="folder of the run, new or empty")
-    command.add_argument("--preset", metavar="NAME", help="paper (default), tuned, or preview, a fast look")
+    command.add_argument("--preset", metavar="NAME", help="tuned (default) or paper")
     command.add_argument("--seed", type=int)
     command.add_argument("--folds", type=int, help="cross-fitting folds (3)")
     command.add_argument("--transform", metavar="NAME", help="rank (default), quantile or none")
@@ -76,7 +77,6 @@ def _fit(command: argparse.ArgumentParser) -> None:
 
 def _graph(command: argparse.ArgumentParser) -> None:
     command.add_argument("run", metavar="RUN", help="folder or id of a finished run")
-    _thresholds(command)
     _which(command)
     command.add_argument("--format", choices=GRAPH_FORMATS, help="default: by the ending of --out, else csv")
     command.add_argument("--out", type=Path, metavar="FILE", help="default: stdout")
@@ -138,7 +138,6 @@ def _evaluate(command: argparse.ArgumentParser) -> None:
     estimate = command.add_mutually_exclusive_group(required=True)
     estimate.add_argument("--run", metavar="RUN", help="folder or id of a finished run")
     estimate.add_argument("--edges", type=Path, metavar="FILE", help="estimated edges: CSV with columns parent, child")
-    _thresholds(command)
     _which(command)
     command.add_argument("--order", type=Path, metavar="FILE", help="with --edges: CSV with columns position, node")
     command.add_argument(
@@ -151,7 +150,7 @@ def _lahman(command: argparse.ArgumentParser) -> None:
     command.add_argument("--levels", default="4", choices=("4", "6", "8", "raw"), help="quantile levels (4)")
     command.add_argument("--boundary", default="clipped", metavar="NAME", help="clipped (default) or admissible")
     command.add_argument("--seeds", default="0,1,2", metavar="0,1,2")
-    command.add_argument("--preset", default="paper", metavar="NAME", help="paper (default), tuned or preview")
+    command.add_argument("--preset", default="tuned", metavar="NAME", help="tuned (default) or paper")
     command.add_argument("--out", type=Path, required=True, metavar="DIR", help="folder of the runs")
     command.add_argument("--device", default="auto", metavar="NAME", help="auto (default), cpu or cuda")
     _set(command)
@@ -168,6 +167,8 @@ def _thresholds(command: argparse.ArgumentParser) -> None:
 
 
 def _which(command: argparse.ArgumentParser) -> None:
+    _thresholds(command)
+    command.add_argument("--rule", choices=RULES, help="rule of the ocs: the paper's iqr, or jackknife (the run's own)")
     command.add_argument("--graph", choices=("disco", "refined"), help="which of a run's graphs (disco)")
     command.add_argument(
         "--parents", choices=SELECTORS, help="the edges of this selector (the run's own), computed where it has none"
