@@ -263,6 +263,36 @@ def test_what_decides_a_direction():
         assert decided(pd.DataFrame({**sure, **changed}), misfit, 5.0, turned).tolist() == [expected], changed
 
 
+def test_a_node_may_have_thirty_parents():
+    random = np.random.default_rng(0)
+    causes = random.poisson(2.0, (1500, 30))
+    table = pd.DataFrame(causes, columns=[f"x{number}" for number in range(30)])
+    edges = refine(table.assign(y=random.poisson(2 + causes.sum(1))), QUICK).edges
+    assert len(edges) == 30 and set(edges["child"]) == {"y"}
+
+
+def test_a_node_with_as_many_parents_as_it_can_have_is_named(known, monkeypatch):
+    monkeypatch.setattr("disco.refine.scores.MOST_PARENTS", 1)
+    monkeypatch.setattr("disco.refine.result.MOST_PARENTS", 1)
+    result = refine(known.table, ALONE)
+    assert result.edges["child"].value_counts().max() == 1
+    assert any("the most that the search gives a node" in note for note in result.notes)
+
+
+def test_redone_shares_are_those_of_refinements_of_the_drawn_tables():
+    """With a screen, a prior and starts of their own; a column that is constant in a draw is left out of it."""
+    table = chain(rows=300).assign(rare=(np.arange(300) < 2) * 1)
+    choice = dataclasses.replace(QUICK, bootstrap=3, redone=True)
+    found, again = refine(table, choice), []
+    for number in range(3):
+        rows = np.sort(np.random.default_rng([choice.seed, 13, number]).integers(0, 300, 300))
+        drawn = table.iloc[rows]
+        again.append(refine(drawn.loc[:, drawn.nunique() > 1].reset_index(drop=True), QUICK).graph())
+    for edge in found.edges.itertuples():
+        told = [graph for graph in again if edge.parent in graph and edge.child in graph]
+        assert edge.bootstrap == pytest.approx(np.mean([graph.has_edge(edge.parent, edge.child) for graph in told]))
+
+
 def test_a_linear_pair_has_no_decided_direction():
     """Two columns with a linear canonical effect fit as well either way."""
     random = np.random.default_rng(5)
