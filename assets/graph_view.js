@@ -43,6 +43,7 @@ function makeView(place) {
     view.pickedEdge = data.pickedEdge;
     canvas.style.height = `${data.height}px`;
     frame.classList.toggle("refined", data.picksEdges);
+    frame.classList.toggle("missed", data.nodes.some((node) => node.missed));
     explain(frame, data.verdicts);
     draw(view, nodes, edges, frame);
     // The camera moves only when other nodes are shown, never for a threshold or a click.
@@ -176,11 +177,14 @@ function draw(view, nodes, edges, frame) {
 function asNode(node, role, known, roles, colour, spoken, few) {
   const faint = known && role === "other";
   const border = { picked: colour.ink, parent: roles.parent ?? colour.ink, child: roles.child ?? colour.ink, other: colour.line }[role];
-  const width = { picked: roles.parent ? 3 : 4, parent: roles.parent ? 3 : 2, child: roles.child ? 3 : 2, other: 1 }[role];
+  const bare = { picked: roles.parent ? 3 : 4, parent: roles.parent ? 3 : 2, child: roles.child ? 3 : 2, other: 1 }[role];
+  const width = node.missed ? Math.max(bare, 2) : bare;
+  const edge = node.missed && role === "other" ? colour.ink : border;
   return {
     id: node.id, label: node.label, x: node.x, y: node.y, shape: "box", opacity: faint ? 0.45 : 1,
     borderWidth: width, borderWidthSelected: width,
-    color: { background: colour.box, border, highlight: { background: colour.box, border }, hover: { background: colour.box, border: colour.ink } },
+    shapeProperties: { borderRadius: 7, borderDashes: node.missed ? [5, 4] : false },
+    color: { background: colour.box, border: edge, highlight: { background: colour.box, border: edge }, hover: { background: colour.box, border: colour.ink } },
     font: { color: colour.ink, size: role === "other" && !few ? 15 : spoken, face: colour.font },
   };
 }

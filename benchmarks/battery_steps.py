@@ -232,6 +232,7 @@ def _take(bench: Bench, found: Refined) -> None:
     stated(found.edges, "parent", "child", "decided")
     number(found.score, "the score")
     stated(found.starts, "score")
+    stated(found.nodes, "node")
     if found.moves is not None:
         stated(found.moves)
     if sorted(found.order) != sorted(bench.table.columns):

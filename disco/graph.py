@@ -3,7 +3,7 @@
 An edge runs from parent to child; `adjacency[parent, child]` is 1 where there is one, rows are parents. A graph
 is a `networkx.DiGraph` that holds every node in causal order, sources first, with its `position` from 1, and on
 its edges the numbers it was built with: `ocs`, `z` and `frequency` (paper, DAG Recovery), the `score` and `p_value` of
-another selector of parents, or a refinement's evidence.
+another selector of parents, or a refinement's evidence. Of a refined graph the nodes have their `misfit_nats` too.
 """
 
 import json
@@ -20,19 +20,20 @@ from disco.errors import InputError
 
 EDGE_NUMBERS = (
     *("ocs", "z", "frequency", "score"),
-    *("gain_nats", "direction_nats", "reversible", "decided", "p_value", "folds", "bootstrap"),
+    *("gain_nats", "direction_nats", "robust_nats", "spread_nats", "decided", "p_value", "folds", "bootstrap"),
 )
 FORMATS = ("csv", "json", "graphml", "dot")
 # What XML 1.0 cannot hold, not even escaped.
 _NOT_XML = re.compile("[^\t\n\r\u0020-\ud7ff\ue000-\ufffd\U00010000-\U0010ffff]")
 
 
-def build(order: Sequence[str], edges: pd.DataFrame) -> nx.DiGraph:
+def build(order: Sequence[str], edges: pd.DataFrame, nodes: pd.DataFrame | None = None) -> nx.DiGraph:
     """The graph of an order and its edges.
 
     Args:
         order: all nodes, sources first.
         edges: columns parent and child, and any of `EDGE_NUMBERS`.
+        nodes: columns node and misfit_nats, of all nodes, where it was measured.
 
     Raises:
         InputError: a node stands twice in the order, or an edge names an unknown node or runs against the order.
@@ -43,6 +44,9 @@ def build(order: Sequence[str], edges: pd.DataFrame) -> nx.DiGraph:
         raise InputError(f'"{repeated}" stands twice in the order; every node stands there once.')
     graph = nx.DiGraph()
     graph.add_nodes_from((node, {"position": place}) for node, place in position.items())
+    if nodes is not None:
+        misfit = dict(zip(nodes["node"], nodes["misfit_nats"].astype(float), strict=True))
+        nx.set_node_attributes(graph, {node: misfit[node] for node in graph}, "misfit_nats")
     numbers = [name for name in EDGE_NUMBERS if name in edges]
     values = edges[numbers].to_numpy(dtype=float).tolist()
     for parent, child, row in zip(edges["parent"].tolist(), edges["child"].tolist(), values, strict=True):
@@ -146,15 +150,15 @@ def _csv(graph: nx.DiGraph) -> str:
 
 def _json(graph: nx.DiGraph) -> str:
     data = nx.node_link_data(graph, edges="edges")
-    for edge in data["edges"]:
-        edge.update({key: None for key, value in edge.items() if isinstance(value, float) and not math.isfinite(value)})
+    for part in (*data["nodes"], *data["edges"]):
+        part.update({key: None for key, value in part.items() if isinstance(value, float) and not math.isfinite(value)})
     return json.dumps(data, indent=2, ensure_ascii=False, allow_nan=False) + "\n"
 
 
 def _graphml(graph: nx.DiGraph) -> str:
     """What is not available is left out: `nan` is no number to most readers."""
     told = graph.copy()
-    for *_, values in told.edges(data=True):
+    for values in (*dict(told.nodes).values(), *(data for *_, data in told.edges(data=True))):
         for name in [name for name, value in values.items() if isinstance(value, float) and not math.isfinite(value)]:
             del values[name]
     return "\n".join(nx.generate_graphml(told)) + "\n"
@@ -162,7 +166,10 @@ def _graphml(graph: nx.DiGraph) -> str:
 
 def _dot(graph: nx.DiGraph) -> str:
     lines = ["digraph causal {", "  rankdir=TB;"]
-    lines += [f"  {_quoted(node)} [label={_quoted(node)}, position={graph.nodes[node]['position']}];" for node in graph]
+    for node, values in graph.nodes(data=True):
+        misfit = values.get("misfit_nats", math.nan)
+        more = f", misfit_nats={_quoted(format(misfit, '.9g'))}" if math.isfinite(misfit) else ""
+        lines.append(f"  {_quoted(node)} [label={_quoted(node)}, position={values['position']}{more}];")
     for row in edges(graph).to_dict("records"):
         told = [name for name in EDGE_NUMBERS if math.isfinite(row.get(name, math.nan))]
         numbers = ", ".join(f"{name}={_quoted(format(row[name], '.9g'))}" for name in told)

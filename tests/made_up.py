@@ -6,6 +6,7 @@ import pandas as pd
 from disco import runs
 from disco.parents.ocs import select, tidy
 from disco.refine import Choice, Refined
+from disco.refine.evidence import decided
 from disco.runs import refined, results
 from disco.settings import Settings
 
@@ -79,30 +80,35 @@ def finished_run(
 
 
 def evidence(edges: list[tuple[str, str]], bound: float = 5.0) -> pd.DataFrame:
-    """Edges whose evidence falls from 200 nats; every third has an undecided direction, every fourth cannot turn."""
+    """Edges whose evidence falls from 200 nats; every third has an undecided direction."""
     many = len(edges)
     gain = 200.0 * 0.8 ** np.arange(many)
-    turnable = np.arange(many) % 4 != 3
-    direction = np.where(turnable, np.where(np.arange(many) % 3 == 2, 1.5, gain / 3 + bound), np.nan)
+    direction = np.where(np.arange(many) % 3 == 2, 1.5, gain / 3 + bound)
+    robust = np.minimum(direction, gain / 4 + bound)
     parent, child = zip(*edges, strict=True) if edges else ((), ())
     return pd.DataFrame(
         {
             **{"parent": pd.Series(parent, dtype="str"), "child": pd.Series(child, dtype="str"), "gain_nats": gain},
             **{"log_likelihood_nats": gain + 4, "bic_nats": gain - 3, "direction_nats": direction},
-            **{"reversible": turnable, "decided": ~turnable | (direction >= bound), "p_value": np.exp(-gain)},
+            **{"robust_nats": robust, "spread_nats": 0.5, "decided": robust >= bound, "p_value": np.exp(-gain)},
             **{"folds": np.ones(many), "bootstrap": 1.0 - 0.5 * np.arange(many) / max(many, 1)},
         }
     )
 
 
 def refine_by_hand(
-    run: runs.Run, order: list[str] | None = None, edges: list[tuple[str, str]] | None = None
+    run: runs.Run,
+    order: list[str] | None = None,
+    edges: list[tuple[str, str]] | None = None,
+    misfit: dict[str, float] | None = None,
+    choice: Choice | None = None,
 ) -> runs.Run:
     """Give a run a refinement with no search behind it.
 
     Args:
         order: the refined one; the columns' unless given.
         edges: along it, strongest first; the chain unless given.
+        misfit: nats of the nodes that have any.
     """
     before, order = list(run.table().columns), order or list(run.table().columns)
     pairs = list(zip(order[:-1], order[1:], strict=True)) if edges is None else edges
@@ -112,9 +118,15 @@ def refine_by_hand(
     rows = [
         (node, place[node], k, np.nan if place[node] == k else 3.0 * k + 1.0) for k, node in enumerate(order, start=1)
     ]
+    choice = choice or Choice()
+    nats = np.array([(misfit or {}).get(node, 0.0) for node in before])
+    nodes = pd.DataFrame({"node": before, "misfit_nats": nats, "misfit_per_row": nats / len(run.table())})
+    told = evidence(pairs, choice.bound)
+    numbered = told.assign(**{end: told[end].map(before.index) for end in ("parent", "child")})
+    told["decided"] = decided(numbered, nats, choice.bound, set())
     found = Refined(
-        order, evidence(pairs), pd.DataFrame(starts, columns=["start", "sweep", "score"]), "restart 1", -100.0,
-        3 * len(order), 50, pd.DataFrame(rows, columns=["node", "before", "after", "gain_nats"]),
+        order, told, pd.DataFrame(starts, columns=["start", "sweep", "score"]), "restart 1", -100.0,
+        3 * len(order), 50, pd.DataFrame(rows, columns=["node", "before", "after", "gain_nats"]), nodes=nodes,
     )  # fmt: skip
-    refined.save(run.path, found, Choice())
+    refined.save(run.path, found, choice)
     return run

@@ -13,7 +13,7 @@ from disco.errors import FitStopped
 from disco.refine import Choice
 from disco.runs import open_run
 from disco.runs.files import read_frame
-from disco.runs.refined import read_refined, refine_run
+from disco.runs.refined import choice_of, read_refined, refine_run
 from disco.simulate import Design, simulate
 
 pytestmark = pytest.mark.usefixtures("calibrated")
@@ -38,6 +38,9 @@ def test_refines_a_table_without_a_fitted_run(counts, capsys):
     assert list(order["position"]) == [1, 2, 3, 4, 5, 6]
     assert {"parent", "child", "gain_nats", "direction_nats", "decided", "p_value", "bootstrap"} <= set(edges)
     assert "rows ×" not in printed.err and "GB" not in printed.err  # no estimate of a fit that nobody asked for
+    assert printed.out.count(", robust ") == printed.out.count("local stability ") == len(edges)
+    assert "Decided: turning the edge costs at least 5 nats" in printed.err and "3 times the misfit" in printed.err
+    assert len(read_frame(folder / "refined_nodes.csv", ("node",))) == 6
     assert f"{len(edges)} edges" in printed.out and "no hidden common causes" in printed.err
     place = dict(zip(order["node"], order["position"], strict=True))
     assert all(place[edge.parent] < place[edge.child] for edge in edges.itertuples())
@@ -122,7 +125,7 @@ def test_determined_columns_are_named_and_can_be_left_out(counts, capsys):
     printed = capsys.readouterr()
     sentence = '"total" is the sum of "x1" and "x2".'
     assert f"Note: {sentence}" in printed.err and "--without" in printed.err and sentence in printed.out
-    assert read_refined(open_run(counts / "whole")).notes == (sentence,)
+    assert read_refined(open_run(counts / "whole")).notes[0] == sentence
     assert main([*given, "--out", str(counts / "part"), "--without", "total, x3"]) == 0
     printed = capsys.readouterr()
     assert sentence not in printed.err and sentence not in printed.out
@@ -136,9 +139,18 @@ def test_what_is_not_available_is_said(counts, capsys):
     assert main(["refine", "--counts", str(counts / "counts.csv"), "--out", str(folder), *FAST]) == 0
     run = open_run(folder)
     found = read_refined(run)
-    edges = found.edges.assign(gain_nats=float("nan"), direction_nats=float("nan"), reversible=True, decided=False)
+    edges = found.edges.assign(gain_nats=float("nan"), direction_nats=float("nan"), decided=False)
     capsys.readouterr()
-    refine_command._print(run, dataclasses.replace(found, edges=edges, notes=("Mind the gap.",)))
+    refine_command._print(run, dataclasses.replace(found, edges=edges, notes=("Mind the gap.",)), Choice())
     printed = capsys.readouterr().out
     assert printed.count("gain not available, direction not available") == len(edges)
     assert "Note: Mind the gap." in printed and " nan" not in printed
+
+
+def test_tables_drawn_can_be_searched_anew(counts, capsys):
+    given = ["refine", "--counts", str(counts / "counts.csv"), "--out", str(counts / "run"), *FAST, "--redone"]
+    assert main(given) == 0
+    printed = capsys.readouterr().out
+    found = read_refined(open_run(counts / "run"))
+    assert choice_of(open_run(counts / "run"))["redone"] is True
+    assert printed.count("found anew ") == len(found.edges) and "local stability" not in printed

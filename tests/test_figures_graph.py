@@ -3,6 +3,7 @@
 import re
 import xml.etree.ElementTree as ElementTree
 
+import pandas as pd
 import pytest
 from made_up import HOSTILE, candidates
 
@@ -88,3 +89,21 @@ def test_a_graph_without_edges_is_drawn():
     assert graph.number_of_edges() == 0
     assert "<polygon" not in drawing.svg(graph, places)
     assert drawing.network(graph, places).layout.height
+
+
+def test_a_node_that_is_not_of_the_models_kind_has_another_outline_and_says_so():
+    edges = pd.DataFrame({"parent": ["a"], "child": ["b"], "gain_nats": [9.0], "direction_nats": [7.0]})
+    nodes = pd.DataFrame({"node": ["a", "b", "c"], "misfit_nats": [44.0, 2.9, float("nan")]})
+    places = {"a": (0.0, 0.0), "b": (0.0, 100.0), "c": (0.0, 200.0)}
+    graph = graphs.build([*places], edges, nodes)
+    assert [drawing.is_missed(graph, node) for node in graph] == [True, False, True]
+    text = drawing.svg(graph, places)
+    outlines = re.findall(r'<title>(.*?)</title><rect [^>]*rx="7"[^>]*>', text)
+    dashed = re.findall(r'<rect [^>]*rx="7"[^>]*stroke-dasharray', text)
+    assert len(outlines) == 3 and len(dashed) == 2
+    assert "misfit 44.0 nats" in outlines[0] and "hypotheses" in outlines[0] and "misfit not available" in outlines[2]
+    assert "dashed outline: not of the model&#x27;s kind" in text
+    assert list(drawing.network(graph, places).data[-1].marker.symbol) == ["diamond-open", "circle", "diamond-open"]
+    assert drawing.page(graph, places).count('"borderDashes": [5, 4]') == 2
+    good = graphs.build([*places], edges)
+    assert "dashed outline" not in drawing.svg(good, places) and "dasharray" not in drawing.svg(good, places)

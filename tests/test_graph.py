@@ -120,3 +120,16 @@ def test_dot_names_cannot_end_their_quotes():
 def test_an_unknown_format_is_refused(small):
     with pytest.raises(InputError, match="format must be one of csv, json, graphml, dot; got 'pdf'."):
         graphs.export(small, "pdf")
+
+
+def test_misfit_is_in_every_file_of_a_refined_graph_and_left_out_where_it_is_not_available():
+    edges = pd.DataFrame({"parent": ["a"], "child": ["b"], "gain_nats": [9.0], "robust_nats": [7.5]})
+    nodes = pd.DataFrame({"node": ["c", "a", "b"], "misfit_nats": [np.nan, 12.5, 0.0]})
+    graph = graphs.build(["a", "b", "c"], edges, nodes)
+    told = json.loads(graphs.export(graph, "json"))["nodes"]
+    assert [node["misfit_nats"] for node in told] == [12.5, 0.0, None]
+    back = nx.parse_graphml(graphs.export(graph, "graphml"))
+    assert back.nodes["a"]["misfit_nats"] == 12.5 and "misfit_nats" not in back.nodes["c"]
+    dot = graphs.export(graph, "dot")
+    assert '"a" [label="a", position=1, misfit_nats="12.5"];' in dot and "nan" not in dot
+    assert "robust_nats" in graphs.export(graph, "csv").splitlines()[0]

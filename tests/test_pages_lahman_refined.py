@@ -14,7 +14,7 @@ from disco.figures import lahman as figures
 from disco.figures import roles
 from disco.metrics import a_top
 from disco.refine import Choice, Refined
-from disco.refine.refinement import EDGE_COLUMNS
+from disco.refine.result import EDGE_COLUMNS
 from disco.runs import refined as stored
 from disco.runs import refining
 
@@ -29,7 +29,7 @@ def batting() -> pd.DataFrame:
 
 def made(has_orders: bool = True) -> Refined:
     """Two searches 3 nats apart with opposite orders; AB → H undecided, AB → SO decided."""
-    evidence = (50.0, 55.0, 40.0, 2.0, True)
+    evidence = (50.0, 55.0, 40.0, 9.0, 8.0, 0.5)
     rows = [("AB", "H", *evidence, False, 0.0, 1.0, 1.0), ("AB", "SO", *evidence, True, 0.0, 1.0, 1.0)]
     rows.append(("HBP", "SF", *evidence, False, 0.0, 1.0, 1.0))  # in no reference
     starts = pd.DataFrame(

@@ -30,7 +30,7 @@ def lacking(column: str, which: list[tuple[str, str]] | None = None) -> Run:
         is_it = (edges["parent"] == parent) & (edges["child"] == child)
         edges.loc[is_it, column] = np.nan
         if column == "direction_nats":
-            edges.loc[is_it, ["reversible", "decided"]] = True, False
+            edges.loc[is_it, "decided"] = False
     stored.save(run.path, replace(found, edges=edges), Choice())
     return run
 
@@ -47,7 +47,7 @@ def test_a_number_that_is_not_available_is_called_so(column, drawn, monkeypatch)
     assert not app.exception and f"**Not available**: {NUMBERS[column]}." in texts(app)
     assert not any("nan" in part.value.lower() for part in [*app.markdown, *app.caption, *app.metric])
     rows = pd.read_csv(pd.io.common.StringIO(written["made_up_refined_edges.csv"]))
-    assert rows[column].isna().sum() == 1 + (column == "direction_nats")  # one more cannot be turned
+    assert rows[column].isna().sum() == 1
     assert "unavailable" not in rows and "nan" not in written["made_up_refined_edges.csv"]
     _in_every_file(drawn[-1])
 
@@ -60,11 +60,10 @@ def _in_every_file(graph) -> None:
     json.dumps([edge.width for edge in said.values()], allow_nan=False)
 
 
-def test_the_graph_tells_what_is_not_available_from_what_cannot_be():
+def test_the_graph_tells_what_is_not_available():
     graph = stored.read_refined(lacking("direction_nats")).graph()
     words = {(edge.parent, edge.child): edge.words() for edge in drawing.edges(graph)}
-    assert "direction not available" in words[EDGE] and "cannot be turned" not in words[EDGE]
-    assert "cannot be turned alone" in words[EDGES[3]]
+    assert "direction not available" in words[EDGE] and "not available" not in words[EDGES[3]]
     weakest = drawing.edges(stored.read_refined(lacking("gain_nats")).graph())[0]
     assert (weakest.parent, weakest.child) == EDGE and "gain not available" in weakest.words()
     assert weakest.width == drawing.THIN

@@ -1,5 +1,6 @@
 """The parts of the Refine page that show the fitted model, each on a page of its own."""
 
+import dataclasses
 import os
 import time
 
@@ -12,7 +13,7 @@ from streamlit.testing.v1 import AppTest
 
 from disco import runs
 from disco.refine import Choice, Refined
-from disco.refine.refinement import EDGE_COLUMNS
+from disco.refine.result import EDGE_COLUMNS
 from disco.runs import refined as stored
 from disco.settings import Settings
 from pages.parts import refined_words
@@ -28,8 +29,8 @@ def table(rows=400):
     return pd.DataFrame(dict(zip(NAMES, (a, b, c, random.integers(0, 2, rows)), strict=True)))
 
 
-def refined_run(settings=None, fitted=False, frame=None) -> runs.Run:
-    """A run with a refinement written by hand: a → b → c, the second edge of open direction."""
+def refined_run(settings=None, fitted=False, frame=None, misfit=0.0) -> runs.Run:
+    """A run with a refinement written by hand: a → b → c and a → c, the first edge decided; the misfit of "a"."""
     if fitted:
         run = finished_run(list(NAMES), truth=None)
         frame = run.table()
@@ -38,14 +39,16 @@ def refined_run(settings=None, fitted=False, frame=None) -> runs.Run:
         run = runs.create_run(frame, settings or Settings.of("paper"), name="counts only")
     edges = pd.DataFrame(
         [
-            (NAMES[0], NAMES[1], 120.0, 130.0, 110.0, 30.0, True, True, 1e-50, 1.0, 0.9),
-            (NAMES[1], NAMES[2], 20.0, 24.0, 9.0, 1.5, True, False, 0.0, 2 / 3, np.nan),
-            (NAMES[0], NAMES[2], 6.0, 9.0, 2.0, np.nan, False, True, 1e-3, 1.0, 0.5),
+            (NAMES[0], NAMES[1], 120.0, 130.0, 110.0, 30.0, 12.0, 0.5, True, 1e-50, 1.0, 0.9),
+            (NAMES[1], NAMES[2], 20.0, 24.0, 9.0, 1.5, 1.5, 0.5, False, 0.0, 2 / 3, np.nan),
+            (NAMES[0], NAMES[2], 6.0, 9.0, 2.0, 9.0, 2.0, 0.5, False, 1e-3, 1.0, 0.5),
         ],
         columns=list(EDGE_COLUMNS),
     )
     starts = pd.DataFrame([("by mean", 1, -10.0)], columns=["start", "sweep", "score"])
-    found = Refined(list(frame.columns), edges, starts, "by mean", -10.0, 3, 7)
+    nodes = pd.DataFrame({"node": list(frame.columns), "misfit_nats": 0.0, "misfit_per_row": 0.0})
+    nodes.loc[0, ["misfit_nats", "misfit_per_row"]] = misfit, misfit / len(frame)
+    found = Refined(list(frame.columns), edges, starts, "by mean", -10.0, 3, 7, nodes=nodes)
     stored.save(run.path, found, Choice(bootstrap=10, folds=3))
     return run
 
@@ -77,25 +80,84 @@ def test_an_edge_has_its_curve_and_evidence():
     said = texts(app)
     assert "loses 30.0 nats" in said and "9 of 10 tables" in said and "3 of 3 fits" in said
     assert "DISCO" not in said and "no hidden common causes" in said
-    assert [metric.value for metric in app.metric] == ["120", "30.0", "90%", "1.00e-50"]
+    assert [metric.value for metric in app.metric] == ["120", "30.0", "12.0", "90%", "1.00e-50"]
     assert figures(app) == 1
 
 
 def test_an_open_direction_is_called_so():
     said = texts(part("edge_details", refined_run(), NAMES[1], NAMES[2]))
     assert "Undecided" in said and "loses only 1.50 nats" in said and "2 of 3 fits" in said
-    assert "**Not available**: share of tables drawn anew." in said and "of 10 tables" not in said
+    assert "**Not available**: share of tables drawn with replacement." in said and "of 10 tables" not in said
     app = part("edge_details", refined_run(), NAMES[0], NAMES[2])
-    assert "cannot be turned alone" in texts(app) and app.metric[1].value == "–"
+    assert "only 2.00 in the least of the three classes" in texts(app)
 
 
-def test_directions_open_for_another_search():
-    from pages.parts import refined_words
+@pytest.mark.parametrize(
+    ("changes", "missed", "words"),
+    [
+        ({"decided": True}, {}, "**Decided:** turned round, the graph loses 30.0 nats"),
+        ({}, {}, "another search that ended nearly as high"),
+        ({"direction_nats": np.nan}, {}, "not available"),
+        ({"direction_nats": 3.0, "robust_nats": 3.0}, {"a": 90.0}, "loses only 3.00 nats"),
+        ({"direction_nats": -2.0, "robust_nats": -2.0}, {}, "the graph gains 2.00 nats"),
+        ({"robust_nats": 4.0}, {"a": 90.0}, "only 4.00 in the least"),
+        ({}, {"a": 10.0}, "would have to lose 35.0"),
+        ({}, {"a": np.nan}, "what the model misses of `a` and"),
+        ({}, {"d": 3.0}, "1 of 4 nodes are not of the model's kind"),
+    ],
+)
+def test_the_first_rule_that_fails_is_named(changes, missed, words):
+    run = refined_run()
+    found = stored.read_refined(run)
+    misfit = found.nodes["node"].map(missed).where(found.nodes["node"].isin(missed), 0.0).astype(float)
+    found = dataclasses.replace(found, nodes=found.nodes.assign(misfit_nats=misfit))
+    row = {**found.edges.iloc[0].to_dict(), "decided": False, **changes}
+    assert words in refined_words.direction(run, found, row)
+    older = dataclasses.replace(found, nodes=None)
+    assert "older version" in refined_words.direction(run, older, row)
 
-    run, turned = refined_run(), {"reversible": True, "direction_nats": 9.0, "decided": False}
-    assert "another search" in refined_words.direction(run, turned)
-    assert "another search" in refined_words.direction(run, {**turned, "reversible": False})
-    assert "even gains 2.00 nats" in refined_words.direction(run, {**turned, "direction_nats": -2.0})
+
+def test_the_evidence_on_a_direction_part_by_part():
+    app = part("edge_details", refined_run(misfit=10.0), NAMES[0], NAMES[1])
+    rows = app.dataframe[0].value.set_index("part")
+    assert rows["nats"].tolist() == [30.0, 12.0, 0.5, 10.0, 0.0]
+    assert rows.loc[f"Misfit of {NAMES[0]}, the parent", "asked"] == "direction at least 35.0"
+    assert "three classes" in texts(app) and "misses less than a fifth of all nodes" in texts(app)
+
+
+def test_misfit_forwards_and_turned_is_measured_once_when_asked(monkeypatch):
+    from pages.parts import refined_model
+
+    asked, original = [], refined_model.misfits
+
+    def counted(bank, pairs):  # noqa: ANN001, ANN202
+        asked.append(pairs)
+        return original(bank, pairs)
+
+    monkeypatch.setattr(refined_model, "misfits", counted)
+    app = part("edge_details", refined_run(), NAMES[1], NAMES[2])
+    assert not asked
+    app.button(key="refined_turned_misfit").click().run()
+    assert not app.exception
+    app.run()
+    found = app.dataframe[-1].value
+    assert found["node"].tolist() == [NAMES[1], NAMES[2]] and list(found) == ["node", "forwards", "turned"]
+    assert (found[["forwards", "turned"]].to_numpy() >= 0).all()
+    # b and c, then their parents beside them: a of b, b and a of c; turned, c joins the parents of b.
+    assert asked == [[(0, [2]), (1, [2, 0])], [(0, [2, 1]), (1, [2])]]
+    assert "refined_turned_misfit" not in {button.key for button in app.button}
+
+
+def test_the_misfit_of_a_node_and_what_it_means():
+    app = part("node_details", refined_run(misfit=44.0), NAMES[0])
+    assert {metric.label: metric.value for metric in app.metric} == {"Misfit, nats": "44.0", "Misfit per row": "0.110"}
+    assert "its arrows are hypotheses" in texts(app)
+    good = part("node_details", refined_run(), NAMES[0])
+    assert good.metric[0].value == "0" and "hypotheses" not in texts(good)
+    run = refined_run(misfit=np.nan)
+    assert "hypotheses" in texts(part("node_details", run, NAMES[0]))
+    (run.path / "refined_nodes.csv").unlink()
+    assert not part("node_details", run, NAMES[0]).metric
 
 
 def test_the_fit_of_the_run_is_quoted_where_there_is_one():
@@ -115,7 +177,7 @@ def test_a_node_in_words_with_its_neighbours():
     app = part("node_details", run, NAMES[2])
     assert "Over\\-dispersed" in texts(app) and "Given its parents" in texts(app)
     assert app.dataframe[0].value["node"].tolist() == [NAMES[0], NAMES[1]]
-    assert app.dataframe[0].value["direction"].tolist() == ["decided", "undecided"]
+    assert app.dataframe[0].value["direction"].tolist() == ["undecided", "undecided"]
     assert figures(app) == 1
     two = part("node_details", run, "d")
     assert "Two values only" in texts(two) and figures(two) == 0 and "no parents" in texts(two)

@@ -24,7 +24,7 @@ TINY = Settings.of("paper", width=8, hidden_layers=2, joint_epochs=3, projection
 FAST = Choice(starts=1, restarts=0, bootstrap=0, folds=0)
 CSV = (
     *("order", "ccs", "criteria", "ocs", "edges", "truth", "parents_cam"),
-    *("refined_order", "refined_edges", "refined_starts", "refined_moves", "refined_orders"),
+    *("refined_order", "refined_edges", "refined_starts", "refined_moves", "refined_orders", "refined_nodes"),
 )
 JSON = ("settings", "status", "training", "refined", "refined_check", "refining_status")
 BINARY = ("table.parquet", "networks.safetensors", "events.jsonl", "refining.jsonl", "lock", "refining.json")
@@ -155,7 +155,7 @@ ONLY = {  # what takes longer is read where the file bears on it
     "networks": ("networks.safetensors", "training.json", "table.parquet"),
 }
 TYPED = ("half", "pipe", "words", "deep")  # damages that the commands are tried on
-OPTIONAL = ("truth.csv", "refined_moves.csv", "refined_orders.csv")  # that may be missing
+OPTIONAL = ("truth.csv", "refined_moves.csv", "refined_orders.csv", "refined_nodes.csv")  # that may be missing
 FITTING = {  # damages that leave what such a file may hold: a truth and a start have any names
     "truth.csv": ("missing", "words", "infinite", "unknown names", "rows twice", "backwards"),
     "refined_starts.csv": ("unknown names", "backwards"),

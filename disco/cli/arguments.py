@@ -91,6 +91,7 @@ def _refine(command: argparse.ArgumentParser) -> None:
     command.add_argument("--starts", type=int, help="orders to search from (4)")
     command.add_argument("--restarts", type=int, help="searches from near the best order so far, at most (16)")
     command.add_argument("--bootstrap", type=int, help="tables drawn with replacement (50); 0 for none")
+    command.add_argument("--redone", action="store_true", help="search every drawn table anew, which takes far longer")
     command.add_argument("--seed", type=int, help="of random orders and of the bootstrap (0)")
     command.add_argument("--device", metavar="NAME", help="auto (default), cpu or cuda")
 

@@ -1,7 +1,8 @@
 """The causal graph as a picture: one list of marks, drawn as SVG, as a Plotly figure and as a page of its own.
 
 An edge's width is its OCS, its dash says that fewer than all folds passed it; of a refined graph the width is what
-its child's score loses without it, and the dash an undecided direction. Nodes stand where `placing` puts them. In a
+its child's score loses without it, and the dash an undecided direction; a node with a dashed outline is not of the
+model's kind. Nodes stand where `placing` puts them. In a
 graph that was held against a known truth, or another graph, colour, dash and ends say what became of each edge instead.
 Names are escaped everywhere; no picture asks the network for anything.
 """
@@ -19,14 +20,17 @@ from pyvis.network import Network
 
 from disco.figures import roles, theme
 from disco.figures.words import how_many, number
+from disco.likelihood.misfit import MISFIT
 
 Places = Mapping[str, tuple[float, float]]
 THIN, THICK = 1.0, 7.0  # pixels, of the weakest and the strongest edge; half as thick among many nodes
 MISSING = 1.8  # pixels, of a true edge that was not found, whatever its OCS
 MANY_NODES = 40
+DASHED = (5, 4)  # pixels on and off, of a node's outline
 FONT, HEIGHT, CHARACTER, PAD = 14, 30, 7.8, 22  # pixels of a node's box
 LONGEST = 18  # letters of a name on a node; the rest is shown on hovering
 _EDGE, _INK, _BOX = "#5B6B78", "#1F2A30", "#F4F5F3"
+_MISSED = "dashed outline: not of the model's kind, its arrows are hypotheses"
 _NOT_XML = re.compile("[^\t\n\r\u0020-\ud7ff\ue000-\ufffd\U00010000-\U0010ffff]")
 
 
@@ -119,19 +123,31 @@ def _scores(graph: nx.DiGraph, parent: str, child: str) -> str:
 def _evidence(values: Mapping[str, float]) -> str:
     """The numbers of a refined edge."""
     said = [f"gain {_nats(values['gain_nats'])}"]
-    if np.isnan(values.get("direction_nats", np.nan)) and not values.get("reversible", False):
-        said.append("cannot be turned alone")
-    else:
-        said.append(f"direction {_nats(values['direction_nats'])}")
+    said.append(f"direction {_nats(values.get('direction_nats', np.nan))}")
+    if not np.isnan(values.get("robust_nats", np.nan)):
+        said.append(f"robust {_nats(values['robust_nats'])}")
     if not values.get("decided", True):
         said.append("direction undecided")
     if not np.isnan(values.get("bootstrap", np.nan)):
-        said.append(f"in {values['bootstrap']:.0%} of tables drawn anew")
+        said.append(f"in {values['bootstrap']:.0%} of tables drawn with replacement")
     return ", ".join(said)
 
 
 def _nats(value: float) -> str:
     return "not available" if np.isnan(value) else f"{number(value)} nats"
+
+
+def is_missed(graph: nx.DiGraph, node: str) -> bool:
+    """Whether a node's misfit says that it is not of the model's kind; one that could not be measured is not either."""
+    return not graph.nodes[node].get("misfit_nats", 0.0) < MISFIT
+
+
+def node_words(graph: nx.DiGraph, node: str) -> str:
+    """What a node's misfit means for its arrows; empty where it is of the model's kind, or was not measured."""
+    if not is_missed(graph, node):
+        return ""
+    misfit = _nats(graph.nodes[node]["misfit_nats"])
+    return f"not of the model's kind (misfit {misfit}), its arrows are hypotheses"
 
 
 def judged(graph: nx.DiGraph, verdicts: pd.DataFrame, candidates: pd.DataFrame, *, missing: bool = True) -> nx.DiGraph:
@@ -183,6 +199,8 @@ def svg(graph: nx.DiGraph, places: Places, strongest: float | None = None, title
     top, bottom = min(ys) - HEIGHT - 44, max(ys) + HEIGHT + 44
     is_refined = any("gain_nats" in values for *_, values in graph.edges(data=True))
     legend, end = _svg_legend(drawn, is_refined, left + 16, bottom - 14)
+    if any(is_missed(graph, node) for node in graph):
+        legend.append(_svg_text(_MISSED, left + 16, bottom - 32, "start", 12))
     right = max(right, end)
     wide, high = right - left, bottom - top
     body = [_svg_edge(edge, places) for edge in drawn] + [_svg_node(graph, node, places) for node in graph]
@@ -236,11 +254,14 @@ def _svg_text(text: str, x: float, y: float, anchor: str, size: float, colour: s
 
 def _svg_node(graph: nx.DiGraph, node: str, places: Places) -> str:
     x, y = places[node]
-    width = node_width(node)
+    width, words = node_width(node), node_words(graph, node)
+    outline = _svg_dash(DASHED) if words else ""
     return (
-        f"<g><title>{_xml(str(graph.nodes[node].get('position', '')))}. {_xml(str(node))}</title>"
+        f"<g><title>{_xml(str(graph.nodes[node].get('position', '')))}. {_xml(str(node))}"
+        f"{_xml(f': {words}' if words else '')}</title>"
         f'<rect x="{x - width / 2:.1f}" y="{y - HEIGHT / 2:.1f}" width="{width:.1f}" height="{HEIGHT}" rx="7" '
-        f'fill="{_BOX}" stroke="{_EDGE}" stroke-width="1.2"/>{_svg_text(short(node), x, y + 5, "middle", FONT)}</g>'
+        f'fill="{_BOX}" stroke="{_EDGE}" stroke-width="{2.2 if words else 1.2}"{outline}/>'
+        f"{_svg_text(short(node), x, y + 5, 'middle', FONT)}</g>"
     )
 
 
@@ -291,16 +312,20 @@ def network(graph: nx.DiGraph, places: Places, strongest: float | None = None) -
             if bucket:
                 fig.add_trace(_lines(bucket, places, level))
     nodes = list(graph)
+    missed = [is_missed(graph, node) for node in nodes]
     fig.add_scatter(
         x=[places[n][0] for n in nodes], y=[places[n][1] for n in nodes], mode="markers+text", showlegend=False,
         text=[theme.label(n, LONGEST) for n in nodes],
-        textposition="bottom center", marker={"size": 11, "color": roles.PICKED},
+        textposition="bottom center", marker={"size": 11, "color": roles.PICKED,
+                                          "symbol": ["diamond-open" if one else "circle" for one in missed]},
         customdata=[_neighbours(graph, n) for n in nodes], hovertemplate="%{customdata}<extra></extra>",
     )  # fmt: skip
     fig.update_yaxes(autorange="reversed", visible=False)
     fig.update_xaxes(visible=False)
     rows = len({round(y / 100) for _, y in places.values()})
     said = f"{how_many(len(nodes), 'node')}, {how_many(len(drawn), 'edge')}"
+    if any(missed):
+        said += "; hollow: not of the model's kind"
     return roles.titled(fig, said, height=max(360, 110 * rows), legend=False)
 
 
@@ -342,7 +367,10 @@ def page(graph: nx.DiGraph, places: Places, strongest: float | None = None) -> s
     net = Network(height="800px", width="100%", directed=True, cdn_resources="in_line")
     for node in graph:
         x, y = places[node]
-        net.add_node(str(node), label=short(node), title=str(node), x=x, y=y, physics=False, shape="box", color=_BOX,
+        words = node_words(graph, node)
+        title = f"{node}: {words}" if words else str(node)
+        net.add_node(str(node), label=short(node), title=title, x=x, y=y, physics=False, shape="box", color=_BOX,
+                     shapeProperties={"borderDashes": list(DASHED) if words else False},
                      font={"color": _INK, "size": FONT})  # fmt: skip
     for edge in edges(graph, strongest):
         colour, dash = edge.look

@@ -39,8 +39,8 @@ COLUMNS = (
     *("direction_nats", "robust_nats", "linear_nats", "spread_nats", "p_value"),
 )
 CLASSES = (BEFORE, BEFORE._replace(link=STRAIGHT), Prior(BEFORE.linear, 1e7, STRAIGHT))  # bent, straight, linear
-_AGAINST = 1.0  # nats of linear evidence against a direction, which chance may give
-_TIMES = 3.0  # the misfit of its nodes that a direction's evidence has to exceed
+AGAINST = 1.0  # nats of linear evidence against a direction, which chance may give
+TIMES = 3.0  # the misfit of its nodes that a direction's evidence has to exceed
 MOST_MISFIT = 0.1  # share of the nodes that the class misses from which on no direction is decided
 
 
@@ -90,8 +90,8 @@ def decided(rows: pd.DataFrame, misfit: np.ndarray, bound: float, turned: set[tu
     """
     missed = np.nan_to_num(misfit, nan=np.inf)
     of_nodes = missed[rows["parent"].to_numpy(int)] + missed[rows["child"].to_numpy(int)]
-    sure = (rows["robust_nats"] >= bound) & (rows["direction_nats"] >= bound + _TIMES * of_nodes)
-    sure &= rows["linear_nats"] >= -_AGAINST
+    sure = (rows["robust_nats"] >= bound) & (rows["direction_nats"] >= bound + TIMES * of_nodes)
+    sure &= rows["linear_nats"] >= -AGAINST
     pairs = zip(rows["parent"], rows["child"], strict=True)
     sure &= np.array([pair not in turned for pair in pairs], dtype=bool)
     return sure.to_numpy() & bool((missed >= MISFIT).mean() < MOST_MISFIT)

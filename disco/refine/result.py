@@ -60,8 +60,8 @@ class Refined:
     nodes: pd.DataFrame | None = None
 
     def graph(self) -> nx.DiGraph:
-        """The DAG, nodes in causal order, the evidence on its edges."""
-        return build(self.order, self.edges)
+        """The DAG, nodes in causal order with their misfit, the evidence on its edges."""
+        return build(self.order, self.edges, self.nodes)
 
 
 def refined(

@@ -4,6 +4,7 @@ refined_order.csv   position from 1, node; source first
 refined_edges.csv   parent, child and the evidence on each edge, strongest first
 refined_starts.csv  start, sweep, score
 refined_orders.csv  start, position, node: where every search ended
+refined_nodes.csv   node, misfit_nats, misfit_per_row: what the class misses of each; older refinements lack it
 refined_moves.csv   node, its place before and after, gain_nats; where there was an order before
 refined.json        what was asked for, the best start, its score; written last
 refined_check.json  the model check of the refinement, where one was made
@@ -24,6 +25,7 @@ import pandas as pd
 from disco.errors import InputError
 from disco.likelihood.check import STATISTICS, Check
 from disco.refine import Choice, Refined, Step, refine
+from disco.refine.result import EDGE_COLUMNS
 from disco.runs import schema
 from disco.runs.files import read_json, read_record, unwritten, write_frame, write_json
 from disco.runs.folder import Run
@@ -113,7 +115,7 @@ def save(folder: Path, result: Refined, choice: Choice) -> None:
     write_frame(folder / "refined_order.csv", positions)
     write_frame(folder / "refined_edges.csv", result.edges)
     write_frame(folder / "refined_starts.csv", result.starts)
-    for name, frame in (("moves", result.moves), ("orders", result.orders)):
+    for name, frame in (("nodes", result.nodes), ("moves", result.moves), ("orders", result.orders)):
         (folder / f"refined_{name}.csv").unlink(missing_ok=True)
         if frame is not None:
             write_frame(folder / f"refined_{name}.csv", frame)
@@ -140,15 +142,33 @@ def read_refined(run: Run) -> Refined:
     path = run.path / "refined_order.csv"
     order = check_order(path, read(path, schema.REFINED_ORDER, nodes, many), nodes, REFINE)
     path = run.path / "refined_edges.csv"
-    edges = check_edges(path, read(path, schema.REFINED_EDGES, nodes, many * many), order, REFINE)
+    edges = check_edges(path, _edges(read(path, schema.REFINED_EDGES, nodes, many * many)), order, REFINE)
     starts = read(run.path / "refined_starts.csv", schema.REFINED_STARTS, nodes, _MOST_SWEEPS)
     path = run.path / "refined_moves.csv"
     moves = read(path, schema.REFINED_MOVES, nodes, many) if os.path.lexists(path) else None
     notes = tuple(printable(note, _LONGEST_NOTE) for note in head.notes[:_MOST_NOTES])
     return Refined(
         order, edges, starts, printable(head.best, 100), head.score, head.candidates, head.fits, moves, _ends(run),
-        notes,
+        notes, _nodes(run),
     )  # fmt: skip
+
+
+def _edges(found: pd.DataFrame) -> pd.DataFrame:
+    """The edges with all columns of evidence; in an older refinement none is decided without direction evidence."""
+    if "robust_nats" not in found:
+        found["decided"] &= found["direction_nats"].notna()
+    return found.reindex(columns=list(EDGE_COLUMNS))
+
+
+def _nodes(run: Run) -> pd.DataFrame | None:
+    """The misfit of every node; None where an older refinement did not measure it."""
+    path, nodes = run.path / "refined_nodes.csv", run.nodes
+    if not os.path.lexists(path):
+        return None
+    found = read(path, schema.REFINED_NODES, nodes, len(nodes))
+    if len(found) < len(nodes):
+        raise damaged(path, "it does not have every column of the table", REFINE)
+    return found
 
 
 def _ends(run: Run) -> pd.DataFrame | None:

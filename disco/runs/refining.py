@@ -42,7 +42,7 @@ if TYPE_CHECKING:
 HISTORY = ["start", "sweep", "score"]
 _WRITE_SECONDS = 0.25  # between two writings of the state, and two lines of a sweep
 _HISTORY_BYTES = 1 << 24
-_MORE = ("starts", "restarts", "bootstrap")  # more of these asks for other searches of the same refinement
+_MORE = ("starts", "restarts", "bootstrap", "redone")  # these ask for other searches of the same refinement
 
 
 @dataclass(frozen=True)
@@ -119,7 +119,7 @@ def _checked(status: Refining) -> Refining:
         if getattr(status, name) not in allowed:
             raise ValueError(f"{name} is {printable(getattr(status, name), 40)!r}")
     check_numbers(dataclasses.asdict(status))
-    if not fits(status.choice, dict[str, float]):
+    if not fits(status.choice, dict[str, float | bool]):
         raise ValueError("choice holds something else than numbers")
     texts = {name: printable(getattr(status, name), 2000) for name in ("stage", "start", "message", "host")}
     error = None if status.error is None else printable(status.error, 2000)

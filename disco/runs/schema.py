@@ -136,15 +136,19 @@ CANDIDATES = Schema(
 )
 TRUTH = Schema({"parent": "word", "child": "word"}, remedy="load the true edges again")
 REFINED_ORDER = dataclasses.replace(ORDER, remedy=REFINE)
-_EVIDENCE = ("log_likelihood_nats", "bic_nats", "direction_nats", "p_value", "folds", "bootstrap")
+_NATS = ("gain_nats", "log_likelihood_nats", "bic_nats", "direction_nats", "robust_nats", "spread_nats")
 REFINED_EDGES = Schema(
-    {**_ENDS, **dict.fromkeys(("gain_nats", *_EVIDENCE), "loose"), "reversible": "flag", "decided": "flag"},
+    {**_ENDS, **dict.fromkeys((*_NATS, "p_value", "folds", "bootstrap"), "loose"), "decided": "flag"},
+    optional=("robust_nats", "spread_nats"),
     key=("parent", "child"),
     remedy=REFINE,
 )
 REFINED_STARTS = Schema({"start": "word", "sweep": "whole", "score": "number"}, key=("start", "sweep"), remedy=REFINE)
 REFINED_MOVES = Schema(
     {"node": "node", "before": "whole", "after": "whole", "gain_nats": "loose"}, key=("node",), remedy=REFINE
+)
+REFINED_NODES = Schema(
+    {"node": "node", "misfit_nats": "loose", "misfit_per_row": "loose"}, key=("node",), remedy=REFINE
 )
 REFINED_ORDERS = Schema({"start": "word", "position": "whole", "node": "node"}, key=("start", "node"), remedy=REFINE)
 

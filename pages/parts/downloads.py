@@ -103,9 +103,9 @@ def _file(run: Run) -> str:
 
 
 def _found(graph: nx.DiGraph) -> nx.DiGraph:
-    """The graph without what a truth adds to it."""
+    """The graph without what a truth, or a refinement, adds to it."""
     found = nx.DiGraph()
-    found.add_nodes_from(graph.nodes(data=True))
+    found.add_nodes_from((node, {"position": values["position"]}) for node, values in graph.nodes(data=True))
     for parent, child, values in graph.edges(data=True):
         if values.get("verdict") != "missing":
             found.add_edge(parent, child, **{name: value for name, value in values.items() if name != "verdict"})

@@ -135,7 +135,10 @@ def _node(node: str, number: dict[str, str], graph: nx.DiGraph, result: Placed) 
     x, y = result.places[node]
     parents, children = (_found(ends) for ends in (graph.in_edges(node, data=True), graph.out_edges(node, data=True)))
     title = f"{node} (place {int(number[node]) + 1} of {len(number)}): {parents} parents, {children} children"
-    return {"id": number[node], "label": drawing.short(node), "x": x, "y": y, "title": title}
+    words = drawing.node_words(graph, node)
+    title += f"; {words}" if words else ""
+    name = drawing.short(node)
+    return {"id": number[node], "label": name, "x": x, "y": y, "title": title, "missed": bool(words)}
 
 
 def _id(edge: tuple[str, str], number: dict[str, str]) -> str:

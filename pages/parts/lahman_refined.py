@@ -16,7 +16,7 @@ from disco.refine import Choice, Refined
 from disco.runs.refined import read_refined, refining_status
 from pages.parts import figure
 from pages.parts.names import code, plain
-from pages.parts.refined_words import ASSUMED
+from pages.parts.refined_words import ASSUMED, SAME_ROWS, decided_means
 
 CHOICE = Choice(starts=6, bootstrap=20)
 NEAR = 12.0  # nats; a trial found orders of R7 agreement .43 and .86 within so many of each other
@@ -119,11 +119,12 @@ def _agreement(done: dict[int, runs.Run], found: dict[int, Refined]) -> None:
             "open17": st.column_config.TextColumn("R17 open", help=_OPEN_HELP),
         },
     )  # fmt: skip
+    st.caption(SAME_ROWS)
 
 
 _OPEN_HELP = (
-    "Of the reference's pairs that are joined in the refined graph, those whose direction the evidence leaves open: "
-    "turning it costs too little, or another search that ended nearly as high has it the other way round."
+    "Of the reference's pairs that are joined in the refined graph, those whose direction the evidence leaves open. "
+    + decided_means(CHOICE.bound)
 )
 
 

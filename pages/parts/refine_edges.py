@@ -43,7 +43,7 @@ def explore(
         downloads.refined_row(refinement, graph, drawn)
     with right:
         table = _table(edges, changes, known, refinement.graph)
-        _show(table, refined_words.unavailable(edges, refinement.choice))
+        _show(table, refinement)
         downloads.table(refinement, table)
         _dropped(changes, disco)
     _details(refinement, edges)
@@ -96,18 +96,21 @@ def _table(edges: pd.DataFrame, changes: pd.DataFrame | None, known: Known | Non
     return table
 
 
-def _show(table: pd.DataFrame, unavailable: pd.Series) -> None:
-    names = ["parent", "child", "gain_nats", "direction_nats", "decided", "bootstrap", "disco", "truth", "folds"]
+def _show(table: pd.DataFrame, refinement: Refinement) -> None:
+    names = ["parent", "child", "gain_nats", "direction_nats", "robust_nats", "decided"]
+    names += ["bootstrap", "disco", "truth", "folds"]
     if table["bootstrap"].isna().all():
         names.remove("bootstrap")
     if table["folds"].isna().all():
         names.remove("folds")
     names = [name for name in (*names, "p_value") if name in table]
+    unavailable = refined_words.unavailable(table, refinement.choice, refinement.refined.nodes is None)
     if unavailable.any():
         table = table.assign(unavailable=unavailable.to_numpy())
         names.insert(2, "unavailable")  # rare, and to be seen without scrolling
     told = {name: (100 * table[name]).round() for name in ("bootstrap", "folds")}
-    told["direction_nats"] = table["direction_nats"].round(1) + 0.0  # −0 is 0
+    told |= {name: table[name].round(1) + 0.0 for name in ("direction_nats", "robust_nats")}  # −0 is 0
+    stable, stable_help = refined_words.stability(refinement.choice)
     column = st.column_config
     st.dataframe(
         table.assign(**told)[names], hide_index=True, height=min(38 + 35 * max(len(table), 1), 420),
@@ -117,15 +120,18 @@ def _show(table: pd.DataFrame, unavailable: pd.Series) -> None:
             "child": column.TextColumn("Child", width=70),
             "gain_nats": column.NumberColumn("Gain", format="%.1f", width=56,
                                              help="Nats that the child's score loses without the edge."),
-            "direction_nats": column.NumberColumn("Direction", format="%.1f", width=66, help="Nats lost when the edge "
-                                                  "is turned; none where it cannot be turned without a cycle."),
-            "decided": column.CheckboxColumn("Decided", width=64, help="Whether the direction is decided."),
-            "bootstrap": column.NumberColumn("Anew", format="%d %%", width=58, help="Share of the tables drawn anew."),
-            "folds": column.NumberColumn("Folds", format="%d %%", width=58, help="Share of the parts left out."),
+            "direction_nats": column.NumberColumn("Direction", format="%.1f", width=66, help=refined_words.DIRECTION),
+            "robust_nats": column.NumberColumn("Robust", format="%.1f", width=62, help=refined_words.ROBUST),
+            "decided": column.CheckboxColumn("Decided", width=64,
+                                             help=refined_words.decided_means(refinement.choice.bound)),
+            "bootstrap": column.NumberColumn(stable, format="%d %%", width=92, help=stable_help),
+            "folds": column.NumberColumn("Folds", format="%d %%", width=58,
+                                         help="Share of the fits without a part of the rows, searched like the tables "
+                                         "drawn with replacement."),
             "disco": column.TextColumn("DISCO", width=62, help="Against the DISCO graph: kept, new or turned."),
             "truth": column.TextColumn("Truth", width=66, help="By the truth of this table."),
             "p_value": column.NumberColumn("p", format="%.1e", width=70,
-                                           help="Of the likelihood ratio, cautious; it takes the graph as given."),
+                                           help=refined_words.P_VALUE),
             "unavailable": column.TextColumn("Not available", width=96,
                                              help="Numbers that could not be computed for this edge."),
         },

@@ -5,6 +5,7 @@ from typing import NamedTuple
 import pandas as pd
 import streamlit as st
 
+from pages.parts import refined_words
 from pages.parts.refinement import Refinement
 
 _GAINS = (0, 1, 2, 3, 5, 7, 10, 15, 20, 30, 50, 70, 100, 150, 200, 300, 500, 1000)
@@ -32,13 +33,13 @@ def chosen(refinement: Refinement) -> Filters:
     )  # fmt: skip
     share = usual.bootstrap
     if edges["bootstrap"].notna().any():
+        label, help = refined_words.stability(refinement.choice)
         share = row.slider(
-            "In tables drawn anew at least", 0, 100, usual.bootstrap, 5, format="%d %%", key=keys[2], width=240,
-            help="The share of tables drawn with replacement in which the edge is found this way round.",
+            f"{label} at least", 0, 100, usual.bootstrap, 5, format="%d %%", key=keys[2], width=240, help=help,
         )  # fmt: skip
     decided = row.toggle(
         "Direction decided only", key=keys[1],
-        help=f"Turning the edge costs at least {refinement.choice.bound:g} nats, or cannot be done alone.",
+        help=refined_words.decided_means(refinement.choice.bound),
     )  # fmt: skip
     found = Filters(gain, decided, share)
     row.button("Show all", icon=":material/undo:", key="refine_show_all", disabled=found == usual,
@@ -55,7 +56,7 @@ def kept(edges: pd.DataFrame, filters: Filters) -> tuple[pd.DataFrame, int]:
     if filters.gain:
         asked.append((edges["gain_nats"] >= filters.gain, edges["gain_nats"].isna()))
     if filters.is_decided:
-        asked.append((edges["decided"], edges["direction_nats"].isna() & edges["reversible"] & ~edges["decided"]))
+        asked.append((edges["decided"], edges["direction_nats"].isna() & ~edges["decided"]))
     if filters.bootstrap:
         asked.append((100 * edges["bootstrap"] >= filters.bootstrap - 1e-6, edges["bootstrap"].isna()))
     stays, unjudged = (pd.Series(value, index=edges.index, dtype=bool) for value in (True, False))

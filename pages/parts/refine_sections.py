@@ -8,7 +8,7 @@ import streamlit as st
 from disco.figures import refined as figures
 from disco.figures.words import how_many, number
 from disco.refine.scores import MOST_AGAINST
-from pages.parts import figure, refine_start
+from pages.parts import figure, refine_start, refined_words
 from pages.parts.known import Known
 from pages.parts.names import code, plain
 from pages.parts.refinement import Refinement
@@ -32,7 +32,8 @@ def summary(refinement: Refinement, changes: pd.DataFrame | None) -> None:
 
 
 def _notes(notes: Sequence[str]) -> None:
-    """What is not available, and columns that others determine."""
+    """What is not available, and columns that others determine; misfit stands on top of the page."""
+    notes = [note for note in notes if "of the model's kind" not in note]
     if not notes:
         return
     lines = [f"- {plain(note)}" for note in notes]
@@ -46,8 +47,9 @@ def _assumptions() -> None:
     st.info(
         "**It assumes** no hidden common causes; that the effects of a node's parents add up, and a bend of their sum "
         "gives the canonical scale of its distribution; and one carrier a node, the shape of its distribution that no "
-        "parent changes. How alike the table's effects are is fitted, and counts for weak edges and for directions. A "
-        "high likelihood is no proof of any of this.",
+        "parent changes. How alike the table's effects are is fitted, and counts for weak edges. A high likelihood is "
+        "no proof of any of this. A gain says that two columns are joined; which of them comes first is told by the "
+        "class of models alone, and is worth no more than that class fits.",
         icon=":material/info:",
     )
 
@@ -57,9 +59,7 @@ def _numbers(refinement: Refinement, changes: pd.DataFrame | None) -> None:
     edges = refinement.edges
     row, wide = figure.numbers(), 112
     row.metric("Edges", f"{len(edges):,}", width=wide)
-    text = (
-        f"Turning such an edge costs less than {refinement.choice.bound:g} nats, or another search as good has it so."
-    )
+    text = refined_words.decided_means(refinement.choice.bound)
     if changes is not None:
         text += (
             f" An edge against the CCS order needs up to {MOST_AGAINST:g} nats more: the more, the further apart "
@@ -71,7 +71,10 @@ def _numbers(refinement: Refinement, changes: pd.DataFrame | None) -> None:
     counted = changes["verdict"].value_counts()
     for verdict, help in _HELP.items():
         row.metric(verdict.capitalize(), int(counted.get(verdict, 0)), width=wide, help=help)
-    st.caption("Kept, new, dropped and turned: against the DISCO graph at its present thresholds, as on Graph.")
+    st.caption(
+        "Kept, new, dropped and turned: against the DISCO graph at its present thresholds, as on Graph. "
+        + refined_words.SAME_ROWS
+    )
 
 
 def searches(refinement: Refinement) -> None:
@@ -112,6 +115,7 @@ def order(refinement: Refinement) -> None:
     if moves is None:
         st.caption("There was no causal order to start from, so nothing is compared.")
         return
+    st.caption(refined_words.SAME_ROWS)
     left, right = st.container(key="beside_slope").columns([3, 2], gap="large")
     with left:
         figure.show(figures.slope(moves, refinement.choice.bound), "refine_slope")

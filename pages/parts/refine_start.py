@@ -10,7 +10,12 @@ from pages.parts.names import plain
 
 _FIELDS = {
     "starts": ("Starts", 1, 40, "Orders to search from: the run's own, the columns sorted, then random ones."),
-    "bootstrap": ("Tables drawn anew", 0, 1000, "Rows drawn with replacement; how often an edge comes back. 0: none."),
+    "bootstrap": (
+        "Tables drawn",
+        0,
+        1000,
+        "With replacement, to see how often an edge comes back: its local stability. 0: none.",
+    ),
     "restarts": (
         "Restarts",
         0,
@@ -18,8 +23,13 @@ _FIELDS = {
         "At most so many searches from near the best order; they end when four gain nothing.",
     ),
     "folds": ("Parts left out in turn", 0, 20, "How often an edge is found on the rest of the rows. 0 for none."),
-    "bound": ("Bound, nats", 0.0, 100.0, "A direction that costs less to turn is undecided. 5 nats: 150 to 1."),
-    "seed": ("Seed", 0, 2**31 - 1, "Of random orders, of the tables drawn anew, of the parts."),
+    "bound": (
+        "Bound, nats",
+        0.0,
+        100.0,
+        "A direction with less evidence is undecided. 5 nats: 150 to 1. Misfit asks for more.",
+    ),
+    "seed": ("Seed", 0, 2**31 - 1, "Of random orders, of the tables drawn, of the parts."),
 }
 _IN_SIGHT = ("starts", "bootstrap")
 
@@ -31,6 +41,11 @@ def start_box(run: runs.Run, label: str) -> None:
     with st.expander("More numbers"):
         inside = st.container(horizontal=True, gap="medium")
         values |= {name: _number(inside, run, name) for name in _FIELDS if name not in _IN_SIGHT}
+    values["redone"] = st.toggle(
+        "Search every drawn table anew (about ten times slower)", key=f"refine_redone_{run.id}",
+        help="With a screen, a prior and starts of its own, as the whole table is. Without it a short search from the "
+        "graph found tells the edges' local stability, which is higher than the share of full searches.",
+    )  # fmt: skip
     if st.button(label, type="primary", icon=":material/play_arrow:", key="start_refinement"):
         begin(run, values)
 

@@ -7,9 +7,10 @@ from disco.errors import InputError
 from disco.figures import effects
 from disco.figures.words import number
 from disco.likelihood.check import FOLDS, SIMULATIONS, Check
-from disco.refine import Refined
+from disco.refine import Choice, Refined
 from disco.runs import Run
-from pages.parts import checking, figure, refined_model, refined_words
+from disco.runs.refined import choice_from, choice_of
+from pages.parts import checking, figure, misfit, refined_model, refined_words
 from pages.parts.names import code, distinct, plain, shown
 
 
@@ -19,12 +20,14 @@ def edge_details(run: Run, refined: Refined, parent: str, child: str) -> None:
     if row is None:
         st.info(f"The refined graph has no edge from {code(parent)} to {code(child)}.")
         return
-    _numbers(row)
+    choice = choice_from(choice_of(run))
+    _numbers(row, choice)
     sentences = (
-        refined_words.lacking(run, row), refined_words.direction(run, row), refined_words.repeats(run, row),
-        refined_words.in_disco(run, parent, child),
+        refined_words.lacking(run, refined, row), refined_words.direction(run, refined, row),
+        refined_words.repeats(run, row), refined_words.in_disco(run, parent, child),
     )  # fmt: skip
     st.markdown(" ".join(filter(None, sentences)))
+    _breakdown(run, refined, row, choice)
     try:
         curve, observed = refined_model.curve(run, refined, parent, child)
     except InputError as error:
@@ -39,19 +42,37 @@ def edge_details(run: Run, refined: Refined, parent: str, child: str) -> None:
     )
 
 
-def _numbers(row: dict) -> None:
+def _numbers(row: dict, choice: Choice) -> None:
     shown_, wide = figure.numbers(), figure.NUMBER
     shown_.metric("Gain, nats", number(row["gain_nats"]), width=wide,
                   help="Log posterior odds against the graph without this edge.")  # fmt: skip
-    turned = number(row["direction_nats"]) if row["reversible"] else "–"
-    shown_.metric("Direction, nats", turned, width=wide,
-                  help="What the graph loses when this edge alone is turned; – where that makes a cycle.")  # fmt: skip
+    for label, name, help in (
+        ("Direction, nats", "direction_nats", refined_words.DIRECTION),
+        ("Robust, nats", "robust_nats", refined_words.ROBUST),
+    ):
+        shown_.metric(label, "–" if row[name] != row[name] else number(row[name]), width=wide, help=help)
     share = "–" if row["bootstrap"] != row["bootstrap"] else f"{row['bootstrap']:.0%}"
-    shown_.metric("Bootstrap", share, width=wide, help="Share of tables drawn with replacement that give it.")
+    label, help = refined_words.stability(choice)
+    shown_.metric(label, share, width=wide, help=help)
     ratio, bic = (refined_words.or_not(row[name]) for name in ("log_likelihood_nats", "bic_nats"))
     shown_.metric("p-value", refined_words.p_value(row["p_value"]), width=wide,
-                  help=f"Likelihood ratio in nats: {ratio}; gain in BIC: {bic}. It does not know that the graph was "
-                  "searched for.")  # fmt: skip
+                  help=f"{refined_words.P_VALUE} Likelihood ratio in nats: {ratio}; gain in BIC: {bic}.")  # fmt: skip
+
+
+def _breakdown(run: Run, refined: Refined, row: dict, choice: Choice) -> None:
+    """The evidence on the direction part by part, and the misfit of both nodes either way round."""
+    with st.expander("Why the direction is decided or not"):
+        st.dataframe(
+            refined_words.breakdown(run, refined, row), hide_index=True, key="refined_breakdown", width="content",
+            placeholder="not available",
+            column_config={
+                "part": st.column_config.TextColumn("Part", width=330),
+                "nats": st.column_config.NumberColumn("Nats", format="%.1f", width=70),
+                "asked": st.column_config.TextColumn("Asked for", width=190),
+            },
+        )  # fmt: skip
+        st.caption(f"{refined_words.decided_means(choice.bound)} {refined_words.SPREAD}")
+        misfit.forwards_and_turned(run, refined, row["parent"], row["child"])
 
 
 def node_details(run: Run, refined: Refined, node: str) -> None:
@@ -64,6 +85,7 @@ def node_details(run: Run, refined: Refined, node: str) -> None:
     except InputError as error:
         st.error(plain(error))
         return
+    misfit.of_node(refined, node)
     parents, children = refined_model.neighbours(refined, node)
     st.markdown(f"{'Given its parents' if parents else 'It has no parents'}. {plain(kind.sentence())}")
     if not kind.is_level and len(kind.counts) > 2:

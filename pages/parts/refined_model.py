@@ -8,6 +8,7 @@ import pandas as pd
 import streamlit as st
 
 from disco.figures import effects
+from disco.likelihood.misfit import misfits
 from disco.likelihood.model import Model
 from disco.likelihood.words import Kind, describe
 from disco.ranks import transform_table
@@ -49,6 +50,27 @@ def kind(run: Run, refined: Refined, node: str) -> Kind:
     """What kind of count a node is."""
     parents = tuple(parents_of(refined.edges).get(node, ()))
     return _kind(run, str(run.path), stamp(run), node, parents)
+
+
+def turned_misfits(run: Run, refined: Refined, parent: str, child: str) -> pd.DataFrame:
+    """The misfit of an edge's two nodes in nats, with the edge as it is and turned: columns node, forwards, turned.
+
+    Raises:
+        InputError: the refinement's graph and table do not fit.
+    """
+    parents = parents_of(refined.edges)
+    above, beside = parents.get(parent, []), [name for name in parents[child] if name != parent]
+    names = list(dict.fromkeys([parent, child, *above, *beside]))
+    place = {name: number for number, name in enumerate(names)}
+    bank = Model.of(table(run)[names], {}, prior=BEFORE).bank
+    graphs = {"forwards": (above, [*beside, parent]), "turned": ([*above, child], beside)}
+    found = pd.DataFrame({"node": [parent, child]})
+    for name, sets in graphs.items():
+        pairs = [
+            (place[node], [place[one] for one in nodes]) for node, nodes in zip((parent, child), sets, strict=True)
+        ]
+        found[name] = misfits(bank, pairs)
+    return found
 
 
 def neighbours(refined: Refined, node: str) -> tuple[list[str], list[str]]:

@@ -7,7 +7,8 @@ import pandas as pd
 
 from disco.figures.words import number
 from disco.refine import Choice, Refined
-from disco.refine.evidence import BOUND
+from disco.refine.evidence import TIMES
+from disco.refine.reasons import Reason, asked, missed, reason
 from disco.runs import Run
 from disco.runs.refined import choice_of
 from pages.parts import results
@@ -21,18 +22,56 @@ ASSUMED = (
 
 NUMBERS = {
     "gain_nats": "gain", "log_likelihood_nats": "log-likelihood", "bic_nats": "BIC", "direction_nats": "direction",
-    "p_value": "p-value", "bootstrap": "share of tables drawn anew", "folds": "share of parts left out",
+    "robust_nats": "robust evidence", "spread_nats": "spread evidence", "p_value": "p-value",
+    "bootstrap": "share of tables drawn with replacement", "folds": "share of parts left out",
 }  # fmt: skip
+P_VALUE = (
+    "Of the likelihood ratio. It takes the graph as given, though it was searched for: the best of several null "
+    "candidates has a small p far more often than its size says (of 8: P(p < .05) ≈ .32)."
+)
+SAME_ROWS = "CCS order and likelihood use the same rows: that they agree is no independent evidence."
+DIRECTION = (
+    "Nats lost when the edge is turned and its nodes find their parents anew, by a prior that does not know how "
+    "spreads differ in the table."
+)
+ROBUST = "The least direction evidence of three classes: with a bent link, a straight link, and linear effects."
+SPREAD = (
+    "Nats that the fitted prior would add to the direction evidence, since it knows how the spreads of parents and "
+    "children differ in this table. It does not count."
+)
 
 
-def unavailable(edges: pd.DataFrame, choice: Choice) -> pd.Series:
+def decided_means(bound: float) -> str:
+    """What a decided direction has to have."""
+    return (
+        f"Decided asks that turning the edge loses at least {bound:g} nats in each of three classes (bent link, "
+        f"straight link, linear effects); that this exceeds {TIMES:g} times the misfit of its two nodes by as much; "
+        "that the model misses less than a fifth of all nodes; and that no other search that ended as high has it the "
+        "other way round."
+    )
+
+
+def stability(choice: Choice) -> tuple[str, str]:
+    """What the share of tables drawn with replacement is called, and what it says."""
+    if choice.redone:
+        return "Found anew", (
+            "Share of tables drawn with replacement that give the edge this way round, each searched anew as the whole "
+            "table was, with a screen, a prior and starts of its own."
+        )
+    return "Local stability", (
+        "Share of tables drawn with replacement that give the edge this way round in a short search from the graph "
+        "found, by its screen and prior. A search anew gives lower shares; Refine again can ask for it."
+    )
+
+
+def unavailable(edges: pd.DataFrame, choice: Choice, is_older: bool) -> pd.Series:
     """The numbers of each edge that could not be computed, in words; empty text where all could.
 
-    An edge that cannot be turned has no evidence on its direction, and no share where nothing was drawn anew: neither
-    is missing.
+    No share is missing where nothing was drawn anew, and no evidence that an older refinement did not look for.
     """
     missing = edges[list(NUMBERS)].isna()
-    missing["direction_nats"] &= edges["reversible"]
+    for name in ("direction_nats", "robust_nats", "spread_nats"):
+        missing[name] &= not is_older
     for name in ("bootstrap", "folds"):
         missing[name] &= getattr(choice, name) > 0
     told = [
@@ -59,53 +98,73 @@ def or_not(value: float) -> str:
     return "not available" if math.isnan(value) else number(value)
 
 
-def lacking(run: Run, row: dict[str, Any]) -> str:
+def lacking(run: Run, refined: Refined, row: dict[str, Any]) -> str:
     """Which numbers of an edge are not available; empty where all are."""
-    told = unavailable(pd.DataFrame([row]), Choice(**choice_of(run))).iloc[0]
+    told = unavailable(pd.DataFrame([row]), Choice(**choice_of(run)), refined.nodes is None).iloc[0]
     return f"**Not available**: {told}." if told else ""
 
 
-def direction(run: Run, row: dict[str, Any]) -> str:
-    """Whether the direction is decided, and why."""
-    bound = float(choice_of(run).get("bound", BOUND))
-    if not row["reversible"]:
-        if row["decided"]:
-            return "It cannot be turned alone without making a cycle: its direction rests on other edges."
-        return "**Undecided:** another search that ended nearly as high has it the other way round."
-    nats = float(row["direction_nats"])
-    if math.isnan(nats):
-        is_sure = "decided" if row["decided"] else "**undecided**"
-        return f"Its direction is {is_sure}; what turning it costs is not available."
-    if row["decided"]:
-        return f"Turned round, the graph loses {number(nats)} nats, more than the {bound:g} that decide a direction."
-    if nats >= bound:
-        return (
-            f"**Undecided:** turned alone it loses {number(nats)} nats, but another search that ended nearly as high "
-            "has it the other way round."
+def direction(run: Run, refined: Refined, row: dict[str, Any]) -> str:
+    """Whether the direction is decided, and why: the first rule that it fails."""
+    bound, nodes = Choice(**choice_of(run)).bound, refined.nodes
+    nats, least = (or_not(float(row[name])) for name in ("direction_nats", "robust_nats"))
+    loses = f"turned round, the graph loses {nats} nats"
+    if nodes is None:
+        is_sure = "decided" if row["decided"] else "undecided"
+        return f"An older version called its direction {is_sure}, by fewer rules than today: refine again."
+    need = asked(row, nodes, bound)
+    ends = f"of {code(row['parent'])} and {code(row['child'])}"
+    said = {
+        Reason.UNAVAILABLE: "what turning it costs is not available.",
+        Reason.WEAK: f"turned round, the graph loses only {nats} nats, less than the {bound:g} that decide.",
+        Reason.FRAGILE: f"{loses}, but only {least} in the least of the three classes, less than the {bound:g} that "
+        "decide.",
+        Reason.MISSED: f"{loses}, but beside what the model misses {ends} it would have to lose {or_not(need)}.",
+        Reason.TABLE: f"{loses}, but {len(missed(nodes))} of {len(nodes)} nodes are not of the model's kind, a fifth "
+        "or more: no direction of this table is called decided.",
+        Reason.ELSEWHERE: f"{loses}, but another search that ended nearly as high has it the other way round.",
+        Reason.DECIDED: f"{loses}, {least} in the least of the three classes; {bound:g} are asked for, and "
+        f"{or_not(need)} beside what the model misses {ends}.",
+    }
+    rule = reason(row, nodes, bound)
+    if rule is Reason.MISSED and math.isnan(need):
+        said[rule] = f"{loses}, but what the model misses {ends} could not be measured."
+    if rule is Reason.WEAK and row["direction_nats"] < 0:
+        said[rule] = (
+            f"by direction evidence alone it would stand the other way round: turned, the graph gains "
+            f"{number(-row['direction_nats'])} nats. The CCS order, or what the spreads tell, keeps it so."
         )
-    if nats >= 0:
-        return (
-            f"**Undecided:** turned round, the graph loses only {number(nats)} nats, less than the {bound:g} that "
-            "decide."
-        )
-    return (
-        f"**Undecided:** turned round, the graph even gains {number(-nats)} nats, but fewer than a direction "
-        "against the CCS order needs."
-    )
+    return f"**{'Decided' if rule is Reason.DECIDED else 'Undecided'}:** {said[rule]}"
+
+
+def breakdown(run: Run, refined: Refined, row: dict[str, Any]) -> pd.DataFrame:
+    """The evidence on a direction part by part: columns part, nats, asked."""
+    bound, nodes = Choice(**choice_of(run)).bound, refined.nodes
+    parts = [
+        ("Direction evidence", row["direction_nats"], f"at least {bound:g}"),
+        ("Least of bent link, straight link, linear effects", row["robust_nats"], f"at least {bound:g}"),
+        ("What spreads alone would add", row["spread_nats"], "does not count"),
+    ]
+    if nodes is not None:
+        need = f"direction at least {or_not(asked(row, nodes, bound))}"
+        misfit = nodes.set_index("node")["misfit_nats"]
+        parts += [(f"Misfit of {row[end]}, the {end}", misfit[row[end]], need) for end in ("parent", "child")]
+    return pd.DataFrame(parts, columns=["part", "nats", "asked"])
 
 
 def repeats(run: Run, row: dict[str, Any]) -> str:
     """In how many fits on other rows the edge came back; empty where none was asked for."""
-    asked, parts = choice_of(run), []
+    given, parts = Choice(**choice_of(run)), []
     for name, words in (("bootstrap", "tables drawn with replacement"), ("folds", "fits without a part of the rows")):
-        if math.isnan(float(row[name])) or not (count := int(asked.get(name, 0))):
+        if math.isnan(float(row[name])) or not (count := getattr(given, name)):
             continue
         times = row[name] * count
         if abs(times - round(times)) < 1e-6:
             parts.append(f"{round(times)} of {count} {words}")
         else:  # draws in which a column is constant say nothing of it
             parts.append(f"{100 * row[name]:.0f} % of those {words} in which both columns vary")
-    return f"It came back, in this direction, in {' and in '.join(parts)}." if parts else ""
+    how = "searched anew" if given.redone else "searched for a few sweeps from this graph"
+    return f"It came back, in this direction, in {' and in '.join(parts)}, each {how}." if parts else ""
 
 
 def in_disco(run: Run, parent: str, child: str) -> str:
@@ -123,6 +182,6 @@ def in_disco(run: Run, parent: str, child: str) -> str:
         folds = f"above τ_Z in {round(row['frequency'] * result.folds)} of {result.folds} folds"
         scores = f"OCS {number(row['ocs'])}, {folds}"
         if row["frequency"] >= pi_min - 1e-9:
-            return f"DISCO's result {words}: {scores}."
+            return f"DISCO's result {words}: {scores}. {SAME_ROWS}"
         return f"DISCO's order has {code(first)} before {code(second)}, but no edge between them: {scores}."
     return ""

@@ -48,7 +48,7 @@ class Refinement:
 
     @cached_property
     def graph(self) -> nx.DiGraph:
-        """The DAG, the evidence on its edges."""
+        """The DAG, the misfit on its nodes, the evidence on its edges."""
         return self.refined.graph()
 
     @cached_property
@@ -65,7 +65,7 @@ class Refinement:
         """All nodes with some of the edges."""
         from disco import graph
 
-        return graph.build(self.order, edges)
+        return graph.build(self.order, edges, self.refined.nodes)
 
     def judged(
         self, graph: nx.DiGraph, verdicts: pd.DataFrame, candidates: pd.DataFrame | None, absent: bool

@@ -8,6 +8,7 @@ from pages.parts import (
     graph_truth,
     graph_view,
     intro,
+    misfit,
     node_panel,
     picked,
     results,
@@ -29,6 +30,7 @@ run = session.require_run()
 result = results.shown(run)
 results.variant_picker(result)
 known = truth.shown(result)
+refined = misfit.of_run(run)
 if (run.path / "refined.json").exists():
     st.page_link(
         "pages/views/refine.py", label="This run has a refined graph too", icon=":material/auto_fix_high:",
@@ -45,8 +47,10 @@ with right:
         "Find a node", result.order, "graph_search", "Type some letters of its name.", then=graph_view.focus_on
     )
     judged = graph_truth.seen(graph, known, tau_z)
-    part = node_panel.neighbourhood(judged, node)
+    part = misfit.marked(node_panel.neighbourhood(judged, node), refined)
     node_panel.scores(result, graph, judged, node)
+    if refined and node:
+        misfit.of_node(refined, node, of_refined=True)
 with left:
     st.markdown(
         f"**{how_many(graph.number_of_edges(), 'edge')}** among {how_many(len(graph), 'node')} of {code(run.name)}"

@@ -20,6 +20,7 @@ st.markdown("Causal order, source first: " + " → ".join(code(node) for node in
 if len(result.order) > 24:
     with st.expander(f"All {how_many(len(result.order), 'node')}"):
         st.markdown(" → ".join(code(node) for node in result.order))
+ordering_sections.worth()
 if known:
     ordering_sections.against_truth(result, known)
 st.subheader("Step by step", anchor=False)

@@ -7,6 +7,7 @@ from disco.runs.refining import refining_status
 from pages.parts import (
     empty,
     intro,
+    misfit,
     quick_look,
     refine_edges,
     refine_monitor,
@@ -47,6 +48,7 @@ present = thresholds.present(result) if result else ()
 graph = result.graph(*present) if result else None
 changes = metrics.changes(graph, found.graph) if result else None
 known = truth.shown(found)
+misfit.banner(found.refined)
 refine_sections.summary(found, changes)
 if known:
     refine_sections.against_truth(found, known, (graph, result.known) if result else None)

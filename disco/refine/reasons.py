@@ -1,0 +1,64 @@
+"""Why a direction is decided or not: the first rule of `disco.refine.evidence.decided` that it fails."""
+
+import math
+from collections.abc import Mapping
+from enum import Enum
+from typing import Any
+
+import pandas as pd
+
+from disco.likelihood.misfit import MISFIT
+from disco.refine.evidence import MOST_MISFIT, TIMES
+
+
+class Reason(Enum):
+    """The rules, in the order in which they are asked."""
+
+    OLDER = "an older refinement, which did not measure misfit, nor direction evidence in smaller classes"
+    UNAVAILABLE = "the direction evidence is not available"
+    WEAK = "the direction evidence is below the bound"
+    FRAGILE = "the direction evidence is below the bound in a smaller class"
+    MISSED = "the class misses more of the two nodes than the direction evidence stands above"
+    TABLE = "the class misses a fifth of all nodes or more"
+    ELSEWHERE = "a search that ended near the best has the edge the other way round"
+    DECIDED = "no rule fails"
+
+
+def reason(row: Mapping[str, Any], nodes: pd.DataFrame | None, bound: float) -> Reason:
+    """The first rule that an edge fails.
+
+    Args:
+        row: of `Refined.edges`.
+        nodes: `Refined.nodes`.
+        bound: nats of evidence asked for.
+    """
+    direction, robust = float(row["direction_nats"]), float(row["robust_nats"])
+    if nodes is None:
+        return Reason.OLDER
+    if math.isnan(direction) or (direction >= bound and math.isnan(robust)):
+        return Reason.UNAVAILABLE
+    rules = {
+        Reason.WEAK: direction < bound,
+        Reason.FRAGILE: robust < bound,
+        Reason.MISSED: not direction >= asked(row, nodes, bound),
+        Reason.TABLE: not is_of_kind(nodes),
+        Reason.ELSEWHERE: not row["decided"],
+    }
+    return next((rule for rule, fails in rules.items() if fails), Reason.DECIDED)
+
+
+def asked(row: Mapping[str, Any], nodes: pd.DataFrame, bound: float) -> float:
+    """The direction evidence that an edge needs beside the misfit of its nodes, nats; NaN where that is not known."""
+    misfit = nodes.set_index("node")["misfit_nats"]
+    return bound + TIMES * float(misfit[row["parent"]] + misfit[row["child"]])
+
+
+def missed(nodes: pd.DataFrame) -> pd.DataFrame:
+    """The nodes that the class misses, worst first; one whose misfit is not available is among them."""
+    found = nodes[~(nodes["misfit_nats"] < MISFIT)]
+    return found.sort_values("misfit_nats", ascending=False, na_position="first", kind="stable", ignore_index=True)
+
+
+def is_of_kind(nodes: pd.DataFrame) -> bool:
+    """Whether the class misses so few nodes that directions may be decided."""
+    return len(missed(nodes)) / len(nodes) < MOST_MISFIT

@@ -1,0 +1,44 @@
+"""Why a direction is decided or not: the rules named are those that decide."""
+
+import numpy as np
+import pandas as pd
+import pytest
+
+from disco.refine.evidence import decided
+from disco.refine.reasons import Reason, asked, is_of_kind, missed, reason
+
+BOUND = 5.0
+
+
+def test_a_rule_fails_exactly_where_the_direction_is_not_decided(rng):
+    seen = set()
+    for _ in range(200):
+        direction = rng.choice([3.0, 8.0, 40.0, np.nan], 12)
+        robust = np.minimum(direction, rng.choice([4.0, 7.0, 50.0, np.nan], 12))
+        edges = pd.DataFrame({"parent": 0, "child": range(1, 13), "direction_nats": direction, "robust_nats": robust})
+        misfit = rng.choice([0.0, 1.0, 4.0, np.nan], 13, p=[0.6, 0.25, 0.1, 0.05])
+        nodes = pd.DataFrame({"node": range(13), "misfit_nats": misfit})
+        sure = decided(edges, misfit, BOUND, set())
+        for row, is_sure in zip(edges.to_dict("records"), sure, strict=True):
+            rule = reason({**row, "decided": is_sure}, nodes, BOUND)
+            assert (rule is Reason.DECIDED) == is_sure
+            # Kept as undecided although no rule that can be looked up fails: another search has it turned.
+            assert (reason({**row, "decided": False}, nodes, BOUND) is Reason.ELSEWHERE) == is_sure
+            seen.add(rule)
+    assert seen == {*Reason} - {Reason.OLDER, Reason.ELSEWHERE}
+
+
+def test_what_is_asked_beside_misfit_is_what_decides():
+    nodes = pd.DataFrame({"node": [*"abcdefghijkl"], "misfit_nats": [2.0, 0.5, *[0.0] * 10]})
+    row = {"parent": "a", "child": "b", "direction_nats": 12.5, "robust_nats": 12.5, "decided": False}
+    assert asked(row, nodes, BOUND) == pytest.approx(12.5)
+    assert reason(row, nodes, BOUND) is Reason.ELSEWHERE
+    assert reason({**row, "direction_nats": 12.4}, nodes, BOUND) is Reason.MISSED
+    assert reason(row, None, BOUND) is Reason.OLDER
+
+
+def test_the_worst_nodes_come_first_and_a_fifth_of_them_is_too_many():
+    nodes = pd.DataFrame({"node": [*"abcdefghij"], "misfit_nats": [2.9, 3.0, np.nan, 80.0, *[0.0] * 6]})
+    assert missed(nodes)["node"].tolist() == ["c", "d", "b"]
+    assert not is_of_kind(nodes) and not is_of_kind(nodes.assign(misfit_nats=[0.0] * 8 + [3.0] * 2))
+    assert is_of_kind(nodes.assign(misfit_nats=[0.0] * 9 + [300.0]))
