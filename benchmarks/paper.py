@@ -20,7 +20,7 @@ d = 100, and 400 MB at d = 1000. Copy both folders back, or the results alone: t
 a processor d = 50 takes about an hour. With 10 seeds and `disco-paper`: ccs 30 fits, which projections and half of
 invariance share; thresholds 30, which a third of com-poisson shares; selectors 60; invariance 40 more, com-poisson 20
 more; sf 60; unsortable 30; er1 120; scalability 40; samples 770 more; lahman 15. `thresholds --methods disco-paper-800`
-reads the fits of ccs.
+reads the fits of ccs. `disco-literal` is `disco-paper` with learning rates whose cosines count epochs.
 
 Results depend on the device by rounding alone, but 800 epochs carry it into the order: a line says its machine.
 """

@@ -5,7 +5,7 @@ import statistics
 from pathlib import Path
 from typing import Any
 
-from benchmarks import paper_results
+from benchmarks import paper_results, unknown
 from benchmarks.paper_figures import FIGURES, TIMEOUTS, Figure
 from benchmarks.paper_results import Line
 from benchmarks.paper_rows import METHODS, Row, Table
@@ -78,10 +78,11 @@ def report(results: Path = RESULTS) -> str:
         ran = sum(any(valid(row, line) for line in lines if line["nodes"] in table.nodes) for row in rows)
         contents.append(f"- `{name}`: {table.title}. {ran} of {len(rows)} rows run.")
         sections.append(_section(name, table, lines, machines))
+    directions = unknown.section(results / unknown.RESULTS.name)
     measured = [f"- {letter}: {text}" for text, letter in machines.names.items()]
     machine_list = "\n".join(["## Machines", "", *(measured or ["None yet."])])
     methods = "\n".join(["## Methods", "", *(f"- `{name}`: {method.about}." for name, method in METHODS.items())])
-    return "\n\n".join([HEAD.rstrip(), "\n".join(contents), *sections, methods, machine_list]) + "\n"
+    return "\n\n".join([HEAD.rstrip(), "\n".join(contents), *sections, directions, methods, machine_list]) + "\n"
 
 
 def _rivals(lines: list[Line]) -> dict[str, float]:
@@ -152,7 +153,7 @@ def _our_cells(
     for name, method in METHODS.items():
         own = sorted((line for line in lines if line["method"] == name), key=lambda line: line["seed"])
         good = [line for line in own if "error" not in line]
-        if not own and row.takes(method) and (method.recipe or method.preset != "paper"):
+        if not own and row.takes(method) and (method.recipe or method.preset != "paper") and not method.changes:
             cells.append([name, "not run", *empty])
         elif own and not good:
             cells.append([name, f"failed: {own[0]['error']}", *empty[:-2], _seeds(own), ""])

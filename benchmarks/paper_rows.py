@@ -5,10 +5,10 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from benchmarks import paper_read as read
-from benchmarks.paper_data import Cohort, Known, Source, Wanted, data
+from benchmarks.paper_data import LITERAL, Cohort, Known, Source, Wanted, data
 from benchmarks.paper_fits import Bench
 from disco.runs import Run
-from disco.settings import PRESETS, Settings
+from disco.settings import Settings
 
 Reading = Callable[["Row", Known, list[Run], Bench], dict[str, Any]]
 
@@ -53,9 +53,14 @@ METHODS: dict[str, Method] = {
     "disco-paper-800": Method(
         "paper", False, "preset `paper` with its 800 projection epochs where the paper's table has 400"
     ),
+    "disco-literal": Method(
+        "paper", True, "as `disco-paper`, with learning rates whose cosines count epochs, not updates", LITERAL
+    ),
+    "disco-literal-800": Method(
+        "paper", False, "as `disco-paper-800`, with learning rates whose cosines count epochs, not updates", LITERAL
+    ),
+    "disco-tuned": Method("tuned", False, "preset `tuned`"),
 }
-if "tuned" in PRESETS:
-    METHODS["disco-tuned"] = Method("tuned", False, "preset `tuned`")
 METHODS["refined"] = Method(
     "paper", False, "`disco refine` without a fit: from four sorted and random orders, with up to sixteen restarts",
     starts=4,

@@ -28,8 +28,8 @@ APP = Path(__file__).resolve().parents[1] / "app.py"
 
 def cancel(delay: float, repeats: int = 3) -> dict:
     """Median seconds of a cancel, some seconds after an endless fit was started, over those promised."""
-    tiny = {"width": 8, "hidden_layers": 2, "noise_levels": 2, "projection_epochs": 2}
-    endless = Settings.of("preview", **tiny, joint_epochs=100_000, validation_start=100_000)
+    tiny = {"width": 8, "projection_epochs": 2, "projection_steps": 0}
+    endless = Settings.of(**tiny, joint_epochs=100_000, validation_start=100_000)
     times = []
     for _ in range(repeats):
         run = create_run(_counts(5), endless, name="cancel", device="cpu")

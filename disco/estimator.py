@@ -73,7 +73,7 @@ class DISCO:
     """Causal discovery from a table of counts by discrete score matching.
 
     Args:
-        preset: `paper`, `tuned` or `preview`.
+        preset: `tuned` or `paper`.
         device: `auto`, `cpu` or `cuda`.
         **settings: any field of `Settings`, in place of the preset's value.
 
@@ -90,7 +90,7 @@ class DISCO:
         device_: where the networks are.
     """
 
-    def __init__(self, preset: str = "paper", device: str = "auto", **settings: Any) -> None:
+    def __init__(self, preset: str = "tuned", device: str = "auto", **settings: Any) -> None:
         self.preset, self.device, self._changes = preset, device, settings
 
     def get_params(self, deep: bool = True) -> dict[str, Any]:
@@ -180,8 +180,9 @@ class DISCO:
     def _fingerprint(self) -> str:
         settings = self.settings_.to_dict()
         del settings["selector"]  # no network depends on it
-        if not settings["disjoint_rows"]:
-            del settings["disjoint_rows"]  # so that a fit begun before there was a choice goes on
+        for name, before in (("disjoint_rows", False), ("joint_schedule", "epochs"), ("projection_schedule", "epochs")):
+            if settings[name] == before:
+                del settings[name]  # so that a fit begun before there was a choice goes on
         names_and_settings = json.dumps([self._names, settings], sort_keys=True)
         return hashlib.sha256(names_and_settings.encode() + self._counts.astype("<i8").tobytes()).hexdigest()
 

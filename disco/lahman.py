@@ -108,7 +108,7 @@ def settings(
     levels: str = "4",
     boundary: str = "clipped",
     seed: int = 0,
-    preset: str = "paper",
+    preset: str = "tuned",
     years: tuple[int, int] | None = None,
 ) -> Settings:
     """The settings of a Lahman fit.
@@ -117,7 +117,7 @@ def settings(
         levels: "4", "6" or "8" quantile levels a column, or "raw" for ranks of the counts themselves.
         boundary: clipped or admissible.
         seed: of the fit; the paper runs 0, 1 and 2.
-        preset: paper, tuned or preview.
+        preset: tuned or paper.
         years: first and last season. For 2019 to 2025 the paper trains its projection for 400 epochs, so "paper" does.
 
     Raises:

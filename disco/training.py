@@ -1,7 +1,8 @@
 """Training of the joint and the projection network, all folds in one batch, as a stream of epochs.
 
-Adam, a cosine schedule by epoch, gradients clipped a fold; the joint network stops early on its internal
-holdout and serves its best validated state, the projection network its last (paper, *Training settings*).
+Adam, a cosine schedule of the learning rate by epoch or by update, gradients clipped a fold; the joint network stops
+early on its internal holdout and serves its best validated state, the projection network its last (paper, *Training
+settings*).
 
 Every draw of an epoch comes from the stream (seed, stage, fold, epoch): a resumed fit repeats an
 uninterrupted one, and a fold does not see which others share its batch. In an epoch each fold visits as many
@@ -144,9 +145,28 @@ def clip_gradients(parameters: Sequence[nn.Parameter], bound: float) -> None:
         parameter.grad.mul_(scale)
 
 
-def cosine(epoch: int, epochs: int, start: float, end: float) -> float:
-    """The learning rate of an epoch, counted from 0."""
-    return end + (start - end) * (1 + math.cos(math.pi * epoch / epochs)) / 2
+def cosine(done: int, length: int, start: float, end: float) -> float:
+    """The learning rate after `done` of `length` counts; after the last it stays."""
+    return end + (start - end) * (1 + math.cos(math.pi * min(done, length) / length)) / 2
+
+
+def learning_rates(stage: str, epoch: int, batches: int, settings: Settings) -> list[float]:
+    """The learning rate of each update of an epoch.
+
+    The paper gives the cosine's ends and not what it counts. By `epochs` it falls from epoch to epoch, to the last; by
+    `updates` it falls from one optimiser step to the next, over as many as there are epochs, and the last rate is held.
+
+    Args:
+        stage: joint or projection.
+        epoch: counted from 0.
+        batches: updates an epoch.
+    """
+    unit, epochs, start, end = (
+        getattr(settings, f"{stage}_{name}") for name in ("schedule", "epochs", "learning_rate", "learning_rate_end")
+    )
+    if unit == "epochs":
+        return [cosine(epoch, epochs, start, end)] * batches
+    return [cosine(epoch * batches + place, epochs, start, end) for place in range(batches)]
 
 
 def train_joint(training: Training, rows: TrainingRows, settings: Settings) -> Iterator[Epoch]:
@@ -161,7 +181,7 @@ def train_joint(training: Training, rows: TrainingRows, settings: Settings) -> I
         for fold, (part, top) in enumerate(zip(rows.train, rows.tops, strict=True))
     ]
     loss = _loss_of(joint_losses, settings)
-    start, end = settings.joint_learning_rate, settings.joint_learning_rate_end
+    visited = rows.smallest - rows.holdout
     while training.epoch < settings.joint_epochs and training.active:
         active = list(training.active)
         batches = epoch_batches(
@@ -170,10 +190,10 @@ def train_joint(training: Training, rows: TrainingRows, settings: Settings) -> I
             [rows.tops[fold] for fold in active],
             [(settings.seed, _JOINT, fold, training.epoch) for fold in active],
             settings,
-            visited=rows.smallest - rows.holdout,
+            visited=visited,
         )
-        rate = cosine(training.epoch, settings.joint_epochs, start, end)
-        train = training.spread(_one_epoch(training, batches, loss, rate, settings.joint_gradient_norm))
+        rates = learning_rates("joint", training.epoch, math.ceil(visited / settings.batch_size), settings)
+        train = training.spread(_one_epoch(training, batches, loss, rates, settings.joint_gradient_norm))
         measured, decides = _validations(training.epoch, settings)
         validation = [math.nan] * len(active)
         if measured or decides:
@@ -210,13 +230,12 @@ def train_projection(
         for fold in folds
     ]
     loss = _loss_of(projection_losses, settings, joint)
-    start, end = settings.projection_learning_rate, settings.projection_learning_rate_end
     while training.epoch < settings.projection_epochs:
         keys = [(settings.seed, _PROJECTION, fold, training.epoch) for fold in folds]
         ranks, tops = [rows.train[fold] for fold in folds], [rows.tops[fold] for fold in folds]
         batches = epoch_batches(draw_projection, ranks, tops, keys, settings, visited=rows.smallest)
-        rate = cosine(training.epoch, settings.projection_epochs, start, end)
-        train = _one_epoch(training, batches, loss, rate, settings.projection_gradient_norm)
+        rates = learning_rates("projection", training.epoch, math.ceil(rows.smallest / settings.batch_size), settings)
+        train = _one_epoch(training, batches, loss, rates, settings.projection_gradient_norm)
         is_last = training.epoch == settings.projection_epochs
         validation = [math.nan] * len(folds)
         if is_last or training.epoch % settings.monitor_every == 0:
@@ -234,11 +253,13 @@ def _loss_of(losses: Callable[..., Tensor], settings: Settings, *fixed: JointNet
     return lambda network, batch: losses(network, batch, *fixed, settings)
 
 
-def _one_epoch(training: Training, batches: Iterator[Batch], loss: Loss, rate: float, norm_bound: float) -> list[float]:
-    """One epoch of steps, counted; the mean training loss of every active fold."""
-    training.optimizer.param_groups[0]["lr"] = rate
+def _one_epoch(
+    training: Training, batches: Iterator[Batch], loss: Loss, rates: Sequence[float], norm_bound: float
+) -> list[float]:
+    """One epoch of steps at a learning rate each, counted; the mean training loss of every active fold."""
     total, seen = 0.0, 0
-    for batch in batches:
+    for batch, rate in zip(batches, rates, strict=True):
+        training.optimizer.param_groups[0]["lr"] = rate
         losses = loss(training.network, batch)
         training.step(losses, norm_bound)
         count = batch.noisy.shape[1]

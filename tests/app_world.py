@@ -19,7 +19,7 @@ HOSTILE = (
     "<script>alert(1)</script>", "$x$", ":red[a]", "a|b", "`tick`", "**bold**", "http://evil.example/x", "a -> b",
     "<b>bold</b>", ":smile:", "[l](javascript:alert(1))", "Zähler_ä",
 )  # fmt: skip
-TINY = Settings.of("preview", joint_epochs=40, projection_epochs=40, width=16, hidden_layers=1)
+TINY = Settings.of("paper", joint_epochs=40, projection_epochs=40, width=16, hidden_layers=1)
 
 
 def booted(page: str = "data", **address: str) -> AppTest:

@@ -67,7 +67,7 @@ def finished_run(
         truth: its true edges, None where they are not known; the chain along the order unless given.
     """
     order = [f"x{k}" for k in range(1, nodes + 1)] if isinstance(nodes, int) else list(nodes)
-    chosen = settings or Settings.of("preview", joint_epochs=1, projection_epochs=1, width=8)
+    chosen = settings or Settings.of("paper", joint_epochs=1, projection_epochs=1, width=8)
     table = pd.DataFrame(np.random.default_rng(0).poisson(3.0, (60, len(order))), columns=order)
     pairs = list(zip(order[:-1], order[1:], strict=True)) if truth == CHAIN else truth
     edges = None if pairs is None else pd.DataFrame(pairs, columns=["parent", "child"], dtype="str")

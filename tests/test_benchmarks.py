@@ -11,7 +11,7 @@ import pytest
 from test_benchmarks_report import cells
 
 from benchmarks import paper, paper_fits, paper_read, paper_report, paper_results
-from benchmarks.paper_data import CHANGES, Wanted, data
+from benchmarks.paper_data import CHANGES, LITERAL, Wanted, data
 from benchmarks.paper_figures import FIGURES
 from benchmarks.paper_fits import Bench
 from benchmarks.paper_rows import METHODS, Method, Row, Table
@@ -121,7 +121,8 @@ def test_a_torn_last_line_is_measured_again(bench):
 def test_a_line_says_what_it_was_measured_on(bench):
     line = measured(bench, BOTH[:1], (3,))[0]
     assert line["design"] == {"nodes": 6, "k": 2, "rows": 160, "seed": 3}
-    assert line["settings"] == {**TINY.changes, "seed": 3}
+    updates = dict.fromkeys(LITERAL, "updates")  # the paper taken literally has epochs
+    assert line["settings"] == {**TINY.changes, **updates, "seed": 3}
     assert {"joint", "projection", "ordering", "parents", "total"} == set(line["seconds"])
     assert line["machines"][0]["threads"] == 1 and {"disco", "torch"} <= set(line["versions"])
     assert line["training"][0]["joint"]["epochs"] == 2
@@ -341,8 +342,9 @@ def test_every_fit_has_a_name_of_its_own_that_new_options_keep():
     for wanted in every_wanted(50, 0):
         assert names.setdefault(wanted.name, wanted) == wanted
     assert len(names) > 100
-    whole = Wanted(Design(k=3, nodes=9), "", Settings())
-    assert whole.name == Wanted(Design(k=3.0, nodes=9), "", Settings()).name
+    literal = Settings.of("paper", **LITERAL)
+    whole = Wanted(Design(k=3, nodes=9), "", literal)
+    assert whole.name == Wanted(Design(k=3.0, nodes=9), "", literal).name
     assert whole.identity == {"data": {"nodes": 9}, "change": "", "settings": {}}
 
 

@@ -150,14 +150,25 @@ def test_from_a_file_to_a_graph(runs, page, tmp_path):
         page.get_by_text("Ranks", exact=True).first.click()
         expect(page.get_by_text("strictly increasing transform")).to_be_visible()
         press(page, "Go on to Train")
-        page.get_by_text("Preview", exact=True).click()
         expect(page.get_by_text("Time, about")).to_be_visible()
+        _ask_for_few_steps(page)
         press(page, "Start the fit")
         _watch_the_losses_grow(page)
         press(page, "See the causal order")
         expect(page.get_by_role("heading", name="Ordering")).to_be_visible()
         _move_the_threshold(page)
         _download_the_graph(page)
+
+
+def _ask_for_few_steps(page: Page) -> None:
+    """The joint network gets its least epochs, and the projection as many as a curve needs to be followed."""
+    page.get_by_text("All settings").click()
+    for place, steps in enumerate(("0", "150")):
+        box = page.get_by_role("spinbutton", name="Steps at least").nth(place)
+        box.fill(steps)
+        box.press("Tab")
+        expect(page.get_by_text(f"{place + 1} setting")).to_be_visible()
+    expect(page.get_by_text("2 settings differ from the preset.")).to_be_visible()
 
 
 def _watch_the_losses_grow(page: Page) -> None:

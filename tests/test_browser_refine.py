@@ -83,7 +83,7 @@ def test_nodes_that_are_not_of_the_models_kind_have_a_dashed_outline(runs, page)
 
 
 def test_what_changed_against_a_fit_without_edges(runs, page):  # noqa: F811
-    settings = Settings.of("preview", joint_epochs=1, projection_epochs=1, width=8, tau_z=1000.0)
+    settings = Settings.of("paper", joint_epochs=1, projection_epochs=1, width=8, tau_z=1000.0)
     run = refine_by_hand(finished_run(6, settings=settings, truth=None), ORDER, EDGES)
     with served(runs) as address:
         page.goto(f"{address}/refine?run={run.id}")

@@ -30,7 +30,7 @@ from disco.runs import list_runs, open_run
 pytestmark = pytest.mark.usefixtures("calibrated")
 
 ROOT = Path(disco.__file__).parents[1]
-TINY = "--preset preview --set width=8 --set hidden_layers=2 --set noise_levels=2 --set projection_epochs=2".split()
+TINY = "--preset paper --set width=8 --set hidden_layers=2 --set noise_levels=2 --set projection_epochs=2".split()
 SHORT = [*TINY, "--set", "joint_epochs=3"]
 ENDLESS = [*TINY, "--set", "joint_epochs=100000", "--set", "validation_start=100000"]
 
@@ -51,7 +51,7 @@ def test_fit_prints_its_result_and_the_app_lists_it(counts, tmp_path, capsys):
     printed = capsys.readouterr()
     run = open_run(Path(out(tmp_path)))
     assert f"Causal order, source first: {', '.join(run.order())}" in printed.out
-    assert "Preset preview: a fast look" in printed.out and str(run.path) in printed.out
+    assert "Preset paper with width 8, " in printed.out and str(run.path) in printed.out
     assert "300 rows × 5 columns on cpu: about " in printed.err and "joint 1/3" in printed.err and "100%" in printed.err
     assert "\r" not in printed.err  # no terminal: plain lines
     assert list_runs() == [run] and run.settings.seed == 7 and run.settings.tau_z == 1.0
@@ -80,7 +80,7 @@ def test_fit_refuses_a_full_folder_and_resumes_its_own(counts, small_table, tmp_
         (["fit", "nothing.csv", "--out", "OUT"], "nothing.csv does not exist"),
         (["fit", "COUNTS", "--out", "OUT", "--columns", "a,zz"], 'no column "zz"'),
         (["fit", "COUNTS", "--out", "OUT", "--columns", "a"], "at least 2"),
-        (["fit", "COUNTS", "--out", "OUT", "--preset", "quick"], "preset must be one of paper, tuned, preview"),
+        (["fit", "COUNTS", "--out", "OUT", "--preset", "quick"], "preset must be one of tuned, paper"),
         (["fit", "COUNTS", "--out", "OUT", "--boundary", "open"], "boundary must be one of"),
         (["fit", "COUNTS", "--out", "OUT", "--set", "depth=3"], "unknown setting 'depth'"),
         (["fit", "COUNTS", "--out", "OUT", "--set", "width=big"], "width must be a whole number"),
@@ -153,7 +153,7 @@ def test_graph_of_an_unfinished_run_is_refused(counts, small_table, tmp_path, ca
 def test_a_closed_pipe_is_no_error(counts, tmp_path):
     assert main(["fit", counts, "--out", out(tmp_path), *SHORT]) == 0
     ended = subprocess.run(
-        f"{sys.executable} -m disco graph {out(tmp_path)} --format json | true; exit ${{PIPESTATUS[0]}}",
+        f"{sys.executable} -m disco graph {out(tmp_path)} --tau-z=-9 --format json | true; exit ${{PIPESTATUS[0]}}",
         shell=True, executable="/bin/bash", capture_output=True, text=True, cwd=ROOT,
     )  # fmt: skip
     assert (ended.returncode, ended.stderr) == (0, "")
@@ -172,6 +172,7 @@ def test_lahman_ends_with_one_json_line_and_refits_nothing(tmp_path, capsys, sma
     assert found["seeds"] == [0, 1] and found["years"] == "2012-2018" and found["boundary"] == "clipped"
     assert found["r17_mean"] == pytest.approx(sum(found["r17"]) / 2)
     runs = list_runs()
+    assert all(run.settings.preset == "paper" and run.settings.width == 8 for run in runs)
     assert {run.settings.seed for run in runs} == {0, 1} and all(run.settings.transform == "quantile" for run in runs)
     before = {run.id: run.status().finished_at for run in runs}
     assert main([*arguments, "--seeds", "0,1,2"]) == 0
@@ -313,7 +314,7 @@ def test_a_fit_waits_for_the_device_and_can_be_interrupted_there(counts, small_t
     from disco.settings import Settings
 
     endless = parse_assignments([text for text in ENDLESS if "=" in text])
-    busy = create_run(small_table, Settings.of("preview", **endless), name="busy", device="cpu")
+    busy = create_run(small_table, Settings.of("paper", **endless), name="busy", device="cpu")
     jobs.start(busy)
     command = [sys.executable, "-m", "disco", "fit", counts, "--out", out(tmp_path), *SHORT]
     with subprocess.Popen(command, cwd=ROOT, stderr=subprocess.PIPE, text=True) as waiting:

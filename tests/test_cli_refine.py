@@ -114,7 +114,7 @@ def test_no_refinement_yet_is_said(capsys):
 def test_thresholds_do_not_go_with_the_refined_graph(capsys):
     run = finished_run(4)
     assert main(["graph", str(run.path), "--graph", "refined", "--tau-z", "2"]) == 2
-    assert "thresholds are for the graph disco" in capsys.readouterr().err
+    assert "thresholds and rules are for the graph disco" in capsys.readouterr().err
 
 
 def test_determined_columns_are_named_and_can_be_left_out(counts, capsys):

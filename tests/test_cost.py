@@ -11,7 +11,9 @@ from disco.ranks import fold_of_rows, fold_ranks
 from disco.settings import Settings
 from disco.training import Training, TrainingRows, train_joint, train_projection
 
-SETTINGS = Settings(width=32, joint_epochs=1, projection_epochs=1, validation_start=2, monitor_every=5, noise_levels=2)
+SETTINGS = Settings.of(
+    "paper", width=32, joint_epochs=1, projection_epochs=1, validation_start=2, monitor_every=5, noise_levels=2
+)
 
 
 def counted(work) -> int:
@@ -50,20 +52,24 @@ def test_stage_operations_are_those_the_stages_make(folds, skip):
 
 
 def test_lahman_costs_about_forty_tera_operations():
-    assert sum(stage_flops(1400, 17, Settings()).values()) == pytest.approx(41e12, rel=0.15)
+    assert sum(stage_flops(1400, 17, Settings.of("paper")).values()) == pytest.approx(41e12, rel=0.15)
 
 
 def test_memory_grows_with_the_table_and_the_row_cap_bounds_it():
-    small, wide, long = (peak_bytes(*shape, Settings()) for shape in ((1400, 17), (1400, 1000), (200_000, 17)))
+    small, wide, long = (
+        peak_bytes(*shape, Settings.of("paper")) for shape in ((1400, 17), (1400, 1000), (200_000, 17))
+    )
     assert small < 0.8e9 and wide > 2 * small and long > 1.5 * small
-    assert peak_bytes(200_000, 17, Settings(max_rows=1400)) == peak_bytes(1400, 17, Settings(max_rows=1400))
-    assert np.isclose(sum(stage_flops(10**6, 5, Settings(max_rows=100)).values()),
-                      sum(stage_flops(100, 5, Settings(max_rows=100)).values()))  # fmt: skip
+    assert peak_bytes(200_000, 17, Settings.of("paper", max_rows=1400)) == peak_bytes(
+        1400, 17, Settings.of("paper", max_rows=1400)
+    )
+    assert np.isclose(sum(stage_flops(10**6, 5, Settings.of("paper", max_rows=100)).values()),
+                      sum(stage_flops(100, 5, Settings.of("paper", max_rows=100)).values()))  # fmt: skip
 
 
 def test_a_small_table_gets_more_epochs_and_the_paper_none():
-    assert scheduled(1400, Settings()) == Settings()
-    asked = Settings(joint_epochs=30, joint_steps=500, projection_epochs=40, projection_steps=700)
+    assert scheduled(1400, Settings.of("paper")) == Settings.of("paper")
+    asked = Settings.of("paper", joint_epochs=30, joint_steps=500, projection_epochs=40, projection_steps=700)
     # 5 000 rows in 3 folds: 3 334 to train on, 333 of them held out; batches of 512.
     assert (scheduled(5000, asked).joint_epochs, scheduled(5000, asked).projection_epochs) == (84, 100)
     assert (scheduled(50_000, asked).joint_epochs, scheduled(50_000, asked).projection_epochs) == (30, 40)
@@ -71,8 +77,10 @@ def test_a_small_table_gets_more_epochs_and_the_paper_none():
 
 
 def test_a_fit_makes_the_steps_asked_for(rng):
-    asked = Settings(width=8, joint_epochs=2, joint_steps=9, projection_epochs=1, projection_steps=4, batch_size=20,
-                     validation_start=100, noise_levels=1, folds=2)  # fmt: skip
+    asked = Settings.of(
+        "paper", width=8, joint_epochs=2, joint_steps=9, projection_epochs=1, projection_steps=4, batch_size=20,
+        validation_start=100, noise_levels=1, folds=2,
+    )  # fmt: skip
     seen = []
     fit = DISCO(**{k: v for k, v in asked.to_dict().items() if k != "preset"}).fit(
         rng.poisson(2, (80, 3)), callback=lambda event: seen.append((event.stage, event.done, event.total))

@@ -14,7 +14,7 @@ from disco.ranks import FoldRanks
 from disco.settings import Settings
 from tests.exact import ExactScores
 
-SETTINGS = Settings(noise_levels=2)
+SETTINGS = Settings.of("paper", noise_levels=2)
 NOISE = (1e-3, 5e-3)
 
 

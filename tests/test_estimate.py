@@ -18,7 +18,7 @@ from disco.settings import Settings
 
 STAGES = ("joint", "projection", "ordering", "parents")
 SPEED = Speed("cpu", dict.fromkeys(STAGES, 5e10), dict.fromkeys(STAGES, 2e-3), 1e-8, time.time())
-TINY = Settings.of("preview", width=8, hidden_layers=2, joint_epochs=2, projection_epochs=2, noise_levels=2)
+TINY = Settings.of("paper", width=8, hidden_layers=2, joint_epochs=2, projection_epochs=2, noise_levels=2)
 
 
 def test_pace_and_cost_are_solved_exactly():
@@ -37,7 +37,7 @@ def test_noise_makes_no_pace_infinite_or_negative():
 
 
 def test_the_estimate_follows_the_work():
-    paper, few = Settings(), Settings.of("paper", joint_epochs=400)
+    paper, few = Settings.of("paper"), Settings.of("paper", joint_epochs=400)
     base, half = (foretell(1400, 17, settings, SPEED) for settings in (paper, few))
     assert half.by_stage["joint"] == pytest.approx(base.by_stage["joint"] / 2)
     assert base.seconds == pytest.approx(sum(base.by_stage.values()))
@@ -60,12 +60,12 @@ def test_the_forests_of_pcm_are_counted():
 def test_the_time_is_a_range_from_early_stopping_to_a_busy_machine(monkeypatch):
     monkeypatch.setattr("psutil.getloadavg", lambda: (0.0, 0.0, 0.0))
     monkeypatch.setattr("psutil.cpu_count", lambda: 2)
-    idle = foretell(1400, 17, Settings(), SPEED)
+    idle = foretell(1400, 17, Settings.of("paper"), SPEED)
     # 300 epochs to the first validation, 2 more of 100 without a better loss, of 800
     assert idle.low == pytest.approx(idle.seconds - idle.by_stage["joint"] * 300 / 800)
     assert idle.high == pytest.approx(1.5 * idle.seconds)
     monkeypatch.setattr("psutil.getloadavg", lambda: (5.0, 0.0, 0.0))
-    busy = foretell(1400, 17, Settings(), SPEED)
+    busy = foretell(1400, 17, Settings.of("paper"), SPEED)
     assert busy.seconds == idle.seconds and busy.high == pytest.approx(1.5 * 3 * idle.seconds)  # 6 on 2 cores
     assert estimates.crowding("cuda") == 1.0
 

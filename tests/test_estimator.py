@@ -11,7 +11,8 @@ from disco.estimator import choose_device
 
 TINY = {
     "width": 16, "hidden_layers": 2, "joint_epochs": 6, "projection_epochs": 6, "batch_size": 64,
-    "validation_start": 2, "validation_every": 2, "monitor_every": 2, "device": "cpu",
+    "validation_start": 2, "validation_every": 2, "monitor_every": 2, "joint_steps": 0,
+    "projection_steps": 0, "noise_levels": 5, "noise_min": 1e-3, "noise_max": 5e-3, "device": "cpu",
 }  # fmt: skip
 
 
@@ -39,7 +40,7 @@ def test_attributes_follow_scikit_learn(fitted, table):
     assert list(fitted.adjacency_.index) == list(fitted.adjacency_.columns) == list(table.columns)
     assert fitted.rows_used_ == 150
     copied = clone(DISCO(tau_z=1.5, **TINY))
-    assert copied.get_params() == {"preset": "paper", "tau_z": 1.5, **TINY}
+    assert copied.get_params() == {"preset": "tuned", "tau_z": 1.5, **TINY}
     assert copied.set_params(tau_z=3.0).get_params()["tau_z"] == 3.0
 
 
@@ -96,7 +97,8 @@ def test_an_array_is_named_and_fitted(table):
     "change",
     [{"seed": 1}, {"transform": "quantile"}, {"transform": "none"}, {"transform": "quantile", "levels": 3},
      {"max_rows": 100}, {"folds": 2}, {"sigma_min": 0.01}, {"sigma_max": 1.0}, {"time_min": 0.3}, {"width": 8},
-     {"hidden_layers": 1}, {"batch_size": 32}, {"joint_epochs": 4}, {"joint_learning_rate": 0.01},
+     {"hidden_layers": 1}, {"batch_size": 32}, {"joint_epochs": 4}, {"joint_schedule": "updates"},
+     {"projection_schedule": "updates"}, {"skip_connection": False}, {"joint_learning_rate": 0.01},
      {"joint_learning_rate_end": 1e-3}, {"joint_gradient_norm": 0.01}, {"validation_share": 0.3},
      {"validation_rows": 2}, {"projection_epochs": 3}, {"projection_learning_rate": 0.01},
      {"projection_learning_rate_end": 1.4e-3}, {"projection_gradient_norm": 0.001}, {"full_set_probability": 0.9},

@@ -18,8 +18,8 @@ from disco.settings import Settings
 pytestmark = pytest.mark.usefixtures("calibrated")
 
 TINY = {"width": 8, "hidden_layers": 2, "joint_epochs": 3, "projection_epochs": 2, "noise_levels": 2}
-SETTINGS = Settings.of("preview", **TINY)
-FIT = ["--preset", "preview", *(word for name, value in TINY.items() for word in ("--set", f"{name}={value}"))]
+SETTINGS = Settings.of("paper", **TINY)
+FIT = ["--preset", "paper", *(word for name, value in TINY.items() for word in ("--set", f"{name}={value}"))]
 REFINE = ["--starts", "1", "--restarts", "0", "--bootstrap", "0"]
 
 

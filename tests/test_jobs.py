@@ -18,8 +18,8 @@ from disco.runs.locks import note
 from disco.settings import Settings
 
 TINY = {"width": 8, "hidden_layers": 2, "noise_levels": 2, "projection_epochs": 2}
-ENDLESS = Settings.of("preview", **TINY, joint_epochs=100_000, validation_start=100_000)
-SHORT = Settings.of("preview", **TINY, joint_epochs=120)
+ENDLESS = Settings.of("paper", **TINY, joint_epochs=100_000, validation_start=100_000)
+SHORT = Settings.of("paper", **TINY, joint_epochs=120)
 LONGER = SHORT.replace(joint_epochs=500, validation_start=10_000)
 PATIENCE = 300.0  # seconds; a busy machine may be slow, a pass never waits this long
 

@@ -74,12 +74,13 @@ def test_other_years_are_refused(text):
 
 def test_settings():
     assert lahman.settings() == Settings(transform="quantile", levels=4)
-    assert lahman.settings("8", "admissible", 2, "preview") == Settings.of(
-        "preview", transform="quantile", levels=8, boundary="admissible", seed=2
+    assert lahman.settings("8", "admissible", 2, "paper") == Settings.of(
+        "paper", transform="quantile", levels=8, boundary="admissible", seed=2
     )
     assert lahman.settings("raw") == Settings(transform="rank")
-    assert lahman.settings(years=(2019, 2025)).projection_epochs == 400
-    assert lahman.settings(years=(2012, 2018)).projection_epochs == 800
+    assert lahman.settings(preset="paper", years=(2019, 2025)).projection_epochs == 400
+    assert lahman.settings(preset="paper", years=(2012, 2018)).projection_epochs == 800
+    assert lahman.settings(years=(2019, 2025)) == lahman.settings()  # the paper's change is the paper's alone
     with pytest.raises(InputError, match="levels must be one of 4, 6, 8, raw; got '5'"):
         lahman.settings("5")
 

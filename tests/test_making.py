@@ -22,7 +22,7 @@ from disco.settings import Settings
 assert few_threads  # used by every test here
 
 ROOT = Path(__file__).resolve().parents[1]
-TINY = "--preset preview --set width=8 --set hidden_layers=2 --set noise_levels=2 --set projection_epochs=2".split()
+TINY = "--preset paper --set width=8 --set hidden_layers=2 --set noise_levels=2 --set projection_epochs=2".split()
 FOREVER = [*TINY, "--set", "joint_epochs=100000", "--set", "validation_start=100000"]
 KILLED = """
 import os, signal, sys

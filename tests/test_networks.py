@@ -7,7 +7,7 @@ from disco.networks import UP, new_networks
 from disco.ranks import fold_of_rows, fold_ranks
 from disco.settings import Settings
 
-SETTINGS = Settings(width=24, hidden_layers=3, noise_levels=3)
+SETTINGS = Settings.of("paper", width=24, hidden_layers=3, noise_levels=3)
 
 
 @pytest.fixture

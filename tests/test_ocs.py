@@ -154,4 +154,4 @@ def test_either_rule_can_be_had_from_the_same_scores():
     order, curvature, table = agreeing(np.random.default_rng(3))
     papers = tidy({k: np.abs(v) for k, v in curvature.items()}, curvature, order, "iqr")
     assert with_z(table, "iqr").equals(papers) and with_z(papers, "jackknife")["z"].equals(table["z"])
-    assert own_thresholds(papers, Settings(tau_z=1.5, pi_min=0.5)) == (1.5, 0.5)
+    assert own_thresholds(papers, Settings.of("paper", tau_z=1.5, pi_min=0.5)) == (1.5, 0.5)

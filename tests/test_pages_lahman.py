@@ -8,6 +8,7 @@ from test_pages_ordering import opened
 from disco import jobs, lahman, runs
 from disco.parents.ocs import select
 from disco.runs import results
+from disco.runs.files import write_frame
 
 PAGE = "pages/views/lahman.py"
 YEARS = (2012, 2018)
@@ -18,7 +19,7 @@ def batting() -> pd.DataFrame:
     return lahman.cohort(*YEARS)
 
 
-def finished(batting: pd.DataFrame, seed: int, levels: str = "4", preset: str = "paper") -> runs.Run:
+def finished(batting: pd.DataFrame, seed: int, levels: str = "4", preset: str = "tuned") -> runs.Run:
     run = runs.create_run(batting, lahman.settings(levels, "clipped", seed, preset, YEARS), name=f"seed {seed}")
     order = list(lahman.COLUMNS)
     ccs, criteria = ordering(order, seed=seed)
@@ -48,6 +49,14 @@ def test_finished_fits_are_found_and_scored(batting):
     assert app.button(key="lahman_start").label.endswith("seed 1")
     assert app.button(key="lahman_resume_2").label == "Resume"
     assert app.button(key="lahman_other").label
+
+
+def test_graphs_with_next_to_no_edges_come_with_what_to_try(batting):
+    run, words = finished(batting, 0), "have next to no edges"
+    everything = run.edges(tau_z=-9.0, pi_min=0.3)
+    for edges, is_said in ((everything.iloc[:8], True), (everything.iloc[:9], False)):  # of 17 nodes
+        write_frame(run.path / "edges.csv", edges)
+        assert any(words in info.value for info in opened(page=PAGE).info) == is_said
 
 
 def test_levels_choose_other_runs(batting):

@@ -120,7 +120,7 @@ def test_the_end_of_every_search_is_kept(tmp_path):
     ends = result.orders.groupby("start")["node"].apply(list)
     assert set(ends.index) == set(result.starts["start"]) and len(ends) == 3
     assert ends[result.best] == result.order and all(sorted(order) == ["a", "b", "c"] for order in ends)
-    run = runs.create_run(table, Settings.of("preview"), name="ends")
+    run = runs.create_run(table, Settings.of("paper"), name="ends")
     stored.save(run.path, result, Choice())
     pd.testing.assert_frame_equal(stored.read_refined(run).orders, result.orders)
     stored.save(run.path, dataclasses.replace(result, orders=None), Choice())  # what an older one left must not stay

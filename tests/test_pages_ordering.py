@@ -24,7 +24,7 @@ def opened(run: runs.Run | None = None, page: str = PAGE) -> AppTest:
 @pytest.fixture
 def fitted_run(small_table) -> runs.Run:
     """A tiny fit with networks."""
-    tiny = Settings.of("preview", joint_epochs=2, projection_epochs=2, width=8, folds=2)
+    tiny = Settings.of("paper", joint_epochs=2, projection_epochs=2, width=8, folds=2)
     run = runs.create_run(small_table[["a", "b", "c"]], tiny, name="tiny")
     runs.execute(run)
     assert run.status().state == "done"

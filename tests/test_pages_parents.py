@@ -19,7 +19,7 @@ def test_empty_leads_on():
 
 
 def test_thresholds_start_at_the_runs_own_and_change_the_counts():
-    run = finished_run(8, settings=Settings.of("preview", tau_z=3.0))
+    run = finished_run(8, settings=Settings.of("paper", tau_z=3.0))
     app = opened(run, PAGE)
     assert app.slider[0].value == 3.0
     assert value(app, "Edges") == str(len(run.edges(3.0, 1.0)))

@@ -100,9 +100,9 @@ def test_drafts_are_bounded_in_bytes(monkeypatch):
 
 
 def test_run_names_and_table_names_are_inverse():
-    settings = Settings.of("preview", transform="quantile", levels=6)
-    assert drafts.run_name("T", settings) == "T, 6 levels, preview"
-    assert drafts.table_name("T, 6 levels, preview", settings) == "T"
+    settings = Settings.of("paper", transform="quantile", levels=6)
+    assert drafts.run_name("T", settings) == "T, 6 levels, paper"
+    assert drafts.table_name("T, 6 levels, paper", settings) == "T"
     assert drafts.table_name("other", settings) == "other"
 
 

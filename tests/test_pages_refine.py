@@ -6,7 +6,7 @@ from dataclasses import replace
 import numpy as np
 import pandas as pd
 import pytest
-from app_world import button, texts, written_when_asked
+from app_world import booted, button, csv, poisson, texts, upload, written_when_asked
 from made_up import HOSTILE, finished_run, refine_by_hand
 from test_pages_ordering import opened
 
@@ -321,6 +321,20 @@ def test_a_run_that_was_never_fitted_shows_its_refinement_alone():
     assert any("Refinement · bare" in option for option in app.selectbox(key="run_picker").options)
 
 
+def test_without_a_run_no_fit_is_asked_for_and_the_table_can_be_refined(monkeypatch):
+    app = opened(page=PAGE)
+    assert "no fit before it" in texts(app) and [found.key for found in app.button if "lead_on" in str(found.key)]
+    started = []
+    monkeypatch.setattr(jobs, "start_refinement", lambda run, choice: started.append(run))
+    app = upload(booted(), "t.csv", csv(poisson()))
+    app.switch_page(PAGE)
+    app.run()
+    assert "no fit before it" in texts(app) and "`t.csv` · 90 rows × 3 columns" in texts(app)
+    app.button(key="quick_look").click().run()
+    assert not app.exception and [run.id for run in started] == [app.query_params["run"]]
+    assert "No run is open" not in texts(app)
+
+
 def test_the_graph_page_leads_to_the_refined_graph():
     label = "This run has a refined graph too"
     for run, is_led in ((finished_run(6), False), (refined(), True)):
@@ -337,7 +351,7 @@ def test_other_pages_say_that_it_was_not_fitted_and_lead_to_the_refined_graph():
     }
     app = opened(run, "pages/views/train.py")
     assert "has not been fitted" in texts(app) and app.button(key="resume").label == "Fit it"
-    assert "with preset paper" in texts(app)
+    assert "with preset tuned" in texts(app)
     assert not any(found.key == "smoothing" for found in app.slider)
 
 

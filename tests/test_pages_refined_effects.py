@@ -36,7 +36,7 @@ def refined_run(settings=None, fitted=False, frame=None, misfit=0.0) -> runs.Run
         frame = run.table()
     else:
         frame = table() if frame is None else frame
-        run = runs.create_run(frame, settings or Settings.of("preview"), name="counts only")
+        run = runs.create_run(frame, settings or Settings.of("paper"), name="counts only")
     edges = pd.DataFrame(
         [
             (NAMES[0], NAMES[1], 120.0, 130.0, 110.0, 30.0, 12.0, 0.5, True, 1e-50, 1.0, 0.9),
@@ -193,7 +193,7 @@ def test_hostile_names_stay_text():
 
 def test_levels_are_called_levels():
     frame = table().iloc[:, :3]
-    run = refined_run(Settings.of("preview", transform="quantile", levels=4), frame=frame)
+    run = refined_run(Settings.of("paper", transform="quantile", levels=4), frame=frame)
     assert figures(part("edge_details", run, NAMES[0], NAMES[1])) == 1
     app = part("node_details", run, NAMES[1])
     assert "not counts" in texts(app) and figures(app) == 0

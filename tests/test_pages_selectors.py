@@ -180,7 +180,7 @@ def test_cuts_count_as_the_selector_does(run):
 
 def test_graph_shows_the_selector_that_the_run_was_fitted_with():
     page = "pages/views/graph.py"
-    run = of_design(Settings.of("preview", joint_epochs=1, projection_epochs=1, width=8, selector="cam"))
+    run = of_design(Settings.of("paper", joint_epochs=1, projection_epochs=1, width=8, selector="cam"))
     found = compute_candidates(run, "cam")
     edges = selectors.edges(found, run.ocs(), run.thresholds()[0])
     results._frames(run.path, ORDER, run.ccs(), run.criteria(), run.ocs(), edges)

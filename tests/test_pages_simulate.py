@@ -10,6 +10,7 @@ from streamlit.testing.v1 import AppTest
 
 from disco.errors import InputError
 from disco.simulate import Design, simulate
+from disco.simulate.examples import EXAMPLES
 from disco.spreadsheets import to_csv
 from pages.parts import simulate_canvas, simulate_design, simulate_drawn, simulate_graph
 from pages.parts.simulate_drawn import Drawn
@@ -204,6 +205,31 @@ def test_the_table_goes_on_with_its_truth():
     pd.testing.assert_frame_equal(draft.table, made.table)
     pd.testing.assert_frame_equal(draft.truth, made.truth)
     assert not draft.teaching and "seed 0" in draft.source
+
+
+@pytest.mark.parametrize(
+    ("name", "words"),
+    [
+        ("Complete binary model: cannot be known", "No direction can be known."),
+        ("Trimodal source, softplus: can be known", "Every direction can be known"),
+        ("Tree, partly known", "Cannot be known: `a` → `b`, `a` → `e`."),
+    ],
+)
+def test_an_example_fills_the_form_and_the_page_says_what_can_be_known(name, words):
+    at = set_to(opened(), example=name)
+    pd.testing.assert_frame_equal(table_of(at), simulate(EXAMPLES[name]).table)
+    assert words in texts(at)
+    assert next(box for box in at.selectbox if box.key == "sim_example").value is None, "ready for the next"
+    assert words not in texts(set_to(at, teaching=True))
+
+
+def test_shapes_and_spreads_reach_the_table_and_survive_a_design_file():
+    at = opened(k=1.0, sources="heaped", spread=3.0)
+    design = Design(nodes=6, rows=60, k=1.0, sources="heaped", spread=3.0)
+    pd.testing.assert_frame_equal(table_of(at), simulate(design).table)
+    assert "On: heaped sources, spread 3." in texts(at)
+    set_to(at, sources="family", spread=1.0)
+    pd.testing.assert_frame_equal(table_of(at), simulate(Design(nodes=6, rows=60, k=1.0)).table)
 
 
 def test_teaching_hides_the_truth():

@@ -21,7 +21,7 @@ NEVER = 1000.0  # a τ_Z that no candidate passes
 
 def made(nodes: int = 3, tau_z: float = 1.0, refined: int | None = None, truth: int | None = None) -> Run:
     """A finished run, its refinement and truth with so many edges of the chain; None: it has none."""
-    settings = Settings.of("preview", joint_epochs=1, projection_epochs=1, width=8, tau_z=tau_z)
+    settings = Settings.of("paper", joint_epochs=1, projection_epochs=1, width=8, tau_z=tau_z)
     known = None if truth is None else CHAIN[:truth]
     run = finished_run(NAMES[:nodes], settings=settings, truth=known)
     return run if refined is None else refine_by_hand(run, edges=CHAIN[:refined])

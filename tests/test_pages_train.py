@@ -9,6 +9,7 @@ from app_world import booted, button, csv, poisson, texts, upload, written_run
 from disco import jobs, runs
 from disco.errors import InputError
 from disco.estimate import Speed
+from disco.refine import Choice
 from disco.settings import Settings
 
 
@@ -45,18 +46,27 @@ def test_empty_state_leads_to_data():
 def test_estimate_before_the_start():
     at = on_train()
     assert [found.label for found in at.metric] == ["Time, about", "Memory, about"]
-    assert "preview" in texts(at)
+    assert "The preset *paper* would take about" in texts(at)
 
 
 def test_a_preset_changes_its_numbers_and_keeps_own_choices():
     at = on_train()
     at.number_input(key="set_seed").set_value(7).run()
     at.button_group(key="set_boundary").set_value("admissible").run()
-    at.button_group(key="set_preset").set_value("preview").run()
-    assert (settings(at).seed, settings(at).boundary) == (7, "admissible")
-    assert settings(at).joint_epochs == Settings.of("preview").joint_epochs
+    assert settings(at).preset == "tuned" and "is our reading" not in texts(at)
     at.button_group(key="set_preset").set_value("paper").run()
-    assert settings(at).joint_epochs == 800
+    assert (settings(at).seed, settings(at).boundary) == (7, "admissible")
+    assert settings(at).joint_epochs == 800 and "is our reading" in texts(at)
+    at.button_group(key="set_preset").set_value("tuned").run()
+    assert settings(at) == Settings.of("tuned", seed=7, boundary="admissible")
+
+
+def test_the_paper_can_be_taken_at_its_letter():
+    at = on_train()
+    at.button_group(key="set_preset").set_value("paper").run()
+    at.button_group(key="set_joint_schedule").set_value("epochs").run()
+    assert settings(at) == Settings.of("paper", joint_schedule="epochs")
+    assert "1 setting differs" in texts(at)
 
 
 def test_every_number_of_the_method_can_be_set():
@@ -79,21 +89,41 @@ def test_back_to_the_preset():
     at.number_input(key="set_width").set_value(64).run()
     assert "1 setting differs" in texts(at)
     button(at, "Back to the preset").click().run()
-    assert settings(at).width == 512
+    assert settings(at).width == 256
 
 
 def test_start_makes_a_run_and_opens_it(monkeypatch):
     started = []
     monkeypatch.setattr(jobs, "start", started.append)
     at = on_train()
-    at.button_group(key="set_preset").set_value("preview").run()
     button(at, "Start the fit").click().run()
     assert not at.exception
     (run,) = runs.list_runs()
     assert [found.id for found in started] == [run.id]
-    assert run.name == "t.csv, ranks, preview"
-    assert run.settings.preset == "preview"
+    assert run.name == "t.csv, ranks, tuned"
+    assert run.settings == Settings.of("tuned")
     assert at.query_params["run"] == run.id
+
+
+def test_a_quick_look_refines_the_table_without_a_fit(monkeypatch):
+    started = []
+    monkeypatch.setattr(jobs, "start_refinement", lambda run, choice: started.append((run, choice)))
+    at = on_train()
+    button(at, "Quick look").click().run()
+    assert not at.exception and at.title[0].value == "Refine"
+    (run,) = runs.list_runs()
+    assert started == [(run, Choice(bootstrap=0, folds=0))] and run.status().state == "unfitted"
+    assert at.query_params["run"] == run.id and list(run.table().columns) == ["a", "b", "c"]
+
+
+def test_a_quick_look_that_is_refused_is_said(monkeypatch):
+    def refuse(run, choice):
+        raise InputError("The device is not there.")
+
+    monkeypatch.setattr(jobs, "start_refinement", refuse)
+    at = on_train()
+    button(at, "Quick look").click().run()
+    assert any("device is not there" in found.value for found in at.error)
 
 
 def test_a_run_of_a_table_for_teaching_is_for_teaching(monkeypatch):

@@ -1,5 +1,6 @@
 """The four selectors by name: in settings, in a fit, in a run, and side by side."""
 
+import hashlib
 import json
 
 import numpy as np
@@ -7,6 +8,7 @@ import pandas as pd
 import pytest
 
 from disco import DISCO, FitStopped, InputError, Settings
+from disco.counts import as_counts
 from disco.graph import export
 from disco.parents import cam, evidence, ocs, pcm, selectors
 from disco.ranks import other_ranks, rank_on_grid, split_rows
@@ -19,12 +21,12 @@ OTHERS = list(ENGINES)
 
 
 def fitted(table: pd.DataFrame, **settings: object) -> DISCO:
-    return DISCO("preview", **{**TINY, **settings}).fit(table)
+    return DISCO("paper", **{**TINY, **settings}).fit(table)
 
 
 def finished(table: pd.DataFrame, **settings: object) -> Run:
     chosen = {name: value for name, value in {**TINY, **settings}.items() if name != "device"}
-    run = create_run(table, Settings.of("preview", **chosen), name="tiny", device="cpu")
+    run = create_run(table, Settings.of("paper", **chosen), name="tiny", device="cpu")
     execute(run)
     return run
 
@@ -48,6 +50,46 @@ def test_settings_go_round_and_old_ones_read_as_before(small_table):
     del head["settings"]["selector"], head["settings"]["disjoint_rows"]
     (run.path / "settings.json").write_text(json.dumps(head))
     assert Run(run.path).settings == Settings()
+
+
+PREVIEW = {
+    "max_rows": 1500, "width": 192, "joint_epochs": 80, "validation_start": 40, "validation_every": 20,
+    "projection_epochs": 150, "evaluation_rows": 200, "monitor_every": 5,
+}  # fmt: skip
+LITERAL = {"joint_schedule": "epochs", "projection_schedule": "epochs"}
+
+
+@pytest.mark.parametrize(
+    ("name", "numbers"),
+    [
+        ("paper", Settings.of("paper", **LITERAL)),
+        ("preview", Settings.of("paper", **LITERAL, **PREVIEW)),
+        ("tuned", Settings.of("tuned")),
+    ],
+)
+def test_runs_of_before_keep_their_numbers(small_table, name, numbers):
+    """Their schedules counted epochs, of which they say nothing; the preset `preview` is gone."""
+    run = create_run(small_table, numbers, name="old")
+    head = json.loads((run.path / "settings.json").read_text())
+    for later in LITERAL:
+        del head["settings"][later]
+    head["settings"]["preset"] = name
+    (run.path / "settings.json").write_text(json.dumps(head))
+    again = Run(run.path).settings
+    assert again == numbers and again.preset == ("tuned" if name == "tuned" else "paper")
+    if name == "preview":
+        assert again.changed() == {**PREVIEW, **LITERAL}
+
+
+def test_a_fit_begun_before_the_schedules_were_a_choice_goes_on(small_table):
+    """What tells a checkpoint's fit is what it was then."""
+    model = DISCO("paper", device="cpu", **LITERAL)
+    counts = as_counts(small_table)
+    model._take(counts, np.zeros(len(counts), int), Settings.of("paper", **LITERAL))
+    before = {name: value for name, value in model.settings_.to_dict().items() if name not in {*LITERAL, "selector"}}
+    del before["disjoint_rows"]
+    text = json.dumps([sorted(small_table.columns), before], sort_keys=True).encode()
+    assert model._fingerprint() == hashlib.sha256(text + counts.astype("<i8").to_numpy().tobytes()).hexdigest()
 
 
 @pytest.mark.parametrize("selector", OTHERS)
@@ -87,18 +129,18 @@ def test_an_unfinished_fit_goes_on_whatever_the_selector(small_table, tmp_path):
     """No network depends on the selector, nor on a choice of rows that is off."""
     path = tmp_path / "checkpoint.safetensors"
     with pytest.raises(FitStopped):
-        DISCO("preview", **TINY).fit(small_table, checkpoint=path, callback=lambda event: event.stage == "joint")
+        DISCO("paper", **TINY).fit(small_table, checkpoint=path, callback=lambda event: event.stage == "joint")
     seen = []
-    chosen = DISCO("preview", **TINY, selector="cam")
+    chosen = DISCO("paper", **TINY, selector="cam")
     chosen.fit(small_table, checkpoint=path, callback=lambda event: seen.append(event))
     assert seen[0].stage == "projection" and [event.stage for event in seen].count("selector") == 4
     assert [event.progress for event in seen] == sorted(event.progress for event in seen) and seen[-1].progress == 1
     with pytest.raises(InputError, match="other settings"):
-        DISCO("preview", **TINY, disjoint_rows=True).fit(small_table, checkpoint=path)
+        DISCO("paper", **TINY, disjoint_rows=True).fit(small_table, checkpoint=path)
 
 
 def test_a_stop_while_parents_are_tested_keeps_the_networks(small_table, tmp_path):
-    path, model = tmp_path / "checkpoint.safetensors", DISCO("preview", **TINY, selector="cam")
+    path, model = tmp_path / "checkpoint.safetensors", DISCO("paper", **TINY, selector="cam")
     with pytest.raises(FitStopped, match="while parents were tested"):
         model.fit(small_table, checkpoint=path, callback=lambda event: event.stage != "selector")
     seen = []
@@ -230,11 +272,11 @@ def test_what_a_selector_would_refuse_is_refused_before_the_fit():
     table = pd.DataFrame(random.poisson(3.0, (40, 12))).rename(columns=lambda name: f"x{name}")
     events = []
     with pytest.raises(InputError, match="too many for 20 rows"):
-        DISCO("preview", **TINY, selector="pcm").fit(table, callback=events.append)
+        DISCO("paper", **TINY, selector="pcm").fit(table, callback=events.append)
     table["x3"] = np.where(np.arange(40) == 0, 5, 0)
     settings = {**TINY, "selector": "evidence", "disjoint_rows": True, "folds": 2}
     with pytest.raises(InputError, match='"x3" is constant among the 20 rows that give the parents'):
-        [DISCO("preview", **settings, seed=seed).fit(table, callback=events.append) for seed in _halves_without(0)]
+        [DISCO("paper", **settings, seed=seed).fit(table, callback=events.append) for seed in _halves_without(0)]
     assert not events
 
 

@@ -15,7 +15,7 @@ from disco.estimator import DISCO
 from disco.runs import Run, create_run, execute
 from disco.settings import Settings
 
-TINY = Settings.of("preview", width=8, hidden_layers=2, joint_epochs=2, projection_epochs=2, noise_levels=2)
+TINY = Settings.of("paper", width=8, hidden_layers=2, joint_epochs=2, projection_epochs=2, noise_levels=2)
 
 
 @pytest.fixture(autouse=True)

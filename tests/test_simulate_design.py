@@ -13,6 +13,7 @@ from disco.simulate import FAMILIES, Design, simulate
 from disco.simulate.drift import pairwise
 from disco.simulate.graphs import erdos_renyi
 from disco.simulate.mechanisms import build
+from disco.simulate.sources import SOURCES
 from disco.simulate.streams import Streams
 
 SOFTPLUS = (lambda x: x, 0.5, 0.30, 0.45, lambda z: 0.2 + np.log1p(np.exp(z)), 2.0)
@@ -77,15 +78,24 @@ HASHES = {
     "hurdle-poisson": "5206c0a64925",
     "geometric": "df12d118a2f8",
     "generalised-poisson": "4851d9234c11",
+    "poisson-log": "da034a63a8dc",
+    "binomial-logit": "4e5df2ae5e1a",
+    "discrete-normal": "5501a1b813b2",
+    "ising": "a20edcd28b3e",
     "gaussian-gp": "911502e1ce15",
     "gamma-gp": "6e9c35bd3de5",
 }
 
 
+def options(key: str) -> dict[str, object]:
+    """A small graph that the family can have."""
+    return OPTIONS | ({"graph": "complete"} if key == "ising" else {})
+
+
 @pytest.mark.parametrize("key", FAMILIES)
 def test_each_family_gives_the_same_table_on_every_machine(key):
     """Continuous values are held to six decimals: sums of cosines round differently from machine to machine."""
-    table = simulate(Design(**OPTIONS, rows=40, family=key)).table
+    table = simulate(Design(**options(key), rows=40, family=key)).table
     assert (table.dtypes == ("float64" if key.endswith("gp") else "int64")).all()
     text = table.to_csv(index=False, float_format="%.6f", lineterminator="\n")
     assert hashlib.sha256(text.encode()).hexdigest()[:12] == HASHES[key]
@@ -93,11 +103,13 @@ def test_each_family_gives_the_same_table_on_every_machine(key):
 
 @pytest.mark.parametrize(
     "changes",
-    [{"family": key} for key in FAMILIES] + [HARD, HARD | {"equal_means": True}, {"unsortable": True}],
+    [options(key) | {"family": key} for key in FAMILIES]
+    + [OPTIONS | more for more in (HARD, HARD | {"equal_means": True}, {"unsortable": True}, {"spread": 4})]
+    + [OPTIONS | {"sources": shape, "family": "nb-exp"} for shape in SOURCES],
     ids=lambda changes: " ".join(map(str, changes.values())),
 )
 def test_fewer_rows_are_the_first_rows_of_more(changes):
-    short, long = (simulate(Design(**OPTIONS, rows=rows, **changes)) for rows in (30, 700))
+    short, long = (simulate(Design(rows=rows, **changes)) for rows in (30, 700))
     pd.testing.assert_frame_equal(short.table, long.table.head(30), check_exact=True)
     pd.testing.assert_frame_equal(short.hidden, long.hidden.head(30), check_exact=True)
     pd.testing.assert_frame_equal(short.truth, long.truth)
@@ -234,6 +246,15 @@ def test_a_mean_that_cannot_be_is_said_before_it_is_drawn(changes, sentence):
         ({"edges": [("a", "b")]}, 'Edges belong to graph "own"'),
         ({"graph": "own"}, 'Graph "own" needs its edges'),
         ({"graph": "own", "edges": [("a",)]}, "is a pair"),
+        ({"sources": "round"}, 'sources must be one of family, bimodal, .*; got "round"'),
+        ({"sources": "heaped", "unsortable": True}, "Equal means leave no choice of sources and spread"),
+        ({"spread": 3, "equal_means": True}, "Equal means leave no choice of sources and spread"),
+        ({"sources": "heaped", "family": "gamma-gp"}, 'Sources "heaped" are counts: choose families of counts'),
+        ({"spread": 0}, "spread must be a number from 0.05 to 20; got 0"),
+        ({"family": "ising"}, 'Family "ising" is one distribution of all nodes: use it alone, on graph "complete"'),
+        ({"family": "ising", "graph": "complete", "nodes": 13}, "of at most 12 nodes"),
+        ({"family": "ising,zip", "graph": "complete", "nodes": 4}, "use it alone"),
+        ({"family": "ising", "graph": "complete", "nodes": 4, "latent": 1}, "without what makes a table harder"),
     ],
 )
 def test_an_impossible_design_is_refused_in_a_sentence(changes, sentence):

@@ -48,13 +48,15 @@ def test_scale_free_has_the_papers_number_of_edges_and_hubs(m, edges, rng):
 
 def test_small_shapes_are_what_they_are_called():
     edges = {
-        graph: set(simulate(Design(graph=graph, nodes=3, rows=5)).truth.itertuples(index=False, name=None))
-        for graph in ("chain", "fork", "collider")
+        graph: set(zip(truth["parent"], truth["child"], strict=True))
+        for graph in ("chain", "fork", "collider", "complete")
+        for truth in [simulate(Design(graph=graph, nodes=3, rows=5)).truth]
     }
     assert edges == {
         "chain": {("x1", "x2"), ("x2", "x3")},
         "fork": {("x1", "x2"), ("x1", "x3")},
         "collider": {("x1", "x3"), ("x2", "x3")},
+        "complete": {("x1", "x2"), ("x1", "x3"), ("x2", "x3")},
     }
 
 

@@ -8,7 +8,7 @@ from scipy.stats import chisquare, kstest, poisson
 from disco.simulate import FAMILIES
 from disco.simulate.com_poisson import OMITTED, ComPoisson
 from disco.simulate.drift import ROWS_AT_ONCE, gaussian_process
-from disco.simulate.laws import GeneralisedPoisson, Geometric, NegativeBinomial
+from disco.simulate.laws import Bernoulli, Binomial, GeneralisedPoisson, Geometric, NegativeBinomial
 
 LAWS = {family.law: family.make_law({}) for family in FAMILIES.values()}
 COUNTS = [law for law in LAWS.values() if not law.continuous] + [ComPoisson(2.0), ComPoisson(0.05), ComPoisson(40.0)]
@@ -16,8 +16,9 @@ CONTINUOUS = [law for law in LAWS.values() if law.continuous]
 
 
 def locations(law) -> np.ndarray:
-    """From a rare event to a large count: a binomial's probabilities, the others' means."""
-    return np.array([0.002, 0.1, 0.5, 0.97]) if law.unit > 1 else np.array([0.2, 1.3, 6.0, 25.0])
+    """From a rare event to a large count: probabilities of success, the others' means."""
+    of_success = isinstance(law, Binomial | Bernoulli)
+    return np.array([0.002, 0.1, 0.5, 0.97]) if of_success else np.array([0.2, 1.3, 6.0, 25.0])
 
 
 @pytest.mark.parametrize("law", COUNTS, ids=repr)

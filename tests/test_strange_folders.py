@@ -13,7 +13,7 @@ from disco.runs import create_run, find_runs, open_run, runs_root, turns
 from disco.runs.locks import held, note
 from disco.settings import Settings
 
-TINY = Settings.of("preview", width=8, hidden_layers=2, joint_epochs=3, projection_epochs=2, noise_levels=2)
+TINY = Settings.of("paper", width=8, hidden_layers=2, joint_epochs=3, projection_epochs=2, noise_levels=2)
 
 WRONG_SETTINGS = {
     "created": [None, 5, "yesterday", "0001-01-01T00:00:00", "9999-12-31T23:59:59-14:00", [], "2026" * 100_000],

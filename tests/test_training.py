@@ -14,12 +14,21 @@ from disco.losses import Batch, draw_joint, draw_masks, joint_losses, projection
 from disco.networks import new_networks
 from disco.ranks import fold_of_rows, fold_ranks
 from disco.settings import Settings
-from disco.training import Training, TrainingRows, clip_gradients, cosine, keep_folds, train_joint, train_projection
+from disco.training import (
+    Training,
+    TrainingRows,
+    clip_gradients,
+    cosine,
+    keep_folds,
+    learning_rates,
+    train_joint,
+    train_projection,
+)
 from tests.exact import generator_matrix
 
-SETTINGS = Settings(
-    width=16, hidden_layers=2, batch_size=16, joint_epochs=6, projection_epochs=4, validation_start=2,
-    validation_every=1, patience=1, monitor_every=1,
+SETTINGS = Settings.of(
+    "paper", width=16, hidden_layers=2, batch_size=16, joint_epochs=6, projection_epochs=4, joint_schedule="epochs",
+    projection_schedule="epochs", validation_start=2, validation_every=1, patience=1, monitor_every=1,
 )  # fmt: skip
 CPU = torch.device("cpu")
 
@@ -242,7 +251,7 @@ def test_a_last_step_that_diverges_is_said_in_words(stage):
     table = np.random.default_rng(0).poisson(2.0, (60, 2))
     once = {"width": 4, "joint_epochs": 1, "projection_epochs": 1, f"{stage}_learning_rate": 1e30}
     with pytest.raises(InputError, match="Training diverged: no validation loss of fold 1 is finite. Lower the"):
-        DISCO("preview", device="cpu", **once).fit(table)
+        DISCO("paper", device="cpu", **once).fit(table)
 
 
 def test_gradients_are_clipped_a_fold():
@@ -253,7 +262,44 @@ def test_gradients_are_clipped_a_fold():
     assert weight.grad[1].norm().item() == pytest.approx(0.5, rel=1e-5)
 
 
-def test_cosine_schedule_runs_from_start_to_end():
+def test_cosine_schedule_runs_from_start_to_end_and_stays():
     assert cosine(0, 100, 1e-3, 1e-5) == pytest.approx(1e-3)
     assert cosine(50, 100, 1e-3, 1e-5) == pytest.approx((1e-3 + 1e-5) / 2)
-    assert cosine(100, 100, 1e-3, 1e-5) == pytest.approx(1e-5)
+    assert cosine(100, 100, 1e-3, 1e-5) == cosine(1000, 100, 1e-3, 1e-5) == pytest.approx(1e-5)
+
+
+@pytest.mark.parametrize("stage", ["joint", "projection"])
+@pytest.mark.parametrize("unit", ["epochs", "updates"])
+def test_the_learning_rate_of_every_update(folds, stage, unit, monkeypatch):
+    """By epochs update k has the rate of its epoch, by updates its own, and from update `epochs` on the last."""
+    settings = SETTINGS.replace(
+        **{f"{stage}_schedule": unit}, joint_epochs=7, projection_epochs=7, validation_start=100, batch_size=16
+    )
+    joint, projection, rows = start(folds, settings)
+    training = joint if stage == "joint" else projection
+    rates, step = [], Training.step
+
+    def noted(self, losses, bound):
+        rates.append(self.optimizer.param_groups[0]["lr"])
+        step(self, losses, bound)
+
+    monkeypatch.setattr(Training, "step", noted)
+    epochs = train_joint(joint, rows, settings) if stage == "joint" else train_projection(
+        projection, copy.deepcopy(joint.network), rows, settings
+    )  # fmt: skip
+    list(epochs)
+    batches = 4 if stage == "joint" else 5  # of 16: 59 rows to train on beside 7 held out, or all 66
+    first, last = (1e-3, 1e-5) if stage == "joint" else (1.5e-3, 3e-5)
+    done = [min(k if unit == "updates" else k // batches, 7) for k in range(7 * batches)]
+    assert training.epoch == 7 and len(rates) == 7 * batches
+    assert rates == pytest.approx(
+        [last + (first - last) * (1 + math.cos(math.pi * k / 7)) / 2 for k in done], rel=1e-12
+    )
+    assert (rates[-1] == last) == (unit == "updates")
+
+
+def test_a_resumed_stage_goes_on_with_the_rates_of_its_updates():
+    settings = SETTINGS.replace(joint_schedule="updates", joint_epochs=10)
+    whole = [rate for epoch in range(4) for rate in learning_rates("joint", epoch, 3, settings)]
+    assert whole == [cosine(k, 10, 1e-3, 1e-5) for k in range(12)]
+    assert learning_rates("joint", 2, 3, settings) == whole[6:9]

@@ -11,9 +11,11 @@ from disco import __version__
 
 GRAPH_FORMATS = ("csv", "json", "graphml", "dot")
 SELECTORS = ("ocs", "cam", "pcm", "evidence")
+RULES = ("iqr", "jackknife")
 FAMILIES = (
     *("poisson-softplus", "poisson-exp", "nb-softplus", "nb-exp", "binomial-probit", "binomial-sigmoid"),
     *("com-poisson", "zip", "zinb", "hurdle-poisson", "geometric", "generalised-poisson", "gaussian-gp", "gamma-gp"),
+    *("poisson-log", "binomial-logit", "discrete-normal", "ising"),
 )
 
 
@@ -52,7 +54,7 @@ def _command(name: str) -> Callable[[argparse.Namespace], None]:
 def _fit(command: argparse.ArgumentParser) -> None:
     command.add_argument("counts", type=Path, metavar="COUNTS", help="CSV, TSV, XLSX or Parquet; a column a node")
     command.add_argument("--out", type=Path, required=True, metavar="RUN", help="folder of the run, new or empty")
-    command.add_argument("--preset", metavar="NAME", help="paper (default), tuned, or preview, a fast look")
+    command.add_argument("--preset", metavar="NAME", help="tuned (default) or paper")
     command.add_argument("--seed", type=int)
     command.add_argument("--folds", type=int, help="cross-fitting folds (3)")
     command.add_argument("--transform", metavar="NAME", help="rank (default), quantile or none")
@@ -75,7 +77,6 @@ def _fit(command: argparse.ArgumentParser) -> None:
 
 def _graph(command: argparse.ArgumentParser) -> None:
     command.add_argument("run", metavar="RUN", help="folder or id of a finished run")
-    _thresholds(command)
     _which(command)
     command.add_argument("--format", choices=GRAPH_FORMATS, help="default: by the ending of --out, else csv")
     command.add_argument("--out", type=Path, metavar="FILE", help="default: stdout")
@@ -97,7 +98,9 @@ def _refine(command: argparse.ArgumentParser) -> None:
 
 def _simulate(command: argparse.ArgumentParser) -> None:
     command.add_argument("--out", type=Path, required=True, metavar="DIR", help="folder of the files, new or empty")
-    command.add_argument("--graph", metavar="NAME", help="er (default), er-exact, sf, chain, fork, collider or own")
+    command.add_argument(
+        "--graph", metavar="NAME", help="er (default), er-exact, sf, chain, fork, collider, complete or own"
+    )
     command.add_argument("--edges", type=Path, metavar="FILE", help="own graph: CSV with parent,child, or GraphML")
     command.add_argument("--k", type=float, help="expected parents a node, er and er-exact; edges a new node, sf (3)")
     command.add_argument("--d", type=int, metavar="NODES", help="nodes (20)")
@@ -116,6 +119,14 @@ def _simulate(command: argparse.ArgumentParser) -> None:
         ("--equal-variances", "and the same marginal variance; needs --equal-means"),
     ):
         command.add_argument(name, action="store_true", default=None, help=about)
+    command.add_argument(
+        "--sources",
+        metavar="SHAPE",
+        help="of nodes without parents: bimodal, trimodal, heaped or zero-inflated (family)",
+    )
+    command.add_argument(
+        "--spread", type=float, metavar="RATIO", help="of the largest standard deviation to the least, about (1)"
+    )
     command.add_argument("--exposure", type=float, metavar="SD", help="sd of a log exposure a row (0)")
     command.add_argument("--interactions", type=float, metavar="SHARE", help="share of effects by pairs of parents (0)")
     command.add_argument("--latent", type=int, metavar="COUNT", help="hidden common causes of two nodes each (0)")
@@ -128,7 +139,6 @@ def _evaluate(command: argparse.ArgumentParser) -> None:
     estimate = command.add_mutually_exclusive_group(required=True)
     estimate.add_argument("--run", metavar="RUN", help="folder or id of a finished run")
     estimate.add_argument("--edges", type=Path, metavar="FILE", help="estimated edges: CSV with columns parent, child")
-    _thresholds(command)
     _which(command)
     command.add_argument("--order", type=Path, metavar="FILE", help="with --edges: CSV with columns position, node")
     command.add_argument(
@@ -141,7 +151,7 @@ def _lahman(command: argparse.ArgumentParser) -> None:
     command.add_argument("--levels", default="4", choices=("4", "6", "8", "raw"), help="quantile levels (4)")
     command.add_argument("--boundary", default="clipped", metavar="NAME", help="clipped (default) or admissible")
     command.add_argument("--seeds", default="0,1,2", metavar="0,1,2")
-    command.add_argument("--preset", default="paper", metavar="NAME", help="paper (default), tuned or preview")
+    command.add_argument("--preset", default="tuned", metavar="NAME", help="tuned (default) or paper")
     command.add_argument("--out", type=Path, required=True, metavar="DIR", help="folder of the runs")
     command.add_argument("--device", default="auto", metavar="NAME", help="auto (default), cpu or cuda")
     _set(command)
@@ -158,6 +168,8 @@ def _thresholds(command: argparse.ArgumentParser) -> None:
 
 
 def _which(command: argparse.ArgumentParser) -> None:
+    _thresholds(command)
+    command.add_argument("--rule", choices=RULES, help="rule of the ocs: the paper's iqr, or jackknife (the run's own)")
     command.add_argument("--graph", choices=("disco", "refined"), help="which of a run's graphs (disco)")
     command.add_argument(
         "--parents", choices=SELECTORS, help="the edges of this selector (the run's own), computed where it has none"

@@ -55,6 +55,8 @@ def parse_assignments(texts: list[str]) -> dict[str, Any]:
         name, equals, value = text.partition("=")
         if not equals:
             raise InputError(f"--set needs name=value; got {text!r}.")
+        if name == "preset":
+            raise InputError("the preset is given by --preset, not by --set.")
         if name not in fields:
             raise InputError(f"unknown setting {name!r}; the settings are {', '.join(fields)}.")
         if name in found:
@@ -86,21 +88,38 @@ def chosen_graph(run: Run, arguments: argparse.Namespace) -> nx.DiGraph:
     if arguments.graph == "refined":
         from disco.runs.refined import read_refined
 
-        if given:
-            raise InputError("thresholds are for the graph disco; the refined graph is chosen by its score.")
+        if given or arguments.rule:
+            raise InputError("thresholds and rules are for the graph disco; the refined graph is chosen by its score.")
         if arguments.parents:
             raise InputError("--parents is for the graph disco; a refinement has found its own parents.")
         return read_refined(run).graph()
     selector = arguments.parents or run.settings.selector
-    if selector == "ocs":
-        run.settings.replace(**given)
-        own = run.thresholds() if run.settings.selector != "ocs" else (None, None)
-        return run.graph(given.get("tau_z", own[0]), given.get("pi_min", own[1]))
-    if given:
-        raise InputError(f"--tau-z and --pi-min are for the selector ocs, not {selector}: add --parents ocs.")
+    if selector != "ocs" and (given or arguments.rule):
+        raise InputError(f"--rule, --tau-z and --pi-min are for the selector ocs, not {selector}: add --parents ocs.")
+    from disco.cli.advice import advice
     from disco.cli.parents import chosen_parents
 
-    return chosen_parents(run, selector)
+    rule = arguments.rule or run.settings.parent_rule
+    graph = _of_ocs(run, rule, given) if selector == "ocs" else chosen_parents(run, selector)
+    if words := advice(run, graph.number_of_edges(), selector, rule):
+        print(words, file=sys.stderr)
+    return graph
+
+
+def _of_ocs(run: Run, rule: str, given: dict[str, float]) -> nx.DiGraph:
+    """The DAG of the OCS by a rule, at the thresholds given or the rule's own."""
+    run.settings.replace(**given)
+    if rule == run.settings.parent_rule:
+        own = run.thresholds() if run.settings.selector != "ocs" else (None, None)
+        return run.graph(given.get("tau_z", own[0]), given.get("pi_min", own[1]))
+    from disco.graph import build
+    from disco.parents.ocs import own_thresholds, select, with_z
+
+    if "curvature" not in run.ocs():
+        raise InputError(f"The run {run.name} is of an older version, which kept no curvature for the jackknife.")
+    ocs = with_z(run.ocs(), rule)
+    tau_z, pi_min = own_thresholds(ocs, run.settings.replace(parent_rule=rule))
+    return build(run.order(), select(ocs, given.get("tau_z", tau_z), given.get("pi_min", pi_min)))
 
 
 def read_counts(path: Path, columns: str | None, without: str | None = None) -> pd.DataFrame:

@@ -42,7 +42,7 @@ def _of_run(arguments: argparse.Namespace, truth: pd.DataFrame) -> dict[str, obj
 
 def _of_files(arguments: argparse.Namespace, truth: pd.DataFrame) -> dict[str, object]:
     """The metrics of an edge list, and of an order and a table where they are given."""
-    for name in ("tau_z", "pi_min", "graph", "parents"):
+    for name in ("tau_z", "pi_min", "rule", "graph", "parents"):
         if getattr(arguments, name) is not None:
             raise InputError(f"--{name.replace('_', '-')} goes with --run; an edge list is taken as it is.")
     edges = read_names(arguments.edges, ("parent", "child"))

@@ -7,6 +7,7 @@ from typing import Any
 
 import pandas as pd
 
+from disco.cli.advice import advice
 from disco.cli.choices import given_settings, read_counts
 from disco.cli.foreground import fit_here
 from disco.counts import as_counts
@@ -94,11 +95,12 @@ def print_result(run: Run) -> None:
         _print_selected(settings.selector, count, edges)
     else:
         _print_ocs(run, count, edges)
+    if words := advice(run, len(edges), settings.selector, settings.parent_rule):
+        print(words)
     if settings.disjoint_rows:
         print("One half of the rows gave networks and order, the other the parents.")
-    if settings.preset != "paper":
-        look = "a fast look, " if settings.preset == "preview" else ""
-        print(f"Preset {settings.preset}: {look}not the paper's settings.")
+    changed = ", ".join(f"{name} {value}" for name, value in settings.changed().items())
+    print(f"Preset {settings.preset}{f' with {changed}' if changed else ''}.")
     if status.rows_used is not None and status.rows_used < len(run.table()):
         print(f"{status.rows_used} of {len(run.table())} rows were used (max_rows).")
     print(f"Run: {run.path}")

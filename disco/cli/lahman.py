@@ -2,10 +2,12 @@
 
 import argparse
 import json
+import sys
 from pathlib import Path
 
 import pandas as pd
 
+from disco.cli.advice import advice
 from disco.cli.choices import parse_assignments
 from disco.cli.fit import resumed, tell_estimate
 from disco.cli.foreground import fit_here
@@ -15,7 +17,7 @@ from disco.metrics import a_top
 from disco.runs import Run, create_run
 from disco.settings import Settings
 
-_FIXED = {"preset", "seed", "transform", "levels", "boundary"}  # by flags of their own
+_FIXED = {"seed", "transform", "levels", "boundary"}  # by flags of their own
 
 
 def run(arguments: argparse.Namespace) -> None:
@@ -38,6 +40,8 @@ def run(arguments: argparse.Namespace) -> None:
     for seed, fitted in zip(seeds, runs, strict=True):
         if fitted.status().state != "done":
             fit_here(fitted, f"seed {seed}", "the same command goes on from here.")
+        if words := advice(fitted, len(fitted.edges()), fitted.settings.selector, fitted.settings.parent_rule):
+            print(f"Seed {seed}: {words}", file=sys.stderr)
     print(json.dumps(summary(arguments, seeds, runs)))
 
 

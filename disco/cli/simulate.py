@@ -9,13 +9,13 @@ import pandas as pd
 from disco.errors import InputError
 from disco.files import read_regular
 from disco.runs.files import write_frame, write_json
-from disco.simulate import Design, Simulated, read_edges, simulate
+from disco.simulate import Design, Simulated, known, read_edges, simulate
 from disco.simulate.design import LARGEST_DESIGN
 from disco.spreadsheets import harmless_frame
 
 _FLAGS = {"d": "nodes", "n": "rows"}
 _SAME = ("graph", "k", "family", "seed", "unsortable", "random_signs", "equal_means", "equal_variances")
-_SAME += ("exposure", "interactions", "latent")
+_SAME += ("exposure", "interactions", "latent", "sources", "spread")
 
 
 def run(arguments: argparse.Namespace) -> None:
@@ -37,6 +37,8 @@ def run(arguments: argparse.Namespace) -> None:
     rows, nodes = drawn.table.shape
     edges = "1 true edge" if len(drawn.truth) == 1 else f"{len(drawn.truth)} true edges"
     print(f"{rows} rows × {nodes} columns with {edges}, in {folder}: counts.csv, truth.csv, order.csv, design.json.")
+    if len(drawn.truth):
+        print(known.words(drawn.truth["direction"]))
 
 
 def given_design(arguments: argparse.Namespace) -> dict[str, Any]:

@@ -4,20 +4,21 @@ Five shapes hold the families of counts closely, but not the two modes of a mixt
 schooling; a carrier that lacks them lets a wrong direction win, since the other column then explains them (paper,
 Eq. ef-density: the carrier is free). A free number per level would cost one column each. So the column's own
 distribution says which shapes are worth having: how a log-linear fit with cubic hinges in √v departs from the shapes,
-with v³, where BIC asks for the hinges; and how the counts themselves depart from that, each as far as its row counts
-tell (a gamma prior on the ratio of count and fit, its one parameter fitted), where BIC asks for that parameter. A
-fitted carrier takes as much of each as the rows ask for, in either direction of an edge.
+with v³; and how the counts themselves depart from that, each as far as its rows tell (a gamma prior on the ratio of
+count and fit, its one parameter fitted); each where a likelihood ratio test asks for it. A fitted carrier takes as
+much of each as the rows ask for, in either direction of an edge.
 """
 
 import warnings
 
 import numpy as np
 from scipy.optimize import minimize_scalar
-from scipy.stats import nbinom, poisson
+from scipy.stats import chi2, nbinom, poisson
 from sklearn.exceptions import ConvergenceWarning
 from sklearn.linear_model import PoissonRegressor
 
 _HINGES = 10
+_CHANCE = 1e-3  # of a likelihood ratio test, at which a column of the five shapes asks for more
 _RIDGE = 1e-9
 _SIZES = (-5.0, 12.0)  # log of the gamma prior's shape: from free to no departure
 
@@ -32,13 +33,13 @@ def departures(counts: np.ndarray, shapes: np.ndarray) -> np.ndarray:
     Returns:
         (levels, 0 to 3).
     """
-    level, price = np.arange(len(counts), dtype=float), np.log(counts.sum())
+    level = np.arange(len(counts), dtype=float)
     root, found = np.sqrt(level), []
     knots = np.unique(np.quantile(root, np.linspace(0, 1, _HINGES + 2)[1:-1]))
     hinges = np.maximum(root[:, None] - knots, 0.0) ** 3
     expected = _fitted(counts, np.column_stack([level, shapes]))
     smooth = _fitted(counts, np.column_stack([level, shapes, hinges]))
-    if 2 * (_log_likelihood(counts, smooth) - _log_likelihood(counts, expected)) > len(knots) * price:
+    if 2 * (_log_likelihood(counts, smooth) - _log_likelihood(counts, expected)) > chi2.isf(_CHANCE, len(knots)):
         found += [np.log(smooth / expected), level**3]
         expected = smooth
 
@@ -47,7 +48,7 @@ def departures(counts: np.ndarray, shapes: np.ndarray) -> np.ndarray:
         return -nbinom.logpmf(counts, size, size / (size + expected)).sum()
 
     heaped = minimize_scalar(loss, bounds=_SIZES, method="bounded")
-    if 2 * (-heaped.fun - _log_likelihood(counts, expected)) > price:
+    if 2 * (-heaped.fun - _log_likelihood(counts, expected)) > chi2.isf(_CHANCE, 1):
         size = np.exp(heaped.x)
         found.append(np.log((counts + size) / (expected + size)))
     return np.column_stack([*found, np.empty((len(counts), 0))])

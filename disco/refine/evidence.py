@@ -14,10 +14,11 @@ A direction is read off the class of models, and real tables are seldom of it: o
 is certain, half of the directions with 5 nats of evidence are wrong (`benchmarks/directed.py`). So a direction is
 *decided* only where
 
-- the direction evidence is as much as asked for in smaller classes too, with the link held straight and with every
-  effect linear: the *robust evidence* is the least of the three;
+- the direction evidence is as much as asked for with the link held straight too: the *robust evidence* is the lesser;
+- with every effect linear, where a pair alone has no direction and only the other edges tell one, there is none
+  against it (`linear_nats`);
 - it exceeds three times what the class misses of the two nodes (`disco.likelihood.misfit`) by as much;
-- less than a fifth of all nodes are missed by the class;
+- less than a tenth of all nodes are missed by the class;
 - no search that ended near the best score has the edge the other way round.
 """
 
@@ -30,20 +31,22 @@ from scipy.stats import chi2
 from disco.likelihood.bank import STRAIGHT, Prior
 from disco.likelihood.misfit import MISFIT
 from disco.refine.prior import BEFORE
-from disco.refine.scores import Parents, Scores, make_fits
+from disco.refine.scores import SEARCHING, Parents, Scores, make_fits
 from disco.refine.turning import Turned, turnings
 
 COLUMNS = (
     *("parent", "child", "gain_nats", "log_likelihood_nats", "bic_nats"),
-    *("direction_nats", "robust_nats", "spread_nats", "p_value"),
+    *("direction_nats", "robust_nats", "linear_nats", "spread_nats", "p_value"),
 )
-CLASSES = {  # by which directions are told, as priors
-    "bent": BEFORE,
-    "straight": BEFORE._replace(link=STRAIGHT),
-    "linear": Prior(BEFORE.linear, 1e7, STRAIGHT),
-}
+CLASSES = (BEFORE, BEFORE._replace(link=STRAIGHT), Prior(BEFORE.linear, 1e7, STRAIGHT))  # bent, straight, linear
+AGAINST = 1.0  # nats of linear evidence against a direction, which chance may give
 TIMES = 3.0  # the misfit of its nodes that a direction's evidence has to exceed
-MOST_MISFIT = 0.2  # share of the nodes that the class misses from which on no direction is decided
+MOST_MISFIT = 0.1  # share of the nodes that the class misses from which on no direction is decided
+
+
+def in_classes(scores: Scores) -> list[Scores]:
+    """Scores under each prior of `CLASSES`, without an order from elsewhere, and no fit made yet."""
+    return [scores.but(bank=scores.bank.under(prior), order=None, tolerance=SEARCHING) for prior in CLASSES]
 
 
 def evidence(
@@ -53,37 +56,27 @@ def evidence(
 
     Args:
         scores: the table's, for the gains.
-        classes: the table's under each prior of `CLASSES`, without an order from elsewhere.
+        classes: `in_classes` of them, for the directions.
         order: all nodes, sources first.
         parents: of every node, all before it in the order.
         bound: direction evidence under which the smaller classes are not asked.
 
     Returns:
-        Columns `COLUMNS`, nodes as numbers. Numbers that need a fit without a finite score are NaN.
+        Columns `COLUMNS`, nodes as numbers; linear_nats is NaN where the smaller classes are not asked. Numbers
+        that need a fit without a finite score are NaN.
 
     Raises:
         FitStopped: the scores' `goes_on` says so.
     """
     turned = turnings(classes[0], order, parents)
-    robust = _robust(classes, order, parents, turned, bound)
+    asked = [(one.parent, one.child) for one in turned if one.nats >= bound]
+    smaller = [dict(zip(asked, turnings(one, order, parents, asked), strict=True)) for one in classes[1:]]
     wanted = [(one.child, _without(parents[one.child], one.parent)) for one in turned]
     wanted += [pair for one in turned for graph in (one.now, one.after) for pair in graph.items()]
     make_fits((scores, key) for key in [*enumerate(parents), *wanted])
-    rows = [_row(scores, parents, one, least) for one, least in zip(turned, robust, strict=True)]
+    rows = [_row(scores, parents, one, *(every.get((one.parent, one.child)) for every in smaller)) for one in turned]
     table = pd.DataFrame(rows, columns=list(COLUMNS))
     return table.sort_values(["gain_nats", "parent", "child"], ascending=[False, True, True], ignore_index=True)
-
-
-def _robust(
-    classes: Sequence[Scores], order: Sequence[int], parents: Sequence[Parents], turned: Sequence[Turned], bound: float
-) -> np.ndarray:
-    """The least direction evidence of all classes, (edges,); of the first alone where that is below the bound."""
-    least = np.array([one.nats for one in turned])
-    for scores in classes[1:]:
-        asked = np.flatnonzero(least >= bound)
-        again = turnings(scores, order, parents, [(turned[at].parent, turned[at].child) for at in asked])
-        least[asked] = np.minimum(least[asked], [one.nats for one in again])
-    return least
 
 
 def decided(rows: pd.DataFrame, misfit: np.ndarray, bound: float, turned: set[tuple[int, int]]) -> np.ndarray:
@@ -98,12 +91,15 @@ def decided(rows: pd.DataFrame, misfit: np.ndarray, bound: float, turned: set[tu
     missed = np.nan_to_num(misfit, nan=np.inf)
     of_nodes = missed[rows["parent"].to_numpy(int)] + missed[rows["child"].to_numpy(int)]
     sure = (rows["robust_nats"] >= bound) & (rows["direction_nats"] >= bound + TIMES * of_nodes)
+    sure &= rows["linear_nats"] >= -AGAINST
     pairs = zip(rows["parent"], rows["child"], strict=True)
     sure &= np.array([pair not in turned for pair in pairs], dtype=bool)
     return sure.to_numpy() & bool((missed >= MISFIT).mean() < MOST_MISFIT)
 
 
-def _row(scores: Scores, parents: Sequence[Parents], turned: Turned, robust: float) -> tuple:
+def _row(
+    scores: Scores, parents: Sequence[Parents], turned: Turned, straight: Turned | None, linear: Turned | None
+) -> tuple:
     """The numbers of one edge, once its fits are made."""
     parent, child = turned.parent, turned.child
     full, less = scores.fits[child][parents[child]], scores.fits[child][_without(parents[child], parent)]
@@ -113,8 +109,10 @@ def _row(scores: Scores, parents: Sequence[Parents], turned: Turned, robust: flo
     columns = int(scores.bank.width[parent])
     bic = ratio - columns * np.log(scores.bank.rows) / 2
     p_value = chi2.sf(2 * np.maximum(ratio, 0.0), columns)
+    robust = turned.nats if straight is None else min(turned.nats, straight.nats)
+    against = np.nan if linear is None else linear.nats
     spread = _total(scores, turned.now) - _total(scores, turned.after) - turned.nats
-    return parent, child, gain, ratio, bic, turned.nats, robust, spread, p_value
+    return parent, child, gain, ratio, bic, turned.nats, robust, against, spread, p_value
 
 
 def _total(scores: Scores, graph: dict[int, Parents]) -> float:

@@ -17,13 +17,13 @@ from disco.likelihood.newton import fit
 from disco.ranks import transform_table
 from disco.refine.choice import Choice
 from disco.refine.draws import Drawn, draw, near_found
-from disco.refine.evidence import CLASSES, decided, evidence
+from disco.refine.evidence import decided, evidence, in_classes
 from disco.refine.memory import Memory, key_of
 from disco.refine.moves import moves
 from disco.refine.prior import BEFORE, fitted_to, price
 from disco.refine.progress import Step, Told
 from disco.refine.result import Refined, refined
-from disco.refine.scores import SEARCHING, Scores, resolve
+from disco.refine.scores import Scores, resolve
 from disco.refine.screen import screen, widened
 from disco.refine.search import Found, search
 from disco.refine.starts import first_orders, near
@@ -83,7 +83,7 @@ def refine(
     scores, found = _best_graph(bank, candidates, table, choice, order, told, kept)
     told.step("evidence", 0, 1, message="evidence: what every edge is worth")
     final = scores.but(tolerance=_FINAL)  # begins without the fits of the searches, so that nothing hangs on their way
-    classes = [final.but(bank=bank.under(prior), order=None, tolerance=SEARCHING) for prior in CLASSES.values()]
+    classes = in_classes(final)
     rows = evidence(final, classes, found.order, found.parents, choice.bound)
     kept.made["evidence"] = final.made + sum(one.made for one in classes)
     told.step("evidence", 0, 1, 0.7, message="evidence: how well the class fits every node")

@@ -3,6 +3,7 @@
 from collections import Counter
 from collections.abc import Sequence
 from dataclasses import dataclass
+from itertools import chain
 
 import networkx as nx
 import numpy as np
@@ -15,6 +16,7 @@ from disco.refine import draws
 from disco.refine.choice import Choice
 from disco.refine.evidence import COLUMNS, MOST_MISFIT
 from disco.refine.memory import Memory
+from disco.refine.scores import MOST_PARENTS
 from disco.refine.search import Found
 from disco.relations import relations
 
@@ -96,10 +98,10 @@ def refined(
             frame[column] = [names[node] for node in frame[column]]
     nodes = pd.DataFrame({"node": names, "misfit_nats": misfit, "misfit_per_row": misfit / bank.rows})
     best = max(kept.starts, key=lambda one: one["score"])["start"]
-    notes = (*_of_table(table), *_of_draws(names, constant, choice), *_missing(named), *_missed(nodes))
+    notes = [_of_table(table), _of_draws(names, constant, choice), _missing(named), _crowded(named), _missed(nodes)]
     return Refined(
         [names[node] for node in found.order], named[list(EDGE_COLUMNS)], _history(kept), best, found.score,
-        candidates, sum(kept.made.values()), moved, _ends(kept), notes, nodes,
+        candidates, sum(kept.made.values()), moved, _ends(kept), tuple(chain.from_iterable(notes)), nodes,
     )  # fmt: skip
 
 
@@ -142,6 +144,15 @@ def _missing(edges: pd.DataFrame) -> list[str]:
         f'The evidence on the edge from "{row.parent}" to "{row.child}" is not available: a fit it needs has no finite '
         "likelihood."
         for row in edges[edges["gain_nats"].isna() | edges["direction_nats"].isna()].itertuples()
+    ]
+
+
+def _crowded(edges: pd.DataFrame) -> list[str]:
+    """Which nodes have as many parents as they can have."""
+    many = edges["child"].value_counts()
+    return [
+        f'"{name}" has {MOST_PARENTS} parents, which is the most that the search gives a node; it may have more.'
+        for name in many.index[many >= MOST_PARENTS]
     ]
 
 

@@ -31,7 +31,7 @@ SEARCHING = 0.05  # nats that the last Newton step of a fit, which is still take
 _FAILED = -1e9  # nats: the score of a fit that has no finite one; no search ends there
 _DOUBT = 1.0  # nats: a parent is tried without where its Wald statistic promises to lose no more
 _BATCH_CELLS = 8_000_000  # columns × rows of a batch of fits
-_MOST = 24  # parents at most: beyond it a node's fit costs more than it can tell
+MOST_PARENTS = 100  # of a node: its fits grow with the square of them, and a result says where it was reached
 
 Parents = tuple[int, ...]
 Allowed = int  # a set of candidates as bits, by their place in the node's list
@@ -188,7 +188,7 @@ class Scores:
         return self.fits[node][parents]
 
     def _one_more(self, node: int, now: Fitted, open_: np.ndarray) -> Walk[Fitted | None]:
-        if len(now.parents) >= _MOST:
+        if len(now.parents) >= MOST_PARENTS:
             return None
         promised = np.where(open_, now.gain, -np.inf)
         while len(promised) and promised.max() > 0:

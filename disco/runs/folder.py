@@ -55,7 +55,7 @@ class Run:
         created: when, with time zone.
         device: the device asked for: auto, cpu or cuda.
         teaching: pages keep its truth to themselves until the reader asks for it.
-        settings: of its fit; those unknown when it was made have their present default.
+        settings: of its fit; those unknown when it was made have the value that stood for them then.
 
     Raises:
         InputError: the folder holds no run, one of a newer format, or one whose settings.json is damaged.

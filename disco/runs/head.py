@@ -16,6 +16,8 @@ FORMAT = 1  # of a run folder; raised when an older DISCO could no longer read i
 _MOST_FOLDS = 1000  # pages draw each of them
 _LONGEST_NAME, _LONGEST_SOURCE = 200, 2000
 _ID = re.compile(r"[A-Za-z0-9][A-Za-z0-9._-]{0,99}")
+# What a fit did for which a setting was not yet a choice.
+_BEFORE = Settings.of("paper", joint_schedule="epochs", projection_schedule="epochs").to_dict()
 _FIRST, _LAST = datetime(1970, 1, 1, tzinfo=UTC), datetime(2200, 1, 1, tzinfo=UTC)
 
 
@@ -67,7 +69,9 @@ class Head:
         return then if then.tzinfo else then.astimezone()
 
     def checked_settings(self) -> Settings:
-        """The settings of the fit; those unknown when it was made have their present default.
+        """The settings of the fit; one unknown when it was made has the value that stood for it then.
+
+        The preset that was written is not read: the numbers tell it.
 
         Raises:
             ValueError: a setting is unknown or cannot have its value.
@@ -75,7 +79,7 @@ class Head:
         for name, value in self.settings.items():
             if isinstance(value, int | float) and not abs(value) < 2**53:
                 raise ValueError(f"{printable(name, 40)} is out of range")
-        settings = Settings.from_dict(self.settings)
+        settings = Settings.from_dict({**_BEFORE, **self.settings})
         if settings.folds > _MOST_FOLDS:
             raise ValueError(f"folds is {settings.folds}, more than {_MOST_FOLDS}")
         return settings

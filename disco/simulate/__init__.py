@@ -14,4 +14,4 @@ __all__ = ["FAMILIES", "GRAPHS", "Design", "Simulated", "edge_list", "poisson_er
 def poisson_er(nodes: int = 20, rows: int = 2000, k: float = 3, seed: int = 0) -> tuple[pd.DataFrame, pd.DataFrame]:
     """A Poisson table on an ERk graph, and its true edges (columns parent and child)."""
     drawn = simulate(Design(nodes=nodes, rows=rows, k=k, seed=seed))
-    return drawn.table, drawn.truth
+    return drawn.table, drawn.truth[["parent", "child"]]

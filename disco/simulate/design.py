@@ -13,8 +13,10 @@ import numpy as np
 from disco.errors import InputError
 from disco.simulate.families import FAMILIES
 from disco.simulate.graphs import GRAPHS, LARGEST_GRAPH, own_graph
+from disco.simulate.sources import SOURCES
 
 LARGEST_DESIGN = 10_000_000  # bytes of a design.json: an own graph of half a million edges
+LARGEST_ISING = 12  # nodes: 4,096 states
 LARGEST_TABLE = 100_000_000  # cells: 0.8 GB
 
 
@@ -42,6 +44,8 @@ class Design:
     exposure: float = 0.0  # sd of a row's log exposure, a factor of mean 1 on every mean of the row
     interactions: float = 0.0  # share of the index, 0 to 1, that comes from pairs of parents
     latent: int = 0  # hidden common causes of two nodes each
+    sources: str = "family"  # shape of the nodes without parents, a key of `sources.SOURCES`
+    spread: float = 1.0  # nodes' standard deviations are, in chance order, 1 to about this times as large
     seed: int = 0
 
     def __post_init__(self) -> None:
@@ -59,6 +63,7 @@ class Design:
         self._whole("seed", 0, 2**63 - 1)
         for name, high in (("k", LARGEST_GRAPH), ("exposure", 3.0), ("interactions", 1.0)):
             self._number(name, high)
+        self._number("spread", 20.0, low=0.05)
         for name in ("unsortable", "random_signs", "equal_means", "equal_variances"):
             if not isinstance(getattr(self, name), bool):
                 raise InputError(f"{name} must be true or false; got {getattr(self, name)!r}.")
@@ -68,6 +73,7 @@ class Design:
         self._take_names()
         self._check_families()
         self._check_parameters()
+        self._check_shapes()
         if self.unsortable:
             for name in ("random_signs", "equal_means", "equal_variances"):
                 self._set(name, True)
@@ -146,11 +152,11 @@ class Design:
             raise InputError(f"{name} must be a whole number from {low:,} to {high:,}; got {value!r}.")
         self._set(name, int(value))
 
-    def _number(self, name: str, high: float) -> None:
+    def _number(self, name: str, high: float, low: float = 0.0) -> None:
         value = getattr(self, name)
         number = not isinstance(value, bool) and isinstance(value, numbers.Real)
-        if not number or not math.isfinite(value) or not 0 <= value <= high:
-            raise InputError(f"{name} must be a number from 0 to {high:g}; got {value!r}.")
+        if not number or not math.isfinite(value) or not low <= value <= high:
+            raise InputError(f"{name} must be a number from {low:g} to {high:g}; got {value!r}.")
 
     def _take_own_graph(self) -> None:
         try:
@@ -202,6 +208,25 @@ class Design:
         processes = [key for key in self.keys() if FAMILIES[key].index.feature is None]
         if self.interactions and processes:
             raise InputError(f'The functions of "{processes[0]}" are not additive anyway: set interactions to 0.')
+
+    def _check_shapes(self) -> None:
+        """Shapes and spreads of sources, and what a joint distribution asks for."""
+        if not isinstance(self.sources, str) or self.sources not in SOURCES:
+            raise InputError(f'sources must be one of {", ".join(SOURCES)}; got "{self.sources}".')
+        shaped = self.sources != "family" or self.spread != 1
+        calibrated = self.unsortable or self.equal_means
+        if shaped and calibrated:
+            raise InputError("Equal means leave no choice of sources and spread: leave those as they are.")
+        if self.sources != "family" and any(FAMILIES[key].law.continuous for key in self.keys()):
+            raise InputError(f'Sources "{self.sources}" are counts: choose families of counts.')
+        others = shaped or calibrated or self.interactions or self.latent
+        if "ising" in self.keys() and (
+            self.keys() != ["ising"] or self.graph != "complete" or self.nodes > LARGEST_ISING or others
+        ):
+            raise InputError(
+                f'Family "ising" is one distribution of all nodes: use it alone, on graph "complete" of at most '
+                f"{LARGEST_ISING} nodes, without what makes a table harder."
+            )
 
     def _check_parameters(self) -> None:
         if not isinstance(self.parameters, Mapping):

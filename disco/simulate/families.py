@@ -14,6 +14,7 @@ from scipy.special import expit, ndtr
 from disco.simulate import laws
 from disco.simulate.com_poisson import ComPoisson
 from disco.simulate.continuous import Gamma, Gaussian
+from disco.simulate.discrete_normal import DiscreteNormal
 from disco.simulate.parameters import Parameter, parameters_of
 
 
@@ -38,7 +39,8 @@ class Index:
     low: float
     high: float
     response: Callable[[np.ndarray], np.ndarray]
-    source: Parameter
+    source: Parameter | None  # None: all nodes are drawn at once
+    affine: bool = False  # the canonical parameter is affine in each parent: the link is canonical, phi the identity
 
 
 SOURCE_MEAN = "location of a node without parents"
@@ -78,6 +80,45 @@ SIGMOID = Index(
     lambda z: _probability(expit(z)),
     Parameter("success probability of a node without parents", 0.10, 1e-6, 1 - 1e-6),
 )
+LOG_AFFINE = Index(
+    "exp(0.4 + Σ β x), β from 0.04 to 0.07",
+    _same,
+    0.4,
+    0.04,
+    0.07,
+    lambda z: np.exp(np.minimum(z, 300.0)),  # no overflow before a mean is refused
+    Parameter(SOURCE_MEAN, 3.0, 0.01, 1000),
+    affine=True,
+)
+LOGIT_AFFINE = Index(
+    "sigmoid(−2.197 + Σ β x/M), β from 1.00 to 2.00",
+    _same,
+    -2.197,
+    1.00,
+    2.00,
+    lambda z: _probability(expit(z)),
+    Parameter("success probability of a node without parents", 0.10, 1e-6, 1 - 1e-6),
+    affine=True,
+)
+NORMAL_AFFINE = Index(
+    "5.5 + Σ β x, β from 0.25 to 0.40",
+    _same,
+    5.5,
+    0.25,
+    0.40,
+    _same,
+    Parameter(SOURCE_MEAN, 8.0, 0.0, 1000),
+    affine=True,
+)
+PAIRWISE = Index(
+    "log p = Σ b0 x + Σ θ (x − ½)(x′ − ½) + constant, x = 0 or 1, θ from 0.60 to 1.00",
+    _same,
+    -0.3,
+    0.60,
+    1.00,
+    lambda z: _probability(expit(z)),
+    None,
+)
 PROCESS = Index(
     "f, a Gaussian process of the raw parents (RBF, variance 1, length 1)",
     None,
@@ -109,10 +150,11 @@ class Family:
     @property
     def parameters(self) -> dict[str, Parameter]:
         """What can be set, by name: the law's own parameters, then those of every family."""
+        source = {} if self.index.source is None else {"source": self.index.source}
         return parameters_of(self.law) | {
             "scale": Parameter("factor on what the parents add", 1.0, 0.0, 10.0),
             "intercept": Parameter("intercept b0 of the index", self.index.intercept, -20.0, 20.0),
-            "source": self.index.source,
+            **source,
         }
 
     def values(self, given: Mapping[str, float]) -> dict[str, float]:
@@ -142,6 +184,10 @@ FAMILIES = {
     "hurdle-poisson": Family("Hurdle Poisson", laws.HurdlePoisson, AFFINE),
     "geometric": Family("Geometric", laws.Geometric, AFFINE),
     "generalised-poisson": Family("Generalised Poisson", laws.GeneralisedPoisson, AFFINE),
+    "poisson-log": Family("Poisson, log link, affine", laws.Poisson, LOG_AFFINE),
+    "binomial-logit": Family("Binomial, logit link, affine", laws.Binomial, LOGIT_AFFINE),
+    "discrete-normal": Family("Discrete normal, affine", DiscreteNormal, NORMAL_AFFINE),
+    "ising": Family("Binary, pairwise (Ising)", laws.Bernoulli, PAIRWISE),
     "gaussian-gp": Family("Gaussian, Gaussian process", Gaussian, PROCESS),
     "gamma-gp": Family("Gamma, Gaussian process", Gamma, EXP_PROCESS),
 }

@@ -20,6 +20,7 @@ GRAPHS = {
     "chain": "Chain: x1 → x2 → x3 → …",
     "fork": "Fork: x1 is the parent of all others",
     "collider": "Collider: the last node is the child of all others",
+    "complete": "Complete: every pair of nodes is joined, x1 first",
     "own": "Own graph",
 }
 
@@ -121,8 +122,13 @@ def collider(nodes: int) -> np.ndarray:
     return present
 
 
+def complete(nodes: int) -> np.ndarray:
+    """Every node -> all later ones."""
+    return np.triu(np.ones((nodes, nodes), dtype=bool), k=1)
+
+
 RANDOM = {"er": erdos_renyi, "er-exact": erdos_renyi_exact, "sf": scale_free}
-SHAPES = {"chain": chain, "fork": fork, "collider": collider}
+SHAPES = {"chain": chain, "fork": fork, "collider": collider, "complete": complete}
 
 
 def own_graph(edges: list[tuple[str, str]], names: list[str]) -> Drawn:

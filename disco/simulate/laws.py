@@ -2,14 +2,15 @@
 
 A law turns the *location* that a mechanism's response gives, one a row, into counts. What the location is, each law
 says: the conditional mean, or the success probability of a binomial, or the mean of the count part where zeros come on
-top. `mean`, `variance` and `pmf` are exact, given the location. Draws use one stream and go row by row, so that fewer
-rows are the first rows of more.
+top, or mu of a discrete normal. `mean`, `variance` and `pmf` are exact, given the location. Draws use one stream and go
+row by row, so that fewer rows are the first rows of more.
 
 Shapes: location (rows,), grid (values,), pmf (rows, values).
 """
 
 from abc import ABC, abstractmethod
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
+from typing import NamedTuple
 
 import numpy as np
 from scipy.special import gammaln, xlogy
@@ -25,6 +26,7 @@ class Law(ABC):
     largest_location: float = 1e6  # beyond it counts tell nothing more, and memory and integers run out
     scalable: bool = True  # the location is a mean, so that an exposure can multiply it
     continuous: bool = False
+    in_class: bool = True  # a semiparametric GLM: its base function and support are the same at every location
 
     @abstractmethod
     def mean(self, location: np.ndarray) -> np.ndarray:
@@ -41,6 +43,22 @@ class Law(ABC):
     @abstractmethod
     def sample(self, location: np.ndarray, rng: np.random.Generator) -> np.ndarray:
         """One value a row, (rows,)."""
+
+    def raised(self, location: np.ndarray, factor: np.ndarray) -> np.ndarray:
+        """The location of another mode of a source, `factor` times as high, (rows,)."""
+        return location * factor
+
+    def widened(self, factor: float) -> "Widened":
+        """The law with about `factor` times the standard deviation: of most, the mean is factor² times as high."""
+        return Widened(self, factor**2, factor**2)
+
+
+class Widened(NamedTuple):
+    """A law made wider, the factor on its location, and the factor on its values."""
+
+    law: Law
+    location: float
+    values: float
 
 
 @dataclass(frozen=True)
@@ -78,6 +96,9 @@ class NegativeBinomial(Law):
     def sample(self, location: np.ndarray, rng: np.random.Generator) -> np.ndarray:
         return rng.negative_binomial(self.size, self.size / (self.size + location))
 
+    def widened(self, factor: float) -> Widened:
+        return Widened(replace(self, size=self.size * factor**2), factor**2, factor**2)
+
 
 @dataclass(frozen=True)
 class Geometric(Law):
@@ -108,6 +129,10 @@ class Binomial(Law):
     def unit(self) -> float:
         return self.trials
 
+    @property
+    def in_class(self) -> bool:
+        return self.trials > 1  # of two values the class asks nothing
+
     def mean(self, location: np.ndarray) -> np.ndarray:
         return self.trials * location
 
@@ -120,6 +145,33 @@ class Binomial(Law):
     def sample(self, location: np.ndarray, rng: np.random.Generator) -> np.ndarray:
         return rng.binomial(self.trials, location)
 
+    def raised(self, location: np.ndarray, factor: np.ndarray) -> np.ndarray:
+        odds = location / (1 - location) * factor
+        return odds / (1 + odds)
+
+    def widened(self, factor: float) -> Widened:
+        trials = max(1, round(self.trials * factor**2))
+        return Widened(replace(self, trials=trials), 1.0, trials / self.trials)
+
+
+@dataclass(frozen=True)
+class Bernoulli(Law):
+    """0 or 1; the location is the probability of 1."""
+
+    scalable = False
+
+    def mean(self, location: np.ndarray) -> np.ndarray:
+        return location
+
+    def variance(self, location: np.ndarray) -> np.ndarray:
+        return location * (1 - location)
+
+    def pmf(self, location: np.ndarray, grid: np.ndarray) -> np.ndarray:
+        return binom.pmf(grid, 1, location[:, None])
+
+    def sample(self, location: np.ndarray, rng: np.random.Generator) -> np.ndarray:
+        return (rng.random(len(location)) < location).astype(np.int64)
+
 
 @dataclass(frozen=True)
 class GeneralisedPoisson(Law):
@@ -130,6 +182,7 @@ class GeneralisedPoisson(Law):
     """
 
     dispersion: float = parameter("dispersion s: variance is mean/(1 − s)²", 0.4, 0.0, 0.95)
+    in_class = False
 
     def mean(self, location: np.ndarray) -> np.ndarray:
         return location
@@ -156,6 +209,7 @@ class _ZeroInflated(Law):
     """An extra zero with a fixed probability, else a count of the base law at the location."""
 
     zeros: float
+    in_class = False
 
     @property
     @abstractmethod
@@ -208,6 +262,7 @@ class HurdlePoisson(Law):
     """
 
     zeros: float = parameter("probability of zero", 0.3, 0.0, 0.99)
+    in_class = False
 
     def mean(self, location: np.ndarray) -> np.ndarray:
         return (1 - self.zeros) * location / -np.expm1(-location)

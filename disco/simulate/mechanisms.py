@@ -8,7 +8,7 @@ from disco.errors import InputError
 from disco.simulate import drift
 from disco.simulate.design import Design
 from disco.simulate.families import FAMILIES, Index
-from disco.simulate.laws import Law
+from disco.simulate.laws import Law, Widened
 from disco.simulate.streams import Streams
 
 
@@ -26,6 +26,8 @@ class Mechanism:
     source: float | None  # location without parents; None: a hidden standard normal cause takes their place
     interactions: float
     function: np.random.SeedSequence  # of the function drawn from a Gaussian process
+    level: float  # factor on the location, where spreads differ
+    units: np.ndarray  # (parents,) in which parents are measured before the feature map
 
     @property
     def index(self) -> Index:
@@ -41,8 +43,9 @@ class Mechanism:
         if not len(self.parents):
             return np.zeros(values.shape[1]) if self.source is not None else stream.standard_normal(values.shape[1])
         if self.index.feature is None:
-            return drift.gaussian_process(values, np.random.default_rng(self.function))
-        features = np.array([self.index.feature(parent / self.law.unit) for parent in values])
+            return drift.gaussian_process(values / self.units[:, None], np.random.default_rng(self.function))
+        measured = [parent / unit for parent, unit in zip(values, self.units, strict=True)]
+        features = np.array([self.index.feature(parent) for parent in measured])
         added = drift.additive(features, self.coefficients)
         if self.interactions:
             added += self.interactions * (drift.pairwise(features, self.coefficients) - added)
@@ -55,9 +58,9 @@ class Mechanism:
             InputError: it explodes.
         """
         if self.source is not None and not len(self.parents):
-            location = self.source * exposure
+            location = self.source * self.level * exposure
         else:
-            location = self.index.response(self.intercept + self.scale * drift) * exposure
+            location = self.index.response(self.intercept + self.scale * drift) * self.level * exposure
         self._refuse_explosion(location)
         return location
 
@@ -103,23 +106,45 @@ def build(design: Design, present: np.ndarray, keys: list[str], streams: Streams
     parents += [[] for _ in latent_keys]
     weights += [[] for _ in latent_keys]
     functions = [*streams.functions, *streams.latent]
-    whole = zip(names, [*keys, *latent_keys], parents, weights, functions, strict=True)
-    return [_mechanism(design, *node) for node in whole]
+    laws = _widened(design, [*keys, *latent_keys], streams.spreads)
+    stretched = np.array([law.values for law in laws])
+    whole = zip(names, [*keys, *latent_keys], laws, parents, weights, functions, strict=True)
+    return [_mechanism(design, *node, stretched) for node in whole]
+
+
+def _widened(design: Design, keys: list[str], stream: np.random.Generator) -> list[Widened]:
+    """The law of every node and latent cause, nodes' spreads even on a logarithmic scale, in chance order."""
+    factors = np.ones(len(keys))
+    factors[: design.nodes] = stream.permutation(np.geomspace(1.0, design.spread, design.nodes))
+    laws = [FAMILIES[key].make_law(design.parameters) for key in keys]
+    if design.spread == 1:
+        return [Widened(law, 1.0, 1.0) for law in laws]
+    return [law.widened(float(factor)) for law, factor in zip(laws, factors, strict=True)]
 
 
 def _mechanism(
-    design: Design, name: str, key: str, parents: list[int], weights: list[float], function: np.random.Generator
+    design: Design,
+    name: str,
+    key: str,
+    widened: Widened,
+    parents: list[int],
+    weights: list[float],
+    function: np.random.Generator,
+    stretched: np.ndarray,
 ) -> Mechanism:
     values = FAMILIES[key].values(design.parameters)
+    parents = np.array(parents, dtype=int)
     return Mechanism(
         name=name,
         key=key,
-        law=FAMILIES[key].make_law(design.parameters),
-        parents=np.array(parents, dtype=int),
+        law=widened.law,
+        parents=parents,
         coefficients=np.array(weights),
         scale=values["scale"],
         intercept=values["intercept"],
-        source=values["source"],
+        source=values.get("source"),
         interactions=design.interactions,
         function=function.bit_generator.seed_seq,
+        level=widened.location,
+        units=FAMILIES[key].make_law(design.parameters).unit * stretched[parents],
     )

@@ -9,9 +9,10 @@ from dataclasses import dataclass
 import numpy as np
 import pandas as pd
 
-from disco.simulate import calibration
+from disco.simulate import calibration, ising, sources
 from disco.simulate.design import Design
 from disco.simulate.graphs import draw_graph, edge_list, own_graph
+from disco.simulate.known import directions
 from disco.simulate.mechanisms import Mechanism, build
 from disco.simulate.streams import Streams
 
@@ -21,7 +22,7 @@ class Simulated:
     """A simulated table and what is true of it."""
 
     table: pd.DataFrame  # (rows, nodes), int64; float64 if continuous
-    truth: pd.DataFrame  # columns parent, child
+    truth: pd.DataFrame  # columns parent, child, and direction: what can be known of it (`disco.simulate.known`)
     order: list[str]  # a causal order, sources first
     adjacency: pd.DataFrame  # 0/1, (nodes, nodes); rows are parents
     families: dict[str, str]  # the key of each node's family
@@ -54,11 +55,15 @@ def simulate(design: Design) -> Simulated:
         exposure = _exposure(design.exposure, calibration.ROWS, first)
         mechanisms, _ = calibrate(mechanisms, causal, exposure, others)
     exposure = _exposure(design.exposure, design.rows, streams.exposure)
-    values = _draw(mechanisms, causal, exposure, streams)
+    if design.keys() == [ising.KEY]:
+        values = ising.draw(mechanisms, design.rows, streams.nodes[0])
+    else:
+        values = _draw(design.sources, mechanisms, causal, exposure, streams)
+    found = directions(design, present, order, mechanisms)
     adjacency = pd.DataFrame(present.astype(np.int64), index=names, columns=names)
     return Simulated(
         table=pd.DataFrame(values[: design.nodes].T, columns=names),
-        truth=edge_list(adjacency),
+        truth=edge_list(adjacency).assign(direction=found[present]),
         order=order_names,
         adjacency=adjacency,
         families=families,
@@ -73,14 +78,20 @@ def _exposure(sd: float, rows: int, stream: np.random.Generator) -> np.ndarray:
     return np.exp(sd * stream.standard_normal(rows) - sd**2 / 2)
 
 
-def _draw(mechanisms: list[Mechanism], order: list[int], exposure: np.ndarray, streams: Streams) -> np.ndarray:
-    """The values of every node and latent cause, (nodes, rows)."""
+def _draw(
+    shape: str, mechanisms: list[Mechanism], order: list[int], exposure: np.ndarray, streams: Streams
+) -> np.ndarray:
+    """The values of every node and latent cause, (nodes, rows); nodes without parents have this shape."""
     draws = [*streams.nodes, *streams.latent]
     values = np.zeros((len(mechanisms), len(exposure)), dtype=float if mechanisms[0].law.continuous else np.int64)
     for node in order:
         mechanism = mechanisms[node]
         drift = mechanism.drift(values[mechanism.parents], streams.causes[node])
-        values[node] = mechanism.law.sample(mechanism.location(drift, exposure), draws[node])
+        location = mechanism.location(drift, exposure)
+        if node < len(streams.nodes) and not len(mechanism.parents):
+            values[node] = sources.draw(shape, mechanism.law, location, draws[node], streams.sources[node])
+        else:
+            values[node] = mechanism.law.sample(location, draws[node])
     return values
 
 

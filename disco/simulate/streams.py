@@ -21,6 +21,8 @@ class Streams(NamedTuple):
     functions: list[np.random.Generator]  # of nodes, for their Gaussian processes
     causes: list[np.random.Generator]  # of nodes and latent causes, for hidden causes of their own
     calibration: list[np.random.Generator]  # of the exposure, then of nodes and latent causes
+    sources: list[np.random.Generator]  # of nodes, for the shape of those without parents
+    spreads: np.random.Generator
 
     @classmethod
     def of(cls, seed: int, nodes: int, latent: int) -> "Streams":
@@ -28,6 +30,7 @@ class Streams(NamedTuple):
         graph, mechanism = np.random.default_rng(seed).spawn(2)
         coefficients, *values = mechanism.spawn(1 + nodes)
         signs, exposure, latents, functions, causes, calibration = mechanism.spawn(6)
+        sources, spreads = mechanism.spawn(2)
         return cls(
             graph,
             coefficients,
@@ -38,4 +41,6 @@ class Streams(NamedTuple):
             functions.spawn(nodes),
             causes.spawn(nodes + latent),
             calibration.spawn(1 + nodes + latent),
+            sources.spawn(nodes),
+            spreads,
         )

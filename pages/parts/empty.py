@@ -27,21 +27,29 @@ def missing_run() -> None:
 def no_run() -> None:
     """No run is open: offer the finished ones and the way to a new one."""
     missing_run()
-    finished = [run for run in runs.list_runs() if run.status().state == "done"][:5]
     with st.container(border=True):
         st.markdown(
             "**No run is open.** This page shows the result of a fit. "
-            + ("Open a finished one, or fit a table." if finished else "Load a table of counts and fit it first.")
+            + ("Open a finished one, or fit a table." if _finished() else "Load a table of counts and fit it first.")
         )
-        for run in finished:
-            if st.button(f"Open {code(run.name)} · {ago(run.created)}", key=f"empty_open_{run.id}", type="tertiary"):
-                session.select_run(run)
-                st.rerun()
+        open_finished()
         page, label, icon = ("data", "Go to Data", ":material/table_view:")
         if session.table() is not None:
             page, label, icon = ("train", "Go to Train", ":material/model_training:")
         if st.button(label, type="primary", icon=icon, key="empty_lead_on"):
             session.go(page)
+
+
+def open_finished() -> None:
+    """A button for each of the latest finished fits, which opens it."""
+    for run in _finished():
+        if st.button(f"Open {code(run.name)} · {ago(run.created)}", key=f"empty_open_{run.id}", type="tertiary"):
+            session.select_run(run)
+            st.rerun()
+
+
+def _finished() -> list[runs.Run]:
+    return [run for run in runs.list_runs() if run.status().state == "done"][:5]
 
 
 def not_done(run: runs.Run) -> None:

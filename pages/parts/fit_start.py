@@ -32,6 +32,21 @@ def start_box(draft: Draft) -> None:
             _start(draft, name.strip() or usual, device)
 
 
+def new_run(draft: Draft, name: str, device: str) -> runs.Run:
+    """A run of the draft's chosen columns, and of what is true of them; nothing is begun.
+
+    Raises:
+        InputError: it cannot be made.
+    """
+    table = table_facts.chosen_counts(draft)
+    truth = draft.truth
+    if truth is not None:
+        truth = truth[truth["parent"].isin(table.columns) & truth["child"].isin(table.columns)]
+    return runs.create_run(
+        table, draft.settings, name=name, source=draft.source, truth=truth, device=device, teaching=draft.teaching
+    )
+
+
 def _device() -> str:
     """The device asked for; there is a choice only beside a GPU."""
     if not machine.engine_ready() or serving.device_status().kind != "cuda":
@@ -84,14 +99,8 @@ def _show(found: Estimate, others: Sequence[tuple[str, Estimate]]) -> None:
 
 
 def _start(draft: Draft, name: str, device: str) -> None:
-    table = table_facts.chosen_counts(draft)
-    truth = draft.truth
-    if truth is not None:
-        truth = truth[truth["parent"].isin(table.columns) & truth["child"].isin(table.columns)]
     try:
-        run = runs.create_run(
-            table, draft.settings, name=name, source=draft.source, truth=truth, device=device, teaching=draft.teaching
-        )
+        run = new_run(draft, name, device)
         jobs.start(run)
     except InputError as error:
         st.error(plain(error))

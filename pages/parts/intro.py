@@ -3,7 +3,6 @@
 import streamlit as st
 
 from disco.figures.words import how_many
-from disco.settings import Settings
 from pages.parts.names import code
 
 
@@ -16,15 +15,6 @@ def page_intro(title: str, text: str) -> None:
 def run_caption(name: str, rows: int, columns: int) -> None:
     """One line saying which table a page is about."""
     st.caption(f"{code(name)} · {how_many(rows, 'row')} × {how_many(columns, 'column')}")
-
-
-def preview_note(settings: Settings) -> None:
-    """Says of a preview's results that they are one."""
-    if settings.preset == "preview":
-        st.caption(
-            ":material/speed: **Preview.** A fast look: fewer epochs, a smaller network and at most "
-            f"{settings.max_rows or 'all'} rows. Fit with the preset *tuned* or *paper* before you rely on it."
-        )
 
 
 def assumptions_note() -> None:

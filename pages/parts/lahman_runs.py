@@ -20,7 +20,7 @@ class Study:
     Attributes:
         years: first and last season.
         levels: "4", "6", "8" or "raw".
-        preset: paper, tuned or preview.
+        preset: tuned or paper.
         seeds: of the fits.
     """
 

@@ -8,6 +8,8 @@ from disco.errors import InputError
 from disco.estimate import estimate, span
 from disco.figures import lahman as figures
 from disco.figures.words import how_many
+from disco.parents.sparse import is_sparse
+from disco.settings import PRESETS
 from pages.parts import figure, lahman_refined, lahman_runs, machine, reordering, session
 from pages.parts.lahman_runs import BOUNDARIES, Study
 from pages.parts.names import code, plain
@@ -45,13 +47,14 @@ def choose() -> Study:
             "level.",
         )  # fmt: skip
         preset = row.segmented_control(
-            "Preset", ["paper", "tuned", "preview"], default="paper", required=True, key="lahman_preset",
-            help="paper: the paper's settings, minutes a fit. preview: a fast look.",
+            "Preset", list(PRESETS), default="tuned", required=True, key="lahman_preset",
+            help="tuned: smaller networks and a short schedule. paper: the paper's settings as we read them, minutes a "
+            "fit.",
         )  # fmt: skip
         seeds = row.multiselect(
             "Seeds", SEEDS, default=[0, 1, 2], key="lahman_seeds", help="The paper runs 0, 1 and 2."
         )
-    return Study(tuple(years), levels or "4", preset or "paper", tuple(sorted(seeds)))
+    return Study(tuple(years), levels or "4", preset or "tuned", tuple(sorted(seeds)))
 
 
 def fits(study: Study) -> None:
@@ -229,3 +232,10 @@ def _reference(done: dict[int, runs.Run]) -> None:
         )
     with right:
         figure.show(figures.places(orders), "lahman_places")
+    sparse = sum(is_sparse(len(edges), len(lahman.COLUMNS)) for edges in edge_sets)
+    if sparse:
+        st.info(
+            f"The graphs of {how_many(sparse, 'seed')} have next to no edges, by their rule of parent selection. "
+            "Open such a fit and see Parents, which offers other rules, or refine the fits below.",
+            icon=":material/lightbulb:",
+        )

@@ -8,7 +8,7 @@ from disco import spreadsheets
 from disco.figures import selectors as figures
 from disco.figures.words import how_many
 from disco.parents.selectors import WORDS
-from pages.parts import figure, graph_truth, graph_view, parent_sections, selecting, selectors, session, truth
+from pages.parts import figure, graph_truth, graph_view, parent_sections, selecting, selectors, session, sparse, truth
 from pages.parts.known import Known
 from pages.parts.results import Result
 
@@ -24,6 +24,7 @@ def page(result: Result, known: Known | None, selector: str) -> None:
     kept = selectors.kept(result, selector)
     graph = selectors.graph(result, kept)
     parent_sections.counts(graph)
+    sparse.advise(result, graph.number_of_edges(), selector)
     if known:
         truth.edge_numbers(known, graph)
     left, right = st.container(key="beside_parents").columns([3, 2], gap="large")

@@ -311,11 +311,10 @@ def require_run(needs: str = "done") -> runs.Run:
     Args:
         needs: "done" for a finished run, "any" for one in whatever state.
     """
-    from pages.parts import empty, intro
+    from pages.parts import empty
 
     run = current_run()
     if run is not None and (needs == "any" or run.status().state == "done"):
-        intro.preview_note(run.settings)
         return run
 
     if run is None:

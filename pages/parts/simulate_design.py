@@ -1,4 +1,4 @@
-"""Simulate: a design read back from a file."""
+"""Simulate: a design read back from a file, or taken from the examples."""
 
 import streamlit as st
 
@@ -6,10 +6,26 @@ from disco.errors import InputError
 from disco.files import check_size
 from disco.simulate import Design
 from disco.simulate.design import LARGEST_DESIGN
+from disco.simulate.examples import EXAMPLES
 from pages.parts import simulate_form
 from pages.parts.names import plain
 
-_FILE, _PROBLEM = "sim_design_file", "simulate_design_problem"
+_FILE, _PROBLEM, _EXAMPLE = "sim_design_file", "simulate_design_problem", "sim_example"
+
+
+def examples() -> None:
+    """A box of ready-made designs; the one chosen fills every control, and the box is empty again."""
+    st.selectbox(
+        "Examples", list(EXAMPLES), index=None, key=_EXAMPLE, placeholder="Start from an example", on_change=_taken,
+        label_visibility="collapsed",
+    )  # fmt: skip
+
+
+def _taken() -> None:
+    name = st.session_state[_EXAMPLE]
+    if name is not None:
+        simulate_form.take(EXAMPLES[name])
+        st.session_state[_EXAMPLE] = None
 
 
 def read_back() -> None:

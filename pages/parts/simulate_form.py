@@ -49,6 +49,8 @@ class Form:
     exposure: float = 0.0
     interactions: float = 0.0
     latent: int = 0
+    sources: str = "family"
+    spread: float = 1.0
     teaching: bool = False
 
 
@@ -100,7 +102,7 @@ def design(parts: Sequence[str] = SECTIONS) -> Design:
         values |= {"family": {"one": now.family, "groups": ",".join(now.groups), "nodes": by_node}[now.mixing]}
         values |= {"parameters": {name: value for name, value in now.parameters.items() if name in known}}
     if "table" in parts:
-        listed = ("rows", "random_signs", "equal_means", "exposure", "interactions", "latent")
+        listed = ("rows", "random_signs", "equal_means", "exposure", "interactions", "latent", "sources", "spread")
         values |= {name: getattr(now, name) for name in listed}
         values |= {"equal_variances": now.equal_means and now.equal_variances}
     return Design(**values)
@@ -109,7 +111,8 @@ def design(parts: Sequence[str] = SECTIONS) -> Design:
 def take(given: Design) -> None:
     """Fill the form with a design."""
     plain, families = given.to_dict(), given.family
-    kept = {name: plain[name] for name in ("nodes", "k", "rows", "seed", "exposure", "interactions", "latent")}
+    same = ("nodes", "k", "rows", "seed", "exposure", "interactions", "latent", "sources", "spread")
+    kept = {name: plain[name] for name in same}
     if given.graph == "own":
         simulate_drawn.keep(simulate_drawn.of_edges(given.names, given.edges))
     if not isinstance(families, str):
@@ -134,7 +137,8 @@ def last(wanted: Design) -> Simulated | None:
 
 def effort(wanted: Design) -> int:
     """About how many cells of Poisson counts could be drawn in the same time."""
-    kinds = [400 if FAMILIES[key].law.continuous else 10 if key == "com-poisson" else 1 for key in wanted.keys()]
+    slow = ("com-poisson", "discrete-normal")  # each row sums over many counts
+    kinds = [400 if FAMILIES[key].law.continuous else 10 if key in slow else 1 for key in wanted.keys()]
     return wanted.nodes * (wanted.rows + 10_000 * wanted.equal_means + 10_000 * wanted.equal_variances) * max(kinds)
 
 

@@ -13,7 +13,8 @@ from pages.parts.names import plain
 
 WORDS = {
     "er": "Random (Erdős–Rényi)", "er-exact": "Random, exact number of edges", "sf": "Scale-free", "chain": "Chain",
-    "fork": "Fork", "collider": "Collider", "own": "Draw your own",
+    "fork": "Fork", "collider": "Collider", "complete": "Complete",
+    "own": "Draw your own",
 }  # fmt: skip
 _K = {
     "er": ("Parents a node k", "Expected, about: each pair is an edge with probability 2k/d."),

@@ -9,14 +9,14 @@ from disco import metrics
 from disco.errors import InputError
 from disco.figures import simulated as figures
 from disco.figures.words import how_many
-from disco.simulate import FAMILIES, Design, Simulated
+from disco.simulate import FAMILIES, Design, Simulated, known
 from disco.spreadsheets import NOTE, to_csv
 from pages.parts import figure, session, simulate_canvas, simulate_drawn, simulate_form
 from pages.parts.names import code, distinct, shown
 from pages.parts.simulate_graph import WORDS
 
 AT_ONCE = 2_000_000  # cells that are drawn without asking, in a moment
-_ROWS, _COLUMNS, _CAUSES = 50, 60, 5
+_ROWS, _COLUMNS, _CAUSES, _EDGES = 50, 60, 5, 10
 _SORTS = {"mean": "By mean", "variance": "By variance", "excess": "By variance − mean"}
 
 
@@ -41,9 +41,9 @@ def drawn(design: Design) -> Simulated | None:
 def send_on(result: Simulated, teaching: bool) -> None:
     """What was drawn in a line, and the button that makes it the loaded table."""
     rows, nodes = result.table.shape
-    known = f", {how_many(len(result.truth), 'true edge')}" if not teaching else ""
+    edges = f", {how_many(len(result.truth), 'true edge')}" if not teaching else ""
     left, right = st.columns([3, 2], vertical_alignment="center")
-    left.markdown(f"**{how_many(rows, 'row')} × {how_many(nodes, 'column')}{known}**")
+    left.markdown(f"**{how_many(rows, 'row')} × {how_many(nodes, 'column')}{edges}**")
     continuous = _continuous(result)
     if right.button(
         "Use this table", type="primary", icon=":material/arrow_forward:", key="sim_use", width="stretch",
@@ -88,10 +88,24 @@ def graph(result: Simulated | None) -> None:
         figure.show(figures.truth(result), "sim_truth")
     if result is None:
         return
+    _directions(result)
     _hidden_causes(result)
     if not by_hand and len(result.order) <= most:
         st.button("Change this graph by hand", icon=":material/draw:", key="sim_by_hand", type="tertiary",
                   on_click=_by_hand, args=(result,))  # fmt: skip
+
+
+def _directions(result: Simulated) -> None:
+    """What can be known of the directions, and which cannot where that is some of them."""
+    if not len(result.truth):
+        return
+    st.caption(known.words(result.truth["direction"]))
+    unknown = result.truth[result.truth["direction"] == known.UNKNOWN]
+    if 0 < len(unknown) < len(result.truth):
+        pairs = unknown[["parent", "child"]].itertuples(index=False, name=None)
+        edges = [f"{code(parent)} → {code(child)}" for parent, child in pairs]
+        more = f" and {len(edges) - _EDGES} more" if len(edges) > _EDGES else ""
+        st.caption(f"Cannot be known: {', '.join(edges[:_EDGES])}{more}.")
 
 
 def _hidden_causes(result: Simulated) -> None:
@@ -164,7 +178,7 @@ def files(result: Simulated, teaching: bool) -> None:
     order = pd.DataFrame({"position": range(1, len(result.order) + 1), "node": result.order})
     made = {
         "counts.csv": (lambda: to_csv(result.table), False, "text/csv"),  # large: written only when asked for
-        "truth.csv": (to_csv(result.truth[["parent", "child"]]), teaching, "text/csv"),
+        "truth.csv": (to_csv(result.truth), teaching, "text/csv"),
         "order.csv": (to_csv(order), teaching, "text/csv"),
         "design.json": (_json(result.design), teaching, "application/json"),
     }

@@ -4,6 +4,7 @@ import secrets
 
 import streamlit as st
 
+from disco.simulate.sources import SOURCES
 from pages.parts import simulate_form
 
 UNSORTABLE = ("random_signs", "equal_means", "equal_variances")
@@ -54,7 +55,20 @@ def _harder(now: simulate_form.Form) -> None:
         simulate_form.number(
             "latent", "Hidden common causes", "Each acts on two columns and is no column itself.", min_value=0, step=1
         )
+        st.caption("These change what the columns look like, not what can be known:")
+        simulate_form.choice("sources", "Nodes without parents", list(SOURCES), _shape)
+        simulate_form.number(
+            "spread", "Unequal spreads", "The largest standard deviation is about so many times the least. 1: as the "
+            "families have them.", min_value=0.05, max_value=20.0, step=1.0, format="%g",
+        )  # fmt: skip
     used = [name.replace("_", " ") for name in UNSORTABLE if getattr(now, name)]
     used += [f"{name} {getattr(now, name):g}" for name in ("exposure", "interactions", "latent") if getattr(now, name)]
+    used += [f"{now.sources} sources"] if now.sources != "family" else []
+    used += [f"spread {now.spread:g}"] if now.spread != 1 else []
     if used:
         st.caption(f"On: {', '.join(used)}.".replace("latent", "hidden causes"))
+
+
+def _shape(key: str) -> str:
+    """A shape of sources in words."""
+    return "As the family has them" if key == "family" else f"{key.capitalize()}: {SOURCES[key]}"

@@ -14,6 +14,7 @@ from pages.parts import (
     results,
     selector_sections,
     session,
+    sparse,
     thresholds,
     truth,
 )
@@ -36,6 +37,7 @@ if (run.path / "refined.json").exists():
         query_params=session.address(),
     )  # fmt: skip
 graph, tau_z, pi_min, said = selector_sections.own_graph(result) or thresholds.graph(result, "graph")
+sparse.advise(result, graph.number_of_edges(), run.settings.selector if said else "ocs")
 if known:
     graph_truth.numbers(graph, known)
     graph_truth.choose()

@@ -12,6 +12,7 @@ from pages.parts import (
     selectors,
     session,
     side_by_side,
+    sparse,
     thresholds,
     truth,
 )
@@ -32,6 +33,7 @@ if selector == "ocs":
     table = result.candidates(tau_z)
     graph = result.graph(tau_z, pi_min)
     parent_sections.counts(graph)
+    sparse.advise(result, graph.number_of_edges())
     if known:
         truth.edge_numbers(known, graph)
     parent_sections.cannot(result, tau_z)

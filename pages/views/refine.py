@@ -8,6 +8,7 @@ from pages.parts import (
     empty,
     intro,
     misfit,
+    quick_look,
     refine_edges,
     refine_monitor,
     refine_sections,
@@ -21,10 +22,13 @@ from pages.parts import (
 
 intro.page_intro(
     "Refine",
-    "A second look at the open run: search for the order and the graph of highest likelihood in the paper's own model, "
-    "and weigh every edge and its direction. It stands beside the DISCO result and never replaces it. While it goes "
-    "you may leave the page or close the tab.",
+    "Search for the order and the graph of highest likelihood in the paper's own model, and weigh every edge and its "
+    "direction. It needs no fit; where there is one, it stands beside the DISCO result and never replaces it. While it "
+    "goes you may leave the page or close the tab.",
 )
+if session.current_run() is None:
+    quick_look.without_a_run()
+    st.stop()
 run = session.require_run("any")
 status = refining_status(run)
 is_fitted = run.status().state == "done"

@@ -24,6 +24,7 @@ with st.container(key="simulate"):
     left, right = st.columns([2, 3], gap="large")
 problems = {}
 with left:
+    simulate_design.examples()
     for name, choose in (
         ("graph", simulate_graph.choose),
         ("families", simulate_families.choose),

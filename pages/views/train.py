@@ -2,7 +2,7 @@
 
 import streamlit as st
 
-from pages.parts import empty, fit_settings, fit_start, intro, monitor, problem_list, session, table_facts
+from pages.parts import empty, fit_settings, fit_start, intro, monitor, problem_list, quick_look, session, table_facts
 
 intro.page_intro(
     "Train",
@@ -32,4 +32,5 @@ with st.container() if run is None else st.expander("Set up another fit", expand
         fit_settings.in_sight()
     with right:
         fit_start.start_box(draft)
+        quick_look.offer(draft)
     fit_settings.every_number()

@@ -1,0 +1,35 @@
+"""What to try where a graph has next to no edges, as commands."""
+
+import contextlib
+import shlex
+
+from disco.errors import InputError
+from disco.figures.words import how_many
+from disco.parents.sparse import LOWER, is_sparse, other_rules
+from disco.runs import Run
+
+
+def advice(run: Run, edges: int, selector: str, rule: str) -> str | None:
+    """The commands that keep more edges than the graph at hand, in a sentence; None where it is not nearly empty.
+
+    Args:
+        run: a finished run.
+        edges: of the graph at hand.
+        selector: whose edges they are: ocs, cam, pcm or evidence.
+        rule: of the OCS, iqr or jackknife.
+    """
+    nodes = len(run.nodes)
+    if not is_sparse(edges, nodes):
+        return None
+    path = shlex.quote(str(run.path))
+    ways = []
+    if selector == "ocs":
+        typed = {"lower": "--rule iqr --tau-z {:g} --pi-min {:g}".format(*LOWER), "jackknife": "--rule jackknife"}
+        found = {}
+        with contextlib.suppress(InputError):  # damaged candidates are no reason to refuse the graph at hand
+            found = other_rules(run.ocs(), run.settings, rule, edges)
+        ways = [f"`disco graph {path} {typed[name]}` ({how_many(count, 'edge')})" for name, count in found.items()]
+    if selector != "evidence":
+        ways.append(f"`disco graph {path} --parents evidence`")
+    ways.append(f"`disco refine {path}`")
+    return f"{how_many(edges, 'edge')} among {how_many(nodes, 'node')} is next to nothing. Try {' or '.join(ways)}."

@@ -1,0 +1,43 @@
+"""Shapes of the nodes without parents. The class leaves their marginal distributions free (paper, Semiparametric GLM
+DAGs, the definition), so that no shape changes which directions can be known.
+"""
+
+import numpy as np
+
+from disco.simulate.laws import Law
+
+SOURCES = {
+    "family": "as the family has them",
+    "bimodal": "two modes, one 6 times as high",
+    "trimodal": "three modes, 1, 6 and 12 times as high",
+    "heaped": "wide, and in part rounded: 40 % exact, 30 % to fives, 30 % to tens",
+    "zero-inflated": "40 % zeros, else 3 times as high",
+}
+MODES = {"bimodal": (1.0, 6.0), "trimodal": (1.0, 6.0, 12.0), "zero-inflated": (3.0,)}
+_WIDE = (0.5, 12.0)  # factors on the location of a heaped source
+_ZEROS = 0.4
+_HEAPS = (0.4, 0.7)  # shares of exact values, and of these and fives
+
+
+def draw(
+    shape: str, law: Law, location: np.ndarray, values: np.random.Generator, form: np.random.Generator
+) -> np.ndarray:
+    """One value a row of a source of this shape, (rows,).
+
+    Args:
+        shape: a key of `SOURCES`.
+        law: of the source, at `location`, (rows,).
+        values: the stream of the law's draws.
+        form: the stream of all else.
+    """
+    if shape == "family":
+        return law.sample(location, values)
+    chance, factors = form.spawn(2)
+    share = chance.random(len(location))
+    if shape == "heaped":
+        drawn = law.sample(law.raised(location, factors.uniform(*_WIDE, len(location))), values)
+        unit = np.select([share < _HEAPS[0], share < _HEAPS[1]], [1, 5], 10)
+        return (drawn + unit // 2) // unit * unit
+    modes = np.array(MODES[shape])
+    drawn = law.sample(law.raised(location, modes[factors.integers(len(modes), size=len(location))]), values)
+    return np.where(share < _ZEROS, 0, drawn) if shape == "zero-inflated" else drawn

@@ -1,0 +1,111 @@
+"""The benchmark of directions that can and cannot be known: what it counts, keeps and prints."""
+
+import sys
+from dataclasses import replace
+
+import numpy as np
+import pytest
+
+from benchmarks import paper_report, unknown
+from benchmarks.paper_results import append_line
+from benchmarks.unknown import DESIGNS, PAIRS, Tally, by_spread, decisions, drawn, edges_of, jobs, kept, main, section
+from disco.simulate import simulate
+from disco.simulate.known import KNOWN, UNKNOWN
+
+NAMES = ("parent", "child", "decided", "direction_nats")
+
+
+def line(*edges: tuple, truth: list | None = None, **more: object) -> dict:
+    """A line whose refined edges are these."""
+    columns = {name: [edge[place] for edge in edges] for place, name in enumerate(NAMES)}
+    truth = [["a", "b", KNOWN], ["b", "c", KNOWN], ["c", "d", UNKNOWN]] if truth is None else truth
+    base = {"design": "ER3 NB", "rows": 1000, "seed": 0, "seconds": 1.0, "f1": 0.5, "truth": truth, "edges": columns}
+    return base | more
+
+
+def test_every_edge_is_counted_once_and_where_it_belongs():
+    tally = Tally()
+    tally.add(line(("a", "b", True, 9.0), ("c", "b", True, 9.0), ("d", "c", True, 9.0), ("a", "d", True, None)))
+    tally.add(line(("a", "b", False, 1.0), ("c", "d", False, 1.0)))
+    assert (tally.true, tally.wrong, tally.unknown, tally.none, tally.undecided) == (1, 1, 1, 1, 2)
+    assert tally.edges == 6 and tally.share == 0.25
+    nothing = Tally()
+    nothing.add(line(("a", "b", False, 1.0)))
+    assert nothing.share is None
+
+
+def test_the_table_has_a_row_a_design_and_number_of_rows():
+    found = [line(("a", "b", True, 9.0), seed=seed, f1=0.4 + 0.2 * seed) for seed in (0, 1)]
+    found += [line(rows=5000), line(("a", "b", True, 9.0), design="a design of old")]
+    grid = [[cell.strip() for cell in row.strip("|").split("|")] for row in decisions(found).splitlines()]
+    assert grid[2:] == [
+        ["ER3 NB", "1000", "2", "6", "2", "0", "0", "0", "0", "100%", "0.50", "1.00"],
+        ["ER3 NB", "5000", "1", "3", "0", "0", "0", "0", "0", "", "0.50", "1.00"],
+        ["a design of old", "1000", "1", "3", "1", "0", "0", "0", "0", "100%", "0.50", "1.00"],
+    ]
+
+
+def test_nats_towards_the_truth_have_its_sign():
+    pair = {"design": "affine pair, spread 5", "truth": [["x1", "x2", UNKNOWN]], "spreads": {"x1": 10.1, "x2": 2.1}}
+    found = [line(("x1", "x2", False, 3.0), **pair), line(("x2", "x1", True, 7.0), seed=1, **pair)]
+    found += [line(("x2", "x1", True, None), seed=2, **pair), line(**pair | {"spreads": {"x1": 2.0, "x2": 2.1}})]
+    rows = by_spread(found).splitlines()[2:]
+    assert rows == ["| affine pair | 0.2 | 1000 | 2 | -2.00 | -7.00 | +3.00 |"]
+
+
+def test_pairs_beside_a_graph_have_their_own_columns_and_spread():
+    name = "affine pairs beside ER3 NB, spread 3"
+    table, truth = drawn(name, DESIGNS[name].design.replace(rows=4000, seed=2))
+    pairs = truth[truth["direction"] == UNKNOWN]
+    assert table.shape == (4000, 20 + 2 * PAIRS) and table.columns.is_unique and len(pairs) == PAIRS
+    ratios = table[pairs["child"]].std().to_numpy() / table[pairs["parent"]].std().to_numpy()
+    assert np.abs(np.log(ratios)) == pytest.approx(np.full(PAIRS, np.log(3)), abs=0.15)
+    assert abs(table[pairs["child"]].corrwith(table["x1"])).max() < 0.08
+    assert set(truth["direction"]) == {KNOWN, UNKNOWN}
+
+
+def test_every_design_is_what_its_name_promises():
+    """Pairs called affine, chains and complete models cannot be known at all, all others wholly."""
+    for name, case in DESIGNS.items():
+        truth = simulate(case.design.replace(rows=50)).truth
+        expected = UNKNOWN if "affine" in name.replace("affine pairs beside", "") or "complete" in name else KNOWN
+        assert set(truth["direction"]) == {expected} and case.seeds >= 3, name
+    counted = [name for name, _ in jobs()]
+    assert counted.count("bimodal pair, affine") == counted.count("trimodal pair, softplus") == 60
+    assert all(counted.count(f"complete binary, d = {nodes}") == 20 for nodes in (3, 4, 5))
+
+
+@pytest.fixture
+def small(monkeypatch, tmp_path):
+    """Two tables of one design, and a folder for their lines."""
+    monkeypatch.setattr(unknown, "DESIGNS", {"plain pair, softplus": replace(DESIGNS["plain pair, softplus"], seeds=2)})
+    monkeypatch.setattr(unknown, "ROWS", (150, 300))
+    path = tmp_path / "unknown.jsonl"
+    monkeypatch.setattr(sys, "argv", ["unknown", "--results", str(path), "--rows", "300"])
+    return path
+
+
+def test_it_goes_on_where_it_was_interrupted(small, capsys, monkeypatch):
+    main()
+    lines = kept(small)
+    assert set(lines) == {("plain pair, softplus", 300, 0), ("plain pair, softplus", 300, 1)}
+    for found in lines.values():
+        for edge in edges_of(found):
+            assert {edge["parent"], edge["child"]} == {"x1", "x2"} and isinstance(edge["decided"], bool)
+            assert edge["folds"] is None and edge["gain_nats"] == float(f"{edge['gain_nats']:.4g}")
+    assert "| plain pair, softplus | 300 | 2 | 2 |" in capsys.readouterr().out
+    before = small.read_bytes()
+    small.write_bytes(before[: len(before) // 2 + 200])  # torn
+    torn = kept(small)
+    again = {at: {**found, "again": True} for at, found in lines.items()}
+    monkeypatch.setattr(unknown, "measure", lambda name, design: again[name, design.rows, design.seed])
+    main()
+    made = {at for at, found in kept(small).items() if "again" in found}
+    assert made == set(lines) - set(torn) and len(made) >= 1
+
+
+def test_the_report_ends_with_the_section(tmp_path):
+    assert section(tmp_path / "none.jsonl").endswith("Not run yet.")
+    append_line(tmp_path / "unknown.jsonl", line(("a", "b", True, np.pi)))
+    report = paper_report.report(tmp_path)
+    assert "## Directions that can and cannot be known" in report and "| ER3 NB | 1000 | 1 | 3 | 1 |" in report

@@ -1,0 +1,107 @@
+"""What the class misses of a node, and the shapes that a column's own distribution adds to a carrier."""
+
+import numpy as np
+import pandas as pd
+import pytest
+from scipy.special import gammaln
+
+from disco.errors import FitStopped
+from disco.likelihood.bank import Bank
+from disco.likelihood.departures import departures
+from disco.likelihood.evaluate import Problems
+from disco.likelihood.misfit import MISFIT, misfits
+from disco.likelihood.newton import fit
+from disco.refine import Choice, refine
+from disco.refine.prior import BEFORE
+from disco.simulate import Design, simulate
+
+
+def bank_of(**columns: np.ndarray) -> Bank:
+    ranks = np.column_stack([np.unique(column, return_inverse=True)[1] for column in columns.values()])
+    return Bank.of(ranks, prior=BEFORE)
+
+
+def test_a_node_of_the_class_has_no_misfit():
+    """Of the true graph, in three families."""
+    for family in ("poisson-softplus", "nb-softplus", "binomial-sigmoid"):
+        drawn = simulate(Design(nodes=8, k=2, rows=2000, family=family, seed=3))
+        names = list(drawn.table)
+        pairs = [
+            (child, [names.index(name) for name in drawn.truth.loc[drawn.truth["child"] == names[child], "parent"]])
+            for child in range(8)
+        ]
+        assert misfits(bank_of(**drawn.table), pairs).max() < MISFIT
+
+
+@pytest.mark.parametrize("kind", ["interaction", "spread"])
+def test_what_the_class_does_not_have_is_a_misfit(kind):
+    """Effects that do not add up, and a spread that follows a parent; neither parent is missed itself."""
+    random = np.random.default_rng(4)
+    a, b = random.poisson(3.0, 3000), random.poisson(3.0, 3000)
+    if kind == "interaction":
+        y = random.poisson(np.where((a > 2) == (b > 2), 8.0, 3.0))
+    else:
+        size = np.where(a > 2, 1.0, 50.0)
+        y = random.poisson(6.0 * random.gamma(size) / size)
+    of_a, of_b, of_y = misfits(bank_of(a=a, b=b, y=y), [(0, ()), (1, ()), (2, (0, 1))])
+    assert of_y > 20 and max(of_a, of_b) < MISFIT
+
+
+def test_a_misfit_is_what_the_true_distribution_gains_at_most():
+    """Of a level that only the product of two parents tells, the exact log-likelihoods are at hand."""
+    random = np.random.default_rng(5)
+    a, b = random.integers(0, 2, 4000), random.integers(0, 2, 4000)
+    chance = np.where(a == b, 0.7, 0.3)
+    y = (random.random(4000) < chance).astype(int)
+    bank = bank_of(a=a, b=b, y=y)
+    true = np.log(np.where(y == 1, chance, 1 - chance)).sum()
+    fitted = float(fit(bank, Problems.of([(2, (0, 1))])).log_likelihood[0])
+    found = misfits(bank, [(2, (0, 1))])[0]
+    assert found == pytest.approx(true - fitted, rel=0.05)
+
+
+def test_misfits_can_be_stopped():
+    with pytest.raises(FitStopped):
+        misfits(bank_of(a=np.arange(60) % 3), [(0, ())], goes_on=lambda: False)
+
+
+def test_a_table_that_the_class_misses_has_no_decided_direction():
+    """One of three nodes is missed: as much as its evidence is, it is a hypothesis, and the result says so."""
+    random = np.random.default_rng(6)
+    a, b = random.poisson(3.0, 3000), random.poisson(3.0, 3000)
+    size = np.where(a > 2, 1.0, 50.0)
+    y = random.poisson((2.0 + a + b) * random.gamma(size) / size)
+    result = refine(pd.DataFrame({"a": a, "b": b, "y": y}), Choice(starts=2, restarts=0, bootstrap=0, folds=0))
+    assert result.nodes.set_index("node").loc["y", "misfit_nats"] > MISFIT
+    assert not result.edges["decided"].any()
+    assert any("not of the model's kind" in note and "no direction is called decided" in note for note in result.notes)
+
+
+def shapes_of(levels: int) -> np.ndarray:
+    level = np.arange(levels, dtype=float)
+    return np.column_stack([level**2, np.sqrt(level), level == 0, level == 1])
+
+
+def test_a_column_of_the_shapes_asks_for_no_more():
+    random = np.random.default_rng(7)
+    for draw in (random.poisson(8.0, 4000), random.negative_binomial(3, 0.3, 4000), random.binomial(30, 0.4, 4000)):
+        counts = np.bincount(np.unique(draw, return_inverse=True)[1])
+        level = np.arange(len(counts), dtype=float)
+        assert departures(counts, np.column_stack([gammaln(level + 1), shapes_of(len(counts))])).shape[1] == 0
+
+
+def test_heaps_and_modes_become_columns():
+    """A carrier with the columns found gives each level its share to within its noise; without, it does not."""
+    random = np.random.default_rng(8)
+    heaped = random.poisson(12.0, 6000)
+    heaped = np.where(random.random(6000) < 0.5, (heaped // 5) * 5, heaped)
+    modes = random.poisson(np.where(random.random(6000) < 0.5, 4.0, 25.0))
+    for draw in (heaped, modes):
+        ranks = np.unique(draw, return_inverse=True)[1]
+        counts = np.bincount(ranks)
+        found = departures(counts, shapes_of(len(counts)))
+        assert 1 <= found.shape[1] <= 3
+        bank = Bank.of(ranks[:, None], prior=BEFORE)
+        reached = float(fit(bank, Problems.of([(0, ())])).log_likelihood[0])
+        saturated = float((counts * np.log(counts / counts.sum())).sum())
+        assert saturated - reached < len(counts)
