@@ -109,7 +109,7 @@ def _row(
     columns = int(scores.bank.width[parent])
     bic = ratio - columns * np.log(scores.bank.rows) / 2
     p_value = chi2.sf(2 * np.maximum(ratio, 0.0), columns)
-    robust = turned.nats if straight is None else min(turned.nats, straight.nats)
+    robust = turned.nats if straight is None else float(np.minimum(turned.nats, straight.nats))  # NaN stays
     against = np.nan if linear is None else linear.nats
     spread = _total(scores, turned.now) - _total(scores, turned.after) - turned.nats
     return parent, child, gain, ratio, bic, turned.nats, robust, against, spread, p_value

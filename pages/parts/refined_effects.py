@@ -64,7 +64,7 @@ def _breakdown(run: Run, refined: Refined, row: dict, choice: Choice) -> None:
     with st.expander("Why the direction is decided or not"):
         st.dataframe(
             refined_words.breakdown(run, refined, row), hide_index=True, key="refined_breakdown", width="content",
-            placeholder="not available",
+            placeholder="–",
             column_config={
                 "part": st.column_config.TextColumn("Part", width=190),
                 "nats": st.column_config.NumberColumn("Nats", format="%.1f", width=64),
