@@ -47,8 +47,8 @@ def decided_means(bound: float) -> str:
     return (
         f"Decided asks that turning the edge loses at least {bound:g} nats, with the link held straight too; that "
         f"with every effect linear at most {AGAINST:g} nat is against it; that what is lost exceeds {TIMES:g} times "
-        f"the misfit of its two nodes by {bound:g}; that the model misses less than {MOST_MISFIT:.0%} of all nodes; and "
-        "that no other search that ended as high has it the other way round."
+        f"the misfit of its two nodes by {bound:g}; that the model misses less than {MOST_MISFIT:.0%} of all nodes; "
+        "and that no other search that ended as high has it the other way round."
     )
 
 
