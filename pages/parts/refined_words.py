@@ -37,8 +37,8 @@ DIRECTION = (
 )
 ROBUST = "The lesser of the direction evidence with a bent link and with the link held straight."
 SPREAD = (
-    "What spreads would add is the part of the fitted prior, which knows how the spreads of parents and children differ "
-    "in this table. It does not count."
+    "What spreads would add is the part of the fitted prior, which knows how the spreads of parents and children "
+    "differ in this table. It does not count."
 )
 
 
