@@ -89,7 +89,7 @@ def _refined(nodes: int) -> Run:
     gain = np.geomspace(500, 1, len(pairs))
     edges = pd.DataFrame(pairs, columns=["parent", "child"]).assign(
         gain_nats=gain, log_likelihood_nats=gain + 4, bic_nats=gain - 3, direction_nats=gain / 2, robust_nats=gain / 3,
-        spread_nats=0.0, decided=gain > 10, p_value=np.exp(-gain), folds=1.0, bootstrap=1.0,
+        linear_nats=gain / 9, spread_nats=0.0, decided=gain > 10, p_value=np.exp(-gain), folds=1.0, bootstrap=1.0,
     )  # fmt: skip
     starts = pd.DataFrame([("by mean", 1, -100.0)], columns=["start", "sweep", "score"])
     refined.save(run.path, Refined(order, edges, starts, "by mean", -100.0, len(edges), 50), Choice())

@@ -20,7 +20,8 @@ from disco.errors import InputError
 
 EDGE_NUMBERS = (
     *("ocs", "z", "frequency", "score"),
-    *("gain_nats", "direction_nats", "robust_nats", "spread_nats", "decided", "p_value", "folds", "bootstrap"),
+    *("gain_nats", "direction_nats", "robust_nats", "linear_nats", "spread_nats"),
+    *("decided", "p_value", "folds", "bootstrap"),
 )
 FORMATS = ("csv", "json", "graphml", "dot")
 # What XML 1.0 cannot hold, not even escaped.

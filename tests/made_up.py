@@ -90,7 +90,13 @@ def evidence(edges: list[tuple[str, str]], bound: float = 5.0) -> pd.DataFrame:
         {
             **{"parent": pd.Series(parent, dtype="str"), "child": pd.Series(child, dtype="str"), "gain_nats": gain},
             **{"log_likelihood_nats": gain + 4, "bic_nats": gain - 3, "direction_nats": direction},
-            **{"robust_nats": robust, "spread_nats": 0.5, "decided": robust >= bound, "p_value": np.exp(-gain)},
+            **{
+                "robust_nats": robust,
+                "linear_nats": np.where(direction >= bound, 0.5, np.nan),
+                "spread_nats": 0.5,
+                "decided": robust >= bound,
+                "p_value": np.exp(-gain),
+            },
             **{"folds": np.ones(many), "bootstrap": 1.0 - 0.5 * np.arange(many) / max(many, 1)},
         }
     )

@@ -70,6 +70,18 @@ def test_a_filter_moved_quickly_takes_the_picked_edge_away_and_no_more(runs, pag
         assert page.locator(FAULT).count() == 0, page.locator(FAULT).all_inner_texts()
 
 
+def test_nodes_that_are_not_of_the_models_kind_have_a_dashed_outline(runs, page):  # noqa: F811
+    run = refine_by_hand(finished_run(6), ORDER, EDGES, misfit={"x2": 44.0})
+    dashes = "canvas => canvas.network && ['0', '1'].map(node => canvas.network.body.nodes[node]"
+    dashes += ".options.shapeProperties.borderDashes)"
+    with served(runs) as address:
+        for place in ("refine", "graph"):
+            page.goto(f"{address}/{place}?run={run.id}")
+            expect(page.locator(".key").get_by_text("not of the model's kind")).to_be_visible()
+            assert page.locator(".canvas").first.evaluate(dashes) == [False, [5, 4]]
+            assert page.locator(FAULT).count() == 0, page.locator(FAULT).all_inner_texts()
+
+
 def test_what_changed_against_a_fit_without_edges(runs, page):  # noqa: F811
     settings = Settings.of("paper", joint_epochs=1, projection_epochs=1, width=8, tau_z=1000.0)
     run = refine_by_hand(finished_run(6, settings=settings, truth=None), ORDER, EDGES)
@@ -84,7 +96,7 @@ def test_a_refinement_from_the_page_and_a_click_on_an_edge(runs, page, tmp_path)
     run = create_run(pd.read_csv(counts(tmp_path)), Settings(), name="refined", device="cpu")
     with served(runs) as address:
         page.goto(f"{address}/refine?run={run.id}")
-        bootstrap = page.get_by_role("spinbutton", name="Tables drawn anew")
+        bootstrap = page.get_by_role("spinbutton", name="Tables drawn")
         bootstrap.fill("2")
         bootstrap.press("Enter")
         press(page, "Start the refinement")

@@ -29,7 +29,7 @@ def batting() -> pd.DataFrame:
 
 def made(has_orders: bool = True) -> Refined:
     """Two searches 3 nats apart with opposite orders; AB → H undecided, AB → SO decided."""
-    evidence = (50.0, 55.0, 40.0, 9.0, 8.0, 0.5)
+    evidence = (50.0, 55.0, 40.0, 9.0, 8.0, 1.0, 0.5)
     rows = [("AB", "H", *evidence, False, 0.0, 1.0, 1.0), ("AB", "SO", *evidence, True, 0.0, 1.0, 1.0)]
     rows.append(("HBP", "SF", *evidence, False, 0.0, 1.0, 1.0))  # in no reference
     starts = pd.DataFrame(

@@ -40,9 +40,9 @@ def test_a_table_that_is_not_of_the_kind_is_warned_of_on_top(drawn):
 
 
 def test_some_nodes_that_are_not_of_the_kind_are_named():
-    run = refined(misfit={"x2": 152.0})
+    run = refine_by_hand(finished_run(12, truth=None), edges=EDGES, misfit={"x2": 152.0})
     app = opened(run, PAGE)
-    assert "**1 of 6 nodes is not of the model's kind" in warned(app) and "no direction" not in warned(app)
+    assert "**1 of 12 nodes is not of the model's kind" in warned(app) and "no direction" not in warned(app)
     assert numbers(app)["Undecided"] == "3"  # both edges of x2, and the weak one
     app.selectbox(key="refine_edge").set_value(EDGES[0]).run()
     assert "would have to lose 461" in texts(app)

@@ -39,9 +39,9 @@ def refined_run(settings=None, fitted=False, frame=None, misfit=0.0) -> runs.Run
         run = runs.create_run(frame, settings or Settings.of("paper"), name="counts only")
     edges = pd.DataFrame(
         [
-            (NAMES[0], NAMES[1], 120.0, 130.0, 110.0, 30.0, 12.0, 0.5, True, 1e-50, 1.0, 0.9),
-            (NAMES[1], NAMES[2], 20.0, 24.0, 9.0, 1.5, 1.5, 0.5, False, 0.0, 2 / 3, np.nan),
-            (NAMES[0], NAMES[2], 6.0, 9.0, 2.0, 9.0, 2.0, 0.5, False, 1e-3, 1.0, 0.5),
+            (NAMES[0], NAMES[1], 120.0, 130.0, 110.0, 30.0, 12.0, 3.0, 0.5, True, 1e-50, 1.0, 0.9),
+            (NAMES[1], NAMES[2], 20.0, 24.0, 9.0, 1.5, 1.5, np.nan, 0.5, False, 0.0, 2 / 3, np.nan),
+            (NAMES[0], NAMES[2], 6.0, 9.0, 2.0, 9.0, 2.0, 1.0, 0.5, False, 1e-3, 1.0, 0.5),
         ],
         columns=list(EDGE_COLUMNS),
     )
@@ -89,7 +89,7 @@ def test_an_open_direction_is_called_so():
     assert "Undecided" in said and "loses only 1.50 nats" in said and "2 of 3 fits" in said
     assert "**Not available**: share of tables drawn with replacement." in said and "of 10 tables" not in said
     app = part("edge_details", refined_run(), NAMES[0], NAMES[2])
-    assert "only 2.00 in the least of the three classes" in texts(app)
+    assert "only 2.00 with the link held straight" in texts(app)
 
 
 @pytest.mark.parametrize(
@@ -100,7 +100,9 @@ def test_an_open_direction_is_called_so():
         ({"direction_nats": np.nan}, {}, "not available"),
         ({"direction_nats": 3.0, "robust_nats": 3.0}, {"a": 90.0}, "loses only 3.00 nats"),
         ({"direction_nats": -2.0, "robust_nats": -2.0}, {}, "the graph gains 2.00 nats"),
-        ({"robust_nats": 4.0}, {"a": 90.0}, "only 4.00 in the least"),
+        ({"robust_nats": 4.0}, {"a": 90.0}, "only 4.00 with the link held straight"),
+        ({"linear_nats": -6.0}, {"a": 90.0}, "with every effect linear it gains 6.00"),
+        ({"linear_nats": np.nan}, {}, "not available"),
         ({}, {"a": 10.0}, "would have to lose 35.0"),
         ({}, {"a": np.nan}, "what the model misses of `a` and"),
         ({}, {"d": 3.0}, "1 of 4 nodes are not of the model's kind"),
@@ -120,9 +122,9 @@ def test_the_first_rule_that_fails_is_named(changes, missed, words):
 def test_the_evidence_on_a_direction_part_by_part():
     app = part("edge_details", refined_run(misfit=10.0), NAMES[0], NAMES[1])
     rows = app.dataframe[0].value.set_index("part")
-    assert rows["nats"].tolist() == [30.0, 12.0, 0.5, 10.0, 0.0]
-    assert rows.loc[f"Misfit of {NAMES[0]}, the parent", "asked"] == "direction at least 35.0"
-    assert "three classes" in texts(app) and "misses less than a fifth of all nodes" in texts(app)
+    assert rows["nats"].tolist() == [30.0, 12.0, 3.0, 0.5, 10.0, 0.0]
+    assert rows.loc[f"Misfit of {NAMES[0]}, the parent", "asked"] == "direction ≥ 35.0"
+    assert "at most 1 nat is against it" in texts(app) and "misses less than 10% of all nodes" in texts(app)
 
 
 def test_misfit_forwards_and_turned_is_measured_once_when_asked(monkeypatch):

@@ -16,6 +16,7 @@ from disco.runs.parents import compute_candidates, read_candidates
 from disco.settings import Settings
 from disco.simulate import Design, simulate
 from pages.parts import selecting
+from pages.parts.refined_words import SAME_ROWS
 
 PAGE = "pages/views/parents.py"
 ORDER = [f"x{k}" for k in range(1, 9)]
@@ -121,6 +122,7 @@ def test_two_selectors_are_counted_and_scored(run):
 def test_a_selector_can_be_computed_from_side_by_side(run):
     app = compute(opened(run, PAGE), "evidence", "beside")
     assert read_candidates(run, "evidence") is not None and value(app, "Both").isdigit()
+    assert SAME_ROWS in texts(app)
 
 
 def test_progress_cancel_and_errors_are_said(run, monkeypatch):

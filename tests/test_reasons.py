@@ -16,6 +16,7 @@ def test_a_rule_fails_exactly_where_the_direction_is_not_decided(rng):
         direction = rng.choice([3.0, 8.0, 40.0, np.nan], 12)
         robust = np.minimum(direction, rng.choice([4.0, 7.0, 50.0, np.nan], 12))
         edges = pd.DataFrame({"parent": 0, "child": range(1, 13), "direction_nats": direction, "robust_nats": robust})
+        edges["linear_nats"] = rng.choice([3.0, -0.5, -2.0, np.nan], 12, p=[0.5, 0.3, 0.1, 0.1])
         misfit = rng.choice([0.0, 1.0, 4.0, np.nan], 13, p=[0.6, 0.25, 0.1, 0.05])
         nodes = pd.DataFrame({"node": range(13), "misfit_nats": misfit})
         sure = decided(edges, misfit, BOUND, set())
@@ -30,15 +31,22 @@ def test_a_rule_fails_exactly_where_the_direction_is_not_decided(rng):
 
 def test_what_is_asked_beside_misfit_is_what_decides():
     nodes = pd.DataFrame({"node": [*"abcdefghijkl"], "misfit_nats": [2.0, 0.5, *[0.0] * 10]})
-    row = {"parent": "a", "child": "b", "direction_nats": 12.5, "robust_nats": 12.5, "decided": False}
+    row = {
+        "parent": "a",
+        "child": "b",
+        "direction_nats": 12.5,
+        "robust_nats": 12.5,
+        "linear_nats": 0.0,
+        "decided": False,
+    }
     assert asked(row, nodes, BOUND) == pytest.approx(12.5)
     assert reason(row, nodes, BOUND) is Reason.ELSEWHERE
     assert reason({**row, "direction_nats": 12.4}, nodes, BOUND) is Reason.MISSED
     assert reason(row, None, BOUND) is Reason.OLDER
 
 
-def test_the_worst_nodes_come_first_and_a_fifth_of_them_is_too_many():
+def test_the_worst_nodes_come_first_and_a_tenth_of_them_is_too_many():
     nodes = pd.DataFrame({"node": [*"abcdefghij"], "misfit_nats": [2.9, 3.0, np.nan, 80.0, *[0.0] * 6]})
     assert missed(nodes)["node"].tolist() == ["c", "d", "b"]
-    assert not is_of_kind(nodes) and not is_of_kind(nodes.assign(misfit_nats=[0.0] * 8 + [3.0] * 2))
-    assert is_of_kind(nodes.assign(misfit_nats=[0.0] * 9 + [300.0]))
+    assert not is_of_kind(nodes) and not is_of_kind(nodes.assign(misfit_nats=[0.0] * 9 + [3.0]))
+    assert is_of_kind(pd.DataFrame({"node": range(11), "misfit_nats": [0.0] * 10 + [300.0]}))

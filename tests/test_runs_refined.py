@@ -36,7 +36,7 @@ def older(run, directions):
     """A refinement as an older version wrote it: an edge that could not be turned alone counted as decided."""
     (run.path / "refined_nodes.csv").unlink()
     path = run.path / "refined_edges.csv"
-    edges = read_frame(path, ("parent", "child")).drop(columns=["robust_nats", "spread_nats"])
+    edges = read_frame(path, ("parent", "child")).drop(columns=["robust_nats", "linear_nats", "spread_nats"])
     is_turned = [value is not None for value in directions]
     edges.assign(reversible=is_turned, direction_nats=directions, decided=True).to_csv(path, index=False)
     return read_refined(run)

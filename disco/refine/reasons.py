@@ -8,7 +8,7 @@ from typing import Any
 import pandas as pd
 
 from disco.likelihood.misfit import MISFIT
-from disco.refine.evidence import MOST_MISFIT, TIMES
+from disco.refine.evidence import AGAINST, MOST_MISFIT, TIMES
 
 
 class Reason(Enum):
@@ -17,9 +17,10 @@ class Reason(Enum):
     OLDER = "an older refinement, which did not measure misfit, nor direction evidence in smaller classes"
     UNAVAILABLE = "the direction evidence is not available"
     WEAK = "the direction evidence is below the bound"
-    FRAGILE = "the direction evidence is below the bound in a smaller class"
+    FRAGILE = "the direction evidence is below the bound with the link held straight"
+    AGAINST = "with every effect linear the evidence is against the direction"
     MISSED = "the class misses more of the two nodes than the direction evidence stands above"
-    TABLE = "the class misses a fifth of all nodes or more"
+    TABLE = "the class misses too many of all nodes"
     ELSEWHERE = "a search that ended near the best has the edge the other way round"
     DECIDED = "no rule fails"
 
@@ -32,14 +33,15 @@ def reason(row: Mapping[str, Any], nodes: pd.DataFrame | None, bound: float) -> 
         nodes: `Refined.nodes`.
         bound: nats of evidence asked for.
     """
-    direction, robust = float(row["direction_nats"]), float(row["robust_nats"])
+    direction, robust, linear = (float(row[f"{name}_nats"]) for name in ("direction", "robust", "linear"))
     if nodes is None:
         return Reason.OLDER
-    if math.isnan(direction) or (direction >= bound and math.isnan(robust)):
+    if math.isnan(direction) or (direction >= bound and math.isnan(robust + linear)):
         return Reason.UNAVAILABLE
     rules = {
         Reason.WEAK: direction < bound,
         Reason.FRAGILE: robust < bound,
+        Reason.AGAINST: linear < -AGAINST,
         Reason.MISSED: not direction >= asked(row, nodes, bound),
         Reason.TABLE: not is_of_kind(nodes),
         Reason.ELSEWHERE: not row["decided"],

@@ -136,10 +136,11 @@ CANDIDATES = Schema(
 )
 TRUTH = Schema({"parent": "word", "child": "word"}, remedy="load the true edges again")
 REFINED_ORDER = dataclasses.replace(ORDER, remedy=REFINE)
-_NATS = ("gain_nats", "log_likelihood_nats", "bic_nats", "direction_nats", "robust_nats", "spread_nats")
+_NEW = ("robust_nats", "linear_nats", "spread_nats")  # that older refinements lack
+_NATS = ("gain_nats", "log_likelihood_nats", "bic_nats", "direction_nats", *_NEW)
 REFINED_EDGES = Schema(
     {**_ENDS, **dict.fromkeys((*_NATS, "p_value", "folds", "bootstrap"), "loose"), "decided": "flag"},
-    optional=("robust_nats", "spread_nats"),
+    optional=_NEW,
     key=("parent", "child"),
     remedy=REFINE,
 )

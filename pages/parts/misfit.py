@@ -11,6 +11,7 @@ from disco.errors import InputError
 from disco.figures.words import how_many, number
 from disco.likelihood.misfit import MISFIT
 from disco.refine import Refined
+from disco.refine.evidence import MOST_MISFIT
 from disco.refine.reasons import is_of_kind, missed
 from disco.runs import Run
 from pages.parts import figure, refined_model, refinement
@@ -49,9 +50,9 @@ def banner(refined: Refined) -> None:
         )
         return
     st.warning(
-        f"**This table is not of the model's kind: no direction is called decided.** The model misses {share}, a fifth "
-        f"or more; {said}. An edge still says that two columns are joined. Which way its arrow points is a hypothesis: "
-        "on real tables about half of such arrows are wrong.",
+        f"**This table is not of the model's kind: no direction is called decided.** The model misses {share}, "
+        f"{MOST_MISFIT:.0%} or more; {said}. An edge still says that two columns are joined. Which way its arrow "
+        "points is a hypothesis: on real tables about half of such arrows are wrong.",
         icon=":material/warning:",
     )
 
@@ -128,7 +129,8 @@ def _show_turned(found: pd.DataFrame) -> None:
     )  # fmt: skip
     st.caption(
         "Where the model fits neither way, its direction evidence tells little. That it fits better one way is a hint, "
-        "no proof."
+        "no proof. Both are measured by the prior that searches begin with; the misfit above is measured by the prior "
+        "fitted to the table and may differ."
     )
 
 

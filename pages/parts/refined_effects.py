@@ -64,11 +64,11 @@ def _breakdown(run: Run, refined: Refined, row: dict, choice: Choice) -> None:
     with st.expander("Why the direction is decided or not"):
         st.dataframe(
             refined_words.breakdown(run, refined, row), hide_index=True, key="refined_breakdown", width="content",
-            placeholder="not available",
+            placeholder="–",
             column_config={
-                "part": st.column_config.TextColumn("Part", width=330),
-                "nats": st.column_config.NumberColumn("Nats", format="%.1f", width=70),
-                "asked": st.column_config.TextColumn("Asked for", width=190),
+                "part": st.column_config.TextColumn("Part", width=190),
+                "nats": st.column_config.NumberColumn("Nats", format="%.1f", width=64),
+                "asked": st.column_config.TextColumn("Asked for", width=130),
             },
         )  # fmt: skip
         st.caption(f"{refined_words.decided_means(choice.bound)} {refined_words.SPREAD}")

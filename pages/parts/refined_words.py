@@ -7,7 +7,7 @@ import pandas as pd
 
 from disco.figures.words import number
 from disco.refine import Choice, Refined
-from disco.refine.evidence import TIMES
+from disco.refine.evidence import AGAINST, MOST_MISFIT, TIMES
 from disco.refine.reasons import Reason, asked, missed, reason
 from disco.runs import Run
 from disco.runs.refined import choice_of
@@ -22,7 +22,8 @@ ASSUMED = (
 
 NUMBERS = {
     "gain_nats": "gain", "log_likelihood_nats": "log-likelihood", "bic_nats": "BIC", "direction_nats": "direction",
-    "robust_nats": "robust evidence", "spread_nats": "spread evidence", "p_value": "p-value",
+    "robust_nats": "robust evidence", "linear_nats": "linear evidence", "spread_nats": "spread evidence",
+    "p_value": "p-value",
     "bootstrap": "share of tables drawn with replacement", "folds": "share of parts left out",
 }  # fmt: skip
 P_VALUE = (
@@ -34,7 +35,7 @@ DIRECTION = (
     "Nats lost when the edge is turned and its nodes find their parents anew, by a prior that does not know how "
     "spreads differ in the table."
 )
-ROBUST = "The least direction evidence of three classes: with a bent link, a straight link, and linear effects."
+ROBUST = "The lesser of the direction evidence with a bent link and with the link held straight."
 SPREAD = (
     "Nats that the fitted prior would add to the direction evidence, since it knows how the spreads of parents and "
     "children differ in this table. It does not count."
@@ -44,10 +45,10 @@ SPREAD = (
 def decided_means(bound: float) -> str:
     """What a decided direction has to have."""
     return (
-        f"Decided asks that turning the edge loses at least {bound:g} nats in each of three classes (bent link, "
-        f"straight link, linear effects); that this exceeds {TIMES:g} times the misfit of its two nodes by as much; "
-        "that the model misses less than a fifth of all nodes; and that no other search that ended as high has it the "
-        "other way round."
+        f"Decided asks that turning the edge loses at least {bound:g} nats, with the link held straight too; that "
+        f"with every effect linear at most {AGAINST:g} nat is against it; that what is lost exceeds {TIMES:g} times "
+        f"the misfit of its two nodes by {bound:g}; that the model misses less than {MOST_MISFIT:.0%} of all nodes; "
+        "and that no other search that ended as high has it the other way round."
     )
 
 
@@ -70,7 +71,8 @@ def unavailable(edges: pd.DataFrame, choice: Choice, is_older: bool) -> pd.Serie
     No share is missing where nothing was drawn anew, and no evidence that an older refinement did not look for.
     """
     missing = edges[list(NUMBERS)].isna()
-    for name in ("direction_nats", "robust_nats", "spread_nats"):
+    missing["linear_nats"] &= edges["direction_nats"] >= choice.bound  # others are not asked
+    for name in ("direction_nats", "robust_nats", "linear_nats", "spread_nats"):
         missing[name] &= not is_older
     for name in ("bootstrap", "folds"):
         missing[name] &= getattr(choice, name) > 0
@@ -117,14 +119,14 @@ def direction(run: Run, refined: Refined, row: dict[str, Any]) -> str:
     said = {
         Reason.UNAVAILABLE: "what turning it costs is not available.",
         Reason.WEAK: f"turned round, the graph loses only {nats} nats, less than the {bound:g} that decide.",
-        Reason.FRAGILE: f"{loses}, but only {least} in the least of the three classes, less than the {bound:g} that "
-        "decide.",
+        Reason.FRAGILE: f"{loses}, but only {least} with the link held straight, less than the {bound:g} that decide.",
+        Reason.AGAINST: f"{loses}, but with every effect linear it gains {or_not(-row['linear_nats'])}.",
         Reason.MISSED: f"{loses}, but beside what the model misses {ends} it would have to lose {or_not(need)}.",
-        Reason.TABLE: f"{loses}, but {len(missed(nodes))} of {len(nodes)} nodes are not of the model's kind, a fifth "
-        "or more: no direction of this table is called decided.",
+        Reason.TABLE: f"{loses}, but {len(missed(nodes))} of {len(nodes)} nodes are not of the model's kind, "
+        f"{MOST_MISFIT:.0%} or more: no direction of this table is called decided.",
         Reason.ELSEWHERE: f"{loses}, but another search that ended nearly as high has it the other way round.",
-        Reason.DECIDED: f"{loses}, {least} in the least of the three classes; {bound:g} are asked for, and "
-        f"{or_not(need)} beside what the model misses {ends}.",
+        Reason.DECIDED: f"{loses}, and at least {least} with the link held straight; {bound:g} are asked for"
+        + (f", and {or_not(need)} beside what the model misses {ends}." if need > bound else "."),
     }
     rule = reason(row, nodes, bound)
     if rule is Reason.MISSED and math.isnan(need):
@@ -141,12 +143,13 @@ def breakdown(run: Run, refined: Refined, row: dict[str, Any]) -> pd.DataFrame:
     """The evidence on a direction part by part: columns part, nats, asked."""
     bound, nodes = Choice(**choice_of(run)).bound, refined.nodes
     parts = [
-        ("Direction evidence", row["direction_nats"], f"at least {bound:g}"),
-        ("Least of bent link, straight link, linear effects", row["robust_nats"], f"at least {bound:g}"),
-        ("What spreads alone would add", row["spread_nats"], "does not count"),
+        ("Direction evidence", row["direction_nats"], f"≥ {bound:g}"),
+        ("With the link held straight too", row["robust_nats"], f"≥ {bound:g}"),
+        ("With every effect linear", row["linear_nats"], f"≥ −{AGAINST:g}"),
+        ("What spreads would add", row["spread_nats"], "does not count"),
     ]
     if nodes is not None:
-        need = f"direction at least {or_not(asked(row, nodes, bound))}"
+        need = f"direction ≥ {or_not(asked(row, nodes, bound))}"
         misfit = nodes.set_index("node")["misfit_nats"]
         parts += [(f"Misfit of {row[end]}, the {end}", misfit[row[end]], need) for end in ("parent", "child")]
     return pd.DataFrame(parts, columns=["part", "nats", "asked"])

@@ -72,9 +72,7 @@ def _draft_of(run: runs.Run) -> Draft:
     found = run.table()
     everything = tuple(range(found.shape[1]))
     name = drafts.table_name(run.name, run.settings)
-    return Draft(
-        found, name, run.source, run.truth(), everything, run.settings, run.id, True, teaching=run.teaching
-    )
+    return Draft(found, name, run.source, run.truth(), everything, run.settings, run.id, True, teaching=run.teaching)
 
 
 def keep_draft(changed: Draft) -> None:

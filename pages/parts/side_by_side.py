@@ -10,6 +10,7 @@ from disco.parents.selectors import AGREEMENT, SELECTORS, WORDS, compared
 from pages.parts import figure, selecting, selectors, session
 from pages.parts.answers import heard
 from pages.parts.known import Known
+from pages.parts.refined_words import SAME_ROWS
 from pages.parts.results import Result
 from pages.parts.selector_sections import truth_of
 
@@ -33,6 +34,8 @@ def section(result: Result, known: Known | None, shown: str) -> None:
         return
     table = compared(*found)
     st.caption(f"{_rule(result, pair[0])}; {_rule(result, pair[1])}. Each keeps its own cut-off, as set above.")
+    if "evidence" in pair:
+        st.caption(SAME_ROWS)
     _counts(table, pair, known)
     figure.show(figures.agreement(table, result.order, *pair, known.edges if known else None), "agreement")
     _table(table, pair, known)
