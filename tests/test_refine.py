@@ -189,10 +189,10 @@ def test_no_edges_among_independent_columns():
     assert sum(len(refine(table, QUICK).edges) for table in tables) <= 1
 
 
-def evidence_of(scores: Scores, parents: list[tuple[int, ...]], bound: float = 5.0) -> pd.DataFrame:
+def evidence_of(scores: Scores, parents: list[tuple[int, ...]]) -> pd.DataFrame:
     graph = nx.DiGraph((parent, child) for child, nodes in enumerate(parents) for parent in nodes)
     graph.add_nodes_from(range(len(parents)))
-    rows = evidence(scores, in_classes(scores), list(nx.lexicographical_topological_sort(graph)), parents, bound)
+    rows = evidence(scores, in_classes(scores), list(nx.lexicographical_topological_sort(graph)), parents)
     return rows.set_index(["parent", "child"])
 
 
@@ -233,7 +233,7 @@ def test_direction_evidence_is_the_best_graph_with_the_child_first():
     best = {order: searched_from(scores, order) for order in itertools.permutations(range(3))}
     order = max(best, key=lambda order: best[order][0])
     top, parents = best[order]
-    for row in evidence(scores, in_classes(scores), list(order), parents, 5.0).itertuples():
+    for row in evidence(scores, in_classes(scores), list(order), parents).itertuples():
         neutral = in_classes(scores)[0]
         ends = {other: searched_from(neutral, other)[0] for other in best}
         first = max(score for other, score in ends.items() if other.index(row.child) < other.index(row.parent))

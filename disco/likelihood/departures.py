@@ -35,13 +35,16 @@ def departures(counts: np.ndarray, shapes: np.ndarray) -> np.ndarray:
     """
     level = np.arange(len(counts), dtype=float)
     root, found = np.sqrt(level), []
-    knots = np.unique(np.quantile(root, np.linspace(0, 1, _HINGES + 2)[1:-1]))
-    hinges = np.maximum(root[:, None] - knots, 0.0) ** 3
     expected = _fitted(counts, np.column_stack([level, shapes]))
-    smooth = _fitted(counts, np.column_stack([level, shapes, hinges]))
-    if 2 * (_log_likelihood(counts, smooth) - _log_likelihood(counts, expected)) > chi2.isf(_CHANCE, len(knots)):
-        found += [np.log(smooth / expected), level**3]
-        expected = smooth
+    knots = np.unique(np.quantile(root, np.linspace(0, 1, _HINGES + 2)[1:-1]))
+    most = 2 * (_log_likelihood(counts, counts) - _log_likelihood(counts, expected))  # that any shape can gain
+    if most > chi2.isf(_CHANCE, len(knots)):
+        hinges = np.maximum(root[:, None] - knots, 0.0) ** 3
+        smooth = _fitted(counts, np.column_stack([level, shapes, hinges]))
+        gain = 2 * (_log_likelihood(counts, smooth) - _log_likelihood(counts, expected))
+        if gain > chi2.isf(_CHANCE, len(knots)):
+            found += [np.log(smooth / expected), level**3]
+            expected = smooth
 
     def loss(log_size: float) -> float:
         size = np.exp(log_size)

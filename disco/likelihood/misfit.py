@@ -119,12 +119,12 @@ def _gain(expected: np.ndarray, seen: np.ndarray, columns: np.ndarray, learnt: n
     def gain(weights: np.ndarray) -> float:
         return float((log_softmax(expected[held] + columns[held] @ weights, axis=1) - before)[at].sum())
 
-    weights = np.zeros((size, groups))
     information = _information(rows, softmax(offset, axis=1))
     gradient = rows.T @ (target - softmax(offset, axis=1))
     steps = {ridge: _solved(information, gradient, ridge) for ridge in _RIDGES}
-    ridge = max(steps, key=lambda ridge: gain(steps[ridge]))
-    weights, best = steps[ridge], max(gain(steps[ridge]), 0.0)
+    gains = {ridge: gain(step) for ridge, step in steps.items()}
+    ridge = max(gains, key=gains.get)
+    weights, best = steps[ridge], max(gains[ridge], 0.0)
     for _ in range(_STEPS if best > 1 else 0):
         probability = softmax(offset + rows @ weights, axis=1)
         gradient = rows.T @ (target - probability) - _penalty(size, ridge)[:, None] * weights

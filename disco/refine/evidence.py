@@ -31,7 +31,7 @@ from scipy.stats import chi2
 from disco.likelihood.bank import STRAIGHT, Prior
 from disco.likelihood.misfit import MISFIT
 from disco.refine.prior import BEFORE
-from disco.refine.scores import SEARCHING, Parents, Scores, make_fits
+from disco.refine.scores import SEARCHING, Parents, Scores, Wanted, fit_alone, make_fits
 from disco.refine.turning import Turned, turnings
 
 COLUMNS = (
@@ -40,17 +40,21 @@ COLUMNS = (
 )
 CLASSES = (BEFORE, BEFORE._replace(link=STRAIGHT), Prior(BEFORE.linear, 1e7, STRAIGHT))  # bent, straight, linear
 AGAINST = 1.0  # nats of linear evidence against a direction, which chance may give
+Alone = dict[Wanted, tuple[float, float]]
 TIMES = 3.0  # the misfit of its nodes that a direction's evidence has to exceed
 MOST_MISFIT = 0.1  # share of the nodes that the class misses from which on no direction is decided
 
 
 def in_classes(scores: Scores) -> list[Scores]:
     """Scores under each prior of `CLASSES`, without an order from elsewhere, and no fit made yet."""
-    return [scores.but(bank=scores.bank.under(prior), order=None, tolerance=SEARCHING) for prior in CLASSES]
+    classes = [scores.but(bank=scores.bank.under(prior), order=None, tolerance=SEARCHING) for prior in CLASSES]
+    for one, near in zip(classes, [scores, *classes[:1] * 2], strict=True):
+        one.warm = near
+    return classes
 
 
 def evidence(
-    scores: Scores, classes: Sequence[Scores], order: Sequence[int], parents: Sequence[Parents], bound: float
+    scores: Scores, classes: Sequence[Scores], order: Sequence[int], parents: Sequence[Parents]
 ) -> pd.DataFrame:
     """One row per edge, strongest first.
 
@@ -59,22 +63,22 @@ def evidence(
         classes: `in_classes` of them, for the directions.
         order: all nodes, sources first.
         parents: of every node, all before it in the order.
-        bound: direction evidence under which the smaller classes are not asked.
 
     Returns:
-        Columns `COLUMNS`, nodes as numbers; linear_nats is NaN where the smaller classes are not asked. Numbers
-        that need a fit without a finite score are NaN.
+        Columns `COLUMNS`, nodes as numbers. Numbers that need a fit without a finite score are NaN.
 
     Raises:
         FitStopped: the scores' `goes_on` says so.
     """
+    make_fits((scores, key) for key in enumerate(parents))
     turned = turnings(classes[0], order, parents)
-    asked = [(one.parent, one.child) for one in turned if one.nats >= bound]
-    smaller = [dict(zip(asked, turnings(one, order, parents, asked), strict=True)) for one in classes[1:]]
-    wanted = [(one.child, _without(parents[one.child], one.parent)) for one in turned]
-    wanted += [pair for one in turned for graph in (one.now, one.after) for pair in graph.items()]
-    make_fits((scores, key) for key in [*enumerate(parents), *wanted])
-    rows = [_row(scores, parents, one, *(every.get((one.parent, one.child)) for every in smaller)) for one in turned]
+    graphs = [pair for one in turned for graph in (one.now, one.after) for pair in graph.items()]
+    without = [(one.child, _without(parents[one.child], one.parent)) for one in turned]
+    fits = [
+        fit_alone(scores, [*enumerate(parents), *without, *graphs]),
+        *(fit_alone(one, graphs) for one in classes[1:]),
+    ]
+    rows = [_row(scores, parents, one, *fits) for one in turned]
     table = pd.DataFrame(rows, columns=list(COLUMNS))
     return table.sort_values(["gain_nats", "parent", "child"], ascending=[False, True, True], ignore_index=True)
 
@@ -98,31 +102,24 @@ def decided(rows: pd.DataFrame, misfit: np.ndarray, bound: float, turned: set[tu
 
 
 def _row(
-    scores: Scores, parents: Sequence[Parents], turned: Turned, straight: Turned | None, linear: Turned | None
+    scores: Scores, parents: Sequence[Parents], turned: Turned, own: Alone, straight: Alone, linear: Alone
 ) -> tuple:
-    """The numbers of one edge, once its fits are made."""
+    """The numbers of one edge."""
     parent, child = turned.parent, turned.child
-    full, less = scores.fits[child][parents[child]], scores.fits[child][_without(parents[child], parent)]
-    gain = ratio = np.nan
-    if full.available and less.available:
-        gain, ratio = full.score - less.score, full.log_likelihood - less.log_likelihood
+    full, less = own[child, parents[child]], own[child, _without(parents[child], parent)]
+    against = scores.price_of(parent, child) - scores.price  # what an order from elsewhere asks for
+    gain, ratio = full[0] - less[0] - against, full[1] - less[1]
     columns = int(scores.bank.width[parent])
     bic = ratio - columns * np.log(scores.bank.rows) / 2
     p_value = chi2.sf(2 * np.maximum(ratio, 0.0), columns)
-    robust = turned.nats if straight is None else float(np.minimum(turned.nats, straight.nats))  # NaN stays
-    against = np.nan if linear is None else linear.nats
-    spread = _total(scores, turned.now) - _total(scores, turned.after) - turned.nats
-    return parent, child, gain, ratio, bic, turned.nats, robust, against, spread, p_value
+    robust = np.minimum(turned.nats, _lost(straight, turned))
+    spread = _lost(own, turned) - turned.nats
+    return parent, child, gain, ratio, bic, turned.nats, robust, _lost(linear, turned), spread, p_value
 
 
-def _total(scores: Scores, graph: dict[int, Parents]) -> float:
-    """The score of some nodes but for the prior odds of an order from elsewhere; NaN where one is not available."""
-    total = 0.0
-    for node, nodes in graph.items():
-        fitted = scores.fits[node][nodes]
-        against = sum(scores.price_of(parent, node) - scores.price for parent in nodes)
-        total += fitted.score + against if fitted.available else np.nan
-    return total
+def _lost(fits: Alone, turned: Turned) -> float:
+    """What the score loses in a turned graph; NaN where a fit is not available."""
+    return sum(fits[pair][0] for pair in turned.now.items()) - sum(fits[pair][0] for pair in turned.after.items())
 
 
 def _without(parents: Parents, parent: int) -> Parents:

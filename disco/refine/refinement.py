@@ -84,7 +84,7 @@ def refine(
     told.step("evidence", 0, 1, message="evidence: what every edge is worth")
     final = scores.but(tolerance=_FINAL)  # begins without the fits of the searches, so that nothing hangs on their way
     classes = in_classes(final)
-    rows = evidence(final, classes, found.order, found.parents, choice.bound)
+    rows = evidence(final, classes, found.order, found.parents)
     kept.made["evidence"] = final.made + sum(one.made for one in classes)
     told.step("evidence", 0, 1, 0.7, message="evidence: how well the class fits every node")
     misfit = misfits(final.bank, list(enumerate(found.parents)), goes_on=told.goes_on)

@@ -12,6 +12,7 @@ most comes in, the parent whose Wald statistic says that it is not worth its pri
 until nothing changes. Fits are kept by (node, parents), results by (node, allowed candidates).
 """
 
+import math
 from collections.abc import Callable, Generator, Iterable, Sequence
 from dataclasses import dataclass, replace
 from typing import Any, TypeVar
@@ -30,6 +31,7 @@ MOST_AGAINST = 5.0  # nats: as many as decide a direction, so that an order over
 SEARCHING = 0.05  # nats that the last Newton step of a fit, which is still taken, promises at most
 _FAILED = -1e9  # nats: the score of a fit that has no finite one; no search ends there
 _DOUBT = 1.0  # nats: a parent is tried without where its Wald statistic promises to lose no more
+_ALONE = 64  # fits side by side
 _BATCH_CELLS = 8_000_000  # columns × rows of a batch of fits
 MOST_PARENTS = 100  # of a node: its fits grow with the square of them, and a result says where it was reached
 
@@ -143,6 +145,7 @@ class Scores:
         self.fits: list[dict[Parents, Fitted]] = [{} for _ in self.candidates]
         self.larger: list[dict[Parents, Parents]] = [{} for _ in self.candidates]  # by what is left without one parent
         self.found: list[dict[Allowed, Fitted]] = [{} for _ in self.candidates]
+        self.alone = 0  # fits made that are not among these
 
     def but(self, **changes: Any) -> "Scores":
         """The scores with other arguments, and no fit made yet.
@@ -213,7 +216,7 @@ class Scores:
     @property
     def made(self) -> int:
         """How many fits have been made."""
-        return sum(map(len, self.fits))
+        return sum(map(len, self.fits)) + self.alone
 
     def start_of(self, node: int, parents: Parents) -> np.ndarray | None:
         """Where a fit begins: a step from a fit with one parent less or more, if there is one."""
@@ -294,8 +297,43 @@ def make_fits(wanted: Iterable[tuple[Scores, Wanted]]) -> None:
         at += len(part)
 
 
+def fit_alone(scores: Scores, wanted: Iterable[Wanted]) -> dict[Wanted, tuple[float, float]]:
+    """Score and log-likelihood of fits that no search goes on from: what a parent more or less promises is not asked.
+
+    The score is without the prior odds of an order from elsewhere. NaN where a fit has no finite one.
+
+    Raises:
+        FitStopped: the scores' `goes_on` says so.
+    """
+    found: dict[Wanted, tuple[float, float]] = {}
+    keys = sorted(dict.fromkeys(wanted), key=lambda key: (len(key[1]), key))
+    for at in range(0, len(keys), _ALONE):
+        if not scores.goes_on():
+            raise FitStopped("the refinement was stopped.")
+        part = keys[at : at + _ALONE]
+        fits, _ = _fits([(scores, key) for key in part])
+        scores.alone += len(part)
+        for key, evidence, log_likelihood in zip(
+            part, fits.evidence.tolist(), fits.log_likelihood.tolist(), strict=True
+        ):
+            score = evidence - scores.price * len(key[1])
+            finite = math.isfinite(score) and math.isfinite(log_likelihood)
+            found[key] = (score, log_likelihood) if finite else (math.nan, math.nan)
+    return found
+
+
 def _fitted(wanted: Sequence[tuple[Scores, Wanted]]) -> list[Fitted]:
     """One batch of fits of one bank."""
+    first, keys = wanted[0][0], [key for _, key in wanted]
+    fits, problems = _fits(wanted)
+    lists = Problems.of([(node, first.candidates[node]) for node, _ in keys], first.bank.columns.device).parents
+    more = additions(first.bank, problems, fits, lists)
+    less = removals(first.bank, problems, fits)
+    return _apart([scores for scores, _ in wanted], keys, fits, more, less)
+
+
+def _fits(wanted: Sequence[tuple[Scores, Wanted]]) -> tuple[Fits, Problems]:
+    """The fits of a batch, from where their scores let them begin, and anew where that leads nowhere."""
     first, keys = wanted[0][0], [key for _, key in wanted]
     bank = first.bank
     problems = Problems.of(keys, bank.columns.device)
@@ -313,10 +351,7 @@ def _fitted(wanted: Sequence[tuple[Scores, Wanted]]) -> list[Fitted]:
     if bool(lost.any()):  # a step from another fit can lead too far
         _begin_anew(bank, problems, lost, theta)
         fits = fit(bank, problems, theta.to(bank.value), weights=weights, tolerance=first.tolerance)
-    lists = Problems.of([(node, first.candidates[node]) for node, _ in keys], bank.columns.device).parents
-    more = additions(bank, problems, fits, lists)
-    less = removals(bank, problems, fits)
-    return _apart([scores for scores, _ in wanted], keys, fits, more, less)
+    return fits, problems
 
 
 def _begin_anew(bank: Bank, problems: Problems, which: torch.Tensor, theta: torch.Tensor) -> None:

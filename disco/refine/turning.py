@@ -1,9 +1,10 @@
 """What the score of a graph loses when an edge has to be turned, and its nodes find their parents anew.
 
 An order that has the child before the parent is made in two ways: the child goes up to before the parent, together
-with those of its ancestors between the two that do not descend from the parent; or the parent goes down to behind the
-child, with those of its descendants between them that are no ancestors of the child. Nodes on a directed path between
-the two stay where they are, and lose a parent or a child that the order no longer allows. In either order every node
+with those of its ancestors between the two that do not descend from the parent; or, where another directed path joins
+the two, the parent goes down to behind the child, with those of its descendants between them that are no ancestors of
+the child. Nodes on such a path stay where they are, and lose a parent or a child that the order no longer allows. In
+either order every node
 whose candidates before it changed finds its parents anew, in the order found as in the turned one. So every edge has
 a figure, also where turning it alone would close a cycle.
 """
@@ -26,7 +27,7 @@ class Turned:
     Attributes:
         parent, child: the edge.
         nats: what the score loses in it; NaN where a fit it needs has no finite score.
-        now, after: the parents of the nodes whose candidates change, in the order found and in the turned one.
+        now, after: the parents of the nodes that have others in the turned order, in the order found and in that one.
     """
 
     parent: int
@@ -36,26 +37,18 @@ class Turned:
     after: dict[int, Parents]
 
 
-def turnings(
-    scores: Scores,
-    order: Sequence[int],
-    parents: Sequence[Parents],
-    edges: Sequence[tuple[int, int]] | None = None,
-) -> list[Turned]:
-    """The best turning of edges.
+def turnings(scores: Scores, order: Sequence[int], parents: Sequence[Parents]) -> list[Turned]:
+    """The best turning of every edge.
 
     Args:
         scores: by which graphs are compared.
         order: all nodes, sources first.
         parents: of every node, all before it.
-        edges: (parent, child); all by default.
 
     Raises:
         FitStopped: the scores' `goes_on` says so.
     """
     graph = nx.DiGraph((parent, child) for child, nodes in enumerate(parents) for parent in nodes)
-    if edges is None:
-        edges = list(graph.edges)
     before = {node: scores.allowed(node, order[:place]) for place, node in enumerate(order)}
     now = resolve([(scores, scores.walk(node, before[node], parents[node])) for node in range(len(parents))])
 
@@ -65,14 +58,15 @@ def turnings(
             allowed = {node: scores.allowed(node, other[:place]) for place, node in enumerate(other)}
             changed = [node for node in other if allowed[node] != before[node]]
             fits = yield from together([scores.walk(node, allowed[node], now[node].parents) for node in changed])
-            lost, here = 0.0, {node: now[node].parents for node in changed}
+            lost, here, there = 0.0, {}, {}
             for node, fitted in zip(changed, fits, strict=True):
                 lost += now[node].score - fitted.score if now[node].available and fitted.available else math.nan
-            after = {node: fitted.parents for node, fitted in zip(changed, fits, strict=True)}
-            found.append(Turned(*edge, lost, here, after))
+                if fitted.parents != now[node].parents:
+                    here[node], there[node] = now[node].parents, fitted.parents
+            found.append(Turned(*edge, lost, here, there))
         return min(found, key=lambda one: math.inf if math.isnan(one.nats) else one.nats)
 
-    return resolve([(scores, best(edge)) for edge in edges])
+    return resolve([(scores, best(edge)) for edge in graph.edges])
 
 
 def turned_orders(order: Sequence[int], graph: nx.DiGraph, edge: tuple[int, int]) -> Iterator[list[int]]:
@@ -84,8 +78,8 @@ def turned_orders(order: Sequence[int], graph: nx.DiGraph, edge: tuple[int, int]
     rising = [node for node in between if node in above and node not in below]
     staying = [node for node in between if node not in rising]
     yield [*order[:start], *rising, child, parent, *staying, *order[end + 1 :]]
+    if above.isdisjoint(below):
+        return
     falling = [node for node in between if node in below and node not in above]
     staying = [node for node in between if node not in falling]
-    if above.isdisjoint(below) and not falling and not rising:
-        return
     yield [*order[:start], *staying, child, parent, *falling, *order[end + 1 :]]

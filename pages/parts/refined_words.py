@@ -71,7 +71,6 @@ def unavailable(edges: pd.DataFrame, choice: Choice, is_older: bool) -> pd.Serie
     No share is missing where nothing was drawn anew, and no evidence that an older refinement did not look for.
     """
     missing = edges[list(NUMBERS)].isna()
-    missing["linear_nats"] &= edges["direction_nats"] >= choice.bound  # others are not asked
     for name in ("direction_nats", "robust_nats", "linear_nats", "spread_nats"):
         missing[name] &= not is_older
     for name in ("bootstrap", "folds"):
