@@ -7,6 +7,7 @@ from disco import runs
 from disco.parents.ocs import select, tidy
 from disco.refine import Choice, Refined
 from disco.refine.evidence import decided
+from disco.refine.turning import BOUND
 from disco.runs import refined, results
 from disco.settings import Settings
 
@@ -79,7 +80,7 @@ def finished_run(
     return run
 
 
-def evidence(edges: list[tuple[str, str]], bound: float = 5.0) -> pd.DataFrame:
+def evidence(edges: list[tuple[str, str]], bound: float = BOUND) -> pd.DataFrame:
     """Edges whose evidence falls from 200 nats; every third has an undecided direction."""
     many = len(edges)
     gain = 200.0 * 0.8 ** np.arange(many)
@@ -92,9 +93,9 @@ def evidence(edges: list[tuple[str, str]], bound: float = 5.0) -> pd.DataFrame:
             **{"log_likelihood_nats": gain + 4, "bic_nats": gain - 3, "direction_nats": direction},
             **{
                 "robust_nats": robust,
-                "linear_nats": np.where(direction >= bound, 0.5, np.nan),
+                "linear_nats": 0.5,
                 "spread_nats": 0.5,
-                "decided": robust >= bound,
+                "decided": direction >= bound,
                 "p_value": np.exp(-gain),
             },
             **{"folds": np.ones(many), "bootstrap": 1.0 - 0.5 * np.arange(many) / max(many, 1)},
@@ -126,10 +127,10 @@ def refine_by_hand(
     ]
     choice = choice or Choice()
     nats = np.array([(misfit or {}).get(node, 0.0) for node in before])
-    nodes = pd.DataFrame({"node": before, "misfit_nats": nats, "misfit_per_row": nats / len(run.table())})
+    nodes = pd.DataFrame({"node": before, "levels": 9, "misfit_nats": nats, "misfit_per_row": nats / len(run.table())})
     told = evidence(pairs, choice.bound)
     numbered = told.assign(**{end: told[end].map(before.index) for end in ("parent", "child")})
-    told["decided"] = decided(numbered, nats, choice.bound, set())
+    told["decided"] = decided(numbered, nats, np.full(len(before), 9), choice.bound, set())
     found = Refined(
         order, told, pd.DataFrame(starts, columns=["start", "sweep", "score"]), "restart 1", -100.0,
         3 * len(order), 50, pd.DataFrame(rows, columns=["node", "before", "after", "gain_nats"]), nodes=nodes,

@@ -46,7 +46,7 @@ def refined_run(settings=None, fitted=False, frame=None, misfit=0.0) -> runs.Run
         columns=list(EDGE_COLUMNS),
     )
     starts = pd.DataFrame([("by mean", 1, -10.0)], columns=["start", "sweep", "score"])
-    nodes = pd.DataFrame({"node": list(frame.columns), "misfit_nats": 0.0, "misfit_per_row": 0.0})
+    nodes = pd.DataFrame({"node": list(frame.columns), "levels": 9, "misfit_nats": 0.0, "misfit_per_row": 0.0})
     nodes.loc[0, ["misfit_nats", "misfit_per_row"]] = misfit, misfit / len(frame)
     found = Refined(list(frame.columns), edges, starts, "by mean", -10.0, 3, 7, nodes=nodes)
     stored.save(run.path, found, Choice(bootstrap=10, folds=3))

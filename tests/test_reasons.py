@@ -7,19 +7,20 @@ import pytest
 from disco.refine.evidence import decided
 from disco.refine.reasons import Reason, asked, is_of_kind, missed, reason
 
-BOUND = 5.0
+BOUND = 10.0
 
 
 def test_a_rule_fails_exactly_where_the_direction_is_not_decided(rng):
     seen = set()
     for _ in range(200):
-        direction = rng.choice([3.0, 8.0, 40.0, np.nan], 12)
+        direction = rng.choice([3.0, 12.0, 40.0, np.nan], 12)
         robust = np.minimum(direction, rng.choice([4.0, 7.0, 50.0, np.nan], 12))
         edges = pd.DataFrame({"parent": 0, "child": range(1, 13), "direction_nats": direction, "robust_nats": robust})
         edges["linear_nats"] = rng.choice([3.0, -0.5, -2.0, np.nan], 12, p=[0.5, 0.3, 0.1, 0.1])
         misfit = rng.choice([0.0, 1.0, 4.0, np.nan], 13, p=[0.6, 0.25, 0.1, 0.05])
-        nodes = pd.DataFrame({"node": range(13), "misfit_nats": misfit})
-        sure = decided(edges, misfit, BOUND, set())
+        levels = rng.choice([2, 3, 4, 9], 13, p=[0.05, 0.05, 0.1, 0.8])
+        nodes = pd.DataFrame({"node": range(13), "levels": levels, "misfit_nats": misfit})
+        sure = decided(edges, misfit, levels, BOUND, set())
         for row, is_sure in zip(edges.to_dict("records"), sure, strict=True):
             rule = reason({**row, "decided": is_sure}, nodes, BOUND)
             assert (rule is Reason.DECIDED) == is_sure
@@ -30,18 +31,18 @@ def test_a_rule_fails_exactly_where_the_direction_is_not_decided(rng):
 
 
 def test_what_is_asked_beside_misfit_is_what_decides():
-    nodes = pd.DataFrame({"node": [*"abcdefghijkl"], "misfit_nats": [2.0, 0.5, *[0.0] * 10]})
+    nodes = pd.DataFrame({"node": [*"abcdefghijkl"], "levels": 9, "misfit_nats": [2.0, 0.5, *[0.0] * 10]})
     row = {
         "parent": "a",
         "child": "b",
-        "direction_nats": 12.5,
-        "robust_nats": 12.5,
+        "direction_nats": 17.5,
+        "robust_nats": 17.5,
         "linear_nats": 0.0,
         "decided": False,
     }
-    assert asked(row, nodes, BOUND) == pytest.approx(12.5)
+    assert asked(row, nodes, BOUND) == pytest.approx(17.5)
     assert reason(row, nodes, BOUND) is Reason.ELSEWHERE
-    assert reason({**row, "direction_nats": 12.4}, nodes, BOUND) is Reason.MISSED
+    assert reason({**row, "direction_nats": 17.4}, nodes, BOUND) is Reason.MISSED
     assert reason(row, None, BOUND) is Reason.OLDER
 
 

@@ -250,17 +250,21 @@ def searched_from(scores: Scores, order: tuple[int, ...]) -> tuple[float, list[t
 def test_what_decides_a_direction():
     """Each rule alone undoes it."""
     sure = {"parent": [0], "child": [1], "direction_nats": [30.0], "robust_nats": [20.0], "linear_nats": [8.0]}
-    fits, missed = np.zeros(6), np.array([0.0, 9.0, 0, 0, 0, 0])
+    fits, missed, many = np.zeros(11), np.array([0.0, 9.0, *[0.0] * 9]), np.full(11, 4)
     cases = [
-        ({}, fits, set(), True), ({"robust_nats": [4.9]}, fits, set(), False),
-        ({"linear_nats": [-1.1]}, fits, set(), False), ({"linear_nats": [-0.9]}, fits, set(), True),
-        ({"linear_nats": [np.nan]}, fits, set(), False), ({}, fits, {(0, 1)}, False), ({}, fits, {(1, 0)}, True),
-        ({}, missed, set(), False), ({"direction_nats": [32.0]}, missed, set(), True),
-        ({}, np.array([0, 0, np.nan, 0, 0, 0]), set(), True), ({}, np.array([0, 0, 3.0, 0, 4.0, 0]), set(), False),
-        ({}, np.array([np.nan, 0, 0, 0, 0, 0]), set(), False),
+        ({}, fits, many, set(), True), ({"robust_nats": [4.9]}, fits, many, set(), False),
+        ({"direction_nats": [9.9]}, fits, many, set(), False), ({"linear_nats": [-1.1]}, fits, many, set(), False),
+        ({"linear_nats": [-0.9]}, fits, many, set(), True), ({"linear_nats": [np.nan]}, fits, many, set(), False),
+        ({}, fits, many, {(0, 1)}, False), ({}, fits, many, {(1, 0)}, True),
+        ({}, missed, many, set(), False), ({"direction_nats": [37.0]}, missed, many, set(), True),
+        ({}, fits, np.array([3, *[9] * 10]), set(), False), ({}, fits, np.array([9, 9, *[2] * 9]), set(), True),
+        ({}, np.array([0, 0, np.nan, *[0] * 8]), many, set(), True),
+        ({}, np.array([0, 0, 3.0, 4.0, *[0] * 7]), many, set(), False),
+        ({}, np.array([np.nan, *[0] * 10]), many, set(), False),
     ]  # fmt: skip
-    for changed, misfit, turned, expected in cases:
-        assert decided(pd.DataFrame({**sure, **changed}), misfit, 5.0, turned).tolist() == [expected], changed
+    for changed, misfit, levels, turned, expected in cases:
+        found = decided(pd.DataFrame({**sure, **changed}), misfit, levels, 10.0, turned)
+        assert found.tolist() == [expected], (changed, misfit, levels, turned)
 
 
 def test_a_node_may_have_thirty_parents():

@@ -14,7 +14,7 @@ from disco.cli.progress import Progress
 from disco.errors import FitStopped, InputError
 from disco.estimator import choose_device
 from disco.refine import Choice, Refined
-from disco.refine.evidence import MOST_MISFIT, TIMES
+from disco.refine.evidence import FEW, MOST_MISFIT, TIMES
 from disco.runs import Run, open_run
 from disco.settings import Settings
 
@@ -71,11 +71,11 @@ def _print(target: Run, result: Refined, choice: Choice) -> None:
     for note in result.notes:
         print(f"Note: {note}")
     print(
-        f"Decided: turning the edge costs at least {choice.bound:g} nats, with the link held straight too; with every "
-        f"effect linear there is nothing against it; what it costs exceeds {TIMES:g} times the misfit of its two "
-        f"columns by as much; less than {MOST_MISFIT:.0%} of all columns are missed by the model; and no search that "
-        "ended as high has it the other way round. A gain says that two columns are joined, not which of them comes "
-        "first.",
+        f"Decided: turning the edge costs at least {choice.bound:g} nats, and half as much with the link held "
+        f"straight; with every effect linear there is nothing against it; what it costs exceeds {TIMES:g} times the "
+        f"misfit of its two columns by as much; both have more than {FEW} levels; less than {MOST_MISFIT:.0%} of all "
+        "columns are missed by the model; and no search that ended as high has it the other way round. A gain says "
+        "that two columns are joined, not which of them comes first.",
         file=sys.stderr,
     )
     print(

@@ -14,10 +14,13 @@ A direction is read off the class of models, and real tables are seldom of it: o
 is certain, half of the directions with 5 nats of evidence are wrong (`benchmarks/directed.py`). So a direction is
 *decided* only where
 
-- the direction evidence is as much as asked for with the link held straight too: the *robust evidence* is the lesser;
+- the direction evidence is as much as asked for, and half as much with the link held straight too: the *robust
+  evidence* is the lesser of the two;
 - with every effect linear, where a pair alone has no direction and only the other edges tell one, there is none
   against it (`linear_nats`);
 - it exceeds three times what the class misses of the two nodes (`disco.likelihood.misfit`) by as much;
+- both nodes have more than three levels: one of two or three fits the class whatever its parents do, so that nothing
+  tells whether it is of it;
 - less than a tenth of all nodes are missed by the class;
 - no search that ended near the best score has the edge the other way round.
 """
@@ -41,6 +44,8 @@ COLUMNS = (
 CLASSES = (BEFORE, BEFORE._replace(link=STRAIGHT), Prior(BEFORE.linear, 1e7, STRAIGHT))  # bent, straight, linear
 AGAINST = 1.0  # nats of linear evidence against a direction, which chance may give
 Alone = dict[Wanted, tuple[float, float]]
+HALF = 0.5  # of the evidence asked for, that a direction needs with the link held straight
+FEW = 3  # levels up to which nothing tells whether a node is of the class
 TIMES = 3.0  # the misfit of its nodes that a direction's evidence has to exceed
 MOST_MISFIT = 0.1  # share of the nodes that the class misses from which on no direction is decided
 
@@ -83,18 +88,23 @@ def evidence(
     return table.sort_values(["gain_nats", "parent", "child"], ascending=[False, True, True], ignore_index=True)
 
 
-def decided(rows: pd.DataFrame, misfit: np.ndarray, bound: float, turned: set[tuple[int, int]]) -> np.ndarray:
+def decided(
+    rows: pd.DataFrame, misfit: np.ndarray, levels: np.ndarray, bound: float, turned: set[tuple[int, int]]
+) -> np.ndarray:
     """Which directions are decided, (edges,) true or false.
 
     Args:
         rows: `evidence`'s.
         misfit: of every node, nats; NaN counts as missed.
+        levels: of every node, how many it has.
         bound: nats of evidence asked for.
         turned: edges (parent, child) that a search with an end near the best has the other way round.
     """
     missed = np.nan_to_num(misfit, nan=np.inf)
-    of_nodes = missed[rows["parent"].to_numpy(int)] + missed[rows["child"].to_numpy(int)]
-    sure = (rows["robust_nats"] >= bound) & (rows["direction_nats"] >= bound + TIMES * of_nodes)
+    parent, child = rows["parent"].to_numpy(int), rows["child"].to_numpy(int)
+    sure = rows["direction_nats"] >= bound + TIMES * (missed[parent] + missed[child])
+    sure &= rows["robust_nats"] >= HALF * bound
+    sure &= np.minimum(levels[parent], levels[child]) > FEW
     sure &= rows["linear_nats"] >= -AGAINST
     pairs = zip(rows["parent"], rows["child"], strict=True)
     sure &= np.array([pair not in turned for pair in pairs], dtype=bool)

@@ -25,7 +25,7 @@ from disco.likelihood.newton import Fits, fit
 from disco.likelihood.small import inverse
 from disco.refine.scores import AGAINST, SEARCHING, Parents, Scores
 from disco.refine.screen import widened
-from disco.refine.turning import BOUND, turnings
+from disco.refine.turning import turnings
 
 BEFORE = Prior(10.0, 1000.0, 4.0)  # what a search begins with: effects about as the lab's designs have them
 # Of mean, power and log precision of the linear effects: what is expected, how precisely, so that few edges do not set
@@ -33,6 +33,7 @@ BEFORE = Prior(10.0, 1000.0, 4.0)  # what a search begins with: effects about as
 _EXPECTED = np.array([0.0, 0.0, math.log(BEFORE.linear)])
 _PRECISIONS = np.array([10.0, 4.0, 0.5])
 _LINEAR_BOUNDS = ((-2.0, 2.0), (0.0, 1.0), (0.0, math.log(30_000.0)))
+_TOLD = 5.0  # nats of direction evidence from which on an edge tells how far an order is right
 _ROUNDS = 5
 _BOUNDS = ((100.0, 30_000.0), (1.0, 1000.0))  # of bends and link, so that few edges cannot lead them astray
 
@@ -79,7 +80,7 @@ def trust(scores: Scores, order: Sequence[int], parents: Sequence[Sequence[int]]
     spans = [
         (place[one.child] - place[one.parent]) / len(place) * math.copysign(1.0, one.nats)
         for one in turnings(scores.but(order=None), order, [tuple(nodes) for nodes in parents])
-        if abs(one.nats) >= BOUND
+        if abs(one.nats) >= _TOLD
     ] + [0.1, -0.1]
     along, counts = np.array(spans), np.append(np.ones(len(spans) - 1), math.exp(-0.1 * AGAINST))
     return float(

@@ -8,7 +8,7 @@ from typing import Any
 import pandas as pd
 
 from disco.likelihood.misfit import MISFIT
-from disco.refine.evidence import AGAINST, MOST_MISFIT, TIMES
+from disco.refine.evidence import AGAINST, FEW, HALF, MOST_MISFIT, TIMES
 
 
 class Reason(Enum):
@@ -17,7 +17,8 @@ class Reason(Enum):
     OLDER = "an older refinement, which did not measure misfit, nor direction evidence in smaller classes"
     UNAVAILABLE = "the direction evidence is not available"
     WEAK = "the direction evidence is below the bound"
-    FRAGILE = "the direction evidence is below the bound with the link held straight"
+    FRAGILE = "the direction evidence is below half the bound with the link held straight"
+    FEW_LEVELS = "one of its nodes has so few levels that nothing tells whether it is of the class"
     AGAINST = "with every effect linear the evidence is against the direction"
     MISSED = "the class misses more of the two nodes than the direction evidence stands above"
     TABLE = "the class misses too many of all nodes"
@@ -40,7 +41,8 @@ def reason(row: Mapping[str, Any], nodes: pd.DataFrame | None, bound: float) -> 
         return Reason.UNAVAILABLE
     rules = {
         Reason.WEAK: direction < bound,
-        Reason.FRAGILE: robust < bound,
+        Reason.FRAGILE: robust < HALF * bound,
+        Reason.FEW_LEVELS: not min(_of(nodes, row, "levels")) > FEW,
         Reason.AGAINST: linear < -AGAINST,
         Reason.MISSED: not direction >= asked(row, nodes, bound),
         Reason.TABLE: not is_of_kind(nodes),
@@ -51,8 +53,13 @@ def reason(row: Mapping[str, Any], nodes: pd.DataFrame | None, bound: float) -> 
 
 def asked(row: Mapping[str, Any], nodes: pd.DataFrame, bound: float) -> float:
     """The direction evidence that an edge needs beside the misfit of its nodes, nats; NaN where that is not known."""
-    misfit = nodes.set_index("node")["misfit_nats"]
-    return bound + TIMES * float(misfit[row["parent"]] + misfit[row["child"]])
+    return bound + TIMES * sum(_of(nodes, row, "misfit_nats"))
+
+
+def _of(nodes: pd.DataFrame, row: Mapping[str, Any], column: str) -> tuple[float, float]:
+    """What a column says of an edge's two nodes."""
+    values = nodes.set_index("node")[column]
+    return float(values[row["parent"]]), float(values[row["child"]])
 
 
 def missed(nodes: pd.DataFrame) -> pd.DataFrame:

@@ -87,8 +87,9 @@ def refine(
     rows = evidence(final, classes, found.order, found.parents)
     kept.made["evidence"] = final.made + sum(one.made for one in classes)
     told.step("evidence", 0, 1, 0.7, message="evidence: how well the class fits every node")
-    misfit = misfits(final.bank, list(enumerate(found.parents)), goes_on=told.goes_on)
-    rows["decided"] = decided(rows, misfit, choice.bound, _turned_elsewhere(kept.starts, found.score - choice.bound))
+    misfit = misfits(bank, list(enumerate(found.parents)), goes_on=told.goes_on)
+    levels, elsewhere = bank.exists.sum(1).cpu().numpy(), _turned_elsewhere(kept.starts, found.score - choice.bound)
+    rows["decided"] = decided(rows, misfit, levels, choice.bound, elsewhere)
     moved = None
     if order is not None:
         moved = moves(scores.but(), found.order, found.parents, [place[name] for name in order])

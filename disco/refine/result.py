@@ -43,8 +43,8 @@ class Refined:
             given to start from.
         orders: where every search ended, columns start, position from 1, node; None where it was not kept.
         notes: sentences on what is not available, on columns that others determine, and on nodes that the class misses.
-        nodes: one row per node, columns node, misfit_nats, misfit_per_row (`disco.likelihood.misfit`); NaN where it is
-            not available; None in a refinement made before it was measured.
+        nodes: one row per node, columns node, levels, misfit_nats, misfit_per_row (`disco.likelihood.misfit`), NaN
+            where it is not available; None in a refinement made before it was measured.
     """
 
     order: list[str]
@@ -96,7 +96,8 @@ def refined(
     for frame, columns in ((named, ("parent", "child")), (moved, ("node",))):
         for column in columns if frame is not None else ():
             frame[column] = [names[node] for node in frame[column]]
-    nodes = pd.DataFrame({"node": names, "misfit_nats": misfit, "misfit_per_row": misfit / bank.rows})
+    levels = bank.exists.sum(1).cpu().numpy()
+    nodes = pd.DataFrame({"node": names, "levels": levels, "misfit_nats": misfit, "misfit_per_row": misfit / bank.rows})
     best = max(kept.starts, key=lambda one: one["score"])["start"]
     notes = [_of_table(table), _of_draws(names, constant, choice), _missing(named), _crowded(named), _missed(nodes)]
     return Refined(
@@ -168,4 +169,5 @@ def _missed(nodes: pd.DataFrame) -> list[str]:
         if share >= MOST_MISFIT
         else "their arrows are hypotheses."
     )
-    return [f"{len(missed)} of {len(nodes)} columns are not of the model's kind ({names}): {ending}"]
+    are = "is" if len(missed) == 1 else "are"
+    return [f"{len(missed)} of {len(nodes)} columns {are} not of the model's kind ({names}): {ending}"]

@@ -27,7 +27,7 @@ from disco.likelihood.newton import Fits, fit, marginal_start
 from disco.likelihood.steps import Additions, Removals, additions, removals
 
 AGAINST = 12.0  # nats an order's length that an edge against it spans, before they are fitted; as on the lab's designs
-MOST_AGAINST = 5.0  # nats: as many as decide a direction, so that an order overrules none that is decided
+MOST_AGAINST = 5.0  # nats: half as many as decide a direction, so that an order overrules none that is decided
 SEARCHING = 0.05  # nats that the last Newton step of a fit, which is still taken, promises at most
 _FAILED = -1e9  # nats: the score of a fit that has no finite one; no search ends there
 _DOUBT = 1.0  # nats: a parent is tried without where its Wald statistic promises to lose no more

@@ -4,7 +4,7 @@ refined_order.csv   position from 1, node; source first
 refined_edges.csv   parent, child and the evidence on each edge, strongest first
 refined_starts.csv  start, sweep, score
 refined_orders.csv  start, position, node: where every search ended
-refined_nodes.csv   node, misfit_nats, misfit_per_row: what the class misses of each; older refinements lack it
+refined_nodes.csv   node, levels, misfit_nats, misfit_per_row: what the class misses of each; older ones lack it
 refined_moves.csv   node, its place before and after, gain_nats; where there was an order before
 refined.json        what was asked for, the best start, its score; written last
 refined_check.json  the model check of the refinement, where one was made

@@ -149,7 +149,7 @@ REFINED_MOVES = Schema(
     {"node": "node", "before": "whole", "after": "whole", "gain_nats": "loose"}, key=("node",), remedy=REFINE
 )
 REFINED_NODES = Schema(
-    {"node": "node", "misfit_nats": "loose", "misfit_per_row": "loose"}, key=("node",), remedy=REFINE
+    {"node": "node", "levels": "whole", "misfit_nats": "loose", "misfit_per_row": "loose"}, key=("node",), remedy=REFINE
 )
 REFINED_ORDERS = Schema({"start": "word", "position": "whole", "node": "node"}, key=("start", "node"), remedy=REFINE)
 

@@ -27,7 +27,7 @@ _FIELDS = {
         "Bound, nats",
         0.0,
         100.0,
-        "A direction with less evidence is undecided. 5 nats: 150 to 1. Misfit asks for more.",
+        "A direction with less evidence is undecided. 10 nats: 22,000 to 1. Misfit asks for more.",
     ),
     "seed": ("Seed", 0, 2**31 - 1, "Of random orders, of the tables drawn, of the parts."),
 }

@@ -7,7 +7,7 @@ import pandas as pd
 
 from disco.figures.words import number
 from disco.refine import Choice, Refined
-from disco.refine.evidence import AGAINST, MOST_MISFIT, TIMES
+from disco.refine.evidence import AGAINST, FEW, HALF, MOST_MISFIT, TIMES
 from disco.refine.reasons import Reason, asked, missed, reason
 from disco.runs import Run
 from disco.runs.refined import choice_of
@@ -45,10 +45,11 @@ SPREAD = (
 def decided_means(bound: float) -> str:
     """What a decided direction has to have."""
     return (
-        f"Decided asks that turning the edge loses at least {bound:g} nats, with the link held straight too; that "
-        f"with every effect linear at most {AGAINST:g} nat is against it; that what is lost exceeds {TIMES:g} times "
-        f"the misfit of its two nodes by {bound:g}; that the model misses less than {MOST_MISFIT:.0%} of all nodes; "
-        "and that no other search that ended as high has it the other way round."
+        f"Decided asks that turning the edge loses at least {bound:g} nats, and half as much with the link held "
+        f"straight; that with every effect linear at most {AGAINST:g} nat is against it; that what is lost exceeds "
+        f"{TIMES:g} times the misfit of its two nodes by {bound:g}; that both nodes have more than {FEW} levels; that "
+        f"the model misses less than {MOST_MISFIT:.0%} of all nodes; and that no other search that ended as high has "
+        "it the other way round."
     )
 
 
@@ -118,7 +119,10 @@ def direction(run: Run, refined: Refined, row: dict[str, Any]) -> str:
     said = {
         Reason.UNAVAILABLE: "what turning it costs is not available.",
         Reason.WEAK: f"turned round, the graph loses only {nats} nats, less than the {bound:g} that decide.",
-        Reason.FRAGILE: f"{loses}, but only {least} with the link held straight, less than the {bound:g} that decide.",
+        Reason.FRAGILE: f"{loses}, but only {least} with the link held straight, less than the {HALF * bound:g} "
+        "that decide.",
+        Reason.FEW_LEVELS: f"{loses}, but a column of {FEW} levels or fewer fits the model whatever its parents do, so "
+        "that nothing tells whether it is of the model's kind.",
         Reason.AGAINST: f"{loses}, but with every effect linear it gains {or_not(-row['linear_nats'])}.",
         Reason.MISSED: f"{loses}, but beside what the model misses {ends} it would have to lose {or_not(need)}.",
         Reason.TABLE: f"{loses}, but {len(missed(nodes))} of {len(nodes)} nodes are not of the model's kind, "
@@ -143,7 +147,7 @@ def breakdown(run: Run, refined: Refined, row: dict[str, Any]) -> pd.DataFrame:
     bound, nodes = Choice(**choice_of(run)).bound, refined.nodes
     parts = [
         ("Direction evidence", row["direction_nats"], f"≥ {bound:g}"),
-        ("With the link held straight too", row["robust_nats"], f"≥ {bound:g}"),
+        ("With the link held straight too", row["robust_nats"], f"≥ {HALF * bound:g}"),
         ("With every effect linear", row["linear_nats"], f"≥ −{AGAINST:g}"),
         ("What spreads would add", row["spread_nats"], "does not count"),
     ]
