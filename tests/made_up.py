@@ -92,7 +92,7 @@ def evidence(edges: list[tuple[str, str]], bound: float = 5.0) -> pd.DataFrame:
             **{"log_likelihood_nats": gain + 4, "bic_nats": gain - 3, "direction_nats": direction},
             **{
                 "robust_nats": robust,
-                "linear_nats": np.where(direction >= bound, 0.5, np.nan),
+                "linear_nats": 0.5,
                 "spread_nats": 0.5,
                 "decided": robust >= bound,
                 "p_value": np.exp(-gain),
