@@ -14,7 +14,7 @@ from disco.refine import Refined
 from disco.refine.evidence import MOST_MISFIT
 from disco.refine.reasons import is_of_kind, missed
 from disco.runs import Run
-from pages.parts import figure, refined_model, refinement
+from pages.parts import figure, refined_model, refinement, session
 from pages.parts.names import code, plain
 
 _MOST_NAMED = 6
@@ -76,14 +76,18 @@ def of_node(refined: Refined, node: str, *, of_refined: bool = False) -> None:
 
 
 def of_run(run: Run) -> Refined | None:
-    """The refinement of a run, its banner drawn; None where there is none that can be read."""
+    """The refinement of a run, its banner and the way to it drawn; None where there is none that can be read."""
     found = None
     with contextlib.suppress(InputError):
         found = refinement.of(run)
-    if found is None:
-        return None
-    banner(found.refined)
-    return found.refined
+    if found is not None:
+        banner(found.refined)
+    if (run.path / "refined.json").exists():
+        st.page_link(
+            "pages/views/refine.py", label="This run has a refined graph too", icon=":material/auto_fix_high:",
+            query_params=session.address(),
+        )  # fmt: skip
+    return None if found is None else found.refined
 
 
 def marked(graph: nx.DiGraph, refined: Refined | None) -> nx.DiGraph:

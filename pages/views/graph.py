@@ -31,11 +31,6 @@ result = results.shown(run)
 results.variant_picker(result)
 known = truth.shown(result)
 refined = misfit.of_run(run)
-if (run.path / "refined.json").exists():
-    st.page_link(
-        "pages/views/refine.py", label="This run has a refined graph too", icon=":material/auto_fix_high:",
-        query_params=session.address(),
-    )  # fmt: skip
 graph, tau_z, pi_min, said = selector_sections.own_graph(result) or thresholds.graph(result, "graph")
 sparse.advise(result, graph.number_of_edges(), run.settings.selector if said else "ocs")
 if known:
