@@ -45,7 +45,7 @@ def test_some_nodes_that_are_not_of_the_kind_are_named():
     assert "**1 of 12 nodes is not of the model's kind" in warned(app) and "no direction" not in warned(app)
     assert numbers(app)["Undecided"] == "3"  # both edges of x2, and the weak one
     app.selectbox(key="refine_edge").set_value(EDGES[0]).run()
-    assert "would have to lose 461" in texts(app)
+    assert "would have to lose 466" in texts(app)
 
 
 def test_a_table_of_the_kind_has_no_warning():

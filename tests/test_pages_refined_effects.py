@@ -40,8 +40,8 @@ def refined_run(settings=None, fitted=False, frame=None, misfit=0.0) -> runs.Run
     edges = pd.DataFrame(
         [
             (NAMES[0], NAMES[1], 120.0, 130.0, 110.0, 30.0, 12.0, 3.0, 0.5, True, 1e-50, 1.0, 0.9),
-            (NAMES[1], NAMES[2], 20.0, 24.0, 9.0, 1.5, 1.5, np.nan, 0.5, False, 0.0, 2 / 3, np.nan),
-            (NAMES[0], NAMES[2], 6.0, 9.0, 2.0, 9.0, 2.0, 1.0, 0.5, False, 1e-3, 1.0, 0.5),
+            (NAMES[1], NAMES[2], 20.0, 24.0, 9.0, 1.5, 1.5, -0.2, 0.5, False, 0.0, 2 / 3, np.nan),
+            (NAMES[0], NAMES[2], 6.0, 9.0, 2.0, 19.0, 2.0, 1.0, 0.5, False, 1e-3, 1.0, 0.5),
         ],
         columns=list(EDGE_COLUMNS),
     )
@@ -103,7 +103,7 @@ def test_an_open_direction_is_called_so():
         ({"robust_nats": 4.0}, {"a": 90.0}, "only 4.00 with the link held straight"),
         ({"linear_nats": -6.0}, {"a": 90.0}, "with every effect linear it gains 6.00"),
         ({"linear_nats": np.nan}, {}, "not available"),
-        ({}, {"a": 10.0}, "would have to lose 35.0"),
+        ({}, {"a": 10.0}, "would have to lose 40.0"),
         ({}, {"a": np.nan}, "what the model misses of `a` and"),
         ({}, {"d": 3.0}, "1 of 4 nodes are not of the model's kind"),
     ],
@@ -123,7 +123,7 @@ def test_the_evidence_on_a_direction_part_by_part():
     app = part("edge_details", refined_run(misfit=10.0), NAMES[0], NAMES[1])
     rows = app.dataframe[0].value.set_index("part")
     assert rows["nats"].tolist() == [30.0, 12.0, 3.0, 0.5, 10.0, 0.0]
-    assert rows.loc[f"Misfit of {NAMES[0]}, the parent", "asked"] == "direction ≥ 35.0"
+    assert rows.loc[f"Misfit of {NAMES[0]}, the parent", "asked"] == "direction ≥ 40.0"
     assert "at most 1 nat is against it" in texts(app) and "misses less than 10% of all nodes" in texts(app)
 
 
