@@ -6,7 +6,7 @@ from typing import Any
 
 from disco.errors import FitStopped
 
-_SHARES = {"screen": 0.1, "prior": 0.1, "search": 0.4, "evidence": 0.05, "bootstrap": 0.35}
+_SHARES = {"screen": 0.1, "prior": 0.1, "search": 0.35, "evidence": 0.15, "bootstrap": 0.3}
 
 
 @dataclass(frozen=True)

@@ -55,8 +55,12 @@ def turnings(scores: Scores, order: Sequence[int], parents: Sequence[Parents]) -
     def best(edge: tuple[int, int]) -> Walk[Turned]:
         found = []
         for other in turned_orders(order, graph, edge):
-            allowed = {node: scores.allowed(node, other[:place]) for place, node in enumerate(other)}
-            changed = [node for node in other if allowed[node] != before[node]]
+            first, last = order.index(edge[0]), order.index(edge[1])
+            allowed, earlier = {}, set(other[:first])
+            for node in other[first : last + 1]:  # all others have the same nodes before them
+                allowed[node] = scores.allowed(node, earlier.intersection(scores.candidates[node]))
+                earlier.add(node)
+            changed = [node for node in allowed if allowed[node] != before[node]]
             fits = yield from together([scores.walk(node, allowed[node], now[node].parents) for node in changed])
             lost, here, there = 0.0, {}, {}
             for node, fitted in zip(changed, fits, strict=True):
