@@ -133,8 +133,7 @@ def _show_turned(found: pd.DataFrame) -> None:
     )  # fmt: skip
     st.caption(
         "Where the model fits neither way, its direction evidence tells little. That it fits better one way is a hint, "
-        "no proof. Both are measured by the prior that searches begin with; the misfit above is measured by the prior "
-        "fitted to the table and may differ."
+        "no proof."
     )
 
 
