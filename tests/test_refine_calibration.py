@@ -12,16 +12,16 @@ from statsmodels.tools.numdiff import approx_hess
 
 from disco.likelihood.bank import Bank
 from disco.refine import Choice
-from disco.refine.evidence import evidence
+from disco.refine.evidence import evidence, in_classes
 from disco.refine.memory import key_of
 from disco.refine.prior import BEFORE
 from disco.refine.scores import Scores, make_fits
 
 
-def scores_of(table: np.ndarray) -> Scores:
-    """Scores without a price on edges, with no candidates to search among."""
+def scores_of(table: np.ndarray, candidates: list[tuple[int, ...]]) -> Scores:
+    """Scores without a price on edges."""
     ranks = np.column_stack([np.unique(column, return_inverse=True)[1] for column in table.T])
-    return Scores(Bank.of(ranks, prior=BEFORE), [()] * table.shape[1], price=0.0)
+    return Scores(Bank.of(ranks, prior=BEFORE), candidates, price=0.0)
 
 
 # The p-value -----------------------------------------------------------------------------------------------------
@@ -41,7 +41,9 @@ def null_p_values(largest: int, beside: bool) -> pd.Series:
     y = rng.binomial(largest, 0.25 + 0.4 * z / largest)
     table = np.stack([z, x, y], axis=2).reshape(250, 3 * TABLES)
     of_y = (lambda y: (y - 2, y - 1)) if beside else (lambda y: (y - 1,))
-    found = evidence(scores_of(table), [of_y(node) if node % 3 == 2 else () for node in range(3 * TABLES)])
+    parents = [of_y(node) if node % 3 == 2 else () for node in range(3 * TABLES)]
+    scores = scores_of(table, parents)
+    found = evidence(scores, in_classes(scores), range(3 * TABLES), parents)
     assert (found.loc[found["parent"] % 3 == 0, "p_value"] < 0.05).all(), "true edges show"
     return found.loc[found["parent"] % 3 == 1, "p_value"]
 
@@ -92,7 +94,7 @@ def test_a_gain_is_the_ratio_of_integrals_over_all_coefficients():
     random = np.random.default_rng(3)
     x = random.integers(0, 2, 400)
     y = random.poisson(0.9 + 0.5 * x).clip(max=2)
-    scores = scores_of(np.column_stack([x, y]))
+    scores = scores_of(np.column_stack([x, y]), [(), ()])
     make_fits((scores, key) for key in [(1, (0,)), (1, ())])
     gain = scores.fits[1][0,].score - scores.fits[1][()].score
 

@@ -85,7 +85,7 @@ def test_a_fit_begun_before_the_schedules_were_a_choice_goes_on(small_table):
     """What tells a checkpoint's fit is what it was then."""
     model = DISCO("paper", device="cpu", **LITERAL)
     counts = as_counts(small_table)
-    model._take(counts, np.zeros(len(counts), int), Settings.of("paper", **LITERAL))
+    model._take(counts, np.arange(len(counts)) % 3, Settings.of("paper", **LITERAL))
     before = {name: value for name, value in model.settings_.to_dict().items() if name not in {*LITERAL, "selector"}}
     del before["disjoint_rows"]
     text = json.dumps([sorted(small_table.columns), before], sort_keys=True).encode()
