@@ -163,7 +163,7 @@ def test_the_result_beside_the_disco_graph():
     assert int(shown["Dropped"]) == len({(u, v) for u, v in before if (u, v) not in after and (v, u) not in after})
     said = texts(app)
     assert "no hidden common causes" in said and "a bend of their sum" in said and "one carrier a node" in said
-    assert "3 searches ended within 10 nats of it" in said
+    assert "2 searches ended within 10 nats of it" in said
     assert table(app, "direction_nats")["gain_nats"].is_monotonic_decreasing
     assert "truth" not in said and not any("truth" in (found.key or "") for found in app.button)
 
