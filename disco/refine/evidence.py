@@ -43,18 +43,19 @@ COLUMNS = (
 )
 CLASSES = (BEFORE, BEFORE._replace(link=STRAIGHT), Prior(BEFORE.linear, 1e7, STRAIGHT))  # bent, straight, linear
 AGAINST = 1.0  # nats of linear evidence against a direction, which chance may give
-Alone = dict[Wanted, tuple[float, float]]
 HALF = 0.5  # of the evidence asked for, that a direction needs with the link held straight
 FEW = 3  # levels up to which nothing tells whether a node is of the class
 TIMES = 3.0  # the misfit of its nodes that a direction's evidence has to exceed
 MOST_MISFIT = 0.1  # share of the nodes that the class misses from which on no direction is decided
 
+Alone = dict[Wanted, tuple[float, float]]  # score and log-likelihood by fit
+
 
 def in_classes(scores: Scores) -> list[Scores]:
     """Scores under each prior of `CLASSES`, without an order from elsewhere, and no fit made yet."""
     classes = [scores.but(bank=scores.bank.under(prior), order=None, tolerance=SEARCHING) for prior in CLASSES]
-    for one, near in zip(classes, [scores, *classes[:1] * 2], strict=True):
-        one.warm = near
+    for one, near in zip(classes, (scores, classes[0], classes[0]), strict=True):
+        one.warm = near  # whose fits of the same nodes are good starts
     return classes
 
 
