@@ -333,7 +333,7 @@ def _figures(bench: Bench) -> None:
             ordering.scores(model.ccs_, 1, model.order_),
             ordering.criteria(model.criteria_, 1, model.order_),
             parent_figures.matrix(ocs.frequencies(model.ocs_, thresholds[0]), model.order_, thresholds[1]),
-            parent_figures.sensitivity(ocs.sensitivity(model.ocs_, np.linspace(0, 4, 9)), *thresholds),
+            parent_figures.sensitivity(model.ocs_, *thresholds),
             parent_figures.candidates(model.ocs_, model.order_[-1], *thresholds),
         ]
         drawn += [

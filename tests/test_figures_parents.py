@@ -7,7 +7,8 @@ from made_up import HOSTILE, candidates
 
 from disco.figures import parents as figures
 from disco.figures import roles
-from disco.parents.ocs import frequencies, select, sensitivity, standardise
+from disco.figures.words import how_many, number
+from disco.parents.ocs import frequencies, select, standardise
 
 ORDER = [f"x{k}" for k in range(8)]
 
@@ -74,14 +75,17 @@ def test_names_are_escaped_for_plotly():
         assert "<script" not in fig.to_json().replace("\\u003c", "<")
 
 
-def test_the_sensitivity_curve_marks_the_present_choice():
-    ocs = candidates(ORDER)
-    table = sensitivity(ocs, [0.05 * k for k in range(101)])
-    edges = len(select(ocs, 1.0, 2 / 3))
-    fig = figures.sensitivity(table, 1.0, 2 / 3)
-    assert roles.title_of(fig).startswith(f"{edges} edge")
-    assert fig.data[-1].y[0] == edges
+@pytest.mark.parametrize("tau_z", [0.0, 1.0, 1.03, 5.04, 7.5])
+def test_the_sensitivity_curve_marks_the_present_choice(tau_z):
+    """Between the steps of the curve and beyond its usual end, too; here Z goes far above 5."""
+    ocs = candidates(ORDER).assign(z=lambda ocs: 4 * ocs["z"])
+    kept = [len(select(ocs, tau, 2 / 3)) for tau in (tau_z, tau_z - 0.25, tau_z + 0.25)]
+    fig = figures.sensitivity(ocs, tau_z, 2 / 3)
+    title = "{} at τ_Z = {}; {} a quarter lower, {} a quarter higher"
+    assert roles.title_of(fig) == title.format(how_many(kept[0], "edge"), number(tau_z), *kept[1:])
+    assert fig.data[-1].y[0] == kept[0]
     assert {trace.name for trace in fig.data[:-1]} == {"1 of 3 folds", "2 of 3 folds", "all 3 folds"}
+    assert all(max(trace.x) >= tau_z and min(trace.x) == 0 for trace in fig.data[:-1])
 
 
 def test_equal_scores_draw_without_a_threshold():

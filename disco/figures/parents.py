@@ -13,9 +13,11 @@ import plotly.graph_objects as go
 
 from disco.figures import roles, theme
 from disco.figures.words import how_many, log_ticks, number, share
+from disco.parents import ocs as scored
 from disco.parents.ocs import frequencies, robust_scale
 
 ROW = 24  # pixels a candidate's row
+_HIGHEST, _STEP, _MOVED = 5.0, 0.05, 0.25  # of the sensitivity curve: its end, its steps, the moves that its title tells
 MATRIX_VALUES = {"ocs": "OCS", "z": "Z", "frequency": "frequency (share of folds above τ_Z)"}
 
 
@@ -235,16 +237,19 @@ def matrix_axes(fig: go.Figure, words: list[str]) -> None:
     fig.update_yaxes(**ticks, title="parent, in causal order", range=[len(words) - 0.5, -0.5])
 
 
-def sensitivity(table: pd.DataFrame, tau_z: float, pi_min: float) -> go.Figure:
+def sensitivity(ocs: pd.DataFrame, tau_z: float, pi_min: float) -> go.Figure:
     """How many edges each threshold keeps, a line for each π_min, the present choice marked.
 
     Args:
-        table: columns tau_z, pi_min, edges.
+        ocs: columns fold, parent, child, ocs, z; every candidate edge.
     """
     fig = go.Figure()
+    asked = [tau_z - _MOVED, tau_z, tau_z + _MOVED]
+    last = max(_HIGHEST, asked[-1])
+    table = scored.sensitivity(ocs, sorted({*asked, *np.arange(0.0, last + 1e-9, _STEP)}))
     chosen = min(table["pi_min"].unique(), key=lambda value: abs(value - pi_min))
     folds = table["pi_min"].nunique()
-    for index, (share_of_folds, line) in enumerate(table.groupby("pi_min")):
+    for index, (share_of_folds, line) in enumerate(table[table["tau_z"] >= 0].groupby("pi_min")):
         bold = share_of_folds == chosen
         words = f"{share(index + 1, folds)} folds" if folds > 1 else "all folds"
         fig.add_scatter(
@@ -253,18 +258,12 @@ def sensitivity(table: pd.DataFrame, tau_z: float, pi_min: float) -> go.Figure:
                   "dash": ("solid", "dash", "dot", "dashdot")[(folds - 1 - index) % 4]},
             hovertemplate=f"τ_Z = %{{x:.2f}}, in {words}: %{{y}} edges<extra></extra>",
         )  # fmt: skip
-    here = table[(table["pi_min"] == chosen) & (table["tau_z"] <= tau_z + 1e-9)]
-    edges = int(here["edges"].iloc[-1]) if len(here) else 0
+    kept = table[table["pi_min"] == chosen].set_index("tau_z")["edges"]
+    lower, here, higher = (int(kept[tau]) for tau in asked)
     fig.add_vline(x=tau_z, line={"color": roles.MUTED, "width": 1, "dash": "dot"})
-    fig.add_scatter(x=[tau_z], y=[edges], mode="markers", showlegend=False, hoverinfo="skip",
+    fig.add_scatter(x=[tau_z], y=[here], mode="markers", showlegend=False, hoverinfo="skip",
                     marker={"color": roles.PICKED, "size": 12})  # fmt: skip
     fig.update_xaxes(title="threshold τ_Z", zeroline=False)
     fig.update_yaxes(title="edges kept", rangemode="tozero")
-    title = f"{how_many(edges, 'edge')} at τ_Z = {number(tau_z)}; " + _slope(table[table["pi_min"] == chosen], tau_z)
-    return roles.titled(fig, title, height=360)
-
-
-def _slope(line: pd.DataFrame, tau_z: float) -> str:
-    """What moving the threshold by a quarter either way would do."""
-    near = np.interp([tau_z - 0.25, tau_z + 0.25], line["tau_z"], line["edges"])
-    return f"{near[0]:.0f} a quarter lower, {near[1]:.0f} a quarter higher"
+    moved = f"{lower} a quarter lower, {higher} a quarter higher"
+    return roles.titled(fig, f"{how_many(here, 'edge')} at τ_Z = {number(tau_z)}; {moved}", height=360)

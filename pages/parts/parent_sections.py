@@ -39,7 +39,9 @@ def counts(graph: nx.DiGraph) -> None:
 def against_truth(result: Result, known: Known, tau_z: float, pi_min: float) -> None:
     """F1 along the threshold, and precision against recall, with the present choice on both."""
     st.subheader("Against the truth", anchor=False)
-    table = _of_rule(result, known.accuracy(tau_z))
+    table = known.accuracy(tau_z)
+    if result.rule == "jackknife":  # Z is the same in every fold, so one π_min is all there is
+        table = table[table["pi_min"] == table["pi_min"].max()]
     left, right = st.container(key="beside_truth").columns(2, gap="large")
     with left:
         figure.show(accuracy.f1(table, tau_z, pi_min), "truth_f1")
@@ -71,14 +73,10 @@ def cannot(result: Result, tau_z: float) -> None:
 
 
 def sensitivity(result: Result, tau_z: float, pi_min: float) -> None:
-    """Edges against τ_Z, a line for each π_min."""
-    figure.show(figures.sensitivity(_of_rule(result, result.curve), tau_z, pi_min), "sensitivity")
+    """Edges against τ_Z, a line for each π_min; with the jackknife one, since Z is the same in every fold."""
+    ocs = result.ocs if result.rule == "iqr" else result.ocs[result.ocs["fold"] == 1]
+    figure.show(figures.sensitivity(ocs, tau_z, pi_min), "sensitivity")
     st.caption("A flat stretch is a choice that little depends on; no threshold is tuned against a truth.")
-
-
-def _of_rule(result: Result, table: pd.DataFrame) -> pd.DataFrame:
-    """A table along the thresholds; Z is the same in every fold with the jackknife, so one π_min is all there is."""
-    return table if result.rule == "iqr" else table[table["pi_min"] == table["pi_min"].max()]
 
 
 def candidates(result: Result, tau_z: float, pi_min: float, known: Known | None) -> None:

@@ -9,12 +9,12 @@ import streamlit as st
 
 from disco.errors import InputError
 from disco.figures import placing, steps
-from disco.parents.ocs import frequencies, own_thresholds, sensitivity, with_z
+from disco.parents.ocs import frequencies, own_thresholds, with_z
 from disco.runs import Run
 from pages.parts import session
 from pages.parts.known import Known
 
-TAUS = [step * 0.05 for step in range(101)]  # of the sensitivity curve
+TAUS = [step * 0.05 for step in range(101)]  # of the curves against a known truth
 
 VARIANT_WORDS = {
     "ccs-clipped": "CCS, clipped",
@@ -36,7 +36,6 @@ class Result:
         ccs, criteria, ocs: the frames of `disco.runs`.
         steps: the removals, as `disco.figures.steps.all_steps` gives them.
         places: where the graph's nodes stand, in pixels.
-        curve: edges kept for each τ_Z and π_min.
         folds: how many folds there are.
     """
 
@@ -49,7 +48,6 @@ class Result:
     ocs: pd.DataFrame
     steps: pd.DataFrame
     places: dict[str, tuple[float, float]]
-    curve: pd.DataFrame
     folds: int
 
     @property
@@ -133,7 +131,6 @@ def _read(_run: Run, path: str, variant: str, rule: str, stamp: int) -> Result:
         ocs=ocs,
         steps=steps.all_steps(ccs),
         places=placing.positions(order, frequencies(ocs, 1.0)),
-        curve=sensitivity(ocs, TAUS),
         folds=int(ocs["fold"].nunique()),
     )
 
