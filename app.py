@@ -37,16 +37,10 @@ def main() -> None:
     st.logo(str(HOME / "assets/logo.svg"), icon_image=str(HOME / "assets/icon.svg"), size="large")
     st.html(HOME / "assets/app.css")
     session.start()
-    page = st.navigation(
-        {
-            heading: [
-                st.Page(f"pages/views/{name}.py", title=title, icon=icon, default=name == "data")
-                for name, title, icon in pages
-            ]
-            for heading, pages in PAGES.items()
-        },
-        expanded=True,
-    )
+    sections = {heading: [_page(*page) for page in pages] for heading, pages in PAGES.items()}
+    # The first page lies at the root alone; this answers to the address that its name lets one expect.
+    sections[""].append(st.Page(_to_data, title="Data", url_path="data", visibility="hidden"))
+    page = st.navigation(sections, expanded=True)
     sidebar.draw()
     try:
         page.run()
@@ -54,6 +48,15 @@ def main() -> None:
         st.error(plain(error), icon=":material/error:")
     finally:
         _keep(len(sys.modules))
+
+
+def _page(name: str, title: str, icon: str) -> st.Page:
+    first = name == "data"
+    return st.Page(f"pages/views/{name}.py", title=title, icon=icon, default=first, url_path="start" if first else name)
+
+
+def _to_data() -> None:
+    session.go("data")
 
 
 @st.cache_resource(show_spinner=False)

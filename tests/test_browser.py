@@ -131,12 +131,14 @@ def press(page: Page, label: str) -> None:
 
 
 def test_a_deep_link_opened_first_after_a_start(runs, page):
+    """Of the first page too, which lies at the root of the address."""
     with served(runs) as address:
-        page.goto(f"{address}/train")
-        expect(page.get_by_role("heading", name="Train")).to_be_visible()
-        expect(page.get_by_test_id("stApp")).to_have_attribute("data-test-script-state", "notRunning")
-        assert page.get_by_role("dialog").count() == 0
-        assert "Page not found" not in page.inner_text("body")
+        for name in ("train", "data"):
+            page.goto(f"{address}/{name}")
+            expect(page.get_by_role("heading", name=name.capitalize(), exact=True)).to_be_visible()
+            expect(page.get_by_test_id("stApp")).to_have_attribute("data-test-script-state", "notRunning")
+            assert page.get_by_role("dialog").count() == 0
+            assert "Page not found" not in page.inner_text("body")
 
 
 def test_from_a_file_to_a_graph(runs, page, tmp_path):

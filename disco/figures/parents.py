@@ -17,7 +17,7 @@ from disco.parents import ocs as scored
 from disco.parents.ocs import frequencies, robust_scale
 
 ROW = 24  # pixels a candidate's row
-_HIGHEST, _STEP, _MOVED = 5.0, 0.05, 0.25  # of the sensitivity curve: its end, its steps, the moves that its title tells
+_HIGHEST, _STEP, _MOVED = 5.0, 0.05, 0.25  # of the sensitivity curve: its end, its steps, the moves that are told
 MATRIX_VALUES = {"ocs": "OCS", "z": "Z", "frequency": "frequency (share of folds above τ_Z)"}
 
 
