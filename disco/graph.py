@@ -95,6 +95,17 @@ def sinks(graph: nx.DiGraph) -> list[str]:
     return [node for node in graph if graph.out_degree(node) == 0]
 
 
+def find_cycle(graph: nx.DiGraph) -> list:
+    """The nodes of a cycle, each a parent of the next and the last of the first; empty for an acyclic graph."""
+    if nx.is_directed_acyclic_graph(graph):
+        return []
+    # Within a part whose nodes all reach each other the first walk closes. In the whole graph the search takes
+    # quadratic time: from every node anew it walks all that lies below.
+    parts = nx.strongly_connected_components(graph)
+    part = next(part for part in parts if len(part) > 1 or graph.has_edge(*2 * tuple(part)))
+    return [parent for parent, _ in nx.find_cycle(graph.subgraph(part))]
+
+
 def _in_order(graph: nx.DiGraph, nodes: object) -> list[str]:
     chosen = set(nodes)
     return [node for node in graph if node in chosen]

@@ -15,6 +15,7 @@ from scipy.special import log_softmax
 from scipy.stats import norm
 
 from disco.errors import FitStopped, InputError
+from disco.graph import find_cycle
 from disco.likelihood.bank import WIDTH, Bank, Prior
 from disco.likelihood.evaluate import Problems
 from disco.likelihood.link import bent
@@ -81,8 +82,8 @@ class Model:
                     raise InputError(f'The graph names "{name}", which is not a column of the table.')
         graph = nx.DiGraph([(place[parent], place[child]) for child, nodes in parents.items() for parent in nodes])
         graph.add_nodes_from(range(len(names)))
-        if not nx.is_directed_acyclic_graph(graph):
-            cycle = ", ".join(names[edge[0]] for edge in nx.find_cycle(graph))
+        if around := find_cycle(graph):
+            cycle = ", ".join(names[node] for node in around)
             raise InputError(f"The graph has a cycle through {cycle}; a DAG has none.")
         sets = tuple(tuple(sorted(graph.predecessors(node))) for node in range(len(names)))
         grids, bank = _on_grids(table, offset, prior) if known is None else (known.grids, known.bank)

@@ -5,6 +5,7 @@ import networkx as nx
 import numpy as np
 
 from disco.errors import InputError
+from disco.graph import find_cycle
 from disco.metrics.edges import Edges, Pairs, both, names
 
 _ROWS_ARE_PARENTS = "from row to column"  # gadjid's name for adjacency[parent, child]
@@ -54,9 +55,6 @@ def _adjacencies(truth: Edges, estimate: Edges) -> list[np.ndarray]:
 
 def cycle(pairs: Pairs) -> str:
     """A cycle as "a → b → a", a long one shortened in its middle; empty for an acyclic graph."""
-    try:
-        around = [str(parent) for parent, _ in nx.find_cycle(nx.DiGraph(pairs))]
-    except nx.NetworkXNoCycle:
-        return ""
+    around = [str(node) for node in find_cycle(nx.DiGraph(pairs))]
     shown = around if len(around) <= 8 else [*around[:4], "…", *around[-3:]]
-    return " → ".join([*shown, around[0]])
+    return " → ".join([*shown, *around[:1]])

@@ -8,6 +8,7 @@ import numpy as np
 import pandas as pd
 
 from disco.errors import InputError
+from disco.graph import find_cycle
 
 LARGEST_GRAPH = 5000  # nodes: coefficients are drawn for every pair, 200 MB
 
@@ -157,7 +158,7 @@ def own_graph(edges: list[tuple[str, str]], names: list[str]) -> Drawn:
 
 def _cycle(graph: nx.DiGraph, names: list[str]) -> str:
     """The sentence that names a cycle; a long one is shortened in its middle."""
-    around = [names[parent] for parent, _ in nx.find_cycle(graph)]
+    around = [names[node] for node in find_cycle(graph)]
     if len(around) == 1:
         return f'"{around[0]}" is its own parent: a DAG has no such edge; remove it.'
     shown = around if len(around) <= 8 else [*around[:4], "…", *around[-3:]]
