@@ -105,7 +105,8 @@ HOSTILE = {
     "commas below": (".csv", lambda: b"a,b\n" + b"," * 900_000, "row 1: the row has 900001 cells"),
     "wide": (".csv", lambda: b"x," * 100_000 + b"\n" + b"1," * 100_000, "100,001 columns; at most 10,000"),
     "many cells": (".csv", lambda: b"a,b\n" + b"1,2\n" * 10_000_001, "20,000,004 cells; at most 20,000,000"),
-    "endless name": (".csv", lambda: b'"' + b"x" * 5_000_001, "cannot be read as names"),
+    "endless name": (".csv", lambda: b'"' + b"x" * 5_000_001 + b'"', "cannot be read as names"),
+    "no end of a quote": (".csv", lambda: b'"' + b"x\n" * 5_000_001, ", line 1, character 1: a quote opens there"),
     "latin cells": (".csv", lambda: b"a,b\n1,\xe9\n", "is not UTF-8 text"),
 }  # fmt: skip
 

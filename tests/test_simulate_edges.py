@@ -49,7 +49,8 @@ def test_labels_name_the_nodes_where_all_have_one():
         ("a,b\nb,a", "The graph has a cycle, a → b → a"),
         ("a,b\n,c", "Line 2 is not an edge"),
         ("a,b,c", "Line 1 is not an edge"),
-        ('a,"b\nc', "cannot be read as lines of parent,child"),
+        ('a,"b\nc', "line 1, character 3: a quote opens there that does not close"),
+        ('a,"b"c', "cannot be read as lines of parent,child"),
         ("<graphml", "The GraphML cannot be read"),
         ('<!DOCTYPE x [<!ENTITY a "b">]><graphml/>', "declares entities"),
         ("\n".join(nx.generate_graphml(nx.Graph([("a", "b")]))), "have no direction"),
@@ -64,3 +65,8 @@ def test_what_is_no_dag_is_refused_in_a_sentence(text, sentence):
 def test_a_missing_file_is_named(tmp_path):
     with pytest.raises(InputError, match="edges.csv does not exist"):
         read_edges(tmp_path / "edges.csv")
+
+
+def test_a_quote_left_open_is_said_with_its_place():
+    with pytest.raises(InputError, match="The graph, line 3, character 3: a quote opens there that does not close"):
+        read_edges('parent,child\na,b\nb,"c\nc,d\n')

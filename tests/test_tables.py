@@ -80,6 +80,28 @@ def test_duplicate_and_empty_names_stay(kind):
     assert table.to_numpy().tolist() == [[1, 2, 3, 4]]
 
 
+@pytest.mark.parametrize(
+    ("text", "place"),
+    [
+        ('a,b\n1,2\n3,"4\n5,6\n', "line 3, character 3"),
+        ('a,b\n1,"2\n3,4\n5,"6\n7,8\n', "line 2, character 3"),  # the next quote closes it within another cell
+        ('\r\n\r\nü;b\r\n"1";"ä ""2""";"3\r\n4;5;6\r\n', "line 4, character 15"),
+        ('a,"b\n1,2\n', "line 1, character 3"),
+        ('"', "line 1, character 1"),
+        ('a,b\n"one\ntwo","2\n3,4\n', "line 3, character 6"),
+    ],
+)
+def test_a_quote_left_open_is_said_with_its_place(text, place):
+    sentence = f"counts.csv, {place}: a quote opens there that does not close at the end of its cell"
+    with pytest.raises(InputError, match=sentence):
+        read(text)
+
+
+@pytest.mark.parametrize("cell", ['5" pipe', '"two\nlines"', '"a ""quoted"" word"', '"x" y', '""', '"a\r\n""b"""'])
+def test_quotes_that_close_and_quotes_within_words_are_read(cell):
+    assert len(read(f"a,b\n1,{cell}\n{cell},3\n")) == 2
+
+
 def test_duplicate_names_of_parquet_stay():
     out = io.BytesIO()
     parquet.write_table(pa.table([[1, 2], [3, 4]], names=["a", "a"]), out)

@@ -28,7 +28,9 @@ def read(data: bytes, delimiter: str | None, words: bool = False) -> pa.Table:
         Unreadable: it is no text, a row has another length than the names, or it is too large.
     """
     data = _utf8(data)
-    delimiter = delimiter or _delimiter(data)
+    delimiter = delimiter or _delimiter(data.lstrip(b"\r\n"))
+    check_quotes(data, delimiter)
+    data = data.lstrip(b"\r\n")
     names, start = _names(data, delimiter)
     check_shape(_rows(data, start, len(names), delimiter), len(names))
     if not data[start : start + 10_000].strip() and not data[start:].strip():
@@ -43,13 +45,13 @@ def read(data: bytes, delimiter: str | None, words: bool = False) -> pa.Table:
 
 
 def _utf8(data: bytes) -> bytes:
-    """The text as UTF-8, from its first line on."""
+    """The text as UTF-8."""
     try:
         if data.startswith(_UTF16):
             data = data.decode("utf-16").encode()
     except UnicodeError:
         raise _no_text() from None
-    data = data.removeprefix(codecs.BOM_UTF8).lstrip(b"\r\n")
+    data = data.removeprefix(codecs.BOM_UTF8)
     if not data.strip():
         raise Unreadable(EMPTY)
     if b"\0" in data:
@@ -66,6 +68,30 @@ def _delimiter(data: bytes) -> str:
     line = re.match(rb"[^\r\n]*", data).group()
     bare = re.sub(rb'"[^"]*"', b"", line)
     return max(",;\t", key=lambda mark: bare.count(mark.encode()))
+
+
+def check_quotes(data: bytes, delimiter: str) -> None:
+    """Refuse a quote at the beginning of a cell that takes the lines below into the cell and does not close it.
+
+    A cell in quotes may go over several lines, as long as it ends with its quote. A quote within a cell that does not
+    begin with one is a letter like any other.
+
+    Raises:
+        Unreadable: with the quote's line and place in it.
+    """
+    if b'"' not in data:
+        return
+    mark = re.escape(delimiter.encode())
+    # Nothing here goes back: the time is in proportion to the text. The last kind of cell is `"x" y`, on one line.
+    well = rb'(?:[^"]++|(?<=[^\r\n%s])"|"[^"]*+(?:""[^"]*+)*+"(?=[\r\n%s]|\Z)|"[^"\r\n]*+(?:""[^"\r\n]*+)*+")*+'
+    end = re.match(well % (mark, mark), data).end()
+    if end < len(data):
+        lines = re.split(rb"\r\n|\r|\n", data[:end])
+        raise Unreadable(
+            f", line {len(lines):,}, character {len(lines[-1].decode(errors='replace')) + 1:,}: a quote opens there "
+            "that does not close at the end of its cell, so the lines below would become part of it. Close the quote, "
+            "or take it away."
+        )
 
 
 def _names(data: bytes, delimiter: str) -> tuple[list[str], int]:

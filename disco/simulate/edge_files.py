@@ -11,6 +11,8 @@ import networkx as nx
 from disco import spreadsheets
 from disco.errors import InputError
 from disco.files import read_regular
+from disco.formats.limits import Unreadable
+from disco.formats.text import check_quotes
 from disco.simulate.graphs import own_graph
 
 LARGEST_TEXT = 10_000_000  # bytes or characters: as XML they take a hundredfold while they are read
@@ -57,7 +59,10 @@ def _edge_list(text: str) -> OwnGraph:
     text = re.sub(r"(?<![ \t])[ \t]*(?:->|→)[ \t]*", ",", text.removeprefix("\ufeff"))
     delimiter = max(",;\t", key=text.count)
     try:
+        check_quotes(text.encode(), delimiter)
         rows = list(csv.reader(io.StringIO(text, newline=""), delimiter=delimiter, strict=True))
+    except Unreadable as reason:
+        raise InputError(f"The graph{reason}") from None
     except csv.Error as error:
         raise InputError(f"The edges cannot be read as lines of parent,child: {error}.") from None
     lines = [[spreadsheets.plain(cell.strip()) for cell in row] for row in rows]
