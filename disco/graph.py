@@ -23,6 +23,8 @@ EDGE_NUMBERS = (
     *("gain_nats", "direction_nats", "robust_nats", "linear_nats", "spread_nats"),
     *("decided", "p_value", "folds", "bootstrap"),
 )
+# What can be known of the direction of a true edge (`disco.simulate.known`).
+KNOWN, UNKNOWN, NOT_PROVED = DIRECTIONS = ("known", "unknown", "not proved")
 FORMATS = ("csv", "json", "graphml", "dot")
 # What XML 1.0 cannot hold, not even escaped.
 _NOT_XML = re.compile("[^\t\n\r\u0020-\ud7ff\ue000-\ufffd\U00010000-\U0010ffff]")

@@ -59,19 +59,21 @@ def finished_run(
     nodes: int | list[str],
     name: str = "made up",
     settings: Settings | None = None,
-    truth: str | None | list[tuple[str, str]] = CHAIN,
+    truth: str | None | list[tuple[str, ...]] = CHAIN,
     teaching: bool = False,
 ) -> runs.Run:
     """A run that reads as done.
 
     Args:
-        truth: its true edges, None where they are not known; the chain along the order unless given.
+        truth: its true edges, each with its direction or none; None where they are not known; the chain along the
+            order unless given.
     """
     order = [f"x{k}" for k in range(1, nodes + 1)] if isinstance(nodes, int) else list(nodes)
     chosen = settings or Settings.of("paper", joint_epochs=1, projection_epochs=1, width=8)
     table = pd.DataFrame(np.random.default_rng(0).poisson(3.0, (60, len(order))), columns=order)
     pairs = list(zip(order[:-1], order[1:], strict=True)) if truth == CHAIN else truth
-    edges = None if pairs is None else pd.DataFrame(pairs, columns=["parent", "child"], dtype="str")
+    names = ["parent", "child", "direction"][: len(pairs[0]) if pairs else 2]
+    edges = None if pairs is None else pd.DataFrame(pairs, columns=names, dtype="str")
     run = runs.create_run(table, chosen, name=name, truth=edges, teaching=teaching)
     ccs, criteria = ordering(order)
     ocs = candidates(order)

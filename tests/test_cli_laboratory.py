@@ -20,7 +20,7 @@ from disco.simulate import FAMILIES, Design, read_edges, simulate
 pytestmark = pytest.mark.usefixtures("calibrated")
 
 KEYS = ["a_top", "precision", "recall", "f1", "shd", "shd_reversals_once", "sid", "ancestor_aid"]
-KEYS += ["edges", "true_edges", "controls"]
+KEYS += ["edges", "true_edges", "controls", "either_way"]
 SMALL = ["--d", "6", "--n", "400", "--k", "1.5"]
 
 
@@ -89,7 +89,7 @@ def test_a_truth_is_read_with_and_without_what_can_be_known(tmp_path, capsys):
     order = ["--order", str(folder / "order.csv")]
     files = (folder / "truth.csv", bare)
     found = [evaluated(capsys, "--truth", str(file), "--edges", str(bare), *order) for file in files]
-    assert found[0] == found[1] and found[0]["f1"] == 1.0
+    assert found[0] == {**found[1], "either_way": 2} and found[0]["f1"] == 1.0
     assert read_edges(folder / "truth.csv") == read_edges(bare), "as an own graph, and as a known truth on Data"
 
 
@@ -170,6 +170,9 @@ def files(tmp_path: Path) -> dict[str, str]:
         "NONE": "parent,child\n",
         "CYCLE": "parent,child\na,7\n7,a\n",
         "OTHER": "parent,child\na,x9\n",
+        "OPEN": "parent,child,direction\n7,a,unknown\n7,NA,known\n",
+        "WORD": "parent,child,direction\na,7,known\n7,NA,positive\n",
+        "DIRECTIONS": "parent,child,direction,direction\na,7,known,known\n",
         "NO_NAME": "parent,child\na,7\n,7\n",
         "RAGGED": "parent,child\na,7\na,7,8,9\n",
         "TWICE": "position,node\n1,a\n2,a\n3,7\n4,NA\n",
@@ -190,6 +193,11 @@ def test_names_are_taken_letter_by_letter(files, capsys):
     found = evaluated(capsys, *options, "--order", files["ORDER"], "--counts", files["COUNTS"])
     assert found["a_top"] == 1.0 and found["controls"] == {"mean": 1.0, "variance": 1.0, "excess": 1.0}
     assert found["shd"] == 2 and found["shd_reversals_once"] == 1
+
+
+def test_an_edge_whose_direction_cannot_be_known_is_found_either_way(files, capsys):
+    found = evaluated(capsys, "--truth", files["OPEN"], "--edges", files["EDGES"], "--order", files["ORDER"])
+    assert found["either_way"] == 1 and found["a_top"] == 1.0 and found["f1"] == 0.5 and found["shd"] == 2
 
 
 def test_what_is_undefined_is_null(files, capsys):
@@ -217,6 +225,11 @@ def test_what_is_undefined_is_null(files, capsys):
         ("--truth TRUTH --edges EDGES --counts TEXT", 'column "NA" is not a column of numbers'),
         ("--truth TRUTH --edges EDGES --counts HOLE", 'column "7", row 2: a number is missing'),
         ("--truth TRUTH --edges EDGES --tau-z 1", "--tau-z goes with --run"),
+        (
+            "--truth WORD --edges EDGES",
+            'word.csv, row 2: the direction is "positive", but must be known, unknown or not',
+        ),
+        ("--truth DIRECTIONS --edges EDGES", 'has 2 columns "direction": give it one'),
         ("--truth TRUTH --run no-such-run", "There is no run no-such-run"),
         ("--truth TRUTH --run no-such-run --counts COUNTS", "--counts goes with --edges"),
     ],

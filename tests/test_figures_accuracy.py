@@ -99,12 +99,16 @@ def test_arcs_escape_names():
 
 
 def judged(missing: bool = True) -> tuple[nx.DiGraph, nx.DiGraph]:
-    """x0 → x1 true, x2 → x4 extra, x3 → x6 reversed; x0 → x4, x0 → x7 and x2 → x5 missing, x7 → x1 missing, upwards."""
+    """x0 → x1 true, x2 → x4 extra, x3 → x6 reversed, x3 → x5 right either way, though the truth has it turned.
+
+    x0 → x4, x0 → x7 and x2 → x5 are missing, and x7 → x1, upwards.
+    """
     ocs = candidates(ORDER)
-    found = pd.DataFrame([("x0", "x1"), ("x2", "x4"), ("x3", "x6")], columns=["parent", "child"])
+    found = pd.DataFrame([("x0", "x1"), ("x2", "x4"), ("x3", "x6"), ("x3", "x5")], columns=["parent", "child"])
     known = frequencies(ocs, 1.0)
     graph = graphs.build(ORDER, found.merge(known))
-    truth = pd.concat([TRUTH, pd.DataFrame({"parent": ["x7"], "child": ["x1"]})])
+    more = pd.DataFrame({"parent": ["x7", "x5"], "child": ["x1", "x3"], "direction": ["not proved", "unknown"]})
+    truth = pd.concat([TRUTH.assign(direction="known"), more])
     return graph, drawing.judged(graph, metrics.verdicts(truth, graph), known, missing=missing)
 
 
@@ -113,11 +117,11 @@ def test_edges_carry_their_verdict_and_missing_ones_their_scores():
     found = {edge: values["verdict"] for *edge, values in held.edges(data=True) for edge in [tuple(edge)]}
     assert found == {
         ("x0", "x1"): "true", ("x2", "x4"): "extra", ("x3", "x6"): "reversed", ("x0", "x4"): "missing",
-        ("x0", "x7"): "missing", ("x2", "x5"): "missing", ("x7", "x1"): "missing",
+        ("x3", "x5"): "either way", ("x0", "x7"): "missing", ("x2", "x5"): "missing", ("x7", "x1"): "missing",
     }  # fmt: skip
     assert held.edges["x0", "x4"]["ocs"] > 0 and "ocs" not in held.edges["x7", "x1"]
     assert held.edges["x0", "x1"]["z"] == graph.edges["x0", "x1"]["z"]
-    assert graph.number_of_edges() == 3 and "verdict" not in graph.edges["x0", "x1"]
+    assert graph.number_of_edges() == 4 and "verdict" not in graph.edges["x0", "x1"]
     assert list(held) == ORDER
     without = judged(missing=False)[1]
     assert set(without.edges) == set(graph.edges)
@@ -127,17 +131,19 @@ def test_verdicts_differ_by_colour_and_by_dash_in_every_picture():
     _, held = judged()
     places = placing.positions(ORDER, frequencies(candidates(ORDER), 1.0))
     drawn = {edge.verdict: edge for edge in drawing.edges(held)}
-    assert len({edge.look[0] for edge in drawn.values()}) == len({edge.look[1] for edge in drawn.values()}) == 4
+    assert len({edge.look[0] for edge in drawn.values()}) == len({edge.look[1] for edge in drawn.values()}) == 5
     text = drawing.svg(held, places)
     root = ElementTree.fromstring(text)
     lines = root.findall(".//{http://www.w3.org/2000/svg}g/{http://www.w3.org/2000/svg}line")
     looks = {(line.get("stroke"), line.get("stroke-dasharray")) for line in lines}
-    assert len(lines) == 7 and len({colour for colour, _ in looks}) == len({dash for _, dash in looks}) == 4
-    assert len(root.findall(".//{http://www.w3.org/2000/svg}circle")) == 1  # the tail of the reversed edge
+    assert len(lines) == 8 and len({colour for colour, _ in looks}) == len({dash for _, dash in looks}) == 5
+    assert (
+        len(root.findall(".//{http://www.w3.org/2000/svg}circle")) == 2
+    )  # the tails of the reversed edge and of the one right either way
     for meaning in (verdict.meaning for verdict in roles.VERDICTS.values()):
         assert f">{meaning}<" in text
     dashes = {trace.line.dash for trace in drawing.network(held, places).data if trace.mode == "lines+markers"}
-    assert dashes == {"solid", "10px,5px", "12px,4px,3px,4px", "2px,5px"}
+    assert dashes == {"solid", "18px,3px", "10px,5px", "12px,4px,3px,4px", "2px,5px"}
     assert all(verdict.colour in drawing.page(held, places) for verdict in roles.VERDICTS.values())
 
 

@@ -41,6 +41,32 @@ def test_a_reversed_edge_counts_twice():
     assert metrics.shd([("a", "b")], []) == 1
 
 
+def test_an_edge_whose_direction_cannot_be_known_counts_as_found_whichever_way_round():
+    """Found as it is, turned, and not at all; beside it a known edge turned, and one of which nothing is proved."""
+    pairs = [("a", "b"), ("b", "c"), ("c", "d"), ("d", "e"), ("e", "f")]
+    told = ["unknown", "unknown", "unknown", "known", "not proved"]
+    truth = pd.DataFrame(pairs, columns=["parent", "child"]).assign(direction=told)
+    found = [("a", "b"), ("c", "b"), ("e", "d"), ("f", "e"), ("a", "f")]
+    assert metrics.counts(truth, found) == (2, 3, 3) and metrics.counts(pairs, found) == (1, 4, 4)
+    assert metrics.shd_reversals_once(truth, found) == 4
+    verdicts = ["either way", "either way", "reversed", "reversed", "extra", "missing"]
+    assert metrics.verdicts(truth, found)["verdict"].tolist() == verdicts
+    order = list("fedcba")
+    assert metrics.a_top(order, truth) == 3 / 5 and metrics.a_top(order, pairs) == 0
+    assert metrics.order_errors(order, truth).to_numpy().tolist() == [["d", "e"], ["e", "f"]]
+    assert metrics.wrong_removals(order, truth)["node"].tolist() == ["d", "e"]
+    table = pd.DataFrame({name: [5 - k, 7 - k] for k, name in enumerate("abcdef")})
+    assert metrics.controls(table, truth)["mean"] == 3 / 5
+    scores = pd.DataFrame(found, columns=["parent", "child"]).assign(score=[5.0, 4.0, 3.0, 2.0, 1.0])
+    assert metrics.precision_recall(truth, scores)["recall"].tolist() == [1 / 5, 2 / 5, 2 / 5, 2 / 5, 2 / 5]
+    whole = metrics.evaluate(truth, order, found[:4], table)
+    assert whole["either_way"] == 3 and whole["a_top"] == whole["controls"]["mean"] == 3 / 5
+    assert whole["f1"] == 2 * 2 / (4 + 5) and whole["sid"] == metrics.sid(pairs, found[:4])  # as it was drawn
+    assert metrics.evaluate(truth.drop(columns="direction"), order, found[:4]) == metrics.evaluate(
+        pairs, order, found[:4]
+    )
+
+
 def forms(pairs: list[tuple[str, str]]) -> list[metrics.Edges]:
     graph = nx.DiGraph(pairs)
     graph.add_nodes_from("abcd")
@@ -200,6 +226,7 @@ def test_evaluate_is_the_metrics_of_their_own_names():
                 "edges": 3,
                 "true_edges": 3,
                 "controls": metrics.controls(table, TRUTH),
+                "either_way": 0,
             }
     keys = list(found)
     assert list(metrics.evaluate(TRUTH)) == keys
@@ -207,7 +234,7 @@ def test_evaluate_is_the_metrics_of_their_own_names():
 
 def test_evaluate_says_none_of_what_is_undefined_or_not_given():
     given = {name for name, value in metrics.evaluate(TRUTH).items() if value is not None}
-    assert given == {"true_edges"}
+    assert given == {"true_edges", "either_way"}
     table = pd.DataFrame({"a": [0, 1], "b": [0, 3]})
     empty = metrics.evaluate([], ["a", "b"], [], table)
     assert {name: value for name, value in empty.items() if value is not None} == {
@@ -217,6 +244,7 @@ def test_evaluate_says_none_of_what_is_undefined_or_not_given():
         "ancestor_aid": 0,
         "edges": 0,
         "true_edges": 0,
+        "either_way": 0,
     }
     cyclic = metrics.evaluate([("a", "b")], None, [("a", "b"), ("b", "a")])
     assert (cyclic["sid"], cyclic["ancestor_aid"], cyclic["shd"]) == (None, None, 1)

@@ -76,6 +76,27 @@ def test_edges_are_counted_and_drawn_by_verdict(drawn):
     assert not any("verdict" in values for *_, values in drawn[-1].edges(data=True))
 
 
+def test_edges_whose_direction_cannot_be_known_are_right_either_way(drawn):
+    """The same edges twice, once with every direction known: only what runs against the order tells the two apart."""
+    said = "2 of 3 true edges have a direction that cannot be known"
+    for free in (True, False):
+        told = ["unknown" if free else "known", "unknown" if free else "known", "not proved"]
+        run = finished_run(6, truth=[(*edge, one) for edge, one in zip(EDGES, told, strict=True)], teaching=True)
+        assert run.truth()["direction"].tolist() == told
+        app = opened(run, page("graph"))
+        app.button(key="truth_reveal").click().run()
+        app.slider[0].set_value(-9 if free else 0.5).run()
+        shown = numbers(app)
+        assert (said in texts(app)) == free and ("Either way" in shown) == free
+        app.switch_page(page("ordering"))
+        app.run()
+        assert numbers(app)["A_top of this order"] == ("1.00" if free else "0.667")
+        assert any(button.key == "first_wrong" for button in app.button) != free
+        app.switch_page(page("parents"))
+        app.run()
+        assert not app.exception and (said in texts(app)) == free
+
+
 def test_the_picked_node_lists_verdicts_and_missing_neighbours():
     app = opened(finished_run(6, truth=EDGES), page("graph"))
     app.selectbox(key="graph_search").set_value("x2").run()

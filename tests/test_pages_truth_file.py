@@ -28,6 +28,11 @@ def test_a_truth_is_attached_and_forgotten():
     assert pairs(at) is None and "true edges known" not in texts(at)
 
 
+def test_what_can_be_known_of_directions_comes_with_the_edges():
+    at = give(with_table(), b"direction;parent;child\nunknown;a;b\n;c;\nknown;b;c\n")
+    assert not at.error and at.session_state["shared_draft"].truth["direction"].tolist() == ["unknown", "known"]
+
+
 def test_the_chosen_columns_hold_a_part_of_the_truth():
     at = give(with_table(), b"parent,child\na,b\nb,c\n")
     at.session_state["shared_draft"] = replace(at.session_state["shared_draft"], columns=(0, 1))
@@ -43,6 +48,10 @@ def test_the_chosen_columns_hold_a_part_of_the_truth():
         (b"parent,child\n", "no edge"),
         (bytes(range(128, 256)), "UTF-8"),
         (b"", "no edge"),
+        (
+            b"parent,child,direction\na,b,known\n\nb,c,up\n",
+            'line 4: the direction is "up", but must be known, unknown or',
+        ),
     ],
 )
 def test_a_truth_that_does_not_fit_is_one_sentence_and_changes_nothing(content, words):

@@ -135,7 +135,9 @@ def _simulate(command: argparse.ArgumentParser) -> None:
 
 
 def _evaluate(command: argparse.ArgumentParser) -> None:
-    command.add_argument("--truth", type=Path, required=True, metavar="FILE", help="CSV with columns parent, child")
+    command.add_argument(
+        "--truth", type=Path, required=True, metavar="FILE", help="CSV with columns parent, child, and maybe direction"
+    )
     estimate = command.add_mutually_exclusive_group(required=True)
     estimate.add_argument("--run", metavar="RUN", help="folder or id of a finished run")
     estimate.add_argument("--edges", type=Path, metavar="FILE", help="estimated edges: CSV with columns parent, child")

@@ -15,6 +15,7 @@ from disco.runs import open_run
 from disco.runs.files import plain
 from disco.simulate.edge_files import LARGEST_TEXT
 from disco.simulate.graphs import LARGEST_GRAPH
+from disco.simulate.known import check as check_direction
 from disco.tables import read_table, read_words
 
 
@@ -25,9 +26,20 @@ def run(arguments: argparse.Namespace) -> None:
         InputError: a file cannot be used, its names do not agree with the others', or there is no such result.
         FitStopped: parents had to be computed, and that was interrupted.
     """
-    truth = read_names(arguments.truth, ("parent", "child"))
+    truth = _truth(arguments.truth)
     found = _of_run(arguments, truth) if arguments.run else _of_files(arguments, truth)
     print(json.dumps(plain(found), ensure_ascii=False))
+
+
+def _truth(path: Path) -> pd.DataFrame:
+    """The true edges: parent, child, and what can be known of their directions where the file tells it."""
+    truth = read_names(path, ("parent", "child"))
+    told = list(truth.columns).count("direction")
+    if told > 1:
+        raise InputError(f'{path} has {told} columns "direction": give it one.')
+    for row, direction in enumerate(truth["direction"] if told else (), start=1):
+        check_direction(direction, f"{path}, row {row}")
+    return truth
 
 
 def _of_run(arguments: argparse.Namespace, truth: pd.DataFrame) -> dict[str, object]:

@@ -9,7 +9,7 @@ import plotly.graph_objects as go
 from disco.figures import roles
 from disco.figures.words import number, share
 from disco.metrics import Counts, Edges
-from disco.metrics.edges import read
+from disco.metrics.edges import read, turned, undirected
 
 MEASURES = {"precision": "dash", "recall": "dot"}
 
@@ -23,7 +23,7 @@ def along_thresholds(ocs: pd.DataFrame, truth: Edges, taus: Sequence[float]) -> 
         taus: the values of τ_Z, rising.
     """
     z = ocs.pivot(index=["parent", "child"], columns="fold", values="z")
-    pairs = set(read(truth)[0])
+    pairs = set(turned(read(truth)[0], undirected(truth), set(z.index).__contains__))
     is_true = np.array([pair in pairs for pair in z.index])
     # An edge passes in k folds while τ_Z is below its k-th largest Z.
     largest = np.sort(z.to_numpy(), axis=1)[:, ::-1]

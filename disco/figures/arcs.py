@@ -24,7 +24,7 @@ def order_arcs(order: Sequence[str], truth: Edges) -> go.Figure:
     """
     place = {node: k for k, node in enumerate(order, start=1)}
     pairs = read(truth)[0]
-    wrong = list(order_errors(order, pairs).itertuples(index=False, name=None))
+    wrong = list(order_errors(order, truth).itertuples(index=False, name=None))
     against = set(wrong)
     right = [pair for pair in pairs if pair not in against]
     drawn = right if len(right) <= MOST_ARCS else []

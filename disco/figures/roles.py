@@ -35,6 +35,7 @@ class Verdict(NamedTuple):
 
 VERDICTS = {
     "true": Verdict(PICKED, (), "found and true"),
+    "either way": Verdict("#009E73", (18, 3), "found; its direction cannot be known", has_dot=True),
     "extra": Verdict(WRONG, (10, 5), "found, not true"),
     "reversed": Verdict("#AA4499", (12, 4, 3, 4), "found the wrong way round", has_dot=True),
     "missing": Verdict(MUTED, (2, 5), "true, not found", is_absent=True),

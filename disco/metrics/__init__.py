@@ -2,6 +2,8 @@
 
 Edges are directed pairs (parent, child), and an order has its sources first. A share of nothing, such as the precision
 of an estimate without edges, is NaN. A reference may be partial: A_top and recall ask only about the edges it has.
+Where it is a table with a column `direction`, an edge whose direction is `unknown` counts as found, and as rightly
+ordered, whichever way round; SID and ancestor AID take every edge as it stands there.
 
 Two graphs are compared on the same nodes. A 0/1 matrix and a networkx.DiGraph say which nodes they have, and a name
 in one of them only is an error; pairs and edge tables do not say it, and may name different nodes.
@@ -18,6 +20,7 @@ from disco.metrics.edges import (
     Counts,
     Edges,
     Pairs,
+    again,
     agree,
     changes,
     counts,
@@ -29,11 +32,13 @@ from disco.metrics.edges import (
     recall,
     shd,
     shd_reversals_once,
+    undirected,
     verdicts,
 )
 from disco.metrics.interventions import ancestor_aid, cycle, sid
 from disco.metrics.orders import (
     a_top,
+    along,
     controls,
     order_agreement,
     order_by_excess,
@@ -48,6 +53,7 @@ __all__ = [
     "Counts",
     "Edges",
     "a_top",
+    "along",
     "ancestor_aid",
     "average_precision",
     "calibration",
@@ -68,6 +74,7 @@ __all__ = [
     "shd",
     "shd_reversals_once",
     "sid",
+    "undirected",
     "verdicts",
     "wrong_removals",
 ]
@@ -82,41 +89,43 @@ def evaluate(
     """Every metric of one estimate; None where it was not given or is undefined.
 
     Args:
-        truth: the true edges.
+        truth: the true edges; a column `direction` may say of which the direction cannot be known.
         order: the estimated order, all nodes, sources first.
         edges: the estimated edges; with a cycle they have no SID and no ancestor AID.
         table: the rows, for the sorting controls.
 
     Returns:
         a_top, precision, recall, f1, shd, shd_reversals_once, sid, ancestor_aid, edges and true_edges (how many), and
-        controls (mean, variance, excess).
+        controls (mean, variance, excess); either_way, of how many true edges the direction cannot be known.
 
     Raises:
         InputError: the nodes do not agree, or the truth has a cycle.
     """
+    truth = again(truth)
     pairs, nodes = read(truth)
     if loop := cycle(pairs):
         raise InputError(f"The truth has the cycle {loop}; a causal graph has none.")
     values: dict[str, Any] = dict.fromkeys(("a_top", "precision", "recall", "f1", "shd", "shd_reversals_once"))
     values |= {"sid": None, "ancestor_aid": None, "edges": None, "true_edges": len(pairs), "controls": None}
+    values["either_way"] = len(undirected(truth))
     if order is not None:
         known(pairs, set(order), "the order", "An edge of the truth")
-        values["a_top"] = a_top(order, pairs) if pairs else None
+        values["a_top"] = a_top(order, truth) if pairs else None
     if edges is not None:
         found, found_nodes = read(edges)
         agree((pairs, nodes), (found, found_nodes))
         if order is not None:
             known(found, set(order), "the order")
-        values |= _edge_values(pairs, found)
+        values |= _edge_values(truth, found)
     if table is not None:
         if order is not None:
             known([(node, node) for node in order], set(table.columns), "the table", "The order")
         known(pairs, set(table.columns), "the table", "An edge of the truth")
-        values["controls"] = controls(table, pairs) if pairs else None
+        values["controls"] = controls(table, truth) if pairs else None
     return values
 
 
-def _edge_values(true: Pairs, found: Pairs) -> dict[str, Any]:
+def _edge_values(true: Edges, found: Pairs) -> dict[str, Any]:
     """The part of `evaluate` that is about edges, in its order."""
     agreed = counts(true, found)
     shares = {name: getattr(agreed, name) for name in ("precision", "recall", "f1")}

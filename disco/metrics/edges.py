@@ -1,17 +1,19 @@
 """Edges against edges, as directed pairs (paper, Experimental Setup, Evaluation metrics).
 
 A true positive is a pair in both, and with TP, FP and FN counted so, F1 = 2 TP / (2 TP + FP + FN) and SHD = FP + FN,
-in which a reversed edge counts twice.
+in which a reversed edge counts twice. Where the truth is a table with a column `direction`, an edge whose direction is
+`unknown` (`disco.simulate.known`) counts as found whichever way round.
 """
 
 import math
-from collections.abc import Iterable
+from collections.abc import Callable, Collection, Iterable
 from typing import NamedTuple
 
 import networkx as nx
 import pandas as pd
 
 from disco.errors import InputError
+from disco.graph import UNKNOWN
 
 Edges = pd.DataFrame | nx.DiGraph | Iterable[tuple[str, str]]
 """A table with columns parent and child, a square 0/1 matrix with rows parents and columns children, a graph, or pairs.
@@ -50,7 +52,7 @@ def counts(truth: Edges, estimate: Edges) -> Counts:
     Raises:
         InputError: the nodes of the two do not agree.
     """
-    true, found = (set(pairs) for pairs in both(truth, estimate))
+    true, found = (set(pairs) for pairs in met(truth, estimate))
     return Counts(len(true & found), len(found - true), len(true - found))
 
 
@@ -76,26 +78,27 @@ def shd(truth: Edges, estimate: Edges) -> int:
 
 def shd_reversals_once(truth: Edges, estimate: Edges) -> int:
     """The structural Hamming distance in which a reversed edge counts 1: missing + extra + reversed edges."""
-    return int((verdicts(truth, estimate)["verdict"] != "true").sum())
+    return int((~verdicts(truth, estimate)["verdict"].isin(("true", "either way"))).sum())
 
 
 def verdicts(truth: Edges, estimate: Edges) -> pd.DataFrame:
     """Each edge of the two and what became of it: columns parent, child, verdict.
 
-    The verdict is true, extra, reversed or missing. The estimate's edges come first, in its order; a reversed edge has
-    one row, as the estimate gives it.
+    The verdict is true, either way, extra, reversed or missing: "either way" of a true edge that was found and whose
+    direction cannot be known. The estimate's edges come first, in its order; a reversed edge has one row, as the
+    estimate gives it.
 
     Raises:
         InputError: the nodes of the two do not agree.
     """
-    pairs, found_pairs = both(truth, estimate)
-    true, found = set(pairs), set(found_pairs)
+    pairs, found_pairs = met(truth, estimate)
+    true, found, free = set(pairs), set(found_pairs), undirected(truth)
 
     def verdict(parent: str, child: str) -> str:
         if (parent, child) in true:
-            return "true"
-        turned = (child, parent)
-        return "reversed" if turned in true and turned not in found else "extra"
+            return "either way" if {(parent, child), (child, parent)} & free else "true"
+        back = (child, parent)
+        return "reversed" if back in true and back not in found else "extra"
 
     rows = [(*pair, verdict(*pair)) for pair in found_pairs]
     rows += [(u, v, "missing") for u, v in pairs if (u, v) not in found and (v, u) not in found]
@@ -152,6 +155,30 @@ def both(a: Edges, b: Edges, sides: tuple[str, str] = ("the truth", "the estimat
     first, second = read(a), read(b)
     agree(first, second, sides)
     return first[0], second[0]
+
+
+def met(truth: Edges, estimate: Edges) -> tuple[Pairs, Pairs]:
+    """The directed pairs of both; those of the truth whose direction cannot be known stand as the estimate has them."""
+    pairs, found = both(truth, estimate)
+    return turned(pairs, undirected(truth), set(found).__contains__), found
+
+
+def undirected(truth: Edges) -> set[tuple[str, str]]:
+    """The true edges whose direction cannot be known, as the truth has them; none where no column `direction` tells."""
+    if not isinstance(truth, pd.DataFrame) or not {"parent", "child", "direction"} <= set(truth.columns):
+        return set()
+    rows = truth[truth["direction"] == UNKNOWN]
+    return set(zip(rows["parent"], rows["child"], strict=True))
+
+
+def turned(pairs: Pairs, free: Collection[tuple[str, str]], has: Callable[[tuple[str, str]], bool]) -> Pairs:
+    """The pairs, each that is free turned where the other side has it turned alone."""
+    return [pair[::-1] if pair in free and has(pair[::-1]) and not has(pair) else pair for pair in pairs]
+
+
+def again(edges: Edges) -> Edges:
+    """The edges in a form that can be read more than once."""
+    return edges if isinstance(edges, pd.DataFrame | nx.DiGraph) else list(edges)
 
 
 def agree(

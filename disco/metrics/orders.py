@@ -1,4 +1,7 @@
-"""Orders against edges, against each other, and against sorting the columns."""
+"""Orders against edges, against each other, and against sorting the columns.
+
+No order is wrong about a true edge whose direction cannot be known (`disco.metrics.edges`).
+"""
 
 from collections.abc import Sequence
 
@@ -6,7 +9,7 @@ import numpy as np
 import pandas as pd
 
 from disco.errors import InputError
-from disco.metrics.edges import Edges, Pairs, known, read, same_names, share
+from disco.metrics.edges import Edges, Pairs, again, known, read, same_names, share, turned, undirected
 
 
 def a_top(order: Sequence[str], edges: Edges) -> float:
@@ -19,10 +22,20 @@ def a_top(order: Sequence[str], edges: Edges) -> float:
     Raises:
         InputError: there is no edge, an edge names a node that is not in the order, or a node stands there twice.
     """
-    pairs, _ = read(edges)
+    pairs, position = _placed(order, edges)
     if not pairs:
         raise InputError("The reference has no edges, and A_top is a share of them: give at least one edge.")
-    return (len(pairs) - len(order_errors(order, pairs))) / len(pairs)
+    return sum(position[u] < position[v] for u, v in pairs) / len(pairs)
+
+
+def along(order: Sequence[str], truth: pd.DataFrame) -> pd.DataFrame:
+    """The true edges (columns parent, child), those whose direction cannot be known turned as the order has them.
+
+    Raises:
+        InputError: as for `order_errors`.
+    """
+    pairs, _ = _placed(order, truth)
+    return truth.assign(parent=[parent for parent, _ in pairs], child=[child for _, child in pairs])
 
 
 def order_errors(order: Sequence[str], truth: Edges) -> pd.DataFrame:
@@ -88,10 +101,10 @@ def controls(table: pd.DataFrame, truth: Edges) -> dict[str, float]:
     Raises:
         InputError: there is no true edge, or one names a node that is no column.
     """
-    pairs, _ = read(truth)
-    known(pairs, set(table.columns), "the table")
+    truth = again(truth)
+    known(read(truth)[0], set(table.columns), "the table")
     sorts = {"mean": order_by_mean, "variance": order_by_variance, "excess": order_by_excess}
-    return {name: a_top(sort(table), pairs) for name, sort in sorts.items()}
+    return {name: a_top(sort(table), truth) for name, sort in sorts.items()}
 
 
 def _sorted_by(table: pd.DataFrame, values: pd.Series) -> list[str]:
@@ -109,8 +122,8 @@ def _positions(order: Sequence[str]) -> dict[str, int]:
 
 
 def _placed(order: Sequence[str], edges: Edges) -> tuple[Pairs, dict[str, int]]:
-    """The edges, and the places of the nodes they name."""
+    """The edges, those of unknown direction as the order has them, and the places of the nodes they name."""
     pairs, _ = read(edges)
     position = _positions(order)
     known(pairs, set(position), "the order")
-    return pairs, position
+    return turned(pairs, undirected(edges), lambda pair: position[pair[0]] < position[pair[1]]), position

@@ -6,7 +6,7 @@ import numpy as np
 import pandas as pd
 
 from disco.errors import InputError
-from disco.metrics.edges import Edges, Pairs, both, read
+from disco.metrics.edges import Edges, Pairs, met, read
 
 
 def precision_recall(truth: Edges, scores: pd.DataFrame) -> pd.DataFrame:
@@ -71,7 +71,7 @@ def _scored(truth: Edges, scores: pd.DataFrame, column: str) -> tuple[set[tuple[
     missing = [name for name in ("parent", "child", column) if name not in scores]
     if missing:
         raise InputError(f"Scores of edges need columns parent, child and {column}; {missing[0]} is missing.")
-    true, found = both(truth, scores[["parent", "child"]])
+    true, found = met(truth, scores[["parent", "child"]])
     if len(found) < len(scores):
         twice = scores[scores.duplicated(["parent", "child"])].iloc[0]
         raise InputError(

@@ -5,7 +5,7 @@ A run is a folder of plain files; nothing in it is ever unpickled, and all that 
     settings.json          format version, name, source, device asked for, every setting
     status.json            state, stage, progress 0–1, eta, error, versions, device, estimate and how far off it was
     events.jsonl           one line a fold an epoch: epoch, stage, fold, train, validation (null: not measured)
-    table.parquet          the counts as given; truth.csv (parent, child) where the true edges are known
+    table.parquet          the counts as given; truth.csv (parent, child, direction) where the true edges are known
     order.csv              position from 1, node; source first
     ccs.csv, criteria.csv  concrete scores of the recursive sink removal, and of the other criteria along it
     ocs.csv, edges.csv     every candidate a fold, and the selected edges

@@ -92,7 +92,7 @@ class Run:
         return read_nodes(self.path / "table.parquet")
 
     def truth(self) -> pd.DataFrame | None:
-        """The true edges (parent, child), where known.
+        """The true edges (parent, child, and where it is told direction), where known.
 
         Raises:
             InputError: they cannot be read.

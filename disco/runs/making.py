@@ -23,6 +23,7 @@ from disco.runs.files import unwritten, write_frame, write_json
 from disco.runs.folder import Run, runs_root
 from disco.runs.head import FORMAT
 from disco.runs.locks import Lock, held
+from disco.runs.schema import TRUTH
 from disco.runs.status import Status
 from disco.settings import Settings
 
@@ -107,7 +108,7 @@ def _made(place: Path, wanted: Path | None, counts: pd.DataFrame, truth: pd.Data
         lock = Lock.take(apart / "lock")
         write_counts(apart / "table.parquet", counts)
         if truth is not None:
-            write_frame(apart / "truth.csv", truth[["parent", "child"]])
+            write_frame(apart / "truth.csv", truth[[name for name in TRUTH.columns if name in truth]])
         write_json(apart / "status.json", Status().to_dict())
         write_json(apart / "settings.json", head)
         Run(apart)  # what could not be read back is refused before it is a run

@@ -12,6 +12,7 @@ import numpy as np
 import pandas as pd
 
 from disco.errors import InputError
+from disco.graph import DIRECTIONS
 from disco.runs.files import read_frame
 
 FIT, REFINE = "fit the table again", "refine the run again"
@@ -96,7 +97,8 @@ class Schema:
     """What a CSV file holds.
 
     Attributes:
-        columns: name → kind: `node`, a column of the table; `word`, any text; `whole`, a whole number from 0;
+        columns: name → kind: `node`, a column of the table; `word`, any text; `direction`, what can be
+            known of one; `whole`, a whole number from 0;
             `number`, finite; `loose`, a number that may be missing; `any`, one that may be infinite too; `flag`, True
             or False.
         optional: columns that an older version did not write.
@@ -134,7 +136,11 @@ EDGES = Schema(
 CANDIDATES = Schema(
     {**_ENDS, "score": "any", "p_value": "number", "selected": "flag"}, optional=("p_value",), key=("parent", "child")
 )
-TRUTH = Schema({"parent": "word", "child": "word"}, remedy="load the true edges again")
+TRUTH = Schema(
+    {"parent": "word", "child": "word", "direction": "direction"},
+    optional=("direction",),
+    remedy="load the true edges again",
+)
 REFINED_ORDER = dataclasses.replace(ORDER, remedy=REFINE)
 _NEW = ("robust_nats", "linear_nats", "spread_nats")  # that older refinements lack
 _NATS = ("gain_nats", "log_likelihood_nats", "bic_nats", "direction_nats", *_NEW)
@@ -164,7 +170,7 @@ def read(path: Path, schema: Schema, nodes: Sequence[str], most: int) -> pd.Data
     Raises:
         InputError: it is missing or holds something else, with its path and a remedy.
     """
-    words = [name for name, kind in schema.columns.items() if kind in ("node", "word")]
+    words = [name for name, kind in schema.columns.items() if kind in ("node", "word", "direction")]
     try:
         found = read_frame(path, words, list(schema.columns), most + 1)
     except FileNotFoundError:
@@ -201,6 +207,9 @@ def _column(column: pd.Series, kind: str, nodes: set[str]) -> pd.Series:
     """A column as its kind; ValueError naming the first row that is something else."""
     if kind == "word":
         _refuse(column, (column == "").to_numpy(), "is empty")
+        return column
+    if kind == "direction":
+        _refuse(column, ~column.isin(DIRECTIONS).to_numpy(), f"is none of {', '.join(DIRECTIONS)}")
         return column
     if kind == "node":
         _refuse(column, ~column.isin(nodes).to_numpy(), "is no column of the table")

@@ -3,12 +3,22 @@
 import pandas as pd
 
 from disco.simulate.design import Design
-from disco.simulate.edge_files import read_edges
+from disco.simulate.edge_files import read_edges, read_truth
 from disco.simulate.families import FAMILIES
 from disco.simulate.graphs import GRAPHS, edge_list
 from disco.simulate.sampling import Simulated, simulate
 
-__all__ = ["FAMILIES", "GRAPHS", "Design", "Simulated", "edge_list", "poisson_er", "read_edges", "simulate"]
+__all__ = [
+    "FAMILIES",
+    "GRAPHS",
+    "Design",
+    "Simulated",
+    "edge_list",
+    "poisson_er",
+    "read_edges",
+    "read_truth",
+    "simulate",
+]
 
 
 def poisson_er(nodes: int = 20, rows: int = 2000, k: float = 3, seed: int = 0) -> tuple[pd.DataFrame, pd.DataFrame]:

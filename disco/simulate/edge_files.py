@@ -7,6 +7,7 @@ from pathlib import Path
 from xml.etree.ElementTree import ParseError
 
 import networkx as nx
+import pandas as pd
 
 from disco import spreadsheets
 from disco.errors import InputError
@@ -14,6 +15,7 @@ from disco.files import read_regular
 from disco.formats.limits import Unreadable
 from disco.formats.text import check_quotes
 from disco.simulate.graphs import own_graph
+from disco.simulate.known import check as check_direction
 
 LARGEST_TEXT = 10_000_000  # bytes or characters: as XML they take a hundredfold while they are read
 LARGEST_LIST = 500_000  # lines: every pair of a thousand nodes
@@ -38,11 +40,30 @@ def read_edges(source: str | Path) -> OwnGraph:
     text = _read(source) if isinstance(source, Path) else source
     if len(text) > LARGEST_TEXT:
         raise InputError(f"The graph is larger than {LARGEST_TEXT:,} characters: give its edges only.")
-    edges, names = _graphml(text) if text.lstrip().startswith("<") else _edge_list(text)
+    edges, names = _graphml(text) if _is_graphml(text) else _edge_list(text)
     if not edges:
         raise InputError("There is no edge: give one a line, as in parent,child.")
     own_graph(edges, names)
     return edges, names
+
+
+def read_truth(text: str) -> tuple[pd.DataFrame, list[str]]:
+    """True edges (parent, child, and direction where an edge list has that column) and the nodes.
+
+    Raises:
+        InputError: as `read_edges`, or a direction is none of `disco.graph.DIRECTIONS`.
+    """
+    edges, names = read_edges(text)
+    truth = pd.DataFrame(edges, columns=["parent", "child"], dtype="str")
+    rows, header = ([], []) if _is_graphml(text) else _rows(text)
+    if "direction" in header:
+        place = header.index("direction")
+        truth["direction"] = [
+            check_direction(cells[place] if place < len(cells) else "", f"line {number}")
+            for number, _, child, cells in rows
+            if child
+        ]
+    return truth, names
 
 
 def _read(path: Path) -> str:
@@ -54,6 +75,31 @@ def _read(path: Path) -> str:
 
 def _edge_list(text: str) -> OwnGraph:
     """One edge a line."""
+    rows, _ = _rows(text)
+    names = dict.fromkeys(node for _, parent, child, _ in rows for node in (parent, child) if node)
+    return [(parent, child) for _, parent, child, _ in rows if child], list(names)
+
+
+def _rows(text: str) -> tuple[list[tuple[int, str, str, list[str]]], list[str]]:
+    """Every line that is not empty (its number, parent, child or nothing, all cells), and the names of the columns."""
+    lines = _lines(text)
+    first = [cell.lower() for cell in lines[0]] if lines else []
+    ends = next((pair for pair in HEADERS if set(pair) <= set(first)), None)
+    header = first if ends else []
+    columns = [header.index(end) for end in ends] if ends else (0, 1)
+    rows = []
+    for number, cells in enumerate(lines, start=1):
+        if not any(cells) or (header and number == 1):
+            continue
+        parent, child = (cells[column] if column < len(cells) else "" for column in columns)
+        if not parent or (not header and len(cells) > 2):
+            raise InputError(f"Line {number} is not an edge: write parent,child; a name that holds a comma in quotes.")
+        rows.append((number, parent, child, cells))
+    return rows, header
+
+
+def _lines(text: str) -> list[list[str]]:
+    """The cells of every line."""
     if max(text.count("\n"), text.count("\r")) > LARGEST_LIST:
         raise InputError(f"The graph has more than {LARGEST_LIST:,} lines: give its edges only.")
     text = re.sub(r"(?<![ \t])[ \t]*(?:->|→)[ \t]*", ",", text.removeprefix("\ufeff"))
@@ -65,23 +111,11 @@ def _edge_list(text: str) -> OwnGraph:
         raise InputError(f"The graph{reason}") from None
     except csv.Error as error:
         raise InputError(f"The edges cannot be read as lines of parent,child: {error}.") from None
-    lines = [[spreadsheets.plain(cell.strip()) for cell in row] for row in rows]
-    columns, first = (0, 1), 0
-    header = [cell.lower() for cell in lines[0]] if lines else []
-    for pair in HEADERS:
-        if set(pair) <= set(header):
-            columns, first = (header.index(pair[0]), header.index(pair[1])), 1
-    edges, names = [], {}
-    for number, cells in enumerate(lines[first:], start=first + 1):
-        if not any(cells):
-            continue
-        parent, child = (cells[column] if column < len(cells) else "" for column in columns)
-        if not parent or (not first and len(cells) > 2):
-            raise InputError(f"Line {number} is not an edge: write parent,child; a name that holds a comma in quotes.")
-        names |= dict.fromkeys(filter(None, (parent, child)))
-        if child:
-            edges.append((parent, child))
-    return edges, list(names)
+    return [[spreadsheets.plain(cell.strip()) for cell in row] for row in rows]
+
+
+def _is_graphml(text: str) -> bool:
+    return text.lstrip().startswith("<")
 
 
 def _graphml(text: str) -> OwnGraph:

@@ -24,11 +24,12 @@ from collections.abc import Iterable, Sequence
 
 import numpy as np
 
+from disco.errors import InputError
+from disco.graph import DIRECTIONS, KNOWN, NOT_PROVED, UNKNOWN
 from disco.simulate.design import Design
 from disco.simulate.ising import KEY as ISING
 from disco.simulate.mechanisms import Mechanism
 
-KNOWN, UNKNOWN, NOT_PROVED = "known", "unknown", "not proved"
 _SHORT = {KNOWN: "can be known", UNKNOWN: "cannot be known", NOT_PROVED: "not proved either way"}
 _ALL = {
     KNOWN: "Every direction can be known, given enough rows.",
@@ -75,6 +76,23 @@ def words(directions: Iterable[str]) -> str:
         return " ".join([f"Directions: {first}.", *(_LONG[kind] for kind in (UNKNOWN, NOT_PROVED) if kind in counted)])
     (kind,) = counted
     return f"{_ALL[kind]} {_LONG.get(kind, '')}".strip()
+
+
+def check(direction: str, where: str) -> str:
+    """A direction that stands in a file, where it is one of `DIRECTIONS`.
+
+    Args:
+        where: the file's row, as a sentence names it.
+
+    Raises:
+        InputError: it is another word.
+    """
+    if direction not in DIRECTIONS:
+        raise InputError(
+            f'{where}: the direction is "{direction[:40]}", but must be {", ".join(DIRECTIONS[:-1])} or '
+            f"{DIRECTIONS[-1]}: write one of them, or leave the column direction out."
+        )
+    return direction
 
 
 def _is_affine(mechanism: Mechanism) -> bool:

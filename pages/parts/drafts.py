@@ -26,7 +26,7 @@ class Draft:
         table: as read, nothing changed.
         name: what the user knows it by.
         source: where it came from, one sentence.
-        truth: the known edges (parent, child), for simulated tables.
+        truth: the known edges (parent, child, and maybe direction), for simulated tables.
         columns: positions of the chosen columns; names may repeat in a faulty table.
         settings: of the fit to come.
         run: id of the run this draft was started as or taken from, until something is changed.

@@ -37,16 +37,19 @@ def seen(graph: nx.DiGraph, known: Known | None, tau_z: float) -> nx.DiGraph:
 
 
 def numbers(graph: nx.DiGraph, known: Known) -> None:
-    """How many edges are true, extra, reversed and missing, and the figures made of them; beside it the controls."""
+    """How many edges became what by the truth, and the figures made of them; beside it the controls."""
     counted = known.verdicts(graph)["verdict"].value_counts()
     met = known.met(graph)
     row = figure.numbers()
     helps = {
         "true": "Found, and the right way round.",
+        "either way": "Found, and true; which way round it points cannot be known, so either way is right.",
         "missing": "True, and not found in either direction.",
         "extra": "Found, and not true in either direction.",
         "reversed": "Found the wrong way round.",
     }
+    if not known.either_way:
+        del helps["either way"]
     for verdict, help in helps.items():
         row.metric(verdict.capitalize(), int(counted.get(verdict, 0)), help=help, width=92)
     row.metric("F1", number(met.f1), width=92,

@@ -24,7 +24,7 @@ class Known:
         order: the order of the result.
         ocs: its candidates: fold, parent, child, ocs, z.
         taus: the values of τ_Z that curves are drawn at.
-        edges: the true edges among the nodes, parent and child.
+        told: the true edges among the nodes, as the truth has them: parent, child, and maybe direction.
         strangers: names in the truth that are no node of the result; edges with them are left out.
         left_out: how many edges that is.
     """
@@ -33,7 +33,7 @@ class Known:
     order: list[str]
     ocs: pd.DataFrame
     taus: Sequence[float]
-    edges: pd.DataFrame
+    told: pd.DataFrame
     strangers: list[str]
     left_out: int
 
@@ -45,8 +45,20 @@ class Known:
             return None
         nodes = set(order)
         strangers = [name for name in dict.fromkeys([*given["parent"], *given["child"]]) if name not in nodes]
-        inside = given[given["parent"].isin(nodes) & given["child"].isin(nodes)].drop_duplicates(ignore_index=True)
-        return cls(run, order, ocs, taus, inside, strangers, len(given.drop_duplicates()) - len(inside))
+        given = given.drop_duplicates(["parent", "child"])
+        inside = given[given["parent"].isin(nodes) & given["child"].isin(nodes)].reset_index(drop=True)
+        left_out = len(given) - len(inside)
+        return cls(run, order, ocs, taus, inside, strangers, left_out)
+
+    @cached_property
+    def edges(self) -> pd.DataFrame:
+        """The true edges, those whose direction cannot be known as the order has them, so that either way counts."""
+        return metrics.along(self.order, self.told)
+
+    @cached_property
+    def either_way(self) -> set[tuple[str, str]]:
+        """The true edges whose direction cannot be known, as the order has them."""
+        return metrics.undirected(self.edges)
 
     @cached_property
     def a_top(self) -> float | None:

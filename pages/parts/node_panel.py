@@ -67,7 +67,7 @@ def _table(title: str, edges: list[tuple[str, dict]], result: Result) -> None:
         rows[shown], hide_index=True, height=min(38 + 35 * len(rows), 260),
         column_config={
             "node": st.column_config.TextColumn("Node", width=50 if narrow else 96),
-            "verdict": st.column_config.TextColumn("Truth", width=64, help="By the truth of this table."),
+            "verdict": st.column_config.TextColumn("Truth", width=74, help="By the truth of this table."),
             "ocs": st.column_config.NumberColumn("OCS", format="%.3g", width=52 if narrow else 60),
             "z": st.column_config.NumberColumn("Z", format="%.2f", width=42 if narrow else 56),
             "folds": st.column_config.TextColumn("Folds", width=44, help="Folds in which the edge passes τ_Z."),

@@ -129,7 +129,7 @@ def _show(table: pd.DataFrame, refinement: Refinement) -> None:
                                          help="Share of the fits without a part of the rows, searched like the tables "
                                          "drawn with replacement."),
             "disco": column.TextColumn("DISCO", width=62, help="Against the DISCO graph: kept, new or turned."),
-            "truth": column.TextColumn("Truth", width=66, help="By the truth of this table."),
+            "truth": column.TextColumn("Truth", width=74, help="By the truth of this table."),
             "p_value": column.NumberColumn("p", format="%.1e", width=70,
                                            help=refined_words.P_VALUE),
             "unavailable": column.TextColumn("Not available", width=96,

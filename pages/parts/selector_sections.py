@@ -89,10 +89,11 @@ def _table(result: Result, kept: pd.DataFrame, selector: str, known: Known | Non
 
 
 def truth_of(edges: pd.DataFrame, known: Known) -> list[str]:
-    """Whether each edge is true, reversed or not true."""
+    """Whether each edge is true, right either way, reversed or not true."""
     true = set(zip(known.edges["parent"], known.edges["child"], strict=True))
-    pairs = zip(edges["parent"], edges["child"], strict=True)
-    return ["true" if pair in true else "reversed" if pair[::-1] in true else "not true" for pair in pairs]
+    verdicts = dict.fromkeys({pair[::-1] for pair in true}, "reversed") | dict.fromkeys(true, "true")
+    verdicts |= dict.fromkeys(known.either_way, "either way")
+    return [verdicts.get(pair, "not true") for pair in zip(edges["parent"], edges["child"], strict=True)]
 
 
 def _columns(selector: str) -> dict[str, object]:

@@ -10,7 +10,7 @@ import networkx as nx
 import pandas as pd
 import streamlit as st
 
-from disco.figures.words import how_many, number
+from disco.figures.words import how_many, number, share
 from disco.runs import Run
 from pages.parts import figure
 from pages.parts.drafts import Draft
@@ -33,12 +33,18 @@ def shown(result: Held) -> Known | None:
     Draws the line that reveals or hides it, and what must be said of a truth that does not fit.
     """
     known = result.known
-    if known is None or (result.run.teaching and not _curtain(_pairs(known.edges))):
+    if known is None or (result.run.teaching and not _curtain(_pairs(known.told))):
         return None
     if known.strangers:
         st.warning(
             f"The truth of this table names {code(known.strangers[0])}, which is not among its columns; "
             f"{how_many(known.left_out, 'true edge')} {'is' if known.left_out == 1 else 'are'} left out below."
+        )
+    if known.either_way:
+        st.caption(
+            f"{share(len(known.either_way), len(known.edges)).capitalize()} true edges have a direction that cannot be "
+            "known: turned, such an edge fits exactly as well. It counts as found, and as rightly ordered, whichever "
+            "way round."
         )
     if known.edges.empty:
         st.caption("The truth of this table has no edges among its columns: every edge found is an extra one.")

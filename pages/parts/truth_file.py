@@ -7,7 +7,7 @@ from disco.errors import InputError
 from disco.figures.words import how_many
 from disco.files import check_size
 from disco.metrics.edges import known
-from disco.simulate import read_edges
+from disco.simulate import read_truth
 from disco.simulate.edge_files import LARGEST_TEXT
 from pages.parts import session
 from pages.parts.drafts import Draft
@@ -24,7 +24,9 @@ def attach(draft: Draft) -> None:
     with st.expander("Known truth", icon=":material/rule:", expanded=bool(problem)):
         st.markdown(
             "If you know the true edges of this table, give them as a CSV file with the columns `parent` and `child`, "
-            "one row an edge. Fits started from now on are held against them: order, parents and graph."
+            "one row an edge. Fits started from now on are held against them: order, parents and graph. A column "
+            "`direction` may say of each edge whether its direction can be known: `known`, `unknown` or `not proved`, "
+            "as in the `truth.csv` of Simulate."
         )
         st.file_uploader(
             "True edges", type=["csv", "tsv", "txt", "graphml"], key=_UPLOAD, on_change=_uploaded,
@@ -51,7 +53,7 @@ def _uploaded() -> None:
 
 
 def _read(data: bytes, draft: Draft) -> pd.DataFrame:
-    """The true edges, columns parent and child.
+    """The true edges, columns parent, child, and direction where the file has it.
 
     Raises:
         InputError: the file is no list of edges, has a cycle, or names what is no column.
@@ -61,6 +63,6 @@ def _read(data: bytes, draft: Draft) -> pd.DataFrame:
         text = data.decode("utf-8-sig")
     except UnicodeDecodeError:
         raise InputError("it is not UTF-8 text; save it as CSV UTF-8.") from None
-    edges, names = read_edges(text)
+    truth, names = read_truth(text)
     known([(name, name) for name in names], {str(name) for name in draft.table.columns}, "the table", "The truth")
-    return pd.DataFrame(edges, columns=["parent", "child"], dtype="str")
+    return truth
