@@ -6,8 +6,9 @@ child), solved from the two:
 
     seconds(stage) = operations(stage) / pace(stage) + steps(stage) · cost(stage)
 
-This is the time of the whole schedule on an idle machine. Two things make it a range: the joint network may stop early,
-and other programs take their share, those of now counted and half as many again allowed for.
+This is the time of the whole schedule on an idle machine, whether or not the calibration met one: on a CPU it goes by
+the processor time of one thread, which other programs do not change. Two things make it a range: the joint network may
+stop early, and other programs take their share, those of now counted and half as many again allowed for.
 """
 
 import contextlib
@@ -15,6 +16,7 @@ import dataclasses
 import math
 import threading
 import time
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -38,6 +40,7 @@ _EPOCHS = 4  # the first is not counted, nor those that other programs slowed do
 _WIDE, _NARROW = 512, 16
 _LIBRARY_BYTES = {"cpu": 480 << 20, "cuda": 0}  # of Python, torch and pandas before a fit
 _VALID_SECONDS = 7 * 86400.0
+_CALM = 1.25  # times its processor time that a thread takes on a machine that is not busy, at most
 _TOLERATED = 2.0  # times too long or too short
 _SPREAD = 1.5  # by which a fit takes longer than foretold where nothing else is known
 _UNITS = ((90.0, 1, "s"), (5400.0, 60, "min"), (172800.0, 3600, "h"), (math.inf, 86400, "days"))
@@ -216,7 +219,7 @@ def known(device: str) -> Speed | None:
 
 
 def review(device: str, seconds_off: float) -> None:
-    """Measure anew before the next estimate, when one was off twofold: the calibration met a busy machine."""
+    """Measure anew before the next estimate, when one was off twofold."""
     if not 1 / _TOLERATED <= seconds_off <= _TOLERATED:
         with contextlib.suppress(OSError):
             _path(device).unlink(missing_ok=True)
@@ -231,10 +234,45 @@ def torch_threads() -> int:
 
 
 def _measure(device: str) -> Speed:
-    table = _table()
     wide, narrow = (_settings(width) for width in (_WIDE, _NARROW))
-    slow, fast = _stage_seconds(table, wide, device), _stage_seconds(table, narrow, device)
-    return Speed(device, *solve(slow, fast, wide, narrow), _forest_seconds(), time.time())
+    found = _cpu_seconds((wide, narrow)) if device == "cpu" else _all_seconds((wide, narrow), device, time.perf_counter)
+    return Speed(device, *solve(*found, wide, narrow), _forest_seconds(), time.time())
+
+
+def _cpu_seconds(networks: Sequence[Settings]) -> list[dict[str, float]]:
+    """Seconds of each stage for each of some networks on an idle CPU, though this one may be busy.
+
+    The processor time of one thread is the same beside other programs. That of several is not, for threads that wait
+    for one that does not run keep their processors busy; nor is the clock. So all threads count where they are faster,
+    as they are on an idle machine, and are not asked on a busy one, where that takes minutes.
+    """
+    threads = torch_threads()
+    begun, worked = time.perf_counter(), time.thread_time()
+    with _on_threads(1):
+        alone = _all_seconds(networks, "cpu", time.thread_time)
+    is_busy = time.perf_counter() - begun > _CALM * (time.thread_time() - worked)
+    if threads == 1 or is_busy:
+        return alone
+    together = _all_seconds(networks, "cpu", time.perf_counter)
+    return min(alone, together, key=lambda found: sum(found[0].values()))
+
+
+def _all_seconds(networks: Sequence[Settings], device: str, clock: Callable[[], float]) -> list[dict[str, float]]:
+    table = _table()
+    return [_stage_seconds(table, one, device, clock) for one in networks]
+
+
+@contextlib.contextmanager
+def _on_threads(count: int) -> Iterator[None]:
+    """Within it torch has so many threads."""
+    import torch
+
+    before = torch.get_num_threads()
+    torch.set_num_threads(count)
+    try:
+        yield
+    finally:
+        torch.set_num_threads(before)
 
 
 def solve(
@@ -262,23 +300,26 @@ def _forest_seconds() -> float:
     half, others = rng.poisson(5.0, (2, 1024, 20)).astype(float)
     squares = rng.exponential(size=len(half))
     for _ in range(3):
-        begun = time.perf_counter()
-        variances(squares, half, others, trees, 0)
-        seconds.append(time.perf_counter() - begun)
+        begun = time.thread_time()
+        with _on_threads(1):
+            variances(squares, half, others, trees, 0)
+        seconds.append((time.thread_time() - begun) / torch_threads())  # trees grow one a thread
     nodes = half.shape[1] + 1  # what the last of so many takes
     looks = [forest_looks(2 * len(half), count, settings) for count in (nodes, nodes - 1)]
     return min(seconds) / ((looks[0] - looks[1]) * trees / TREES)
 
 
-def _stage_seconds(table: pd.DataFrame, settings: Settings, device: str) -> dict[str, float]:
-    """Seconds of each stage of a fit, training stages by their fastest epoch."""
+def _stage_seconds(
+    table: pd.DataFrame, settings: Settings, device: str, clock: Callable[[], float]
+) -> dict[str, float]:
+    """Seconds of each stage of a fit by a clock, training stages by their fastest epoch."""
     from disco.estimator import DISCO
 
     seen: dict[str, list[float]] = {}
-    begun = time.perf_counter()
+    begun = clock()
 
     def note(event: "Event") -> None:
-        seen.setdefault(event.stage, []).append(time.perf_counter())
+        seen.setdefault(event.stage, []).append(clock())
 
     DISCO(device=device, **settings.to_dict()).fit(table, callback=note)
     seconds, before = {}, begun

@@ -4,6 +4,8 @@ import dataclasses
 import json
 import math
 import time
+from collections.abc import Callable
+from types import SimpleNamespace
 
 import pytest
 
@@ -28,6 +30,45 @@ def test_pace_and_cost_are_solved_exactly():
     seconds = [foretell(rows, nodes, settings, SPEED).by_stage for settings in (wide, narrow)]
     pace, cost = solve(*seconds, wide, narrow)
     assert pace == pytest.approx(SPEED.pace) and cost == pytest.approx(SPEED.cost)
+
+
+class Machine:
+    """A clock of a machine whose fits take so much work, with one thread and with two, beside other programs."""
+
+    def __init__(self, others: int) -> None:
+        self.others, self.clock, self.worked, self.asked = others, 0.0, 0.0, []
+
+    def work(self, seconds: float, threads: int) -> None:
+        # Two threads are 1.6 times as fast on an idle machine; beside others they wait for each other without rest.
+        wait = 1 + self.others if threads == 1 else (1 + 10 * self.others) / 1.6
+        self.clock += seconds * wait
+        self.worked += seconds * (1 if threads == 1 else wait)
+
+    def fit(self, settings: dict, callback: Callable[[Event], None]) -> None:
+        self.asked.append(estimates.torch_threads())
+        for stage in STAGES:
+            for epoch in range(4):
+                self.work(1.0 + settings["width"] / 100, self.asked[-1])
+                callback(Event(stage, epoch, 4, 0.0))
+
+
+@pytest.mark.parametrize(("threads", "others", "as_fast"), [(1, 0, 1.0), (1, 5, 1.0), (2, 0, 1.6), (2, 5, 1.0)])
+def test_a_busy_machine_does_not_change_the_calibration(threads, others, as_fast, monkeypatch):
+    """Programs beside it are counted at each forecast, so not in the calibration, which is kept for a week, as well."""
+    machine, now = Machine(others), {"threads": threads}
+    monkeypatch.setattr("torch.get_num_threads", lambda: now["threads"])
+    monkeypatch.setattr("torch.set_num_threads", lambda count: now.update(threads=count))
+    clocks = SimpleNamespace(perf_counter=lambda: machine.clock, thread_time=lambda: machine.worked, time=time.time)
+    monkeypatch.setattr(estimates, "time", clocks)
+    monkeypatch.setattr(estimates, "_forest_seconds", lambda: 1e-8)
+    made = lambda device, **settings: SimpleNamespace(fit=lambda table, callback: machine.fit(settings, callback))  # noqa: E731
+    monkeypatch.setattr("disco.estimator.DISCO", made)
+    found = estimates._measure("cpu")
+    alone = 4 * 496 / 100  # seconds of one thread for what wide networks have more
+    many, few = (stage_flops(768, 5, estimates._settings(width)) for width in (512, 16))
+    assert found.pace["joint"] == pytest.approx(as_fast * (many["joint"] - few["joint"]) / alone)
+    assert now["threads"] == threads and machine.asked[:2] == [1, 1]
+    assert len(machine.asked) == (4 if (threads, others) == (2, 0) else 2)  # a busy machine is not kept waiting
 
 
 def test_noise_makes_no_pace_infinite_or_negative():
