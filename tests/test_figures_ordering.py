@@ -53,6 +53,28 @@ def test_the_score_axis_is_the_same_at_every_step(ccs):
     assert len(ranges) == 1
 
 
+@pytest.mark.parametrize("step", [1, 2, 3])
+def test_the_words_of_the_margin_stand_over_the_nodes_and_within_the_panel(ccs, step):
+    """Above it is the legend; to the right of the middle they end at the band, so that they are not cut off."""
+    fig = figures.scores(ccs, step, ORDER)
+    (note,) = fig.layout.annotations
+    assert note.yref == "y" and fig.layout.yaxis.range[1] < note.y < -0.5
+    assert note.xanchor == ("left" if note.x < sum(fig.layout.xaxis.range) / 2 else "right")
+
+
+def test_the_first_wrong_removal_is_named_towards_the_middle(ccs):
+    table = steps.all_steps(ccs)
+    sides = [figures.margins(table, wrong=[step]).layout.annotations[0].xanchor for step in (1, 4)]
+    assert sides == ["left", "right"]
+
+
+@pytest.mark.parametrize(("levels", "every"), [(5, 1), (10, 1), (15, 2)])
+def test_ranks_and_names_of_two_panels_find_room_on_a_telephone(levels, every):
+    fig = by_rank.by_rank({name: curvature(levels, 1.0) for name in ("a_name_of_many_letters", "b")}, "b")
+    assert fig.layout.xaxis.dtick == fig.layout.xaxis2.dtick == every
+    assert all(note.font.size == 12 and len(note.text) <= 28 for note in fig.layout.annotations)
+
+
 def test_means_and_folds_are_drawn_where_they_are(ccs):
     fig = figures.scores(ccs, 1, ORDER, picked="b")
     means = next(trace for trace in fig.data if trace.name == "mean of the folds")

@@ -7,6 +7,7 @@ import pandas as pd
 import plotly.graph_objects as go
 
 from disco.figures import roles, theme
+from disco.figures.parents import different
 from disco.figures.words import how_many
 from disco.metrics import Edges, order_errors
 from disco.metrics.edges import read
@@ -38,7 +39,8 @@ def order_arcs(order: Sequence[str], truth: Edges) -> go.Figure:
     )  # fmt: skip
     every = -(-len(order) // LABELS)
     fig.update_xaxes(
-        tickvals=list(range(1, len(order) + 1, every)), ticktext=[theme.label(node, 14) for node in order[::every]],
+        tickvals=list(range(1, len(order) + 1, every)),
+        ticktext=different([theme.label(node, 14) for node in order])[::every],
         tickangle=-60, range=[0.3, len(order) + 0.7], showgrid=False, title="causal order, source first",
     )  # fmt: skip
     fig.update_yaxes(visible=False, range=[_low(wrong, place, len(order)), 1.05])

@@ -17,6 +17,7 @@ from disco.figures.words import evenly, number
 
 MOST_POINTS = 6000  # drawn for one node; the numbers use every row
 MANY_LEVELS = 16  # above it the ranks are drawn as a line with a band
+_MOST_TICKS = 10  # of a panel: as many numbers stand side by side on a telephone
 SPREAD = 0.8  # of a rank's width taken by the folds side by side
 
 
@@ -76,8 +77,9 @@ def by_rank(
         min_rows: n_min.
         admissible_only: the rows outside the grid are drawn faint and count for nothing.
     """
-    titles = [f"{theme.label(node, 24)}: {'the sink' if node == sink else 'stays'}" for node in nodes]
+    titles = [f"{theme.label(node, 18)}: {'the sink' if node == sink else 'stays'}" for node in nodes]
     fig = make_subplots(rows=1, cols=len(nodes), shared_yaxes=True, subplot_titles=titles, horizontal_spacing=0.06)
+    fig.update_annotations(font_size=12)  # two of them stand side by side on a telephone
     for column, (node, frame) in enumerate(nodes.items(), start=1):
         table = levels(frame, min_rows, admissible_only)
         _points(fig, column, frame, admissible_only, seed)
@@ -87,7 +89,7 @@ def by_rank(
             _bars(fig, column, table)
         fig.update_xaxes(title=f"rank of {theme.label(node, 18)}", col=column, zeroline=False, tickformat="d")
         if frame["rank"].nunique() <= MANY_LEVELS:
-            fig.update_xaxes(dtick=1, col=column)
+            fig.update_xaxes(dtick=-(-int(np.ptp(frame["rank"]) + 1) // _MOST_TICKS), col=column)
     fig.update_yaxes(title="curvature (change of the log ratio)", col=1)
     fig.update_yaxes(range=_middle(nodes))
     roles.titled(fig, _title(nodes, sink, min_rows, admissible_only), height=450)

@@ -81,12 +81,13 @@ def scores(
         )  # fmt: skip
     _means(fig, values.mean(axis=1), place, decided, picked)
     _rings(fig, values.mean(axis=1), place, true_sinks)
-    _margin(fig, decided, low)
+    _margin(fig, decided, low, high)
     _node_axis(fig, rows, set(values.index), decided.sink, picked)
+    fig.update_yaxes(range=[len(rows) - 0.4, -1.6])  # a row above the nodes for the words of the margin
     _log_axis(fig, low, high, f"{name} (mean and each fold; logarithmic)")
     last = int(ccs["step"].max())
     title = f"Step {step} of {last}: {theme.label(decided.sink, 24)} has the smallest {name}"
-    return roles.titled(fig, title, height=150 + ROW * len(rows))
+    return roles.titled(fig, title, height=150 + ROW * (len(rows) + 1))
 
 
 def _means(fig: go.Figure, means: pd.Series, place: dict[str, int], decided: Step, picked: str | None) -> None:
@@ -112,12 +113,13 @@ def _rings(fig: go.Figure, means: pd.Series, place: dict[str, int], nodes: Colle
         )  # fmt: skip
 
 
-def _margin(fig: go.Figure, decided: Step, low: float) -> None:
-    """A band from the sink's score to the runner-up's, with the ratio written on it."""
+def _margin(fig: go.Figure, decided: Step, low: float, high: float) -> None:
+    """A band from the sink's score to the runner-up's, with the ratio written at its upper end, over the nodes."""
     left, right = max(decided.score, low), max(decided.score + decided.margin, low)
     fig.add_vrect(x0=left, x1=right, fillcolor=roles.ACCENT, opacity=0.15, line_width=0, layer="below")
     fig.add_annotation(
-        x=np.log10(right), y=1, xref="x", yref="paper", xanchor="left", yanchor="bottom", showarrow=False,
+        x=np.log10(right), y=-1, xref="x", yref="y", yanchor="middle", showarrow=False,
+        xanchor="left" if right**2 < low * high else "right",
         text=f"margin × {number(decided.ratio)}", font={"color": roles.ACCENT, "size": 12},
     )  # fmt: skip
 
@@ -198,6 +200,7 @@ def _crosses(fig: go.Figure, table: pd.DataFrame, ratio: pd.Series, wrong: Seque
     )  # fmt: skip
     fig.add_annotation(
         x=min(wrong), y=float(np.log10(at.iloc[0])), text="first wrong removal", ax=0, ay=-34,
+        xanchor="left" if 2 * min(wrong) <= len(table) else "right",
         font={"color": roles.WRONG, "size": 12}, arrowcolor=roles.WRONG, arrowhead=2, standoff=8,
     )  # fmt: skip
 
