@@ -47,8 +47,8 @@ def choose() -> Study:
             "level.",
         )  # fmt: skip
         preset = row.segmented_control(
-            "Preset", list(PRESETS), default="tuned", required=True, key="lahman_preset",
-            help="tuned: smaller networks and a short schedule. paper: the paper's settings as we read them, minutes a "
+            "Preset", list(PRESETS), default="tuned", required=True, key="lahman_preset", format_func=str.capitalize,
+            help="Tuned: smaller networks and a short schedule. Paper: the paper's settings as we read them, minutes a "
             "fit.",
         )  # fmt: skip
         seeds = row.multiselect(
@@ -70,7 +70,7 @@ def fits(study: Study) -> None:
     waits = not machine.calibrated("auto")
     st.fragment(_foretold, run_every=1.0 if waits else None)(study, len(missing), waits)
     if st.button(
-        f"Start the missing fits: seed {seeds}",
+        f"Start the missing {'fit: seed' if len(missing) == 1 else 'fits: seeds'} {seeds}",
         type="primary",
         icon=":material/play_arrow:",
         key="lahman_start",
@@ -154,7 +154,7 @@ def results(study: Study) -> None:
     controls = lahman_runs.controls(lahman_runs.cohort(study.years))
     figure.show(figures.agreement(table, lahman_runs.paper_rows(), controls), "lahman_agreement")
     st.caption(
-        "Controls sort the columns of the chosen cohort and fit nothing: what they reach, a method must be read beside."
+        "Controls sort the columns of the chosen cohort and fit nothing: read what a method reaches beside them."
     )
     if done:
         _reference(done)
