@@ -19,6 +19,7 @@ from disco.likelihood.rows import (
     arrays,
     bend_at_rows,
     compiled,
+    exp,
     index_at_rows,
     padded,
     read_at_rows,
@@ -271,7 +272,7 @@ def _table(value, exists, carrier, gamma, low, width, points):
     for v in range(len(value)):
         weight = probability[v]
         for g in range(points):
-            weight[g] = math.exp(weight[g] - top[g]) if exists[v] else 0.0
+            weight[g] = exp(weight[g] - top[g]) if exists[v] else 0.0
             total[g] += weight[g]
     mean, variance, centred = table[1], table[2], np.empty(points)
     for g in range(points):
