@@ -19,6 +19,7 @@ from disco.likelihood.rows import (
     arrays,
     bend_at_rows,
     compiled,
+    copy,
     exp,
     index_at_rows,
     padded,
@@ -26,7 +27,7 @@ from disco.likelihood.rows import (
     side_by_side,
     within,
 )
-from disco.likelihood.small import backward, copy, dot, factorise, forward
+from disco.likelihood.small import backward, dot, factorise, forward
 
 LEAST_SHARE = 0.05  # of what the slope at its start promises that a step has to gain
 ROUNDING = 1e-7  # of the log-likelihood, which rounding may cost a step; tenfold where it promises less than that

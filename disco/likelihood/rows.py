@@ -69,13 +69,15 @@ def within(function: Callable) -> Callable:
 
 def side_by_side(problems: int, work: Callable[[slice], None]) -> None:
     """Call work on every problem, on as many threads as torch may use; how many changes no result."""
-    left = iter(range(problems))
+    threads = min(torch.get_num_threads(), problems)
+    at_once = max(problems // (4 * threads), 1) if threads > 1 else problems  # a call costs as much as some rows
+    left = iter(range(0, problems, max(at_once, 1)))
 
     def some() -> None:
-        for problem in left:  # whoever is free takes the next: some take several times as many steps as others
-            work(slice(problem, problem + 1))
+        for first in left:  # whoever is free takes the next: some take several times as many steps as others
+            work(slice(first, first + at_once))
 
-    others = [_POOL.submit(some) for _ in range(min(torch.get_num_threads(), problems) - 1)]
+    others = [_POOL.submit(some) for _ in range(threads - 1)]
     some()
     for other in others:
         other.result()
@@ -129,14 +131,20 @@ def _products(columns, parents, slopes, curvature, candidates, sums, pairs):
                 else:
                     left[WIDTH * k : WIDTH * (k + 1)] = 0
             for i in range(slopes.shape[1]):
-                for r in range(size):
-                    left[wide + i, r] = slopes[b, i, start + r]
+                copy(slopes[b, i, start : start + size], left[wide + i])
             for c in range(candidates.shape[1]):
                 if candidates[b, c] >= 0:
                     own = columns[candidates[b, c]]
                     _curve(own, curvature[b], start, size, curved, 0)
                     _add_dots(left, 0, own, start, size, sums[b, c])
                     _add_dots(curved, 0, own, start, size, pairs[b, c])
+
+
+@within
+def copy(values, into):
+    """Of vectors, by a loop: elements of more dimensions are looked up one by one, and slices bring a message."""
+    for i in range(len(values)):
+        into[i] = values[i]
 
 
 @within
@@ -240,8 +248,7 @@ def read_at_rows(
         if observed:
             bending[1, 1] -= _turned(times[0], s, rise, turn, start, size, number(bend), bent, curved)
         for i in range(1 + moments):
-            for r in range(size):
-                slopes[i, start + r] = left[wide + i, r]
+            copy(left[wide + i, :size], slopes[i, start : start + size])
         for k in range(len(parents)):
             _curve(columns[parents[k]], curvature, start, size, left, WIDTH * k)
         for k in range(len(parents)):
