@@ -80,7 +80,6 @@ def evidence(
     turned = turnings(classes[0], order, parents)
     graphs = [pair for one in turned for graph in (one.now, one.after) for pair in graph.items()]
     without = [(one.child, _without(parents[one.child], one.parent)) for one in turned]
-    scores.warm = classes[0]
     fits = [
         fit_alone(scores, [*enumerate(parents), *without, *graphs]),
         *(fit_alone(one, graphs) for one in classes[1:]),

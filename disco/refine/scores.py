@@ -21,7 +21,7 @@ import numpy as np
 import torch
 
 from disco.errors import FitStopped
-from disco.likelihood.bank import STRAIGHT, WIDTH, Bank
+from disco.likelihood.bank import WIDTH, Bank
 from disco.likelihood.evaluate import Problems
 from disco.likelihood.newton import Fits, fit, marginal_start
 from disco.likelihood.steps import Additions, Removals, additions, removals
@@ -224,12 +224,9 @@ class Scores:
 
     def start_of(self, node: int, parents: Parents) -> np.ndarray | None:
         """Where a fit begins: a step from a fit with one parent less or more, if there is one."""
-        size = self.bank.head
         if self.warm is not None and parents in self.warm.fits[node]:
-            theta = self.warm.fits[node][parents].theta
-            if self.bank.prior.link < STRAIGHT:
-                return theta
-            return np.concatenate([theta[: size - 1], [0.0], theta[size:]])
+            return self.warm.fits[node][parents].theta
+        size = self.bank.head
         for number, parent in enumerate(parents):
             less = self.fits[node].get(parents[:number] + parents[number + 1 :])
             if less is None or parent not in self.place[node]:
@@ -320,9 +317,8 @@ def fit_alone(scores: Scores, wanted: Iterable[Wanted]) -> dict[Wanted, tuple[fl
         part = keys[at : at + _ALONE]
         fits, _ = _fits([(scores, key) for key in part])
         scores.alone += len(part)
-        for key, evidence, log_likelihood in zip(
-            part, fits.evidence.tolist(), fits.log_likelihood.tolist(), strict=True
-        ):
+        results = zip(part, fits.evidence.tolist(), fits.log_likelihood.tolist(), strict=True)
+        for key, evidence, log_likelihood in results:
             score = evidence - scores.price * len(key[1])
             finite = math.isfinite(score) and math.isfinite(log_likelihood)
             found[key] = (score, log_likelihood) if finite else (math.nan, math.nan)
@@ -347,10 +343,9 @@ def _fits(wanted: Sequence[tuple[Scores, Wanted]]) -> tuple[Fits, Problems]:
     problems = Problems.of(keys, bank.columns.device)
     begun = [scores.start_of(*key) for scores, key in wanted]
     fresh = torch.tensor([start is None or not np.isfinite(start).all() for start in begun])
-    begins = np.zeros((len(keys), bank.head + WIDTH * problems.parents.shape[1]))
+    theta = torch.zeros((len(keys), bank.head + WIDTH * problems.parents.shape[1]), dtype=torch.float64)
     for number in (~fresh).nonzero().flatten().tolist():
-        begins[number, : len(begun[number])] = begun[number]
-    theta = torch.from_numpy(begins)
+        theta.numpy()[number, : len(begun[number])] = begun[number]
     _begin_anew(bank, problems, fresh, theta)
     weights = first.weights
     if any(scores is not first for scores, _ in wanted):
@@ -383,8 +378,7 @@ def _apart(
     for number, (scores, (node, parents)) in enumerate(zip(owners, keys, strict=True)):
         nodes, size = scores.candidates[node], scores.bank.head + WIDTH * len(parents)
         worth = gain[number, : len(nodes)] - scores.prices[node]
-        if not finite[number]:
-            worth = np.nan_to_num(worth, nan=0.0)
+        worth = worth if finite[number] else np.nan_to_num(worth, nan=0.0)
         paid = np.array([scores.price_of(parent, node) for parent in parents])
         worth[[scores.place[node][parent] for parent in parents if parent in scores.place[node]]] = -np.inf
         score = float(evidence[number]) - float(paid.sum())
