@@ -362,6 +362,23 @@ def test_the_link_is_smooth_through_a_straight_line():
         close(turned, (at(bend + step)[0] - at(bend - step)[0]) / (2 * step), rtol=1e-4, atol=1e-6)
 
 
+def test_the_exponential_of_a_loop_is_that_of_the_library():
+    values = np.linspace(-100.0, 4.0, 1001)
+    assert [rows.exp(value) for value in values] == pytest.approx(np.exp(values), rel=1e-12)
+    assert rows.exp(-745.0) == rows.exp(-100.0)
+
+
+@pytest.mark.parametrize("bend", [-3.0, -0.3, 0.0, 1e-5, 0.5])
+def test_the_link_loses_no_digit_in_single_precision(bend, rng):
+    """Near s = 0 and far from it."""
+    index = (rng.normal(size=1000) * rng.choice([1e-3, 0.3, 2.0], 1000)).astype(np.float32)
+    found = [np.empty_like(index) for _ in range(3)]
+    rows.bend_at_rows(index, *found, bend, 0.0, index[:0])
+    expected = bent(torch.as_tensor(index).double()[None], torch.tensor([[bend]], dtype=torch.float64))
+    for one, other in zip(found, expected, strict=True):
+        assert one == pytest.approx(other[0].numpy(), rel=3e-7, abs=1e-12)
+
+
 def test_residuals_turn_the_information_as_the_second_derivatives_say():
     random = np.random.default_rng(0)
     s, residual, bend = random.normal(0, 2, 40), random.normal(size=40), 0.8

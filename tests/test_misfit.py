@@ -3,13 +3,15 @@
 import numpy as np
 import pandas as pd
 import pytest
+import statsmodels.api as sm
+from scipy.linalg import helmert
 from scipy.special import gammaln
 
 from disco.errors import FitStopped
 from disco.likelihood.bank import Bank
-from disco.likelihood.departures import departures
+from disco.likelihood.departures import _fitted, departures
 from disco.likelihood.evaluate import Problems
-from disco.likelihood.misfit import MISFIT, misfits
+from disco.likelihood.misfit import MISFIT, _information, misfits
 from disco.likelihood.newton import fit
 from disco.refine import Choice, refine
 from disco.refine.prior import BEFORE
@@ -75,6 +77,33 @@ def test_a_table_that_the_class_misses_has_no_decided_direction():
     assert result.nodes.set_index("node").loc["y", "misfit_nats"] > MISFIT
     assert not result.edges["decided"].any()
     assert any("not of the model's kind" in note and "no direction is called decided" in note for note in result.notes)
+
+
+def test_the_information_of_contrasts_is_that_of_the_groups(rng):
+    rows, chances = rng.normal(size=(40, 3)), rng.dirichlet(np.ones(4), 40)
+    spread = np.einsum("rg,gh->rgh", chances, np.eye(4)) - chances[:, :, None] * chances[:, None]
+    contrasts = helmert(4)
+    expected = np.einsum("ri,rj,ag,rgh,bh->aibj", rows, rows, contrasts, spread, contrasts).reshape(9, 9)
+    assert _information(rows, chances, contrasts) == pytest.approx(expected)
+
+
+def test_a_log_linear_fit_is_that_of_statsmodels(rng):
+    level = np.arange(40.0)
+    counts = rng.poisson(3000 * np.exp(-(((level - 12) / 7) ** 2))) + 1
+    columns = np.column_stack([level, level**2, np.sqrt(level), level == 0])
+    model = sm.GLM(counts, sm.add_constant(columns / np.abs(columns).max(0)), family=sm.families.Poisson())
+    assert _fitted(counts, columns) == pytest.approx(model.fit(tol=1e-12).fittedvalues, rel=1e-6)
+
+
+@pytest.mark.parametrize("counts", [[10**7, 3, *[1] * 60], [1, *[0.5] * 30, 10**6], [2, 10**9, 1, 1, 1]], ids=str)
+def test_a_log_linear_fit_stands_huge_counts_and_long_tails(counts):
+    """Shapes and hinges that nearly depend on each other; the intercept alone has no ridge."""
+    counts = np.array(counts)
+    level = np.arange(len(counts), dtype=float)
+    hinges = np.maximum(np.sqrt(level)[:, None] - np.sqrt(level[1:-1:3]), 0.0) ** 3
+    fitted = _fitted(counts, np.column_stack([level, gammaln(level + 1), shapes_of(len(counts)), hinges]))
+    assert np.isfinite(fitted).all()
+    assert fitted.sum() == pytest.approx(counts.sum(), rel=1e-9)
 
 
 def shapes_of(levels: int) -> np.ndarray:

@@ -20,6 +20,7 @@ orthogonal to v, so that Newton's equations are well conditioned and no coeffici
 
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
+from functools import cached_property
 from typing import NamedTuple
 
 import numpy as np
@@ -170,6 +171,12 @@ class Bank:
         """How many coefficients come before the parents': intercept, carrier (q), bend of the link."""
         return 2 + self.carrier.shape[-1]
 
+    @cached_property
+    def there(self) -> Tensor:
+        """Which columns of a parent are not padding, (d + 1, WIDTH); none in the last row, for a parent −1."""
+        width = torch.as_tensor(np.append(self.width, 0), device=self.columns.device)
+        return torch.arange(WIDTH, device=width.device) < width[:, None]
+
     def under(self, prior: Prior) -> "Bank":
         """The same table with another prior."""
         return replace(self, prior=prior)
@@ -185,12 +192,11 @@ class Bank:
             nodes: (B,).
             parents: node numbers, (B, k), padded with −1.
         """
-        unit, column = self.unit(nodes, parents)[..., None], torch.arange(WIDTH, device=parents.device)
-        width = torch.as_tensor(self.width, device=parents.device)[parents.clamp_min(0)] * (parents >= 0)
-        there = column < width[..., None]
-        mean = torch.where(there & (column == 0), self.prior.mean * unit, 0.0)
-        precision = torch.where(column == 0, self.prior.linear / unit.square(), self.prior.bends / unit.square())
-        return mean, torch.where(there, precision, 1.0)
+        unit, there = self.unit(nodes, parents)[..., None], self.there[parents]
+        of_columns = unit.new_tensor([self.prior.linear, *[self.prior.bends] * (WIDTH - 1)])
+        mean = torch.zeros_like(there, dtype=unit.dtype)
+        mean[..., :1] = self.prior.mean * unit * there[..., :1]
+        return mean, torch.where(there, of_columns / unit.square(), 1.0)
 
     def coefficients(self, node: int, parents: Sequence[int]) -> int:
         """How many free numbers a node's model has: intercept, carrier and columns of its parents."""

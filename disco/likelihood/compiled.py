@@ -19,13 +19,15 @@ from disco.likelihood.rows import (
     arrays,
     bend_at_rows,
     compiled,
+    copy,
+    exp,
     index_at_rows,
     padded,
     read_at_rows,
     side_by_side,
     within,
 )
-from disco.likelihood.small import backward, copy, dot, factorise, forward
+from disco.likelihood.small import backward, dot, factorise, forward
 
 LEAST_SHARE = 0.05  # of what the slope at its start promises that a step has to gain
 ROUNDING = 1e-7  # of the log-likelihood, which rounding may cost a step; tenfold where it promises less than that
@@ -271,7 +273,7 @@ def _table(value, exists, carrier, gamma, low, width, points):
     for v in range(len(value)):
         weight = probability[v]
         for g in range(points):
-            weight[g] = math.exp(weight[g] - top[g]) if exists[v] else 0.0
+            weight[g] = exp(weight[g] - top[g]) if exists[v] else 0.0
             total[g] += weight[g]
     mean, variance, centred = table[1], table[2], np.empty(points)
     for g in range(points):

@@ -13,11 +13,12 @@ from collections.abc import Callable, Sequence
 
 import numpy as np
 import torch
-from scipy.special import log_softmax, softmax
-from scipy.stats import norm
+from scipy.linalg import helmert
+from scipy.special import ndtri
+from torch import Tensor
 
 from disco.errors import FitStopped
-from disco.likelihood.bank import Bank
+from disco.likelihood.bank import WIDTH, Bank
 from disco.likelihood.evaluate import Design, Problems
 from disco.likelihood.newton import fit
 from disco.ranks import fold_of_rows
@@ -30,6 +31,7 @@ _STEPS = 2  # of Newton's method beyond the first, where the first gains somethi
 _FEW = 5  # levels up to which a parent's effect is free
 _LARGEST = 5.0  # of a column of unit variance, so that single rows do not lead the fit
 _CELLS = 4_000_000  # rows × levels that are looked at at a time
+_SIDE_BY_SIDE = 32  # nodes fitted in one batch
 
 
 def misfits(
@@ -46,10 +48,13 @@ def misfits(
         FitStopped: `goes_on` says so.
     """
     halves, found = fold_of_rows(bank.rows, 2, seed=0), []
-    for node, parents in pairs:
+    for number, (node, parents) in enumerate(pairs):
         if not goes_on():
             raise FitStopped("the refinement was stopped.")
-        expected, mean = _expected(bank, node, parents)
+        if number % _SIDE_BY_SIDE == 0:
+            part = [(one, sorted(its)) for one, its in pairs[number : number + _SIDE_BY_SIDE]]
+            fitted = fit(bank, Problems.of(part, bank.columns.device)).theta
+        expected, mean = _expected(bank, node, parents, fitted[number % _SIDE_BY_SIDE])
         if not np.isfinite(expected).all():
             found.append(np.nan)
             continue
@@ -68,10 +73,10 @@ def _groups(bank: Bank, node: int) -> np.ndarray:
     return np.unique((middle * _GROUPS).astype(int), return_inverse=True)[1]
 
 
-def _expected(bank: Bank, node: int, parents: Sequence[int]) -> tuple[np.ndarray, np.ndarray]:
-    """The fitted log-probabilities of the groups, (n, groups), and the fitted mean, (n,)."""
-    problem = Problems.of([(node, sorted(parents))], bank.columns.device)
-    design, theta = Design(bank, problem), fit(bank, problem).theta
+def _expected(bank: Bank, node: int, parents: Sequence[int], theta: Tensor) -> tuple[np.ndarray, np.ndarray]:
+    """The log-probabilities of the groups, (n, groups), and the mean, (n,), at fitted coefficients, (P or more,)."""
+    design = Design(bank, Problems.of([(node, sorted(parents))], bank.columns.device))
+    theta = theta[None, : bank.head + WIDTH * len(parents)]
     eta, weights = design.bent(theta)[0][0].double(), design.log_weights(theta)[0]
     value = design.value[0]
     member = torch.nn.functional.one_hot(torch.as_tensor(_groups(bank, node), device=value.device)).to(value)
@@ -94,7 +99,7 @@ def _columns(bank: Bank, parents: Sequence[int], mean: np.ndarray) -> np.ndarray
             effects += [ranks == level for level in range(1, len(counts))]
             score = _standard(ranks[:, None].astype(float))[:, 0]
         else:
-            score = norm.ppf((np.cumsum(counts) - counts / 2) / counts.sum())[ranks]
+            score = ndtri((np.cumsum(counts) - counts / 2) / counts.sum())[ranks]
             effects += [score, score**2, score**3, ranks]
         products += [score * other for other in (mean, *scores)]
         scores.append(score)
@@ -110,27 +115,38 @@ def _standard(columns: np.ndarray) -> np.ndarray:
 
 
 def _gain(expected: np.ndarray, seen: np.ndarray, columns: np.ndarray, learnt: np.ndarray, held: np.ndarray) -> float:
-    """What the flexible model fitted to the rows `learnt` gains in the rows `held`, nats."""
+    """What the flexible model fitted to the rows `learnt` gains in the rows `held`, nats.
+
+    A function that is added to all groups alike changes nothing, so the weights are those of contrasts of groups.
+    """
     groups, size = expected.shape[1], columns.shape[1]
+    contrasts = helmert(groups)  # (groups − 1, groups), orthonormal
     rows, offset, target = columns[learnt], expected[learnt], np.eye(groups)[seen[learnt]]
-    before = log_softmax(expected[held], axis=1)
-    at = np.arange(len(before)), seen[held]
+    others, start, own = columns[held], expected[held], (np.arange(held.sum()), seen[held])
+    before = _log_softmax(start)[own].sum()
 
     def gain(weights: np.ndarray) -> float:
-        return float((log_softmax(expected[held] + columns[held] @ weights, axis=1) - before)[at].sum())
+        return float(_log_softmax(start + others @ weights @ contrasts)[own].sum() - before)
 
-    information = _information(rows, softmax(offset, axis=1))
-    gradient = rows.T @ (target - softmax(offset, axis=1))
+    probability = np.exp(_log_softmax(offset))
+    information = _information(rows, probability, contrasts)
+    gradient = rows.T @ ((target - probability) @ contrasts.T)
     steps = {ridge: _solved(information, gradient, ridge) for ridge in _RIDGES}
     gains = {ridge: gain(step) for ridge, step in steps.items()}
     ridge = max(gains, key=gains.get)
     weights, best = steps[ridge], max(gains[ridge], 0.0)
     for _ in range(_STEPS if best > 1 else 0):
-        probability = softmax(offset + rows @ weights, axis=1)
-        gradient = rows.T @ (target - probability) - _penalty(size, ridge)[:, None] * weights
-        weights = weights + _solved(_information(rows, probability), gradient, ridge)
+        probability = np.exp(_log_softmax(offset + rows @ weights @ contrasts))
+        gradient = rows.T @ ((target - probability) @ contrasts.T) - _penalty(size, ridge)[:, None] * weights
+        weights = weights + _solved(_information(rows, probability, contrasts), gradient, ridge)
         best = max(best, gain(weights))
     return best
+
+
+def _log_softmax(values: np.ndarray) -> np.ndarray:
+    """Log-probabilities along the second axis, (n, groups)."""
+    apart = values - values.max(1, keepdims=True)
+    return apart - np.log(np.exp(apart).sum(1, keepdims=True))
 
 
 def _penalty(size: int, ridge: float) -> np.ndarray:
@@ -138,20 +154,20 @@ def _penalty(size: int, ridge: float) -> np.ndarray:
     return np.concatenate([[1.0], np.full(size - 1, ridge)])
 
 
-def _information(rows: np.ndarray, probability: np.ndarray) -> np.ndarray:
-    """Of the weights, group by group, (groups · size, groups · size)."""
-    groups, size = probability.shape[1], rows.shape[1]
-    found = np.empty((groups, size, groups, size))
-    for first in range(groups):
+def _information(rows: np.ndarray, probability: np.ndarray, contrasts: np.ndarray) -> np.ndarray:
+    """Of the weights, contrast by contrast, (contrasts · size, contrasts · size)."""
+    count, size = len(contrasts), rows.shape[1]
+    mean, found = probability @ contrasts.T, np.empty((count, size, count, size))
+    for first in range(count):
         for second in range(first + 1):
-            weight = probability[:, first] * ((first == second) - probability[:, second])
+            weight = probability @ (contrasts[first] * contrasts[second]) - mean[:, first] * mean[:, second]
             found[first, :, second] = (rows * weight[:, None]).T @ rows
             found[second, :, first] = found[first, :, second]
-    return found.reshape(groups * size, groups * size)
+    return found.reshape(count * size, count * size)
 
 
 def _solved(information: np.ndarray, gradient: np.ndarray, ridge: float) -> np.ndarray:
-    """Newton's step, (size, groups)."""
-    size, groups = gradient.shape
-    system = information + np.diag(np.tile(_penalty(size, ridge), groups))
-    return np.linalg.solve(system, gradient.T.ravel()).reshape(groups, size).T
+    """Newton's step, (size, contrasts)."""
+    size, count = gradient.shape
+    system = information + np.diag(np.tile(_penalty(size, ridge), count))
+    return np.linalg.solve(system, gradient.T.ravel()).reshape(count, size).T

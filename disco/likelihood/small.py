@@ -19,13 +19,6 @@ LEAST_PIVOT = 1e-6  # where a coefficient has no prior: its column is constant a
 
 
 @within
-def copy(values, into):
-    """By a loop, since an assignment of slices brings a message about shapes, which takes long to compile."""
-    for i in range(len(values)):
-        into[i] = values[i]
-
-
-@within
 def dot(one, other):
     """Σ one · other, of vectors of equal length."""
     total = 0.0

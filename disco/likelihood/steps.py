@@ -18,8 +18,8 @@ from disco.likelihood import rows
 from disco.likelihood.bank import WIDTH, Bank
 from disco.likelihood.evaluate import Problems, columns_of
 from disco.likelihood.newton import Fits
-from disco.likelihood.rows import arrays, compiled, side_by_side
-from disco.likelihood.small import backward, copy, dot, factorise, forward
+from disco.likelihood.rows import arrays, compiled, copy, side_by_side
+from disco.likelihood.small import backward, dot, factorise, forward
 
 _LEAST = 1e-6  # share of a column's own information under which what θ leaves of it counts as nothing
 

@@ -36,7 +36,7 @@ _BATCH_CELLS = 8_000_000  # columns × rows of a batch of fits
 MOST_PARENTS = 100  # of a node: its fits grow with the square of them, and a result says where it was reached
 
 Parents = tuple[int, ...]
-Allowed = int  # a set of candidates as bits, by their place in the node's list
+Allowed = int  # a set of nodes as bits, by their numbers
 
 
 @dataclass(frozen=True)
@@ -91,6 +91,11 @@ def together(walks: Sequence[Walk[Result]]) -> Walk[list[Result]]:
         open_, wanted = still, []
 
 
+def bits_of(nodes: Iterable[int]) -> Allowed:
+    """Some nodes as bits."""
+    return sum(1 << node for node in set(nodes))
+
+
 def cost_against(parent: int, child: int, nodes: int, against: float) -> float:
     """Nats that an edge costs more by an order that has the parent later; the odds of a direction grow with the span.
 
@@ -134,6 +139,7 @@ class Scores:
         self.tolerance = tolerance
         self.candidates = [tuple(nodes) for nodes in candidates]
         self.place = [{node: place for place, node in enumerate(nodes)} for nodes in self.candidates]
+        self.may = [bits_of(nodes) for nodes in self.candidates]
         self.price, self.order, self.against = price, order, against
         rank = {node: at for at, node in enumerate(order or ())}
         self.prices = [
@@ -163,18 +169,16 @@ class Scores:
 
     def allowed(self, node: int, before: Iterable[int]) -> Allowed:
         """The node's candidates among some nodes."""
-        place = self.place[node]
-        return sum(1 << place[other] for other in before if other in place)
+        return bits_of(before) & self.may[node]
 
     def walk(self, node: int, allowed: Allowed, parents: Parents) -> Walk[Fitted]:
         """Find a node's parents among the allowed ones, from some parents on."""
         found = self.found[node].get(allowed)
         if found is not None:
             return found
-        place = self.place[node]
-        start = tuple(parent for parent in parents if allowed >> place[parent] & 1)
+        start = tuple(parent for parent in parents if allowed >> parent & 1)
         now = yield from self._get(node, start)
-        open_ = np.array([allowed >> number & 1 for number in range(len(self.candidates[node]))], dtype=bool)
+        open_ = np.array([allowed >> other & 1 for other in self.candidates[node]], dtype=bool)
         while True:
             better = yield from self._one_more(node, now, open_)
             if better is None:
@@ -313,9 +317,8 @@ def fit_alone(scores: Scores, wanted: Iterable[Wanted]) -> dict[Wanted, tuple[fl
         part = keys[at : at + _ALONE]
         fits, _ = _fits([(scores, key) for key in part])
         scores.alone += len(part)
-        for key, evidence, log_likelihood in zip(
-            part, fits.evidence.tolist(), fits.log_likelihood.tolist(), strict=True
-        ):
+        results = zip(part, fits.evidence.tolist(), fits.log_likelihood.tolist(), strict=True)
+        for key, evidence, log_likelihood in results:
             score = evidence - scores.price * len(key[1])
             finite = math.isfinite(score) and math.isfinite(log_likelihood)
             found[key] = (score, log_likelihood) if finite else (math.nan, math.nan)
@@ -326,7 +329,8 @@ def _fitted(wanted: Sequence[tuple[Scores, Wanted]]) -> list[Fitted]:
     """One batch of fits of one bank."""
     first, keys = wanted[0][0], [key for _, key in wanted]
     fits, problems = _fits(wanted)
-    lists = Problems.of([(node, first.candidates[node]) for node, _ in keys], first.bank.columns.device).parents
+    others = [(node, [-1 if one in parents else one for one in first.candidates[node]]) for node, parents in keys]
+    lists = Problems.of(others, first.bank.columns.device).parents
     more = additions(first.bank, problems, fits, lists)
     less = removals(first.bank, problems, fits)
     return _apart([scores for scores, _ in wanted], keys, fits, more, less)
@@ -341,7 +345,7 @@ def _fits(wanted: Sequence[tuple[Scores, Wanted]]) -> tuple[Fits, Problems]:
     fresh = torch.tensor([start is None or not np.isfinite(start).all() for start in begun])
     theta = torch.zeros((len(keys), bank.head + WIDTH * problems.parents.shape[1]), dtype=torch.float64)
     for number in (~fresh).nonzero().flatten().tolist():
-        theta[number, : len(begun[number])] = torch.as_tensor(begun[number])
+        theta.numpy()[number, : len(begun[number])] = begun[number]
     _begin_anew(bank, problems, fresh, theta)
     weights = first.weights
     if any(scores is not first for scores, _ in wanted):
@@ -370,9 +374,11 @@ def _apart(
     evidence, gain, loss = fits.evidence.cpu().numpy(), more.evidence.numpy(), less.evidence.numpy()
     add = torch.cat([more.own, more.others], -1).float().numpy()
     drop = less.others.float().numpy()
+    finite = np.isfinite(gain).all(1)
     for number, (scores, (node, parents)) in enumerate(zip(owners, keys, strict=True)):
         nodes, size = scores.candidates[node], scores.bank.head + WIDTH * len(parents)
-        worth = np.nan_to_num(gain[number, : len(nodes)] - scores.prices[node], nan=0.0)
+        worth = gain[number, : len(nodes)] - scores.prices[node]
+        worth = worth if finite[number] else np.nan_to_num(worth, nan=0.0)
         paid = np.array([scores.price_of(parent, node) for parent in parents])
         worth[[scores.place[node][parent] for parent in parents if parent in scores.place[node]]] = -np.inf
         score = float(evidence[number]) - float(paid.sum())

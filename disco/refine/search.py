@@ -12,7 +12,7 @@ from typing import Any
 
 import numpy as np
 
-from disco.refine.scores import Fitted, Parents, Scores, Walk, together
+from disco.refine.scores import Fitted, Parents, Scores, Walk, bits_of, together
 
 _LEAST_GAIN = 1e-3  # nats under which a move is none
 _NEAR = 4  # places among its linked nodes that a node first moves by at most; most moves are shorter
@@ -120,10 +120,10 @@ class _State:
     def begin(self, parents: Sequence[Sequence[int]] | None = None) -> Walk[None]:
         """Fit every node after those before it, its parents found from some on."""
         parents = parents or [()] * len(self.order)
-        walks, before = [], []
+        walks, before = [], 0
         for node in self.order:
-            walks.append(self.scores.walk(node, self.scores.allowed(node, before), tuple(parents[node])))
-            before.append(node)
+            walks.append(self.scores.walk(node, before & self.scores.may[node], tuple(parents[node])))
+            before |= 1 << node
         fitted = yield from together(walks)
         self.fitted = [fitted for _, fitted in sorted(zip(self.order, fitted, strict=True), key=lambda one: one[0])]
 
@@ -134,15 +134,19 @@ class _State:
     def _walks(self, node: int, reach: int) -> "_Places":
         """The places up to `reach` linked nodes away, and the walks that price them."""
         scores, linked = self.scores, self.scores.place[node]
-        around = [other for other in self.order if other in linked]
-        place = {other: number for number, other in enumerate(self.order)}
-        now = sum(1 for other in around if place[other] < place[node])
+        around, before, passed, now = [], {}, 0, 0
+        for other in self.order:
+            if other == node:
+                now = len(around)
+            elif other in linked:
+                around.append(other)
+                before[other] = passed
+            passed |= 1 << other
         first = max(now - reach, 0)
         behind, near = around[:first], around[first : now + reach]
         with_it, without = [], []
         for other in near:
-            allowed = scores.allowed(other, self.order[: place[other]])
-            bit, parents = 1 << scores.place[other][node], self.fitted[other].parents
+            allowed, bit, parents = before[other] & scores.may[other], 1 << node, self.fitted[other].parents
             with_it.append(scores.walk(other, allowed | bit, parents))
             without.append(scores.walk(other, allowed & ~bit, parents))
         return _Places(behind, near, now - first, [*with_it, *without, self._along(node, behind, near)])
@@ -156,7 +160,7 @@ class _State:
             fits.append(fitted)
             parents = fitted.parents
             if place < len(near):
-                allowed |= 1 << scores.place[node][near[place]]
+                allowed |= 1 << near[place]
         return fits
 
     def look_ahead(self, nodes: Sequence[int], reach: int) -> Walk[None]:
@@ -203,13 +207,13 @@ class _State:
         inside = set(block)
         passed = [node for node in self.order[start : end + 1] if node not in inside]
         order = [*self.order[:start], *block[::-1], *passed, *self.order[end + 1 :]]
-        before, affected, walks = set(order[:start]), [], []
+        before, affected, walks = bits_of(order[:start]), [], []
         others = {True: set(passed), False: inside}
         for node in order[start : end + 1]:
             if not others[node in inside].isdisjoint(self.scores.place[node]):
                 affected.append(node)
-                walks.append(self.scores.walk(node, self.scores.allowed(node, before), self.fitted[node].parents))
-            before.add(node)
+                walks.append(self.scores.walk(node, before & self.scores.may[node], self.fitted[node].parents))
+            before |= 1 << node
         return order, affected, walks
 
     def turn(self, edge: tuple[int, int]) -> Walk[bool]:

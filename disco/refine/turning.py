@@ -15,7 +15,7 @@ from dataclasses import dataclass
 
 import networkx as nx
 
-from disco.refine.scores import Parents, Scores, Walk, resolve, together
+from disco.refine.scores import Parents, Scores, Walk, bits_of, resolve, together
 
 BOUND = 10.0  # nats from which on a direction may be decided: a turned edge is e¹⁰ ≈ 22,000 times less likely
 
@@ -56,10 +56,10 @@ def turnings(scores: Scores, order: Sequence[int], parents: Sequence[Parents]) -
         found = []
         for other in turned_orders(order, graph, edge):
             first, last = order.index(edge[0]), order.index(edge[1])
-            allowed, earlier = {}, set(other[:first])
+            allowed, earlier = {}, bits_of(other[:first])
             for node in other[first : last + 1]:  # all others have the same nodes before them
-                allowed[node] = scores.allowed(node, earlier.intersection(scores.candidates[node]))
-                earlier.add(node)
+                allowed[node] = earlier & scores.may[node]
+                earlier |= 1 << node
             changed = [node for node in allowed if allowed[node] != before[node]]
             fits = yield from together([scores.walk(node, allowed[node], now[node].parents) for node in changed])
             lost, here, there = 0.0, {}, {}
