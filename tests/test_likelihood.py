@@ -4,6 +4,7 @@ import dataclasses
 import os
 import subprocess
 import sys
+import threading
 
 import numba
 import numpy as np
@@ -13,6 +14,7 @@ import statsmodels.api as sm
 import torch
 from scipy.optimize import minimize
 from scipy.special import gammaln
+from threadpoolctl import threadpool_info
 
 from disco.errors import InputError
 from disco.likelihood import compiled, rows, small, steps
@@ -702,3 +704,17 @@ def test_what_is_no_table_of_ranks_is_refused(ranks):
         Bank.of(np.empty((5, 0), dtype=int))
     with pytest.raises(InputError, match='"b" has a negative rank'):
         Bank.of(ranks[:, :2] - np.array([0, 1]), names=["a", "b"])
+
+
+def test_in_a_refinement_only_the_work_at_the_rows_takes_several_threads():
+    """Libraries whose threads wait between small calls keep the processors busy for nothing."""
+    before = torch.get_num_threads()
+    torch.set_num_threads(2)
+    try:
+        both = threading.Barrier(2, timeout=30)
+        with rows.threads_at_the_rows():
+            assert {library["num_threads"] for library in threadpool_info()} == {1}
+            rows.side_by_side(2, lambda part: both.wait())  # breaks where one thread takes both
+        assert torch.get_num_threads() == 2
+    finally:
+        torch.set_num_threads(before)

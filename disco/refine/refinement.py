@@ -14,6 +14,7 @@ from disco.likelihood.bank import Bank, Prior
 from disco.likelihood.evaluate import Problems
 from disco.likelihood.misfit import misfits
 from disco.likelihood.newton import fit
+from disco.likelihood.rows import threads_at_the_rows
 from disco.ranks import transform_table
 from disco.refine.choice import Choice
 from disco.refine.draws import Drawn, draw, near_found
@@ -36,6 +37,7 @@ _WIDER = 3  # times that the screen is widened at most
 _WIDER_SCREEN = "wider screen"
 
 
+@threads_at_the_rows()
 def refine(
     table: pd.DataFrame,
     choice: Choice | None = None,
