@@ -121,6 +121,7 @@ class _Watch:
 
     def __init__(self, process: BaseProcess, silent: float) -> None:
         self.process, self.seen, self.silent = process, psutil.Process(process.pid), silent
+        self.allowed = max(silent, SILENT)  # until it is first heard of: it has to import what it needs
         self.step, self.why, self.done, self.peak = "counts", "", False, 0
         self.began = time.monotonic()
         self._heard()
@@ -141,6 +142,7 @@ class _Watch:
             except (EOFError, OSError):
                 return
             self._heard()
+            self.allowed = self.silent
             if message[0] == "begins":
                 self.step, self.began, self.peak = message[1], time.monotonic(), 0
             self.done = message[0] == "done"
@@ -162,7 +164,7 @@ class _Watch:
             self.peak = max(self.peak, self.seen.memory_info().rss // 2**20)
         except psutil.Error:
             return True  # it has ended, and its pipe will say so
-        silent = self._processor() - self.worked > self.silent or time.monotonic() - self.last > 10 * self.silent
+        silent = self._processor() - self.worked > self.allowed or time.monotonic() - self.last > 10 * self.allowed
         self.why = MEMORY if self.peak > _KILLED_MB else HANG if silent else ""
         if self.why:
             self.process.kill()

@@ -5,6 +5,7 @@ The fast part of `benchmarks.battery`, whose steps and tables these are.
 
 import json
 import os
+import time
 
 import pandas as pd
 import pytest
@@ -97,7 +98,10 @@ def test_numbers_are_finite_or_missing():
 
 
 def dying(told, table, size, skip, longest):
-    """A process that aborts in fit and works without end in cam."""
+    """A process that is slow to start, aborts in fit and works without end in cam."""
+    begun = time.process_time()
+    while time.process_time() < begun + 1.5:
+        pass
     for step in ("counts", "fit", "cam", "pcm"):
         if step not in skip:
             told.send(("begins", step))
