@@ -1,6 +1,6 @@
 # make app    set up once, then open the app in the browser
 # make test   set up once, then run all tests
-# make env    the set-up alone: a virtual environment in .venv with everything installed
+# make env    only set up: a virtual environment in .venv with everything installed
 # make lint   check the style
 
 SHELL := /bin/bash
@@ -21,7 +21,7 @@ help:
 env: $(STAMP)
 	@:
 
-# Installed anew whenever a requirement changes; an interrupted install leaves no stamp and starts again.
+# Reinstalled whenever a requirement changes; an interrupted install leaves no stamp, so it starts again.
 $(STAMP): requirements.txt requirements-test.txt pyproject.toml
 	@if ! $(PY) -m pip --version >/dev/null 2>&1; then \
 	  python="$(PYTHON)"; \
@@ -52,11 +52,11 @@ $(STAMP): requirements.txt requirements-test.txt pyproject.toml
 app: env
 	@$(PY) -m disco app
 
-# Two processes of one thread: fits in the tests run beside a server and a browser, often on two cores.
+# Two processes with one thread each, since fits in the tests run beside a server and a browser, often on two cores.
 test: env browser
 	@OMP_NUM_THREADS=$${OMP_NUM_THREADS:-1} OMP_WAIT_POLICY=PASSIVE $(PY) -m pytest -n 2 --dist loadfile $(PYTEST_ARGS)
 
-# Without a browser and without the right to install one, the browser tests are skipped and say so; in CI they fail.
+# Without a browser, and without permission to install one, the browser tests are skipped and say so; in CI they fail.
 browser:
 	@for name in "$${CHROME:-}" chromium chromium-browser google-chrome google-chrome-stable; do \
 	  if [ -n "$$name" ] && command -v "$$name" >/dev/null 2>&1; then exit 0; fi; \

@@ -56,7 +56,7 @@ def _page(name: str, title: str, icon: str) -> st.Page:
 
 
 def _to_data() -> None:
-    session.go("data")
+    session.address.go("data")
 
 
 @st.cache_resource(show_spinner=False)

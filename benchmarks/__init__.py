@@ -1,1 +1,1 @@
-"""Studies too slow for the tests; their figures stand in LOG.md."""
+"""Studies too slow for the tests; their results are in README.md beside this file."""

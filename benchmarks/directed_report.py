@@ -1,4 +1,4 @@
-"""The half of the tables with certain pairs that is reported, and on which nothing is chosen."""
+"""The tables with certain pairs on which results are reported, the other half; nothing is chosen on them."""
 
 from benchmarks.directed_tables import BORN, PARENT, PAST, RACE, SEX, Directed, coinsurance, wages, wide
 

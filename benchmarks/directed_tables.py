@@ -1,9 +1,9 @@
-"""Real tables with pairs of columns whose order in time is certain: how one is defined, and how it is read.
+"""Real tables with pairs of columns whose order in time is certain: how they are defined and read.
 
-A pair (earlier, later) says that the earlier column was settled before the later one came about: a parent's schooling
-before one's own, the sex before any grade, last season's home runs before this season's. So an edge from the later
-column to the earlier one is wrong, whatever joins the two. Pairs of which one column is computed from the other are
-left out, and so are those whose order can be argued about, such as schooling and the number of children.
+A pair (earlier, later) means that the earlier column was settled before the later one came about: a parent's schooling
+before one's own, sex before any grade, last season's home runs before this season's. So an edge from the later column
+to the earlier one is wrong, whatever connects the two. Pairs are left out if one column is computed from the other, or
+if their order is debatable, as for schooling and the number of children.
 
 The tables are in `benchmarks.directed_choose` and `benchmarks.directed_report`.
 """
@@ -18,7 +18,7 @@ import pandas as pd
 
 from disco.errors import InputError
 
-ROWS = 5000  # a longer table is cut to a seeded sample of these, as many as the paper's tables have
+ROWS = 5000  # longer tables are cut to a seeded sample of this size, that of the paper's tables
 
 # Reasons that many pairs share.
 PARENT = "A parent's schooling ends before the child's does."
@@ -45,11 +45,11 @@ class Directed:
 
     Attributes:
         package, dataset: where it is from.
-        survey: whose data they are; tables of one survey stand in one half.
-        columns: that are kept, with spaces between.
-        order: earlier columns, later columns, the reason; each of the former with each of the latter is a pair.
-        scaled: factors of columns that are no whole numbers, which are rounded after it.
-        prepare: what is done to the package's table first.
+        survey: the source of the data; all tables of a survey are in the same half.
+        columns: the columns kept, separated by spaces.
+        order: earlier columns, later columns, the reason; every earlier column forms a pair with every later one.
+        scaled: factors for columns that are not whole numbers, which are then rounded.
+        prepare: applied to the package's table first.
     """
 
     package: str
@@ -91,7 +91,7 @@ class Directed:
 
 
 def raw(package: str, dataset: str) -> pd.DataFrame:
-    """A dataset as its package has it.
+    """A dataset as in its package.
 
     Raises:
         InputError: the package is not installed.
@@ -131,12 +131,12 @@ _READERS: dict[str, Callable[[str], pd.DataFrame]] = {
 
 
 def wide(unit: str, time: str, times: tuple[int, int], constant: str = "") -> Prepare:
-    """What turns a panel into one row a unit: each column at both times, with the last two digits of the time behind.
+    """A function that turns a panel into one row per unit: each column at both times, with the time's last two digits.
 
     Args:
-        unit, time: the columns that name the unit and the time.
-        times: the earlier and the later one.
-        constant: columns that do not change, whose names stay, with spaces between.
+        unit, time: the columns of the unit and of the time.
+        times: the earlier and the later time.
+        constant: columns that do not change and keep their names, separated by spaces.
     """
 
     def prepare(frame: pd.DataFrame) -> pd.DataFrame:
@@ -151,29 +151,29 @@ def wide(unit: str, time: str, times: tuple[int, int], constant: str = "") -> Pr
 
 
 def wages(frame: pd.DataFrame) -> pd.DataFrame:
-    """The hourly wage from its logarithm."""
+    """Add the hourly wage, from its logarithm."""
     return frame.assign(wage=np.exp(frame["lwage"]))
 
 
 def health(frame: pd.DataFrame) -> pd.DataFrame:
-    """Self-rated health in one column, from 0 (poor) to 4 (excellent)."""
+    """Put self-rated health into one column, from 0 (poor) to 4 (excellent)."""
     code = 4 * frame["exhealth"] + 3 * frame["vghealth"] + 2 * frame["goodhealth"] + frame["fairhealth"]
     return frame.assign(health=code)
 
 
 def coinsurance(frame: pd.DataFrame) -> pd.DataFrame:
-    """The percentage that the family pays, and self-rated health in one column, from 0 (poor) to 3 (excellent)."""
+    """Add the percentage that the family pays, and self-rated health in one column, 0 (poor) to 3 (excellent)."""
     code = 3 - frame["hlthg"] - 2 * frame["hlthf"] - 3 * frame["hlthp"]
     return frame.assign(coins=np.exp(frame["lncoins"]) - 1, health=code)
 
 
 def late_term(frame: pd.DataFrame) -> pd.DataFrame:
-    """One row a student: the spring term."""
+    """One row per student: the spring term."""
     return frame[frame["spring"] == 1]
 
 
 def seasons(first: int, last: int, least: int) -> Prepare:
-    """What turns Lahman batting into one row a player of two seasons with `least` times at bat in both."""
+    """A function that gives one row per player of two Lahman seasons with at least `least` at-bats in both."""
 
     def prepare(frame: pd.DataFrame) -> pd.DataFrame:
         total = frame.groupby(["playerID", "yearID"]).sum(numeric_only=True).reset_index()

@@ -1,8 +1,8 @@
-"""Refinements killed by SIGKILL at random moments and resumed, held byte for byte against uninterrupted ones.
+"""Refinements killed by SIGKILL at random moments and resumed, compared byte for byte with uninterrupted ones.
 
     python -m benchmarks.kills [--kills 40] [--seed 0]
 
-Each run is killed and resumed until it is done; runs follow until so many kills have hit a working process.
+Each run is killed and resumed until it is done. New runs follow until `--kills` kills have hit a working process.
 """
 
 import argparse
@@ -25,16 +25,16 @@ from disco.settings import Settings
 from disco.simulate import Design, simulate
 
 CHOICE = Choice(starts=2, restarts=4, bootstrap=8, folds=2)
-_LONGEST = 300.0  # seconds that a run may take
+_LONGEST = 300.0  # most seconds of a run
 
 
 def files(run: runs.Run) -> dict[str, bytes]:
-    """Every byte of a refinement."""
+    """The content of every file of a refinement."""
     return {path.name: path.read_bytes() for path in sorted(run.path.glob("refined*"))}
 
 
 def tables() -> dict[str, pd.DataFrame]:
-    """Two of the lab and a real one."""
+    """Two simulated tables and a real one."""
     drawn = {seed: simulate(Design(nodes=12, rows=1500, k=2, family="nb-softplus", seed=seed)).table for seed in (1, 2)}
     return {f"nb {seed}": table for seed, table in drawn.items()} | {"portal control": REAL["portal control"]()}
 
@@ -47,7 +47,7 @@ def finished(run: runs.Run) -> None:
 
 
 def killed(table: pd.DataFrame, seconds: float, most: int, random: np.random.Generator) -> tuple[runs.Run, int]:
-    """A refinement of a table that is killed up to `most` times, and how often it was."""
+    """A refinement of a table that is killed up to `most` times, and how many kills there were."""
     run, kills = runs.create_run(table, Settings(), name="killed"), 0
     while refining_status(run).state != "done":
         jobs.start_refinement(run, CHOICE)
@@ -62,7 +62,7 @@ def killed(table: pd.DataFrame, seconds: float, most: int, random: np.random.Gen
 
 
 def main() -> None:
-    """Kill, resume, compare, and print a line a run."""
+    """Kill, resume, compare, and print one line per run."""
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     parser.add_argument("--kills", type=int, default=40)
     parser.add_argument("--seed", type=int, default=0)

@@ -1,4 +1,4 @@
-"""What a figure was measured on, and that machine's matrix-multiply peak."""
+"""The machine that a figure was measured on, and its peak speed of matrix multiplication."""
 
 import os
 import platform
@@ -9,7 +9,7 @@ import torch
 
 
 def describe(device: str = "cpu") -> dict[str, str | int]:
-    """Processor, cores, threads and versions, for a log line."""
+    """Processor, cores, threads and versions, for a result line."""
     models = [line for line in _cpuinfo() if line.startswith("model name")]
     return {
         "cpu": models[0].split(":")[1].strip() if models else platform.processor(),
@@ -27,7 +27,7 @@ def _cpuinfo() -> list[str]:
 
 
 def matmul_peak(device: str = "cpu", size: int = 2048, repeats: int = 8) -> float:
-    """The best of several float32 matrix products, in floating-point operations a second."""
+    """The best of several float32 matrix products, in floating-point operations per second."""
     a, b = (torch.randn(size, size, device=device) for _ in range(2))
     best = float("inf")
     for _ in range(repeats):

@@ -1,13 +1,13 @@
-"""ODS told the true families, beside which a refinement that is told none is held on mixed tables.
+"""ODS with the true families, to compare with a refinement on mixed tables, which does not know the families.
 
     python -m benchmarks.ods --seeds 0-2        # the six permutations of the paper, ER3, d = 100, n = 5,000
 
-Overdispersion scoring (Park and Raskutti, JMLR 2018) puts next, sources first, the node whose variance given the nodes
-before it is nearest to the one its family has for its mean: with μ the conditional mean, β = 0, 1/6, −1/50 for Poisson,
-negative binomial of size 6 and binomial of 50 trials, and ω = 1 / (1 + β μ), it takes the least mean of
-ω² (x − μ)² − ω μ. Means are those of least squares on all nodes before, as the paper regresses instead of conditioning
-on cells; the residuals of all nodes are deflated by each node put. `ratio` takes Σ (x − μ)² / Σ (μ + β μ²) instead.
-Parents are then those of CAM along that order. One JSON line a table.
+Overdispersion scoring (Park and Raskutti, JMLR 2018) orders the nodes, sources first. The next node is the one whose
+variance given the nodes before it is closest to that of its family: with μ the conditional mean, β = 0, 1/6, −1/50 for
+Poisson, negative binomial of size 6 and binomial of 50 trials, and ω = 1 / (1 + β μ), the one with the smallest mean
+of ω² (x − μ)² − ω μ. Means come from least squares on all nodes before, since the paper regresses instead of
+conditioning on cells; each placed node is projected out of the residuals of all others. `ratio` uses
+Σ (x − μ)² / Σ (μ + β μ²) instead. Parents are then chosen by CAM along that order. One JSON line per table.
 """
 
 import argparse
@@ -26,7 +26,7 @@ from disco.simulate import Design, simulate
 
 FAMILIES = {"Poi": "poisson-softplus", "NB": "nb-softplus", "Bin": "binomial-sigmoid"}
 DISPERSION = {"poisson-softplus": 0.0, "nb-softplus": 1 / 6, "binomial-sigmoid": -1 / 50}
-_LEAST = 0.05  # least squares can leave a mean below any count
+_LEAST = 0.05  # smallest mean, since least squares can go below any count
 
 
 def order(table: pd.DataFrame, dispersion: np.ndarray, *, ratio: bool = False) -> list[str]:
@@ -35,7 +35,7 @@ def order(table: pd.DataFrame, dispersion: np.ndarray, *, ratio: bool = False) -
     Args:
         table: counts, (n, d).
         dispersion: β of every column, (d,).
-        ratio: the variance relative to the family's instead of the difference.
+        ratio: use the ratio of the variance to the family's instead of the difference.
     """
     counts = table.to_numpy(dtype=float)
     residual, left, found = counts - counts.mean(axis=0), list(range(counts.shape[1])), []

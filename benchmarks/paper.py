@@ -1,28 +1,28 @@
-"""The paper's tables, run here: fit what is missing, add a line a result, write the report.
+"""Run the paper's tables: fit what is missing, add one line per result, write the report.
 
     python -m benchmarks.paper ccs --seeds 0-9 --device cuda       # run a table
-    python -m benchmarks.paper ccs --list                          # what it would fit, and what is done
+    python -m benchmarks.paper ccs --list                          # what is done, and what it would fit
     python -m benchmarks.paper er1 --d 50 --rows-filter "^NB" --seeds 0,1
-    python -m benchmarks.paper report                              # write benchmarks/PAPER.md
+    python -m benchmarks.paper report                              # write benchmarks/paper/ and the headline
     python -m benchmarks.paper adopt RUN... --threads 1            # use fits made by `disco fit`
 
-A fit is a run folder under --fits (benchmarks/fits, not in git), shared by all tables that ask for the same data and
-settings. A result is one line of benchmarks/results/TABLE.jsonl, to be committed. Press Ctrl-C whenever you like, or
-lose the machine: the same command goes on from the last checkpoint, and skips what has its line.
+A fit is a run folder under --fits (benchmarks/fits, not in git), shared by all tables that use the same data and
+settings. A result is one line of benchmarks/results/TABLE.jsonl, to be committed. After Ctrl-C, or if the machine is
+lost, the same command resumes from the last checkpoint and skips results that already have a line.
 
-**On a GPU.** Install a torch with CUDA in place of the CPU one (https://pytorch.org says which for your driver), check
+**On a GPU.** Install torch with CUDA instead of the CPU version (https://pytorch.org says which for your driver), check
 `python -c "import torch; print(torch.cuda.is_available())"`, and pass `--device cuda`. One fit of d = 50 uses little of
-a large GPU: start the same command in two or three terminals, and each takes the fits that no other has begun. On
-processors give each process one thread and start one a core. A fit keeps its networks and scores: about 25 MB up to
-d = 100, and 400 MB at d = 1000. Copy both folders back, or the results alone: the report needs no fit.
+a large GPU: start the same command in two or three terminals, and each takes fits that no other has started. On CPUs
+start one process per core, each with one thread. A fit keeps its networks and scores: about 25 MB up to d = 100, and
+400 MB at d = 1000. Copy both folders back, or only the results: the report needs no fits.
 
-**How long.** On the paper's GPU a fit took 2.7 minutes at d = 100, 10.8 at d = 500, 57.4 at d = 1000; on one thread of
-a processor d = 50 takes about an hour. With 10 seeds and `disco-paper`: ccs 30 fits, which projections and half of
-invariance share; thresholds 30, which a third of com-poisson shares; selectors 60; invariance 40 more, com-poisson 20
-more; sf 60; unsortable 30; er1 120; scalability 40; samples 770 more; lahman 15. `thresholds --methods disco-paper-800`
-reads the fits of ccs. `disco-literal` is `disco-paper` with learning rates whose cosines count epochs.
+**How long.** On the paper's GPU a fit took 2.7 minutes at d = 100, 10.8 at d = 500, 57.4 at d = 1000; on one CPU
+thread d = 50 takes about an hour. With 10 seeds and `disco-paper`: ccs 30 fits, shared with projections and half of
+invariance; thresholds 30, shared with a third of com-poisson; selectors 60; invariance 40 more, com-poisson 20 more;
+sf 60; unsortable 30; er1 120; scalability 40; samples 770 more; lahman 15. `thresholds --methods disco-paper-800`
+reads the fits of ccs. `disco-literal` is `disco-paper` with learning rates whose cosine schedule counts epochs.
 
-Results depend on the device by rounding alone, but 800 epochs carry it into the order: a line says its machine.
+Results differ between devices only by rounding, but over 800 epochs it can change the order: a line names its machine.
 """
 
 import argparse
@@ -40,7 +40,7 @@ from types import FrameType
 
 import torch
 
-from benchmarks import paper_fits, paper_report, paper_results
+from benchmarks import paper_fits, paper_headline, paper_report, paper_results
 from benchmarks.boss import PENALTY, read_boss
 from benchmarks.machine import describe
 from benchmarks.paper_data import described, distinct
@@ -62,13 +62,13 @@ FITS = Path(__file__).parent / "fits"
 def run_rows(
     table: str, rows: list[tuple[int, Row]], seeds: list[int], methods: dict[str, Method], bench: Bench
 ) -> list[str]:
-    """Measure what has no line yet, seed by seed.
+    """Measure the results that have no line yet, seed by seed.
 
     Args:
-        rows: numbers of nodes and rows.
+        rows: pairs of a number of nodes and a row.
 
     Returns:
-        What could not be measured, a sentence each.
+        What could not be measured, one sentence each.
 
     Raises:
         FitStopped: the user stopped it.
@@ -94,7 +94,7 @@ def run_rows(
 def _tasks(
     table: str, rows: list[tuple[int, Row]], seeds: list[int], methods: dict[str, Method]
 ) -> Iterator[tuple[Line, Row, Method]]:
-    """What identifies each line, with its row and method; rows of one fit follow one another."""
+    """The identifying fields of each line, with its row and method; rows with the same fit are consecutive."""
     for seed in seeds:
         for name, method in methods.items():
             for nodes, row in rows:
@@ -105,7 +105,7 @@ def _tasks(
 
 
 def measure(head: Line, row: Row, method: Method, bench: Bench, label: str) -> Line | None:
-    """The line of a row: its fits, made if need be, and what is read from them; None while another process fits.
+    """The line of a row: its fits, made if missing, and what is read from them; None while another process fits.
 
     Raises:
         InputError: it cannot be fitted here.
@@ -121,7 +121,7 @@ def measure(head: Line, row: Row, method: Method, bench: Bench, label: str) -> L
         if None in runs:
             return None
         known = row.known(method, seed)
-        began = time.perf_counter()  # when the table is there
+        began = time.perf_counter()  # once the table is there
         if method.boss:
             read = read_boss(known.table, known.truth, seed)
         elif method.starts:
@@ -131,7 +131,7 @@ def measure(head: Line, row: Row, method: Method, bench: Bench, label: str) -> L
             read = row.read(row, known, runs, bench)
         line |= {"metrics": {name: value for name, value in read.items() if name != "controls"}}
         line |= {"controls": read["controls"]}
-    except ScoreUnavailable as error:  # a result too: the method has no answer there
+    except ScoreUnavailable as error:  # also a result: the method has no answer here
         line["error"] = str(error)
         runs = [open_run(bench.fits / part.name) for part in wanted if (bench.fits / part.name).exists()]
     line |= _circumstances(runs) if runs else _here(bench, time.perf_counter() - began)
@@ -157,7 +157,7 @@ def _circumstances(runs: list[Run]) -> Line:
 
 
 def _said(line: Line) -> str:
-    """A line in a few words."""
+    """A short text about a line."""
     if "error" in line:
         return line["error"]
     names = ("a_top", "f1", "shd", "r7", "r17")
@@ -165,7 +165,7 @@ def _said(line: Line) -> str:
 
 
 def tell(table: str, rows: list[tuple[int, Row]], seeds: list[int], methods: dict[str, Method], bench: Bench) -> None:
-    """Print every result asked for, whether it is done, and how many fits are missing."""
+    """Print every requested result, whether it is done, and how many fits are missing."""
     done, missing = paper_results.read(bench.results, table), set()
     for head, row, _ in _tasks(table, rows, seeds, methods):
         ready = paper_results.key(head) in done
@@ -188,7 +188,7 @@ def _finished(path: Path) -> bool:
 
 @contextmanager
 def stopping() -> Iterator[threading.Event]:
-    """The first Ctrl-C or SIGTERM stops after the present epoch, the second at once."""
+    """The first Ctrl-C or SIGTERM stops after the current epoch, the second at once."""
     stopped = threading.Event()
 
     def stop(number: int, frame: FrameType | None) -> None:
@@ -217,7 +217,7 @@ def numbers(text: str) -> list[int]:
 
 
 def named_methods(text: str) -> dict[str, Method]:
-    """Methods by name, with commas between."""
+    """Methods from a comma-separated list of names."""
     names = [name.strip() for name in text.split(",")]
     for name in names:
         if name not in METHODS:
@@ -232,25 +232,25 @@ def parser() -> argparse.ArgumentParser:
     places = argparse.ArgumentParser(add_help=False)
     places.add_argument("--fits", type=Path, default=FITS, help="the folder of fits")
     places.add_argument("--results", type=Path, default=paper_report.RESULTS, help="the folder of result lines")
-    places.add_argument("--threads", type=int, default=1, help="threads of a fit on a processor; 1 unless given")
+    places.add_argument("--threads", type=int, default=1, help="threads per fit on a CPU (1)")
     for name, table in TABLES.items():
         command = commands.add_parser(name, parents=[places], help=table.title)
-        command.add_argument("--d", type=numbers, default=list(table.nodes), help="nodes; the paper's unless given")
+        command.add_argument("--d", type=numbers, default=list(table.nodes), help="numbers of nodes (the paper's)")
         command.add_argument(
-            "--rows-filter", type=re.compile, help='only rows in which this occurs, such as "^NB, CCS"'
+            "--rows-filter", type=re.compile, help='only rows that match this, such as "^NB, CCS"'
         )
         command.add_argument("--seeds", type=numbers, default=list(range(table.seeds)), help="such as 0-9 or 0,1,5")
         command.add_argument("--methods", type=named_methods, default="disco-paper", help=", ".join(METHODS))
         command.add_argument("--device", choices=("auto", "cpu", "cuda"), default="auto")
-        command.add_argument("--list", action="store_true", help="say what is done and what is missing, and stop")
-    commands.add_parser("report", parents=[places], help="write benchmarks/PAPER.md from the results")
+        command.add_argument("--list", action="store_true", help="only list what is done and what is missing")
+    commands.add_parser("report", parents=[places], help="write benchmarks/paper/ and the headline from the results")
     adopt = commands.add_parser("adopt", parents=[places], help="take finished fits made elsewhere")
     adopt.add_argument("runs", type=Path, nargs="+", metavar="RUN", help="a run's folder")
     return top
 
 
 def run_table(options: argparse.Namespace, bench: Bench) -> int:
-    """One table, or its list; the exit status."""
+    """Run one table, or list it; returns the exit status."""
     rows = [(d, row) for d in options.d for row in TABLES[options.command].rows(d)]
     pattern = options.rows_filter
     rows = [(d, row) for d, row in rows if pattern is None or pattern.search(row.key)]
@@ -265,7 +265,7 @@ def run_table(options: argparse.Namespace, bench: Bench) -> int:
 
 
 def main(arguments: list[str] | None = None) -> int:
-    """Run what was asked for; the exit status."""
+    """Run what was asked for and return the exit status."""
     options = parser().parse_args(arguments)
     torch.set_num_threads(options.threads)
     options.fits.mkdir(parents=True, exist_ok=True)
@@ -275,7 +275,8 @@ def main(arguments: list[str] | None = None) -> int:
         bench = Bench(options.fits.resolve(), options.results, device, stopped.is_set)
         try:
             if options.command == "report":
-                paper_report.REPORT.write_text(paper_report.report(options.results), encoding="utf-8")
+                paper_report.write(options.results)
+                paper_headline.write(options.results)
             elif options.command == "adopt":
                 for path in options.runs:
                     run = open_run(path)

@@ -1,4 +1,4 @@
-"""The tables that the paper's rows fit: simulated designs, Lahman cohorts, and what a row changes in them."""
+"""The data of the paper's rows: simulated designs, Lahman cohorts, and the changes that a row makes to them."""
 
 import functools
 import hashlib
@@ -19,22 +19,22 @@ from disco.simulate import Design, simulate
 
 @dataclass(frozen=True)
 class Cohort:
-    """The Lahman batting counts of some seasons; a seed changes the fit alone."""
+    """The Lahman batting counts of some seasons; a seed changes only the fit."""
 
     first: int
     last: int
 
     def to_dict(self) -> dict[str, Any]:
-        """Names and values, ready for JSON."""
+        """The fields as a dictionary for JSON."""
         return asdict(self)
 
 
 Source = Design | Cohort
-LITERAL = {"joint_schedule": "epochs", "projection_schedule": "epochs"}  # the cosines count epochs
+LITERAL = {"joint_schedule": "epochs", "projection_schedule": "epochs"}  # cosine schedules count epochs
 
 
 class Known(NamedTuple):
-    """A table and what is known of it: the true edges, or a partial reference; the causal order of a simulation."""
+    """A table and what is known about it: the true edges or a partial reference, and a simulation's causal order."""
 
     table: pd.DataFrame
     truth: Edges
@@ -43,12 +43,12 @@ class Known(NamedTuple):
 
 @dataclass(frozen=True)
 class Wanted:
-    """A fit that a row reads: a source, what is changed in its table, and the settings.
+    """A fit that a row reads: a source, a change of its table, and the settings.
 
     Attributes:
         source: a design with its seed, or a cohort.
         change: a key of CHANGES.
-        settings: of the fit, with its seed.
+        settings: settings of the fit, with its seed.
     """
 
     source: Source
@@ -57,13 +57,13 @@ class Wanted:
 
     @property
     def identity(self) -> dict[str, Any]:
-        """What makes it another fit; values at their defaults are left out, so that a new option renames nothing."""
+        """What distinguishes it from other fits, without defaults, so that a new option does not rename old fits."""
         parts = {"data": described(self.source), "change": self.change, "settings": distinct(self.settings)}
         return json.loads(json.dumps(parts), parse_float=_number)  # 3.0 is 3
 
     @functools.cached_property
     def name(self) -> str:
-        """Its folder: readable, and different for different fits."""
+        """The name of its folder: readable, and unique to the fit."""
         digest = hashlib.sha256(json.dumps(self.identity, sort_keys=True).encode()).hexdigest()[:10]
         if isinstance(self.source, Cohort):
             what = f"lahman-{self.source.first}-{self.source.last}"
@@ -89,7 +89,7 @@ def _number(text: str) -> int | float:
 
 
 def described(source: Source) -> dict[str, Any]:
-    """A source in the fewest words: a design without the fields at their defaults."""
+    """A source as short as possible: a design without the fields at their defaults."""
     if isinstance(source, Cohort):
         return source.to_dict()
     plain = Design().to_dict()
@@ -97,13 +97,13 @@ def described(source: Source) -> dict[str, Any]:
 
 
 def distinct(settings: Settings) -> dict[str, Any]:
-    """The settings that differ from the paper's taken literally, as the first lines were measured."""
+    """The settings that differ from those of the paper read literally, with which the first lines were measured."""
     plain = Settings.of("paper", **LITERAL).to_dict()
     return {name: value for name, value in settings.to_dict().items() if value != plain[name]}
 
 
 def data(source: Source) -> Known:
-    """The table of a source as it is drawn, with its truth; the last few are kept.
+    """The unchanged table of a source, with its truth; the last few are cached.
 
     Raises:
         InputError: the design cannot be simulated, or the seasons are not installed.
@@ -121,7 +121,7 @@ def _read(kind: str, text: str) -> Known:
 
 
 def _part(which: int) -> Callable[[pd.DataFrame], pd.DataFrame]:
-    """The first (0) or the second (1) half of the rows."""
+    """A function that returns the first (0) or the second (1) half of the rows."""
 
     def half(table: pd.DataFrame) -> pd.DataFrame:
         middle = len(table) // 2
@@ -138,7 +138,7 @@ INCREASING: dict[str, Callable[[pd.DataFrame], pd.DataFrame]] = {
 
 
 def _rounded(function: Callable[[pd.DataFrame], pd.DataFrame]) -> Callable[[pd.DataFrame], pd.DataFrame]:
-    """To the nearest whole number: without the rank transform the grid of the corruption needs whole numbers."""
+    """The function, rounded to whole numbers, since without ranks the grid of the corruption needs whole numbers."""
     return lambda table: function(table).round().astype(np.int64)
 
 

@@ -1,7 +1,7 @@
-"""Fits of the paper's rows as run folders: made once, shared by tables, resumed after an interruption.
+"""Fits of the paper's rows as run folders: made once, shared between tables, resumed after an interruption.
 
-A fit lies in the folder of fits under the name of what it fits (`Wanted.name`), as `disco.runs` writes it, so the app
-opens it with DISCO_RUNS set to that folder. Beside the run's own files, benchmark.json says what it was measured on.
+A fit is a run in the folder of fits, named by what it fits (`Wanted.name`), so the app opens it if DISCO_RUNS is that
+folder. Beside the run's own files, benchmark.json says on which machine it was measured.
 """
 
 import functools
@@ -21,25 +21,26 @@ from disco.cli.fit import tell_estimate
 from disco.cli.progress import Progress
 from disco.counts import as_counts
 from disco.errors import InputError
-from disco.estimator import DISCO, choose_device
+from disco.estimator import choose_device
+from disco.fitted import Fitted
 from disco.runs import Run, create_run, execute, open_run
 from disco.runs.files import read_json, write_json
 
 if TYPE_CHECKING:
     from disco.progress import Event
 
-_UNSEEN = 0.05  # share of a fit's seconds that its stages may miss before they are left out
+_UNSEEN = 0.05  # if the stages miss a larger share of a fit's seconds, they are left out
 
 
 @dataclass(frozen=True)
 class Bench:
-    """Where fits and results lie, and how to fit.
+    """The folders of fits and results, and how to fit.
 
     Attributes:
         fits: the folder of fits.
         results: the folder of result lines.
         device: auto, cpu or cuda.
-        stopped: asked at every event; True stops a fit, its checkpoint written.
+        stopped: asked at every event; True stops a fit after writing its checkpoint.
     """
 
     fits: Path
@@ -53,12 +54,12 @@ class Bench:
 
 
 def fit(bench: Bench, wanted: Wanted, label: str) -> Run | None:
-    """The finished fit, found, resumed or made; None while another process works on it.
+    """The finished fit, either found, resumed or newly made; None while another process works on it.
 
     Raises:
         InputError: its folder holds another fit, or it cannot be fitted here.
         ScoreUnavailable: a curvature score has no admissible observation.
-        FitStopped: the user stopped it; the same command goes on.
+        FitStopped: the user stopped it; the same command resumes it.
     """
     path = bench.fits / wanted.name
     run = found(path, wanted) or _new(bench, path, wanted)
@@ -82,10 +83,10 @@ def fit(bench: Bench, wanted: Wanted, label: str) -> Run | None:
 
 
 def found(path: Path, wanted: Wanted) -> Run | None:
-    """The run in a folder, if there is one.
+    """The run in a folder; None if there is none.
 
     Raises:
-        InputError: it was made of another table or with other settings.
+        InputError: it was made from another table or with other settings.
     """
     if not path.exists():
         return None
@@ -103,7 +104,7 @@ def same(run: Run, wanted: Wanted) -> bool:
 
 
 def _new(bench: Bench, path: Path, wanted: Wanted) -> Run:
-    """A new run, put in its place when it is whole, so that no interruption leaves half of one there."""
+    """A new run, moved into place once complete, so that an interruption never leaves an incomplete one."""
     known = wanted.known()
     tell_estimate(known.table, wanted.settings, bench.device)
     beside = path.with_name(f".{path.name}.{os.getpid()}")
@@ -118,7 +119,7 @@ def _new(bench: Bench, path: Path, wanted: Wanted) -> Run:
 
 
 class _Stopwatch:
-    """Seconds by stage over all attempts, and the machine, for the fit's benchmark.json."""
+    """A callback that records seconds by stage over all attempts, and the machine, in the fit's benchmark.json."""
 
     def __init__(self, run: Run) -> None:
         self.path, self.machine = run.path / "benchmark.json", describe(choose_device(run.device).type)
@@ -143,7 +144,7 @@ def measured(run: Run) -> dict[str, Any]:
 
 
 def seconds(run: Run) -> dict[str, float]:
-    """Seconds of a fit: total, and by stage where all of it was seen."""
+    """Seconds of a fit: in total and, if all of it was timed, by stage."""
     total = run.status().seconds
     stages = measured(run).get("seconds", {})
     whole = abs(sum(stages.values()) - total) <= max(1.0, _UNSEEN * total)
@@ -151,7 +152,7 @@ def seconds(run: Run) -> dict[str, float]:
 
 
 def variant(bench: Bench, run: Run, name: str) -> str:
-    """A criterion and boundary of a fit, such as "constant-clipped", recovered from its networks if need be.
+    """Recover a variant (criterion and boundary) such as "constant-clipped" from a fit's networks, if it is missing.
 
     Raises:
         ScoreUnavailable: a curvature score has no admissible observation.
@@ -159,13 +160,13 @@ def variant(bench: Bench, run: Run, name: str) -> str:
     """
     if name not in run.variants():
         criterion, boundary = name.split("-")
-        model = networks(run, bench.device)
-        run.save_recovery(model.recover(boundary, criterion, callback=bench.goes_on), name)
+        fitted = networks(run, bench.device)
+        run.save_recovery(fitted.recover(boundary, criterion, callback=bench.goes_on), name)
     return name
 
 
-def networks(run: Run, device: str) -> DISCO:
-    """A fitted estimator; the last one is kept.
+def networks(run: Run, device: str) -> Fitted:
+    """The fitted networks of a run; the last ones asked for are kept.
 
     Raises:
         InputError: the fit has no networks.
@@ -177,21 +178,21 @@ def networks(run: Run, device: str) -> DISCO:
 
 
 @functools.lru_cache(maxsize=1)
-def _networks(path: Path, stamp: int, device: str) -> DISCO:
+def _networks(path: Path, stamp: int, device: str) -> Fitted:
     run = Run(path)
-    return DISCO.restore(run.table(), run.settings, load_file(path / "networks.safetensors"), device)
+    return Fitted.restore(run.table(), run.settings, load_file(path / "networks.safetensors"), choose_device(device))
 
 
 def adopt(bench: Bench, path: Path, candidates: Iterable[Wanted], threads: int) -> str:
-    """Copy a finished fit made elsewhere, such as by `disco fit`, to where the tables look for it.
+    """Copy a finished fit made elsewhere, such as by `disco fit`, to the place where the tables look for it.
 
     Args:
         path: a run's folder.
-        candidates: the fits that some table wants.
-        threads: how many threads it had, for its line.
+        candidates: the fits that the tables want.
+        threads: number of threads it had, for its line.
 
     Returns:
-        Its name among the fits.
+        Its name in the folder of fits.
 
     Raises:
         InputError: it is not done, or no table wants it.

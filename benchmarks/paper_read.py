@@ -1,7 +1,7 @@
-"""What a row reads from its fits: metrics of the graph, sink selection on nested sets, parents under a given order.
+"""What a row reads from its fits: metrics of the graph, sink selection on nested sets, parents along a given order.
 
-Sink selection (paper, *CCS comparison*): of the prefixes of the true causal order with 2 to 9 nodes, those in which
-some node has a child; the choice, the smallest score averaged over folds, is right when it has no child there.
+Sink selection (paper, *CCS comparison*) uses the prefixes of the true causal order with 2 to 9 nodes and at least one
+edge. The node with the smallest score, averaged over folds, is selected; it is right if it has no child in the prefix.
 """
 
 from collections.abc import Callable, Iterator, Sequence
@@ -13,9 +13,9 @@ import pandas as pd
 from benchmarks.paper_data import CHANGES, INCREASING, Known
 from benchmarks.paper_fits import Bench, networks, variant
 from disco.cli.progress import Progress
-from disco.curvature import NetworkScores, sink_scores
 from disco.errors import FitStopped, InputError
-from disco.estimator import DISCO, choose_device
+from disco.estimator import choose_device
+from disco.fitted import Fitted
 from disco.lahman import R7, R17
 from disco.metrics import Edges, a_top, edges, evaluate
 from disco.parents import cam, evidence, ocs, pcm
@@ -32,7 +32,7 @@ PREFIXES = range(2, 10)
 
 
 def read_graph(row: "Row", known: Known, runs: list[Run], bench: Bench) -> dict[str, Any]:
-    """Order and edges against the truth, with the row's criterion, boundary, rule of parent selection and thresholds.
+    """Order and edges compared with the truth, for the row's criterion, boundary, parent rule and thresholds.
 
     Raises:
         InputError: the fit was made before fits kept the mean curvature, which the row's rule needs.
@@ -50,18 +50,18 @@ def read_graph(row: "Row", known: Known, runs: list[Run], bench: Bench) -> dict[
 
 
 def read_sinks(row: "Row", known: Known, runs: list[Run], bench: Bench) -> dict[str, Any]:
-    """As `read_graph`, with sink_hits and sink_sets on the nested sets."""
+    """As `read_graph`, with sink_hits and sink_sets of the nested sets."""
     run, chosen = runs[0], row.variant(runs[0].settings)
     path = run.path / "sinks.json"
     if not path.exists():
-        model = networks(run, bench.device)
-        write_json(path, sink_choices(known.truth, known.order, _evaluated(model, bench)))
+        fitted = networks(run, bench.device)
+        write_json(path, sink_choices(known.truth, known.order, _evaluated(fitted, bench)))
     hits = read_json(path)[chosen]
     return {**read_graph(row, known, runs, bench), "sink_hits": sum(hits), "sink_sets": len(hits)}
 
 
 def sink_choices(truth: Edges, order: Sequence[str], evaluate: Evaluate) -> dict[str, list[bool]]:
-    """Whether each nested set's choice is a sink, by criterion and boundary ("ccs-clipped").
+    """Whether each nested set's selected node is a sink, by criterion and boundary ("ccs-clipped").
 
     Args:
         order: the true causal order.
@@ -76,7 +76,7 @@ def sink_choices(truth: Edges, order: Sequence[str], evaluate: Evaluate) -> dict
 
 
 def nested_sets(truth: Edges, order: Sequence[str]) -> Iterator[tuple[list[str], set[str]]]:
-    """Prefixes of the true order with an edge inside, and the sinks of each; names ascending."""
+    """Prefixes of the true order that contain an edge, with names ascending, and the sinks of each."""
     pairs = edges.read(truth)[0]
     for size in PREFIXES:
         inside = set(order[:size])
@@ -85,47 +85,36 @@ def nested_sets(truth: Edges, order: Sequence[str]) -> Iterator[tuple[list[str],
             yield sorted(inside), inside - with_child
 
 
-def _evaluated(model: DISCO, bench: Bench) -> Evaluate:
+def _evaluated(fitted: Fitted, bench: Bench) -> Evaluate:
     """Scores of a remaining set from fitted networks."""
-    names = sorted(model.feature_names_in_)
-    scores = NetworkScores(model.joint_, model.projection_, model.settings_)
 
     def evaluate(remaining: Sequence[str]) -> dict[tuple[str, str], np.ndarray]:
         if not bench.goes_on():
             raise FitStopped("Stopped while sinks were chosen.")
-        numbers = [names.index(name) for name in remaining]
-        return sink_scores(scores, model._held_out, numbers, model.settings_)
+        return fitted.sink_scores([fitted.names.index(name) for name in remaining])
 
     return evaluate
 
 
 def read_parents(row: "Row", known: Known, runs: list[Run], bench: Bench) -> dict[str, Any]:
-    """Edges by OCS from the second half of the rows, along the true order or that of the first half.
+    """Edges by OCS from the second half of the rows, along the true order or the order of the first half.
 
-    The paper does not say which networks serve the OCS of its parent-recovery rows; here they are fitted on those.
+    The paper does not say which networks give the OCS of its parent-recovery rows; here they are fitted on these rows.
     """
     orders, parents = runs
     order = list(known.order) if row.order == "true" else orders.order()
-    model = networks(parents, bench.device)
-    return evaluate(known.truth, order=order, edges=edges_along(model, order, bench), table=known.table)
+    fitted = networks(parents, bench.device)
+    return evaluate(known.truth, order=order, edges=edges_along(fitted, order, bench), table=known.table)
 
 
-def edges_along(model: DISCO, order: Sequence[str], bench: Bench) -> pd.DataFrame:
+def edges_along(fitted: Fitted, order: Sequence[str], bench: Bench) -> pd.DataFrame:
     """The edges that OCS keeps along a given order, at the fit's own boundary and thresholds."""
-    settings, names = model.settings_, sorted(model.feature_names_in_)
-    scores = NetworkScores(model.joint_, model.projection_, settings)
-    numbers, found, curvature = [names.index(name) for name in order], {}, {}
-    for child, values in ocs.candidate_scores(scores, model._held_out, numbers, settings):
-        if not bench.goes_on():
-            raise FitStopped("Stopped while parents were scored.")
-        found[names[child]] = values["ocs", settings.boundary]
-        curvature[names[child]] = values["curvature", settings.boundary]
-    table = ocs.tidy(found, curvature, order, settings.parent_rule)
-    return ocs.select(table, *ocs.own_thresholds(table, settings))
+    table = fitted.candidates(order, fitted.settings.boundary, lambda *_: bench.goes_on())
+    return ocs.select(table, *ocs.own_thresholds(table, fitted.settings))
 
 
 def read_cam(row: "Row", known: Known, runs: list[Run], bench: Bench) -> dict[str, Any]:
-    """Edges by CAM from the second half of the rows, along the true order or that of the first half."""
+    """Edges by CAM from the second half of the rows, along the true order or the order of the first half."""
     return _selected(cam.edges, row, known, runs)
 
 
@@ -148,7 +137,8 @@ def _selected(select: Callable[..., pd.DataFrame], row: "Row", known: Known, run
 def read_refined(known: Known, choice: Choice, bench: Bench, label: str, run: Run | None) -> dict[str, Any]:
     """Order and edges of a refinement from sorted and random orders, and first from the CCS order of a run if given.
 
-    Where tables are drawn, `sure` edges are those that 9 of 10 of them have, and `sure_true` the true share of these.
+    With a bootstrap, `sure` counts the edges in at least 90 % of its tables, and `sure_true` is the share of these that
+    are true.
 
     Raises:
         InputError: the table cannot be refined.
@@ -171,9 +161,9 @@ def read_refined(known: Known, choice: Choice, bench: Bench, label: str, run: Ru
 
 
 def read_transformed(row: "Row", known: Known, runs: list[Run], bench: Bench) -> dict[str, Any]:
-    """As `read_graph` for a table that a strictly increasing function changed, from the fit of the raw counts.
+    """As `read_graph` for a table changed by a strictly increasing function, from the fit of the raw counts.
 
-    A fit sees ranks alone; so where the ranks are equal, entry for entry and fold for fold, it is the same fit.
+    A fit sees only ranks; if all ranks in all folds are equal, it is the same fit.
     """
     changed, settings = INCREASING[row.seen](known.table), runs[0].settings
     fold = fold_of_rows(len(changed), settings.folds, settings.seed)
@@ -185,7 +175,7 @@ def read_transformed(row: "Row", known: Known, runs: list[Run], bench: Bench) ->
 
 
 def read_lahman(row: "Row", known: Known, runs: list[Run], bench: Bench) -> dict[str, Any]:
-    """Agreement of the order with both references, the number of edges, and the controls against the seven."""
+    """Agreement of the order with both references, the number of edges, and the controls' agreement with the seven."""
     run = runs[0]
     chosen = variant(bench, run, row.variant(run.settings))
     order = run.order(chosen)

@@ -1,4 +1,4 @@
-"""Result lines: one JSON object a (table, row, nodes, seed, method, fits), appended when it is known."""
+"""Result lines: one JSON object per (table, row, nodes, seed, method, fits), appended once it is known."""
 
 import fcntl
 import json
@@ -16,23 +16,23 @@ def path_of(folder: Path, table: str) -> Path:
 
 
 def key(line: Line) -> tuple:
-    """What makes two lines the same result; the later one counts."""
+    """The key of a line; of lines with the same key, the last one counts."""
     return (line["table"], line["row"], line["nodes"], line["seed"], line["method"], tuple(line["fits"]))
 
 
 def read(folder: Path, table: str) -> dict[tuple, Line]:
-    """A table's lines by key; a line torn by an interruption is left out."""
+    """A table's lines by key, without a line torn by an interruption."""
     path = path_of(folder, table)
     return {key(line): line for line in lines(path.read_bytes())} if path.exists() else {}
 
 
 def append(folder: Path, line: Line) -> None:
-    """Add a line to its table's."""
+    """Add a line to its table's file."""
     append_line(path_of(folder, line["table"]), line)
 
 
 def append_line(path: Path, line: Line) -> None:
-    """Add a line to a file, in the place of a torn one; several processes may write at once."""
+    """Append a line to a file, replacing a torn one; several processes may write at once."""
     path.parent.mkdir(parents=True, exist_ok=True)
     text = json.dumps(line, ensure_ascii=False, allow_nan=False) + "\n"
     with open(path, "ab+") as file:
@@ -46,6 +46,6 @@ def append_line(path: Path, line: Line) -> None:
 
 
 def lines(data: bytes) -> Iterator[Line]:
-    """The whole lines; what follows the last line feed is a torn one."""
+    """The complete lines; anything after the last line feed is a torn line."""
     for text in data[: data.rfind(b"\n") + 1].decode().split("\n")[:-1]:
         yield json.loads(text)

@@ -1,4 +1,4 @@
-"""What a row of the paper's tables is: what is fitted, by which method, and what is read from it."""
+"""A row of the paper's tables: what is fitted, by which method, and what is read from it."""
 
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
@@ -15,15 +15,15 @@ Reading = Callable[["Row", Known, list[Run], Bench], dict[str, Any]]
 
 @dataclass(frozen=True)
 class Method:
-    """Which settings a fit takes.
+    """The settings of a fit.
 
     Attributes:
-        preset: of `disco.settings`.
-        recipe: whether the settings that the paper changes for one table are changed too.
-        about: in words, for the report.
-        changes: settings besides, such as of a trial with few epochs.
-        starts: orders that a refinement searches from; 0 for a method that ends with its networks.
-        refit: whether the refinement is one of a fit, begun from its CCS order.
+        preset: a preset of `disco.settings`.
+        recipe: whether to use the settings that the paper changes for one table.
+        about: a description for the report.
+        changes: other settings, such as those of a trial with few epochs.
+        starts: number of orders that a refinement searches from; 0 for a method without a refinement.
+        refit: whether the refinement starts from a fit and its CCS order.
         boss: whether it is `benchmarks.boss` instead.
     """
 
@@ -37,7 +37,7 @@ class Method:
 
     @property
     def searches(self) -> bool:
-        """Whether it ends with a graph that was searched for, not with one of networks."""
+        """Whether its graph comes from a search, not from networks."""
         return self.boss or bool(self.starts)
 
     @property
@@ -81,19 +81,19 @@ class Row:
     """One row of a table.
 
     Attributes:
-        labels: what names it, one a column of the table.
+        labels: its names, one per label column of the table.
         source: a design without its seed, or a cohort.
-        read: what is read from its fits; None while its method is not built.
-        changes: settings that make the row, whatever the method.
+        read: the function that reads its fits; None while its method is not implemented.
+        changes: settings of the row, for every method.
         recipe: settings that the paper changes for this table.
         parts: the tables to fit, as keys of `paper_data.CHANGES`.
-        criterion, boundary: of the ordering, where they are not the fit's own.
-        parent_rule: iqr or jackknife, where it is not the fit's own.
-        rule: (τ_Z, π_min), where they are not the rule's own.
-        order: along which parents are selected: estimated or true.
+        criterion, boundary: of the ordering, if they are not the fit's own.
+        parent_rule: iqr or jackknife, if it is not the fit's own.
+        rule: (τ_Z, π_min), if they are not the rule's own.
+        order: the order along which parents are selected: estimated or true.
         seen: the increasing function that changed the table, for the rank transform.
-        needs: why it may not be there.
-        bootstrap: tables that a refinement draws, for a row of searches alone.
+        needs: why the row may be missing.
+        bootstrap: number of bootstrap tables of a refinement, for rows that only searches take.
     """
 
     labels: tuple[str, ...]
@@ -117,7 +117,7 @@ class Row:
         return ", ".join(self.labels)
 
     def takes(self, method: Method) -> bool:
-        """Whether the method runs it: it is built, and not the same there as by another method."""
+        """Whether the method runs the row: it is implemented, and differs there from the other methods."""
         if self.bootstrap:
             return method.searches
         if method.searches:
@@ -132,19 +132,19 @@ class Row:
         return Settings.of(method.preset, **{**recipe, **self.changes, **method.changes, "seed": seed})
 
     def wanted(self, method: Method, seed: int) -> list[Wanted]:
-        """Its fits; a search without one has none."""
+        """Its fits; a search that starts without a fit has none."""
         if method.alone:
             return []
         settings = self.settings(method, seed)
         return [Wanted(self.seeded(seed), part, settings) for part in self.parts]
 
     def known(self, method: Method, seed: int) -> Known:
-        """The table that a scientist would have, with its truth: all rows, changed where the row changes them."""
+        """The table as a scientist would have it, with its truth: all rows, with the row's change."""
         whole = len(self.parts) != 1 or self.parts[0] in HALVES or method.searches
         return data(self.seeded(seed)) if whole else self.wanted(method, seed)[0].known()
 
     def variant(self, settings: Settings) -> str:
-        """Criterion and boundary, as `Run.variants` names them."""
+        """Criterion and boundary, named as in `Run.variants`."""
         return f"{self.criterion or settings.criterion}-{self.boundary or settings.boundary}"
 
     def seeded(self, seed: int) -> Source:
@@ -157,12 +157,12 @@ class Table:
     """One table of the paper.
 
     Attributes:
-        title: a line for the report.
-        columns: the headings of the rows' labels.
-        metrics: keys of `paper_report.METRICS`, in their order.
-        rows: of a number of nodes.
-        nodes: the paper's.
-        seeds: the paper's.
+        title: its title in the report.
+        columns: the headings of the label columns.
+        metrics: keys of `paper_report.METRICS`, in order.
+        rows: number of nodes → its rows.
+        nodes: the paper's numbers of nodes.
+        seeds: the paper's number of seeds.
         median: whether the paper gives medians instead of means.
         about: what a reader must know.
     """

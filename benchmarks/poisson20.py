@@ -1,8 +1,8 @@
-"""Accuracy on a 20-node Poisson ER3 table with 2,000 rows, beside its sorting controls.
+"""Accuracy on a 20-node Poisson ER3 table with 2,000 rows, with its sorting controls.
 
     python -m benchmarks.poisson20 --seeds 0,1,2 --preset paper
 
-One JSON line a seed: A_top, F1 at three thresholds, the controls' A_top, seconds. The seed draws the graph, the
+One JSON line per seed: A_top, F1 at three thresholds, the controls' A_top, seconds. The seed draws the graph, the
 table and the fit.
 """
 
@@ -22,7 +22,7 @@ RULES = ((2.0, 1.0), (1.0, 1.0), (2.0, 2 / 3))
 
 
 def measure(seed: int, preset: str, nodes: int, rows: int) -> dict:
-    """One fit and its figures."""
+    """Fit one table and return its metrics."""
     table, truth = poisson_er(nodes=nodes, rows=rows, k=3, seed=seed)
     start = time.perf_counter()
     fit = DISCO(preset, seed=seed).fit(table)

@@ -2,8 +2,9 @@
 
     python -m benchmarks.prompt       # about a minute
 
-A cancel of a fit over the 2 seconds that are promised, at several moments; and drawing the edges of a refined graph of
-a hundred nodes again after a filter was moved, over drawing its whole page. One JSON line per measurement.
+Measured are the time to cancel a fit, at several moments, over the 2 seconds that are promised; and the time to redraw
+the edges of a refined graph of a hundred nodes after moving a filter, over that of its whole page. One JSON line per
+measurement.
 """
 
 import json
@@ -22,12 +23,12 @@ from disco.refine import Choice, Refined
 from disco.runs import Run, create_run, refined
 from disco.settings import Settings
 
-PROMISED = 2.0  # seconds, README
+PROMISED = 2.0  # seconds, of `disco.jobs.cancel`
 APP = Path(__file__).resolve().parents[1] / "app.py"
 
 
 def cancel(delay: float, repeats: int = 3) -> dict:
-    """Median seconds of a cancel, some seconds after an endless fit was started, over those promised."""
+    """Median seconds to cancel an endless fit, `delay` seconds after its start, over those promised."""
     tiny = {"width": 8, "projection_epochs": 2, "projection_steps": 0}
     endless = Settings.of(**tiny, joint_epochs=100_000, validation_start=100_000)
     times = []
@@ -47,7 +48,7 @@ def cancel(delay: float, repeats: int = 3) -> dict:
 
 
 def filter_move(nodes: int = 100, repeats: int = 5) -> dict:
-    """Median seconds of drawing the edges again after a filter was moved, over drawing the page that holds them."""
+    """Median seconds to redraw the edges after moving a filter, over those to draw the whole page."""
     from pages.parts import refine_edges
 
     run, edges, pages = _refined(nodes), [], []
@@ -97,7 +98,7 @@ def _refined(nodes: int) -> Run:
 
 
 def main() -> None:
-    """Run all measurements on a folder of runs of their own."""
+    """Run all measurements in a separate folder of runs."""
     with tempfile.TemporaryDirectory() as folder:
         os.environ["DISCO_RUNS"] = folder
         for delay in (0.0, 0.5, 2.0, 8.0):

@@ -1,10 +1,10 @@
-"""Time and memory of a refinement beside CAM along the true order, on one simulated table.
+"""Time and memory of a refinement, compared with CAM along the true order, on one simulated table.
 
     python -m benchmarks.refine --nodes 50                # all starts and restarts, no bootstrap
     python -m benchmarks.refine --nodes 50 --bootstrap 50
 
-One JSON line: seconds of each, their ratio, node fits and milliseconds a fit, what was found, the matrix-multiply peak
-before and after, and the peak memory of the process in MB, simulation and libraries included.
+One JSON line: seconds of each, their ratio, node fits and milliseconds per fit, what was found, the matrix-multiply
+peak before and after, and the peak memory of the process in MB, including simulation and libraries.
 """
 
 import argparse
@@ -22,7 +22,7 @@ from disco.simulate import Design, simulate
 
 
 def measure(design: Design, choice: Choice, device: str) -> dict:
-    """One table, refined and pruned."""
+    """Refine one table and prune it by CAM."""
     drawn, before = simulate(design), matmul_peak()
     start = time.perf_counter()
     cam.edges(drawn.table, drawn.order)

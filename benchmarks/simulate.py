@@ -16,12 +16,12 @@ from disco.simulate import Design, simulate
 
 
 def peak_mb() -> int:
-    """The largest memory of this process so far."""
+    """The peak memory of this process so far."""
     return resource.getrusage(resource.RUSAGE_SELF).ru_maxrss // 1024
 
 
 def measure(design: Design) -> dict:
-    """One table and its cost."""
+    """Simulate one table and measure its cost."""
     before, start = peak_mb(), time.perf_counter()
     drawn = simulate(design)
     seconds = time.perf_counter() - start

@@ -4,7 +4,7 @@
     python -m benchmarks.speed --paper    # the paper preset too, some minutes
 
 The floor is the number of floating-point operations of the epochs that ran, divided by the machine's
-matrix-multiply peak measured before and after in the same run. One JSON line a measurement.
+matrix-multiply peak measured before and after in the same run. One JSON line per measurement.
 """
 
 import argparse
@@ -19,12 +19,13 @@ import torch
 from benchmarks.machine import describe, matmul_peak
 from disco import DISCO, lahman
 from disco import graph as graphs
-from disco.cost import scheduled, stage_flops
+from disco.cost import stage_flops
 from disco.parents import ocs as parent_scores
+from disco.plan import Plan
 
 
 def fit_against_floor(preset: str) -> dict:
-    """Fit Lahman 2012–2018 q4 and compare its seconds with its floor."""
+    """Fit Lahman 2012–2018 q4 and compare its seconds with the floor."""
     table = lahman.cohort(2012, 2018)
     settings = lahman.settings("4", "clipped", 0, preset)
     starts: dict[str, float] = {}
@@ -36,8 +37,9 @@ def fit_against_floor(preset: str) -> dict:
     )
     seconds = time.perf_counter() - start
     peak = max(before, matmul_peak())
-    flops = stage_flops(*table.shape, settings)
-    flops["joint"] *= fit.training_["joint"]["epochs"] / scheduled(len(table), settings).joint_epochs
+    plan = Plan.of(len(table), settings)
+    flops = stage_flops(plan, table.shape[1])
+    flops["joint"] *= fit.training_["joint"]["epochs"] / plan.joint.epochs
     floor = sum(flops.values()) / peak
     return {
         "measure": f"Lahman 2012-2018 q4, preset {preset}",

@@ -1,11 +1,11 @@
-"""The refinement on designs whose directions can be known, or cannot: what it decides, and how often that is true.
+"""The refinement on designs whose directions can or cannot be known: what it decides, and how often that is true.
 
-    python -m benchmarks.unknown                        # what results/unknown.jsonl lacks
+    python -m benchmarks.unknown                        # the tables that results/unknown.jsonl lacks
     python -m benchmarks.unknown --only "bimodal" --results /tmp/trial.jsonl
-    python -m benchmarks.unknown --summary              # of the lines there are
+    python -m benchmarks.unknown --summary              # of the existing lines
 
-One line a table: design, rows, seed, the true edges with what can be known of each (`disco.simulate.known`), and all of
-the refined edges, so that other rules of decision can be read from the same lines. No bootstrap, no folds.
+One line per table: design, rows, seed, the true edges with what can be known of each (`disco.simulate.known`), and all
+refined edges, so that other decision rules can be read from the same lines. No bootstrap, no folds.
 """
 
 import argparse
@@ -37,9 +37,9 @@ Line = dict[str, Any]
 
 @dataclass(frozen=True)
 class Case:
-    """A design without rows and seed, how many seeds are drawn, and the pair that stands `PAIRS` times beside it.
+    """A design without rows and seed, the number of seeds, and the pair that is added to it `PAIRS` times.
 
-    What is fitted to the whole table, as the prior is, can tell the direction of a pair that itself does not.
+    What is fitted to the whole table, such as the prior, can reveal the direction of a pair that does not itself.
     """
 
     design: Design
@@ -79,7 +79,7 @@ def _designs() -> dict[str, Case]:
 DESIGNS = _designs()
 
 SECTION = """
-## Directions that can and cannot be known
+# Directions that can and cannot be known
 
 Not in the paper: what the refinement decides on simulated tables of the class, without bootstrap.
 `disco/simulate/known.py` says of which edges the direction can be known, and why; where it cannot, *undecided* is the
@@ -89,7 +89,7 @@ true and can be known. `python -m benchmarks.unknown`
 
 
 def drawn(name: str, design: Design) -> tuple[pd.DataFrame, pd.DataFrame]:
-    """The table of a case's design with rows and seed, and its true edges."""
+    """The table of a case, from its design with rows and seed, and its true edges."""
     whole, pair = simulate(design), DESIGNS[name].pair
     tables, truths = [whole.table], [whole.truth]
     for number in range(1, PAIRS + 1) if pair else ():
@@ -101,7 +101,7 @@ def drawn(name: str, design: Design) -> tuple[pd.DataFrame, pd.DataFrame]:
 
 
 def jobs(names: Iterable[str] = DESIGNS) -> Iterator[tuple[str, Design]]:
-    """Every table that is asked for: the name of its design, and the design with rows and seed."""
+    """Every requested table: the name of its design, and the design with rows and seed."""
     for name in names:
         case = DESIGNS[name]
         for rows in ROWS:
@@ -109,7 +109,7 @@ def jobs(names: Iterable[str] = DESIGNS) -> Iterator[tuple[str, Design]]:
 
 
 def key(line: Line) -> tuple[str, int, int]:
-    """What makes two lines the same table's; the later one counts."""
+    """The key of a table's line; of lines with the same key, the last one counts."""
     return line["design"], line["rows"], line["seed"]
 
 
@@ -119,7 +119,7 @@ def kept(path: Path) -> dict[tuple[str, int, int], Line]:
 
 
 def measure(name: str, design: Design) -> Line:
-    """A table's line."""
+    """Refine one table and return its line."""
     table, truth = drawn(name, design)
     began = time.perf_counter()
     found = refine(table, Choice(bootstrap=0, folds=0))
@@ -138,25 +138,25 @@ def measure(name: str, design: Design) -> Line:
 
 
 def _plain(value: Any) -> Any:
-    """A value fit for JSON, four digits of a number; null where it is not available."""
+    """A value for JSON, numbers with four digits; None if not available."""
     if isinstance(value, float):
         return None if math.isnan(value) else float(f"{value:.4g}")
     return bool(value) if isinstance(value, np.bool_) else value
 
 
 def edges_of(line: Line) -> list[dict[str, Any]]:
-    """The refined edges of a line, one dictionary an edge."""
+    """The refined edges of a line, one dictionary per edge."""
     columns = line["edges"]
     return [dict(zip(columns, values, strict=True)) for values in zip(*columns.values(), strict=True)]
 
 
 @dataclass
 class Tally:
-    """What became of the edges of some tables.
+    """Counts of the edges of some tables.
 
     Attributes:
-        true, wrong, unknown, none: decided edges in the true direction, against it, of which it cannot be known, and
-            between nodes that no edge joins.
+        true, wrong, unknown, none: decided edges in the true direction, against it, whose direction cannot be known,
+            and between nodes that are not adjacent.
         undecided: edges that are not decided.
         edges: true edges.
     """
@@ -188,7 +188,7 @@ class Tally:
 
     @property
     def share(self) -> float | None:
-        """Of the decided edges those in the true direction; None where none is decided."""
+        """The share of decided edges in the true direction; None if none is decided."""
         decided = self.true + self.wrong + self.unknown + self.none
         return self.true / decided if decided else None
 
@@ -198,7 +198,7 @@ HEAD += ("undecided", "true of decided", "F1", "seconds")
 
 
 def decisions(found: Iterable[Line]) -> str:
-    """Markdown: what was decided, one row a design and number of rows."""
+    """Markdown: what was decided, one row per design and number of rows."""
     groups: dict[tuple[str, int], list[Line]] = {}
     for line in found:
         groups.setdefault((line["design"], line["rows"]), []).append(line)
@@ -216,8 +216,8 @@ def decisions(found: Iterable[Line]) -> str:
 
 
 def towards_truth(line: Line) -> Iterator[tuple[float, float]]:
-    """Of each edge of a pair that cannot be known: the spread of child over parent, and direction_nats, negative where
-    the edge is turned."""
+    """For each edge of a pair that cannot be known: the spread of child over parent, and direction_nats, negative if
+    the edge is reversed."""
     unknown = {(parent, child) for parent, child, direction in line["truth"] if direction == UNKNOWN}
     for edge in edges_of(line):
         for parent, child in ((edge["parent"], edge["child"]), (edge["child"], edge["parent"])):
@@ -227,7 +227,7 @@ def towards_truth(line: Line) -> Iterator[tuple[float, float]]:
 
 
 def by_spread(found: Iterable[Line]) -> str:
-    """Markdown: the direction evidence of affine pairs, of which there is none, by the spread of child over parent."""
+    """Markdown: direction evidence of affine pairs, which should have none, by the spread of child over parent."""
     powers = [power for spread in SPREADS for power in (spread, 1 / spread)]
     nats: dict[tuple[str, float, int], list[float]] = {}
     for line in found:
@@ -245,7 +245,7 @@ def by_spread(found: Iterable[Line]) -> str:
 
 
 def section(path: Path = RESULTS) -> str:
-    """The tables of a file's lines as a section of PAPER.md."""
+    """The tables of a file's lines, as a file of benchmarks/paper/."""
     found = list(kept(path).values())
     return "\n\n".join([SECTION.strip(), *([decisions(found), by_spread(found)] if found else ["Not run yet."])])
 
@@ -253,10 +253,10 @@ def section(path: Path = RESULTS) -> str:
 def main() -> None:
     """Measure what is missing, and print the tables."""
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("--only", nargs="+", default=[], help="designs whose names begin so")
-    parser.add_argument("--rows", type=int, nargs="+", default=ROWS, help="of these alone")
-    parser.add_argument("--seeds", type=int, help="at most so many a design")
-    parser.add_argument("--again", action="store_true", help="also those that have a line")
+    parser.add_argument("--only", nargs="+", default=[], help="only designs whose names start with one of these")
+    parser.add_argument("--rows", type=int, nargs="+", default=ROWS, help="only these numbers of rows")
+    parser.add_argument("--seeds", type=int, help="most seeds per design")
+    parser.add_argument("--again", action="store_true", help="also tables that have a line")
     parser.add_argument("--summary", action="store_true", help="run nothing")
     parser.add_argument("--results", type=Path, default=RESULTS)
     options = parser.parse_args()

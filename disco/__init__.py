@@ -1,26 +1,28 @@
 """DISCO: causal discovery from count data by discrete score matching."""
 
 import os
+from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
 from disco.errors import FitStopped, InputError, ScoreUnavailable
 from disco.settings import Settings
 
 if TYPE_CHECKING:
-    from disco.estimator import DISCO, Recovery
+    from disco.estimator import DISCO
+    from disco.fitted import Fitted, Recovery
     from disco.progress import Event
 
-__all__ = ["DISCO", "Event", "FitStopped", "InputError", "Recovery", "ScoreUnavailable", "Settings"]
+__all__ = ["DISCO", "Event", "FitStopped", "Fitted", "InputError", "Recovery", "ScoreUnavailable", "Settings"]
 __version__ = "0.1.0"
 
-# Read when torch is loaded: threads that spin while they wait made a fit ten times slower beside one busy neighbour.
+# Read when torch is loaded: threads that spin while they wait made a fit ten times slower beside one busy program.
 os.environ.setdefault("OMP_WAIT_POLICY", "PASSIVE")
+
+# Imported on first use: they bring torch, which takes two seconds, and a list of runs or a waiting job needs none.
+_LATER = {"DISCO": "estimator", "Event": "progress", "Fitted": "fitted", "Recovery": "fitted"}
 
 
 def __getattr__(name: str) -> Any:
-    # The engine brings torch, two seconds to import: a listing of runs or a waiting job does without.
-    if name not in ("DISCO", "Event", "Recovery"):
+    if name not in _LATER:
         raise AttributeError(f"module 'disco' has no attribute {name!r}")
-    from disco import estimator, progress
-
-    return getattr(progress if name == "Event" else estimator, name)
+    return getattr(import_module(f"disco.{_LATER[name]}"), name)

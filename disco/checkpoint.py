@@ -1,6 +1,6 @@
-"""A fit's state on disk, so that it can go on after a stop, a crash or a reboot.
+"""The state of an unfinished fit on disk, so that it can go on after a stop, a crash or a reboot.
 
-One safetensors file, replaced atomically: tensors by name and one JSON text with the rest. Nothing pickled.
+One safetensors file, replaced atomically: tensors by name, and one JSON text with the rest. Nothing is pickled.
 """
 
 import contextlib
@@ -10,12 +10,14 @@ import time
 from pathlib import Path
 from typing import Any
 
+import numpy as np
 import torch
 from safetensors import SafetensorError, safe_open
 from safetensors.torch import save_file
 from torch import Tensor
 
 from disco.errors import InputError
+from disco.ordering import COMBINATIONS, SinkScores
 from disco.runs.files import check_regular
 from disco.training import Training, keep_folds
 
@@ -26,12 +28,12 @@ def save_tensors(path: Path, tensors: dict[str, Tensor], meta: dict[str, Any]) -
     """Write tensors and a JSON text to one safetensors file, atomically.
 
     Raises:
-        InputError: the file cannot be written; the one before stays.
+        InputError: the file cannot be written; the previous one stays.
     """
     whole = path.with_name(path.name + ".part")
     packed = {name: value.detach().cpu().contiguous() for name, value in tensors.items()}
     try:
-        whole.unlink(missing_ok=True)  # what lies there could be no file at all
+        whole.unlink(missing_ok=True)  # it may not be a regular file
         save_file(packed, whole, metadata={"json": json.dumps(meta)})
         with open(whole, "rb") as file:
             os.fsync(file.fileno())
@@ -44,7 +46,7 @@ def save_tensors(path: Path, tensors: dict[str, Tensor], meta: dict[str, Any]) -
 
 
 def load_tensors(path: Path) -> tuple[dict[str, Tensor], dict[str, Any]]:
-    """What `save_tensors` wrote, on the CPU.
+    """The tensors and JSON that `save_tensors` wrote, on the CPU.
 
     Raises:
         InputError: the file is not such a file.
@@ -54,17 +56,23 @@ def load_tensors(path: Path) -> tuple[dict[str, Tensor], dict[str, Any]]:
         with safe_open(path, framework="pt") as file:
             meta = json.loads(file.metadata()["json"])
             return {name: file.get_tensor(name) for name in file.keys()}, meta  # noqa: SIM118
-    except Exception as error:  # the library has no exception type of its own
+    except Exception as error:  # the library has no single exception type
         raise InputError(f"{path} cannot be read as saved networks ({error}): delete it to start anew.") from error
 
 
 class Checkpoint:
-    """The checkpoint file of one fit; with no path nothing is kept.
+    """The checkpoint file of one fit. Without a path nothing is written.
 
     Args:
-        path: where it is kept.
-        fingerprint: what the state belongs to: a digest of table and settings.
+        path: where the file is, or will be.
+        fingerprint: tells whose state it is: a digest of table and settings.
         every: seconds between writes.
+
+    Attributes:
+        tensors, meta: what an earlier attempt left, and the finished stages.
+
+    Raises:
+        InputError: the file is damaged, or of another fit.
     """
 
     def __init__(self, path: Path | None, fingerprint: str, every: float = 15.0) -> None:
@@ -81,18 +89,27 @@ class Checkpoint:
 
     @property
     def due(self) -> bool:
-        """Whether it is time to write."""
+        """Whether it is time to write again."""
         return self.path is not None and time.monotonic() - self._written >= self.every
 
-    def write(self, tensors: dict[str, Tensor], meta: dict[str, Any]) -> None:
-        """Replace the file."""
+    def keep(self, tensors: dict[str, Tensor], meta: dict[str, Any]) -> None:
+        """Add the state of a finished stage to all later writes."""
+        self.tensors, self.meta = {**self.tensors, **tensors}, {**self.meta, **meta}
+
+    def write(self, tensors: dict[str, Tensor], meta: dict[str, Any] | None = None) -> None:
+        """Replace the file by what is kept and the state of the stage under way.
+
+        Raises:
+            InputError: the file cannot be written.
+        """
         if self.path is not None:
-            save_tensors(self.path, tensors, {**meta, "fingerprint": self.fingerprint, "format": _FORMAT})
+            belongs = {"fingerprint": self.fingerprint, "format": _FORMAT}
+            save_tensors(self.path, {**self.tensors, **tensors}, {**self.meta, **(meta or {}), **belongs})
             self._written = time.monotonic()
 
 
 def pack_training(stage: str, training: Training) -> tuple[dict[str, Tensor], dict[str, Any]]:
-    """A stage's state as named tensors and plain values."""
+    """The state of a training stage as named tensors and plain values."""
     tensors = {f"{stage}.best.{name}": value for name, value in training.best.items()}
     for name, parameter in training.network.named_parameters():
         tensors[f"{stage}.now.{name}"] = parameter
@@ -103,10 +120,10 @@ def pack_training(stage: str, training: Training) -> tuple[dict[str, Tensor], di
 
 
 def unpack_training(stage: str, training: Training, tensors: dict[str, Tensor], meta: dict[str, Any]) -> None:
-    """Put a freshly started stage where `pack_training` found it.
+    """Bring a freshly started stage to the state that `pack_training` packed.
 
     Raises:
-        InputError: the state is of other networks.
+        InputError: the state is damaged, or of other networks.
     """
     try:
         for name, value in meta[stage].items():
@@ -124,8 +141,27 @@ def unpack_training(stage: str, training: Training, tensors: dict[str, Tensor], 
 
 
 def _unpack_optimizer(prefix: str, name: str, parameter: Tensor, training: Training, tensors: dict) -> None:
-    """What the optimiser remembers of one parameter."""
+    """The optimiser's state of one parameter."""
     for key in [key for key in tensors if key.startswith(prefix) and key.endswith("." + name)]:
         state = key.removeprefix(prefix).removesuffix("." + name)
         device = parameter.device if state != "step" or parameter.is_cuda else torch.device("cpu")
         training.optimizer.state[parameter][state] = tensors[key].to(device)
+
+
+def pack_sinks(sinks: SinkScores) -> dict[str, Tensor]:
+    """The scores of the sink removals evaluated so far, as named tensors."""
+    tensors = {}
+    for number, (remaining, scores) in enumerate(sinks.items()):
+        tensors[f"sinks.{number}.remaining"] = torch.tensor(remaining)
+        tensors[f"sinks.{number}.scores"] = torch.as_tensor(np.stack([scores[key] for key in COMBINATIONS]))
+    return tensors
+
+
+def unpack_sinks(tensors: dict[str, Tensor]) -> SinkScores:
+    """What `pack_sinks` packed, among other tensors."""
+    sinks = {}
+    for name, remaining in tensors.items():
+        if name.startswith("sinks.") and name.endswith(".remaining"):
+            scores = tensors[name.replace("remaining", "scores")].numpy()
+            sinks[tuple(remaining.tolist())] = dict(zip(COMBINATIONS, scores, strict=True))
+    return sinks

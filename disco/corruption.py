@@ -1,23 +1,23 @@
-"""Birth–death noise on a rank grid: its schedule, its sampling and its ratios.
+"""Birth–death noise on a rank grid: schedule, sampling and probability ratios.
 
 The corruption of a coordinate (paper, *Joint Concrete-Score Training*) is the continuous-time chain on
-{0, …, K} with rate 1 to each neighbour, reflecting at both ends, run for time σ. It is a folded Skellam walk:
+{0, …, K} with rate 1 to each neighbour, reflected at both ends, run for time σ. It is a folded Skellam walk:
 
     x = fold(x_0 + N⁺ − N⁻),   N⁺, N⁻ ~ Poisson(σ),
 
-where fold reflects about −1/2 and K + 1/2, so that its kernel is a sum over mirror images of
-f_σ(m) = e^(−2σ) I_|m|(2σ). With g the sum of f over shifts by the period 2(K + 1), even and periodic,
+where fold reflects about −1/2 and K + 1/2. So the kernel is a sum over mirror images of f_σ(m) = e^(−2σ) I_|m|(2σ).
+With g the sum of f over shifts by the period 2(K + 1), which is even and periodic,
 
     q_σ(y | x_0) = g(y − x_0) + g(y + x_0 + 1).
 
-So a draw and its ratios cost O(1) an entry, whatever K is. All terms are positive: ratios of 10⁻³ keep
-their relative accuracy in float32, which a spectral sum of cosines would lose.
+So a draw and its ratios cost O(1) per entry for any K. All terms are positive, so ratios of 10⁻³ keep their relative
+accuracy in float32; a spectral sum of cosines would lose it.
 """
 
 import torch
 from torch import Tensor
 
-# f_σ(m) for σ ≤ 3 and m > 40 is below 1e-24: it never matters.
+# For σ ≤ 3 and m > 40, f_σ(m) is below 1e-24, which is negligible.
 _REACH = 40
 
 
@@ -34,7 +34,7 @@ def fold_onto_grid(walk: Tensor, top: int) -> Tensor:
 
 
 def corrupt(ranks: Tensor, sigma: Tensor, top: int, generator: torch.Generator) -> Tensor:
-    """Draw x ~ q_σ(· | x_0), each coordinate on its own.
+    """Draw x ~ q_σ(· | x_0), independently for each coordinate.
 
     Args:
         ranks: x_0, integers in {0, …, top}, (rows, nodes).
@@ -53,8 +53,8 @@ def corrupt(ranks: Tensor, sigma: Tensor, top: int, generator: torch.Generator) 
 def walk_probabilities(sigma: Tensor, reach: int) -> Tensor:
     """f_σ(m) = e^(−2σ) I_m(2σ) for m = 0, …, reach, (rows, reach + 1).
 
-    By the continued fraction of I_m / I_{m−1}, run backwards: all terms positive, so the relative accuracy
-    is that of the arithmetic however small f is.
+    Uses the continued fraction of I_m / I_{m−1}, run backwards. All terms are positive, so the relative accuracy is
+    that of the arithmetic even where f is tiny.
     """
     z = 2 * sigma
     ratio = torch.zeros_like(z)
@@ -70,7 +70,7 @@ def walk_probabilities(sigma: Tensor, reach: int) -> Tensor:
 def image_sums(sigma: Tensor, top: int) -> Tensor:
     """g(m) for m = 0, …, min(K + 1, 41): f_σ summed over shifts by 2(K + 1), (rows, length).
 
-    The last entry stands for every larger m and is 0 when the grid is wider than the walk's reach.
+    The last entry stands for all larger m, and is 0 if the grid is wider than the reach of the walk.
     """
     walk = walk_probabilities(sigma, _REACH)
     walk = torch.cat([walk, torch.zeros_like(walk[:, :1])], dim=1)
@@ -88,7 +88,7 @@ def log_kernel(to: Tensor, start: Tensor, sums: Tensor, top: int) -> Tensor:
     Args:
         to: y, (rows, nodes).
         start: x_0, (rows, nodes).
-        sums: `image_sums` of each row's noise level.
+        sums: `image_sums` of each row's noise level, (rows, length).
         top: the grid bound K.
     """
     last = sums.shape[1] - 1
@@ -109,8 +109,8 @@ def log_ratios(noisy: Tensor, start: Tensor, sigma: Tensor, top: int) -> Tensor:
         top: the grid bound K.
 
     Returns:
-        (rows, nodes, 2): downward, upward. An entry whose neighbour lies outside the grid means nothing;
-        `neighbour_mask` says which.
+        (rows, nodes, 2): downward, upward. An entry whose neighbour lies outside the grid has no meaning; see
+        `neighbour_mask`.
     """
     sums = image_sums(sigma, top)
     here = log_kernel(noisy, start, sums, top)
@@ -120,5 +120,5 @@ def log_ratios(noisy: Tensor, start: Tensor, sigma: Tensor, top: int) -> Tensor:
 
 
 def neighbour_mask(ranks: Tensor, top: Tensor | int) -> Tensor:
-    """Whether x − 1 and x + 1 lie in {0, …, K}: boolean, the shape of `ranks` and a last axis (down, up)."""
+    """Whether x − 1 and x + 1 lie in {0, …, K}: boolean, with the shape of `ranks` and a last axis (down, up)."""
     return torch.stack([ranks > 0, ranks < top], dim=-1)

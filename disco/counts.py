@@ -1,14 +1,13 @@
 """Check and describe a table of counts.
 
-A count is a whole number from 0 up; DISCO uses its order (paper, Notation: X_j in {0, 1, 2, ...}). Every
-complaint names the column and the row, rows counted from 1 as a person counts them, and says what to do.
-Nothing is dropped, rounded or recoded without a word: true/false columns and numbers kept as categories are
-read as the numbers they are, and a note says so.
+A count is a whole number from 0 up; DISCO uses only the order of counts (paper, Notation: X_j in {0, 1, 2, ...}). Every
+problem names the column and the row, counted from 1, and says what to do. Nothing is dropped, rounded or recoded
+silently: columns of true and false and numbers stored as categories are read as numbers, and a note says so.
 """
 
 import re
 from collections import Counter
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator
 from dataclasses import dataclass
 
 import numpy as np
@@ -19,7 +18,7 @@ from disco.tables import MISSING_WORDS, NOTES, read_table
 
 __all__ = ["Problem", "as_counts", "describe", "problems", "read_table"]
 
-MINIMUM_ROWS_A_FOLD = 4
+_ROWS_PER_FOLD = 4
 TOO_LARGE = 2**53  # from here on a float no longer tells neighbouring whole numbers apart
 _NUMBER = r"[ \t]*[-+]?[0-9]+(\.[0-9]*)?[ \t]*"  # not \s or \d: Arrow runs this on millions of cells
 _LEAVE_OUT = "Correct the table, or leave the column out."
@@ -27,14 +26,14 @@ _LEAVE_OUT = "Correct the table, or leave the column out."
 
 @dataclass(frozen=True)
 class Problem:
-    """One complaint about a table.
+    """One problem of a table, or a note about it.
 
     Attributes:
         column: the column's name, None for the table as a whole.
-        row: the first row it concerns, counted from 1; None for a whole column or table.
-        message: a full sentence naming column and row.
-        remedy: a full sentence saying what to do.
-        blocking: whether the table cannot be used until this is mended; else it is a note.
+        row: the first row concerned, counted from 1; None for a whole column or table.
+        message: a full sentence that names the column and the row.
+        remedy: a full sentence that says what to do.
+        blocking: whether it must be solved before the table can be used; otherwise it is a note.
     """
 
     column: str | None
@@ -44,12 +43,17 @@ class Problem:
     blocking: bool = True
 
 
+def least_rows(folds: int) -> int:
+    """The fewest rows that can be divided into so many cross-fitting folds."""
+    return _ROWS_PER_FOLD * folds
+
+
 def problems(table: pd.DataFrame | np.ndarray, folds: int = 3) -> list[Problem]:
-    """Everything that keeps a table from being counts, and notes on what one may want to know.
+    """All reasons why a table cannot be used as counts, and notes on unusual columns.
 
     Args:
-        table: rows of observations, a column a node.
-        folds: the number of cross-fitting folds the rows must fill.
+        table: one row per observation, one column per node.
+        folds: the number of cross-fitting folds that need rows.
     """
     if isinstance(table, np.ndarray):
         if table.ndim != 2:
@@ -63,10 +67,10 @@ def problems(table: pd.DataFrame | np.ndarray, folds: int = 3) -> list[Problem]:
 
 
 def as_counts(table: pd.DataFrame | np.ndarray, folds: int = 3) -> pd.DataFrame:
-    """The table as int64 counts with text names and rows numbered from 0; an array's columns are x1 to xd.
+    """The table as int64 counts, with text as names and rows numbered from 0; an array's columns become x1 to xd.
 
     Raises:
-        InputError: the first problem that blocks, with its remedy.
+        InputError: the first blocking problem, with its remedy.
     """
     for problem in problems(table, folds):
         if problem.blocking:
@@ -77,12 +81,12 @@ def as_counts(table: pd.DataFrame | np.ndarray, folds: int = 3) -> pd.DataFrame:
 
 
 def describe(table: pd.DataFrame | np.ndarray) -> pd.DataFrame:
-    """What a person wants to know of each column, a row a column.
+    """Summary statistics, one row per column.
 
     Columns: `column` (name), `type` ("counts", "0/1", "constant" or "not counts"), `levels` (distinct values),
     `zeros` (share of rows), `mean`, `variance` (n - 1), `dispersion` (variance / mean: 1 for Poisson), `ties`
-    (the probability that two different rows drawn at random hold the same value), `minimum`, `maximum`.
-    The numbers of a column that is not counts are missing.
+    (the probability that two different random rows have the same value), `minimum`, `maximum`.
+    A column that is not counts has no numbers.
     """
     frame = _frame(table)
     rows = [_describe(frame.iloc[:, position], name) for position, name in enumerate(_names(frame))]
@@ -120,12 +124,12 @@ def _names(table: pd.DataFrame) -> list[str]:
 
 
 def _shape_problems(table: pd.DataFrame, folds: int) -> Iterator[Problem]:
-    """Too few columns or rows, and what the reader of the file left out."""
+    """Too few columns or rows, and notes from the file's reader."""
     rows, columns = table.shape
     if columns < 2:
         message = f"The table has {columns} column{'' if columns == 1 else 's'}; at least 2 are needed."
         yield Problem(None, None, message, "Separate the columns of a text file by commas, semicolons or tabs.")
-    if rows < (needed := MINIMUM_ROWS_A_FOLD * folds):
+    if rows < (needed := least_rows(folds)):
         message = f"The table has {rows} row{'' if rows == 1 else 's'}; {folds} folds need at least {needed}."
         yield Problem(None, None, message, "Give more rows, or use fewer folds.")
     for note in table.attrs.get(NOTES, ()):
@@ -144,11 +148,11 @@ def _name_problems(table: pd.DataFrame) -> Iterator[Problem]:
     for name, times in Counter(names).items():
         if times > 1 and name.strip():
             where = [str(position + 1) for position, other in enumerate(names) if other == name]
-            message = f'The name "{name}" stands for {times} columns: {", ".join(where[:-1])} and {where[-1]}.'
+            message = f'{times} columns are called "{name}": {", ".join(where[:-1])} and {where[-1]}.'
             yield Problem(name, None, message, "Give every column a name of its own.")
-    # Integer labels, as pandas gives a bare array, are no row of data.
+    # Integer labels, which pandas gives to a bare array, are not a row of data.
     if names and all(isinstance(label, str) and _is_number(label) for label in table.columns):
-        message = "The names of all columns are numbers: the first row of the data may have been taken for names."
+        message = "The names of all columns are numbers: the first row of the data may have been read as names."
         yield Problem(None, None, message, "If so, put a row of names above it.", blocking=False)
 
 
@@ -163,13 +167,13 @@ def _counts_rows(column: pd.Series) -> bool:
 
 
 def _cells(column: pd.Series) -> tuple[np.ndarray, np.ndarray]:
-    """The numbers of a column, (rows,) float64, NaN where there is none; and where a cell is something else."""
+    """The numbers of a column as float64, NaN where there is none, and a mask of cells that hold something else."""
     if isinstance(column.dtype, pd.CategoricalDtype):
         column = column.astype(column.cat.categories.dtype if not column.isna().any() else object)
     if pd.api.types.is_bool_dtype(column) or pd.api.types.is_numeric_dtype(column):
         if not pd.api.types.is_complex_dtype(column):
             return column.to_numpy(dtype=float, na_value=np.nan), np.zeros(len(column), dtype=bool)
-    if isinstance(column.dtype, pd.StringDtype):  # without an object per cell: there may be millions
+    if isinstance(column.dtype, pd.StringDtype):  # avoids one object per cell: there may be millions
         missing = (column.isna() | column.isin(MISSING_WORDS)).to_numpy(dtype=bool)
         return np.full(len(column), np.nan), ~missing
     if not (pd.api.types.is_object_dtype(column) or pd.api.types.is_string_dtype(column)):
@@ -187,7 +191,7 @@ def _cells(column: pd.Series) -> tuple[np.ndarray, np.ndarray]:
 
 
 def _column_problems(column: pd.Series, name: str) -> list[Problem]:
-    """What is wrong with the cells of one column: one problem a kind, at the first row that has it."""
+    """What is wrong with the cells of one column: one problem per kind, at the first row that has it."""
     values, other = _cells(column)
     finite = np.isfinite(values)
     kinds = [
@@ -213,8 +217,8 @@ def _sentence(name: str, row: int, what: str, rows: int) -> str:
 
 
 def _text_problem(column: pd.Series, name: str, other: np.ndarray) -> Problem:
-    """Cells that are no numbers: text, dates, lists."""
-    # Numbers typed as text come second, so that the cell that spoils a column of a text file is the one named.
+    """The problem of cells that are not numbers: text, dates, lists."""
+    # Prefer a cell that does not read as a number: it is the one that made a whole column of a file text.
     strange = other & ~_numeric_text(column)
     where = strange if strange.any() else other
     row = int(np.argmax(where))
@@ -231,13 +235,13 @@ def _numeric_text(column: pd.Series) -> np.ndarray:
 
 
 def _text_remedy(cell: object) -> str:
-    """What to do about a cell that is no number."""
+    """What to do about a cell that is not a number."""
     if not isinstance(cell, str):
         return _LEAVE_OUT
     if _is_number(cell):
         return "Its numbers are kept as text: store them as numbers."
     if re.fullmatch(r"\s*0[xX][0-9a-fA-F]+\s*", cell):
-        return "Hexadecimal is not read: write it in decimal digits."
+        return "Hexadecimal numbers are not read: write them in decimal digits."
     if re.fullmatch(r"\s*\d{1,3}([,.'\u2019 \u00a0\u202f]\d{3})+\s*", cell):
         return "Write numbers without thousands separators."
     if re.fullmatch(r"\s*\d+,\d*\s*", cell):
@@ -246,7 +250,7 @@ def _text_remedy(cell: object) -> str:
 
 
 def _column_notes(column: pd.Series, values: np.ndarray, name: str) -> list[Problem]:
-    """A constant column, and what one may want to know of a column whose cells are all counts."""
+    """The problem of a constant column, or notes on a column whose cells are all counts."""
     if len(values) and np.all(values == values[0]):
         message = f'Column "{name}" is constant: every row is {_number(values[0])}.'
         return [Problem(name, None, message, "Leave it out: a column that never changes has no place in the graph.")]
@@ -254,11 +258,11 @@ def _column_notes(column: pd.Series, values: np.ndarray, name: str) -> list[Prob
     if pd.api.types.is_bool_dtype(column):
         message = f'Column "{name}" holds true and false: they are read as 1 and 0.'
         notes.append(
-            (message, "Leave it out if it is not a count; the theory of the method asks for 3 or more values.")
+            (message, "Leave it out if it is not a count; the theory of the method assumes 3 or more values.")
         )
     elif len(np.unique(values)) == 2:
-        message = f'Column "{name}" takes only 2 values: the theory of the method asks for 3 or more.'
-        notes.append((message, "Read its place in the order with care."))
+        message = f'Column "{name}" takes only 2 values: the theory of the method assumes 3 or more.'
+        notes.append((message, "Its place in the order is less certain."))
     if isinstance(column.dtype, pd.CategoricalDtype):
         message = f'Column "{name}" is stored as categories: its numbers are read as counts, in their own order.'
         notes.append((message, "Leave it out if its numbers are only labels."))
@@ -268,28 +272,7 @@ def _column_notes(column: pd.Series, values: np.ndarray, name: str) -> list[Prob
 
 
 def _number(value: float) -> str:
-    """A number as a person writes it."""
+    """A number as a person would write it."""
     if np.isfinite(value) and value == np.floor(value) and abs(value) < TOO_LARGE:
         return str(int(value))
     return f"{value:g}"
-
-
-def check_order(order: Sequence[str], columns: Sequence[str]) -> None:
-    """Refuse an order that is not one of a table's columns.
-
-    Raises:
-        InputError: a name stands twice, or in one of the two alone, or there is none.
-    """
-    listed, given = pd.Index(list(order), dtype=object), pd.Index(list(columns), dtype=object)
-    for names, where in ((listed, "order"), (given, "table")):
-        if names.has_duplicates:
-            twice = names[names.duplicated()][0]
-            raise InputError(f'"{twice}" stands twice in the {where}; every node stands there once.')
-    for odd, what in (
-        (listed[~listed.isin(given)], "is in the order, but no column of the table"),
-        (given[~given.isin(listed)], "is a column of the table, but not in the order"),
-    ):
-        if len(odd):
-            raise InputError(f'"{odd[0]}" {what}: give both the same names.')
-    if not len(listed):
-        raise InputError("The table has no columns: give it one for each node.")

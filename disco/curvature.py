@@ -1,13 +1,13 @@
-"""Curvature of log p_R at near-zero noise, from log concrete-score entries, and the scores made of it.
+"""Curvature of log p_R at almost no noise, from log concrete-score entries, and the scores computed from it.
 
 With ℓ_{j,R}(x; σ) the log concrete-score entry for raising x_j by one (paper, Eq. estimated-curvatures),
 
     H_{ij,R}(x; σ) = ℓ_{j,R}(x + e_i; σ) − ℓ_{j,R}(x; σ).
 
-The conditional curvature score averages H_jj over the noise levels, then takes the within-level variance
-(Eq. cond-var-score); the constant-curvature criterion takes the plain variance; the off-diagonal curvature
-score averages |H_ij| (Eq. empirical-ocs). A shift past K stays at K. With the `clipped` boundary every row
-counts; with `admissible` the rows whose shifts stay inside the grid (*Curvature Estimation*).
+The conditional curvature score (CCS) averages H_jj over the noise levels and then takes the variance within levels of
+x_j (Eq. cond-var-score). The constant-curvature criterion takes the plain variance instead. The off-diagonal curvature
+score (OCS) averages |H_ij| (Eq. empirical-ocs). A shift past K stays at K. With the `clipped` boundary every row
+counts; with `admissible` only rows whose shifts stay inside the grid (*Curvature Estimation*).
 
 Axes: F folds, S noise levels, n held-out rows, d nodes.
 """
@@ -23,13 +23,13 @@ import torch
 from torch import Tensor
 
 from disco.networks import UP, FoldedMLP, JointNetwork, ProjectionNetwork
-from disco.ranks import FoldRanks
+from disco.ranks import FoldRanks, dense_ranks
 from disco.settings import Settings
 
 BOUNDARIES = ("clipped", "admissible")
 CRITERIA = ("ccs", "constant")
 PAIR_SCORES = ("ocs", "curvature")
-_ROWS_AT_ONCE = {"cpu": 1 << 13, "cuda": 1 << 17}  # rows through the hidden layers in one call, a fold
+_ROWS_AT_ONCE = {"cpu": 1 << 13, "cuda": 1 << 17}  # rows per fold that pass through the hidden layers in one call
 
 
 class Scores(Protocol):
@@ -55,7 +55,7 @@ class HeldOut:
         ranks: (F, n, d) float.
         valid: which rows are rows and not padding, (F, n).
         level: each entry's number among its column's distinct held-out ranks, (F, n, d), on the CPU.
-        rows: row numbers in the table, (F, n); padding −1.
+        rows: row numbers among those that were divided into folds, (F, n); padding −1.
     """
 
     ranks: Tensor
@@ -65,7 +65,7 @@ class HeldOut:
 
     @classmethod
     def of(cls, folds: Sequence[FoldRanks], settings: Settings, device: torch.device | str = "cpu") -> "HeldOut":
-        """The held-out rows, or a seeded sample of `evaluation_rows` of them a fold."""
+        """The held-out rows, or a random sample of `evaluation_rows` of them in each fold."""
         chosen = []
         for number, fold in enumerate(folds):
             rows = np.random.default_rng([settings.seed, 3, number]).permutation(len(fold.rows))
@@ -76,17 +76,16 @@ class HeldOut:
         for number, (fold, part) in enumerate(zip(folds, chosen, strict=True)):
             taken = fold.held_out[part]
             ranks[number, : len(part)], rows[number, : len(part)] = taken, fold.rows[part]
-            for node, column in enumerate(taken.T):
-                level[number, : len(part), node] = np.unique(column, return_inverse=True)[1]
+            level[number, : len(part)] = dense_ranks(taken)
         on_device = (torch.as_tensor(value).to(device) for value in (ranks, rows >= 0))
         return cls(*on_device, torch.as_tensor(level), rows)
 
 
 class NetworkScores:
-    """`Scores` from fitted networks, re-evaluating only what a shift changes.
+    """`Scores` from fitted networks, which recompute only what a shift changes.
 
-    Raising x_j moves the first layer's pre-activation by the two weights of its features, so the first layer
-    is computed once a remaining set; only one output column is read, so the last layer is a dot product.
+    Raising x_j changes the first layer's pre-activation only through x_j's two features, so the first layer is computed
+    once per remaining set. Only one output column is needed, so the last layer is a dot product.
     """
 
     def __init__(self, joint: JointNetwork, projection: ProjectionNetwork, settings: Settings) -> None:
@@ -96,7 +95,7 @@ class NetworkScores:
         self.log_sigma = torch.tensor(np.log(levels), dtype=torch.float32, device=self.top.device)
 
     def _first(self, ranks: Tensor, remaining: Sequence[int]) -> "_First":
-        """What a shift changes by rank 1, without the noise level's terms."""
+        """The outputs of the input layers without the noise level's terms; a shift changes them by a rank-1 term."""
         mask = torch.zeros(ranks.shape[-1], device=ranks.device)
         mask[list(remaining)] = 1.0
         mask = mask.expand_as(ranks)
@@ -111,13 +110,13 @@ class NetworkScores:
         )
 
     def _shift(self, value: Tensor, weight: Tensor, ranks: Tensor, node: int) -> Tensor:
-        """A linear function of the features, with that weight, after raising one node by a level if the grid allows."""
+        """`value`, a linear function of the features, after raising one node by one level, unless it is at the top."""
         before, nodes = ranks[..., node], ranks.shape[-1]
         change = self.joint.features.change(before, torch.minimum(before + 1, self.top[:, None]), node)
         return torch.baddbmm(value, change, weight[:, [node, nodes + node]])
 
     def _hidden(self, mlp: FoldedMLP, first: Tensor) -> Tensor:
-        """Last hidden activations at every noise level, (F, S, n, H)."""
+        """The last hidden activations at every noise level, (F, S, n, H)."""
         noise = self.log_sigma[:, None, None] * mlp.weights[0][:, None, -1:]
         whole = first[:, None] + noise
         return mlp.hidden(whole.flatten(1, 2)).unflatten(1, whole.shape[1:3])
@@ -136,7 +135,7 @@ class NetworkScores:
         return out.unflatten(1, hidden.shape[1:3])
 
     def _linear_noise(self, columns: list[int]) -> Tensor:
-        """The skip connection's term of the noise level, (F, S, 1, len(columns))."""
+        """The noise level's contribution through the skip connection, (F, S, 1, len(columns))."""
         return self.log_sigma[:, None, None] * self.joint.skip[:, None, -1:, columns]
 
     def entries(self, ranks: Tensor, remaining: Sequence[int]) -> Tensor:
@@ -169,7 +168,7 @@ class NetworkScores:
         return found if first.linear is None else found + self._own_linear(first.linear, ranks, nodes)
 
     def _own(self, mlp: FoldedMLP, first: Tensor, ranks: Tensor, nodes: Sequence[int]) -> Tensor:
-        """Each node's own output after its own shift, (F, S, n, len(nodes)), in one pass."""
+        """The output of each node after a shift of the same node, (F, S, n, len(nodes)), in one pass."""
         shifted = torch.stack([self._shift(first, mlp.weights[0], ranks, node) for node in nodes], dim=1)
         hidden = self._hidden(mlp, shifted.flatten(1, 2)).unflatten(2, shifted.shape[1:3])  # (F, S, nodes, n, H)
         columns = [2 * node + UP for node in nodes]
@@ -177,13 +176,13 @@ class NetworkScores:
         return (hidden @ weight).squeeze(-1).transpose(2, 3) + mlp.biases[-1][:, None, :, columns]
 
     def _own_linear(self, linear: Tensor, ranks: Tensor, nodes: Sequence[int]) -> Tensor:
-        """The skip connection's part of each node's own output after its own shift, (F, S, n, len(nodes))."""
+        """The skip connection's part of `_own`, (F, S, n, len(nodes))."""
         own = [self._shift(linear[..., [node]], self.joint.skip[..., [2 * node + UP]], ranks, node) for node in nodes]
         return torch.cat(own, dim=-1)[:, None] + self._linear_noise([2 * node + UP for node in nodes])
 
 
 class _First(NamedTuple):
-    """What the input layers give at some rows.
+    """The outputs of the input layers at some rows.
 
     Attributes:
         joint, projection: pre-activations of the first hidden layer, (F, n, H).
@@ -196,7 +195,7 @@ class _First(NamedTuple):
 
 
 def row_parts(held_out: HeldOut, levels: int) -> list[slice]:
-    """Parts of the held-out rows small enough to evaluate at once."""
+    """Slices of the held-out rows, each small enough to evaluate at once."""
     rows, device = held_out.ranks.shape[1], held_out.ranks.device.type
     size = max(1, _ROWS_AT_ONCE[device] // levels)
     return [slice(start, start + size) for start in range(0, rows, size)]
@@ -204,7 +203,7 @@ def row_parts(held_out: HeldOut, levels: int) -> list[slice]:
 
 @contextmanager
 def full_float32() -> Iterator[None]:
-    """No gradients and no reduced precision: curvatures are small differences of nearly equal numbers."""
+    """Switch off gradients and reduced precision: curvatures are small differences of nearly equal numbers."""
     precision = torch.get_float32_matmul_precision()
     torch.set_float32_matmul_precision("highest")
     try:
@@ -230,7 +229,7 @@ def diagonal(scores: Scores, held_out: HeldOut, remaining: Sequence[int], nodes:
 def off_diagonal(scores: Scores, held_out: HeldOut, remaining: Sequence[int], node: int, levels: int) -> Tensor:
     """|Ĥ_{ij,R}| and Ĥ_{ij,R} for i = `node` and every j ∈ R at every held-out row, averaged over the noise levels.
 
-    By the commuting-difference identity one shifted batch, in coordinate i, serves all j.
+    By the commuting-difference identity, one batch shifted in coordinate i is enough for all j.
 
     Returns:
         (2, F, n, |R|).
@@ -245,7 +244,7 @@ def off_diagonal(scores: Scores, held_out: HeldOut, remaining: Sequence[int], no
 
 
 def counted(held_out: HeldOut, top: Tensor, nodes: Sequence[int], steps: int, boundary: str) -> Tensor:
-    """The rows a score of each node counts, (F, n, len(nodes)): with `admissible`, x_j + steps ≤ K."""
+    """Which rows count for each node's score, (F, n, len(nodes)): with `admissible`, those with x_j + steps ≤ K."""
     valid = held_out.valid[..., None].expand(-1, -1, len(nodes))
     if boundary == "clipped":
         return valid
@@ -253,7 +252,7 @@ def counted(held_out: HeldOut, top: Tensor, nodes: Sequence[int], steps: int, bo
 
 
 def conditional_variance(curvature: Tensor, level: Tensor, included: Tensor, min_rows: int) -> Tensor:
-    """The CCS of every node (Eq. cond-var-score), (F, nodes); NaN where no level has `min_rows` rows.
+    """The CCS of every node (Eq. cond-var-score), (F, nodes); NaN if no level has `min_rows` rows.
 
     Args:
         curvature: Ĥ_j at every row, (F, n, nodes).
@@ -276,19 +275,19 @@ def conditional_variance(curvature: Tensor, level: Tensor, included: Tensor, min
 
 
 def plain_variance(curvature: Tensor, included: Tensor) -> Tensor:
-    """The constant-curvature criterion Var[Ĥ_j], the sample variance, (F, nodes); NaN under two rows."""
+    """The constant-curvature criterion Var[Ĥ_j], the sample variance, (F, nodes); NaN with fewer than two rows."""
     return conditional_variance(curvature, torch.zeros_like(curvature, dtype=torch.int64), included, 2)
 
 
 def sink_scores(
     scores: Scores, held_out: HeldOut, remaining: Sequence[int], settings: Settings
 ) -> dict[tuple[str, str], np.ndarray]:
-    """Every criterion's score of every remaining node with either boundary, from one evaluation.
+    """The score of every remaining node by each criterion with each boundary, from one evaluation.
 
     Returns:
-        (criterion, boundary) → (F, |R|) float64; NaN where a node is unavailable.
+        (criterion, boundary) → (F, |R|) float64; NaN where a score is unavailable.
     """
-    # Grouped on the CPU: a GPU adds up groups in no fixed order, and a fit shall repeat to the last bit.
+    # Grouped on the CPU, so that a fit repeats to the last bit: a GPU sums groups in no fixed order.
     curvature = diagonal(scores, held_out, remaining, remaining, settings.noise_levels).cpu()
     level = held_out.level[..., list(remaining)]
     result = {}
@@ -303,7 +302,7 @@ def sink_scores(
 def off_diagonal_scores(
     scores: Scores, held_out: HeldOut, remaining: Sequence[int], node: int, settings: Settings
 ) -> dict[tuple[str, str], np.ndarray]:
-    """OCS_{j→i} of i = `node` and every other j ∈ R (Eq. empirical-ocs), and the mean curvature without absolute value.
+    """OCS_{j→i} of i = `node` and every other j ∈ R (Eq. empirical-ocs), and the mean of the signed curvature.
 
     Returns:
         ("ocs" or "curvature", boundary) → (F, |R|) float64, NaN at i itself and where no row is admissible.

@@ -1,13 +1,13 @@
-"""The sentences a user can act on, as exceptions."""
+"""Exceptions whose message is a sentence that a user can act on."""
 
 
 class InputError(ValueError):
-    """A table, setting or file cannot be used: one sentence saying what, where and what to do."""
+    """A table, setting or file cannot be used; the message says what is wrong, where, and what to do."""
 
 
 class ScoreUnavailable(RuntimeError):
-    """A curvature score has no admissible observations; it stops its stage (paper, Curvature Estimation)."""
+    """A curvature score has no admissible observations, so its stage stops (paper, Curvature Estimation)."""
 
 
 class FitStopped(RuntimeError):
-    """A callback asked a fit to stop; its checkpoint, if it keeps one, can be resumed."""
+    """A callback asked a fit to stop; if the fit keeps a checkpoint, it can be resumed."""

@@ -1,14 +1,13 @@
-"""How long a fit will take on this machine, and how much memory.
+"""How long a fit will take on this machine, and how much memory it needs.
 
-A short calibration fits two small tables, one with wide and one with narrow networks. Each stage then has a
-pace, in floating-point operations a second, and a fixed cost a step (an optimiser step, a scored node, a
-child), solved from the two:
+A short calibration fits a small table twice, with wide and with narrow networks. The two times of a stage give its
+pace, in floating-point operations per second, and a fixed cost per step (an optimiser update, a scored node, a child):
 
     seconds(stage) = operations(stage) / pace(stage) + steps(stage) · cost(stage)
 
-This is the time of the whole schedule on an idle machine, whether or not the calibration met one: on a CPU it goes by
-the processor time of one thread, which other programs do not change. Two things make it a range: the joint network may
-stop early, and other programs take their share, those of now counted and half as many again allowed for.
+This is the time of the whole schedule on an idle machine, even if the calibration ran on a busy one: on a CPU it
+measures the processor time of one thread, which other programs do not change. Two things make it a range: the joint
+network may stop early, and other programs take their share; those running now are counted, and half as many again.
 """
 
 import contextlib
@@ -24,7 +23,9 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 import pandas as pd
 
+from disco.cost import STAGES, forest_looks, peak_bytes, stage_flops
 from disco.errors import InputError
+from disco.plan import Plan
 from disco.runs.files import read_record, write_json
 from disco.runs.folder import runs_root
 from disco.runs.schema import record
@@ -34,15 +35,14 @@ from disco.settings import Settings
 if TYPE_CHECKING:
     from disco.progress import Event
 
-_STAGES = ("joint", "projection", "ordering", "parents")
 _ROWS, _NODES = 768, 5  # of the calibration's table: batches as full as the paper's
-_EPOCHS = 4  # the first is not counted, nor those that other programs slowed down
+_EPOCHS = 4  # all but the first are timed, and the fastest counts: other programs may slow some down
 _WIDE, _NARROW = 512, 16
-_LIBRARY_BYTES = {"cpu": 480 << 20, "cuda": 0}  # of Python, torch and pandas before a fit
+_LIBRARY_BYTES = {"cpu": 480 << 20, "cuda": 0}  # taken by Python, torch and pandas before a fit
 _VALID_SECONDS = 7 * 86400.0
-_CALM = 1.25  # times its processor time that a thread takes on a machine that is not busy, at most
-_TOLERATED = 2.0  # times too long or too short
-_SPREAD = 1.5  # by which a fit takes longer than foretold where nothing else is known
+_CALM = 1.25  # the most that a thread's time may exceed its processor time while the machine counts as idle
+_TOLERATED = 2.0  # factor by which an estimate may be off before the calibration is discarded
+_SPREAD = 1.5  # factor by which a fit may take longer for reasons unknown
 _UNITS = ((90.0, 1, "s"), (5400.0, 60, "min"), (172800.0, 3600, "h"), (math.inf, 86400, "days"))
 _calibrating = threading.Lock()
 _measured: dict[tuple[str, int], "Speed"] = {}  # by device and threads, for all folders of runs of this process
@@ -50,13 +50,13 @@ _measured: dict[tuple[str, int], "Speed"] = {}  # by device and threads, for all
 
 @dataclass(frozen=True)
 class Speed:
-    """What the calibration of a device found.
+    """The speed of a device, from its calibration.
 
     Attributes:
         device: cpu or cuda.
-        pace: stage → floating-point operations a second.
-        cost: stage → seconds a step on top.
-        forest: seconds a look of PCM's forests, as `disco.cost.forest_looks` counts them.
+        pace: stage → floating-point operations per second.
+        cost: stage → seconds per step on top of that.
+        forest: seconds per row that PCM's forests weigh, as `disco.cost.forest_looks` counts them.
         measured_at: seconds since 1970.
     """
 
@@ -69,15 +69,15 @@ class Speed:
 
 @dataclass(frozen=True)
 class Estimate:
-    """What a fit will need.
+    """The time and memory that a fit will need.
 
     Attributes:
-        seconds: of the whole fit on an idle machine.
-        low: with the joint network stopped as early as it may, seconds.
-        high: beside as many other programs as run now, and more, seconds.
-        bytes: of memory at its peak, on the device, about.
+        seconds: the whole fit on an idle machine.
+        low: seconds if the joint network stops as early as it may.
+        high: seconds beside the programs that run now, and half as many again.
+        bytes: peak memory on the device, roughly.
         by_stage: stage → seconds.
-        fits_memory: whether as much is free now.
+        fits_memory: whether that much is free now.
         free_bytes: what is free now.
         device: cpu or cuda.
     """
@@ -92,15 +92,15 @@ class Estimate:
     device: str
 
     def to_dict(self) -> dict[str, Any]:
-        """What a run keeps of it."""
+        """The part that a run keeps."""
         return {"seconds": self.seconds, "bytes": self.bytes, "by_stage": self.by_stage}
 
 
 def estimate(rows: int, nodes: int, settings: Settings, device: str = "auto") -> Estimate:
-    """Time and memory of fitting a table of `rows` × `nodes`; calibrates the device at its first use.
+    """Time and memory of fitting a table of `rows` × `nodes`. Calibrates the device on first use.
 
     Raises:
-        InputError: the device is not there.
+        InputError: there is no such device.
     """
     from disco.estimator import choose_device
 
@@ -110,31 +110,28 @@ def estimate(rows: int, nodes: int, settings: Settings, device: str = "auto") ->
 
 def foretell(rows: int, nodes: int, settings: Settings, speed: Speed) -> Estimate:
     """Time and memory of fitting a table of `rows` × `nodes` at a known speed."""
-    from disco.cost import forest_looks, peak_bytes, stage_flops
-
-    steps, flops = stage_steps(rows, nodes, settings), stage_flops(rows, nodes, settings)
+    plan = Plan.of(rows, settings)
+    steps, flops = stage_steps(plan, nodes), stage_flops(plan, nodes)
     by_stage = {stage: flops[stage] / speed.pace[stage] + steps[stage] * speed.cost[stage] for stage in flops}
     if settings.selector == "pcm":
-        by_stage["selector"] = forest_looks(rows, nodes, settings) * speed.forest
-    needed = int(peak_bytes(rows, nodes, settings, speed.device)) + _LIBRARY_BYTES[speed.device]
+        by_stage["selector"] = forest_looks(plan, nodes) * speed.forest
+    needed = peak_bytes(plan, nodes, speed.device) + _LIBRARY_BYTES[speed.device]
     free = free_bytes(speed.device)
     seconds = sum(by_stage.values())
-    low = seconds - by_stage["joint"] * (1 - _shortest_share(rows, settings))
+    low = seconds - by_stage["joint"] * (1 - _shortest_share(plan))
     high = seconds * _SPREAD * crowding(speed.device)
     return Estimate(seconds, low, high, needed, by_stage, needed <= free, free, speed.device)
 
 
-def _shortest_share(rows: int, settings: Settings) -> float:
+def _shortest_share(plan: Plan) -> float:
     """The share of its epochs after which the joint network may stop at the earliest."""
-    from disco.cost import scheduled
-
-    plan = scheduled(rows, settings)
-    first = plan.validation_start + plan.patience * plan.validation_every
-    return min(1.0, first / plan.joint_epochs)
+    settings = plan.settings
+    first = settings.validation_start + settings.patience * settings.validation_every
+    return min(1.0, first / plan.joint.epochs)
 
 
 def crowding(device: str) -> float:
-    """How many times longer a fit takes beside the programs that run now; a CUDA device is not shared in this way."""
+    """How many times longer a fit takes beside the programs that run now; 1 on a CUDA device, which they do not use."""
     if device != "cpu":
         return 1.0
     import psutil
@@ -155,7 +152,7 @@ def _digits(number: float) -> str:
 
 
 def check_memory(foretold: Estimate) -> None:
-    """Refuse a fit that this machine cannot hold.
+    """Refuse a fit that is too large for this machine's memory.
 
     Raises:
         InputError: it needs more memory than is free.
@@ -167,23 +164,18 @@ def check_memory(foretold: Estimate) -> None:
         )
 
 
-def stage_steps(rows: int, nodes: int, settings: Settings) -> dict[str, float]:
-    """Optimiser steps, scored nodes over all removals, and children: what each costs beyond its operations."""
-    from disco.cost import scheduled, used_rows
-
-    settings = scheduled(rows, settings)
-    train = used_rows(rows, settings) * (1 - 1 / settings.folds)
-    trained = train * (1 - settings.validation_share)
+def stage_steps(plan: Plan, nodes: int) -> dict[str, float]:
+    """Steps of each stage, which have a fixed cost: optimiser updates, nodes scored over all removals, children."""
     return {
-        "joint": float(settings.joint_epochs * math.ceil(trained / settings.batch_size)),
-        "projection": float(settings.projection_epochs * math.ceil(train / settings.batch_size)),
+        "joint": float(plan.joint.epochs * plan.joint.batches),
+        "projection": float(plan.projection.epochs * plan.projection.batches),
         "ordering": nodes * (nodes + 1) / 2 - 1,
         "parents": float(nodes),
     }
 
 
 def free_bytes(device: str) -> int:
-    """Memory free on a device now."""
+    """Bytes of memory that are free on a device now."""
     if device == "cuda":
         import torch
 
@@ -194,32 +186,32 @@ def free_bytes(device: str) -> int:
 
 
 def calibrate(device: str) -> Speed:
-    """The speed of cpu or cuda: a second or two of fitting, then kept in the folder of runs for a week."""
+    """The speed of cpu or cuda: one or two seconds of fitting, then kept in the folder of runs for a week."""
     with _calibrating:
         kept = known(device)
         if kept is None:
             key = device, torch_threads()
             kept = _measured.get(key) or _measure(device)
             _measured[key] = kept
-            with contextlib.suppress(OSError):  # measured again by the next process, then
+            with contextlib.suppress(OSError):  # the next process then measures again
                 write_json(_path(device), dataclasses.asdict(kept))
     return kept
 
 
 def known(device: str) -> Speed | None:
-    """A calibration that is already there and fresh."""
+    """The calibration that is kept, unless it is damaged or older than a week."""
     try:
         speed = record(Speed, read_record(_path(device)))
     except (OSError, ValueError):
         return None
-    is_usable = all(set(_STAGES) <= set(numbers) for numbers in (speed.pace, speed.cost))
+    is_usable = all(set(STAGES) <= set(numbers) for numbers in (speed.pace, speed.cost))
     if not is_usable or min(speed.pace.values()) <= 0 or min(*speed.cost.values(), speed.forest) < 0:
         return None
     return speed if 0 <= time.time() - speed.measured_at < _VALID_SECONDS else None
 
 
 def review(device: str, seconds_off: float) -> None:
-    """Measure anew before the next estimate, when one was off twofold."""
+    """Discard a calibration whose estimate was off by a factor of two; the machine was probably busy."""
     if not 1 / _TOLERATED <= seconds_off <= _TOLERATED:
         with contextlib.suppress(OSError):
             _path(device).unlink(missing_ok=True)
@@ -227,7 +219,7 @@ def review(device: str, seconds_off: float) -> None:
 
 
 def torch_threads() -> int:
-    """Threads a fit uses in this process."""
+    """The number of threads that a fit uses in this process."""
     import torch
 
     return torch.get_num_threads()
@@ -240,11 +232,11 @@ def _measure(device: str) -> Speed:
 
 
 def _cpu_seconds(networks: Sequence[Settings]) -> list[dict[str, float]]:
-    """Seconds of each stage for each of some networks on an idle CPU, though this one may be busy.
+    """Seconds of each stage for each of some networks, as on an idle CPU even if this one is busy.
 
-    The processor time of one thread is the same beside other programs. That of several is not, for threads that wait
-    for one that does not run keep their processors busy; nor is the clock. So all threads count where they are faster,
-    as they are on an idle machine, and are not asked on a busy one, where that takes minutes.
+    Other programs do not change the processor time of one thread. They do change that of several threads, which keep
+    their processors busy while they wait for each other, and they change the clock. So one thread is measured first.
+    All threads are measured only on an idle machine, since it would take minutes on a busy one, and count if faster.
     """
     threads = torch_threads()
     begun, worked = time.perf_counter(), time.thread_time()
@@ -264,7 +256,7 @@ def _all_seconds(networks: Sequence[Settings], device: str, clock: Callable[[], 
 
 @contextlib.contextmanager
 def _on_threads(count: int) -> Iterator[None]:
-    """Within it torch has so many threads."""
+    """Torch has this many threads inside the `with` block."""
     import torch
 
     before = torch.get_num_threads()
@@ -279,10 +271,8 @@ def solve(
     slow: dict[str, float], fast: dict[str, float], wide: Settings, narrow: Settings
 ) -> tuple[dict[str, float], dict[str, float]]:
     """Pace and cost of each stage from its seconds with wide and with narrow networks on the same table."""
-    from disco.cost import stage_flops
-
-    many, few = stage_flops(_ROWS, _NODES, wide), stage_flops(_ROWS, _NODES, narrow)
-    steps = stage_steps(_ROWS, _NODES, wide)
+    many, few = (stage_flops(Plan.of(_ROWS, settings), _NODES) for settings in (wide, narrow))
+    steps = stage_steps(Plan.of(_ROWS, wide), _NODES)
     pace, cost = {}, {}
     for stage, seconds in slow.items():
         difference = max(seconds - fast[stage], 0.1 * seconds)  # noise must not make a pace infinite
@@ -292,8 +282,7 @@ def solve(
 
 
 def _forest_seconds() -> float:
-    """Seconds a look of a forest, by the fastest of a few small ones."""
-    from disco.cost import forest_looks
+    """Seconds per row that a forest weighs, by the fastest of a few small forests."""
     from disco.parents.pcm import TREES, variances
 
     settings, rng, trees, seconds = Settings(selector="pcm"), np.random.default_rng(0), 8, []
@@ -303,16 +292,16 @@ def _forest_seconds() -> float:
         begun = time.thread_time()
         with _on_threads(1):
             variances(squares, half, others, trees, 0)
-        seconds.append((time.thread_time() - begun) / torch_threads())  # trees grow one a thread
-    nodes = half.shape[1] + 1  # what the last of so many takes
-    looks = [forest_looks(2 * len(half), count, settings) for count in (nodes, nodes - 1)]
+        seconds.append((time.thread_time() - begun) / torch_threads())  # each thread grows one tree at a time
+    nodes, plan = half.shape[1] + 1, Plan.of(2 * len(half), settings)
+    looks = [forest_looks(plan, count) for count in (nodes, nodes - 1)]  # the last node's are the difference
     return min(seconds) / ((looks[0] - looks[1]) * trees / TREES)
 
 
 def _stage_seconds(
     table: pd.DataFrame, settings: Settings, device: str, clock: Callable[[], float]
 ) -> dict[str, float]:
-    """Seconds of each stage of a fit by a clock, training stages by their fastest epoch."""
+    """Seconds of each stage of a fit by a clock; each training stage by its fastest epoch."""
     from disco.estimator import DISCO
 
     seen: dict[str, list[float]] = {}

@@ -1,4 +1,4 @@
-"""A file's bytes, where it is a file of a bearable size."""
+"""Read regular files up to a given size."""
 
 import os
 import stat
@@ -13,17 +13,17 @@ _KINDS = {
 
 
 class NotAFile(ValueError):
-    """What stands in a file's place, such as "a pipe"."""
+    """The path leads to something else, such as "a pipe"."""
 
 
 def opened(path: str | Path) -> int:
-    """The handle of a regular file opened for reading; a link is followed.
+    """A file descriptor of a regular file, opened for reading; links are followed.
 
-    A pipe would keep its reader waiting and a device may never end, so neither is opened for waiting or read.
+    A pipe would make its reader wait and a device may never end, so neither is read.
 
     Raises:
-        OSError: there is none, or it cannot be read.
-        NotAFile: it is no regular file.
+        OSError: the file does not exist or cannot be read.
+        NotAFile: it is not a regular file.
         ValueError: the path holds a NUL.
     """
     handle = os.open(path, os.O_RDONLY | os.O_NONBLOCK | os.O_CLOEXEC)
@@ -41,7 +41,7 @@ def read_regular(path: str | Path, most: int) -> bytes:
         most: the largest size read, in bytes.
 
     Raises:
-        InputError: there is no such file, it is no regular file, cannot be read, or is larger.
+        InputError: the file does not exist, is not a regular file, cannot be read, or is larger.
     """
     name = Path(path).name
     try:
@@ -65,4 +65,4 @@ def check_size(name: str, size: int, most: int) -> None:
         InputError: it is larger.
     """
     if size > most:
-        raise InputError(f"{name} has {size / 1e6:,.0f} MB; at most {most / 1e6:,.0f} MB are read: give less.")
+        raise InputError(f"{name} has {size / 1e6:,.0f} MB; at most {most / 1e6:,.0f} MB are read: give a smaller one.")

@@ -1,9 +1,9 @@
 """The causal graph: one edge convention, a small vocabulary, layout and exports.
 
-An edge runs from parent to child; `adjacency[parent, child]` is 1 where there is one, rows are parents. A graph
-is a `networkx.DiGraph` that holds every node in causal order, sources first, with its `position` from 1, and on
-its edges the numbers it was built with: `ocs`, `z` and `frequency` (paper, DAG Recovery), the `score` and `p_value` of
-another selector of parents, or a refinement's evidence. Of a refined graph the nodes have their `misfit_nats` too.
+An edge runs from parent to child: `adjacency[parent, child]` is 1 if there is an edge, so rows are parents. A graph is
+a `networkx.DiGraph` with every node in causal order, sources first, and its `position` from 1. Its edges carry the
+numbers it was built with: `ocs`, `z` and `frequency` (paper, DAG Recovery), the `score` and `p_value` of another
+selector of parents, or a refinement's evidence. The nodes of a refined graph also carry `misfit_nats`.
 """
 
 import json
@@ -23,11 +23,11 @@ EDGE_NUMBERS = (
     *("gain_nats", "direction_nats", "robust_nats", "linear_nats", "spread_nats"),
     *("decided", "p_value", "folds", "bootstrap"),
 )
-# What can be known of the direction of a true edge (`disco.simulate.known`).
+# Whether the direction of a true edge can be known (`disco.simulate.known`).
 KNOWN, UNKNOWN, NOT_PROVED = DIRECTIONS = ("known", "unknown", "not proved")
 FORMATS = ("csv", "json", "graphml", "dot")
-# What XML 1.0 cannot hold, not even escaped.
-_NOT_XML = re.compile("[^\t\n\r\u0020-\ud7ff\ue000-\ufffd\U00010000-\U0010ffff]")
+# Characters that XML 1.0 cannot hold, not even escaped.
+NOT_XML = re.compile("[^\t\n\r\u0020-\ud7ff\ue000-\ufffd\U00010000-\U0010ffff]")
 
 
 def build(order: Sequence[str], edges: pd.DataFrame, nodes: pd.DataFrame | None = None) -> nx.DiGraph:
@@ -36,17 +36,14 @@ def build(order: Sequence[str], edges: pd.DataFrame, nodes: pd.DataFrame | None 
     Args:
         order: all nodes, sources first.
         edges: columns parent and child, and any of `EDGE_NUMBERS`.
-        nodes: columns node and misfit_nats, of all nodes, where it was measured.
+        nodes: columns node and misfit_nats, one row per node, if the misfit was measured.
 
     Raises:
-        InputError: a node stands twice in the order, or an edge names an unknown node or runs against the order.
+        InputError: a node appears twice in the order, or an edge names an unknown node or runs against the order.
     """
-    position = {node: place for place, node in enumerate(order, start=1)}
-    if len(position) < len(order):
-        repeated = next(node for place, node in enumerate(order, start=1) if position[node] != place)
-        raise InputError(f'"{repeated}" stands twice in the order; every node stands there once.')
+    position = positions(order)
     graph = nx.DiGraph()
-    graph.add_nodes_from((node, {"position": place}) for node, place in position.items())
+    graph.add_nodes_from((node, {"position": place + 1}) for node, place in position.items())
     if nodes is not None:
         misfit = dict(zip(nodes["node"], nodes["misfit_nats"].astype(float), strict=True))
         nx.set_node_attributes(graph, {node: misfit[node] for node in graph}, "misfit_nats")
@@ -62,18 +59,48 @@ def build(order: Sequence[str], edges: pd.DataFrame, nodes: pd.DataFrame | None 
     return graph
 
 
+def positions(names: Sequence[str], where: str = "order") -> dict[str, int]:
+    """Each name's place, from 0.
+
+    Raises:
+        InputError: a name appears twice.
+    """
+    place = {name: number for number, name in enumerate(names)}
+    repeated = [name for number, name in enumerate(names) if place[name] != number]
+    if repeated:
+        raise InputError(f'"{repeated[0]}" appears twice in the {where}; every node must appear there once.')
+    return place
+
+
+def check_order(order: Sequence[str], columns: Sequence[str]) -> None:
+    """Refuse an order that does not hold each of a table's columns exactly once.
+
+    Raises:
+        InputError: a name appears twice, a name is only in the order or only in the table, or there are no names.
+    """
+    listed, given = positions(order), positions(columns, "table")
+    for names, others, what in (
+        (listed, given, "is in the order but is not a column of the table"),
+        (given, listed, "is a column of the table but is not in the order"),
+    ):
+        if odd := [name for name in names if name not in others]:
+            raise InputError(f'"{odd[0]}" {what}: give both the same names.')
+    if not listed:
+        raise InputError("The table has no columns: give it one for each node.")
+
+
 def order(graph: nx.DiGraph) -> list[str]:
     """All nodes, sources first."""
     return list(graph.nodes)
 
 
 def parents(graph: nx.DiGraph, node: str) -> list[str]:
-    """The nodes with an edge into the node, in causal order."""
+    """The nodes with an edge to the node, in causal order."""
     return _in_order(graph, graph.predecessors(node))
 
 
 def children(graph: nx.DiGraph, node: str) -> list[str]:
-    """The nodes that the node has an edge to, in causal order."""
+    """The nodes to which the node has an edge, in causal order."""
     return _in_order(graph, graph.successors(node))
 
 
@@ -83,7 +110,7 @@ def ancestors(graph: nx.DiGraph, node: str) -> list[str]:
 
 
 def descendants(graph: nx.DiGraph, node: str) -> list[str]:
-    """The nodes that the node has a directed path to, in causal order."""
+    """The nodes to which the node has a directed path, in causal order."""
     return _in_order(graph, nx.descendants(graph, node))
 
 
@@ -98,14 +125,20 @@ def sinks(graph: nx.DiGraph) -> list[str]:
 
 
 def find_cycle(graph: nx.DiGraph) -> list:
-    """The nodes of a cycle, each a parent of the next and the last of the first; empty for an acyclic graph."""
+    """The nodes of a cycle, each a parent of the next, and the last of the first; empty for an acyclic graph."""
     if nx.is_directed_acyclic_graph(graph):
         return []
-    # Within a part whose nodes all reach each other the first walk closes. In the whole graph the search takes
-    # quadratic time: from every node anew it walks all that lies below.
+    # In a strongly connected component the first walk already closes a cycle. In the whole graph the search would take
+    # quadratic time, because it walks through all descendants of every node again.
     parts = nx.strongly_connected_components(graph)
     part = next(part for part in parts if len(part) > 1 or graph.has_edge(*2 * tuple(part)))
     return [parent for parent, _ in nx.find_cycle(graph.subgraph(part))]
+
+
+def cycle_words(cycle: Sequence[str]) -> str:
+    """The nodes of a cycle as "a → b → a", a long one shortened in the middle; empty without nodes."""
+    shown = cycle if len(cycle) <= 8 else [*cycle[:4], "…", *cycle[-3:]]
+    return " → ".join([*shown, *cycle[:1]])
 
 
 def _in_order(graph: nx.DiGraph, nodes: object) -> list[str]:
@@ -114,14 +147,14 @@ def _in_order(graph: nx.DiGraph, nodes: object) -> list[str]:
 
 
 def adjacency(graph: nx.DiGraph) -> pd.DataFrame:
-    """The 0/1 matrix of the graph, (nodes, nodes) in causal order: rows are parents, columns are children."""
+    """The 0/1 matrix of the graph in causal order, (nodes, nodes): rows are parents, columns are children."""
     names = order(graph)
     matrix = nx.to_numpy_array(graph, nodelist=names, weight=None, dtype=np.int64)
     return pd.DataFrame(matrix, index=names, columns=names)
 
 
 def edges(graph: nx.DiGraph) -> pd.DataFrame:
-    """The edges as a table: parent, child and the numbers they carry, children in causal order."""
+    """One row per edge: parent, child and the numbers the edges carry; children in causal order."""
     numbers = [name for name in EDGE_NUMBERS if any(name in data for *_, data in graph.edges(data=True))]
     rows = [
         (parent, child, *(graph.edges[parent, child].get(name, math.nan) for name in numbers))
@@ -134,9 +167,9 @@ def edges(graph: nx.DiGraph) -> pd.DataFrame:
 def export(graph: nx.DiGraph, format: str) -> str:
     """The graph as text.
 
-    Formats: `csv`, the edges (nodes without an edge are not in it), names as in disco/spreadsheets.py; `json`,
-    networkx's node-link form, read back by `networkx.node_link_graph(json.loads(text), edges="edges")`; `graphml`, read
-    back by `networkx.parse_graphml`; `dot`, for Graphviz. Names are escaped as each format asks.
+    Formats: `csv`, one row per edge, without the nodes that have no edge (names as in disco/spreadsheets.py); `json`,
+    networkx's node-link form, read by `networkx.node_link_graph(json.loads(text), edges="edges")`; `graphml`, read by
+    `networkx.parse_graphml`; `dot`, for Graphviz. Names are escaped as each format requires.
 
     Raises:
         InputError: the format is unknown, or cannot hold a name.
@@ -154,8 +187,8 @@ def check_exports(graph: nx.DiGraph, format: str) -> None:
     if format not in FORMATS:
         raise InputError(f"format must be one of {', '.join(FORMATS)}; got {format!r}.")
     for node in graph if format == "graphml" else ():
-        if _NOT_XML.search(node):
-            raise InputError(f"GraphML cannot hold the name {node!r}: rename the column, or take another format.")
+        if NOT_XML.search(node):
+            raise InputError(f"GraphML cannot hold the name {node!r}: rename the column, or choose another format.")
 
 
 def _csv(graph: nx.DiGraph) -> str:
@@ -170,7 +203,7 @@ def _json(graph: nx.DiGraph) -> str:
 
 
 def _graphml(graph: nx.DiGraph) -> str:
-    """What is not available is left out: `nan` is no number to most readers."""
+    """GraphML without missing values: most readers do not accept `nan` as a number."""
     told = graph.copy()
     for values in (*dict(told.nodes).values(), *(data for *_, data in told.edges(data=True))):
         for name in [name for name, value in values.items() if isinstance(value, float) and not math.isfinite(value)]:
@@ -192,5 +225,5 @@ def _dot(graph: nx.DiGraph) -> str:
 
 
 def _quoted(text: str) -> str:
-    """A DOT string: within quotes nothing but the backslash, the quote and the line break has a meaning."""
+    """A DOT string; within quotes only the backslash, the quote and the line break are special."""
     return '"' + text.replace("\\", "\\\\").replace('"', '\\"').replace("\r", "").replace("\n", "\\n") + '"'

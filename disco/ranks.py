@@ -1,11 +1,11 @@
-"""From counts to ranks: the grids on which the score networks live.
+"""From counts to ranks: the grids on which the score networks are trained and evaluated.
 
 Rank transform (paper, *Rank Transform*): with v_0 < … < v_K the distinct training values of a column,
-T(v_k) = k. A held-out value below v_0 gets rank 0, above v_K rank K, and strictly between v_k and v_{k+1}
-rank max(k, 1), so that the observed minimum stays a state of its own.
+T(v_k) = k. A held-out value gets rank 0 below v_0, rank K above v_K, and rank max(k, 1) strictly between v_k and
+v_{k+1}, so that rank 0 never holds a value above the observed minimum.
 
-Quantile levels (paper, *Lahman*): each pooled column is cut at its empirical quantiles, with no recoding
-afterwards, so a column with many ties may leave levels empty.
+Quantile levels (paper, *Lahman*): each pooled column is cut at its empirical quantiles and not recoded afterwards, so a
+column with many ties may have empty levels.
 """
 
 from dataclasses import dataclass
@@ -13,6 +13,7 @@ from dataclasses import dataclass
 import numpy as np
 import pandas as pd
 
+from disco.counts import least_rows
 from disco.errors import InputError
 from disco.settings import Settings
 
@@ -24,7 +25,7 @@ class FoldRanks:
     Attributes:
         train: ranks of the score-training split, (training rows, nodes).
         held_out: ranks of the held-out fold, (held-out rows, nodes).
-        rows: the table's row numbers of the held-out fold, from 0, (held-out rows,).
+        rows: the held-out rows' numbers among all rows that were divided, from 0, (held-out rows,).
         top: the common grid bound K = max_j K_j; the grid is {0, …, K}.
     """
 
@@ -34,8 +35,45 @@ class FoldRanks:
     top: int
 
 
+@dataclass(frozen=True)
+class Folds:
+    """How a fit divides the rows of its table.
+
+    Attributes:
+        rows: the table's rows that give networks and order, ascending, (rows,).
+        of_row: the held-out fold of each of them, from 0, (rows,).
+        ranks: their ranks, fold by fold.
+        parent_ranks: the same with the rows that give the parents held out; `ranks` itself if they are the same rows.
+    """
+
+    rows: np.ndarray
+    of_row: np.ndarray
+    ranks: list[FoldRanks]
+    parent_ranks: list[FoldRanks]
+
+    @classmethod
+    def of(cls, counts: np.ndarray, settings: Settings, of_row: np.ndarray | None = None) -> "Folds":
+        """Divide the rows of a table.
+
+        Args:
+            counts: whole numbers, (all rows, nodes).
+            settings: of the fit.
+            of_row: the held-out folds of an earlier fit, (rows,); drawn unless given.
+
+        Raises:
+            InputError: there are too few rows for the folds.
+        """
+        rows, parent_rows = split_rows(len(counts), settings)
+        if of_row is None:
+            of_row = fold_of_rows(len(rows), settings.folds, settings.seed)
+        own = counts[rows]
+        ranks = fold_ranks(own, of_row, settings)
+        other = other_ranks(own, of_row, counts[parent_rows], settings) if settings.disjoint_rows else ranks
+        return cls(rows, of_row, ranks, other)
+
+
 def sampled_rows(rows: int, settings: Settings) -> np.ndarray:
-    """The rows a fit uses, ascending: all of them, or a seeded sample of `max_rows`."""
+    """The rows that a fit uses, ascending: all of them, or a random sample of `max_rows`."""
     if settings.max_rows is None or rows <= settings.max_rows:
         return np.arange(rows)
     random = np.random.default_rng([settings.seed, 1])
@@ -43,7 +81,9 @@ def sampled_rows(rows: int, settings: Settings) -> np.ndarray:
 
 
 def split_rows(rows: int, settings: Settings) -> tuple[np.ndarray, np.ndarray]:
-    """The rows that give networks and order, and those that give the parents, ascending: the same, or seeded halves.
+    """The rows that give networks and order, and those that give the parents, ascending.
+
+    They are the same, or two random halves with `disjoint_rows`.
 
     Raises:
         InputError: the halves are too small for the folds.
@@ -51,10 +91,11 @@ def split_rows(rows: int, settings: Settings) -> tuple[np.ndarray, np.ndarray]:
     used = sampled_rows(rows, settings)
     if not settings.disjoint_rows:
         return used, used
-    if len(used) // 2 < 4 * settings.folds:
+    needed = least_rows(settings.folds)
+    if len(used) // 2 < needed:
         raise InputError(
             f"disjoint_rows halves the rows, and {len(used)} are too few for {settings.folds} folds: it needs at "
-            f"least {8 * settings.folds}. Add rows, use fewer folds, or use all rows for order and parents."
+            f"least {2 * needed}. Add rows, use fewer folds, or use all rows for order and parents."
         )
     drawn = np.random.default_rng([settings.seed, 4]).permutation(used)
     half = (len(used) + 1) // 2
@@ -62,14 +103,14 @@ def split_rows(rows: int, settings: Settings) -> tuple[np.ndarray, np.ndarray]:
 
 
 def fold_of_rows(rows: int, folds: int, seed: int) -> np.ndarray:
-    """The held-out fold of each row, from 0: a seeded random partition into folds of nearly equal size.
+    """The held-out fold of each row, from 0: a random partition into folds of nearly equal size.
 
     Raises:
         InputError: there are too few rows for that many folds.
     """
-    if rows < 4 * folds:
+    if rows < least_rows(folds):
         raise InputError(
-            f"The table has {rows} rows, too few for {folds} folds: it needs at least {4 * folds}. "
+            f"The table has {rows} rows, too few for {folds} folds: it needs at least {least_rows(folds)}. "
             "Add rows or use fewer folds."
         )
     fold = np.empty(rows, dtype=np.int64)
@@ -80,7 +121,7 @@ def fold_of_rows(rows: int, folds: int, seed: int) -> np.ndarray:
 
 
 def fold_ranks(counts: np.ndarray, fold_of_row: np.ndarray, settings: Settings) -> list[FoldRanks]:
-    """The ranks of every fold, each transform fitted on the other folds' rows.
+    """The ranks of every fold; each transform is fitted on the rows of the other folds.
 
     Args:
         counts: whole numbers, (rows, nodes).
@@ -92,7 +133,7 @@ def fold_ranks(counts: np.ndarray, fold_of_row: np.ndarray, settings: Settings) 
 
 
 def other_ranks(counts: np.ndarray, fold_of_row: np.ndarray, others: np.ndarray, settings: Settings) -> list[FoldRanks]:
-    """The ranks of every fold, with a part of other rows held out in place of the fold's own.
+    """The ranks of every fold with a part of other rows held out, instead of the fold's own rows.
 
     Args:
         counts: whole numbers, (rows, nodes).
@@ -124,6 +165,11 @@ def _ranked(values: np.ndarray, grids: list[np.ndarray]) -> np.ndarray:
     return np.column_stack([rank_on_grid(column, grid) for column, grid in zip(values.T, grids, strict=True)])
 
 
+def dense_ranks(values: np.ndarray) -> np.ndarray:
+    """Each value's number among the distinct values of its column, from 0, (rows, nodes)."""
+    return np.column_stack([np.unique(column, return_inverse=True)[1] for column in values.T])
+
+
 def rank_on_grid(values: np.ndarray, grid: np.ndarray) -> np.ndarray:
     """Ranks of values on a column's ascending distinct training values, by the paper's held-out rule.
 
@@ -146,7 +192,7 @@ def quantile_levels(counts: np.ndarray, levels: int, of: np.ndarray | None = Non
     Args:
         counts: (rows, nodes).
         levels: the number of levels; equal cuts leave levels empty.
-        of: the rows whose quantiles they are, (other rows, nodes); those of `counts` unless given.
+        of: the rows that define the quantiles, (other rows, nodes); `counts` by default.
 
     Returns:
         Levels in {0, …, levels − 1}, (rows, nodes).
@@ -159,10 +205,10 @@ def quantile_levels(counts: np.ndarray, levels: int, of: np.ndarray | None = Non
 
 
 def transform_table(table: pd.DataFrame, settings: Settings) -> pd.DataFrame:
-    """The whole table on its grid, as a fold's transform fitted on all rows would give it, for showing."""
+    """The whole table on its grid: a fold's transform, fitted on all rows; for showing."""
     counts = table.to_numpy()
     if settings.transform == "rank":
-        codes = np.column_stack([np.unique(column, return_inverse=True)[1] for column in counts.T])
+        codes = dense_ranks(counts)
     elif settings.transform == "quantile":
         codes = quantile_levels(counts, settings.levels)
     else:

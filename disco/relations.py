@@ -1,9 +1,11 @@
-"""Columns that others determine exactly: copies, complements, multiples, sums.
+"""Find columns that others determine exactly: copies, complements, multiples, sums.
 
-Between such columns an edge is arithmetic and not cause, and which of them drives the others cannot be known. They are
-found in three steps. Columns of the same, or the reversed, ranks are the same column to the method. Among the others a
-QR decomposition of some rows says which column lies in the span of those before it; the coefficients are rounded to
-small whole numbers; and every row of the table then has to agree in whole numbers.
+An edge between such columns is arithmetic rather than causal, and its direction cannot be known. There are three steps:
+
+1. Columns with the same ranks, or with reversed ranks, are the same column to the method.
+2. Among the others, a QR decomposition of some rows shows which column lies in the span of earlier ones. The
+   coefficients are rounded to small whole numbers.
+3. The relation must then hold exactly in every row of the table.
 """
 
 from collections.abc import Iterator, Sequence
@@ -13,11 +15,11 @@ import numpy as np
 import pandas as pd
 from scipy.linalg import solve_triangular
 
-_NOTHING = 1e-8  # share of a column's spread under which what others leave of it counts as nothing
-_LARGEST = 100  # coefficient of a relation
-_DIVISORS = range(1, 13)  # what coefficients may be fractions of
-_ROWS_A_COLUMN = 4  # looked at first
-_NAMED = 6  # columns named in a sentence
+_NOTHING = 1e-8  # a residual below this share of a column's spread counts as zero
+_LARGEST = 100  # largest coefficient of a relation
+_DIVISORS = range(1, 13)  # possible denominators of coefficients
+_ROWS_A_COLUMN = 4  # rows per column in the decomposition
+_NAMED = 6  # largest number of columns named in a sentence
 
 
 @dataclass(frozen=True)
@@ -25,8 +27,8 @@ class Relation:
     """Columns that determine one another in every row.
 
     Attributes:
-        columns: their names; the first is determined by the others.
-        sentence: what joins them.
+        columns: their names; the others determine the first.
+        sentence: the relation in words.
     """
 
     columns: tuple[str, ...]
@@ -34,10 +36,10 @@ class Relation:
 
 
 def relations(table: pd.DataFrame) -> list[Relation]:
-    """The exact relations among the columns of a table of counts, one for each column that could be left out.
+    """The exact relations among the columns of a table, one for each column that could be left out.
 
     Args:
-        table: counts, one column a node, none constant.
+        table: counts, one column per node, none constant.
     """
     names, values = [str(name) for name in table.columns], table.to_numpy()
     found, kept = [], []
@@ -51,7 +53,7 @@ def relations(table: pd.DataFrame) -> list[Relation]:
 
 
 def _twins(values: np.ndarray) -> dict[int, int]:
-    """The columns whose ranks, or reversed ranks, are those of an earlier one, with that one."""
+    """The columns with the same or reversed ranks as an earlier column: column -> earlier column."""
     seen: dict[bytes, int] = {}
     twins = {}
     for column, counts in enumerate(values.T):
@@ -66,7 +68,7 @@ def _twins(values: np.ndarray) -> dict[int, int]:
 
 
 def _pair(names: Sequence[str], values: np.ndarray, first: int, second: int) -> Relation:
-    """What joins two columns of the same or reversed ranks."""
+    """The relation of two columns with the same or reversed ranks."""
     one, other = values[:, first], values[:, second]
     a, b = f'"{names[first]}"', f'"{names[second]}"'
     for big, small, of, from_ in ((other, one, b, a), (one, other, a, b)):
@@ -78,11 +80,11 @@ def _pair(names: Sequence[str], values: np.ndarray, first: int, second: int) -> 
     if (total == total[0]).all():
         return Relation((names[second], names[first]), f"{a} and {b} add up to {total[0]} in every row.")
     words = "rises" if (np.argsort(one, kind="stable") == np.argsort(other, kind="stable")).all() else "falls"
-    return Relation((names[second], names[first]), f"{b} {words} with {a} one to one: on ranks they are the same.")
+    return Relation((names[second], names[first]), f"{b} {words} with {a} one to one: their ranks are equivalent.")
 
 
 def _dependent(values: np.ndarray, kept: Sequence[int]) -> Iterator[tuple[dict[int, int], int]]:
-    """The relations Σ weight · column = constant, as weights by column and the constant."""
+    """The relations Σ weight · column = constant, as (column -> weight, constant)."""
     rows = np.random.default_rng(0).permutation(len(values))[: _ROWS_A_COLUMN * len(kept) + 64]
     sample = values[np.ix_(rows, kept)].astype(float)
     sample -= sample.mean(axis=0)
@@ -90,7 +92,7 @@ def _dependent(values: np.ndarray, kept: Sequence[int]) -> Iterator[tuple[dict[i
     within = [place for place in range(len(kept)) if scale[place] > 0]
     triangle = np.linalg.qr(sample[:, within] / scale[within], mode="r")
     free: list[int] = []
-    for at, place in enumerate(within[: len(triangle)]):  # as many columns as rows span anything
+    for at, place in enumerate(within[: len(triangle)]):  # n rows span at most n columns
         if abs(triangle[at, at]) > _NOTHING:
             free.append(at)
             continue
@@ -108,7 +110,7 @@ def _dependent(values: np.ndarray, kept: Sequence[int]) -> Iterator[tuple[dict[i
 
 
 def _whole(slopes: dict[int, float], column: int) -> dict[int, int] | None:
-    """Whole weights with which a column less its slopes on others is constant; None where they are not small."""
+    """The relation of a column to others, with its slopes on them, in whole weights; None if these are not small."""
     for divisor in _DIVISORS:
         scaled = {other: -slope * divisor for other, slope in slopes.items()}
         whole = {other: round(value) for other, value in scaled.items()}
@@ -119,7 +121,7 @@ def _whole(slopes: dict[int, float], column: int) -> dict[int, int] | None:
 
 
 def _linear(names: Sequence[str], weights: dict[int, int], constant: int) -> Relation:
-    """A relation in words: the column alone on its side of the equation first, where there is one."""
+    """A relation in words; if one side of the equation is a single column, it comes first."""
     if sum(weight > 0 for weight in weights.values()) > len(weights) / 2:
         weights, constant = {column: -weight for column, weight in weights.items()}, -constant
     left = {column: weight for column, weight in sorted(weights.items()) if weight > 0}

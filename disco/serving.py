@@ -1,6 +1,6 @@
 """Fitted networks kept on the device between page interactions, for all tabs of this process.
 
-Bounded by bytes: $DISCO_CACHE_BYTES, or a quarter of the device's memory; the longest unused goes first.
+They may take $DISCO_CACHE_BYTES together, or a quarter of the device's memory; the least recently used go first.
 """
 
 import os
@@ -17,7 +17,7 @@ from disco.runs.files import check_regular
 if TYPE_CHECKING:
     from torch import Tensor
 
-    from disco.estimator import DISCO
+    from disco.fitted import Fitted
 
 _SHARE = 0.25  # of the device's memory
 
@@ -44,29 +44,29 @@ class DeviceStatus:
 
 @dataclass
 class _Entry:
-    model: "DISCO"
+    fitted: "Fitted"
     cached: Cached
-    stamp: int  # the networks' file, so that a run fitted anew is loaded anew
+    stamp: int  # when the file of networks changed last, so that a run that is fitted again is loaded again
 
 
 class _Cache:
-    """Models by run folder, oldest use first; every method holds the lock."""
+    """Fitted networks by run folder, least recently used first; every method holds the lock."""
 
     def __init__(self) -> None:
         self.entries: OrderedDict[Path, _Entry] = OrderedDict()
         self.lock = threading.Lock()
         self.loading: dict[Path, threading.Lock] = {}
 
-    def get(self, path: Path, stamp: int) -> "DISCO | None":
+    def get(self, path: Path, stamp: int) -> "Fitted | None":
         with self.lock:
             entry = self.entries.get(path)
             if entry is None or entry.stamp != stamp:
                 return None
             self.entries.move_to_end(path)
-            return entry.model
+            return entry.fitted
 
     def put(self, path: Path, entry: _Entry, limit: int) -> None:
-        """Keep a model, and let go of the longest unused until all fit; one too large for all is not kept."""
+        """Keep an entry, and drop the least recently used until all fit; one too large by itself is not kept."""
         with self.lock:
             self.entries.pop(path, None)
             if entry.cached.bytes <= limit:
@@ -75,7 +75,7 @@ class _Cache:
                 self.entries.popitem(last=False)
 
     def one_at_a_time(self, path: Path) -> threading.Lock:
-        """So that two tabs asking for one run load it once."""
+        """A lock per run, so that two tabs that ask for the same run load it once."""
         with self.lock:
             return self.loading.setdefault(path, threading.Lock())
 
@@ -91,8 +91,8 @@ class _Cache:
 _cache = _Cache()
 
 
-def fitted(run: Run) -> "DISCO":
-    """The fitted estimator of a run, on the device, with its results; loaded once.
+def fitted(run: Run) -> "Fitted":
+    """The fitted networks of a run, on the device; loaded once.
 
     Raises:
         InputError: the run is not done, or its networks cannot be read.
@@ -103,27 +103,27 @@ def fitted(run: Run) -> "DISCO":
     except OSError as error:
         raise InputError(f"The run {run.name} has no fitted networks yet.") from error
     with _cache.one_at_a_time(run.path):
-        model = _cache.get(run.path, stamp)
-        if model is None:
-            model, size = _load(run, networks)
-            cached = Cached(run.id, run.name, size, str(model.device_))
-            _cache.put(run.path, _Entry(model, cached, stamp), cache_limit())
-    return model
+        found = _cache.get(run.path, stamp)
+        if found is None:
+            found, size = _load(run, networks)
+            cached = Cached(run.id, run.name, size, found.device.type)
+            _cache.put(run.path, _Entry(found, cached, stamp), cache_limit())
+    return found
 
 
 def cached() -> list[Cached]:
-    """The runs whose networks are loaded, the last used first."""
+    """The runs whose networks are loaded, most recently used first."""
     _forget_deleted()
     return _cache.list()
 
 
 def clear() -> None:
-    """Let go of all loaded networks."""
+    """Drop all loaded networks."""
     _cache.clear()
 
 
 def cache_limit() -> int:
-    """Bytes that loaded networks may take together.
+    """The bytes that loaded networks may take together.
 
     Raises:
         InputError: $DISCO_CACHE_BYTES is not a whole number.
@@ -138,7 +138,7 @@ def cache_limit() -> int:
 
 
 def device_status() -> DeviceStatus:
-    """The device that fits and serves by default, and how much of its memory is in use by all programs."""
+    """The default device, and how much of its memory all programs use together."""
     from disco.estimator import choose_device
 
     if choose_device("auto").type == "cuda":
@@ -152,24 +152,23 @@ def device_status() -> DeviceStatus:
     return DeviceStatus("cpu", _processor(), memory.total - memory.available, memory.total)
 
 
-def _load(run: Run, networks: Path) -> tuple["DISCO", int]:
-    """The estimator of a run from its files, and the bytes of its networks.
+def _load(run: Run, networks: Path) -> tuple["Fitted", int]:
+    """The fitted networks of a run from its files, and their bytes.
 
     Raises:
-        InputError: one of them is damaged.
+        InputError: a file is damaged.
     """
     from safetensors import SafetensorError
     from safetensors.torch import load_file
 
-    from disco.estimator import DISCO
-    from disco.graph import adjacency
-    from disco.runs.parents import read_candidates
+    from disco.estimator import choose_device
+    from disco.fitted import Fitted
 
     try:
         check_regular(networks)
         tensors = load_file(networks)
         _check_size(tensors, run)
-        model = DISCO.restore(run.table(), run.settings, tensors, device="auto")
+        found = Fitted.restore(run.table(), run.settings, tensors, choose_device("auto"))
     except InputError:
         raise
     except (OSError, SafetensorError, KeyError, ValueError, TypeError, RuntimeError, IndexError) as error:
@@ -177,20 +176,14 @@ def _load(run: Run, networks: Path) -> tuple["DISCO", int]:
         raise InputError(
             f"The networks of the run {run.name} cannot be read from {networks} ({words}): fit the table again."
         ) from error
-    model.order_, model.ccs_, model.criteria_ = run.order(), run.ccs(), run.criteria()
-    model.ocs_, model.edges_ = run.ocs(), run.edges()
-    selector = run.settings.selector
-    model.candidates_ = None if selector == "ocs" else read_candidates(run, selector)
-    model.training_ = run.training()
-    model.adjacency_ = adjacency(model.graph()).loc[model.feature_names_in_, model.feature_names_in_]
-    return model, sum(tensor.nbytes for tensor in tensors.values())
+    return found, sum(tensor.nbytes for tensor in tensors.values())
 
 
 def _check_size(tensors: dict[str, "Tensor"], run: Run) -> None:
-    """Refuse weights that are no finite numbers, or of far fewer networks than the settings would have made.
+    """Refuse weights that are not finite, or far fewer than the settings ask for.
 
     Raises:
-        ValueError: they are.
+        ValueError: they are one of the two.
     """
     settings = run.settings
     held = sum(tensor.numel() for name, tensor in tensors.items() if name.startswith(("joint.", "projection.")))

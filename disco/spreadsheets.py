@@ -1,7 +1,7 @@
-"""Exported CSV that a spreadsheet may open: names that it would run as formulas are made harmless, and read back.
+"""Export CSV that is safe to open in a spreadsheet, which would run some names as formulas.
 
-A cell that begins with =, +, -, @, a tab or a carriage return gets an apostrophe in front, and so does one that
-begins with apostrophes before such a mark: taking one away again gives every name back.
+A cell that begins with =, +, -, @, a tab or a carriage return gets an apostrophe in front. So does a cell that already
+has apostrophes before such a character, so that removing one apostrophe always restores the name.
 """
 
 import csv
@@ -9,12 +9,12 @@ import re
 
 import pandas as pd
 
-NOTE = "An apostrophe stands before names that a spreadsheet would take for formulas; DISCO reads it back."
+NOTE = "Names that a spreadsheet would run as formulas get an apostrophe in front; DISCO removes it on reading."
 _GUARDED = re.compile("'*[=+\\-@\t\r]")
 
 
 def harmless(text: str) -> str:
-    """A text as no spreadsheet runs it."""
+    """The text in a form that no spreadsheet runs as a formula."""
     return f"'{text}" if _GUARDED.match(text) else text
 
 
@@ -24,7 +24,7 @@ def plain(text: str) -> str:
 
 
 def harmless_frame(table: pd.DataFrame) -> pd.DataFrame:
-    """The same table with its names and its cells of text harmless."""
+    """The same table, with its names and text cells made harmless."""
     columns = [table.iloc[:, place] for place in range(table.shape[1])]
     found = {
         place: column if pd.api.types.is_numeric_dtype(column) else column.map(_cell, na_action="ignore")
@@ -40,9 +40,9 @@ def _cell(value: object) -> object:
 
 
 def to_csv(table: pd.DataFrame) -> str:
-    """The table as CSV for a spreadsheet; numbers keep every digit, a missing one is empty."""
+    """The table as CSV for a spreadsheet; numbers keep every digit, and missing values are empty."""
     frame = harmless_frame(table)
     text = frame.to_csv(index=False, lineterminator="\n")
-    if "\r" in text:  # which only quotes keep from ending a row
+    if "\r" in text:  # unless quoted, it would end the row
         text = frame.to_csv(index=False, lineterminator="\n", quoting=csv.QUOTE_NONNUMERIC)
     return text

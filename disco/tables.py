@@ -1,10 +1,10 @@
 """Read a table from a CSV, TSV, XLSX or Parquet file, cell for cell.
 
-Nothing is repaired on the way: duplicate and empty names stay as they are, text stays text, a row of the
-wrong length is refused. What a table of counts must look like is the business of `disco.counts`.
+Nothing is repaired: duplicate and empty names stay as they are, text stays text, and a row of the wrong length is
+refused. `disco.counts` checks whether the table holds counts.
 
-Workbooks, Parquet and large texts are read in a process of their own (disco/formats/__main__.py): whatever such a file
-does to its reader, it costs a sentence.
+Workbooks, Parquet and large texts are read in a separate process (disco/formats/__main__.py), so a file that crashes
+its reader only causes an error message.
 """
 
 import json
@@ -25,7 +25,7 @@ from disco.formats.text import MISSING_WORDS
 
 __all__ = ["MISSING_WORDS", "NOTES", "SUFFIXES", "read_table", "read_words"]
 
-_SMALL = 1_000_000  # bytes of text read in this process: it has at most as many cells, and saves a process 0.2 s
+_SMALL = 1_000_000  # bytes of text that are read in this process, which saves the 0.2 s of starting another
 _NULLABLE = {
     kind: dtype
     for kind, dtype in (
@@ -37,19 +37,19 @@ _NULLABLE = {
 
 
 def read_table(source: str | Path | BinaryIO, name: str | None = None) -> pd.DataFrame:
-    """The table of a file, with its names as they stand there, duplicates and empty ones too.
+    """The table in a file, with its names as they are, including duplicate and empty ones.
 
     Args:
         source: a path, or an open binary file.
-        name: the file's name, whose suffix tells its kind; needed for an open file without a name.
+        name: the file's name, whose suffix gives its format; needed for an open file without a name.
 
     Raises:
-        InputError: the file is missing, empty, unreadable, too large (disco/formats/limits.py) or of an unknown kind.
+        InputError: the file is missing, empty, unreadable, too large (disco/formats/limits.py) or of unknown format.
     """
     name = name or Path(str(getattr(source, "name", source))).name
     suffix = Path(name).suffix.lower()
     if suffix not in SUFFIXES:
-        raise InputError(f"{name} is of no known kind: give a file that ends in {', '.join(SUFFIXES)}.")
+        raise InputError(f"{name} has an unknown format: give a file that ends in {', '.join(SUFFIXES)}.")
     data = _bytes(source, name)
     small = suffix in TEXT and len(data) <= _SMALL
     try:
@@ -65,13 +65,13 @@ def read_table(source: str | Path | BinaryIO, name: str | None = None) -> pd.Dat
 
 
 def read_words(path: Path, most: int) -> pd.DataFrame:
-    """A CSV file of names with every cell as text, taken letter by letter; only the mark of an export goes.
+    """A CSV file with every cell as text, exactly as written except for the apostrophe that an export adds.
 
     Args:
         most: the largest size read, in bytes.
 
     Raises:
-        InputError: the file is missing, no CSV or too large.
+        InputError: the file is missing, not CSV or too large.
     """
     try:
         table = text.read(read_regular(path, most), None, words=True)
@@ -84,7 +84,7 @@ def read_words(path: Path, most: int) -> pd.DataFrame:
 
 
 def _bytes(source: str | Path | BinaryIO, name: str) -> bytes:
-    """The file's content; an open file is read from its start."""
+    """The content of the file; an open file is read from its start."""
     if isinstance(source, str | Path):
         return read_regular(source, MOST_BYTES)
     if source.seekable():
@@ -95,7 +95,7 @@ def _bytes(source: str | Path | BinaryIO, name: str) -> bytes:
 
 
 def _frame(table: pa.Table) -> pd.DataFrame:
-    """The columns in pandas, called by their place; whole numbers with missing cells stay whole."""
+    """The columns in pandas, named by their place; whole numbers with missing cells stay whole."""
     columns = zip(table.schema, table.columns, strict=True)
     return pd.DataFrame(dict(enumerate(_series(field, column) for field, column in columns)))
 

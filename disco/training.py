@@ -1,12 +1,12 @@
 """Training of the joint and the projection network, all folds in one batch, as a stream of epochs.
 
-Adam, a cosine schedule of the learning rate by epoch or by update, gradients clipped a fold; the joint network stops
-early on its internal holdout and serves its best validated state, the projection network its last (paper, *Training
-settings*).
+Adam, with a cosine schedule of the learning rate by epoch or by update and gradients clipped per fold. The joint
+network stops early on its internal holdout and serves its best validated state, the projection network its last
+(paper, *Training settings*).
 
-Every draw of an epoch comes from the stream (seed, stage, fold, epoch): a resumed fit repeats an
-uninterrupted one, and a fold does not see which others share its batch. In an epoch each fold visits as many
-rows as the smallest fold has; where folds differ by one row, a random row of the larger waits an epoch.
+Every draw of an epoch comes from the stream (seed, stage, fold, epoch). So a resumed fit repeats an uninterrupted one,
+and a fold does not depend on which others share its batch. Each fold visits as many rows per epoch as the smallest
+fold has (`disco.plan`): where folds differ by one row, the larger ones leave out a random row in each epoch.
 """
 
 import math
@@ -20,16 +20,17 @@ from torch import Tensor, nn
 from disco.errors import InputError
 from disco.losses import Batch, draw_joint, draw_projection, epoch_batches, joint_losses, projection_losses
 from disco.networks import JointNetwork, stream
+from disco.plan import Plan, Schedule
 from disco.ranks import FoldRanks
 from disco.settings import Settings
 
 _JOINT, _PROJECTION, _VALIDATION = 20, 21, 22  # stage keys of the random streams
-_MONITOR_ROWS = 1024  # noisy draws a validation loss rests on, where the holdout is small
+_MONITOR_ROWS = 1024  # the fewest noisy draws, about, that a validation loss is the mean of
 
 
 @dataclass(frozen=True)
 class Epoch:
-    """Losses of one epoch, a value a fold: NaN for a fold that has stopped or was not measured."""
+    """Losses of one epoch, one value per fold: NaN for a fold that has stopped or was not measured."""
 
     number: int
     train: tuple[float, ...]
@@ -41,10 +42,6 @@ class TrainingRows:
     """Each fold's ranks for training and for validation, on the device."""
 
     def __init__(self, folds: Sequence[FoldRanks], settings: Settings, device: torch.device) -> None:
-        smallest = min(len(fold.train) for fold in folds)
-        wanted = round(settings.validation_share * smallest)
-        self.holdout = max(1, min(settings.validation_rows, wanted, smallest - 1))  # a row is left to train on
-        self.smallest = smallest
         self.tops = [fold.top for fold in folds]
         self.train = []
         for number, fold in enumerate(folds):
@@ -55,14 +52,14 @@ class TrainingRows:
 
 @dataclass
 class Training:
-    """What a stage carries from epoch to epoch; all of it goes into a checkpoint.
+    """The state of a stage between epochs; all of it goes into a checkpoint.
 
     Attributes:
         network: the networks of the active folds.
-        optimizer: their Adam.
+        optimizer: their Adam optimizer.
         active: numbers of the folds still training.
-        best: the parameters to serve, every fold's.
-        best_loss, best_epoch, waited: per fold, for the early-stopping rule.
+        best: the parameters to serve, of all folds.
+        best_loss, best_epoch, waited: one value per fold, for early stopping.
         epoch: epochs done.
     """
 
@@ -85,14 +82,14 @@ class Training:
         return cls(network, adam, list(range(folds)), best, [math.inf] * folds, [0] * folds, [0] * folds)
 
     def step(self, losses: Tensor, norm_bound: float) -> None:
-        """One Adam step of every active fold on its own loss, (active folds,)."""
+        """One Adam step for every active fold, on its own loss; `losses` (active folds,)."""
         self.optimizer.zero_grad(set_to_none=True)
         losses.sum().backward()
         clip_gradients(list(self.network.parameters()), norm_bound)
         self.optimizer.step()
 
     def keep(self, places: Sequence[int]) -> None:
-        """Take the present parameters of the active folds at `places` as those to serve."""
+        """Serve the present parameters of the active folds at `places`."""
         for name, value in self.network.named_parameters():
             for place in places:
                 self.best[name][self.active[place]] = value.detach()[place]
@@ -100,7 +97,7 @@ class Training:
             self.best_epoch[self.active[place]] = self.epoch
 
     def judge(self, losses: Sequence[float], settings: Settings) -> None:
-        """The early-stopping rule on the active folds' validation losses: keep, wait or stop each fold."""
+        """Apply early stopping to the active folds' validation losses: keep, wait or stop each fold."""
         stopped = []
         for place, (fold, loss) in enumerate(zip(self.active, losses, strict=True)):
             if loss < self.best_loss[fold] - settings.min_improvement:
@@ -125,20 +122,20 @@ class Training:
         keep_folds(self.network, kept)
 
     def spread(self, losses: Sequence[float]) -> tuple[float, ...]:
-        """Values of the active folds as values of all folds, NaN for the others."""
+        """One value per fold, from those of the active folds; NaN for the others."""
         by_fold = dict(zip(self.active, losses, strict=True))
         return tuple(by_fold.get(fold, math.nan) for fold in range(len(self.best_loss)))
 
 
 def keep_folds(network: nn.Module, kept: Sequence[int]) -> None:
-    """Reduce a network's buffers to some folds, in place."""
+    """Keep only some folds of a network's buffers, in place."""
     for module in network.modules():
         for name, buffer in list(module.named_buffers(recurse=False)):
             setattr(module, name, buffer[list(kept)].clone())
 
 
 def clip_gradients(parameters: Sequence[nn.Parameter], bound: float) -> None:
-    """Scale each fold's gradient to at most `bound` in Euclidean norm over all its parameters."""
+    """Scale each fold's gradient so that its Euclidean norm over all parameters is at most `bound`."""
     squares = sum(torch.linalg.vector_norm(parameter.grad, dim=(1, 2)).square() for parameter in parameters)
     scale = (bound / (squares.sqrt() + 1e-6)).clamp_max(1.0)[:, None, None]
     for parameter in parameters:
@@ -146,97 +143,97 @@ def clip_gradients(parameters: Sequence[nn.Parameter], bound: float) -> None:
 
 
 def cosine(done: int, length: int, start: float, end: float) -> float:
-    """The learning rate after `done` of `length` counts; after the last it stays."""
+    """The learning rate after `done` of `length` counts; it stays the same after the last."""
     return end + (start - end) * (1 + math.cos(math.pi * min(done, length) / length)) / 2
 
 
-def learning_rates(stage: str, epoch: int, batches: int, settings: Settings) -> list[float]:
+def learning_rates(stage: str, epoch: int, plan: Plan) -> list[float]:
     """The learning rate of each update of an epoch.
 
-    The paper gives the cosine's ends and not what it counts. By `epochs` it falls from epoch to epoch, to the last; by
-    `updates` it falls from one optimiser step to the next, over as many as there are epochs, and the last rate is held.
+    The paper gives the ends of the cosine, but not what it counts. By `epochs` the rate falls from one epoch to the
+    next until the last. By `updates` it falls from one update to the next, reaches its end after as many updates as
+    there are epochs, and stays there.
 
     Args:
         stage: joint or projection.
         epoch: counted from 0.
-        batches: updates an epoch.
     """
-    unit, epochs, start, end = (
-        getattr(settings, f"{stage}_{name}") for name in ("schedule", "epochs", "learning_rate", "learning_rate_end")
+    unit, start, end = (
+        getattr(plan.settings, f"{stage}_{name}") for name in ("schedule", "learning_rate", "learning_rate_end")
     )
+    schedule: Schedule = getattr(plan, stage)
+    batches, length = schedule.batches, schedule.epochs
     if unit == "epochs":
-        return [cosine(epoch, epochs, start, end)] * batches
-    return [cosine(epoch * batches + place, epochs, start, end) for place in range(batches)]
+        return [cosine(epoch, length, start, end)] * batches
+    return [cosine(epoch * batches + place, length, start, end) for place in range(batches)]
 
 
-def train_joint(training: Training, rows: TrainingRows, settings: Settings) -> Iterator[Epoch]:
+def train_joint(training: Training, rows: TrainingRows, plan: Plan) -> Iterator[Epoch]:
     """Train the joint network from where `training` stands; yields after every epoch.
 
     Raises:
         InputError: the training of a fold diverged.
     """
-    folds = list(training.active)
+    settings, folds = plan.settings, list(training.active)
     fixed = [
-        _fixed_draws(draw_joint, part[: rows.holdout], top, settings, (_JOINT, fold))
+        _fixed_draws(draw_joint, part[: plan.holdout], top, settings, (_JOINT, fold))
         for fold, (part, top) in enumerate(zip(rows.train, rows.tops, strict=True))
     ]
     loss = _loss_of(joint_losses, settings)
-    visited = rows.smallest - rows.holdout
-    while training.epoch < settings.joint_epochs and training.active:
+    while training.epoch < plan.joint.epochs and training.active:
         active = list(training.active)
         batches = epoch_batches(
             draw_joint,
-            [rows.train[fold][rows.holdout :] for fold in active],
+            [rows.train[fold][plan.holdout :] for fold in active],
             [rows.tops[fold] for fold in active],
             [(settings.seed, _JOINT, fold, training.epoch) for fold in active],
             settings,
-            visited=visited,
+            visited=plan.joint.rows,
         )
-        rates = learning_rates("joint", training.epoch, math.ceil(visited / settings.batch_size), settings)
+        rates = learning_rates("joint", training.epoch, plan)
         train = training.spread(_one_epoch(training, batches, loss, rates, settings.joint_gradient_norm))
-        measured, decides = _validations(training.epoch, settings)
+        measured, decides = _validations(training.epoch, plan)
         validation = [math.nan] * len(active)
         if measured or decides:
             validation = _evaluate(training.network, [fixed[fold] for fold in active], loss)
         shown = training.spread(validation)
         if decides:
             training.judge(validation, settings)
-        elif training.epoch == settings.joint_epochs:  # too few epochs for the rule: the last state serves
+        elif training.epoch == plan.joint.epochs:  # too few epochs for early stopping: the last state serves
             training.keep(_finite(validation))
         yield Epoch(training.epoch, train, shown, tuple(training.best_epoch))
     _check_served(training, folds)
 
 
-def _validations(epoch: int, settings: Settings) -> tuple[bool, bool]:
+def _validations(epoch: int, plan: Plan) -> tuple[bool, bool]:
     """Whether the joint validation loss is measured after this epoch, and whether early stopping reads it."""
-    since, is_last = epoch - settings.validation_start, epoch == settings.joint_epochs
+    settings, is_last = plan.settings, epoch == plan.joint.epochs
+    since = epoch - settings.validation_start
     decides = since >= 0 and (is_last or since % settings.validation_every == 0)
     return is_last or epoch % settings.monitor_every == 0, decides
 
 
-def train_projection(
-    training: Training, joint: JointNetwork, rows: TrainingRows, settings: Settings
-) -> Iterator[Epoch]:
+def train_projection(training: Training, joint: JointNetwork, rows: TrainingRows, plan: Plan) -> Iterator[Epoch]:
     """Train the projection network from where `training` stands; yields after every epoch.
 
-    Its validation losses are measured on the held-out folds, for monitoring: nothing is decided by them.
+    Its validation losses are measured on the held-out folds, for monitoring only: they decide nothing.
 
     Raises:
         InputError: the training of a fold diverged.
     """
-    folds = list(training.active)
+    settings, folds = plan.settings, list(training.active)
     fixed = [
         _fixed_draws(draw_projection, rows.held_out[fold], rows.tops[fold], settings, (_PROJECTION, fold))
         for fold in folds
     ]
     loss = _loss_of(projection_losses, settings, joint)
-    while training.epoch < settings.projection_epochs:
+    while training.epoch < plan.projection.epochs:
         keys = [(settings.seed, _PROJECTION, fold, training.epoch) for fold in folds]
         ranks, tops = [rows.train[fold] for fold in folds], [rows.tops[fold] for fold in folds]
-        batches = epoch_batches(draw_projection, ranks, tops, keys, settings, visited=rows.smallest)
-        rates = learning_rates("projection", training.epoch, math.ceil(rows.smallest / settings.batch_size), settings)
+        batches = epoch_batches(draw_projection, ranks, tops, keys, settings, visited=plan.projection.rows)
+        rates = learning_rates("projection", training.epoch, plan)
         train = _one_epoch(training, batches, loss, rates, settings.projection_gradient_norm)
-        is_last = training.epoch == settings.projection_epochs
+        is_last = training.epoch == plan.projection.epochs
         validation = [math.nan] * len(folds)
         if is_last or training.epoch % settings.monitor_every == 0:
             validation = _evaluate(training.network, fixed, loss)
@@ -256,14 +253,14 @@ def _loss_of(losses: Callable[..., Tensor], settings: Settings, *fixed: JointNet
 def _one_epoch(
     training: Training, batches: Iterator[Batch], loss: Loss, rates: Sequence[float], norm_bound: float
 ) -> list[float]:
-    """One epoch of steps at a learning rate each, counted; the mean training loss of every active fold."""
+    """One epoch of updates, each at its learning rate; gives the mean training loss of every active fold."""
     total, seen = 0.0, 0
     for batch, rate in zip(batches, rates, strict=True):
         training.optimizer.param_groups[0]["lr"] = rate
         losses = loss(training.network, batch)
         training.step(losses, norm_bound)
         count = batch.noisy.shape[1]
-        # Added up on the device: reading a value here would make a GPU wait at every step.
+        # Summed on the device: reading a value here would make a GPU wait at every step.
         total, seen = total + losses.detach() * count, seen + count
     means = (total / seen).tolist()
     training.epoch += 1
@@ -278,12 +275,12 @@ def _one_epoch(
 
 
 def _finite(losses: Sequence[float]) -> list[int]:
-    """The places of finite losses."""
+    """The indices of the finite losses."""
     return [place for place, loss in enumerate(losses) if math.isfinite(loss)]
 
 
 def _check_served(training: Training, folds: Sequence[int]) -> None:
-    """Refuse to serve a fold's first, random parameters, where its last step alone diverged."""
+    """Refuse to serve a fold's initial, random parameters, which happens if its only validated step diverged."""
     for fold in folds:
         if not training.best_epoch[fold]:
             raise InputError(
@@ -292,7 +289,7 @@ def _check_served(training: Training, folds: Sequence[int]) -> None:
 
 
 def _fixed_draws(draw: Callable, ranks: Tensor, top: int, settings: Settings, key: tuple[int, ...]) -> Batch:
-    """The same noise at every validation, so that patience does not follow the noise."""
+    """The same noise at every validation, so that early stopping does not follow the noise."""
     ranks = ranks[: settings.validation_rows]
     repeats = max(1, _MONITOR_ROWS // len(ranks))
     return draw(ranks.repeat(repeats, 1), top, settings, stream(ranks.device, settings.seed, _VALIDATION, *key))
@@ -300,7 +297,7 @@ def _fixed_draws(draw: Callable, ranks: Tensor, top: int, settings: Settings, ke
 
 @torch.no_grad()
 def _evaluate(network: nn.Module, fixed: Sequence[Batch], loss: Loss) -> list[float]:
-    """Each fold's loss on its fixed draws, as many rows a fold as the smallest has."""
+    """The loss of each fold on its fixed draws; all folds use as many as the smallest has."""
     rows = min(batch.noisy.shape[0] for batch in fixed)
     parts = [Batch(*(None if value is None else value[:rows] for value in vars(batch).values())) for batch in fixed]
     return loss(network, Batch.stacked(parts)).tolist()

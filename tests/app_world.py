@@ -1,4 +1,4 @@
-"""The app as tests see it: booted through app.py, with runs that need no fit."""
+"""The app for tests: booted through app.py, with runs that need no fit."""
 
 import math
 import time
@@ -49,7 +49,7 @@ def button(at: AppTest, label: str) -> object:
 
 
 def written_when_asked(monkeypatch: pytest.MonkeyPatch) -> dict[str, str]:
-    """What pages drawn from now on offer as files that are written when their button is pressed, by file name."""
+    """File name → content of the downloads that pages drawn from now on write when their button is pressed."""
     written = {}
 
     def offered(manager: MediaFileManager, data: object, mime: str, place: str, **named: object) -> str:
@@ -90,7 +90,7 @@ def losses(joint: int, projection: int, lowest: int | None = None) -> list[tuple
 
 
 def events(joint: int = 40, projection: int = 40, lowest: int | None = None) -> pd.DataFrame:
-    """The same as the frame of `Run.events`."""
+    """The same, as the frame of `Run.events`."""
     return pd.DataFrame(losses(joint, projection, lowest), columns=["epoch", "stage", "fold", "train", "validation"])
 
 
@@ -99,7 +99,7 @@ def written_run(table: pd.DataFrame, name: str = "made by hand", lowest: int | N
 
     Args:
         lowest: the joint epoch after which validation rises.
-        status: of the run; done unless given.
+        status: fields of its status; done by default.
     """
     run = runs.create_run(table, TINY, name=name, source="A test.")
     shown = events(lowest=lowest).replace({np.nan: None})

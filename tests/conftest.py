@@ -14,7 +14,7 @@ import torch
 
 from disco.estimate import Speed
 
-# Wider fixtures are made before `strict_world`; another number of threads would change their rounding.
+# Fixtures of a wider scope are made before `strict_world`; another number of threads would change their rounding.
 torch.set_num_threads(1)
 
 BROWSERS = ("chromium", "chromium-browser", "google-chrome", "google-chrome-stable")
@@ -22,7 +22,7 @@ BROWSERS = ("chromium", "chromium-browser", "google-chrome", "google-chrome-stab
 
 @pytest.fixture(autouse=True)
 def strict_world(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> Iterator[None]:
-    """Every test starts from the same seeds, leaves them as they were, and keeps its runs to itself."""
+    """Every test starts from the same seeds, restores them, and has its own folder of runs."""
     monkeypatch.setenv("DISCO_RUNS", str(tmp_path / "runs"))
     states = random.getstate(), np.random.get_state(), torch.random.get_rng_state()
     threads, dtype = torch.get_num_threads(), torch.get_default_dtype()
@@ -46,8 +46,8 @@ def rng() -> np.random.Generator:
 
 @pytest.fixture
 def drawn(monkeypatch: pytest.MonkeyPatch) -> list[nx.DiGraph]:
-    """The graphs that the pages hand to the drawing."""
-    from pages.parts import graph_view  # here, since it brings Streamlit
+    """The graphs that the pages draw."""
+    from pages.parts import graph_view  # here, because it imports Streamlit
 
     seen, draw = [], graph_view.graph_view
 
@@ -61,7 +61,7 @@ def drawn(monkeypatch: pytest.MonkeyPatch) -> list[nx.DiGraph]:
 
 @pytest.fixture
 def small_table(rng: np.random.Generator) -> pd.DataFrame:
-    """300 rows of five Poisson counts: a -> b -> c, a -> d, and e alone."""
+    """300 rows of five Poisson counts: a -> b -> c, a -> d, and e without edges."""
     a, e = rng.poisson(2.0, 300), rng.poisson(1.5, 300)
     b, d = rng.poisson(0.5 + 0.8 * a), rng.poisson(0.3 + 0.5 * a)
     return pd.DataFrame({"a": a, "b": b, "c": rng.poisson(0.2 + 0.6 * b), "d": d, "e": e})
@@ -86,7 +86,7 @@ def browser_path() -> str:
 
 
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
-    """Skip the GPU tests where there is no CUDA device."""
+    """Skip the GPU tests if there is no CUDA device."""
     if torch.cuda.is_available():
         return
     for item in items:

@@ -14,9 +14,9 @@ def generator_matrix(top: int) -> np.ndarray:
 
 
 class ExactScores:
-    """Log concrete-score entries of p_{R,σ} for a joint table p on {0, …, K}^d, one a fold.
+    """Log concrete-score entries of p_{R,σ} for joint tables p on {0, …, K}^d, one per fold.
 
-    At x_j = K the entry of the replacement outside the grid is `beyond`, as a network would give some number.
+    At x_j = K the entry of the replacement outside the grid is `beyond`, since a network would also return a number.
     """
 
     beyond = 0.25

@@ -1,4 +1,4 @@
-"""Results written by hand: a run folder as a finished fit leaves it, with no network behind it."""
+"""Results written by hand: run folders as after a finished fit, but without networks."""
 
 import numpy as np
 import pandas as pd
@@ -15,7 +15,7 @@ HOSTILE = ["A", "<script>alert(1)</script>", "**bold** $x$", '"q" & co', "B_2", 
 
 
 def ordering(order: list[str], folds: int = 3, seed: int = 0) -> tuple[pd.DataFrame, pd.DataFrame]:
-    """Scores in which the last node left always has the smallest mean, and the four criteria beside them."""
+    """CCS and criteria in which the last remaining node of the order always has the smallest mean."""
     rng = np.random.default_rng(seed)
     scores, criteria = [], []
     for step in range(1, len(order)):
@@ -33,7 +33,7 @@ def ordering(order: list[str], folds: int = 3, seed: int = 0) -> tuple[pd.DataFr
 
 
 def candidates(order: list[str], folds: int = 3, seed: int = 0) -> pd.DataFrame:
-    """OCS in which each node's first candidate stands out."""
+    """OCS in which each node's first candidate is clearly the largest."""
     rng = np.random.default_rng(seed)
     found = {}
     for place in range(1, len(order)):
@@ -65,8 +65,8 @@ def finished_run(
     """A run that reads as done.
 
     Args:
-        truth: its true edges, each with its direction or none; None where they are not known; the chain along the
-            order unless given.
+        truth: its true edges, with or without direction; None if they are not known; by default the chain along the
+            order.
     """
     order = [f"x{k}" for k in range(1, nodes + 1)] if isinstance(nodes, int) else list(nodes)
     chosen = settings or Settings.of("paper", joint_epochs=1, projection_epochs=1, width=8)
@@ -83,7 +83,7 @@ def finished_run(
 
 
 def evidence(edges: list[tuple[str, str]], bound: float = BOUND) -> pd.DataFrame:
-    """Edges whose evidence falls from 200 nats; every third has an undecided direction."""
+    """Edges with evidence falling from 200 nats; every third direction is undecided."""
     many = len(edges)
     gain = 200.0 * 0.8 ** np.arange(many)
     direction = np.where(np.arange(many) % 3 == 2, 1.5, gain / 3 + bound)
@@ -112,12 +112,12 @@ def refine_by_hand(
     misfit: dict[str, float] | None = None,
     choice: Choice | None = None,
 ) -> runs.Run:
-    """Give a run a refinement with no search behind it.
+    """Give a run a refinement without a search.
 
     Args:
-        order: the refined one; the columns' unless given.
-        edges: along it, strongest first; the chain unless given.
-        misfit: nats of the nodes that have any.
+        order: the refined order; by default that of the columns.
+        edges: edges along it, strongest first; by default the chain.
+        misfit: node → nats, for the nodes that have any.
     """
     before, order = list(run.table().columns), order or list(run.table().columns)
     pairs = list(zip(order[:-1], order[1:], strict=True)) if edges is None else edges

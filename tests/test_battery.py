@@ -1,4 +1,4 @@
-"""Real and made tables through all of the engine: every step ends with a result or one sentence.
+"""Real and synthetic tables through the whole engine: every step ends with a result or one sentence.
 
 The fast part of `benchmarks.battery`, whose steps and tables these are.
 """
@@ -20,12 +20,12 @@ from benchmarks.battery_tables import REAL, whole
 
 few = settings(
     max_examples=2, derandomize=True, deadline=None, database=None, suppress_health_check=list(HealthCheck),
-    phases=[Phase.generate],  # a failing table is small already, and shrinking it takes minutes
+    phases=[Phase.generate],  # a failing table is already small, and shrinking it takes minutes
 )  # fmt: skip
 
 
 def check(table: pd.DataFrame) -> list[Outcome]:
-    """All outcomes of a table, none of which is a failure."""
+    """All outcomes of a table, after checking that none is a failure."""
     found = list(through(table))
     failed = [f"{one.step}: {one.words}" for one in found if one.outcome not in (RESULT, SENTENCE)]
     assert not failed, "\n".join(failed)
@@ -98,7 +98,7 @@ def test_numbers_are_finite_or_missing():
 
 
 def dying(told, table, size, skip, longest):
-    """A process that is slow to start, aborts in fit and works without end in cam."""
+    """A process that is slow to start, aborts in fit and never ends in cam."""
     begun = time.process_time()
     while time.process_time() < begun + 1.5:
         pass

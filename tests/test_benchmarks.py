@@ -18,6 +18,7 @@ from benchmarks.paper_rows import METHODS, Method, Row, Table
 from benchmarks.paper_tables import TABLES, every_wanted
 from disco.errors import FitStopped, InputError, ScoreUnavailable
 from disco.estimate import Speed
+from disco.fitted import Fitted
 from disco.parents import cam, evidence, pcm
 from disco.refine import refine
 from disco.runs import create_run, execute
@@ -32,8 +33,8 @@ TINY = Method(
 DESIGN = Design(graph="er", nodes=6, k=2, rows=160, family="poisson-softplus")
 BOTH = [
     (6, Row((name,), DESIGN, paper_read.read_sinks, criterion=name)) for name in ("ccs", "constant")
-]  # two rows of one fit
-PASSING = {"seconds", "written", "machines"}  # what a second run of the same may change
+]  # two rows that share a fit
+PASSING = {"seconds", "written", "machines"}  # fields that may differ between two runs of the same
 
 
 @pytest.fixture
@@ -47,7 +48,7 @@ def bench(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Bench:
 
 @pytest.fixture
 def tiny(monkeypatch: pytest.MonkeyPatch) -> None:
-    """A method and a table that only the tests know."""
+    """A method and a table only for tests."""
     monkeypatch.setitem(METHODS, "tiny", TINY)
     monkeypatch.setitem(
         TABLES, "toy", Table("Toy", ("criterion",), ("a_top", "sinks"), lambda d: [BOTH[0][1], BOTH[1][1]], (6,), 2)
@@ -121,7 +122,7 @@ def test_a_torn_last_line_is_measured_again(bench):
 def test_a_line_says_what_it_was_measured_on(bench):
     line = measured(bench, BOTH[:1], (3,))[0]
     assert line["design"] == {"nodes": 6, "k": 2, "rows": 160, "seed": 3}
-    updates = dict.fromkeys(LITERAL, "updates")  # the paper taken literally has epochs
+    updates = dict.fromkeys(LITERAL, "updates")  # the paper read literally has epochs
     assert line["settings"] == {**TINY.changes, **updates, "seed": 3}
     assert {"joint", "projection", "ordering", "parents", "total"} == set(line["seconds"])
     assert line["machines"][0]["threads"] == 1 and {"disco", "torch"} <= set(line["versions"])
@@ -161,7 +162,7 @@ def test_a_row_that_cannot_be_had_stops_no_other(bench):
 
 
 def finished(folder: Path, seed: int = 0, rows: int = 160) -> Path:
-    """A run as `disco fit` leaves it, of the tiny design."""
+    """A finished run of the tiny design, as from `disco fit`."""
     settings = Settings.of("paper", **{**TINY.changes, "seed": seed})
     run = create_run(data(DESIGN.replace(rows=rows, seed=seed)).table, settings, name="mine", folder=folder)
     execute(run)
@@ -228,10 +229,9 @@ def test_the_scores_of_a_nested_set_are_those_of_the_fit(bench):
 def test_parents_along_the_fit_s_own_order_are_its_own(bench):
     wanted = BOTH[0][1].wanted(TINY, 0)[0]
     run = paper_fits.fit(bench, wanted, "")
-    model = paper_fits.networks(run, "cpu")
-    loose = model.settings_.replace(tau_z=0.0, pi_min=0.5)
-    model.settings_ = loose
-    found = paper_read.edges_along(model, run.order(), bench)
+    fitted = paper_fits.networks(run, "cpu")
+    loose = Fitted(fitted.table, fitted.folds, fitted.networks, fitted.settings.replace(tau_z=0.0, pi_min=0.5))
+    found = paper_read.edges_along(loose, run.order(), bench)
     expected = run.edges(0.0, 0.5)
     assert len(expected) > 3
     pd.testing.assert_frame_equal(found[expected.columns], expected, rtol=1e-5)
@@ -360,8 +360,8 @@ def test_every_figure_of_the_paper_has_its_row():
 def test_a_real_line_reaches_the_report(bench, tiny):
     measured(bench, seeds=(0, 1))
     report = paper_report.report(bench.results)
-    assert "`toy`: Toy. 2 of 2 rows run." in report
-    assert cells(report, "ccs")[-1][:2] == ["", "tiny"] or cells(report, "ccs")[0][1] == "tiny"
+    assert "[`toy`](toy.md): Toy. 2 of 2 rows run." in report["README.md"]
+    assert cells(report["toy.md"], "ccs")[0][1] == "tiny"
 
 
 # Command line ---------------------------------------------------------------------------------------------------

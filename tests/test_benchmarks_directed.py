@@ -1,4 +1,4 @@
-"""Real tables with pairs of certain order: definitions, loaders where the packages are, and the counting."""
+"""Real tables with pairs of certain order: definitions, loaders (if the packages are installed), and counting."""
 
 import importlib.util
 import re
@@ -33,7 +33,7 @@ def test_a_pair_names_two_columns_and_its_reason(one):
     columns = one.columns.split()
     assert len(set(columns)) == len(columns) and set(one.scaled) <= set(columns)
     joined = [frozenset((pair.earlier, pair.later)) for pair in one.pairs]
-    assert len(set(joined)) == len(joined) and all(len(pair) == 2 for pair in joined)  # nor does one stand there turned
+    assert len(set(joined)) == len(joined) and all(len(pair) == 2 for pair in joined)  # no pair twice
     for pair in one.pairs:
         assert {pair.earlier, pair.later} <= set(columns), pair
         assert pair.reason.endswith(".") and len(pair.reason.split()) >= 3, pair
@@ -90,7 +90,7 @@ EDGES = [
 def test_an_edge_between_a_certain_pair_is_right_wrong_or_undecided():
     found = [(edge["parent"], verdict) for edge, verdict in directed.verdicts(MADE, line(edges=EDGES))]
     assert found == [("a", "right"), ("c", "wrong"), ("d", "undecided")]
-    plain = [{"parent": "b", "child": "a"}]  # a method that decides all
+    plain = [{"parent": "b", "child": "a"}]  # a method that decides every direction
     assert [verdict for _, verdict in directed.verdicts(MADE, line(edges=plain))] == ["wrong"]
 
 

@@ -1,4 +1,4 @@
-"""ODS told the true families."""
+"""ODS with the true families."""
 
 import numpy as np
 import pandas as pd
@@ -21,7 +21,7 @@ def test_a_chain_is_ordered_sources_first(ratio):
 
 
 def test_each_column_is_held_against_its_own_family():
-    """A negative-binomial source and its Poisson child: with the families changed over, the child comes first."""
+    """A negative-binomial source and its Poisson child: with the families swapped, the child comes first."""
     random = np.random.default_rng(1)
     source = random.negative_binomial(6, 6 / (6 + 6.0), ROWS)
     table = pd.DataFrame({"x": source, "y": random.poisson(3 + 0.3 * source)})

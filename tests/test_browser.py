@@ -27,13 +27,13 @@ FLAGS = (
     "--disable-component-update", "--disable-sync",
 )  # fmt: skip
 HOSTILE = "<script>alert(1)</script>"
-PATIENCE = 180_000  # milliseconds; a busy machine may be slow, a pass never waits this long
+PATIENCE = 180_000  # milliseconds; a busy machine may be slow, but a test that passes never waits this long
 expect.set_options(timeout=PATIENCE)
 
 
 @contextmanager
 def served(runs: Path) -> Iterator[str]:
-    """The app as `disco app` serves it; its address."""
+    """The address of the app, served as by `disco app`."""
     with socket.socket() as probe:
         probe.bind(("127.0.0.1", 0))
         port = probe.getsockname()[1]
@@ -106,20 +106,20 @@ def counts(folder: Path) -> Path:
 
 
 def points(page: Page, chart: str) -> int:
-    """How many points a chart's longest curve has."""
+    """Number of points of a chart's longest curve."""
     script = """key => { const plot = document.querySelector(`.st-key-${key} .js-plotly-plot`);
         return Math.max(0, ...((plot && plot.calcdata) || []).map(trace => trace.length)); }"""
     return page.evaluate(script, chart)
 
 
 def edges(page: Page) -> int:
-    """The number of edges that Parents tells."""
+    """The number of edges that Parents shows."""
     metric = page.get_by_test_id("stMetric").filter(has_text="Edges").first
     return int(metric.get_by_test_id("stMetricValue").inner_text())
 
 
 def until(page: Page, holds: Callable[[], bool], what: str) -> None:
-    """Wait until something holds; `what` is said when it does not."""
+    """Wait until something holds; otherwise fail with `what`."""
     deadline = time.monotonic() + PATIENCE / 1000
     while not holds():
         assert time.monotonic() < deadline, what
@@ -131,7 +131,7 @@ def press(page: Page, label: str) -> None:
 
 
 def test_a_deep_link_opened_first_after_a_start(runs, page):
-    """Of the first page too, which lies at the root of the address."""
+    """Also of the first page, which is at the root of the address."""
     with served(runs) as address:
         for name in ("train", "data"):
             page.goto(f"{address}/{name}")
@@ -163,7 +163,7 @@ def test_from_a_file_to_a_graph(runs, page, tmp_path):
 
 
 def _ask_for_few_steps(page: Page) -> None:
-    """The joint network gets its least epochs, and the projection as many as a curve needs to be followed."""
+    """Give the joint network the fewest epochs, and the projection enough to see its curve grow."""
     page.get_by_text("All settings").click()
     for place, steps in enumerate(("0", "150")):
         box = page.get_by_role("spinbutton", name="Steps at least").nth(place)
@@ -174,7 +174,7 @@ def _ask_for_few_steps(page: Page) -> None:
 
 
 def _watch_the_losses_grow(page: Page) -> None:
-    """The fit is held up in its middle, so that a busy machine shows a part of the curve too."""
+    """Stop the fit in its middle, so that a part of the curve is seen even on a busy machine."""
     until(page, lambda: len(list_runs()) == 1 and len(list_runs()[0].events()) > 0, "the fit does not begin")
     worker = note(list_runs()[0].lock_path)["pid"]
     os.kill(worker, signal.SIGSTOP)

@@ -1,4 +1,4 @@
-"""Refine in a real browser: an edge picked in the graph, and filters and verdicts moved while it is picked."""
+"""Refine in a real browser: an edge picked in the graph, and filters and verdicts changed while it is picked."""
 
 import pandas as pd
 import pytest
@@ -16,7 +16,7 @@ ORDER = ["x1", "x2", "x3", "x4", "x5", "x6"]
 EDGES = [("x1", "x2"), ("x2", "x3"), ("x3", "x4"), ("x1", "x4"), ("x4", "x6")]
 FAULT = ".stException, [data-testid=stException]"
 
-# The place of an edge on the screen, off all nodes, once it is drawn: vis itself says what lies where.
+# A point of an edge on the screen, away from all nodes, once it is drawn; vis itself says what is where.
 PLACE = """(canvas, [from, to]) => {
     const network = canvas.network, edge = `${from}-${to}`;
     if (!network?.body.edges[edge]) return null;
@@ -34,7 +34,7 @@ PLACE = """(canvas, [from, to]) => {
 
 
 def click_edge(page: Page, order: list[str], parent: str, child: str) -> None:  # noqa: F811
-    """Click an edge where the graph says that it lies, until it is picked: the page may still move under the click."""
+    """Click an edge where the graph says it is, until it is picked, since the page may still move."""
     canvas, heading = page.locator(".canvas").first, page.locator("h5").filter(has_text=f"{parent} → {child}")
 
     def picked() -> bool:
@@ -63,7 +63,7 @@ def test_a_filter_moved_quickly_takes_the_picked_edge_away_and_no_more(runs, pag
             expect(page.get_by_text("1 of 5 edges")).to_be_visible()
             expect(page.locator("h5")).to_have_count(0)
             all_shown = page.get_by_text("5 of 5 edges")
-            while not all_shown.is_visible():  # a key pressed while the slider is drawn anew is lost
+            while not all_shown.is_visible():  # a key pressed while the slider is redrawn is lost
                 slider.press("Home")
                 page.wait_for_timeout(500)
             expect(page.locator("h5")).to_have_text("x4 → x6")
@@ -88,7 +88,7 @@ def test_what_changed_against_a_fit_without_edges(runs, page):  # noqa: F811
     with served(runs) as address:
         page.goto(f"{address}/refine?run={run.id}")
         page.get_by_role("radio", name="what changed").click()
-        expect(page.locator(".key").get_by_text("in the refined graph alone")).to_be_visible()
+        expect(page.locator(".key").get_by_text("only in the refined graph")).to_be_visible()
         assert page.locator(FAULT).count() == 0, page.locator(FAULT).all_inner_texts()
 
 
@@ -96,12 +96,12 @@ def test_a_refinement_from_the_page_and_a_click_on_an_edge(runs, page, tmp_path)
     run = create_run(pd.read_csv(counts(tmp_path)), Settings(), name="refined", device="cpu")
     with served(runs) as address:
         page.goto(f"{address}/refine?run={run.id}")
-        bootstrap = page.get_by_role("spinbutton", name="Tables drawn")
+        bootstrap = page.get_by_role("spinbutton", name="Bootstrap tables")
         bootstrap.fill("2")
         bootstrap.press("Enter")
         press(page, "Start the refinement")
         expect(page.get_by_text("The refinement of")).to_be_visible()
-        page.reload()  # it goes on without this page
+        page.reload()  # it continues without this page
         expect(page.get_by_text("no hidden common causes")).to_be_visible()
         found = read_refined(run)
         expect(page.get_by_text(f"{len(found.edges)} of {len(found.edges)} edges")).to_be_visible()

@@ -1,4 +1,4 @@
-"""Simulate in a real browser: a graph drawn with mouse and keyboard, its table of edges, and the way on."""
+"""Simulate in a real browser: a graph drawn with mouse and keyboard, its table of edges, and the next page."""
 
 import pandas as pd
 import pytest
@@ -9,7 +9,7 @@ pytestmark = pytest.mark.browser
 
 
 def middle(at: Page, node: str) -> tuple[float, float]:
-    """Where a node stands on the screen."""
+    """The position of a node on the screen."""
     box = at.locator(f'[data-node="{node}"] rect').bounding_box()
     return box["x"] + box["width"] / 2, box["y"] + box["height"] / 2
 
@@ -22,7 +22,7 @@ def drag(at: Page, parent: str, child: str) -> None:
 
 
 def count(at: Page, nodes: int, edges: int) -> None:
-    """The canvas and the drawn table agree on so many nodes and edges."""
+    """The canvas and the simulated table both have this many nodes and edges."""
     expect(at.locator("[data-node]")).to_have_count(nodes)
     expect(at.locator("[data-edge]")).to_have_count(edges)
     words = f"2,000 rows × {nodes} columns, {edges} true edge{'s' if edges > 1 else ''}"
@@ -31,7 +31,7 @@ def count(at: Page, nodes: int, edges: int) -> None:
 
 @pytest.fixture(scope="module")
 def address(tmp_path_factory):
-    """One server for all."""
+    """One server for all tests."""
     folder = tmp_path_factory.mktemp("simulate") / "runs"
     folder.mkdir()
     with served(folder) as found:
@@ -105,7 +105,7 @@ def _cycle_in_the_table(canvas: Page) -> None:
     def write(child: str) -> None:
         expect(grid.locator("canvas").first).to_be_visible()
         box = grid.bounding_box()
-        canvas.mouse.dblclick(box["x"] + 0.75 * box["width"], box["y"] + 35 * 3 + 17)  # of the third edge
+        canvas.mouse.dblclick(box["x"] + 0.75 * box["width"], box["y"] + 35 * 3 + 17)  # the third edge
         cell = canvas.locator("#portal .gdg-input")
         cell.fill(child)
         cell.press("Enter")

@@ -1,4 +1,4 @@
-"""A hidden truth in a real browser: nothing before it is asked for, and then colours, key and pictures agree."""
+"""A hidden truth in a real browser: nothing is shown until it is asked for; then colours, key and pictures agree."""
 
 import pytest
 from made_up import finished_run
@@ -7,7 +7,7 @@ from test_browser import chromium, page, runs, served  # noqa: F401 - fixtures
 
 pytestmark = pytest.mark.browser
 
-KEYS = ["found and true", "found, not true", "found the wrong way round", "true, not found"]
+KEYS = ["found and true", "found, not true", "found in the wrong direction", "true, not found"]
 
 
 def test_the_graph_tells_verdicts_once_the_truth_is_revealed(page, runs):  # noqa: F811

@@ -1,4 +1,4 @@
-"""The CAM selector against node-by-node least squares, statsmodels, known truth, and what must not matter."""
+"""The CAM selector against node-by-node least squares, statsmodels and a known truth, and its invariances."""
 
 import inspect
 
@@ -48,7 +48,7 @@ def residual_squares(y, parts):
 
 
 def one_by_one(table, order, columns, basis=powers):
-    """F and p of every candidate from a full and a reduced fit each."""
+    """F and p of every candidate, each from a full and a reduced fit."""
     rows = []
     for place in range(1, len(order)):
         y = table[order[place]].to_numpy(float)
@@ -187,9 +187,9 @@ def test_one_node_has_no_candidates(small_table):
 
 
 @pytest.mark.parametrize(("order", "message"), [
-    ("abcd", '"e" is a column of the table, but not in the order'),
-    ("abcdex", '"x" is in the order, but no column of the table'),
-    ("abcded", '"d" stands twice in the order'),
+    ("abcd", '"e" is a column of the table but is not in the order'),
+    ("abcdex", '"x" is in the order but is not a column of the table'),
+    ("abcded", '"d" appears twice in the order'),
 ])  # fmt: skip
 def test_an_order_of_other_names_is_refused(small_table, order, message):
     with pytest.raises(InputError, match=message):
@@ -197,9 +197,9 @@ def test_an_order_of_other_names_is_refused(small_table, order, message):
 
 
 def test_a_table_that_cannot_be_used_is_refused(small_table):
-    with pytest.raises(InputError, match='"a" stands twice in the table'):
+    with pytest.raises(InputError, match='"a" appears twice in the table'):
         edges(pd.concat([small_table, small_table[["a"]]], axis=1), list("abcde"))
-    with pytest.raises(InputError, match='Column "b" is not of numbers: correct it'):
+    with pytest.raises(InputError, match='Column "b" does not hold numbers: correct it'):
         edges(small_table.assign(b="many"), list("abcde"))
     for missing in (np.nan, np.inf, None, pd.NA):
         column = pd.Series([1, 2, missing] * 100, dtype=object)

@@ -1,4 +1,4 @@
-"""disco simulate and disco evaluate: a table with a known answer, fitted and held against it."""
+"""disco simulate and disco evaluate: a table with a known graph, fitted and compared with it."""
 
 import json
 from pathlib import Path
@@ -30,7 +30,7 @@ def drawn_by(folder: Path, *options: str) -> Path:
 
 
 def evaluated(capsys: pytest.CaptureFixture, *options: str) -> dict[str, object]:
-    """What evaluate prints: one line of JSON without NaN; beside it at most what to try where edges are few."""
+    """What evaluate prints: one line of JSON without NaN and, at most, what to try if there are few edges."""
     capsys.readouterr()
     assert main(["evaluate", *options]) == 0
     printed = capsys.readouterr()
@@ -161,7 +161,7 @@ def test_simulate_fit_evaluate_end_to_end(tmp_path, capsys):
 
 @pytest.fixture
 def files(tmp_path: Path) -> dict[str, str]:
-    """A truth on a, 7 and NA, names that look like something else, and what may be held against it."""
+    """A truth on a, 7 and NA, names that look like something else, and files to compare with it."""
     texts = {
         "TRUTH": "parent,child\na,7\n7,NA\n",
         "EDGES": "parent,child,ocs\na,7,0.5\nNA,7,\n",
@@ -219,7 +219,7 @@ def test_what_is_undefined_is_null(files, capsys):
         ("--truth OTHER --edges EDGES --order ORDER", 'the truth names "x9", which is not in the order'),
         ("--truth OTHER --edges NONE --counts COUNTS", 'the truth names "x9", which is not in the table'),
         ("--truth NONE --edges OTHER --order ORDER", 'An edge names "x9", which is not in the order'),
-        ("--truth TRUTH --edges EDGES --order TWICE", '"a" stands twice in the order'),
+        ("--truth TRUTH --edges EDGES --order TWICE", '"a" appears twice in the order'),
         ("--truth TRUTH --edges EDGES --order EDGES", 'edges.csv has no column "node"'),
         ("--truth TRUTH --edges EDGES --order NO_PLACE", "no_place.csv needs a column position"),
         ("--truth TRUTH --edges EDGES --counts TEXT", 'column "NA" is not a column of numbers'),
@@ -274,7 +274,7 @@ def test_a_run_that_cannot_be_evaluated_says_why(files, small_table, capsys):
         ("--k -1", "k must be a number from 0"),
         ("--graph sf --k 1.5", "needs a whole k"),
         ("--graph own", "needs its edges"),
-        ("--param size=3", '"size" is no parameter of poisson-softplus'),
+        ("--param size=3", '"size" is not a parameter of poisson-softplus'),
         ("--family nb-exp --param size=-3", '"size" (size r'),
         ("--family nb-exp --param size=nan", '"size" (size r'),
         ("--param size=big", "size must be a number; got 'big'"),
@@ -289,7 +289,7 @@ def test_a_run_that_cannot_be_evaluated_says_why(files, small_table, capsys):
         ("--edges MISSING", "no.csv"),
         ("--edges COUNTS", "parent"),
         ("--design MISSING", "no.csv does not exist"),
-        ("--design COUNTS", "counts.csv cannot be read: it is no design (not JSON"),
+        ("--design COUNTS", "counts.csv cannot be read: it is not a design (not JSON"),
     ],
 )
 def test_bad_input_of_simulate_gets_one_sentence(arguments, sentence, files, tmp_path, capsys):

@@ -38,7 +38,7 @@ def test_fit_with_a_selector_and_disjoint_rows(files, small_table, capsys):
     assert run.settings.selector == "cam" and run.settings.disjoint_rows
     edges = run.edges()
     assert f"{len(edges)} edge" in printed.out and " by CAM, p < 0.001:" in printed.out
-    assert "One half of the rows gave networks and order" in printed.out and "rows were used" not in printed.out
+    assert "One half of the rows gave the networks and the order" in printed.out and "rows were used" not in printed.out
     assert all(f"  {edge.parent} -> {edge.child}  F {edge.score:.4g}, p " in printed.out for edge in edges.itertuples())
     assert "selector 4/4" in printed.err
     assert main([*fit, "--resume"]) == 0

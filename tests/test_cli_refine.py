@@ -40,7 +40,7 @@ def test_refines_a_table_without_a_fitted_run(counts, capsys):
     assert "rows ×" not in printed.err and "GB" not in printed.err  # no estimate of a fit that nobody asked for
     assert printed.out.count(", robust ") == printed.out.count("local stability ") == len(edges)
     assert (
-        "turning the edge costs at least 10 nats, and half as much with" in printed.err
+        "reversing the edge costs at least 10 nats, and at least half of that" in printed.err
         and "3 times the misfit" in printed.err
     )
     assert len(read_frame(folder / "refined_nodes.csv", ("node",))) == 6
@@ -82,7 +82,7 @@ def test_goes_on_after_a_stop(counts):
     told = []
     again = refine_run(run, choice, callback=told.append)
     assert "search" not in {step.stage for step in told}
-    drawn = "bootstrap"  # fits that begin elsewhere end within hundredths of a nat, which can decide about a weak edge
+    drawn = "bootstrap"  # fits from other starts differ by hundredths of a nat, which can decide a weak edge
     pd.testing.assert_frame_equal(
         again.edges.drop(columns=drawn), whole.edges.drop(columns=drawn), atol=0.05, rtol=0.05
     )
@@ -156,4 +156,4 @@ def test_tables_drawn_can_be_searched_anew(counts, capsys):
     printed = capsys.readouterr().out
     found = read_refined(open_run(counts / "run"))
     assert choice_of(open_run(counts / "run"))["redone"] is True
-    assert printed.count("found anew ") == len(found.edges) and "local stability" not in printed
+    assert printed.count(", stability ") == len(found.edges) and "local stability" not in printed

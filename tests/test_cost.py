@@ -1,12 +1,12 @@
-import numpy as np
 import pytest
 import torch
 from torch.utils.flop_counter import FlopCounterMode
 
 from disco import DISCO
-from disco.cost import peak_bytes, scheduled, stage_flops
+from disco.cost import peak_bytes, stage_flops
 from disco.curvature import HeldOut, NetworkScores, off_diagonal_scores, sink_scores
 from disco.networks import new_networks
+from disco.plan import Plan
 from disco.ranks import fold_of_rows, fold_ranks
 from disco.settings import Settings
 from disco.training import Training, TrainingRows, train_joint, train_projection
@@ -30,18 +30,19 @@ def folds(rng):
 @pytest.mark.parametrize("skip", [False, True])
 def test_stage_operations_are_those_the_stages_make(folds, skip):
     settings = SETTINGS.replace(skip_connection=skip)
-    floor = stage_flops(90, 6, settings)
+    plan = Plan.of(90, settings)
+    floor = stage_flops(plan, 6)
     rows = TrainingRows(folds, settings, torch.device("cpu"))
     joint, projection = new_networks(folds, settings)
     held_out, scores = HeldOut.of(folds, settings), NetworkScores(joint, projection, settings)
     with FlopCounterMode(display=False) as counter:
-        list(train_joint(Training.start(joint), rows, settings))
+        list(train_joint(Training.start(joint), rows, plan))
     # The last epoch is validated too: 1 024 noisy rows a fold, forward.
     weights = 32 * (13 + 3 * 32 + 12) + skip * 13 * 12
-    monitor = 3 * 2 * (1024 // rows.holdout * rows.holdout) * weights
+    monitor = 3 * 2 * (1024 // plan.holdout * plan.holdout) * weights
     assert counter.get_total_flops() - monitor == pytest.approx(floor["joint"], rel=0.1)
     with FlopCounterMode(display=False) as counter:
-        list(train_projection(Training.start(projection), joint, rows, settings))
+        list(train_projection(Training.start(projection), joint, rows, plan))
     monitor = 3 * 2 * (1024 // 30 * 30) * 2 * (weights + 32 * (19 + 3 * 32 + 12))
     assert counter.get_total_flops() - monitor == pytest.approx(floor["projection"], rel=0.1)
     sets = [tuple(range(size)) for size in range(2, 7)]
@@ -52,28 +53,29 @@ def test_stage_operations_are_those_the_stages_make(folds, skip):
 
 
 def test_lahman_costs_about_forty_tera_operations():
-    assert sum(stage_flops(1400, 17, Settings.of("paper")).values()) == pytest.approx(41e12, rel=0.15)
+    assert sum(stage_flops(Plan.of(1400, Settings.of("paper")), 17).values()) == pytest.approx(41e12, rel=0.15)
 
 
 def test_memory_grows_with_the_table_and_the_row_cap_bounds_it():
     small, wide, long = (
-        peak_bytes(*shape, Settings.of("paper")) for shape in ((1400, 17), (1400, 1000), (200_000, 17))
+        peak_bytes(Plan.of(rows, Settings.of("paper")), nodes)
+        for rows, nodes in ((1400, 17), (1400, 1000), (200_000, 17))
     )
     assert small < 0.8e9 and wide > 2 * small and long > 1.5 * small
-    assert peak_bytes(200_000, 17, Settings.of("paper", max_rows=1400)) == peak_bytes(
-        1400, 17, Settings.of("paper", max_rows=1400)
-    )
-    assert np.isclose(sum(stage_flops(10**6, 5, Settings.of("paper", max_rows=100)).values()),
-                      sum(stage_flops(100, 5, Settings.of("paper", max_rows=100)).values()))  # fmt: skip
+    few, many = (Plan.of(rows, Settings.of("paper", max_rows=1400)) for rows in (1400, 200_000))
+    assert few == many and peak_bytes(few, 17) == peak_bytes(many, 17) and stage_flops(few, 5) == stage_flops(many, 5)
 
 
 def test_a_small_table_gets_more_epochs_and_the_paper_none():
-    assert scheduled(1400, Settings.of("paper")) == Settings.of("paper")
+    paper = Plan.of(1400, Settings.of("paper"))
+    assert (paper.joint.epochs, paper.projection.epochs) == (800, 800)
     asked = Settings.of("paper", joint_epochs=30, joint_steps=500, projection_epochs=40, projection_steps=700)
-    # 5 000 rows in 3 folds: 3 334 to train on, 333 of them held out; batches of 512.
-    assert (scheduled(5000, asked).joint_epochs, scheduled(5000, asked).projection_epochs) == (84, 100)
-    assert (scheduled(50_000, asked).joint_epochs, scheduled(50_000, asked).projection_epochs) == (30, 40)
-    assert stage_flops(5000, 6, asked) == stage_flops(5000, 6, asked.replace(joint_epochs=84, projection_epochs=100))
+    small, large = Plan.of(5000, asked), Plan.of(50_000, asked)
+    # 5 000 rows in 3 folds: 3 333 to train on, 333 of them held out; batches of 512.
+    assert (small.joint.epochs, small.projection.epochs) == (84, 100)
+    assert (large.joint.epochs, large.projection.epochs) == (30, 40)
+    longer = Plan.of(5000, asked.replace(joint_epochs=84, projection_epochs=100))
+    assert stage_flops(small, 6) == stage_flops(longer, 6)
 
 
 def test_a_fit_makes_the_steps_asked_for(rng):
@@ -85,6 +87,6 @@ def test_a_fit_makes_the_steps_asked_for(rng):
     fit = DISCO(**{k: v for k, v in asked.to_dict().items() if k != "preset"}).fit(
         rng.poisson(2, (80, 3)), callback=lambda event: seen.append((event.stage, event.done, event.total))
     )
-    # 40 rows to train on, 4 held out: two batches an epoch in both stages.
+    # 40 rows to train on, 4 held out: two batches per epoch in both stages.
     assert (fit.training_["joint"]["epochs"], fit.training_["projection"]["epochs"]) == (5, 2)
     assert ("joint", 5, 5) in seen and ("projection", 2, 2) in seen

@@ -1,4 +1,4 @@
-"""What a table of counts must be, told in sentences with column, row and remedy."""
+"""What a table of counts must be, with sentences that name column, row and remedy."""
 
 import decimal
 import io
@@ -107,9 +107,9 @@ def test_a_bad_column_is_named(values, message):
         (pd.DataFrame({"a": GOOD[:9], "b": GOOD[:9]}), 3, "The table has 9 rows; 3 folds need at least 12.",
          "Give more rows, or use fewer folds."),
         (pd.DataFrame(zip(GOOD, GOOD, GOOD, strict=True), columns=["a", "b", "a"]), 3,
-         'The name "a" stands for 2 columns: 1 and 3.', "Give every column a name of its own."),
+         '2 columns are called "a": 1 and 3.', "Give every column a name of its own."),
         (pd.DataFrame(zip(GOOD, GOOD, strict=True), columns=[1, "1"]), 3,
-         'The name "1" stands for 2 columns: 1 and 2.', "Give every column a name of its own."),
+         '2 columns are called "1": 1 and 2.', "Give every column a name of its own."),
         (pd.DataFrame(zip(GOOD, GOOD, strict=True), columns=["a", " "]), 3,
          "Column 2 has no name.", "Give it a name in the first row."),
         (pd.DataFrame(zip(GOOD, GOOD, strict=True), columns=["a", None]), 3,
@@ -147,7 +147,7 @@ def test_all_problems_are_listed_at_once():
             pd.Categorical([2, 1, 0] * 4, categories=[2, 0, 1]),
             'Column "a" is stored as categories: its numbers are read as counts, in their own order.',
         ),
-        ([0, 3] * 6, 'Column "a" takes only 2 values: the theory of the method asks for 3 or more.'),
+        ([0, 3] * 6, 'Column "a" takes only 2 values: the theory of the method assumes 3 or more.'),
         (range(12), 'Column "a" numbers the rows: it looks like an index, not a count.'),
         (range(1, 13), 'Column "a" numbers the rows: it looks like an index, not a count.'),
     ],
@@ -223,7 +223,7 @@ def test_describe_by_hand():
     a = found.loc["a"]
     assert (a["levels"], a["zeros"], a["mean"], a["minimum"], a["maximum"]) == (3, 0.5, 1.0, 0, 3)
     assert a["variance"] == pytest.approx(2.0) and a["dispersion"] == pytest.approx(2.0)
-    assert a["ties"] == pytest.approx(1 / 6)  # of the six pairs of rows one holds equal values
+    assert a["ties"] == pytest.approx(1 / 6)  # one of the six pairs of rows has equal values
     assert found.loc["c", "ties"] == 1.0 and found.loc["d":"e", "levels":].isna().all(axis=None)
     assert counts.describe(pd.DataFrame({"z": [0, 0]})).loc[0, "dispersion"] is not None
 

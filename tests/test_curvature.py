@@ -19,7 +19,7 @@ NOISE = (1e-3, 5e-3)
 
 
 def held_out(tables, rows, seed=0):
-    """Rows drawn from each fold's table as held-out folds of unequal length."""
+    """Held-out folds of unequal length, with rows drawn from each fold's table."""
     random, folds = np.random.default_rng(seed), []
     for number, table in enumerate(tables):
         drawn = random.choice(table.size, size=rows + number, p=table.ravel())
@@ -117,12 +117,12 @@ def test_no_admissible_row_is_unavailable(random_tables):
 
 
 def glm_table():
-    """A semiparametric GLM DAG on {0, …, 3}: 0 → 1, 1 → 2, nonlinear η, arbitrary carriers."""
+    """A semiparametric GLM DAG on {0, …, 3}: 0 → 1, 1 → 2, nonlinear η, arbitrary base measures."""
     levels = np.arange(4)
     source = np.array([0.3, 0.35, 0.2, 0.15])
 
-    def conditional(eta, carrier):
-        weights = np.array(carrier) * np.exp(np.outer(eta, levels))
+    def conditional(eta, measure):
+        weights = np.array(measure) * np.exp(np.outer(eta, levels))
         return weights / weights.sum(axis=1, keepdims=True)
 
     second = conditional([-1.0, 0.2, 0.5, 1.6], [1.0, 2.0, 0.7, 0.9])
@@ -131,7 +131,7 @@ def glm_table():
 
 
 def test_exact_scores_recover_the_graph():
-    """Theorem sink-identification: CCS is 0 at sinks alone, OCS is 0 at nonparents alone."""
+    """Theorem sink-identification: CCS is 0 only at sinks, OCS is 0 only at nonparents."""
     table = glm_table()
     scores = ExactScores([table], (0.0,))
     settings = Settings(noise_levels=1, boundary="admissible")
@@ -143,9 +143,9 @@ def test_exact_scores_recover_the_graph():
     first = steps[0].scores["ccs", "admissible"][0]
     assert first[2] < 1e-20 and first[0] > 1e-3 and first[1] > 1e-3
     assert steps[1].scores["ccs", "admissible"][0, 1] < 1e-20
-    # The carrier's own curvature is not constant, so the other criterion does not vanish at the sink.
+    # The base measure's own curvature is not constant, so the other criterion does not vanish at the sink.
     assert steps[0].scores["constant", "admissible"][0, 2] > 1e-3
-    walk = candidate_scores(scores, rows, [0, 1, 2], settings)
+    walk = candidate_scores(lambda child, R: off_diagonal_scores(scores, rows, R, child, settings), [0, 1, 2])
     found = {child: values["ocs", "admissible"][0] for child, values in walk}
     assert found[2][0] < 1e-10 and found[2][1] > 0.1 and found[1][0] > 0.1
 

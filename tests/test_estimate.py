@@ -1,4 +1,4 @@
-"""The estimate before a start: the equation, a calibration that is kept, and what the run records of it."""
+"""The estimate before the start of a fit: its equation, the stored calibration, and what a run records of it."""
 
 import dataclasses
 import json
@@ -13,6 +13,7 @@ from disco import estimate as estimates
 from disco.cost import stage_flops
 from disco.errors import InputError
 from disco.estimate import Speed, calibrate, check_memory, estimate, foretell, known, solve, stage_steps
+from disco.plan import Plan
 from disco.progress import Event
 from disco.runs import create_run, execute, runs_root
 from disco.runs.pace import Pace
@@ -24,7 +25,7 @@ TINY = Settings.of("paper", width=8, hidden_layers=2, joint_epochs=2, projection
 
 
 def test_pace_and_cost_are_solved_exactly():
-    """Seconds made by the equation give back its pace and cost."""
+    """Seconds computed by the equation give back its pace and cost."""
     wide, narrow = estimates._settings(512), estimates._settings(16)
     rows, nodes = estimates._ROWS, estimates._NODES
     seconds = [foretell(rows, nodes, settings, SPEED).by_stage for settings in (wide, narrow)]
@@ -33,13 +34,13 @@ def test_pace_and_cost_are_solved_exactly():
 
 
 class Machine:
-    """A clock of a machine whose fits take so much work, with one thread and with two, beside other programs."""
+    """The clocks of a machine on which fits run with one or two threads, beside other programs."""
 
     def __init__(self, others: int) -> None:
         self.others, self.clock, self.worked, self.asked = others, 0.0, 0.0, []
 
     def work(self, seconds: float, threads: int) -> None:
-        # Two threads are 1.6 times as fast on an idle machine; beside others they wait for each other without rest.
+        # Two threads are 1.6 times as fast on an idle machine; beside other programs they wait busily for each other.
         wait = 1 + self.others if threads == 1 else (1 + 10 * self.others) / 1.6
         self.clock += seconds * wait
         self.worked += seconds * (1 if threads == 1 else wait)
@@ -54,7 +55,7 @@ class Machine:
 
 @pytest.mark.parametrize(("threads", "others", "as_fast"), [(1, 0, 1.0), (1, 5, 1.0), (2, 0, 1.6), (2, 5, 1.0)])
 def test_a_busy_machine_does_not_change_the_calibration(threads, others, as_fast, monkeypatch):
-    """Programs beside it are counted at each forecast, so not in the calibration, which is kept for a week, as well."""
+    """Other programs are counted in each estimate, so they must not count in the calibration, which is kept a week."""
     machine, now = Machine(others), {"threads": threads}
     monkeypatch.setattr("torch.get_num_threads", lambda: now["threads"])
     monkeypatch.setattr("torch.set_num_threads", lambda count: now.update(threads=count))
@@ -65,7 +66,7 @@ def test_a_busy_machine_does_not_change_the_calibration(threads, others, as_fast
     monkeypatch.setattr("disco.estimator.DISCO", made)
     found = estimates._measure("cpu")
     alone = 4 * 496 / 100  # seconds of one thread for what wide networks have more
-    many, few = (stage_flops(768, 5, estimates._settings(width)) for width in (512, 16))
+    many, few = (stage_flops(Plan.of(768, estimates._settings(width)), 5) for width in (512, 16))
     assert found.pace["joint"] == pytest.approx(as_fast * (many["joint"] - few["joint"]) / alone)
     assert now["threads"] == threads and machine.asked[:2] == [1, 1]
     assert len(machine.asked) == (4 if (threads, others) == (2, 0) else 2)  # a busy machine is not kept waiting
@@ -82,14 +83,15 @@ def test_the_estimate_follows_the_work():
     base, half = (foretell(1400, 17, settings, SPEED) for settings in (paper, few))
     assert half.by_stage["joint"] == pytest.approx(base.by_stage["joint"] / 2)
     assert base.seconds == pytest.approx(sum(base.by_stage.values()))
-    floor = sum(stage_flops(1400, 17, paper).values()) / 5e10
-    overhead = sum(stage_steps(1400, 17, paper).values()) * 2e-3
+    plan = Plan.of(1400, paper)
+    floor = sum(stage_flops(plan, 17).values()) / 5e10
+    overhead = sum(stage_steps(plan, 17).values()) * 2e-3
     assert base.seconds == pytest.approx(floor + overhead)
     assert foretell(1400, 170, paper, SPEED).bytes > base.bytes > 1e8
 
 
 def test_the_forests_of_pcm_are_counted():
-    """All predecessors of a node on half of the rows that give the parents, for each of 500 trees."""
+    """All predecessors of a node, on half of the rows used for the parents, for each of 500 trees."""
     paper, pcm, disjoint = Settings(), Settings(selector="pcm"), Settings(selector="pcm", disjoint_rows=True)
     base, found, less = (foretell(5000, 50, settings, SPEED) for settings in (paper, pcm, disjoint))
     assert "selector" not in base.by_stage and found.seconds == pytest.approx(sum(found.by_stage.values()))
@@ -123,7 +125,7 @@ def test_a_range_is_said_in_one_unit(low, high, words):
 
 
 def test_the_time_left_follows_the_pace():
-    """Foretold 10 s and 30 s: while the machine is three times slower than foretold, three times as much is left."""
+    """Estimated 10 s and 30 s: on a machine three times slower than estimated, three times as much is left."""
     pace = Pace({"joint": 10.0, "projection": 30.0})
     assert pace.left() is None
     for epoch in range(6):
@@ -135,7 +137,7 @@ def test_the_time_left_follows_the_pace():
     assert slowed.left() == pytest.approx(25 * 2, rel=0.1)  # half the pace in the last 30 s
     first = Pace({"joint": 10.0})
     first.hear(Event("joint", 2, 10, 0.1), 0.0)
-    assert first.left() == pytest.approx(8.0)  # the estimate alone
+    assert first.left() == pytest.approx(8.0)  # only the estimate
     unknown = Pace(None)
     unknown.hear(Event("joint", 1, 10, 0.1), 0.0)
     assert unknown.left() is None

@@ -1,4 +1,5 @@
 import math
+from dataclasses import FrozenInstanceError
 
 import networkx as nx
 import numpy as np
@@ -8,6 +9,7 @@ from sklearn.base import clone
 
 from disco import DISCO, FitStopped, InputError, ScoreUnavailable
 from disco.estimator import choose_device
+from disco.fitted import Fitted
 
 TINY = {
     "width": 16, "hidden_layers": 2, "joint_epochs": 6, "projection_epochs": 6, "batch_size": 64,
@@ -30,7 +32,7 @@ def fitted(table):
 
 
 def same(one, other):
-    """Whether two fits found the same, to the last bit."""
+    """Whether two fits found the same, bit by bit."""
     return one.order_ == other.order_ and one.ocs_.equals(other.ocs_) and one.ccs_.equals(other.ccs_)
 
 
@@ -107,7 +109,7 @@ def test_an_array_is_named_and_fitted(table):
      {"min_improvement": 100.0}],
 )  # fmt: skip
 def test_every_setting_has_an_effect(fitted, table, change):
-    """A documented setting without effect is worse than none."""
+    """A documented setting without an effect is worse than none."""
     base = DISCO(**TINY, transform="quantile").fit(table) if "levels" in change else fitted
     other = DISCO(**{**TINY, **change}).fit(table)
     assert not (other.ccs_.equals(base.ccs_) and other.ocs_.equals(base.ocs_))
@@ -115,7 +117,7 @@ def test_every_setting_has_an_effect(fitted, table, change):
 
 def test_the_early_stopping_rule_reads_its_settings(table):
     def joint(**rule):
-        # No improvement is large enough: the first epoch that the rule reads is served.
+        # No improvement is large enough, so the first epoch that the rule reads is served.
         return DISCO(**{**TINY, "min_improvement": 100.0, "patience": 1, **rule}).fit(table).training_["joint"]
 
     assert (joint()["epochs"], joint()["best_epoch"]) == (4, [2, 2, 2])
@@ -134,9 +136,14 @@ def test_criterion_boundary_and_thresholds_reuse_the_networks(fitted, table):
 
 
 def test_a_fit_is_restored_from_its_tensors(fitted, table):
-    restored = DISCO.restore(table, fitted.settings_, fitted.tensors(), device="cpu")
+    restored = Fitted.restore(table, fitted.settings_, fitted.tensors(), fitted.device_)
     recovery = restored.recover()
     assert recovery.order == fitted.order_ and recovery.ocs.equals(fitted.ocs_) and recovery.ccs.equals(fitted.ccs_)
+    evaluated = dict(restored.sinks)
+    assert len(evaluated) == 3 and restored.recover().ccs.equals(recovery.ccs)
+    assert all(restored.sinks[remaining] is scores for remaining, scores in evaluated.items())  # nothing twice
+    with pytest.raises(FrozenInstanceError):
+        restored.settings = fitted.settings_.replace(noise_levels=1)
 
 
 def test_curvature_of_a_node_makes_up_its_score(fitted):
@@ -162,7 +169,7 @@ def test_events_tell_the_whole_story(table):
     assert events[0].message == "joint: epoch 1 of 6"
 
 
-@pytest.mark.parametrize("stop", [1, 4, 8, 13, 14])
+@pytest.mark.parametrize("stop", [1, 4, 8, 13, 14, 17])
 def test_a_stopped_fit_resumes_as_if_it_had_not_been_stopped(fitted, table, tmp_path, stop):
     path, seen = tmp_path / "checkpoint.safetensors", []
 
@@ -222,7 +229,7 @@ def test_an_unavailable_score_stops_with_its_column(table):
 
 
 def test_a_table_too_large_for_memory_is_refused_with_an_estimate(table, monkeypatch):
-    monkeypatch.setattr("disco.estimator.peak_bytes", lambda *_: 10**15)
+    monkeypatch.setattr("disco.fitting.peak_bytes", lambda *_: 10**15)
     with pytest.raises(InputError, match="A fit of 150 rows × 4 columns needs about 1000000.0 GB of memory, and"):
         DISCO(**TINY).fit(table)
 

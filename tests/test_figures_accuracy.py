@@ -1,4 +1,4 @@
-"""Figures against a known truth: curves, arcs, verdicts and marks agree with counting by hand."""
+"""Figures with a known truth: curves, arcs, verdicts and marks agree with counting by hand."""
 
 import re
 import xml.etree.ElementTree as ElementTree
@@ -73,12 +73,12 @@ def test_curves_are_drawn_without_any_true_edge():
 
 def test_arcs_tell_errors_by_side_and_colour():
     fig = arcs.order_arcs(ORDER, TRUTH)
-    above, below = trace(fig, "parent stands first"), trace(fig, "child stands first: an error")
+    above, below = trace(fig, "parent comes first"), trace(fig, "child comes first (error)")
     assert np.nanmin(above.y) >= -1e-12 and np.nanmax(below.y) <= 1e-12
     assert np.isnan(above.x).sum() == 4 and np.isnan(below.x).sum() == 1
     assert np.nanmin(below.x) == pytest.approx(4) and np.nanmax(below.x) == pytest.approx(7)
     assert below.line.color == roles.WRONG != above.line.color
-    assert roles.title_of(fig) == "1 true edge of 5 runs against the order"
+    assert roles.title_of(fig) == "1 of 5 true edges runs against the order"
     nodes = next(trace for trace in fig.data if trace.customdata is not None and len(trace.x) == len(ORDER))
     assert [node for node, colour in zip(ORDER, nodes.marker.color, strict=True) if colour == roles.WRONG] == [
         "x3",
@@ -89,7 +89,7 @@ def test_arcs_tell_errors_by_side_and_colour():
 def test_of_very_many_true_edges_only_the_errors_are_drawn(monkeypatch):
     monkeypatch.setattr(arcs, "MOST_ARCS", 3)
     fig = arcs.order_arcs(ORDER, TRUTH)
-    assert {trace.name for trace in fig.data if trace.name} == {"child stands first: an error"}
+    assert {trace.name for trace in fig.data if trace.name} == {"child comes first (error)"}
     assert "only these are drawn" in roles.title_of(fig)
 
 
@@ -104,9 +104,9 @@ def test_arcs_escape_names():
 
 
 def judged(missing: bool = True) -> tuple[nx.DiGraph, nx.DiGraph]:
-    """x0 → x1 true, x2 → x4 extra, x3 → x6 reversed, x3 → x5 right either way, though the truth has it turned.
+    """x0 → x1 true, x2 → x4 extra, x3 → x6 reversed, x3 → x5 right either way, though the truth has it reversed.
 
-    x0 → x4, x0 → x7 and x2 → x5 are missing, and x7 → x1, upwards.
+    x0 → x4, x0 → x7, x2 → x5 and, against the order, x7 → x1 are missing.
     """
     ocs = candidates(ORDER)
     found = pd.DataFrame([("x0", "x1"), ("x2", "x4"), ("x3", "x6"), ("x3", "x5")], columns=["parent", "child"])
@@ -142,14 +142,13 @@ def test_verdicts_differ_by_colour_and_by_dash_in_every_picture():
     lines = root.findall(".//{http://www.w3.org/2000/svg}g/{http://www.w3.org/2000/svg}line")
     looks = {(line.get("stroke"), line.get("stroke-dasharray")) for line in lines}
     assert len(lines) == 8 and len({colour for colour, _ in looks}) == len({dash for _, dash in looks}) == 5
-    assert (
-        len(root.findall(".//{http://www.w3.org/2000/svg}circle")) == 2
-    )  # the tails of the reversed edge and of the one right either way
+    # The tails of the reversed edge and of the one right either way.
+    assert len(root.findall(".//{http://www.w3.org/2000/svg}circle")) == 2
     for meaning in (verdict.meaning for verdict in roles.VERDICTS.values()):
         assert f">{meaning}<" in text
     dashes = {trace.line.dash for trace in drawing.network(held, places).data if trace.mode == "lines+markers"}
-    assert dashes == {"solid", "18px,3px", "10px,5px", "12px,4px,3px,4px", "2px,5px"}
-    assert all(verdict.colour in drawing.page(held, places) for verdict in roles.VERDICTS.values())
+    assert dashes == {"solid", "16px,8px", "10px,5px", "12px,4px,3px,4px", "2px,5px"}
+    assert all(verdict.colour in text for verdict in roles.VERDICTS.values())
 
 
 def test_a_plain_graph_is_drawn_without_verdicts():
@@ -173,13 +172,14 @@ def test_true_sinks_have_no_true_child_left():
 def test_the_steps_ring_true_sinks_and_cross_wrong_removals():
     ccs, _ = ordering(ORDER)
     fig = order_figures.scores(ccs, 1, ORDER, true_sinks=["x3", "x7"])
-    assert [ORDER[int(row)] for row in trace(fig, "a sink by the truth").y] == ["x3", "x7"]
+    assert [ORDER[int(row)] for row in trace(fig, "a sink according to the truth").y] == ["x3", "x7"]
     wrong = metrics.wrong_removals(ORDER, TRUTH)["step"].tolist()
     crossed = order_figures.margins(steps.all_steps(ccs), 1, wrong)
-    assert list(trace(crossed, "wrong by the truth").x) == wrong == [2]
+    assert list(trace(crossed, "wrong according to the truth").x) == wrong == [2]
     note = next(note for note in crossed.layout.annotations if note.text == "first wrong removal")
-    assert note.x == 2 and note.y == pytest.approx(np.log10(trace(crossed, "wrong by the truth").y[0]))
-    assert not [t for t in order_figures.margins(steps.all_steps(ccs), 1).data if t.name == "wrong by the truth"]
+    assert note.x == 2 and note.y == pytest.approx(np.log10(trace(crossed, "wrong according to the truth").y[0]))
+    unmarked = order_figures.margins(steps.all_steps(ccs), 1)
+    assert not [t for t in unmarked.data if t.name == "wrong according to the truth"]
 
 
 def test_true_parents_are_starred_and_true_edges_dotted():

@@ -1,4 +1,4 @@
-"""Figures of counts: their numbers against direct ones, names as text, colours that can be read."""
+"""Figures of counts: their numbers against direct computation, names as text, readable colours."""
 
 import numpy as np
 import pandas as pd
@@ -82,7 +82,7 @@ def test_thin_columns_stand_out_and_come_first():
     figure = figures.rows_per_level(support, 2)
     assert list(figure.layout.yaxis.ticktext) == ["thin", "good"]
     marked = {trace.name: trace.marker.color for trace in figure.data if trace.mode == "markers"}
-    assert marked["Median, too thin"] == theme.WARNING
+    assert marked["Median, too few rows"] == theme.WARNING
     assert figure.layout.shapes[0].x0 == 2
 
 

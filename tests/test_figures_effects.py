@@ -1,4 +1,4 @@
-"""Figures of fitted graphs draw the numbers they are given, and say them."""
+"""Figures of fitted graphs draw and state the numbers they are given."""
 
 import numpy as np
 import pandas as pd
@@ -92,7 +92,7 @@ def test_held_out_bars_say_which_graph_is_better(checked):
     assert list(figure.data[0].y) == ["DISCO", "refined"]
     assert figure.data[0].x[0] == 0 and figure.data[0].x[1] > 0
     title = roles.title_of(figure)
-    assert "refined graph foretells held-out rows better than the DISCO graph" in title
+    assert "refined graph predicts held-out rows better than the DISCO graph" in title
     gap = checked.differences.iloc[-1]["difference"]
     assert f"{gap:.3g}"[:4] in title
     worse = checked.differences.assign(difference=-checked.differences["difference"])

@@ -1,4 +1,4 @@
-"""The Lahman figures count what they say they count."""
+"""The Lahman figures count what they say."""
 
 import pandas as pd
 
@@ -37,7 +37,7 @@ def test_agreement_shows_runs_means_paper_and_controls():
     means = [trace for trace in fig.data if trace.name == "our mean"]
     assert [trace.x[0] for trace in means] == [0.9, 0.8]
     assert len(fig.layout.yaxis.ticktext) == 3
-    assert "no run of ours yet" in roles.title_of(figures.agreement(ours.iloc[:0], paper, {}))
+    assert "no run yet" in roles.title_of(figures.agreement(ours.iloc[:0], paper, {}))
 
 
 def test_places_are_drawn_for_each_seed():

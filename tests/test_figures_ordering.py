@@ -1,4 +1,4 @@
-"""The figures of the ordering say what the frames hold."""
+"""The figures of the ordering show what the frames contain."""
 
 import numpy as np
 import pandas as pd
@@ -36,12 +36,6 @@ def test_a_tie_keeps_the_node_that_was_chosen():
     assert (step.sink, step.runner_up, step.ratio) == ("b", "a", 1.0)
 
 
-def test_agreement_of_orders_counts_pairs():
-    assert steps.agreement("abcd", "abcd") == 1.0
-    assert steps.agreement("abcd", "dcba") == 0.0
-    assert steps.agreement("abcd", "bacd") == pytest.approx(5 / 6)
-
-
 def test_rows_stay_in_place_in_causal_order_and_shrink_by_score(ccs):
     assert figures.shown_rows(ccs, 3, ORDER, "order", 40, None) == ORDER
     few = figures.shown_rows(ccs, 1, ORDER, "score", 2, "a")
@@ -55,7 +49,7 @@ def test_the_score_axis_is_the_same_at_every_step(ccs):
 
 @pytest.mark.parametrize("step", [1, 2, 3])
 def test_the_words_of_the_margin_stand_over_the_nodes_and_within_the_panel(ccs, step):
-    """Above it is the legend; to the right of the middle they end at the band, so that they are not cut off."""
+    """The legend is above the panel; right of the middle the words end at the band, so that they are not cut off."""
     fig = figures.scores(ccs, step, ORDER)
     (note,) = fig.layout.annotations
     assert note.yref == "y" and fig.layout.yaxis.range[1] < note.y < -0.5
@@ -120,7 +114,7 @@ def test_variance_parts_are_the_two_criteria():
         }
     )  # fmt: skip
     found = by_rank.parts(frame, min_rows=2, admissible_only=False)
-    assert found.within == pytest.approx((2 * 2.0 + 2 * 0.0) / 4)  # the rank with one row does not count
+    assert found.within == pytest.approx((2 * 2.0 + 2 * 0.0) / 4)  # the rank with one row is not used
     assert found.total == pytest.approx(np.var([1, 3, 5, 5, 9], ddof=1))
     assert (found.rows, found.levels, found.left_out) == (4, 2, 1)
     assert by_rank.parts(frame, 2, True).total == pytest.approx(np.var([1, 3, 5, 5], ddof=1))

@@ -77,11 +77,11 @@ def test_names_are_escaped_for_plotly():
 
 @pytest.mark.parametrize("tau_z", [0.0, 1.0, 1.03, 5.04, 7.5])
 def test_the_sensitivity_curve_marks_the_present_choice(tau_z):
-    """Between the steps of the curve and beyond its usual end, too; here Z goes far above 5."""
+    """Also between the steps of the curve and beyond its usual end; here Z goes far above 5."""
     ocs = candidates(ORDER).assign(z=lambda ocs: 4 * ocs["z"])
     kept = [len(select(ocs, tau, 2 / 3)) for tau in (tau_z, tau_z - 0.25, tau_z + 0.25)]
     fig = figures.sensitivity(ocs, tau_z, 2 / 3)
-    title = "{} at τ_Z = {}; {} a quarter lower, {} a quarter higher"
+    title = "{} at τ_Z = {}; {} if it is 0.25 lower, {} if 0.25 higher"
     assert roles.title_of(fig) == title.format(how_many(kept[0], "edge"), number(tau_z), *kept[1:])
     assert fig.data[-1].y[0] == kept[0]
     assert {trace.name for trace in fig.data[:-1]} == {"1 of 3 folds", "2 of 3 folds", "all 3 folds"}

@@ -1,4 +1,4 @@
-"""A refinement as figures: what stands out is the best, the undecided and who moved."""
+"""Figures of a refinement highlight the best search, undecided edges and nodes that moved."""
 
 import numpy as np
 import pandas as pd
@@ -34,7 +34,7 @@ def test_searches_are_drawn_below_the_best_which_stands_out():
     assert max(widths, key=widths.get) == "by mean" and fig.data[-1].name == "by mean"
     assert lines["last"].line.dash != lines["by mean"].line.dash
     assert "&lt;b&gt;x" in fig.to_json() and "<b>x" not in fig.to_json().replace("\\u003c", "<")
-    assert "4 searches; the best so far began at by mean" in roles.title_of(fig)
+    assert "4 searches; the best so far started from by mean" in roles.title_of(fig)
 
 
 def test_no_sweep_yet_is_said():
@@ -56,10 +56,11 @@ def test_the_slope_tells_who_moved_where_and_whether_it_matters():
     fig = figures.slope(moves([30.0, np.nan, 1.0, 9.0], [3, 4, 2, 1]), 5.0)
     said = {trace.name: list(trace.y) for trace in fig.data if trace.mode == "lines+markers"}
     assert said["moved towards the sinks"][:2] == [1, 3] and said["moved towards the sources"][:2] == [4, 1]
-    assert said["moved, for less than 5 nats"][:2] == [3, 2] and said["stayed among the others"][:2] == [2, 4]
+    assert said["moved, gaining less than 5 nats"][:2] == [3, 2]
+    assert said["kept its place among the others"][:2] == [2, 4]
     looks = {(trace.line.color, trace.line.dash) for trace in fig.data if trace.mode == "lines+markers"}
     assert len({dash for _, dash in looks}) == 3 and len({colour for colour, _ in looks}) == 4
-    assert "3 nodes of 4 moved; 2 of these moves gained at least 5 nats" in roles.title_of(fig)
+    assert "3 of 4 nodes moved; 2 of these moves gained at least 5 nats" in roles.title_of(fig)
 
 
 def test_many_nodes_name_only_those_that_moved():

@@ -1,4 +1,4 @@
-"""A disk that is full or read-only: one sentence, exit status 2, and a run whose state is true."""
+"""A full or read-only disk: one sentence, exit status 2, and a run whose status is true."""
 
 import errno
 import os
@@ -8,8 +8,9 @@ import pytest
 from disco import estimate as estimates
 from disco import jobs
 from disco.__main__ import main
+from disco.cost import STAGES
 from disco.errors import InputError
-from disco.estimate import calibrate  # itself, before a fixture takes its place
+from disco.estimate import calibrate  # the real one, before a fixture replaces it
 from disco.runs import create_run, execute, find_runs, list_runs, refining, runs_root
 from disco.runs import events as losses
 from disco.runs.files import append_bytes
@@ -24,7 +25,7 @@ REFINE = ["--starts", "1", "--restarts", "0", "--bootstrap", "0"]
 
 
 class Full:
-    """A disk that takes so many writes, then none."""
+    """A disk that accepts a number of writes, then none."""
 
     def __init__(self, monkeypatch: pytest.MonkeyPatch, after: int, number: int = errno.ENOSPC) -> None:
         self.left, self.number, self.refused = after, number, 0
@@ -49,7 +50,7 @@ def counts(small_table, tmp_path) -> str:
 
 
 def assert_true_and_tidy(where) -> None:
-    """No run reads as going on, nothing half made is left."""
+    """No run reads as running, and nothing incomplete is left."""
     for run in list_runs():
         assert not run.status().active and not refining.refining_status(run).active
         assert [path.name for path in run.path.rglob("*.tmp")] == []
@@ -71,7 +72,7 @@ def test_a_disk_that_fills_at_any_moment_costs_one_sentence(counts, tmp_path, mo
         assert disk.refused and "No space left on device" in told[0]
     assert_true_and_tidy(tmp_path)
     again = [*typed, "--resume"] if command == "fit" else typed
-    assert main(again) == 0  # once there is space, it goes on or begins
+    assert main(again) == 0  # once there is space, it resumes or starts
     assert [run.status().state for run in list_runs()] == ["done" if command == "fit" else "unfitted"]
 
 
@@ -90,7 +91,7 @@ def test_the_end_that_cannot_be_written_reads_as_interrupted(small_table, monkey
 
 @pytest.mark.parametrize("file", ["lock", "status.json", "table.parquet", ".queue"])
 def test_what_cannot_be_written_keeps_a_start_from_beginning(small_table, file):
-    """A folder stands where a file is to be written, as good as no right to write it."""
+    """A folder is in the place of a file, which has the effect of a missing write permission."""
     run = create_run(small_table, SETTINGS, name="blocked", device="cpu")
     place = runs_root() / file if file == ".queue" else run.path / file
     if file == ".queue":
@@ -123,9 +124,7 @@ def test_files_that_nothing_depends_on_may_fail(small_table, monkeypatch):
 
 
 def test_a_calibration_that_cannot_be_kept_is_used(monkeypatch):
-    speed = estimates.Speed(
-        "cpu", dict.fromkeys(estimates._STAGES, 1e10), dict.fromkeys(estimates._STAGES, 0.0), 1e-8, 0.0
-    )
+    speed = estimates.Speed("cpu", dict.fromkeys(STAGES, 1e10), dict.fromkeys(STAGES, 0.0), 1e-8, 0.0)
     monkeypatch.setattr(estimates, "_measured", {})
     monkeypatch.setattr(estimates, "_measure", lambda device: speed)
     Full(monkeypatch, 0, errno.EROFS)

@@ -1,4 +1,4 @@
-"""The graph: edge convention, vocabulary, layout, and exports that come back as they went."""
+"""The graph: edge convention, vocabulary, layout, and exports that read back unchanged."""
 
 import itertools
 import json
@@ -19,7 +19,7 @@ HOSTILE = ['a"b', "<script>alert(1)</script>", "Größe µ 数", "back\\slash\\"
 
 @pytest.fixture
 def small() -> nx.DiGraph:
-    """b -> a -> c, b -> c, and d alone."""
+    """b -> a -> c, b -> c, and d without edges."""
     edges = pd.DataFrame(
         [("b", "a", 0.5, 2.5, 1.0), ("a", "c", 0.25, 3.0, 1.0), ("b", "c", 0.125, 2.0, 2 / 3)],
         columns=["parent", "child", "ocs", "z", "frequency"],
@@ -63,7 +63,7 @@ def test_edges_return_the_table_the_graph_was_built_from(small):
         (["a", "b"], ("b", "a"), 'The edge from "b" to "a" runs against the order.'),
         (["a", "b"], ("a", "a"), 'The edge from "a" to "a" runs against the order.'),
         (["a", "b"], ("a", "z"), 'The edge from "a" to "z" names "z", which is not in the order.'),
-        (["a", "b", "a"], ("a", "b"), '"a" stands twice in the order; every node stands there once.'),
+        (["a", "b", "a"], ("a", "b"), '"a" appears twice in the order; every node must appear there once.'),
     ],
 )
 def test_edges_that_do_not_fit_the_order_are_refused(order, edge, sentence):
@@ -139,7 +139,7 @@ def test_misfit_is_in_every_file_of_a_refined_graph_and_left_out_where_it_is_not
 
 
 def calls_to_find_a_cycle(length: int) -> int:
-    """How many functions are called for a chain told from its end: a measure of work that no busy machine changes."""
+    """Number of function calls for a chain listed from its end, a measure of work that is equal on any machine."""
     graph, found = nx.DiGraph([(k, k + 1) for k in reversed(range(length))]), itertools.count()
     find_cycle(graph)  # networkx compiles at the first call
     sys.setprofile(lambda frame, event, argument: event == "call" and next(found))
@@ -151,7 +151,7 @@ def calls_to_find_a_cycle(length: int) -> int:
 
 
 def test_looking_for_a_cycle_takes_time_in_proportion_to_the_edges():
-    """A search from every node anew walks the rest of the chain each time."""
+    """A new search from every node would walk the rest of the chain each time."""
     assert calls_to_find_a_cycle(200) < 5 * calls_to_find_a_cycle(50)
 
 

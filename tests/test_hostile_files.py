@@ -1,4 +1,4 @@
-"""Files made to do harm: each costs its reader a sentence, and neither memory nor patience."""
+"""Files made to do harm: each gives one sentence, and costs neither much memory nor much time."""
 
 import io
 import json
@@ -46,7 +46,7 @@ def workbook(*sheets: tuple[str, list[list[object]], str]) -> bytes:
 
 
 def with_xml(more: bytes, part: str = SHEET, before: bytes = b"</sheetData>") -> bytes:
-    """An ordinary workbook with something put into one of its parts."""
+    """An ordinary workbook with something inserted into one of its parts."""
     out = io.BytesIO()
     with (
         zipfile.ZipFile(io.BytesIO(workbook(("s", ROWS, "visible")))) as source,
@@ -73,7 +73,7 @@ def as_pandas_wrote(metadata: str) -> bytes:
 
 
 def many_texts() -> pa.Table:
-    """Ten thousand cells of a million characters each, told once."""
+    """Ten thousand cells of a million characters each, stored once."""
     places = pa.array(np.zeros(10_000, dtype="int32"))
     return pa.table({"a": pa.DictionaryArray.from_arrays(places, pa.array(["x" * 1_000_000])), "b": places})
 
@@ -81,7 +81,7 @@ def many_texts() -> pa.Table:
 # Kind of file, content, and a part of the sentence.
 HOSTILE = {
     "far cell": (".xlsx", lambda: with_xml(cell("XFD1048576")), "a range of 17,179,869,184 cells"),
-    "space far away": (".xlsx", lambda: with_xml(cell("KN200000")), "reach to row 200,000 and column 300"),
+    "space far away": (".xlsx", lambda: with_xml(cell("KN200000")), "reach row 200,000 and column 300"),
     "prefixed cell": (".xlsx", lambda: with_xml(b"<x:c s='1' r = 'XFD1048576'>"), "a range of 17,179,869,184 cells"),
     "huge reference": (".xlsx", lambda: with_xml(cell("ZZZZZZZZZZ99999999999999")), "beyond row 1,048,576"),
     "cells without reference": (
@@ -90,11 +90,11 @@ HOSTILE = {
         "takes more than 1.5 GB of memory",
     ),
     "no list of sheets": (".xlsx", lambda: with_xml(b"<", "xl/workbook.xml", b"<sheets>"), "as an Excel workbook: "),
-    "hidden alone": (".xlsx", lambda: workbook(("s", ROWS, "hidden"), ("t", [], "visible")), "on hidden sheets alone"),
+    "hidden alone": (".xlsx", lambda: workbook(("s", ROWS, "hidden"), ("t", [], "visible")), "only on hidden sheets"),
     "list column": (".parquet", lambda: as_parquet(pa.table({"a": [[1], [2]]})), 'column "a" hold several values'),
     "struct column": (".parquet", lambda: as_parquet(pa.table({"a": [{"b": 1}]})), 'column "a" hold several values'),
-    "bad pandas": (".parquet", lambda: as_pandas_wrote('{"x": 1}'), "what pandas wrote in it"),
-    "pandas in the deep": (".parquet", lambda: as_pandas_wrote("[" * 100_000), "what pandas wrote in it"),
+    "bad pandas": (".parquet", lambda: as_pandas_wrote('{"x": 1}'), "metadata that pandas wrote"),
+    "pandas in the deep": (".parquet", lambda: as_pandas_wrote("[" * 100_000), "metadata that pandas wrote"),
     "many rows": (".parquet", lambda: as_parquet(pa.table({"a": np.zeros(20_000_001, "int8")})), "20,000,001 cells"),
     "many texts": (".parquet", lambda: as_parquet(many_texts()), "takes more than 1.5 GB of memory"),
     "BOM alone": (".csv", lambda: b"\xef\xbb\xbf", " is empty: give a file"),
@@ -140,7 +140,7 @@ def test_a_hostile_upload_is_one_sentence_and_the_table_before_is_kept():
 
 
 def odd(path: Path, what: str) -> Path:
-    """A path that is no file to read."""
+    """A path that is not a readable file."""
     if what == "pipe":
         os.mkfifo(path)
     elif what == "folder":
@@ -177,11 +177,11 @@ def test_an_open_file_without_end_is_not_read_whole(monkeypatch):
 @pytest.mark.parametrize(
     ("script", "sentence"),
     [
-        ("import sys; sys.exit(1)", "breaks its reader"),
+        ("import sys; sys.exit(1)", "crashes its reader"),
         ("import os; os.abort()", "takes more than 1.5 GB"),
-        ("import os, signal; os.kill(os.getpid(), signal.SIGSEGV)", "breaks its reader"),
+        ("import os, signal; os.kill(os.getpid(), signal.SIGSEGV)", "crashes its reader"),
         ("import os, signal; os.kill(os.getpid(), signal.SIGXCPU)", "takes longer than"),
-        ("import sys; sys.stdout.write('no stream')", "breaks its reader"),
+        ("import sys; sys.stdout.write('no stream')", "crashes its reader"),
         ("import time; time.sleep(60)", "takes longer than"),
     ],
 )
@@ -209,7 +209,7 @@ def test_the_first_sheet_shown_is_read_and_the_others_are_named():
     table = read_table(io.BytesIO(book), "t.xlsx")
     assert table.columns.tolist() == ["a", "b"] and len(table) == 30
     assert table.attrs[NOTES] == [
-        'Only the first sheet shown, "counts", was read; the others are secret (hidden), more (hidden).'
+        'Only the first visible sheet, "counts", was read; the others are secret (hidden), more (hidden).'
     ]
 
 
@@ -247,7 +247,8 @@ def test_hexadecimal_is_text_named_with_column_and_row(spelling):
     table = read_table(io.BytesIO(body.encode()), "t.csv")
     (found,) = [problem for problem in problems(table) if problem.blocking]
     assert found.message == f'Column "bad", row 16: "{spelling}" is text, not a count.'
-    assert found.remedy == "Hexadecimal is not read: write it in decimal digits." and table["b"].dtype == "int64"
+    assert found.remedy == "Hexadecimal numbers are not read: write them in decimal digits."
+    assert table["b"].dtype == "int64"
 
 
 @pytest.mark.parametrize(("spelling", "value"), [("1e1", 10), ("+5", 5), (" 5 ", 5), ("007", 7), ("3.0", 3), ("-0", 0)])
@@ -283,7 +284,7 @@ def test_the_command_line_tells_what_the_app_notes(command, tmp_path, capsys):
     (tmp_path / "out" / "taken").touch()
     assert main(command.format(tmp_path / "t.xlsx", tmp_path / "out").split()) == 2
     notes = capsys.readouterr().err.splitlines()
-    assert notes[0].startswith('Note: Only the first sheet shown, "shown", was read; the others are secret (hidden).')
+    assert notes[0].startswith('Note: Only the first visible sheet, "shown", was read; the others are secret (hidden).')
     assert notes[1].startswith('Note: Column "f" holds true and false: they are read as 1 and 0.')
     assert len(notes) == 3 and notes[2].startswith("disco: ")
 

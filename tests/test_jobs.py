@@ -1,4 +1,4 @@
-"""Fits in processes of their own: started, cancelled, killed, resumed and queued for real."""
+"""Fits in separate processes, really started, cancelled, killed, resumed and queued."""
 
 import os
 import signal
@@ -21,14 +21,14 @@ TINY = {"width": 8, "hidden_layers": 2, "noise_levels": 2, "projection_epochs": 
 ENDLESS = Settings.of("paper", **TINY, joint_epochs=100_000, validation_start=100_000)
 SHORT = Settings.of("paper", **TINY, joint_epochs=120)
 LONGER = SHORT.replace(joint_epochs=500, validation_start=10_000)
-PATIENCE = 300.0  # seconds; a busy machine may be slow, a pass never waits this long
+PATIENCE = 300.0  # seconds; a busy machine may be slow, but a test that passes never waits this long
 
 
 @pytest.fixture(autouse=True)
 def few_threads(monkeypatch: pytest.MonkeyPatch) -> Iterator[None]:
-    """Workers of one thread, none of which outlives a test; each has all the time it needs to answer a cancel.
+    """Workers have one thread and do not outlive a test; each has all the time it needs to answer a cancel.
 
-    How quick a cancel is: `python -m benchmarks.prompt`.
+    `python -m benchmarks.prompt` measures how quick a cancel is.
     """
     monkeypatch.setenv("OMP_NUM_THREADS", "1")
     for limit in ("_GRACE_SECONDS", "_KILL_SECONDS", "_SPAWN_SECONDS"):
@@ -86,7 +86,7 @@ def test_a_started_fit_runs_apart_and_finishes(small_table):
 
 
 def test_cancel_kill_and_resume_lose_nothing(small_table):
-    """The worker stops when asked, is killed twice, and ends with the result of an uninterrupted fit."""
+    """The worker stops when asked, is killed twice, and ends with the same result as an uninterrupted fit."""
     run = new(small_table, LONGER)
     jobs.start(run)
     wait(lambda: run.events()["epoch"].max() > 50)
@@ -131,7 +131,7 @@ def test_fits_queue_one_at_a_time_first_come_first_served(small_table):
     wait(lambda: len(first.events()) > 0)
     assert [jobs.queue_position(run) for run in (first, second, third)] == [None, 1, 2]
     reached = len(first.events())
-    wait(lambda: len(first.events()) > reached + 100)  # the others had time to begin, were there no queue
+    wait(lambda: len(first.events()) > reached + 100)  # without a queue, the others would have had time to start
     assert [run.status().state for run in (first, second, third)] == ["running", "queued", "queued"]
     jobs.cancel(second)  # gives up its place
     assert jobs.queue_position(third) == 1 and second.status().state == "cancelled"
@@ -147,7 +147,7 @@ def test_fits_queue_one_at_a_time_first_come_first_served(small_table):
 
 
 def test_the_turn_comes_when_the_device_is_let_go(small_table):
-    """In this process, so that nothing depends on when another one begins."""
+    """In this process, so that nothing depends on when another one starts."""
     first, second = (new(small_table, SHORT, name) for name in ("first", "second"))
     locks = [jobs.enqueue(run, os.getpid()) for run in (first, second)]
     told: list[int] = []
@@ -194,7 +194,7 @@ def test_a_worker_that_does_not_answer_is_killed(small_table, monkeypatch):
     "moment", [lambda run: True, lambda run: run.status().state == "running", lambda run: len(run.events()) > 0]
 )
 def test_a_fit_can_be_cancelled_at_any_moment(small_table, moment):
-    """While the process is made and imports, when it has begun, while it fits."""
+    """While the process starts and imports, when it has begun, and while it fits."""
     run = new(small_table, ENDLESS)
     jobs.start(run)
     wait(lambda: moment(run))

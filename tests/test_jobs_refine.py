@@ -1,4 +1,4 @@
-"""Refinements in processes of their own: started, cancelled, killed, resumed and queued for real."""
+"""Refinements in separate processes, really started, cancelled, killed, resumed and queued."""
 
 import dataclasses
 import json
@@ -93,7 +93,7 @@ def test_killed_in_the_middle_and_resumed_equals_uninterrupted():
 
 
 def refined_files(run):
-    """Every byte of a refinement in its run."""
+    """The content of every file of a refinement in its run."""
     return {path.name: path.read_bytes() for path in sorted(run.path.glob("refined*"))}
 
 
@@ -105,7 +105,7 @@ def test_a_refinement_waits_for_its_turn_and_gives_its_place_up(small_table):
     assert jobs.refinement_position(run) == 1 and refining_status(run).state == "queued"
     assert run.status().state == "unfitted"
     with pytest.raises(InputError, match="waiting or running"):
-        jobs.cancel(run)  # stops no refinement
+        jobs.cancel(run)  # does not stop a refinement
     jobs.cancel_refinement(run)
     assert refining_status(run).state == "cancelled" and jobs.refinement_position(run) is None
     jobs.start_refinement(run, SHORT)
@@ -166,7 +166,7 @@ def test_history_holds_each_sweep_once_and_forgets_torn_searches():
     with pytest.raises(FitStopped):
         refine_run(run, choice, callback=lambda step: step.stage != "search")
     again = refining.history(run)
-    assert again.loc[again["start"] == "restart 1", "sweep"].tolist() == [1]  # begun again
+    assert again.loc[again["start"] == "restart 1", "sweep"].tolist() == [1]  # started again
     finished = again[again["start"] != "restart 1"].reset_index(drop=True)
     pd.testing.assert_frame_equal(finished, seen[seen["start"] != "restart 1"].reset_index(drop=True))
 

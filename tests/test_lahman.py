@@ -80,7 +80,7 @@ def test_settings():
     assert lahman.settings("raw") == Settings(transform="rank")
     assert lahman.settings(preset="paper", years=(2019, 2025)).projection_epochs == 400
     assert lahman.settings(preset="paper", years=(2012, 2018)).projection_epochs == 800
-    assert lahman.settings(years=(2019, 2025)) == lahman.settings()  # the paper's change is the paper's alone
+    assert lahman.settings(years=(2019, 2025)) == lahman.settings()  # only preset paper has the paper's change
     with pytest.raises(InputError, match="levels must be one of 4, 6, 8, raw; got '5'"):
         lahman.settings("5")
 

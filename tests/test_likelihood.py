@@ -17,7 +17,7 @@ from scipy.special import gammaln
 from threadpoolctl import threadpool_info
 
 from disco.errors import InputError
-from disco.likelihood import compiled, rows, small, steps
+from disco.likelihood import compiled, cpu, grid, rows, small, steps
 from disco.likelihood.bank import FREE, STRAIGHT, WIDTH, Bank, Prior
 from disco.likelihood.compiled import newton
 from disco.likelihood.evaluate import Design, Problems, exact, tabulated
@@ -37,7 +37,7 @@ LINKED = Prior(0.3, 2.0, 5.0, 0.4, 0.7)
 
 
 def ranked(*columns):
-    """Columns on their rank grids."""
+    """Columns as ranks on their grids."""
     return np.column_stack([np.unique(column, return_inverse=True)[1] for column in columns])
 
 
@@ -63,7 +63,7 @@ def bank(ranks):
 
 @pytest.fixture(scope="module")
 def weights(ranks):
-    """No weights, bootstrap counts, and weights that leave out every top level."""
+    """No weights, bootstrap counts, and weights that exclude every top level."""
     counts = torch.as_tensor(np.random.default_rng(1).poisson(1, len(ranks))).double()
     low = torch.as_tensor((ranks[:, POISSON] <= 4) & (ranks[:, MANY] <= 80) & (ranks[:, COUNT] <= 5))
     return {"none": None, "bootstrap": counts, "tail": counts * low}
@@ -78,7 +78,7 @@ def at_rows(bank, ranks, offset=None):
 
 
 def canonical(bank, parents, theta):
-    """The canonical parameter at the rows, without the offset: a bent sum of effects."""
+    """The canonical parameter at the rows, without the offset: a curved function of the sum of effects."""
     index, bend = torch.zeros(bank.rows).double(), theta[bank.head - 1]
     for number, parent in enumerate(parents):
         at = bank.head + WIDTH * number
@@ -90,17 +90,17 @@ def direct(bank, node, parents, theta, weights=None):
     """Log-likelihood and penalty of one problem, by the sum over the levels at every row."""
     ranks, levels = bank.ranks, torch.arange(int(bank.ranks[:, node].max()) + 1)
     scale = bank.ranks[:, node].double().std(correction=0)
-    shapes = bank.carrier[node, : len(levels)]
+    shapes = bank.measure[node, : len(levels)]
     slope = canonical(bank, parents, theta) / scale
     slope = slope if bank.offset is None else slope + bank.offset
     logits = slope[:, None] * levels + shapes @ theta[1 : 1 + shapes.shape[1]]
     counted = torch.ones(len(ranks)).bool() if weights is None else weights > 0
-    seen = torch.isin(levels, ranks[counted, node])  # a level that the weights leave no row is none
+    seen = torch.isin(levels, ranks[counted, node])  # a level without weighted rows does not exist
     own = logits[:, seen].logsumexp(1)
     own = torch.where(counted, logits[torch.arange(len(ranks)), ranks[:, node]] - own, 0.0)
     link = torch.tensor([bank.prior.link])
     expected, precisions = of_effects(bank, node, parents)
-    priors = torch.cat([torch.zeros(1), bank.carrier_precision[node], link, precisions])
+    priors = torch.cat([torch.zeros(1), bank.measure_precision[node], link, precisions])
     apart = theta - torch.cat([torch.zeros(bank.head), expected])
     return own @ (torch.ones(len(ranks)).double() if weights is None else weights), priors @ apart**2 / 2
 
@@ -120,9 +120,9 @@ def of_effects(bank, node, parents):
 
 def real(bank, node, parents):
     """Which coefficients are not padding."""
-    carrier, width = bank.carrier.shape[-1], np.arange(WIDTH)
+    measure, width = bank.measure.shape[-1], np.arange(WIDTH)
     blocks = [width < bank.width[parent] for parent in parents]
-    own = [[True], np.arange(carrier) < bank.carrier_width[node], [bool(parents) and bank.prior.link < STRAIGHT]]
+    own = [[True], np.arange(measure) < bank.measure_width[node], [bool(parents) and bank.prior.link < STRAIGHT]]
     return torch.as_tensor(np.concatenate([*own, *blocks]))
 
 
@@ -147,7 +147,7 @@ def test_columns_are_orthonormal_and_span_the_effects_and_shapes(ranks, bank):
         share = np.bincount(ranks[:, node]) / len(ranks)
         level = np.arange(len(share), dtype=float)
         effect = np.column_stack([np.ones(len(share)), bank.basis[node, : len(share), : bank.width[node]]])
-        shape = bank.carrier[node, : len(share), : bank.carrier_width[node]].numpy()
+        shape = bank.measure[node, : len(share), : bank.measure_width[node]].numpy()
         shape = np.column_stack([np.ones(len(share)), (level - share @ level) * bank.value[node, 1].item(), shape])
         for columns in (effect, shape):
             close(columns.T @ (share[:, None] * columns), np.eye(columns.shape[1]), atol=1e-12)
@@ -188,7 +188,7 @@ def test_exact_is_the_derivative_of_the_direct_sum(ranks, weights, problem, offs
 @pytest.mark.parametrize("dtype", [torch.float64, torch.float32])
 @pytest.mark.parametrize("offset", [False, True])
 def test_tabulated_is_exact(ranks, weights, dtype, weighted, offset, rng):
-    """By arrays and compiled."""
+    """With arrays and compiled."""
     bank, problems = Bank.of(ranks, dtype=dtype), Problems.of(PAIRS)
     if offset:
         bank = dataclasses.replace(bank, offset=torch.as_tensor(rng.normal(size=len(ranks)) / 1000))
@@ -212,7 +212,7 @@ def test_tabulated_is_exact(ranks, weights, dtype, weighted, offset, rng):
 
 @pytest.mark.parametrize("dtype", [torch.float64, torch.float32])
 def test_compiled_is_what_the_arrays_are(ranks, weights, dtype, rng):
-    """Where a fit ends, by steps that are cut short too, with the weights of each problem its own."""
+    """At the end of a fit, also after shortened steps, with different weights for each problem."""
     bank, problems = Bank.of(ranks, dtype=dtype, prior=LINKED), Problems.of(PAIRS)
     own = torch.stack([weights["tail" if number % 3 else "bootstrap"] for number in range(len(PAIRS))])
     near = marginal_start(bank, problems)
@@ -232,7 +232,7 @@ def test_compiled_is_what_the_arrays_are(ranks, weights, dtype, rng):
 
 
 def test_a_start_that_is_no_number_ends_where_it_is(bank):
-    """No index is made of it, and the other problems do not notice."""
+    """It is never used as an index, and does not affect the other problems."""
     problems = Problems.of(PAIRS)
     start = marginal_start(bank, problems)
     whole = fit(bank, problems, start, tolerance=1e-9)
@@ -247,26 +247,26 @@ def test_without_a_folder_to_keep_it_in_it_is_compiled_anew(monkeypatch):
     monkeypatch.setattr("numba.core.caching.CompileResultCacheImpl._locator_classes", [])
     with pytest.raises(RuntimeError, match="no locator"):
         numba.njit(cache=True)(rows.padded.py_func)
-    assert [rows.compiled(rows.padded.py_func)(count) for count in (4, 5)] == [4, 8]
+    assert [cpu.compiled(rows.padded.py_func)(count) for count in (4, 5)] == [4, 8]
 
 
 def test_what_is_compiled_is_kept_apart_for_every_state_of_the_sources(tmp_path, monkeypatch):
     """A constant that changes in one file is compiled into the functions of another."""
     monkeypatch.delenv("NUMBA_CACHE_DIR", raising=False)
     (tmp_path / "one.py").write_text("LIMIT = 1\n")
-    first = rows.kept_in(tmp_path)
-    assert first.parent == tmp_path / "__pycache__" and rows.kept_in(tmp_path) == first
+    first = cpu.kept_in(tmp_path)
+    assert first.parent == tmp_path / "__pycache__" and cpu.kept_in(tmp_path) == first
     (tmp_path / "one.py").write_text("LIMIT = 2\n")
-    assert rows.kept_in(tmp_path) != first
+    assert cpu.kept_in(tmp_path) != first
     monkeypatch.setenv("NUMBA_CACHE_DIR", str(tmp_path / "elsewhere"))
-    assert rows.kept_in(tmp_path).parent == tmp_path / "elsewhere"
-    assert str(rows._KEPT_IN) in steps._additions.stats.cache_path
+    assert cpu.kept_in(tmp_path).parent == tmp_path / "elsewhere"
+    assert str(cpu._KEPT_IN) in steps._additions.stats.cache_path
 
 
 def test_no_part_of_what_is_compiled_is_kept_apart_from_its_caller():
-    """What a process finds on disk must not change what it compiles: only what Python calls is kept."""
+    """Files on disk must not change what a process compiles, so only functions that Python calls are cached."""
     kept, parts = set(), set()
-    for module in (rows, small, steps, compiled):
+    for module in (rows, grid, small, steps, compiled):
         for name, found in vars(module).items():
             if isinstance(found, numba.core.dispatcher.Dispatcher) and found.py_func.__module__ == module.__name__:
                 (kept if found.stats.cache_path else parts).add(name)
@@ -294,7 +294,7 @@ print(hashlib.sha256(b"".join(part.numpy().tobytes() for part in parts)).hexdige
 
 @pytest.mark.slow
 def test_a_process_that_has_compiled_finds_what_one_finds_that_reads_it_back(tmp_path):
-    """To the last digit, so that an interruption of a first refinement changes nothing either."""
+    """Equal to the last digit, so that interrupting a first refinement changes nothing."""
     environment = {**os.environ, "NUMBA_CACHE_DIR": str(tmp_path), "PYTHONPATH": os.getcwd()}
     told = [
         subprocess.run([sys.executable, "-c", COLD], env=environment, capture_output=True, text=True, check=True).stdout
@@ -332,7 +332,7 @@ def test_a_parent_that_separates_its_child_has_the_likelihood_of_the_sum_over_th
 
 
 def test_a_table_that_is_too_coarse_is_made_finer():
-    """One row in a hundred stretches the grid, and the others lie in a cell or two of it."""
+    """One row in a hundred stretches the grid, so that the others lie in one or two of its cells."""
     random = np.random.default_rng(0)
     parent = np.where(np.arange(1000) % 100 == 0, 60, random.poisson(1, 1000))
     bank = Bank.of(ranked(random.integers(0, 120, 1000) * (parent < 60), parent))
@@ -375,7 +375,7 @@ def test_the_link_loses_no_digit_in_single_precision(bend, rng):
     """Near s = 0 and far from it."""
     index = (rng.normal(size=1000) * rng.choice([1e-3, 0.3, 2.0], 1000)).astype(np.float32)
     found = [np.empty_like(index) for _ in range(3)]
-    rows.bend_at_rows(index, *found, bend, 0.0, index[:0])
+    rows.bend_at_rows(rows.Rows(index, *found, own=index, weights=index[:0], offset=index[:0]), bend, 0.0)
     expected = bent(torch.as_tensor(index).double()[None], torch.tensor([[bend]], dtype=torch.float64))
     for one, other in zip(found, expected, strict=True):
         assert one == pytest.approx(other[0].numpy(), rel=3e-7, abs=1e-12)
@@ -397,7 +397,7 @@ def test_residuals_turn_the_information_as_the_second_derivatives_say():
 
 
 def test_small_systems_are_bounded_by_the_prior(rng):
-    """As NumPy's where they are regular; where columns are copies, or none, the prior is left."""
+    """As NumPy's if they are regular; if columns are copies or missing, only the prior counts."""
     root = torch.as_tensor(rng.normal(size=(2, 5, 5)))
     least = torch.full((2, 5), 0.1, dtype=torch.float64)
     regular = root @ root.mT + 0.1 * torch.eye(5)
@@ -415,7 +415,7 @@ def test_small_systems_are_bounded_by_the_prior(rng):
 
 
 def test_a_node_with_one_level_left_has_no_evidence_for_any_parent(ranks, bank):
-    """Its column is constant among the rows that count, so no parent explains anything."""
+    """Its column is constant in the weighted rows, so no parent explains anything."""
     weights = torch.as_tensor(ranks[:, THREE] == 0).double()
     fits = fit(bank, Problems.of([(THREE, []), (THREE, [COUNT]), (COUNT, [THREE])]), weights=weights)
     assert fits.converged.all() and fits.evidence.isfinite().all()
@@ -439,7 +439,7 @@ def test_whole_weights_are_repeated_rows(ranks, bank, weights):
 
 
 def test_a_level_without_weighted_rows_does_not_drift(ranks, bank):
-    """Its probability would fall by a factor e a step, and the evidence grow by half a nat."""
+    """Otherwise its probability would fall by a factor e per step, and the evidence would grow by half a nat."""
     top = ranks[:, POISSON] == ranks[:, POISSON].max()
     low = torch.as_tensor((~top & (ranks[:, THREE] > 0)).astype(float))
     problems = Problems.of([(POISSON, [COUNT]), (THREE, [BINARY, COUNT]), (TRIALS, [POISSON])])
@@ -449,7 +449,7 @@ def test_a_level_without_weighted_rows_does_not_drift(ranks, bank):
 
 
 def test_one_fit_is_the_same_in_any_batch(bank):
-    """Problems that end early leave the batch; each keeps its own numbers."""
+    """Problems that end early leave the batch, and each keeps its own result."""
     problems = Problems.of(PAIRS)
     start = marginal_start(bank, problems)
     done = fit(bank, problems, tolerance=1e-9)
@@ -482,7 +482,7 @@ def test_a_parent_with_free_effect_gives_its_cells_their_means(rng):
 @pytest.mark.parametrize("offset", [False, True])
 @pytest.mark.parametrize("law", ["Poisson", "binomial"])
 def test_an_additive_fit_is_near_the_glm_that_made_the_rows(law, offset, rng):
-    """The carrier is estimated, which costs the GLM's own family some nats and moves the means a little."""
+    """The base measure is estimated, which costs the GLM's own family some nats and moves the means a little."""
     rows = 2000
     first, second = rng.integers(0, 2, rows), rng.integers(0, 3, rows)
     exposure = rng.normal(size=rows) / 3 if offset else np.zeros(rows)
@@ -667,7 +667,7 @@ def test_a_batch_gives_the_fits_of_one_by_one(bank, weights):
             close(together.theta[number, :size], alone.theta[0], rtol=1e-2, atol=1e-2)
 
 
-def test_a_table_of_two_levels_has_no_carrier(ranks):
+def test_a_table_of_two_levels_has_no_base_measure(ranks):
     bank = Bank.of(np.column_stack([ranks[:, BINARY], ranks[:, COUNT] > 2, ranks[:, THREE] > 1]).astype(int))
     fits = fit(bank, Problems.of([(0, [1, 2]), (1, [])]), tolerance=1e-9)
     assert bank.coefficients(0, [1, 2]) == 3 and bank.coefficients(1, []) == 1
@@ -707,14 +707,14 @@ def test_what_is_no_table_of_ranks_is_refused(ranks):
 
 
 def test_in_a_refinement_only_the_work_at_the_rows_takes_several_threads():
-    """Libraries whose threads wait between small calls keep the processors busy for nothing."""
+    """Threads of libraries that wait between small calls would keep the processors busy for nothing."""
     before = torch.get_num_threads()
     torch.set_num_threads(2)
     try:
         both = threading.Barrier(2, timeout=30)
-        with rows.threads_at_the_rows():
+        with cpu.threads_at_the_rows():
             assert {library["num_threads"] for library in threadpool_info()} == {1}
-            rows.side_by_side(2, lambda part: both.wait())  # breaks where one thread takes both
+            cpu.side_by_side(2, lambda part: both.wait())  # breaks where one thread takes both
         assert torch.get_num_threads() == 2
     finally:
         torch.set_num_threads(before)

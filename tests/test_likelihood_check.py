@@ -1,4 +1,4 @@
-"""The model check: simulated tables beside the observed one, and graphs on held-out rows."""
+"""The model check: simulated tables compared with the observed one, and graphs on held-out rows."""
 
 import numpy as np
 import pandas as pd
@@ -70,7 +70,7 @@ def test_held_out_rows_prefer_the_true_graph(found):
 
 
 def test_held_out_likelihood_by_hand():
-    """Two folds, with `Model` fitted on one and read on the other."""
+    """Two folds, with `Model` fitted on one and evaluated on the other."""
     from disco.ranks import fold_of_rows
 
     table, fold = chain(400), fold_of_rows(400, 2, 0)

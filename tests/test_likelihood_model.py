@@ -12,7 +12,7 @@ from disco.likelihood.model import Model
 
 
 def rows(n=2000, seed=0):
-    """x → y ← z, Poisson with a log-linear and a bent effect."""
+    """x → y ← z, Poisson with a log-linear and a curved effect."""
     random = np.random.default_rng(seed)
     x, z = random.poisson(3.0, n), random.poisson(2.0, n)
     y = random.poisson(np.exp(0.2 + 0.25 * x) + 0.4 * (z - 2.0) ** 2)
@@ -25,7 +25,7 @@ def model():
 
 
 def test_the_marginal_model_has_the_marginal_likelihood():
-    """A free carrier over eight levels or fewer fits the shares exactly."""
+    """A free base measure over eight levels or fewer fits the shares exactly."""
     table = rows().clip(upper=5)
     found = Model.of(table, {}).log_likelihood
     for name, column in table.items():
@@ -40,7 +40,7 @@ def test_close_to_the_glm_that_made_the_rows():
     found = Model.of(pd.DataFrame({"x": x, "y": y}), {"y": ["x"]})
     glm = sm.GLM(y, sm.add_constant(np.sqrt(x)), family=sm.families.Poisson()).fit()
     gap = found.log_likelihood["y"] - glm.llf
-    assert -1.0 < gap < 15.0  # more columns and a fitted carrier gain a few nats, and never lose
+    assert -1.0 < gap < 15.0  # more columns and a fitted base measure gain a few nats, and never lose
     curve = found.curve("x", "y")
     expected = np.exp(glm.params[0] + glm.params[1] * np.sqrt(curve["count"]))
     common = curve["rows"] > 100
@@ -90,7 +90,7 @@ def test_curve_follows_a_bent_effect_and_its_band_covers(model):
 
 
 def test_the_band_is_the_spread_over_tables():
-    """Over 60 tables the curve's deviation at one level is what its band says."""
+    """Over 60 tables, the standard deviation of the curve at one level agrees with its band."""
     ends, halves = [], []
     for seed in range(60):
         random = np.random.default_rng(100 + seed)
@@ -102,10 +102,10 @@ def test_the_band_is_the_spread_over_tables():
     assert np.mean(halves) == pytest.approx(np.std(ends), rel=0.3)
 
 
-def test_the_carrier_is_a_distribution(model):
-    carrier = model.carrier("y")
-    assert carrier["probability"].sum() == pytest.approx(1.0)
-    assert list(carrier["count"]) == sorted(rows()["y"].unique())
+def test_the_base_measure_is_a_distribution(model):
+    measure = model.base_measure("y")
+    assert measure["probability"].sum() == pytest.approx(1.0)
+    assert list(measure["count"]) == sorted(rows()["y"].unique())
 
 
 def test_an_offset_takes_exposure_out():
@@ -132,7 +132,7 @@ def test_questions_about_what_is_not_there(model):
     with pytest.raises(InputError, match='no edge from "y" to "x"'):
         model.curve("y", "x")
     with pytest.raises(InputError, match='no node "q"'):
-        model.carrier("q")
+        model.base_measure("q")
     with pytest.raises(InputError, match='no column "z"'):
         model.held_out(rows().drop(columns="z"))
     with pytest.raises(InputError, match="offset"):

@@ -1,4 +1,4 @@
-"""What kind of count a fitted node is."""
+"""The shape of a fitted node's distribution."""
 
 import numpy as np
 import pandas as pd
@@ -45,7 +45,7 @@ def test_simulated_families_are_told(seed, family, parameters, name, word, low, 
 
 
 def test_large_counts_that_differ_little_are_told_as_exactly_as_small_ones(rng):
-    """Poisson counts, and the same moved up by 10⁹, where squares of counts are mostly rounding."""
+    """Poisson counts, and the same shifted by 10⁹, where squares of counts are mostly rounding error."""
     values = rng.poisson(3.0, 400)
     small, large = alone(values), alone(10**9 + values)
     assert large.ratio == pytest.approx(small.ratio * values.mean() / 1e9, rel=1e-2)
@@ -54,7 +54,7 @@ def test_large_counts_that_differ_little_are_told_as_exactly_as_small_ones(rng):
 
 
 def test_a_group_that_is_all_at_one_count_has_shapes():
-    """Separated rows: p of every other count is so small that it is 0."""
+    """Separated rows: the probability of every other count is so small that it is 0."""
     log_probability = np.array([[0.0, -2000.0, -4000.0], [-1.0986122886681098] * 3])
     found = list(_shapes(_Fitted(np.array([0.0, 1.0, 2.0]), np.array([0.5, 0.5]), log_probability), 100))
     assert len(found) >= 4 and all(np.isfinite([shape.distance, shape.cost, shape.cut]).all() for shape in found)
@@ -71,7 +71,7 @@ def test_extra_zeros_are_told_from_over_dispersion(seed):
 
 
 def test_a_shape_that_is_there_exactly_is_found_exactly():
-    """A free carrier fits the shares, and these are a Poisson's, a binomial's, a negative binomial's."""
+    """A free base measure fits the shares, and these are a Poisson's, a binomial's, a negative binomial's."""
     grid = np.arange(7)
     for law, name, parameter in (
         (poisson(0.8), POISSON, None), (binom(6, 0.4), BINOMIAL, 6), (nbinom(1.5, 0.7), NB, 1.5),
@@ -87,7 +87,7 @@ def test_a_shape_that_is_there_exactly_is_found_exactly():
 
 
 def test_the_distance_is_the_loss_in_log_likelihood():
-    """Of a node without parents: n · KL between the fitted shares and the best Poisson on the same counts."""
+    """For a node without parents: n · KL between the fitted shares and the best Poisson on the same counts."""
     values = np.random.default_rng(0).negative_binomial(3, 0.5, 3000).clip(max=6)
     kind, grid = alone(values), np.arange(7)
     share = np.bincount(values) / len(values)

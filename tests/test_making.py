@@ -1,4 +1,4 @@
-"""A run made whole or not at all, and two processes that want the same one."""
+"""A run is made completely or not at all, also when two processes want the same one."""
 
 import os
 import signal
@@ -60,7 +60,7 @@ def test_what_a_living_maker_fills_stays(tmp_path):
     Lock.take(dead / "lock").release()
     making.remove_unfinished(tmp_path)
     assert living.exists() and young.exists() and not dead.exists()
-    os.utime(young, (0, 0))  # it never came to its lock
+    os.utime(young, (0, 0))  # its maker died before taking the lock
     making.remove_unfinished(tmp_path)
     assert not young.exists()
     lock.release()
@@ -81,7 +81,7 @@ def test_a_folder_of_ones_own_may_be_there_already(small_table, tmp_path, monkey
 
 
 def test_two_makers_of_one_folder_do_not_mix(small_table, tmp_path, monkeypatch):
-    """The second comes while the first writes its table."""
+    """The second starts while the first writes its table."""
     write, others = making.write_counts, []
 
     def slowly(path: Path, counts: pd.DataFrame) -> None:
@@ -101,7 +101,7 @@ def started(*arguments: str) -> subprocess.Popen:
 
 
 def one_works(first: subprocess.Popen, second: subprocess.Popen, run: Run, works: object) -> None:
-    """Of two processes one ends with a sentence, while the other works until it is stopped."""
+    """One of two processes ends with a sentence, while the other works until it is stopped."""
     wait(lambda: first.poll() is not None or second.poll() is not None)
     refused, working = (first, second) if first.poll() is not None else (second, first)
     told = refused.communicate()[1].strip().splitlines()

@@ -42,7 +42,7 @@ def test_a_reversed_edge_counts_twice():
 
 
 def test_an_edge_whose_direction_cannot_be_known_counts_as_found_whichever_way_round():
-    """Found as it is, turned, and not at all; beside it a known edge turned, and one of which nothing is proved."""
+    """Found as it is, reversed, and not at all; with a known edge reversed, and one of which nothing is proved."""
     pairs = [("a", "b"), ("b", "c"), ("c", "d"), ("d", "e"), ("e", "f")]
     told = ["unknown", "unknown", "unknown", "known", "not proved"]
     truth = pd.DataFrame(pairs, columns=["parent", "child"]).assign(direction=told)
@@ -151,8 +151,8 @@ def test_a_top_of_a_graph_in_its_own_order_is_one():
             '"d" is missing from the second graph',
         ),
         (lambda: metrics.order_agreement("ab", "ac"), '"b" is missing from the second order'),
-        (lambda: metrics.order_agreement("aba", "ab"), '"a" stands twice in the order'),
-        (lambda: metrics.a_top("aabc", TRUTH), '"a" stands twice in the order'),
+        (lambda: metrics.order_agreement("aba", "ab"), '"a" appears twice in the order'),
+        (lambda: metrics.a_top("aabc", TRUTH), '"a" appears twice in the order'),
         (lambda: metrics.order_errors("ab", TRUTH), 'An edge names "c", which is not in the order'),
         (lambda: metrics.wrong_removals("ab", TRUTH), 'An edge names "c", which is not in the order'),
         (lambda: metrics.controls(pd.DataFrame({"a": [1, 2]}), TRUTH), 'An edge names "b", which is not in the table'),

@@ -1,4 +1,4 @@
-"""SID and ancestor AID against effects computed from exact covariances of linear models, and against the literature."""
+"""SID and ancestor AID against effects from exact covariances of linear models, and against the literature."""
 
 import itertools
 from collections.abc import Callable
@@ -15,20 +15,20 @@ Adjustment = Callable[[nx.DiGraph, int, int], "set[int] | None"]
 
 
 def by_parents(estimate: nx.DiGraph, cause: int, effect: int) -> set[int] | None:
-    """What SID adjusts for; None: no effect."""
+    """The adjustment set of SID; None for no effect."""
     parents = set(estimate.predecessors(cause))
     return None if effect in parents else parents
 
 
 def by_ancestors(estimate: nx.DiGraph, cause: int, effect: int) -> set[int] | None:
-    """What the ancestor distance adjusts for."""
+    """The adjustment set of the ancestor distance."""
     return nx.ancestors(estimate, cause) if effect in nx.descendants(estimate, cause) else None
 
 
 def wrong_effects(truth: nx.DiGraph, estimate: nx.DiGraph, adjustment: Adjustment) -> int:
-    """The pairs whose effect in a linear model on the true graph is not the coefficient after adjustment.
+    """Number of pairs whose effect in a linear model on the true graph differs from the adjusted coefficient.
 
-    With coefficients in general position the two agree only where the adjustment is valid.
+    With coefficients in general position the two agree only if the adjustment is valid.
     """
     nodes = sorted(truth)
     rng = np.random.default_rng(len(truth.edges))

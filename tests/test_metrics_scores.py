@@ -21,7 +21,7 @@ SCORES = frame([("a", "b", 3.0), ("b", "c", 1.0), ("a", "d", 2.0), ("a", "c", 1.
 
 
 def test_precision_and_recall_at_every_threshold():
-    """c -> d has no score, as an edge against the order has none, and is never found."""
+    """c -> d has no score, like an edge against the order, and is never found."""
     found = metrics.precision_recall(TRUTH, SCORES)
     assert list(found["threshold"]) == [3.0, 2.0, 1.0, -1.0]
     assert list(found["precision"]) == [1.0, 1 / 2, 3 / 4, 3 / 5]

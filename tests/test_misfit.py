@@ -1,4 +1,4 @@
-"""What the class misses of a node, and the shapes that a column's own distribution adds to a carrier."""
+"""What the class misses of a node, and the shapes that a column's own distribution adds to a base measure."""
 
 import numpy as np
 import pandas as pd
@@ -24,7 +24,7 @@ def bank_of(**columns: np.ndarray) -> Bank:
 
 
 def test_a_node_of_the_class_has_no_misfit():
-    """Of the true graph, in three families."""
+    """In the true graph, for three families."""
     for family in ("poisson-softplus", "nb-softplus", "binomial-sigmoid"):
         drawn = simulate(Design(nodes=8, k=2, rows=2000, family=family, seed=3))
         names = list(drawn.table)
@@ -37,7 +37,7 @@ def test_a_node_of_the_class_has_no_misfit():
 
 @pytest.mark.parametrize("kind", ["interaction", "spread"])
 def test_what_the_class_does_not_have_is_a_misfit(kind):
-    """Effects that do not add up, and a spread that follows a parent; neither parent is missed itself."""
+    """Effects that do not add up, and a spread that depends on a parent; the parents themselves have no misfit."""
     random = np.random.default_rng(4)
     a, b = random.poisson(3.0, 3000), random.poisson(3.0, 3000)
     if kind == "interaction":
@@ -50,7 +50,7 @@ def test_what_the_class_does_not_have_is_a_misfit(kind):
 
 
 def test_a_misfit_is_what_the_true_distribution_gains_at_most():
-    """Of a level that only the product of two parents tells, the exact log-likelihoods are at hand."""
+    """For a level that depends only on the product of two parents, the exact log-likelihoods are known."""
     random = np.random.default_rng(5)
     a, b = random.integers(0, 2, 4000), random.integers(0, 2, 4000)
     chance = np.where(a == b, 0.7, 0.3)
@@ -68,7 +68,7 @@ def test_misfits_can_be_stopped():
 
 
 def test_a_table_that_the_class_misses_has_no_decided_direction():
-    """One of three nodes is missed: as much as its evidence is, it is a hypothesis, and the result says so."""
+    """One of three nodes is missed: however strong its evidence, it is a hypothesis, and the result says so."""
     random = np.random.default_rng(6)
     a, b = random.poisson(3.0, 3000), random.poisson(3.0, 3000)
     size = np.where(a > 2, 1.0, 50.0)
@@ -97,7 +97,7 @@ def test_a_log_linear_fit_is_that_of_statsmodels(rng):
 
 @pytest.mark.parametrize("counts", [[10**7, 3, *[1] * 60], [1, *[0.5] * 30, 10**6], [2, 10**9, 1, 1, 1]], ids=str)
 def test_a_log_linear_fit_stands_huge_counts_and_long_tails(counts):
-    """Shapes and hinges that nearly depend on each other; the intercept alone has no ridge."""
+    """Shapes and hinges that nearly depend on each other; only the intercept has no ridge."""
     counts = np.array(counts)
     level = np.arange(len(counts), dtype=float)
     hinges = np.maximum(np.sqrt(level)[:, None] - np.sqrt(level[1:-1:3]), 0.0) ** 3
@@ -120,7 +120,7 @@ def test_a_column_of_the_shapes_asks_for_no_more():
 
 
 def test_heaps_and_modes_become_columns():
-    """A carrier with the columns found gives each level its share to within its noise; without, it does not."""
+    """A base measure with the columns found gives each level its share to within its noise; without, it does not."""
     random = np.random.default_rng(8)
     heaped = random.poisson(12.0, 6000)
     heaped = np.where(random.random(6000) < 0.5, (heaped // 5) * 5, heaped)

@@ -19,7 +19,7 @@ def folds(rng):
 @pytest.fixture(params=[False, True], ids=["plain", "skip"])
 def networks(folds, request):
     joint, projection = new_networks(folds, SETTINGS.replace(skip_connection=request.param))
-    with torch.no_grad():  # large weights, so that a mistake in a shortcut is not lost in rounding
+    with torch.no_grad():  # large weights, so that a mistake in a shortcut is not hidden by rounding
         if joint.skip is not None:
             joint.skip.normal_(generator=torch.Generator().manual_seed(0))
         for network in (joint, projection):
@@ -29,7 +29,7 @@ def networks(folds, request):
 
 
 def plain_entries(networks, ranks, remaining, log_sigma):
-    """ℓ_{j,R} of every column from whole forward passes."""
+    """ℓ_{j,R} of every column from complete forward passes."""
     joint, projection = networks
     mask = torch.zeros(ranks.shape[-1], dtype=ranks.dtype)
     mask[list(remaining)] = 1

@@ -1,7 +1,6 @@
 import numpy as np
 import pandas as pd
 import pytest
-from scipy.stats import norm
 
 from disco.errors import ScoreUnavailable
 from disco.parents import jackknife
@@ -26,7 +25,7 @@ def test_z_is_median_and_interquartile_range():
 
 
 def test_scale_falls_back_in_the_papers_order():
-    iqr_zero = np.array([1, 1, 1, 1, 1, 1, 1, 9.0])  # the MAD is 0 too: the standard deviation is left
+    iqr_zero = np.array([1, 1, 1, 1, 1, 1, 1, 9.0])  # the MAD is 0 as well, so the standard deviation is used
     assert robust_scale(iqr_zero) == pytest.approx(np.std(iqr_zero))
     assert robust_scale(np.array([2.0, 2.0, 2.0])) == 1.0
     assert robust_scale(np.array([0.0, 4.0])) == pytest.approx(2.0)
@@ -98,7 +97,7 @@ def test_an_unavailable_edge_is_named():
 
 
 def agreeing(rng, nodes=12, effect=0.0, edges=(), noise=None):
-    """Mean curvatures as fold networks would give: a truth of each pair and noise of its child's scale."""
+    """Mean curvatures as from the networks of the folds: a true value per pair, and noise of its child's scale."""
     order = [f"n{k}" for k in range(nodes)]
     scale = np.exp(rng.normal(0, 0.7, nodes)) if noise is None else np.full(nodes, noise)
     curvature = {}
@@ -141,13 +140,39 @@ def test_the_jackknife_finds_edges_among_few_candidates_and_hardly_any_where_the
     assert sum(len(select(table, *own_thresholds(table, settings))) for table in empty) <= 2
 
 
-def test_the_threshold_is_that_of_benjamini_and_hochberg():
-    p = np.array([0.001, 0.008, 0.039, 0.041, 0.2, 0.9])
-    z = norm.isf(p / 2)
-    assert 0 <= jackknife.threshold(z, 0.05) - norm.isf(0.05 * 2 / 6 / 2) < 0.01
-    assert (z > jackknife.threshold(z, 0.05)).sum() == 2
-    assert (z > jackknife.threshold(z, 0.1)).sum() == 4
-    assert 0 <= jackknife.threshold(z[4:], 0.05) - norm.isf(0.05 / 2 / 2) < 0.01
+def drawn(seed, candidates, null, scale, mean, spread):
+    """Z of candidates, a share of which has no edge, and which these are."""
+    rng = np.random.default_rng(seed)
+    without = rng.random(candidates) < null
+    z = np.where(without, rng.normal(0, scale, candidates), rng.normal(mean, spread, candidates))
+    return np.abs(z), without
+
+
+@pytest.mark.parametrize("made", [(0.85, 0.6, 3.3, 1.6), (0.7, 0.9, 4.5, 1.2), (0.95, 0.7, 6.0, 2.0)])
+def test_the_two_groups_of_z_are_found(made):
+    z, _ = drawn(1, 20_000, *made)
+    assert jackknife.two_groups(z) == pytest.approx(made, rel=0.05)
+
+
+def test_the_local_false_discovery_rate_is_met_at_the_threshold():
+    z, without = drawn(2, 200_000, 0.85, 0.6, 3.3, 1.6)
+    for fdr in (0.1, 0.3, 0.5):
+        at = jackknife.threshold(z, fdr)
+        assert without[np.abs(z - at) < 0.03].mean() == pytest.approx(fdr, abs=0.05)
+        assert jackknife.two_groups(z).false(at) == pytest.approx((without & (z > at)).mean(), rel=0.1, abs=1.5e-4)
+
+
+def test_a_table_without_edges_keeps_hardly_any_candidate():
+    tables = [drawn(seed, candidates, 1.0, 0.6, 9, 1)[0] for seed in range(50) for candidates in (6, 190)]
+    assert sum((z > jackknife.threshold(z, 0.3)).any() for z in tables) <= 5
+    assert jackknife.two_groups(tables[1]) == pytest.approx((1, 0.6, 1.2, 0.6), rel=0.15)
+
+
+def test_few_candidates_are_judged_as_if_their_null_were_normal():
+    for few in ([0.0], [1.5], [0.1, 0.4, 1.2], [1e-9] * 5, [2.5]):
+        assert not (np.array(few) > jackknife.threshold(np.array(few), 0.3)).any()
+    for few in ([4.0], [8.0, 9.0, 12.0], [0.1, 0.2, 10.0], [1e200, 2e200]):  # a dense graph keeps its edges
+        assert ((np.array(few) > jackknife.threshold(np.array(few), 0.3)) == (np.array(few) > 1)).all()
 
 
 def test_either_rule_can_be_had_from_the_same_scores():

@@ -1,4 +1,4 @@
-"""Data: samples, uploads good and bad, the choice of columns, names shown as data."""
+"""Data: samples, good and bad uploads, the choice of columns, names shown as data."""
 
 import numpy as np
 import pandas as pd

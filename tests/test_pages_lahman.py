@@ -38,12 +38,12 @@ def test_empty_says_what_the_references_are_not_and_offers_fits():
 
 def test_finished_fits_are_found_and_scored(batting):
     finished(batting, 0)
-    finished(batting, 1, levels="6")  # another representation is not of this study
+    finished(batting, 1, levels="6")  # another representation does not belong to this study
     finished(batting, 2).update(state="cancelled")
     app = opened(page=PAGE)
     table = app.dataframe[0].value
     assert table["seed"].tolist() == ["0", "mean"]
-    # The made-up order is that of the columns.
+    # The order made by hand is that of the columns.
     expected = sum(lahman.COLUMNS.index(u) < lahman.COLUMNS.index(v) for u, v in lahman.R7) / 7
     assert table["r7"].tolist() == pytest.approx([expected, expected])
     assert app.button(key="lahman_start").label.endswith("seed 1")

@@ -1,4 +1,4 @@
-"""Lahman: refinements started, followed, and held against the references."""
+"""Lahman: refinements started, followed, and compared with the references."""
 
 import dataclasses
 
@@ -51,7 +51,7 @@ def test_ends_are_scored_at_their_last_sweep():
 
 def test_undecided_counts_joined_pairs_either_way_round():
     edges = made().edges
-    edges.loc[1, ["parent", "child"]] = ["SO", "AB"]  # decided the wrong way round
+    edges.loc[1, ["parent", "child"]] = ["SO", "AB"]  # decided in the wrong direction
     assert lahman.undecided(edges, lahman.R7) == (2, 1)
     assert lahman.undecided(edges.assign(decided=True), lahman.R7) == (2, 0)
     assert lahman.undecided(edges.iloc[2:], lahman.R17) == (0, 0)
@@ -123,5 +123,5 @@ def test_the_end_of_every_search_is_kept(tmp_path):
     run = runs.create_run(table, Settings.of("paper"), name="ends")
     stored.save(run.path, result, Choice())
     pd.testing.assert_frame_equal(stored.read_refined(run).orders, result.orders)
-    stored.save(run.path, dataclasses.replace(result, orders=None), Choice())  # what an older one left must not stay
+    stored.save(run.path, dataclasses.replace(result, orders=None), Choice())  # nothing of an older one may stay
     assert stored.read_refined(run).orders is None

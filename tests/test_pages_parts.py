@@ -1,10 +1,11 @@
-"""What pages share: names as data, times in words, drafts kept within bounds, the shared state."""
+"""What the pages share: names as data, times in words, drafts within bounds, the shared state."""
 
 from datetime import UTC, datetime, timedelta
 from types import SimpleNamespace
 
 import pandas as pd
 import pytest
+import streamlit
 from app_world import HOSTILE, booted, poisson, written_run
 
 from disco.settings import Settings
@@ -106,18 +107,29 @@ def test_run_names_and_table_names_are_inverse():
     assert drafts.table_name("other", settings) == "other"
 
 
+# In sight on Train, or on Preprocess.
+ELSEWHERE = {"preset", "seed", "boundary", "folds", "criterion", "transform", "levels", "min_level_rows"}
+
+
 def test_every_setting_has_its_widget_and_help():
     listed = [name for fields in fit_settings.GROUPS.values() for name, _, _ in fields]
     assert len(listed) == len(set(listed))
-    assert set(listed) <= set(Settings().to_dict())
+    assert set(listed) == set(Settings().to_dict()) - ELSEWHERE
+    assert all(label for fields in fit_settings.GROUPS.values() for _, label, _ in fields)
     assert all(text.endswith(".") for fields in fit_settings.GROUPS.values() for _, _, text in fields)
 
 
-def test_menu_is_in_the_order_of_the_work():
+def test_menu_is_in_the_order_of_the_work(monkeypatch):
+    menus, navigation = [], streamlit.navigation
+    monkeypatch.setattr(streamlit, "navigation", lambda pages, **more: menus.append(pages) or navigation(pages, **more))
     run = written_run(poisson())
     at = booted(run=run.id)
     assert at.selectbox(key="run_picker").value == run.id
-    assert not at.exception
+    in_sight = {
+        heading: [page.title for page in pages if page.visibility == "visible"] for heading, pages in menus[0].items()
+    }
+    work = ["Data", "Preprocess", "Train", "Ordering", "Parents", "Refine", "Graph"]
+    assert in_sight == {"": work, "Laboratory": ["Simulate", "Lahman"]}
 
 
 def test_runs_of_one_name_and_minute_are_told_apart():

@@ -1,4 +1,4 @@
-"""Preprocess: the three transforms, what they mean, and rows a level against n_min."""
+"""Preprocess: the three transforms, what they mean, and rows per level against n_min."""
 
 import numpy as np
 import pandas as pd

@@ -1,4 +1,4 @@
-"""The Refine page, booted through app.py: empty, asked for, going on, and the result with its filters."""
+"""The Refine page, booted through app.py: empty, started, running, and the result with its filters."""
 
 import json
 from dataclasses import replace
@@ -93,7 +93,7 @@ def test_while_it_goes_on_it_is_shown_and_can_be_cancelled(monkeypatch):
     (progress,) = [found.proto.text for found in app.get("progress") if "Search" in found.proto.text]
     assert "Search 2 of 12, from by mean: sweep 2" in progress.replace("\\", "") and "left" not in progress
     assert "is running, 1 min 15 s so far" in texts(app)
-    assert any("the best so far began at by mean" in part.value for part in app.markdown)
+    assert any("the best so far started from by mean" in part.value for part in app.markdown)
     assert not app.dataframe and not any(found.key == "start_refinement" for found in app.button)
     assert not any(found.key == f"delete_{run.id}" for found in app.button)
     button(app, "Cancel").click().run()
@@ -143,9 +143,9 @@ def test_what_was_cancelled_can_be_set_aside_and_the_result_stays():
 
 
 def test_a_label_that_changed_meanwhile_opens_nothing(monkeypatch):
-    """The browser may send back the label it still had, when a run's state changed it."""
+    """The browser may send back an old label after a run's status changed it."""
     opened_runs = []
-    monkeypatch.setattr(run_list.session, "select_run", opened_runs.append)
+    monkeypatch.setattr(run_list.session.run, "select", opened_runs.append)
     monkeypatch.setattr(run_list.st, "session_state", {"run_picker": "Fitting · gone"})
     run_list._picked()
     assert opened_runs == []
@@ -162,7 +162,7 @@ def test_the_result_beside_the_disco_graph():
     assert int(shown["New"]) == len(after - before - turned)
     assert int(shown["Dropped"]) == len({(u, v) for u, v in before if (u, v) not in after and (v, u) not in after})
     said = texts(app)
-    assert "no hidden common causes" in said and "a bend of their sum" in said and "one carrier a node" in said
+    assert "no hidden common causes" in said and "curved function of the sum" in said and "base measure" in said
     assert "2 searches ended within 10 nats of it" in said
     assert table(app, "direction_nats")["gain_nats"].is_monotonic_decreasing
     assert "truth" not in said and not any("truth" in (found.key or "") for found in app.button)
@@ -214,7 +214,7 @@ def test_what_changed_is_drawn(drawn):
     assert {edge for edge, verdict in told.items() if verdict == "dropped"} == before - set(EDGES)
     assert {edge for edge, verdict in told.items() if verdict == "kept"} == before & set(EDGES)
     app.select_slider(key=f"refine_least_gain_{run.id}").set_value(100).run()
-    # What a filter hides was not dropped.
+    # An edge that a filter hides does not count as dropped.
     hidden = {(u, v) for u, v, values in drawn[-1].edges(data=True) if values["verdict"] == "dropped"}
     assert hidden == before - set(EDGES)
     app.toggle(key="refine_absent").set_value(False).run()
@@ -236,7 +236,7 @@ def test_an_edge_or_a_node_is_picked_in_turn():
 
 
 def with_label(app, key: str, label: str):
-    """Run the app with a label in a select box that it may not have, as a browser sends it while reruns overlap."""
+    """Run the app with a label that a select box may not have, as a browser may send it while reruns overlap."""
     states = app._tree.get_widget_states()
     (box,) = [state for state in states.widgets if state.id == app.selectbox(key=key).id]
     box.string_value = label

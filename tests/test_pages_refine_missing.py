@@ -1,4 +1,4 @@
-"""Refine where a number of an edge could not be computed: said to be so everywhere, and never hidden or misplaced."""
+"""Refine if a number of an edge could not be computed: this is said everywhere, and the edge is never hidden."""
 
 import json
 from dataclasses import replace
@@ -18,7 +18,7 @@ from disco.runs import Run
 from disco.runs import refined as stored
 from pages.parts.refined_words import NUMBERS
 
-EDGE = EDGES[1]  # decided, may be turned
+EDGE = EDGES[1]  # decided, can be reversed
 
 
 def lacking(column: str, which: list[tuple[str, str]] | None = None) -> Run:

@@ -1,8 +1,9 @@
-"""The parts of the Refine page that show the fitted model, each on a page of its own."""
+"""The parts of the Refine page that show the fitted model, each on a separate page."""
 
 import dataclasses
 import os
 import time
+from functools import partial
 
 import numpy as np
 import pandas as pd
@@ -54,7 +55,7 @@ def refined_run(settings=None, fitted=False, frame=None, misfit=0.0) -> runs.Run
 
 
 def part(function: str, run: runs.Run, *arguments: str) -> AppTest:
-    """One part on a page of its own."""
+    """One part on a separate page."""
 
     def page(function, path, arguments):  # noqa: ANN001, ANN202
         from pathlib import Path
@@ -145,7 +146,7 @@ def test_misfit_forwards_and_turned_is_measured_once_when_asked(monkeypatch):
     found = app.dataframe[-1].value
     assert found["node"].tolist() == [NAMES[1], NAMES[2]] and list(found) == ["node", "forwards", "turned"]
     assert (found[["forwards", "turned"]].to_numpy() >= 0).all()
-    # b and c, then their parents beside them: a of b, b and a of c; turned, c joins the parents of b.
+    # b and c, then their other parents: a of b, b and a of c; if the edge is reversed, c joins the parents of b.
     assert asked == [[(0, [2]), (1, [2, 0])], [(0, [2, 1]), (1, [2])]]
     assert "refined_turned_misfit" not in {button.key for button in app.button}
 
@@ -226,7 +227,7 @@ def test_only_the_node_is_fitted_and_only_once(monkeypatch):
 
 @pytest.fixture
 def quick(monkeypatch):
-    """A check of few tables."""
+    """A model check with few tables."""
     from disco.likelihood.check import check
     from pages.parts import checking
 
@@ -238,7 +239,7 @@ def ended(run: runs.Run):
 
     for _ in range(6000):
         job = checking.at_work(run)
-        if job.state != "running":
+        if not job.is_running:
             return job
         time.sleep(0.05)
     raise AssertionError("the check did not end")
@@ -260,12 +261,12 @@ def test_the_check_runs_apart_and_is_found_again(quick):
 
 
 def test_a_check_outlives_the_server_and_ends_with_its_refinement(quick):
-    from pages.parts import checking
+    from pages.parts import background, checking
 
     run = refined_run(fitted=True)
     checking.begin(run, stored.read_refined(run))
     result = ended(run).result
-    checking._all().clear()
+    background._all().clear()
     kept = checking.at_work(run).result
     for name in ("columns", "pairs", "margins", "scores", "differences"):
         pd.testing.assert_frame_equal(getattr(kept, name), getattr(result, name), check_dtype=False)
@@ -273,7 +274,7 @@ def test_a_check_outlives_the_server_and_ends_with_its_refinement(quick):
     app = part("model_check", run)
     assert figures(app) == 4 and not app.exception
     (run.path / "refined_check.json").write_text("{torn")
-    checking._all().clear()
+    background._all().clear()
     assert checking.at_work(run) is None
     stored.save_check(run, result)
     stored.save(run.path, stored.read_refined(run), Choice(bootstrap=10))
@@ -288,35 +289,45 @@ def test_without_a_fit_its_graph_is_left_out(quick):
     assert ended(run).result.scores["graph"].tolist() == ["empty", "refined"]
 
 
-def test_a_check_can_be_cancelled(monkeypatch):
-    from pages.parts import checking
+def worked(table, graphs, is_cancelled=False):
+    """A check after its work, in this thread."""
+    from pages.parts import background, checking
 
+    job = background.Computation()
+    if is_cancelled:
+        job.cancel()
+    job.do(partial(checking.checked, table, graphs), checking.FAILURE)
+    return job
+
+
+def kept_as(run, job):
+    """Let the page find a check."""
+    from pages.parts import background, checking
+
+    background.keep(checking.key_of(run), job)
+
+
+def test_a_check_can_be_cancelled():
     run = refined_run()
-    job = checking.Checking()
-    job.cancel()
-    job.work(table(), {"refined": {}}, print)
+    job = worked(table(), {"refined": {}}, is_cancelled=True)
     assert job.state == "stopped" and job.result is None
-    checking._all()[str(run.path), checking.refined_model.stamp(run)] = job
+    kept_as(run, job)
     assert "Cancelled" in texts(part("model_check", run))
 
 
 def test_an_error_is_a_sentence():
-    from pages.parts import checking
-
-    job = checking.Checking()
-    job.work(table(), {"refined": {"q": ["a"]}}, print)
+    job = worked(table(), {"refined": {"q": ["a"]}})
     assert job.state == "failed" and '"q"' in job.error
-    job = checking.Checking()
-    job.work(None, {"refined": {}}, print)
+    job = worked(None, {"refined": {}})
     assert job.state == "failed" and job.error.startswith("The model could not be checked")
     run = refined_run()
-    checking._all()[str(run.path), checking.refined_model.stamp(run)] = job
+    kept_as(run, job)
     app = part("model_check", run)
     assert "could not be checked" in texts(app) and app.button(key="refined_check")
 
 
 def test_a_share_of_some_draws_is_said_as_one():
-    """Of ten tables seven told of the edge, and five of these have it."""
+    """Of ten tables, seven can show the edge, and five of these have it."""
     run = refined_run()
     row = {"bootstrap": 5 / 7, "folds": 1.0}
     said = refined_words.repeats(run, row)

@@ -15,7 +15,7 @@ from disco.runs import Run, results
 from disco.runs.parents import compute_candidates, read_candidates
 from disco.settings import Settings
 from disco.simulate import Design, simulate
-from pages.parts import selecting
+from pages.parts import background
 from pages.parts.refined_words import SAME_ROWS
 
 PAGE = "pages/views/parents.py"
@@ -24,7 +24,7 @@ ORDER = [f"x{k}" for k in range(1, 9)]
 
 @pytest.fixture
 def run() -> Run:
-    """Made-up scores along the true order of a table whose causes are known."""
+    """Scores made by hand along the true order of a table with known causes."""
     return of_design()
 
 
@@ -46,10 +46,10 @@ def shown(app, run: Run, selector: str):
 
 
 def compute(app, selector: str, where: str = "shown"):
-    """Press the button, wait for the thread, and look again."""
+    """Press the button, wait for the thread, and rerun."""
     app.button(key=f"selecting_{where}_{selector}").click().run()
     deadline = time.monotonic() + 300
-    while any(job.state == "running" for job in selecting._all().values()):
+    while any(job.is_running for job in background._all().values()):
         assert time.monotonic() < deadline
         time.sleep(0.05)
     return app.run()
@@ -57,7 +57,7 @@ def compute(app, selector: str, where: str = "shown"):
 
 @pytest.fixture(autouse=True)
 def no_jobs():
-    selecting._all().clear()
+    background._all().clear()
 
 
 def test_ocs_is_shown_at_first_and_the_others_are_offered(run):
@@ -126,16 +126,15 @@ def test_a_selector_can_be_computed_from_side_by_side(run):
 
 
 def test_progress_cancel_and_errors_are_said(run, monkeypatch):
-    job = selecting.Selecting(progress=0.4)
-    selecting._all()[str(run.path), run.own_variant, "pcm"] = job
+    job = background.keep(("selecting", str(run.path), run.own_variant, "pcm"), background.Computation(progress=0.4))
     app = shown(opened(run, PAGE), run, "pcm")
     app.button(key="selecting_cancel_shown_pcm").click().run()
-    assert job.hear(1, 2) is False
+    assert job.hear(0.5) is False
     job.state = "stopped"
     assert "Cancelled; nothing was kept." in texts(app.run())
     job.state, job.error = "failed", "The regression of `x*` cannot be made."
     assert "cannot be made" in texts(app.run()) and "`x*`" not in app.error[0].value
-    monkeypatch.setattr(selecting, "_all", lambda: {})  # a refresh in another process finds the button again
+    monkeypatch.setattr(background, "_all", lambda: {})  # a refresh in another process finds the button again
     assert any(button.key == "selecting_shown_pcm" for button in app.run().button)
 
 

@@ -1,4 +1,4 @@
-"""Simulate: designs good and impossible, graphs by hand, teaching, files, and the way to Preprocess."""
+"""Simulate: good and impossible designs, graphs by hand, teaching, files, and the way to Preprocess."""
 
 import io
 import json
@@ -18,7 +18,7 @@ from pages.parts.simulate_form import Form
 
 
 def opened(drawn=None, **values):
-    """The page with a small design, these values in its form and perhaps a drawn graph."""
+    """The page with a small design, with given values in its form and perhaps a drawn graph."""
     at = AppTest.from_file(APP, default_timeout=60)
     at.session_state["simulate_form"] = Form(**({"nodes": 6, "rows": 60, "k": 2.0} | values))
     if drawn is not None:
@@ -33,7 +33,7 @@ def at_simulate(at):
 
 
 def set_to(at, **values):
-    """Turn controls of the page, one after the other."""
+    """Set controls of the page, one after the other."""
     for name, value in values.items():
         kinds = (at.number_input, at.selectbox, at.segmented_control, at.toggle)
         next(one for kind in kinds for one in kind if one.key == f"sim_{name}").set_value(value).run()
@@ -288,10 +288,10 @@ def test_a_saved_design_gives_the_same_table_again(design):
 @pytest.mark.parametrize(
     ("content", "words"),
     [
-        (b"", "no design"),
-        (b"[1]", "no design"),
-        (b"\xff\xfe\x00", "no design"),
-        (b"[" * 100_000, "no design"),
+        (b"", "not a design"),
+        (b"[1]", "not a design"),
+        (b"\xff\xfe\x00", "not a design"),
+        (b"[" * 100_000, "not a design"),
         (b'{"graph": "own", "edges": [1, 2]}', "pair"),
         (b'{"nodes": 1e400}', "nodes"),
         (b'{"__class__": "os.system"}', "__class__"),

@@ -1,4 +1,4 @@
-"""Results with nothing or next to nothing in them: whatever is asked of a page, something is shown and nothing breaks.
+"""Empty and nearly empty results: whatever a reader does on a page, something is shown and nothing breaks.
 
 No edge in the fit, the refinement or the truth; one edge; two nodes; a refinement without a fit.
 """
@@ -20,7 +20,7 @@ NEVER = 1000.0  # a τ_Z that no candidate passes
 
 
 def made(nodes: int = 3, tau_z: float = 1.0, refined: int | None = None, truth: int | None = None) -> Run:
-    """A finished run, its refinement and truth with so many edges of the chain; None: it has none."""
+    """A finished run; its refinement and truth have this many edges of the chain, or are missing if None."""
     settings = Settings.of("paper", joint_epochs=1, projection_epochs=1, width=8, tau_z=tau_z)
     known = None if truth is None else CHAIN[:truth]
     run = finished_run(NAMES[:nodes], settings=settings, truth=known)
@@ -44,7 +44,7 @@ def choose(app: AppTest, box: object, label: str) -> None:
 
 
 def poke(app: AppTest) -> None:
-    """Turn every switch, and choose from every box, one after the other."""
+    """Flip every switch and choose every option of every box, one after the other."""
     for key in [toggle.key for toggle in app.toggle]:
         if any(toggle.key == key and not toggle.disabled for toggle in app.toggle):
             app.toggle(key=key).set_value(not app.toggle(key=key).value).run()

@@ -1,4 +1,4 @@
-"""A known truth on the result pages: shown where there is one, and for teaching hidden until it is asked for."""
+"""A known truth on the result pages: shown if there is one, and for teaching hidden until it is asked for."""
 
 import pandas as pd
 import pytest
@@ -27,7 +27,7 @@ def test_the_order_is_held_against_the_truth_beside_the_controls():
     shown = numbers(app)
     assert shown["A_top of this order"] == "0.667"
     assert {"Sort by mean", "Sort by variance", "Sort by var − mean"} <= set(shown)
-    assert "By the truth this node was a sink" in texts(app)
+    assert "According to the known graph, this node was a sink" in texts(app)
     app.button(key="first_wrong").click().run()
     assert not app.exception
     assert app.slider[0].value == 2 and numbers(app)["Removed as sink"] == "x5"
@@ -62,7 +62,7 @@ def test_edges_are_counted_and_drawn_by_verdict(drawn):
     app.slider[0].set_value(0.5).run()
     found = run.graph(0.5, 1.0)
     shown = numbers(app)
-    # x1 → x5 is found and turned; x1 → x4 is true though the truth has the other way round as well.
+    # x1 → x5 is found but reversed; x1 → x4 is true, though the truth has the reverse as well.
     assert (shown["True"], shown["Reversed"], shown["Missing"]) == ("1", "1", "2")
     assert int(shown["Extra"]) == found.number_of_edges() - 2
     assert "3 true edges cannot be found at any threshold" in texts(app)
@@ -77,7 +77,7 @@ def test_edges_are_counted_and_drawn_by_verdict(drawn):
 
 
 def test_edges_whose_direction_cannot_be_known_are_right_either_way(drawn):
-    """The same edges twice, once with every direction known: only what runs against the order tells the two apart."""
+    """The same edges twice, once with every direction known: they differ only in edges against the order."""
     said = "2 of 3 true edges have a direction that cannot be known"
     for free in (True, False):
         told = ["unknown" if free else "known", "unknown" if free else "known", "not proved"]
@@ -139,7 +139,7 @@ def test_a_truth_that_names_other_columns_is_said_and_the_rest_is_used(name):
 
 
 def seen(app) -> list[str]:
-    """All that a page says, its buttons, numbers and figures."""
+    """All texts, buttons, numbers and figures of a page."""
     said = [f"{metric.label} {metric.value} {metric.help}" for metric in app.metric]
     said += [f"{button.label} {button.help}" for button in app.button]
     said += [f"{chart.proto.spec}" for chart in app.get("plotly_chart")]
@@ -189,7 +189,7 @@ def test_a_truth_once_shown_is_shown_for_a_part_of_its_columns():
     app.button(key="truth_reveal").click().run()
     part = finished_run(["x1", "x3", "x4", "x6"], truth=[("x1", "x4"), ("x3", "x6")], teaching=True)
     other = finished_run(["x1", "x3", "x4", "x6"], truth=[("x4", "x1")], teaching=True)
-    app.run()  # the list of runs takes notice of them
+    app.run()  # the list of runs picks them up
     for run, is_shown in ((part, True), (other, False)):
         app.selectbox(key="run_picker").set_value(run.id).run()
         assert ("Missing" in numbers(app)) == is_shown

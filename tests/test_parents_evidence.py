@@ -26,7 +26,7 @@ def test_true_order_gives_nearly_the_true_graph(known):
 def test_parents_score_above_nothing_and_others_below(known):
     found = evidence.edges(known.table, known.order)
     assert (found.loc[found["selected"], "score"] > -0.5).all()
-    assert (found.loc[~found["selected"], "score"].fillna(-1.0) < 0.5).all()  # a gap: the screen leaves it out
+    assert (found.loc[~found["selected"], "score"].fillna(-1.0) < 0.5).all()  # NaN: the screen leaves it out
 
 
 @pytest.mark.parametrize("other", [np.arange(12) % 2, 1 - np.arange(12) % 2])
@@ -36,7 +36,7 @@ def test_a_copy_and_a_complement_have_an_answer(other):
 
 
 def test_the_order_is_kept_where_it_is_wrong():
-    """Along the reverse of x → y the edge is found all the same, turned."""
+    """Along the reverse of x → y the edge is still found, reversed."""
     random = np.random.default_rng(0)
     x = random.poisson(2.0, 1500)
     table = pd.DataFrame({"x": x, "y": random.poisson(0.5 + x)})
@@ -52,7 +52,7 @@ def test_no_parents_among_independent_columns():
 
 def test_an_order_of_other_columns_is_refused():
     table = pd.DataFrame(np.random.default_rng(1).poisson(2.0, (50, 2)), columns=["a", "b"])
-    with pytest.raises(InputError, match='"c" is in the order, but no column'):
+    with pytest.raises(InputError, match='"c" is in the order but is not a column'):
         evidence.edges(table, ["a", "c"])
 
 

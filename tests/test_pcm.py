@@ -1,4 +1,4 @@
-"""The PCM selector against its formulas fit by fit, its error rates, known truth, and what must not matter."""
+"""The PCM selector against its formulas fit by fit, its error rates, a known truth, and its invariances."""
 
 import inspect
 
@@ -37,7 +37,7 @@ def fitted(y, z):
 
 
 def one_test(fit, test, y, test_y, candidate, columns, v):
-    """T of one candidate, every regression on its own."""
+    """T of one candidate, with every regression fitted separately."""
     others = np.delete(np.arange(fit.shape[1]), candidate)
     (all1, all2), (z1, z2) = powers(fit, test, columns), powers(fit[:, others], test[:, others], columns)
     slopes = np.linalg.lstsq(all1, y)[0]
@@ -185,10 +185,10 @@ def test_copies_constants_and_exact_sums_are_no_ground_for_an_edge(small_table, 
 def test_what_cannot_be_used_is_refused(small_table):
     missing = small_table.assign(c=[1, 2, np.nan] * 100)
     for table, order, message in (
-        (small_table, "abcd", '"e" is a column of the table, but not in the order'),
-        (small_table, "abcdex", '"x" is in the order, but no column of the table'),
-        (small_table, "abcded", '"d" stands twice in the order'),
-        (small_table.assign(b="many"), "abcde", 'Column "b" is not of numbers'),
+        (small_table, "abcd", '"e" is a column of the table but is not in the order'),
+        (small_table, "abcdex", '"x" is in the order but is not a column of the table'),
+        (small_table, "abcded", '"d" appears twice in the order'),
+        (small_table.assign(b="many"), "abcde", 'Column "b" does not hold numbers'),
         (missing, "abcde", 'Column "c" has no finite number in row 3'),
         (small_table[[]], "", "The table has no columns"),
     ):

@@ -1,4 +1,4 @@
-"""Why a direction is decided or not: the rules named are those that decide."""
+"""Why a direction is decided or not: the rule named is the one that decides."""
 
 import numpy as np
 import pandas as pd
@@ -24,7 +24,7 @@ def test_a_rule_fails_exactly_where_the_direction_is_not_decided(rng):
         for row, is_sure in zip(edges.to_dict("records"), sure, strict=True):
             rule = reason({**row, "decided": is_sure}, nodes, BOUND)
             assert (rule is Reason.DECIDED) == is_sure
-            # Kept as undecided although no rule that can be looked up fails: another search has it turned.
+            # Stored as undecided although no rule that can be checked fails: another search has it reversed.
             assert (reason({**row, "decided": False}, nodes, BOUND) is Reason.ELSEWHERE) == is_sure
             seen.add(rule)
     assert seen == {*Reason} - {Reason.OLDER, Reason.ELSEWHERE}

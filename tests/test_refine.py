@@ -1,8 +1,10 @@
-"""The refinement: screen, search, evidence, memory."""
+"""The refinement: screen, search, evidence, cache."""
 
 import dataclasses
 import itertools
 import json
+import subprocess
+import sys
 
 import networkx as nx
 import numpy as np
@@ -15,9 +17,10 @@ from statsmodels.tools.numdiff import approx_hess
 from disco.errors import FitStopped, InputError
 from disco.likelihood.bank import Bank
 from disco.metrics import a_top, f1
-from disco.refine import Choice, draws, refine, refinement
+from disco.refine import Choice, draws, refine, searches
 from disco.refine import scores as scores_module
 from disco.refine.evidence import decided, evidence, in_classes
+from disco.refine.memory import First
 from disco.refine.prior import BEFORE
 from disco.refine.scores import Scores, make_fits, resolve
 from disco.refine.screen import screen
@@ -48,7 +51,7 @@ def all_pairs(nodes):
 
 
 def chain(rows=1200, seed=0):
-    """a → b → c with strong, bent effects, and d apart."""
+    """a → b → c with strong, curved effects, and d unconnected."""
     random = np.random.default_rng(seed)
     a = random.poisson(2.0, rows)
     b = random.poisson(0.3 + 0.5 * (a - 2.0) ** 2)
@@ -108,7 +111,7 @@ def test_the_score_is_that_of_its_graph(known):
 
 
 def test_the_score_is_the_log_posterior():
-    """Against quadrature over the one coefficient of a two-level parent, the others held at their best."""
+    """Against quadrature over the only coefficient of a two-level parent, with the others at their optimum."""
     random = np.random.default_rng(0)
     x = random.integers(0, 2, 300)
     y = random.poisson(1.0 + 0.8 * x).clip(max=2)
@@ -117,19 +120,19 @@ def test_the_score_is_the_log_posterior():
     make_fits((scores, key) for key in [(1, (0,)), (1, ())])
     gain = scores.fits[1][0,].score - scores.fits[1][()].score
 
-    prior, value, carrier = bank.prior, bank.value[1].numpy(), bank.carrier[1].numpy()
+    prior, value, measure = bank.prior, bank.value[1].numpy(), bank.measure[1].numpy()
     column = bank.columns[0, 0].numpy()
 
     def log_posterior(theta, beta):
         index, bend = beta * column, theta[-1]
         eta = theta[0] + (np.expm1(bend * index) / bend if abs(bend) > 1e-9 else index)
-        logits = eta[:, None] * value + (carrier @ theta[1:-1])[None]
+        logits = eta[:, None] * value + (measure @ theta[1:-1])[None]
         logits -= logits.max(1, keepdims=True)
         own = (logits[np.arange(300), y] - np.log(np.exp(logits).sum(1))).sum()
         return own - 0.0005 * (theta[1:-1] ** 2).sum() - prior.link * bend**2 / 2 + np.log(prior.link) / 2
 
     def profile(beta):
-        found = minimize(lambda theta: -log_posterior(theta, beta), np.zeros(2 + carrier.shape[1]), tol=1e-10)
+        found = minimize(lambda theta: -log_posterior(theta, beta), np.zeros(2 + measure.shape[1]), tol=1e-10)
         curvature = approx_hess(found.x, lambda theta: -log_posterior(theta, beta))
         return -found.fun, -np.linalg.slogdet(curvature)[1] / 2
 
@@ -214,7 +217,7 @@ def test_evidence_is_what_refits_give():
 
 
 def test_every_edge_has_direction_evidence_where_no_direction_can_be_known():
-    """A complete pairwise binary model has the same likelihood in every order; some edges cannot be turned alone."""
+    """A complete pairwise binary model is equally likely in every order; some edges cannot be reversed alone."""
     random = np.random.default_rng(2)
     states = np.array(list(itertools.product([0, 1], repeat=4)))
     weights = np.triu(random.uniform(0.4, 0.9, (4, 4)) * random.choice([-1, 1], (4, 4)), 1)
@@ -228,7 +231,7 @@ def test_every_edge_has_direction_evidence_where_no_direction_can_be_known():
 
 
 def test_direction_evidence_is_the_best_graph_with_the_child_first():
-    """Of three nodes all orders are searched; the turned score is the best with the child before the parent."""
+    """With three nodes all orders are searched; the reversed score is the best with the child before the parent."""
     scores = Scores(bank_of(chain()[["c", "a", "b"]]), all_pairs(3), price=PRICE)
     best = {order: searched_from(scores, order) for order in itertools.permutations(range(3))}
     order = max(best, key=lambda order: best[order][0])
@@ -248,7 +251,7 @@ def searched_from(scores: Scores, order: tuple[int, ...]) -> tuple[float, list[t
 
 
 def test_what_decides_a_direction():
-    """Each rule alone undoes it."""
+    """Each rule alone makes it undecided."""
     sure = {"parent": [0], "child": [1], "direction_nats": [30.0], "robust_nats": [20.0], "linear_nats": [8.0]}
     fits, missed, many = np.zeros(11), np.array([0.0, 9.0, *[0.0] * 9]), np.full(11, 4)
     cases = [
@@ -284,7 +287,7 @@ def test_a_node_with_as_many_parents_as_it_can_have_is_named(known, monkeypatch)
 
 
 def test_redone_shares_are_those_of_refinements_of_the_drawn_tables():
-    """With a screen, a prior and starts of their own; a column that is constant in a draw is left out of it."""
+    """Each table has its own screen, prior and starts; a column that is constant in a table is left out of it."""
     table = chain(rows=300).assign(rare=(np.arange(300) < 2) * 1)
     choice = dataclasses.replace(QUICK, bootstrap=3, redone=True)
     found, again = refine(table, choice), []
@@ -298,7 +301,7 @@ def test_redone_shares_are_those_of_refinements_of_the_drawn_tables():
 
 
 def test_a_linear_pair_has_no_decided_direction():
-    """Two columns with a linear canonical effect fit as well either way."""
+    """Two columns with a linear canonical effect fit equally well in both directions."""
     random = np.random.default_rng(5)
     x = random.binomial(1, 0.4, 1500)
     y = (random.random(1500) < np.where(x == 1, 0.8, 0.2)).astype(int)
@@ -333,13 +336,13 @@ def test_starts_from_the_given_order_first(known):
 def test_restarts_only_raise_the_score(known):
     without = refine(known.table, QUICK)
     with_them = refine(known.table, dataclasses.replace(ALONE, restarts=3))
-    assert with_them.score >= without.score - 0.2  # fits are that near to their optimum
+    assert with_them.score >= without.score - 0.2  # fits stop this close to their optimum
     assert list(dict.fromkeys(with_them.starts["start"]))[1:] == ["restart 1", "restart 2", "restart 3"]
     assert with_them.score == pytest.approx(with_them.starts.groupby("start")["score"].last().max())
 
 
 def test_restarts_end_once_half_of_the_searches_agree(known):
-    """Two searches that end together need no restart; one alone has nothing to agree with."""
+    """Two searches with the same end need no restart; a single one has nothing to agree with."""
     ends = refine(known.table, dataclasses.replace(QUICK, restarts=40)).starts.groupby("start")["score"].last()
     assert len(ends) == 2 and abs(ends.diff().iloc[1]) < 0.5
     ends = refine(known.table, dataclasses.replace(ALONE, restarts=40)).starts.groupby("start", sort=False)["score"]
@@ -348,26 +351,25 @@ def test_restarts_end_once_half_of_the_searches_agree(known):
 
 
 def test_restarts_end_with_a_round_that_gains_nothing(known, monkeypatch):
-    """Searches that never agree go on while a round gains."""
+    """Searches that never agree continue while a round gains."""
     gained = iter([0.0, 5.0, 1.0, 2.0, 3.0, 9.0, 8.0, 7.0, 6.0, 9.2, 3.0, 2.0, 1.0, *[99.0] * 8])
     monkeypatch.setattr(
-        refinement,
+        searches,
         "search",
         lambda scores, order, *known, **more: scored(search(scores, order, *known, **more), gained),
     )
-    monkeypatch.setattr(refinement, "_after_a_first_search", no_first_search)
+    monkeypatch.setattr(searches, "first_search", no_first_search)
     labels = list(dict.fromkeys(refine(known.table, dataclasses.replace(ALONE, restarts=40)).starts["start"]))
     assert len(labels) == 1 + 4 + 4 + 4
 
 
-def no_first_search(scores, begun, place, told, kept):
-    """What stands in for it: no parents known."""
-    kept.first = {"parents": [[] for _ in place]}
-    return scores
+def no_first_search(scores, order, told, memory):
+    """What stands in for it: no parents known, nothing fitted."""
+    return First(order, [()] * len(order), scores.bank.prior, scores.price, scores.against, scores.candidates, 0)
 
 
 def scored(walk, scores):
-    """The walk with another score at its end."""
+    """The walk with a different final score."""
     found = yield from walk
     return dataclasses.replace(found, score=next(scores))
 
@@ -426,7 +428,7 @@ def test_weights_stand_for_repeated_rows():
 
 
 def test_independent_columns_get_no_edge():
-    """With no pair that the screen lets through there is nothing to fit but the margins."""
+    """If the screen passes no pair, only the margins are fitted."""
     random = np.random.default_rng(0)
     table = pd.DataFrame({name: random.poisson(mean, 60) for name, mean in (("a", 3), ("b", 2), ("c", 1))})
     result = refine(table, Choice(starts=2, restarts=1, bootstrap=2, folds=2))
@@ -434,7 +436,7 @@ def test_independent_columns_get_no_edge():
 
 
 def test_columns_that_determine_one_another_are_fitted():
-    """Copies, totals and exposures leave Newton's equations nearly singular."""
+    """Copies, totals and exposures make Newton's equations nearly singular."""
     random = np.random.default_rng(0)
     x, u = random.poisson(3.0, 500), random.poisson(2.0, 500)
     depth = random.normal(9.0, 0.5, 500)
@@ -446,7 +448,7 @@ def test_columns_that_determine_one_another_are_fitted():
 
 
 def rare(ones, rows=300):
-    """A column with so many ones, beside two counts that know nothing of it."""
+    """A column with this many ones, beside two counts independent of it."""
     random = np.random.default_rng(0)
     return pd.DataFrame({"k": (np.arange(rows) < ones) * 1, "a": random.poisson(3, rows), "b": random.poisson(2, rows)})
 
@@ -496,7 +498,7 @@ def test_separated_levels_have_finite_evidence():
 
 
 def test_a_fit_without_a_finite_likelihood_is_not_available(known, monkeypatch):
-    """The search goes on without it, and the evidence that needs it is missing and named."""
+    """The search continues without it, and the evidence that needs it is missing and named."""
     truly, names = scores_module.fit, list(known.table.columns)
     whole = refine(known.table, ALONE)
     edge = whole.edges.iloc[0]
@@ -528,7 +530,7 @@ def uninterrupted(known, whole_choice):
 
 @pytest.fixture(scope="module")
 def steps(known, whole_choice):
-    """How many steps it tells of."""
+    """How many steps it reports."""
     seen = []
     refine(known.table, whole_choice, order=list(known.table.columns), callback=seen.append)
     return len(seen)
@@ -551,7 +553,7 @@ def test_an_interruption_changes_nothing_to_the_last_bit(known, whole_choice, un
 
 
 def test_evidence_does_not_depend_on_the_way_to_the_graph(known, uninterrupted):
-    """Of the same graph, by scores that have made other fits before."""
+    """The same graph, evaluated by scores that have made other fits before."""
     names = list(known.table.columns)
     parents = [tuple(sorted(names.index(one) for one in uninterrupted.graph().predecessors(name))) for name in names]
     bank = bank_of(known.table, dtype=torch.float32)
@@ -591,3 +593,27 @@ def test_a_damaged_memory_counts_as_none(known, tmp_path, damage):
     assert refine(known.table, ALONE, memory=memory).score == expected.score
     memory.write_text("[" * 100_000)
     assert refine(known.table, ALONE, memory=memory).score == expected.score
+
+
+def test_the_engine_alone_loads_neither_psutil_nor_platformdirs():
+    """These are for runs, workers and caches; scikit-learn brings psutil along."""
+    code = "import sys, disco.refine; print(sorted({'psutil', 'platformdirs'} & set(sys.modules)))"
+    told = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
+    assert told.stdout.strip() == "[]"
+
+
+def test_a_file_of_an_older_version_is_gone_on_from(known, tmp_path, steps, whole_choice, uninterrupted):
+    """It kept the searches under a wider screen, and how many fits the evidence took."""
+    memory, order, left = tmp_path / "refining.json", list(known.table.columns), iter(range(int(0.97 * steps)))
+    goes_on = lambda step: next(left, None) is not None  # noqa: E731
+    with pytest.raises(FitStopped):
+        refine(known.table, whole_choice, order=order, memory=memory, callback=goes_on)
+    kept = json.loads(memory.read_text())
+    names, first = ("first", "starts", "drawn", "made"), kept["starts"][0]
+    assert set(kept) == {"key", *names} and set(kept["drawn"]) < set(kept["made"])
+    kept["starts"].append({**first, "start": "wider screen 1", "score": first["score"] + 100})
+    kept["made"] = {name: count for name, count in kept["made"].items() if count} | {"wider screen 1": 9, "evidence": 9}
+    memory.write_text(json.dumps(kept))
+    found = refine(known.table, whole_choice, order=order, memory=memory)
+    pd.testing.assert_frame_equal(found.edges, uninterrupted.edges, check_exact=True)
+    assert (found.best, found.fits) == (uninterrupted.best, uninterrupted.fits)

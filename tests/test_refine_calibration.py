@@ -1,4 +1,4 @@
-"""Figures of the refinement that mean what they say: p-values under a fixed graph, evidence, the memory's key."""
+"""Calibration of the refinement's numbers: p-values under a fixed graph, evidence, and the key of its cache."""
 
 import dataclasses
 from collections.abc import Callable
@@ -19,7 +19,7 @@ from disco.refine.scores import Scores, make_fits
 
 
 def scores_of(table: np.ndarray, candidates: list[tuple[int, ...]]) -> Scores:
-    """Scores without a price on edges."""
+    """Scores without a penalty on edges."""
     ranks = np.column_stack([np.unique(column, return_inverse=True)[1] for column in table.T])
     return Scores(Bank.of(ranks, prior=BEFORE), candidates, price=0.0)
 
@@ -30,11 +30,11 @@ TABLES = 400
 
 
 def null_p_values(largest: int, beside: bool) -> pd.Series:
-    """Of 400 independent triples z → y and x, the p-value of the null edge x → y in a graph fixed beforehand.
+    """p-values of the null edge x → y in a graph fixed beforehand, for 400 tables of z → y and an independent x.
 
     Args:
         largest: the highest count.
-        beside: whether the graph has z → y too.
+        beside: whether the graph also has z → y.
     """
     rng = np.random.default_rng(7)
     z, x = rng.binomial(largest, 0.4, (2, 250, TABLES))
@@ -50,10 +50,10 @@ def null_p_values(largest: int, beside: bool) -> pd.Series:
 
 @pytest.mark.parametrize(("largest", "beside"), [(1, False), (2, False), (2, True), (4, True)])
 def test_a_fixed_null_edge_has_a_small_p_value_at_most_as_often_as_it_says(largest, beside):
-    """An upper bound, since the prior holds most of the coefficients that the χ² counts as free.
+    """An upper bound, since the prior restricts most of the coefficients that the χ² counts as free.
 
-    It holds for a graph that was not searched for. Not here: two levels and another strong parent, where the free bend
-    of their sum, which the χ² does not count, makes 5 % to 5 to 7 %.
+    It holds for a graph that was not searched for. Not covered: two levels and another strong parent, where the free
+    curvature of their sum, which the χ² does not count, turns 5 % into 5 to 7 %.
     """
     null = null_p_values(largest, beside)
     assert len(null) == TABLES
@@ -72,12 +72,12 @@ def test_of_two_levels_the_p_value_is_exact():
 
 
 def integral(log_density: Callable[[np.ndarray], np.ndarray], size: int, nodes: int = 13) -> float:
-    """log ∫ exp(log_density) over all coefficients at once, by Gauss–Hermite quadrature about its top.
+    """log ∫ exp(log_density) over all coefficients jointly, by Gauss–Hermite quadrature around its maximum.
 
     Args:
-        log_density: of many points, (points, size) → (points,).
+        log_density: function of many points, (points, size) → (points,).
         size: number of coefficients.
-        nodes: of the rule on each axis.
+        nodes: number of quadrature nodes per axis.
     """
     one = lambda theta: -float(log_density(theta[None])[0])  # noqa: E731
     top = minimize(one, np.zeros(size), tol=1e-10).x
@@ -90,7 +90,7 @@ def integral(log_density: Callable[[np.ndarray], np.ndarray], size: int, nodes: 
 
 
 def test_a_gain_is_the_ratio_of_integrals_over_all_coefficients():
-    """Intercept, carrier, link and effect at once, with the edge and without; Laplace's is within .03 nats."""
+    """Intercept, base measure, link and effect at once, with the edge and without; Laplace's is within .03 nats."""
     random = np.random.default_rng(3)
     x = random.integers(0, 2, 400)
     y = random.poisson(0.9 + 0.5 * x).clip(max=2)
@@ -99,26 +99,26 @@ def test_a_gain_is_the_ratio_of_integrals_over_all_coefficients():
     gain = scores.fits[1][0,].score - scores.fits[1][()].score
 
     bank = scores.bank
-    prior, value, carrier = bank.prior, bank.value[1].numpy().astype(float), bank.carrier[1].numpy().astype(float)
+    prior, value, measure = bank.prior, bank.value[1].numpy().astype(float), bank.measure[1].numpy().astype(float)
     column = bank.columns[0, 0].numpy().astype(float)
     effect = [column[np.argmax(x == level)] for level in (0, 1)]
     cells = [(effect[level], count, ((x == level) & (y == count)).sum()) for level in (0, 1) for count in range(3)]
 
     def log_density(theta: np.ndarray, beta: np.ndarray, bend: np.ndarray) -> np.ndarray:
-        """Of intercept and carrier, (points, head), effect and link, (points,)."""
+        """Of intercept and base measure, (points, head), effect and link, (points,)."""
         total = -0.0005 * (theta[:, 1:] ** 2).sum(axis=1)
         for at, count, rows in cells:
             index = beta * at
             small = abs(bend) < 1e-6
             eta = theta[:, 0] + np.where(small, index, np.expm1(bend * index) / np.where(small, 1.0, bend))
-            logits = eta[:, None] * value + theta[:, 1:] @ carrier.T
+            logits = eta[:, None] * value + theta[:, 1:] @ measure.T
             total += rows * (logits[:, count] - np.logaddexp.reduce(logits, axis=1))
         return total
 
     def normal(theta: np.ndarray, precision: float) -> np.ndarray:
         return (np.log(precision / 2 / np.pi) - precision * theta**2) / 2
 
-    head = 1 + carrier.shape[1]
+    head = 1 + measure.shape[1]
     with_it = integral(
         lambda theta: log_density(theta[:, :head], theta[:, head], theta[:, -1])
         + normal(theta[:, head], prior.linear) + normal(theta[:, -1], prior.link),
@@ -149,7 +149,7 @@ def test_another_task_has_another_key(other):
 
 
 def test_more_of_the_same_task_has_the_same_key():
-    """More starts, restarts and draws go on from the searches that there are."""
+    """More starts, restarts and bootstrap tables continue from the existing searches."""
     more = dataclasses.replace(Choice(), starts=9, restarts=0, bootstrap=7)
     assert key_of(RANKS, more, *ASKED[2:]) == key_of(*ASKED)
     assert key_of(np.asfortranarray(RANKS), *ASKED[1:]) == key_of(*ASKED)

@@ -18,7 +18,7 @@ def disagreements(order, before):
 
 
 def total(scores, order):
-    """The score of an order, from nothing."""
+    """The score of an order, computed from scratch."""
     walks = [scores.walk(node, scores.allowed(node, order[:place]), ()) for place, node in enumerate(order)]
     return sum(fitted.score for fitted in resolve([(scores, walk) for walk in walks]))
 
@@ -39,7 +39,7 @@ def test_a_node_goes_back_where_it_agrees_most():
 def test_those_that_another_one_passed_stay():
     order, before = [4, 0, 1, 2, 3], [0, 1, 2, 3, 4]
     assert put_back(order, before, 4) == before
-    assert put_back(order, before, 0) == [0, 4, 1, 2, 3]  # beside it alone one cannot tell who moved
+    assert put_back(order, before, 0) == [0, 4, 1, 2, 3]  # of two neighbours one cannot tell which moved
     assert all(put_back(order, before, node) == order for node in (1, 2, 3))
 
 

@@ -1,4 +1,4 @@
-"""The prior fitted to a table, the screen that a graph widens, and edges turned in a search."""
+"""The prior fitted to a table, the screen that a graph widens, and edges reversed in a search."""
 
 import numpy as np
 import pandas as pd
@@ -32,7 +32,7 @@ def true_parents(known):
 
 
 def test_the_precisions_are_those_of_highest_evidence(known):
-    """But for what is expected beforehand and for how the fits' curvature moves with the prior, hence the tolerance."""
+    """Up to the hyperprior and the change of the fits' curvature with the prior, hence the tolerance."""
     bank, parents = bank_of(known.table, dtype=torch.float64), true_parents(known)
     found = fitted(bank, parents)
 
@@ -61,7 +61,7 @@ def test_effects_of_another_size_get_another_precision():
 
 
 def test_a_mean_is_fitted_where_effects_have_one_sign():
-    """The same effects with half of the signs turned have none, and a wider prior."""
+    """The same effects with half of the signs flipped have no mean, and a wider prior."""
     random = np.random.default_rng(1)
     causes, parents = random.poisson(3.0, (3000, 6)), [()] * 6 + [tuple(range(6))] * 2
     means = {}
@@ -74,14 +74,14 @@ def test_a_mean_is_fitted_where_effects_have_one_sign():
 
 @pytest.mark.parametrize("power", [0.0, 1.0])
 def test_the_power_is_what_makes_effects_alike(power):
-    """A count more in a parent adds as many to every child, or a standard deviation as many standard deviations."""
+    """One count more in a parent adds equally many to every child, or one standard deviation equally many of them."""
     random = np.random.default_rng(3)
     rates, parents = np.geomspace(1, 16, 5), [()] * 5 + [tuple(range(5))] * 3
     causes = random.poisson(rates, (4000, 5))
     children = [random.poisson(base + causes @ (0.3 / rates ** ((1 - power) / 2))) for base in (1, 4, 16)]
     found = fitted(bank_of(pd.DataFrame(np.column_stack([causes, *children]))), parents)
     assert found.power == pytest.approx(power, abs=0.35)
-    assert fitted(bank_of(open_direction()), [(), (0,)]).power == pytest.approx(0, abs=1e-3)  # one edge tells none
+    assert fitted(bank_of(open_direction()), [(), (0,)]).power == pytest.approx(0, abs=1e-3)  # one edge cannot tell
 
 
 def test_the_price_is_the_odds_of_what_is_joined():
@@ -100,7 +100,7 @@ def test_scores_under_the_fitted_prior_price_edges_anew(known):
 
 
 def hidden(rows=3000, seed=0):
-    """a → b is hidden beside all neighbours: their children's counts stay the same where one makes up for the other."""
+    """a → b is hidden given all neighbours, since one makes up for the other in their children's counts."""
     random = np.random.default_rng(seed)
     a = random.poisson(4.0, rows)
     b = random.poisson(2.0 + 0.35 * a)
@@ -119,7 +119,7 @@ def test_a_graph_widens_the_screen_by_what_a_common_child_hides():
 
 
 def test_a_search_under_a_wider_screen_is_told_and_finds_what_was_hidden(monkeypatch):
-    """The first search does not widen here, so that the end of all searches has to."""
+    """Here the first search does not widen the screen, so that the end of all searches has to."""
     random = np.random.default_rng(0)
     x = random.poisson(3.0, 500)
     table = pd.DataFrame({"x": x, "y": random.poisson(1.0 + x), "z": random.poisson(3.0, 500)})
@@ -140,7 +140,7 @@ def test_a_full_screen_is_not_widened(known):
 
 
 def test_a_turned_edge_takes_the_ancestors_between_along(known):
-    """The child goes to before its parent with those of its ancestors that stand between; nobody else moves."""
+    """The child moves before its parent, with its ancestors that were between them; no other node moves."""
     scores = Scores(bank_of(known.table), all_pairs(10), price=price(10, 20))
     state = _State(scores, list(range(10)))
     resolve([(scores, state.begin())])
@@ -191,7 +191,7 @@ def test_searches_end_where_no_turn_gains(known):
 
 
 def open_direction(rows=600, seed=0):
-    """Two columns joined by an effect whose direction the rows hardly tell."""
+    """Two columns with an effect whose direction the rows hardly tell."""
     random = np.random.default_rng(seed)
     x = random.binomial(40, 0.5, rows)
     return pd.DataFrame({"x": x, "y": random.binomial(40, 1 / (1 + np.exp(-(x - 20) / 8)))})
@@ -208,7 +208,7 @@ def test_a_direction_that_the_rows_leave_open_follows_the_given_order():
         assert not edge["decided"]
         same = alone.order == order
         expected = alone.edges["direction_nats"][0] * (1 if same else -1)
-        # The rows' part alone; the prior's mean is fitted to the one effect there is, in the direction it has.
+        # Only the rows' part, since the prior's mean is fitted to the only effect, in its direction.
         assert edge["direction_nats"] == pytest.approx(expected, abs=0.5)
 
 
@@ -219,7 +219,7 @@ def test_a_direction_that_the_rows_tell_does_not():
 
 
 def test_an_order_is_trusted_as_far_as_it_agrees_with_decided_directions(known):
-    """As the true one is, the same with neighbours changed over less, its reverse not at all."""
+    """The true order is trusted, the same with neighbours swapped less, and its reverse not at all."""
     bank, parents = bank_of(known.table), true_parents(known)
     place = {name: number for number, name in enumerate(known.table.columns)}
     true = [place[name] for name in known.order]

@@ -1,4 +1,4 @@
-"""The repository is what its own files say: tree, requirements, house rules, set-up sentences."""
+"""The repository agrees with its own files: tree, requirements, house rules, messages of the set-up."""
 
 import ast
 import re
@@ -6,6 +6,7 @@ import shutil
 import subprocess
 import sys
 import tomllib
+from fnmatch import fnmatch
 from pathlib import Path
 
 import pytest
@@ -14,11 +15,13 @@ import disco
 
 ROOT = Path(__file__).parents[1]
 SCRIPTS = sorted(path.relative_to(ROOT) for folder in ("disco", "pages") for path in (ROOT / folder).rglob("*.py"))
+DOCUMENTS = [ROOT / "README.md", ROOT / "ARCHITECTURE.md", *sorted((ROOT / "docs").glob("*.md"))]
+FOLDERS = ("assets", "benchmarks", "datasets", "disco", "docs", "pages", "tests")
 DISTRIBUTIONS = {"sklearn": "scikit-learn", "python_calamine": "python-calamine"}
 
 
 def imports(path: Path) -> set[str]:
-    """The top-level names of what a file imports, wherever in the file."""
+    """The top-level names of all modules that a file imports, anywhere in the file."""
     found = set()
     for node in ast.walk(ast.parse((ROOT / path).read_text(encoding="utf-8"))):
         if isinstance(node, ast.Import):
@@ -28,10 +31,10 @@ def imports(path: Path) -> set[str]:
     return found
 
 
-def tree_of_readme() -> set[str]:
-    """The paths that the README's tree lists, folders by their indentation."""
-    readme = (ROOT / "README.md").read_text(encoding="utf-8")
-    block = next(part for part in readme.split("```") if part.startswith("\napp.py"))
+def tree() -> set[str]:
+    """The paths that the tree of ARCHITECTURE.md lists, folders by their indentation."""
+    text = (ROOT / "ARCHITECTURE.md").read_text(encoding="utf-8")
+    block = next(part for part in text.split("```") if part.startswith("\napp.py"))
     paths, folders = set(), []
     for line in block.strip("\n").splitlines():
         indent, name = re.match(r"( *)(\S+)", line).groups()
@@ -42,11 +45,38 @@ def tree_of_readme() -> set[str]:
     return paths
 
 
-def test_the_tree_of_the_readme_is_true():
-    listed = {path for path in tree_of_readme() if path.endswith(".py") and path.startswith(("disco/", "pages/"))}
+def test_the_tree_is_true():
+    listed = {path for path in tree() if path.endswith(".py") and path.startswith(("disco/", "pages/"))}
     there = {path.as_posix() for path in SCRIPTS}
     assert {path for path in there if not path.endswith("__init__.py")} - listed == set(), "not in the tree"
     assert listed - there == set(), "in the tree, but not there"
+
+
+def test_paths_and_links_of_the_documents_exist():
+    """Paths in backticks that begin with a folder of the repository, NAME apart, and links that are no address."""
+    for document in DOCUMENTS:
+        text = document.read_text(encoding="utf-8")
+        named = re.findall(rf"`((?:{'|'.join(FOLDERS)})/[\w./-]*)`", text)
+        assert [path for path in named if "NAME" not in path and not (ROOT / path).exists()] == [], document.name
+        links = re.findall(r"\]\(([^)#:]+)\)", text)
+        assert [link for link in links if not (document.parent / link).exists()] == [], document.name
+
+
+def test_the_readme_is_short_and_its_picture_small():
+    text = (ROOT / "README.md").read_text(encoding="utf-8")
+    assert len(text.splitlines()) <= 150 and "make app" in text and "make test" in text
+    assert (ROOT / "docs/graph.png").stat().st_size < 120_000
+
+
+def test_every_file_of_a_run_is_described():
+    described = set(re.findall(r"^\| (`.*?) \|", (ROOT / "ARCHITECTURE.md").read_text(encoding="utf-8"), re.MULTILINE))
+    patterns = [name for names in described for name in re.findall(r"`([\w.*]+)`", names)]
+    sources = [ROOT / "disco/jobs.py", *(ROOT / "disco/runs").glob("*.py")]
+    nodes = [node for path in sources for node in ast.walk(ast.parse(path.read_text(encoding="utf-8")))]
+    texts = {node.value for node in nodes if isinstance(node, ast.Constant) and isinstance(node.value, str)}
+    written = {text for text in texts if re.fullmatch(r"\w+\.(json|jsonl|csv|parquet|safetensors|log)", text)}
+    assert len(written) > 15
+    assert {name for name in written if not any(fnmatch(name, pattern) for pattern in patterns)} == set()
 
 
 def test_the_engine_never_imports_streamlit():
@@ -62,6 +92,25 @@ def test_every_import_is_in_the_requirements():
     assert used - required == set(), "imported, but not required"
 
 
+def test_pyvis_gives_one_file_and_is_never_imported():
+    """Importing it would load IPython and jsonpickle; the script of its graphs is read from its folder."""
+    assert "pyvis" not in set().union(imports(Path("app.py")), *map(imports, SCRIPTS))
+
+
+def test_an_installed_copy_has_every_file_of_the_app():
+    folders = tomllib.loads((ROOT / "pyproject.toml").read_text())["tool"]["setuptools"]["data-files"]
+    listed = {
+        f"{folder}/{path.name}": path.relative_to(ROOT).as_posix()
+        for folder, patterns in folders.items()
+        for pattern in patterns
+        for path in ROOT.glob(pattern)
+    }
+    assert listed == {f"share/disco/{path}": path for path in listed.values()}, "not the layout of the repository"
+    parts = [path for folder in ("assets", "datasets", "docs") for path in (ROOT / folder).rglob("*.*")]
+    needed = [ROOT / "app.py", *(ROOT / "pages").rglob("*.py"), *parts]
+    assert {path.relative_to(ROOT).as_posix() for path in needed} - set(listed.values()) == set()
+
+
 def test_the_app_is_private_by_default():
     config = tomllib.loads((ROOT / ".streamlit/config.toml").read_text())
     assert config["browser"]["gatherUsageStats"] is False
@@ -75,7 +124,7 @@ def test_one_version_everywhere():
 
 
 def fake_python(folder: Path, version: str, has_venv: bool) -> Path:
-    """A script that answers the Makefile's two questions as such a Python would."""
+    """A script that answers the Makefile's two questions as a Python of this version would."""
     path = folder / "python"
     old = tuple(map(int, version.split("."))) < (3, 11)
     path.write_text(

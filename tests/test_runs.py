@@ -1,4 +1,4 @@
-"""A run's folder: written whole, read back exactly, found again, never broken by its neighbours."""
+"""A run's folder: written completely, read back exactly, found again, never affected by its neighbours."""
 
 import json
 import os
@@ -90,21 +90,20 @@ def test_losses_have_one_line_a_fold_an_epoch(small_table, tiny):
     assert "NaN" not in (run.path / "events.jsonl").read_text()
 
 
-def test_the_tail_of_the_losses_continues(tmp_path):
+def test_a_loss_still_being_written_is_left_out(tmp_path):
     path = tmp_path / "events.jsonl"
-    first, offset = losses.read_tail(path, 0)
-    assert first.empty and offset == 0
+    assert losses.read_events(path).empty
     losses.append(path, Event("joint", 1, 9, 0.1, (1.0, float("nan")), (float("nan"), float("nan"))))
-    first, offset = losses.read_tail(path, 0)
     with open(path, "a") as file:
-        file.write('{"epoch": 2, "stage": "joi')  # a line still being written
-    assert len(first) == 1 and losses.read_tail(path, offset)[0].empty
+        file.write('{"epoch": 2, "stage": "joi')
+    assert losses.read_events(path)["epoch"].tolist() == [1]
     losses.rewind(path, "joint", 2)
     losses.append(path, Event("joint", 2, 9, 0.2, (0.5, 0.7), None))
-    second, end = losses.read_tail(path, offset)
-    assert second["fold"].tolist() == [1, 2] and second["validation"].isna().all()
+    found = losses.read_events(path)
+    assert found["epoch"].tolist() == [1, 2, 2] and found["fold"].tolist() == [1, 1, 2]
+    assert found["validation"].isna().all()
     losses.rewind(path, "joint", 1)
-    assert losses.read_tail(path, end)[1] == 0
+    assert losses.read_events(path).empty
 
 
 def test_rewinding_forgets_what_is_done_again(tmp_path):
@@ -141,7 +140,7 @@ def test_a_dead_process_reads_as_interrupted(small_table, tiny):
     run = create_run(small_table, tiny, name="dead", device="cpu")
     assert run.status().state == "unfitted" and run.status().resumable
     run.update(state="queued")
-    assert run.status().state == "interrupted"  # nobody holds it
+    assert run.status().state == "interrupted"  # nobody holds its lock
     lock = run.take()
     run.update(state="running")
     assert run.status().state == "running" and run.status().active
@@ -243,7 +242,7 @@ def test_a_newer_format_is_refused_and_an_older_one_read(small_table, tiny):
     path.write_text(json.dumps(old))
     (run.path / "status.json").write_text('{"state": "done", "a field of another version": 1}')
     again = open_run(run.id)
-    assert again.settings == replace(tiny, monitor_every=20)  # as it was then, whatever the default is now
+    assert again.settings == replace(tiny, monitor_every=20)  # its value at that time, whatever the default is now
     assert again.status().state == "done" and again.order() == run.order()
 
 

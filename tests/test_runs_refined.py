@@ -1,4 +1,4 @@
-"""A refinement in a run folder: misfit and robust evidence come back, older refinements are read as such."""
+"""A refinement in a run folder: misfit and robust evidence are read back, older refinements are read as such."""
 
 from dataclasses import replace
 
@@ -33,7 +33,7 @@ def test_misfit_and_evidence_come_back():
 
 
 def older(run, directions):
-    """A refinement as an older version wrote it: an edge that could not be turned alone counted as decided."""
+    """A refinement as an older version wrote it: an edge that could not be reversed alone counted as decided."""
     (run.path / "refined_nodes.csv").unlink()
     path = run.path / "refined_edges.csv"
     edges = read_frame(path, ("parent", "child")).drop(columns=["robust_nats", "linear_nats", "spread_nats"])

@@ -9,6 +9,7 @@ import pytest
 
 from disco import DISCO, FitStopped, InputError, Settings
 from disco.counts import as_counts
+from disco.fitting import fingerprint
 from disco.graph import export
 from disco.parents import cam, evidence, ocs, pcm, selectors
 from disco.ranks import other_ranks, rank_on_grid, split_rows
@@ -33,7 +34,7 @@ def finished(table: pd.DataFrame, **settings: object) -> Run:
 
 @pytest.fixture
 def quick_pcm(monkeypatch):
-    """A forest of few trees, for speed."""
+    """A forest with few trees, for speed."""
     usual = pcm.edges
     monkeypatch.setattr(pcm, "edges", lambda *a, **named: usual(*a, trees=5, **named))
     return lambda *a, **named: usual(*a, trees=5, **named)
@@ -68,7 +69,7 @@ LITERAL = {"joint_schedule": "epochs", "projection_schedule": "epochs"}
     ],
 )
 def test_runs_of_before_keep_their_numbers(small_table, name, numbers):
-    """Their schedules counted epochs, of which they say nothing; the preset `preview` is gone."""
+    """Their schedules counted epochs, which their settings do not say; the preset `preview` no longer exists."""
     run = create_run(small_table, numbers, name="old")
     head = json.loads((run.path / "settings.json").read_text())
     for later in LITERAL:
@@ -82,14 +83,13 @@ def test_runs_of_before_keep_their_numbers(small_table, name, numbers):
 
 
 def test_a_fit_begun_before_the_schedules_were_a_choice_goes_on(small_table):
-    """What tells a checkpoint's fit is what it was then."""
-    model = DISCO("paper", device="cpu", **LITERAL)
-    counts = as_counts(small_table)
-    model._take(counts, np.arange(len(counts)) % 3, Settings.of("paper", **LITERAL))
-    before = {name: value for name, value in model.settings_.to_dict().items() if name not in {*LITERAL, "selector"}}
+    """The fingerprint of its checkpoint is what it was then."""
+    settings, counts = Settings.of("paper", **LITERAL), as_counts(small_table)
+    before = {name: value for name, value in settings.to_dict().items() if name not in {*LITERAL, "selector"}}
     del before["disjoint_rows"]
     text = json.dumps([sorted(small_table.columns), before], sort_keys=True).encode()
-    assert model._fingerprint() == hashlib.sha256(text + counts.astype("<i8").to_numpy().tobytes()).hexdigest()
+    digest = hashlib.sha256(text + counts.astype("<i8").to_numpy().tobytes()).hexdigest()
+    assert fingerprint(counts, np.arange(len(counts)), settings) == digest
 
 
 @pytest.mark.parametrize("selector", OTHERS)
@@ -126,7 +126,7 @@ def test_the_estimator_has_the_same_edges(small_table):
 
 
 def test_an_unfinished_fit_goes_on_whatever_the_selector(small_table, tmp_path):
-    """No network depends on the selector, nor on a choice of rows that is off."""
+    """No network depends on the selector, nor on disjoint rows if they are off."""
     path = tmp_path / "checkpoint.safetensors"
     with pytest.raises(FitStopped):
         DISCO("paper", **TINY).fit(small_table, checkpoint=path, callback=lambda event: event.stage == "joint")
@@ -164,7 +164,7 @@ def test_halves_are_disjoint_whole_and_of_the_seed():
 
 
 def shuffled(table: pd.DataFrame, rows: np.ndarray, rng: np.random.Generator) -> pd.DataFrame:
-    """The table with the columns of some rows shuffled against each other."""
+    """The table with each column shuffled among some rows."""
     changed = table.copy()
     changed.iloc[rows] = table.iloc[rows].apply(lambda column: rng.permutation(column.to_numpy()))
     return changed
@@ -281,7 +281,7 @@ def test_what_a_selector_would_refuse_is_refused_before_the_fit():
 
 
 def _halves_without(row: int) -> list[int]:
-    """A seed whose parents do not have a row."""
+    """A seed for which the half for the parents does not contain a row."""
     halves = (split_rows(40, Settings(disjoint_rows=True, folds=2, seed=seed))[1] for seed in range(20))
     return [next(seed for seed, half in enumerate(halves) if row not in half)]
 

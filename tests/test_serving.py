@@ -1,4 +1,4 @@
-"""Fitted networks kept on the device: the same as after the fit, loaded once, bounded by bytes."""
+"""Fitted networks kept on the device: equal to those after the fit, loaded once, limited in bytes."""
 
 import shutil
 import threading
@@ -12,6 +12,7 @@ import pytest
 from disco import serving
 from disco.errors import InputError
 from disco.estimator import DISCO
+from disco.fitted import Fitted
 from disco.runs import Run, create_run, execute
 from disco.settings import Settings
 
@@ -49,9 +50,9 @@ def loads(monkeypatch: pytest.MonkeyPatch) -> list[str]:
 def test_a_served_run_is_the_fitted_one(small_table):
     run = finished(small_table, "one")
     fitted, served = DISCO(device="cpu", **TINY.to_dict()).fit(small_table), serving.fitted(run)
-    assert served.order_ == fitted.order_ and served.device_.type in ("cpu", "cuda")
-    pd.testing.assert_frame_equal(served.adjacency_, fitted.adjacency_)
-    assert set(served.graph(-9.0, 1.0).edges) == set(fitted.graph(-9.0, 1.0).edges)
+    assert served.settings == TINY and served.device.type in ("cpu", "cuda")
+    pd.testing.assert_frame_equal(served.table, fitted.fitted_.table)
+    assert served.recover().order == fitted.order_
     for boundary in ("clipped", "admissible"):
         again, first = served.recover(boundary=boundary), fitted.recover(boundary=boundary)
         assert again.order == first.order
@@ -62,15 +63,15 @@ def test_a_served_run_is_the_fitted_one(small_table):
 
 def test_tabs_share_one_load(small_table, loads):
     run = finished(small_table, "shared")
-    models: list[DISCO] = []
-    tabs = [threading.Thread(target=lambda: models.append(serving.fitted(run))) for _ in range(6)]
+    found: list[Fitted] = []
+    tabs = [threading.Thread(target=lambda: found.append(serving.fitted(run))) for _ in range(6)]
     for tab in tabs:
         tab.start()
     for tab in tabs:
         tab.join()
-    assert loads == ["shared"] and len(models) == 6 and all(model is models[0] for model in models)
+    assert loads == ["shared"] and len(found) == 6 and all(one is found[0] for one in found)
     entry = serving.cached()[0]
-    assert (entry.run, entry.name, entry.device) == (run.id, "shared", str(models[0].device_)) and entry.bytes > 1000
+    assert (entry.run, entry.name, entry.device) == (run.id, "shared", found[0].device.type) and entry.bytes > 1000
 
 
 def test_the_longest_unused_goes_first(small_table, loads, monkeypatch):
@@ -92,7 +93,7 @@ def test_one_too_large_for_the_bound_is_served_and_not_kept(small_table, loads, 
     small, large = finished(small_table, "small"), finished(small_table, "large", width=64)
     serving.fitted(small)
     monkeypatch.setenv("DISCO_CACHE_BYTES", str(serving.cached()[0].bytes))
-    assert serving.fitted(large).order_ == large.order()
+    assert serving.fitted(large).recover().order == large.order()
     assert [entry.name for entry in serving.cached()] == ["small"]
     monkeypatch.setenv("DISCO_CACHE_BYTES", "much")
     with pytest.raises(InputError, match="DISCO_CACHE_BYTES"):

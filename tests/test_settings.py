@@ -74,7 +74,7 @@ def test_settings_survive_json_and_cannot_be_changed():
 def test_no_preset_can_carry_the_numbers_of_another():
     with pytest.raises(TypeError, match="preset"):
         Settings(preset="paper")
-    with pytest.raises(InputError, match="take another by Settings.of"):
+    with pytest.raises(InputError, match="choose another with Settings.of"):
         Settings().replace(preset="paper")
     renamed = Settings.from_dict({**Settings.of("paper").to_dict(), "preset": "tuned"})
     assert renamed == Settings.of("paper") and renamed.preset == "paper"

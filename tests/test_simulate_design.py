@@ -37,7 +37,7 @@ MIXED = "nb-softplus,binomial-sigmoid,poisson-softplus"
 
 
 def by_the_papers_table(keys: list[str], present: np.ndarray, order: np.ndarray, rows: int, stream) -> np.ndarray:
-    """The table written out once more, straight from the paper."""
+    """The table written out again, directly from the paper."""
     coefficient_stream, *node_streams = stream.spawn(1 + len(present))
     uniform = coefficient_stream.uniform(size=present.shape)
     values = np.zeros((rows, len(present)), dtype=np.int64)
@@ -88,13 +88,13 @@ HASHES = {
 
 
 def options(key: str) -> dict[str, object]:
-    """A small graph that the family can have."""
+    """Options for a small graph that the family supports."""
     return OPTIONS | ({"graph": "complete"} if key == "ising" else {})
 
 
 @pytest.mark.parametrize("key", FAMILIES)
 def test_each_family_gives_the_same_table_on_every_machine(key):
-    """Continuous values are held to six decimals: sums of cosines round differently from machine to machine."""
+    """Continuous values are compared to six decimals, since sums of cosines round differently on each machine."""
     table = simulate(Design(**options(key), rows=40, family=key)).table
     assert (table.dtypes == ("float64" if key.endswith("gp") else "int64")).all()
     text = table.to_csv(index=False, float_format="%.6f", lineterminator="\n")
@@ -192,11 +192,11 @@ def test_equal_means_alone_leave_the_variance_sortable():
         ({"nodes": 60, "k": 20, "family": "com-poisson"}, "more than 10,000: lower k"),
         (
             {"equal_means": True, "parameters": {"source": 0.1}},
-            "cannot be as low as 0.1, that of a source: raise source",
+            "cannot be as low as 0.1, the mean of a source: raise source",
         ),
         (
             {"equal_means": True, "family": "poisson-exp", "parameters": {"source": 900}},
-            "cannot be as high as 900, that of a source: lower source",
+            "cannot be as high as 900, the mean of a source: lower source",
         ),
         (
             {"graph": "chain", "nodes": 4, "unsortable": True, "parameters": {"scale": 0, "source": 1000}}
@@ -225,7 +225,7 @@ def test_a_mean_that_cannot_be_is_said_before_it_is_drawn(changes, sentence):
         ({"k": float("nan")}, "k must be a number from 0"),
         ({"seed": -1}, "seed must be a whole number"),
         ({"unsortable": 1}, "unsortable must be true or false"),
-        ({"family": "poison"}, 'There is no family "poison"; there are poisson-softplus'),
+        ({"family": "poison"}, 'There is no family "poison"; the families are poisson-softplus'),
         ({"family": "zip," * 20 + "zip"}, "21 families for 20 nodes"),
         ({"family": "zip,gamma-gp"}, "holds counts or continuous values, not both"),
         ({"family": {"x1": "zip"}, "nodes": 2}, '"x2" has no family'),
@@ -235,7 +235,7 @@ def test_a_mean_that_cannot_be_is_said_before_it_is_drawn(changes, sentence):
         ({"interactions": 0.5, "family": "gaussian-gp"}, "not additive anyway"),
         ({"interactions": 1.5}, "interactions must be a number from 0 to 1"),
         ({"equal_variances": True}, "Equal variances need equal means"),
-        ({"parameters": {"nu": 1}}, '"nu" is no parameter of poisson-softplus; they have scale, intercept, source'),
+        ({"parameters": {"nu": 1}}, '"nu" is not a parameter of poisson-softplus: choose from scale, intercept'),
         ({"parameters": {"nu": 0}, "family": "com-poisson"}, '"nu" .* must be a number from 0.001 to 1000; got 0'),
         ({"parameters": {"trials": 2.5}, "family": "binomial-probit"}, '"trials" .* must be a whole number'),
         ({"parameters": {"zeros": 1.0}, "family": "zip"}, '"zeros" .* from 0 to 0.99; got 1.0'),
@@ -247,14 +247,14 @@ def test_a_mean_that_cannot_be_is_said_before_it_is_drawn(changes, sentence):
         ({"graph": "own"}, 'Graph "own" needs its edges'),
         ({"graph": "own", "edges": [("a",)]}, "is a pair"),
         ({"sources": "round"}, 'sources must be one of family, bimodal, .*; got "round"'),
-        ({"sources": "heaped", "unsortable": True}, "Equal means leave no choice of sources and spread"),
-        ({"spread": 3, "equal_means": True}, "Equal means leave no choice of sources and spread"),
+        ({"sources": "heaped", "unsortable": True}, "Equal means fix the sources and the spread"),
+        ({"spread": 3, "equal_means": True}, "Equal means fix the sources and the spread"),
         ({"sources": "heaped", "family": "gamma-gp"}, 'Sources "heaped" are counts: choose families of counts'),
         ({"spread": 0}, "spread must be a number from 0.05 to 20; got 0"),
         ({"family": "ising"}, 'Family "ising" is one distribution of all nodes: use it alone, on graph "complete"'),
         ({"family": "ising", "graph": "complete", "nodes": 13}, "of at most 12 nodes"),
         ({"family": "ising,zip", "graph": "complete", "nodes": 4}, "use it alone"),
-        ({"family": "ising", "graph": "complete", "nodes": 4, "latent": 1}, "without what makes a table harder"),
+        ({"family": "ising", "graph": "complete", "nodes": 4, "latent": 1}, "the options that make a table harder"),
     ],
 )
 def test_an_impossible_design_is_refused_in_a_sentence(changes, sentence):
@@ -268,7 +268,7 @@ def test_a_design_survives_json_and_replacement():
     own = Design(graph="own", edges=[("a", "b")], names=["a", "b", "c"])
     assert Design.from_dict(own.to_dict()) == own and own.nodes == 3
     assert Design(nodes=5).replace(nodes=7).names[-1] == "x7"
-    with pytest.raises(InputError, match='A design has no "colour"'):
+    with pytest.raises(InputError, match='A design has no option "colour"'):
         Design.from_dict({"colour": "red"})
 
 

@@ -1,4 +1,4 @@
-"""Own DAGs from text: edge lists, GraphML, and what is refused."""
+"""A user's own DAG from text: edge lists, GraphML, and what is refused."""
 
 import networkx as nx
 import pytest
@@ -45,7 +45,7 @@ def test_labels_name_the_nodes_where_all_have_one():
 @pytest.mark.parametrize(
     ("text", "sentence"),
     [
-        ("", "There is no edge"),
+        ("", "There are no edges"),
         ("a,b\nb,a", "The graph has a cycle, a → b → a"),
         ("a,b\n,c", "Line 2 is not an edge"),
         ("a,b,c", "Line 1 is not an edge"),

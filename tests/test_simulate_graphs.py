@@ -21,7 +21,7 @@ def test_the_order_of_every_graph_is_causal(graph, rng):
 def test_erdos_renyi_has_the_expected_number_of_edges(rng):
     drawn = [erdos_renyi(30, 3, rng)[0] for _ in range(300)]
     assert np.mean([present.sum() for present in drawn]) == pytest.approx(3 * 29, rel=0.02)
-    # A random order: edges run as often from a later column to an earlier one.
+    # The order is random, so half of the edges go from a later column to an earlier one.
     backwards = np.mean([np.tril(present).sum() / present.sum() for present in drawn])
     assert backwards == pytest.approx(0.5, abs=0.03)
     assert erdos_renyi(4, 9, rng)[0].sum() == 6, "a dense request gives the complete graph"
@@ -71,7 +71,7 @@ def test_an_own_graph_keeps_its_nodes_and_edges():
     ("edges", "sentence"),
     [
         ([("a", "a")], '"a" is its own parent'),
-        ([("a", "b"), ("a", "b")], 'The edge from "a" to "b" stands there twice'),
+        ([("a", "b"), ("a", "b")], 'The edge from "a" to "b" appears twice'),
         ([("a", "z")], 'names "z", which is not a node'),
         ([("a", "b"), ("b", "c"), ("c", "b")], "The graph has a cycle, b → c → b"),
     ],
@@ -86,7 +86,7 @@ def test_own_edges_are_checked(edges, sentence):
     [
         ("er", 1, 3, "at least 2 nodes"),
         ("er", 5, -1, "must be 0 or more"),
-        ("er-exact", 5, 3, "asks for 15 edges: lower k"),
+        ("er-exact", 5, 3, "asks for 15: lower k"),
         ("er-exact", 5, 0.5, "is not one"),
         ("sf", 5, 1.5, "needs a whole k from 1 to 4"),
         ("sf", 5, 5, "needs a whole k from 1 to 4"),

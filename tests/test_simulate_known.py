@@ -1,4 +1,4 @@
-"""Which directions of a design can be known: held against exact joint distributions; shapes, spreads, Ising models."""
+"""Which directions of a design can be known, against exact joint distributions; shapes, spreads, Ising models."""
 
 import numpy as np
 import pandas as pd
@@ -15,7 +15,7 @@ NONLINEAR = ("poisson-softplus", "poisson-exp", "nb-softplus", "nb-exp", "binomi
 
 
 def log_pair(key: str, marginal: np.ndarray) -> np.ndarray:
-    """log p(x, y) of a pair of this family whose parent has this marginal, (values of x, values of y)."""
+    """log p(x, y) of a pair of this family, given the parent's marginal, (values of x, values of y)."""
     family = FAMILIES[key]
     index, law = family.index, family.make_law({})
     x, y = np.arange(len(marginal)), np.arange(12)
@@ -24,15 +24,15 @@ def log_pair(key: str, marginal: np.ndarray) -> np.ndarray:
 
 
 def bends(logs: np.ndarray) -> np.ndarray:
-    """By how much the cross differences change along x: none where log p = a(x) + b x y + c(y)."""
+    """How much the cross differences change along x: not at all if log p = a(x) + b x y + c(y)."""
     return np.diff(np.diff(np.diff(logs, axis=0), axis=1), axis=0)
 
 
 @pytest.mark.parametrize("key", [*AFFINE, *NONLINEAR])
 def test_what_is_called_unknown_is_symmetric_and_what_is_known_is_not(key, rng):
-    """Theorem *Bivariate identifiability characterization*: the reverse is in the class just where eta is affine.
+    """Theorem *Bivariate identifiability characterization*: the reverse is in the class if and only if eta is affine.
 
-    The reverse conditional is of the class where D_x² log p(x | y) does not change with y.
+    The reverse conditional is in the class if D_x² log p(x | y) does not depend on y.
     """
     marginal = softmax(rng.normal(size=14))  # any: many modes
     logs = log_pair(key, marginal)
@@ -43,7 +43,7 @@ def test_what_is_called_unknown_is_symmetric_and_what_is_known_is_not(key, rng):
 
 
 def tree(**families: str) -> dict[str, str]:
-    """The direction of every edge of a -> b -> c, a -> d, with these families of the children."""
+    """The direction of every edge of a -> b -> c, a -> d, for given families of the children."""
     edges = [("a", "b"), ("b", "c"), ("a", "d")]
     family = {"a": "poisson-softplus"} | families
     truth = simulate(Design(graph="own", edges=edges, rows=5, family=family)).truth
@@ -78,9 +78,9 @@ def test_what_can_be_known_of_a_design(changes, direction):
 
 
 def test_words():
-    assert words([UNKNOWN]).startswith("No direction can be known. Turned, such an edge fits exactly as well")
+    assert words([UNKNOWN]).startswith("No direction can be known. Reversed, such an edge fits exactly as well")
     assert words([KNOWN] * 3) == "Every direction can be known, given enough rows."
-    assert words([KNOWN, KNOWN, UNKNOWN]).startswith("Directions: 2 can be known, 1 cannot be known. Turned")
+    assert words([KNOWN, KNOWN, UNKNOWN]).startswith("Directions: 2 can be known, 1 cannot be known. Reversed")
 
 
 @pytest.mark.parametrize("name", EXAMPLES)
@@ -154,6 +154,6 @@ def test_spreads_run_from_one_to_the_ratio(key):
 
 
 def test_parents_act_alike_whatever_their_spread():
-    """A parent ten times as high is measured in tens, so that means do not explode along the order."""
+    """A parent with ten times the spread is measured in tens, so that means do not explode along the order."""
     plain, wide = (simulate(Design(nodes=30, k=3, rows=2000, spread=ratio)).table for ratio in (1, 10))
     assert wide.mean().max() < 100 * plain.mean().max() and wide.std().max() / wide.std().min() > 8

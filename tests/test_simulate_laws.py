@@ -16,7 +16,7 @@ CONTINUOUS = [law for law in LAWS.values() if law.continuous]
 
 
 def locations(law) -> np.ndarray:
-    """From a rare event to a large count: probabilities of success, the others' means."""
+    """Locations from a rare event to a large count: probabilities of success, or means for the other laws."""
     of_success = isinstance(law, Binomial | Bernoulli)
     return np.array([0.002, 0.1, 0.5, 0.97]) if of_success else np.array([0.2, 1.3, 6.0, 25.0])
 
@@ -33,7 +33,7 @@ def test_probabilities_sum_to_one_and_have_the_stated_moments(law):
 
 @pytest.mark.parametrize("law", COUNTS, ids=repr)
 def test_draws_follow_the_probabilities(law, rng):
-    """Chi-square over the counts that are expected at least 10 times, the rest in one cell; p above 1e-4."""
+    """Chi-square over the counts that are expected at least 10 times, with the rest in one cell; p above 1e-4."""
     draws, grid = 20_000, np.arange(3000)
     for at in locations(law):
         values = law.sample(np.full(draws, at), rng)

@@ -1,4 +1,4 @@
-"""Graphs with next to no edges: when one is, and what the engine, the commands and the pages offer instead."""
+"""Graphs with almost no edges: when a graph is one, and what the engine, the commands and the pages offer instead."""
 
 import shlex
 
@@ -28,14 +28,14 @@ def empty_run(nodes: int = 8, rule: str = "iqr", **changes: object) -> Run:
 
 
 def counts_of(run: Run) -> dict[str, int]:
-    """The edges by both other rules, counted apart from what is tested."""
+    """The number of edges by the two other rules, counted independently."""
     folds = with_z(run.ocs(), "jackknife")
     jackknife = select(folds, *own_thresholds(folds, Settings()))
     return {"lower": len(select(run.ocs(), 1.0, 1.0)), "jackknife": len(jackknife)}
 
 
 def keys(app: AppTest) -> set[str]:
-    """The keys of the buttons that offer something else."""
+    """The keys of the buttons that offer another graph."""
     return {found.key for found in app.button if str(found.key).startswith("sparse_")}
 
 
@@ -58,7 +58,7 @@ def test_other_rules_are_those_that_keep_more():
 
 
 def offered(words: str) -> list[list[str]]:
-    """The commands between backticks, split as a shell does."""
+    """The commands between backticks, split as by a shell."""
     return [shlex.split(part) for part in words.split("`")[1::2]]
 
 

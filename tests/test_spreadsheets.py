@@ -1,4 +1,4 @@
-"""Exported CSV that a spreadsheet cannot run, and that comes back as it went."""
+"""Exported CSV in which a spreadsheet finds no formula, and that reads back unchanged."""
 
 import json
 from pathlib import Path

@@ -1,4 +1,4 @@
-"""Folders of runs with anything in them: wrong settings and states, links, tickets. Nothing else suffers."""
+"""Folders of runs with anything in them: wrong settings and statuses, links, tickets. Other runs are not affected."""
 
 import json
 import os
@@ -73,7 +73,7 @@ def test_a_status_of_a_wrong_type_reads_as_failed_with_the_reason(small_table, f
     status = run.status()
     assert status.state == "failed" and status.resumable
     assert "status.json" in status.error and (field in status.error or field == "estimate")
-    assert run.update(state="queued").state == "queued"  # written anew, all of it whole
+    assert run.update(state="queued").state == "queued"  # rewritten completely
     assert run.status().state == "interrupted"
 
 

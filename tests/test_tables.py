@@ -1,4 +1,4 @@
-"""Reading files: every cell as it stands, and a sentence for what cannot be read."""
+"""Reading files: every cell literally, and a sentence for what cannot be read."""
 
 import datetime
 import io
@@ -160,7 +160,7 @@ def test_parquet_keeps_nullable_whole_numbers():
     [
         (
             lambda: read("1,2", "a.pdf"),
-            "a.pdf is of no known kind: give a file that ends in .csv, .tsv, .txt, .xlsx, .parquet.",
+            "a.pdf has an unknown format: give a file that ends in .csv, .tsv, .txt, .xlsx, .parquet.",
         ),
         (
             lambda: read("", "a.csv"),
@@ -170,11 +170,11 @@ def test_parquet_keeps_nullable_whole_numbers():
         (
             lambda: read("a,b\n1,2\n3,4,5\n"),
             "counts.csv, row 2: the row has 3 cells, but there are 2 names. "
-            "Give every row one cell a name; if the first column holds row names, name it too.",
+            "Give every row one cell per name; if the first column holds row names, name it too.",
         ),
         (
             lambda: read("a,b\n1,2\n3\n"),
-            "counts.csv, row 2: the row has 1 cell, but there are 2 names. Give every row one cell a name.",
+            "counts.csv, row 2: the row has 1 cell, but there are 2 names. Give every row one cell per name.",
         ),
         (lambda: read(b"a,\xe9\n1,2\n"), "counts.csv is not UTF-8 text: save it as CSV UTF-8 and load it again."),
         (

@@ -62,7 +62,7 @@ def whole(tmp_path_factory) -> Path:
 
 @pytest.fixture
 def run(whole) -> Run:
-    """A copy that a test may damage."""
+    """A copy for a test to damage."""
     serving.clear()
     place = runs_root() / "damaged"
     shutil.copytree(whole, place)
@@ -86,7 +86,7 @@ def in_its_place(make: Callable[[Path], None]) -> Callable[[Path], None]:
 
 
 def cells(change: Callable[[pd.DataFrame], pd.DataFrame]) -> Callable[[Path], None]:
-    """A CSV file with its frame changed."""
+    """A damage that changes the frame of a CSV file."""
     return lambda path: change(pd.read_csv(path).astype(object)).to_csv(path, index=False)
 
 
@@ -139,7 +139,7 @@ READERS = {
     "truth": lambda run: run.truth(),
     "table": lambda run: run.table(),
     "training": lambda run: run.training(),
-    "events": lambda run: (run.events(), run.events_tail(3)),
+    "events": lambda run: run.events(),
     "graph": lambda run: (run.graph(), run.graph(0.0, 0.3), run.variants()),
     "variant": lambda run: [getattr(run, name)(variant="constant-clipped") for name in CSV[:5]],
     "status": lambda run: (run.status(), run.alive, run.works_on("fit")),
@@ -149,18 +149,18 @@ READERS = {
     "cam": lambda run: (read_candidates(run, "cam"), selected_graph(run, "cam")),
     "networks": lambda run: serving.fitted(run),
 }
-ONLY = {  # what takes longer is read where the file bears on it
+ONLY = {  # slow readers run only for the files that matter to them
     "variant": ("order.csv", "edges.csv", "variants"),
     "cam": ("parents_cam.csv", "order.csv"),
-    "networks": ("networks.safetensors", "training.json", "table.parquet"),
+    "networks": ("networks.safetensors", "table.parquet"),
 }
-TYPED = ("half", "pipe", "words", "deep")  # damages that the commands are tried on
-OPTIONAL = ("truth.csv", "refined_moves.csv", "refined_orders.csv", "refined_nodes.csv")  # that may be missing
-FITTING = {  # damages that leave what such a file may hold: a truth and a start have any names
+TYPED = ("half", "pipe", "words", "deep")  # damages for which the commands are tried
+OPTIONAL = ("truth.csv", "refined_moves.csv", "refined_orders.csv", "refined_nodes.csv")  # may be missing
+FITTING = {  # damages that leave a valid file, since a truth and a start may have any names
     "truth.csv": ("missing", "words", "infinite", "unknown names", "rows twice", "backwards"),
     "refined_starts.csv": ("unknown names", "backwards"),
 }
-REFUSED = {  # reader → the file that it cannot do without
+REFUSED = {  # reader → the file that it needs
     **{name: f"{name}.csv" for name in ("order", "ccs", "criteria", "ocs", "edges", "truth")},
     **{"table": "table.parquet", "training": "training.json", "networks": "networks.safetensors"},
 }
@@ -191,7 +191,7 @@ def test_a_damaged_file_is_named_and_harms_no_other(run, capsys, name, how, dama
             read(damaged)
         except InputError as error:
             told[reader] = str(error)
-            # Without its result a run has none, which is no damage; the parents of a selector are computed again.
+            # A run without a result is not damaged, and the parents of a selector are computed again.
             if how != "missing" and reader != "cam":
                 assert_one_sentence(told[reader], name)
     for reader, file in REFUSED.items():
@@ -212,7 +212,7 @@ def test_a_damaged_file_is_named_and_harms_no_other(run, capsys, name, how, dama
     assert not run.path.exists()
 
 
-NOT_SHOWN = ("events.jsonl", "edges.csv")  # pages do without the losses, and take the edges from the OCS
+NOT_SHOWN = ("events.jsonl", "edges.csv")  # pages work without the losses, and take the edges from the OCS
 SAMPLE = [
     ("order.csv", "words"), ("ccs.csv", "half"), ("ocs.csv", "missing cells"), ("edges.csv", "pipe"),
     ("table.parquet", "binary"), ("truth.csv", "folder"), ("refined.json", "a list"),

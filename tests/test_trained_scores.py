@@ -8,6 +8,7 @@ import torch
 
 from disco.curvature import NetworkScores, full_float32
 from disco.networks import new_networks
+from disco.plan import Plan
 from disco.ranks import FoldRanks
 from disco.settings import Settings
 from disco.training import Training, TrainingRows, train_joint, train_projection
@@ -18,7 +19,7 @@ SETTINGS = Settings.of(
     "paper", width=48, hidden_layers=2, batch_size=512, joint_epochs=90, joint_schedule="epochs",
     joint_learning_rate=5e-3, projection_epochs=90, projection_schedule="epochs", projection_learning_rate=5e-3,
     validation_start=90, validation_every=90, monitor_every=90, noise_levels=len(SIGMAS), noise_min=SIGMAS[0],
-    noise_max=SIGMAS[-1],
+    noise_max=SIGMAS[-1], folds=2,
 )  # fmt: skip
 STATES = np.array(list(itertools.product(range(3), repeat=3)))
 TOLERANCE = 0.16  # root mean square of log ratios; this training leaves .06 to .11
@@ -26,7 +27,7 @@ SETS = [(0, 1, 2), (0, 1), (1, 2), (0, 2)]
 
 
 def table() -> np.ndarray:
-    """A joint distribution of three columns of three levels, each depending on the one before, (3, 3, 3)."""
+    """A joint distribution of three columns with three levels, each depending on the previous one, (3, 3, 3)."""
     a, b, c = np.meshgrid(*[np.arange(3)] * 3, indexing="ij")
     logs = -0.5 * a + 1.8 * (a - 1) * (b - 1) - 1.6 * (b - 1) * (c == 2) + 1.2 * (a == 2) * (c == 0)
     return np.exp(logs) / np.exp(logs).sum()
@@ -34,21 +35,21 @@ def table() -> np.ndarray:
 
 @pytest.fixture(scope="module")
 def trained() -> NetworkScores:
-    """Both networks, trained on rows that hold every state as often as the table says."""
+    """Both networks, trained on rows that contain every state in proportion to its probability."""
     rows = np.repeat(STATES, np.round(4000 * table().reshape(-1)).astype(int), axis=0)
     rows = np.random.default_rng(0).permutation(rows)
     folds = [FoldRanks(rows, rows[:300], np.arange(300), 2)]
     joint, projection = new_networks(folds, SETTINGS)
-    data = TrainingRows(folds, SETTINGS, torch.device("cpu"))
+    data, plan = TrainingRows(folds, SETTINGS, torch.device("cpu")), Plan.of(2 * len(rows), SETTINGS)
     first, second = Training.start(joint), Training.start(projection)
-    list(train_joint(first, data, SETTINGS))
+    list(train_joint(first, data, plan))
     joint.load_state_dict({**joint.state_dict(), **first.best})
-    list(train_projection(second, joint, data, SETTINGS))
+    list(train_projection(second, joint, data, plan))
     return NetworkScores(joint, projection, SETTINGS)
 
 
 def inside(scores, remaining: tuple[int, ...]) -> np.ndarray:
-    """Upward entries at every state whose neighbour lies in the grid, by noise level, (levels, entries)."""
+    """Upward entries at every state whose neighbour is in the grid, by noise level, (levels, entries)."""
     with full_float32():
         found = scores.entries(torch.tensor(STATES[None], dtype=torch.float32), remaining)[0].numpy()
     return found[:, STATES[:, remaining] < 2]
@@ -65,7 +66,7 @@ def exact(remaining: tuple[int, ...], sigmas: np.ndarray, of: np.ndarray | None 
 
 @pytest.mark.parametrize("remaining", SETS)
 def test_entries_are_those_of_the_noisy_marginal_and_of_nothing_near_it(trained, remaining):
-    """Noise of another size, none, lost dependence and a coordinate that was not summed out are farther away."""
+    """Other noise, no noise, lost dependence, and a coordinate that was not summed out are all farther away."""
     levels = np.exp(trained.log_sigma.numpy())
     assert levels == pytest.approx(SIGMAS, rel=1e-5)
     true = exact(remaining, levels)
@@ -79,7 +80,7 @@ def test_entries_are_those_of_the_noisy_marginal_and_of_nothing_near_it(trained,
         "independent columns": exact(remaining, levels, np.einsum("a,b,c->abc", *columns)),
     }
     others = [node for node in range(3) if node not in remaining]
-    if others:  # as if the coordinate that was taken out were still there
+    if others:  # as if the removed coordinate were still there
         whole = exact((0, 1, 2), levels).reshape(len(levels), -1)
         wrong["the whole set"] = _columns_of(whole, remaining)
     for what, scores in wrong.items():
@@ -87,7 +88,7 @@ def test_entries_are_those_of_the_noisy_marginal_and_of_nothing_near_it(trained,
 
 
 def _columns_of(whole: np.ndarray, remaining: tuple[int, ...]) -> np.ndarray:
-    """Of the entries of the full set those of some nodes, in the order of `inside`."""
+    """The entries of some nodes among those of the full set, in the order of `inside`."""
     full = np.full((len(whole), *STATES.shape), np.nan)
     full[:, STATES < 2] = whole
     return full[..., remaining][:, STATES[:, remaining] < 2]

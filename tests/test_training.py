@@ -12,6 +12,7 @@ from disco.corruption import neighbour_mask
 from disco.errors import InputError
 from disco.losses import Batch, draw_joint, draw_masks, joint_losses, projection_losses, score_entropy
 from disco.networks import new_networks
+from disco.plan import Plan
 from disco.ranks import fold_of_rows, fold_ranks
 from disco.settings import Settings
 from disco.training import (
@@ -30,6 +31,7 @@ SETTINGS = Settings.of(
     "paper", width=16, hidden_layers=2, batch_size=16, joint_epochs=6, projection_epochs=4, joint_schedule="epochs",
     projection_schedule="epochs", validation_start=2, validation_every=1, patience=1, monitor_every=1,
 )  # fmt: skip
+PLAN = Plan.of(100, SETTINGS)
 CPU = torch.device("cpu")
 
 
@@ -45,7 +47,7 @@ def start(folds, settings=SETTINGS):
 
 
 def only(training: Training, fold: int) -> Training:
-    """The same stage with one fold alone."""
+    """The same stage with only one fold."""
     for parameter in training.network.parameters():
         parameter.data = parameter.data[[fold]].clone()
     keep_folds(training.network, [fold])
@@ -63,7 +65,7 @@ def test_score_entropy_is_least_at_the_target_and_zero_there():
 
 
 def test_the_joint_loss_is_minimised_by_the_concrete_score():
-    """Averaged over x_0 given x, the loss's minimiser is p_σ(y)/p_σ(x) of an enumerated table."""
+    """Averaged over x_0 given x, the minimiser of the loss is p_σ(y)/p_σ(x) of an enumerated table."""
     table = np.random.default_rng(0).dirichlet(np.ones(16)).reshape(4, 4)
     sigma = 0.6
     kernel = expm(sigma * generator_matrix(3))
@@ -139,14 +141,14 @@ def test_masks_follow_their_distribution():
 
 def test_folds_in_one_batch_equal_folds_one_by_one(folds):
     joint, projection, rows = start(folds)
-    together = [epoch for epoch in train_joint(joint, rows, SETTINGS)]
+    together = [epoch for epoch in train_joint(joint, rows, PLAN)]
     served = new_networks(folds, SETTINGS)[0]
     served.load_state_dict({**served.state_dict(), **joint.best})
-    projected = [epoch for epoch in train_projection(projection, served, rows, SETTINGS)]
+    projected = [epoch for epoch in train_projection(projection, served, rows, PLAN)]
     assert len({epoch.best for epoch in together}) > 1
     for fold in range(3):
         alone, single, _ = start(folds)
-        epochs = [epoch for epoch in train_joint(only(alone, fold), rows, SETTINGS)]
+        epochs = [epoch for epoch in train_joint(only(alone, fold), rows, PLAN)]
         for one, all_ in zip(epochs, together, strict=False):
             assert one.train[fold] == pytest.approx(all_.train[fold], rel=1e-4)
         assert alone.best_epoch[fold] == joint.best_epoch[fold]
@@ -156,23 +158,23 @@ def test_folds_in_one_batch_equal_folds_one_by_one(folds):
         for parameter in target.parameters():
             parameter.data = parameter.data[[fold]]
         keep_folds(target, [fold])
-        last = list(train_projection(only(single, fold), target, rows, SETTINGS))[-1]
+        last = list(train_projection(only(single, fold), target, rows, PLAN))[-1]
         assert last.train[0] == pytest.approx(projected[-1].train[fold], rel=1e-4)
 
 
 def test_a_resumed_stage_equals_an_uninterrupted_one(folds):
     whole, _, rows = start(folds)
-    losses = [epoch.train for epoch in train_joint(whole, rows, SETTINGS)]
+    losses = [epoch.train for epoch in train_joint(whole, rows, PLAN)]
     for stop in (1, 3):
         first, _, _ = start(folds)
-        run = train_joint(first, rows, SETTINGS)
+        run = train_joint(first, rows, PLAN)
         for _ in range(stop):
             next(run)
         tensors, meta = pack_training("joint", first)
         tensors = {name: value.detach().clone() for name, value in tensors.items()}
         second, _, _ = start(folds)
         unpack_training("joint", second, tensors, meta)
-        rest = [epoch.train for epoch in train_joint(second, rows, SETTINGS)]
+        rest = [epoch.train for epoch in train_joint(second, rows, PLAN)]
         assert np.array_equal(losses[stop:], rest, equal_nan=True)
         assert second.best_epoch == whole.best_epoch
         assert all(torch.equal(second.best[name], value) for name, value in whole.best.items())
@@ -206,21 +208,21 @@ def test_improvement_must_reach_its_minimum(folds):
 def test_validation_is_the_same_for_the_same_network(folds):
     one, _, rows = start(folds)
     other, _, _ = start(folds)
-    frozen = SETTINGS.replace(joint_learning_rate=1e-30, joint_learning_rate_end=1e-30, patience=9)
-    first = [epoch.validation for epoch in train_joint(one, rows, frozen)]
+    plan = Plan.of(100, SETTINGS.replace(joint_learning_rate=1e-30, joint_learning_rate_end=1e-30, patience=9))
+    first = [epoch.validation for epoch in train_joint(one, rows, plan)]
     assert first[0] == pytest.approx(first[-1], rel=1e-5)
-    assert first == [epoch.validation for epoch in train_joint(other, rows, frozen)]
+    assert first == [epoch.validation for epoch in train_joint(other, rows, plan)]
 
 
 @pytest.mark.parametrize("epochs", [1, 2, 20])
 def test_short_trainings_serve_a_state(folds, epochs):
     settings = SETTINGS.replace(joint_epochs=epochs, projection_epochs=epochs, validation_start=10, patience=3)
-    joint, projection, rows = start(folds, settings)
-    assert len([epoch for epoch in train_joint(joint, rows, settings)]) == epochs
+    plan, (joint, projection, rows) = Plan.of(100, settings), start(folds, settings)
+    assert len([epoch for epoch in train_joint(joint, rows, plan)]) == epochs
     served = new_networks(folds, settings)[0]
     before = served.mlp.weights[0].detach().clone()
     assert not torch.equal(joint.best["mlp.weights.0"], before) and min(joint.best_epoch) >= 1
-    list(train_projection(projection, served, rows, settings))
+    list(train_projection(projection, served, rows, plan))
     assert projection.best_epoch == [epochs] * 3
     now = dict(projection.network.named_parameters())
     assert all(torch.equal(now[name], value) for name, value in projection.best.items())
@@ -228,12 +230,12 @@ def test_short_trainings_serve_a_state(folds, epochs):
 
 def test_training_lowers_both_losses(folds):
     settings = SETTINGS.replace(joint_epochs=40, projection_epochs=40, validation_start=40, width=32)
-    joint, projection, rows = start(folds, settings)
-    losses = [epoch.train for epoch in train_joint(joint, rows, settings)]
+    plan, (joint, projection, rows) = Plan.of(100, settings), start(folds, settings)
+    losses = [epoch.train for epoch in train_joint(joint, rows, plan)]
     assert np.mean(losses[-5:]) < 0.9 * np.mean(losses[:2])
     served = new_networks(folds, settings)[0]
     served.load_state_dict({**served.state_dict(), **joint.best})
-    losses = [epoch.train for epoch in train_projection(projection, served, rows, settings)]
+    losses = [epoch.train for epoch in train_projection(projection, served, rows, plan)]
     assert np.mean(losses[-5:]) < 0.9 * np.mean(losses[:2])
 
 
@@ -242,7 +244,7 @@ def test_divergence_is_said_in_words(folds):
     with torch.no_grad():
         joint.network.mlp.weights[-1].fill_(float("nan"))
     with pytest.raises(InputError, match="Training diverged: the loss of fold 1 is not finite at epoch 1"):
-        next(train_joint(joint, rows, SETTINGS))
+        next(train_joint(joint, rows, PLAN))
 
 
 @pytest.mark.parametrize("stage", ["joint", "projection"])
@@ -271,11 +273,11 @@ def test_cosine_schedule_runs_from_start_to_end_and_stays():
 @pytest.mark.parametrize("stage", ["joint", "projection"])
 @pytest.mark.parametrize("unit", ["epochs", "updates"])
 def test_the_learning_rate_of_every_update(folds, stage, unit, monkeypatch):
-    """By epochs update k has the rate of its epoch, by updates its own, and from update `epochs` on the last."""
+    """By epochs, update k has the rate of its epoch; by updates it has its own, and the last from `epochs` on."""
     settings = SETTINGS.replace(
         **{f"{stage}_schedule": unit}, joint_epochs=7, projection_epochs=7, validation_start=100, batch_size=16
     )
-    joint, projection, rows = start(folds, settings)
+    plan, (joint, projection, rows) = Plan.of(100, settings), start(folds, settings)
     training = joint if stage == "joint" else projection
     rates, step = [], Training.step
 
@@ -284,8 +286,8 @@ def test_the_learning_rate_of_every_update(folds, stage, unit, monkeypatch):
         step(self, losses, bound)
 
     monkeypatch.setattr(Training, "step", noted)
-    epochs = train_joint(joint, rows, settings) if stage == "joint" else train_projection(
-        projection, copy.deepcopy(joint.network), rows, settings
+    epochs = train_joint(joint, rows, plan) if stage == "joint" else train_projection(
+        projection, copy.deepcopy(joint.network), rows, plan
     )  # fmt: skip
     list(epochs)
     batches = 4 if stage == "joint" else 5  # of 16: 59 rows to train on beside 7 held out, or all 66
@@ -299,7 +301,8 @@ def test_the_learning_rate_of_every_update(folds, stage, unit, monkeypatch):
 
 
 def test_a_resumed_stage_goes_on_with_the_rates_of_its_updates():
-    settings = SETTINGS.replace(joint_schedule="updates", joint_epochs=10)
-    whole = [rate for epoch in range(4) for rate in learning_rates("joint", epoch, 3, settings)]
+    plan = Plan.of(60, SETTINGS.replace(joint_schedule="updates", joint_epochs=10))
+    assert plan.joint.batches == 3  # of 16: 36 of 40 rows, beside 4 held out
+    whole = [rate for epoch in range(4) for rate in learning_rates("joint", epoch, plan)]
     assert whole == [cosine(k, 10, 1e-3, 1e-5) for k in range(12)]
-    assert learning_rates("joint", 2, 3, settings) == whole[6:9]
+    assert learning_rates("joint", 2, plan) == whole[6:9]

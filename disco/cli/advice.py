@@ -1,4 +1,4 @@
-"""What to try where a graph has next to no edges, as commands."""
+"""Commands to try if a graph has almost no edges."""
 
 import contextlib
 import shlex
@@ -10,13 +10,13 @@ from disco.runs import Run
 
 
 def advice(run: Run, edges: int, selector: str, rule: str) -> str | None:
-    """The commands that keep more edges than the graph at hand, in a sentence; None where it is not nearly empty.
+    """A sentence with the commands that keep more edges than the current graph; None if it is not nearly empty.
 
     Args:
         run: a finished run.
-        edges: of the graph at hand.
-        selector: whose edges they are: ocs, cam, pcm or evidence.
-        rule: of the OCS, iqr or jackknife.
+        edges: number of edges of the current graph.
+        selector: the selector that kept them: ocs, cam, pcm or evidence.
+        rule: rule of the OCS, iqr or jackknife.
     """
     nodes = len(run.nodes)
     if not is_sparse(edges, nodes):
@@ -26,7 +26,7 @@ def advice(run: Run, edges: int, selector: str, rule: str) -> str | None:
     if selector == "ocs":
         typed = {"lower": "--rule iqr --tau-z {:g} --pi-min {:g}".format(*LOWER), "jackknife": "--rule jackknife"}
         found = {}
-        with contextlib.suppress(InputError):  # damaged candidates are no reason to refuse the graph at hand
+        with contextlib.suppress(InputError):  # damaged candidates are no reason to refuse the current graph
             found = other_rules(run.ocs(), run.settings, rule, edges)
         ways = [f"`disco graph {path} {typed[name]}` ({how_many(count, 'edge')})" for name, count in found.items()]
     if selector != "evidence":

@@ -25,10 +25,10 @@ def run(arguments: argparse.Namespace) -> None:
     from streamlit.runtime.pages_manager import PagesManager
     from streamlit.web import bootstrap
 
-    # Else a deep link opened first meets "Page not found": Streamlit takes the folder pages/ for its
+    # Otherwise a deep link opened first shows "Page not found": Streamlit takes the folder pages/ for its
     # old automatic menu until st.navigation has run once.
     PagesManager.uses_pages_directory = False
-    config._main_script_path = str(script)  # so that .streamlit/config.toml beside it is read, wherever we stand
+    config._main_script_path = str(script)  # reads .streamlit/config.toml beside it from any folder
     options = {
         "server.address": ADDRESS,
         "server.port": port,

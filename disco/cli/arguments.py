@@ -1,4 +1,4 @@
-"""What the commands accept. Nothing heavy is imported until a command runs."""
+"""The arguments of the commands. Nothing heavy is imported until a command runs."""
 
 import argparse
 import sys
@@ -8,10 +8,9 @@ from pathlib import Path
 from typing import NoReturn
 
 from disco import __version__
+from disco.settings import CHOICES
 
 GRAPH_FORMATS = ("csv", "json", "graphml", "dot")
-SELECTORS = ("ocs", "cam", "pcm", "evidence")
-RULES = ("iqr", "jackknife")
 FAMILIES = (
     *("poisson-softplus", "poisson-exp", "nb-softplus", "nb-exp", "binomial-probit", "binomial-sigmoid"),
     *("com-poisson", "zip", "zinb", "hurdle-poisson", "geometric", "generalised-poisson", "gaussian-gp", "gamma-gp"),
@@ -20,7 +19,7 @@ FAMILIES = (
 
 
 class _Parser(argparse.ArgumentParser):
-    """Says what is wrong in one sentence, without the usage lines."""
+    """A parser that says what is wrong in one sentence, without the usage lines."""
 
     def error(self, message: str) -> NoReturn:
         print(f"{self.prog}: {message}; see {self.prog} --help.", file=sys.stderr)
@@ -33,11 +32,11 @@ def parser() -> argparse.ArgumentParser:
     top.add_argument("--version", action="version", version=f"disco {__version__}")
     commands = top.add_subparsers(title="commands", required=True, metavar="COMMAND")
     for name, about, add in (
-        ("fit", "fit a table of counts into a run", _fit),
+        ("fit", "fit a table of counts, as a new run", _fit),
         ("graph", "write the DAG of a run", _graph),
-        ("refine", "search the order of highest likelihood, with evidence on every edge", _refine),
-        ("simulate", "draw a table with a known answer", _simulate),
-        ("evaluate", "hold a run or an edge list against the true edges", _evaluate),
+        ("refine", "search for the order of highest likelihood, with evidence on every edge", _refine),
+        ("simulate", "simulate a table with a known graph", _simulate),
+        ("evaluate", "compare a run or an edge list with the true edges", _evaluate),
         ("lahman", "the paper's case study on batting counts", _lahman),
         ("app", "open the app in the browser", _app),
     ):
@@ -52,47 +51,47 @@ def _command(name: str) -> Callable[[argparse.Namespace], None]:
 
 
 def _fit(command: argparse.ArgumentParser) -> None:
-    command.add_argument("counts", type=Path, metavar="COUNTS", help="CSV, TSV, XLSX or Parquet; a column a node")
+    command.add_argument("counts", type=Path, metavar="COUNTS", help="CSV, TSV, XLSX or Parquet; one column per node")
     command.add_argument("--out", type=Path, required=True, metavar="RUN", help="folder of the run, new or empty")
     command.add_argument("--preset", metavar="NAME", help="tuned (default) or paper")
     command.add_argument("--seed", type=int)
     command.add_argument("--folds", type=int, help="cross-fitting folds (3)")
     command.add_argument("--transform", metavar="NAME", help="rank (default), quantile or none")
-    command.add_argument("--levels", type=int, help="levels a column, with --transform quantile (4)")
+    command.add_argument("--levels", type=int, help="levels per column, with --transform quantile (4)")
     command.add_argument("--boundary", metavar="NAME", help="clipped (default) or admissible")
     command.add_argument("--criterion", metavar="NAME", help="ccs (default) or constant")
     command.add_argument(
-        "--parents", dest="selector", metavar="NAME", help="who chooses the edges: ocs (default), cam, pcm or evidence"
+        "--parents", dest="selector", metavar="NAME", help="selector of the edges: ocs (default), cam, pcm or evidence"
     )
     command.add_argument(
         "--disjoint-rows", action="store_true", default=None, help="half of the rows for the order, half for parents"
     )
     _thresholds(command)
-    command.add_argument("--columns", metavar="A,B", help="only these columns; quote a name that holds a comma")
-    command.add_argument("--without", metavar="A,B", help="not these columns")
+    command.add_argument("--columns", metavar="A,B", help="only these columns; quote a name that contains a comma")
+    command.add_argument("--without", metavar="A,B", help="leave out these columns")
     command.add_argument("--device", metavar="NAME", help="auto (default), cpu or cuda")
-    command.add_argument("--resume", action="store_true", help="go on with the unfinished run in RUN")
+    command.add_argument("--resume", action="store_true", help="resume the unfinished run in RUN")
     _set(command)
 
 
 def _graph(command: argparse.ArgumentParser) -> None:
     command.add_argument("run", metavar="RUN", help="folder or id of a finished run")
     _which(command)
-    command.add_argument("--format", choices=GRAPH_FORMATS, help="default: by the ending of --out, else csv")
+    command.add_argument("--format", choices=GRAPH_FORMATS, help="default: from the extension of --out, else csv")
     command.add_argument("--out", type=Path, metavar="FILE", help="default: stdout")
 
 
 def _refine(command: argparse.ArgumentParser) -> None:
     command.add_argument("run", nargs="?", metavar="RUN", help="folder or id of a run")
-    command.add_argument("--counts", type=Path, metavar="COUNTS", help="in place of RUN: a table of counts")
+    command.add_argument("--counts", type=Path, metavar="COUNTS", help="a table of counts, instead of RUN")
     command.add_argument("--out", type=Path, metavar="RUN", help="with --counts: folder of the run, new or empty")
     command.add_argument("--columns", metavar="A,B", help="with --counts: only these columns")
-    command.add_argument("--without", metavar="A,B", help="with --counts: not these columns")
-    command.add_argument("--starts", type=int, help="orders to search from (4)")
-    command.add_argument("--restarts", type=int, help="searches from near the best order so far, at most (16)")
-    command.add_argument("--bootstrap", type=int, help="tables drawn with replacement (50); 0 for none")
-    command.add_argument("--redone", action="store_true", help="search every drawn table anew, which takes far longer")
-    command.add_argument("--seed", type=int, help="of random orders and of the bootstrap (0)")
+    command.add_argument("--without", metavar="A,B", help="with --counts: leave out these columns")
+    command.add_argument("--starts", type=int, help="number of orders to search from (4)")
+    command.add_argument("--restarts", type=int, help="most searches restarted near the best order so far (16)")
+    command.add_argument("--bootstrap", type=int, help="number of bootstrap tables (50); 0 for none")
+    command.add_argument("--redone", action="store_true", help="repeat the whole search on each bootstrap table (slow)")
+    command.add_argument("--seed", type=int, help="seed of the random orders and of the bootstrap (0)")
     command.add_argument("--device", metavar="NAME", help="auto (default), cpu or cuda")
 
 
@@ -102,41 +101,41 @@ def _simulate(command: argparse.ArgumentParser) -> None:
         "--graph", metavar="NAME", help="er (default), er-exact, sf, chain, fork, collider, complete or own"
     )
     command.add_argument("--edges", type=Path, metavar="FILE", help="own graph: CSV with parent,child, or GraphML")
-    command.add_argument("--k", type=float, help="expected parents a node, er and er-exact; edges a new node, sf (3)")
+    command.add_argument("--k", type=float, help="er, er-exact: expected parents per node; sf: edges per new node (3)")
     command.add_argument("--d", type=int, metavar="NODES", help="nodes (20)")
     command.add_argument("--n", type=int, metavar="ROWS", help="rows (2000)")
     command.add_argument(
-        "--family", metavar="A,B", help="poisson-softplus (default); several: runs of the causal order"
+        "--family", metavar="A,B", help="poisson-softplus (default); several: consecutive parts of the order"
     )
     command.add_argument(
-        "--param", action="append", default=[], metavar="NAME=VALUE", help="of a family, such as size=3"
+        "--param", action="append", default=[], metavar="NAME=VALUE", help="parameter of a family, such as size=3"
     )
-    command.add_argument("--seed", type=int, help="0; the same seed gives the same table")
+    command.add_argument("--seed", type=int, help="seed (0); the same seed gives the same table")
     for name, about in (
-        ("--unsortable", "the three below: sorting the columns tells next to nothing"),
+        ("--unsortable", "the three options below: sorting the columns reveals almost nothing"),
         ("--random-signs", "half of the effects are negative"),
         ("--equal-means", "all nodes have the same marginal mean"),
-        ("--equal-variances", "and the same marginal variance; needs --equal-means"),
+        ("--equal-variances", "all nodes have the same marginal variance; needs --equal-means"),
     ):
         command.add_argument(name, action="store_true", default=None, help=about)
     command.add_argument(
         "--sources",
         metavar="SHAPE",
-        help="of nodes without parents: bimodal, trimodal, heaped or zero-inflated (family)",
+        help="distribution of nodes without parents: bimodal, trimodal, heaped or zero-inflated (family)",
     )
     command.add_argument(
-        "--spread", type=float, metavar="RATIO", help="of the largest standard deviation to the least, about (1)"
+        "--spread", type=float, metavar="RATIO", help="largest standard deviation over the smallest, about (1)"
     )
-    command.add_argument("--exposure", type=float, metavar="SD", help="sd of a log exposure a row (0)")
+    command.add_argument("--exposure", type=float, metavar="SD", help="sd of each row's log exposure (0)")
     command.add_argument("--interactions", type=float, metavar="SHARE", help="share of effects by pairs of parents (0)")
-    command.add_argument("--latent", type=int, metavar="COUNT", help="hidden common causes of two nodes each (0)")
-    command.add_argument("--design", type=Path, metavar="FILE", help="a design.json; other options change it")
+    command.add_argument("--latent", type=int, metavar="COUNT", help="hidden common causes, each of two nodes (0)")
+    command.add_argument("--design", type=Path, metavar="FILE", help="a design.json; other options override it")
     command.epilog = f"Families: {', '.join(FAMILIES)}."
 
 
 def _evaluate(command: argparse.ArgumentParser) -> None:
     command.add_argument(
-        "--truth", type=Path, required=True, metavar="FILE", help="CSV with columns parent, child, and maybe direction"
+        "--truth", type=Path, required=True, metavar="FILE", help="CSV with parent, child and, optionally, direction"
     )
     estimate = command.add_mutually_exclusive_group(required=True)
     estimate.add_argument("--run", metavar="RUN", help="folder or id of a finished run")
@@ -161,24 +160,25 @@ def _lahman(command: argparse.ArgumentParser) -> None:
 
 def _app(command: argparse.ArgumentParser) -> None:
     command.add_argument("--port", type=int, help="default: 8501, or the next free one")
-    command.add_argument("--headless", action="store_true", help="open no browser")
+    command.add_argument("--headless", action="store_true", help="do not open a browser")
 
 
 def _thresholds(command: argparse.ArgumentParser) -> None:
-    command.add_argument("--tau-z", type=float, metavar="Z", help="an edge needs a Z above this, by ocs (2)")
-    command.add_argument("--pi-min", type=float, metavar="SHARE", help="in at least this share of the folds (1)")
+    command.add_argument("--tau-z", type=float, metavar="Z", help="ocs: an edge needs a Z above this (2)")
+    command.add_argument("--pi-min", type=float, metavar="SHARE", help="ocs: in at least this share of the folds (1)")
 
 
 def _which(command: argparse.ArgumentParser) -> None:
     _thresholds(command)
-    command.add_argument("--rule", choices=RULES, help="rule of the ocs: the paper's iqr, or jackknife (the run's own)")
+    rules, selectors = CHOICES["parent_rule"], CHOICES["selector"]
+    command.add_argument("--rule", choices=rules, help="rule of the ocs: the paper's iqr, or jackknife (the run's own)")
     command.add_argument("--graph", choices=("disco", "refined"), help="which of a run's graphs (disco)")
     command.add_argument(
-        "--parents", choices=SELECTORS, help="the edges of this selector (the run's own), computed where it has none"
+        "--parents", choices=selectors, help="the edges of this selector (the run's own), computed where it has none"
     )
 
 
 def _set(command: argparse.ArgumentParser) -> None:
     command.add_argument(
-        "--set", action="append", default=[], metavar="NAME=VALUE", help="any other setting; may be given often"
+        "--set", action="append", default=[], metavar="NAME=VALUE", help="any other setting; may be repeated"
     )

@@ -1,4 +1,4 @@
-"""From what was typed to settings and columns."""
+"""From command-line arguments to settings and columns."""
 
 import argparse
 import csv
@@ -17,19 +17,19 @@ from disco.runs import Run
 from disco.settings import Settings
 from disco.tables import read_table
 
-_ARITHMETIC = "An edge between them says arithmetic, not cause: leave one out with --without."
+_ARITHMETIC = "An edge between them reflects arithmetic, not cause: leave one out with --without."
 _MOST_NOTES = 10
 FLAGS = (
     *("preset", "seed", "folds", "transform", "levels", "boundary", "criterion"),
     *("selector", "disjoint_rows", "tau_z", "pi_min"),
 )
-_TYPED = {"selector": "parents"}  # a flag that has another name than its setting
+_TYPED = {"selector": "parents"}  # settings whose flag has another name
 
 _WORDS = {int: "a whole number", float: "a number", bool: "true or false"}
 
 
 def given_settings(arguments: argparse.Namespace) -> dict[str, Any]:
-    """The settings that were typed, by flag or by --set.
+    """The settings that were given, by flag or by --set.
 
     Raises:
         InputError: a setting is unknown, has a value of the wrong type, or is given twice.
@@ -44,7 +44,7 @@ def given_settings(arguments: argparse.Namespace) -> dict[str, Any]:
 
 
 def parse_assignments(texts: list[str]) -> dict[str, Any]:
-    """Settings from texts such as "width=64", each typed as its field.
+    """Settings from texts such as "width=64", each converted to the type of its field.
 
     Raises:
         InputError: as for `given_settings`.
@@ -66,7 +66,7 @@ def parse_assignments(texts: list[str]) -> dict[str, Any]:
 
 
 def _typed(field: dataclasses.Field, value: str) -> Any:
-    """A text as the type of a field; "none" for one that may be absent."""
+    """A text converted to the type of a field; "none" is None, where the field allows it."""
     kind = field.type if isinstance(field.type, type) else None
     if kind is None and value.lower() == "none":
         return None
@@ -78,7 +78,7 @@ def _typed(field: dataclasses.Field, value: str) -> Any:
 
 
 def chosen_graph(run: Run, arguments: argparse.Namespace) -> nx.DiGraph:
-    """The DAG of a finished run, its own, at the thresholds typed, of the selector typed, or its refined DAG.
+    """The DAG of a finished run: its own, at the given thresholds, of the given selector, or its refined DAG.
 
     Raises:
         InputError: it has no such result, or a threshold is out of range or makes no sense.
@@ -107,7 +107,7 @@ def chosen_graph(run: Run, arguments: argparse.Namespace) -> nx.DiGraph:
 
 
 def _of_ocs(run: Run, rule: str, given: dict[str, float]) -> nx.DiGraph:
-    """The DAG of the OCS by a rule, at the thresholds given or the rule's own."""
+    """The DAG of the OCS by a rule, at the given thresholds or the rule's own."""
     run.settings.replace(**given)
     if rule == run.settings.parent_rule:
         own = run.thresholds() if run.settings.selector != "ocs" else (None, None)
@@ -123,12 +123,12 @@ def _of_ocs(run: Run, rule: str, given: dict[str, float]) -> nx.DiGraph:
 
 
 def read_counts(path: Path, columns: str | None, without: str | None = None) -> pd.DataFrame:
-    """The chosen columns of a table's file; what the app notes of a table without a problem goes to stderr.
+    """The chosen columns of a table's file; the notes that the app shows on a usable table go to stderr.
 
     Args:
         path: the file.
-        columns: a comma-separated list of the columns to take; all without one.
-        without: a list of columns to leave out.
+        columns: a comma-separated list of the columns to take; None takes all.
+        without: a comma-separated list of columns to leave out.
 
     Raises:
         InputError: the file cannot be read, or a column is not in it.
@@ -146,7 +146,7 @@ def read_counts(path: Path, columns: str | None, without: str | None = None) -> 
 
 
 def chosen_columns(table: pd.DataFrame, names: str | None, without: str | None = None) -> pd.DataFrame:
-    """The columns of a comma-separated list, in its order, all without one; less those of a second list.
+    """The columns of a comma-separated list, in its order (all if None), without those of a second list.
 
     Raises:
         InputError: a column is not in the table.

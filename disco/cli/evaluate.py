@@ -1,4 +1,4 @@
-"""disco evaluate --truth FILE (--run RUN | --edges FILE): how near a run or an edge list is to the true edges."""
+"""disco evaluate --truth FILE (--run RUN | --edges FILE): compare a run or an edge list with the true edges."""
 
 import argparse
 import json
@@ -32,7 +32,7 @@ def run(arguments: argparse.Namespace) -> None:
 
 
 def _truth(path: Path) -> pd.DataFrame:
-    """The true edges: parent, child, and what can be known of their directions where the file tells it."""
+    """The true edges: parent, child and, if the file has it, what can be known of each direction."""
     truth = read_names(path, ("parent", "child"))
     told = list(truth.columns).count("direction")
     if told > 1:
@@ -43,7 +43,7 @@ def _truth(path: Path) -> pd.DataFrame:
 
 
 def _of_run(arguments: argparse.Namespace, truth: pd.DataFrame) -> dict[str, object]:
-    """The metrics of a finished run at the thresholds given, or at its own."""
+    """The metrics of a finished run at the given thresholds, or at its own."""
     for name in ("order", "counts"):
         if getattr(arguments, name) is not None:
             raise InputError(f"--{name} goes with --edges; a run has its own.")
@@ -53,7 +53,7 @@ def _of_run(arguments: argparse.Namespace, truth: pd.DataFrame) -> dict[str, obj
 
 
 def _of_files(arguments: argparse.Namespace, truth: pd.DataFrame) -> dict[str, object]:
-    """The metrics of an edge list, and of an order and a table where they are given."""
+    """The metrics of an edge list, and of an order and a table if they are given."""
     for name in ("tau_z", "pi_min", "rule", "graph", "parents"):
         if getattr(arguments, name) is not None:
             raise InputError(f"--{name.replace('_', '-')} goes with --run; an edge list is taken as it is.")
@@ -64,7 +64,7 @@ def _of_files(arguments: argparse.Namespace, truth: pd.DataFrame) -> dict[str, o
 
 
 def read_names(path: Path, columns: Sequence[str]) -> pd.DataFrame:
-    """A CSV file of names, taken letter by letter.
+    """A CSV file of names, read literally ("NA" is a name).
 
     Raises:
         InputError: it cannot be read, lacks one of the columns, has an empty name, or too many names.

@@ -1,4 +1,4 @@
-"""disco fit COUNTS --out RUN: a table of counts into a run."""
+"""disco fit COUNTS --out RUN: fit a table of counts, as a new run."""
 
 import argparse
 import sys
@@ -17,7 +17,7 @@ from disco.settings import Settings
 
 
 def run(arguments: argparse.Namespace) -> None:
-    """Fit the table, or go on with the run that holds it, and print the result.
+    """Fit the table, or resume its unfinished run, and print the result.
 
     Raises:
         InputError, ScoreUnavailable, FitStopped: as `fit_here`.
@@ -39,7 +39,7 @@ def new_run(
     """A run for a checked table, in a folder that is new or empty.
 
     Args:
-        fits: it will be fitted: say how long that takes, and refuse what does not fit into memory.
+        fits: whether it will be fitted; if so, print how long that takes, and refuse a table too large for the memory.
 
     Raises:
         InputError: the folder is neither, or the table cannot be fitted.
@@ -53,7 +53,7 @@ def new_run(
 
 
 def tell_estimate(counts: pd.DataFrame, settings: Settings, device: str) -> None:
-    """Say what the fit will take; InputError where it does not fit into memory."""
+    """Print the time and memory that the fit will take; InputError if the memory is too small."""
     from disco.estimate import check_memory, estimate, span
 
     foretold = estimate(*counts.shape, settings, device)
@@ -67,10 +67,10 @@ def tell_estimate(counts: pd.DataFrame, settings: Settings, device: str) -> None
 
 
 def resumed(folder: Path, table: pd.DataFrame, given: dict[str, Any], device: str | None) -> Run | None:
-    """The run in a folder, if there is one and it is of this table and these settings.
+    """The run in a folder, which must have this table and these settings; None if there is no run.
 
     Raises:
-        InputError: it is of others.
+        InputError: it has another table or other settings.
     """
     if not folder.exists() or (folder.is_dir() and not any(folder.iterdir())):
         return None
@@ -98,7 +98,7 @@ def print_result(run: Run) -> None:
     if words := advice(run, len(edges), settings.selector, settings.parent_rule):
         print(words)
     if settings.disjoint_rows:
-        print("One half of the rows gave networks and order, the other the parents.")
+        print("One half of the rows gave the networks and the order, the other half the parents.")
     changed = ", ".join(f"{name} {value}" for name, value in settings.changed().items())
     print(f"Preset {settings.preset}{f' with {changed}' if changed else ''}.")
     if status.rows_used is not None and status.rows_used < len(run.table()):
@@ -109,9 +109,9 @@ def print_result(run: Run) -> None:
 def _print_ocs(run: Run, count: str, edges: pd.DataFrame) -> None:
     settings, (tau_z, pi_min) = run.settings, run.thresholds()
     if settings.parent_rule == "jackknife":
-        print(f"{count} with jackknife Z > {tau_z:.3g}, a false discovery rate of {settings.fdr:g}:")
+        print(f"{count} with jackknife Z > {tau_z:.3g}, a local false discovery rate of {settings.fdr:g}:")
     else:
-        print(f"{count} with Z > {tau_z:g} in a share {pi_min:.3g} of {settings.folds} folds:")
+        print(f"{count} with Z > {tau_z:g} in at least {pi_min:.0%} of {settings.folds} folds:")
     for edge in edges.itertuples():
         print(f"  {edge.parent} -> {edge.child}  OCS {edge.ocs:.4g}, Z {edge.z:.3g}, frequency {edge.frequency:.3g}")
 

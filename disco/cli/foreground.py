@@ -1,4 +1,4 @@
-"""Fit a run in this process, with a progress bar and an end by Ctrl-C that can be resumed."""
+"""Fit a run in this process, with a progress bar; Ctrl-C stops it, and it can be resumed."""
 
 import os
 import signal
@@ -16,10 +16,10 @@ _STOPPING = (signal.SIGINT, signal.SIGTERM, signal.SIGHUP)
 
 
 def fit_here(run: Run, label: str, go_on: str) -> None:
-    """Fit a new or unfinished run; the app sees it, and can cancel it.
+    """Fit a new or unfinished run; the app shows it and can cancel it.
 
     Args:
-        label: what stands before its progress.
+        label: text before its progress.
         go_on: how to resume it, in words.
 
     Raises:
@@ -37,7 +37,7 @@ def fit_here(run: Run, label: str, go_on: str) -> None:
 
 @contextmanager
 def signals(stopping: threading.Event, progress: Progress) -> Iterator[None]:
-    """The first Ctrl-C, SIGTERM or closed terminal stops the fit after its present epoch, a second one at once."""
+    """The first Ctrl-C, SIGTERM or closed terminal stops the fit after the current epoch, a second one at once."""
 
     def stop(number: int, frame: FrameType | None) -> None:
         if stopping.is_set():

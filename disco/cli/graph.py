@@ -13,7 +13,7 @@ from disco.runs.files import write_bytes
 
 
 def run(arguments: argparse.Namespace) -> None:
-    """Write the graph at the thresholds or of the selector given, or the run's own.
+    """Write the graph at the given thresholds or of the given selector, or the run's own.
 
     Raises:
         InputError: there is no such run, it has no result, or the file cannot be written.
@@ -31,6 +31,6 @@ def run(arguments: argparse.Namespace) -> None:
 
 
 def _format_of(path: Path | None) -> str:
-    """The format a file's ending asks for."""
+    """The format for a file's extension."""
     ending = "" if path is None else path.suffix[1:].lower()
     return ending if ending in GRAPH_FORMATS else "csv"

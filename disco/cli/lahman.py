@@ -1,4 +1,4 @@
-"""disco lahman --out DIR: the paper's batting counts, one run a seed, and the agreement with its references."""
+"""disco lahman --out DIR: the paper's batting counts, one run per seed, and the agreement with its references."""
 
 import argparse
 import json
@@ -17,11 +17,11 @@ from disco.metrics import a_top
 from disco.runs import Run, create_run
 from disco.settings import Settings
 
-_FIXED = {"seed", "transform", "levels", "boundary"}  # by flags of their own
+_FIXED = {"seed", "transform", "levels", "boundary"}  # these have flags of their own
 
 
 def run(arguments: argparse.Namespace) -> None:
-    """Fit what is not yet fitted below DIR, and print one JSON line.
+    """Fit the runs that are missing in DIR, and print one JSON line.
 
     Raises:
         InputError, ScoreUnavailable, FitStopped: as `fit_here`.
@@ -46,7 +46,7 @@ def run(arguments: argparse.Namespace) -> None:
 
 
 def summary(arguments: argparse.Namespace, seeds: list[int], runs: list[Run]) -> dict[str, object]:
-    """What the JSON line says: the share of references that each seed's order respects, and the seconds of its fit."""
+    """The JSON line: the share of references that each seed's order respects, and the seconds of its fit."""
     scores = {name: [a_top(run.order(), edges) for run in runs] for name, edges in (("r7", R7), ("r17", R17))}
     return {
         "years": arguments.years,

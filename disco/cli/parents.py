@@ -1,4 +1,4 @@
-"""The graph of a selector: read from the run, or computed first, with progress and an end by Ctrl-C."""
+"""The graph of a selector: read from the run, or computed first, with progress; Ctrl-C stops it."""
 
 import threading
 
@@ -14,7 +14,7 @@ from disco.runs.parents import compute_candidates, read_candidates, selected_gra
 
 
 def chosen_parents(run: Run, selector: str) -> nx.DiGraph:
-    """The DAG of cam, pcm or evidence along a finished run's order; what is computed is kept in the run.
+    """The DAG of cam, pcm or evidence along a finished run's order; if computed, it is kept in the run.
 
     Raises:
         InputError: the run is not finished, or the selector cannot use its table.

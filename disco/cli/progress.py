@@ -6,20 +6,22 @@ import sys
 import time
 from typing import TYPE_CHECKING, Self, TextIO
 
+from disco.figures.words import duration
+
 if TYPE_CHECKING:
     from disco.progress import Event
 
 _BAR_WIDTH = 30
 _REDRAW_SECONDS = 0.1
-_LINE_SHARE = 0.05  # of the whole fit, between two plain lines
+_LINE_SHARE = 0.05  # least share of the fit between two plain lines
 
 
 class Progress:
     """The callback of a fit in the foreground.
 
     Args:
-        label: what stands before each line.
-        stream: where to; stderr unless given.
+        label: text before each line.
+        stream: where to write, by default stderr.
     """
 
     def __init__(self, label: str = "", stream: TextIO | None = None) -> None:
@@ -38,16 +40,16 @@ class Progress:
             self._write("\n")
 
     def ahead(self, place: int) -> None:
-        """Say that the device is in use."""
+        """Say that the device is in use by other work."""
         others = "another fit" if place == 1 else f"{place} other fits"
         self.say(f"waiting for the device, in use by {others}")
 
     def say(self, text: str) -> None:
-        """Write a line of its own."""
+        """Write a separate line."""
         self._write(self._line(text))
 
     def say_from_handler(self, text: str) -> None:
-        """`say` from a signal handler: past the stream, in whose middle the signal may have come."""
+        """`say` from a signal handler: it bypasses the stream, since the signal may have interrupted a write."""
         with contextlib.suppress(OSError, ValueError):
             os.write(self.stream.fileno(), self._line(text).encode())
 
@@ -83,16 +85,6 @@ class Progress:
         with contextlib.suppress(OSError):  # a terminal that is gone is no reason to stop
             self.stream.write(text)
             self.stream.flush()
-
-
-def duration(seconds: float) -> str:
-    """12 s, 3 min 20 s, 2 h 5 min; at least 1 s."""
-    whole = max(1, round(seconds))
-    if whole < 60:
-        return f"{whole} s"
-    if whole < 3600:
-        return f"{whole // 60} min {whole % 60} s"
-    return f"{whole // 3600} h {whole % 3600 // 60} min"
 
 
 def _bar(share: float) -> str:

@@ -1,4 +1,4 @@
-"""disco refine RUN, or --counts COUNTS --out RUN: order and edges of highest likelihood beside a run's own."""
+"""disco refine RUN, or --counts COUNTS --out RUN: the order and edges of highest likelihood."""
 
 import argparse
 import math
@@ -18,11 +18,11 @@ from disco.refine.evidence import FEW, MOST_MISFIT, TIMES
 from disco.runs import Run, open_run
 from disco.settings import Settings
 
-_SHARE = {False: "local stability", True: "found anew"}
+_SHARE = {False: "local stability", True: "stability"}
 
 
 def run(arguments: argparse.Namespace) -> None:
-    """Refine a run, or a table in a run of its own, and print the result.
+    """Refine a run, or a table as a new run, and print the result.
 
     Raises:
         InputError: there is no such run, the table cannot be used, or a number is out of range.
@@ -43,7 +43,7 @@ def run(arguments: argparse.Namespace) -> None:
 
 
 def _target(arguments: argparse.Namespace) -> Run:
-    """The run to refine: one that exists, or a new one of a table."""
+    """The run to refine: an existing one, or a new one for a table."""
     if (arguments.run is None) == (arguments.counts is None):
         raise InputError("give a RUN, or --counts with a table and --out with a new folder.")
     if arguments.run is not None:
@@ -71,16 +71,16 @@ def _print(target: Run, result: Refined, choice: Choice) -> None:
     for note in result.notes:
         print(f"Note: {note}")
     print(
-        f"Decided: turning the edge costs at least {choice.bound:g} nats, and half as much with the link held "
-        f"straight; with every effect linear there is nothing against it; what it costs exceeds {TIMES:g} times the "
-        f"misfit of its two columns by as much; both have more than {FEW} levels; less than {MOST_MISFIT:.0%} of all "
-        "columns are missed by the model; and no search that ended as high has it the other way round. A gain says "
-        "that two columns are joined, not which of them comes first.",
+        f"A direction is decided if reversing the edge costs at least {choice.bound:g} nats, and at least half of that "
+        "with a straight link; if nothing speaks against it with every effect linear; if the cost exceeds "
+        f"{TIMES:g} times the misfit of its two columns by {choice.bound:g} nats; if both columns have more than {FEW} "
+        f"levels; if less than {MOST_MISFIT:.0%} of all columns fit the model badly; and if no search that ended as "
+        "high has the edge reversed. A gain says that two columns are adjacent, not which of them is the cause.",
         file=sys.stderr,
     )
     print(
-        "It assumes no hidden common causes, effects that add up but for one bend of their sum, and one carrier a "
-        "node.",
+        "Assumed: no hidden common causes; the parents' effects add up, and a possibly curved function of their sum "
+        "sets the natural parameter; the base measure of a node does not depend on its parents.",
         file=sys.stderr,
     )
     print(f"Run: {target.path}")

@@ -1,4 +1,4 @@
-"""disco simulate --out DIR: a table with a known answer, with its truth, order and design beside it."""
+"""disco simulate --out DIR: simulate a table, with its true edges, causal order and design."""
 
 import argparse
 from pathlib import Path
@@ -42,7 +42,7 @@ def run(arguments: argparse.Namespace) -> None:
 
 
 def given_design(arguments: argparse.Namespace) -> dict[str, Any]:
-    """The values of a design that were typed, over those of a design file.
+    """The values of a design given as options, which override those of a design file.
 
     Raises:
         InputError: a file cannot be read, or an option does not go with another.
@@ -52,7 +52,7 @@ def given_design(arguments: argparse.Namespace) -> dict[str, Any]:
     given |= {name: getattr(arguments, flag) for flag, name in _FLAGS.items()}
     values |= {name: value for name, value in given.items() if value is not None}
     if arguments.d is not None:
-        values.pop("names", None)  # those of a design file are as many as its nodes
+        values.pop("names", None)  # a design file has as many names as nodes
     if arguments.param:
         kept = values.get("parameters", {})
         if not isinstance(kept, dict):
@@ -67,7 +67,7 @@ def given_design(arguments: argparse.Namespace) -> dict[str, Any]:
 
 
 def write(folder: Path, drawn: Simulated) -> None:
-    """The four files, harmless in a spreadsheet; order.csv is that of a run: position from 1, node, sources first."""
+    """Write the four files, safe in a spreadsheet; order.csv is as in a run: position from 1, node, sources first."""
     write_frame(folder / "counts.csv", harmless_frame(drawn.table))
     write_frame(folder / "truth.csv", harmless_frame(drawn.truth))
     positions = range(1, len(drawn.order) + 1)

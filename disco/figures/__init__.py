@@ -1,1 +1,1 @@
-"""Every figure of the app as a Plotly figure, for pages and notebooks alike; no Streamlit here."""
+"""Every figure of the app as a Plotly figure, for pages and notebooks; nothing here imports Streamlit."""

@@ -1,4 +1,4 @@
-"""Edges held against a known truth at every threshold (paper, Experimental Setup, Evaluation metrics)."""
+"""Accuracy of the edges at every threshold, if the truth is known (paper, Experimental Setup, Evaluation metrics)."""
 
 from collections.abc import Sequence
 
@@ -15,12 +15,12 @@ MEASURES = {"precision": "dash", "recall": "dot"}
 
 
 def along_thresholds(ocs: pd.DataFrame, truth: Edges, taus: Sequence[float]) -> pd.DataFrame:
-    """How near the kept edges come to the truth: columns tau_z, pi_min (1/B, …, 1), precision, recall, f1.
+    """Accuracy of the kept edges at each threshold: columns tau_z, pi_min (1/B, …, 1), precision, recall, f1.
 
     Args:
         ocs: columns fold, parent, child, ocs, z; every candidate edge.
-        truth: the true edges; one that is no candidate, since it runs against the order, is never found.
-        taus: the values of τ_Z, rising.
+        truth: the true edges; one that runs against the order is not a candidate and is never found.
+        taus: the values of τ_Z, ascending.
     """
     z = ocs.pivot(index=["parent", "child"], columns="fold", values="z")
     pairs = set(turned(read(truth)[0], undirected(truth), set(z.index).__contains__))
@@ -41,15 +41,15 @@ def _above(values: np.ndarray, taus: Sequence[float]) -> np.ndarray:
 
 
 def at_threshold(table: pd.DataFrame, tau_z: float, pi_min: float) -> pd.Series:
-    """The row of `along_thresholds` nearest to a choice."""
+    """The row of `along_thresholds` nearest to the chosen thresholds."""
     return table.loc[((table["tau_z"] - tau_z).abs() + 1e3 * (table["pi_min"] - pi_min).abs()).idxmin()]
 
 
 def f1(table: pd.DataFrame, tau_z: float, pi_min: float) -> go.Figure:
-    """F1 at every τ_Z, a line for each π_min; precision and recall of the chosen π_min; the present choice marked.
+    """F1 against τ_Z, one line per π_min, with precision and recall of the chosen π_min; the current choice is marked.
 
     Args:
-        table: what `along_thresholds` gives.
+        table: from `along_thresholds`.
     """
     fig = go.Figure()
     here = at_threshold(table, tau_z, pi_min)
@@ -95,13 +95,13 @@ def precision_recall(
     chance: float,
     most: float | None = None,
 ) -> go.Figure:
-    """Precision against recall when candidates are taken by falling OCS, and as τ_Z falls; the present choice marked.
+    """Precision against recall as the cut-off of the OCS falls, and as τ_Z falls; the current choice is marked.
 
     Args:
-        curve: what `metrics.precision_recall` gives for the mean OCS of every candidate.
-        table: what `along_thresholds` gives; its line of the chosen π_min is drawn.
+        curve: from `metrics.precision_recall`, for the mean OCS of every candidate.
+        table: from `along_thresholds`; only the chosen π_min is drawn.
         average: the average precision of the OCS.
-        chance: the share of true edges among the candidates, the precision of a blind choice.
+        chance: the share of true edges among the candidates, which is the precision of a random choice.
         most: the A_top of the order, which no recall can exceed.
     """
     fig = go.Figure()
@@ -121,20 +121,20 @@ def precision_recall(
     fig.add_scatter(
         x=[here["recall"]], y=[here["precision"]], mode="markers", name=f"τ_Z = {tau_z:.3g}",
         marker={"color": roles.ACCENT, "size": 12, "symbol": "diamond"},
-        hovertemplate="now: precision %{y:.3f}, recall %{x:.3f}<extra></extra>",
+        hovertemplate="current: precision %{y:.3f}, recall %{x:.3f}<extra></extra>",
     )  # fmt: skip
     words = {"showarrow": False, "font": {"color": roles.MUTED, "size": 12}}
     fig.add_hline(y=chance, line={"color": roles.MUTED, "width": 1, "dash": "dot"})
-    fig.add_annotation(x=0.02, y=chance, xanchor="left", yanchor="top", text="blind choice", **words)
+    fig.add_annotation(x=0.02, y=chance, xanchor="left", yanchor="top", text="random choice", **words)
     if most is not None:
         fig.add_vline(x=most, line={"color": roles.MUTED, "width": 1, "dash": "dot"})
         fig.add_annotation(x=most, y=0, xanchor="right", yanchor="bottom", text="most this order allows ", **words)
-    fig.update_xaxes(title="recall: share of the true edges that is found", range=[-0.03, 1.03])
+    fig.update_xaxes(title="recall (share of true edges found)", range=[-0.03, 1.03])
     fig.update_yaxes(title="precision", range=[-0.03, 1.03])
     return roles.titled(fig, f"Average precision of the OCS: {number(average)}", height=360)
 
 
 def _corners(curve: pd.DataFrame) -> np.ndarray:
-    """The rows to draw: those where the recall rises, the ones before them, and the last."""
+    """The rows to draw: those where recall rises, the rows before them, and the last."""
     rises = np.diff(curve["recall"].to_numpy(), prepend=0.0) > 0
     return np.flatnonzero(rises | np.append(rises[1:], True))

@@ -1,4 +1,4 @@
-"""A causal order held against a known truth: true edges as arcs, in red those that run against the order."""
+"""A causal order compared with the truth: true edges as arcs, red if they run against the order."""
 
 from collections.abc import Sequence
 
@@ -12,12 +12,12 @@ from disco.figures.words import how_many
 from disco.metrics import Edges, order_errors
 from disco.metrics.edges import read
 
-MOST_ARCS = 1500  # of the edges that agree; errors are drawn whatever their number
-LABELS = 60  # names along the axis
+MOST_ARCS = 1500  # beyond so many edges that agree with the order, only the errors are drawn
+LABELS = 60  # most names along the axis
 
 
 def order_arcs(order: Sequence[str], truth: Edges) -> go.Figure:
-    """The true edges over the causal order: above the line where the parent stands first, below it in red where not.
+    """True edges as arcs over the causal order: above the line if the parent comes first, else below it and red.
 
     Args:
         order: all nodes, source first.
@@ -30,8 +30,8 @@ def order_arcs(order: Sequence[str], truth: Edges) -> go.Figure:
     right = [pair for pair in pairs if pair not in against]
     drawn = right if len(right) <= MOST_ARCS else []
     fig = go.Figure()
-    _arcs(fig, drawn, place, "parent stands first", roles.MUTED, 1, above=True)
-    _arcs(fig, wrong, place, "child stands first: an error", roles.WRONG, 2.5, above=False)
+    _arcs(fig, drawn, place, "parent comes first", roles.MUTED, 1, above=True)
+    _arcs(fig, wrong, place, "child comes first (error)", roles.WRONG, 2.5, above=False)
     fig.add_scatter(
         x=list(place.values()), y=[0] * len(order), mode="markers", showlegend=False,
         marker={"color": [roles.WRONG if node in _ends(wrong) else roles.MUTED for node in order], "size": 6},
@@ -44,7 +44,7 @@ def order_arcs(order: Sequence[str], truth: Edges) -> go.Figure:
         tickangle=-60, range=[0.3, len(order) + 0.7], showgrid=False, title="causal order, source first",
     )  # fmt: skip
     fig.update_yaxes(visible=False, range=[_low(wrong, place, len(order)), 1.05])
-    title = f"{how_many(len(wrong), 'true edge')} of {len(pairs):,} {_run(len(wrong))} against the order"
+    title = f"{len(wrong):,} of {how_many(len(pairs), 'true edge')} {_run(len(wrong))} against the order"
     if drawn != right:
         title += "; only these are drawn"
     return roles.titled(fig, title, height=340)
@@ -68,7 +68,7 @@ def _arcs(
     fig: go.Figure, pairs: Sequence[tuple[str, str]], place: dict[str, int], name: str, colour: str, width: float,
     *, above: bool,
 ) -> None:  # fmt: skip
-    """Half ellipses as high as they are wide, all in one trace; a mark at the top of each says which edge it is."""
+    """Half ellipses whose height follows their width, all in one trace; a marker at the top of each names its edge."""
     if not pairs:
         return
     ends = np.array([(place[u], place[v]) for u, v in pairs], dtype=float)

@@ -1,7 +1,7 @@
-"""Counts before and after the transform: distributions, dispersion, levels, and what the CCS can use of them.
+"""Counts before and after the transform: distributions, dispersion, levels, and the rows that the CCS can use.
 
-The CCS groups a held-out fold's rows by level and keeps levels with at least n_min rows (paper, Curvature
-Estimation), so the share of rows at such levels is what a column contributes.
+The CCS groups the rows of a held-out fold by level and uses only levels with at least n_min rows (paper, Curvature
+Estimation). The share of rows at such levels says how much of a column is used.
 """
 
 import numpy as np
@@ -13,17 +13,17 @@ from disco.figures.theme import BLUE, GREY, VERMILLION, empty, label, layout
 from disco.figures.words import log_ticks
 
 _MOST_BARS = 120
-MOST_COLUMNS = 60  # drawn in one figure
+MOST_COLUMNS = 60  # most columns drawn in one figure
 ENOUGH = 0.8
-"""The share of held-out rows at usable levels below which a column counts as thin; a rule of thumb, not the paper's."""
+"""A column with a smaller share of its held-out rows at usable levels is too thin; a rule of thumb, not the paper's."""
 
 
 def mean_variance(description: pd.DataFrame, picked: str | None = None) -> go.Figure:
     """Variance against mean of every column, with the Poisson line variance = mean.
 
     Args:
-        description: of `disco.counts.describe`; columns without numbers are left out.
-        picked: a column to mark.
+        description: from `disco.counts.describe`; columns without numbers are left out.
+        picked: a column to highlight.
     """
     usable = description[(description["mean"] > 0) & (description["variance"] > 0)]
     if usable.empty:
@@ -47,7 +47,7 @@ def mean_variance(description: pd.DataFrame, picked: str | None = None) -> go.Fi
 
 
 def distribution(column: pd.Series) -> go.Figure:
-    """Rows at each value of one column; values are binned where there are many.
+    """Number of rows at each value of one column; values are binned if there are many.
 
     Args:
         column: whole numbers, (rows,).
@@ -96,16 +96,16 @@ def _bars(column: pd.Series, colour: str) -> go.Bar:
 
 
 def level_support(before: pd.DataFrame, after: pd.DataFrame, fold_of_row: np.ndarray, n_min: int) -> pd.DataFrame:
-    """What the CCS can use of each column in the held-out folds, a row a column.
+    """How much of each column the CCS can use in the held-out folds, one row per column.
 
     Columns: `column`, `before` and `after` (distinct values of all rows), `fewest_rows`, `median_rows` and
-    `most_rows` (of the levels of a held-out fold), `kept` (share of held-out rows at levels with at least
+    `most_rows` (rows per level of a held-out fold), `kept` (share of held-out rows at levels with at least
     `n_min` rows, mean over folds).
 
     Args:
         before, after: counts and codes, (rows, nodes).
         fold_of_row: the held-out fold of each row, (rows,).
-        n_min: rows a level needs.
+        n_min: fewest rows of a usable level.
     """
     folds = [after.to_numpy()[fold_of_row == fold] for fold in np.unique(fold_of_row)]
     found = []
@@ -127,11 +127,11 @@ def level_support(before: pd.DataFrame, after: pd.DataFrame, fold_of_row: np.nda
 
 
 def levels_per_column(support: pd.DataFrame, most: int = MOST_COLUMNS) -> go.Figure:
-    """Distinct values of each column before and after, on one logarithmic axis.
+    """Distinct values of each column before and after the transform, on one logarithmic axis.
 
     Args:
-        support: of `level_support`.
-        most: the most columns drawn; those that lose most rows come first.
+        support: from `level_support`.
+        most: at most this many columns are drawn, those that lose most rows first.
     """
     part = _drawn(support, most)
     names, places = _names(part), list(range(len(part)))
@@ -147,20 +147,20 @@ def levels_per_column(support: pd.DataFrame, most: int = MOST_COLUMNS) -> go.Fig
 
 
 def rows_per_level(support: pd.DataFrame, n_min: int, most: int = MOST_COLUMNS) -> go.Figure:
-    """Rows of a held-out fold a level, from fewest over median to most, against n_min; a line a column.
+    """Fewest, median and most rows per level in a held-out fold, against n_min; one line per column.
 
-    Columns that lose more than a fifth of their rows stand out; the share kept is written beside each.
+    Columns that lose more than a fifth of their rows are highlighted; the share kept is written beside each.
 
     Args:
-        support: of `level_support`.
-        n_min: rows a level needs.
-        most: the most columns drawn; those that lose most rows come first.
+        support: from `level_support`.
+        n_min: fewest rows of a usable level.
+        most: at most this many columns are drawn, those that lose most rows first.
     """
     part = _drawn(support, most)
     names, figure = _names(part), go.Figure()
     places = np.arange(len(part))
     is_thin = (part["kept"] < ENOUGH).to_numpy()
-    for thin, colour, words in ((False, BLUE, "enough rows"), (True, VERMILLION, "too thin")):
+    for thin, colour, words in ((False, BLUE, "enough rows"), (True, VERMILLION, "too few rows")):
         rows, y = part[is_thin == thin], places[is_thin == thin]
         if rows.empty:
             continue
@@ -171,20 +171,20 @@ def rows_per_level(support: pd.DataFrame, n_min: int, most: int = MOST_COLUMNS) 
                 (names[at], *rows.loc[row, ["fewest_rows", "most_rows", "kept"]])
                 for at, row in zip(y, rows.index, strict=True)
             ],
-            hovertemplate="%{customdata[0]}: median %{x:g} rows a level, fewest %{customdata[1]}, most %{customdata[2]}"
-            "<br>%{customdata[3]:.1%} of held-out rows used<extra></extra>",
+            hovertemplate="%{customdata[0]}: median %{x:g} rows per level, fewest %{customdata[1]}, most "
+            "%{customdata[2]}<br>%{customdata[3]:.1%} of held-out rows used<extra></extra>",
         )  # fmt: skip
     figure.add_scatter(
         x=np.full(len(part), part["most_rows"].max() * 1.25), y=places, mode="text", hoverinfo="skip",
         text=[f"{kept:.0%}" for kept in part["kept"]], textposition="middle right", showlegend=False, cliponaxis=False,
     )  # fmt: skip
     figure.add_vline(x=n_min, line={"color": GREY, "dash": "dash", "width": 1.5})
-    _named_rows(figure, part, "Rows a level in a held-out fold", part[["fewest_rows", "most_rows"]])
+    _named_rows(figure, part, "Rows per level in a held-out fold", part[["fewest_rows", "most_rows"]])
     return figure.update_layout(margin={"r": 48})
 
 
 def _drawn(support: pd.DataFrame, most: int) -> pd.DataFrame:
-    """One order for both figures, so that they read across: the columns that lose most rows first."""
+    """The columns to draw, in the same order in both figures: those that lose most rows first."""
     return support.sort_values(["kept", "before"], ascending=[True, False], kind="stable").head(most)
 
 
@@ -203,13 +203,13 @@ def _spans(figure: go.Figure, low: pd.Series, high: pd.Series, colour: str, plac
 
 
 def _log_axis(low: float, high: float) -> dict[str, object]:
-    """A logarithmic axis whose every tick has its whole number, from around `low` to around `high`."""
+    """A logarithmic axis from about `low` to about `high`, every tick labelled with its whole number."""
     places, words = log_ticks(low / 2, high * 2)
     return {"type": "log", "tickvals": places, "ticktext": words}
 
 
 def _named_rows(figure: go.Figure, part: pd.DataFrame, x: str, values: pd.DataFrame) -> go.Figure:
-    """A logarithmic axis of `values` over rows that carry the columns' names."""
+    """Label the rows with the columns' names, and make the axis of `values` logarithmic."""
     layout(figure, height=110 + 20 * len(part), x=x)
     figure.update_xaxes(**_log_axis(values.min(axis=None), values.max(axis=None)))
     places = list(range(len(part)))

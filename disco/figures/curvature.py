@@ -1,7 +1,7 @@
 """Why a node is or is not a sink: its curvature at each held-out row, grouped as the CCS groups it.
 
-For a sink the curvature Ĥ_j(x) depends on x_j alone, so that it does not vary among rows of one rank. The CCS is
-the variance left within ranks; the constant-curvature criterion adds the variance between them (paper, *Curvature
+For a sink the curvature Ĥ_j(x) depends on x_j alone, so it does not vary among rows of the same rank. The CCS is
+the variance within ranks; the constant-curvature criterion adds the variance between ranks (paper, *Curvature
 Scores* and *CCS and OCS Computation*).
 """
 
@@ -15,22 +15,22 @@ from plotly.subplots import make_subplots
 from disco.figures import roles, theme
 from disco.figures.words import evenly, number
 
-MOST_POINTS = 6000  # drawn for one node; the numbers use every row
-MANY_LEVELS = 16  # above it the ranks are drawn as a line with a band
-_MOST_TICKS = 10  # of a panel: as many numbers stand side by side on a telephone
-SPREAD = 0.8  # of a rank's width taken by the folds side by side
+MOST_POINTS = 6000  # most points drawn per node; the statistics use every row
+MANY_LEVELS = 16  # more ranks are drawn as a line with a band
+_MOST_TICKS = 10  # per panel: as many numbers fit side by side on a phone
+SPREAD = 0.8  # share of a rank's width that its folds fill, side by side
 
 
 @dataclass(frozen=True)
 class Parts:
-    """The two parts of a node's curvature variance, means over folds.
+    """A node's curvature variance, within ranks and in total, averaged over folds.
 
     Attributes:
-        within: the CCS: the variance within ranks, weighted by their rows.
+        within: the CCS: the variance within ranks, weighted by the number of rows.
         total: the constant-curvature score: the variance over all admissible rows.
-        rows: how many held-out rows count.
-        levels: how many ranks count, over all folds.
-        left_out: rows whose rank has too few of them.
+        rows: number of held-out rows used.
+        levels: number of ranks used, over all folds.
+        left_out: rows not used because their rank has too few.
     """
 
     within: float
@@ -41,7 +41,7 @@ class Parts:
 
 
 def levels(curvature: pd.DataFrame, min_rows: int, admissible_only: bool) -> pd.DataFrame:
-    """Each fold's ranks: rows, mean and sample variance of the curvature, and whether the CCS counts them.
+    """One row per fold and rank: its rows, mean and sample variance of the curvature, and whether the CCS uses it.
 
     Args:
         curvature: columns fold, row, rank, curvature, admissible.
@@ -55,7 +55,7 @@ def levels(curvature: pd.DataFrame, min_rows: int, admissible_only: bool) -> pd.
 
 
 def parts(curvature: pd.DataFrame, min_rows: int, admissible_only: bool) -> Parts:
-    """The variance within ranks and in all, as the two criteria take them."""
+    """The variance within ranks and the total variance, as the two criteria compute them."""
     table = levels(curvature, min_rows, admissible_only)
     counted = table[table["counts"]]
     weighted = (counted["rows"] * counted["variance"]).groupby(counted["fold"]).sum()
@@ -69,17 +69,17 @@ def parts(curvature: pd.DataFrame, min_rows: int, admissible_only: bool) -> Part
 def by_rank(
     nodes: dict[str, pd.DataFrame], sink: str, min_rows: int = 2, admissible_only: bool = False, seed: int = 0
 ) -> go.Figure:
-    """The curvature of one node or two against their rank, on one scale.
+    """The curvature of one or two nodes against their rank, on a common scale.
 
     Args:
-        nodes: for each node its frame of fold, row, rank, curvature, admissible.
-        sink: the node that the step takes out.
+        nodes: node → frame with columns fold, row, rank, curvature, admissible.
+        sink: the node that the step removes.
         min_rows: n_min.
-        admissible_only: the rows outside the grid are drawn faint and count for nothing.
+        admissible_only: rows whose shifts leave the grid are drawn faint and not used.
     """
     titles = [f"{theme.label(node, 18)}: {'the sink' if node == sink else 'stays'}" for node in nodes]
     fig = make_subplots(rows=1, cols=len(nodes), shared_yaxes=True, subplot_titles=titles, horizontal_spacing=0.06)
-    fig.update_annotations(font_size=12)  # two of them stand side by side on a telephone
+    fig.update_annotations(font_size=12)  # two of them fit side by side on a phone
     for column, (node, frame) in enumerate(nodes.items(), start=1):
         table = levels(frame, min_rows, admissible_only)
         _points(fig, column, frame, admissible_only, seed)
@@ -101,18 +101,19 @@ def _title(nodes: dict[str, pd.DataFrame], sink: str, min_rows: int, admissible_
     if len(found) == 1:
         node, value = next(iter(found.items()))
         return (
-            f"Rows of one rank of {theme.label(node, 18)} differ by a standard deviation of {number(value.within**0.5)}"
+            f"Within a rank of {theme.label(node, 18)} the curvature has a standard deviation of "
+            f"{number(value.within**0.5)}"
         )
     other = next(node for node in found if node != sink)
     return (
-        f"Within a rank the curvature of {theme.label(other, 18)} varies with a standard deviation of "
-        f"{number(found[other].within ** 0.5)}, that of {theme.label(sink, 18)} with "
+        f"Within a rank the curvature of {theme.label(other, 18)} has a standard deviation of "
+        f"{number(found[other].within ** 0.5)}, that of {theme.label(sink, 18)} one of "
         f"{number(found[sink].within ** 0.5)}"
     )
 
 
 def _middle(nodes: dict[str, pd.DataFrame]) -> list[float]:
-    """A scale that shows all but the outermost 0.2 % of the rows at each end."""
+    """Limits of the curvature axis, which leave out 0.2 % of the rows at each end."""
     values = np.concatenate([frame["curvature"].to_numpy() for frame in nodes.values()])
     values = values[np.isfinite(values)]
     low, high = np.quantile(values, [0.002, 0.998]) if len(values) else (-1.0, 1.0)
@@ -121,7 +122,7 @@ def _middle(nodes: dict[str, pd.DataFrame]) -> list[float]:
 
 
 def _shift(frame: pd.DataFrame, folds: list[int]) -> np.ndarray:
-    """The folds of a rank stand side by side."""
+    """Offsets that place the folds of a rank side by side."""
     place = {fold: (index + 0.5) / len(folds) - 0.5 for index, fold in enumerate(folds)}
     return frame["fold"].map(place).to_numpy() * SPREAD
 
@@ -145,7 +146,7 @@ def _points(fig: go.Figure, column: int, frame: pd.DataFrame, admissible_only: b
 
 
 def _bars(fig: go.Figure, column: int, table: pd.DataFrame) -> None:
-    """A rank's mean with one standard deviation each way; ranks with too few rows have no bar."""
+    """Each rank's mean ± one standard deviation; ranks with too few rows have no bar."""
     shown = table[table["counts"]]
     folds = sorted(table["fold"].unique())
     across = shown["rank"].to_numpy() + _shift(shown, folds)
@@ -165,7 +166,7 @@ def _bars(fig: go.Figure, column: int, table: pd.DataFrame) -> None:
 
 
 def _band(fig: go.Figure, column: int, table: pd.DataFrame) -> None:
-    """With many ranks: the mean as a line, two standard deviations as a bar at each counted rank."""
+    """With many ranks: the mean as a line, with ± one standard deviation as a bar at each rank used."""
     shown = table[table["counts"]]
     pooled = shown.groupby("rank").apply(
         lambda rank: pd.Series(
@@ -179,7 +180,7 @@ def _band(fig: go.Figure, column: int, table: pd.DataFrame) -> None:
     if pooled.empty:
         return
     fig.add_scatter(
-        x=pooled.index, y=pooled["mean"], mode="lines", name="mean ± standard deviation of a rank",
+        x=pooled.index, y=pooled["mean"], mode="lines", name="mean ± standard deviation within a rank",
         line={"color": roles.PICKED, "width": 1.5}, showlegend=column == 1,
         error_y={"array": pooled["sd"], "thickness": 1.2, "width": 0, "color": roles.PICKED},
         hovertemplate="rank %{x}: mean %{y:.3g}<extra></extra>", row=1, col=column,

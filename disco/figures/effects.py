@@ -1,7 +1,7 @@
-"""What a fitted graph says, as figures: response curves, what kind of count a node is, the model check.
+"""Figures of a fitted graph: response curves, the shape of a node's distribution, the model check.
 
-The curves and bands are those of `disco.likelihood.model`, the shapes those of `disco.likelihood.words`, the simulated
-tables those of `disco.likelihood.check`.
+The curves and bands come from `disco.likelihood.model`, the shapes from `disco.likelihood.words`, the simulated tables
+from `disco.likelihood.check`.
 """
 
 import numpy as np
@@ -15,16 +15,16 @@ from disco.likelihood.words import Kind, Shape
 
 STATISTIC_WORDS = {"mean": "mean", "ratio": "variance / mean", "zeros": "share of zeros"}
 BAND = "rgba(43,131,186,0.22)"
-_MOST_MEANS = 25  # of the observed counts, in bins beyond
+_MOST_MEANS = 25  # observed means drawn; more counts are binned
 _MOST_PAIRS = 3000
 _DASHES = ("solid", "dash", "dot")
 
 
 def binned(parent: pd.Series, child: pd.Series, most: int = _MOST_MEANS) -> pd.DataFrame:
-    """The child's observed mean at each count of a parent, in bins of about as many rows where there are many counts.
+    """The child's observed mean at each count of a parent; many counts are binned, about equally many rows per bin.
 
     Returns:
-        Columns count (mean of the bin's), mean, rows, low and high (the bin's ends).
+        Columns count (mean over the bin), mean, rows, low and high (the bin's ends).
     """
     values = parent.to_numpy()
     grid, place = np.unique(values, return_inverse=True)
@@ -41,17 +41,17 @@ def binned(parent: pd.Series, child: pd.Series, most: int = _MOST_MEANS) -> pd.D
 
 
 def response(curve: pd.DataFrame, observed: pd.DataFrame, parent: str, child: str, unit: str = "count") -> go.Figure:
-    """How the child's mean moves with one parent, beside what the rows show.
+    """How the child's mean depends on one parent, beside the observed means.
 
     The curve sets the parent to each of its counts in every row, leaves the row's other parents as they are, and
-    averages the child's mean over the rows; its band is pointwise, 95 %, and takes the graph as given. The discs are
-    the child's plain means over the rows that have a count, larger for more rows: where parents go together, discs
-    and curve differ, for the discs let the other parents move along.
+    averages the child's mean over the rows. Its 95 % band is pointwise and takes the graph as given. The discs are the
+    child's plain means over the rows with each count, larger for more rows. Discs and curve differ if the parents are
+    correlated, because for the discs the other parents vary as well.
 
     Args:
-        curve: of `Model.curve`.
-        observed: of `binned`.
-        unit: what the numbers are: count, or level.
+        curve: from `Model.curve`.
+        observed: from `binned`.
+        unit: unit of both axes: count or level.
     """
     figure, x = go.Figure(), curve["count"]
     figure.add_scatter(
@@ -61,7 +61,7 @@ def response(curve: pd.DataFrame, observed: pd.DataFrame, parent: str, child: st
     size = 5 + 17 * np.sqrt(observed["rows"] / observed["rows"].max())
     spans = [f"{a:g}" if a == b else f"{a:g} to {b:g}" for a, b in zip(observed["low"], observed["high"], strict=True)]
     figure.add_scatter(
-        x=observed["count"], y=observed["mean"], mode="markers", name="observed mean; larger: more rows",
+        x=observed["count"], y=observed["mean"], mode="markers", name="observed mean (larger disc: more rows)",
         marker={"size": size, "color": roles.MUTED, "opacity": 0.55, "line": {"width": 0}},
         customdata=list(zip(spans, observed["rows"], strict=True)),
         hovertemplate="at %{customdata[0]}: mean %{y:.3g} of %{customdata[1]:,} rows<extra>observed</extra>",
@@ -77,7 +77,7 @@ def response(curve: pd.DataFrame, observed: pd.DataFrame, parent: str, child: st
 
 
 def _response_title(curve: pd.DataFrame, parent: str, child: str) -> str:
-    """From where to where, over the middle nine tenths of the rows."""
+    """How the child's mean changes over the middle 90 % of the rows."""
     share = curve["rows"].cumsum() / curve["rows"].sum()
     first, last = (curve.iloc[int(np.searchsorted(share, cut))] for cut in (0.05, 0.95))
     return (
@@ -87,13 +87,13 @@ def _response_title(curve: pd.DataFrame, parent: str, child: str) -> str:
 
 
 def kind(kind: Kind) -> go.Figure:
-    """A node's fitted distribution at rows of middle canonical parameter, beside the nearest shapes and a Poisson.
+    """A node's fitted distribution at the median canonical parameter, beside the nearest shapes and a Poisson.
 
-    Every shape has the fitted mean there.
+    There, every shape has the mean of the fitted distribution.
     """
     middle = int(np.searchsorted(np.cumsum(kind.share), 0.5))
     fitted = np.exp(kind.log_probability[middle])
-    kept = fitted > 1e-4 * fitted.max()  # the tail that no eye could see
+    kept = fitted > 1e-4 * fitted.max()  # without the tail that is too low to be seen
     kept[: int(np.argmax(kept))] = True
     x = kind.counts[kept]
     figure = go.Figure(
@@ -110,7 +110,7 @@ def kind(kind: Kind) -> go.Figure:
         )  # fmt: skip
     figure.update_xaxes(title=theme.label(kind.node)).update_yaxes(title="probability", rangemode="tozero")
     distance = number(kind.nearest.distance)
-    title = f"{theme.label(kind.node)} beside its nearest shape, {kind.nearest.words()}: {distance} nats a row apart"
+    title = f"{theme.label(kind.node)} and its nearest shape, {kind.nearest.words()}: {distance} nats per row apart"
     return roles.titled(figure, title, height=380)
 
 
@@ -123,7 +123,7 @@ def _drawn(kind: Kind) -> list[Shape]:
 
 
 def columns(check: Check, statistic: str) -> go.Figure:
-    """One statistic of every column: observed against simulated, the bar its range over the simulated tables.
+    """One statistic of every column, observed against simulated; the bar is its range over the simulated tables.
 
     Args:
         check: a model check.
@@ -131,7 +131,7 @@ def columns(check: Check, statistic: str) -> go.Figure:
     """
     part = check.columns[check.columns["statistic"] == statistic]
     figure = go.Figure()
-    # On a logarithmic axis a zero has no place.
+    # A logarithmic axis cannot show zero.
     is_log = statistic != "zeros" and bool((part[["observed", "low"]] > 0).all(axis=None))
     values = part[["observed", "low", "high"]].to_numpy()
     ends = [values.min(), values.max()]
@@ -164,9 +164,9 @@ def _outside_title(check: Check, statistic: str, noun: str) -> str:
 
 
 def pairs(check: Check) -> go.Figure:
-    """Spearman's correlation of every pair of columns: observed against the middle of the simulated tables.
+    """Spearman's correlation of every pair of columns, observed against the median of the simulated tables.
 
-    At most some thousand pairs are drawn; those outside their band always are.
+    At most a few thousand pairs are drawn inside their bands, and as many outside.
     """
     figure = go.Figure()
     figure.add_scatter(x=[-1, 1], y=[-1, 1], mode="lines", name="observed = simulated", hoverinfo="skip",
@@ -192,7 +192,7 @@ def pairs(check: Check) -> go.Figure:
 
 
 def held_out(check: Check) -> go.Figure:
-    """What each graph gains on held-out rows over the first one, nats a row, with a standard error either way."""
+    """Gain of each graph over the first one on held-out rows, in nats per row ± one standard error."""
     first = check.scores["graph"].iloc[0]
     rows = check.differences[check.differences["against"] == first]
     figure = go.Figure(
@@ -201,23 +201,23 @@ def held_out(check: Check) -> go.Figure:
             marker={"color": roles.PICKED}, showlegend=False,
             error_x={"type": "data", "array": rows["error"], "color": roles.ACCENT, "thickness": 2, "width": 6},
             customdata=rows["error"],
-            hovertemplate="%{y}: %{x:.4g} ± %{customdata:.2g} nats a row<extra></extra>",
+            hovertemplate="%{y}: %{x:.4g} ± %{customdata:.2g} nats per row<extra></extra>",
         )
     )  # fmt: skip
-    figure.update_xaxes(title=f"nats a row more than the {theme.label(first)} graph")
+    figure.update_xaxes(title=f"nats per row above the {theme.label(first)} graph")
     figure.update_yaxes(autorange="reversed")
     last = check.differences.iloc[-1]
     better = "better" if last["difference"] >= 0 else "worse"
     title = (
-        f"The {theme.label(last['graph'])} graph foretells held-out rows {better} than the "
-        f"{theme.label(last['against'])} graph, by {number(abs(last['difference']))} ± {number(last['error'])} nats a "
-        "row"
+        f"The {theme.label(last['graph'])} graph predicts held-out rows {better} than the "
+        f"{theme.label(last['against'])} graph, by {number(abs(last['difference']))} ± {number(last['error'])} nats "
+        "per row"
     )
     return roles.titled(figure, title, height=170 + 50 * len(rows), legend=False)
 
 
 def margin(check: Check, node: str) -> go.Figure:
-    """Rows at each count of one column: observed bars, and the range over the simulated tables."""
+    """Number of rows at each count of one column: bars for the observed table, ranges for the simulated tables."""
     part = check.margins[check.margins["node"] == node]
     figure = go.Figure(
         go.Bar(

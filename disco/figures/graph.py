@@ -1,14 +1,13 @@
-"""The causal graph as a picture: one list of marks, drawn as SVG, as a Plotly figure and as a page of its own.
+"""The causal graph as a picture: one list of marks, drawn as SVG and as a Plotly figure.
 
-An edge's width is its OCS, its dash says that fewer than all folds passed it; of a refined graph the width is what
-its child's score loses without it, and the dash an undecided direction; a node with a dashed outline is not of the
-model's kind. Nodes stand where `placing` puts them. In a
-graph that was held against a known truth, or another graph, colour, dash and ends say what became of each edge instead.
-Names are escaped everywhere; no picture asks the network for anything.
+An edge's width shows its OCS, and it is dashed if it did not pass in all folds. In a refined graph the width shows the
+edge gain, what its child's score loses without it, and a dashed edge has an undecided direction. A node with a dashed
+outline is one that the model does not fit. In a graph compared with a truth or with another graph, colour, dash and
+ends of an edge show its verdict instead. `placing` places the nodes. Names are escaped everywhere; no picture loads
+anything from the network.
 """
 
 import html
-import re
 from collections.abc import Mapping
 from dataclasses import dataclass
 
@@ -16,22 +15,22 @@ import networkx as nx
 import numpy as np
 import pandas as pd
 import plotly.graph_objects as go
-from pyvis.network import Network
 
 from disco.figures import roles, theme
 from disco.figures.words import how_many, number
+from disco.graph import NOT_XML
 from disco.likelihood.misfit import MISFIT
+from disco.parents.ocs import reaches
 
 Places = Mapping[str, tuple[float, float]]
-THIN, THICK = 1.0, 7.0  # pixels, of the weakest and the strongest edge; half as thick among many nodes
-MISSING = 1.8  # pixels, of a true edge that was not found, whatever its OCS
+THIN, THICK = 1.0, 7.0  # pixels of the weakest and the strongest edge; the latter half as thick with many nodes
+MISSING = 1.8  # pixels of a true edge that was not found, whatever its OCS
 MANY_NODES = 40
-DASHED = (5, 4)  # pixels on and off, of a node's outline
+DASHED = (5, 4)  # pixels on and off of a node's dashed outline
 FONT, HEIGHT, CHARACTER, PAD = 14, 30, 7.8, 22  # pixels of a node's box
-LONGEST = 18  # letters of a name on a node; the rest is shown on hovering
+LONGEST = 18  # most characters of a name on a node; hovering shows the whole name
 _EDGE, _INK, _BOX = "#5B6B78", "#1F2A30", "#F4F5F3"
-_MISSED = "dashed outline: not of the model's kind, its arrows are hypotheses"
-_NOT_XML = re.compile("[^\t\n\r\u0020-\ud7ff\ue000-\ufffd\U00010000-\U0010ffff]")
+_MISSED = "dashed outline: the model does not fit this node, its arrows are hypotheses"
 
 
 @dataclass(frozen=True)
@@ -41,9 +40,9 @@ class Edge:
     Attributes:
         parent, child: its ends.
         width: pixels.
-        is_firm: whether all folds passed it, or its direction is decided.
+        is_firm: whether it passed in all folds; in a refined graph, whether its direction is decided.
         scores: its numbers in words.
-        verdict: what became of it, a key of `roles.LOOKS`, where it was held against something.
+        verdict: the result of a comparison with a truth or another graph, a key of `roles.LOOKS`; None without one.
     """
 
     parent: str
@@ -54,20 +53,20 @@ class Edge:
     verdict: str | None = None
 
     def words(self) -> str:
-        """What hovering says."""
+        """The text shown on hovering."""
         meaning = f" ({roles.LOOKS[self.verdict].meaning})" if self.verdict else ""
         return f"{self.parent} → {self.child}{meaning}{': ' if self.scores else ''}{self.scores}"
 
     @property
     def look(self) -> tuple[str, tuple[int, ...]]:
-        """Its colour and its dash, pixels on and off."""
+        """Its colour, and its dash as pixels on and off."""
         if self.verdict:
             return roles.LOOKS[self.verdict][:2]
         return _EDGE, () if self.is_firm else (7, 5)
 
     @property
     def has_dot(self) -> bool:
-        """Whether a dot stands at its tail."""
+        """Whether it has a dot at its tail."""
         return self.verdict is not None and roles.LOOKS[self.verdict].has_dot
 
 
@@ -75,7 +74,7 @@ def edges(graph: nx.DiGraph, strongest: float | None = None) -> list[Edge]:
     """The edges to draw, weakest first so that strong ones lie on top.
 
     Args:
-        strongest: the `strength` of the widest line; that of the strongest edge of the graph when not given.
+        strongest: the `strength` of the widest line; by default that of the graph's strongest edge.
     """
     data = sorted(graph.edges(data=True), key=lambda edge: strength(edge[2]))
     thick = THICK if graph.number_of_nodes() <= MANY_NODES else THICK / 2
@@ -93,19 +92,19 @@ def edges(graph: nx.DiGraph, strongest: float | None = None) -> list[Edge]:
 
 
 def strength(values: Mapping[str, float]) -> float:
-    """What an edge's width shows: its OCS; of a refined edge the square root of its gain, since gains span decades."""
+    """What an edge's width shows: its OCS or, if refined, the square root of its gain, since gains span decades."""
     if "gain_nats" in values:
-        return float(np.sqrt(values["gain_nats"])) if values["gain_nats"] > 0 else 0.0  # 0 too where not available
+        return float(np.sqrt(values["gain_nats"])) if values["gain_nats"] > 0 else 0.0  # 0 also if not available
     return values.get("ocs", 0.0)
 
 
 def _is_absent(values: Mapping[str, object]) -> bool:
-    """Whether it is an edge of what the graph was held against, and not of the graph."""
+    """Whether the edge is missing from the graph, and is only in the truth or graph it is compared with."""
     return "verdict" in values and roles.LOOKS[values["verdict"]].is_absent
 
 
 def _is_firm(values: Mapping[str, float]) -> bool:
-    return bool(values.get("decided", True)) and values.get("frequency", 1.0) > 1 - 1e-9
+    return bool(values.get("decided", True)) and reaches(values.get("frequency", 1.0), 1.0)
 
 
 def _scores(graph: nx.DiGraph, parent: str, child: str) -> str:
@@ -129,7 +128,7 @@ def _evidence(values: Mapping[str, float]) -> str:
     if not values.get("decided", True):
         said.append("direction undecided")
     if not np.isnan(values.get("bootstrap", np.nan)):
-        said.append(f"in {values['bootstrap']:.0%} of tables drawn with replacement")
+        said.append(f"in {values['bootstrap']:.0%} of bootstrap tables")
     return ", ".join(said)
 
 
@@ -138,28 +137,28 @@ def _nats(value: float) -> str:
 
 
 def is_missed(graph: nx.DiGraph, node: str) -> bool:
-    """Whether a node's misfit says that it is not of the model's kind; one that could not be measured is not either."""
+    """Whether the model does not fit a node, judged by its misfit; also true if the misfit could not be measured."""
     return not graph.nodes[node].get("misfit_nats", 0.0) < MISFIT
 
 
 def node_words(graph: nx.DiGraph, node: str) -> str:
-    """What a node's misfit means for its arrows; empty where it is of the model's kind, or was not measured."""
+    """What a node's misfit means for its arrows; empty if the model fits it, or if there is no misfit."""
     if not is_missed(graph, node):
         return ""
     misfit = _nats(graph.nodes[node]["misfit_nats"])
-    return f"not of the model's kind (misfit {misfit}), its arrows are hypotheses"
+    return f"the model does not fit this node (misfit {misfit}), its arrows are hypotheses"
 
 
 def judged(graph: nx.DiGraph, verdicts: pd.DataFrame, candidates: pd.DataFrame, *, missing: bool = True) -> nx.DiGraph:
-    """A copy of a graph whose edges carry their verdict, with the edges that it lacks as edges of their own.
+    """A copy of a graph with a verdict on every edge, and with the edges that it lacks added.
 
-    An edge it lacks may run against the order; one that the order allows has the scores of its candidate.
+    An added edge may run against the order; if the order allows it, it has the scores of its candidate.
 
     Args:
-        verdicts: columns parent, child, verdict, as `disco.metrics.verdicts` or `disco.metrics.changes` gives them for
-            this graph; edges of the graph that are not among them stay as they are.
+        verdicts: columns parent, child, verdict, from `disco.metrics.verdicts` or `disco.metrics.changes` for this
+            graph; edges that are not listed stay as they are.
         candidates: columns parent, child, ocs, z, frequency.
-        missing: whether the edges it lacks are added.
+        missing: whether to add the edges that it lacks.
     """
     found = graph.copy()
     told = verdicts.merge(candidates, on=["parent", "child"], how="left")
@@ -172,7 +171,7 @@ def judged(graph: nx.DiGraph, verdicts: pd.DataFrame, candidates: pd.DataFrame, 
 
 
 def around(graph: nx.DiGraph, node: str, steps: int) -> nx.DiGraph:
-    """The part of a graph within some steps of a node, against or along the edges, in the same order."""
+    """The part of a graph within `steps` edges of a node, in either direction; the nodes keep their order."""
     near = nx.single_source_shortest_path_length(graph.to_undirected(as_view=True), node, cutoff=steps)
     part = graph.copy()
     part.remove_nodes_from([other for other in graph if other not in near])
@@ -180,7 +179,7 @@ def around(graph: nx.DiGraph, node: str, steps: int) -> nx.DiGraph:
 
 
 def short(name: str) -> str:
-    """A name as a node carries it."""
+    """A name as shown on its node."""
     text = " ".join(str(name).split()) or "(empty)"
     return text if len(text) <= LONGEST else text[: LONGEST - 1] + "…"
 
@@ -191,7 +190,7 @@ def node_width(name: str) -> float:
 
 
 def svg(graph: nx.DiGraph, places: Places, strongest: float | None = None, title: str = "") -> str:
-    """The graph as an SVG document on white, with a title and a legend; it holds no script and no link."""
+    """The graph as an SVG document on white, with a title and a legend, and without scripts or links."""
     drawn = edges(graph, strongest)
     half = max((node_width(node) for node in graph), default=44.0) / 2
     xs, ys = [places[node][0] for node in graph] or [0.0], [places[node][1] for node in graph] or [0.0]
@@ -219,12 +218,12 @@ def svg(graph: nx.DiGraph, places: Places, strongest: float | None = None, title
 
 
 def _svg_legend(drawn: list[Edge], is_refined: bool, x: float, y: float) -> tuple[list[str], float]:
-    """One line of words, or of a graph held against a truth a sample of each kind of edge in it; and where it ends."""
+    """A line of words or, in a compared graph, a sample of each kind of edge; and the x where the legend ends."""
     present = [name for name in roles.LOOKS if any(edge.verdict == name for edge in drawn)]
     if not present:
-        words = "line: edge passed in all folds; dashed: in some; width: OCS. Rows follow the causal order."
+        words = "solid: edge passed in all folds; dashed: in some; width: OCS. Rows follow the causal order."
         if is_refined:
-            words = "width: evidence for the edge; dashed: direction undecided. Rows follow the refined order."
+            words = "width: edge gain; dashed: direction undecided. Rows follow the refined order."
         return [_svg_text(words, x, y, "start", 12)], x
     parts = []
     for name in present:
@@ -243,7 +242,7 @@ def _svg_dash(dash: tuple[int, ...]) -> str:
 
 
 def _xml(text: str) -> str:
-    return html.escape(_NOT_XML.sub("�", text), quote=True)
+    return html.escape(NOT_XML.sub("�", text), quote=True)
 
 
 def _svg_text(text: str, x: float, y: float, anchor: str, size: float, colour: str = _INK) -> str:
@@ -266,7 +265,7 @@ def _svg_node(graph: nx.DiGraph, node: str, places: Places) -> str:
 
 
 def _svg_edge(edge: Edge, places: Places) -> str:
-    """A line from box to box that ends in an arrow head of its own, as wide as it."""
+    """A line from box to box, with an arrow head that grows with its width."""
     (x0, y0), (x1, y1) = places[edge.parent], places[edge.child]
     start = _border(x0, y0, x1, y1, node_width(edge.parent))
     end = _border(x1, y1, x0, y0, node_width(edge.child))
@@ -303,7 +302,7 @@ def _border(x: float, y: float, towards_x: float, towards_y: float, width: float
 
 
 def network(graph: nx.DiGraph, places: Places, strongest: float | None = None) -> go.Figure:
-    """The graph as a Plotly figure for notebooks: hover a node for its parents and children."""
+    """The graph as a Plotly figure for notebooks: hover over a node for its parents and children."""
     fig = go.Figure()
     drawn = edges(graph, strongest)
     for look in dict.fromkeys(edge.look for edge in drawn):
@@ -325,7 +324,7 @@ def network(graph: nx.DiGraph, places: Places, strongest: float | None = None) -
     rows = len({round(y / 100) for _, y in places.values()})
     said = f"{how_many(len(nodes), 'node')}, {how_many(len(drawn), 'edge')}"
     if any(missed):
-        said += "; hollow: not of the model's kind"
+        said += "; hollow: the model does not fit"
     return roles.titled(fig, said, height=max(360, 110 * rows), legend=False)
 
 
@@ -334,7 +333,7 @@ def _level(width: float) -> int:
 
 
 def _lines(bucket: list[Edge], places: Places, level: int) -> go.Scatter:
-    """Edges of one look and about one width, as one trace."""
+    """Edges of the same look and about the same width, as one trace."""
     x, y = [], []
     colour, dash = bucket[0].look
     colour = colour if bucket[0].verdict else roles.MUTED
@@ -357,24 +356,3 @@ def _neighbours(graph: nx.DiGraph, node: str) -> str:
 
     parents, children = list(graph.predecessors(node)), list(graph.successors(node))
     return f"<b>{theme.label(node)}</b><br>parents: {listed(parents)}<br>children: {listed(children)}"
-
-
-_REMOTE = re.compile(r"<(?:link|script)\b[^>]*https?://[^>]*>(?:\s*</script>)?", re.IGNORECASE)
-
-
-def page(graph: nx.DiGraph, places: Places, strongest: float | None = None) -> str:
-    """The graph as one HTML page that works without a network: drag, zoom, hover (by pyvis)."""
-    net = Network(height="800px", width="100%", directed=True, cdn_resources="in_line")
-    for node in graph:
-        x, y = places[node]
-        words = node_words(graph, node)
-        title = f"{node}: {words}" if words else str(node)
-        net.add_node(str(node), label=short(node), title=title, x=x, y=y, physics=False, shape="box", color=_BOX,
-                     shapeProperties={"borderDashes": list(DASHED) if words else False},
-                     font={"color": _INK, "size": FONT})  # fmt: skip
-    for edge in edges(graph, strongest):
-        colour, dash = edge.look
-        net.add_edge(str(edge.parent), str(edge.child), width=edge.width, title=edge.words(), color=colour,
-                     dashes=list(dash) or False, smooth=False)  # fmt: skip
-    net.toggle_physics(False)
-    return _REMOTE.sub("", net.generate_html())

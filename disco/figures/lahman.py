@@ -1,7 +1,7 @@
 """The Lahman case study as figures (paper, *Real Data: Lahman Batting Counts*).
 
-The references R7 and R17 are directions that batting definitions and an earlier study suggest. They are no ground
-truth, and agreement with them is no measure of causal accuracy.
+The references R7 and R17 are directions that batting definitions and an earlier study suggest. They are not ground
+truth, so agreement with them does not measure causal accuracy.
 """
 
 from collections.abc import Mapping, Sequence
@@ -14,18 +14,18 @@ from plotly.subplots import make_subplots
 from disco.figures import roles, theme
 from disco.figures.words import share
 
-# Where the 14 columns that R17 speaks of stand, downwards along most of its arrows.
+# Places of the 14 columns of R17; most of its arrows point downwards.
 PLACES = {
     "G": (1.2, 0.0), "AB": (4.2, 0.0), "SB": (7.0, 0.3),
     "BB": (0.2, 1.0), "RBI": (1.8, 1.15), "H": (3.0, 1.2), "GIDP": (5.9, 0.9), "CS": (7.0, 1.5),
     "HR": (1.5, 2.1), "2B": (2.6, 2.3), "3B": (3.6, 2.3), "R": (4.6, 2.3), "SO": (5.8, 2.1), "IBB": (0.3, 2.9),
 }  # fmt: skip
-_LABEL_AT = {("AB", "BB"): 0.82, ("G", "RBI"): 0.5}  # along the arrow, where others would be covered
+_LABEL_AT = {("AB", "BB"): 0.82, ("G", "RBI"): 0.5}  # along the arrow, to cover no other label
 _DISC, _INK = "#E6EAEC", "#1F2A30"
 
 
 def support(orders: Sequence[Sequence[str]], reference: Sequence[tuple[str, str]]) -> pd.DataFrame:
-    """For each reference direction, in how many orders its first node stands before its second.
+    """For each reference direction, the number of orders in which its first node comes before its second.
 
     Returns:
         Columns parent, child, agree, orders.
@@ -38,11 +38,10 @@ def support(orders: Sequence[Sequence[str]], reference: Sequence[tuple[str, str]
 def reference(
     orders: Sequence[Sequence[str]], edge_sets: Sequence[set[tuple[str, str]]], pairs: Sequence[tuple[str, str]]
 ) -> go.Figure:
-    """The reference as arrows: blue where most orders agree, vermillion where most reverse it, grey where as many do
-    either.
+    """The reference as arrows: blue if most orders agree, vermillion if most reverse it, grey if half agree.
 
-    A solid arrow is also an edge of the graph, in either direction, in most runs; a dashed one is not. The number
-    on an arrow is in how many runs the order agrees.
+    A solid arrow is also an edge, in either direction, in most runs' graphs; a dashed one is not. The number on an
+    arrow is the number of runs whose order agrees.
 
     Args:
         orders: the order of each run.
@@ -85,7 +84,7 @@ def _arrow(fig: go.Figure, parent: str, child: str, agree: int, runs: int, is_ed
 
 
 def _key(fig: go.Figure, has_ties: bool) -> None:
-    """The legend, whose entries have no points of their own."""
+    """The legend, as entries without points."""
     for name, colour, dash in (
         ("most orders agree", roles.PICKED, "solid"),
         ("most orders reverse it", roles.ACCENT, "solid"),
@@ -101,7 +100,7 @@ def agreement(ours: pd.DataFrame, paper: pd.DataFrame, controls: Mapping[str, tu
     Args:
         ours: columns label, seed, r7, r17.
         paper: columns label, r7, r17.
-        controls: what sorting the columns reaches, (r7, r17) by name.
+        controls: agreement of each sorting control: name → (r7, r17).
     """
     labels = list(dict.fromkeys([*ours["label"], *paper["label"], *controls]))
     row = {label: place for place, label in enumerate(labels)}
@@ -110,7 +109,7 @@ def agreement(ours: pd.DataFrame, paper: pd.DataFrame, controls: Mapping[str, tu
         first = column == 1
         means = ours.groupby("label", sort=False)[name].mean()
         marks = (
-            ("a run of ours", ours[name], ours["label"], {"symbol": "circle-open", "size": 8, "color": roles.PICKED}),
+            ("our runs", ours[name], ours["label"], {"symbol": "circle-open", "size": 8, "color": roles.PICKED}),
             ("our mean", means, means.index, {"symbol": "circle", "size": 12, "color": roles.PICKED}),
             ("the paper's mean", paper[name], paper["label"],
              {"symbol": "diamond-open", "size": 11, "color": roles.ACCENT}),
@@ -132,17 +131,17 @@ def agreement(ours: pd.DataFrame, paper: pd.DataFrame, controls: Mapping[str, tu
 
 def _agreement_title(ours: pd.DataFrame) -> str:
     if ours.empty:
-        return "The paper's agreement, and what sorting the columns reaches; no run of ours yet"
+        return "Agreement of the paper and of sorting the columns; no run yet"
     best = ours.groupby("label", sort=False)[["r7", "r17"]].mean().iloc[0]
     return f"{ours['label'].iloc[0]}: our mean agreement is {best['r7']:.3f} with R7 and {best['r17']:.3f} with R17"
 
 
 def ends(table: pd.DataFrame, near: float) -> go.Figure:
-    """Agreement of every search's end against how far below the best its score lies.
+    """Agreement of every search's final order, against how far its score is below the best.
 
     Args:
         table: of `disco.lahman.ends`.
-        near: nats within which two ends are not told apart; shaded.
+        near: ends within this many nats of the best are not distinguished from it; shaded.
     """
     fig = go.Figure()
     fig.add_vrect(x0=0, x1=near, fillcolor=roles.PICKED, opacity=0.12, line_width=0, layer="below")
@@ -155,7 +154,7 @@ def ends(table: pd.DataFrame, near: float) -> go.Figure:
         )  # fmt: skip
     widest = max(table["below"].max(), near)
     fig.update_xaxes(title="nats below the best end", range=[-0.03 * widest, 1.05 * widest])
-    fig.update_yaxes(title="share respected", range=[-0.04, 1.04])
+    fig.update_yaxes(title="share of directions respected", range=[-0.04, 1.04])
     part = table[table["below"] <= near]
     low, high = part["r7"].min(), part["r7"].max()
     title = f"{share(len(part), len(table))} searches ended within {near:g} nats of the best, with R7 agreement "

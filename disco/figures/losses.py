@@ -1,7 +1,7 @@
-"""Loss curves of the two networks, smoothed, with the best epochs marked and overfitting said in words.
+"""Loss curves of the two networks, smoothed, with the best epochs marked and overfitting described in words.
 
 Smoothing is an exponential moving average m_t = w m_(t-1) + (1 - w) x_t, divided by 1 - w^t so that the first
-values are not drawn towards 0.
+values are not biased towards 0.
 """
 
 from collections.abc import Sequence
@@ -13,19 +13,19 @@ import plotly.graph_objects as go
 from disco.figures.theme import empty, fold_colour, fold_dash, layout
 
 _MOST_POINTS = 500
-_WORSE = 0.05  # a rise above the lowest validation loss that is worth a word, as a share of the loss's range
-_LAST = 3  # validation losses that a rise rests on
-_EPOCHS = 10  # training losses averaged to see whether they fall
+_WORSE = 0.05  # smallest rise above the lowest validation loss to report, as a share of the loss's range
+_LAST = 3  # validation losses from which a rise is computed
+_EPOCHS = 10  # training losses averaged to tell whether they fall
 
 STAGE_WORDS = {"joint": "joint", "projection": "projection"}
 
 
 def smooth(values: np.ndarray, weight: float) -> np.ndarray:
-    """The debiased exponential moving average; missing values are passed over.
+    """The debiased exponential moving average; missing values are skipped.
 
     Args:
         values: (epochs,).
-        weight: of the past, from 0 (nothing is smoothed) to below 1.
+        weight: weight of the past, from 0 (no smoothing) to below 1.
     """
     if weight <= 0:
         return np.asarray(values, dtype=float)
@@ -45,13 +45,13 @@ def loss_curves(
     smoothing: float = 0.0,
     folds: Sequence[int] | None = None,
 ) -> go.Figure:
-    """Train and validation losses of one network, a colour a fold.
+    """Training and validation losses of one network, one colour per fold.
 
     Args:
         events: epoch, stage, fold (from 1), train, validation.
         stage: joint or projection.
-        best_epochs: the epoch each fold's network is served from, marked on its validation curve; 0 for none.
-        smoothing: weight of the past, 0 to below 1; the measured values stay in sight behind.
+        best_epochs: the epoch whose state each fold serves, marked on its validation curve; 0 for none.
+        smoothing: weight of the past, 0 to below 1; the measured values stay visible behind.
         folds: the folds to draw, from 1; None draws all.
     """
     part = events[events["stage"] == stage]
@@ -107,14 +107,14 @@ def _best_mark(figure: go.Figure, fold: int, rows: pd.DataFrame, best: int, smoo
 
 
 def _thinned(x: np.ndarray, y: np.ndarray) -> dict[str, np.ndarray]:
-    """At most some hundred points, the last one among them."""
+    """At most a few hundred points, always including the last."""
     step = -(-len(x) // _MOST_POINTS)
     kept = np.unique(np.append(np.arange(0, len(x), step), len(x) - 1))
     return {"x": x[kept], "y": y[kept]}
 
 
 def _range(part: pd.DataFrame) -> list[float] | None:
-    """Limits of the loss axis that the first epochs' heights do not spoil."""
+    """Limits of the loss axis, without the high losses of the first epochs."""
     values = part[["train", "validation"]].to_numpy(dtype=float)
     late = values[(part["epoch"] > 0.05 * part["epoch"].max()).to_numpy()]
     shown = late[np.isfinite(late)]
@@ -126,7 +126,7 @@ def _range(part: pd.DataFrame) -> list[float] | None:
 
 
 def said_in_words(events: pd.DataFrame, stage: str) -> str:
-    """Whether the folds overfit, one or two sentences; empty while there is too little to say."""
+    """Whether the folds overfit, in one or two sentences; empty while there are too few losses."""
     rises = _rises(events[events["stage"] == stage])
     if not rises:
         return ""
@@ -138,21 +138,21 @@ def said_in_words(events: pd.DataFrame, stage: str) -> str:
     span = str(epochs[0]) if epochs[0] == epochs[-1] else f"{epochs[0]} to {epochs[-1]}"
     which = f"fold {folds}" if len(rising) == 1 else f"folds {folds}"
     served = (
-        "The rule of the paper serves the state with the lowest loss among its validations, marked by a star."
+        "By the paper's rule, the state with the lowest validation loss is served; a star marks it."
         if stage == "joint"
-        else "The paper serves the projection network's last epoch; these losses are only watched."
+        else "By the paper's rule, the projection network's last epoch is served; these losses are only monitored."
     )
     return (
         f"Overfitting in {which}: the validation loss was lowest at epoch {span} and has risen since, "
-        f"while the training loss went on falling. {served}"
+        f"while the training loss kept falling. {served}"
     )
 
 
 def _rises(part: pd.DataFrame) -> dict[int, tuple[int, float]]:
-    """Per fold: the epoch of the lowest validation loss and the rise since, as a share of the loss's range.
+    """Per fold: the epoch of the lowest validation loss and the rise since then, as a share of the loss's range.
 
-    The rise is that of the median of the last measurements, so that one noisy value says nothing; it counts
-    only while the training loss has gone on falling.
+    The rise is measured at the median of the last losses, so that one noisy value does not decide; it counts only if
+    the training loss kept falling.
     """
     found = {}
     for fold, rows in part.groupby("fold"):
@@ -171,7 +171,7 @@ def _rises(part: pd.DataFrame) -> dict[int, tuple[int, float]]:
 
 
 def _falls(train: np.ndarray, is_before: pd.Series) -> bool:
-    """Whether the training loss, averaged over some epochs, is lower at the end than at the lowest validation."""
+    """Whether the training loss, averaged over some epochs, is lower at the end than at the best validation loss."""
     train = train[np.isfinite(train)]
     before = train[: int(is_before.sum())]
     return bool(np.mean(train[-_EPOCHS:]) < np.mean(before[-_EPOCHS:]))

@@ -1,7 +1,7 @@
 """The recursive sink removal as figures (paper, *DAG Recovery*, *CCS and OCS Computation*).
 
-Each figure is a Plotly figure of the frames a run leaves: `ccs` (step, remaining, node, fold, score, chosen) and
-`criteria` (step, node, fold and one column for each criterion under each boundary).
+Each is a Plotly figure of a run's frames: `ccs` (step, remaining, node, fold, score, chosen) and `criteria` (step,
+node, fold and one column per criterion and boundary).
 """
 
 from collections.abc import Collection, Sequence
@@ -21,17 +21,17 @@ CRITERIA = {
     "constant_admissible": "constant<br>admissible",
 }
 SCORE_NAMES = {"ccs": "CCS", "constant": "constant-curvature score"}
-ROW = 24  # pixels a node's row
+ROW = 24  # pixels per node
 
 
 def shown_rows(ccs: pd.DataFrame, step: int, order: Sequence[str], by: str, most: int, keep: str | None) -> list[str]:
-    """The nodes that a step's figures draw, from the top.
+    """The nodes to draw in a step's figures, from the top.
 
     Args:
         order: the causal order, source first.
-        by: "order" for the causal order, removed nodes left in place; "score" for the smallest scores first.
-        most: at most so many nodes; the smallest scores are kept.
-        keep: a node that stays whatever its score.
+        by: "order" for the causal order, with removed nodes left in place; "score" for the smallest scores first.
+        most: at most this many nodes, those with the smallest scores.
+        keep: a node that is always drawn, whatever its score.
     """
     means = fold_scores(ccs, step).mean(axis=1).sort_values(kind="stable")
     kept = means.index[:most].tolist()
@@ -50,9 +50,9 @@ def scores(
     name: str = "CCS",
     true_sinks: Collection[str] = (),
 ) -> go.Figure:
-    """The score of every remaining node at one step: each fold a small mark, their mean a large one.
+    """The score of every remaining node at one step: a small mark per fold, a large one for their mean.
 
-    The scale is logarithmic and the same at every step, so that the marks alone move when the steps play.
+    The scale is logarithmic and the same at every step, so that only the marks move when the steps play.
 
     Args:
         ccs: columns step, remaining, node, fold, score, chosen.
@@ -83,8 +83,8 @@ def scores(
     _rings(fig, values.mean(axis=1), place, true_sinks)
     _margin(fig, decided, low, high)
     _node_axis(fig, rows, set(values.index), decided.sink, picked)
-    fig.update_yaxes(range=[len(rows) - 0.4, -1.6])  # a row above the nodes for the words of the margin
-    _log_axis(fig, low, high, f"{name} (mean and each fold; logarithmic)")
+    fig.update_yaxes(range=[len(rows) - 0.4, -1.6])  # a row above the nodes for the margin's label
+    _log_axis(fig, low, high, f"{name} (mean and each fold, log scale)")
     last = int(ccs["step"].max())
     title = f"Step {step} of {last}: {theme.label(decided.sink, 24)} has the smallest {name}"
     return roles.titled(fig, title, height=150 + ROW * (len(rows) + 1))
@@ -108,13 +108,13 @@ def _rings(fig: go.Figure, means: pd.Series, place: dict[str, int], nodes: Colle
     drawn = [node for node in means.index if node in nodes]
     if drawn:
         fig.add_scatter(
-            x=means[drawn], y=[place[node] for node in drawn], mode="markers", name="a sink by the truth",
+            x=means[drawn], y=[place[node] for node in drawn], mode="markers", name="a sink according to the truth",
             marker={"symbol": "circle-open", "size": 18, "color": roles.PICKED, "line": {"width": 2}}, hoverinfo="skip",
         )  # fmt: skip
 
 
 def _margin(fig: go.Figure, decided: Step, low: float, high: float) -> None:
-    """A band from the sink's score to the runner-up's, with the ratio written at its upper end, over the nodes."""
+    """A band from the sink's score to the runner-up's, with their ratio written above the nodes."""
     left, right = max(decided.score, low), max(decided.score + decided.margin, low)
     fig.add_vrect(x0=left, x1=right, fillcolor=roles.ACCENT, opacity=0.15, line_width=0, layer="below")
     fig.add_annotation(
@@ -156,9 +156,9 @@ def margins(table: pd.DataFrame, step: int | None = None, wrong: Sequence[int] =
     """How clear each removal was: the runner-up's score over the sink's, and whether the folds agree.
 
     Args:
-        table: what `all_steps` gives.
+        table: from `all_steps`.
         step: the step to mark.
-        wrong: steps that removed a node with a true child left, rising; they are crossed and the first is named.
+        wrong: steps that removed a node before a true child of it, ascending; crossed, and the first is labelled.
     """
     ratio = table["ratio"].clip(lower=1.0, upper=1e3).fillna(1e3)
     agree = table["folds_agreeing"] == table["folds"]
@@ -184,18 +184,18 @@ def margins(table: pd.DataFrame, step: int | None = None, wrong: Sequence[int] =
     top = max(2.0, float(ratio.max()) * 1.2)
     places, words = log_ticks(1.0, top)
     fig.update_yaxes(type="log", range=[-0.03, np.log10(top)], tickvals=places, ticktext=[f"× {w}" for w in words],
-                     title="runner-up over sink")  # fmt: skip
+                     title="runner-up's score ÷ sink's")  # fmt: skip
     fig.update_xaxes(title="step (1 removes the last node of the order)", zeroline=False)
     return roles.titled(fig, _margins_title(table, agree), height=280)
 
 
 def _crosses(fig: go.Figure, table: pd.DataFrame, ratio: pd.Series, wrong: Sequence[int]) -> None:
-    """Mark the removals that a known truth says are wrong; the first is the one that others may follow from."""
+    """Mark the removals that are wrong according to the truth; the first may have caused the others."""
     if not len(wrong):
         return
     at = ratio[table["step"].isin(wrong)]
     fig.add_scatter(
-        x=table["step"][at.index], y=at, mode="markers", name="wrong by the truth", hoverinfo="skip",
+        x=table["step"][at.index], y=at, mode="markers", name="wrong according to the truth", hoverinfo="skip",
         marker={"symbol": "x-thin", "size": 13, "color": roles.WRONG, "line": {"width": 3, "color": roles.WRONG}},
     )  # fmt: skip
     fig.add_annotation(
@@ -215,7 +215,7 @@ def criteria(frame: pd.DataFrame, step: int, rows: Sequence[str]) -> go.Figure:
     """Each remaining node's score as a multiple of the smallest, under both criteria and both boundaries.
 
     Args:
-        frame: columns step, node, fold and the four of `CRITERIA`; unavailable scores are missing.
+        frame: columns step, node, fold and the four of `CRITERIA`; NaN if a score is unavailable.
         rows: the nodes to draw, from the top.
     """
     means = mean_criteria(frame, step)
@@ -248,7 +248,7 @@ def criteria(frame: pd.DataFrame, step: int, rows: Sequence[str]) -> go.Figure:
 
 
 def mean_criteria(frame: pd.DataFrame, step: int) -> pd.DataFrame:
-    """The mean over folds of the four scores at one step, (nodes, 4); missing where a fold has none."""
+    """The mean over folds of the four scores at one step, (nodes, 4); NaN if a fold lacks the score."""
     at = frame[frame["step"] == step]
     folds = at["fold"].nunique()
     grouped = at.groupby("node", sort=False)[list(CRITERIA)]
@@ -258,6 +258,6 @@ def mean_criteria(frame: pd.DataFrame, step: int) -> pd.DataFrame:
 def _criteria_title(sinks: dict[str, str]) -> str:
     names = list(dict.fromkeys(sinks.values()))
     if len(names) == 1:
-        return f"Every criterion and boundary would take out {theme.label(names[0], 24)}"
+        return f"Every criterion and boundary would remove {theme.label(names[0], 24)}"
     said = [f"{CRITERIA[column].replace('<br>', ', ')}: {theme.label(node, 18)}" for column, node in sinks.items()]
     return "The criteria differ. " + "; ".join(said)

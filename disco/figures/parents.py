@@ -1,8 +1,8 @@
 """Parent selection as figures: Z = (OCS − median) / scale > τ_Z in a share π_min of the folds (paper, *Parent
 Selection*).
 
-Turned round, an edge passes in a fold when its OCS lies above median + τ_Z · scale of the child's candidates in
-that fold: the threshold line.
+Equivalently, an edge passes in a fold if its OCS is above the threshold line: median + τ_Z · scale of the child's
+candidates in that fold.
 """
 
 from collections.abc import Collection, Sequence
@@ -14,10 +14,10 @@ import plotly.graph_objects as go
 from disco.figures import roles, theme
 from disco.figures.words import how_many, log_ticks, number, share
 from disco.parents import ocs as scored
-from disco.parents.ocs import frequencies, robust_scale
+from disco.parents.ocs import frequencies, reaches, robust_scale
 
-ROW = 24  # pixels a candidate's row
-_HIGHEST, _STEP, _MOVED = 5.0, 0.05, 0.25  # of the sensitivity curve: its end, its steps, the moves that are told
+ROW = 24  # pixels per candidate
+_HIGHEST, _STEP, _MOVED = 5.0, 0.05, 0.25  # sensitivity curve: its end, its step, the change of τ_Z in the title
 MATRIX_VALUES = {"ocs": "OCS", "z": "Z", "frequency": "frequency (share of folds above τ_Z)"}
 
 
@@ -32,16 +32,16 @@ def thresholds(ocs: pd.DataFrame, child: str, tau_z: float) -> pd.Series:
         scores, z = values["ocs"].to_numpy(), values["z"].to_numpy()
         if len(values) > 1:
             found[fold] = np.median(scores) + tau_z * robust_scale(scores)
-        else:  # one candidate: not centred, scaled by the other children
+        else:  # a single candidate is not centred, and is scaled by the other children
             found[fold] = tau_z * scores[0] / z[0] if z[0] else np.inf
     return pd.Series(found, dtype=float)
 
 
 def highest_z(candidates: int) -> float:
-    """The largest Z that one of a child's candidates can have; infinite where nothing bounds it.
+    """The largest Z that one of a child's candidates can have; infinite if there is no bound.
 
-    With two candidates the upper one is one interquartile range above the median; with three at most two, with
-    four at most four. From five on, and for a single candidate, which is not centred, there is no bound.
+    With two candidates the larger is one interquartile range above the median; with three at most two, with four at
+    most four. There is no bound from five on, nor for a single candidate, which is not centred.
     """
     return {2: 1.0, 3: 2.0, 4: 4.0}.get(candidates, np.inf)
 
@@ -65,9 +65,9 @@ def candidates(
 
     Args:
         ocs: columns fold, parent, child, ocs, curvature, z.
-        by: "ocs", each fold with its own threshold; "z", one threshold for all; or "curvature", about zero.
-        most: at most so many candidates, the highest means.
-        true_parents: nodes known to be parents; a star stands before their names.
+        by: "ocs", each fold with its own threshold; "z", one threshold for all; or "curvature", around zero.
+        most: at most this many candidates, those with the highest means.
+        true_parents: nodes known to be parents; a star precedes their names.
     """
     here = ocs[ocs["child"] == child]
     table = frequencies(here, tau_z).sort_values("ocs" if by == "ocs" else "z", ascending=False, kind="stable")
@@ -87,7 +87,7 @@ def candidates(
     names = {
         "ocs": "OCS (dashed: each fold's threshold)",
         "z": f"Z (dashed: τ_Z = {tau_z:g})",
-        "curvature": "mean curvature; positive where the two rise together",
+        "curvature": "mean curvature (positive if the two rise together)",
     }
     fig.update_xaxes(title=names[by], rangemode="tozero")
     title = _candidates_title(child, table, pi_min, len(shown))
@@ -116,13 +116,13 @@ def _band(row: int) -> dict:
 def _candidate_axis(
     fig: go.Figure, shown: pd.DataFrame, pi_min: float, folds: int, shapes: list[dict], true_parents: Collection[str]
 ) -> None:
-    """Selected candidates stand in bold with their folds; a band marks their rows.
+    """Label the candidates with their number of folds; selected ones are bold and on a band.
 
-    All shapes are set at once: Plotly checks the whole list anew for each one added.
+    All shapes are set at once, because Plotly checks the whole list again for each one added.
     """
     words = []
     for row, edge in shown.iterrows():
-        kept = edge["frequency"] >= pi_min - 1e-9
+        kept = reaches(edge["frequency"], pi_min)
         star = "★ " if edge["parent"] in true_parents else ""
         text = f"{star}{theme.label(edge['parent'], 18)}  {round(edge['frequency'] * folds)}/{folds}"
         words.append(f"<b>{text}</b>" if kept else text)
@@ -133,7 +133,7 @@ def _candidate_axis(
 
 
 def _candidates_title(child: str, table: pd.DataFrame, pi_min: float, shown: int) -> str:
-    kept = int((table["frequency"] >= pi_min - 1e-9).sum())
+    kept = int(reaches(table["frequency"], pi_min).sum())
     said = f"{theme.label(child, 24)} keeps {kept} of {how_many(len(table), 'candidate parent')}"
     return said if shown == len(table) else f"{said}; the {shown} highest are drawn"
 
@@ -146,13 +146,13 @@ def matrix(
     picked: str | None = None,
     truth: pd.DataFrame | None = None,
 ) -> go.Figure:
-    """Every candidate edge: rows parents, columns children, both in causal order, kept edges ringed.
+    """Every candidate edge, parents as rows and children as columns in causal order; kept edges are outlined.
 
     Args:
-        table: what `frequencies` gives: parent, child, ocs, z, frequency.
+        table: from `frequencies`: parent, child, ocs, z, frequency.
         by: one of `MATRIX_VALUES`.
         picked: a child whose column is marked.
-        truth: the true edges, columns parent and child; each is dotted, in red where it runs against the order.
+        truth: the true edges, columns parent and child; each has a dot, or a red cross if it runs against the order.
     """
     place = {node: index for index, node in enumerate(order)}
     rows, columns = table["parent"].map(place).to_numpy(), table["child"].map(place).to_numpy()
@@ -160,7 +160,7 @@ def matrix(
     values[rows, columns] = table[by].to_numpy()
     words = different([theme.label(node, 18) for node in order])
     fig = go.Figure(_cells(values, by, words))
-    kept = (table["frequency"] >= pi_min - 1e-9).to_numpy()
+    kept = reaches(table["frequency"], pi_min).to_numpy()
     size = max(3.0, min(12.0, 420 / len(order)))
     fig.add_scatter(
         x=[words[place] for place in columns[kept]],
@@ -181,7 +181,7 @@ def true_dots(fig: go.Figure, truth: pd.DataFrame, place: dict[str, int], words:
     """A dot on every true edge, and a red cross on those that run against the order."""
     rows, columns = (truth[end].map(place).to_numpy(dtype=int) for end in ("parent", "child"))
     allowed = rows < columns
-    # White within dark shows on every blue, on a light page and on a dark one.
+    # White with a dark outline is visible on every blue, on light and dark pages.
     dot = {"symbol": "circle", "color": "#FFFFFF", "line": {"color": "#1F2A30", "width": 1.2}}
     for those, look, name in (
         (allowed, dot, "true edge"),
@@ -195,7 +195,7 @@ def true_dots(fig: go.Figure, truth: pd.DataFrame, place: dict[str, int], words:
 
 
 def _cells(values: np.ndarray, by: str, words: list[str]) -> go.Heatmap:
-    """OCS on a logarithmic scale, for it spans decades; Z and frequency as they are."""
+    """OCS on a logarithmic scale, because it spans decades; Z and frequency as they are."""
     known = values[np.isfinite(values)]
     colours = {
         "colorscale": roles.SEQUENTIAL,
@@ -223,13 +223,13 @@ def _cells(values: np.ndarray, by: str, words: list[str]) -> go.Heatmap:
 
 
 def different(words: list[str]) -> list[str]:
-    """Names that were cut to the same letters get their place as well: an axis tells its categories by name."""
+    """Names that were shortened to the same text, told apart by their place: an axis merges equal names."""
     seen = {word for word in words if words.count(word) > 1}
     return [f"{word} ({place})" if word in seen else word for place, word in enumerate(words, 1)]
 
 
 def matrix_axes(fig: go.Figure, words: list[str]) -> None:
-    """Parents down, children across, both in causal order."""
+    """Parents from top to bottom, children from left to right, both in causal order."""
     every = -(-len(words) // 35)
     ticks = {"type": "category", "tickvals": words[::every],
              "showgrid": False, "zeroline": False}  # fmt: skip
@@ -238,7 +238,7 @@ def matrix_axes(fig: go.Figure, words: list[str]) -> None:
 
 
 def sensitivity(ocs: pd.DataFrame, tau_z: float, pi_min: float) -> go.Figure:
-    """How many edges each threshold keeps, a line for each π_min, the present choice marked.
+    """Number of edges kept at each threshold, one line per π_min; the current choice is marked.
 
     Args:
         ocs: columns fold, parent, child, ocs, z; every candidate edge.
@@ -265,5 +265,5 @@ def sensitivity(ocs: pd.DataFrame, tau_z: float, pi_min: float) -> go.Figure:
                     marker={"color": roles.PICKED, "size": 12})  # fmt: skip
     fig.update_xaxes(title="threshold τ_Z", zeroline=False)
     fig.update_yaxes(title="edges kept", rangemode="tozero")
-    moved = f"{lower} a quarter lower, {higher} a quarter higher"
+    moved = f"{lower} if it is {_MOVED:g} lower, {higher} if {_MOVED:g} higher"
     return roles.titled(fig, f"{how_many(here, 'edge')} at τ_Z = {number(tau_z)}; {moved}", height=360)

@@ -1,8 +1,8 @@
-"""Where the nodes of a causal graph stand: in rows along the causal order, the same for every threshold.
+"""The layout of a causal graph: nodes in rows along the causal order, the same for every threshold.
 
-Row r holds the next w nodes of the order, and within a row each node stands a little lower than the one before
-it. Every edge that the order allows thus points downwards, whichever edges are kept, and no node moves when a
-threshold does. Within a row the nodes stand near those that their scores tie them to.
+Row r holds the next w nodes of the order, and within a row each node is a little lower than the one before it. So
+every edge that the order allows points downwards, whichever edges are kept, and no node moves when a threshold
+changes. Within a row, nodes are placed near those that their scores tie them to.
 """
 
 from collections.abc import Sequence
@@ -12,13 +12,13 @@ import pandas as pd
 
 COLUMN, ROW, STAGGER = 150, 130, 62  # pixels between columns, between rows, and down a row
 SWEEPS = 12
-GOLDEN = 0.618  # rows are shifted by multiples of it, so that no node hides behind those straight above it
-WIDE, SQUARE = 1.6, 1.15  # wished width over height, of few nodes and of many
+GOLDEN = 0.618  # rows are shifted by multiples of it, so that no node is hidden by those straight above it
+WIDE, SQUARE = 1.6, 1.15  # target width over height, for few nodes and for many
 MANY_NODES = 40
 
 
 def columns(nodes: int) -> int:
-    """How many nodes a row takes, so that the whole fits the page."""
+    """Number of nodes per row that makes the graph fit the page."""
     shape = WIDE if nodes <= MANY_NODES else SQUARE
     return max(2, min(nodes, round(float(np.sqrt(shape * nodes * ROW / COLUMN)))))
 
@@ -28,7 +28,7 @@ def positions(order: Sequence[str], candidates: pd.DataFrame) -> dict[str, tuple
 
     Args:
         order: all nodes, source first.
-        candidates: every candidate edge, columns parent, child, z; a high z draws its ends together.
+        candidates: every candidate edge, columns parent, child, z; a high z pulls its ends together.
     """
     width = columns(len(order))
     rows = [list(range(start, min(start + width, len(order)))) for start in range(0, len(order), width)]
@@ -40,7 +40,7 @@ def positions(order: Sequence[str], candidates: pd.DataFrame) -> dict[str, tuple
         numbered = list(enumerate(rows))
         for number, row in numbered if sweep % 2 == 0 else numbered[::-1]:
             others = tie[row].copy()
-            others[:, row] = 0  # those of one row cannot all be next to each other
+            others[:, row] = 0  # the nodes of a row cannot all be next to each other
             total = others.sum(axis=1)
             wish = np.where(total > 0, others @ x / np.where(total > 0, total, 1), x[row])
             x[np.asarray(row)[np.argsort(wish, kind="stable")]] = _spread(number, len(row), width)

@@ -1,7 +1,7 @@
-"""A refinement as figures: its searches, where they ended, and who moved.
+"""Figures of a refinement: its searches, where they ended, and which nodes moved.
 
-Scores are drawn as nats below the best, on a scale that is logarithmic from 1 nat on: the first sweep of a search
-gains thousands, and what tells two ends apart may be less than one.
+Scores are drawn as nats below the best, on a scale that is logarithmic from 1 nat on, because the first sweep of a
+search gains thousands of nats, while two ends may differ by less than one.
 """
 
 import math
@@ -14,18 +14,18 @@ import plotly.graph_objects as go
 from disco.figures import placing, roles, theme
 from disco.figures.words import how_many, number
 
-LABELS = 60  # nodes of a slope figure that all carry their name; among more only those that moved do
-ROW, LONGEST = 17, 1500  # pixels a node of the slope figure, and its height at most
-_SAME = 0.05  # nats that two ends of one graph may differ by, each fit being stopped a little before its best
+LABELS = 60  # a slope figure of more nodes names only those that moved
+ROW, LONGEST = 17, 1500  # pixels per node of the slope figure, and its greatest height
+_SAME = 0.05  # nats by which scores of the same graph may differ, since each fit stops a little before its optimum
 _TICKS = (0, 1, 3, 10, 30, 100, 300, 1e3, 3e3, 1e4, 3e4, 1e5, 1e6, 1e7)
 
 
 def searches(history: pd.DataFrame, current: str = "") -> go.Figure:
-    """The score of every search, sweep by sweep, as nats below the best of all; the best one stands out.
+    """The score of every search, sweep by sweep, as nats below the best of all; the best search is highlighted.
 
     Args:
         history: columns start, sweep, score.
-        current: the search that goes on.
+        current: the search that is running.
     """
     if history.empty:
         return theme.empty("No sweep is finished yet.")
@@ -46,12 +46,12 @@ def searches(history: pd.DataFrame, current: str = "") -> go.Figure:
         )  # fmt: skip
     _depth(fig, history["score"].min(), top)
     fig.update_xaxes(title="sweep over all nodes", dtick=max(1, math.ceil(history["sweep"].max() / 12)))
-    title = f"{how_many(len(lines), 'search', 'searches')}; the best so far began at {theme.label(best)}"
+    title = f"{how_many(len(lines), 'search', 'searches')}; the best so far started from {theme.label(best)}"
     return roles.titled(fig, title, height=340)
 
 
 def ends(starts: pd.DataFrame, bound: float) -> go.Figure:
-    """Where every search ended, best on top; those within the bound of the best are no worse to speak of.
+    """Where every search ended, best on top; ends within the bound count as good as the best.
 
     Args:
         starts: columns start, sweep, score.
@@ -84,7 +84,7 @@ def ends(starts: pd.DataFrame, bound: float) -> go.Figure:
 
 
 def near_ties(starts: pd.DataFrame, bound: float) -> tuple[int, int, int]:
-    """How many other searches ended where the best one did, how many more within the bound of it, and all others."""
+    """Of the other searches: how many ended where the best did, how many more within the bound, and their number."""
     last = starts.sort_values("sweep").groupby("start")["score"].last()
     below = last.max() - last
     same = int((below <= _SAME).sum())
@@ -92,19 +92,19 @@ def near_ties(starts: pd.DataFrame, bound: float) -> tuple[int, int, int]:
 
 
 def slope(moves: pd.DataFrame, bound: float) -> go.Figure:
-    """Every node's place before and after, source on top; those that moved stand out, faint where it hardly mattered.
+    """Every node's place before and after, source on top; moved nodes are highlighted if the move mattered.
 
     Args:
         moves: columns node, before, after, gain_nats (NaN: it did not move).
-        bound: nats from which on a move matters.
+        bound: least gain of a move that matters, nats.
     """
     fig = go.Figure()
     moved = moves["gain_nats"].notna()
     matters = moved & (moves["gain_nats"] >= bound)
     up = moves["after"] < moves["before"]
     kinds = (
-        (~moved, "stayed among the others", roles.FAINT, 1.0, "solid"),
-        (moved & ~matters, f"moved, for less than {bound:g} nats", roles.MUTED, 2.0, "dot"),
+        (~moved, "kept its place among the others", roles.FAINT, 1.0, "solid"),
+        (moved & ~matters, f"moved, gaining less than {bound:g} nats", roles.MUTED, 2.0, "dot"),
         (matters & up, "moved towards the sources", roles.PICKED, 3.0, "solid"),
         (matters & ~up, "moved towards the sinks", roles.ACCENT, 3.0, "dash"),
     )
@@ -116,14 +116,14 @@ def slope(moves: pd.DataFrame, bound: float) -> go.Figure:
         tickvals=[0, 1], ticktext=["DISCO order", "refined order"], range=[-0.75, 1.75], side="top", showgrid=False
     )
     fig.update_yaxes(range=[len(moves) + 0.8, 0.2], visible=False)
-    who = f"{how_many(count, 'node')} of {len(moves)} moved" if count else "No node moved"
+    who = f"{count} of {how_many(len(moves), 'node')} moved" if count else "No node moved"
     matter = f"; {int(matters.sum())} of these moves gained at least {bound:g} nats" if count else ""
     roles.titled(fig, who + matter, height=min(LONGEST, 150 + ROW * len(moves)))
     return fig.update_layout(legend={"y": -0.02, "yanchor": "top"})
 
 
 def _slopes(fig: go.Figure, part: pd.DataFrame, name: str, line: Mapping[str, object]) -> None:
-    """Nodes of one kind as one trace, with a mark at both ends that says who it is."""
+    """Nodes of the same kind as one trace; the marks at both ends name the node on hovering."""
     if part.empty:
         return
     gap = np.full(len(part), np.nan)
@@ -137,7 +137,7 @@ def _slopes(fig: go.Figure, part: pd.DataFrame, name: str, line: Mapping[str, ob
 
 
 def _said(row: object) -> str:
-    gain = "" if math.isnan(row.gain_nats) else f"; {number(row.gain_nats)} nats gained by its move"
+    gain = "" if math.isnan(row.gain_nats) else f"; its move gained {number(row.gain_nats)} nats"
     return f"{theme.label(row.node)}: place {row.before} before, {row.after} after{gain}"
 
 
@@ -152,7 +152,7 @@ def _names(fig: go.Figure, moves: pd.DataFrame, moved: pd.Series) -> None:
 
 
 def places(order: Sequence[str], edges: pd.DataFrame) -> dict[str, tuple[float, float]]:
-    """Where the nodes of a refined graph stand, (x, y) in pixels; an edge draws its ends together by its evidence."""
+    """The layout of a refined graph, node → (x, y) in pixels; an edge pulls its ends together by its evidence."""
     ties = edges[["parent", "child"]].assign(z=np.sqrt(edges["gain_nats"].fillna(0).clip(lower=0)))
     return placing.positions(order, ties)
 

@@ -1,7 +1,7 @@
-"""What a colour means in the figures of results: readable on light and on dark, and for the colour-blind.
+"""What each colour means in the figures of results, on light and dark pages and for the colour-blind.
 
-Blue and vermillion are the pair told apart by every common form of colour blindness; a second mark (dash, hollow,
-word) always says the same thing.
+Blue and vermillion can be told apart with every common form of colour blindness; a second mark (dash, hollow, word)
+always says the same thing.
 """
 
 import html
@@ -12,19 +12,18 @@ import plotly.graph_objects as go
 
 from disco.figures import theme
 
-MUTED = "#8C919A"  # what is there but not spoken of
-FAINT = "rgba(140,145,154,0.55)"  # what is gone
+MUTED = "#8C919A"  # what is not highlighted
+FAINT = "rgba(140,145,154,0.55)"  # what has been removed
 ACCENT = "#D55E00"  # the sink; an edge against the reference
 PICKED = "#2B83BA"  # the node or edge the reader picked; an edge kept or agreeing
 PARENT = "#2B83BA"
 CHILD = "#D55E00"
 WRONG = "#D62839"  # against a known truth
-CLEAR = "rgba(0,0,0,0)"
 
 
 class Verdict(NamedTuple):
-    """How an edge is drawn that was held against a truth or another graph: its colour, its dash (pixels on and off),
-    its meaning, whether a dot stands at its tail, and whether it is one of the other graph alone."""
+    """The look of an edge compared with a truth or another graph: its colour, its dash (pixels on and off), its
+    meaning, whether it has a dot at its tail, and whether only the truth or the other graph has it."""
 
     colour: str
     dash: tuple[int, ...]
@@ -35,32 +34,32 @@ class Verdict(NamedTuple):
 
 VERDICTS = {
     "true": Verdict(PICKED, (), "found and true"),
-    "either way": Verdict("#009E73", (18, 3), "found; its direction cannot be known", has_dot=True),
+    "either way": Verdict("#009E73", (16, 8), "found; its direction cannot be known", has_dot=True),
     "extra": Verdict(WRONG, (10, 5), "found, not true"),
-    "reversed": Verdict("#AA4499", (12, 4, 3, 4), "found the wrong way round", has_dot=True),
+    "reversed": Verdict("#AA4499", (12, 4, 3, 4), "found in the wrong direction", has_dot=True),
     "missing": Verdict(MUTED, (2, 5), "true, not found", is_absent=True),
 }
-# Of the refined graph against DISCO's.
+# Of the refined graph compared with DISCO's.
 CHANGES = {
     "kept": Verdict(MUTED, (), "in both graphs"),
-    "new": Verdict(PICKED, (10, 5), "in the refined graph alone"),
-    "turned": Verdict("#AA4499", (12, 4, 3, 4), "turned against the DISCO graph", has_dot=True),
-    "dropped": Verdict(ACCENT, (2, 5), "in the DISCO graph alone", is_absent=True),
+    "new": Verdict(PICKED, (10, 5), "only in the refined graph"),
+    "turned": Verdict("#AA4499", (12, 4, 3, 4), "reversed from the DISCO graph", has_dot=True),
+    "dropped": Verdict(ACCENT, (2, 5), "only in the DISCO graph", is_absent=True),
 }
 LOOKS = {**VERDICTS, **CHANGES}
 
-# One blue from faint to full: what is low fades into a light page and a dark one alike.
+# One blue from faint to full, so that low values fade into light and dark pages alike.
 SEQUENTIAL = [[0.0, "rgba(43,131,186,0.10)"], [1.0, "rgba(43,131,186,1)"]]
 # Full at the smallest score, which is the sink's.
 SINK_SCALE = [[0.0, "#D55E00"], [0.15, "#E89A5B"], [0.5, "#F0CFB0"], [1.0, "#E6E6E4"]]
 
 
 def titled(figure: go.Figure, title: str, *, height: int, legend: bool = True) -> go.Figure:
-    """The common layout with a title that says what is seen, broken into lines, for Plotly does not break them.
+    """The common layout, with a title that says what is seen, broken into lines because Plotly does not break it.
 
     Args:
         figure: changed in place and returned; its axis titles are kept.
-        title: with every name in it already safe for Plotly.
+        title: text whose names are already safe for Plotly.
     """
     axes = {axis.plotly_name: axis.title.text for axis in figure.select_xaxes()}
     axes |= {axis.plotly_name: axis.title.text for axis in figure.select_yaxes()}
@@ -75,5 +74,5 @@ def titled(figure: go.Figure, title: str, *, height: int, legend: bool = True) -
 
 
 def title_of(figure: go.Figure) -> str:
-    """The title in plain words, as a page writes it above the figure."""
+    """The title as plain text, as a page writes it above the figure."""
     return html.unescape((figure.layout.title.text or "").replace("<br>", " "))

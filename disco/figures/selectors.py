@@ -1,4 +1,4 @@
-"""Selectors of parents as figures: how many edges a cut-off keeps, and where two selectors agree."""
+"""Figures of the parent selectors: how many edges each cut-off keeps, and where two selectors agree."""
 
 from collections.abc import Sequence
 
@@ -20,10 +20,10 @@ _MARKS = {
 
 
 def cuts(found: pd.DataFrame, selector: str, cut: float, choices: Sequence[float]) -> go.Figure:
-    """How many edges each cut-off keeps, the present one marked.
+    """Number of edges kept at each cut-off; the current one is marked.
 
     Args:
-        found: what `disco.parents.selectors.candidates` gives.
+        found: from `disco.parents.selectors.candidates`.
         choices: the cut-offs to draw, ascending.
     """
     if selector == "evidence":
@@ -56,12 +56,12 @@ def cuts(found: pd.DataFrame, selector: str, cut: float, choices: Sequence[float
 def agreement(
     compared: pd.DataFrame, order: Sequence[str], one: str, other: str, truth: pd.DataFrame | None = None
 ) -> go.Figure:
-    """The edges of two selectors: rows parents, columns children, both in causal order.
+    """The edges of two selectors, parents as rows and children as columns, both in causal order.
 
     Args:
-        compared: what `disco.parents.selectors.compared` gives.
+        compared: from `disco.parents.selectors.compared`.
         one, other: the selectors.
-        truth: the true edges, columns parent and child; each is dotted, in red where it runs against the order.
+        truth: the true edges, columns parent and child; each has a dot, or a red cross if it runs against the order.
     """
     place = {node: index for index, node in enumerate(order)}
     words = different([theme.label(node, 18) for node in order])
@@ -84,7 +84,7 @@ def agreement(
     if truth is not None:
         true_dots(fig, truth, place, words, 0.6 * size)
     matrix_axes(fig, words)
-    # Marks alone would order the axes by their first appearance.
+    # Otherwise Plotly would sort the axes by first appearance.
     for axis in (fig.update_xaxes, fig.update_yaxes):
         axis(categoryorder="array", categoryarray=words, showgrid=True)
     counts = compared["selected_by"].value_counts()
@@ -96,6 +96,6 @@ def agreement(
 
 
 def agreement_words(one: str, other: str) -> dict[str, str]:
-    """What each part of `AGREEMENT` is called for two selectors."""
+    """The name of each part of `AGREEMENT` for two selectors."""
     names = "both", f"only {WORDS[one].name}", f"only {WORDS[other].name}", "neither"
     return dict(zip(AGREEMENT, names, strict=True))

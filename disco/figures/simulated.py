@@ -1,4 +1,4 @@
-"""Figures of a simulated table: its true graph, and how far sorting its columns would go."""
+"""Figures of a simulated table: its true graph, and how well sorting its columns would find the order."""
 
 import networkx as nx
 import pandas as pd
@@ -10,7 +10,7 @@ from disco.figures import placing, roles, theme
 from disco.figures.words import log_ticks
 from disco.simulate import Simulated
 
-MOST_NODES = 200  # that a picture of the graph can show
+MOST_NODES = 200  # the most that a picture of the graph can show
 
 
 def true_graph(drawn: Simulated) -> nx.DiGraph:
@@ -26,7 +26,7 @@ def truth(drawn: Simulated) -> go.Figure:
 
 
 def facts(drawn: Simulated) -> pd.DataFrame:
-    """A row a column: column, mean, variance, zeros (a share), max, place (from 1, sources first), parents."""
+    """One row per column: column, mean, variance, zeros (a share), max, place (from 1, sources first), parents."""
     table = drawn.table
     place = {node: number for number, node in enumerate(drawn.order, start=1)}
     return pd.DataFrame(
@@ -43,7 +43,7 @@ def facts(drawn: Simulated) -> pd.DataFrame:
 
 
 def sortable(drawn: Simulated) -> go.Figure:
-    """Mean and variance of every column by its place in the causal order: where they rise, sorting orders the table."""
+    """Mean and variance of every column by its place in the causal order; if they rise, sorting finds the order."""
     found = facts(drawn).sort_values("place")
     figure = go.Figure()
     marks = (("variance", theme.VERMILLION, "circle-open"), ("mean", theme.BLUE, "circle"))

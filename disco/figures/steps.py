@@ -1,10 +1,10 @@
-"""What each step of the ordering decided, read from the scores it left behind.
+"""What each step of the ordering decided, read from its scores.
 
 Step t holds the remaining nodes R, the score of each in every held-out fold, and the minimiser of the mean over
 folds, which is removed as a sink (paper, *DAG Recovery*).
 """
 
-from collections.abc import Callable, Collection, Sequence
+from collections.abc import Callable, Collection
 from dataclasses import dataclass
 
 import numpy as np
@@ -23,7 +23,7 @@ class Step:
         sink: the node removed.
         score: its score, the mean over folds.
         runner_up: the node with the next smallest score.
-        margin: the runner-up's score less the sink's.
+        margin: the runner-up's score minus the sink's.
         ratio: the runner-up's score over the sink's, at least 1.
         folds_agreeing: the folds in which the sink alone has the smallest score.
         folds: how many folds there are.
@@ -42,14 +42,14 @@ class Step:
     def sentence(self, score: str = "CCS", write: Callable[[str], str] = str) -> str:
         """What the step decided, in words; `write` makes a name safe for where the sentence goes."""
         return (
-            f"{write(self.sink)} is taken out as the sink, with a {score} of {number(self.score)}; "
-            f"{write(self.runner_up)} comes next with {more(self.ratio)}. "
-            f"It is the smallest in {share(self.folds_agreeing, self.folds)} folds."
+            f"{write(self.sink)} is removed as the sink, with a {score} of {number(self.score)}; the runner-up "
+            f"{write(self.runner_up)} has {more(self.ratio)}. "
+            f"The sink's {score} is the smallest in {share(self.folds_agreeing, self.folds)} folds."
         )
 
 
 def all_steps(ccs: pd.DataFrame) -> pd.DataFrame:
-    """Every removal as a row, with the fields of `Step` as columns, in order of the steps.
+    """One row per removal, in order of the steps, with the fields of `Step` as columns.
 
     Args:
         ccs: columns step, remaining, node, fold, score, chosen.
@@ -61,7 +61,7 @@ def all_steps(ccs: pd.DataFrame) -> pd.DataFrame:
     sinks = ccs[ccs["chosen"].astype(bool)].drop_duplicates("step").set_index("step")
     table = pd.DataFrame({"remaining": sinks["remaining"], "sink": sinks["node"]}).sort_index()
     table["score"] = means.set_index(["step", "node"])["score"].reindex(list(table["sink"].items())).to_numpy()
-    # A tie for the smallest mean may be settled for the second row of the sorted means.
+    # In a tie for the smallest mean, the node removed may be the second row of the sorted means.
     is_best = best["node"].reindex(table.index) == table["sink"]
     table["runner_up"] = np.where(is_best, second["node"].reindex(table.index), best["node"].reindex(table.index))
     next_score = np.where(is_best, second["score"].reindex(table.index), best["score"].reindex(table.index))
@@ -85,7 +85,7 @@ def step_of(table: pd.DataFrame, step: int) -> Step:
 
 
 def fold_scores(ccs: pd.DataFrame, step: int) -> pd.DataFrame:
-    """The scores of one step: a row a node and a column a fold, (nodes, folds)."""
+    """The scores of one step, one row per node and one column per fold, (nodes, folds)."""
     return ccs[ccs["step"] == step].pivot(index="node", columns="fold", values="score")
 
 
@@ -98,12 +98,3 @@ def true_sinks(remaining: Collection[str], edges: pd.DataFrame) -> list[str]:
     left = set(remaining)
     inside = edges[edges["parent"].isin(left) & edges["child"].isin(left)]
     return [node for node in remaining if node not in set(inside["parent"])]
-
-
-def agreement(first: Sequence[str], second: Sequence[str]) -> float:
-    """The share of unordered pairs of nodes that two orders of the same nodes rank alike."""
-    place = {node: index for index, node in enumerate(second)}
-    ranks = np.array([place[node] for node in first])
-    pairs = len(ranks) * (len(ranks) - 1) / 2
-    alike = np.triu(ranks[:, None] < ranks[None, :], 1).sum()
-    return float(alike / pairs) if pairs else 1.0

@@ -14,7 +14,7 @@ BLUE, VERMILLION, GREEN, PURPLE, GREY = "#0072B2", "#D55E00", "#009E73", "#CC79A
 FOLD_COLOURS = (BLUE, VERMILLION, GREEN, PURPLE, GREY)
 FOLD_DASHES = ("solid", "dash", "dot")
 CHOSEN, OTHER, WARNING = BLUE, GREY, VERMILLION
-"""A picked or selected thing, the rest, and what needs attention."""
+"""What is selected, the rest, and what needs attention."""
 
 _LINE = "rgba(128,128,128,0.28)"
 _TEXT = "#808080"

@@ -17,8 +17,26 @@ def number(value: float) -> str:
     return f"{value:.2e}"
 
 
+def duration(seconds: float | None) -> str:
+    """A time span in its two largest useful units: 8 s, 3 min 20 s, 2 h 5 min."""
+    if seconds is None or seconds != seconds or seconds < 0:
+        return "unknown"
+    whole = round(seconds)
+    if whole < 1:
+        return "under 1 s"
+    if whole < 60:
+        return f"{whole} s"
+    if whole < 3600:
+        minutes, rest = divmod(whole, 60)
+        return f"{minutes} min" + (f" {rest} s" if rest and minutes < 10 else "")
+    hours, minutes = divmod(round(whole / 60), 60)
+    if hours < 48:
+        return f"{hours} h" + (f" {minutes} min" if minutes else "")
+    return f"{round(hours / 24)} days"
+
+
 def more(ratio: float) -> str:
-    """A ratio of at least 1 as a person says it: `0.3 % more`, `1.8 times as much`."""
+    """A ratio of at least 1 in words: `0.3 % more`, `1.8 times as much`."""
     if not math.isfinite(ratio):
         return "many times as much"
     if ratio < 1.1:
@@ -32,12 +50,12 @@ def how_many(count: int, noun: str, plural: str | None = None) -> str:
 
 
 def share(part: int, whole: int) -> str:
-    """`2 of 3`, with `all 3` when it is all."""
+    """`2 of 3`, or `all 3` if the part is the whole."""
     return f"all {whole}" if part == whole and whole > 1 else f"{part} of {whole}"
 
 
 def log_ticks(low: float, high: float) -> tuple[list[float], list[str]]:
-    """Tick places and words of a decadic axis from low to high, both positive."""
+    """Tick positions and labels of a logarithmic axis from low to high, both positive."""
     first, last = math.floor(math.log10(low)), math.ceil(math.log10(high))
     steps = (1,) if last - first > 4 else (1, 3) if last - first > 1 else (1, 2, 5)
     places = [step * 10.0**power for power in range(first, last + 1) for step in steps]
@@ -53,7 +71,7 @@ def _tick(place: float) -> str:
 
 
 def evenly(values: np.ndarray, most: int) -> np.ndarray:
-    """At most `most` of the rows, evenly spaced, so that a picture stays quick to draw."""
+    """At most `most` of the rows, evenly spaced, so that a figure is quick to draw."""
     if len(values) <= most:
         return values
     return values[np.linspace(0, len(values) - 1, most).round().astype(int)]

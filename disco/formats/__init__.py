@@ -1,7 +1,7 @@
-"""The formats of tables: text, Excel workbooks and Parquet, each into an Arrow table of plain columns.
+"""The formats of tables: text, Excel workbooks and Parquet, each read into an Arrow table of plain columns.
 
-Each is looked at before it is parsed: sizes, names and references tell how much a file asks for. Nothing here brings
-pandas, so that a process of its own (`python -m disco.formats`) starts in a moment.
+A file is checked before it is parsed: its sizes, names and references show how much memory it will need. Nothing here
+imports pandas, so that a separate process (`python -m disco.formats`) starts quickly.
 """
 
 import pyarrow as pa
@@ -15,7 +15,7 @@ SUFFIXES = (*TEXT, ".xlsx", ".parquet")
 
 
 def parse(data: bytes, suffix: str) -> pa.Table:
-    """The table of a file's content, its notes in the metadata.
+    """The table in a file's content, with notes in its metadata.
 
     Args:
         suffix: one of `SUFFIXES`.

@@ -1,7 +1,7 @@
-"""python -m disco.formats SUFFIX: the file on stdin as an Arrow stream on stdout, within limits on memory and time.
+"""python -m disco.formats SUFFIX: read a file from stdin, write it to stdout as an Arrow stream, with limits.
 
-Exit status: 0; 2 for a file that is no table, why on stdout; 3 where memory ran out; 1 for a file that breaks its
-reader. A reader that aborts ends by its signal.
+Exit status: 0 for success; 2 if the file is not a table (the reason is on stdout); 3 if memory ran out; 1 if the file
+crashed its reader. If the reader aborts, the process ends by a signal.
 """
 
 import os
@@ -13,7 +13,7 @@ from disco.formats.limits import MEMORY_EXIT, MOST_BYTES, MOST_MEMORY, MOST_SECO
 
 def main() -> int:
     """Read one file; returns the exit status."""
-    # Data, not address space: of the latter a library may reserve much more than it uses.
+    # Limit data, not address space: a library may reserve much more address space than it uses.
     for what, most in (
         (resource.RLIMIT_DATA, MOST_MEMORY), (resource.RLIMIT_CPU, MOST_SECONDS), (resource.RLIMIT_CORE, 0),
     ):  # fmt: skip
@@ -39,9 +39,9 @@ def main() -> int:
 
 
 if __name__ == "__main__":
-    # Not the ordinary end, which may ask for memory that is not there.
+    # Skip the ordinary exit: it may need memory that is not available.
     try:
         status = main()
-    except BaseException:  # a reader written in Rust panics with an exception that is no Exception
+    except BaseException:  # a panic of a reader written in Rust is not an Exception
         status = 1
     os._exit(status)

@@ -1,4 +1,4 @@
-"""A table parsed in a process of its own, so that no file can take more from this one than its patience."""
+"""Parse a table in a separate process, so that no file can crash this one or use up its memory."""
 
 import os
 import signal
@@ -11,20 +11,20 @@ import pyarrow as pa
 from disco.formats.limits import MEMORY_EXIT, MOST_MEMORY, MOST_WAIT, UNREADABLE_EXIT, Unreadable
 
 _TOO_LONG = (
-    f" takes longer than {MOST_WAIT} seconds to read: it is damaged or too large. Save it anew, or with fewer rows."
+    f" takes longer than {MOST_WAIT} seconds to read: it is damaged or too large. Save it again, or with fewer rows."
 )
 _TOO_MUCH = (
     f" takes more than {MOST_MEMORY / 1e9:g} GB of memory to read: it is damaged or holds more than a table of counts. "
     "Save the table alone, as CSV."
 )
-_BROKEN = " breaks its reader: it is damaged, or of another kind than its ending says. Save it anew, as CSV say."
+_BROKEN = " crashes its reader: it is damaged, or its ending is wrong. Save it again, for example as CSV."
 
 
 def parse_apart(data: bytes, suffix: str) -> pa.Table:
-    """`disco.formats.parse` in a process of its own.
+    """`disco.formats.parse` in a separate process.
 
     Raises:
-        Unreadable: as there, or the process ran out of memory or time, or broke.
+        Unreadable: as for `parse`, or the process crashed, or ran out of memory or time.
     """
     try:
         ended = subprocess.run(
@@ -32,21 +32,21 @@ def parse_apart(data: bytes, suffix: str) -> pa.Table:
             input=data,
             capture_output=True,
             timeout=MOST_WAIT,
-            cwd=Path(__file__).resolve().parents[2],  # where the process finds this package
-            # Pools of memory that reserve more than they use would meet the limit early.
+            cwd=Path(__file__).resolve().parents[2],  # so that the process finds this package
+            # Memory pools that reserve more than they use would hit the limit early.
             env={**os.environ, "ARROW_DEFAULT_MEMORY_POOL": "system", "RUST_BACKTRACE": "0"},
         )
     except subprocess.TimeoutExpired:
         raise Unreadable(_TOO_LONG) from None
     except OSError as error:
-        raise Unreadable(f" cannot be read now, since no process can be started for it: {error.strerror}.") from None
+        raise Unreadable(f" cannot be read now, because no process can be started for it: {error.strerror}.") from None
     if ended.returncode == 0:
         return _received(ended.stdout)
     raise Unreadable(_why(ended))
 
 
 def _received(stream: bytes) -> pa.Table:
-    """The table that the process wrote, checked to the last offset."""
+    """The table that the process wrote, fully validated."""
     try:
         table = pa.ipc.open_stream(stream).read_all()
         table.validate(full=True)
@@ -56,7 +56,7 @@ def _received(stream: bytes) -> pa.Table:
 
 
 def _why(ended: subprocess.CompletedProcess) -> str:
-    """Why the process has no table, as the rest of a sentence."""
+    """Why the process returned no table, as the rest of a sentence."""
     if ended.returncode == UNREADABLE_EXIT:
         return ended.stdout.decode(errors="replace")
     if ended.returncode in (-signal.SIGXCPU, -signal.SIGKILL) and b"memory" not in ended.stderr:

@@ -1,22 +1,22 @@
-"""How large a table may be, and what stands in the way of reading it.
+"""How large a file and its table may be.
 
-The limits keep the worst file within what any machine has: 20 million cells are 160 MB as numbers, and reading
-them takes about four times that.
+With these limits any machine can read the largest file: 20 million cells are 160 MB as numbers, and reading them takes
+about four times that.
 """
 
 MOST_BYTES = 200_000_000  # of a file; the app's upload limit (.streamlit/config.toml)
-MOST_COLUMNS = 10_000  # twice the largest graph that is simulated; each costs a page its description
+MOST_COLUMNS = 10_000  # twice the largest simulated graph; a page describes each column
 MOST_CELLS = 20_000_000
-MOST_SHEET_CELLS = 5_000_000  # of a workbook's used range: each of its cells takes ten times the memory of a number
+MOST_SHEET_CELLS = 5_000_000  # of a workbook's used range; a cell there takes ten times the memory of a number
 MOST_UNPACKED = 500_000_000  # bytes of a workbook or Parquet file, unpacked
-MOST_MEMORY = 1_500_000_000  # bytes of the process that reads
-MOST_SECONDS = 20  # of that process's work, and
-MOST_WAIT = 28  # until it is given up, on a busy machine too
-UNREADABLE_EXIT, MEMORY_EXIT = 2, 3  # how it says that a file is no table, or that memory ran out
+MOST_MEMORY = 1_500_000_000  # bytes, of the reading process
+MOST_SECONDS = 20  # of processor time, of the reading process
+MOST_WAIT = 28  # seconds until it is stopped, also on a busy machine
+UNREADABLE_EXIT, MEMORY_EXIT = 2, 3  # its exit status if a file is not a table, or memory ran out
 
 
 class Unreadable(Exception):
-    """Why a file is no table: the rest of a sentence that begins with the file's name."""
+    """Why a file is not a table: the rest of a sentence that begins with the file's name."""
 
 
 def check_shape(rows: int, columns: int, most: int = MOST_CELLS) -> None:

@@ -1,4 +1,4 @@
-"""Parquet: its metadata say how much it holds before a page is unpacked."""
+"""Read Parquet; the metadata show how much it holds before anything is unpacked."""
 
 import io
 import json
@@ -11,13 +11,13 @@ from disco.formats.plain import with_notes
 
 
 def read(data: bytes) -> pa.Table:
-    """A Parquet file; an index that pandas stored beside the columns is not one of them.
+    """The columns of a Parquet file, without an index that pandas stored beside them.
 
     Raises:
-        Unreadable: it is damaged, too large, or has columns of several values a cell.
+        Unreadable: it is damaged, too large, or has cells with several values.
     """
     try:
-        # Not read_table of pyarrow: that refuses duplicate names, which are for `disco.counts` to report.
+        # Not pyarrow's read_table: it refuses duplicate names, which `disco.counts` reports better.
         file = arrow_parquet.ParquetFile(io.BytesIO(data))
         _look(file)
         table = file.read(use_threads=False)
@@ -35,7 +35,7 @@ def read(data: bytes) -> pa.Table:
 
 
 def _look(file: arrow_parquet.ParquetFile) -> None:
-    """Refuse what its metadata say is too large, or no table of single values."""
+    """Refuse a file that, by its metadata, is too large or has cells with several values."""
     metadata = file.metadata
     check_shape(metadata.num_rows, metadata.num_columns)
     groups = range(metadata.num_row_groups)
@@ -51,7 +51,7 @@ def _look(file: arrow_parquet.ParquetFile) -> None:
 
 
 def _index(metadata: dict[bytes, bytes]) -> dict[str, str | None]:
-    """The columns that pandas wrote as an index, each with the index's name."""
+    """The columns that pandas stored as an index: column -> name of the index."""
     if b"pandas" not in metadata:
         return {}
     try:
@@ -61,5 +61,5 @@ def _index(metadata: dict[bytes, bytes]) -> dict[str, str | None]:
         return {name: named[name] for name in index}
     except (ValueError, KeyError, TypeError, RecursionError):
         raise Unreadable(
-            ": what pandas wrote in it on its columns is damaged: write it anew with to_parquet(..., index=False)."
+            ": the metadata that pandas wrote are damaged: write it again with to_parquet(..., index=False)."
         ) from None

@@ -1,4 +1,4 @@
-"""Columns of plain kinds and notes, as one process hands them to another."""
+"""Tables of plain columns, with notes, as one process passes them to another."""
 
 import json
 from typing import Any
@@ -7,8 +7,8 @@ import pyarrow as pa
 
 from disco.formats.limits import MOST_BYTES, Unreadable
 
-NOTES = "notes"  # sentences on what of a file was not read, as JSON in the table's metadata
-MIXED = {b"cells": b"json"}  # metadata of a column whose cells are of several kinds, each as JSON
+NOTES = "notes"  # the metadata key of sentences, as JSON, about parts of the file that were not read
+MIXED = {b"cells": b"json"}  # metadata of a column with cells of several types, each stored as JSON
 
 
 def with_notes(table: pa.Table, notes: list[str]) -> pa.Table:
@@ -17,18 +17,18 @@ def with_notes(table: pa.Table, notes: list[str]) -> pa.Table:
 
 
 def notes_of(table: pa.Table) -> list[str]:
-    """The notes that `with_notes` gave."""
+    """The notes that `with_notes` stored."""
     return json.loads((table.schema.metadata or {}).get(NOTES.encode(), "[]"))
 
 
 def mixed(cells: list[Any]) -> tuple[pa.Field, pa.Array]:
-    """A column, without its name, of cells of several kinds."""
+    """An unnamed column whose cells have several types."""
     words = [None if cell is None else json.dumps(cell, default=str) for cell in cells]
     return pa.field("", pa.string(), metadata=MIXED), pa.array(words, pa.string())
 
 
 def plain(table: pa.Table) -> pa.Table:
-    """The table with columns that take little memory outside of Arrow too: no object per cell but text."""
+    """The table with columns that also take little memory outside Arrow: numbers, times or text."""
     columns = [_plain_column(name, column) for name, column in zip(table.column_names, table.columns, strict=True)]
     fields = [field.with_type(column.type) for field, column in zip(table.schema, columns, strict=True)]
     table = pa.Table.from_arrays(columns, schema=pa.schema(fields, table.schema.metadata))
@@ -59,7 +59,7 @@ def _plain_column(name: str, column: pa.ChunkedArray) -> pa.ChunkedArray:
 
 
 def _of_decimals(column: pa.ChunkedArray) -> pa.ChunkedArray:
-    """Decimals as whole numbers, or where one is not whole as text: a float may round it to one."""
+    """Decimals as whole numbers if all are whole, else as text, because a float might round one to a whole number."""
     try:
         return column.cast(pa.int64())
     except pa.ArrowInvalid:

@@ -1,4 +1,4 @@
-"""CSV and TSV: one row of names, and rows of as many cells."""
+"""Read CSV and TSV: one row of names, then rows with one cell per name."""
 
 import codecs
 import csv
@@ -18,14 +18,14 @@ _LONGEST_HEADER = 5_000_000  # bytes: MOST_COLUMNS names of 500 each
 
 
 def read(data: bytes, delimiter: str | None, words: bool = False) -> pa.Table:
-    """The table of a text; a column's type is inferred from all its rows.
+    """The table in a text; a column's type is inferred from all its rows.
 
     Args:
-        delimiter: what separates cells; None finds it in the first line.
-        words: every cell as text, none missing.
+        delimiter: what separates cells; None to detect it in the first line.
+        words: whether to keep every cell as text, none missing.
 
     Raises:
-        Unreadable: it is no text, a row has another length than the names, or it is too large.
+        Unreadable: it is not text, the number of cells in a row is not that of the names, or it is too large.
     """
     data = _utf8(data)
     delimiter = delimiter or _delimiter(data.lstrip(b"\r\n"))
@@ -55,7 +55,7 @@ def _utf8(data: bytes) -> bytes:
     if not data.strip():
         raise Unreadable(EMPTY)
     if b"\0" in data:
-        raise Unreadable(" holds NUL bytes, which no text has: save it as CSV UTF-8 and load it again.")
+        raise Unreadable(" holds NUL bytes, so it is not text: save it as CSV UTF-8 and load it again.")
     return data
 
 
@@ -64,25 +64,25 @@ def _no_text() -> Unreadable:
 
 
 def _delimiter(data: bytes) -> str:
-    """Comma, semicolon or tab: the most frequent in the first line outside quotes."""
+    """Comma, semicolon or tab: the most frequent in the first line, outside quotes."""
     line = re.match(rb"[^\r\n]*", data).group()
     bare = re.sub(rb'"[^"]*"', b"", line)
     return max(",;\t", key=lambda mark: bare.count(mark.encode()))
 
 
 def check_quotes(data: bytes, delimiter: str) -> None:
-    """Refuse a quote at the beginning of a cell that takes the lines below into the cell and does not close it.
+    """Refuse a quote that opens a cell and is not closed, so that the lines below would become part of the cell.
 
-    A cell in quotes may go over several lines, as long as it ends with its quote. A quote within a cell that does not
-    begin with one is a letter like any other.
+    A quoted cell may span several lines if a quote ends it. In a cell that does not begin with a quote, a quote is an
+    ordinary character.
 
     Raises:
-        Unreadable: with the quote's line and place in it.
+        Unreadable: with the line of the quote and its place in the line.
     """
     if b'"' not in data:
         return
     mark = re.escape(delimiter.encode())
-    # Nothing here goes back: the time is in proportion to the text. The last kind of cell is `"x" y`, on one line.
+    # No backtracking, so the time is proportional to the text. The last alternative is `"x" y` on one line.
     well = rb'(?:[^"]++|(?<=[^\r\n%s])"|"[^"]*+(?:""[^"]*+)*+"(?=[\r\n%s]|\Z)|"[^"\r\n]*+(?:""[^"\r\n]*+)*+")*+'
     end = re.match(well % (mark, mark), data).end()
     if end < len(data):
@@ -95,7 +95,7 @@ def check_quotes(data: bytes, delimiter: str) -> None:
 
 
 def _names(data: bytes, delimiter: str) -> tuple[list[str], int]:
-    """The names, and where the rows begin."""
+    """The names, and the offset of the first row."""
     head = data[:_LONGEST_HEADER]
     try:
         text = codecs.getincrementaldecoder("utf-8")().decode(head, final=len(head) == len(data))
@@ -115,16 +115,19 @@ def _names(data: bytes, delimiter: str) -> tuple[list[str], int]:
 
 
 def _rows(data: bytes, start: int, columns: int, delimiter: str) -> int:
-    """How many rows there are at most."""
+    """An upper bound on the number of rows."""
     lines = max(data.count(b"\n", start), data.count(b"\r", start)) + 1
-    # Blank lines are no rows, and a row has one delimiter less than cells.
+    # Blank lines are not rows, and a row has one delimiter fewer than cells.
     return lines if columns == 1 else min(lines, data.count(delimiter.encode(), start) // (columns - 1) + 1)
 
 
 def _parse(
     data: bytes, start: int, columns: int, delimiter: str, kinds: dict[int, pa.DataType], only: list[int] | None = None
 ) -> pa.Table:
-    """The rows below the names, columns called by their place; the whole text is one block for the types' sake."""
+    """The rows below the names, with columns named by their place.
+
+    The whole text is one block, so that types are inferred from all rows.
+    """
     try:
         return arrow_csv.read_csv(
             pa.BufferReader(pa.py_buffer(data).slice(start)),
@@ -145,7 +148,7 @@ def _parse(
 
 
 def _parse_problem(error: str) -> str:
-    """Pyarrow's complaint about a row of the wrong length, as the rest of a sentence that says where it is."""
+    """Pyarrow's error, as the rest of a sentence; for a row of the wrong length it says which row."""
     if "invalid UTF8" in error:
         return str(_no_text())
     found = re.search(r"(?:Row #(\d+): )?Expected (\d+) columns, got (\d+)", error)
@@ -154,14 +157,14 @@ def _parse_problem(error: str) -> str:
     row, names, cells = found.groups()
     plural = "" if cells == "1" else "s"
     where = f", row {row}" if row else ""
-    remedy = "Give every row one cell a name"
+    remedy = "Give every row one cell per name"
     if int(cells) == int(names) + 1:
         remedy += "; if the first column holds row names, name it too"
     return f"{where}: the row has {cells} cell{plural}, but there are {names} names. {remedy}."
 
 
 def _without_hexadecimal(table: pa.Table, data: bytes, start: int, delimiter: str) -> pa.Table:
-    """The columns that hold a cell such as 0x10, which pyarrow takes for 16, as the text that stands there."""
+    """The table with every column that holds a cell such as 0x10, which pyarrow reads as 16, as text instead."""
     whole = [place for place, kind in enumerate(table.schema.types) if pa.types.is_integer(kind)]
     if not whole:
         return table

@@ -1,4 +1,4 @@
-"""Excel workbooks: a zip of XML, whose cell references say how much a sheet asks for before it is parsed."""
+"""Read Excel workbooks: a zip of XML, whose cell references show the size of a sheet before it is parsed."""
 
 import datetime
 import io
@@ -20,8 +20,8 @@ from disco.formats.plain import mixed, with_notes
 _MOST_MEMBERS = 10_000
 _MOST_LIST = 10_000_000  # bytes of the list of sheets
 _LAST_ROW, _LAST_COLUMN = 1_048_576, 16_384  # Excel's own limits
-_BLOCK = 1_000_000  # bytes looked at at once
-# A cell that holds something: <c r="B7">, with or without a prefix, but not <c r="B7" s="1"/>.
+_BLOCK = 1_000_000  # bytes scanned at a time
+# A cell with content: <c r="B7">, with or without a prefix, but not <c r="B7" s="1"/>.
 _CELL = re.compile(rb"""<(?:\w+:)?c\s(?:[^<>]*?\s)?r\s*=\s*["']([A-Za-z]+)([0-9]+)["'](?:[^<>]*[^/<>])?>""")
 _REFUSED = " cannot be read as an Excel workbook: "
 _DAMAGED = (
@@ -38,10 +38,10 @@ class _Sheet:
 
 
 def read(data: bytes) -> pa.Table:
-    """The first sheet shown that has cells; other sheets with cells are named in the notes.
+    """The first visible sheet that has cells; the notes name the other sheets with cells.
 
     Raises:
-        Unreadable: it is no workbook, is damaged, has no cells, or has too many.
+        Unreadable: it is not a workbook, is damaged, has no cells, or has too many.
     """
     if not zipfile.is_zipfile(io.BytesIO(data)):
         raise Unreadable(f"{_REFUSED}Cannot detect file format.")
@@ -58,24 +58,24 @@ def read(data: bytes) -> pa.Table:
 
 
 def _first(filled: list[_Sheet]) -> _Sheet:
-    """The first sheet that is shown."""
+    """The first visible sheet."""
     if not filled:
         raise Unreadable(" has no cells: put the names in the first row and the counts below.")
     shown = [sheet for sheet in filled if not sheet.hidden]
     if not shown:
-        raise Unreadable(" has cells on hidden sheets alone: show the sheet that holds the counts.")
+        raise Unreadable(" has cells only on hidden sheets: unhide the sheet that holds the counts.")
     return shown[0]
 
 
 def _notes(filled: list[_Sheet], first: _Sheet) -> list[str]:
     others = [f"{sheet.name} (hidden)" if sheet.hidden else sheet.name for sheet in filled if sheet is not first]
-    which = "first sheet shown" if any(sheet.hidden for sheet in filled) else "first sheet"
+    which = "first visible sheet" if any(sheet.hidden for sheet in filled) else "first sheet"
     told = ", ".join(others[:10]) + (f" and {len(others) - 10} more" if len(others) > 10 else "")
     return [f'Only the {which}, "{first.name}", was read; the others are {told}.'] if others else []
 
 
 def _look(archive: zipfile.ZipFile) -> None:
-    """Refuse a zip that unpacks to more than any table would."""
+    """Refuse a zip that unpacks to more than any table needs."""
     members = archive.infolist()
     size = sum(member.file_size for member in members)
     if len(members) > _MOST_MEMBERS:
@@ -87,7 +87,7 @@ def _look(archive: zipfile.ZipFile) -> None:
 
 
 def _sheets(archive: zipfile.ZipFile) -> list[_Sheet]:
-    """The sheets of cells, in the order of their tabs."""
+    """The worksheets, in the order of their tabs."""
     if "xl/workbook.xml" not in archive.namelist():
         raise Unreadable(f"{_REFUSED}Cannot detect file format.")
     related = {
@@ -104,26 +104,26 @@ def _sheets(archive: zipfile.ZipFile) -> list[_Sheet]:
 
 
 def _elements(archive: zipfile.ZipFile, part: str, tag: str) -> Iterator[ElementTree.Element]:
-    """The elements of a small part with this name, whatever their namespace."""
+    """All elements called `tag` in a small part of the workbook, in any namespace."""
     if archive.getinfo(part).file_size > _MOST_LIST:
         raise Unreadable(f"{_REFUSED}its list of sheets is too long.")
     return ElementTree.fromstring(archive.read(part)).iterfind(f".//{{*}}{tag}")
 
 
 def _references(archive: zipfile.ZipFile, part: str) -> Iterator[list[tuple[bytes, bytes]]]:
-    """The references of a sheet's cells that hold something, ("B", "7"), block by block."""
+    """The references of a sheet's cells with content, such as ("B", "7"), block by block."""
     with archive.open(part) as file:
         rest = b""
         while block := file.read(_BLOCK):
             block = rest + block
-            cut = max(block.rfind(b"<"), 0)  # a cell cut in two is left for the next block
+            cut = max(block.rfind(b"<"), 0)  # an incomplete cell is left for the next block
             yield _CELL.findall(block, 0, cut)
             rest = block[cut:][-_BLOCK:]
         yield _CELL.findall(rest)
 
 
 def _check_range(archive: zipfile.ZipFile, sheet: _Sheet) -> None:
-    """Refuse a sheet whose used range, from its first to its last row and column, is too large."""
+    """Refuse a sheet whose used range, from the first to the last row and column, is too large."""
     rows: set[int] = set()
     columns: set[int] = set()
     for cells in _references(archive, sheet.part):
@@ -132,10 +132,10 @@ def _check_range(archive: zipfile.ZipFile, sheet: _Sheet) -> None:
     top, bottom, left, right = min(rows), max(rows), min(columns), max(columns)
     where = f', sheet "{sheet.name[:40]}": '
     if bottom > _LAST_ROW or right > _LAST_COLUMN:
-        raise Unreadable(f"{where}a cell lies beyond row {_LAST_ROW:,} or column XFD, every sheet's end; save it anew.")
+        raise Unreadable(f"{where}a cell lies beyond row {_LAST_ROW:,} or column XFD, Excel's limits; save it again.")
     if (bottom - top + 1) * (right - left + 1) > MOST_SHEET_CELLS:
         raise Unreadable(
-            f"{where}its cells reach to row {bottom:,} and column {right:,}, a range of "
+            f"{where}its cells reach row {bottom:,} and column {right:,}, a range of "
             f"{(bottom - top + 1) * (right - left + 1):,} cells; at most {MOST_SHEET_CELLS:,} are read. Delete stray "
             "cells far from the table, spaces too, or save the sheet as CSV."
         )
@@ -167,7 +167,7 @@ def _table(rows: list[list[Any]], notes: list[str]) -> pa.Table:
 
 
 def _typed(cells: list[Any]) -> tuple[pa.Field, pa.Array]:
-    """A column, without its name, of the kind that all its cells have."""
+    """An unnamed column, of the type that all its cells have."""
     if len({type(cell) for cell in cells if cell is not None}) > 1:
         return mixed(cells)
     array = pa.array(cells, from_pandas=False)
@@ -175,7 +175,7 @@ def _typed(cells: list[Any]) -> tuple[pa.Field, pa.Array]:
 
 
 def _heading(cell: Any) -> str:
-    """A name from a cell of the first row: 2012.0 is the year 2012 typed as a number."""
+    """A column name from a cell of the first row; 2012.0 becomes 2012, a year typed as a number."""
     if isinstance(cell, float) and cell.is_integer():
         return str(int(cell))
     return cell.isoformat() if isinstance(cell, datetime.date | datetime.datetime) else str(cell)

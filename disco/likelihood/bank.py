@@ -1,21 +1,25 @@
-"""What the semiparametric GLM of a node is made of: levels, columns of its parents, carrier columns.
+"""What the semiparametric GLM of a node is made of: its levels, its base measure, its parents' columns.
 
 On the rank grid node i takes the levels v = 0 … K_i. Given its parents,
 
     log p(x_i = v | pa) = v / s_i · (b + g(s) + offset · s_i) + c_i(v) − A,    s = Σ_k f_k(x_k),
 
 with s_i the column's standard deviation and A the normaliser, a sum over the levels (paper, Eq. ef-density: free
-canonical-parameter function η, free carrier). Each f_k holds all indicators where a parent has at most five levels,
-else a quadratic spline of √x_k, whose span holds the linear term, with two knots. The link g(s) = (exp(κ s) − 1) / κ
-has one number a node, its bend κ. It is a straight line at κ = 0, and goes on as one beyond some bend, with the slope
-it has there (`disco.likelihood.link`). Means that add up, whose logarithms are canonical parameters, have κ < 0, and
-an additive η without the bend loses 10 to 80 nats a node of several parents there (benchmarks/LOG.md; Tukey's one
-degree of freedom for non-additivity, made monotone). The carrier c_i is free where the node has at most eight levels;
-else it lies in the span of log v!, v², √v, 1[v = 0] and 1[v = 1], which holds Poisson, negative-binomial, binomial and
-COM-Poisson shapes closely, and an excess of zeros.
+canonical-parameter function η). exp c_i is the *base measure*, the shape of the node's distribution that does not
+depend on its parents; the paper calls c_i the carrier.
 
-Every basis is centred and orthonormal under the column's own distribution over its levels, and a carrier's is also
-orthogonal to v, so that Newton's equations are well conditioned and no coefficient is counted twice.
+An effect f_k is free, with one indicator per level, if the parent has at most five levels. Otherwise it is a quadratic
+spline of √x_k with two knots and the linear term. The link g(s) = (exp(κ s) − 1) / κ has one number per node, its bend
+κ. It is a straight line at κ = 0; beyond some bend it continues as a straight line with the slope it has there
+(`disco.likelihood.link`). If means add up and their logarithms are canonical parameters, κ < 0; an additive η without
+the bend then loses 10 to 80 nats per node with several parents (benchmarks/log/2026-11-21-bent-link.md; Tukey's one
+degree of freedom for non-additivity, made monotone). The base measure is free if the node has at most eight levels.
+Otherwise c_i lies in the span of log v!, v², √v, 1[v = 0] and 1[v = 1], which is close to Poisson, negative-binomial,
+binomial and COM-Poisson shapes and to an excess of zeros; `disco.likelihood.departures` adds what the column itself
+asks for.
+
+Every basis is centred and orthonormal under the column's own distribution over its levels, and that of c_i is also
+orthogonal to v. So Newton's equations are well conditioned and no coefficient is counted twice.
 """
 
 from collections.abc import Sequence
@@ -31,22 +35,28 @@ from torch import Tensor
 from disco.errors import InputError
 from disco.likelihood.departures import departures
 
-WIDTH = 4  # columns a parent at most
-RIDGE = 1e-3  # the precision that bounds what data leave free
-_INDICATOR_LEVELS = 5  # up to so many levels a parent's effect is free
-_FREE_LEVELS = 8  # up to so many levels a carrier is free
-_DEPENDENT = 1e-8  # squared length under which what is left of a basis column counts as nothing
+WIDTH = 4  # columns per parent, at most
+RIDGE = 1e-3  # prior precision that keeps coefficients finite where the data say nothing
+_INDICATOR_LEVELS = 5  # a parent with at most so many levels has a free effect
+_FREE_LEVELS = 8  # a node with at most so many levels has a free base measure
+_DEPENDENT = 1e-8  # a basis column with less squared length left counts as dependent on the others
 
 
 class Prior(NamedTuple):
-    """The normal prior: precisions of the coefficients of a parent's linear column, of its others, and of the link.
+    """The normal prior of the coefficients.
 
-    `mean` is that of the linear coefficients, the others' is 0: where the effects of a table mostly have one sign and
-    like sizes, a parent with another effect needs more to be believed. `power` says in which units they are alike,
-    those of `Bank.unit`, the parent's standard deviation over the child's to that power: at 0 what a standard
-    deviation of the parent does, in standard deviations of the child, at 1 about what a level does, in levels. A link
-    that may bend needs a prior on the effects too: without one an effect can grow without an end where the link is
-    flat.
+    A link that may bend needs a prior on the effects too: without one, an effect can grow without limit where the link
+    is flat.
+
+    Attributes:
+        linear: precision of the coefficient of a parent's linear column.
+        bends: precision of the coefficients of its other columns, whose mean is 0.
+        link: precision of the link's bend, whose mean is 0.
+        mean: of the linear coefficients. If most effects of a table have one sign and similar sizes, a parent with a
+            different effect needs more evidence.
+        power: in which units the effects are alike: the ratio of the parent's standard deviation to the child's, to
+            this power (`Bank.unit`). At 0 it is the effect of one standard deviation of the parent, in standard
+            deviations of the child; at 1 about that of one level, in levels.
     """
 
     linear: float
@@ -56,42 +66,42 @@ class Prior(NamedTuple):
     power: float = 0.0
 
 
-STRAIGHT = 1e12  # a precision that leaves the link no bend
+STRAIGHT = 1e12  # a precision at which the link has no bend
 FREE = Prior(RIDGE, RIDGE, STRAIGHT)  # nearly maximum likelihood of an additive model
 
 
 @dataclass(frozen=True)
 class Bank:
-    """A table on its rank grid with the columns every node brings as a parent and as a child.
+    """A table on its rank grid, with the columns that every node has as a parent and as a child.
 
     Attributes:
         ranks: levels from 0, (n, d).
-        value: v / s_i of every level, (d, V); V is the largest number of levels, later levels padded with 0.
+        value: v / s_i of every level, (d, V), padded with 0; V is the largest number of levels.
         exists: which levels a node has, (d, V).
         counts: how many rows have each level, (d, V).
-        carrier: carrier columns on the levels, (d, V, q), padded with 0.
-        carrier_width: how many of them are not padding, (d,).
+        measure: columns of the log base measure on the levels, (d, V, q), padded with 0.
+        measure_width: how many of them are not padding, (d,).
         columns: each node's columns as a parent at the rows, (d, WIDTH, n), padded with 0.
         basis: the same on the levels, (d, V, WIDTH).
         width: how many of them are not padding, (d,).
         prior: the normal prior.
         spread: log standard deviation of every node's levels, (d,).
-        carrier_precision: precision of the carrier's columns, (d, q), 1 for padding.
-        offset: what is added to the canonical parameter of every node, log exposure as a rule, (n,) or None.
+        measure_precision: prior precision of their coefficients, (d, q), 1 for padding.
+        offset: added to the canonical parameter of every node, usually log exposure, (n,) or None.
     """
 
     ranks: Tensor
     value: Tensor
     exists: Tensor
     counts: Tensor
-    carrier: Tensor
-    carrier_width: np.ndarray
+    measure: Tensor
+    measure_width: np.ndarray
     columns: Tensor
     basis: Tensor
     width: np.ndarray
     prior: Prior
     spread: Tensor
-    carrier_precision: Tensor
+    measure_precision: Tensor
     offset: Tensor | None
 
     @classmethod
@@ -112,8 +122,7 @@ class Bank:
             offset: added to the canonical parameter, for instance log library size, (n,).
             prior: the normal prior.
             dtype: of the columns at the rows; everything on the levels is double.
-            device: where it lies.
-            names: column names, for errors.
+            device, names: where it lies, and column names for errors.
 
         Raises:
             InputError: there is no row or column, a column is constant, skips a level or is no rank, or the offset
@@ -125,34 +134,25 @@ class Bank:
         names = tuple(names) if names is not None else tuple(f"column {node + 1}" for node in range(nodes))
         if (ranks < 0).any():
             raise InputError(f'"{names[int(np.argmax((ranks < 0).any(0)))]}" has a negative rank; ranks begin at 0.')
-        tops = ranks.max(axis=0)
-        levels = int(tops.max()) + 1
         parts = [_node(ranks[:, node], names[node]) for node in range(nodes)]
-        carriers = max(part[1].shape[1] for part in parts)
-        value, exists = np.zeros((nodes, levels)), np.zeros((nodes, levels), dtype=bool)
-        counts = np.stack([np.bincount(column, minlength=levels) for column in ranks.T])
-        carrier, basis = np.zeros((nodes, levels, carriers)), np.zeros((nodes, levels, WIDTH))
-        for node, (scaled, shape, effect) in enumerate(parts):
-            value[node, : len(scaled)], exists[node, : len(scaled)] = scaled, True
-            carrier[node, : len(scaled), : shape.shape[1]] = shape
-            basis[node, : len(scaled), : effect.shape[1]] = effect
+        value, exists, measure, basis = _padded(parts)
         columns = torch.empty((nodes, WIDTH, rows), dtype=dtype, device=device)
         for node in range(nodes):
             columns[node] = torch.as_tensor(basis[node][ranks[:, node]].T).to(columns)
-        widths = np.array([part[1].shape[1] for part in parts])
+        widths, effects = (np.array([part[which].shape[1] for part in parts]) for which in (1, 2))
         return cls(
             torch.tensor(np.ascontiguousarray(ranks.T), dtype=torch.int64).to(device).T,  # a node's lie together
             torch.as_tensor(value).to(device),
             torch.as_tensor(exists).to(device),
-            torch.as_tensor(counts, dtype=torch.float64).to(device),
-            torch.as_tensor(carrier).to(device),
+            torch.as_tensor(_counts(ranks, value.shape[1]), dtype=torch.float64).to(device),
+            torch.as_tensor(measure).to(device),
             widths,
             columns,
             torch.as_tensor(basis).to(device),
-            np.array([part[2].shape[1] for part in parts]),
+            effects,
             prior,
             torch.as_tensor(np.log(ranks.std(axis=0))).to(device),
-            torch.as_tensor(np.where(np.arange(carriers) < widths[:, None], RIDGE, 1.0)).to(device),
+            torch.as_tensor(np.where(np.arange(measure.shape[2]) < widths[:, None], RIDGE, 1.0)).to(device),
             None if offset is None else _offset(offset, rows).to(device),
         )
 
@@ -168,8 +168,8 @@ class Bank:
 
     @property
     def head(self) -> int:
-        """How many coefficients come before the parents': intercept, carrier (q), bend of the link."""
-        return 2 + self.carrier.shape[-1]
+        """How many coefficients come before the parents': intercept, base measure (q), bend of the link."""
+        return 2 + self.measure.shape[-1]
 
     @cached_property
     def there(self) -> Tensor:
@@ -182,7 +182,7 @@ class Bank:
         return replace(self, prior=prior)
 
     def unit(self, nodes: Tensor, parents: Tensor) -> Tensor:
-        """What the coefficients of nodes' parents count in, (B, k); of no meaning where a parent is −1."""
+        """Scale of each parent's coefficients, (B, k); undefined where the parent is −1."""
         return torch.exp(self.prior.power * (self.spread[parents.clamp_min(0)] - self.spread[nodes, None]))
 
     def expected(self, nodes: Tensor, parents: Tensor) -> tuple[Tensor, Tensor]:
@@ -199,13 +199,13 @@ class Bank:
         return mean, torch.where(there, of_columns / unit.square(), 1.0)
 
     def coefficients(self, node: int, parents: Sequence[int]) -> int:
-        """How many free numbers a node's model has: intercept, carrier and columns of its parents."""
+        """How many free numbers a node's model has: intercept, base measure, bend and columns of its parents."""
         bend = bool(parents) and self.prior.link < STRAIGHT
-        return 1 + int(self.carrier_width[node]) + bend + int(self.width[list(parents)].sum())
+        return 1 + int(self.measure_width[node]) + bend + int(self.width[list(parents)].sum())
 
 
 def _offset(offset: np.ndarray, rows: int) -> Tensor:
-    """Checked, (n,) double."""
+    """The offset, checked, (n,) double."""
     found = np.array(offset, dtype=float)
     if found.shape != (rows,) or not np.isfinite(found).all():
         raise InputError(f"The offset must be {rows} finite numbers, one a row.")
@@ -213,7 +213,7 @@ def _offset(offset: np.ndarray, rows: int) -> Tensor:
 
 
 def _node(ranks: np.ndarray, name: str) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
-    """Scaled levels, carrier columns and columns as a parent of one node, each a row a level."""
+    """Scaled levels, base measure columns and columns as a parent of one node; one row per level."""
     share = np.bincount(ranks) / len(ranks)
     if len(share) < 2:
         raise InputError(f'"{name}" is constant; leave it out.')
@@ -222,8 +222,26 @@ def _node(ranks: np.ndarray, name: str) -> tuple[np.ndarray, np.ndarray, np.ndar
     level = np.arange(len(share), dtype=float)
     mean = share @ level
     scaled = level / np.sqrt(share @ (level - mean) ** 2)
-    carrier = _orthonormal(_shapes(level, np.bincount(ranks)), share, [np.ones_like(level), level])
-    return scaled, carrier, _orthonormal(_effects(level), share, [np.ones_like(level)])
+    measure = _orthonormal(_shapes(level, np.bincount(ranks)), share, [np.ones_like(level), level])
+    return scaled, measure, _orthonormal(_effects(level), share, [np.ones_like(level)])
+
+
+def _counts(ranks: np.ndarray, levels: int) -> np.ndarray:
+    """How many rows have each level, (d, levels)."""
+    return np.stack([np.bincount(column, minlength=levels) for column in ranks.T])
+
+
+def _padded(parts: Sequence[tuple[np.ndarray, ...]]) -> tuple[np.ndarray, ...]:
+    """What `_node` gives for all nodes together, padded with 0: value, exists, measure and basis of `Bank`."""
+    nodes, levels = len(parts), max(len(scaled) for scaled, _, _ in parts)
+    value, exists = np.zeros((nodes, levels)), np.zeros((nodes, levels), dtype=bool)
+    measure = np.zeros((nodes, levels, max(shape.shape[1] for _, shape, _ in parts)))
+    basis = np.zeros((nodes, levels, WIDTH))
+    for node, (scaled, shape, effect) in enumerate(parts):
+        value[node, : len(scaled)], exists[node, : len(scaled)] = scaled, True
+        measure[node, : len(scaled), : shape.shape[1]] = shape
+        basis[node, : len(scaled), : effect.shape[1]] = effect
+    return value, exists, measure, basis
 
 
 def _effects(level: np.ndarray) -> np.ndarray:
@@ -236,7 +254,7 @@ def _effects(level: np.ndarray) -> np.ndarray:
 
 
 def _shapes(level: np.ndarray, counts: np.ndarray) -> np.ndarray:
-    """Columns that span a carrier beside the constant and the linear one."""
+    """Columns that span a log base measure, besides the constant and the linear one."""
     if len(level) <= _FREE_LEVELS:
         return np.eye(len(level))
     shapes = np.column_stack([gammaln(level + 1), level**2, np.sqrt(level), level == 0, level == 1])
@@ -244,7 +262,7 @@ def _shapes(level: np.ndarray, counts: np.ndarray) -> np.ndarray:
 
 
 def _orthonormal(columns: np.ndarray, share: np.ndarray, first: list[np.ndarray]) -> np.ndarray:
-    """The columns, orthonormal under a distribution over the levels and orthogonal to `first`; dependent ones left out.
+    """The columns, orthonormal under a distribution over the levels and orthogonal to `first`, without dependent ones.
 
     Args:
         columns: (levels, columns).
@@ -254,7 +272,7 @@ def _orthonormal(columns: np.ndarray, share: np.ndarray, first: list[np.ndarray]
     taken = []
     for number, column in enumerate([*first, *columns.T]):
         left = column.astype(float) / np.sqrt(share @ column.astype(float) ** 2)
-        for _ in range(2):  # twice, since once loses digits
+        for _ in range(2):  # twice, because once loses digits
             for other in taken:
                 left = left - (share @ (left * other)) * other
         length = share @ left**2

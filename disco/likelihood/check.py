@@ -1,12 +1,12 @@
-"""Does a fitted DAG make tables like the observed one, and which graph foretells rows it has not seen?
+"""Does a fitted DAG generate tables like the observed one, and which graph predicts held-out rows best?
 
 *Simulated tables.* S tables of n rows are drawn from the fitted model. The band of a number is the range of its S
-values, so that the observed number of a table that the model made lies outside with probability 2 / (S + 1). The model
-was fitted to the very table it is held against, so fewer outside than that is no surprise, and more is a misfit.
+values. If the model had generated the observed table, each number would lie outside its band with probability
+2 / (S + 1). Since the model was fitted to that very table, fewer outside are no surprise; more are a misfit.
 
-*Held-out rows.* Every graph is fitted on all folds but one and foretells the rows of that one. A count that the
-training rows lack counts as the rank `disco.ranks.rank_on_grid` gives it: the lowest below the grid, the highest above,
-and the next lower one between two counts, but never the lowest. All graphs are read by the same rule on the same grid.
+*Held-out rows.* Every graph is fitted on all folds but one and predicts the rows of that one. A count that does not
+occur in the training rows gets a rank from `disco.ranks.rank_on_grid`: the lowest below the grid, the highest above,
+and between two counts that of the lower one, but never the lowest. The rule and the grid are the same for all graphs.
 """
 
 from collections.abc import Callable, Mapping, Sequence
@@ -23,7 +23,7 @@ from disco.ranks import fold_of_rows
 STATISTICS = ("mean", "ratio", "zeros")
 SIMULATIONS = 39  # so that one number in twenty lies outside by chance
 FOLDS = 5
-_DRAW = 0.4  # node fits that drawing one node of a simulated table takes as long as, about
+_DRAW = 0.4  # time to draw one node of a simulated table, in node fits, about
 
 Parents = Mapping[str, Sequence[str]]
 Report = Callable[[str, float], bool | None]
@@ -31,18 +31,19 @@ Report = Callable[[str, float], bool | None]
 
 @dataclass(frozen=True)
 class Check:
-    """A fitted graph held against its table.
+    """A fitted graph compared with its table.
 
     Attributes:
-        columns: a row a column and statistic: node, statistic (mean, ratio of variance to mean, share of zeros),
+        columns: one row per column and statistic: node, statistic (mean, ratio of variance to mean, share of zeros),
             observed, low, middle, high, outside.
-        pairs: a row a pair of columns: first, second, observed (Spearman's correlation), low, middle, high, outside.
-        margins: a row a column and count: node, count, observed (rows), low, middle, high.
-        scores: a row a graph: graph, mean (held-out log-likelihood, nats a row).
-        differences: a row a pair of graphs: graph, against, difference (nats a row), error (its standard error).
-        unseen: the share of held-out counts that their training rows lack.
+        pairs: one row per pair of columns: first, second, observed (Spearman's correlation), low, middle, high,
+            outside.
+        margins: one row per column and count: node, count, observed (rows), low, middle, high.
+        scores: one row per graph: graph, mean (held-out log-likelihood, nats per row).
+        differences: one row per pair of graphs: graph, against, difference (nats per row), error (its standard error).
+        unseen: the share of held-out counts that do not occur in their training rows.
         simulations: tables drawn.
-        note: why there are no held-out rows; empty where there are.
+        note: why no rows were held out; empty if some were.
     """
 
     columns: pd.DataFrame
@@ -60,7 +61,7 @@ class Check:
         return 2 / (self.simulations + 1)
 
     def outside(self, statistic: str) -> tuple[int, int]:
-        """How many lie outside, of how many: columns of a statistic, or "pairs"."""
+        """How many numbers of a statistic, or of "pairs", lie outside, and of how many."""
         rows = self.pairs if statistic == "pairs" else self.columns[self.columns["statistic"] == statistic]
         return int(rows["outside"].sum()), len(rows)
 
@@ -80,9 +81,9 @@ def check(
 
     Args:
         table: counts, (rows, nodes).
-        graphs: parents of every node by the graph's name; the last one is simulated from.
+        graphs: parents of every node, by the graph's name; tables are simulated from the last one.
         offset: log exposure of every row, (rows,).
-        prior: as `Model.of`.
+        prior: as in `Model.of`.
         simulations: tables to draw.
         folds: parts of the rows left out in turn.
         seed: of the tables and the folds.
@@ -109,19 +110,19 @@ def check(
 
 
 class _Told:
-    """Work done of all work, told on; a wish to stop ends it."""
+    """Counts the work done and reports its share of all work."""
 
     def __init__(self, report: Report, total: float) -> None:
         self.report, self.total, self.done, self.stage = report, total, 0.0, ""
 
     def one(self, work: float = 1.0) -> bool:
-        """Some work more; whether to go on."""
+        """Count some more work; returns whether to go on."""
         self.done += work
         return self.report(self.stage, min(self.done / self.total, 1.0)) is not False
 
 
 def _unusable(table: pd.DataFrame, folds: int, seed: int) -> str:
-    """Why the rows cannot be held out by folds; empty where they can."""
+    """Why the rows cannot be held out by folds; empty if they can."""
     if len(table) < 4 * folds:
         return f"The table has {len(table)} rows, too few to leave out {folds} parts of them in turn."
     fold = fold_of_rows(len(table), folds, seed)
@@ -133,10 +134,10 @@ def _unusable(table: pd.DataFrame, folds: int, seed: int) -> str:
 
 @dataclass(frozen=True)
 class _Numbers:
-    """What is held against each other of one table.
+    """The numbers of one table that are compared.
 
     Attributes:
-        columns: of every statistic and column, (3, nodes).
+        columns: one number per statistic and column, (3, nodes).
         pairs: Spearman's correlations above the diagonal, (pairs,).
         margins: rows at each count of every column, one column after another, (counts,).
     """
@@ -187,7 +188,7 @@ def _compared(model: Model, drawn: Sequence[_Numbers]) -> tuple[pd.DataFrame, pd
         observed = getattr(seen, name).ravel()
         values = np.stack([getattr(one, name).ravel() for one in drawn])
         low, high, middle = values.min(0), values.max(0), np.median(values, axis=0)
-        # Rounding must not put a number outside that every simulated table has as well.
+        # Rounding must not put a number outside that every simulated table has, too.
         room = 1e-6 * (1 + np.abs(observed))
         outside = (observed < low - room) | (observed > high + room)
         frames.append(
@@ -200,7 +201,7 @@ def _held_out(
     table: pd.DataFrame, graphs: Mapping[str, Parents], offset: np.ndarray | None,
     prior: Prior, fold: np.ndarray, told: _Told,
 ) -> tuple[dict[str, np.ndarray], float]:  # fmt: skip
-    """Held-out log-likelihood of every row by graph, (rows,), and the share of counts not seen in training."""
+    """Held-out log-likelihood of every row by graph, (rows,), and the share of counts unseen in training."""
     rows, unseen = {name: np.empty(len(table)) for name in graphs}, 0
     for number in np.unique(fold):
         out = fold == number
@@ -222,7 +223,7 @@ def _scores(rows: Mapping[str, np.ndarray]) -> pd.DataFrame:
 
 
 def _differences(rows: Mapping[str, np.ndarray]) -> pd.DataFrame:
-    """Every graph against each one before it."""
+    """Every graph compared with each one before it."""
     names, found = list(rows), []
     for place, name in enumerate(names):
         for other in names[:place]:

@@ -1,8 +1,9 @@
 """`newton.fit` compiled for the CPU: one problem after another, on as many threads as torch may use.
 
-The same tables, sums and steps as in `evaluate` and `newton`, which say what they are and do them for a whole batch at
-once, on a GPU. Beyond them, a table that is too coarse is made finer, and the observed information takes over where the
-expected one steps too far. Tests hold the two against each other and against the exact sum over the levels.
+The tables, sums and steps are those of `evaluate` and `newton`, which explain them and do them for a whole batch at
+once, on a GPU. Two things are added: a table that is too coarse is made finer, and the observed information takes over
+if a step of the expected one is too long. Tests compare the two forms with each other and with the exact sum over the
+levels.
 """
 
 import math
@@ -13,29 +14,27 @@ import torch
 from torch import Tensor
 
 from disco.likelihood.bank import WIDTH
-from disco.likelihood.evaluate import FAR, GRID, PIECES, Design, Moments
+from disco.likelihood.cpu import arrays, compiled, of_problems, side_by_side, within
+from disco.likelihood.evaluate import GRID, Design, Moments
+from disco.likelihood.grid import bounds, coefficients_of, is_fine, over_rows, table_of
 from disco.likelihood.rows import (
-    BLOCK,
-    arrays,
+    Evaluation,
+    Grid,
+    Rows,
+    Sums,
     bend_at_rows,
-    compiled,
     copy,
-    exp,
     index_at_rows,
     padded,
     read_at_rows,
-    side_by_side,
-    within,
 )
 from disco.likelihood.small import backward, dot, factorise, forward
 
-LEAST_SHARE = 0.05  # of what the slope at its start promises that a step has to gain
-ROUNDING = 1e-7  # of the log-likelihood, which rounding may cost a step; tenfold where it promises less than that
-FINER = (1, 4, 16)  # times as many points of a table of η, where it is too coarse
-COARSE = 0.01  # nats that A's rise over a cell may lie off what its curvature at both ends says
-MOST_ENTRIES = 1 << 19  # levels × points of a table of η that is made finer
-CAP = 6.0  # most change of the index in one step, and of the link's bend in units of 1 / 6
-_PIECES = PIECES.numpy()
+LEAST_SHARE = 0.05  # of the gain that the slope at its start promises, which a step must reach
+ROUNDING = 1e-7  # share of the log-likelihood that rounding may cost a step; tenfold if the step promises less than it
+FINER = (1, 4, 16)  # times as many points in a table over η, if it is too coarse
+MOST_ENTRIES = 1 << 19  # levels × points of a table over η that is made finer
+CAP = 6.0  # largest change of the index in one step, and of the link's bend in units of 1 / 6
 
 
 class Ended(NamedTuple):
@@ -56,88 +55,137 @@ class Ended(NamedTuple):
     moments: Moments
 
 
+class Batch(NamedTuple):
+    """What B problems are given, as in `evaluate.Design`; `weights` and `offset` may be (B, 0)."""
+
+    parents: np.ndarray
+    counts: np.ndarray  # how many parents each has
+    level: np.ndarray
+    weights: np.ndarray
+    offset: np.ndarray
+    value: np.ndarray
+    exists: np.ndarray
+    measure: np.ndarray
+    measure_sum: np.ndarray
+    penalty: np.ndarray
+    centre: np.ndarray
+
+
+class Results(NamedTuple):
+    """The fields of `Ended`, then those of its moments; `theta` holds the start until it is overwritten."""
+
+    theta: np.ndarray
+    step: np.ndarray
+    promise: np.ndarray
+    log_determinant: np.ndarray
+    log_likelihood: np.ndarray
+    gradient: np.ndarray
+    information: np.ndarray
+    slopes: np.ndarray
+    curvature: np.ndarray
+
+
+class Problem(NamedTuple):
+    """What one problem is given: the columns of all nodes, its rows, and its part of a `Batch`."""
+
+    columns: np.ndarray
+    parents: np.ndarray
+    rows: Rows
+    value: np.ndarray
+    exists: np.ndarray
+    measure: np.ndarray
+    measure_sum: np.ndarray
+    penalty: np.ndarray
+    centre: np.ndarray
+
+
 def newton(design: Design, start: Tensor, tolerance: float, most: int) -> Ended:
     """Newton's method from a start until the next step promises less than `tolerance` nats or `most` steps are done.
 
-    A start that is not finite has the log-likelihood −∞, no gradient and the information 1, and promises NaN.
+    A problem whose start is not finite keeps it, with log-likelihood −∞, gradient 0, information 1 and promise NaN.
     """
-    batch, size = start.shape
-    rows, slopes = design.columns.shape[2], design.head + 1
-    like = design.columns
-    none = like.new_empty((batch, 0))
-    theta, step, gradient = start.clone(), torch.zeros_like(start), torch.zeros_like(start)
-    promise, log_likelihood, log_determinant = (start.new_zeros(batch) for _ in range(3))
-    information = torch.diag_embed(design.penalty)
-    moments = like.new_empty((batch, slopes, rows)), like.new_empty((batch, rows))
-    weights = none if design.weights is None else design.weights.expand(batch, rows)
-    offset = none if design.offset is None else design.offset
-    columns, *given = arrays(
-        like, design.parents, (design.parents >= 0).sum(1), design.level, weights, offset, design.value, design.exists,
-        design.carrier, design.carrier_sum, design.penalty, design.centre, theta, step, promise, log_likelihood,
-        log_determinant, gradient, information, *moments,
+    batch, rows = len(start), design.columns.shape[2]
+    none = design.columns.new_empty((batch, 0))
+    given = Batch(
+        design.parents, (design.parents >= 0).sum(1), design.level,
+        none if design.weights is None else design.weights.expand(batch, rows),
+        none if design.offset is None else design.offset,
+        design.value, design.exists, design.measure, design.measure_sum, design.penalty, design.centre,
     )  # fmt: skip
-    side_by_side(batch, lambda part: _newton(columns, *(one[part] for one in given), tolerance, most))
-    return Ended(theta, step, promise, log_determinant, Moments(log_likelihood, gradient, information, *moments))
+    found = Results(
+        start.clone(), torch.zeros_like(start), *(start.new_zeros(batch) for _ in range(3)), torch.zeros_like(start),
+        torch.diag_embed(design.penalty), none.new_empty((batch, design.head + 1, rows)), none.new_empty((batch, rows)),
+    )  # fmt: skip
+    (columns,), given, written = arrays(design.columns), Batch(*arrays(*given)), Results(*arrays(*found))
+    side_by_side(
+        batch, lambda part: _newton(columns, of_problems(given, part), of_problems(written, part), tolerance, most)
+    )
+    return Ended(*found[:4], Moments(*found[4:]))
 
 
 @compiled
-def _newton(
-    columns, parents, counts, level, weights, offset, value, exists, carrier, carrier_sum, penalty, centre,
-    theta, step, promise, log_likelihood, log_determinant, gradient, information, slopes, curvature,
-    tolerance, most,
-):  # fmt: skip
-    rows, head = columns.shape[2], carrier.shape[2] + 2
+def _newton(columns, batch, found, tolerance, most):
+    rows, head = columns.shape[2], batch.measure.shape[2] + 2
     at_rows = np.empty((5, rows), columns.dtype)
-    kept_slopes, kept_curvature = np.empty((2, head + 1, rows), columns.dtype), np.empty((2, rows), columns.dtype)
-    for b in range(len(theta)):
+    slopes, curvature = np.empty((2, head + 1, rows), columns.dtype), np.empty((2, rows), columns.dtype)
+    for b in range(len(batch.counts)):
+        level, value, own = batch.level[b], batch.value[b], at_rows[4]
         for r in range(rows):
-            at_rows[4, r] = value[b, level[b, r]]
-        size = head + WIDTH * counts[b]
-        given = (
-            columns, parents[b, : counts[b]], at_rows, weights[b], offset[b], value[b], exists[b], carrier[b],
-            carrier_sum[b], penalty[b, :size], centre[b, :size],
+            own[r] = value[level[r]]
+        count = batch.counts[b]
+        size = head + WIDTH * count
+        problem = Problem(
+            columns, batch.parents[b, :count],
+            Rows(at_rows[0], at_rows[1], at_rows[2], at_rows[3], own, batch.weights[b], batch.offset[b]),
+            value, batch.exists[b], batch.measure[b], batch.measure_sum[b],
+            batch.penalty[b, :size], batch.centre[b, :size],
         )  # fmt: skip
-        kept_gradient, kept_information = np.empty((2, size)), np.empty((2, size, size))
-        kept = ((kept_slopes[0], kept_curvature[0], kept_gradient[0], kept_information[0]),
-                (kept_slopes[1], kept_curvature[1], kept_gradient[1], kept_information[1]))  # fmt: skip
-        now, log_likelihood[b], promise[b] = _climb(given, theta[b, :size], step[b, :size], kept, tolerance, most)
+        gradient, information = np.empty((2, size)), np.empty((2, size, size))
+        kept = (
+            Evaluation(slopes[0], curvature[0], gradient[0], information[0]),
+            Evaluation(slopes[1], curvature[1], gradient[1], information[1]),
+        )
+        now, found.log_likelihood[b], found.promise[b] = _climb(
+            problem, found.theta[b, :size], found.step[b, :size], kept, tolerance, most
+        )
         last = kept[now]
-        log_determinant[b], _ = factorise(last[3], penalty[b, :size], np.empty((size, size)))
-        copy(last[1], curvature[b])
-        copy(last[2], gradient[b])
+        found.log_determinant[b], _ = factorise(last.information, problem.penalty, np.empty((size, size)))
+        copy(last.curvature, found.curvature[b])
+        copy(last.gradient, found.gradient[b])
         for i in range(size):
-            copy(last[3][i], information[b, i])
+            copy(last.information[i], found.information[b, i])
         for i in range(head + 1):
-            copy(last[0][i], slopes[b, i])
+            copy(last.slopes[i], found.slopes[b, i])
 
 
 @within
-def _climb(given, theta, step, kept, tolerance, most):
-    """Newton's method of one problem, from `theta` on, in place.
+def _climb(problem, theta, step, kept, tolerance, most):
+    """Newton's method for one problem, from `theta` on, in place.
 
-    The steps are those of the expected information, which is never indefinite. Where one is too long, since the link's
-    bend turns residuals that it expects to be none, the observed information takes over wherever it is not indefinite.
-    An evaluation is written once, in a loop, since all of it is compiled anew wherever it is called.
+    The steps are those of the expected information, which is never indefinite. If one is too long, because the link's
+    bend turns residuals that the expected information takes to be 0, the observed information takes over wherever it
+    is not indefinite. `_evaluate` is called in one place only, because all of it is compiled again for every call.
 
     Returns which of the two `kept` evaluations is that at `theta`, its log-likelihood, and what the next step promises.
     """
     now, reached, promise, share, tries, ahead = 0, -np.inf, np.nan, 1.0, 0, theta.copy()
-    hard = observed = again = ending = False  # a step was too long; how `now` was evaluated; what is evaluated next
+    # Whether a step was too long; whether `now` is evaluated by the observed information; what is evaluated next.
+    hard = observed = again = ending = False
     while True:
         into = now if again or tries == 0 else 1 - now
-        there = _evaluate(given, ahead, hard and not again, *kept[into])
+        there = _evaluate(problem, ahead, hard and not again, kept[into])
         if ending:
-            step[:] = 0.0  # a step untried, which is what a caller takes, can lead astray here
+            step[:] = 0.0  # an untried step, which a caller takes, can lead astray here
             return into, there, promise
         if tries == 0 and there == -np.inf:
-            _nothing(*kept[0])
+            _nothing(kept[0])
             return into, there, promise
-        before, after = reached - _prior(given, theta), there - _prior(given, ahead)
-        rise, lost = share * dot(kept[now][2], step), ROUNDING * (1 + abs(before))
+        before, after = reached - _prior(problem, theta), there - _prior(problem, ahead)
+        rise, lost = share * dot(kept[now].gradient, step), ROUNDING * (1 + abs(before))
         if tries == 0 or again or after >= before + LEAST_SHARE * rise - (lost if rise > lost else 10 * lost):
             now, reached, share, observed = into, there, 1.0, hard and not again
             copy(ahead, theta)
-            promise, indefinite = _step(given, kept[now][2], kept[now][3], step)
+            promise, indefinite = _step(problem, kept[now], step)
             again = observed and indefinite
         else:
             # The parabola through both values and the slope at the first has its top there.
@@ -154,65 +202,75 @@ def _climb(given, theta, step, kept, tolerance, most):
 
 
 @within
-def _nothing(slopes, curvature, gradient, information):
-    """What is kept of a start that is not finite."""
-    slopes[:], curvature[:], gradient[:], information[:] = 0.0, 0.0, 0.0, 0.0
-    for i in range(len(gradient)):
-        information[i, i] = 1.0
+def _nothing(found):
+    """The evaluation kept for a start that is not finite."""
+    found.slopes[:], found.curvature[:], found.gradient[:], found.information[:] = 0.0, 0.0, 0.0, 0.0
+    for i in range(len(found.gradient)):
+        found.information[i, i] = 1.0
 
 
 @within
-def _prior(given, theta):
-    penalty, centre, total = given[9], given[10], 0.0
+def _prior(problem, theta):
+    penalty, centre, total = problem.penalty, problem.centre, 0.0
     for i in range(len(theta)):
         total += penalty[i] * (theta[i] - centre[i]) ** 2
     return total / 2
 
 
 @within
-def _evaluate(given, theta, observed, slopes, curvature, gradient, information):
-    """`evaluate.tabulated` of one problem; returns the log-likelihood, −∞ and nothing else where η is not finite.
+def _evaluate(problem, theta, observed, found):
+    """`evaluate.tabulated` of one problem into `found`; returns the log-likelihood.
 
-    With `observed` the information is the observed one, and so are what of it is in `slopes` and `curvature`.
+    If η is not finite, that is −∞ and `found` is left alone. If `observed` is true, the information is the observed
+    one, and so is its part in slopes and curvature.
     """
-    columns, parents, at_rows, weights, offset, value, exists, carrier, carrier_sum, penalty, centre = given
-    wide, head = WIDTH * len(parents), carrier.shape[1] + 2
-    moments = head
-    s, eta, rise, turn, own = at_rows[0], at_rows[1], at_rows[2], at_rows[3], at_rows[4]
-    index_at_rows(columns, parents, theta[head:], s)
-    low, high = bend_at_rows(s, eta, rise, turn, theta[head - 1], theta[0], offset)
+    columns, parents = problem.columns, problem.parents
+    value, exists, measure = problem.value, problem.exists, problem.measure
+    wide, head = WIDTH * len(parents), measure.shape[1] + 2
+    gamma, bend = theta[1 : head - 1], theta[head - 1]
+    index_at_rows(columns, parents, theta[head:], problem.rows.index)
+    low, high = bend_at_rows(problem.rows, bend, theta[0])
     if math.isnan(low):
         return -np.inf
-    lowest, highest, bottom, top = _bounds(value, exists, carrier, theta[1 : head - 1])
+    lowest, highest, bottom, top = bounds(value, exists, measure, gamma)
     low = min(max(low, bottom), high)
     span = max(min(high, top), low) - low
     for finer in FINER:
         points = GRID * finer + 1
         width = max(span / (points - 2), 1e-3 / finer)
-        table, shape = _table(value, exists, carrier, theta[1 : head - 1], low, width, points)
-        if _fine(table, width) or len(value) * points > MOST_ENTRIES:
+        table, shape = table_of(value, exists, measure, gamma, low, width, points)
+        if is_fine(table, width) or len(value) * points > MOST_ENTRIES:
             break
-    left = np.zeros((padded(wide + moments + 1), BLOCK), columns.dtype)
-    times = np.empty((moments, BLOCK), columns.dtype)
-    powers, plain, bending = np.zeros((points, 6)), np.zeros(moments), np.zeros((moments, 2))
-    products = np.zeros((len(parents), len(left), WIDTH))
-    index = read_at_rows(
-        columns, parents, own, weights, s, eta, rise, turn, theta[head - 1], observed, low, width, lowest, highest,
-        _coefficients(table, width, columns.dtype), left, times, slopes, curvature, powers, plain, bending, products,
+    grid = Grid(low, width, lowest, highest, coefficients_of(table, width, columns.dtype))
+    sums = Sums(
+        np.zeros((points, 6)), np.zeros(head), np.zeros((head, 2)),
+        np.zeros((len(parents), padded(wide + head + 1), WIDTH)),
     )  # fmt: skip
+    index = read_at_rows(columns, parents, problem.rows, bend, observed, grid, found, sums)
+    return _assemble(problem, theta, table, shape, width, index, sums, found)
+
+
+@within
+def _assemble(problem, theta, table, shape, width, index, sums, found):
+    """`Design.assemble`: gradient and information into `found`; returns the log-likelihood."""
+    gradient, information, plain, bending, products = (
+        found.gradient, found.information, sums.plain, sums.bending, sums.products,
+    )  # fmt: skip
+    penalty, centre, measure_sum, parents = problem.penalty, problem.centre, problem.measure_sum, len(products)
+    wide, head = WIDTH * parents, len(plain)
     information[:] = 0.0
-    normaliser = _over_rows(table, shape, powers, width, gradient, information)
+    normaliser = over_rows(table, shape, sums.powers, width, gradient, information)
     gradient[0] = plain[0]
     gradient[head - 1] = bending[0, 0]
     reached = index - normaliser
-    for i in range(len(carrier_sum)):
-        gradient[1 + i] = carrier_sum[i] - gradient[1 + i]
-        reached += carrier_sum[i] * theta[1 + i]
+    for i in range(len(measure_sum)):
+        gradient[1 + i] = measure_sum[i] - gradient[1 + i]
+        reached += measure_sum[i] * theta[1 + i]
     for i in range(head - 1):
         information[0, i] = information[i, 0] = plain[1 + i]
         information[head - 1, i] = information[i, head - 1] = bending[1 + i, 0]
     information[head - 1, head - 1] = bending[1, 1]
-    for k in range(len(parents)):
+    for k in range(parents):
         for w in range(WIDTH):
             column = head + WIDTH * k + w
             gradient[column] = products[k, wide, w]
@@ -227,131 +285,16 @@ def _evaluate(given, theta, observed, slopes, curvature, gradient, information):
 
 
 @within
-def _bounds(value, exists, carrier, gamma):
-    """The lowest and the highest level's v̂, and `Design.bounds`, the η beyond which they alone are left."""
-    first, last = 0, len(value) - 1
-    while not exists[first]:
-        first += 1
-    while not exists[last]:
-        last -= 1
-    bottom, top = np.inf, -np.inf
-    low, high = dot(carrier[first], gamma), dot(carrier[last], gamma)
-    for v in range(first, last + 1):
-        if exists[v]:
-            weight = dot(carrier[v], gamma)
-            if v > first:
-                bottom = min(bottom, (low - weight - FAR) / (value[v] - value[first]))
-            if v < last:
-                top = max(top, (high - weight - FAR) / (value[v] - value[last]))
-    return value[first], value[last], bottom, top
-
-
-@within
-def _fine(table, width):
-    """Whether the normaliser's slope rises over every cell as its curvature at both ends lets expect."""
-    for g in range(table.shape[1] - 1):
-        expected = (table[2, g] + table[2, g + 1]) / 2 * width
-        if abs(table[1, g + 1] - table[1, g] - expected) * width > COARSE:
-            return False
-    return True
-
-
-@within
-def _table(value, exists, carrier, gamma, low, width, points):
-    """A, E v̂, Var v̂, E C and Cov(v̂, C) on the grid of η, (3 + 2 q, G), and Cov(C, C), (q, q, G), half of it filled."""
-    q = len(gamma)
-    table, shape = np.zeros((3 + 2 * q, points)), np.zeros((q, q, points))
-    probability, top, total = np.empty((len(value), points)), np.full(points, -np.inf), np.zeros(points)
-    for v in range(len(value)):
-        start, each, logits = value[v] * low, value[v] * width, probability[v]
-        for i in range(q):
-            start += carrier[v, i] * gamma[i]
-        for g in range(points):
-            logits[g] = start + each * g
-            if exists[v]:
-                top[g] = max(top[g], logits[g])
-    for v in range(len(value)):
-        weight = probability[v]
-        for g in range(points):
-            weight[g] = exp(weight[g] - top[g]) if exists[v] else 0.0
-            total[g] += weight[g]
-    mean, variance, centred = table[1], table[2], np.empty(points)
-    for g in range(points):
-        table[0, g] = top[g] + math.log(total[g])
-        total[g] = 1 / total[g]
-    for v in range(len(value)):
-        for g in range(points):
-            probability[v, g] *= total[g]
-            mean[g] += value[v] * probability[v, g]
-    for v in range(len(value)):
-        weight = probability[v]
-        for g in range(points):
-            centred[g] = (value[v] - mean[g]) * weight[g]
-            variance[g] += (value[v] - mean[g]) * centred[g]
-        for i in range(q):
-            _add_times(table[3 + i], carrier[v, i], weight)
-            _add_times(table[3 + q + i], carrier[v, i], centred)
-            for j in range(i + 1):
-                _add_times(shape[i, j], carrier[v, i] * carrier[v, j], weight)
-    for i in range(q):
-        for j in range(i + 1):
-            for g in range(points):
-                shape[i, j, g] -= table[3 + i, g] * table[3 + j, g]
-    return table, shape
-
-
-@within
-def _add_times(sums, factor, values):
-    for g in range(len(values)):
-        sums[g] += factor * values[g]
-
-
-@within
-def _coefficients(table, width, dtype):
-    """`evaluate._coefficients`, a cell's in a row, (G − 1, 6 + 2 q)."""
-    lines = 1 + (len(table) - 3) // 2
-    found = np.empty((table.shape[1] - 1, 4 + 2 * lines), dtype)
-    for g in range(len(found)):
-        start, rise = table[1, g], table[1, g + 1] - table[1, g]
-        slope, end = table[2, g] * width, table[2, g + 1] * width
-        found[g, 0], found[g, 1] = start, slope
-        found[g, 2], found[g, 3] = 3 * rise - 2 * slope - end, slope + end - 2 * rise
-        for i in range(lines):
-            row = table[2 + lines - 1 + i] if i else table[2]
-            found[g, 4 + i], found[g, 4 + lines + i] = row[g], row[g + 1] - row[g]
-    return found
-
-
-@within
-def _over_rows(table, shape, powers, width, gradient, information):
-    """`evaluate._over_rows`: Σ E C into the gradient, Σ Cov(C, C) into the information; returns Σ A."""
-    q = len(shape)
-    weights = np.zeros((6, len(powers)))
-    for g in range(len(powers) - 1):
-        for piece in range(6):
-            for power in range(6):
-                weights[piece, g] += _PIECES[0, piece, power] * powers[g, power]
-                weights[piece, g + 1] += _PIECES[1, piece, power] * powers[g, power]
-    normal, slope, bend, value, change, line = weights
-    normaliser = dot(normal, table[0]) + width * dot(slope, table[1]) + width**2 * dot(bend, table[2])
-    for i in range(q):
-        gradient[1 + i] = dot(value, table[3 + i]) + width * dot(change, table[3 + q + i])
-        for j in range(i + 1):
-            information[1 + i, 1 + j] = information[1 + j, 1 + i] = dot(line, shape[i, j])
-    return normaliser
-
-
-@within
-def _step(given, gradient, information, step):
+def _step(problem, found, step):
     """Newton's step, capped, into `step`; returns the gain that it promises, and whether a pivot was raised."""
-    columns, parents, change, head, penalty = given[0], given[1], given[2][0], given[7].shape[1] + 2, given[9]
-    factor = np.empty(information.shape)
-    _, raised = factorise(information, penalty, factor)
+    gradient, change, head = found.gradient, problem.rows.index, problem.measure.shape[1] + 2
+    factor = np.empty(found.information.shape)
+    _, raised = factorise(found.information, problem.penalty, factor)
     copy(gradient, step)
     forward(factor, step)
     backward(factor, step)
     promise = dot(gradient, step) / 2
-    index_at_rows(columns, parents, step[head:], change)
+    index_at_rows(problem.columns, problem.parents, step[head:], change)
     largest = CAP * abs(step[head - 1])
     for r in range(len(change)):
         largest = max(largest, abs(change[r] + step[0]))

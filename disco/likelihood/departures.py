@@ -1,12 +1,15 @@
-"""What a column's distribution has beyond the shapes of a carrier: several modes, heaps at round numbers.
+"""Base measure columns for what the five general shapes miss: several modes, heaps at round numbers.
 
-Five shapes hold the families of counts closely, but not the two modes of a mixture or the heaps at 12 and 16 years of
-schooling; a carrier that lacks them lets a wrong direction win, since the other column then explains them (paper,
-Eq. ef-density: the carrier is free). A free number per level would cost one column each. So the column's own
-distribution says which shapes are worth having: how a log-linear fit with cubic hinges in √v departs from the shapes,
-with v³; and how the counts themselves depart from that, each as far as its rows tell (a gamma prior on the ratio of
-count and fit, its one parameter fitted); each where a likelihood ratio test asks for it. A fitted carrier takes as
-much of each as the rows ask for, in either direction of an edge.
+The five shapes are close to the usual families of counts, but not to the two modes of a mixture or the heaps at 12 and
+16 years of schooling. A base measure without these lets a wrong direction win, because the other column then explains
+them (paper, Eq. ef-density: the base measure is free). A free number per level would cost one column each. So the
+column's own distribution decides which shapes to add, each if a likelihood ratio test asks for it:
+
+- how a log-linear fit with cubic hinges in √v departs from the five shapes, and v³ with it;
+- how the counts themselves depart from that fit, shrunk by a gamma prior on the ratio of count and fit, whose one
+  parameter is fitted.
+
+A fitted base measure takes as much of each as the rows ask for, in either direction of an edge.
 """
 
 import numpy as np
@@ -14,20 +17,20 @@ from scipy.optimize import minimize_scalar
 from scipy.special import chdtri, gammaln, xlogy
 
 _HINGES = 10
-_CHANCE = 1e-3  # of a likelihood ratio test, at which a column of the five shapes asks for more
-_RIDGE = 1e-9  # a row, on columns whose largest entry is 1
+_CHANCE = 1e-3  # level of the likelihood ratio tests at which a column asks for more than the five shapes
+_RIDGE = 1e-9  # per row, on columns whose largest entry is 1
 _SIZES = (-5.0, 12.0)  # log of the gamma prior's shape: from free to no departure
-_STEPS = 200  # of Newton's method at most
-_ENOUGH = 1e-9  # nats that its last step promises
-_LEAST = 1e-9  # count that a level is expected to have
+_STEPS = 200  # of Newton's method, at most
+_ENOUGH = 1e-9  # nats that its last step promises, at most
+_LEAST = 1e-9  # expected count of a level, at least
 
 
 def departures(counts: np.ndarray, shapes: np.ndarray) -> np.ndarray:
-    """Carrier columns that a column's own distribution asks for.
+    """Base measure columns that a column's own distribution asks for.
 
     Args:
         counts: how many rows have each level, (levels,), none 0.
-        shapes: the columns a carrier has in any case, (levels, q).
+        shapes: the columns that every base measure has, (levels, q).
 
     Returns:
         (levels, 0 to 3).
@@ -36,7 +39,7 @@ def departures(counts: np.ndarray, shapes: np.ndarray) -> np.ndarray:
     root, found = np.sqrt(level), []
     expected = _fitted(counts, np.column_stack([level, shapes]))
     knots = np.unique(np.quantile(root, np.linspace(0, 1, _HINGES + 2)[1:-1]))
-    most = 2 * (_log_likelihood(counts, counts) - _log_likelihood(counts, expected))  # that any shape can gain
+    most = 2 * (_log_likelihood(counts, counts) - _log_likelihood(counts, expected))  # the most any shape can gain
     if most > chdtri(len(knots), _CHANCE):
         hinges = np.maximum(root[:, None] - knots, 0.0) ** 3
         smooth = _fitted(counts, np.column_stack([level, shapes, hinges]))
@@ -44,7 +47,7 @@ def departures(counts: np.ndarray, shapes: np.ndarray) -> np.ndarray:
         if gain > chdtri(len(knots), _CHANCE):
             found += [np.log(smooth / expected), level**3]
             expected, most = smooth, most - gain
-    if most <= chdtri(1, _CHANCE):  # a mixture of Poisson distributions gains no more than the best of them
+    if most <= chdtri(1, _CHANCE):  # a mixture of Poisson distributions gains no more than the saturated model
         return np.column_stack([*found, np.empty((len(counts), 0))])
     heaped = minimize_scalar(lambda log_size: -_mixed(counts, expected, log_size), bounds=_SIZES, method="bounded")
     if 2 * (-heaped.fun - _log_likelihood(counts, expected)) > chdtri(1, _CHANCE):
@@ -54,7 +57,7 @@ def departures(counts: np.ndarray, shapes: np.ndarray) -> np.ndarray:
 
 
 def _mixed(counts: np.ndarray, expected: np.ndarray, log_size: float) -> float:
-    """Log-likelihood where every count's mean is the expected one times a gamma variable of mean 1."""
+    """Log-likelihood if the mean of every count is the expected one times a gamma variable of mean 1."""
     size = np.exp(log_size)
     chances = gammaln(counts + size) - gammaln(size) - gammaln(counts + 1)
     return float((chances + xlogy(size, size / (size + expected)) + xlogy(counts, expected / (size + expected))).sum())
@@ -67,8 +70,8 @@ def _log_likelihood(counts: np.ndarray, expected: np.ndarray) -> float:
 def _fitted(counts: np.ndarray, columns: np.ndarray) -> np.ndarray:
     """The counts expected by a log-linear model, (levels,).
 
-    Newton's method with halved steps, in coordinates in which the information is the identity where all counts are as
-    expected: columns that nearly depend on each other cost no digits.
+    Newton's method with halved steps, in coordinates in which the information is the identity if all counts are as
+    expected, so that nearly dependent columns cost no digits.
     """
     levels, root = len(counts), np.sqrt(counts)[:, None]
     scaled = np.column_stack([np.ones(levels), columns / np.abs(columns).max(axis=0)])
@@ -77,7 +80,7 @@ def _fitted(counts: np.ndarray, columns: np.ndarray) -> np.ndarray:
     basis, penalty = turned[:levels] / root, turned[levels:].T @ turned[levels:]
 
     def reached(theta: np.ndarray) -> float:
-        with np.errstate(over="ignore"):  # a step too far is halved
+        with np.errstate(over="ignore"):  # a step that goes too far is halved
             return counts @ (basis @ theta) - np.exp(basis @ theta).sum() - theta @ penalty @ theta / 2
 
     starts = [basis.T @ (counts * log) for log in (np.log(counts), np.full(levels, np.log(counts.mean())))]

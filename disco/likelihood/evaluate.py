@@ -1,19 +1,19 @@
-"""The likelihood of many nodes given parents at once: its value, gradient and information at some coefficients.
+"""The likelihood of many nodes given parents at once: its value, gradient and information at given coefficients.
 
-θ = (b, carrier γ, bend κ, parents β): log p(x_i = v) = v̂ η + C(v)ᵀγ − A(η, γ) with v̂ = v / s_i, η = b + g(s) + offset ·
-s_i and s = Σ_k f_k(x_k). With J = ∂η/∂(b, κ, β) and E and Cov under the model at a row,
+θ = (b, base measure γ, bend κ, parents β): log p(x_i = v) = v̂ η + C(v)ᵀγ − A(η, γ) with v̂ = v / s_i, η = b + g(s) +
+offset · s_i and s = Σ_k f_k(x_k). With J = ∂η/∂(b, κ, β) and E and Cov under the model at a row,
 
     ∂/∂γ = Σ C(x) − E C,   ∂/∂(b, κ, β) = Σ (x̂ − E v̂) J,
     information = Σ of Cov of (v̂ J, C),
 
-the expected one, which unlike the observed one is never indefinite; they are the same where κ = 0 is held, and the
-log-likelihood is concave there. What is summed over the levels depends on a row through η alone: `exact` sums at every
-row; `tabulated` sums once on a grid of η and interpolates (cubic for moments, quintic for the log-likelihood), which
-costs no row × level array, and is what a fit on a CPU does compiled (`disco.likelihood.compiled`).
+the expected information, which unlike the observed one is never indefinite. If κ is held at 0, the two are the same and
+the log-likelihood is concave. The sums over the levels depend on a row through η alone. `exact` sums at every row.
+`tabulated` sums once on a grid of η and interpolates (cubic for moments, quintic for the log-likelihood), which needs
+no row × level array; a fit on a CPU does the same, compiled (`disco.likelihood.compiled`).
 
-The grid ends where a single level is left, the lowest or the highest: beyond it A is a straight line in η, exactly, and
-the moments are constant. Where a parent separates the levels of its child, η runs to thousands at some rows, and a grid
-over all of them would miss the bends of A between them.
+The grid ends where only one level is left, the lowest or the highest. Beyond it A is exactly a straight line in η, and
+the moments are constant. If a parent separates the levels of its child, η runs to thousands at some rows, and a grid
+over all of them would miss the bends of A in between.
 """
 
 import copy
@@ -28,10 +28,11 @@ from torch import Tensor
 from disco.likelihood.bank import Bank
 from disco.likelihood.link import bent
 
-GRID = 128  # points of a table of η that rows lie between
-FAR = 20.0  # nats by which one level outweighs every other where it counts as the only one left
-# What a row at t of a cell gives the point below it and the one above, by powers of t: of A, A′, A″ by the quintic that
-# fits all three at both ends, of a value and its slope by a cubic, of a value by a line.
+GRID = 128  # cells of a table over η that rows lie in
+FAR = 20.0  # nats by which a level must outweigh every other to count as the only one left
+# Weights of the grid points below and above a row at place t of its cell, by powers of t. The first three are those of
+# A, A′ and A″, by the quintic that fits all three at both ends; the next two of a value and its slope, by a cubic; the
+# last of a value, by a line.
 PIECES = torch.tensor(
     [
         [[1, 0, 0, -10, 15, -6], [0, 1, 0, -6, 8, -3], [0, 0, 0.5, -1.5, 1.5, -0.5],
@@ -45,7 +46,7 @@ PIECES = torch.tensor(
 
 @dataclass(frozen=True)
 class Problems:
-    """Nodes with the parents to fit them on.
+    """Nodes, each with the parents to fit it on.
 
     Attributes:
         node: (B,).
@@ -68,15 +69,15 @@ class Problems:
 
 @dataclass(frozen=True)
 class Moments:
-    """What one evaluation gives, at some θ.
+    """One evaluation at some θ.
 
     Attributes:
         log_likelihood: without the penalty, (B,).
         gradient: of the penalised log-likelihood, (B, P).
         information: with the penalty, (B, P, P).
-        slopes: what a column of a parent is multiplied by to give, summed over the rows, its part of the gradient and
-            of the information with intercept, carrier and bend, (B, 3 + q, n).
-        curvature: the same for the information with a column of a parent times that column, (B, n).
+        slopes: row weights w, (B, 3 + q, n): Σ w · x is the gradient of a parent's column x, then its information with
+            the intercept, base measure and bend.
+        curvature: row weights w, (B, n): Σ w · x · z is the information of two parents' columns x and z.
     """
 
     log_likelihood: Tensor
@@ -88,16 +89,16 @@ class Moments:
 
 @dataclass(frozen=True)
 class AtRows:
-    """What an evaluation takes from the rows beside what the levels give.
+    """The sums over the rows of an evaluation that are not sums over the levels.
 
-    With r the weight times x̂ − E v̂, Var v̂ and Cov(v̂, C) at the rows, (B, 2 + q, n):
+    With r = weight · (x̂ − E v̂, Var v̂, Cov(v̂, C)) at the rows, (B, 2 + q, n):
 
     Attributes:
         slopes, curvature: as in `Moments`.
-        index: Σ x̂ η, (B,), less what A rises by beyond the grid.
+        index: Σ x̂ η, (B,), minus the rise of A beyond the grid.
         plain: Σ r, (B, 2 + q).
         bending: Σ r ∂g/∂κ and Σ r (∂g/∂κ)², (B, 2 + q, 2).
-        products: Σ over the rows of slopes and x · curvature times x, (B, 3 + q + WIDTH · k, WIDTH · k).
+        products: Σ slopes · x, then Σ curvature · x · x, (B, 3 + q + WIDTH · k, WIDTH · k).
     """
 
     slopes: Tensor
@@ -109,7 +110,7 @@ class AtRows:
 
 
 def columns_of(columns: Tensor, nodes: Tensor) -> Tensor:
-    """The columns (d, WIDTH, n) of some nodes (B, k), 0 where one is −1: (B, WIDTH · k, n)."""
+    """The columns (d, WIDTH, n) of nodes (B, k), 0 for a node −1: (B, WIDTH · k, n)."""
     found = columns.index_select(0, nodes.clamp_min(0).flatten()).unflatten(0, nodes.shape)
     found[nodes < 0] = 0.0
     return found.flatten(1, 2)
@@ -123,21 +124,21 @@ class Design:
         self.columns = bank.columns
         self.level = bank.ranks.T[node]  # (B, n)
         levels = int(bank.exists[node].sum(1).max())
-        self.value, self.exists, self.carrier, counts = (
-            part[node, :levels] for part in (bank.value, bank.exists, bank.carrier, bank.counts)
+        self.value, self.exists, self.measure, counts = (
+            part[node, :levels] for part in (bank.value, bank.exists, bank.measure, bank.counts)
         )  # (B, V), (B, V), (B, V, q), (B, V)
         self.weights = None
         if weights is not None:
             self.weights = weights.reshape(-1, bank.rows).to(bank.columns)  # (1 or B, n)
             each = self.weights.double().expand(self.level.shape)
             counts = torch.zeros_like(self.value).scatter_add_(1, self.level, each)
-            # The probability of a level that they leave no row would fall to 0 without an end.
+            # The log-probability of a level without weighted rows would fall without limit.
             self.exists = self.exists & (counts > 0)
-        self.carrier_sum = (counts[..., None] * self.carrier).sum(1)  # (B, q)
-        self.carrier_width = self.carrier.shape[-1]
+        self.measure_sum = (counts[..., None] * self.measure).sum(1)  # (B, q)
+        self.measure_width = self.measure.shape[-1]
         centre, priors = (part.flatten(1) for part in bank.expected(node, self.parents))
         bend = priors.new_full((len(node), 1), bank.prior.link)
-        penalty = torch.cat([bank.carrier_precision[node], bend, priors], 1)
+        penalty = torch.cat([bank.measure_precision[node], bend, priors], 1)
         self.penalty = torch.nn.functional.pad(penalty, (1, 0))  # none on the intercept
         self.centre = torch.nn.functional.pad(centre, (bank.head, 0))
         self.head = bank.head
@@ -167,10 +168,10 @@ class Design:
         return (eta if self.offset is None else eta + self.offset), *derivatives
 
     def take(self, kept: Tensor) -> "Design":
-        """The same of some problems, by number."""
+        """The design of some of the problems, by number."""
         part = copy.copy(self)
         own = (
-            *("x", "parents", "level", "value", "exists", "carrier", "own", "carrier_sum"),
+            *("x", "parents", "level", "value", "exists", "measure", "own", "measure_sum"),
             *("penalty", "centre", "offset", "weights"),
         )
         for name in own:
@@ -180,8 +181,8 @@ class Design:
         return part
 
     def log_weights(self, theta: Tensor) -> Tensor:
-        """C(v)ᵀγ on the levels, −∞ where a node has no such level, (B, V) double."""
-        shape = (self.carrier @ theta[:, 1 : 1 + self.carrier_width, None]).squeeze(-1)
+        """C(v)ᵀγ on the levels, (B, V) double; −∞ if a node has no such level."""
+        shape = (self.measure @ theta[:, 1 : 1 + self.measure_width, None]).squeeze(-1)
         return shape.masked_fill(~self.exists, -torch.inf)
 
     def weighted(self, values: Tensor) -> Tensor:
@@ -189,7 +190,7 @@ class Design:
         return values if self.weights is None else values * self.weights
 
     def bounds(self, log_weights: Tensor) -> tuple[Tensor, Tensor]:
-        """η below and above which only the lowest or the highest level is left, (B, 1) each; ±∞ where there is one.
+        """η below which only the lowest level is left, and above which only the highest, (B, 1) each; ±∞ for one level.
 
         Args:
             log_weights: of the levels, (B, V).
@@ -204,13 +205,13 @@ class Design:
         return low[:, None], high[:, None]
 
     def ends(self) -> tuple[Tensor, Tensor]:
-        """The lowest and the highest level there is, (B, 1) each."""
+        """The lowest and the highest level of each node, (B, 1) each."""
         level = torch.arange(self.exists.shape[1], device=self.exists.device)
         low = torch.where(self.exists, level, len(level)).amin(1, keepdim=True)
         return low, torch.where(self.exists, level, -1).amax(1, keepdim=True)
 
     def at_rows(self, eta: Tensor, beyond: Tensor, bent: Sequence[Tensor], moments: Tensor) -> AtRows:
-        """What is taken from the rows, given the moments there.
+        """The sums over the rows, given the moments there.
 
         Args:
             eta: on the grid, (B, n).
@@ -227,7 +228,7 @@ class Design:
         curvature = slopes[:, 1] * slope
         products = torch.bmm(torch.cat([slopes, self.x * curvature[:, None]], 1), self.x.mT).double()
         low, high = (self.value.gather(1, end).to(self.own) for end in self.ends())
-        # Beyond the grid A rises by the one level that is left, which is subtracted before large numbers are added.
+        # Beyond the grid A rises with the one level left; that is subtracted before large numbers are added.
         apart = self.own - torch.where(beyond > 0, high, low)
         index = self.weighted(self.own * eta + apart * beyond).sum(1, dtype=torch.float64)
         bending = torch.bmm(own, torch.stack([along, along.square()], 2)).double()
@@ -238,22 +239,22 @@ class Design:
 
         Args:
             theta: (B, P).
-            sums: over the weighted rows: normaliser Σ A (B,), carrier Σ E C (B, q) and shape Σ Cov(C, C) (B, q, q).
-            at_rows: what else is taken from them.
+            sums: over the weighted rows: normaliser Σ A (B,), measure Σ E C (B, q) and shape Σ Cov(C, C) (B, q, q).
+            at_rows: the other sums over the rows.
         """
-        head, carrier = self.head, slice(1, self.head - 1)
+        head, measure = self.head, slice(1, self.head - 1)
         plain, bending, products = at_rows.plain, at_rows.bending, at_rows.products
-        gradient = [plain[:, :1], self.carrier_sum - sums["carrier"], bending[:, :1, 0], products[:, 0]]
+        gradient = [plain[:, :1], self.measure_sum - sums["measure"], bending[:, :1, 0], products[:, 0]]
         gradient = torch.cat(gradient, 1) - self.penalty * (theta - self.centre)
         information = torch.diag_embed(self.penalty)
         information[:, 0, : head - 1] = information[:, : head - 1, 0] = plain[:, 1:]
-        information[:, carrier, carrier] += sums["shape"]
+        information[:, measure, measure] += sums["shape"]
         information[:, head - 1, : head - 1] = information[:, : head - 1, head - 1] = bending[:, 1:, 0]
         information[:, head - 1, head - 1] += bending[:, 1, 1]
         information[:, :head, head:] = products[:, 1 : head + 1]
         information[:, head:, :head] = products[:, 1 : head + 1].mT
         information[:, head:, head:] += products[:, head + 1 :]
-        carried = (self.carrier_sum * theta[:, carrier]).sum(1)
+        carried = (self.measure_sum * theta[:, measure]).sum(1)
         log_likelihood = at_rows.index + carried - sums["normaliser"]
         return Moments(log_likelihood, gradient, information, at_rows.slopes, at_rows.curvature)
 
@@ -271,15 +272,15 @@ def exact(design: Design, theta: Tensor) -> Moments:
     probability = torch.softmax(logits, -1)
     weights = torch.ones_like(eta) if design.weights is None else design.weights.double().expand_as(eta)
     mean = (probability * design.value[:, None]).sum(-1)
-    shape_mean = probability @ design.carrier
+    shape_mean = probability @ design.measure
     centred = design.value[:, None] - mean[..., None]
     variance = (probability * centred**2).sum(-1)
-    covariance = (probability * centred) @ design.carrier  # E (v̂ − E v̂) C
+    covariance = (probability * centred) @ design.measure  # E (v̂ − E v̂) C
     weighted = (probability * weights[..., None]).sum(1)
-    second = design.carrier.mT @ (weighted[..., None] * design.carrier)
+    second = design.measure.mT @ (weighted[..., None] * design.measure)
     shape = second - (shape_mean * weights[..., None]).mT @ shape_mean
     sums = {
-        "normaliser": (normaliser * weights).sum(1), "carrier": (shape_mean * weights[..., None]).sum(1),
+        "normaliser": (normaliser * weights).sum(1), "measure": (shape_mean * weights[..., None]).sum(1),
         "shape": shape,
     }  # fmt: skip
     moments = torch.cat([mean[:, None], variance[:, None], covariance.mT], 1)
@@ -306,19 +307,19 @@ def tabulated(design: Design, theta: Tensor) -> Moments:
 
 @dataclass(frozen=True)
 class _Table:
-    """What depends on η alone, on a grid of GRID + 1 values of it.
+    """Everything that depends on η alone, on a grid of G = GRID + 1 values of it.
 
     Attributes:
         normaliser, mean, variance: A, E v̂ and Var v̂, (B, G).
-        carrier, covariance: E C and Cov(v̂, C), (B, q, G).
+        measure, covariance: E C and Cov(v̂, C), (B, q, G).
         shape: Cov(C, C), (B, q², G).
-        dtype: of what is read at the rows.
+        dtype: of the values at the rows.
     """
 
     normaliser: Tensor
     mean: Tensor
     variance: Tensor
-    carrier: Tensor
+    measure: Tensor
     covariance: Tensor
     shape: Tensor
     dtype: torch.dtype
@@ -326,7 +327,7 @@ class _Table:
 
 def _table(design: Design, theta: Tensor, low: Tensor, width: Tensor) -> _Table:
     grid = low + width * torch.arange(GRID + 1, device=theta.device, dtype=torch.float64)
-    carrier = design.carrier.mT  # (B, q, V)
+    measure = design.measure.mT  # (B, q, V)
     logits = design.value[..., None] * grid[:, None] + design.log_weights(theta)[..., None]  # (B, V, G)
     top = logits.amax(1, keepdim=True)
     probability = logits.sub_(top).exp_()
@@ -336,19 +337,20 @@ def _table(design: Design, theta: Tensor, low: Tensor, width: Tensor) -> _Table:
     mean = torch.bmm(design.value[:, None], probability)  # (B, 1, G)
     centred = design.value[..., None] - mean
     weighted = centred * probability
-    products = (carrier[:, :, None] * carrier[:, None]).flatten(1, 2)
-    expected = torch.bmm(carrier, probability)
+    products = (measure[:, :, None] * measure[:, None]).flatten(1, 2)
+    expected = torch.bmm(measure, probability)
     shape = torch.bmm(products, probability) - (expected[:, :, None] * expected[:, None]).flatten(1, 2)
     return _Table(
-        normaliser, mean.squeeze(1), (centred * weighted).sum(1), expected, torch.bmm(carrier, weighted), shape,
+        normaliser, mean.squeeze(1), (centred * weighted).sum(1), expected, torch.bmm(measure, weighted), shape,
         design.columns.dtype,
     )  # fmt: skip
 
 
 def _coefficients(table: _Table, width: Tensor) -> Tensor:
-    """Of every cell, by powers of the place in it: a cubic for E v̂, lines for Var v̂ and Cov(v̂, C), (B, 6 + 2 q, G).
+    """Polynomials of the place in each cell: a cubic for E v̂, lines for Var v̂ and Cov(v̂, C), (B, 6 + 2 q, G).
 
-    All second moments are from lines: so a row's information is a mixture of covariances, never indefinite.
+    All second moments are interpolated by lines, so that the information of a row is a mixture of covariances and never
+    indefinite.
     """
     start, rise = table.mean[:, :-1], table.mean.diff(dim=1)
     slope, end = table.variance[:, :-1] * width, table.variance[:, 1:] * width
@@ -366,7 +368,7 @@ def _moments(coefficients: Tensor, left: Tensor, at: Tensor) -> Tensor:
 
 
 def _powers(left: Tensor, at: Tensor, weights: Tensor | None) -> Tensor:
-    """Sums over the rows of every cell of the weight times the powers 0 to 5 of the place in it, (B, G + 1, 6)."""
+    """Weight times the powers 0 to 5 of the place in the cell, summed over the rows of every cell, (B, G + 1, 6)."""
     batch = len(left)
     cell = (left + (GRID + 1) * torch.arange(batch, device=left.device)[:, None]).flatten()
     part = (torch.ones_like(at) if weights is None else weights.double().expand_as(at)).flatten()
@@ -380,13 +382,13 @@ def _powers(left: Tensor, at: Tensor, weights: Tensor | None) -> Tensor:
 def _over_rows(table: _Table, powers: Tensor, width: Tensor) -> dict[str, Tensor]:
     """Sums over the rows: A by the quintic that fits A, A′, A″ at both ends, E C by a cubic, Cov(C, C) by a line.
 
-    Every sum is one product with how much of the rows each grid point carries.
+    Every sum is one product of the table with the weights of its grid points.
     """
     below, above = (powers[None] @ PIECES.to(powers).mT[:, None]).unbind()  # (B, G + 1, 6)
     weights = below + above.roll(1, 1)  # the last cell is empty: nothing comes round
     normal, slope, bend, value, change, line = weights.unbind(2)
     normaliser = normal * table.normaliser + slope * width * table.mean + bend * width**2 * table.variance
-    carrier = (value[:, None] * table.carrier + (change * width)[:, None] * table.covariance).sum(2)
-    q = table.carrier.shape[1]
+    measure = (value[:, None] * table.measure + (change * width)[:, None] * table.covariance).sum(2)
+    q = table.measure.shape[1]
     shape = (line[:, None] * table.shape).sum(2).unflatten(1, (q, q))
-    return {"normaliser": normaliser.sum(1), "carrier": carrier, "shape": shape}
+    return {"normaliser": normaliser.sum(1), "measure": measure, "shape": shape}

@@ -1,10 +1,10 @@
-"""The link of a node: how the sum s of its parents' effects bends on its way to the canonical parameter.
+"""The link of a node: the possibly curved function of the sum s of its parents' effects that sets its parameter.
 
     g(s) = h(κ s) / κ,    h(t) = exp t − 1 between the bounds `BENT` of t, and a straight line beyond them,
 
-with one number a node, its bend κ; κ = 0 is the straight line g(s) = s. With t = κ s, g = s φ(t), ∂g/∂s = h′(t) and
-∂g/∂κ = s² ψ(t), where φ(t) = (exp t − 1) / t and ψ = φ′ within the bounds. Where t is small, φ, ψ and ψ′ are read from
-their series, so that nothing is lost near a straight line.
+with one number per node, its bend κ; κ = 0 is the straight line g(s) = s. With t = κ s, g = s φ(t), ∂g/∂s = h′(t) and
+∂g/∂κ = s² ψ(t), where φ(t) = (exp t − 1) / t and ψ = φ′ within the bounds. For small t, φ, ψ and ψ′ are computed from
+their series, so that no digits are lost near a straight line.
 """
 
 import math
@@ -13,9 +13,9 @@ import numpy as np
 import torch
 from torch import Tensor
 
-BENT = (-20.0, 4.0)  # κ s between which the link bends: no table tells what is steeper than e⁴, or flatter than e⁻²⁰
-SMALL = 0.25  # |κ s| below which the link is read from its series
-# Of φ, ψ and ψ′, by powers of t.
+BENT = (-20.0, 4.0)  # κ s between which the link bends: no table can tell slopes above e⁴ or below e⁻²⁰ apart
+SMALL = 0.25  # |κ s| below which the link is computed from its series
+# Coefficients of φ, ψ and ψ′, by powers of t.
 SERIES = np.array(
     [[math.prod(range(k + 1, k + 1 + order)) / math.factorial(k + order + 1) for k in range(9)] for order in range(3)]
 )
@@ -24,7 +24,7 @@ SERIES = np.array(
 def bent(index: Tensor, bend: Tensor) -> tuple[Tensor, Tensor, Tensor]:
     """The bent index g = (exp(κ s) − 1) / κ and its derivatives ∂g/∂s and ∂g/∂κ.
 
-    With t = κ s they are s φ(t), exp t and s² ψ(t), φ and ψ by their series where t is small (`SERIES`).
+    With t = κ s they are s φ(t), exp t and s² ψ(t); φ and ψ are computed from their series if t is small (`SERIES`).
 
     Args:
         index: s.
@@ -40,7 +40,7 @@ def bent(index: Tensor, bend: Tensor) -> tuple[Tensor, Tensor, Tensor]:
 
 
 def _series(order: int, t: Tensor) -> Tensor:
-    """φ, ψ or ψ′ where t is small."""
+    """φ, ψ or ψ′ at small t."""
     total = torch.zeros_like(t)
     for coefficient in SERIES[order][::-1].tolist():
         total = total * t + coefficient

@@ -1,12 +1,13 @@
-"""How much the class misses of a node's conditional distribution: its misfit, in nats.
+"""The misfit of a node, in nats: how much of its conditional distribution the class of models misses.
 
-A direction is read off the class of models, so it is worth no more than the class fits. The misfit is what a more
-flexible distribution of the node given its parents gains over the fitted one on rows that it has not seen. The levels
-are put into at most six groups g of like many rows. The flexible model multiplies the fitted model's probability of a
-group by exp(Σ_f w_gf z_f), where the z_f are smooth functions of each parent, of the fitted mean, and of their
-products; it is fitted to one half of the rows, under the ridge that serves the other half best, and its gain in
-log-likelihood is summed over both halves. Where no ridge gains anything, the misfit is 0: so a node of the class has
-none to within a nat, and boosted trees, which have to learn the fitted model first, find far less (benchmarks/LOG.md).
+A direction follows from the class of models, so it can be trusted only as far as the class fits. The misfit is the
+log-likelihood that a more flexible distribution of the node given its parents gains over the fitted one on rows it has
+not seen. The levels are put into at most six groups g with about equally many rows. The flexible model multiplies the
+fitted model's probability of a group by exp(Σ_f w_gf z_f), where the z_f are smooth functions of each parent, of the
+fitted mean, and of their products. It is fitted to one half of the rows, with the ridge that is best for the other
+half, and its gain in log-likelihood is summed over both halves; if no ridge gains anything, the misfit is 0. So a node
+of the class has a misfit of 0 to within a nat. Boosted trees, which first have to learn the fitted model, find far less
+of what is missed (benchmarks/log/2026-11-22-honest-directions.md).
 """
 
 from collections.abc import Callable, Sequence
@@ -23,25 +24,25 @@ from disco.likelihood.evaluate import Design, Problems
 from disco.likelihood.newton import fit
 from disco.ranks import fold_of_rows
 
-MISFIT = 3.0  # nats from which on a node is said to be none of the class
+MISFIT = 3.0  # nats from which on a node is said not to be of the class
 _GROUPS = 6
-_COLUMNS = 60  # functions of the parents at most
+_COLUMNS = 60  # functions of the parents, at most
 _RIDGES = (3.0, 30.0, 300.0)
-_STEPS = 2  # of Newton's method beyond the first, where the first gains something
-_FEW = 5  # levels up to which a parent's effect is free
-_LARGEST = 5.0  # of a column of unit variance, so that single rows do not lead the fit
-_CELLS = 4_000_000  # rows × levels that are looked at at a time
+_STEPS = 2  # of Newton's method after the first, if the first gains something
+_FEW = 5  # a parent with at most so many levels has a free effect
+_LARGEST = 5.0  # absolute value in a column of unit variance, at most, so that single rows do not dominate the fit
+_CELLS = 4_000_000  # rows × levels at a time
 _SIDE_BY_SIDE = 32  # nodes fitted in one batch
 
 
 def misfits(
     bank: Bank, pairs: Sequence[tuple[int, Sequence[int]]], *, goes_on: Callable[[], bool] = lambda: True
 ) -> np.ndarray:
-    """The misfit of nodes given parents, nats in all rows, at least 0; NaN where a fit has no finite likelihood.
+    """The misfit of nodes given parents, nats over all rows, at least 0; NaN if a fit has no finite likelihood.
 
     Args:
         bank: the table.
-        pairs: a node and its parents each.
+        pairs: nodes, each with its parents.
         goes_on: asked before every node; False raises FitStopped.
 
     Raises:
@@ -74,7 +75,7 @@ def _groups(bank: Bank, node: int) -> np.ndarray:
 
 
 def _expected(bank: Bank, node: int, parents: Sequence[int], theta: Tensor) -> tuple[np.ndarray, np.ndarray]:
-    """The log-probabilities of the groups, (n, groups), and the mean, (n,), at fitted coefficients, (P or more,)."""
+    """Log-probabilities of the groups, (n, groups), and the mean, (n,), at fitted coefficients, (P or more,)."""
     design = Design(bank, Problems.of([(node, sorted(parents))], bank.columns.device))
     theta = theta[None, : bank.head + WIDTH * len(parents)]
     eta, weights = design.bent(theta)[0][0].double(), design.log_weights(theta)[0]
@@ -89,7 +90,7 @@ def _expected(bank: Bank, node: int, parents: Sequence[int], theta: Tensor) -> t
 
 
 def _columns(bank: Bank, parents: Sequence[int], mean: np.ndarray) -> np.ndarray:
-    """1 and functions of the parents and of the fitted mean, each of unit variance, (n, columns)."""
+    """A column of 1 and functions of the parents and of the fitted mean, of unit variance, (n, columns)."""
     mean = _standard(mean[:, None])[:, 0]
     scores, effects, products = [], [], []
     for parent in parents:
@@ -115,9 +116,9 @@ def _standard(columns: np.ndarray) -> np.ndarray:
 
 
 def _gain(expected: np.ndarray, seen: np.ndarray, columns: np.ndarray, learnt: np.ndarray, held: np.ndarray) -> float:
-    """What the flexible model fitted to the rows `learnt` gains in the rows `held`, nats.
+    """What the flexible model fitted to the rows `learnt` gains on the rows `held`, nats.
 
-    A function that is added to all groups alike changes nothing, so the weights are those of contrasts of groups.
+    Adding the same function to all groups changes nothing, so the weights belong to contrasts between groups.
     """
     groups, size = expected.shape[1], columns.shape[1]
     contrasts = helmert(groups)  # (groups − 1, groups), orthonormal
@@ -150,12 +151,12 @@ def _log_softmax(values: np.ndarray) -> np.ndarray:
 
 
 def _penalty(size: int, ridge: float) -> np.ndarray:
-    """The precision of each column's weights, (size,); a group's own share is nearly free."""
+    """The precision of each column's weights, (size,); the share of each group is nearly free."""
     return np.concatenate([[1.0], np.full(size - 1, ridge)])
 
 
 def _information(rows: np.ndarray, probability: np.ndarray, contrasts: np.ndarray) -> np.ndarray:
-    """Of the weights, contrast by contrast, (contrasts · size, contrasts · size)."""
+    """Information of the weights, contrast by contrast, (contrasts · size, contrasts · size)."""
     count, size = len(contrasts), rows.shape[1]
     mean, found = probability @ contrasts.T, np.empty((count, size, count, size))
     for first in range(count):

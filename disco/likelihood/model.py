@@ -1,7 +1,7 @@
-"""A DAG as a fitted model: likelihood, BIC, held-out likelihood, new tables, response curves, carriers.
+"""A DAG as a fitted model: likelihood, BIC, held-out likelihood, new tables, response curves, base measures.
 
-Every node is a semiparametric GLM of its parents (`disco.likelihood.bank`), fitted in double precision. What concerns
-counts is in the units of the table: level v of a column stands for its (v + 1)-th smallest count.
+Every node is a semiparametric GLM of its parents (`disco.likelihood.bank`), fitted in double precision. Counts are in
+the units of the table: level v of a column stands for its (v + 1)-th smallest count.
 """
 
 from collections.abc import Callable, Mapping, Sequence
@@ -26,7 +26,7 @@ from disco.ranks import rank_on_grid
 _TOLERANCE = 1e-8
 WEAK = Prior(0.1, 1.0, 4.0)
 _ENTRIES = 1 << 20  # probabilities held at once, 8 MB
-_POINTS = 1024  # canonical parameters between which a curve is read from lines
+_POINTS = 1024  # canonical parameters between which a curve is interpolated
 
 
 @dataclass(frozen=True)
@@ -66,12 +66,12 @@ class Model:
             table: counts, (rows, nodes).
             parents: of every node that has any.
             offset: log exposure of every row, (rows,).
-            prior: as `Bank.of`; too weak to be seen beside some hundred rows unless given.
+            prior: as in `Bank.of`; unless given, one that some hundred rows outweigh.
             known: a model of the same table, offset and prior; nodes with the same parents are not fitted again.
             goes_on: asked before every node's fit.
 
         Raises:
-            InputError: the parents name a column that is not there, or make a cycle.
+            InputError: the parents name a column that the table does not have, or form a cycle.
             FitStopped: `goes_on` says no.
         """
         names = tuple(table.columns)
@@ -109,7 +109,7 @@ class Model:
         return float(self.log_likelihood.sum()) - np.log(self.bank.rows) / 2 * counted
 
     def held_out(self, table: pd.DataFrame, offset: np.ndarray | None = None) -> pd.Series:
-        """Log-likelihood of other rows, of every node, nats; a count off the grid counts as its rank (`disco.ranks`).
+        """Log-likelihood of other rows, of every node, nats; a count off the grid gets a rank as in `disco.ranks`.
 
         Raises:
             InputError: a column of the model is missing.
@@ -135,7 +135,7 @@ class Model:
         """A new table drawn from the model, node by node along the order.
 
         Raises:
-            InputError: the model has an offset and none is given, or one of another length.
+            InputError: an offset is missing, given without need, or of another length.
         """
         if (self.bank.offset is None) != (offset is None) or (offset is not None and len(offset) != rows):
             raise InputError(f"The model needs an offset of {rows} rows exactly where it was fitted with one.")
@@ -155,10 +155,10 @@ class Model:
         return pd.DataFrame(columns)
 
     def curve(self, parent: str, child: str, level: float = 0.95) -> pd.DataFrame:
-        """How the child's mean moves with a parent, averaged over the rows' other parents, with a pointwise band.
+        """The child's mean at each count of a parent, averaged over the other parents' values in the rows.
 
-        The band is that of the delta method, from the information of the child's coefficients; it takes the graph as
-        given.
+        The pointwise band is that of the delta method, from the information of the child's coefficients; it takes the
+        graph as given.
 
         Returns:
             Columns count (of the parent), rows (how many have it), mean, low and high (of the child's count).
@@ -177,7 +177,7 @@ class Model:
         return pd.DataFrame({"count": self.grids[other], "rows": seen, "mean": means, "low": low, "high": high})
 
     def conditionals(self, node: str, groups: int = 32) -> tuple[np.ndarray, np.ndarray]:
-        """The node's distributions given its parents: rows of like canonical parameter taken together.
+        """The node's distributions given its parents, in groups of rows with similar canonical parameters.
 
         Returns:
             The share of the rows in each group, (groups,), and log p of every level at the group's mean canonical
@@ -192,8 +192,8 @@ class Model:
         share = np.array([len(part) for part in parts]) / len(eta)
         return share, self._log_probability(number, np.array([part.mean() for part in parts]))
 
-    def carrier(self, node: str) -> pd.DataFrame:
-        """The node's conditional distribution at its average canonical parameter: count, probability.
+    def base_measure(self, node: str) -> pd.DataFrame:
+        """The base measure, tilted to the node's average canonical parameter: count, probability.
 
         Raises:
             InputError: there is no such node.
@@ -204,7 +204,7 @@ class Model:
         return pd.DataFrame({"count": self.grids[number], "probability": probability})
 
     def _parts(self, node: int, rows: int) -> list[slice]:
-        """Rows in parts whose probabilities, (rows, levels), stay small: a column may have a level a row."""
+        """Rows in parts whose probabilities, (rows, levels), fit into memory: every row may have a level of its own."""
         size = max(1, _ENTRIES // len(self.grids[node]))
         return [slice(first, first + size) for first in range(0, rows, size)]
 
@@ -231,14 +231,14 @@ class Model:
         return (self.bank.basis[parent] @ self.fits[node].theta[0, first : first + WIDTH]).numpy()
 
     def _index(self, node: int, ranks: np.ndarray) -> np.ndarray:
-        """What the parents add up to at rows, Σ f_k, (rows,)."""
+        """The sum of the parents' effects at rows, Σ f_k, (rows,)."""
         index = np.zeros(len(ranks))
         for parent in self.parents[node]:
             index += self._effect(node, parent)[ranks[:, parent]]
         return index
 
     def _bent(self, node: int, index: np.ndarray) -> tuple[np.ndarray, ...]:
-        """What an index adds to the canonical parameter, and its derivatives as those of `bent`."""
+        """What an index adds to the canonical parameter, and the derivatives of `bent`."""
         bend = self.fits[node].theta[0, self.bank.head - 1]
         return tuple(part.numpy() for part in bent(torch.from_numpy(index), bend))
 
@@ -247,28 +247,28 @@ class Model:
         return self._shift(node, offset) + self._bent(node, self._index(node, ranks))[0]
 
     def _shift(self, node: int, offset: np.ndarray | None) -> float | np.ndarray:
-        """The part of the canonical parameter without parents: one number, or one a row with an offset."""
+        """The canonical parameter without the parents' part: one number, or with an offset one per row."""
         intercept = float(self.fits[node].theta[0, 0])
         return intercept if offset is None else intercept + offset / float(self.bank.value[node, 1])
 
     def _logits(self, node: int, eta: np.ndarray) -> np.ndarray:
-        """log p of every level at canonical parameters but for the normaliser, (values, levels)."""
+        """log p of every level at canonical parameters, without the normaliser, (values, levels)."""
         levels = len(self.grids[node])
-        value, carrier = self.bank.value[node, :levels].numpy(), self.bank.carrier[node, :levels].numpy()
-        return eta[:, None] * value + carrier @ self.fits[node].theta[0, 1 : 1 + carrier.shape[1]].numpy()
+        value, measure = self.bank.value[node, :levels].numpy(), self.bank.measure[node, :levels].numpy()
+        return eta[:, None] * value + measure @ self.fits[node].theta[0, 1 : 1 + measure.shape[1]].numpy()
 
     def _log_probability(self, node: int, eta: np.ndarray) -> np.ndarray:
         """log p of every level at canonical parameters, (values, levels)."""
         return log_softmax(self._logits(node, eta), axis=1)
 
     def _means(self, other: int, node: int) -> tuple[np.ndarray, np.ndarray]:
-        """The node's mean count with a parent at each of its levels, over the rows, and its standard error."""
+        """The node's mean count over the rows with a parent set to each of its levels, and its standard error."""
         ranks, effect = self.bank.ranks.numpy(), self._effect(node, other)[: len(self.grids[other])]
         shift = np.asarray(self._shift(node, self._offset()))
         rest = self._index(node, ranks) - effect[ranks[:, other]]
         low, high = self._bent(node, np.array([rest.min() + effect.min(), rest.max() + effect.max()]))[0]
         points = np.linspace(low + shift.min(), high + shift.max() + 1e-9, _POINTS)
-        mean, with_value, with_carrier = self._along(node, points)
+        mean, with_value, with_measure = self._along(node, points)
         columns = self.bank.columns[list(self.parents[node])].flatten(0, 1).numpy()
         block = WIDTH * self.parents[node].index(other) + np.arange(WIDTH)
         basis = self.bank.basis[other].numpy()
@@ -284,7 +284,7 @@ class Model:
             slope_of_row = (1 - at) * with_value[left] + at * with_value[left + 1]
             parts = columns @ (slope_of_row * along) / len(ranks)
             parts[block] = basis[value] * (slope_of_row * along).mean()
-            own = [slope_of_row.mean(), *(share @ with_carrier), (slope_of_row * bend).mean()]
+            own = [slope_of_row.mean(), *(share @ with_measure), (slope_of_row * bend).mean()]
             slope = np.concatenate([own, parts])
             means[value] = share @ mean
             errors[value] = np.sqrt(max(slope @ covariance @ slope, 0.0))
@@ -297,8 +297,8 @@ class Model:
         count = self.grids[node].astype(float)
         mean = probability @ count
         centred = probability * (count - mean[:, None])
-        value, carrier = self.bank.value[node, :levels].numpy(), self.bank.carrier[node, :levels].numpy()
-        return mean, centred @ value, centred @ carrier
+        value, measure = self.bank.value[node, :levels].numpy(), self.bank.measure[node, :levels].numpy()
+        return mean, centred @ value, centred @ measure
 
 
 def _on_grids(table: pd.DataFrame, offset: np.ndarray | None, prior: Prior) -> tuple[tuple[np.ndarray, ...], Bank]:

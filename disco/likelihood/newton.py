@@ -22,12 +22,13 @@ class Fits:
     """Fitted problems.
 
     Attributes:
-        theta: intercept, carrier (q), then WIDTH numbers a parent, (B, 1 + q + WIDTH · k); padding 0.
+        theta: intercept, base measure (q), bend, then WIDTH numbers per parent, (B, 2 + q + WIDTH · k); padding 0.
         log_likelihood: at θ, to within a fraction of `tolerance`, (B,).
-        evidence: the log marginal likelihood by Laplace's approximation, flat priors on intercept and carrier, (B,):
-            log-likelihood − penalty − ½ log det information + ½ Σ log precision of the parents' columns.
-        moments: at the last evaluation, one step before θ, or at θ where the last step was not taken.
-        penalty: precisions of the prior on θ, no pivot of the information is less, (B, P).
+        evidence: the log marginal likelihood by Laplace's approximation, with flat priors on intercept and base
+            measure, (B,): log-likelihood − penalty − ½ log det information + ½ Σ log precision of the other
+            coefficients.
+        moments: at the last evaluation, one step before θ, or at θ if the last step was not taken.
+        penalty: precisions of the prior on θ, (B, P); no pivot of the information is smaller.
         converged: (B,).
     """
 
@@ -53,10 +54,10 @@ def fit(
     Args:
         bank: the table.
         problems: B nodes with parents.
-        start: θ to begin at, (B, P); a missing one begins at the marginal.
-        weights: of the rows, (n,), or of each problem's, (B, n); bootstrap counts, or 0 for a row left out.
-        tolerance: Newton stops where the next step promises less than so many nats.
-        evaluate: `exact` or `tabulated`, for the array form of the steps; by default `tabulated`, compiled on a CPU.
+        start: θ to begin at, (B, P); `marginal_start` unless given.
+        weights: of the rows, (n,), or of the rows for each problem, (B, n): bootstrap counts, or 0 for a row left out.
+        tolerance: Newton's method stops when the next step promises less than so many nats.
+        evaluate: `exact` or `tabulated`, for the array form of the steps; unless given `tabulated`, compiled on a CPU.
     """
     design = Design(bank, problems, weights)
     theta = marginal_start(bank, problems) if start is None else start
@@ -66,7 +67,7 @@ def fit(
 
 
 def _newton(design: Design, theta: Tensor, tolerance: float, evaluate: Evaluate) -> Ended:
-    """`compiled.newton` of all problems at once, by the expected information alone."""
+    """`compiled.newton` for all problems at once, with the expected information only."""
     current = evaluate(design, theta)
     step, promise, log_determinant = _step(design, current)
     share, place, ended = torch.ones_like(promise), torch.arange(len(theta), device=theta.device), []
@@ -74,7 +75,7 @@ def _newton(design: Design, theta: Tensor, tolerance: float, evaluate: Evaluate)
         going = promise >= tolerance
         if not bool(going.any()):
             break
-        if 2 * int(going.sum()) <= len(going):  # the many that are done need not wait for the few that are not
+        if 2 * int(going.sum()) <= len(going):  # leave out the problems that are done once they are half
             done, left = (which.nonzero().squeeze(1) for which in (~going, going))
             state = (place, theta, step, promise, log_determinant, current)
             ended.append(_at(done, *state))
@@ -94,7 +95,7 @@ def _newton(design: Design, theta: Tensor, tolerance: float, evaluate: Evaluate)
 
 
 def _at(kept: Tensor, *parts: Any) -> tuple:
-    """Some problems, by number, of tensors and moments whose first dimension is theirs."""
+    """Tensors and moments of some problems, by number; the first dimension is that of the problems."""
     return tuple(
         Moments(*(getattr(part, name).index_select(0, kept) for name in _MOMENTS))
         if isinstance(part, Moments)
@@ -104,7 +105,7 @@ def _at(kept: Tensor, *parts: Any) -> tuple:
 
 
 def _joined(parts: list[tuple]) -> Ended:
-    """Put problems that ended at different steps together, in their own order."""
+    """Put the problems that ended at different steps together, in their original order."""
     if len(parts) == 1:
         return Ended(*parts[0][1:])
     order = torch.cat([part[0] for part in parts]).argsort()
@@ -118,13 +119,13 @@ def _finished(design: Design, tolerance: float, ended: Ended) -> Fits:
     done = promise < tolerance
     end = theta + torch.where(done[:, None], step, 0.0)
     reached = current.log_likelihood - design.prior(theta) + torch.where(done, promise, 0.0)
-    own = 1 + design.carrier_width
+    own = 1 + design.measure_width
     occam = design.penalty[:, own:].log().sum(1) - log_determinant
     return Fits(end, reached + design.prior(end), reached + occam / 2, current, design.penalty, done)
 
 
 def _choose(better: Tensor, ahead: Moments, current: Moments) -> Moments:
-    """The new moments of the problems that got better, the old ones of the others."""
+    """The new moments of the problems that got better, and the old moments of the others."""
     if bool(better.all()):
         return ahead
     kept = {}
@@ -144,14 +145,14 @@ def _step(design: Design, moments: Moments) -> tuple[Tensor, Tensor, Tensor]:
 
 
 def marginal_start(bank: Bank, problems: Problems) -> Tensor:
-    """θ with no effect of the parents and a carrier near the marginal distribution's shape, (B, P)."""
+    """θ with no effect of the parents and a base measure close to the marginal distribution's shape, (B, P)."""
     node, exists = problems.node, bank.exists[problems.node]
-    value, carrier = bank.value[node], bank.carrier[node]
+    value, measure = bank.value[node], bank.measure[node]
     level = bank.ranks.T[node]
     share = torch.zeros_like(value).scatter_add_(1, level, torch.ones_like(level, dtype=torch.float64))
     share = (share + 0.5) * exists
     log_share = torch.where(exists, share.log(), 0.0)
-    basis = torch.cat([torch.ones_like(value)[..., None], value[..., None], carrier], -1)
+    basis = torch.cat([torch.ones_like(value)[..., None], value[..., None], measure], -1)
     weighted = basis * share[..., None]
     gram = weighted.mT @ basis
     gram = gram + torch.diag_embed(1e-6 * gram.diagonal(dim1=1, dim2=2) + 1e-9)

@@ -1,116 +1,97 @@
 """Work at the rows, compiled for the CPU, one problem after another.
 
-A row passes through some thirty small steps. As array operations each of them reads and writes all rows of all
-problems, which is most of the time of a fit on a CPU; here a block of rows stays in the cache through all of them, and
+Every row goes through some thirty small steps. As array operations, each step reads and writes all rows of all
+problems, and that is most of the time of a fit on a CPU. Here a block of rows stays in the cache through all steps, and
 products of columns are summed block by block. The array form of the same steps, for a GPU, is in `evaluate` and
-`steps`. What is compiled takes a problem's arrays whole: loops over slices of two dimensions are not vectorised.
+`steps`. Compiled functions get the whole arrays of a problem, because loops over slices of two dimensions are not
+vectorised.
 """
 
-import hashlib
 import math
-import os
-from collections.abc import Callable, Iterator
-from concurrent.futures import ThreadPoolExecutor
-from contextlib import contextmanager
-from pathlib import Path
+from typing import NamedTuple
 
-import numba
 import numpy as np
-import platformdirs
 import torch
-from threadpoolctl import threadpool_limits
 from torch import Tensor
 
 from disco.likelihood.bank import WIDTH
+from disco.likelihood.cpu import arrays, compiled, side_by_side, within
 from disco.likelihood.link import BENT, SERIES, SMALL
 
+assert WIDTH == 4, "index_at_rows and _add_dots are unrolled for four columns per parent"
+
 _EXP = np.array([1 / math.factorial(k) for k in range(14)])
-BLOCK = 1024  # rows at a time: what is kept of them fits a core's cache
-_OPTIONS = {
-    "nogil": True,
-    "fastmath": {"contract", "reassoc", "nsz", "arcp"},  # sums may be reordered; infinities keep their meaning
-    "error_model": "numpy",
-}
-_POOL = ThreadPoolExecutor(thread_name_prefix="rows")
-_threads = 0  # for `side_by_side`; 0: as many as torch may use
-_USER_FOLDER = platformdirs.user_cache_dir("disco", appauthor=False)
+BLOCK = 1024  # rows at a time; what is kept of them fits into a core's cache
 
 
-def kept_in(sources: Path) -> Path:
-    """The folder of what is compiled: another one for every state of the sources.
+class Rows(NamedTuple):
+    """What one problem has at the rows, each (n,); the first four are room that every evaluation fills.
 
-    Numba compiles anew when the file of a function changes, but not when what it takes from another file does.
+    Attributes:
+        index: s, the sum of the parents' effects.
+        eta: canonical parameter.
+        slope, along: ∂g/∂s and ∂g/∂κ.
+        own: x̂, the node's own value.
+        weights: of the rows; empty if all are 1.
+        offset: empty if there is none.
     """
-    digest = hashlib.sha256(b"".join(path.read_bytes() for path in sorted(sources.glob("*.py")))).hexdigest()
-    beside = sources / "__pycache__"
-    chosen = os.environ.get("NUMBA_CACHE_DIR") or (beside if os.access(sources, os.W_OK) else _USER_FOLDER)
-    return Path(chosen) / f"compiled-{digest[:12]}"
+
+    index: np.ndarray
+    eta: np.ndarray
+    slope: np.ndarray
+    along: np.ndarray
+    own: np.ndarray
+    weights: np.ndarray
+    offset: np.ndarray
 
 
-_KEPT_IN = kept_in(Path(__file__).parent)
+class Grid(NamedTuple):
+    """A table over η.
 
-
-def compiled(function: Callable) -> Callable:
-    """Compiled at its first call, for calls from Python; kept on disk where a folder for it can be written."""
-    before, numba.config.CACHE_DIR = numba.config.CACHE_DIR, str(_KEPT_IN)
-    try:
-        return numba.njit(cache=True, **_OPTIONS)(function)
-    except RuntimeError:  # numba finds no folder to keep it in
-        return numba.njit(**_OPTIONS)(function)
-    finally:
-        numba.config.CACHE_DIR = before
-
-
-def within(function: Callable) -> Callable:
-    """Compiled as a part of what calls it, and never kept apart from it.
-
-    Machine code that is read back cannot be merged into its caller as what was just compiled can, and sums would come
-    out in another order: results would depend on which process had compiled what before.
+    Attributes:
+        low: η at its first point.
+        width: of a cell.
+        lowest, highest: v̂ of the only level left below the grid, and of the one above it.
+        coefficients: by powers of the place in a cell, one row per cell, (G − 1, 6 + 2 q).
     """
-    return numba.njit(forceinline=True, **_OPTIONS)(function)
+
+    low: float
+    width: float
+    lowest: float
+    highest: float
+    coefficients: np.ndarray
 
 
-@contextmanager
-def threads_at_the_rows() -> Iterator[None]:
-    """Keep torch's threads for `side_by_side`, and all other libraries, torch's own sums among them, to one.
+class Evaluation(NamedTuple):
+    """What one evaluation of one problem gives, as in `evaluate.Moments`."""
 
-    Between the many small calls of a search their threads wait for work and keep the processors busy: at 50 columns a
-    search took three times the processor time, and longer by the clock too.
+    slopes: np.ndarray
+    curvature: np.ndarray
+    gradient: np.ndarray
+    information: np.ndarray
+
+
+class Sums(NamedTuple):
+    """Sums over the rows, as in `evaluate.AtRows` unless said otherwise.
+
+    Attributes:
+        powers: of the weight times the powers 0 to 5 of the place in a cell, by cell, (G, 6).
+        plain: (2 + q,).
+        bending: (2 + q, 2).
+        products: with the columns of each parent, (k, WIDTH · k + 3 + q, padded, WIDTH): first those of the parents'
+            columns times the curvature, each pair of parents once, then those of the slopes.
     """
-    global _threads
-    outer, _threads = _threads, _threads or torch.get_num_threads()
-    try:
-        with threadpool_limits(1):
-            yield
-    finally:
-        _threads = outer
 
-
-def side_by_side(problems: int, work: Callable[[slice], None]) -> None:
-    """Call work on every problem, on as many threads as torch may use; how many changes no result."""
-    threads = min(_threads or torch.get_num_threads(), problems)
-    at_once = max(problems // (4 * threads), 1) if threads > 1 else problems  # a call costs as much as some rows
-    left = iter(range(0, problems, max(at_once, 1)))
-
-    def some() -> None:
-        for first in left:  # whoever is free takes the next: some take several times as many steps as others
-            work(slice(first, first + at_once))
-
-    others = [_POOL.submit(some) for _ in range(threads - 1)]
-    some()
-    for other in others:
-        other.result()
-
-
-def arrays(*parts: Tensor) -> list[np.ndarray]:
-    """In C order, the one layout that is compiled."""
-    return [part.contiguous().numpy() for part in parts]
+    powers: np.ndarray
+    plain: np.ndarray
+    bending: np.ndarray
+    products: np.ndarray
 
 
 def products(
     columns: Tensor, parents: Tensor, slopes: Tensor, curvature: Tensor, candidates: Tensor
 ) -> tuple[Tensor, Tensor]:
-    """Sums over the rows of every candidate's columns times `slopes`, times the parents' columns and among themselves.
+    """Products of every candidate's columns, summed over the rows: with `slopes`, the parents' columns, and themselves.
 
     Args:
         columns: of all nodes, (d, WIDTH, n).
@@ -161,7 +142,7 @@ def _products(columns, parents, slopes, curvature, candidates, sums, pairs):
 
 @within
 def copy(values, into):
-    """Of vectors, by a loop: elements of more dimensions are looked up one by one, and slices bring a message."""
+    """Copy a vector by a loop: assigning a slice would bring a message, and index arrays of more dimensions slowly."""
     for i in range(len(values)):
         into[i] = values[i]
 
@@ -183,7 +164,7 @@ def index_at_rows(columns, parents, beta, s):
 
 @within
 def exp(x):
-    """eˣ for x from −100, below which it is e⁻¹⁰⁰, to 4, to within 1e-13 of itself; unlike `math.exp` vectorised."""
+    """eˣ to within 1e-13 of itself for x from −100 to 4, and e⁻¹⁰⁰ below; unlike `math.exp` it is vectorised."""
     part, total = max(x, -100.0) / 256, 0.0
     for k in range(len(_EXP) - 1, -1, -1):
         total = total * part + _EXP[k]
@@ -202,11 +183,12 @@ def _series(order, t):
 
 
 @within
-def bend_at_rows(s_at_rows, eta, slope, along, bend, intercept, offset):
-    """Write η and the derivatives of `link.bent` from s; returns the bounds of η, or NaN.
+def bend_at_rows(rows, bend, intercept):
+    """Write η and the derivatives of `link.bent` from s; returns the bounds of η, or NaN if it is not finite.
 
-    Both forms are computed at every row, so that the loop is vectorised. `offset` may be empty.
+    Both forms of the link are computed at every row, so that the loop is vectorised.
     """
+    s_at_rows, eta, slope, along, offset = rows.index, rows.eta, rows.slope, rows.along, rows.offset
     lowest, highest = BENT
     for r in range(len(eta)):
         s = np.float64(s_at_rows[r])
@@ -225,28 +207,26 @@ def bend_at_rows(s_at_rows, eta, slope, along, bend, intercept, offset):
     for r in range(len(eta)):
         low, high = min(low, eta[r]), max(high, eta[r])
         total += eta[r]
-    if not math.isfinite(total):  # bounds alone may pass over a NaN
+    if not math.isfinite(total):  # the bounds alone may miss a NaN
         return np.nan, np.nan
     return np.float64(low), np.float64(high)
 
 
 @within
-def read_at_rows(
-    columns, parents, own, weights, s, eta, slope, along, bend, observed, low, width, lowest, highest, coefficients,
-    left, times, slopes, curvature, powers, plain, bending, products,
-):  # fmt: skip
-    """What `evaluate.AtRows` holds, read from a table over η with a cell's coefficients in a row; returns its `index`.
+def read_at_rows(columns, parents, rows, bend, observed, grid, found, sums):
+    """What `evaluate.AtRows` holds, read from a table over η, into `found` and `sums`; returns its `index`.
 
-    `left` and `times` are room for a block. Sums are added to. `powers` gets those of the weight times the powers 0 to
-    5 of the place in a cell. In `products` (k, rows of `left`, WIDTH) those with the parents' columns come first, of
-    each pair of parents once, then those with the slopes. Where `observed` is true, what belongs to the information is
-    that of the observed one, which has the residuals times the second derivatives of η taken off.
+    Slopes and curvature of `found` are overwritten, `sums` are added to. If `observed` is true, what belongs to the
+    information is that of the observed information: the residuals times the second derivatives of η are subtracted.
     """
+    slope, along, slopes, curvature = rows.slope, rows.along, found.slopes, found.curvature
+    plain, bending, products = sums.plain, sums.bending, sums.products
     number, wide, moments = columns.dtype.type, WIDTH * len(parents), len(plain)
+    left, times = np.zeros((products.shape[1], BLOCK), columns.dtype), np.empty((moments, BLOCK), columns.dtype)
     index = 0.0
-    for start in range(0, len(eta), BLOCK):
-        size = min(BLOCK, len(eta) - start)
-        index += _residuals(own, weights, eta, start, size, low, width, lowest, highest, coefficients, times, powers)
+    for start in range(0, len(slope), BLOCK):
+        size = min(BLOCK, len(slope) - start)
+        index += _residuals(rows, start, size, grid, times, sums.powers)
         rise, turn = slope[start : start + size], along[start : start + size]
         for i in range(moments):
             value, sloped = times[i], left[wide + i]
@@ -265,7 +245,7 @@ def read_at_rows(
             bent[r] = variance[r] * turn[r]
             curved[r] = variance[r] * rise[r]
         if observed:
-            bending[1, 1] -= _turned(times[0], s, rise, turn, start, size, number(bend), bent, curved)
+            bending[1, 1] -= _turned(times[0], rows.index, rise, turn, start, size, number(bend), bent, curved)
         for i in range(1 + moments):
             copy(left[wide + i, :size], slopes[i, start : start + size])
         for k in range(len(parents)):
@@ -276,11 +256,12 @@ def read_at_rows(
 
 
 @within
-def _residuals(own, weights, eta, start, size, low, width, lowest, highest, coefficients, times, powers):
+def _residuals(rows, start, size, grid, times, powers):
     """x̂ − E v̂, Var v̂ and Cov(v̂, C) times the weight at a block of rows, into `times`; returns their `index`."""
-    number = eta.dtype.type
-    cells, places = np.empty(BLOCK, np.int32), np.empty(BLOCK, eta.dtype)
-    index = _placed(own, weights, eta, start, size, low, width, lowest, highest, len(coefficients), cells, places)
+    own, weights, coefficients = rows.own, rows.weights, grid.coefficients
+    number = own.dtype.type
+    cells, places = np.empty(BLOCK, np.int32), np.empty(BLOCK, own.dtype)
+    index = _placed(rows, start, size, grid, cells, places)
     lines, one = (coefficients.shape[1] - 4) // 2, number(1)
     for r in range(size):
         cell, at = cells[r], places[r]
@@ -298,11 +279,12 @@ def _residuals(own, weights, eta, start, size, low, width, lowest, highest, coef
 
 
 @within
-def _placed(own, weights, eta, start, size, low, width, lowest, highest, count, cells, places):
-    """The cell of a table over η that a row lies in, and where in it, at a block of rows; returns their `index`."""
+def _placed(rows, start, size, grid, cells, places):
+    """The cell of a table over η that each row of a block lies in, and where in it; returns their `index`."""
+    own, weights, eta = rows.own, rows.weights, rows.eta
     number = eta.dtype.type
-    first, each, top = number(low), number(1 / width), number(count - 1e-3)
-    cell_width, bottom, peak = number(width), number(lowest), number(highest)
+    first, each, top = number(grid.low), number(1 / grid.width), number(len(grid.coefficients) - 1e-3)
+    cell_width, bottom, peak = number(grid.width), number(grid.lowest), number(grid.highest)
     zero, one, index = number(0), number(1), 0.0
     for r in range(size):
         e, x = eta[start + r], own[start + r]
@@ -312,7 +294,7 @@ def _placed(own, weights, eta, start, size, low, width, lowest, highest, count, 
         places[r] = place - number(cells[r])
         beyond = (whole - place) * cell_width
         weight = weights[start + r] if len(weights) else one
-        # One level is left beyond the grid, by which the normaliser rises.
+        # Beyond the grid a single level is left, and the normaliser rises by that.
         apart = (x - (peak if beyond > zero else bottom)) * beyond
         index += np.float64(weight) * (np.float64(x * (e - beyond)) + np.float64(apart))
     return index

@@ -1,10 +1,9 @@
 """Small symmetric systems, compiled for the CPU: A = D + Λ with D ⪰ 0 summed from rows and Λ a diagonal prior.
 
-In exact arithmetic every pivot of A's Cholesky factor is at least its entry of Λ, since a Schur complement of D ⪰ 0 is
-⪰ 0 itself. Rounding can take a pivot below that, where columns are copies of one another, a level has no rows, or a
-column is constant among the rows that count; then the pivot is raised to what the prior says it is at least. So what
-the prior bounds stays bounded, without a test for singular matrices and without a thread or a library that could change
-a digit.
+In exact arithmetic every pivot of A's Cholesky factor is at least its entry of Λ, because a Schur complement of D ⪰ 0
+is ⪰ 0 itself. Rounding can take a pivot below that if columns are copies of one another, a level has no rows, or a
+column is constant among the rows that count; then the pivot is raised to its entry of Λ. So coefficients with a prior
+stay bounded, without a test for singular matrices, and no thread or library can change a digit.
 """
 
 import math
@@ -13,9 +12,9 @@ import numpy as np
 import torch
 from torch import Tensor
 
-from disco.likelihood.rows import arrays, compiled, side_by_side, within
+from disco.likelihood.cpu import arrays, compiled, side_by_side, within
 
-LEAST_PIVOT = 1e-6  # where a coefficient has no prior: its column is constant among the rows
+LEAST_PIVOT = 1e-6  # of a coefficient without a prior; reached if its column is constant among the rows
 
 
 @within
@@ -29,7 +28,7 @@ def dot(one, other):
 
 @within
 def factorise(matrix, least, factor):
-    """The Cholesky factor of a symmetric matrix into the lower triangle of `factor`, no pivot below `least`.
+    """Write the Cholesky factor of a symmetric matrix into the lower triangle of `factor`, no pivot below `least`.
 
     Returns log det of the factorised matrix, and whether a pivot was raised.
     """
@@ -39,7 +38,7 @@ def factorise(matrix, least, factor):
             factor[i, j] = (matrix[i, j] - dot(factor[i, :j], factor[j, :j])) / factor[j, j]
         pivot = matrix[i, i] - dot(factor[i, :i], factor[i, :i])
         floor = least[i] if least[i] > 0 else LEAST_PIVOT
-        if pivot < floor:  # never true of NaN, which must stay to be seen
+        if pivot < floor:  # never true for NaN, which must stay visible
             pivot, raised = floor, True
         factor[i, i] = math.sqrt(pivot)
         logarithm += math.log(pivot)
@@ -48,14 +47,14 @@ def factorise(matrix, least, factor):
 
 @within
 def forward(factor, right):
-    """L⁻¹ times a vector, in place."""
+    """Replace a vector by L⁻¹ times it."""
     for i in range(len(right)):
         right[i] = (right[i] - dot(factor[i, :i], right[:i])) / factor[i, i]
 
 
 @within
 def backward(factor, right):
-    """L⁻ᵀ times a vector, in place."""
+    """Replace a vector by L⁻ᵀ times it."""
     for i in range(len(right) - 1, -1, -1):
         right[i] /= factor[i, i]
         for j in range(i):
@@ -63,7 +62,7 @@ def backward(factor, right):
 
 
 def solve(matrices: Tensor, least: Tensor, right: Tensor) -> tuple[Tensor, Tensor]:
-    """A⁻¹ times a vector, (B, P), and log det A, (B,), of symmetric matrices whose pivots are at least `least`.
+    """A⁻¹ times a vector, (B, P), and log det A, (B,), for symmetric matrices whose pivots are at least `least`.
 
     Args:
         matrices: (B, P, P).

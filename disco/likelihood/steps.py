@@ -1,10 +1,10 @@
-"""What one parent more or less would do, from a fit's last evaluation alone: Rao and Wald statistics.
+"""What adding or removing one parent promises, from a fit's last evaluation alone: Rao and Wald statistics.
 
-With g and I the gradient and information of the fitted coefficients θ, and u, J, K those of a candidate's columns (J
-its own, K with θ), the efficient score is u − Kᵀ I⁻¹ g, its variance J − Kᵀ I⁻¹ K, and half of their quadratic form
-is the gain in log-likelihood that the candidate promises (Rao, 1948). Dropping a parent with coefficients β, whose
-variance under I⁻¹ is V, promises to cost half of βᵀ V⁻¹ β (Wald). The step that reaches the promised point is a start
-for the next fit that Newton rarely has to better more than once.
+Let g and I be the gradient and information of the fitted coefficients θ, u the gradient of a candidate's columns, J
+their information and K that with θ. The efficient score is u − Kᵀ I⁻¹ g, its variance J − Kᵀ I⁻¹ K, and half of their
+quadratic form is the gain in log-likelihood that the candidate promises (Rao, 1948). Removing a parent with
+coefficients β, whose variance under I⁻¹ is V, promises to lose ½ βᵀ V⁻¹ β (Wald). The step to the promised point is
+the start of the next fit; Newton's method rarely has to improve it more than once.
 """
 
 import math
@@ -16,12 +16,13 @@ from torch import Tensor
 
 from disco.likelihood import rows
 from disco.likelihood.bank import WIDTH, Bank
+from disco.likelihood.cpu import arrays, compiled, of_problems, side_by_side
 from disco.likelihood.evaluate import Problems, columns_of
 from disco.likelihood.newton import Fits
-from disco.likelihood.rows import arrays, compiled, copy, side_by_side
+from disco.likelihood.rows import copy
 from disco.likelihood.small import backward, dot, factorise, forward
 
-_LEAST = 1e-6  # share of a column's own information under which what θ leaves of it counts as nothing
+_LEAST = 1e-6  # a column that θ leaves less of its own information than this share counts as spanned by θ
 
 
 class Additions(NamedTuple):
@@ -29,9 +30,9 @@ class Additions(NamedTuple):
 
     Attributes:
         gain: in penalised log-likelihood, nats, (B, c).
-        evidence: in `Fits.evidence`, nats, (B, c).
+        evidence: gain in `Fits.evidence`, nats, (B, c).
         own: the candidate's coefficients after the step, (B, c, WIDTH).
-        others: the step of θ beside it, (B, c, P).
+        others: the step of θ that goes with it, (B, c, P).
     """
 
     gain: Tensor
@@ -41,12 +42,12 @@ class Additions(NamedTuple):
 
 
 class Removals(NamedTuple):
-    """What parents are worth.
+    """What is lost without each parent.
 
     Attributes:
         loss: in penalised log-likelihood, nats, (B, k).
-        evidence: in `Fits.evidence`, nats, (B, k).
-        others: the step of θ that drops the parent, its own coefficients going to 0, (B, k, P).
+        evidence: loss in `Fits.evidence`, nats, (B, k).
+        others: the step of θ that removes the parent, whose own coefficients become 0, (B, k, P).
     """
 
     loss: Tensor
@@ -66,19 +67,40 @@ def additions(bank: Bank, problems: Problems, fits: Fits, candidates: Tensor) ->
     summed = rows.products if theta.device.type == "cpu" else products
     sums, pairs = summed(bank.columns, problems.parents, moments.slopes, moments.curvature, candidates)
     centre, prior = bank.expected(problems.node, candidates)
+    fitted = (moments.information, fits.penalty, moments.gradient, fits.converged)
+    asked = _Candidates(*(part.cpu() for part in (*fitted, sums.permute(0, 2, 3, 1), pairs, centre, prior)))
     gain, evidence = (torch.zeros((batch, count), dtype=torch.float64) for _ in range(2))
     own, others = (torch.zeros((batch, count, size), dtype=torch.float64) for size in (WIDTH, theta.shape[1]))
-    given = (moments.information, fits.penalty, moments.gradient, fits.converged, sums.permute(0, 2, 3, 1), pairs)
-    results = arrays(*(part.cpu() for part in (*given, centre, prior)), gain, evidence, own, others)
-    side_by_side(batch, lambda part: _additions(*(one[part] for one in results)))
-    return Additions(gain, evidence, own, others)
+    found = Additions(gain, evidence, own, others)
+    given, written = _Candidates(*arrays(*asked)), Additions(*arrays(*found))
+    side_by_side(batch, lambda part: _additions(of_problems(given, part), of_problems(written, part)))
+    return found
+
+
+class _Candidates(NamedTuple):
+    """What is known of B fits and their candidates.
+
+    Attributes:
+        information, penalty, gradient, converged: of the fits.
+        sums: the candidates' own gradients, then their information with θ, (B, c, WIDTH, 1 + P).
+        pairs: of each candidate's columns, (B, c, WIDTH, WIDTH).
+        centre, prior: means and precisions of their coefficients, (B, c, WIDTH).
+    """
+
+    information: Tensor
+    penalty: Tensor
+    gradient: Tensor
+    converged: Tensor
+    sums: Tensor
+    pairs: Tensor
+    centre: Tensor
+    prior: Tensor
 
 
 @compiled
-def _additions(
-    information, penalty, gradient, converged, sums, pairs, centre, prior, gain, evidence, own, others
-):  # fmt: skip
-    """One problem after another; `sums` (B, c, WIDTH, 1 + P) begin with the candidates' own gradients."""
+def _additions(given, found):
+    information, penalty, gradient, converged, sums, pairs, centre, prior = given
+    gain, evidence, own, others = found
     size = gradient.shape[1]
     factor, cross, variance = np.empty((size, size)), np.empty((WIDTH, size)), np.empty((WIDTH, WIDTH))
     small, pull, there = np.empty((WIDTH, WIDTH)), np.empty(WIDTH), np.empty(WIDTH)
@@ -121,7 +143,7 @@ def _additions(
 def products(
     columns: Tensor, parents: Tensor, slopes: Tensor, curvature: Tensor, candidates: Tensor
 ) -> tuple[Tensor, Tensor]:
-    """`rows.products` by arrays: problems with the same candidates share what is read of the table."""
+    """`rows.products` by arrays; problems with the same candidates share one product."""
     left = torch.cat([slopes, columns_of(columns, parents) * curvature[:, None]], 1)
     (batch, size), count = left.shape[:2], candidates.shape[1]
     sums = torch.zeros((batch, size, count, WIDTH), dtype=torch.float64, device=left.device)
@@ -142,19 +164,31 @@ def products(
 
 
 def removals(bank: Bank, problems: Problems, fits: Fits) -> Removals:
-    """What every parent of every problem is worth, on the CPU."""
+    """What is lost without each parent of every problem, on the CPU."""
     (batch, count), size = problems.parents.shape, fits.theta.shape[1]
     centre, prior = bank.expected(problems.node, problems.parents)
     loss, evidence = (torch.zeros((batch, count), dtype=torch.float64) for _ in range(2))
-    others = torch.zeros((batch, count, size), dtype=torch.float64)
-    given = (fits.moments.information, fits.penalty, fits.theta, centre, prior)
-    results = arrays(*(part.cpu() for part in given), loss, evidence, others)
-    side_by_side(batch, lambda part: _removals(*(one[part] for one in results)))
-    return Removals(loss, evidence, others)
+    found = Removals(loss, evidence, torch.zeros((batch, count, size), dtype=torch.float64))
+    fitted = (part.cpu() for part in (fits.moments.information, fits.penalty, fits.theta, centre, prior))
+    given, written = _Parents(*arrays(*fitted)), Removals(*arrays(*found))
+    side_by_side(batch, lambda part: _removals(of_problems(given, part), of_problems(written, part)))
+    return found
+
+
+class _Parents(NamedTuple):
+    """What is known of B fits and their parents; `centre` and `prior` as in `_Candidates`."""
+
+    information: Tensor
+    penalty: Tensor
+    theta: Tensor
+    centre: Tensor
+    prior: Tensor
 
 
 @compiled
-def _removals(information, penalty, theta, centre, prior, loss, evidence, others):
+def _removals(given, found):
+    information, penalty, theta, centre, prior = given
+    loss, evidence, others = found
     size, count = theta.shape[1], prior.shape[1]
     factor, beside, pull = np.empty((size, size)), np.empty((WIDTH, size)), np.empty(WIDTH)
     block, small, least = np.empty((WIDTH, WIDTH)), np.empty((WIDTH, WIDTH)), np.empty(WIDTH)
@@ -167,7 +201,7 @@ def _removals(information, penalty, theta, centre, prior, loss, evidence, others
                 beside[w, first + w] = 1.0
                 forward(factor, beside[w])
                 backward(factor, beside[w])
-                # The least variance that an effect can have is what it has where all others are known.
+                # The variance of an effect is at least what it is if all others are known.
                 least[w] = 1.0 / max(information[b, first + w, first + w], penalty[b, first + w])
             penalised = apart = 0.0
             for w in range(WIDTH):
@@ -179,7 +213,7 @@ def _removals(information, penalty, theta, centre, prior, loss, evidence, others
             log_determinant, _ = factorise(block, least, small)
             forward(small, pull)
             backward(small, pull)
-            # What its own coefficients cost at 0 under the prior, and no longer do, comes off.
+            # Without the parent, its coefficients no longer cost what 0 costs under the prior.
             loss[b, k] = (dot(theta[b, first : first + WIDTH], pull) - apart) / 2
             evidence[b, k] = loss[b, k] + (penalised + log_determinant) / 2
             for i in range(size):

@@ -1,19 +1,19 @@
 """What kind of count a node is, in words, from its fitted model.
 
-A *shape* is a carrier c_s up to a linear term, which the canonical parameter takes up:
+A *shape* is a log base measure c_s, up to a linear term that the canonical parameter absorbs:
 
     Poisson             −log x!
     negative binomial   log Γ(x + r) − log x!
     binomial            −log x! − log (N − x)!
     COM-Poisson         −ν log x!
 
-each also with an extra weight at zero, z · 1[x = 0] with z > 0. How far the fitted model p is from a shape is the
-average over the rows of the least Kullback–Leibler divergence
+each also with an extra weight at zero, z · 1[x = 0] with z > 0. The distance of the fitted model p from a shape is the
+average over the rows of the smallest Kullback–Leibler divergence
 
     min over a of KL(p(· | pa) ‖ q),   q(x) ∝ exp(a x + c_s(x) + z 1[x = 0]) on the column's own counts,
 
-with r, N or ν and z chosen once for all rows; the minimum over a gives q the mean of p. On n rows the shape so loses
-about n times that distance in log-likelihood, so the nearest shape is the one with the least n · distance + ½ log n ·
+with r, N or ν and z chosen once for all rows; at the minimum over a, q has the mean of p. On n rows a shape loses about
+n times its distance in log-likelihood, so the nearest shape is the one with the smallest n · distance + ½ log n ·
 (numbers chosen). A COM-Poisson, which few expect, must be nearer than the others by 3 nats.
 """
 
@@ -28,28 +28,28 @@ from scipy.special import gammaln, log_softmax, logsumexp
 from disco.likelihood.model import Model
 
 POISSON, NB, BINOMIAL, COM = "Poisson", "negative binomial", "binomial", "COM-Poisson"
-NONE = 0.01  # nats a row from which on no shape is called near
-_GROUPS = 16  # of rows with like canonical parameters
-_NEAR = 3.0  # nats on all rows within which two shapes are not told apart
-_EQUAL = 0.05  # variance over mean so near to 1 counts as equal
-_CUT = 0.05  # share of a shape beyond the largest count from which on it is called cut off
-_ROUGH = 0.05  # share of the rows beside gaps from which on the gaps are spoken of
+NONE = 0.01  # nats per row; a shape farther away than this is not called near
+_GROUPS = 16  # of rows with similar canonical parameters
+_NEAR = 3.0  # nats over all rows within which two shapes count as equally near
+_EQUAL = 0.05  # variance over mean this close to 1 counts as equal
+_CUT = 0.05  # share of a shape's mass beyond the largest count from which on it is called cut off
+_ROUGH = 0.05  # share of rows beside gaps from which on the gaps are mentioned
 _STEPS = 40
-_GAIN = 1e-10  # nats a row that the next Newton step must promise
-_LEAST = 1e-12  # variance, in squared units of the node's standard deviation, that is divided by
+_GAIN = 1e-10  # nats per row that the next Newton step must promise
+_LEAST = 1e-12  # smallest variance to divide by, in squared units of the node's standard deviation
 
 
 @dataclass(frozen=True, eq=False)
 class Shape:
-    """A shape laid as near as it can be to a fitted node.
+    """The distribution of a shape that is nearest to a fitted node.
 
     Attributes:
         name: Poisson, negative binomial, binomial or COM-Poisson.
         parameter: r, N or ν; NaN for Poisson.
-        zero_weight: z; 0 where it has none.
-        distance: nats a row.
+        zero_weight: z; 0 if it has none.
+        distance: nats per row.
         cost: n · distance + ½ log n · (numbers chosen), nats.
-        cut: the share of its mass that lies beyond the column's largest count, where it is cut off.
+        cut: the share of its mass beyond the column's largest count, where it is cut off.
         base_zeros: the share of zeros it expects without the weight at zero, at the same means.
         log_probability: at the node's groups of rows, (groups, levels).
     """
@@ -89,7 +89,7 @@ class Kind:
         zeros: the share of zeros the fitted model expects.
         poisson_zeros: the share a Poisson of the same means expects on the same counts.
         gaps: whole numbers between the smallest and the largest count that never occur.
-        beside: the share of rows at counts next to such a gap.
+        beside: the share of rows whose count is next to such a gap.
         rows: of the table.
         is_level: whether the numbers are levels of a quantile transform instead of counts.
     """
@@ -114,17 +114,17 @@ class Kind:
 
     @property
     def fits(self) -> bool:
-        """Whether the nearest shape is near."""
+        """Whether the nearest shape is near enough to be named."""
         return self.nearest.distance < NONE
 
     def table(self) -> pd.DataFrame:
-        """A row a shape, nearest first: shape, parameter, zero_weight, distance, cost."""
+        """One row per shape, nearest first: shape, parameter, zero_weight, distance, cost."""
         names = ("name", "parameter", "zero_weight", "distance", "cost")
         table = pd.DataFrame([[getattr(shape, name) for name in names] for shape in self.shapes], columns=list(names))
         return table.rename(columns={"name": "shape"})
 
     def sentence(self) -> str:
-        """All of it in a sentence or two."""
+        """A summary in one or two sentences."""
         if len(self.counts) < 3:
             return "Two values only: one number says all of such a distribution, and every shape fits."
         if self.is_level:
@@ -174,7 +174,7 @@ def describe(model: Model, node: str, *, is_level: bool = False) -> Kind:
     Args:
         model: fitted on counts.
         node: its name.
-        is_level: the model's numbers are quantile levels.
+        is_level: whether the model's numbers are quantile levels.
 
     Raises:
         InputError: there is no such node.
@@ -200,7 +200,7 @@ def describe(model: Model, node: str, *, is_level: bool = False) -> Kind:
 
 @dataclass(frozen=True)
 class _Fitted:
-    """The model's side: counts (levels,), share (groups,), log p (groups, levels)."""
+    """The fitted model: counts (levels,), share of rows (groups,), log p (groups, levels)."""
 
     counts: np.ndarray
     share: np.ndarray
@@ -208,7 +208,7 @@ class _Fitted:
 
     @property
     def above(self) -> np.ndarray:
-        """Counts above the smallest, (levels,): exact, where moments of large counts would be rounding."""
+        """Counts minus the smallest, (levels,): moments of large counts would lose digits."""
         return self.counts - self.counts[0]
 
     @property
@@ -216,7 +216,7 @@ class _Fitted:
         return float(self.share @ np.exp(self.log_probability[:, 0])) if self.counts[0] == 0 else 0.0
 
 
-def _carrier(name: str, parameter: float, counts: np.ndarray) -> np.ndarray:
+def _log_measure(name: str, parameter: float, counts: np.ndarray) -> np.ndarray:
     """c_s at counts; −∞ beyond a binomial's trials."""
     poisson = -gammaln(counts + 1)
     if name == NB:
@@ -227,7 +227,7 @@ def _carrier(name: str, parameter: float, counts: np.ndarray) -> np.ndarray:
 
 
 def _bounds(name: str, top: float) -> tuple[float, float] | None:
-    """Where to look for the logarithm of a parameter; of N + 1 less the largest count for a binomial."""
+    """Bounds of the logarithm of a parameter; for a binomial, of N + 1 minus the largest count."""
     binomial = (0.0, np.log(20 * top + 1))
     return {NB: (np.log(0.05), np.log(200.0)), BINOMIAL: binomial, COM: (np.log(0.1), np.log(10.0))}.get(name)
 
@@ -238,11 +238,11 @@ def _shapes(fitted: _Fitted, rows: int) -> Iterator[Shape]:
         bounds = _bounds(name, fitted.counts[-1])
         for weighted in (False, True)[: 1 + has_zero]:
             parameter = np.nan if bounds is None else _best(fitted, name, bounds, weighted)
-            carrier = _carrier(name, parameter, fitted.counts)
-            q, slope, weight, distance = _project(fitted, carrier, weighted)
+            log_measure = _log_measure(name, parameter, fitted.counts)
+            q, slope, weight, distance = _project(fitted, log_measure, weighted)
             if weighted and weight <= 0:
                 continue
-            plain = _project(fitted, carrier, False)[0] if weighted else q
+            plain = _project(fitted, log_measure, False)[0] if weighted else q
             base = float(fitted.share @ np.exp(plain[:, 0])) if fitted.counts[0] == 0 else 0.0
             cut = _cut(fitted, q, slope, name, parameter)
             chosen = (bounds is not None) + weighted
@@ -253,41 +253,41 @@ def _cut(fitted: _Fitted, q: np.ndarray, slope: np.ndarray, name: str, parameter
     """The share of a shape's mass beyond the largest count, up to about three times as far."""
     top = fitted.counts[-1]
     outside = top + np.arange(1.0, min(2 * top + 20, 4000))
-    at_top = _carrier(name, parameter, fitted.counts[-1:])
-    log_ratio = slope[:, None] * (outside - top) + _carrier(name, parameter, outside) - at_top
+    at_top = _log_measure(name, parameter, fitted.counts[-1:])
+    log_ratio = slope[:, None] * (outside - top) + _log_measure(name, parameter, outside) - at_top
     mass = np.exp(np.minimum(logsumexp(log_ratio, axis=1) + q[:, -1], 700.0))  # in units of the mass inside
     return float(fitted.share @ (mass / (1 + mass)))
 
 
 def _best(fitted: _Fitted, name: str, bounds: tuple[float, float], weighted: bool) -> float:
-    """The parameter at which the shape is nearest; a whole number for a binomial."""
+    """The parameter that brings the shape nearest; a whole number for a binomial."""
 
     def value(at: float) -> float:
         return fitted.counts[-1] - 1 + np.exp(at) if name == BINOMIAL else float(np.exp(at))
 
     def distance(at: float) -> float:
-        return _project(fitted, _carrier(name, value(at), fitted.counts), weighted)[3]
+        return _project(fitted, _log_measure(name, value(at), fitted.counts), weighted)[3]
 
     found = minimize_scalar(distance, bounds=bounds, method="bounded", options={"xatol": 0.01})
     return float(np.round(value(found.x))) if name == BINOMIAL else value(found.x)
 
 
-def _project(fitted: _Fitted, carrier: np.ndarray, weighted: bool) -> tuple[np.ndarray, np.ndarray, float, float]:
+def _project(fitted: _Fitted, log_measure: np.ndarray, weighted: bool) -> tuple[np.ndarray, np.ndarray, float, float]:
     """The shape nearest to the fitted model: log q, (groups, levels), a, (groups,), the weight at zero, the distance.
 
-    Newton's method on the convex sum over the groups, in a of every group and z together.
+    Newton's method on the convex sum over the groups, jointly in a of every group and z.
     """
     p, share = np.exp(fitted.log_probability), fitted.share
     unit = max(float(np.sqrt(_moments((share @ p)[None], fitted.above)[1][0])), 1e-9)
     x = fitted.above / unit
     mean, variance = _moments(p, x)
-    start = fitted.log_probability - carrier
-    # Exact where the shape is; a group that is all at one count has no slope.
+    start = fitted.log_probability - log_measure
+    # Exact if the fitted model has this shape; a group with a single count has no slope.
     a = (p * (x - mean[:, None]) * start).sum(1) / np.maximum(variance, _LEAST)
     z, zero = 0.0, np.where(fitted.counts == 0, 1.0, 0.0)
 
     def evaluate(a: np.ndarray, z: float) -> tuple[np.ndarray, float]:
-        q = log_softmax(a[:, None] * x + carrier + z * zero, axis=1)
+        q = log_softmax(a[:, None] * x + log_measure + z * zero, axis=1)
         return q, float(share @ (p * (fitted.log_probability - q)).sum(1))
 
     q, distance = evaluate(a, z)
@@ -308,7 +308,7 @@ def _project(fitted: _Fitted, carrier: np.ndarray, weighted: bool) -> tuple[np.n
 
 
 def _moments(p: np.ndarray, x: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-    """Mean and variance of values, (levels,), under each of some distributions, (groups, levels): (groups,) each."""
+    """Mean and variance of values, (levels,), under distributions, (groups, levels): (groups,) each."""
     mean = p @ x
     return mean, (p * (x - mean[:, None]) ** 2).sum(1)
 
@@ -316,7 +316,7 @@ def _moments(p: np.ndarray, x: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
 def _newton(
     q: np.ndarray, p: np.ndarray, x: np.ndarray, share: np.ndarray, zero: np.ndarray, weighted: bool
 ) -> tuple[np.ndarray, float, float]:
-    """The step in a and z, and the fall in distance that it promises."""
+    """Newton's step in a and z, and the decrease in distance that it promises."""
     mean, variance = _moments(q, x)
     centred, variance = x - mean[:, None], np.maximum(variance, _LEAST)
     slope = p @ x - mean

@@ -1,12 +1,12 @@
-"""How near an estimate is to a reference (paper, Experimental Setup, Evaluation metrics), and the sorting controls.
+"""How close an estimate is to a reference (paper, Experimental Setup, Evaluation metrics), and the sorting controls.
 
-Edges are directed pairs (parent, child), and an order has its sources first. A share of nothing, such as the precision
-of an estimate without edges, is NaN. A reference may be partial: A_top and recall ask only about the edges it has.
-Where it is a table with a column `direction`, an edge whose direction is `unknown` counts as found, and as rightly
-ordered, whichever way round; SID and ancestor AID take every edge as it stands there.
+Edges are directed pairs (parent, child), and an order has its sources first. A share with nothing to count, such as the
+precision of an estimate without edges, is NaN. A reference may be partial: A_top and recall use only the edges it has.
+If it is a table with a column `direction`, an edge whose direction is `unknown` counts as found, and as ordered
+correctly, either way round. SID and ancestor AID take every edge as given.
 
-Two graphs are compared on the same nodes. A 0/1 matrix and a networkx.DiGraph say which nodes they have, and a name
-in one of them only is an error; pairs and edge tables do not say it, and may name different nodes.
+Two graphs are compared on the same nodes. A 0/1 matrix and a networkx.DiGraph list their nodes, so a name in only one
+of them is an error. Pairs and edge tables do not list nodes, and may name different ones.
 """
 
 import math
@@ -86,17 +86,17 @@ def evaluate(
     edges: Edges | None = None,
     table: pd.DataFrame | None = None,
 ) -> dict[str, Any]:
-    """Every metric of one estimate; None where it was not given or is undefined.
+    """Every metric of one estimate; None if its input was not given or it is undefined.
 
     Args:
-        truth: the true edges; a column `direction` may say of which the direction cannot be known.
+        truth: the true edges; a column `direction` may mark those whose direction cannot be known.
         order: the estimated order, all nodes, sources first.
-        edges: the estimated edges; with a cycle they have no SID and no ancestor AID.
+        edges: the estimated edges; if they have a cycle, SID and ancestor AID are None.
         table: the rows, for the sorting controls.
 
     Returns:
-        a_top, precision, recall, f1, shd, shd_reversals_once, sid, ancestor_aid, edges and true_edges (how many), and
-        controls (mean, variance, excess); either_way, of how many true edges the direction cannot be known.
+        a_top, precision, recall, f1, shd, shd_reversals_once, sid, ancestor_aid; the numbers edges, true_edges and
+        either_way (true edges whose direction cannot be known); and controls (mean, variance, excess).
 
     Raises:
         InputError: the nodes do not agree, or the truth has a cycle.
@@ -126,7 +126,7 @@ def evaluate(
 
 
 def _edge_values(true: Edges, found: Pairs) -> dict[str, Any]:
-    """The part of `evaluate` that is about edges, in its order."""
+    """The metrics of `evaluate` that concern edges."""
     agreed = counts(true, found)
     shares = {name: getattr(agreed, name) for name in ("precision", "recall", "f1")}
     values: dict[str, Any] = {name: None if math.isnan(value) else value for name, value in shares.items()}

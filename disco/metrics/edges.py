@@ -1,8 +1,8 @@
-"""Edges against edges, as directed pairs (paper, Experimental Setup, Evaluation metrics).
+"""Compare edges with edges, as directed pairs (paper, Experimental Setup, Evaluation metrics).
 
-A true positive is a pair in both, and with TP, FP and FN counted so, F1 = 2 TP / (2 TP + FP + FN) and SHD = FP + FN,
-in which a reversed edge counts twice. Where the truth is a table with a column `direction`, an edge whose direction is
-`unknown` (`disco.simulate.known`) counts as found whichever way round.
+A true positive is a pair in both graphs. Then F1 = 2 TP / (2 TP + FP + FN) and SHD = FP + FN, so a reversed edge counts
+twice in the SHD. If the truth is a table with a column `direction`, an edge whose direction is `unknown`
+(`disco.simulate.known`) counts as found either way round.
 """
 
 import math
@@ -16,14 +16,13 @@ from disco.errors import InputError
 from disco.graph import UNKNOWN
 
 Edges = pd.DataFrame | nx.DiGraph | Iterable[tuple[str, str]]
-"""A table with columns parent and child, a square 0/1 matrix with rows parents and columns children, a graph, or pairs.
-"""
+"""A table with columns parent and child, a square 0/1 matrix (rows are parents), a graph, or pairs (parent, child)."""
 
 Pairs = list[tuple[str, str]]
 
 
 class Counts(NamedTuple):
-    """Directed pairs in both, in the estimate alone, and in the truth alone."""
+    """Numbers of directed pairs: in both graphs, only in the estimate, and only in the truth."""
 
     true_positives: int
     false_positives: int
@@ -47,7 +46,7 @@ class Counts(NamedTuple):
 
 
 def counts(truth: Edges, estimate: Edges) -> Counts:
-    """The directed pairs that agree and disagree.
+    """How many directed pairs agree and disagree.
 
     Raises:
         InputError: the nodes of the two do not agree.
@@ -82,11 +81,11 @@ def shd_reversals_once(truth: Edges, estimate: Edges) -> int:
 
 
 def verdicts(truth: Edges, estimate: Edges) -> pd.DataFrame:
-    """Each edge of the two and what became of it: columns parent, child, verdict.
+    """Each edge of either graph with a verdict: columns parent, child, verdict.
 
-    The verdict is true, either way, extra, reversed or missing: "either way" of a true edge that was found and whose
-    direction cannot be known. The estimate's edges come first, in its order; a reversed edge has one row, as the
-    estimate gives it.
+    The verdict is true, either way, extra, reversed or missing. "Either way" is a true edge that was found and whose
+    direction cannot be known. The estimate's edges come first, in its order. A reversed edge has one row, in the
+    direction that the estimate gives it.
 
     Raises:
         InputError: the nodes of the two do not agree.
@@ -111,7 +110,7 @@ CHANGE_OF = {"true": "kept", "extra": "new", "reversed": "turned", "missing": "d
 def changes(before: Edges, after: Edges) -> pd.DataFrame:
     """Each edge of two graphs and how it changed: columns parent, child, verdict.
 
-    The verdict is kept, new, turned or dropped; a turned edge has one row, as the graph after has it.
+    The verdict is kept, new, turned (reversed) or dropped. A turned edge has one row, in its new direction.
 
     Raises:
         InputError: the nodes of the two do not agree.
@@ -121,18 +120,18 @@ def changes(before: Edges, after: Edges) -> pd.DataFrame:
 
 
 def edge_jaccard(a: Edges, b: Edges) -> float:
-    """Of the edges that either of two fits has, the share that both have."""
+    """The number of edges in both graphs divided by the number in either."""
     first, second = (set(pairs) for pairs in both(a, b, ("the first graph", "the second graph")))
     return share(len(first & second), len(first | second))
 
 
 def share(part: int, whole: int) -> float:
-    """A share; NaN of nothing."""
+    """`part` / `whole`; NaN if `whole` is 0."""
     return part / whole if whole else math.nan
 
 
 def read(edges: Edges) -> tuple[Pairs, set[str] | None]:
-    """The directed pairs, each once, and all nodes where the form tells them."""
+    """The directed pairs, each once, and the set of all nodes if this form of edges lists them."""
     if isinstance(edges, nx.DiGraph):
         return list(edges.edges), set(edges)
     if not isinstance(edges, pd.DataFrame):
@@ -151,20 +150,20 @@ def read(edges: Edges) -> tuple[Pairs, set[str] | None]:
 
 
 def both(a: Edges, b: Edges, sides: tuple[str, str] = ("the truth", "the estimate")) -> tuple[Pairs, Pairs]:
-    """The directed pairs of two graphs on the same nodes."""
+    """The directed pairs of two graphs, which must be on the same nodes."""
     first, second = read(a), read(b)
     agree(first, second, sides)
     return first[0], second[0]
 
 
 def met(truth: Edges, estimate: Edges) -> tuple[Pairs, Pairs]:
-    """The directed pairs of both; those of the truth whose direction cannot be known stand as the estimate has them."""
+    """The directed pairs of both; true edges of unknown direction are reversed if the estimate has them reversed."""
     pairs, found = both(truth, estimate)
     return turned(pairs, undirected(truth), set(found).__contains__), found
 
 
 def undirected(truth: Edges) -> set[tuple[str, str]]:
-    """The true edges whose direction cannot be known, as the truth has them; none where no column `direction` tells."""
+    """The true edges whose direction cannot be known; none if there is no column `direction`."""
     if not isinstance(truth, pd.DataFrame) or not {"parent", "child", "direction"} <= set(truth.columns):
         return set()
     rows = truth[truth["direction"] == UNKNOWN]
@@ -172,7 +171,7 @@ def undirected(truth: Edges) -> set[tuple[str, str]]:
 
 
 def turned(pairs: Pairs, free: Collection[tuple[str, str]], has: Callable[[tuple[str, str]], bool]) -> Pairs:
-    """The pairs, each that is free turned where the other side has it turned alone."""
+    """The pairs, with each free one reversed if `has` holds for the reverse but not for the pair itself."""
     return [pair[::-1] if pair in free and has(pair[::-1]) and not has(pair) else pair for pair in pairs]
 
 
@@ -186,7 +185,7 @@ def agree(
     second: tuple[Pairs, set[str] | None],
     sides: tuple[str, str] = ("the truth", "the estimate"),
 ) -> None:
-    """Refuse a name that is in one of two graphs only."""
+    """Refuse a name that is in only one of two graphs."""
     (pairs, nodes), (other_pairs, other_nodes) = first, second
     if nodes is not None and other_nodes is not None:
         same_names(nodes, other_nodes, sides)
@@ -204,12 +203,12 @@ def same_names(a: set[str], b: set[str], sides: tuple[str, str]) -> None:
 
 
 def known(pairs: Pairs, nodes: set[str], where: str, what: str = "An edge") -> None:
-    """Refuse an edge that names a node which is not there."""
+    """Refuse an edge that names an unknown node."""
     unknown = sorted({str(node) for node in names(pairs) if node not in nodes})
     if unknown:
         raise InputError(f'{what} names "{unknown[0]}", which is not in {where}: give both the same names.')
 
 
 def names(pairs: Pairs) -> list[str]:
-    """Parent and child of every pair."""
+    """The parent and the child of every pair, in one list."""
     return [node for pair in pairs for node in pair]

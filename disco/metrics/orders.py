@@ -1,6 +1,6 @@
-"""Orders against edges, against each other, and against sorting the columns.
+"""Compare orders with edges, with each other, and with sorting the columns.
 
-No order is wrong about a true edge whose direction cannot be known (`disco.metrics.edges`).
+A true edge whose direction cannot be known is never ordered wrongly (`disco.metrics.edges`).
 """
 
 from collections.abc import Sequence
@@ -9,18 +9,19 @@ import numpy as np
 import pandas as pd
 
 from disco.errors import InputError
+from disco.graph import positions
 from disco.metrics.edges import Edges, Pairs, again, known, read, same_names, share, turned, undirected
 
 
 def a_top(order: Sequence[str], edges: Edges) -> float:
-    """The share of reference edges (u, v) whose u stands before v in the order.
+    """The share of reference edges (u, v) for which u comes before v in the order.
 
     Args:
         order: all nodes, sources first.
         edges: the reference, at least one edge.
 
     Raises:
-        InputError: there is no edge, an edge names a node that is not in the order, or a node stands there twice.
+        InputError: there is no edge, an edge names a node that is not in the order, or a node appears twice there.
     """
     pairs, position = _placed(order, edges)
     if not pairs:
@@ -29,7 +30,7 @@ def a_top(order: Sequence[str], edges: Edges) -> float:
 
 
 def along(order: Sequence[str], truth: pd.DataFrame) -> pd.DataFrame:
-    """The true edges (columns parent, child), those whose direction cannot be known turned as the order has them.
+    """The true edges (columns parent, child), with those of unknown direction turned to agree with the order.
 
     Raises:
         InputError: as for `order_errors`.
@@ -39,10 +40,10 @@ def along(order: Sequence[str], truth: pd.DataFrame) -> pd.DataFrame:
 
 
 def order_errors(order: Sequence[str], truth: Edges) -> pd.DataFrame:
-    """The true edges whose child stands before its parent: columns parent, child.
+    """The true edges whose child comes before the parent: columns parent, child.
 
     Raises:
-        InputError: an edge names a node that is not in the order, or a node stands there twice.
+        InputError: an edge names a node that is not in the order, or a node appears twice there.
     """
     pairs, position = _placed(order, truth)
     wrong = [(u, v) for u, v in pairs if position[u] >= position[v]]
@@ -50,10 +51,10 @@ def order_errors(order: Sequence[str], truth: Edges) -> pd.DataFrame:
 
 
 def wrong_removals(order: Sequence[str], truth: Edges) -> pd.DataFrame:
-    """The removals of a node that was no sink: columns step, node, children.
+    """The removals of nodes that were not sinks: columns step, node, children.
 
-    Sinks are removed one by one from the end of the order, so step 1 removes its last node; `children` lists the true
-    children that still remained, in the order's order.
+    Sinks are removed one by one from the end of the order, so step 1 removes its last node. `children` lists the true
+    children that still remained, in the sequence of the order.
 
     Raises:
         InputError: as for `order_errors`.
@@ -68,12 +69,12 @@ def wrong_removals(order: Sequence[str], truth: Edges) -> pd.DataFrame:
 
 
 def order_agreement(a: Sequence[str], b: Sequence[str]) -> float:
-    """The share of pairs of nodes that stand the same way round in two orders (paper, Lahman).
+    """The share of pairs of nodes that two orders rank alike (paper, Lahman).
 
     Raises:
-        InputError: a name is in one of the two only, or stands twice in one.
+        InputError: a name is in only one of the orders, or appears twice in one.
     """
-    first, second = _positions(a), _positions(b)
+    first, second = positions(a), positions(b)
     same_names(set(first), set(second), ("the first order", "the second order"))
     places = np.array([second[node] for node in a])
     pairs = len(a) * (len(a) - 1) // 2
@@ -81,17 +82,17 @@ def order_agreement(a: Sequence[str], b: Sequence[str]) -> float:
 
 
 def order_by_mean(table: pd.DataFrame) -> list[str]:
-    """The columns by rising mean: a control, since simulated counts often grow along the causal order."""
+    """The columns sorted by rising mean: a control, because simulated counts often grow along the causal order."""
     return _sorted_by(table, table.mean())
 
 
 def order_by_variance(table: pd.DataFrame) -> list[str]:
-    """The columns by rising variance: a control."""
+    """The columns sorted by rising variance: a control."""
     return _sorted_by(table, table.var())
 
 
 def order_by_excess(table: pd.DataFrame) -> list[str]:
-    """The columns by rising variance - mean, which is 0 for a Poisson source: a control."""
+    """The columns sorted by rising variance - mean, which is 0 for a Poisson source: a control."""
     return _sorted_by(table, table.var() - table.mean())
 
 
@@ -99,7 +100,7 @@ def controls(table: pd.DataFrame, truth: Edges) -> dict[str, float]:
     """A_top of sorting the columns by mean, by variance and by excess (variance - mean).
 
     Raises:
-        InputError: there is no true edge, or one names a node that is no column.
+        InputError: there are no true edges, or one names a node that is not a column.
     """
     truth = again(truth)
     known(read(truth)[0], set(table.columns), "the table")
@@ -112,18 +113,9 @@ def _sorted_by(table: pd.DataFrame, values: pd.Series) -> list[str]:
     return [table.columns[k] for k in values.to_numpy().argsort(kind="stable")]
 
 
-def _positions(order: Sequence[str]) -> dict[str, int]:
-    """Each node's place in the order, from 0."""
-    position = {node: place for place, node in enumerate(order)}
-    repeated = [node for place, node in enumerate(order) if position[node] != place]
-    if repeated:
-        raise InputError(f'"{repeated[0]}" stands twice in the order; every node stands there once.')
-    return position
-
-
 def _placed(order: Sequence[str], edges: Edges) -> tuple[Pairs, dict[str, int]]:
-    """The edges, those of unknown direction as the order has them, and the places of the nodes they name."""
+    """The edges, with those of unknown direction turned to agree with the order, and each node's place in the order."""
     pairs, _ = read(edges)
-    position = _positions(order)
+    position = positions(order)
     known(pairs, set(position), "the order")
     return turned(pairs, undirected(edges), lambda pair: position[pair[0]] < position[pair[1]]), position

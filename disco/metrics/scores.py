@@ -1,4 +1,4 @@
-"""Scored edges against true ones: precision and recall at every threshold, calibration."""
+"""Compare scored edges with true ones: precision and recall at every threshold, and calibration."""
 
 import math
 
@@ -10,15 +10,15 @@ from disco.metrics.edges import Edges, Pairs, met, read
 
 
 def precision_recall(truth: Edges, scores: pd.DataFrame) -> pd.DataFrame:
-    """Precision and recall of the edges at or above each score: columns threshold (falling), precision, recall.
+    """Precision and recall of the edges with at least each score: columns threshold (falling), precision, recall.
 
     A true edge without a score, such as one that runs against the order, is never found.
 
     Args:
-        scores: columns parent, child, score, one row a candidate; the higher, the more likely an edge.
+        scores: columns parent, child, score, one row per candidate; a higher score makes an edge more likely.
 
     Raises:
-        InputError: names do not agree, a score is missing, or a candidate stands there twice.
+        InputError: names do not agree, a score is missing, or a candidate appears twice.
     """
     true, found, values = _scored(truth, scores, "score")
     falling = np.argsort(-values, kind="stable")
@@ -32,7 +32,7 @@ def precision_recall(truth: Edges, scores: pd.DataFrame) -> pd.DataFrame:
 def average_precision(truth: Edges, scores: pd.DataFrame) -> float:
     """The area under the steps of `precision_recall`: the sum of precision times the rise of recall.
 
-    Its value for scores without information is the share of true edges among the candidates, not one half.
+    For scores without information it is the share of true edges among the candidates, not one half.
 
     Raises:
         InputError: as for `precision_recall`.
@@ -44,11 +44,11 @@ def average_precision(truth: Edges, scores: pd.DataFrame) -> float:
 
 
 def calibration(truth: Edges, confidences: pd.DataFrame, bins: int = 10) -> pd.DataFrame:
-    """Whether edges given a confidence of 0.8 are true in 8 cases of 10.
+    """The share of true edges by confidence: of edges with a confidence of 0.8, 8 in 10 should be true.
 
     Args:
-        confidences: columns parent, child, confidence, one row a candidate; confidences from 0 to 1.
-        bins: equal parts of [0, 1]; those without an edge are left out.
+        confidences: columns parent, child, confidence, one row per candidate; confidences from 0 to 1.
+        bins: number of equal parts of [0, 1]; parts without an edge are left out.
 
     Returns:
         Columns confidence (mean in the bin), share_true, edges, by rising confidence.
@@ -75,7 +75,7 @@ def _scored(truth: Edges, scores: pd.DataFrame, column: str) -> tuple[set[tuple[
     if len(found) < len(scores):
         twice = scores[scores.duplicated(["parent", "child"])].iloc[0]
         raise InputError(
-            f'The edge from "{twice["parent"]}" to "{twice["child"]}" has two scores; give one a candidate.'
+            f'The edge from "{twice["parent"]}" to "{twice["child"]}" has two scores; give one per candidate.'
         )
     values = scores[column].to_numpy(dtype=float)
     if np.isnan(values).any():

@@ -1,1 +1,1 @@
-"""From a causal order to parents."""
+"""Find the parents of each node, given a causal order."""

@@ -1,7 +1,7 @@
-"""Parents by the likelihood, along a given order.
+"""Parents by the likelihood, given an order.
 
-Every node's parents among its predecessors are those of highest posterior in the semiparametric GLM of
-`disco.refine.scores`, found by steps forward and back; the order itself stays as it is.
+Each node's parents are the set of predecessors with the highest posterior in the semiparametric GLM of
+`disco.refine.scores`, found by forward and backward steps. The order itself does not change.
 """
 
 from collections.abc import Callable, Sequence
@@ -10,8 +10,9 @@ import numpy as np
 import pandas as pd
 import torch
 
-from disco.counts import check_order
+from disco.graph import check_order
 from disco.likelihood.bank import Bank
+from disco.ranks import dense_ranks
 from disco.refine.prior import BEFORE, fitted_to, price
 from disco.refine.scores import Fitted, Scores, Walk, resolve
 from disco.refine.screen import screen
@@ -24,28 +25,27 @@ def edges(
     device: str = "cpu",
     goes_on: Callable[[int, int], bool] = lambda done, total: True,
 ) -> pd.DataFrame:
-    """Parents of every node among its predecessors.
+    """The parents of every node among its predecessors.
 
     Args:
-        table: counts, one column a node.
+        table: counts, one column per node.
         order: all columns, sources first.
         device: cpu or cuda.
-        goes_on: told, between batches of fits, how many nodes were screened, have their parents and have them again
-            under the fitted prior, and of how many; False stops.
+        goes_on: called between batches of fits with the numbers of steps done and of all; each node has three steps: it
+            is screened, gets its parents, and gets them again under the fitted prior. Stops if it returns False.
 
     Returns:
-        One row a candidate edge, in causal order of the child, then of the parent: parent, child, score, selected.
-        The score, in nats, is what the child's score loses without a parent, or would gain with a candidate by its Rao
-        statistic; NaN for a pair that the screen leaves out, and where a fit has no finite likelihood.
+        One row per candidate edge, in causal order of the child, then of the parent: parent, child, score, selected.
+        The score, in nats, is the loss of the child's score without a parent, or the gain with another candidate,
+        estimated by its Rao statistic. It is NaN if the screen leaves the pair out or a likelihood is not finite.
 
     Raises:
         InputError: the order is not one of the table's columns, or a column is constant.
-        FitStopped: `goes_on` asked for it.
+        FitStopped: `goes_on` returned False.
     """
     check_order(order, table.columns)
     names = list(table.columns)
-    ranks = np.column_stack([np.unique(column, return_inverse=True)[1] for column in table.to_numpy().T])
-    bank = Bank.of(ranks, prior=BEFORE, dtype=torch.float32, device=device, names=names)
+    bank = Bank.of(dense_ranks(table.to_numpy()), prior=BEFORE, dtype=torch.float32, device=device, names=names)
     done = _Done(3 * len(names), goes_on)
     candidates = screen(bank, goes_on=done.screened)
     done.done = len(names)
@@ -59,7 +59,7 @@ def edges(
 
 
 def _along(scores: Scores, numbers: Sequence[int], done: "_Done") -> list[Fitted]:
-    """Every node's parents among its predecessors, in the order's order."""
+    """Each node's fit with its parents among its predecessors, in causal order."""
     walks = [scores.walk(node, scores.allowed(node, numbers[:at]), ()) for at, node in enumerate(numbers)]
     return resolve([(scores, done.counted(walk)) for walk in walks])
 
@@ -67,7 +67,7 @@ def _along(scores: Scores, numbers: Sequence[int], done: "_Done") -> list[Fitted
 def _rows(
     scores: Scores, numbers: Sequence[int], found: Sequence[Fitted], names: Sequence[str]
 ) -> list[tuple[str, str, float, bool]]:
-    """Every candidate edge: parent, child, score, selected."""
+    """One row per candidate edge: parent, child, score, selected."""
     rows = []
     for at, (node, fitted) in enumerate(zip(numbers, found, strict=True)):
         for parent in numbers[:at]:
@@ -82,7 +82,7 @@ def _rows(
 
 
 class _Done:
-    """Counts the nodes that were screened and those that have their parents, and tells it."""
+    """Counts the steps done over all nodes, and reports them to `goes_on`."""
 
     def __init__(self, total: int, goes_on: Callable[[int, int], bool]) -> None:
         self.done, self.total, self.goes_on = 0, total, goes_on
@@ -95,7 +95,7 @@ class _Done:
         return self.told()
 
     def counted(self, walk: Walk[Fitted]) -> Walk[Fitted]:
-        """The same walk; its end is one node more."""
+        """The same walk, which counts one step when it ends."""
         fitted = yield from walk
         self.done += 1
         return fitted

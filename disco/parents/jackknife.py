@@ -1,31 +1,52 @@
-"""Z from how well the folds agree on an edge: a rule for small tables, beyond the paper.
+"""A parent rule for small tables, not in the paper: Z from how well the folds agree on an edge.
 
-The paper's Z asks a candidate to stand far above the child's other candidates, and with few candidates, of which many
-are parents, none can. This Z compares an edge's curvature with its own uncertainty instead. The networks of fold b have
-not seen fold b, so their mean curvatures m_b of a pair, b = 1 … B, are a delete-group jackknife:
+The paper's Z is large only if a candidate is far above the child's other candidates. If there are few candidates and
+many are parents, no Z is large. This Z instead compares an edge's curvature with the uncertainty of that curvature. The
+networks of fold b have not seen fold b, so their mean curvatures m_b of a pair, b = 1 … B, are a delete-group
+jackknife:
 
     v = (B − 1) / B · Σ_b (m_b − m̄)²,   Z = |m̄| / s.
 
-With B − 1 = 2 degrees of freedom v alone says little, so s² is v averaged over the child's candidates on the log scale,
-drawn towards the average of all pairs where a child has few, and corrected for the mean of a log χ². Under no edge Z is
-at most about |N(0, 1)|, and the threshold is that of Benjamini and Hochberg (1995) at a false discovery rate. The rate
-is nominal, since the folds' training rows overlap and the pairs share networks. Signed curvature is averaged: an effect
-that changes its sign along the table may cancel, which the paper's absolute values would see.
+With B − 1 = 2 degrees of freedom, v alone is too noisy. So s² is v averaged over the child's candidates on the log
+scale, shrunk towards the average of all pairs if a child has few candidates, and corrected for the mean of a log χ².
+
+The folds share two thirds of their rows but not the initial weights of their networks. Without an edge, Z is therefore
+normal but smaller than |N(0, 1)|, by a factor that differs between tables. So the two groups, pairs without and with an
+edge, are estimated from the table itself (Efron 2004, *Large-scale simultaneous hypothesis testing*). With π₀ the share
+of pairs without an edge,
+
+    Z ~ π₀ |N(0, σ₀²)| + (1 − π₀) |N(μ, τ²)|,   σ₀ ≤ 1, μ ≥ 2σ₀, τ ≥ σ₀,
+
+and an edge is kept if its local false discovery rate, the probability of the first group given Z, is at most `fdr`. The
+rate falls with Z because τ ≥ σ₀. Priors worth a few candidates make the rule usable even for two nodes. No edge is kept
+unless two groups are 20 times as likely as one: in a table without edges the largest Z would otherwise form a group of
+its own. The rate is nominal: if the order is wrong, an edge with the wrong direction does not count as a false
+discovery. The average is over signed curvature, so an effect that changes sign across the table may cancel; the paper's
+absolute values do not.
 """
 
 import math
+from typing import NamedTuple
 
 import numpy as np
 import pandas as pd
+from scipy.optimize import brentq
 from scipy.special import digamma
 from scipy.stats import norm
 
-_PRIOR_PAIRS = 3.0  # the average of all pairs counts as so many of a child's own
+_PRIOR_PAIRS = 3.0  # weight of the average of all pairs, in candidates of a child
 _TINY = 1e-300
+_NULL_PAIRS = 10.0  # weight of the prior null scale of 1, in candidates
+_EDGE_PAIRS = 3.0  # weight of the prior spread of a third of the edges' mean, in candidates
+_NULL_PRIOR, _EDGE_PRIOR = 2.0, 1.0  # weights of the prior share, in candidates without and with an edge
+_LEAST_GAIN = math.log(20)  # nats by which two groups must be likelier than one
+_STARTS = (0.5, 0.7, 0.85, 0.95)  # starting values of EM for the share without an edge
+_LARGE = 1e6  # a larger Z is an edge in any case, and its square could overflow
+_ITERATIONS, _PRECISION = 500, 1e-9
 
 
 def z_scores(ocs: pd.DataFrame) -> pd.Series:
-    """Z of every candidate edge, the same in each of its folds, aligned with `ocs`.
+    """Z of every candidate edge, with the same value in all folds, aligned with `ocs`.
 
     Args:
         ocs: columns fold, parent, child, curvature (mean over held-out rows).
@@ -43,16 +64,123 @@ def z_scores(ocs: pd.DataFrame) -> pd.Series:
     return mean.abs() / ocs["child"].map(error)
 
 
-def threshold(z: np.ndarray, fdr: float) -> float:
-    """The Z above which edges are kept at a nominal false discovery rate (Benjamini and Hochberg, 1995).
+class TwoGroups(NamedTuple):
+    """The Z of a table's candidates, as a mixture of those without and with an edge.
 
-    Rounded up to a hundredth, so that it reads and can be typed as it is.
+    Attributes:
+        null: π₀, the share without an edge; 1 if there is no second group.
+        scale: σ₀, of the candidates without an edge.
+        mean, spread: μ and τ, of the candidates with an edge.
+    """
+
+    null: float
+    scale: float
+    mean: float
+    spread: float
+
+    def false(self, z: float) -> float:
+        """The share of all candidates that have no edge but a Z above `z`."""
+        return float(self.null * 2 * norm.sf(z / self.scale))
+
+
+def two_groups(z: np.ndarray) -> TwoGroups:
+    """The mixture with the highest posterior density, by EM from several starts; null = 1 unless it beats one group.
 
     Args:
-        z: one value a candidate edge.
+        z: one value per candidate edge, at least one.
+    """
+    z = np.minimum(z, _LARGE)
+    groups = max((_climb(z, start) for start in _STARTS), key=lambda pair: pair[0])[1]
+    alone = _given(z, np.zeros(len(z)), z)._replace(null=1.0)
+    gain = np.logaddexp(*_logs(groups, z)).sum() - _logs(alone, z)[0].sum()
+    gain += _log_prior_of_scale(groups.scale) - _log_prior_of_scale(alone.scale)
+    return groups if gain >= _LEAST_GAIN else alone
+
+
+def threshold(z: np.ndarray, fdr: float) -> float:
+    """The Z above which the local false discovery rate is at most `fdr`; if there is no second group, the largest Z.
+
+    Rounded up to a hundredth, so that it can be shown and typed exactly.
+
+    Args:
+        z: one value per candidate edge.
         fdr: the rate, in (0, 1).
     """
-    ordered = np.sort(2 * norm.sf(z))
-    passing = np.flatnonzero(ordered <= fdr * np.arange(1, len(ordered) + 1) / len(ordered))
-    kept = passing[-1] + 1 if len(passing) else 1
-    return math.ceil(100 * norm.isf(fdr * kept / len(ordered) / 2)) / 100
+    groups = two_groups(z)
+    if groups.null == 1:
+        return math.ceil(100 * z.max()) / 100
+
+    def excess(at: float) -> float:
+        """The log odds of an edge at Z = `at`, minus the required log odds."""
+        null, edge = _logs(groups, np.array([at]))
+        return float(edge[0] - null[0]) - math.log((1 - fdr) / fdr)
+
+    if excess(0.0) >= 0:
+        return 0.0
+    high = groups.mean + groups.spread
+    while excess(high) < 0:
+        high *= 2
+    return math.ceil(100 * brentq(excess, 0.0, high)) / 100
+
+
+def expected_false(groups: TwoGroups, z: np.ndarray, tau_z: float) -> tuple[float, int]:
+    """How many of the candidates above a threshold are expected to have no edge, and how many are above it.
+
+    Args:
+        groups: fitted to `z`.
+        z: one value per candidate edge.
+    """
+    return groups.false(tau_z) * len(z), int((z > tau_z).sum())
+
+
+def _climb(z: np.ndarray, start: float) -> tuple[float, TwoGroups]:
+    """EM from a split at a quantile; returns the final log posterior density and the mixture."""
+    edge, signed, reached = np.where(z > np.quantile(z, start), 0.95, 0.05), z, -math.inf
+    for _ in range(_ITERATIONS):
+        groups = _given(z, edge, signed)
+        log_null, log_edge = _logs(groups, z)
+        both = np.logaddexp(log_null, log_edge)
+        edge, signed = np.exp(log_edge - both), z * np.tanh(z * groups.mean / groups.spread**2)
+        posterior = float(both.sum()) + _log_prior(groups)
+        if posterior - reached < _PRECISION * len(z):
+            break
+        reached = posterior
+    return posterior, groups
+
+
+def _given(z: np.ndarray, edge: np.ndarray, signed: np.ndarray) -> TwoGroups:
+    """The M step: the mixture with the highest posterior density.
+
+    Args:
+        z: one value per candidate edge.
+        edge: the probability that each is an edge.
+        signed: the expected signed value of each, if it is an edge.
+    """
+    edges = float(edge.sum())
+    without = len(z) - edges
+    scale = min(1.0, math.sqrt((float((1 - edge) @ z**2) + _NULL_PAIRS) / (without + _NULL_PAIRS)))
+    mean = max(float(edge @ signed) / max(edges, _TINY), 2 * scale)
+    apart = float(edge @ (z**2 - 2 * mean * signed + mean**2))
+    square = (apart + _EDGE_PAIRS * (mean / 3) ** 2) / (edges + _EDGE_PAIRS)
+    null = (without + _NULL_PRIOR) / (len(z) + _NULL_PRIOR + _EDGE_PRIOR)
+    return TwoGroups(null, scale, mean, max(math.sqrt(square), scale))
+
+
+def _logs(groups: TwoGroups, z: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+    """The logarithms of the two weighted densities, up to a common constant."""
+    null, scale, mean, spread = groups
+    without = math.log(2 * null / scale) - z**2 / (2 * scale**2)
+    folded = np.log1p(np.exp(-2 * z * mean / spread**2))  # the part of the edges' density below zero, reflected
+    weight = math.log(1 - null) if null < 1 else -math.inf
+    return without, weight - math.log(spread) - (z - mean) ** 2 / (2 * spread**2) + folded
+
+
+def _log_prior(groups: TwoGroups) -> float:
+    """The log prior density, up to a constant."""
+    null, scale, mean, spread = groups
+    edges = -_EDGE_PAIRS * (math.log(spread) + (mean / 3) ** 2 / (2 * spread**2))
+    return _log_prior_of_scale(scale) + edges + _NULL_PRIOR * math.log(null) + _EDGE_PRIOR * math.log(1 - null)
+
+
+def _log_prior_of_scale(scale: float) -> float:
+    return -_NULL_PAIRS * (math.log(scale) + 1 / (2 * scale**2))

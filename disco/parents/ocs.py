@@ -8,55 +8,49 @@ with s_i their interquartile range, falling back to the scaled median absolute d
 deviation and 1 where it is degenerate. A single candidate is not centred and takes the median scale of the
 children with two or more candidates. An edge is kept when Z > τ_Z in a share π_min of the folds.
 
-This is the rule `iqr`. The rule `jackknife` (`disco.parents.jackknife`) takes another Z, with a threshold found from a
-false discovery rate; what reads Z is the same for both.
+This is the rule `iqr`. The rule `jackknife` (`disco.parents.jackknife`) has another Z, whose threshold comes from a
+local false discovery rate. Everything that reads Z is the same for both.
 """
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 
 import numpy as np
 import pandas as pd
 
-from disco.curvature import HeldOut, Scores, off_diagonal_scores
 from disco.errors import ScoreUnavailable
 from disco.parents import jackknife
 from disco.settings import Settings
 
 _DEGENERATE = 1e-12
-_MAD_SCALE = 1.4826  # the MAD of a normal distribution estimates its standard deviation with it
+_ROUNDING = 1e-9  # of a selection frequency
+_MAD_SCALE = 1.4826  # times the MAD of a normal distribution is its standard deviation
+
+PairScores = dict[tuple[str, str], np.ndarray]  # by ("ocs" or "curvature", boundary)
 
 
 def candidate_scores(
-    scores: Scores,
-    held_out: HeldOut,
-    order: Sequence[int],
-    settings: Settings,
-    known: dict[tuple[int, ...], dict[tuple[str, str], np.ndarray]] | None = None,
-) -> Iterator[tuple[int, dict[tuple[str, str], np.ndarray]]]:
-    """OCS and mean curvature of every predecessor of every node but the source, node by node along the order.
+    evaluate: Callable[[int, Sequence[int]], PairScores], order: Sequence[int]
+) -> Iterator[tuple[int, PairScores]]:
+    """OCS and mean curvature of all predecessors of a node, for every node but the source, along the order.
 
     Args:
-        known: scores already evaluated, by (child, *R ascending); new ones are added.
+        evaluate: (child, R ascending) → its scores, as `disco.curvature.off_diagonal_scores` gives them.
+        order: node numbers, source first.
 
     Yields:
-        (child, ("ocs" or "curvature", boundary) → (folds, predecessors)), predecessors in causal order.
+        The child and its scores, (folds, predecessors) each, predecessors in causal order.
     """
     for place in range(1, len(order)):
-        child, predecessors = order[place], list(order[:place])
-        remaining = sorted(order[: place + 1])
-        columns = [remaining.index(node) for node in predecessors]
-        known = {} if known is None else known
-        key = (child, *remaining)
-        if key not in known:
-            known[key] = off_diagonal_scores(scores, held_out, remaining, child, settings)
-        yield child, {which: values[:, columns] for which, values in known[key].items()}
+        child, remaining = order[place], sorted(order[: place + 1])
+        columns = [remaining.index(node) for node in order[:place]]
+        yield child, {which: values[:, columns] for which, values in evaluate(child, remaining).items()}
 
 
 def check_available(values: np.ndarray, child: str, predecessors: Sequence[str], boundary: str) -> None:
-    """Refuse an edge that no evaluation row counts for.
+    """Refuse a candidate whose OCS is undefined because no held-out row counts for it.
 
     Raises:
-        ScoreUnavailable: naming the edge and the fold.
+        ScoreUnavailable: there is one; the error names the edge and the fold.
     """
     missing = np.argwhere(np.isnan(values))
     if len(missing):
@@ -70,11 +64,11 @@ def check_available(values: np.ndarray, child: str, predecessors: Sequence[str],
 def tidy(
     found: dict[str, np.ndarray], curvature: dict[str, np.ndarray], order: Sequence[str], rule: str = "iqr"
 ) -> pd.DataFrame:
-    """The scores of all candidates with their Z as one frame.
+    """One frame of all candidates with their scores and Z.
 
     Args:
         found: the OCS, child → (folds, predecessors), predecessors in causal order.
-        curvature: the mean curvature, the same.
+        curvature: the mean curvature, in the same form.
         order: node names, source first.
         rule: which Z: iqr or jackknife.
 
@@ -94,7 +88,7 @@ def tidy(
 
 
 def with_z(ocs: pd.DataFrame, rule: str) -> pd.DataFrame:
-    """The candidates with the Z of a rule.
+    """The candidates with a column z, by one of the two rules.
 
     Args:
         ocs: columns fold, parent, child, ocs, curvature; a fold's children in causal order.
@@ -109,7 +103,7 @@ def with_z(ocs: pd.DataFrame, rule: str) -> pd.DataFrame:
 
 
 def own_thresholds(ocs: pd.DataFrame, settings: Settings) -> tuple[float, float]:
-    """(τ_Z, π_min) of a fit: the settings', or for the jackknife the τ_Z of its false discovery rate."""
+    """(τ_Z, π_min) of a fit: those of its settings; with the jackknife, the τ_Z of its local false discovery rate."""
     if settings.parent_rule == "jackknife":
         return jackknife.threshold(ocs.loc[ocs["fold"] == 1, "z"].to_numpy(), settings.fdr), settings.pi_min
     return settings.tau_z, settings.pi_min
@@ -119,11 +113,11 @@ def standardise(candidates: Sequence[np.ndarray]) -> list[np.ndarray]:
     """Z of each child's candidates within one fold.
 
     Args:
-        candidates: the OCS of every child's candidates, one array a child.
+        candidates: the OCS of the candidates, one array per child.
     """
     several = [values for values in candidates if len(values) > 1]
     scales = [robust_scale(values) for values in several]
-    # With no child of two candidates, all candidate scores of the fold stand in for one set.
+    # If no child has two candidates, the scale comes from all candidates of the fold together.
     lone_scale = float(np.median(scales)) if scales else robust_scale(np.concatenate(list(candidates)))
     result, scale = [], iter(scales)
     for values in candidates:
@@ -145,7 +139,7 @@ def robust_scale(values: np.ndarray) -> float:
 
 
 def frequencies(ocs: pd.DataFrame, tau_z: float) -> pd.DataFrame:
-    """Every candidate edge with its means over folds and its selection frequency Π(τ_Z).
+    """One row per candidate edge: means over folds, and the selection frequency Π(τ_Z).
 
     Args:
         ocs: columns fold, parent, child, ocs, z.
@@ -158,15 +152,20 @@ def frequencies(ocs: pd.DataFrame, tau_z: float) -> pd.DataFrame:
     return means.reset_index()
 
 
+def reaches(frequency: float | pd.Series, pi_min: float) -> bool | pd.Series:
+    """Whether a selection frequency is at least π_min; it is a mean of 0s and 1s, so rounding is forgiven."""
+    return frequency >= pi_min - _ROUNDING
+
+
 def select(ocs: pd.DataFrame, tau_z: float, pi_min: float) -> pd.DataFrame:
-    """The edges kept at (τ_Z, π_min), strongest OCS first; columns parent, child, ocs, z, frequency."""
+    """The edges that pass both thresholds, largest OCS first: columns parent, child, ocs, z, frequency."""
     edges = frequencies(ocs, tau_z)
-    kept = edges[edges["frequency"] >= pi_min - 1e-9]
+    kept = edges[reaches(edges["frequency"], pi_min)]
     return kept.sort_values("ocs", ascending=False, kind="stable").reset_index(drop=True)
 
 
 def sensitivity(ocs: pd.DataFrame, taus: Sequence[float]) -> pd.DataFrame:
-    """How many edges each threshold keeps: columns tau_z, pi_min (1/B, …, 1), edges."""
+    """The number of edges at each pair of thresholds: columns tau_z, pi_min (1/B, …, 1), edges."""
     z = ocs.pivot(index=["parent", "child"], columns="fold", values="z").to_numpy()
     folds = z.shape[1]
     # An edge passes in k folds while τ_Z is below its k-th largest Z.

@@ -1,25 +1,24 @@
 """Parents by the projected covariance measure (PCM; Lundborg, Kim, Shah and Samworth, 2024), given an order.
 
 For every candidate X before a node Y, with the other predecessors Z, the hypothesis E[Y | X, Z] = E[Y | Z] is tested as
-in *Parent Selection*, on the table as it is and without a correction for many tests. A random half of the rows gives
+in *Parent Selection*, on the table as it is, without a correction for multiple tests. A random half of the rows gives
 
     ĝ = regression of Y on (X, Z),   m̃ = regression of ĝ on Z,   h = sign(ρ) (ĝ − m̃),   ρ = mean[(Y − m̃) ĝ],
     ṽ = regression of (Y − ĝ)² on (X, Z),   v = max(ṽ, 0) + c,   mean[(Y − ĝ)² / v] = 1,   f = h / v,
 
-and on the other half Y and f are each regressed on Z: with L the product of their residuals,
+and on the other half Y and f are each regressed on Z. With L the product of their residuals,
 
     T = √n mean(L) / sd(L),   p = 1 − Φ(T),
 
-and X → Y is kept where p < 0.05. ṽ is a random forest, and the other regressions are least squares on smooths as in
-`cam`, so that ρ = mean[(ĝ − m̃)²] and the sign is 1. (X, Z) is the same for all candidates of a node: ĝ and v are fitted
-once a node, and with B the columns of (X, Z), M = (Bᵀ B)⁻¹ and b the slopes of a regression on B, those on Z alone are
+and X → Y is kept if p < 0.05. ṽ is a random forest, and the other regressions are least squares on smooths as in `cam`,
+so ρ = mean[(ĝ − m̃)²] and the sign is 1. (X, Z) is the same for all candidates of a node, so ĝ and v are fitted once per
+node. With B the columns of (X, Z), M = (Bᵀ B)⁻¹ and b the slopes of a regression on B, the slopes on Z alone are
 
     b − M_·X M_XX⁻¹ b_X.
 """
 
 import numbers
 from collections.abc import Callable, Iterator, Sequence
-from functools import partial
 
 import numpy as np
 import pandas as pd
@@ -29,16 +28,13 @@ from scipy.optimize import brentq
 from scipy.special import ndtr
 from sklearn.ensemble import RandomForestRegressor
 
-from disco.counts import check_order
 from disco.errors import FitStopped, InputError
-from disco.parents import cam
-from disco.parents.cam import _SPANNED, _factor, _numbers, _smooth, _units
+from disco.parents.smooths import SPANNED, cholesky, in_order, normalised, spline_basis
 
-TREES = 500  # of each node's forest, as in the paper
-_FLOOR = 1e-3  # of v in units of the mean square, lest rows that a forest meets exactly get all the weight
-_SPLIT = 6  # rows that a node of a tree needs to be split: leaves have about five, as in R
-
-check_rows = partial(cam.check_rows, parts=2)
+TREES = 500  # per forest, as in the paper
+_FLOOR = 1e-3  # of v in units of the mean square, so that rows that a forest fits exactly do not get all the weight
+_SPLIT = 6  # smallest number of rows to split in a tree: leaves have about five, as in R
+HALVES = 2  # one half of the rows gives the regressions, the other the test
 
 
 def edges(
@@ -53,33 +49,32 @@ def edges(
 ) -> pd.DataFrame:
     """The PCM test of every candidate edge.
 
-    Where T is not defined, score is 0 and p_value 1: a constant on either half, as a parent and as a child, a
-    predecessor that earlier ones span, such as a copy of one of them (they are tested without it), and one that adds
-    nothing to an exact fit.
+    If T is undefined, score is 0 and p_value 1. This holds for a node that is constant on either half, both as a parent
+    and as a child; for a predecessor that earlier ones span, such as a copy (they are tested without it); and for one
+    that adds nothing to an exact fit.
 
     Args:
         table: numbers, whole or not, (rows, nodes).
         order: the names of its columns, each once, sources first.
         alpha: the p-value below which an edge is kept.
         columns: the columns of a smooth: 1 is a straight line, 2 and 3 are polynomials of that degree, more are cubic
-            splines. A node of m distinct values has at most m - 1.
-        trees: the trees of each node's forest; with 0 there is none, v = 1, and a test is many times as fast.
-        seed: of the split of the rows and of the forests.
-        goes_on: told after each child how many are done, and of how many; False stops.
+            splines. A node with m distinct values has at most m - 1.
+        trees: the number of trees per forest; 0 uses no forest but v = 1, which is many times as fast.
+        seed: for the split of the rows and the forests.
+        goes_on: called after each child with the numbers of children done and of all; stops the tests if it returns
+            False.
 
     Returns:
-        Columns parent, child, score (T), p_value and selected, children in causal order, and parents within a child.
+        One row per candidate edge: parent, child, score (T), p_value and selected; children in causal order, parents in
+        causal order within a child.
 
     Raises:
-        InputError: order and table do not have the same names, a value is no finite number, half of the rows are too
+        InputError: order and table do not have the same names, a value is not a finite number, half of the rows are too
             few for the predecessors, or alpha, columns, trees or seed is out of its range.
-        FitStopped: `goes_on` asked for it.
+        FitStopped: `goes_on` returned False.
     """
     _check_settings(alpha, columns, trees, seed)
-    check_order(order, table.columns)
-    values = np.stack([_numbers(table, name) for name in order], axis=1)
-    sizes = np.clip([len(np.unique(value)) - 1 for value in values.T], 0, columns)
-    check_rows(len(values), sizes, order)
+    values, sizes = in_order(table, order, columns, parts=HALVES)
     rng = np.random.default_rng(seed)
     fit, test = np.split(values[rng.permutation(len(values))], [len(values) // 2])
     score = _scores(fit, test, int(max(sizes.max(), 1)), trees, rng, goes_on)
@@ -98,19 +93,19 @@ def _scores(
     rng: np.random.Generator,
     goes_on: Callable[[int, int], bool],
 ) -> np.ndarray:
-    """T, (children, parents) by place in the order; NaN where it is not defined.
+    """T, (children, parents) by place in the order; NaN where it is undefined.
 
     Args:
-        fit: the rows of the nuisance regressions, (rows, nodes).
-        test: the other rows, (other rows, nodes).
+        fit: the rows for the first regressions, (rows, nodes).
+        test: the other rows, for the test, (other rows, nodes).
     """
     smooths, mapped = _smooths(fit, test, columns)
-    factor, own = _factor(smooths.T @ smooths)
+    factor, own = cholesky(smooths.T @ smooths)
     smooths, mapped = smooths * own, mapped * own
-    test_smooths = _units(mapped)
-    test_factor, test_own = _factor(test_smooths.T @ test_smooths)
+    test_smooths = normalised(mapped)
+    test_factor, test_own = cholesky(test_smooths.T @ test_smooths)
     test_smooths *= test_own
-    y, test_y = _units(fit), _units(test)
+    y, test_y = normalised(fit), normalised(test)
     seeds = rng.integers(2**32, size=fit.shape[1])
     score = np.full((fit.shape[1], fit.shape[1]), np.nan)
     inverses = zip(_inverses(factor, columns), _inverses(test_factor, columns), strict=True)
@@ -120,17 +115,17 @@ def _scores(
         lost = _lost(inverse, slopes.reshape(child, columns))
         f = mapped[:, :end] @ lost
         squares = (y[:, child] - smooths[:, :end] @ slopes) ** 2
-        if trees and squares.sum() > _SPANNED:  # an exact fit leaves rounding, which is no variance
+        if trees and squares.sum() > SPANNED:  # after an exact fit only rounding is left
             f /= variances(squares, fit[:, :child], test[:, :child], trees, int(seeds[child]))[:, None]
-        found = _statistics(test_y[:, child], _units(f), test_smooths[:, :end], test_inverse)
-        score[child, :child] = np.where(((smooths[:, :end] @ lost) ** 2).sum(axis=0) > _SPANNED, found, np.nan)
+        found = _statistics(test_y[:, child], normalised(f), test_smooths[:, :end], test_inverse)
+        score[child, :child] = np.where(((smooths[:, :end] @ lost) ** 2).sum(axis=0) > SPANNED, found, np.nan)
         if not goes_on(child, len(score) - 1):
             raise FitStopped("Stopped while parents were tested.")
     return score
 
 
 def _statistics(y: np.ndarray, f: np.ndarray, smooths: np.ndarray, inverse: np.ndarray) -> np.ndarray:
-    """T of every candidate of a node, (parents,); NaN where Z explains Y or f.
+    """T of every candidate parent of a node, (parents,); NaN if Z fully explains Y or f.
 
     Args:
         y: centred and of norm 1 or 0, (rows,).
@@ -146,13 +141,13 @@ def _statistics(y: np.ndarray, f: np.ndarray, smooths: np.ndarray, inverse: np.n
     f_left = f - smooths @ (slopes - _lost(inverse, slopes.reshape(parents, -1, parents)[each, :, each]))
     product = y_left * f_left
     spread = product.std(axis=0)
-    defined = np.minimum((y_left**2).sum(axis=0), (f_left**2).sum(axis=0)) > _SPANNED
+    defined = np.minimum((y_left**2).sum(axis=0), (f_left**2).sum(axis=0)) > SPANNED
     defined &= spread > 0
     return np.where(defined, np.sqrt(len(y)) * product.mean(axis=0) / np.where(defined, spread, 1.0), np.nan)
 
 
 def _lost(inverse: np.ndarray, slopes: np.ndarray) -> np.ndarray:
-    """What leaving out each predecessor takes from the slopes on all, M_·X M_XX⁻¹ b_X, (parents * columns, parents).
+    """The change of the slopes when each predecessor is left out, M_·X M_XX⁻¹ b_X, (parents * columns, parents).
 
     Args:
         inverse: M, (parents * columns, parents * columns).
@@ -166,7 +161,7 @@ def _lost(inverse: np.ndarray, slopes: np.ndarray) -> np.ndarray:
 
 
 def _inverses(factor: np.ndarray, columns: int) -> Iterator[np.ndarray]:
-    """(L Lᵀ)⁻¹ for the columns of the first node, the first two, … and all but the last, from L of all, (all, all)."""
+    """(L Lᵀ)⁻¹ for the columns of the first node, of the first two, … and of all but the last; L is (all, all)."""
     rows = np.tril(dtrtri(factor, lower=1)[0])
     inverse = np.zeros_like(rows)
     for end in range(columns, len(rows), columns):
@@ -176,13 +171,13 @@ def _inverses(factor: np.ndarray, columns: int) -> Iterator[np.ndarray]:
 
 
 def _smooths(fit: np.ndarray, test: np.ndarray, columns: int) -> tuple[np.ndarray, np.ndarray]:
-    """The smooths of all nodes on one half, and the same functions on the other, (rows, nodes * columns) each.
+    """The smooths of all nodes on one half, and the same functions on the other half, both (rows, nodes * columns).
 
-    Between two neighbouring values of the first half a function is a straight line, and beyond its range a constant.
+    A function is linear between neighbouring values of the first half, and constant beyond their range.
     """
     first, second = [], []
     for value, other in zip(fit.T, test.T, strict=True):
-        first.append(_smooth(value, columns))
+        first.append(spline_basis(value, columns))
         distinct, places = np.unique(value, return_index=True)
         second.extend(np.interp(other, distinct, column) for column in first[-1][places].T)
     return np.hstack(first), np.stack(second, axis=1)
@@ -196,16 +191,16 @@ def variances(squares: np.ndarray, fit: np.ndarray, test: np.ndarray, trees: int
         fit: the predecessors on the same rows, (rows, parents).
         test: the predecessors on the other rows, (other rows, parents).
     """
-    squares = np.round(squares / squares.mean(), 6)  # where two splits are equally good, no last digits choose
+    squares = np.round(squares / squares.mean(), 6)  # so that last digits do not choose between equally good splits
     threads = torch.get_num_threads()  # as many as a fit uses
     forest = RandomForestRegressor(trees, max_features=1.0, min_samples_split=_SPLIT, random_state=seed, n_jobs=threads)
     forest.fit(fit, squares)
-    forest.n_jobs = 1  # threads would add up the trees in any order
+    forest.n_jobs = 1  # threads would sum the trees in arbitrary order
     return np.maximum(forest.predict(test), _FLOOR) + _raise(squares, np.maximum(forest.predict(fit), _FLOOR))
 
 
 def _raise(squares: np.ndarray, variances: np.ndarray) -> float:
-    """The c ≥ 0 at which mean[squares / (variances + c)] is 1; 0 where it is at most 1 without."""
+    """The c ≥ 0 at which mean[squares / (variances + c)] is 1; 0 if the mean is at most 1 for c = 0."""
 
     def excess(c: float) -> float:
         return float((squares / (variances + c)).mean()) - 1.0

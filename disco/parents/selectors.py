@@ -1,8 +1,8 @@
-"""The selectors of parents by name, and two of them side by side.
+"""The selectors of parents by name, and the comparison of two of them.
 
-`ocs` is the paper's own and reads the fitted networks. `cam` and `pcm` are those that the paper compares it with
-(*Comparison of parent recovery methods*), and `evidence` is ours; the three read the table along an order and give
-every candidate edge a score: F, T, and nats.
+`ocs` is the paper's own selector and uses the fitted networks. The paper compares it with `cam` and `pcm` (*Comparison
+of parent recovery methods*), and `evidence` is ours. These three use the table and an order, and give every candidate
+edge a score: F, T, and nats.
 """
 
 from collections.abc import Callable
@@ -14,13 +14,14 @@ import numpy as np
 import pandas as pd
 
 from disco.errors import InputError
-from disco.parents.ocs import frequencies
+from disco.parents.ocs import frequencies, reaches
+from disco.parents.smooths import check_rows
 from disco.ranks import split_rows, transform_table
 from disco.settings import CHOICES, Settings
 
 
 class Words(NamedTuple):
-    """A selector as it is written: its name, that of its score, and how an edge is kept at a cut-off."""
+    """How to write a selector: its name, the name of its score, and its rule for keeping an edge."""
 
     name: str
     score: str
@@ -28,7 +29,7 @@ class Words(NamedTuple):
 
 
 SELECTORS = CHOICES["selector"]
-CUTS = {"cam": 0.001, "pcm": 0.05, "evidence": 0.0}  # the paper's, and where the odds turn
+CUTS = {"cam": 0.001, "pcm": 0.05, "evidence": 0.0}  # of p: the paper's; of nats: even odds
 WORDS = {
     "ocs": Words("OCS", "OCS", ""),
     "cam": Words("CAM", "F", "p < {cut:g}"),
@@ -46,25 +47,25 @@ def candidates(
     device: str = "cpu",
     goes_on: Callable[[int, int], bool] = lambda done, total: True,
 ) -> pd.DataFrame:
-    """Every candidate edge along an order, tested or weighed by `cam`, `pcm` or `evidence`.
+    """Every candidate edge along an order, scored by `cam`, `pcm` or `evidence`.
 
-    CAM and PCM receive the counts as they are, as in the paper; the evidence receives quantile levels where the
-    settings ask for them, as the networks do.
+    CAM and PCM get the counts as they are, as in the paper. `evidence` gets quantile levels if the settings ask for
+    them, as the networks do.
 
     Args:
         selector: one of `CUTS`.
         table: counts, all rows of a fit's table.
         order: its columns, sources first.
-        settings: of the fit: which rows give the parents, the seed, the transform.
-        device: cpu or cuda, of the evidence.
-        goes_on: told how much is done, and of how much; False stops.
+        settings: of the fit; they give the rows for the parents, the seed and the transform.
+        device: cpu or cuda, for `evidence`.
+        goes_on: called with the numbers of steps done and of all; stops if it returns False.
 
     Returns:
-        Columns parent, child, score, p_value (cam and pcm), selected, children in causal order.
+        One row per candidate edge: parent, child, score, p_value (cam and pcm), selected; children in causal order.
 
     Raises:
-        InputError: the rows are too few, or a column is constant among them and the evidence is asked for.
-        FitStopped: `goes_on` asked for it.
+        InputError: there are too few rows, or a column is constant among them and the selector is `evidence`.
+        FitStopped: `goes_on` returned False.
     """
     engine, rows = _engine(selector), rows_of(selector, table, settings)
     if selector == "cam":
@@ -75,21 +76,21 @@ def candidates(
 
 
 def _engine(selector: str) -> ModuleType:
-    """Its module, imported when it is needed: two of the three are slow to import."""
+    """The selector's module, imported only when needed: two of the three are slow to import."""
     return import_module(f"disco.parents.{selector}")
 
 
 def rows_of(selector: str, table: pd.DataFrame, settings: Settings) -> pd.DataFrame:
-    """The rows that give the parents, as a selector receives them."""
+    """The rows for the parents, in the form that a selector gets."""
     rows = table.iloc[split_rows(len(table), settings)[1]]
     return transform_table(rows, settings) if selector == "evidence" and settings.transform == "quantile" else rows
 
 
 def check(selector: str, table: pd.DataFrame, settings: Settings) -> None:
-    """Refuse before a fit what a selector would refuse after it, whatever the order.
+    """Refuse, before a fit, a table that the selector would refuse after it, for any order.
 
     Raises:
-        InputError: as `candidates`.
+        InputError: as for `candidates`.
     """
     rows = rows_of(selector, table, settings)
     if selector == "ocs":
@@ -101,17 +102,19 @@ def check(selector: str, table: pd.DataFrame, settings: Settings) -> None:
             "evidence cannot use: leave it out, use more rows, or choose another selector."
         )
     if selector != "evidence":
-        # The node of the fewest values last leaves the most columns before it.
+        # The worst order: the node with the fewest values comes last, after the most columns.
         columns = np.clip(distinct.to_numpy() - 1, 0, 3)
-        _engine(selector).check_rows(len(rows), columns, list(distinct.index))
+        parts = _engine("pcm").HALVES if selector == "pcm" else 1
+        check_rows(len(rows), columns, list(distinct.index), parts)
 
 
 def kept(found: pd.DataFrame, selector: str, cut: float | None = None) -> pd.DataFrame:
-    """The candidates of `candidates`, with `selected` at another cut-off; nothing is fitted anew.
+    """The same candidates, with `selected` at another cut-off; nothing is fitted again.
 
     Args:
-        cut: a p-value for cam and pcm; nats that a selected edge must be worth more than, for the evidence, where 0 and
-            less keep all edges of the search. The selector's own unless given.
+        found: as `candidates` returns it.
+        cut: for cam and pcm, the p-value below which an edge is kept; for evidence, the nats above which one is kept,
+            where 0 or less keeps all edges of the search. The selector's own cut-off by default.
     """
     if cut is None or cut == CUTS[selector]:
         return found
@@ -121,15 +124,15 @@ def kept(found: pd.DataFrame, selector: str, cut: float | None = None) -> pd.Dat
 
 
 def edges(found: pd.DataFrame, ocs: pd.DataFrame, tau_z: float) -> pd.DataFrame:
-    """The selected candidates, highest score first, with the OCS beside.
+    """The selected candidates with their OCS, highest score first.
 
     Args:
-        found: what `candidates` or `kept` gives.
+        found: as `candidates` or `kept` returns it.
         ocs: columns fold, parent, child, ocs, z.
-        tau_z: that `frequency` counts the folds above.
+        tau_z: the threshold on z for `frequency`.
 
     Returns:
-        Columns parent, child, score, p_value (cam and pcm), ocs, z, frequency.
+        One row per edge: parent, child, score, p_value (cam and pcm), ocs, z, frequency.
     """
     chosen = found[found["selected"]].drop(columns="selected")
     chosen = chosen.sort_values("score", ascending=False, kind="stable")
@@ -137,9 +140,9 @@ def edges(found: pd.DataFrame, ocs: pd.DataFrame, tau_z: float) -> pd.DataFrame:
 
 
 def of_ocs(ocs: pd.DataFrame, tau_z: float, pi_min: float) -> pd.DataFrame:
-    """The candidates of the OCS in the form of the others: parent, child, score (mean OCS), selected."""
+    """The candidates of the OCS in the form of the other selectors: parent, child, score (mean OCS), selected."""
     table = frequencies(ocs, tau_z)
-    table = table.assign(score=table["ocs"], selected=table["frequency"] >= pi_min - 1e-9)
+    table = table.assign(score=table["ocs"], selected=reaches(table["frequency"], pi_min))
     return table[["parent", "child", "score", "selected"]]
 
 
@@ -147,13 +150,16 @@ AGREEMENT = ("both", "one", "other", "neither")
 
 
 def compared(one: pd.DataFrame, other: pd.DataFrame) -> pd.DataFrame:
-    """Two selectors' candidates along the same order, edge by edge.
+    """The candidates of two selectors along the same order, side by side.
 
     Args:
         one, other: columns parent, child, score, selected; the same pairs.
 
     Returns:
-        Columns parent, child, score_one, score_other, selected_by (one of `AGREEMENT`), in the order of `one`.
+        Columns parent, child, score_one, score_other, selected_by (one of `AGREEMENT`); rows as in `one`.
+
+    Raises:
+        InputError: the pairs differ.
     """
     names = ["parent", "child"]
     columns = [*names, "score", "selected"]

@@ -1,8 +1,8 @@
-"""Graphs with next to no edges: when a graph is one, and what the OCS would keep by another rule.
+"""Graphs with almost no edges: how to recognise one, and how many edges another rule would keep.
 
-The paper's rule asks a parent to stand far above the child's other candidates. Few can where candidates are few, where
-many of them are parents, or where the joint network has lost curvature: an empty graph then tells of the rule, not of
-the table.
+The paper's rule keeps a parent only if its OCS is far above those of the child's other candidates. That rarely happens
+if there are few candidates, if many of them are parents, or if the joint network has lost curvature. An empty graph is
+then due to the rule, not to the table.
 """
 
 import pandas as pd
@@ -10,22 +10,22 @@ import pandas as pd
 from disco.parents.ocs import own_thresholds, select, with_z
 from disco.settings import Settings
 
-LOWER = (1.0, 1.0)  # (τ_Z, π_min) that the paper's own comparison finds better than its default, in three families
+LOWER = (1.0, 1.0)  # (τ_Z, π_min): better than the default in the paper's own comparison, in three families
 
 
 def is_sparse(edges: int, nodes: int) -> bool:
-    """Whether a graph has fewer edges than half as many as nodes, so that some node is alone."""
+    """Whether a graph has fewer than half as many edges as nodes, so that some node has no edge."""
     return 2 * edges < nodes
 
 
 def other_rules(ocs: pd.DataFrame, settings: Settings, rule: str, edges: int) -> dict[str, int]:
-    """What keeps more of the candidates than the present graph does: `jackknife` or `lower` → edges.
+    """The rules that keep more edges than the present graph has: `jackknife` or `lower` → number of edges.
 
     Args:
-        ocs: every candidate: fold, parent, child, ocs, curvature where it is known, z.
+        ocs: every candidate: fold, parent, child, ocs, curvature if known, z.
         settings: of the fit.
-        rule: the present one, iqr or jackknife.
-        edges: of the present graph.
+        rule: the present rule, iqr or jackknife.
+        edges: number of edges of the present graph.
     """
     if rule == "jackknife":
         return {}

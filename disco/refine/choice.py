@@ -8,19 +8,21 @@ from disco.refine.turning import BOUND
 
 @dataclass(frozen=True)
 class Choice:
-    """What a refinement is asked for.
+    """How much a refinement searches, and what it reports.
 
     Attributes:
-        starts: orders to start from: the CCS order where there is one, the sorted ones, then random ones.
-        restarts: searches from near the best order so far at most, to leave a local optimum: with a stretch of it
-            reversed, some nodes put anywhere, or every node some places away. They go in rounds of four, and end after
-            a round that gains nothing, or as soon as half of all searches, and two at least, ended where the best did.
-        bootstrap: tables drawn with replacement.
-        folds: parts left out in turn.
-        bound: nats of evidence that a direction needs at least to be decided.
+        starts: orders to start from: the CCS order if there is one, then sorted ones, then random ones.
+        restarts: most searches from near the best order so far, to leave a local optimum: from that order with a
+            stretch reversed, with some nodes put anywhere, or with every node moved by some places. They come in rounds
+            of four. They end after a round that gains nothing, or as soon as half of all searches, and at least two,
+            ended where the best did.
+        bootstrap: bootstrap tables.
+        folds: parts of the rows, left out in turn.
+        bound: nats of direction evidence that a decided direction needs at least.
         seed: of the random orders, the bootstrap and the folds.
-        redone: every drawn table is searched as the whole one is, with a screen, a prior and starts of its own.
-            Without it a few sweeps from the graph found, under its screen and prior, tell the edges' local stability.
+        redone: whether every bootstrap table and fold is searched like the whole table, with its own screen, prior and
+            starts. Otherwise a few sweeps from the graph found, under its screen and prior, give the edges' local
+            stability.
 
     Raises:
         InputError: a number is out of range.

@@ -1,40 +1,44 @@
 """How sure every edge is, and how sure its direction.
 
-The *gain* of an edge is what the child's score loses without it, its log posterior odds; beside it stand the gain
-in log-likelihood, that in BIC, and the p-value of the likelihood ratio against χ² with as many degrees of freedom as
-the parent has columns. The p-value takes the graph as given, though it was searched for: of several candidates without
-an effect the best has a small one more often than its size says.
+The *edge gain* is what the child's score loses without the edge, its log posterior odds. Beside it stand the gain in
+log-likelihood, the gain in BIC, and the p-value of the likelihood ratio against χ² with one degree of freedom per
+column of the parent. The p-value takes the graph as given although it was searched for: the best of several candidates
+without an effect has a small p-value more often than the p-value says.
 
-The *direction evidence* is what the score loses with the child before the parent (`disco.refine.turning`), under the
-prior that searches begin with. The fitted prior knows how the spreads of parents and children differ in the table
-(`Prior.power`), and would tell directions by spreads alone; what it adds is the *spread evidence*. Nor do the prior
-odds of an order from elsewhere count.
+The *direction evidence* is what the score loses if the child stands before the parent (`disco.refine.turning`), under
+the prior that searches begin with. The fitted prior would also tell directions by spreads alone, because it knows how
+the spreads of parents and children differ in the table (`Prior.power`). What it would add is the *spread evidence*,
+which does not count. The prior odds of a given order do not count either.
 
-A direction is read off the class of models, and real tables are seldom of it: on tables with pairs whose order in time
+A direction follows from the class of models, and real tables are seldom of it: on tables with pairs whose order in time
 is certain, half of the directions with 5 nats of evidence are wrong (`benchmarks/directed.py`). So a direction is
-*decided* only where
+*decided* only if
 
-- the direction evidence is as much as asked for, and half as much with the link held straight too: the *robust
-  evidence* is the lesser of the two;
-- with every effect linear, where a pair alone has no direction and only the other edges tell one, there is none
-  against it (`linear_nats`);
-- it exceeds three times what the class misses of the two nodes (`disco.likelihood.misfit`) by as much;
-- both nodes have more than three levels: one of two or three fits the class whatever its parents do, so that nothing
-  tells whether it is of it;
-- less than a tenth of all nodes are missed by the class;
+- the direction evidence reaches the bound asked for, and half of it with the link held straight as well: the *robust
+  evidence* is the smaller of the two;
+- with every effect linear, there is no evidence against it (`linear_nats`); in that class a pair alone has no
+  direction, and only the other edges can tell one;
+- it exceeds three times the misfit of the two nodes (`disco.likelihood.misfit`) by the bound;
+- both nodes have more than three levels: with two or three, a node fits the class whatever its parents do;
+- the class misses less than a tenth of all nodes;
 - no search that ended near the best score has the edge the other way round.
 """
 
 from collections.abc import Sequence
+from typing import NamedTuple
 
 import numpy as np
 import pandas as pd
 from scipy.stats import chi2
 
 from disco.likelihood.bank import STRAIGHT, Prior
-from disco.likelihood.misfit import MISFIT
+from disco.likelihood.misfit import MISFIT, misfits
+from disco.refine.choice import Choice
 from disco.refine.prior import BEFORE
+from disco.refine.progress import Told
 from disco.refine.scores import SEARCHING, Parents, Scores, Wanted, fit_alone, make_fits
+from disco.refine.search import Found
+from disco.refine.searches import Searched
 from disco.refine.turning import Turned, turnings
 
 COLUMNS = (
@@ -42,21 +46,61 @@ COLUMNS = (
     *("direction_nats", "robust_nats", "linear_nats", "spread_nats", "p_value"),
 )
 CLASSES = (BEFORE, BEFORE._replace(link=STRAIGHT), Prior(BEFORE.linear, 1e7, STRAIGHT))  # bent, straight, linear
-AGAINST = 1.0  # nats of linear evidence against a direction, which chance may give
-HALF = 0.5  # of the evidence asked for, that a direction needs with the link held straight
+AGAINST = 1.0  # nats of linear evidence against a direction that may be chance
+HALF = 0.5  # share of the bound that a direction needs with the link held straight
 FEW = 3  # levels up to which nothing tells whether a node is of the class
-TIMES = 3.0  # the misfit of its nodes that a direction's evidence has to exceed
-MOST_MISFIT = 0.1  # share of the nodes that the class misses from which on no direction is decided
+TIMES = 3.0  # multiple of its nodes' misfit that the evidence of a direction must exceed
+_FINAL = 1e-4  # nats that the last step of a fit promises, when its evidence is reported
+MOST_MISFIT = 0.1  # if the class misses this share of the nodes, no direction is decided
 
 Alone = dict[Wanted, tuple[float, float]]  # score and log-likelihood by fit
 
 
+class Judged(NamedTuple):
+    """How sure the edges of a graph are.
+
+    Attributes:
+        edges: `evidence`'s rows, and `decided`.
+        misfit: of every node, nats, (d,).
+        scores: by which the graph was judged.
+        made: node fits.
+    """
+
+    edges: pd.DataFrame
+    misfit: np.ndarray
+    scores: Scores
+    made: int
+
+
+def judge(searched: Searched, choice: Choice, told: Told) -> Judged:
+    """The evidence on every edge of the best graph, the misfit of every node, and which directions are decided.
+
+    Raises:
+        FitStopped: the callback asked to stop.
+    """
+    told.step("evidence", 0, 1, message="evidence: what every edge is worth")
+    found, bank = searched.best.found, searched.scores.bank
+    scores = searched.scores.but(tolerance=_FINAL)  # without the searches' fits, so that nothing depends on their way
+    classes = in_classes(scores)
+    edges = evidence(scores, classes, found.order, found.parents)
+    made = scores.made + sum(one.made for one in classes)
+    told.step("evidence", 0, 1, 0.7, message="evidence: how well the class fits every node")
+    misfit = misfits(bank, list(enumerate(found.parents)), goes_on=told.goes_on)
+    elsewhere = _turned_elsewhere([end.found for end in searched.ends], found.score - choice.bound)
+    edges["decided"] = decided(edges, misfit, bank.exists.sum(1).cpu().numpy(), choice.bound, elsewhere)
+    return Judged(edges, misfit, scores, made)
+
+
+def _turned_elsewhere(found: Sequence[Found], least: float) -> set[tuple[int, int]]:
+    """The edges (parent, child) that a search with an end of at least that score has the other way round."""
+    graphs = [one.parents for one in found if one.score >= least]
+    return {(child, parent) for parents in graphs for child, nodes in enumerate(parents) for parent in nodes}
+
+
 def in_classes(scores: Scores) -> list[Scores]:
-    """Scores under each prior of `CLASSES`, without an order from elsewhere, and no fit made yet."""
-    classes = [scores.but(bank=scores.bank.under(prior), order=None, tolerance=SEARCHING) for prior in CLASSES]
-    for one, near in zip(classes, (scores, classes[0], classes[0]), strict=True):
-        one.warm = near  # whose fits of the same nodes are good starts
-    return classes
+    """Scores under each prior of `CLASSES`, without a given order; their fits start from those of other scores."""
+    neutral = scores.but(bank=scores.bank.under(CLASSES[0]), order=None, tolerance=SEARCHING, warm=scores)
+    return [neutral, *(neutral.but(bank=scores.bank.under(prior), warm=neutral) for prior in CLASSES[1:])]
 
 
 def evidence(
@@ -65,13 +109,13 @@ def evidence(
     """One row per edge, strongest first.
 
     Args:
-        scores: the table's, for the gains.
-        classes: `in_classes` of them, for the directions.
+        scores: of the table, for the edge gains.
+        classes: `in_classes` of them, for the direction evidence.
         order: all nodes, sources first.
         parents: of every node, all before it in the order.
 
     Returns:
-        Columns `COLUMNS`, nodes as numbers. Numbers that need a fit without a finite score are NaN.
+        Columns `COLUMNS`, nodes as numbers; NaN if a fit that a number needs has no finite score.
 
     Raises:
         FitStopped: the scores' `goes_on` says so.
@@ -95,9 +139,9 @@ def decided(
     """Which directions are decided, (edges,) true or false.
 
     Args:
-        rows: `evidence`'s.
+        rows: those of `evidence`.
         misfit: of every node, nats; NaN counts as missed.
-        levels: of every node, how many it has.
+        levels: number of levels of every node.
         bound: nats of evidence asked for.
         turned: edges (parent, child) that a search with an end near the best has the other way round.
     """
@@ -118,7 +162,7 @@ def _row(
     """The numbers of one edge."""
     parent, child = turned.parent, turned.child
     full, less = own[child, parents[child]], own[child, _without(parents[child], parent)]
-    against = scores.price_of(parent, child) - scores.price  # what an order from elsewhere asks for
+    against = scores.price_of(parent, child) - scores.price  # the price of an edge against a given order
     gain, ratio = full[0] - less[0] - against, full[1] - less[1]
     columns = int(scores.bank.width[parent])
     bic = ratio - columns * np.log(scores.bank.rows) / 2
@@ -129,7 +173,7 @@ def _row(
 
 
 def _lost(fits: Alone, turned: Turned) -> float:
-    """What the score loses in a turned graph; NaN where a fit is not available."""
+    """What the score loses in a turned graph; NaN if a fit is not available."""
     return sum(fits[pair][0] for pair in turned.now.items()) - sum(fits[pair][0] for pair in turned.after.items())
 
 

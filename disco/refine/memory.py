@@ -6,57 +6,135 @@ import math
 from collections.abc import Sequence
 from dataclasses import asdict, dataclass, field
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import Any, NamedTuple
 
 import numpy as np
 
-from disco.runs.files import read_json, write_json
+from disco.likelihood.bank import Prior
+from disco.refine.choice import Choice
+from disco.refine.scores import Parents
+from disco.refine.search import Found
 
-if TYPE_CHECKING:
-    from disco.refine.choice import Choice
-
+WIDER_SCREEN = "wider screen"  # the searches under one, which an interrupted refinement makes again
 _FORMAT = 7  # of what is kept, and of the scores in it
+
+
+@dataclass(frozen=True)
+class First:
+    """The graph of the first search, and what was fitted to it.
+
+    Attributes:
+        order: all nodes, sources first.
+        parents: of every node.
+        prior: of effects and links.
+        price, against: nats, as in `Scores`.
+        candidates: of every node.
+        made: node fits of the search.
+    """
+
+    order: list[int]
+    parents: list[Parents]
+    prior: Prior
+    price: float
+    against: float
+    candidates: list[tuple[int, ...]]
+    made: int
+
+
+@dataclass(frozen=True)
+class End:
+    """Where one search ended.
+
+    Attributes:
+        start: the name of the order it began from.
+        found: the graph.
+        made: node fits, of all searches beside it too where it is the first of them; 0 for these others.
+    """
+
+    start: str
+    found: Found
+    made: int
+
+
+class Drawn(NamedTuple):
+    """Edges (parent, child) found on other rows, and how many node fits they took."""
+
+    edges: list[list[int]]
+    made: int
 
 
 @dataclass
 class Memory:
-    """What is done already, on disk if a path is given.
+    """What is done already, written to disk after every piece of work if a path is given.
 
     Attributes:
         path: the file.
-        key: what it belongs to.
-        first: the first search's order and parents, and the prior, prices and candidates fitted to it.
-        starts: every search's start, order, parents, score and sweeps.
-        drawn: edges found on other rows, by the name of the draw.
-        made: fits made, by the piece of work.
+        key: what it belongs to (`key_of`).
+        names: columns of the table, by which the file names the nodes of an order.
+        first: the first search.
+        ends: of the other searches, by start, as they were finished.
+        drawn: by the name of the draw.
     """
 
-    path: Path | None
-    key: str
-    first: dict | None = None
-    starts: list[dict] = field(default_factory=list)
-    drawn: dict[str, list] = field(default_factory=dict)
-    made: dict[str, int] = field(default_factory=dict)
+    path: Path | None = None
+    key: str = ""
+    names: Sequence[str] = ()
+    first: First | None = None
+    ends: dict[str, End] = field(default_factory=dict)
+    drawn: dict[str, Drawn] = field(default_factory=dict)
 
     @classmethod
     def of(cls, path: Path | None, key: str, names: Sequence[str]) -> "Memory":
-        """What a file holds for a table of these columns; empty where it holds nothing that can be used."""
-        memory = cls(path, key)
+        """What a file holds for a table of these columns; empty if it holds nothing that can be used."""
         if path is None or not path.exists():
-            return memory
+            return cls(path, key, names)
+        from disco.runs.files import read_json  # here, since `disco.runs` imports this package, and psutil
+
         try:
             kept = read_json(path)
             if kept.get("key") == key and _fits(kept, list(names)):
-                memory.first, memory.starts = kept["first"], kept["starts"]
-                memory.drawn, memory.made = kept["drawn"], kept["made"]
+                return cls(path, key, names, *_read(kept, list(names)))
         except (OSError, ValueError, TypeError, KeyError, AttributeError, RecursionError):
-            return cls(path, key)  # damaged: the searches are made again
-        return memory
+            pass  # damaged: the searches are made again
+        return cls(path, key, names)
 
     def write(self) -> None:
+        """Write the file."""
         if self.path is not None:
-            names = ("key", "first", "starts", "drawn", "made")
-            write_json(self.path, {name: getattr(self, name) for name in names})
+            from disco.runs.files import write_json
+
+            write_json(self.path, {"key": self.key, **self._values()})
+
+    def _values(self) -> dict[str, Any]:
+        named = lambda order: [self.names[node] for node in order]  # noqa: E731
+        first = None if self.first is None else {**asdict(self.first), "order": named(self.first.order)}
+        made = {} if first is None else {"first": first.pop("made")}
+        starts = []
+        for start, end in self.ends.items():
+            order, graph = named(end.found.order), {"score": end.found.score, "parents": end.found.parents}
+            starts.append({"start": start, "order": order, **graph, "sweeps": end.found.sweeps})
+            made[start] = end.made
+        for name, drawn in self.drawn.items():
+            made[name] = drawn.made
+        return {"first": first, "starts": starts, "drawn": {k: v.edges for k, v in self.drawn.items()}, "made": made}
+
+
+def _read(kept: dict[str, Any], names: list[str]) -> tuple[First | None, dict[str, End], dict[str, Drawn]]:
+    """What a file that `_fits` holds."""
+    place, made = {name: node for node, name in enumerate(names)}, kept["made"]
+    sets = lambda lists: [tuple(nodes) for nodes in lists]  # noqa: E731
+    first, ends = None, {}
+    if one := kept["first"]:
+        first = First(
+            [place[name] for name in one["order"]], sets(one["parents"]), Prior(*one["prior"]), one["price"],
+            one["against"], sets(one["candidates"]), made["first"],
+        )  # fmt: skip
+    for one in kept["starts"]:
+        if not one["start"].startswith(WIDER_SCREEN):
+            order = [place[name] for name in one["order"]]
+            found = Found(order, sets(one["parents"]), one["score"], one["sweeps"])
+            ends[one["start"]] = End(one["start"], found, made.get(one["start"], 0))
+    return first, ends, {name: Drawn(edges, made[name]) for name, edges in kept["drawn"].items()}
 
 
 def _fits(kept: dict, names: list[str]) -> bool:
@@ -98,12 +176,12 @@ def _are_nodes(numbers: list, names: list[str]) -> bool:
 
 def key_of(
     ranks: np.ndarray,
-    choice: "Choice",
+    choice: Choice,
     order: Sequence[str] | None,
     candidates: Sequence,
     offset: np.ndarray | None = None,
 ) -> str:
-    """What finished searches belong to; a digest of the table, what was asked for, and this way of keeping it."""
+    """What finished searches belong to: a digest of the table, what was asked for, and the format of the file."""
     asked = {**asdict(choice), "bootstrap": 0, "starts": 0, "restarts": 0, "redone": False}
     text = json.dumps([_FORMAT, asked, list(order or ()), [list(nodes) for nodes in candidates]])
     digest = hashlib.sha256(np.ascontiguousarray(ranks).tobytes() + text.encode())

@@ -1,7 +1,7 @@
-"""Who stands elsewhere than in another order, and what each move gained.
+"""Which nodes changed position, and what each change gained.
 
-A node is put back alone: where it agrees with the other order on most of its pairs, while all others stay as they
-were refined. What the graph's score loses by it is what the move gained, log posterior odds in nats.
+To measure a change, the node alone is put back where it agrees with the other order on most of its pairs; all other
+nodes stay as refined. What the graph's score loses by that is what the change gained, log posterior odds in nats.
 """
 
 from collections.abc import Sequence
@@ -15,17 +15,17 @@ COLUMNS = ("node", "before", "after", "gain_nats")
 
 
 def moves(scores: Scores, order: Sequence[int], parents: Sequence[Parents], before: Sequence[int]) -> pd.DataFrame:
-    """What became of every node's place, in the refined order.
+    """The position of every node before and after, and what the change gained; rows in the refined order.
 
     Args:
-        scores: the table's.
-        order: the refined one, all nodes.
+        scores: of the table.
+        order: the refined order, all nodes.
         parents: of every node in it.
         before: the other order of the same nodes.
 
     Returns:
-        Columns `COLUMNS`, nodes as numbers and places from 1; gain_nats is NaN for a node that did not move, which
-        agrees with the other order as well as it can where it stands.
+        Columns `COLUMNS`, nodes as numbers and positions from 1; gain_nats is NaN for a node that did not move, because
+        it already agrees with the other order as well as it can.
     """
     wanted: list[tuple[int, Parents]] = []
     walks, owners = [], []
@@ -49,11 +49,12 @@ def moves(scores: Scores, order: Sequence[int], parents: Sequence[Parents], befo
 
 
 def put_back(order: Sequence[int], before: Sequence[int], node: int) -> list[int]:
-    """The order with one node where it agrees with another order on most pairs; of several such places the nearest."""
+    """The order with one node put where it agrees with another order on most pairs, at the nearest such place."""
     rank = {other: place for place, other in enumerate(before)}
     rest = [other for other in order if other != node]
     later = np.array([rank[other] > rank[node] for other in rest], dtype=int)
-    # After the first k others it disagrees on those of them that came later, and on the rest that came earlier.
+    # After the first k others, the node is in the wrong place relative to those of them that the other order has later,
+    # and to those of the rest that it has earlier.
     wrong = np.concatenate([[0], np.cumsum(later)]) + np.concatenate([np.cumsum((1 - later)[::-1])[::-1], [0]])
     now = list(order).index(node)
     places = np.flatnonzero(wrong == wrong.min())
@@ -62,7 +63,7 @@ def put_back(order: Sequence[int], before: Sequence[int], node: int) -> list[int
 
 
 def _affected(scores: Scores, order: Sequence[int], back: Sequence[int], node: int) -> list[int]:
-    """The nodes whose possible parents change when a node is put back: itself, and those it passes and may join."""
+    """The nodes whose possible parents change when a node is put back: itself, and the candidates that it passes."""
     start, end = sorted((list(order).index(node), list(back).index(node)))
     passed = [other for other in order[start : end + 1] if other in scores.place[node]]
     return [node, *passed] if start < end else []

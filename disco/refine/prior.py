@@ -1,14 +1,14 @@
 """The prior of a table's effects, edges and directions, fitted to it (empirical Bayes).
 
-How large the effects of a table are and how much they bend is not known beforehand, and a prior far from it misprices
-every edge alike. So it is fitted to the graph that a first search finds: the precisions of bends and links by MacKay's
-fixed point λ = Σ (1 − λ V) / Σ θ² over the coefficients θ of one kind with posterior variances V (MacKay, Neural
-Computation 1992), which maximises Laplace's marginal likelihood; the linear effects' mean, precision and the units in
-which they are most alike (`Prior.power`) by maximising it under the normal likelihoods at the fits. Where most of a
-table's effects have one sign and like sizes, a weak edge that would have another has to show more, and one of the size
-that the spreads of its nodes let expect has to show less (benchmarks/LOG.md).
+How large the effects of a table are and how much they bend is not known beforehand, and a prior that is far off
+misprices every edge. So the prior is fitted to the graph that a first search finds. The precisions of bends and links
+are fitted by MacKay's fixed point λ = Σ (1 − λ V) / Σ θ² over the coefficients θ of one kind with posterior variances V
+(MacKay, Neural Computation 1992), which maximises Laplace's marginal likelihood. The linear effects' mean, precision
+and the units in which they are most alike (`Prior.power`) maximise it under the normal likelihoods at the fits. If most
+effects of a table have one sign and similar sizes, a weak edge needs more evidence if its sign or size is atypical, and
+less if it is typical (benchmarks/log/2026-11-22-effect-units.md).
 
-How far an order from elsewhere is right about directions is fitted too: to the edges whose direction the rows decide.
+How far a given order can be trusted is fitted too: to the edges whose direction the rows decide.
 """
 
 import math
@@ -27,22 +27,22 @@ from disco.refine.scores import AGAINST, SEARCHING, Parents, Scores
 from disco.refine.screen import widened
 from disco.refine.turning import turnings
 
-BEFORE = Prior(10.0, 1000.0, 4.0)  # what a search begins with: effects about as the lab's designs have them
-# Of mean, power and log precision of the linear effects: what is expected, how precisely, so that few edges do not set
-# them, and bounds.
+BEFORE = Prior(10.0, 1000.0, 4.0)  # what a search begins with: effects about as in simulated designs
+# Expected values of mean, power and log precision of the linear effects, the precisions of these expectations, so that
+# few edges do not determine them, and bounds.
 _EXPECTED = np.array([0.0, 0.0, math.log(BEFORE.linear)])
 _PRECISIONS = np.array([10.0, 4.0, 0.5])
 _LINEAR_BOUNDS = ((-2.0, 2.0), (0.0, 1.0), (0.0, math.log(30_000.0)))
-_TOLD = 5.0  # nats of direction evidence from which on an edge tells how far an order is right
+_TOLD = 5.0  # nats of direction evidence that an edge needs to tell how far an order is right
 _ROUNDS = 5
-_BOUNDS = ((100.0, 30_000.0), (1.0, 1000.0))  # of bends and link, so that few edges cannot lead them astray
+_BOUNDS = ((100.0, 30_000.0), (1.0, 1000.0))  # of the precisions of bends and link, against few misleading edges
 
 
 def fitted_to(scores: Scores, order: Sequence[int], parents: Sequence[Parents]) -> Scores:
-    """Scores under the priors fitted to a graph, and with the candidates that its screen left out.
+    """Scores under the prior fitted to a graph, with the candidates that the graph adds to the screen.
 
     Args:
-        scores: those the graph was found by.
+        scores: by which the graph was found.
         order: all nodes.
         parents: of every node in it.
 
@@ -56,19 +56,20 @@ def fitted_to(scores: Scores, order: Sequence[int], parents: Sequence[Parents]) 
 
 
 def price(nodes: int, edges: int) -> float:
-    """The log prior odds against one more edge, nats, with a flat prior on how many of all pairs are joined.
+    """The log prior odds against one more edge, nats, with a flat prior on the number of joined pairs.
 
-    They are (pairs − edges + 1) : (edges + 1) (Scott and Berger, Annals of Statistics 2010), so that a table without
-    edges stays without, and never less than even.
+    The odds are (pairs − edges + 1) : (edges + 1) (Scott and Berger, Annals of Statistics 2010), so that a table
+    without edges keeps none; they are never less than even.
     """
     return math.log(max((nodes * (nodes - 1) / 2 - edges + 1) / (edges + 1), 1.0))
 
 
 def trust(scores: Scores, order: Sequence[int], parents: Sequence[Sequence[int]]) -> float:
-    """How the log odds that a direction runs along the scores' order grow with the share of it between the two nodes.
+    """The slope of the log odds that an edge runs along the scores' order, per share of the order between its nodes.
 
-    A logistic regression on the edges of a graph whose direction the rows decide, whichever they say. Beside them
-    counts an edge across a tenth of the order, as often along it as `AGAINST` has it, so that without any it is that.
+    A logistic regression on those edges of a graph whose direction the rows decide, whichever it is. One pseudo-edge
+    across a tenth of the order is added, which runs along it as often as `AGAINST` says; without any edge, the result
+    is `AGAINST`.
 
     Returns:
         Nats for the whole order, 0 to 40.
@@ -114,7 +115,7 @@ def fitted(bank: Bank, parents: Sequence[Sequence[int]]) -> Prior:
 
 
 def _better(bank: Bank, batches: Sequence[Problems], fits: Sequence[Fits]) -> Prior:
-    """The next round: the fixed point's step for bends and link, the whole way for the linear effects."""
+    """The prior of the next round: one step of the fixed point for bends and link, the optimum for linear effects."""
     told, squares = np.zeros(2), np.zeros(2)  # Σ (1 − λ V) and Σ θ², of bends and of the link
     effects = []
     for problems, one in zip(batches, fits, strict=True):
@@ -138,7 +139,7 @@ def _better(bank: Bank, batches: Sequence[Problems], fits: Sequence[Fits]) -> Pr
 
 
 def _likelihoods(bank: Bank, problems: Problems, fits: Fits, variance: Tensor) -> np.ndarray:
-    """The likelihood −½ J β² + h β of each linear effect β: J, h and its log unit at power 1, (3, edges)."""
+    """The log-likelihood −½ J β² + h β of each linear effect β: J, h and its log unit at power 1, (3, edges)."""
     at = slice(bank.head, None, WIDTH)
     mean, precision = (part[..., 0] for part in bank.expected(problems.node, problems.parents))
     information = (1 / variance[:, at] - precision).clamp_min(0.0)
@@ -148,9 +149,9 @@ def _likelihoods(bank: Bank, problems: Problems, fits: Fits, variance: Tensor) -
 
 
 def _of_linear(effects: np.ndarray) -> tuple[float, float, float]:
-    """Mean, power and precision of the linear effects under which their `_likelihoods` are largest."""
+    """Mean, power and precision of the linear effects that maximise the marginal likelihood of `_likelihoods`."""
     information, pull, apart = effects
-    middle = apart.mean()  # the power tells edges apart, and is not to move them all: that is what the mean is for
+    middle = apart.mean()  # so that the power changes differences between edges, and only the mean moves them all
 
     def loss(found: np.ndarray) -> float:
         mean, power, precision = *found[:2], math.exp(found[2])

@@ -15,9 +15,9 @@ class Step:
 
     Attributes:
         stage: screen, prior, search, evidence or bootstrap.
-        done, total: searches, or tables drawn, that are finished and asked for.
+        done, total: number of finished searches or drawn tables, and of all.
         progress: share of the whole work done, 0 to 1, as far as it can be known.
-        start, sweep, score: of a search: where it began, the sweep it is in, its score in nats.
+        start, sweep, score: of a search: the name of its start, the sweep it is in, its score in nats.
         message: the same in words.
     """
 
@@ -32,13 +32,13 @@ class Step:
 
 
 class Told:
-    """Turns stages into steps with a progress over the whole work, and remembers a wish to stop."""
+    """Reports stages as steps, with the progress of the whole work, and ends the work if the callback says so."""
 
     def __init__(self, callback: Callable[[Step], bool | None]) -> None:
         self.callback, self.last = callback, Step("screen", 0, 1, 0.0)
 
     def step(self, stage: str, done: int, total: int, inside: float = 0.0, **more: Any) -> None:
-        """Tell of a stage with `done` of `total` parts done, and a share of the next one.
+        """Report a stage with `done` of `total` parts done, and a share of the next one.
 
         Raises:
             FitStopped: the callback says so.
@@ -55,18 +55,18 @@ class Told:
         return self.callback(self.last) is not False
 
     def quiet(self) -> "Told":
-        """One that only asks whether the work goes on, for work within a step."""
+        """A reporter that only asks whether to go on, for work within a step."""
         return Told(lambda step: self.callback(self.last))
 
     def sweeps(
         self, start: str, inside: dict[str, float], done: int, total: int, nodes: int
     ) -> Callable[[int, int, float], None]:
-        """What a search reports to: the sweep, how many nodes it has looked at in it, the score.
+        """The function that a search calls with the sweep, the number of nodes looked at in it, and the score.
 
         Args:
-            start: where it began.
+            start: the name of its start.
             inside: how far each of the searches side by side is, by start; updated.
-            done, total: searches that are finished, and asked for.
+            done, total: number of finished searches, and of all.
             nodes: d.
         """
 

@@ -12,7 +12,7 @@ from disco.refine.evidence import AGAINST, FEW, HALF, MOST_MISFIT, TIMES
 
 
 class Reason(Enum):
-    """The rules, in the order in which they are asked."""
+    """The rules, in the order in which they are checked."""
 
     OLDER = "an older refinement, which did not measure misfit, nor direction evidence in smaller classes"
     UNAVAILABLE = "the direction evidence is not available"
@@ -20,7 +20,7 @@ class Reason(Enum):
     FRAGILE = "the direction evidence is below half the bound with the link held straight"
     FEW_LEVELS = "one of its nodes has so few levels that nothing tells whether it is of the class"
     AGAINST = "with every effect linear the evidence is against the direction"
-    MISSED = "the class misses more of the two nodes than the direction evidence stands above"
+    MISSED = "the direction evidence does not exceed the misfit of the two nodes by enough"
     TABLE = "the class misses too many of all nodes"
     ELSEWHERE = "a search that ended near the best has the edge the other way round"
     DECIDED = "no rule fails"
@@ -52,22 +52,22 @@ def reason(row: Mapping[str, Any], nodes: pd.DataFrame | None, bound: float) -> 
 
 
 def asked(row: Mapping[str, Any], nodes: pd.DataFrame, bound: float) -> float:
-    """The direction evidence that an edge needs beside the misfit of its nodes, nats; NaN where that is not known."""
+    """The direction evidence that an edge needs given the misfit of its nodes, nats; NaN if that is not known."""
     return bound + TIMES * sum(_of(nodes, row, "misfit_nats"))
 
 
 def _of(nodes: pd.DataFrame, row: Mapping[str, Any], column: str) -> tuple[float, float]:
-    """What a column says of an edge's two nodes."""
+    """The values of a column for the two nodes of an edge."""
     values = nodes.set_index("node")[column]
     return float(values[row["parent"]]), float(values[row["child"]])
 
 
 def missed(nodes: pd.DataFrame) -> pd.DataFrame:
-    """The nodes that the class misses, worst first; one whose misfit is not available is among them."""
+    """The nodes that the class misses, worst first, among them those whose misfit is not available."""
     found = nodes[~(nodes["misfit_nats"] < MISFIT)]
     return found.sort_values("misfit_nats", ascending=False, na_position="first", kind="stable", ignore_index=True)
 
 
 def is_of_kind(nodes: pd.DataFrame) -> bool:
-    """Whether the class misses so few nodes that directions may be decided."""
+    """Whether the class misses few enough nodes for directions to be decided."""
     return len(missed(nodes)) / len(nodes) < MOST_MISFIT

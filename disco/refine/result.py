@@ -6,18 +6,17 @@ from dataclasses import dataclass
 from itertools import chain
 
 import networkx as nx
-import numpy as np
 import pandas as pd
 
 from disco.graph import build
-from disco.likelihood.bank import Bank
 from disco.likelihood.misfit import MISFIT
 from disco.refine import draws
 from disco.refine.choice import Choice
-from disco.refine.evidence import COLUMNS, MOST_MISFIT
-from disco.refine.memory import Memory
+from disco.refine.evidence import COLUMNS, MOST_MISFIT, Judged
+from disco.refine.memory import Drawn, End
 from disco.refine.scores import MOST_PARENTS
-from disco.refine.search import Found
+from disco.refine.searches import Searched
+from disco.refine.task import Task
 from disco.relations import relations
 
 _MOST_NAMED = 8
@@ -30,21 +29,21 @@ class Refined:
 
     Attributes:
         order: all nodes, sources first.
-        edges: one row per edge, strongest first, columns `EDGE_COLUMNS`; gains and direction evidence in nats, and
-            whether the direction is decided (`disco.refine.evidence`); `folds` and `bootstrap` the share of the draws
-            with the edge in this direction, NaN where none was asked for, or one of its columns is constant in all;
-            what else is not available is NaN too, and in the notes.
-        starts: one row a start and sweep: start, sweep, score.
-        best: the start whose end this is.
+        edges: one row per edge, strongest first, columns `EDGE_COLUMNS`: edge gains and direction evidence in nats, and
+            whether the direction is decided (`disco.refine.evidence`); `folds` and `bootstrap` are the share of draws
+            with the edge in this direction, NaN if there are none or one of its columns is constant in all of them.
+            Other evidence that is not available is NaN too, and named in the notes.
+        starts: one row per start and sweep: start, sweep, score.
+        best: the start of the search that found this graph.
         score: the graph's log posterior in nats, up to a constant of the table (`disco.refine.scores`).
-        candidates: pairs the screen let through.
+        candidates: pairs that the screen let through.
         fits: node fits made.
-        moves: one row a node, columns node, before, after, gain_nats (`disco.refine.moves`); None where no order was
+        moves: one row per node, columns node, before, after, gain_nats (`disco.refine.moves`); None if no order was
             given to start from.
-        orders: where every search ended, columns start, position from 1, node; None where it was not kept.
+        orders: where every search ended, columns start, position from 1, node; None if it was not kept.
         notes: sentences on what is not available, on columns that others determine, and on nodes that the class misses.
-        nodes: one row per node, columns node, levels, misfit_nats, misfit_per_row (`disco.likelihood.misfit`), NaN
-            where it is not available; None in a refinement made before it was measured.
+        nodes: one row per node, columns node, levels, misfit_nats, misfit_per_row (`disco.likelihood.misfit`), NaN if
+            not available; None in a refinement made before misfit was measured.
     """
 
     order: list[str]
@@ -65,58 +64,60 @@ class Refined:
 
 
 def refined(
-    table: pd.DataFrame,
-    found: Found,
-    edges: pd.DataFrame,
-    misfit: np.ndarray,
-    moved: pd.DataFrame | None,
-    choice: Choice,
-    kept: Memory,
-    bank: Bank,
-    candidates: int,
+    task: Task, searched: Searched, judged: Judged, moved: pd.DataFrame | None, drawn: dict[str, Drawn]
 ) -> Refined:
-    """The result, nodes by their names.
+    """The result, with names instead of node numbers.
 
     Args:
-        table: counts.
-        found: the best graph.
-        edges: its evidence and whether directions are decided, nodes as numbers.
-        misfit: of every node, nats.
-        moved: `moves`' frame, nodes as numbers; None where there was no order to start from.
-        choice: what was asked for.
-        kept: searches and draws.
-        bank: the table's.
-        candidates: pairs the screen let through.
+        task: what was refined.
+        searched: the graphs found.
+        judged: the evidence on the best one.
+        moved: `moves`' frame; None if there was no order to start from.
+        drawn: edges found on other rows, by the name of the draw.
     """
-    names, constant = list(table.columns), draws.constant_columns(bank, choice)
-    pairs, named = list(zip(edges["parent"], edges["child"], strict=True)), edges.copy()
+    names, choice, bank, best = task.names, task.choice, task.bank, searched.best
+    edges, constant = judged.edges, draws.constant_columns(bank, choice)
+    pairs, named = list(zip(edges["parent"], edges["child"], strict=True)), _named(edges, names)
+    found = {name: one.edges for name, one in drawn.items()}
     for kind in draws.KINDS:
-        drawn, alone = (draws.of_kind(every, kind, choice) for every in (kept.drawn, constant))
-        named[kind] = draws.shares(pairs, drawn, alone)
-    for frame, columns in ((named, ("parent", "child")), (moved, ("node",))):
-        for column in columns if frame is not None else ():
-            frame[column] = [names[node] for node in frame[column]]
-    levels = bank.exists.sum(1).cpu().numpy()
-    nodes = pd.DataFrame({"node": names, "levels": levels, "misfit_nats": misfit, "misfit_per_row": misfit / bank.rows})
-    best = max(kept.starts, key=lambda one: one["score"])["start"]
-    notes = [_of_table(table), _of_draws(names, constant, choice), _missing(named), _crowded(named), _missed(nodes)]
-    return Refined(
-        [names[node] for node in found.order], named[list(EDGE_COLUMNS)], _history(kept), best, found.score,
-        candidates, sum(kept.made.values()), moved, _ends(kept), tuple(chain.from_iterable(notes)), nodes,
+        named[kind] = draws.shares(pairs, *(draws.of_kind(every, kind, choice) for every in (found, constant)))
+    nodes = pd.DataFrame(
+        {
+            "node": names, "levels": bank.exists.sum(1).cpu().numpy(), "misfit_nats": judged.misfit,
+            "misfit_per_row": judged.misfit / bank.rows,
+        }
     )  # fmt: skip
+    notes = _of_table(task.table), _of_draws(names, constant, choice), _missing(named), _crowded(named), _missed(nodes)
+    return Refined(
+        order=[names[node] for node in best.found.order],
+        edges=named[list(EDGE_COLUMNS)],
+        starts=_history(searched.ends),
+        best=best.start,
+        score=best.found.score,
+        candidates=sum(map(len, searched.scores.candidates)) // 2,
+        fits=searched.made + judged.made + sum(one.made for one in drawn.values()),
+        moves=None if moved is None else _named(moved, names),
+        orders=_orders(searched.ends, names),
+        notes=tuple(chain.from_iterable(notes)),
+        nodes=nodes,
+    )
 
 
-def _history(kept: Memory) -> pd.DataFrame:
+def _named(frame: pd.DataFrame, names: Sequence[str]) -> pd.DataFrame:
+    """A frame with names instead of node numbers."""
+    columns = [column for column in ("parent", "child", "node") if column in frame]
+    return frame.assign(**{column: [names[node] for node in frame[column]] for column in columns})
+
+
+def _history(ends: Sequence[End]) -> pd.DataFrame:
     """start, sweep, score of every search."""
-    rows = [(one["start"], sweep, score) for one in kept.starts for sweep, score in enumerate(one["sweeps"], start=1)]
+    rows = [(end.start, sweep, score) for end in ends for sweep, score in enumerate(end.found.sweeps, start=1)]
     return pd.DataFrame(rows, columns=["start", "sweep", "score"])
 
 
-def _ends(kept: Memory) -> pd.DataFrame:
+def _orders(ends: Sequence[End], names: Sequence[str]) -> pd.DataFrame:
     """start, position, node: where every search ended."""
-    rows = [
-        (one["start"], position, node) for one in kept.starts for position, node in enumerate(one["order"], start=1)
-    ]
+    rows = [(end.start, at, names[node]) for end in ends for at, node in enumerate(end.found.order, start=1)]
     return pd.DataFrame(rows, columns=["start", "position", "node"])
 
 

@@ -1,15 +1,15 @@
 """Scores of a node given the nodes it may have as parents, each fit made once.
 
-score(S) = log marginal likelihood − price · |S|: Laplace's approximation (`Fits.evidence`) under a normal prior that
-expects a parent's effect to be nearly linear in its level and the prior odds of one more parent, both fitted to the
-table (`disco.refine.prior`). BIC, which prices every column of a parent at ½ log n, lets a wrong direction
-with fewer parents win where effects are weak (benchmarks/LOG.md). Where an order from elsewhere is given, the CCS
-order as a rule, an edge against it costs more, the further apart it has the two nodes (`cost_against`): the curvature
-sees what the likelihood does not, and the two together find more directions than either (benchmarks/LOG.md).
+score(S) = log marginal likelihood − price · |S|. The marginal likelihood is Laplace's approximation (`Fits.evidence`)
+under a normal prior that expects a parent's effect to be nearly linear in its level; the price is the log prior odds
+against one more parent. Both are fitted to the table (`disco.refine.prior`). BIC, which prices every column of a parent
+at ½ log n, lets a wrong direction with fewer parents win if effects are weak. If a causal order is given, usually the
+CCS order, an edge against it costs more, the further apart its nodes stand in it (`cost_against`): the curvature sees
+what the likelihood does not, and together they find more directions (benchmarks/log/2026-11-21-bent-link.md).
 
-The parents of a node among allowed candidates are found from those it had: the candidate whose Rao statistic promises
-most comes in, the parent whose Wald statistic says that it is not worth its price goes out, each confirmed by a fit,
-until nothing changes. Fits are kept by (node, parents), results by (node, allowed candidates).
+The parents of a node among allowed candidates are found by steps from the parents it had. The candidate whose Rao
+statistic promises most is added; the parent whose Wald statistic says that it is not worth its price is removed; a fit
+confirms each step, until nothing changes. Fits are kept by (node, parents), results by (node, allowed candidates).
 """
 
 import math
@@ -26,29 +26,29 @@ from disco.likelihood.evaluate import Problems
 from disco.likelihood.newton import Fits, fit, marginal_start
 from disco.likelihood.steps import Additions, Removals, additions, removals
 
-AGAINST = 12.0  # nats an order's length that an edge against it spans, before they are fitted; as on the lab's designs
-MOST_AGAINST = 5.0  # nats: half as many as decide a direction, so that an order overrules none that is decided
-SEARCHING = 0.05  # nats that the last Newton step of a fit, which is still taken, promises at most
-_FAILED = -1e9  # nats: the score of a fit that has no finite one; no search ends there
-_DOUBT = 1.0  # nats: a parent is tried without where its Wald statistic promises to lose no more
+AGAINST = 12.0  # nats that an edge against the whole length of an order costs, before fitting; as in simulated designs
+MOST_AGAINST = 5.0  # nats: half of what decides a direction, so that an order overrules no decided direction
+SEARCHING = 0.05  # nats that the last Newton step of a fit promises at most; the step is still taken
+_FAILED = -1e9  # nats: the score of a fit without a finite score; no search ends there
+_DOUBT = 1.0  # nats: a fit without a parent is tried if its Wald statistic promises to lose no more than this
 _ALONE = 64  # fits side by side
 _BATCH_CELLS = 8_000_000  # columns × rows of a batch of fits
-MOST_PARENTS = 100  # of a node: its fits grow with the square of them, and a result says where it was reached
+MOST_PARENTS = 100  # per node, since fits grow with their square; a result says if a node reached it
 
 Parents = tuple[int, ...]
-Allowed = int  # a set of nodes as bits, by their numbers
+Allowed = int  # a set of nodes, as bits by node number
 
 
 @dataclass(frozen=True)
 class Fitted:
-    """One fit, and what one parent more or less promises.
+    """One fit, and what adding or removing one parent promises.
 
     Attributes:
         parents: ascending node numbers.
-        log_likelihood, score: nats; `score` is far below any other where the fit has no finite one (`available`).
-        theta: coefficients, (1 + q + WIDTH · k,).
-        gain: score promised by each candidate of the node's list, (c,); −∞ where it is a parent already.
-        loss: score promised to be lost with each parent, (k,); negative where it is better without.
+        log_likelihood, score: nats; if the fit has no finite score, `score` is far below any other (`available`).
+        theta: coefficients, (2 + q + WIDTH · k,).
+        gain: promised gain in score with each of the node's candidates, (c,); −∞ if it is a parent already.
+        loss: promised loss in score without each parent, (k,); negative if the score is better without it.
         add: the step to start from with a candidate, its own coefficients first, (c, WIDTH + P).
         drop: the step to start from without a parent, (k, P).
     """
@@ -70,11 +70,11 @@ class Fitted:
 
 Wanted = tuple[int, Parents]
 Result = TypeVar("Result")
-Walk = Generator[list[Wanted], None, Result]  # yields fits that it needs, and goes on once they are made
+Walk = Generator[list[Wanted], None, Result]  # yields the fits that it needs, and continues once they are made
 
 
 def together(walks: Sequence[Walk[Result]]) -> Walk[list[Result]]:
-    """Several walks as one, side by side, so that their fits share batches."""
+    """Several walks as one: they run side by side, so that their fits share batches."""
     results: list[Any] = [None] * len(walks)
     open_, wanted = list(range(len(walks))), []
     while True:
@@ -92,15 +92,15 @@ def together(walks: Sequence[Walk[Result]]) -> Walk[list[Result]]:
 
 
 def bits_of(nodes: Iterable[int]) -> Allowed:
-    """Some nodes as bits."""
+    """A set of nodes as bits."""
     return sum(1 << node for node in set(nodes))
 
 
 def cost_against(parent: int, child: int, nodes: int, against: float) -> float:
-    """Nats that an edge costs more by an order that has the parent later; the odds of a direction grow with the span.
+    """Nats that an edge costs more if a given order has the parent later; they grow with the span between the two.
 
     Args:
-        parent, child: their positions.
+        parent, child: their positions in the order.
         nodes: d.
         against: nats for a span as long as the order.
     """
@@ -113,11 +113,11 @@ class Scores:
     Args:
         bank: the table.
         candidates: of every node, ascending node numbers; symmetric, so that an edge may be turned.
-        price: of an edge, its log prior odds against, nats.
-        order: all nodes, an order from elsewhere.
-        against: nats that an edge against it costs for the order's whole length, as in `cost_against`.
+        price: of an edge, the log prior odds against it, nats.
+        order: a given causal order of all nodes, or None.
+        against: nats that an edge against the whole length of that order costs, as in `cost_against`.
         weights: of the rows, (n,), or None.
-        warm: scores of the same table and candidates with other weights, whose fits are good starts.
+        warm: scores of the same table and candidates, whose fits are good starts.
         tolerance: of the fits, as in `newton.fit`.
         goes_on: asked before every batch of fits; False raises FitStopped.
     """
@@ -154,10 +154,10 @@ class Scores:
         self.alone = 0  # fits made that are not among these
 
     def but(self, **changes: Any) -> "Scores":
-        """The scores with other arguments, and no fit made yet.
+        """Scores with some arguments changed, and without the fits made so far.
 
-        What is found depends in its last digits on the fits that were there to begin from. So a search that must end
-        the same after an interruption begins without any.
+        The last digits of a fit depend on the fits that it could start from. So a search that must end the same after
+        an interruption begins without any.
         """
         own = ("bank", "candidates", "price", "order", "against", "weights", "warm", "tolerance", "goes_on")
         return Scores(**{name: getattr(self, name) for name in own} | changes)
@@ -168,11 +168,11 @@ class Scores:
         return self.price if at is None else float(self.prices[child][at])
 
     def allowed(self, node: int, before: Iterable[int]) -> Allowed:
-        """The node's candidates among some nodes."""
+        """The candidates of a node among the given nodes."""
         return bits_of(before) & self.may[node]
 
     def walk(self, node: int, allowed: Allowed, parents: Parents) -> Walk[Fitted]:
-        """Find a node's parents among the allowed ones, from some parents on."""
+        """Find a node's parents among the allowed ones, by steps from given parents."""
         found = self.found[node].get(allowed)
         if found is not None:
             return found
@@ -223,7 +223,7 @@ class Scores:
         return sum(map(len, self.fits)) + self.alone
 
     def start_of(self, node: int, parents: Parents) -> np.ndarray | None:
-        """Where a fit begins: a step from a fit with one parent less or more, if there is one."""
+        """Where a fit starts: one step from a fit with one parent less or more, if there is one."""
         if self.warm is not None and parents in self.warm.fits[node]:
             return self.warm.fits[node][parents].theta
         size = self.bank.head
@@ -255,10 +255,10 @@ Task = tuple[Scores, Walk[Result]]
 
 
 def resolve(tasks: Sequence[Task[Result]]) -> list[Result]:
-    """Run walks to their ends, side by side, their fits in common batches.
+    """Run walks to their ends, side by side, with their fits in common batches.
 
     Args:
-        tasks: walks with the scores they ask, of one bank and the same candidates, all weighted or none.
+        tasks: walks with the scores that make their fits; of one bank and the same candidates, all weighted or none.
 
     Raises:
         FitStopped: the scores' `goes_on` says so.
@@ -281,7 +281,7 @@ def resolve(tasks: Sequence[Task[Result]]) -> list[Result]:
 
 
 def make_fits(wanted: Iterable[tuple[Scores, Wanted]]) -> None:
-    """Make the fits that are missing, in batches of like size.
+    """Make the fits that are missing, in batches of similar size.
 
     Raises:
         FitStopped: the scores' `goes_on` says so.
@@ -302,9 +302,9 @@ def make_fits(wanted: Iterable[tuple[Scores, Wanted]]) -> None:
 
 
 def fit_alone(scores: Scores, wanted: Iterable[Wanted]) -> dict[Wanted, tuple[float, float]]:
-    """Score and log-likelihood of fits that no search goes on from: what a parent more or less promises is not asked.
+    """Score and log-likelihood of fits that no search continues from, so that nothing is promised from them.
 
-    The score is without the prior odds of an order from elsewhere. NaN where a fit has no finite one.
+    The score leaves out the prior odds of a given order. NaN if a fit has no finite score.
 
     Raises:
         FitStopped: the scores' `goes_on` says so.
@@ -326,7 +326,7 @@ def fit_alone(scores: Scores, wanted: Iterable[Wanted]) -> dict[Wanted, tuple[fl
 
 
 def _fitted(wanted: Sequence[tuple[Scores, Wanted]]) -> list[Fitted]:
-    """One batch of fits of one bank."""
+    """One batch of fits, with what adding or removing a parent promises."""
     first, keys = wanted[0][0], [key for _, key in wanted]
     fits, problems = _fits(wanted)
     others = [(node, [-1 if one in parents else one for one in first.candidates[node]]) for node, parents in keys]
@@ -337,7 +337,7 @@ def _fitted(wanted: Sequence[tuple[Scores, Wanted]]) -> list[Fitted]:
 
 
 def _fits(wanted: Sequence[tuple[Scores, Wanted]]) -> tuple[Fits, Problems]:
-    """The fits of a batch, from where their scores let them begin, and anew where that leads nowhere."""
+    """The fits of a batch, from the starts that their scores know, and from the marginal if that leads nowhere."""
     first, keys = wanted[0][0], [key for _, key in wanted]
     bank = first.bank
     problems = Problems.of(keys, bank.columns.device)
@@ -359,7 +359,7 @@ def _fits(wanted: Sequence[tuple[Scores, Wanted]]) -> tuple[Fits, Problems]:
 
 
 def _begin_anew(bank: Bank, problems: Problems, which: torch.Tensor, theta: torch.Tensor) -> None:
-    """Let some problems, (B,) true or false, begin at the marginal, in place."""
+    """Write the marginal start of some problems, (B,) true or false, into θ."""
     if bool(which.any()):
         there = which.to(problems.node.device)
         theta[which] = marginal_start(bank, Problems(problems.node[there], problems.parents[there])).cpu()
@@ -368,7 +368,7 @@ def _begin_anew(bank: Bank, problems: Problems, which: torch.Tensor, theta: torc
 def _apart(
     owners: Sequence[Scores], keys: Sequence[Wanted], fits: Fits, more: Additions, less: Removals
 ) -> list[Fitted]:
-    """A batch's fits one by one; from one without a finite score any parent more or less is worth a try."""
+    """The fits of a batch one by one; if one has no finite score, adding or removing any parent is worth a try."""
     kept = []
     theta, ll = fits.theta.cpu().numpy(), fits.log_likelihood.cpu().numpy()
     evidence, gain, loss = fits.evidence.cpu().numpy(), more.evidence.numpy(), less.evidence.numpy()

@@ -1,9 +1,9 @@
 """Which pairs of nodes may be joined by an edge: a screen that keeps weak edges.
 
-A pair is kept where the partial correlation of the √ranks given all other nodes stands out (Ledoit and Wolf's estimate,
-which needs no more rows than columns), or where the Rao statistic of one node's columns does in a model of the other
-on the nodes so kept, which sees effects that a correlation does not. How far out is set by how many false candidates a
-node may bring, so that the recall does not fall with the rows.
+A pair is kept if the partial correlation of the √ranks given all other nodes stands out (Ledoit and Wolf's estimate,
+which works with fewer rows than columns), or if the Rao statistic of one node's columns stands out in a model of the
+other node on the nodes kept so far; the latter sees effects that a correlation does not. The cut is set by how many
+false candidates a node may have, so that recall does not fall with the number of rows.
 """
 
 from collections.abc import Callable, Sequence
@@ -11,7 +11,6 @@ from collections.abc import Callable, Sequence
 import numpy as np
 import torch
 from scipy.stats import chi2, norm
-from sklearn.covariance import ledoit_wolf
 
 from disco.errors import FitStopped
 from disco.likelihood.bank import Bank
@@ -20,11 +19,11 @@ from disco.likelihood.newton import fit
 from disco.likelihood.steps import additions
 from disco.refine.scores import SEARCHING, Scores
 
-_FALSE = 3.0  # false candidates that a node may bring by each of the two rules, on average
-_LEAST = 2.0  # standard errors that a partial correlation stands out by at least
-_NEIGHBOURS = 30  # of a node's model at most, those of the strongest partial correlation
+_FALSE = 3.0  # false candidates per node by each of the two rules, on average
+_LEAST = 2.0  # standard errors that a partial correlation must have at least
+_NEIGHBOURS = 30  # in a node's model, at most: those of strongest partial correlation
 _LEAST_VARIANCE = 1e-9  # of a principal component of the standardised √ranks
-_AT_ONCE = 64  # candidates looked at in one product
+_AT_ONCE = 64  # candidates in one product
 _SIDE_BY_SIDE = 16  # nodes fitted in one batch
 
 
@@ -35,7 +34,7 @@ def screen(
 
     Args:
         bank: the table.
-        also: pairs to keep whatever the screen says, for instance the edges of another method, (d, d) true or false.
+        also: pairs to keep in any case, for instance the edges of another method, (d, d) true or false.
         goes_on: told how many nodes are done, before every batch of them; False raises FitStopped.
     """
     nodes = bank.nodes
@@ -52,13 +51,13 @@ def screen(
 
 
 def widened(scores: Scores, order: Sequence[int], parents: Sequence[Sequence[int]]) -> list[tuple[int, ...]]:
-    """The candidates with those pairs that the screen left out and that would do better in a graph.
+    """The candidates, with those pairs added that the screen left out and that would raise the score of a graph.
 
-    What stands out beside all neighbours is not all: where two nodes have a child in common, conditioning on it can
-    hide the edge between them. Beside a node's parents alone that edge shows.
+    The screen conditions on all neighbours. If two nodes have a common child, that can hide the edge between them;
+    given a node's parents alone, the edge shows.
 
     Args:
-        scores: the table's, with the candidates so far.
+        scores: of the table, with the candidates so far.
         order: all nodes.
         parents: of every node in it.
 
@@ -90,11 +89,13 @@ def widened(scores: Scores, order: Sequence[int], parents: Sequence[Sequence[int
 
 
 def _partial_correlations(bank: Bank) -> np.ndarray:
-    """In standard errors, (d, d); 0 on the diagonal."""
+    """Partial correlations in standard errors, (d, d); 0 on the diagonal."""
+    from sklearn.covariance import ledoit_wolf  # here, since it brings joblib and psutil, half a second to import
+
     roots = np.sqrt(bank.ranks.cpu().numpy())
     standard = (roots - roots.mean(0)) / roots.std(0)
     values, vectors = np.linalg.eigh(ledoit_wolf(standard)[0])
-    # Columns that others determine leave no variance; the estimate shrinks too little, or not at all, to say so.
+    # If other columns determine a column, no variance is left, and the estimate shrinks too little to show it.
     precision = (vectors / np.maximum(values, _LEAST_VARIANCE)) @ vectors.T
     scale = np.sqrt(np.diag(precision))
     partial = -precision / np.outer(scale, scale)
@@ -104,11 +105,11 @@ def _partial_correlations(bank: Bank) -> np.ndarray:
 
 
 def _standing_out(bank: Bank, partial: np.ndarray, share: float, goes_on: Callable[[int], bool]) -> np.ndarray:
-    """Pairs whose Rao statistic stands out in the model of a node on its neighbours, (d, d), rows the child.
+    """Pairs whose Rao statistic stands out in the model of a node on its neighbours, (d, d); the child is the row.
 
     Args:
         bank: the table.
-        partial: how far each pair's partial correlation stands out, 0 where it does not, (d, d).
+        partial: how far each pair's partial correlation stands out, 0 if it does not, (d, d).
         share: of the pairs that may stand out by chance.
         goes_on: told how many nodes are done, before every batch.
     """

@@ -1,9 +1,10 @@
 """Search over orders by best insertion (after *best order score search*, Andrews et al., 2023).
 
-A node is taken out and put where the total score is best; only its candidates decide, so the places between two of
-them count as one. Sweeps over all nodes try the nearest places until nothing moves, then every place. Then edges are
-turned: a child goes to before its parent together with those of its ancestors that stand between the two (a *tuck*;
-Lam, Andrews and Ramsey, 2022), which no move of one node can do. Where one is worth it, sweeps follow again.
+A node is taken out and inserted where the total score is best. Only positions relative to its candidate neighbours
+matter; the rest are equivalent. Sweeps over all nodes try the nearest places until nothing moves, then every place.
+Then edges are turned: the child moves to before its parent, together with those of its ancestors that stand between the
+two (a *tuck*; Lam, Andrews and Ramsey, 2022), which no move of a single node can do. If a turn gains, sweeps follow
+again.
 """
 
 from collections.abc import Callable, Sequence
@@ -14,9 +15,9 @@ import numpy as np
 
 from disco.refine.scores import Fitted, Parents, Scores, Walk, bits_of, together
 
-_LEAST_GAIN = 1e-3  # nats under which a move is none
-_NEAR = 4  # places among its linked nodes that a node first moves by at most; most moves are shorter
-_TOGETHER = 16  # nodes whose moves are looked at side by side
+_LEAST_GAIN = 1e-3  # nats that a move must gain
+_NEAR = 4  # places among its linked nodes that a node moves by at most, at first; most moves are shorter
+_TOGETHER = 16  # nodes whose moves are tried side by side
 
 
 @dataclass(frozen=True)
@@ -48,11 +49,11 @@ def search(
     """The best order found by insertions from an order, as a walk for `scores.resolve`.
 
     Args:
-        scores: the table's.
+        scores: of the table.
         order: all nodes.
-        parents: of every node in a graph that is known, where the parents of those behind them are looked for first.
+        parents: of every node in a known graph; the search for a node's parents begins with them.
         most_sweeps: stop after so many.
-        only_near: stop where no move among the nearest places is left.
+        only_near: stop when no move among the nearest places gains.
         report: called after each node with the sweep, the number of nodes looked at in it and the score.
     """
     state = _State(scores, list(order))
@@ -81,7 +82,7 @@ def search(
 
 
 def _turned(state: "_State") -> Walk[bool]:
-    """Turn every edge that is better the other way round; whether there was one."""
+    """Turn every edge that scores better the other way round; returns whether there was one."""
     moved = False
     edges = [(parent, child) for child, fitted in enumerate(state.fitted) for parent in fitted.parents]
     for at in range(0, len(edges), _TOGETHER):
@@ -95,13 +96,14 @@ def _turned(state: "_State") -> Walk[bool]:
 
 @dataclass(frozen=True)
 class _Places:
-    """Where a node may go.
+    """The places where a node may go.
 
     Attributes:
         behind: its linked nodes before all these places, in order.
-        near: the linked nodes among them, in order; place k is after the first k.
-        now: the place it has.
-        walks: of the near ones with the node as a candidate, of them without it, and the node's own along the places.
+        near: its linked nodes among these places, in order; place k is after the first k of them.
+        now: the place where the node is.
+        walks: those of the near nodes with the node as a candidate, then without it, then the node's own along the
+            places.
     """
 
     behind: list[int]
@@ -118,7 +120,7 @@ class _State:
         self.fitted: list[Fitted] = []
 
     def begin(self, parents: Sequence[Sequence[int]] | None = None) -> Walk[None]:
-        """Fit every node after those before it, its parents found from some on."""
+        """Find every node's parents among those before it, by steps from given parents."""
         parents = parents or [()] * len(self.order)
         walks, before = [], 0
         for node in self.order:
@@ -132,7 +134,7 @@ class _State:
         return sum(fitted.score for fitted in self.fitted)
 
     def _walks(self, node: int, reach: int) -> "_Places":
-        """The places up to `reach` linked nodes away, and the walks that price them."""
+        """The places up to `reach` linked nodes away, and the walks that score them."""
         scores, linked = self.scores, self.scores.place[node]
         around, before, passed, now = [], {}, 0, 0
         for other in self.order:
@@ -152,7 +154,7 @@ class _State:
         return _Places(behind, near, now - first, [*with_it, *without, self._along(node, behind, near)])
 
     def _along(self, node: int, behind: Sequence[int], near: Sequence[int]) -> Walk[list[Fitted]]:
-        """The node's own fit after the linked nodes behind it and none, one, two … of the near ones."""
+        """The node's own fit after the linked nodes behind it and the first 0, 1, 2 … of the near ones."""
         scores, fits = self.scores, []
         allowed, parents = scores.allowed(node, behind), self.fitted[node].parents
         for place in range(len(near) + 1):
@@ -164,17 +166,17 @@ class _State:
         return fits
 
     def look_ahead(self, nodes: Sequence[int], reach: int) -> Walk[None]:
-        """Make the fits that these nodes' moves need, in common batches."""
+        """Make the fits that the moves of these nodes need, in common batches."""
         yield from together([walk for node in nodes for walk in self._walks(node, reach).walks])
 
     def improve(self, node: int, reach: int) -> Walk[bool]:
-        """Put a node where the score is best; whether it moved."""
+        """Put a node where the score is best; returns whether it moved."""
         places = self._walks(node, reach)
         results = yield from together(places.walks)
         near, many = places.near, len(places.near)
         after, before, mine = results[:many], results[many : 2 * many], results[-1]
         gained = np.array([with_.score - without_.score for with_, without_ in zip(after, before, strict=True)])
-        # Placed after the first k near ones, it may be a parent of the others.
+        # After the first k near nodes, it may be a parent of the others.
         later = np.concatenate([np.cumsum(gained[::-1])[::-1], [0.0]])
         total = np.array([fitted.score for fitted in mine]) + later
         best = int(total.argmax())
@@ -189,9 +191,9 @@ class _State:
         return True
 
     def tuck(self, edge: tuple[int, int]) -> tuple[list[int], list[int], list[Walk[Fitted]]] | None:
-        """The order with an edge turned, whom it gives other candidates, and their walks there.
+        """The order with an edge turned, the nodes that have other candidates in it, and their walks.
 
-        None where there is no such edge, or another path joins its ends, so that no order turns it alone.
+        None if there is no such edge, or if another path joins its ends, so that no order turns this edge alone.
         """
         parent, child = edge
         if parent not in self.fitted[child].parents:
@@ -217,7 +219,7 @@ class _State:
         return order, affected, walks
 
     def turn(self, edge: tuple[int, int]) -> Walk[bool]:
-        """Turn an edge if the score gains by it; whether it did."""
+        """Turn an edge if the score gains by it; returns whether it did."""
         tuck = self.tuck(edge)
         if tuck is None:
             return False

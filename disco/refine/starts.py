@@ -7,9 +7,9 @@ import pandas as pd
 
 from disco.metrics.orders import order_by_excess, order_by_mean, order_by_variance
 
-_STRETCH = (5, 20)  # nodes that are reversed
-_MOVED = 5  # nodes that are put anywhere
-_SHAKEN = 4.0  # places, one standard deviation, by which every node moves
+_STRETCH = (5, 20)  # length of a reversed stretch, least and most
+_MOVED = 5  # nodes put anywhere
+_SHAKEN = 4.0  # standard deviation of the number of places by which every node moves
 
 
 def first_orders(
@@ -18,10 +18,10 @@ def first_orders(
     """Orders to start from, by name.
 
     Args:
-        table: counts, one column a node.
+        table: counts, one column per node.
         count: how many.
         seed: of the random ones.
-        order: the first one, where there is one; the CCS order as a rule.
+        order: the first one, if given; usually the CCS order.
     """
     starts = {} if order is None else {"CCS order": list(order)}
     starts["by variance − mean"] = order_by_excess(table)
@@ -35,13 +35,13 @@ def first_orders(
 
 
 def near(order: Sequence[str], number: int, seed: int) -> list[str]:
-    """An order near another one, to leave a local optimum from.
+    """An order near another one, to leave a local optimum.
 
-    In turn a stretch of it is reversed, some nodes are put anywhere, and every node moves by some places.
+    By turns a stretch of the order is reversed, some nodes are put anywhere, or every node moves by some places.
 
     Args:
         order: all nodes.
-        number: which of the many.
+        number: of the restart.
         seed: of the draw.
     """
     random = np.random.default_rng([seed, 19, number])

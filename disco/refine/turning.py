@@ -1,12 +1,11 @@
-"""What the score of a graph loses when an edge has to be turned, and its nodes find their parents anew.
+"""Direction evidence: what the score of a graph loses if an edge must be turned and the nodes choose parents again.
 
-An order that has the child before the parent is made in two ways: the child goes up to before the parent, together
-with those of its ancestors between the two that do not descend from the parent; or, where another directed path joins
-the two, the parent goes down to behind the child, with those of its descendants between them that are no ancestors of
-the child. Nodes on such a path stay where they are, and lose a parent or a child that the order no longer allows. In
-either order every node
-whose candidates before it changed finds its parents anew, in the order found as in the turned one. So every edge has
-a figure, also where turning it alone would close a cycle.
+An order with the child before the parent is made in two ways. Either the child moves up to before the parent, together
+with those of its ancestors in between that do not descend from the parent. Or, if another directed path joins the two,
+the parent moves down to after the child, together with those of its descendants in between that are not ancestors of
+the child. Nodes on such a path stay, and lose a parent or a child that the order no longer allows. In both orders, the
+one found and the turned one, every node with other candidates before it chooses its parents again. So every edge has
+direction evidence, even if turning it alone would close a cycle.
 """
 
 import math
@@ -17,7 +16,7 @@ import networkx as nx
 
 from disco.refine.scores import Parents, Scores, Walk, bits_of, resolve, together
 
-BOUND = 10.0  # nats from which on a direction may be decided: a turned edge is e¹⁰ ≈ 22,000 times less likely
+BOUND = 10.0  # nats of evidence that decide a direction at least: the turned edge is e¹⁰ ≈ 22,000 times less likely
 
 
 @dataclass(frozen=True)
@@ -26,8 +25,8 @@ class Turned:
 
     Attributes:
         parent, child: the edge.
-        nats: what the score loses in it; NaN where a fit it needs has no finite score.
-        now, after: the parents of the nodes that have others in the turned order, in the order found and in that one.
+        nats: what the score loses in it; NaN if a fit it needs has no finite score.
+        now, after: parents in the order found and in the turned one, of the nodes that have different parents there.
     """
 
     parent: int
@@ -38,7 +37,7 @@ class Turned:
 
 
 def turnings(scores: Scores, order: Sequence[int], parents: Sequence[Parents]) -> list[Turned]:
-    """The best turning of every edge.
+    """The best way to turn every edge.
 
     Args:
         scores: by which graphs are compared.

@@ -1,15 +1,15 @@
-"""Runs on disk: the meeting point of a long fit and a page.
+"""Runs on disk, where a long fit and the pages meet.
 
-A run is a folder of plain files; nothing in it is ever unpickled, and all that is read back is checked.
+A run is a folder of plain files; nothing in it is ever unpickled, and whatever is read back is checked.
 
     settings.json          format version, name, source, device asked for, every setting
     status.json            state, stage, progress 0–1, eta, error, versions, device, estimate and how far off it was
-    events.jsonl           one line a fold an epoch: epoch, stage, fold, train, validation (null: not measured)
-    table.parquet          the counts as given; truth.csv (parent, child, direction) where the true edges are known
+    events.jsonl           one line per fold and epoch: epoch, stage, fold, train, validation (null: not measured)
+    table.parquet          the counts as given; truth.csv (parent, child, direction) if the true edges are known
     order.csv              position from 1, node; source first
     ccs.csv, criteria.csv  concrete scores of the recursive sink removal, and of the other criteria along it
-    ocs.csv, edges.csv     every candidate a fold, and the selected edges
-    parents_NAME.csv       every candidate by the selector cam, pcm or evidence, by the fit or computed later
+    ocs.csv, edges.csv     every candidate in every fold, and the selected edges
+    parents_NAME.csv       every candidate by the selector cam, pcm or evidence, from the fit or computed later
     training.json          best epochs of each stage
     networks.safetensors   weights; checkpoint.safetensors while a fit is unfinished
     variants/NAME/         order, ccs, criteria, ocs, edges recovered later from the same networks

@@ -1,4 +1,4 @@
-"""table.parquet: the counts of a run, checked when they are read, their size before."""
+"""table.parquet: the counts of a run. Their size is checked before they are read, the values after."""
 
 import io
 from pathlib import Path
@@ -20,7 +20,7 @@ _UNREADABLE = (pa.ArrowException, OSError, ValueError, KeyError, RecursionError)
 
 
 def write_counts(path: Path, counts: pd.DataFrame) -> None:
-    """Write a table of counts; what is too large to be read back is refused.
+    """Write a table of counts; a table too large to be read back is refused.
 
     Raises:
         InputError: it has too many cells.
@@ -44,7 +44,7 @@ def read_counts(path: Path) -> pd.DataFrame:
     """
     try:
         with _opened(path) as file:
-            # Its note for pandas could name an index or types that are not there.
+            # The file's note for pandas could name an index or types that do not exist.
             table = file.read(use_pandas_metadata=False).to_pandas(ignore_metadata=True)
     except InputError:
         raise
@@ -57,13 +57,13 @@ def read_counts(path: Path) -> pd.DataFrame:
 
 
 def read_nodes(path: Path) -> list[str]:
-    """The names of its columns, without the counts; errors as `read_counts`."""
+    """The names of the columns, without reading the counts; errors as `read_counts`."""
     with _opened(path) as file:
         return list(file.schema_arrow.names)
 
 
 def _opened(path: Path) -> parquet.ParquetFile:
-    """The file, its names and size checked."""
+    """The open file, its names and size checked."""
     try:
         check_regular(path, _FILE_BYTES)
         file = parquet.ParquetFile(path)

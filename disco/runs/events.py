@@ -1,4 +1,4 @@
-"""The losses of a fit in events.jsonl: appended while it runs, read by any page. Folds count from 1."""
+"""events.jsonl: the losses of a fit, appended while it runs and read by any page. Folds count from 1."""
 
 import contextlib
 import json
@@ -22,39 +22,26 @@ _KINDS = {"epoch": int, "stage": str, "fold": int, "train": float | None, "valid
 
 
 def read_events(path: Path) -> pd.DataFrame:
-    """All losses; a line still being written is left out."""
-    return read_tail(path, 0)[0]
-
-
-def read_tail(path: Path, offset: int) -> tuple[pd.DataFrame, int]:
-    """The losses from a byte offset on, and the offset after them.
-
-    A resumed fit may have shortened the file: then the offset returned is less than the one given,
-    nothing is returned, and the reader starts anew from 0. What is no file of losses holds none.
-    """
+    """All losses; a line still being written is left out, and what is no file of losses holds none."""
     try:
         check_regular(path)
         with open(path, "rb") as file:
-            if file.seek(0, 2) < offset:
-                return _frame([]), 0
-            file.seek(offset)
             data = file.read(_MOST_BYTES)
     except (OSError, ValueError):
-        return _frame([]), 0
-    whole = data[: data.rfind(b"\n") + 1]
-    return _frame(_records(whole)), offset + len(whole)
+        return _frame([])
+    return _frame(_records(data[: data.rfind(b"\n") + 1]))
 
 
 def rewind(path: Path, stage: str, epoch: int) -> None:
-    """Forget what a fit is about to do again: from an epoch of a training stage on, and any torn line.
+    """Delete the losses that a resumed fit will write again, from an epoch of a training stage on, and any torn line.
 
-    With a later stage nothing is done again.
+    A fit resumed in a later stage writes none again.
     """
     try:
         data = read_bytes(path, _MOST_BYTES)
     except FileNotFoundError:
         return
-    except (OSError, ValueError):  # no losses: begun anew, where that can be
+    except (OSError, ValueError):  # no losses: start again with an empty file, if possible
         data = b""
     current = TRAINING.index(stage) if stage in TRAINING else len(TRAINING)
     kept: dict[tuple[int, int, int], dict[str, Any]] = {}

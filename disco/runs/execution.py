@@ -1,4 +1,4 @@
-"""Fit a run in this process: losses, status and checkpoint while it goes, results when it ends."""
+"""Fit a run in this process: losses, status and checkpoint while it runs, results when it ends."""
 
 import contextlib
 import os
@@ -22,16 +22,16 @@ if TYPE_CHECKING:
 
 Callback = Callable[["Event"], bool | None]
 
-_STATUS_SECONDS = 0.25  # between two writings of the status
-_TELLING_SECONDS = 5.0  # of a fit that says something of the machine's speed
+_STATUS_SECONDS = 0.25  # between two writes of the status
+_TELLING_SECONDS = 5.0  # shorter fits say nothing about the machine's speed
 
 
 def execute(run: Run, *, callback: Callback | None = None, lock: Lock | None = None) -> None:
     """Fit a run from its start or its checkpoint, and write everything into its folder.
 
     Args:
-        callback: sees every event; False stops the fit, which can go on later.
-        lock: the run's lock, where the caller holds it already.
+        callback: sees every event; False stops the fit, which can be resumed.
+        lock: the run's lock, if the caller already holds it.
 
     Raises:
         InputError: another process holds the run, its table or settings cannot be fitted, or it cannot be written.
@@ -49,7 +49,7 @@ def execute(run: Run, *, callback: Callback | None = None, lock: Lock | None = N
             model = _fit(run, recorder)
             results.save_fit(run.path, model)
         except BaseException as error:
-            with contextlib.suppress(InputError):  # a full disk: nobody holds the lock, so it reads as interrupted
+            with contextlib.suppress(InputError):  # a full disk: with its lock free, the run reads as interrupted
                 run.update(**{**recorder.standing(), "eta": None, "finished_at": time.time(), **ending(error)})
             if isinstance(error, OSError):
                 raise unwritten(run.path, error) from error
@@ -71,13 +71,13 @@ def _fit(run: Run, recorder: "_Recorder") -> "DISCO":
     foretold = foretell(*table.shape, settings, speed).to_dict() if speed else None
     run.update(device=device, estimate=foretold)
     recorder.pace = Pace(foretold["by_stage"] if foretold else None)
-    recorder.begun = time.monotonic()  # importing torch is no fitting
+    recorder.begun = time.monotonic()  # importing torch is not part of the fit
     model = DISCO(device=device, **settings.to_dict())
     return model.fit(table, callback=recorder, checkpoint=run.checkpoint_path)
 
 
 def _finish(run: Run, model: "DISCO", recorder: "_Recorder") -> dict[str, Any]:
-    """What a finished fit leaves in the status, with how far the estimate was off."""
+    """The final status of a finished fit, with how far the estimate was off."""
     from disco.estimate import review
 
     foretold = run.written_status().estimate
@@ -98,7 +98,7 @@ def _finish(run: Run, model: "DISCO", recorder: "_Recorder") -> dict[str, Any]:
 
 
 def ending(error: BaseException, what: str = "fit") -> dict[str, Any]:
-    """The state a fit, or a refinement, that did not finish leaves: stopped by a person, or failed with a sentence."""
+    """Final status of an unfinished fit or refinement: stopped by the user, or failed with a sentence."""
     if isinstance(error, FitStopped | KeyboardInterrupt | SystemExit):
         return {"state": "cancelled"}
     if isinstance(error, InputError | ScoreUnavailable):
@@ -112,7 +112,7 @@ def ending(error: BaseException, what: str = "fit") -> dict[str, Any]:
 
 
 class _Recorder:
-    """The callback of a fit that keeps the run's losses and status."""
+    """The callback of a fit that records the run's losses and status."""
 
     def __init__(self, run: Run, callback: Callback | None) -> None:
         status = run.written_status()
@@ -126,7 +126,7 @@ class _Recorder:
 
     @property
     def seconds(self) -> float:
-        """Of fitting so far, former attempts included."""
+        """Seconds of fitting so far, earlier attempts included."""
         return self.seconds_before + time.monotonic() - self.begun
 
     def __call__(self, event: "Event") -> bool | None:
@@ -145,7 +145,7 @@ class _Recorder:
         return self.callback(event) if self.callback else None
 
     def standing(self) -> dict[str, Any]:
-        """The part of the status that the last event changed."""
+        """The status fields that the last event changed."""
         event = self.last
         if event is None:
             return {"seconds": self.seconds}

@@ -1,7 +1,7 @@
-"""Files that are either wholly there or not: written beside their place, then renamed into it.
+"""Files that are complete or not there at all: written beside their place, then renamed into it.
 
-They are read with a bound, and only where they are regular files: a folder of runs may hold anything, and a named pipe
-or a file without end must not hold up its reader.
+Only regular files are read, and only up to a size: a folder of runs may hold anything, and a named pipe or an endless
+file must not block its reader.
 """
 
 import contextlib
@@ -21,9 +21,9 @@ from disco.errors import InputError
 from disco.files import NotAFile, opened
 
 _JSON_BYTES = 1 << 25
-_RECORD_BYTES = 1 << 20  # of a JSON file that every page reads
-_FRAME_BYTES = 1 << 27  # of a CSV file
-_LINE_BYTES = 1 << 16  # of one of its lines, about
+_RECORD_BYTES = 1 << 20  # most bytes of a JSON file that every page reads
+_FRAME_BYTES = 1 << 27  # most bytes of a CSV file
+_LINE_BYTES = 1 << 16  # most bytes of one of its lines, about
 
 
 def read_bytes(path: Path, limit: int) -> bytes:
@@ -47,7 +47,7 @@ def _too_large(path: Path, limit: int) -> InputError:
 
 
 def check_regular(path: Path, limit: int | None = None) -> None:
-    """Refuse what is no regular file of at most `limit` bytes, before a library opens it; errors as `read_bytes`."""
+    """Refuse all but a regular file of at most `limit` bytes, before a library opens it; errors as `read_bytes`."""
     handle = _opened(path)
     size = os.fstat(handle).st_size
     os.close(handle)
@@ -65,7 +65,7 @@ def _opened(path: Path) -> int:
 
 
 def write_bytes(path: Path, data: bytes, *, durable: bool = True) -> None:
-    """Replace a file at once; `durable` waits until the disk holds it, so that it outlives a power cut."""
+    """Replace a file atomically; `durable` waits until it is on the disk, so that it survives a power cut."""
     beside = path.with_name(f".{path.name}.{os.getpid()}-{threading.get_ident()}.tmp")
     try:
         with open(beside, "wb") as file:
@@ -75,14 +75,14 @@ def write_bytes(path: Path, data: bytes, *, durable: bool = True) -> None:
                 os.fsync(file.fileno())
         os.replace(beside, path)
     finally:
-        with contextlib.suppress(OSError):  # what went wrong above is what counts
+        with contextlib.suppress(OSError):  # the error above is the one to report
             beside.unlink(missing_ok=True)
     if durable:
         _sync_folder(path.parent)
 
 
 def append_bytes(path: Path, data: bytes) -> None:
-    """Add to a file that nothing depends on: where it cannot be written, it goes without."""
+    """Append to a file that nothing depends on; if it cannot be written, the data are dropped."""
     with contextlib.suppress(OSError):
         handle = os.open(path, os.O_WRONLY | os.O_APPEND | os.O_CREAT | os.O_NONBLOCK | os.O_CLOEXEC, 0o644)
         with os.fdopen(handle, "ab") as file:
@@ -90,8 +90,8 @@ def append_bytes(path: Path, data: bytes) -> None:
 
 
 def unwritten(path: Path, error: OSError) -> InputError:
-    """The sentence for what could not be written in a folder, or for the file in it that the error names."""
-    named = error.filename2 or error.filename  # of a renaming, the place that it was for
+    """The error for a folder that could not be written, or for the file in it that the error names."""
+    named = error.filename2 or error.filename  # for a rename, its target
     place = named if isinstance(named, str | Path) and not Path(named).name.startswith(".") else path
     return InputError(
         f"{place} cannot be written ({error.strerror or error}): free some space or give write access, then do the "
@@ -109,7 +109,7 @@ def _sync_folder(folder: Path) -> None:
 
 
 def remove_leftovers(folder: Path) -> None:
-    """Delete what a killed writer left beside its files."""
+    """Delete the temporary files that a killed writer left."""
     with contextlib.suppress(OSError):
         for path in folder.glob(".*.tmp"):
             path.unlink(missing_ok=True)
@@ -125,7 +125,7 @@ def read_json(path: Path, limit: int = _JSON_BYTES) -> dict[str, Any]:
 
     Raises:
         OSError: it cannot be read.
-        ValueError: it is no such file; with a sentence, `InputError`.
+        ValueError: it is no such file; an `InputError` has a sentence.
     """
     value = parsed(read_bytes(path, limit), str(path))
     if not isinstance(value, dict):
@@ -146,7 +146,7 @@ def parsed(data: bytes, name: str) -> Any:
     """
     try:
         value = json.loads(data.decode("utf-8"))
-        if b"\\ud" in data.lower():  # halves of a character can be written as escapes, and shown nowhere
+        if b"\\ud" in data.lower():  # escapes can write half of a character, which cannot be shown
             json.dumps(value, ensure_ascii=False).encode()
     except RecursionError:
         raise InputError(f"{name} is nested too deeply; restore or delete it.") from None
@@ -156,7 +156,7 @@ def parsed(data: bytes, name: str) -> Any:
 
 
 def plain(value: Any) -> Any:
-    """The same value of JSON's own types: arrays as lists, numbers that are not finite as None."""
+    """The value in JSON's own types: arrays as lists, numbers that are not finite as None."""
     if isinstance(value, dict):
         return {str(key): plain(item) for key, item in value.items()}
     if hasattr(value, "tolist"):  # a NumPy or torch array or number
@@ -175,11 +175,11 @@ def write_frame(path: Path, frame: pd.DataFrame) -> None:
 def read_frame(
     path: Path, words: Sequence[str], only: Sequence[str] | None = None, most: int | None = None
 ) -> pd.DataFrame:
-    """Read a tidy frame; the columns in `words` hold names, taken letter by letter ("NA" is a name).
+    """Read a tidy frame; the columns in `words` hold names, read literally ("NA" is a name).
 
     Args:
-        only: the columns to read, of those that are there; all unless given.
-        most: rows to read at most.
+        only: the columns to read, if they are there; None reads all.
+        most: most rows to read.
 
     Raises:
         OSError: it cannot be read.
@@ -192,7 +192,7 @@ def read_frame(
     for start in range(0, len(data) - _LINE_BYTES, _LINE_BYTES):  # each cell of a line costs memory
         if data.find(b"\n", start, start + _LINE_BYTES) < 0:
             raise ValueError("one of its lines is too long")
-    # Without index_col=False the first column becomes an index where rows are longer than the names.
+    # Without index_col=False the first column becomes an index if rows are longer than the list of names.
     names = pd.read_csv(io.BytesIO(data), nrows=0, index_col=False).columns
     kept = [name for name in names if only is None or name in only]
     return pd.read_csv(

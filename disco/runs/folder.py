@@ -1,4 +1,4 @@
-"""A run as a folder: read, changed and deleted. Made: `disco.runs.making`; found: `disco.runs.listing`."""
+"""A run as a folder: read, changed and deleted. `disco.runs.making` makes one, `disco.runs.listing` finds them."""
 
 import contextlib
 import os
@@ -13,7 +13,7 @@ import platformdirs
 from disco.errors import InputError
 from disco.runs import results, schema
 from disco.runs.counts import read_counts, read_nodes
-from disco.runs.events import read_events, read_tail
+from disco.runs.events import read_events
 from disco.runs.files import read_json, unwritten, write_json
 from disco.runs.head import read_head
 from disco.runs.locks import Lock, held, note
@@ -23,14 +23,14 @@ from disco.runs.status import UNFINISHED, Status, read_status
 if TYPE_CHECKING:
     import networkx as nx
 
-    from disco.estimator import Recovery
+    from disco.fitted import Recovery
 
 _TRAINING_BYTES = 1 << 22
 _MOST_TRUE_EDGES = 1_000_000
 
 
 def runs_root() -> Path:
-    """The folder of all runs: $DISCO_RUNS, or a per-user data folder; made if need be.
+    """The folder of all runs: $DISCO_RUNS, or a per-user data folder; made if it does not exist.
 
     Raises:
         InputError: it cannot be made.
@@ -49,13 +49,13 @@ class Run:
 
     Attributes:
         path: its folder.
-        id: its name in a URL: the folder's name, or that of its link in the folder of runs.
-        name: what its maker called it.
-        source: where its table came from.
-        created: when, with time zone.
+        id: its name in a URL: the name of the folder, or of its link in the folder of runs.
+        name: the name its user gave it.
+        source: where its table comes from.
+        created: date and time, with time zone.
         device: the device asked for: auto, cpu or cuda.
-        teaching: pages keep its truth to themselves until the reader asks for it.
-        settings: of its fit; those unknown when it was made have the value that stood for them then.
+        teaching: pages hide its truth until the reader asks for it.
+        settings: settings of its fit; a setting newer than the run has the value that held then.
 
     Raises:
         InputError: the folder holds no run, one of a newer format, or one whose settings.json is damaged.
@@ -64,7 +64,7 @@ class Run:
     def __init__(self, path: Path) -> None:
         self.path = path.resolve()
         head, self.settings = read_head(self.path)
-        inside = Path(os.path.abspath(path))  # links left as they are: a link in the folder of runs names its run
+        inside = Path(os.path.abspath(path))  # links are not followed: a link in the folder of runs names its run
         self.id = inside.name if inside.parent == runs_root() else head.id or self.path.name
         self.name, self.source = head.name or self.id, head.source
         self.device, self.teaching, self.created = head.device, head.teaching, head.moment
@@ -88,11 +88,11 @@ class Run:
 
     @cached_property
     def nodes(self) -> list[str]:
-        """The names of the table's columns; InputError as `table`."""
+        """The names of the table's columns; errors as `table`."""
         return read_nodes(self.path / "table.parquet")
 
     def truth(self) -> pd.DataFrame | None:
-        """The true edges (parent, child, and where it is told direction), where known.
+        """The true edges (parent, child and, if recorded, direction); None if they are not known.
 
         Raises:
             InputError: they cannot be read.
@@ -104,25 +104,25 @@ class Run:
 
     @property
     def lock_path(self) -> Path:
-        """The file that its process keeps locked."""
+        """The file that the run's process keeps locked."""
         return self.path / "lock"
 
     @property
     def checkpoint_path(self) -> Path:
-        """Where an unfinished fit can go on from."""
+        """The checkpoint from which an unfinished fit can be resumed."""
         return self.path / "checkpoint.safetensors"
 
     @property
     def alive(self) -> bool:
-        """Whether a process holds it, waiting or working."""
+        """Whether a process holds its lock, waiting or working."""
         return held(self.lock_path)
 
     def works_on(self, work: str) -> bool:
-        """Whether a process holds it for a `fit`, or to `refine` it."""
+        """Whether a process holds its lock for this kind of work, `fit` or `refine`."""
         return self.alive and note(self.lock_path).get("work", "fit") == work
 
     def take(self, words: dict[str, Any] | None = None) -> Lock:
-        """Its lock, with a note for those who find it held.
+        """Take its lock, with a note for those who find it held.
 
         Raises:
             InputError: another process holds it.
@@ -133,22 +133,22 @@ class Run:
         return lock
 
     def status(self) -> Status:
-        """Where it stands; a queued or running one whose process is gone reads as interrupted."""
-        alive = self.works_on("fit")  # asked first: a process writes its end before it lets go
+        """The current status; a queued or running fit whose process is gone reads as interrupted."""
+        alive = self.works_on("fit")  # asked first: a process writes its final status before it releases the lock
         status = self.written_status()
-        if status.state in UNFINISHED and not alive and not self.works_on("fit"):  # it may have begun between the two
+        if status.state in UNFINISHED and not alive and not self.works_on("fit"):  # it may have started in between
             return Status.from_dict({**status.to_dict(), "state": "interrupted", "eta": None})
         return status
 
     def written_status(self) -> Status:
-        """What status.json says, alive or not; a damaged one reads as failed."""
+        """What status.json says, whether or not the process is alive; a damaged file reads as failed."""
         return read_status(self.path / "status.json")
 
     def update(self, *, durable: bool = True, **changes: Any) -> Status:
-        """Change some of its status; for the holder of its lock.
+        """Change some fields of the status; only the holder of the lock may call this.
 
         Args:
-            durable: it must be written; else it may be lost, as one of many reports of progress.
+            durable: the change must be written; else it may be lost, as one of many progress reports.
 
         Raises:
             InputError: it must be written, and cannot be.
@@ -165,20 +165,16 @@ class Run:
 
     @property
     def events_path(self) -> Path:
-        """The losses, one line a fold an epoch."""
+        """The file of losses, one line per fold and epoch."""
         return self.path / "events.jsonl"
 
     def events(self) -> pd.DataFrame:
         """All losses: epoch, stage, fold, train, validation (NaN: not measured)."""
         return read_events(self.events_path)
 
-    def events_tail(self, offset: int = 0) -> tuple[pd.DataFrame, int]:
-        """The losses written after `offset` and the next offset; start anew at 0 when it is less than given."""
-        return read_tail(self.events_path, offset)
-
     # Results ----------------------------------------------------------------------------------------------------
 
-    # Each raises InputError where there is no result, or one of its files is damaged.
+    # Each raises InputError if there is no result, or one of its files is damaged.
 
     def order(self, variant: str | None = None) -> list[str]:
         """The causal order, source first."""
@@ -199,8 +195,8 @@ class Run:
     def edges(
         self, tau_z: float | None = None, pi_min: float | None = None, variant: str | None = None
     ) -> pd.DataFrame:
-        """parent, child, ocs, z, frequency: the fit's edges, with score and p_value by another selector than ocs; or
-        the OCS's edges at some thresholds. The edges of a variant recovered later are the OCS's.
+        """parent, child, ocs, z, frequency: the fit's edges, with score and p_value if its selector is not ocs; or
+        the OCS's edges at given thresholds. A variant recovered later has the OCS's edges.
         """
         if tau_z is None and pi_min is None:
             return results.stored_edges(self.result_path(variant), self.order(variant))
@@ -209,7 +205,7 @@ class Run:
         return results.select(self.ocs(variant), tau_z, pi_min)
 
     def thresholds(self, variant: str | None = None) -> tuple[float, float]:
-        """Its own (τ_Z, π_min): those of its settings, or what its false discovery rate gives."""
+        """Its own (τ_Z, π_min): those of its settings, or those that its local false discovery rate gives."""
         return results.own_thresholds(self.ocs(variant), self.settings)
 
     def graph(
@@ -221,7 +217,7 @@ class Run:
         return build(self.order(variant), self.edges(tau_z, pi_min, variant))
 
     def training(self) -> dict[str, Any]:
-        """What training.json tells of each stage: epochs, and each fold's best epoch and loss."""
+        """training.json, for each stage: epochs, and each fold's best epoch and loss."""
         path = self.path / "training.json"
         try:
             found = read_json(path, _TRAINING_BYTES)
@@ -236,16 +232,16 @@ class Run:
 
     @property
     def own_variant(self) -> str:
-        """The criterion and boundary it was fitted with, as a variant's name."""
+        """The criterion and boundary of the fit, as a variant's name."""
         return f"{self.settings.criterion}-{self.settings.boundary}"
 
     def variants(self) -> list[str]:
-        """The orders it holds, its own first, then those recovered later."""
+        """The variants it holds: its own first, then those recovered later."""
         kept = [name for name in sorted(results.VARIANTS) if name != self.own_variant]
         return [self.own_variant, *(name for name in kept if (self._variant_path(name) / "edges.csv").exists())]
 
     def save_recovery(self, recovery: "Recovery", variant: str) -> None:
-        """Keep an order, scores and edges recovered from its networks.
+        """Save an order, scores and edges recovered from its networks.
 
         Raises:
             InputError: the variant's name is not a criterion and a boundary.
@@ -255,7 +251,7 @@ class Run:
         results.save(self._variant_path(variant), recovery, self.settings)
 
     def result_path(self, variant: str | None) -> Path:
-        """The folder of a variant's frames, the run's own unless given.
+        """The folder of a variant's frames, by default those of the run's own variant.
 
         Raises:
             InputError: there are none.
@@ -272,7 +268,7 @@ class Run:
         return self.path / "variants" / variant
 
     def delete(self) -> None:
-        """Remove its folder and its link.
+        """Delete its folder and its link.
 
         Raises:
             InputError: it is waiting or running, or cannot be removed.

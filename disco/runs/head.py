@@ -1,4 +1,4 @@
-"""settings.json: what a run is, checked when it is read, since a page lists every folder it finds."""
+"""settings.json: what a run is. It is checked when read, since a page lists every folder it finds."""
 
 import re
 from dataclasses import dataclass, field
@@ -11,28 +11,28 @@ from disco.runs.files import read_record
 from disco.runs.schema import printable, record
 from disco.settings import Settings
 
-FORMAT = 1  # of a run folder; raised when an older DISCO could no longer read it
+FORMAT = 1  # of a run folder; increased when an older DISCO could no longer read it
 
 _MOST_FOLDS = 1000  # pages draw each of them
 _LONGEST_NAME, _LONGEST_SOURCE = 200, 2000
 _ID = re.compile(r"[A-Za-z0-9][A-Za-z0-9._-]{0,99}")
-# What a fit did for which a setting was not yet a choice.
+# What fits did before these settings existed.
 _BEFORE = Settings.of("paper", joint_schedule="epochs", projection_schedule="epochs").to_dict()
 _FIRST, _LAST = datetime(1970, 1, 1, tzinfo=UTC), datetime(2200, 1, 1, tzinfo=UTC)
 
 
 @dataclass(frozen=True)
 class Head:
-    """What settings.json says; what an older version did not write has a default.
+    """What settings.json says; fields that an older version did not write have defaults.
 
     Attributes:
-        format: of the folder.
-        id: letters and digits for a URL; empty where it gives none that can be one.
+        format: format of the folder.
+        id: letters and digits for a URL; empty if the file has no valid one.
         name, source: text without control characters.
         created: a date and time.
         device: auto, cpu or cuda.
         teaching: whether pages hide the truth at first.
-        settings: of the fit.
+        settings: settings of the fit.
 
     Raises:
         ValueError: a value is of another type or out of its range.
@@ -69,9 +69,9 @@ class Head:
         return then if then.tzinfo else then.astimezone()
 
     def checked_settings(self) -> Settings:
-        """The settings of the fit; one unknown when it was made has the value that stood for it then.
+        """The settings of the fit; a setting newer than the run has the value that held then.
 
-        The preset that was written is not read: the numbers tell it.
+        The preset in the file is not read: it follows from the values.
 
         Raises:
             ValueError: a setting is unknown or cannot have its value.

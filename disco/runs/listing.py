@@ -1,4 +1,4 @@
-"""The runs of a folder: those that can be opened, and what lies beside them and cannot, with the reason."""
+"""The runs of a folder: those that can be opened, and what cannot be opened, with the reason."""
 
 import contextlib
 import os
@@ -13,20 +13,20 @@ from disco.runs.folder import Run, runs_root
 from disco.runs.locks import held
 from disco.runs.schema import printable
 
-_TRACES = ("settings.json", "status.json", "table.parquet")  # a folder with one of them was a run
+_TRACES = ("settings.json", "status.json", "table.parquet")  # a folder with one of these was a run
 _LONGEST_ID = 120
 _NO_ID = re.compile(r"[/\\\0]|^\.|^$")
 
 
 @dataclass(frozen=True)
 class Unreadable:
-    """What stands in the folder of runs and is no run that can be opened.
+    """A folder or link in the folder of runs that cannot be opened as a run.
 
     Attributes:
         path: of the folder or link.
-        name: of it, without control characters.
+        name: its name, without control characters.
         reason: why it cannot be opened, one sentence.
-        deletable: whether it was a run, is empty, or is a link, which alone is removed then.
+        deletable: whether it was a run, is empty, or is a link; of a link only the link is removed.
     """
 
     path: Path
@@ -35,7 +35,7 @@ class Unreadable:
     deletable: bool
 
     def delete(self) -> None:
-        """Remove the folder with all that it holds; of a link the link alone.
+        """Delete the folder with all its content; of a link, only the link.
 
         Raises:
             InputError: it is in use, holds something else than a run, or cannot be removed.
@@ -63,7 +63,7 @@ def open_run(path_or_id: str | Path) -> Run:
     path = Path(path_or_id)
     try:
         is_there = path.is_dir()
-    except (OSError, ValueError):  # no path at all, as with a NUL in it
+    except (OSError, ValueError):  # not a path at all, for example with a NUL in it
         is_there = False
     if not is_there:
         raise InputError(f"There is no run {printable(str(path_or_id), _LONGEST_ID)}.")
@@ -71,7 +71,7 @@ def open_run(path_or_id: str | Path) -> Run:
 
 
 def is_kept(run_id: str) -> bool:
-    """Whether a folder or link of that name, never a path, stands in the folder of runs."""
+    """Whether the folder of runs has a folder or link of that name, which must not be a path."""
     if len(run_id) > _LONGEST_ID or _NO_ID.search(run_id):
         return False
     return os.path.lexists(runs_root() / run_id)
@@ -83,7 +83,7 @@ def list_runs(root: Path | None = None) -> list[Run]:
 
 
 def find_runs(root: Path | None = None) -> tuple[list[Run], list[Unreadable]]:
-    """All runs of a folder, newest first, and what there cannot be opened, by name.
+    """All runs of a folder, newest first, and what cannot be opened, by name.
 
     Raises:
         InputError: the folder cannot be read.
@@ -103,7 +103,7 @@ def find_runs(root: Path | None = None) -> tuple[list[Run], list[Unreadable]]:
 
 
 def _folders(place: Path) -> Iterator[Path]:
-    """The folders and links there; hidden ones are being made, or are the queue's."""
+    """The folders and links there, without hidden ones: these are being made, or belong to the queue."""
     try:
         with os.scandir(place) as entries:
             for entry in entries:
@@ -114,7 +114,7 @@ def _folders(place: Path) -> Iterator[Path]:
 
 
 def _run(path: Path) -> Run:
-    """The run of a folder or link in the folder of runs; InputError with the reason where it is none."""
+    """The run of a folder or link in the folder of runs; InputError with the reason if it is not a run."""
     if not path.name.isprintable() or len(path.name) > _LONGEST_ID:
         raise InputError("Its name holds signs that an address cannot, or too many: rename the folder.")
     try:
@@ -126,9 +126,9 @@ def _run(path: Path) -> Run:
 
 
 def _described(path: Path, reason: str) -> Unreadable:
-    """What is told of a folder that is no run."""
+    """The entry for a folder that is not a run."""
     deletable = path.is_symlink()
     with contextlib.suppress(OSError):
         deletable = deletable or any(os.path.lexists(path / name) for name in _TRACES) or not any(path.iterdir())
-    short = reason.replace(f"{os.path.realpath(path)}{os.sep}", "")  # its name stands above it in a list
+    short = reason.replace(f"{os.path.realpath(path)}{os.sep}", "")  # the list shows its name above
     return Unreadable(path, printable(path.name, _LONGEST_ID), printable(short, 400), deletable)

@@ -1,7 +1,7 @@
-"""A file locked for the life of a process: held means alive, whatever else the disk says.
+"""A file locked for the life of a process: a held lock means a living process, whatever else the disk says.
 
-The kernel drops the lock when its process ends, by whatever cause; so a dead worker is seen as dead, also
-after kill -9 or a reboot. The lock belongs to the open file: a child that inherits it goes on holding it.
+The kernel drops the lock when its process ends, whatever the cause, so a dead worker is seen as dead even after
+kill -9 or a reboot. The lock belongs to the open file: a child that inherits the file keeps holding it.
 """
 
 import json
@@ -19,7 +19,7 @@ try:
 except ImportError:  # Windows
     fcntl = None  # type: ignore[assignment]
 
-_PROBE_SECONDS = 0.2  # a probe holds a lock for microseconds; a taker waits it out
+_PROBE_SECONDS = 0.2  # how long a taker waits for a probe to end, which holds the lock for microseconds
 
 
 class Lock:
@@ -30,7 +30,7 @@ class Lock:
 
     @classmethod
     def take(cls, path: Path, note: dict[str, Any] | None = None) -> "Lock | None":
-        """The lock on a file, or None where another holds it. Never waits longer than a probe lasts.
+        """The lock on a file, or None if another process holds it. Waits only as long as a probe may last.
 
         Raises:
             InputError: the file cannot be made or written.
@@ -56,7 +56,7 @@ class Lock:
         return lock
 
     def write(self, note: dict[str, Any]) -> None:
-        """Leave a note for those who find the lock held; where it cannot be written, there is none.
+        """Leave a note for those who find the lock held; if it cannot be written, there is none.
 
         Raises:
             OSError: it cannot be written.
@@ -70,7 +70,7 @@ class Lock:
             raise
 
     def release(self) -> None:
-        """Let go; a child that inherited the lock keeps it."""
+        """Release the lock; a child that inherited it keeps it."""
         if self.handle >= 0:
             os.close(self.handle)
         self.handle = -1
@@ -81,7 +81,7 @@ def held(path: Path) -> bool:
     _require()
     try:
         handle = os.open(path, os.O_RDONLY | os.O_NONBLOCK | os.O_CLOEXEC)
-    except (OSError, ValueError):  # no such file, or no path at all
+    except (OSError, ValueError):  # no such file, or not a path at all
         return False
     try:
         return not _try(handle, fcntl.LOCK_SH)  # shared: two probes do not see one another
@@ -90,9 +90,9 @@ def held(path: Path) -> bool:
 
 
 def note(path: Path) -> dict[str, Any]:
-    """What the last holder wrote: host, pid, signals, work; empty where nothing can be read.
+    """What the last holder wrote: host, pid, signals, work; empty if nothing can be read.
 
-    A pid that is no process's number is left out: a signal to 0 or -1 would reach more than one.
+    A pid that is not a process number is left out: a signal to 0 or -1 would reach several processes.
     """
     try:
         found = read_record(path)

@@ -1,8 +1,8 @@
-"""A run's folder made: apart, under a hidden name, and then renamed, so that it is a whole run or none.
+"""Make a run's folder: filled under a hidden name and then renamed, so that it is a complete run or not there at all.
 
-    .making-…    a sibling of the folder to come, its lock held while it is filled
+    .making-…    beside the folder to be made; its lock is held while it is filled
 
-A maker that was killed leaves its hidden folder; the next one in the same place removes it, as nobody holds its lock.
+A killed maker leaves its hidden folder; the next maker in the same place removes it, because nobody holds its lock.
 """
 
 import errno
@@ -28,7 +28,7 @@ from disco.runs.status import Status
 from disco.settings import Settings
 
 _MAKING = ".making-"
-_LOCK_SECONDS = 60.0  # that a maker may take from its folder to its lock
+_LOCK_SECONDS = 60.0  # most seconds from making the folder to taking its lock
 
 
 def create_run(
@@ -44,7 +44,7 @@ def create_run(
 ) -> Run:
     """A new run of a table, not yet started.
 
-    Without `folder` it lies in the folder of runs; else there, with a link in the folder of runs.
+    It lies in the folder of runs or, if `folder` is given, there, with a link in the folder of runs.
 
     Raises:
         InputError: the table is not of counts, its rows are too few for the settings, or the folder holds something
@@ -80,14 +80,14 @@ def create_run(
 
 
 def id_of(name: str) -> str:
-    """A name as letters a path and a URL can hold, and the time."""
+    """An id from a name, in characters that suit a path and a URL, and the time."""
     ascii_name = unicodedata.normalize("NFKD", name).encode("ascii", "ignore").decode()
     slug = re.sub(r"[^a-z0-9]+", "-", ascii_name.lower()).strip("-")[:40].strip("-")
     return f"{slug or 'run'}-{time.strftime('%Y%m%d-%H%M%S')}-{time.time_ns() // 1_000_000 % 1000:03d}"
 
 
 def remove_unfinished(place: Path) -> None:
-    """Delete what killed makers left in a folder; what a living one fills stays."""
+    """Delete the hidden folders that killed makers left; those that living makers fill stay."""
     for path in place.glob(f"{_MAKING}*"):
         try:
             is_young = time.time() - path.stat().st_mtime < _LOCK_SECONDS
@@ -99,7 +99,7 @@ def remove_unfinished(place: Path) -> None:
 
 
 def _made(place: Path, wanted: Path | None, counts: pd.DataFrame, truth: pd.DataFrame | None, head: dict) -> Path:
-    """The folder, filled apart and put into its place."""
+    """The run's folder, filled under a hidden name and renamed into its place."""
     remove_unfinished(place)
     apart = place / f"{_MAKING}{secrets.token_hex(8)}"
     apart.mkdir()
@@ -111,7 +111,7 @@ def _made(place: Path, wanted: Path | None, counts: pd.DataFrame, truth: pd.Data
             write_frame(apart / "truth.csv", truth[[name for name in TRUTH.columns if name in truth]])
         write_json(apart / "status.json", Status().to_dict())
         write_json(apart / "settings.json", head)
-        Run(apart)  # what could not be read back is refused before it is a run
+        Run(apart)  # refuses what could not be read back, before it is a run
         return _placed(apart, wanted, head)
     finally:
         if lock is not None:
@@ -120,15 +120,15 @@ def _made(place: Path, wanted: Path | None, counts: pd.DataFrame, truth: pd.Data
 
 
 def _placed(apart: Path, wanted: Path | None, head: dict) -> Path:
-    """The finished folder under its own name: the one that was asked for, or a new one in the folder of runs."""
+    """The finished folder under its final name: the one asked for, or a new one in the folder of runs."""
     if apart.parent == wanted:
-        for name in sorted(os.listdir(apart), key="settings.json".__eq__):  # last: what has it is a run
+        for name in sorted(os.listdir(apart), key="settings.json".__eq__):  # last, because it makes the folder a run
             os.rename(apart / name, wanted / name)
         return wanted
     while True:
         path = wanted or apart.parent / head["id"]
         try:
-            os.rename(apart, path)  # onto an empty folder too, but never onto a full one
+            os.rename(apart, path)  # also replaces an empty folder, but never a full one
             return path
         except OSError as error:
             if error.errno not in (errno.ENOTEMPTY, errno.EEXIST):
@@ -141,7 +141,7 @@ def _placed(apart: Path, wanted: Path | None, head: dict) -> Path:
 
 
 def _place_for(folder: Path) -> Path:
-    """Where to make the folder asked for, which is new or empty: beside it, or inside where that cannot be.
+    """Where to make the folder asked for, which is new or empty: beside it or, if that is impossible, inside it.
 
     Raises:
         InputError: it is neither, or cannot be made.
@@ -165,10 +165,10 @@ def _full(folder: Path) -> InputError:
 
 
 def _link(run: Run) -> None:
-    """Let the folder of runs show a run that lies elsewhere."""
+    """Link a run that lies elsewhere into the folder of runs."""
     if run.path.parent == runs_root():
         return
     try:
         (runs_root() / run.id).symlink_to(run.path)
-    except OSError:  # no links here: the run works, but only by its path
+    except OSError:  # no links on this system: the run is found only by its path
         return

@@ -1,7 +1,7 @@
-"""The time left of a fit, from its pace so far: the estimate before the start counts for its parts alone.
+"""The time left of a fit, from its pace so far; the estimate made before the start only weighs its stages.
 
-The work is counted in the seconds that the estimate gives each stage. Where w of W are done, and the last stretch did
-Δw in Δt, there are (W − w) · Δt / Δw left, whatever else the machine does.
+Work is measured in the seconds that the estimate gives each stage. If w of W are done, and the last stretch did Δw in
+the time Δt, then (W − w) · Δt / Δw is left, whatever else the machine does.
 """
 
 from collections import deque
@@ -10,15 +10,15 @@ from typing import TYPE_CHECKING
 if TYPE_CHECKING:
     from disco.progress import Event
 
-_STRETCH = 30.0  # seconds over which the pace is taken, so that it follows a machine that becomes busy
-_FIRST = 1.0  # second in which the estimate alone is told
+_STRETCH = 30.0  # seconds over which the pace is measured, so that it follows a machine that becomes busy
+_FIRST = 1.0  # seconds at the start in which only the estimate counts
 
 
 class Pace:
-    """What is left of a fit, event by event.
+    """The time left of a fit, updated by its events.
 
     Args:
-        by_stage: stage → seconds foretold; where they are not known, the share of the whole work counts.
+        by_stage: stage → estimated seconds; None measures work as a share of the whole instead.
     """
 
     def __init__(self, by_stage: dict[str, float] | None) -> None:
@@ -26,13 +26,13 @@ class Pace:
         self.seen: deque[tuple[float, float]] = deque()
 
     def hear(self, event: "Event", now: float) -> None:
-        """Take note of an event at a time in seconds."""
+        """Record an event at a time in seconds."""
         self.seen.append((now, self._work(event)))
         while len(self.seen) > 2 and self.seen[1][0] <= now - _STRETCH:
             self.seen.popleft()
 
     def left(self) -> float | None:
-        """Seconds left, None while nothing is known."""
+        """Seconds left; None while unknown."""
         if not self.seen:
             return None
         (then, before), (now, done) = self.seen[0], self.seen[-1]
@@ -42,11 +42,11 @@ class Pace:
         return rest if self.by_stage else None
 
     def _work(self, event: "Event") -> float:
-        """Seconds foretold of what is done, or its share."""
+        """Estimated seconds of what is done, or its share."""
         if self.by_stage is None:
             return event.progress
         stages = list(self.by_stage)
-        if event.stage not in stages:  # another selector than ocs, whose time is not foretold
+        if event.stage not in stages:  # a selector other than ocs, whose time is not estimated
             return event.progress * sum(self.by_stage.values())
         before = sum(self.by_stage[name] for name in stages[: stages.index(event.stage)])
         return before + event.done / max(event.total, 1) * self.by_stage[event.stage]

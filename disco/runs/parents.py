@@ -1,7 +1,7 @@
-"""The candidates of a selector other than the OCS, kept in a run: parents_NAME.csv beside the order they are of.
+"""The candidates of selectors other than the OCS: parents_NAME.csv beside the order they belong to.
 
-A fit with such a selector leaves its own; others are computed later. A file that is missing, cannot be read, or is of
-another order counts as not computed yet.
+A fit with such a selector writes its own; others are computed later. A file that is missing, cannot be read, or
+belongs to another order counts as not computed yet.
 """
 
 from collections.abc import Callable
@@ -18,7 +18,7 @@ from disco.runs.schema import CANDIDATES, read
 
 
 def path_of(run: Run, selector: str, variant: str | None = None) -> Path:
-    """Where the candidates of a selector lie, or will lie.
+    """The path of a selector's candidates, whether computed or not.
 
     Raises:
         InputError: the run has no such variant, or the selector has no candidates of its own.
@@ -31,7 +31,7 @@ def path_of(run: Run, selector: str, variant: str | None = None) -> Path:
 
 
 def read_candidates(run: Run, selector: str, variant: str | None = None) -> pd.DataFrame | None:
-    """parent, child, score, p_value (cam and pcm), selected of every candidate; None where not computed yet.
+    """parent, child, score, p_value (cam and pcm), selected of every candidate; None if not computed yet.
 
     Raises:
         InputError: as `path_of`, or the run's order is damaged.
@@ -61,7 +61,7 @@ def compute_candidates(
     device: str = "cpu",
     goes_on: Callable[[int, int], bool] = lambda done, total: True,
 ) -> pd.DataFrame:
-    """Compute the candidates of a selector along a run's order and keep them in its folder.
+    """Compute the candidates of a selector along a run's order and save them in its folder.
 
     Raises:
         InputError: as `path_of`, the selector cannot use the table, or the file cannot be written.
@@ -81,10 +81,10 @@ def compute_candidates(
 
 
 def selected_edges(run: Run, selector: str, cut: float | None = None, variant: str | None = None) -> pd.DataFrame:
-    """The edges of a selector that was computed, as `disco.parents.selectors.edges` gives them.
+    """The edges of a selector that was computed, as from `disco.parents.selectors.edges`.
 
     Args:
-        cut: the cut-off, the selector's own unless given.
+        cut: the cut-off, by default the selector's own.
 
     Raises:
         InputError: as `path_of`, or it was not computed yet.

@@ -1,15 +1,15 @@
-"""A refinement beside a run's own result: neither replaces the other.
+"""A refinement, kept beside a run's own result; neither replaces the other.
 
 refined_order.csv   position from 1, node; source first
 refined_edges.csv   parent, child and the evidence on each edge, strongest first
 refined_starts.csv  start, sweep, score
 refined_orders.csv  start, position, node: where every search ended
-refined_nodes.csv   node, levels, misfit_nats, misfit_per_row: what the class misses of each; older ones lack it
-refined_moves.csv   node, its place before and after, gain_nats; where there was an order before
-refined.json        what was asked for, the best start, its score; written last
-refined_check.json  the model check of the refinement, where one was made
+refined_nodes.csv   node, levels, misfit_nats, misfit_per_row: what the model misses of each; older ones lack it
+refined_moves.csv   node, its place before and after, gain_nats; if there was an order before
+refined.json        the choice, the best start, its score; written last
+refined_check.json  the model check of the refinement, if one was made
 
-How far an unfinished one is: `disco.runs.refining`.
+`disco.runs.refining` tells the progress of an unfinished refinement.
 """
 
 import contextlib
@@ -36,7 +36,7 @@ _MOST_SWEEPS, _MOST_SEARCHES = 1_000_000, 10_000
 _MOST_NOTES, _LONGEST_NOTE = 1000, 1000
 _CHECK_BYTES = 1 << 24
 _BAND = {"observed": "loose", "low": "loose", "middle": "loose", "high": "loose"}
-_CHECKED = {  # what the frames of a model check hold
+_CHECKED = {  # columns of the frames of a model check
     "columns": {"node": "node", "statistic": "word", **_BAND, "outside": "flag"},
     "pairs": {"first": "node", "second": "node", **_BAND, "outside": "flag"},
     "margins": {"node": "node", "count": "whole", **_BAND, "outside": "flag"},
@@ -73,9 +73,9 @@ __all__ = [
 def refine_run(
     run: Run, choice: Choice, *, device: str = "cpu", callback: Callable[[Step], bool | None] = lambda step: None
 ) -> Refined:
-    """Refine a run's table, from its causal order and edges where it has them, and keep the result in its folder.
+    """Refine a run's table, starting from its causal order and edges if it has them, and save the result there.
 
-    The same call after an interruption goes on from the searches that were finished. The caller holds the run's lock.
+    The same call after an interruption continues from the finished searches. The caller holds the run's lock.
 
     Raises:
         InputError: the table cannot be refined, or the run cannot be read or written.
@@ -109,7 +109,7 @@ def refine_run(
 
 def save(folder: Path, result: Refined, choice: Choice) -> None:
     """Write a refinement into a run's folder."""
-    for name in ("refined.json", "refined_check.json"):  # half of an old one and half of a new one is none
+    for name in ("refined.json", "refined_check.json"):  # a mix of old and new files must not be read
         (folder / name).unlink(missing_ok=True)
     positions = pd.DataFrame({"position": range(1, len(result.order) + 1), "node": result.order})
     write_frame(folder / "refined_order.csv", positions)
@@ -154,14 +154,14 @@ def read_refined(run: Run) -> Refined:
 
 
 def _edges(found: pd.DataFrame) -> pd.DataFrame:
-    """The edges with all columns of evidence; in an older refinement none is decided without direction evidence."""
+    """The edges with all columns of evidence; older refinements decide none without direction evidence."""
     if "robust_nats" not in found:
         found["decided"] &= found["direction_nats"].notna()
     return found.reindex(columns=list(EDGE_COLUMNS))
 
 
 def _nodes(run: Run) -> pd.DataFrame | None:
-    """The misfit of every node; None where an older refinement did not measure it."""
+    """The misfit of every node; None if the refinement is older and did not measure it."""
     path, nodes = run.path / "refined_nodes.csv", run.nodes
     if not os.path.lexists(path):
         return None
@@ -172,7 +172,7 @@ def _nodes(run: Run) -> pd.DataFrame | None:
 
 
 def _ends(run: Run) -> pd.DataFrame | None:
-    """Where every search ended, each an order of all nodes; None where an older refinement did not keep them."""
+    """The final order of every search; None if the refinement is older and did not keep them."""
     path, nodes = run.path / "refined_orders.csv", run.nodes
     if not os.path.lexists(path):
         return None
@@ -183,7 +183,7 @@ def _ends(run: Run) -> pd.DataFrame | None:
 
 
 def choice_from(values: dict[str, Any]) -> Choice:
-    """What a file says that was asked for.
+    """The choice that a file holds.
 
     Raises:
         InputError: a name or value is none of a choice.
@@ -196,7 +196,7 @@ def choice_from(values: dict[str, Any]) -> Choice:
 
 
 def save_check(run: Run, check: Check) -> None:
-    """Keep the model check of a run's refinement beside it, until the next refinement.
+    """Save the model check of a run's refinement beside it, until the next refinement.
 
     Raises:
         InputError: it cannot be written.
@@ -210,7 +210,7 @@ def save_check(run: Run, check: Check) -> None:
 
 
 def read_check(run: Run) -> Check | None:
-    """The model check that a run's refinement has; None where it has none that can be read."""
+    """The model check of a run's refinement; None if there is none that can be read."""
     try:
         found = read_json(run.path / "refined_check.json", _CHECK_BYTES)
         frames = {name: _frame_of(found[name], columns, set(run.nodes)) for name, columns in _CHECKED.items()}
@@ -223,7 +223,7 @@ def read_check(run: Run) -> Check | None:
 
 
 def _is_whole(check: Check, nodes: int) -> bool:
-    """Whether a check has something on every column and pair, and on held-out rows or why not."""
+    """Whether a check covers every column and pair, and held-out rows or the reason why not."""
     is_told = fits(check.unseen, float) and fits(check.simulations, int) and isinstance(check.note, str)
     seen = set(zip(check.columns["statistic"], check.columns["node"], strict=True))
     is_full = len(seen) == len(check.columns) == len(STATISTICS) * nodes
@@ -233,14 +233,14 @@ def _is_whole(check: Check, nodes: int) -> bool:
 
 
 def _frame_of(columns: Any, kinds: dict[str, str], nodes: set[str]) -> pd.DataFrame:
-    """A frame kept as JSON, its columns of their kinds; ValueError where they are not."""
+    """A frame from JSON; ValueError if its columns are not of their kinds."""
     if not isinstance(columns, dict) or not all(isinstance(columns.get(name), list) for name in kinds):
         raise ValueError("columns are missing")
     return schema.checked(pd.DataFrame(columns), Schema(kinds), nodes, _MOST_SWEEPS)
 
 
 def choice_of(run: Run) -> dict[str, Any]:
-    """What the refinement that a run holds was asked for; empty where it does not say."""
+    """The choice of the run's refinement; empty if it does not say."""
     try:
         found = read_record(run.path / "refined.json").get("choice", {})
         choice_from(found)

@@ -1,8 +1,8 @@
-"""Where a run's refinement stands, apart from its fit: the one never touches the other's record.
+"""The status of a run's refinement. It is separate from the fit's, and neither touches the other's.
 
-refining_status.json   state, stage, progress, message, error, what was asked for
-refining.jsonl         start, sweep, score of the searches as they go; gone once refined_starts.csv holds them
-refining.json          finished searches and drawn tables (`disco.refine`), from which a stopped refinement goes on
+refining_status.json   state, stage, progress, message, error, choice
+refining.jsonl         start, sweep, score of the searches as they run; deleted once refined_starts.csv holds them
+refining.json          finished searches and bootstrap tables (`disco.refine`), from which a stopped refinement resumes
 """
 
 import contextlib
@@ -40,27 +40,27 @@ if TYPE_CHECKING:
     from disco.refine import Choice, Step
 
 HISTORY = ["start", "sweep", "score"]
-_WRITE_SECONDS = 0.25  # between two writings of the state, and two lines of a sweep
+_WRITE_SECONDS = 0.25  # between two writes of the state, and between two lines of a sweep
 _HISTORY_BYTES = 1 << 24
-_MORE = ("starts", "restarts", "bootstrap", "redone")  # these ask for other searches of the same refinement
+_MORE = ("starts", "restarts", "bootstrap", "redone")  # these only ask for more or fewer searches
 
 
 @dataclass(frozen=True)
 class Refining:
-    """The state of a refinement; only the holder of the run's lock writes it.
+    """The status of a refinement; only the holder of the run's lock writes it.
 
     Attributes:
-        state: none, queued, running, done, cancelled, failed, or interrupted: unfinished, and no process alive.
+        state: none, queued, running, done, cancelled, failed, or interrupted (unfinished, and no process alive).
         stage: screen, prior, search, evidence or bootstrap; empty before the first.
-        done, total: searches, or tables drawn.
+        done, total: searches, or bootstrap tables.
         progress: share of the whole, 0 to 1, as far as it can be known.
-        start, sweep, score: of the search that goes on; nats.
+        start, sweep, score: of the running search; nats.
         message: the same in words.
-        error: one sentence, where it failed.
-        seconds: of refining, summed over resumptions.
-        eta: seconds left; None but while tables are drawn, since nobody knows how many sweeps a search takes.
+        error: one sentence if it failed.
+        seconds: seconds of refining, summed over resumptions.
+        eta: seconds left; None except in the bootstrap, since the number of sweeps of a search is not known.
         device, host: where it runs or ran.
-        choice: what was asked for, the fields of `disco.refine.Choice`.
+        choice: the fields of `disco.refine.Choice`.
         queued_at, finished_at: seconds since 1970.
     """
 
@@ -84,18 +84,18 @@ class Refining:
 
     @property
     def active(self) -> bool:
-        """Whether a living process waits or works for it."""
+        """Whether it is queued or running, by a living process."""
         return self.state in UNFINISHED
 
     @property
     def resumable(self) -> bool:
-        """Whether it can go on from the searches that were finished."""
+        """Whether it can be resumed from the finished searches."""
         return self.state in RESUMABLE
 
 
 def refining_status(run: Run) -> Refining:
-    """Where a run's refinement stands; an unfinished one whose process is gone reads as interrupted."""
-    alive = run.works_on("refine")  # asked first: a process writes its end before it lets go
+    """The status of a run's refinement; an unfinished one whose process is gone reads as interrupted."""
+    alive = run.works_on("refine")  # asked first: a process writes its final status before it releases the lock
     status = written(run)
     if status.active and not alive and not run.works_on("refine"):
         return dataclasses.replace(status, state="interrupted", eta=None)
@@ -103,7 +103,8 @@ def refining_status(run: Run) -> Refining:
 
 
 def written(run: Run) -> Refining:
-    """What the state file says, alive or not; a refinement of an older DISCO has none, and is done."""
+    """What the status file says, whether or not the process is alive; a refinement of an older DISCO has none and is
+    done."""
     path = run.path / "refining_status.json"
     try:
         return _checked(record(Refining, read_record(path)))
@@ -114,7 +115,7 @@ def written(run: Run) -> Refining:
 
 
 def _checked(status: Refining) -> Refining:
-    """A state whose values can be; ValueError with the first that cannot."""
+    """A status with valid values; ValueError with the first that is not valid."""
     for name, allowed in (("state", ("none", *STATES)), ("device", ("", "cpu", "cuda"))):
         if getattr(status, name) not in allowed:
             raise ValueError(f"{name} is {printable(getattr(status, name), 40)!r}")
@@ -127,10 +128,10 @@ def _checked(status: Refining) -> Refining:
 
 
 def update(run: Run, *, durable: bool = True, **changes: Any) -> Refining:
-    """Change some of the state; for the holder of the run's lock.
+    """Change some fields of the status; only the holder of the run's lock may call this.
 
     Args:
-        durable: it must be written; else it may be lost, as one of many reports of progress.
+        durable: the change must be written; else it may be lost, as one of many progress reports.
 
     Raises:
         InputError: it must be written, and cannot be.
@@ -145,7 +146,7 @@ def update(run: Run, *, durable: bool = True, **changes: Any) -> Refining:
 
 
 def queue(run: Run, choice: "Choice", device: str) -> Refining:
-    """Write down that a refinement waits; what belongs to one of another choice is forgotten."""
+    """Mark a refinement as queued; the searches of one with another choice are deleted."""
     before, asked = written(run), dataclasses.asdict(choice)
     if not _goes_on(before, asked):
         before = Refining()
@@ -155,7 +156,7 @@ def queue(run: Run, choice: "Choice", device: str) -> Refining:
 
 
 def forget(run: Run) -> None:
-    """Set an unfinished refinement aside, its searches too; a finished one stays.
+    """Delete an unfinished refinement with its searches; a finished one stays.
 
     Raises:
         InputError: the run is waiting or running, or a file cannot be removed.
@@ -171,7 +172,7 @@ def forget(run: Run) -> None:
 
 
 def _remove(path: Path) -> None:
-    """Delete a file, or what lies in its place, where that can be."""
+    """Delete a file, or whatever has its name, if possible."""
     with contextlib.suppress(OSError):
         if path.is_dir() and not path.is_symlink():
             shutil.rmtree(path)
@@ -180,19 +181,19 @@ def _remove(path: Path) -> None:
 
 
 def _goes_on(before: Refining, asked: dict[str, Any]) -> bool:
-    """Whether a choice asks for the same searches as an unfinished refinement, or more or fewer of them."""
+    """Whether a choice asks for the searches of an unfinished refinement, or for more or fewer of them."""
     same = all(before.choice.get(name) == value for name, value in asked.items() if name not in _MORE)
     return before.state not in ("none", "done") and same
 
 
 def history(run: Run) -> pd.DataFrame:
-    """The searches as they go, the last score of every sweep: start, sweep, score in nats."""
+    """The searches so far, with the last score of every sweep: start, sweep, score in nats."""
     kinds = {"start": "str", "sweep": "int64", "score": "float64"}
     return pd.DataFrame(_lines(run), columns=HISTORY).drop_duplicates(HISTORY[:2], keep="last").astype(kinds)
 
 
 def _lines(run: Run) -> list[list[Any]]:
-    """The whole lines; one that a crash tore, or that is something else, is left out."""
+    """The complete lines; torn or damaged ones are left out."""
     try:
         text = read_bytes(run.path / "refining.jsonl", _HISTORY_BYTES).decode("utf-8", "replace")
     except (OSError, ValueError):
@@ -207,11 +208,11 @@ def _lines(run: Run) -> list[list[Any]]:
 
 
 class Recorder:
-    """The callback of a refinement that keeps its state and its history in the run's folder.
+    """The callback of a refinement that records its status and history in the run's folder.
 
     Args:
-        run: whose lock the caller holds.
-        choice: what is asked for.
+        run: the run; the caller holds its lock.
+        choice: the choice.
         device: cpu or cuda.
         callback: sees every step; False stops.
     """
@@ -219,7 +220,7 @@ class Recorder:
     def __init__(self, run: Run, choice: "Choice", device: str, callback: Callable[["Step"], bool | None]) -> None:
         self.run, self.callback = run, callback
         self.begun, self.at = time.monotonic(), 0.0
-        self.first: tuple[float, int] | None = None  # when, and after how many tables, drawing began here
+        self.first: tuple[float, int] | None = None  # time and number of tables when the bootstrap began here
         self.last: Step | None = None
         before, asked = written(run), dataclasses.asdict(choice)
         self.before = before.seconds if _goes_on(before, asked) else 0.0
@@ -232,7 +233,7 @@ class Recorder:
         )  # fmt: skip
 
     def _keep(self, starts: set[str]) -> None:
-        """Forget the history of searches that are done again."""
+        """Delete the history of the searches that will be repeated."""
         kept = [line for line in _lines(self.run) if line[0] in starts]
         with contextlib.suppress(OSError):  # a refinement does not depend on its curves
             write_bytes(self.path, "".join(json.dumps(line) + "\n" for line in kept).encode())
@@ -241,7 +242,7 @@ class Recorder:
         now, last = time.monotonic(), self.last
         turned = last is None or (last.stage, last.start, last.sweep) != (step.stage, step.start, step.sweep)
         if turned and last is not None and last.start:
-            self._line(last)  # what the sweep ended with
+            self._line(last)  # the final score of the sweep
         self.last = step
         if turned or now - self.at >= _WRITE_SECONDS:
             self.at = now
@@ -254,7 +255,7 @@ class Recorder:
         append_bytes(self.path, (json.dumps([step.start, step.sweep, step.score]) + "\n").encode())
 
     def standing(self, now: float) -> dict[str, Any]:
-        """The part of the state that the last step changed."""
+        """The status fields that the last step changed."""
         seconds, step = self.before + now - self.begun, self.last
         if step is None:
             return {"seconds": seconds}
@@ -264,7 +265,7 @@ class Recorder:
                 "seconds": seconds}  # fmt: skip
 
     def _eta(self, now: float) -> float | None:
-        """Seconds left while tables are drawn, which all take about the same."""
+        """Seconds left of the bootstrap, whose tables all take about the same time."""
         if self.last is None or self.last.stage != "bootstrap":
             return None
         since, done = self.first = self.first or (now, self.last.done)
@@ -272,12 +273,12 @@ class Recorder:
         return (now - since) / drawn * (self.last.total - self.last.done) if drawn >= 2 else None
 
     def failed(self, error: BaseException) -> None:
-        """Write down why it did not finish, where that can be: else nobody holds the lock, and it is interrupted."""
+        """Record why it did not finish, if possible; otherwise it reads as interrupted, since nobody holds the lock."""
         with contextlib.suppress(InputError):
             self._end(**{"message": "", **ending(error, "refinement")})
 
     def finished(self) -> None:
-        """Write down that it is done; its history lies with the result now."""
+        """Record that it is done; its history is now part of the result."""
         self._end(state="done", progress=1.0, message="")
         _remove(self.path)
 
@@ -287,7 +288,7 @@ class Recorder:
 
 
 def _finished(run: Run) -> set[str]:
-    """The starts of the finished searches."""
+    """The names of the starts whose searches are finished."""
     try:
         kept = read_json(run.path / "refining.json").get("starts")
     except (OSError, ValueError):

@@ -1,4 +1,4 @@
-"""The frames a fit or a recovery leaves, as CSV files of one folder; what is read back agrees with the order there."""
+"""The frames of a fit or a recovery, as CSV files of one folder; when read, they must agree with its order."""
 
 import contextlib
 import errno
@@ -17,12 +17,13 @@ from disco.runs.schema import check_edges, check_order, damaged, read
 from disco.settings import CHOICES, Settings
 
 if TYPE_CHECKING:
-    from disco.estimator import DISCO, Recovery
+    from disco.estimator import DISCO
+    from disco.fitted import Recovery
 
 VARIANTS = tuple(f"{criterion}-{boundary}" for criterion in CHOICES["criterion"] for boundary in CHOICES["boundary"])
 
 _EDGE_COLUMNS = ["parent", "child", "ocs", "frequency", "z"]
-_SELECTOR_COLUMNS = ("score", "p_value")  # of another selector than ocs
+_SELECTOR_COLUMNS = ("score", "p_value")  # of selectors other than ocs
 _MOST_FOLDS = 1000
 
 
@@ -33,11 +34,11 @@ def order(folder: Path, nodes: Sequence[str]) -> list[str]:
 
 
 def removals(folder: Path, what: str, order: Sequence[str]) -> pd.DataFrame:
-    """ccs.csv or criteria.csv (`what`): every node that is left at every step, in every fold."""
+    """ccs.csv or criteria.csv (`what`): one row per step, remaining node and fold."""
     path, many = folder / f"{what}.csv", len(order)
     frame = read(path, {"ccs": schema.CCS, "criteria": schema.CRITERIA}[what], order, _MOST_FOLDS * many * many)
     place = frame["node"].map({node: number for number, node in enumerate(order, start=1)})
-    last = many + 1 - frame["step"]  # the place of the node that the step removes
+    last = many + 1 - frame["step"]  # place of the node that the step removes
     is_right = (place <= last) & (frame["step"] >= 1) & (last >= 2)
     if "chosen" in frame:
         is_right &= (frame["chosen"] == (place == last)) & (frame["remaining"] == last)
@@ -47,14 +48,14 @@ def removals(folder: Path, what: str, order: Sequence[str]) -> pd.DataFrame:
 
 
 def candidates(folder: Path, order: Sequence[str]) -> pd.DataFrame:
-    """ocs.csv: every pair along the order in every fold."""
+    """ocs.csv: one row per fold and pair along the order."""
     path, many = folder / "ocs.csv", len(order)
     frame = check_edges(path, read(path, schema.OCS, order, _MOST_FOLDS * many * many), order)
     return _whole(path, frame, many * (many - 1) // 2)
 
 
 def _whole(path: Path, frame: pd.DataFrame, each: int) -> pd.DataFrame:
-    """A frame of so many rows a fold, where none is missing."""
+    """A frame, checked to have `each` rows per fold."""
     folds = frame["fold"].max() if len(frame) else 0
     if not 1 <= folds <= _MOST_FOLDS or len(frame) != folds * each or frame["fold"].min() < 1:
         raise damaged(path, f"it should have {each} rows for each fold")
@@ -62,7 +63,7 @@ def _whole(path: Path, frame: pd.DataFrame, each: int) -> pd.DataFrame:
 
 
 def stored_edges(folder: Path, order: Sequence[str]) -> pd.DataFrame:
-    """parent, child, ocs, z, frequency of edges.csv, and score and p_value where another selector chose."""
+    """parent, child, ocs, z, frequency of edges.csv, and score and p_value if the selector was not ocs."""
     path = folder / "edges.csv"
     return check_edges(path, read(path, schema.EDGES, order, len(order) ** 2), order)
 
@@ -82,7 +83,7 @@ def own_thresholds(ocs: pd.DataFrame, settings: Settings) -> tuple[float, float]
 
 
 def save(folder: Path, recovery: "Recovery", settings: Settings) -> None:
-    """Write a recovered order and its scores as a folder that is wholly there or not.
+    """Write a recovered order and its scores as a folder, completely or not at all.
 
     Raises:
         InputError: it cannot be written.
@@ -96,7 +97,7 @@ def save(folder: Path, recovery: "Recovery", settings: Settings) -> None:
     try:
         _frames(beside, list(recovery.order), recovery.ccs, recovery.criteria, recovery.ocs, edges)
         shutil.rmtree(folder, ignore_errors=True)
-        with contextlib.suppress(FileExistsError):  # another tab has just put the same there
+        with contextlib.suppress(FileExistsError):  # another tab has just written the same
             _rename(beside, folder)
     except OSError as error:
         raise unwritten(folder, error) from error
@@ -105,7 +106,7 @@ def save(folder: Path, recovery: "Recovery", settings: Settings) -> None:
 
 
 def _rename(folder: Path, place: Path) -> None:
-    """Rename a folder; FileExistsError where a full one stands in its place."""
+    """Rename a folder; FileExistsError if the target is a folder with content."""
     try:
         os.replace(folder, place)
     except OSError as error:

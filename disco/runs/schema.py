@@ -1,4 +1,4 @@
-"""What the files of a run must hold, checked when they are read: a folder may be damaged, or come from a stranger."""
+"""What the files of a run must hold. It is checked when reading: a folder may be damaged, or come from a stranger."""
 
 import dataclasses
 import math
@@ -16,25 +16,25 @@ from disco.graph import DIRECTIONS
 from disco.runs.files import read_frame
 
 FIT, REFINE = "fit the table again", "refine the run again"
-_LARGEST = 2**53  # from here on a float no longer tells neighbouring whole numbers apart
-_SHOWN = 40  # letters of a value in a sentence
+_LARGEST = 2**53  # from here on, floats do not represent every whole number
+_SHOWN = 40  # most characters of a value in a sentence
 _Record = TypeVar("_Record")
 
 
 def damaged(path: Path, what: str, remedy: str = FIT) -> InputError:
-    """The sentence for a file of a run that cannot be used."""
+    """The error for a file of a run that cannot be used."""
     return InputError(f"{path} is damaged: {what}. Restore the file, or {remedy}.")
 
 
 def shown(value: object) -> str:
-    """A value as a sentence shows it: short, and with nothing that a terminal would obey."""
+    """A value to show in a sentence: short, and without control characters."""
     text = repr(value) if not isinstance(value, int) or abs(value) < _LARGEST else "a huge number"
     text = "nothing" if value is None else text
     return text if len(text) <= _SHOWN else text[: _SHOWN - 1] + "…"
 
 
 def is_text(text: str) -> bool:
-    """Whether a text can be shown: JSON can hold halves of a character, which no page can be sent."""
+    """Whether a text can be shown: JSON can hold half of a character, which cannot be sent to a page."""
     try:
         text.encode()
     except UnicodeEncodeError:
@@ -43,7 +43,7 @@ def is_text(text: str) -> bool:
 
 
 def printable(text: str, longest: int) -> str:
-    """A text without control characters, at most so long."""
+    """A text without control characters, cut to `longest` characters."""
     return "".join(sign if sign.isprintable() else "\N{REPLACEMENT CHARACTER}" for sign in text[:longest])
 
 
@@ -51,12 +51,12 @@ def printable(text: str, longest: int) -> str:
 
 
 def record(kind: type[_Record], values: Mapping[str, Any]) -> _Record:
-    """A dataclass from JSON, each value of its field's type; what this version does not know is left out.
+    """A dataclass from JSON, each value of its field's type; unknown fields are left out.
 
     Numbers are finite, and small enough to be exact.
 
     Raises:
-        ValueError: a value is of another type, with its name.
+        ValueError: a value is of another type; the sentence names it.
     """
     known = {field.name: field.type for field in dataclasses.fields(kind)}
     found = {name: value for name, value in values.items() if name in known}
@@ -70,7 +70,7 @@ def record(kind: type[_Record], values: Mapping[str, Any]) -> _Record:
 
 
 def fits(value: Any, kind: Any) -> bool:
-    """Whether a value read from JSON is of an annotated type."""
+    """Whether a value from JSON is of an annotated type."""
     origin, inside = get_origin(kind), get_args(kind)
     if kind is Any:
         return True
@@ -98,12 +98,12 @@ class Schema:
 
     Attributes:
         columns: name → kind: `node`, a column of the table; `word`, any text; `direction`, what can be
-            known of one; `whole`, a whole number from 0;
-            `number`, finite; `loose`, a number that may be missing; `any`, one that may be infinite too; `flag`, True
+            known of a direction; `whole`, a whole number from 0;
+            `number`, finite; `loose`, a number that may be missing; `any`, one that may also be infinite; `flag`, True
             or False.
         optional: columns that an older version did not write.
-        key: columns that tell the rows apart.
-        remedy: what makes the file anew.
+        key: columns that identify a row.
+        remedy: how to make the file again.
     """
 
     columns: dict[str, str]
@@ -142,7 +142,7 @@ TRUTH = Schema(
     remedy="load the true edges again",
 )
 REFINED_ORDER = dataclasses.replace(ORDER, remedy=REFINE)
-_NEW = ("robust_nats", "linear_nats", "spread_nats")  # that older refinements lack
+_NEW = ("robust_nats", "linear_nats", "spread_nats")  # older refinements lack these
 _NATS = ("gain_nats", "log_likelihood_nats", "bic_nats", "direction_nats", *_NEW)
 REFINED_EDGES = Schema(
     {**_ENDS, **dict.fromkeys((*_NATS, "p_value", "folds", "bootstrap"), "loose"), "decided": "flag"},
@@ -165,7 +165,7 @@ def read(path: Path, schema: Schema, nodes: Sequence[str], most: int) -> pd.Data
 
     Args:
         nodes: the columns of the table.
-        most: rows that it can have.
+        most: most rows that it can have.
 
     Raises:
         InputError: it is missing or holds something else, with its path and a remedy.
@@ -188,7 +188,7 @@ def read(path: Path, schema: Schema, nodes: Sequence[str], most: int) -> pd.Data
 
 
 def checked(found: pd.DataFrame, schema: Schema, nodes: set[str], most: int) -> pd.DataFrame:
-    """The frame with the columns of the schema, of their kinds; ValueError with what is wrong."""
+    """The frame with the columns of the schema, each of its kind; ValueError with what is wrong."""
     for name in schema.columns:
         if name not in found and name not in schema.optional:
             raise ValueError(f"it has no column {name}")
@@ -204,7 +204,7 @@ def checked(found: pd.DataFrame, schema: Schema, nodes: set[str], most: int) -> 
 
 
 def _column(column: pd.Series, kind: str, nodes: set[str]) -> pd.Series:
-    """A column as its kind; ValueError naming the first row that is something else."""
+    """A column converted to its kind; ValueError with the first row that does not fit."""
     if kind == "word":
         _refuse(column, (column == "").to_numpy(), "is empty")
         return column
@@ -218,7 +218,7 @@ def _column(column: pd.Series, kind: str, nodes: set[str]) -> pd.Series:
         if column.dtype != bool:
             _refuse(column, ~column.isin([True, False, "True", "False"]).to_numpy(), "is neither True nor False")
         return column.isin([True, "True"])
-    # A number where a true or false stands, or a word, is missing then.
+    # A boolean or a word in place of a number becomes missing.
     is_number = column.dtype.kind in "iuf"
     values = (column if is_number else pd.to_numeric(column.astype("str"), errors="coerce")).to_numpy(float)
     bad = np.isnan(values) & column.notna().to_numpy() if kind in ("loose", "any") else ~np.isfinite(values)
@@ -239,7 +239,7 @@ def _refuse(column: pd.Series, bad: np.ndarray, what: str) -> None:
 
 
 def check_order(path: Path, frame: pd.DataFrame, nodes: Sequence[str], remedy: str = FIT) -> list[str]:
-    """The nodes by position, source first, where they are the table's columns, each once.
+    """The nodes by position, source first, checked to be the table's columns, each once.
 
     Raises:
         InputError: they are not.
@@ -251,7 +251,7 @@ def check_order(path: Path, frame: pd.DataFrame, nodes: Sequence[str], remedy: s
 
 
 def check_edges(path: Path, edges: pd.DataFrame, order: Sequence[str], remedy: str = FIT) -> pd.DataFrame:
-    """The edges, where each runs along the order.
+    """The edges, checked to run along the order.
 
     Raises:
         InputError: one does not.

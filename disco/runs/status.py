@@ -1,4 +1,4 @@
-"""Where a run stands, as one record in status.json."""
+"""The status of a run, one record in status.json."""
 
 import dataclasses
 import platform
@@ -22,22 +22,22 @@ _LONGEST_TEXT = 2000
 
 @dataclass(frozen=True)
 class Status:
-    """The state of a run; only the holder of its lock writes it.
+    """The status of a run; only the holder of its lock writes it.
 
     Attributes:
-        state: unfitted: no fit was asked for, as when a table is refined alone; queued, running, done, cancelled,
-            failed, or interrupted: its process died, and nothing else says so than the lock that nobody holds.
+        state: unfitted (no fit was asked for, for example if a table is only refined), queued, running, done,
+            cancelled, failed, or interrupted (its process died, which shows only by the lock that nobody holds).
         stage: joint, projection, ordering or parents; empty before the first.
         done, total: epochs or nodes of the stage.
         progress: share of the whole fit, 0 to 1.
         eta: seconds left, None while unknown.
-        error: one sentence, where the run failed.
-        seconds: of fitting, summed over its resumptions.
+        error: one sentence if the run failed.
+        seconds: seconds of fitting, summed over its resumptions.
         device: where it runs or ran: cpu or cuda.
-        estimate: {seconds, bytes, by_stage} foretold before the start.
-        seconds_off, bytes_off: measured divided by foretold, once done.
-        peak_bytes: largest memory of the process or the device.
-        best_epochs: stage → best epoch a fold.
+        estimate: {seconds, bytes, by_stage} estimated before the start.
+        seconds_off, bytes_off: measured divided by estimated, once done.
+        peak_bytes: peak memory of the process or the device.
+        best_epochs: stage → best epoch of each fold.
         queued_at: seconds since 1970; the order of the queue.
     """
 
@@ -64,27 +64,27 @@ class Status:
 
     @classmethod
     def from_dict(cls, values: dict[str, Any]) -> "Status":
-        """A status from JSON; what this version does not know is left out."""
+        """A status from JSON; fields that this version does not know are left out."""
         known = {item.name for item in dataclasses.fields(cls)}
         return cls(**{name: value for name, value in values.items() if name in known})
 
     def to_dict(self) -> dict[str, Any]:
-        """Names and values, ready for JSON."""
+        """The fields as a dictionary for JSON."""
         return dataclasses.asdict(self)
 
     @property
     def active(self) -> bool:
-        """Whether a living process waits or works for it."""
+        """Whether it is queued or running, by a living process."""
         return self.state in UNFINISHED
 
     @property
     def resumable(self) -> bool:
-        """Whether it can be started or go on."""
+        """Whether it can be started or resumed."""
         return self.state in RESUMABLE
 
 
 def read_status(path: Path) -> Status:
-    """What a status file says; one that is missing reads as interrupted, a damaged one as failed, with the reason."""
+    """What a status file says; a missing file reads as interrupted, a damaged one as failed, with the reason."""
     try:
         values = read_record(path)
     except FileNotFoundError:
@@ -98,21 +98,21 @@ def read_status(path: Path) -> Status:
 
 
 def damage(path: Path, error: Exception) -> str:
-    """What a page says of a state that cannot be read."""
+    """What a page says if the status cannot be read."""
     if isinstance(error, InputError):
         return printable(str(error), _LONGEST_TEXT)
     return printable(f"{path} cannot be read: {error}. Start again, or delete the run.", _LONGEST_TEXT)
 
 
 def check_numbers(values: dict[str, Any]) -> None:
-    """Refuse numbers that no state has; ValueError with the name of the first."""
+    """Refuse numbers that no status can have; ValueError with the name of the first."""
     for name, value in values.items():
         if isinstance(value, int | float) and name != "score" and (value < 0 or (name == "progress" and value > 1)):
             raise ValueError(f"{name} is {value}")
 
 
 def _checked(status: Status) -> Status:
-    """A status whose values can be; ValueError with the first that cannot."""
+    """A status with valid values; ValueError with the first that is not valid."""
     for name, allowed in (("state", STATES), ("stage", _STAGES), ("device", ("", "cpu", "cuda"))):
         if getattr(status, name) not in allowed:
             raise ValueError(f"{name} is {printable(getattr(status, name), 40)!r}")
@@ -136,7 +136,7 @@ def host() -> str:
 
 
 def versions() -> dict[str, str]:
-    """What a result depends on; read without importing it."""
+    """Versions of what a result depends on, read without importing it."""
     found = {"disco": __version__, "python": platform.python_version()}
     for name in ("torch", "numpy", "pandas"):
         try:

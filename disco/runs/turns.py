@@ -1,8 +1,8 @@
 """The queue of a device: one fit at a time, first come, first served.
 
-A waiting run has a ticket, a small file named by its queue time; it counts while the run's own lock is held.
-The first living ticket takes the device's lock and keeps it for the whole fit. Nothing needs tidying after a
-crash: dead tickets are passed over and removed by whoever sees them.
+A waiting run has a ticket, a small file named by its queue time. A ticket is living while the run's own lock is held.
+The first living ticket takes the device's lock and keeps it for the whole fit. Nothing needs cleaning up after a
+crash: whoever sees a dead ticket skips and removes it.
 """
 
 import contextlib
@@ -40,11 +40,11 @@ def add_ticket(run: Run, device: str, queued_at: float) -> None:
 
 
 def waiting(device: str) -> list[Path]:
-    """The living tickets of a device, the next one first."""
+    """The living tickets of a device, next one first."""
     living = []
     try:
         tickets = sorted(path for path in _queue(device).iterdir() if path.name[0].isdigit())
-    except (OSError, InputError):  # something else lies in its place: nobody can wait there
+    except (OSError, InputError):  # the queue is not a folder, so nobody can wait in it
         return []
     for ticket in tickets:
         folder = _read(ticket)
@@ -56,7 +56,7 @@ def waiting(device: str) -> list[Path]:
 
 
 def position(run: Run, device: str) -> int | None:
-    """Place of a waiting run in its device's queue, 1 = next; None when it does not wait."""
+    """Place of a waiting run in its device's queue, 1 = next; None if it is not waiting."""
     folders = [_read(ticket) for ticket in waiting(device)]
     return folders.index(run.path) + 1 if run.path in folders else None
 
@@ -65,14 +65,14 @@ def position(run: Run, device: str) -> int | None:
 def turn(
     run: Run, device: str, queued_at: float, stopped: Callable[[], bool], ahead: Callable[[int], None]
 ) -> Iterator[None]:
-    """Hold a device once a queued run's turn has come.
+    """Wait for a queued run's turn, then hold the device.
 
     Args:
         stopped: asked while waiting; True gives up.
-        ahead: told the place in the queue, whenever it changes.
+        ahead: called with the place in the queue, whenever it changes.
 
     Raises:
-        FitStopped: `stopped` said so before the turn came.
+        FitStopped: `stopped` was True before the turn came.
         InputError: the queue cannot be written.
     """
     try:
@@ -100,7 +100,7 @@ def _wait(run: Run, device: str, stopped: Callable[[], bool], ahead: Callable[[i
 
 
 def _queue(device: str) -> Path:
-    """The queue's folder: the device of this machine, for all runs that share a folder of runs.
+    """The folder of the queue: one per device of this machine and folder of runs.
 
     Raises:
         InputError: it cannot be made.
@@ -115,7 +115,7 @@ def _queue(device: str) -> Path:
 
 
 def _read(ticket: Path) -> Path | None:
-    """The run of a ticket; None while it is being written or removed, and of what is no ticket."""
+    """The run of a ticket; None while it is being written or removed, or if it is not a ticket."""
     try:
         text = read_bytes(ticket, _TICKET_BYTES).decode()
     except (OSError, ValueError):
@@ -124,6 +124,6 @@ def _read(ticket: Path) -> Path | None:
 
 
 def _remove(ticket: Path) -> None:
-    """Delete a ticket; one that cannot be deleted counts for nothing once its run's lock is free."""
+    """Delete a ticket; one that cannot be deleted is dead once its run's lock is free."""
     with contextlib.suppress(OSError):
         ticket.unlink()

@@ -1,4 +1,4 @@
-"""Random causal graphs and mechanisms with known truth (paper, Experimental Setup)."""
+"""Tables drawn from random causal graphs and mechanisms, so that the truth is known (paper, Experimental Setup)."""
 
 import pandas as pd
 

@@ -1,14 +1,15 @@
-"""Intercepts and scales such that all nodes have one marginal mean and variance: then sorting the columns by mean or
-variance tells nothing of the causal order.
+"""Intercepts and scales that give all nodes the same marginal mean and variance.
 
-Equal means alone leave the variance rising along the order: a source varies by its law only, a child by its law and its
-parents. So the parents' effects are scaled until every child has the same variance, and each source gets a hidden
-standard normal cause of its own, scaled likewise. What is left to sort by: the share of a column's variance that all
-others explain falls along the order (d = 50, ER3, n = 5,000: A_top .79 by falling R^2, but .5 by mean and variance),
-and in a mixed design each family's shape.
+Sorting the columns by mean or variance then says nothing about the causal order. Equal means alone are not enough: a
+source varies only by its law, but a child varies by its law and its parents, so the variance still rises along the
+order. Therefore the parents' effects are scaled until every child has the same variance, and each source gets a hidden
+standard normal cause of its own, scaled in the same way. Two things can still be sorted by: the share of a column's
+variance that all others explain falls along the order (d = 50, ER3, n = 5,000: A_top .79 by falling R^2, but .5 by mean
+and variance), and in a mixed design the families differ in shape.
 
-Along the causal order each node is solved for on a sample drawn for this alone, of a fixed number of rows and streams
-of its own: it does not depend on the number of rows asked for, and fewer rows stay the first rows of more.
+Nodes are solved for one by one along the causal order, on a sample drawn only for this purpose. It has a fixed number
+of rows and its own random streams, so the result does not depend on the number of rows of the table, and a smaller
+table is still the first rows of a larger one.
 """
 
 import dataclasses
@@ -23,13 +24,13 @@ from disco.simulate.families import FAMILIES
 from disco.simulate.mechanisms import Mechanism
 
 ROWS = 10_000
-GROUPS = 500  # of rows alike in drift, for speed: what they lose is far below the sample's own error
+GROUPS = 500  # of rows with similar drift, for speed; the loss is far below the sampling error
 TOLERANCE = 1e-9
 LARGEST_SCALE = 1000.0
 
 
 class Moments(NamedTuple):
-    """A node's marginal mean and variance, averaged over its conditional ones."""
+    """A node's marginal mean and variance, from its conditional ones."""
 
     mean: float
     variance: float
@@ -38,16 +39,18 @@ class Moments(NamedTuple):
 def equal_means(
     mechanisms: list[Mechanism], order: list[int], exposure: np.ndarray, streams: list[np.random.Generator]
 ) -> tuple[list[Mechanism], list[Moments]]:
-    """The mechanisms with other intercepts, all of one marginal mean: the smallest of a source.
+    """The mechanisms with new intercepts, so that every node has the same marginal mean.
+
+    This mean is the smallest that a source has in the families of the nodes.
 
     Args:
-        mechanisms: of every node.
-        order: a causal order of all of them.
+        mechanisms: one per node.
+        order: a causal order of the nodes.
         exposure: of the calibration sample, (ROWS,).
-        streams: for the calibration sample, one a node.
+        streams: for the calibration sample, one per node.
 
     Raises:
-        InputError: no intercept gives a node this mean, or its mean explodes.
+        InputError: no intercept gives a node this mean, or the mean is too large in some row.
     """
     mean = min(float(node.law.mean(np.array([node.source]))[0]) for node in mechanisms)
     return _along(mechanisms, order, exposure, streams, lambda *node: _with_mean(*node, mean))
@@ -56,13 +59,13 @@ def equal_means(
 def equal_variances(
     mechanisms: list[Mechanism], order: list[int], exposure: np.ndarray, streams: list[np.random.Generator]
 ) -> tuple[list[Mechanism], list[Moments]]:
-    """The mechanisms with other intercepts and scales, all of one marginal mean and variance.
+    """The mechanisms with new intercepts and scales, so that every node has the same marginal mean and variance.
 
-    The variance is that of a typical child under equal means: of each family the median over its nodes with parents,
-    and of these the largest. So effects stay about as strong as the families have them.
+    The common variance is that of a typical child under equal means: the median over each family's nodes with parents,
+    then the largest of these medians. Effects therefore stay about as strong as each family has them.
 
     Raises:
-        InputError: no intercept and scale give a node these moments, or its mean explodes.
+        InputError: no intercept and scale give a node these moments, or the mean is too large in some row.
     """
     before, moments = equal_means(mechanisms, order, exposure, streams)
     mean = float(np.median([moment.mean for moment in moments]))
@@ -86,7 +89,7 @@ def _along(
     streams: list[np.random.Generator],
     solve: Callable[[Mechanism, np.ndarray, np.ndarray], Mechanism],
 ) -> tuple[list[Mechanism], list[Moments]]:
-    """Every mechanism solved, given the values of those before it, and its moments."""
+    """Solve each mechanism given the values of the nodes before it; returns the mechanisms and their moments."""
     solved, moments = list(mechanisms), [Moments(0.0, 0.0)] * len(mechanisms)
     values = np.zeros((len(mechanisms), ROWS), dtype=float if mechanisms[0].law.continuous else np.int64)
     for node in order:
@@ -99,7 +102,7 @@ def _along(
 
 
 def _grouped(drift: np.ndarray, exposure: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-    """The mean drift of equal groups of rows in its order, and their exposure; every row where exposures differ."""
+    """The mean drift of groups of rows of similar drift, and their exposure; if exposures differ, every single row."""
     if (exposure != 1).any():
         return drift, exposure
     return np.sort(drift).reshape(GROUPS, -1).mean(axis=1), np.ones(GROUPS)
@@ -111,7 +114,7 @@ def _moments(mechanism: Mechanism, location: np.ndarray) -> Moments:
 
 
 def _with_mean(mechanism: Mechanism, drift: np.ndarray, exposure: np.ndarray, mean: float) -> Mechanism:
-    """The mechanism with the intercept, or the source's location, that gives this mean on average over the rows."""
+    """The mechanism with the intercept, or for a source the location, that gives this mean over the rows."""
     law, index = mechanism.law, mechanism.index
     if mechanism.source is not None and not len(mechanism.parents):
         ends = FAMILIES[mechanism.key].index.source
@@ -143,19 +146,19 @@ def _with_both(mechanism: Mechanism, drift: np.ndarray, exposure: np.ndarray, ta
     if bound:
         raise InputError(
             f'The variance of "{mechanism.name}" cannot be as {bound} as {target.variance:.3g} at a mean of '
-            f"{target.mean:.3g}, as the other nodes have it: take equal means without equal variances, or one family."
+            f"{target.mean:.3g}, the values of the other nodes: use equal means without equal variances, or one family."
         )
     return at(float(brentq(excess, 0.0, high, xtol=1e-4)))
 
 
 def _root(excess: Callable[[float], float], low: float, high: float, name: str, target: float) -> float:
-    """Where a rising function crosses zero.
+    """The point between `low` and `high` at which a rising function crosses zero.
 
     Raises:
-        InputError: it does not between the ends.
+        InputError: there is none.
     """
     if excess(low) > 0:
-        raise InputError(f'The mean of "{name}" cannot be as low as {target:g}, that of a source: raise source.')
+        raise InputError(f'The mean of "{name}" cannot be as low as {target:g}, the mean of a source: raise source.')
     if excess(high) < 0:
-        raise InputError(f'The mean of "{name}" cannot be as high as {target:g}, that of a source: lower source.')
+        raise InputError(f'The mean of "{name}" cannot be as high as {target:g}, the mean of a source: lower source.')
     return float(brentq(excess, low, high, xtol=TOLERANCE))

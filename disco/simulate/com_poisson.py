@@ -2,9 +2,9 @@
 
 p(y) = exp(y eta - nu log y! - A_nu(eta)), y = 0, 1, 2, ..., with eta solved so that the mean is the location.
 
-The sum runs over a window of counts around the mean that is widened until the probability outside it and the part of
-the mean outside it are both below 1e-10. The bounds follow from the ratio p(y + 1) / p(y) = exp(eta) / (y + 1)^nu,
-which falls in y, so that the tails lie below geometric ones.
+The sum runs over a window of counts around the mean. The window is widened until the probability outside it, and the
+part of the mean outside it, are both below 1e-10. The bounds use the ratio p(y + 1) / p(y) = exp(eta) / (y + 1)^nu: it
+falls with y, so the tails are bounded by geometric ones.
 """
 
 from collections.abc import Iterator
@@ -18,11 +18,11 @@ from disco.simulate.laws import Law
 from disco.simulate.parameters import parameter
 
 OMITTED = 1e-10
-ROWS_AT_ONCE = 128  # neighbours in location share a window
+ROWS_AT_ONCE = 128  # rows with similar locations share a window
 
 
 class Window(NamedTuple):
-    """Some rows, the counts their distribution is summed over, and that distribution."""
+    """A group of rows, the counts that carry their probability, and their distributions on these counts."""
 
     rows: np.ndarray  # (chunk,) row numbers
     grid: np.ndarray  # (values,) consecutive counts
@@ -33,10 +33,10 @@ class Window(NamedTuple):
 
 @dataclass(frozen=True)
 class ComPoisson(Law):
-    """COM-Poisson of shape nu; the location is the mean. nu = 1 is the Poisson, nu near 0 the geometric."""
+    """COM-Poisson with shape nu; the location is the mean. nu = 1 is the Poisson, nu near 0 nearly geometric."""
 
-    nu: float = parameter("shape ν: 1 is Poisson, below 1 more variance, above 1 less", 0.5, 0.001, 1000.0)
-    largest_location = 1e4  # the sum takes time in proportion to the standard deviation
+    nu: float = parameter("shape ν: 1 is Poisson; below 1, more variance; above 1, less", 0.5, 0.001, 1000.0)
+    largest_location = 1e4  # the time of the sum is proportional to the standard deviation
 
     def mean(self, location: np.ndarray) -> np.ndarray:
         return location
@@ -63,7 +63,7 @@ class ComPoisson(Law):
         return counts
 
     def windows(self, location: np.ndarray) -> Iterator[Window]:
-        """The distribution of every row, rows of like location together."""
+        """The distribution of every row, in groups of rows with similar locations."""
         by_location = location.argsort(kind="stable")
         for rows in np.split(by_location, range(ROWS_AT_ONCE, len(location), ROWS_AT_ONCE)):
             low, high = location[rows[0]], location[rows[-1]]
@@ -73,7 +73,7 @@ class ComPoisson(Law):
             yield window
 
     def _window(self, rows: np.ndarray, location: np.ndarray, low: float, high: float, reach: float) -> Window | None:
-        """The distribution of these rows on all counts within reach; nothing if too much lies outside."""
+        """The distribution of these rows on all counts within reach; None if too much of it lies outside."""
         grid = np.arange(max(0, int(low - reach)), int(high + reach) + 1)
         eta = self._solve(location, grid)
         logs = self._logs(eta, grid)
@@ -91,14 +91,14 @@ class ComPoisson(Law):
         return grid * eta[:, None] - self.nu * gammaln(grid + 1.0)
 
     def _solve(self, location: np.ndarray, grid: np.ndarray) -> np.ndarray:
-        """The eta of each location: Newton steps on the log mean, halving where a step leaves the bracket.
+        """The eta of each location, by Newton steps on the log mean; if a step leaves the bracket, bisection.
 
-        The bracket: from E[g(X) X^nu] = exp(eta) E[g(X + 1)] with g = 1 and with g(x) = x^(1 - nu), Jensen's inequality
-        puts eta between nu log(mean) and log(mean) + (nu - 1) log(1 + mean), whichever is larger.
+        The bracket follows from E[g(X) X^nu] = exp(eta) E[g(X + 1)]. With g = 1 and with g(x) = x^(1 - nu), Jensen's
+        inequality puts eta between nu log(mean) and log(mean) + (nu - 1) log(1 + mean), whichever is larger.
         """
         ends = self.nu * np.log(location), np.log(location) + (self.nu - 1) * np.log1p(location)
         low, high = np.minimum(*ends) - 1e-6, np.maximum(*ends) + 1e-6
-        # A start that is close where the mean is not small: the mode is near mean + (nu - 1) / (2 nu).
+        # A good start unless the mean is small: the mode is near mean + (nu - 1) / (2 nu).
         start = self.nu * np.log(np.maximum(location + (self.nu - 1) / (2 * self.nu), 1e-300))
         eta = np.where((low < start) & (start < high), start, (low + high) / 2)
         for _ in range(200):

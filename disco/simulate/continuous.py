@@ -32,7 +32,7 @@ class Gaussian(Law):
 
 @dataclass(frozen=True)
 class Gamma(Law):
-    """Gamma of a fixed shape: variance mean^2 / shape; the location is the mean."""
+    """Gamma with a fixed shape: the variance is mean^2 / shape; the location is the mean."""
 
     shape: float = parameter("shape: variance is mean²/shape", 6.0, 0.1, 1000.0)
     continuous = True

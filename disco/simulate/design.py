@@ -1,4 +1,4 @@
-"""The design of a simulated table: graph, families, size, seed, and what makes it harder."""
+"""The design of a simulated table: graph, families, size, seed, and options that make discovery harder."""
 
 import dataclasses
 import json
@@ -22,30 +22,30 @@ LARGEST_TABLE = 100_000_000  # cells: 0.8 GB
 
 @dataclass(frozen=True)
 class Design:
-    """One simulated table in every detail; checked when made, never changed.
+    """A complete description of one simulated table; checked when it is made, never changed.
 
     Raises:
-        InputError: a value is of the wrong type, out of its range, or does not go with another.
+        InputError: a value has the wrong type, is out of its range, or does not fit another value.
     """
 
     graph: str = "er"  # a key of `graphs.GRAPHS`
-    nodes: int = 20  # d; of an own graph, the number of its names
-    k: float = 3  # er: k (d - 1) edges expected; er-exact: k d edges; sf: edges of each new node; else unused
+    nodes: int = 20  # d; for an own graph, the number of its names
+    k: float = 3  # er: k (d - 1) edges on average; er-exact: k d edges; sf: edges per new node; otherwise unused
     edges: tuple[tuple[str, str], ...] | None = None  # own graph: pairs parent, child
-    names: tuple[str, ...] | None = None  # x1 to xd; of an own graph, the nodes of its edges as they first stand there
+    names: tuple[str, ...] | None = None  # x1 to xd; for an own graph, its nodes in the order of first mention
     rows: int = 2000  # n
-    family: str | Mapping[str, str] = "poisson-softplus"  # a key; "a,b,c": runs of the causal order; or node -> key
-    parameters: Mapping[str, float] = field(default_factory=dict)  # for every family here that has it
+    family: str | Mapping[str, str] = "poisson-softplus"  # a key; "a,b": parts of the causal order; or node -> key
+    parameters: Mapping[str, float] = field(default_factory=dict)  # name -> value, for all families with that parameter
 
     unsortable: bool = False  # sets the three below
     random_signs: bool = False  # each coefficient is negative with probability 1/2
-    equal_means: bool = False  # intercepts such that all nodes have the same marginal mean
-    equal_variances: bool = False  # and scales such that all nodes have the same marginal variance; needs equal_means
-    exposure: float = 0.0  # sd of a row's log exposure, a factor of mean 1 on every mean of the row
-    interactions: float = 0.0  # share of the index, 0 to 1, that comes from pairs of parents
+    equal_means: bool = False  # intercepts that give all nodes the same marginal mean
+    equal_variances: bool = False  # also scales that give all nodes the same marginal variance; needs equal_means
+    exposure: float = 0.0  # sd of a row's log exposure; the exposure multiplies all means of the row
+    interactions: float = 0.0  # share of the index that comes from pairs of parents, 0 to 1
     latent: int = 0  # hidden common causes of two nodes each
     sources: str = "family"  # shape of the nodes without parents, a key of `sources.SOURCES`
-    spread: float = 1.0  # nodes' standard deviations are, in chance order, 1 to about this times as large
+    spread: float = 1.0  # in random order, nodes' standard deviations are multiplied by 1 up to about this
     seed: int = 0
 
     def __post_init__(self) -> None:
@@ -81,7 +81,10 @@ class Design:
             raise InputError("Equal variances need equal means: set equal_means too.")
 
     def families(self, order: list[str]) -> dict[str, str]:
-        """The key of each node, given the causal order: nearly equal runs of it, the longer ones first."""
+        """The family of each node, by name.
+
+        Several families share the causal order in consecutive parts of nearly equal length, longer ones first.
+        """
         if isinstance(self.family, Mapping):
             return dict(self.family)
         keys = [key.strip() for key in self.family.split(",")]
@@ -89,16 +92,16 @@ class Design:
         return {order[place]: key for key, run in zip(keys, runs, strict=True) for place in run}
 
     def keys(self) -> list[str]:
-        """The families that occur, each once."""
+        """The families in use, each once."""
         named = self.family.values() if isinstance(self.family, Mapping) else self.family.split(",")
         return list(dict.fromkeys(key.strip() for key in named))
 
     def replace(self, **changes: Any) -> "Design":
-        """The same design but for these values."""
+        """The same design with some values changed."""
         return Design.from_dict(self.to_dict() | changes)
 
     def to_dict(self) -> dict[str, Any]:
-        """Plain values, fit for JSON."""
+        """The values as plain types, ready for JSON."""
         values = {item.name: getattr(self, item.name) for item in dataclasses.fields(self)}
         values["edges"] = None if self.edges is None else [list(edge) for edge in self.edges]
         values["names"] = None if self.names == self._default_names() else list(self.names)
@@ -107,40 +110,40 @@ class Design:
 
     @classmethod
     def from_dict(cls, values: Mapping[str, Any]) -> "Design":
-        """The design of these values.
+        """The design with these values.
 
         Raises:
-            InputError: a key is unknown, or a value impossible.
+            InputError: a key is unknown, or a value is not allowed.
         """
         known = [item.name for item in dataclasses.fields(cls)]
         unknown = [name for name in values if name not in known]
         if unknown:
-            raise InputError(f'A design has no "{str(unknown[0])[:40]}"; it has {", ".join(known)}.')
+            raise InputError(f'A design has no option "{str(unknown[0])[:40]}"; its options are {", ".join(known)}.')
         try:
             return cls(**values)
         except InputError:
             raise
         except (TypeError, ValueError, AttributeError, OverflowError, RecursionError) as error:
-            # Only JSON can hold a value of a type that no option has.
-            raise InputError(f"This is no design, as this program writes it: {str(error)[:200]}.") from None
+            # Only a JSON file can hold a value whose type no option has.
+            raise InputError(f"This is not a design that this program wrote: {str(error)[:200]}.") from None
 
     @staticmethod
     def values_of(content: bytes) -> dict[str, Any]:
         """The values in a design.json, not yet checked.
 
         Raises:
-            InputError: it is no JSON object.
+            InputError: it is not a JSON object.
         """
         values, why = None, "not a JSON object"
         try:
             values = json.loads(content)
-            json.dumps(values, ensure_ascii=False).encode()  # half a character could not be written again
+            json.dumps(values, ensure_ascii=False).encode()  # half a surrogate pair could not be written again
         except RecursionError:
             values, why = None, "nested too deeply"
         except ValueError as error:
             values, why = None, f"not JSON, {str(error)[:200]}"
         if not isinstance(values, dict):
-            raise InputError(f"it is no design ({why}): choose a design.json as this program writes it.")
+            raise InputError(f"it is not a design ({why}): choose a design.json that this program wrote.")
         return values
 
     def _set(self, name: str, value: Any) -> None:
@@ -192,12 +195,13 @@ class Design:
                 what = "has no family" if odd[0] in self.names else "is not a node"
                 raise InputError(f'"{odd[0]}" {what}: give every node, and only nodes, a family.')
         elif not isinstance(self.family, str):
-            raise InputError(f"family must be a key, several with commas, or a key a node; got {self.family!r}.")
+            raise InputError(f"family must be a key, several with commas, or one per node; got {self.family!r}.")
         unknown = [key for key in self.keys() if key not in FAMILIES]
         if unknown:
-            raise InputError(f'There is no family "{unknown[0]}"; there are {", ".join(FAMILIES)}.')
+            raise InputError(f'There is no family "{unknown[0]}"; the families are {", ".join(FAMILIES)}.')
         if isinstance(self.family, str) and self.family.count(",") >= self.nodes:
-            raise InputError(f"{self.family.count(',') + 1} families for {self.nodes} nodes: give at most one a node.")
+            families = self.family.count(",") + 1
+            raise InputError(f"{families} families for {self.nodes} nodes: give at most one per node.")
         if len({FAMILIES[key].law.continuous for key in self.keys()}) > 1:
             raise InputError("A table holds counts or continuous values, not both: choose families of one kind.")
         unscalable = [key for key in self.keys() if not FAMILIES[key].law.scalable]
@@ -210,13 +214,13 @@ class Design:
             raise InputError(f'The functions of "{processes[0]}" are not additive anyway: set interactions to 0.')
 
     def _check_shapes(self) -> None:
-        """Shapes and spreads of sources, and what a joint distribution asks for."""
+        """Check the shapes and spreads of sources, and that an Ising model stands alone."""
         if not isinstance(self.sources, str) or self.sources not in SOURCES:
             raise InputError(f'sources must be one of {", ".join(SOURCES)}; got "{self.sources}".')
         shaped = self.sources != "family" or self.spread != 1
         calibrated = self.unsortable or self.equal_means
         if shaped and calibrated:
-            raise InputError("Equal means leave no choice of sources and spread: leave those as they are.")
+            raise InputError("Equal means fix the sources and the spread: leave both at their defaults.")
         if self.sources != "family" and any(FAMILIES[key].law.continuous for key in self.keys()):
             raise InputError(f'Sources "{self.sources}" are counts: choose families of counts.')
         others = shaped or calibrated or self.interactions or self.latent
@@ -225,7 +229,7 @@ class Design:
         ):
             raise InputError(
                 f'Family "ising" is one distribution of all nodes: use it alone, on graph "complete" of at most '
-                f"{LARGEST_ISING} nodes, without what makes a table harder."
+                f"{LARGEST_ISING} nodes, without the options that make a table harder."
             )
 
     def _check_parameters(self) -> None:
@@ -235,6 +239,6 @@ class Design:
         for name in self.parameters:
             if not any(name in family.parameters for family in families):
                 known = ", ".join(dict.fromkeys(item for family in families for item in family.parameters))
-                raise InputError(f'"{name}" is no parameter of {", ".join(self.keys())}; they have {known}.')
+                raise InputError(f'"{name}" is not a parameter of {", ".join(self.keys())}: choose from {known}.')
         for family in families:
             family.values(self.parameters)

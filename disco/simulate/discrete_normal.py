@@ -1,7 +1,9 @@
 """A normal distribution on the whole numbers from 0 up.
 
-p(y) ∝ exp(-(y - mu)² / 2 sd²), y = 0, 1, 2, ...: a semiparametric GLM with canonical parameter mu / sd², so that an
-affine mu is an affine canonical parameter. Mean and standard deviation are mu and sd but for the cut at 0 and the grid.
+p(y) ∝ exp(-(y - mu)² / 2 sd²), y = 0, 1, 2, ...
+
+This is a semiparametric GLM with canonical parameter mu / sd², so if mu is affine, the canonical parameter is too. The
+mean and standard deviation are close to mu and sd; the cut at 0 and the grid make the difference.
 """
 
 from collections.abc import Iterator
@@ -12,9 +14,9 @@ import numpy as np
 from disco.simulate.laws import Law, Widened
 from disco.simulate.parameters import parameter
 
-REACH = 10  # standard deviations beyond mu that are summed over
+REACH = 10  # the sum runs this many standard deviations beyond mu
 ROWS_AT_ONCE = 1024
-_MODES = 4.0  # standard deviations that a mode moves for each e-fold of its factor
+_MODES = 4.0  # a factor of e on a mode moves it by this many standard deviations
 
 
 @dataclass(frozen=True)
@@ -22,7 +24,7 @@ class DiscreteNormal(Law):
     """Normal on 0, 1, 2, ... with a fixed standard deviation; the location is mu."""
 
     sd: float = parameter("standard deviation", 2.0, 0.2, 100.0)
-    largest_location = 1e4  # the sum takes time in proportion to it
+    largest_location = 1e4  # the time of the sum is proportional to it
     scalable = False
 
     def mean(self, location: np.ndarray) -> np.ndarray:
@@ -54,7 +56,7 @@ class DiscreteNormal(Law):
         return Widened(replace(self, sd=self.sd * factor), factor, factor)
 
     def _chunks(self, location: np.ndarray) -> Iterator[tuple[slice, np.ndarray, np.ndarray]]:
-        """Some rows, the counts their distribution is summed over, and that distribution, (chunk, counts)."""
+        """Groups of rows: the rows, the counts with probability, and the distributions on them, (chunk, counts)."""
         for start in range(0, len(location), ROWS_AT_ONCE):
             rows = slice(start, start + ROWS_AT_ONCE)
             mu = location[rows, None]

@@ -1,6 +1,6 @@
-"""What a node's parents add to its index, (rows,).
+"""The drift: what a node's parents add to its index, (rows,).
 
-Sums run parent by parent, so that they round alike everywhere, and never look at another row.
+A sum runs parent by parent and each row stands alone, so rounding is the same for every row and table length.
 """
 
 from itertools import combinations
@@ -22,7 +22,7 @@ def additive(features: np.ndarray, coefficients: np.ndarray) -> np.ndarray:
 def pairwise(features: np.ndarray, coefficients: np.ndarray) -> np.ndarray:
     """The nonadditive counterpart: the sum over pairs of (beta_k + beta_l) / (parents - 1) sqrt(phi(X_k) phi(X_l)).
 
-    Where all features are alike it equals the additive sum, so that it grows no faster. One parent has no pair, and
+    If all features are equal, so are this and the additive sum: it grows no faster. A single parent has no pair and
     keeps its additive term.
     """
     if len(features) == 1:
@@ -37,14 +37,14 @@ def gaussian_process(values: np.ndarray, stream: np.random.Generator) -> np.ndar
     """A function of the parents, (parents, rows), from a zero-mean Gaussian process: RBF kernel, variance 1, length 1.
 
     f(x) = sum_i (a_i cos(w_i x) + b_i sin(w_i x)) / sqrt(m) with standard normal a, b and w and m = 1,000 has exactly
-    this mean and covariance, and is Gaussian but for a share of order 1/m of its fourth moment. Unlike a draw through
-    the Cholesky factor of all rows it is one function, whichever rows it is asked for.
+    this mean and covariance, and is Gaussian except for a relative error of order 1/m in its fourth moment. Unlike a
+    draw through the Cholesky factor of all rows, it is one function that can be evaluated at any rows.
     """
     frequencies = stream.standard_normal((len(values), FREQUENCIES))
     cosines, sines = stream.standard_normal((2, FREQUENCIES)) / np.sqrt(FREQUENCIES)
     rows = values.shape[1]
     drift = np.zeros(-(-rows // ROWS_AT_ONCE) * ROWS_AT_ONCE)
-    padded = np.zeros((len(values), len(drift)))  # all blocks of one shape: a row rounds alike in short and long tables
+    padded = np.zeros((len(values), len(drift)))  # blocks of equal shape, so a row rounds the same in any table
     padded[:, :rows] = values
     for start in range(0, rows, ROWS_AT_ONCE):
         block = slice(start, start + ROWS_AT_ONCE)

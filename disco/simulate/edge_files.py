@@ -1,4 +1,4 @@
-"""An own DAG from text: an edge list or GraphML."""
+"""Read a user's own DAG from text: an edge list or GraphML."""
 
 import csv
 import io
@@ -17,41 +17,41 @@ from disco.formats.text import check_quotes
 from disco.simulate.graphs import own_graph
 from disco.simulate.known import check as check_direction
 
-LARGEST_TEXT = 10_000_000  # bytes or characters: as XML they take a hundredfold while they are read
-LARGEST_LIST = 500_000  # lines: every pair of a thousand nodes
+LARGEST_TEXT = 10_000_000  # bytes or characters: parsing XML takes about 100 times as much memory
+LARGEST_LIST = 500_000  # lines: all pairs of 1,000 nodes
 HEADERS = (("parent", "child"), ("source", "target"), ("from", "to"), ("cause", "effect"))
 
 OwnGraph = tuple[list[tuple[str, str]], list[str]]
 
 
 def read_edges(source: str | Path) -> OwnGraph:
-    """The edges (parent, child) and the nodes, in the order in which they first stand there.
+    """The edges (parent, child) and the nodes, in the order in which they are first mentioned.
+
+    The apostrophe that an export puts before a name such as "=a" (disco/spreadsheets.py) is removed.
 
     Args:
-        source: the text itself, or the path of a file. An edge list has one edge a line, `parent,child`, with tab or
-            semicolon for the comma, or `parent -> child`; a name alone is a node without edges. A first line such as
-            `parent,child` names the columns, and others are left alone. GraphML must be directed.
-
-    The apostrophe that an export puts before a name such as "=a" (disco/spreadsheets.py) is taken away again.
+        source: the text itself, or the path of a file. An edge list has one edge per line: `parent,child`, also with a
+            tab or semicolon, or `parent -> child`; a name alone is a node without edges. A first line such as
+            `parent,child` names the columns; any further columns are ignored. GraphML must be directed.
 
     Raises:
-        InputError: the file or a line cannot be read, or the edges are none, twice the same, or round a cycle.
+        InputError: the file or a line cannot be read, there are no edges, an edge is repeated, or there is a cycle.
     """
     text = _read(source) if isinstance(source, Path) else source
     if len(text) > LARGEST_TEXT:
         raise InputError(f"The graph is larger than {LARGEST_TEXT:,} characters: give its edges only.")
     edges, names = _graphml(text) if _is_graphml(text) else _edge_list(text)
     if not edges:
-        raise InputError("There is no edge: give one a line, as in parent,child.")
+        raise InputError("There are no edges: give one per line, as in parent,child.")
     own_graph(edges, names)
     return edges, names
 
 
 def read_truth(text: str) -> tuple[pd.DataFrame, list[str]]:
-    """True edges (parent, child, and direction where an edge list has that column) and the nodes.
+    """The true edges and the nodes; edges have columns parent, child and, if an edge list has it, direction.
 
     Raises:
-        InputError: as `read_edges`, or a direction is none of `disco.graph.DIRECTIONS`.
+        InputError: as for `read_edges`, or a direction is none of `disco.graph.DIRECTIONS`.
     """
     edges, names = read_edges(text)
     truth = pd.DataFrame(edges, columns=["parent", "child"], dtype="str")
@@ -74,14 +74,14 @@ def _read(path: Path) -> str:
 
 
 def _edge_list(text: str) -> OwnGraph:
-    """One edge a line."""
+    """The edges and nodes of an edge list."""
     rows, _ = _rows(text)
     names = dict.fromkeys(node for _, parent, child, _ in rows for node in (parent, child) if node)
     return [(parent, child) for _, parent, child, _ in rows if child], list(names)
 
 
 def _rows(text: str) -> tuple[list[tuple[int, str, str, list[str]]], list[str]]:
-    """Every line that is not empty (its number, parent, child or nothing, all cells), and the names of the columns."""
+    """Every line that is not empty, as (number, parent, child or "", all cells), and the column names if it has any."""
     lines = _lines(text)
     first = [cell.lower() for cell in lines[0]] if lines else []
     ends = next((pair for pair in HEADERS if set(pair) <= set(first)), None)
@@ -93,7 +93,7 @@ def _rows(text: str) -> tuple[list[tuple[int, str, str, list[str]]], list[str]]:
             continue
         parent, child = (cells[column] if column < len(cells) else "" for column in columns)
         if not parent or (not header and len(cells) > 2):
-            raise InputError(f"Line {number} is not an edge: write parent,child; a name that holds a comma in quotes.")
+            raise InputError(f"Line {number} is not an edge: write parent,child; quote a name that has a comma.")
         rows.append((number, parent, child, cells))
     return rows, header
 
@@ -119,9 +119,9 @@ def _is_graphml(text: str) -> bool:
 
 
 def _graphml(text: str) -> OwnGraph:
-    """A directed GraphML graph; a node is called by its label where all have one of their own, else by its id."""
+    """A directed GraphML graph; nodes are named by their labels if these are complete and unique, else by their ids."""
     if "<!DOCTYPE" in text or "<!ENTITY" in text:
-        raise InputError("The GraphML declares entities, which are not read: take the DOCTYPE out.")
+        raise InputError("The GraphML declares entities, which are not read: remove the DOCTYPE.")
     try:
         graph = nx.parse_graphml(text)
     except (ParseError, nx.NetworkXError, LookupError, ValueError, TypeError, AttributeError, RecursionError) as error:

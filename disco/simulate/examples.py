@@ -1,4 +1,4 @@
-"""Designs worth a look, by name: directions that cannot be known, or in part, and columns of odd shapes."""
+"""Example designs by name: directions that cannot be known, or only some of them, and columns of unusual shapes."""
 
 from typing import Any
 

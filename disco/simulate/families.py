@@ -1,8 +1,8 @@
 """The families of mechanisms: index, response and law (paper, Data generation, table of the six mechanisms).
 
-Of a node j with parents, the index is z_j = b0 + sum over parents k of beta_kj phi(X_k), the response turns it into
-the law's location, and the law draws the count. Nothing is standardised, normalised by the number of parents, or
-changed after it is drawn. A node without parents has the source's location in every row.
+For a node j with parents, the index is z_j = b0 + sum over parents k of beta_kj phi(X_k). The response turns the index
+into the law's location, and the law draws the count. Nothing is standardised, divided by the number of parents, or
+changed after it is drawn. A node without parents has the same location, the parameter `source`, in every row.
 """
 
 from collections.abc import Callable, Mapping
@@ -28,9 +28,9 @@ def _probability(values: np.ndarray) -> np.ndarray:
 
 @dataclass(frozen=True)
 class Index:
-    """How parents move a location: the feature map phi, b0, the interval of beta, the response, the source.
+    """How parents determine a location: feature map phi, intercept b0, interval of beta, response, and source.
 
-    Without a feature map the index is a function of the raw parents drawn from a Gaussian process.
+    Without a feature map, the index is a function of the raw parents that is drawn from a Gaussian process.
     """
 
     formula: str
@@ -39,8 +39,8 @@ class Index:
     low: float
     high: float
     response: Callable[[np.ndarray], np.ndarray]
-    source: Parameter | None  # None: all nodes are drawn at once
-    affine: bool = False  # the canonical parameter is affine in each parent: the link is canonical, phi the identity
+    source: Parameter | None  # None: all nodes are drawn together
+    affine: bool = False  # the canonical parameter is affine in each parent: canonical link, phi the identity
 
 
 SOURCE_MEAN = "location of a node without parents"
@@ -86,7 +86,7 @@ LOG_AFFINE = Index(
     0.4,
     0.04,
     0.07,
-    lambda z: np.exp(np.minimum(z, 300.0)),  # no overflow before a mean is refused
+    lambda z: np.exp(np.minimum(z, 300.0)),  # no overflow before a mean that is too large is refused
     Parameter(SOURCE_MEAN, 3.0, 0.01, 1000),
     affine=True,
 )
@@ -141,7 +141,7 @@ EXP_PROCESS = Index(
 
 @dataclass(frozen=True)
 class Family:
-    """A law on an index."""
+    """A law together with the index that sets its location."""
 
     label: str
     law: type[laws.Law]
@@ -149,7 +149,7 @@ class Family:
 
     @property
     def parameters(self) -> dict[str, Parameter]:
-        """What can be set, by name: the law's own parameters, then those of every family."""
+        """The parameters a user can set, by name: the law's own, then those that every family has."""
         source = {} if self.index.source is None else {"source": self.index.source}
         return parameters_of(self.law) | {
             "scale": Parameter("factor on what the parents add", 1.0, 0.0, 10.0),
@@ -158,7 +158,7 @@ class Family:
         }
 
     def values(self, given: Mapping[str, float]) -> dict[str, float]:
-        """Every parameter of the family: the given value where there is one, else the default.
+        """All parameters of the family: the given value if there is one, else the default.
 
         Raises:
             InputError: a value is outside its range.

@@ -1,6 +1,7 @@
-"""Random DAGs (paper, Experimental Setup, Graph and sampling protocol). Rows are parents, columns children.
+"""Random DAGs (paper, Experimental Setup, Graph and sampling protocol). Rows are parents, columns are children.
 
-Every function gives the 0/1 pattern as booleans, (nodes, nodes), and a causal order of the node numbers, sources first.
+Every function returns the adjacency matrix as booleans, (nodes, nodes), and a causal order of the node numbers, sources
+first.
 """
 
 import networkx as nx
@@ -8,7 +9,7 @@ import numpy as np
 import pandas as pd
 
 from disco.errors import InputError
-from disco.graph import find_cycle
+from disco.graph import cycle_words, find_cycle
 
 LARGEST_GRAPH = 5000  # nodes: coefficients are drawn for every pair, 200 MB
 
@@ -27,10 +28,10 @@ GRAPHS = {
 
 
 def draw_graph(graph: str, nodes: int, k: float, rng: np.random.Generator) -> Drawn:
-    """A graph of a kind of `GRAPHS` but `own`.
+    """A graph of any kind in `GRAPHS` except `own`.
 
     Raises:
-        InputError: a graph of this kind with so many nodes and edges does not exist.
+        InputError: no graph of this kind has this number of nodes and edges.
     """
     if nodes < 2:
         raise InputError(f"A graph needs at least 2 nodes; got {nodes}.")
@@ -42,8 +43,8 @@ def draw_graph(graph: str, nodes: int, k: float, rng: np.random.Generator) -> Dr
 def erdos_renyi(nodes: int, k: float, rng: np.random.Generator) -> Drawn:
     """An ERk graph: a random order of the nodes is the causal order.
 
-    Each pair of an earlier and a later node is an edge independently with probability min(1, 2k / d), so that k (d - 1)
-    edges are expected.
+    Each pair of an earlier and a later node is an edge independently with probability min(1, 2k / d), so the
+    expected number of edges is k (d - 1).
 
     Raises:
         InputError: k is negative.
@@ -56,7 +57,7 @@ def erdos_renyi(nodes: int, k: float, rng: np.random.Generator) -> Drawn:
 
 
 def erdos_renyi_exact(nodes: int, k: float, rng: np.random.Generator) -> Drawn:
-    """An ERk graph of exactly k d edges, all sets of so many forward pairs alike (paper, Continuous-Data Ordering).
+    """An ERk graph of exactly k d edges, uniform over all such sets of forward pairs (paper, Continuous-Data Ordering).
 
     Raises:
         InputError: k d is no whole number, or larger than the number of pairs.
@@ -66,7 +67,7 @@ def erdos_renyi_exact(nodes: int, k: float, rng: np.random.Generator) -> Drawn:
         raise InputError(f"k times the number of nodes is the number of edges; {k:g} times {nodes} is not one.")
     if round(edges) > pairs:
         raise InputError(
-            f"{nodes} nodes allow at most {pairs:,} edges, but k = {k:g} asks for {edges:,.0f} edges: lower k."
+            f"{nodes} nodes allow at most {pairs:,} edges, but k = {k:g} asks for {edges:,.0f}: lower k."
         )
     order = rng.permutation(nodes)
     earlier, later = np.triu_indices(nodes, 1)
@@ -89,7 +90,7 @@ def scale_free(nodes: int, k: float, rng: np.random.Generator) -> Drawn:
     m = int(k)
     place = rng.permutation(nodes)
     present = np.zeros((nodes, nodes), dtype=bool)
-    ends: list[int] = []  # each node as often as it has edges
+    ends: list[int] = []  # each node once per edge it has
     targets = list(range(m))
     for node in range(m, nodes):
         for other in targets:
@@ -133,10 +134,10 @@ SHAPES = {"chain": chain, "fork": fork, "collider": collider, "complete": comple
 
 
 def own_graph(edges: list[tuple[str, str]], names: list[str]) -> Drawn:
-    """The graph of these edges (parent, child) on these nodes; its order takes the first free node of the names.
+    """The graph of these edges (parent, child) on these nodes; ties in the causal order follow `names`.
 
     Raises:
-        InputError: an edge names an unknown node, leads to itself or stands there twice, or there is a cycle.
+        InputError: an edge names an unknown node, joins a node to itself or is repeated, or there is a cycle.
     """
     if len(names) > LARGEST_GRAPH:
         raise InputError(f"The graph has {len(names):,} nodes; at most {LARGEST_GRAPH:,} can be simulated.")
@@ -147,7 +148,7 @@ def own_graph(edges: list[tuple[str, str]], names: list[str]) -> Drawn:
             if node not in number:
                 raise InputError(f'The edge from "{parent}" to "{child}" names "{node}", which is not a node.')
         if present[number[parent], number[child]]:
-            raise InputError(f'The edge from "{parent}" to "{child}" stands there twice: give it once.')
+            raise InputError(f'The edge from "{parent}" to "{child}" appears twice: give it once.')
         present[number[parent], number[child]] = True
     graph = nx.from_numpy_array(present, create_using=nx.DiGraph)
     try:
@@ -157,16 +158,15 @@ def own_graph(edges: list[tuple[str, str]], names: list[str]) -> Drawn:
 
 
 def _cycle(graph: nx.DiGraph, names: list[str]) -> str:
-    """The sentence that names a cycle; a long one is shortened in its middle."""
+    """An error message that names a cycle."""
     around = [names[node] for node in find_cycle(graph)]
     if len(around) == 1:
         return f'"{around[0]}" is its own parent: a DAG has no such edge; remove it.'
-    shown = around if len(around) <= 8 else [*around[:4], "…", *around[-3:]]
-    return f"The graph has a cycle, {' → '.join([*shown, around[0]])}: a DAG has none; remove or turn one of its edges."
+    return f"The graph has a cycle, {cycle_words(around)}: a DAG has none; remove or reverse one of its edges."
 
 
 def edge_list(adjacency: pd.DataFrame) -> pd.DataFrame:
-    """The edges of a 0/1 matrix as a table with columns parent and child."""
+    """The edges of a 0/1 matrix, one row per edge: columns parent and child."""
     rows, columns = adjacency.to_numpy().nonzero()
     names = adjacency.columns.to_numpy()
     return pd.DataFrame({"parent": names[rows], "child": names[columns]})

@@ -1,22 +1,22 @@
-"""What can be known of the direction of every edge of a design, from the distribution and within the paper's class.
+"""Whether the direction of each edge of a design can be known from the distribution, within the paper's class.
 
-- *known*: each canonical parameter is nonlinear in each parent, so that the DAG is identifiable (paper, corollary *DAG
-  identifiability*). Sources may have any marginal.
-- *unknown*: another DAG of the class has the same distribution, with the edge turned.
+- *known*: each canonical parameter is nonlinear in each parent, so the DAG is identifiable (paper, corollary *DAG
+  identifiability*). Sources may have any marginal distribution.
+- *unknown*: another DAG in the class has the same distribution and the edge reversed.
   - Pairs (paper, theorem *Bivariate identifiability characterization*): with an affine canonical parameter η = α + β x,
-    log p(x, y) = a(x) + β x y + c(y) with free a and c is symmetric in x and y, so that p(x | y) ∝ exp{β x y + a(x)} is
-    of the class too. Canonical links with an affine index have it: Poisson with mean exp(α + β x), where
-    a(x) = log p(x) - exp(α + β x); binomial with logit; discrete normal.
+    log p(x, y) = a(x) + β x y + c(y), where a and c are free. This is symmetric in x and y, so
+    p(x | y) ∝ exp{β x y + a(x)} is in the class too. Canonical links with an affine index are such cases: Poisson with
+    mean exp(α + β x), where a(x) = log p(x) - exp(α + β x); binomial with logit; discrete normal.
   - Trees without a collider: the DAGs with the same independences are the same tree with another root. Moving the root
-    turns the edges between the old one and the new, and the bivariate theorem says of each alone whether that stays in
-    the class. So an edge is unknown exactly when it and all edges above it are affine.
-  - Complete binary models: each conditional distribution of two values is Bernoulli, which is of the class whatever the
-    order, and all orders imply the same independences, none.
+    reverses the edges between the old root and the new one, and for each of these edges the bivariate theorem says
+    whether the result is in the class. So an edge is unknown exactly if it and all edges above it are affine.
+  - Complete binary models: a conditional distribution on two values is Bernoulli, which is in the class for every
+    order, and no order implies any independence.
 - *not proved*: the design leaves the class (hidden causes, exposure, zero inflation of a child, ...), or some edges are
-  affine in a graph with colliders, on which the paper says nothing.
+  affine in a graph with colliders, a case the paper does not cover.
 
-All of it holds for the values as drawn, and for their ranks where every level between the lowest and highest occurs:
-the gaps of a long tail bend an affine parameter, and can tell a direction.
+All of this holds for the values as drawn. It holds for their ranks if every level between the lowest and the highest
+occurs: gaps in a long tail make an affine parameter nonlinear in the ranks, and can reveal a direction.
 """
 
 from collections import Counter
@@ -37,7 +37,7 @@ _ALL = {
     NOT_PROVED: "Whether a direction can be known is not proved for this design.",
 }
 _LONG = {
-    UNKNOWN: "Turned, such an edge fits exactly as well: undecided is the right answer.",
+    UNKNOWN: "Reversed, such an edge fits exactly as well: undecided is the right answer.",
     NOT_PROVED: "It leaves the class that the method assumes, or mixes affine effects with several parents of a node.",
 }
 
@@ -45,13 +45,13 @@ _LONG = {
 def directions(
     design: Design, present: np.ndarray, order: Sequence[int], mechanisms: Sequence[Mechanism]
 ) -> np.ndarray:
-    """What can be known of every edge, (nodes, nodes) of text; empty where there is none.
+    """What can be known of each edge's direction: one of `DIRECTIONS`, "" where there is no edge, (nodes, nodes).
 
     Args:
         design: the options.
         present: (nodes, nodes), rows are parents.
         order: a causal order of the node numbers.
-        mechanisms: of every node.
+        mechanisms: one per node.
     """
     children = present.any(axis=0).nonzero()[0]
     affine = np.array([_is_affine(mechanisms[node]) for node in range(len(present))])
@@ -69,7 +69,7 @@ def directions(
 
 
 def words(directions: Iterable[str]) -> str:
-    """What can be known of some edges, at least one, in a sentence or two."""
+    """What can be known of the directions of some edges, at least one, in a sentence or two."""
     counted = Counter(directions)
     if len(counted) > 1:
         first = ", ".join(f"{count} {_SHORT[kind]}" for kind, count in counted.most_common())
@@ -79,13 +79,13 @@ def words(directions: Iterable[str]) -> str:
 
 
 def check(direction: str, where: str) -> str:
-    """A direction that stands in a file, where it is one of `DIRECTIONS`.
+    """Check a direction read from a file: one of `DIRECTIONS`, returned as it is.
 
     Args:
-        where: the file's row, as a sentence names it.
+        where: the place in the file, for the error message.
 
     Raises:
-        InputError: it is another word.
+        InputError: it is any other word.
     """
     if direction not in DIRECTIONS:
         raise InputError(
@@ -101,14 +101,14 @@ def _is_affine(mechanism: Mechanism) -> bool:
 
 
 def _in_class(mechanism: Mechanism) -> bool:
-    """Whether a node with parents is of the class, and depends on them."""
+    """Whether a node with parents is in the class and depends on them."""
     return mechanism.law.in_class and mechanism.scale != 0
 
 
 def _of_a_tree(present: np.ndarray, order: Sequence[int], affine: np.ndarray) -> np.ndarray:
-    """Of trees in which no node has two parents: unknown where all edges from the root down are affine."""
+    """For graphs in which no node has two parents: unknown if all edges from the root down are affine."""
     found = np.full(present.shape, KNOWN, dtype=object)
-    movable = np.zeros(len(present), dtype=bool)  # the root can be moved here
+    movable = np.zeros(len(present), dtype=bool)  # whether the root can be moved here
     for node in order:
         parents = present[:, node].nonzero()[0]
         movable[node] = not len(parents) or bool(affine[node] and movable[parents].all())

@@ -1,9 +1,9 @@
 """The conditional distribution of a count given its parents, with its parameters.
 
-A law turns the *location* that a mechanism's response gives, one a row, into counts. What the location is, each law
-says: the conditional mean, or the success probability of a binomial, or the mean of the count part where zeros come on
-top, or mu of a discrete normal. `mean`, `variance` and `pmf` are exact, given the location. Draws use one stream and go
-row by row, so that fewer rows are the first rows of more.
+A law turns the *location* of each row, which the mechanism's response gives, into counts. What the location means
+depends on the law: the conditional mean, the success probability of a binomial, the mean of the count part if zeros are
+added, or mu of a discrete normal. `mean`, `variance` and `pmf` are exact, given the location. Draws use one stream, row
+by row, so a smaller table is the first rows of a larger one.
 
 Shapes: location (rows,), grid (values,), pmf (rows, values).
 """
@@ -22,11 +22,11 @@ from disco.simulate.parameters import parameter
 class Law(ABC):
     """A conditional distribution."""
 
-    unit: float = 1.0  # parents are measured in it before the feature map; a binomial's trials
-    largest_location: float = 1e6  # beyond it counts tell nothing more, and memory and integers run out
-    scalable: bool = True  # the location is a mean, so that an exposure can multiply it
+    unit: float = 1.0  # parents are divided by it before the feature map; a binomial's trials
+    largest_location: float = 1e6  # larger counts add no information, and memory and integers run out
+    scalable: bool = True  # whether an exposure may multiply the location, because it is a mean
     continuous: bool = False
-    in_class: bool = True  # a semiparametric GLM: its base function and support are the same at every location
+    in_class: bool = True  # a semiparametric GLM: same base measure and support at every location
 
     @abstractmethod
     def mean(self, location: np.ndarray) -> np.ndarray:
@@ -38,23 +38,23 @@ class Law(ABC):
 
     @abstractmethod
     def pmf(self, location: np.ndarray, grid: np.ndarray) -> np.ndarray:
-        """The probability of each value of the grid given each location, (rows, values); a density if continuous."""
+        """The probability, or density, of each grid value given each location, (rows, values)."""
 
     @abstractmethod
     def sample(self, location: np.ndarray, rng: np.random.Generator) -> np.ndarray:
-        """One value a row, (rows,)."""
+        """One value per row, (rows,)."""
 
     def raised(self, location: np.ndarray, factor: np.ndarray) -> np.ndarray:
         """The location of another mode of a source, `factor` times as high, (rows,)."""
         return location * factor
 
     def widened(self, factor: float) -> "Widened":
-        """The law with about `factor` times the standard deviation: of most, the mean is factor² times as high."""
+        """The law with about `factor` times the standard deviation; most laws get factor² times the mean."""
         return Widened(self, factor**2, factor**2)
 
 
 class Widened(NamedTuple):
-    """A law made wider, the factor on its location, and the factor on its values."""
+    """A law made wider, with the factor on its location and the factor on its values."""
 
     law: Law
     location: float
@@ -80,7 +80,7 @@ class Poisson(Law):
 
 @dataclass(frozen=True)
 class NegativeBinomial(Law):
-    """Negative binomial of size r: variance mean + mean^2 / r; the location is the mean."""
+    """Negative binomial with size r: the variance is mean + mean^2 / r; the location is the mean."""
 
     size: float = parameter("size r: variance is mean + mean²/r", 6.0, 0.01, 1e6)
 
@@ -102,7 +102,7 @@ class NegativeBinomial(Law):
 
 @dataclass(frozen=True)
 class Geometric(Law):
-    """Geometric from 0, the negative binomial of size 1; the location is the mean."""
+    """Geometric on 0, 1, 2, ..., the negative binomial with size 1; the location is the mean."""
 
     def mean(self, location: np.ndarray) -> np.ndarray:
         return location
@@ -120,7 +120,7 @@ class Geometric(Law):
 
 @dataclass(frozen=True)
 class Binomial(Law):
-    """Binomial of M trials; the location is the success probability."""
+    """Binomial with M trials; the location is the success probability."""
 
     trials: int = parameter("number of trials M", 50, 1, 1_000_000, whole=True)
     scalable = False
@@ -131,7 +131,7 @@ class Binomial(Law):
 
     @property
     def in_class(self) -> bool:
-        return self.trials > 1  # of two values the class asks nothing
+        return self.trials > 1  # any distribution on two values is Bernoulli, so the class imposes nothing
 
     def mean(self, location: np.ndarray) -> np.ndarray:
         return self.trials * location
@@ -175,10 +175,10 @@ class Bernoulli(Law):
 
 @dataclass(frozen=True)
 class GeneralisedPoisson(Law):
-    """Consul's generalised Poisson: variance mean / (1 - dispersion)^2; the location is the mean.
+    """Consul's generalised Poisson: the variance is mean / (1 - dispersion)^2; the location is the mean.
 
-    p(y) = t (t + y s)^(y - 1) exp(-t - y s) / y! with s the dispersion and t = mean (1 - s). It is the total size of a
-    Poisson branching process with t expected founders and s expected children each, which is how it is drawn.
+    p(y) = t (t + y s)^(y - 1) exp(-t - y s) / y! with dispersion s and t = mean (1 - s). It is drawn as the total size
+    of a Poisson branching process with t expected founders and s expected children of each member.
     """
 
     dispersion: float = parameter("dispersion s: variance is mean/(1 − s)²", 0.4, 0.0, 0.95)
@@ -199,14 +199,14 @@ class GeneralisedPoisson(Law):
         born = rng.poisson(location * (1 - self.dispersion))
         total = born.copy()
         while born.any():
-            (generation,) = rng.spawn(1)  # a stream a generation: a row's draws do not depend on later rows
+            (generation,) = rng.spawn(1)  # one stream per generation, so a row's draws do not depend on later rows
             born = generation.poisson(self.dispersion * born)
             total += born
         return total
 
 
 class _ZeroInflated(Law):
-    """An extra zero with a fixed probability, else a count of the base law at the location."""
+    """Zero with a fixed extra probability, else a count from the base law at the location."""
 
     zeros: float
     in_class = False
@@ -258,7 +258,8 @@ class ZeroInflatedNegativeBinomial(_ZeroInflated):
 class HurdlePoisson(Law):
     """Zero with a fixed probability, else a Poisson count above zero; the location is the untruncated Poisson's mean.
 
-    A Poisson count above zero has its first event at t, exponential and cut at the mean, and Poisson(mean - t) more.
+    A Poisson count above zero is drawn as a first event at time t, exponential and truncated at the mean, and
+    Poisson(mean - t) further events.
     """
 
     zeros: float = parameter("probability of zero", 0.3, 0.0, 0.99)

@@ -1,4 +1,4 @@
-"""How each node of a design gets its values: parents, coefficients, law."""
+"""The mechanism of each node of a design: parents, coefficients, law."""
 
 from dataclasses import dataclass
 
@@ -17,28 +17,28 @@ class Mechanism:
     """One node's conditional distribution given its parents."""
 
     name: str
-    key: str  # of `FAMILIES`
+    key: str  # a key of `FAMILIES`
     law: Law
     parents: np.ndarray  # (parents,) node numbers
     coefficients: np.ndarray  # (parents,) beta, signed
     scale: float  # factor on what the parents add
     intercept: float
-    source: float | None  # location without parents; None: a hidden standard normal cause takes their place
+    source: float | None  # location if there are no parents; None: a hidden standard normal cause drives the node
     interactions: float
-    function: np.random.SeedSequence  # of the function drawn from a Gaussian process
-    level: float  # factor on the location, where spreads differ
-    units: np.ndarray  # (parents,) in which parents are measured before the feature map
+    function: np.random.SeedSequence  # seed of the function drawn from a Gaussian process
+    level: float  # factor on the location, not 1 if spreads differ
+    units: np.ndarray  # (parents,) by which parents are divided before the feature map
 
     @property
     def index(self) -> Index:
         return FAMILIES[self.key].index
 
     def drift(self, values: np.ndarray, stream: np.random.Generator) -> np.ndarray:
-        """What the parents add to the index before the scale, (rows,); without parents, the hidden cause.
+        """What the parents add to the index before scaling, (rows,); without parents, the hidden cause if there is one.
 
         Args:
             values: of the parents, (parents, rows).
-            stream: for the hidden cause, where there is one.
+            stream: for the hidden cause.
         """
         if not len(self.parents):
             return np.zeros(values.shape[1]) if self.source is not None else stream.standard_normal(values.shape[1])
@@ -55,7 +55,7 @@ class Mechanism:
         """The law's location in each row, (rows,), given the drift and the row's exposure.
 
         Raises:
-            InputError: it explodes.
+            InputError: the mean is too large.
         """
         if self.source is not None and not len(self.parents):
             location = self.source * self.level * exposure
@@ -65,12 +65,12 @@ class Mechanism:
         return location
 
     def _refuse_explosion(self, location: np.ndarray) -> None:
-        """Refuse a mean beyond what memory, integers and the reader can take."""
+        """Refuse a mean that is too large for memory, integers or a useful table."""
         largest = location.max()
         if not largest <= self.law.largest_location:
             raise InputError(
                 f'The mean of "{self.name}" grows to {self.law.mean(largest):,.0f} in some rows, more than '
-                f"{self.law.largest_location:,.0f}: lower k, scale or exposure, or take a family with a bounded mean "
+                f"{self.law.largest_location:,.0f}: lower k, scale or exposure, or choose a family with a bounded mean "
                 "(poisson-exp, nb-exp, a binomial)."
             )
 
@@ -78,13 +78,13 @@ class Mechanism:
 def build(design: Design, present: np.ndarray, keys: list[str], streams: Streams) -> list[Mechanism]:
     """The mechanism of every node, then of every latent cause.
 
-    A coefficient is uniform on the interval of its child's family. Each latent cause is a source of the family of the
-    first of its two children, a pair drawn from all nodes.
+    Coefficients are uniform on the interval of the child's family. Each latent cause has two children, a random pair of
+    nodes, and is a source of the family of the first.
 
     Args:
         design: the options.
         present: (nodes, nodes), rows are parents.
-        keys: the family of every node.
+        keys: the family of each node.
         streams: for coefficients, signs, latent causes and functions.
     """
     nodes = len(present)
@@ -113,7 +113,7 @@ def build(design: Design, present: np.ndarray, keys: list[str], streams: Streams
 
 
 def _widened(design: Design, keys: list[str], stream: np.random.Generator) -> list[Widened]:
-    """The law of every node and latent cause, nodes' spreads even on a logarithmic scale, in chance order."""
+    """The law of every node and latent cause; the nodes' spreads are geometrically spaced, in random order."""
     factors = np.ones(len(keys))
     factors[: design.nodes] = stream.permutation(np.geomspace(1.0, design.spread, design.nodes))
     laws = [FAMILIES[key].make_law(design.parameters) for key in keys]

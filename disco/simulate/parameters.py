@@ -1,4 +1,4 @@
-"""What a family can be told: a number, its range and its default."""
+"""The parameters of a family: numbers with a range and a default."""
 
 import dataclasses
 import math
@@ -11,7 +11,7 @@ from disco.errors import InputError
 
 @dataclass(frozen=True)
 class Parameter:
-    """A number of a family; both ends belong to its range."""
+    """One parameter of a family, with an inclusive range."""
 
     label: str
     default: float
@@ -23,7 +23,7 @@ class Parameter:
         """The value as a number.
 
         Raises:
-            InputError: it is no number, or outside the range.
+            InputError: it is not a number, or outside the range.
         """
         number = not isinstance(value, bool) and isinstance(value, numbers.Real) and math.isfinite(value)
         if not number or not self.low <= value <= self.high or (self.whole and value != round(value)):
@@ -35,7 +35,7 @@ class Parameter:
 
 
 def parameter(label: str, default: float, low: float, high: float, whole: bool = False) -> Any:
-    """A field of a law that users set."""
+    """A field of a law that users can set."""
     return dataclasses.field(default=default, metadata={"parameter": Parameter(label, default, low, high, whole)})
 
 

@@ -1,7 +1,7 @@
-"""A table drawn from a design, with its truth.
+"""Draw a table from a design, with its truth.
 
-Graph, coefficients and each node's values have a random stream of their own, so that graphs and coefficients are the
-same across families, and a table with fewer rows is the first rows of a longer one (paper, Replication and pairing).
+The graph, the coefficients and each node's values have their own random streams. Therefore graphs and coefficients are
+the same across families, and a smaller table is the first rows of a larger one (paper, Replication and pairing).
 """
 
 from dataclasses import dataclass
@@ -19,25 +19,23 @@ from disco.simulate.streams import Streams
 
 @dataclass(frozen=True)
 class Simulated:
-    """A simulated table and what is true of it."""
+    """A simulated table with its truth."""
 
     table: pd.DataFrame  # (rows, nodes), int64; float64 if continuous
-    truth: pd.DataFrame  # columns parent, child, and direction: what can be known of it (`disco.simulate.known`)
+    truth: pd.DataFrame  # columns parent, child, direction: whether it can be known (`disco.simulate.known`)
     order: list[str]  # a causal order, sources first
     adjacency: pd.DataFrame  # 0/1, (nodes, nodes); rows are parents
-    families: dict[str, str]  # the key of each node's family
-    hidden: pd.DataFrame  # (rows, ...) what is not in the table: exposure, latent1, latent2, ...
-    latent_edges: pd.DataFrame  # columns parent, child: the children of the latent causes
+    families: dict[str, str]  # node -> key of its family
+    hidden: pd.DataFrame  # (rows, ...) columns kept out of the table: exposure, latent1, latent2, ...
+    latent_edges: pd.DataFrame  # columns parent, child: from each latent cause to its children
     design: Design
 
 
 def simulate(design: Design) -> Simulated:
-    """The table of a design.
-
-    The same design gives the same table, and fewer rows give the first rows of more.
+    """Draw the table of a design. The same design always gives the same table.
 
     Raises:
-        InputError: the graph does not exist, a node's mean explodes, or no intercept gives equal means.
+        InputError: the graph does not exist, a node's mean is too large, or no intercept gives equal means.
     """
     streams = Streams.of(design.seed, design.nodes, design.latent)
     names = list(design.names)
@@ -74,14 +72,14 @@ def simulate(design: Design) -> Simulated:
 
 
 def _exposure(sd: float, rows: int, stream: np.random.Generator) -> np.ndarray:
-    """A factor of mean 1 a row, (rows,): log-normal with this standard deviation of its logarithm."""
+    """A factor of mean 1 for each row, (rows,): log-normal, with this standard deviation of its logarithm."""
     return np.exp(sd * stream.standard_normal(rows) - sd**2 / 2)
 
 
 def _draw(
     shape: str, mechanisms: list[Mechanism], order: list[int], exposure: np.ndarray, streams: Streams
 ) -> np.ndarray:
-    """The values of every node and latent cause, (nodes, rows); nodes without parents have this shape."""
+    """The values of all nodes and latent causes, (nodes, rows); `shape` is that of the nodes without parents."""
     draws = [*streams.nodes, *streams.latent]
     values = np.zeros((len(mechanisms), len(exposure)), dtype=float if mechanisms[0].law.continuous else np.int64)
     for node in order:
@@ -96,14 +94,14 @@ def _draw(
 
 
 def _hidden(design: Design, exposure: np.ndarray, values: np.ndarray, mechanisms: list[Mechanism]) -> pd.DataFrame:
-    """What shaped the table and is not in it."""
+    """The exposure and the latent causes, which shape the table but are not in it."""
     columns = {"exposure": exposure} if design.exposure else {}
     columns |= {mechanisms[node].name: values[node] for node in range(design.nodes, len(mechanisms))}
     return pd.DataFrame(columns, index=range(design.rows))
 
 
 def _latent_edges(design: Design, mechanisms: list[Mechanism]) -> pd.DataFrame:
-    """The children of each latent cause."""
+    """One row per latent cause and child."""
     pairs = [
         (mechanisms[parent].name, node.name) for node in mechanisms for parent in node.parents if parent >= design.nodes
     ]

@@ -1,5 +1,7 @@
-"""Shapes of the nodes without parents. The class leaves their marginal distributions free (paper, Semiparametric GLM
-DAGs, the definition), so that no shape changes which directions can be known.
+"""Shapes of the nodes without parents.
+
+The class leaves their marginal distributions free (paper, Semiparametric GLM DAGs, the definition), so a shape does not
+change which directions can be known.
 """
 
 import numpy as np
@@ -7,28 +9,28 @@ import numpy as np
 from disco.simulate.laws import Law
 
 SOURCES = {
-    "family": "as the family has them",
-    "bimodal": "two modes, one 6 times as high",
-    "trimodal": "three modes, 1, 6 and 12 times as high",
-    "heaped": "wide, and in part rounded: 40 % exact, 30 % to fives, 30 % to tens",
-    "zero-inflated": "40 % zeros, else 3 times as high",
+    "family": "as in the family",
+    "bimodal": "two modes, one at 6 times the other",
+    "trimodal": "three modes, the others at 6 and 12 times the first",
+    "heaped": "wide and partly rounded: 40 % exact, 30 % to fives, 30 % to tens",
+    "zero-inflated": "40 % zeros, the rest 3 times as high",
 }
 MODES = {"bimodal": (1.0, 6.0), "trimodal": (1.0, 6.0, 12.0), "zero-inflated": (3.0,)}
 _WIDE = (0.5, 12.0)  # factors on the location of a heaped source
 _ZEROS = 0.4
-_HEAPS = (0.4, 0.7)  # shares of exact values, and of these and fives
+_HEAPS = (0.4, 0.7)  # cumulative shares of exact values and of values rounded to fives
 
 
 def draw(
     shape: str, law: Law, location: np.ndarray, values: np.random.Generator, form: np.random.Generator
 ) -> np.ndarray:
-    """One value a row of a source of this shape, (rows,).
+    """The values of a source of this shape, (rows,).
 
     Args:
         shape: a key of `SOURCES`.
         law: of the source, at `location`, (rows,).
         values: the stream of the law's draws.
-        form: the stream of all else.
+        form: the stream of everything else.
     """
     if shape == "family":
         return law.sample(location, values)

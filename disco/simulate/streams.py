@@ -1,7 +1,7 @@
 """The random streams of a design, one for each thing that is drawn.
 
-What is drawn first is the same whatever else a design asks for: the graph and the coefficients are paired across
-families and options, and each node's values come row by row from a stream of its own.
+Because the streams are separate, an option of the design changes only what it is about: graph and coefficients are
+paired across families and options, and each node's values come row by row from the node's own stream.
 """
 
 from typing import NamedTuple
@@ -18,15 +18,15 @@ class Streams(NamedTuple):
     signs: np.random.Generator
     exposure: np.random.Generator
     latent: list[np.random.Generator]
-    functions: list[np.random.Generator]  # of nodes, for their Gaussian processes
-    causes: list[np.random.Generator]  # of nodes and latent causes, for hidden causes of their own
-    calibration: list[np.random.Generator]  # of the exposure, then of nodes and latent causes
-    sources: list[np.random.Generator]  # of nodes, for the shape of those without parents
+    functions: list[np.random.Generator]  # per node, for its Gaussian process
+    causes: list[np.random.Generator]  # per node and latent cause, for its own hidden cause
+    calibration: list[np.random.Generator]  # the exposure, then one per node and latent cause
+    sources: list[np.random.Generator]  # per node, for its shape if it has no parents
     spreads: np.random.Generator
 
     @classmethod
     def of(cls, seed: int, nodes: int, latent: int) -> "Streams":
-        """The streams of a seed. The order of the calls is part of the result: append, never insert."""
+        """The streams of a seed. The order of the calls matters: append new ones, never insert."""
         graph, mechanism = np.random.default_rng(seed).spawn(2)
         coefficients, *values = mechanism.spawn(1 + nodes)
         signs, exposure, latents, functions, causes, calibration = mechanism.spawn(6)

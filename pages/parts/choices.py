@@ -17,7 +17,7 @@ _PROBLEM = "choice_problem"
 def _key(name: str) -> str:
     # The draft is the truth: a preset or another table may have changed it since the widget was drawn.
     key = f"set_{name}"
-    st.session_state[key] = getattr(session.draft_settings(), name)
+    st.session_state[key] = getattr(session.draft.settings(), name)
     return key
 
 
@@ -25,7 +25,7 @@ def _changed(name: str) -> None:
     st.session_state.pop(_PROBLEM, None)
     value = st.session_state[f"set_{name}"]
     try:
-        session.update_draft(**{name: value})
+        session.draft.change_settings(**{name: value})
     except InputError as error:
         st.session_state[_PROBLEM] = str(error)
 
@@ -39,7 +39,7 @@ def segments(name: str, label: str, options: Sequence[str], words: Callable[[str
 
 def number(name: str, label: str, text: str, **bounds: Any) -> None:
     """A number; one that may be none shows an empty box for none."""
-    bounds = {"value": None, **bounds} if getattr(session.draft_settings(), name) is None else bounds
+    bounds = {"value": None, **bounds} if getattr(session.draft.settings(), name) is None else bounds
     st.number_input(label, key=_key(name), help=text, on_change=_changed, args=(name,), **bounds)
 
 

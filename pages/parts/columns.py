@@ -5,6 +5,7 @@ import streamlit as st
 
 from pages.parts import session, table_facts
 from pages.parts.drafts import Draft
+from pages.parts.glossary import define
 from pages.parts.names import shown
 
 _VERSION = "columns_version"  # a new key makes Streamlit take the choice anew after a button
@@ -31,7 +32,7 @@ def choose(draft: Draft) -> None:
 
 def _button(label: str, before: tuple[int, ...], after: set[int], text: str) -> None:
     if st.button(label, key=f"columns_{label}", help=text, disabled=set(before) == after):
-        session.choose_columns(tuple(after))
+        session.draft.choose_columns(tuple(after))
         taken_anew()
         st.rerun()
 
@@ -60,9 +61,9 @@ def _table(draft: Draft, view: list[int]) -> None:
 
 
 def _ticked(key: str, view: list[int]) -> None:
-    now = session.draft()
+    now = session.draft.current()
     if now is not None:
-        session.choose_columns(ticked(now.columns, view, st.session_state[key]["selection"]["rows"]))
+        session.draft.choose_columns(ticked(now.columns, view, st.session_state[key]["selection"]["rows"]))
 
 
 def ticked(chosen: tuple[int, ...], view: list[int], rows: list[int]) -> tuple[int, ...]:
@@ -71,7 +72,7 @@ def ticked(chosen: tuple[int, ...], view: list[int], rows: list[int]) -> tuple[i
 
 
 def _frame(draft: Draft) -> pd.DataFrame:
-    """Facts of every column for showing, a row a column."""
+    """Facts on the columns as shown, one row per column."""
     facts = table_facts.described(draft)
     numbers = ["levels", "zeros", "mean", "dispersion", "ties", "minimum", "maximum"]
     frame = facts[["column", "type", *numbers]].copy()
@@ -89,9 +90,9 @@ def _config() -> dict[str, object]:
         "levels": number("Levels", format="localized", help="Distinct values."),
         "zeros": share("Zeros", format="percent", min_value=0, max_value=1, help="Share of rows that are 0."),
         "mean": number("Mean", format="%.3g"),
-        "dispersion": number("Var / mean", format="%.3g", help="Variance divided by mean: 1 for Poisson counts."),
+        "dispersion": number("Var / mean", format="%.3g", help=define("dispersion")),
         "ties": share(
-            "Ties", format="percent", min_value=0, max_value=1, help="Chance that two rows drawn at random are equal."
+            "Ties", format="percent", min_value=0, max_value=1, help=define("ties")
         ),
         "minimum": number("Min", format="localized"),
         "maximum": number("Max", format="localized"),

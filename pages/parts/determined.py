@@ -33,6 +33,6 @@ def leave_out(draft: Draft) -> None:
             help="One column of each relation is proposed. Tick a column in the table below to take it back.",
         )  # fmt: skip
         if st.button("Leave out", key="leave_out", disabled=not chosen):
-            session.choose_columns(tuple(sorted({*draft.columns} - {*chosen})))
+            session.draft.choose_columns(tuple(sorted({*draft.columns} - {*chosen})))
             columns.taken_anew()
             st.rerun()

@@ -8,18 +8,30 @@ from pages.parts.names import code, plain
 from pages.parts.words import STATES, ago
 
 
+def require_run() -> runs.Run:
+    """The open run with its result; without one an empty state that leads on, and the page ends."""
+    run = session.run.current()
+    if run is None:
+        no_run()
+        st.stop()
+    if run.status().state != "done":
+        not_done(run)
+        st.stop()
+    return run
+
+
 def no_table() -> None:
     """No table is loaded: lead to Data and end the page."""
     with st.container(border=True):
         st.markdown("**No table is loaded.** Choose a sample or upload your own counts first.")
         if st.button("Go to Data", type="primary", icon=":material/table_view:", key="empty_to_data"):
-            session.go("data")
+            session.address.go("data")
     st.stop()
 
 
 def missing_run() -> None:
     """Say, once, why the run in the address could not be opened."""
-    missing = session.missing_run()
+    missing = session.run.why_missing()
     if missing:
         st.warning(plain(missing))
 
@@ -34,17 +46,17 @@ def no_run() -> None:
         )
         open_finished()
         page, label, icon = ("data", "Go to Data", ":material/table_view:")
-        if session.table() is not None:
+        if session.draft.current() is not None:
             page, label, icon = ("train", "Go to Train", ":material/model_training:")
         if st.button(label, type="primary", icon=icon, key="empty_lead_on"):
-            session.go(page)
+            session.address.go(page)
 
 
 def open_finished() -> None:
     """A button for each of the latest finished fits, which opens it."""
     for run in _finished():
         if st.button(f"Open {code(run.name)} · {ago(run.created)}", key=f"empty_open_{run.id}", type="tertiary"):
-            session.select_run(run)
+            session.run.select(run)
             st.rerun()
 
 
@@ -62,8 +74,8 @@ def not_done(run: runs.Run) -> None:
             st.progress(min(max(status.progress, 0.0), 1.0))
         with st.container(horizontal=True):
             if st.button("Go to Train", type="primary", icon=":material/model_training:", key="empty_to_train"):
-                session.go("train")
+                session.address.go("train")
             if (run.path / "refined.json").exists() and st.button(
                 "See its refined graph", icon=":material/auto_fix_high:", key="empty_to_refine"
             ):
-                session.go("refine")
+                session.address.go("refine")

@@ -4,6 +4,7 @@ import streamlit as st
 
 from disco.settings import CHOICES, PRESETS, Settings
 from pages.parts import choices, session
+from pages.parts.glossary import define
 
 _CHOICE_WORDS = {
     "iqr": "Median and IQR", "jackknife": "Folds",
@@ -18,13 +19,13 @@ _SCHEDULE = (
 GROUPS: dict[str, tuple[tuple[str, str, str], ...]] = {
     "Rows": (
         ("max_rows", "Rows used at most", "A seeded sample of the rows; empty uses all."),
-        ("evaluation_rows", "Held-out rows scored a fold", "At most; empty scores every held-out row."),
+        ("evaluation_rows", "Held-out rows scored per fold", "At most; empty scores every held-out row."),
     ),
     "Networks": (
         ("width", "Width", "Units of a hidden layer, in both networks."),
         ("hidden_layers", "Hidden layers", "In both networks."),
         ("skip_connection", "Skip connection", "A linear map beside the joint network's hidden layers."),
-        ("batch_size", "Batch size", "Rows a training step."),
+        ("batch_size", "Batch size", "Rows per training step."),
     ),
     "Joint network": (
         ("joint_epochs", "Epochs at most", "It stops earlier when its validation loss no longer falls."),
@@ -68,7 +69,7 @@ GROUPS: dict[str, tuple[tuple[str, str, str], ...]] = {
             "selector",
             "Selector of parents",
             "Whose edges are the run's. Every other can be computed after the fit, on Parents. PCM takes minutes where "
-            "nodes are many, on top of the time foretold.",
+            "nodes are many, on top of the estimated time.",
         ),
         (
             "disjoint_rows",
@@ -96,7 +97,7 @@ def preset() -> None:
         "agreement of the folds, in about a tenth of the time. Paper: every number as in the paper. Your choices of "
         "seed, folds, transform, boundary and criterion stay.",
     )  # fmt: skip
-    settings = session.draft_settings()
+    settings = session.draft.settings()
     if settings.preset == "paper":
         st.caption(
             "The paper does not say what the cosines of its learning rates count. That they count optimiser updates "
@@ -113,15 +114,14 @@ def in_sight() -> None:
         choices.number("seed", "Seed", "The same seed on the same device gives the same result.", min_value=0, step=1)
         choices.segments(
             "boundary", "Boundary", ["clipped", "admissible"], str.capitalize,
-            "What a shift beyond the largest level does. Clipped: it stays there and every row counts (the paper's "
-            "main setting on counts). Admissible: such rows are left out. Can be compared after the fit.",
+            f"Clipped: {define('clipped boundary')} Admissible: {define('admissible boundary')} Can be compared after "
+            "the fit.",
         )  # fmt: skip
     with right:
         choices.number("folds", "Folds", "Cross-fitting folds; each has its own networks.", min_value=2, step=1)
         choices.segments(
             "criterion", "Sink criterion", ["ccs", "constant"], {"ccs": "CCS", "constant": "Constant"}.__getitem__,
-            "CCS: the variance of curvature within a level. Constant: its whole variance, as in SCORE. "
-            "Can be compared after the fit.",
+            f"CCS: {define('CCS')} Constant: {define('constant criterion')} Can be compared after the fit.",
         )  # fmt: skip
 
 
@@ -139,7 +139,7 @@ def every_number() -> None:
                         choices.segments(name, label, list(CHOICES[name]), _CHOICE_WORDS.__getitem__, text)
                     else:
                         choices.number(name, label, text, **_format(name))
-        st.button("Back to the preset", on_click=_reset, disabled=not _differences(session.draft_settings()))
+        st.button("Back to the preset", on_click=_reset, disabled=not _differences(session.draft.settings()))
 
 
 def _format(name: str) -> dict[str, object]:
@@ -156,8 +156,8 @@ def _differences(settings: Settings) -> list[str]:
 
 
 def _reset() -> None:
-    plain = Settings.of(session.draft_settings().preset)
-    session.update_draft(**{name: getattr(plain, name) for name in _differences(session.draft_settings())})
+    plain = Settings.of(session.draft.settings().preset)
+    session.draft.change_settings(**{name: getattr(plain, name) for name in _differences(session.draft.settings())})
 
 
 assert set(_PRESET_WORDS) == set(PRESETS), "every preset needs its word here"

@@ -105,5 +105,5 @@ def _start(draft: Draft, name: str, device: str) -> None:
     except InputError as error:
         st.error(plain(error))
         return
-    session.run_started(run)
+    session.draft.started_as(run)
     st.rerun()

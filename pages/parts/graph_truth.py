@@ -5,6 +5,7 @@ import streamlit as st
 
 from disco.figures.words import how_many, number
 from pages.parts import figure, truth
+from pages.parts.glossary import define
 from pages.parts.known import Known
 
 _LINES, _MISSING, _CHOICE = "graph_lines", "graph_missing", "shared_graph_truth"
@@ -54,7 +55,7 @@ def numbers(graph: nx.DiGraph, known: Known) -> None:
         row.metric(verdict.capitalize(), int(counted.get(verdict, 0)), help=help, width=92)
     row.metric("F1", number(met.f1), width=92,
                help=f"Precision {number(met.precision)}, recall {number(met.recall)}.")  # fmt: skip
-    row.metric("SHD", met.shd, width=92, help="Missing plus extra edges; a reversed edge counts twice.")
+    row.metric("SHD", met.shd, width=92, help=define("SHD"))
     against = len(known.order_errors)
     if against:
         it = "it" if against == 1 else "them"

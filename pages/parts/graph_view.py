@@ -1,4 +1,4 @@
-"""The interactive graph: vis-network, which pyvis brings along, as a component of the page itself.
+"""The interactive graph: vis-network, a file of the package pyvis, as a component of the page itself.
 
 Nothing is asked from the network. Nodes keep the places they are given; a click comes back as the picked node, or as
 the picked edge where edges can be picked.
@@ -6,11 +6,11 @@ the picked edge where edges can be picked.
 
 import re
 from collections.abc import Callable, Iterable, Sequence
+from importlib.metadata import distribution
 from pathlib import Path
 from typing import Protocol
 
 import networkx as nx
-import pyvis
 import streamlit as st
 
 from disco.figures import graph as drawing
@@ -19,7 +19,8 @@ from pages.parts import picked
 from pages.parts.results import Result
 
 _ASSETS = Path(__file__).resolve().parents[2] / "assets"
-_VIS = Path(pyvis.__file__).parent / "lib/vis-9.1.2"
+# Looked up, not imported: pyvis would load IPython and jsonpickle.
+_VIS = Path(distribution("pyvis").locate_file("pyvis/lib/vis-9.1.2/vis-network.min.js"))
 _FOCUS = "graph_focus"
 
 
@@ -32,7 +33,7 @@ def _text(name: str) -> str:
 _library = st.components.v2.component(
     "disco_vis",
     html="<span></span>",
-    js=(_VIS / "vis-network.min.js").read_text(encoding="utf-8") + "\nexport default function () {}",
+    js=_VIS.read_text(encoding="utf-8") + "\nexport default function () {}",
 )
 _graph = st.components.v2.component(
     "disco_graph", html=_text("graph_view.html"), css=_text("graph_view.css"), js=_text("graph_view.js")

@@ -41,7 +41,7 @@ def section(done: dict[int, runs.Run]) -> None:
     if missing and st.button(
         f"Refine {len(missing)} of {len(done)} fits", key="lahman_refine", icon=":material/tune:",
         help=f"{CHOICE.starts} starts, {CHOICE.restarts} restarts and {CHOICE.bootstrap} tables drawn with "
-        "replacement each: some minutes a fit. They wait for each other and go on when you leave the page.",
+        "replacement each: some minutes per fit. They wait for each other and go on when you leave the page.",
     ):  # fmt: skip
         for run in missing:
             _guarded(jobs.start_refinement, run, CHOICE)

@@ -10,7 +10,8 @@ from disco.figures import lahman as figures
 from disco.figures.words import how_many
 from disco.parents.sparse import is_sparse
 from disco.settings import PRESETS
-from pages.parts import figure, lahman_refined, lahman_runs, machine, reordering, session
+from pages.parts import background, figure, lahman_refined, lahman_runs, machine, reordering, session
+from pages.parts.glossary import define
 from pages.parts.lahman_runs import BOUNDARIES, Study
 from pages.parts.names import code, plain
 from pages.parts.words import STAGES, STATES, duration, size
@@ -28,6 +29,12 @@ def warning() -> None:
         "causally right.",
         icon=":material/gavel:",
     )
+
+
+def columns() -> None:
+    """What each count is, in a box that opens."""
+    with st.expander("What the columns count", icon=":material/info:"):
+        st.markdown("\n".join(f"- **{name}**: {define(name)}" for name in lahman.COLUMNS))
 
 
 def choose() -> Study:
@@ -128,7 +135,7 @@ def _state(seed: int, run: runs.Run) -> None:
     if status.state in ("queued", "running"):
         right.button("Cancel", key=f"lahman_cancel_{seed}", on_click=_guarded, args=(jobs.cancel, run))
     elif status.state == "done":
-        right.button("Open", key=f"lahman_open_{seed}", on_click=session.select_run, args=(run,),
+        right.button("Open", key=f"lahman_open_{seed}", on_click=session.run.select, args=(run,),
                      help="Ordering, Parents and Graph then show this run.")  # fmt: skip
     elif right.button("Resume", key=f"lahman_resume_{seed}"):
         _guarded(jobs.resume, run)
@@ -162,7 +169,7 @@ def results(study: Study) -> None:
 
 
 def _score_table(table: pd.DataFrame) -> None:
-    """A row a boundary and seed, and the means."""
+    """One row per boundary and seed, and the means."""
     if table.empty:
         return
     means = table.groupby("label", sort=False)[["r7", "r17"]].mean().reset_index().assign(seed="mean")
@@ -186,13 +193,12 @@ def _score_table(table: pd.DataFrame) -> None:
 def _other_boundary(done: dict[int, runs.Run]) -> None:
     """Score the boundary that is missing, from the fitted networks."""
     wanted = [(run, f"ccs-{b}") for run in done.values() for b in BOUNDARIES if f"ccs-{b}" not in run.variants()]
-    at_work = [job for one in wanted if (job := reordering.at_work(*one)) and job.state == "running"]
-    if at_work:
-        st.fragment(_progress, run_every=0.5)(wanted)
+    jobs_now = _at_work(wanted)
+    if any(job.is_running for job in jobs_now):
+        st.fragment(_progress, run_every=background.SECONDS)(wanted)
         return
-    failed = [job.error for one in wanted if (job := reordering.at_work(*one)) and job.state == "failed"]
-    for words in dict.fromkeys(failed):
-        st.error(plain(words))
+    for error in dict.fromkeys(job.error for job in jobs_now if job.state == "failed"):
+        st.error(plain(error))
     if wanted and st.button("Score the other boundary too", key="lahman_other", icon=":material/rule:",
                             help="From the fitted networks; nothing is refitted."):  # fmt: skip
         for one in wanted:
@@ -200,12 +206,16 @@ def _other_boundary(done: dict[int, runs.Run]) -> None:
         st.rerun()
 
 
+def _at_work(wanted: list[tuple[runs.Run, str]]) -> list[background.Computation]:
+    return [job for one in wanted if (job := reordering.at_work(*one))]
+
+
 def _progress(wanted: list[tuple[runs.Run, str]]) -> None:
-    jobs_now = [job for one in wanted if (job := reordering.at_work(*one))]
-    running = [job for job in jobs_now if job.state == "running"]
+    jobs_now = _at_work(wanted)
+    running = [job for job in jobs_now if job.is_running]
     if not running:
         st.rerun()
-    share = sum(1.0 if job.state != "running" else job.progress for job in jobs_now) / len(jobs_now)
+    share = sum(job.progress if job.is_running else 1.0 for job in jobs_now) / len(jobs_now)
     bar, button = st.columns([5, 1], vertical_alignment="center")
     bar.progress(min(share, 1.0), text=f"Scoring the other boundary of {how_many(len(jobs_now), 'run')}")
     if button.button("Cancel", key="lahman_other_cancel"):

@@ -15,14 +15,11 @@ from disco.refine.evidence import MOST_MISFIT
 from disco.refine.reasons import is_of_kind, missed
 from disco.runs import Run
 from pages.parts import figure, refined_model, refinement, session
+from pages.parts.glossary import define
 from pages.parts.names import code, plain
 
 _MOST_NAMED = 6
 _KEPT = "turned_misfit"  # of the session: what was measured, by run, refinement and edge
-HELP = (
-    "What a more flexible distribution of the node given its parents gains over the model, on rows not used to fit "
-    f"it. From {MISFIT:g} nats on the node is not of the model's kind."
-)
 
 
 def banner(refined: Refined) -> None:
@@ -67,7 +64,7 @@ def of_node(refined: Refined, node: str, *, of_refined: bool = False) -> None:
         return
     row = refined.nodes.set_index("node").loc[node]
     place = figure.numbers()
-    place.metric("Misfit, nats", _number(row["misfit_nats"]), width=figure.NUMBER, help=HELP)
+    place.metric("Misfit, nats", _number(row["misfit_nats"]), width=figure.NUMBER, help=define("misfit"))
     place.metric("Misfit per row", _number(row["misfit_per_row"]), width=figure.NUMBER, help="The same over the rows.")
     if not row["misfit_nats"] < MISFIT:
         st.warning("This node is not of the model's kind: its arrows are hypotheses.", icon=":material/rule:")
@@ -85,7 +82,7 @@ def of_run(run: Run) -> Refined | None:
     if (run.path / "refined.json").exists():
         st.page_link(
             "pages/views/refine.py", label="This run has a refined graph too", icon=":material/auto_fix_high:",
-            query_params=session.address(),
+            query_params=session.address.parameters(),
         )  # fmt: skip
     return None if found is None else found.refined
 

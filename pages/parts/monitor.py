@@ -93,9 +93,9 @@ def _buttons(run: runs.Run, status: Status) -> None:
             if st.button(label, type="primary", icon=":material/play_arrow:", key="resume"):
                 _act(jobs.resume, run, "Starting …")
         elif st.button("See the causal order", type="primary", icon=":material/arrow_forward:", key="to_ordering"):
-            session.go("ordering")
+            session.address.go("ordering")
         if st.button("Close this run", type="tertiary", key="close", help="It stays in the list of runs."):
-            session.select_run(None)
+            session.run.select(None)
             st.rerun()
 
 

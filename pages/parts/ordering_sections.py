@@ -9,6 +9,7 @@ from disco.figures import arcs, steps
 from disco.figures import curvature as by_rank
 from disco.figures import ordering as figures
 from disco.figures.words import how_many, more, number, share
+from disco.metrics import order_agreement
 from disco.runs import Run
 from pages.parts import figure, picked, refined_words, step_player, truth
 from pages.parts.known import Known
@@ -41,7 +42,7 @@ def worth() -> None:
     st.info(
         "**What such an order is worth.** On simulated tables of the paper's class it is mostly right. On real tables "
         "it is little better than a guess. Public tables have pairs of columns whose order in time is certain, such as "
-        "a parent's schooling before one's own: of 291 such pairs in 23 tables the order of CCS has 196 the right way "
+        "a parent's schooling before one's own: of 291 such pairs in 23 tables the order of CCS has 198 the right way "
         "round, sorting the columns by their mean 201, and the refined order 145; of 324 in 24 others the refined "
         f"order has 159. Read an order as a hypothesis. {refined_words.SAME_ROWS}",
         icon=":material/balance:",
@@ -94,10 +95,12 @@ def _numbers(decided: steps.Step, result: Result) -> None:
 
 
 def _judged(result: Result, known: Known, step: int) -> list[str]:
-    """Say whether this removal was right by the truth; the nodes that were sinks by it."""
+    """Say whether this removal was right; return the nodes that were sinks in the known graph."""
     wrong = known.wrong_removals
     if step not in set(wrong["step"]):
-        st.markdown(":material/check: By the truth this node was a sink: no true child of it was left.")
+        st.markdown(
+            ":material/check: According to the known graph, this node was a sink: none of its true children was left."
+        )
     else:
         row = wrong[wrong["step"] == step].iloc[0]
         children = ", ".join(code(child) for child in row["children"][:8])
@@ -105,8 +108,8 @@ def _judged(result: Result, known: Known, step: int) -> list[str]:
         first = " It is the first wrong removal." if step == wrong["step"].min() else ""
         are = "true child was" if len(row["children"]) == 1 else "true children were"
         st.markdown(
-            f":red[:material/close:] **By the truth this node was no sink:** its {are} still there, "
-            f"{children}{more_of_them}.{first}"
+            ":red[:material/close:] **According to the known graph, this node was not a sink:** "
+            f"its {are} still there, {children}{more_of_them}.{first}"
         )
     return steps.true_sinks(steps.fold_scores(result.ccs, step).index.tolist(), known.edges)
 
@@ -195,6 +198,6 @@ def overview(result: Result, known: Known | None) -> None:
     if result.variant != result.run.own_variant:
         own = result.run.order()
         st.caption(
-            f"Of all pairs of nodes, {steps.agreement(own, result.order):.0%} stand in the same order as with "
+            f"Of all pairs of nodes, {order_agreement(own, result.order):.0%} stand in the same order as with "
             f"{VARIANT_WORDS[result.run.own_variant]}, as fitted."
         )

@@ -76,7 +76,7 @@ def sensitivity(result: Result, tau_z: float, pi_min: float) -> None:
     """Edges against τ_Z, a line for each π_min; with the jackknife one, since Z is the same in every fold."""
     ocs = result.ocs if result.rule == "iqr" else result.ocs[result.ocs["fold"] == 1]
     figure.show(figures.sensitivity(ocs, tau_z, pi_min), "sensitivity")
-    st.caption("A flat stretch is a choice that little depends on; no threshold is tuned against a truth.")
+    st.caption("Where the curve is flat, the threshold hardly matters; no threshold is tuned against a truth.")
 
 
 def candidates(result: Result, tau_z: float, pi_min: float, known: Known | None) -> None:

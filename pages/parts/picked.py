@@ -12,7 +12,7 @@ _KEY, _EDGE = "shared_picked", "shared_picked_edge"
 
 
 def _slot() -> str:
-    run = session.current_run()
+    run = session.run.current()
     return run.id if run else ""
 
 

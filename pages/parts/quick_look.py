@@ -31,14 +31,14 @@ def _start(draft: Draft) -> None:
     except InputError as error:
         st.error(plain(error))
         return
-    session.run_started(run)
-    session.go("refine")
+    session.draft.started_as(run)
+    session.address.go("refine")
 
 
 def without_a_run() -> None:
     """Refine with no run open: offer to refine the loaded table, or the runs that there are."""
     empty.missing_run()
-    draft = session.draft()
+    draft = session.draft.current()
     ready = draft is not None and table_facts.chosen_counts(draft) is not None
     with st.container(border=True):
         st.markdown("**No run is open.** A refinement needs a table of counts, and no fit before it.")
@@ -46,5 +46,5 @@ def without_a_run() -> None:
             intro.run_caption(draft.name, len(draft.table), len(draft.columns))
             offer(draft, is_first=True)
         elif st.button("Go to Data", type="primary", icon=":material/table_view:", key="empty_lead_on"):
-            session.go("data")
+            session.address.go("data")
         empty.open_finished()

@@ -7,6 +7,7 @@ import streamlit as st
 from disco.figures.words import how_many
 from pages.parts import downloads, graph_view, picked, refine_filters, refined_effects, refined_words
 from pages.parts.answers import heard
+from pages.parts.glossary import define
 from pages.parts.known import Known
 from pages.parts.names import code, shown
 from pages.parts.refinement import Refinement
@@ -119,7 +120,7 @@ def _show(table: pd.DataFrame, refinement: Refinement) -> None:
             "parent": column.TextColumn("Parent", width=70),
             "child": column.TextColumn("Child", width=70),
             "gain_nats": column.NumberColumn("Gain", format="%.1f", width=56,
-                                             help="Nats that the child's score loses without the edge."),
+                                             help=define("edge gain")),
             "direction_nats": column.NumberColumn("Direction", format="%.1f", width=66, help=refined_words.DIRECTION),
             "robust_nats": column.NumberColumn("Robust", format="%.1f", width=62, help=refined_words.ROBUST),
             "decided": column.CheckboxColumn("Decided", width=64,

@@ -6,6 +6,7 @@ import pandas as pd
 import streamlit as st
 
 from pages.parts import refined_words
+from pages.parts.glossary import define
 from pages.parts.refinement import Refinement
 
 _GAINS = (0, 1, 2, 3, 5, 7, 10, 15, 20, 30, 50, 70, 100, 150, 200, 300, 500, 1000)
@@ -29,7 +30,7 @@ def chosen(refinement: Refinement) -> Filters:
     options = [gain for gain in _GAINS if gain <= strongest]
     gain = row.select_slider(
         "Gain at least, nats", options, value=usual.gain, key=keys[0], width=280,
-        help="What the child's score loses without the edge. 5 nats: 150 to 1 for the edge.",
+        help=f"{define('edge gain')} 5 nats: 150 to 1 for the edge.",
     )  # fmt: skip
     share = usual.bootstrap
     if edges["bootstrap"].notna().any():

@@ -9,6 +9,7 @@ from disco.figures import refined as figures
 from disco.figures.words import how_many, number
 from disco.refine.scores import MOST_AGAINST
 from pages.parts import figure, refine_start, refined_words
+from pages.parts.glossary import define
 from pages.parts.known import Known
 from pages.parts.names import code, plain
 from pages.parts.refinement import Refinement
@@ -45,11 +46,12 @@ def _notes(notes: Sequence[str]) -> None:
 
 def _assumptions() -> None:
     st.info(
-        "**It assumes** no hidden common causes; that the effects of a node's parents add up, and a bend of their sum "
-        "gives the canonical scale of its distribution; and one carrier a node, the shape of its distribution that no "
-        "parent changes. How alike the table's effects are is fitted, and counts for weak edges. A high likelihood is "
-        "no proof of any of this. A gain says that two columns are joined; which of them comes first is told by the "
-        "class of models alone, and is worth no more than that class fits.",
+        "**It assumes** no hidden common causes; that parents' effects add up, and a possibly curved function of the "
+        "sum sets the natural parameter of the node's distribution; and that the base measure, the shape of that "
+        "distribution apart from the parents, is the same for every value of the parents. Effect sizes are estimated "
+        "from the table (empirical Bayes) and inform weak edges. A high likelihood proves none of this. A gain says "
+        "that two columns are joined. Which of them comes first follows from the class of models alone, and is worth "
+        "only as much as that class fits.",
         icon=":material/info:",
     )
 
@@ -149,8 +151,7 @@ def against_truth(refinement: Refinement, known: Known, disco: tuple[object, Kno
     table = pd.DataFrame(rows, columns=["", "A_top", "Precision", "Recall", "F1", "SHD"])
     st.dataframe(table, hide_index=True, key="refine_truth", width="content")
     st.caption(
-        "A_top: the share of the true edges whose parent stands first. SHD: missing plus extra edges; a reversed edge "
-        "counts twice. Sorting the columns fits nothing: read every figure beside it."
+        f"A_top: {define('A_top')} SHD: {define('SHD')} Sorting the columns fits nothing: read every figure beside it."
     )
 
 

@@ -11,16 +11,16 @@ from pages.parts.names import plain
 _FIELDS = {
     "starts": ("Starts", 1, 40, "Orders to search from: the run's own, the columns sorted, then random ones."),
     "bootstrap": (
-        "Tables drawn",
+        "Bootstrap tables",
         0,
         1000,
-        "With replacement, to see how often an edge comes back: its local stability. 0: none.",
+        "Drawn with replacement, to see how often an edge is found again: its local stability. 0 for none.",
     ),
     "restarts": (
         "Restarts",
         0,
         200,
-        "At most so many searches from near the best order; they end when four gain nothing.",
+        "Searches from near the best order, at most; they end when a round of four gains nothing.",
     ),
     "folds": ("Parts left out in turn", 0, 20, "How often an edge is found on the rest of the rows. 0 for none."),
     "bound": (
@@ -29,7 +29,7 @@ _FIELDS = {
         100.0,
         "A direction with less evidence is undecided. 10 nats: 22,000 to 1. Misfit asks for more.",
     ),
-    "seed": ("Seed", 0, 2**31 - 1, "Of random orders, of the tables drawn, of the parts."),
+    "seed": ("Seed", 0, 2**31 - 1, "Of the random orders, the bootstrap tables and the parts left out."),
 }
 _IN_SIGHT = ("starts", "bootstrap")
 
@@ -42,9 +42,9 @@ def start_box(run: runs.Run, label: str) -> None:
         inside = st.container(horizontal=True, gap="medium")
         values |= {name: _number(inside, run, name) for name in _FIELDS if name not in _IN_SIGHT}
     values["redone"] = st.toggle(
-        "Search every drawn table anew (about ten times slower)", key=f"refine_redone_{run.id}",
-        help="With a screen, a prior and starts of its own, as the whole table is. Without it a short search from the "
-        "graph found tells the edges' local stability, which is higher than the share of full searches.",
+        "Search every bootstrap table from scratch (about ten times slower)", key=f"refine_redone_{run.id}",
+        help="Each gets a screen, a prior and starts of its own, like the whole table. Without it, a short search from "
+        "the graph found gives the edges' local stability, which is higher than the share of full searches.",
     )  # fmt: skip
     if st.button(label, type="primary", icon=":material/play_arrow:", key="start_refinement"):
         begin(run, values)

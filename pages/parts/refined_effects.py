@@ -10,7 +10,8 @@ from disco.likelihood.check import FOLDS, SIMULATIONS, Check
 from disco.refine import Choice, Refined
 from disco.runs import Run
 from disco.runs.refined import choice_from, choice_of
-from pages.parts import checking, figure, misfit, refined_model, refined_words
+from pages.parts import background, checking, figure, misfit, refined_model, refined_words
+from pages.parts.glossary import define
 from pages.parts.names import code, distinct, plain, shown
 
 
@@ -44,8 +45,7 @@ def edge_details(run: Run, refined: Refined, parent: str, child: str) -> None:
 
 def _numbers(row: dict, choice: Choice) -> None:
     shown_, wide = figure.numbers(), figure.NUMBER
-    shown_.metric("Gain, nats", number(row["gain_nats"]), width=wide,
-                  help="Log posterior odds against the graph without this edge.")  # fmt: skip
+    shown_.metric("Gain, nats", number(row["gain_nats"]), width=wide, help=define("edge gain"))
     for label, name, help in (
         ("Direction, nats", "direction_nats", refined_words.DIRECTION),
         ("Robust, nats", "robust_nats", refined_words.ROBUST),
@@ -123,33 +123,27 @@ def model_check(run: Run, refined: Refined) -> None:
     """Simulated tables beside the observed one, and graphs on held-out rows, when asked for."""
     st.subheader("Does the model make such tables?", anchor=False)
     job = checking.at_work(run)
-    if job and job.state == "running":
-        st.fragment(_progress, run_every=0.5)(run)
+    if job and job.is_running:
+        st.fragment(_progress, run_every=background.SECONDS)(run)
         return
-    if job and job.state == "done":
+    if job and job.result is not None:
         _figures(job.result)
-    else:
-        st.caption(
-            f"Draws {SIMULATIONS} tables from the refined graph and sets them beside yours; then fits every graph "
-            f"{FOLDS} times without a part of the rows and lets it foretell them. It goes on when you leave the page."
-        )
-    if job and job.state == "failed":
-        st.error(plain(job.error))
-    elif job and job.state == "stopped":
-        st.caption("Cancelled; nothing was kept.")
-    if not (job and job.state == "done") and st.button("Check the model", key="refined_check",
-                                                       icon=":material/fact_check:"):  # fmt: skip
+        return
+    st.caption(
+        f"Draws {SIMULATIONS} tables from the refined graph and sets them beside yours; then fits every graph {FOLDS} "
+        "times without a part of the rows, and predicts that part. It goes on when you leave the page."
+    )
+    background.say_end(job)
+    if st.button("Check the model", key="refined_check", icon=":material/fact_check:"):
         checking.begin(run, refined)
         st.rerun()
 
 
 def _progress(run: Run) -> None:
     job = checking.at_work(run)
-    if job is None or job.state != "running":
+    if job is None or not job.is_running:
         st.rerun()
-    bar, button = st.columns([5, 1], vertical_alignment="center")
-    bar.progress(min(job.progress, 1.0), text=checking.STAGES[job.stage])
-    button.button("Cancel", key="refined_check_cancel", on_click=job.cancel)
+    background.bar(job, checking.STAGES[job.stage], key="refined_check_cancel", width=5)
 
 
 def _figures(check: Check) -> None:

@@ -6,17 +6,20 @@ from typing import Any
 import pandas as pd
 
 from disco.figures.words import number
+from disco.parents.ocs import reaches
 from disco.refine import Choice, Refined
 from disco.refine.evidence import AGAINST, FEW, HALF, MOST_MISFIT, TIMES
 from disco.refine.reasons import Reason, asked, missed, reason
 from disco.runs import Run
 from disco.runs.refined import choice_of
 from pages.parts import results
+from pages.parts.glossary import define
 from pages.parts.names import code
 
 ASSUMED = (
-    "Assumed: no hidden common causes, effects of parents that add up but for one bend of their sum, and one carrier a "
-    "node. Only as far as these hold, and the graph is right, does this speak of causes; a high likelihood is no proof."
+    "Assumed: no hidden common causes, parents' effects that add up (or a curved function of their sum), and a base "
+    "measure that parents do not change. This is about causes only if these hold and the graph is right; a high "
+    "likelihood does not prove it."
 )
 
 
@@ -26,16 +29,10 @@ NUMBERS = {
     "p_value": "p-value",
     "bootstrap": "share of tables drawn with replacement", "folds": "share of parts left out",
 }  # fmt: skip
-P_VALUE = (
-    "Of the likelihood ratio. It takes the graph as given, though it was searched for: the best of several null "
-    "candidates has a small p far more often than its size says (of 8: P(p < .05) ≈ .32)."
-)
+P_VALUE = define("p-value")
 SAME_ROWS = "CCS order and likelihood use the same rows: that they agree is no independent evidence."
-DIRECTION = (
-    "Nats lost when the edge is turned and its nodes find their parents anew, by a prior that does not know how "
-    "spreads differ in the table."
-)
-ROBUST = "The lesser of the direction evidence with a bent link and with the link held straight."
+DIRECTION = define("direction evidence")
+ROBUST = define("robust evidence")
 SPREAD = (
     "What spreads would add is the part of the fitted prior, which knows how the spreads of parents and children "
     "differ in this table. It does not count."
@@ -187,7 +184,7 @@ def in_disco(run: Run, parent: str, child: str) -> str:
         row = rows.iloc[0]
         folds = f"above τ_Z in {round(row['frequency'] * result.folds)} of {result.folds} folds"
         scores = f"OCS {number(row['ocs'])}, {folds}"
-        if row["frequency"] >= pi_min - 1e-9:
+        if reaches(row["frequency"], pi_min):
             return f"DISCO's result {words}: {scores}. {SAME_ROWS}"
         return f"DISCO's order has {code(first)} before {code(second)}, but no edge between them: {scores}."
     return ""

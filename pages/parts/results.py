@@ -4,12 +4,14 @@ from dataclasses import dataclass
 from functools import cached_property
 
 import networkx as nx
+import numpy as np
 import pandas as pd
 import streamlit as st
 
 from disco.errors import InputError
 from disco.figures import placing, steps
-from disco.parents.ocs import frequencies, own_thresholds, with_z
+from disco.parents import jackknife
+from disco.parents.ocs import frequencies, own_thresholds, reaches, with_z
 from disco.runs import Run
 from pages.parts import session
 from pages.parts.known import Known
@@ -65,6 +67,16 @@ class Result:
         """The rule's own (τ_Z, π_min)."""
         return own_thresholds(self.ocs, self.run.settings.replace(parent_rule=self.rule))
 
+    @cached_property
+    def z(self) -> np.ndarray:
+        """One Z per candidate: that of the rule jackknife, which is the same in every fold."""
+        return self.ocs.loc[self.ocs["fold"] == 1, "z"].to_numpy()
+
+    @cached_property
+    def groups(self) -> jackknife.TwoGroups:
+        """The candidates without and with an edge, by `z`."""
+        return jackknife.two_groups(self.z)
+
     @property
     def has_curvature(self) -> bool:
         """Whether the mean curvature is there, which the jackknife needs; runs of older versions lack it."""
@@ -82,7 +94,7 @@ class Result:
     def edges(self, tau_z: float, pi_min: float) -> pd.DataFrame:
         """The candidates that pass two thresholds, with the same columns, even where none passes."""
         table = self.candidates(tau_z)
-        return table[table["frequency"] >= pi_min - 1e-9]
+        return table[reaches(table["frequency"], pi_min)]
 
     def graph(self, tau_z: float, pi_min: float) -> nx.DiGraph:
         """The graph at two thresholds."""
@@ -93,11 +105,11 @@ class Result:
 
 def shown(run: Run) -> Result:
     """The result that the session shows of a run: the chosen variant, or the run's own."""
-    rule = session.parent_rule()
+    rule = session.shown.parent_rule()
     try:
-        return of(run, session.variant() or run.own_variant, rule)
+        return of(run, session.shown.variant() or run.own_variant, rule)
     except InputError:
-        session.set_variant(None)
+        session.shown.set_variant(None)
         return of(run, run.own_variant, rule)
 
 
@@ -148,6 +160,6 @@ def variant_picker(result: Result) -> None:
     st.session_state[key] = result.variant
     st.segmented_control(
         "Order shown", available, format_func=words, key=key, required=True,
-        on_change=lambda: session.set_variant(st.session_state[key]),
+        on_change=lambda: session.shown.set_variant(st.session_state[key]),
         help="All come from the same fitted networks. Ordering, Parents and Graph show the same one.",
     )  # fmt: skip

@@ -30,7 +30,7 @@ def picker() -> None:
 
 
 def _choose(found: dict[str, runs.Run]) -> None:
-    current = session.current_run()
+    current = session.run.current()
     if current is not None and current.id not in found:
         found[current.id] = current
     # The open run may have changed elsewhere (a link, a start), so the box is told before it is drawn.
@@ -101,7 +101,7 @@ def _label(run: runs.Run) -> str:
 def _picked() -> None:
     chosen = st.session_state[_KEY]
     try:
-        session.select_run(None if chosen is None else runs.open_run(chosen))
+        session.run.select(None if chosen is None else runs.open_run(chosen))
     except InputError:
         return  # a label that changed meanwhile, which the browser sends back as if it were chosen
 
@@ -119,5 +119,5 @@ def _delete(run: runs.Run) -> None:
             except InputError as error:  # it was started elsewhere in the meantime
                 st.error(plain(error))
                 return
-            session.select_run(None)
+            session.run.select(None)
             st.rerun()

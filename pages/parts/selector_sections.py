@@ -36,7 +36,7 @@ def page(result: Result, known: Known | None, selector: str) -> None:
         st.caption(lines(result))
     with right:
         figure.show(figures.cuts(found, selector, cut, selectors.CHOICES[selector]), "cuts")
-        st.caption("A flat stretch is a choice that little depends on.")
+        st.caption("Where the curve is flat, the cut-off hardly matters.")
     _table(result, kept, selector, known)
 
 
@@ -47,7 +47,7 @@ def own_graph(result: Result) -> tuple[nx.DiGraph, float, float, str] | None:
     """
     selector = result.run.settings.selector
     if selector == "ocs":
-        if session.selector() not in (None, "ocs"):
+        if session.shown.selector() not in (None, "ocs"):
             st.caption("Shown: the edges by OCS, as this run was fitted. Parents shows those of other selectors.")
         return None
     name, kept = WORDS[selector].name, selectors.kept(result, selector)

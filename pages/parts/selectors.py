@@ -13,6 +13,7 @@ from disco.parents.selectors import CUTS, SELECTORS, WORDS
 from disco.runs import Run
 from disco.runs.parents import path_of, read_candidates
 from pages.parts import session
+from pages.parts.glossary import define
 from pages.parts.results import Result
 
 CHOICES = {
@@ -20,26 +21,16 @@ CHOICES = {
     "pcm": (1e-12, 1e-10, 1e-8, 1e-6, 1e-5, 1e-4, 1e-3, 0.005, 0.01, 0.02, 0.05, 0.1, 0.2),
     "evidence": (0.0, 1.0, 2.0, 3.0, 5.0, 7.5, 10.0, 15.0, 20.0, 30.0, 50.0, 100.0),
 }
-SAID = {
-    "ocs": "**OCS** reads the fitted networks: a parent's curvature with its child stands out. It assumes the paper's "
-    "model alone.",
-    "cam": "**CAM** regresses each node on a smooth curve of every node before it, all at once, and tests each curve. "
-    "It assumes effects on the mean that add up, and normal errors of one variance.",
-    "pcm": "**PCM** tests whether a candidate still tells something about the node's mean when all other nodes before "
-    "it are known, each test at its own level. It assumes that curves and a random forest fit well, and needs many "
-    "rows.",
-    "evidence": "**Evidence** takes the parents of highest posterior in the paper's semiparametric GLM. It assumes "
-    "effects that add up but for one bend of their sum; it is ours, beyond the paper.",
-}
+SAID = {selector: f"**{WORDS[selector].name}**: {define(WORDS[selector].name)}" for selector in SELECTORS}
 
 
 def choose(result: Result) -> str:
     """Which selector's edges are shown; one line says what it does and assumes."""
     key = f"selector_{result.run.id}"
-    st.session_state[key] = session.selector() or result.run.settings.selector
+    st.session_state[key] = session.shown.selector() or result.run.settings.selector
     selector = st.segmented_control(
         "Selector of parents", list(SELECTORS), format_func=_name(result.run), key=key, required=True,
-        on_change=lambda: session.set_selector(st.session_state[key]),
+        on_change=lambda: session.shown.set_selector(st.session_state[key]),
         help="All four choose each node's parents among the nodes before it in the same order. "
         + " ".join(SAID.values()),
     )  # fmt: skip
@@ -77,7 +68,7 @@ def _read(_result: Result, selector: str, path: str, rule: str, stamp: int) -> p
 
 def cut_of(selector: str) -> float:
     """The cut-off as the reader set it on the open run, or the selector's own."""
-    chosen = session.cut(selector)
+    chosen = session.shown.cut(selector)
     return CUTS[selector] if chosen is None else chosen
 
 
@@ -90,12 +81,12 @@ def cut_slider(result: Result, selector: str) -> float:
     with row[0]:
         cut = st.select_slider(
             label, CHOICES[selector], key=key, format_func=lambda value: f"{value:g}", help=_HELP[selector],
-            on_change=lambda: session.set_cut(selector, st.session_state[key]),
+            on_change=lambda: session.shown.set_cut(selector, st.session_state[key]),
         )  # fmt: skip
     if cut != CUTS[selector]:
         row[1].button(
             f"Back to {rule(selector, CUTS[selector])}", key=f"own_{key}", type="tertiary", icon=":material/undo:",
-            on_click=session.set_cut, args=(selector, None),
+            on_click=session.shown.set_cut, args=(selector, None),
         )  # fmt: skip
     return cut
 
@@ -117,7 +108,7 @@ def rule(selector: str, cut: float) -> str:
 def kept(result: Result, selector: str) -> pd.DataFrame | None:
     """Every candidate with `selected` at the reader's cut-off or thresholds; None where not computed yet."""
     if selector == "ocs":
-        return selectors.of_ocs(result.ocs, *(session.thresholds(result.rule) or result.thresholds))
+        return selectors.of_ocs(result.ocs, *(session.shown.thresholds(result.rule) or result.thresholds))
     found = candidates(result, selector)
     return None if found is None else selectors.kept(found, selector, cut_of(selector))
 

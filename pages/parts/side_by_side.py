@@ -42,7 +42,7 @@ def section(result: Result, known: Known | None, shown: str) -> None:
 
 
 def _pair(result: Result, shown: str) -> tuple[str, str]:
-    now = session.compared() or ("ocs", shown if shown != "ocs" else "evidence")
+    now = session.shown.compared() or ("ocs", shown if shown != "ocs" else "evidence")
     row = st.container(key="beside_compared").columns(2, gap="medium")
     for place, (label, box) in enumerate(zip(("Compare", "with"), row, strict=True)):
         key = f"compared_{place}_{result.run.id}"
@@ -52,7 +52,7 @@ def _pair(result: Result, shown: str) -> tuple[str, str]:
             pair = [selector] * 2
             # The same one twice swaps the two.
             pair[1 - place] = now[place] if now[1 - place] == pair[place] else now[1 - place]
-            session.set_compared((pair[0], pair[1]))
+            session.shown.set_compared((pair[0], pair[1]))
 
         box.selectbox(
             label, list(SELECTORS), format_func=lambda one: WORDS[one].name, key=key,
@@ -64,7 +64,7 @@ def _pair(result: Result, shown: str) -> tuple[str, str]:
 def _rule(result: Result, selector: str) -> str:
     if selector != "ocs":
         return f"{WORDS[selector].name}: {selectors.rule(selector, selectors.cut_of(selector))}"
-    tau_z, pi_min = session.thresholds(result.rule) or result.thresholds
+    tau_z, pi_min = session.shown.thresholds(result.rule) or result.thresholds
     folds = "" if result.rule == "jackknife" else f" in {share(round(pi_min * result.folds), result.folds)} folds"
     return f"OCS: Z > {tau_z:.3g}{folds}"
 

@@ -20,7 +20,7 @@ def label(key: str) -> str:
 
 
 def choose() -> None:
-    """One family, groups along the causal order, or a family a node; then their parameters."""
+    """One family, groups along the causal order, or one family per node; then their parameters."""
     simulate_form.segments("mixing", "Families", list(_MIXING), _MIXING.__getitem__)
     mixing = simulate_form.form().mixing
     if mixing == "groups":

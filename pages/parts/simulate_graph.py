@@ -17,9 +17,9 @@ WORDS = {
     "own": "Draw your own",
 }  # fmt: skip
 _K = {
-    "er": ("Parents a node k", "Expected, about: each pair is an edge with probability 2k/d."),
-    "er-exact": ("Edges a node k", "The graph has exactly k times as many edges as nodes."),
-    "sf": ("Edges a new node k", "Edges that each new node brings; a whole number."),
+    "er": ("Parents per node k", "Expected, about: each pair is an edge with probability 2k/d."),
+    "er-exact": ("Edges per node k", "The graph has exactly k times as many edges as nodes."),
+    "sf": ("Edges per new node k", "Edges that each new node brings; a whole number."),
 }
 _PROBLEM, _PASTED, _BASE = "simulate_edges_problem", "simulate_pasted", "simulate_edges_base"
 
@@ -48,7 +48,7 @@ def _table() -> None:
     key = f"sim_edges_{stamp}"
     if key not in st.session_state:  # new, or shown again: it starts from the graph as it stands
         st.session_state[_BASE] = _frame(drawn)
-    st.caption("Draw on the canvas, or change its edges here: a row an edge; a parent alone is a node without edges.")
+    st.caption("Draw on the canvas, or change its edges here, one per row; a parent alone is a node without edges.")
     edited = st.data_editor(
         st.session_state[_BASE],
         key=key,
@@ -91,7 +91,7 @@ def _paste() -> None:
     """Edges from text or a file, in place of the drawing."""
     with st.expander("Paste or upload edges", icon=":material/content_paste:"):
         st.text_area(
-            "Edges, one a line: parent, child", key=_PASTED, placeholder="rain, wet\nsprinkler -> wet",
+            "Edges, one per line: parent, child", key=_PASTED, placeholder="rain, wet\nsprinkler -> wet",
             height=120, persist_state="session",
         )  # fmt: skip
         st.button("Take these edges", on_click=_take_pasted, disabled=not st.session_state.get(_PASTED, "").strip())

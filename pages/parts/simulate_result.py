@@ -64,9 +64,9 @@ def _use(result: Simulated, teaching: bool) -> None:
     told = {"own": "own graph"}.get(design.graph, design.graph)
     name = f"Simulated {'' if teaching else told + ' '}{design.nodes}, seed {design.seed}"
     source = "Simulated." if teaching else f"Simulated: {WORDS[design.graph]}, {families}, seed {design.seed}."
-    settings = session.draft_settings().replace(transform="rank")
-    session.set_table(result.table, name, source, result.truth, settings, teaching=teaching)
-    session.go("preprocess")
+    settings = session.draft.settings().replace(transform="rank")
+    session.draft.load(result.table, name, source, result.truth, settings, teaching=teaching)
+    session.address.go("preprocess")
 
 
 def graph(result: Simulated | None) -> None:

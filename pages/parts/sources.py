@@ -21,7 +21,7 @@ def cards() -> None:
         with column.container(border=True, height="stretch"):
             card()
     if problem := st.session_state.get(_PROBLEM):
-        kept = " The table loaded before is kept." if session.table() is not None else ""
+        kept = " The table loaded before is kept." if session.draft.current() is not None else ""
         st.error(plain(problem) + kept, icon=":material/error:")
 
 
@@ -39,8 +39,8 @@ def _lahman() -> None:
 def _load_lahman(seasons: str) -> None:
     with st.spinner("Reading the batting table …"):
         table = lahman.cohort(*_COHORTS[seasons])
-    settings = session.draft_settings().replace(transform="quantile", levels=4)
-    session.set_table(table, f"Lahman {seasons}", lahman.CREDIT, settings=settings)
+    settings = session.draft.settings().replace(transform="quantile", levels=4)
+    session.draft.load(table, f"Lahman {seasons}", lahman.CREDIT, settings=settings)
 
 
 def _poisson() -> None:
@@ -48,9 +48,10 @@ def _poisson() -> None:
         "**Poisson, 20 nodes**  \nSimulated from a random graph that is known, so a fit can be held against the truth. "
         "2,000 rows."
     )
-    st.caption("Softplus means, about three parents a node, seed 0.")
+    st.caption("Softplus means, about three parents per node, seed 0.")
     st.page_link(
-        "pages/views/simulate.py", label="Own design", icon=":material/science:", query_params=session.address(),
+        "pages/views/simulate.py", label="Own design", icon=":material/science:",
+        query_params=session.address.parameters(),
         help="Choose or draw a graph, and how each node depends on its parents.",
     )  # fmt: skip
     st.space("stretch")
@@ -60,8 +61,8 @@ def _poisson() -> None:
 
 def _load_poisson() -> None:
     table, edges = simulate.poisson_er(nodes=20, rows=2000, k=3, seed=0)
-    settings = session.draft_settings().replace(transform="rank")
-    session.set_table(table, "Poisson 20", "Simulated: Erdős–Rényi graph, Poisson counts, seed 0.", edges, settings)
+    settings = session.draft.settings().replace(transform="rank")
+    session.draft.load(table, "Poisson 20", "Simulated: Erdős–Rényi graph, Poisson counts, seed 0.", edges, settings)
 
 
 def _upload() -> None:
@@ -85,8 +86,8 @@ def _uploaded() -> None:
 
 def _load_file(file: st.runtime.uploaded_file_manager.UploadedFile) -> None:
     table = read_table(file, file.name)
-    settings = session.draft_settings().replace(transform="rank")
-    session.set_table(table, file.name, f"Uploaded file {file.name}.", settings=settings)
+    settings = session.draft.settings().replace(transform="rank")
+    session.draft.load(table, file.name, f"Uploaded file {file.name}.", settings=settings)
 
 
 def _guarded(load: Callable[[], None], rerun: bool = True) -> None:

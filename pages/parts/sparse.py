@@ -28,17 +28,17 @@ def advise(result: Result, edges: int, selector: str = "ocs") -> None:
             if selector == "ocs":
                 _rules(result, edges)
             if selector != "evidence" and st.button("Edges by evidence, on Parents", key="sparse_evidence"):
-                session.set_selector("evidence")
-                session.go("parents")
+                session.shown.set_selector("evidence")
+                session.address.go("parents")
             if st.button("Refine by the likelihood", icon=":material/auto_fix_high:", key="sparse_refine"):
-                session.go("refine")
+                session.address.go("refine")
 
 
 def _rules(result: Result, edges: int) -> None:
     """A button for each rule of the OCS that keeps more edges, and how many."""
     ways = {
-        "jackknife": ("Agreement of the folds", session.set_parent_rule, ("jackknife",)),
-        "lower": (f"τ_Z = {LOWER[0]:g} in all folds", session.set_thresholds, ("iqr", LOWER)),
+        "jackknife": ("Agreement of the folds", session.shown.set_parent_rule, ("jackknife",)),
+        "lower": (f"τ_Z = {LOWER[0]:g} in all folds", session.shown.set_thresholds, ("iqr", LOWER)),
     }
     for name, count in other_rules(result.ocs, result.run.settings, result.rule, edges).items():
         label, then, given = ways[name]

@@ -1,4 +1,4 @@
-"""Facts about the loaded table, computed once a table and kept: pages ask at every rerun."""
+"""Facts about the loaded table, computed once per table and kept, since pages ask at every rerun."""
 
 import numpy as np
 import pandas as pd
@@ -97,7 +97,7 @@ def _coded(
     return table, ranks.transform_table(table, settings), ranks.fold_of_rows(len(table), settings.folds, settings.seed)
 
 
-@st.cache_resource(show_spinner="Counting rows a level …", max_entries=16)
+@st.cache_resource(show_spinner="Counting rows per level …", max_entries=16)
 def _support(key: str, columns: tuple[int, ...], settings: Settings, _table: pd.DataFrame) -> pd.DataFrame:
     before, after, fold = _coded(key, columns, settings, _table)
     return level_support(before, after, fold, settings.min_level_rows)

@@ -2,11 +2,12 @@
 
 import networkx as nx
 import streamlit as st
-from scipy.stats import norm
 
 from disco.figures.words import share
+from disco.parents import jackknife
 from pages.parts import session
 from pages.parts.answers import heard
+from pages.parts.glossary import define
 from pages.parts.results import Result
 
 HIGHEST = 5.0  # of the slider; Z above it is beyond doubt for any choice
@@ -15,7 +16,7 @@ RULES = {"jackknife": "Agreement of the folds", "iqr": "The paper's: median and 
 
 def present(result: Result) -> tuple[float, float]:
     """(τ_Z, π_min) as the reader set them, or the rule's own."""
-    return session.thresholds(result.rule) or result.thresholds
+    return session.shown.thresholds(result.rule) or result.thresholds
 
 
 def sliders(result: Result, where: str) -> tuple[float, float]:
@@ -25,7 +26,7 @@ def sliders(result: Result, where: str) -> tuple[float, float]:
     with rule_box:
         _rule(result, where)
     own = result.thresholds
-    tau_z, pi_min = session.thresholds(result.rule) or own
+    tau_z, pi_min = session.shown.thresholds(result.rule) or own
     folds = result.folds
     options = [k / folds for k in range(1, folds + 1)]
     suffix = f"{where}_{result.rule}_{result.run.id}"
@@ -33,7 +34,7 @@ def sliders(result: Result, where: str) -> tuple[float, float]:
     st.session_state[tau_key] = float(tau_z)
 
     def keep() -> None:
-        session.set_thresholds(result.rule, (st.session_state[tau_key], st.session_state.get(pi_key, pi_min)))
+        session.shown.set_thresholds(result.rule, (st.session_state[tau_key], st.session_state.get(pi_key, pi_min)))
 
     with left:
         tau_z = st.slider(
@@ -47,14 +48,14 @@ def sliders(result: Result, where: str) -> tuple[float, float]:
             pi_min = st.select_slider(
                 "Folds that must agree, π_min", options, key=pi_key, on_change=keep,
                 format_func=lambda value: share(round(value * folds), folds),
-                help="An edge is kept when it passes in at least this share of the folds. The default is all.",
+                help=f"{define('π_min')} The default is all.",
             )  # fmt: skip
         else:
             _expected(result, tau_z)
-        if (tau_z, pi_min) != own and session.thresholds(result.rule) is not None:
+        if (tau_z, pi_min) != own and session.shown.thresholds(result.rule) is not None:
             st.button(
                 f"Back to τ_Z = {own[0]:.3g}", key=f"own_{suffix}", type="tertiary", icon=":material/undo:",
-                on_click=session.set_thresholds, args=(result.rule, None),
+                on_click=session.shown.set_thresholds, args=(result.rule, None),
             )  # fmt: skip
     return tau_z, pi_min
 
@@ -70,7 +71,8 @@ _HELP = {
     "iqr": "A candidate passes in a fold when its standardised OCS, Z, is above it. The default is 2; the paper's own "
     "comparison finds 1 better in all three families it tries.",
     "jackknife": "A candidate is kept when its mean curvature over the folds is so many standard errors from zero. The "
-    "default is where a nominal false discovery rate is met.",
+    "default is where the local false discovery rate meets its setting: of candidates with just that Z, so many in a "
+    "hundred have no edge (nominal).",
 }
 
 
@@ -81,7 +83,7 @@ def _rule(result: Result, where: str) -> None:
     st.session_state[key] = result.rule
     st.selectbox(
         "Rule", list(RULES), format_func=RULES.get, key=key,
-        on_change=heard(key, RULES, session.set_parent_rule),
+        on_change=heard(key, RULES, session.shown.set_parent_rule),
         help="Agreement of the folds: Z is the mean curvature of an edge over its jackknife standard error; it works "
         "on small tables, where many candidates are parents. The paper's: Z is how far a candidate's OCS stands above "
         "the median of the child's candidates, in interquartile ranges. Both read the same fitted networks.",
@@ -89,11 +91,10 @@ def _rule(result: Result, where: str) -> None:
 
 
 def _expected(result: Result, tau_z: float) -> None:
-    """How many edges pure noise would leave, by the normal distribution."""
-    z = result.ocs.loc[result.ocs["fold"] == 1, "z"]
-    noise, kept = 2 * norm.sf(tau_z) * len(z), int((z > tau_z).sum())
+    """How many of the edges above the threshold are expected to be false."""
+    noise, kept = jackknife.expected_false(result.groups, result.z, tau_z)
     st.metric(
         "Expected from noise alone", f"{noise:.1f} of {kept}", width="content",
-        help="Among as many candidates without any edge, by the normal distribution. Nominal: it knows nothing of a "
-        "wrong order, which makes more false edges.",
+        help="The Z of all candidates are modelled as two groups, without and with an edge: so many of the first group "
+        "are expected above τ_Z. Nominal: a wrong order, which this does not know of, makes more false edges.",
     )  # fmt: skip

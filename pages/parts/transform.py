@@ -35,9 +35,9 @@ def choose(draft: Draft) -> None:
         )  # fmt: skip
         with st.container(horizontal=True):
             if draft.settings.transform == "quantile":
-                choices.number("levels", "Levels a column", "Four are the paper's q4.", min_value=2, max_value=64)
+                choices.number("levels", "Levels per column", "Four are the paper's q4.", min_value=2, max_value=64)
             choices.number(
-                "min_level_rows", "n_min, rows a level",
+                "min_level_rows", "n_min, rows per level",
                 "The ordering score skips levels with fewer held-out rows than this. The paper takes 2.",
                 min_value=2, max_value=1000,
             )  # fmt: skip
@@ -63,12 +63,12 @@ def all_columns(draft: Draft) -> None:
     support, n_min = table_facts.support(draft), draft.settings.min_level_rows
     left, right = st.columns(2, gap="large")
     with left:
-        st.subheader("Levels a column", anchor=False)
+        st.subheader("Levels per column", anchor=False)
         st.plotly_chart(figures.levels_per_column(support), key="levels", config=plotly_config("levels"))
         if (all_of_them := len(support)) > (most := figures.MOST_COLUMNS):
             st.caption(f"{most} of {all_of_them:,} columns, those that lose most rows; the table below has all.")
     with right:
-        st.subheader("Rows a level against n_min", anchor=False)
+        st.subheader("Rows per level against n_min", anchor=False)
         figure = figures.rows_per_level(support, n_min)
         st.plotly_chart(figure, key="rows_per_level", config=plotly_config("rows-per-level"))
         st.caption(
@@ -77,7 +77,7 @@ def all_columns(draft: Draft) -> None:
         )
     _verdict(draft)
     with st.expander("As a table"):
-        st.dataframe(support, hide_index=True, column_config=_config(n_min), alt="Levels and rows a level")
+        st.dataframe(support, hide_index=True, column_config=_config(n_min), alt="Levels, and rows per level")
 
 
 def _verdict(draft: Draft) -> None:
@@ -102,7 +102,7 @@ def _config(n_min: int) -> dict[str, object]:
         "column": st.column_config.TextColumn("Column", pinned=True),
         "before": number("Values before"),
         "after": number("Values after"),
-        "fewest_rows": number("Fewest rows a level", help="Of the levels of a held-out fold."),
+        "fewest_rows": number("Fewest rows per level", help="Of the levels of a held-out fold."),
         "median_rows": number("Median", format="%g"),
         "most_rows": number("Most"),
         "kept": st.column_config.ProgressColumn(

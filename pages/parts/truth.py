@@ -14,6 +14,7 @@ from disco.figures.words import how_many, number, share
 from disco.runs import Run
 from pages.parts import figure
 from pages.parts.drafts import Draft
+from pages.parts.glossary import define
 from pages.parts.known import Known
 from pages.parts.names import code
 
@@ -105,8 +106,7 @@ def _hide(pairs: frozenset[tuple[str, str]]) -> None:
 def order_numbers(known: Known) -> None:
     """A_top of the order and of sorting the columns, in a row."""
     row, wide = figure.numbers(), figure.NUMBER
-    row.metric("A_top of this order", number(known.a_top), width=wide,
-               help="The share of the true edges whose parent stands before the child.")  # fmt: skip
+    row.metric("A_top of this order", number(known.a_top), width=wide, help=define("A_top"))
     for name, value in known.controls.items():
         row.metric(f"Sort by {name.replace('variance −', 'var −')}", number(value), width=wide,
                    help="A_top of sorting the columns by this, smallest first; nothing is fitted.")  # fmt: skip
@@ -116,11 +116,11 @@ def edge_numbers(known: Known, graph: nx.DiGraph) -> None:
     """Precision, recall, F1 and SHD of a graph in a row, and what sorting would have given the order."""
     met = known.met(graph)
     row, wide = figure.numbers(), figure.NUMBER
-    row.metric("Precision", number(met.precision), width=wide, help="The share of the edges found that are true.")
+    row.metric("Precision", number(met.precision), width=wide, help=define("precision"))
     row.metric("Recall", number(met.recall), width=wide,
                help=f"The share of the {how_many(len(known.edges), 'true edge')} that is found.")  # fmt: skip
-    row.metric("F1", number(met.f1), width=wide, help="The harmonic mean of precision and recall.")
-    row.metric("SHD", met.shd, width=wide, help="Missing plus extra edges; a reversed edge counts twice.")
+    row.metric("F1", number(met.f1), width=wide, help=define("F1"))
+    row.metric("SHD", met.shd, width=wide, help=define("SHD"))
     controls_line(known)
 
 

@@ -24,7 +24,7 @@ def attach(draft: Draft) -> None:
     with st.expander("Known truth", icon=":material/rule:", expanded=bool(problem)):
         st.markdown(
             "If you know the true edges of this table, give them as a CSV file with the columns `parent` and `child`, "
-            "one row an edge. Fits started from now on are held against them: order, parents and graph. A column "
+            "one row per edge. Fits started from now on are held against them: order, parents and graph. A column "
             "`direction` may say of each edge whether its direction can be known: `known`, `unknown` or `not proved`, "
             "as in the `truth.csv` of Simulate."
         )
@@ -37,17 +37,17 @@ def attach(draft: Draft) -> None:
         if draft.truth is not None:
             st.button(
                 f"Forget the {how_many(len(draft.truth), 'true edge')}", key="truth_forget", type="tertiary",
-                icon=":material/delete:", on_click=session.set_truth, args=(None,),
+                icon=":material/delete:", on_click=session.draft.set_truth, args=(None,),
             )  # fmt: skip
 
 
 def _uploaded() -> None:
-    file, draft = st.session_state.get(_UPLOAD), session.draft()
+    file, draft = st.session_state.get(_UPLOAD), session.draft.current()
     st.session_state.pop(_PROBLEM, None)
     if file is None or draft is None:
         return
     try:
-        session.set_truth(_read(file.getvalue(), draft))
+        session.draft.set_truth(_read(file.getvalue(), draft))
     except InputError as error:
         st.session_state[_PROBLEM] = f"{file.name}: {error}"
 

@@ -2,6 +2,8 @@
 
 from datetime import UTC, datetime
 
+from disco.figures.words import duration
+
 STATES = {
     "unfitted": "has not been fitted",
     "queued": "waits in the queue",
@@ -18,24 +20,6 @@ STAGES = {
     "parents": "Parents",
     "selector": "Parents by the selector",
 }
-
-
-def duration(seconds: float | None) -> str:
-    """A time span in its two largest useful units: 8 s, 3 min 20 s, 2 h 5 min."""
-    if seconds is None or seconds != seconds or seconds < 0:
-        return "unknown"
-    whole = round(seconds)
-    if whole < 1:
-        return "under 1 s"
-    if whole < 60:
-        return f"{whole} s"
-    if whole < 3600:
-        minutes, rest = divmod(whole, 60)
-        return f"{minutes} min" + (f" {rest} s" if rest and minutes < 10 else "")
-    hours, minutes = divmod(round(whole / 60), 60)
-    if hours < 48:
-        return f"{hours} h" + (f" {minutes} min" if minutes else "")
-    return f"{round(hours / 24)} days"
 
 
 def size(count: float | None) -> str:

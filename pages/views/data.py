@@ -20,13 +20,13 @@ from pages.parts.names import plain
 
 intro.page_intro(
     "Data",
-    "Load a table of counts: a row an observation, a column a variable. Below it you see each column as counts. "
-    "Nothing is rounded, recoded or left out without you. Mend what is listed as a problem, choose the columns, "
+    "Load a table of counts: one row per observation, one column per variable. Below it you see a summary of each "
+    "column. Nothing is rounded, recoded or left out unless you say so. Fix the problems listed, choose the columns, "
     "then go on to Preprocess.",
 )
 empty.missing_run()
 sources.cards()
-draft = session.draft()
+draft = session.draft.current()
 if draft is None:
     st.info("Load a sample to look around, or upload your own counts.", icon=":material/arrow_upward:")
     st.stop()
@@ -36,10 +36,10 @@ st.caption(
     f"{len(draft.columns):,} chosen{truth.words_of(draft)}. {plain(draft.source)}"
 )
 truth.draft_curtain(draft)
-earlier = session.previous_draft()
+earlier = session.draft.previous()
 if earlier is not None:
     back = f"Back to {plain(earlier.name)}"
-    st.button(back, icon=":material/undo:", type="tertiary", on_click=session.go_back, key="go_back")
+    st.button(back, icon=":material/undo:", type="tertiary", on_click=session.draft.go_back, key="go_back")
 problem_list.problem_list(
     table_facts.problems(draft), "**Usable**, below, chooses the columns without a problem and leaves out the others."
 )
@@ -55,6 +55,6 @@ if st.button(
     type="primary",
     icon=":material/arrow_forward:",
     disabled=not ready,
-    help=None if ready else "Mend the problems above, or choose other columns.",
+    help=None if ready else "Fix the problems above, or choose other columns.",
 ):
-    session.go("preprocess")
+    session.address.go("preprocess")

@@ -5,6 +5,7 @@ import streamlit as st
 from disco.figures.words import how_many
 from pages.parts import (
     downloads,
+    empty,
     graph_truth,
     graph_view,
     intro,
@@ -13,7 +14,6 @@ from pages.parts import (
     picked,
     results,
     selector_sections,
-    session,
     sparse,
     thresholds,
     truth,
@@ -26,7 +26,7 @@ intro.page_intro(
     "down. Click a node or search for it to see its parents, its children and their scores. Nodes stay where they "
     "are when you move a threshold.",
 )
-run = session.require_run()
+run = empty.require_run()
 result = results.shown(run)
 results.variant_picker(result)
 known = truth.shown(result)

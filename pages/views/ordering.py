@@ -3,7 +3,7 @@
 import streamlit as st
 
 from disco.figures.words import how_many
-from pages.parts import intro, ordering_sections, reordering, results, session, step_player, truth
+from pages.parts import empty, intro, ordering_sections, reordering, results, step_player, truth
 from pages.parts.names import code
 
 intro.page_intro(
@@ -12,7 +12,7 @@ intro.page_intro(
     "without children among those left. Move through the steps, see how clearly each was decided, and pick a node to "
     "see why it is a sink or not.",
 )
-run = session.require_run()
+run = empty.require_run()
 result = results.shown(run)
 results.variant_picker(result)
 known = truth.shown(result)

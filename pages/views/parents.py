@@ -3,6 +3,7 @@
 import streamlit as st
 
 from pages.parts import (
+    empty,
     graph_truth,
     graph_view,
     intro,
@@ -10,7 +11,6 @@ from pages.parts import (
     results,
     selector_sections,
     selectors,
-    session,
     side_by_side,
     sparse,
     thresholds,
@@ -23,7 +23,7 @@ intro.page_intro(
     "choose it, and move the threshold it decides by; the graph, the counts and every figure follow. Nothing is "
     "refitted.",
 )
-run = session.require_run()
+run = empty.require_run()
 result = results.shown(run)
 results.variant_picker(result)
 known = truth.shown(result)

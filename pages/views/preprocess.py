@@ -10,13 +10,13 @@ intro.page_intro(
     "whether enough rows share a level for the ordering score. Ranks are right for small counts; for columns with "
     "many distinct values compare quantile levels. Then go on to Train.",
 )
-draft = session.draft()
+draft = session.draft.current()
 if draft is None:
     empty.no_table()
 if table_facts.chosen_counts(draft) is None:
     problem_list.problem_list(table_facts.problems(draft))
     if st.button("Back to Data", type="primary", icon=":material/arrow_back:"):
-        session.go("data")
+        session.address.go("data")
     st.stop()
 
 intro.run_caption(draft.name, len(draft.table), len(draft.columns))
@@ -25,4 +25,4 @@ st.subheader("Before and after", anchor=False)
 transform.before_after(draft)
 transform.all_columns(draft)
 if st.button("Go on to Train", type="primary", icon=":material/arrow_forward:"):
-    session.go("train")
+    session.address.go("train")

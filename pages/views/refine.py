@@ -26,10 +26,10 @@ intro.page_intro(
     "direction. It needs no fit; where there is one, it stands beside the DISCO result and never replaces it. While it "
     "goes you may leave the page or close the tab.",
 )
-if session.current_run() is None:
+run = session.run.current()
+if run is None:
     quick_look.without_a_run()
     st.stop()
-run = session.require_run("any")
 status = refining_status(run)
 is_fitted = run.status().state == "done"
 if run.status().active:

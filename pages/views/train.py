@@ -10,9 +10,9 @@ intro.page_intro(
     "apart from this page: you may refresh or close the tab and find it again in the list of runs. While it runs you "
     "see the losses of each fold; cancel and resume as you like.",
 )
-run = session.current_run()
+run = session.run.current()
 empty.missing_run()
-draft = session.draft()
+draft = session.draft.current()
 if run is not None:
     monitor.monitor(run)
 if draft is None:
@@ -24,7 +24,7 @@ with st.container() if run is None else st.expander("Set up another fit", expand
     if table_facts.chosen_counts(draft) is None:
         problem_list.problem_list(table_facts.problems(draft))
         # A link, not a button: st.switch_page beside the monitor's timer can leave the page blank.
-        st.page_link("pages/views/data.py", label="Back to Data", query_params=session.address())
+        st.page_link("pages/views/data.py", label="Back to Data", query_params=session.address.parameters())
         st.stop()
     left, right = st.columns([3, 2], gap="large")
     with left:

@@ -1,0 +1,128 @@
+"""The table over η of one problem, compiled for the CPU; `evaluate` has the array form."""
+
+import math
+
+import numpy as np
+
+from disco.likelihood.cpu import within
+from disco.likelihood.evaluate import FAR, PIECES
+from disco.likelihood.rows import exp
+from disco.likelihood.small import dot
+
+COARSE = 0.01  # nats by which A's rise over a cell may differ from what its curvature at both ends says
+_PIECES = PIECES.numpy()
+
+
+@within
+def bounds(value, exists, measure, gamma):
+    """v̂ of the lowest and of the highest level, and the η beyond which only that one is left (`Design.bounds`)."""
+    first, last = 0, len(value) - 1
+    while not exists[first]:
+        first += 1
+    while not exists[last]:
+        last -= 1
+    bottom, top = np.inf, -np.inf
+    low, high = dot(measure[first], gamma), dot(measure[last], gamma)
+    for v in range(first, last + 1):
+        if exists[v]:
+            weight = dot(measure[v], gamma)
+            if v > first:
+                bottom = min(bottom, (low - weight - FAR) / (value[v] - value[first]))
+            if v < last:
+                top = max(top, (high - weight - FAR) / (value[v] - value[last]))
+    return value[first], value[last], bottom, top
+
+
+@within
+def is_fine(table, width):
+    """Whether the rise of the normaliser's slope over every cell agrees with its curvature at both ends."""
+    for g in range(table.shape[1] - 1):
+        expected = (table[2, g] + table[2, g + 1]) / 2 * width
+        if abs(table[1, g + 1] - table[1, g] - expected) * width > COARSE:
+            return False
+    return True
+
+
+@within
+def table_of(value, exists, measure, gamma, low, width, points):
+    """A, E v̂, Var v̂, E C and Cov(v̂, C) on the grid of η, (3 + 2 q, G), and the lower half of Cov(C, C), (q, q, G)."""
+    q = len(gamma)
+    table, shape = np.zeros((3 + 2 * q, points)), np.zeros((q, q, points))
+    probability, top, total = np.empty((len(value), points)), np.full(points, -np.inf), np.zeros(points)
+    for v in range(len(value)):
+        start, each, logits = value[v] * low, value[v] * width, probability[v]
+        for i in range(q):
+            start += measure[v, i] * gamma[i]
+        for g in range(points):
+            logits[g] = start + each * g
+            if exists[v]:
+                top[g] = max(top[g], logits[g])
+    for v in range(len(value)):
+        weight = probability[v]
+        for g in range(points):
+            weight[g] = exp(weight[g] - top[g]) if exists[v] else 0.0
+            total[g] += weight[g]
+    mean, variance, centred = table[1], table[2], np.empty(points)
+    for g in range(points):
+        table[0, g] = top[g] + math.log(total[g])
+        total[g] = 1 / total[g]
+    for v in range(len(value)):
+        for g in range(points):
+            probability[v, g] *= total[g]
+            mean[g] += value[v] * probability[v, g]
+    for v in range(len(value)):
+        weight = probability[v]
+        for g in range(points):
+            centred[g] = (value[v] - mean[g]) * weight[g]
+            variance[g] += (value[v] - mean[g]) * centred[g]
+        for i in range(q):
+            _add_times(table[3 + i], measure[v, i], weight)
+            _add_times(table[3 + q + i], measure[v, i], centred)
+            for j in range(i + 1):
+                _add_times(shape[i, j], measure[v, i] * measure[v, j], weight)
+    for i in range(q):
+        for j in range(i + 1):
+            for g in range(points):
+                shape[i, j, g] -= table[3 + i, g] * table[3 + j, g]
+    return table, shape
+
+
+@within
+def _add_times(sums, factor, values):
+    for g in range(len(values)):
+        sums[g] += factor * values[g]
+
+
+@within
+def coefficients_of(table, width, dtype):
+    """`evaluate._coefficients`, one row per cell, (G − 1, 6 + 2 q)."""
+    lines = 1 + (len(table) - 3) // 2
+    found = np.empty((table.shape[1] - 1, 4 + 2 * lines), dtype)
+    for g in range(len(found)):
+        start, rise = table[1, g], table[1, g + 1] - table[1, g]
+        slope, end = table[2, g] * width, table[2, g + 1] * width
+        found[g, 0], found[g, 1] = start, slope
+        found[g, 2], found[g, 3] = 3 * rise - 2 * slope - end, slope + end - 2 * rise
+        for i in range(lines):
+            row = table[2 + lines - 1 + i] if i else table[2]
+            found[g, 4 + i], found[g, 4 + lines + i] = row[g], row[g + 1] - row[g]
+    return found
+
+
+@within
+def over_rows(table, shape, powers, width, gradient, information):
+    """`evaluate._over_rows`: Σ E C into the gradient, Σ Cov(C, C) into the information; returns Σ A."""
+    q = len(shape)
+    weights = np.zeros((6, len(powers)))
+    for g in range(len(powers) - 1):
+        for piece in range(6):
+            for power in range(6):
+                weights[piece, g] += _PIECES[0, piece, power] * powers[g, power]
+                weights[piece, g + 1] += _PIECES[1, piece, power] * powers[g, power]
+    normal, slope, bend, value, change, line = weights
+    normaliser = dot(normal, table[0]) + width * dot(slope, table[1]) + width**2 * dot(bend, table[2])
+    for i in range(q):
+        gradient[1 + i] = dot(value, table[3 + i]) + width * dot(change, table[3 + q + i])
+        for j in range(i + 1):
+            information[1 + i, 1 + j] = information[1 + j, 1 + i] = dot(line, shape[i, j])
+    return normaliser

@@ -1,0 +1,130 @@
+"""Regressions on smooths of a node's predecessors, as `cam` and `pcm` use them.
+
+A smooth is a regression spline of a few columns. The columns Z of all nodes, in causal order, have one Cholesky factor,
+Zᵀ Z = L Lᵀ, which serves the regression of every node on the nodes before it.
+"""
+
+from collections.abc import Sequence
+
+import numpy as np
+import pandas as pd
+from scipy.interpolate import BSpline
+
+from disco.errors import InputError
+from disco.graph import check_order
+
+SPANNED = 1e-8  # other columns span a column if they leave less than this share of its squared norm
+_DEGREE = 3
+_BLOCK = 128  # columns factorised together, only for speed
+
+
+def in_order(table: pd.DataFrame, order: Sequence[str], columns: int, parts: int = 1) -> tuple[np.ndarray, np.ndarray]:
+    """The table as floats with its columns in causal order, (rows, nodes), and the columns of each smooth, (nodes,).
+
+    Args:
+        table: numbers, whole or not, (rows, nodes).
+        order: the names of its columns, each once, sources first.
+        columns: the columns of a smooth; a node of m distinct values has at most m - 1.
+        parts: as for `check_rows`.
+
+    Raises:
+        InputError: order and table do not have the same names, a value is no finite number, or the rows are too few.
+    """
+    check_order(order, table.columns)
+    values = np.stack([_numbers(table, name) for name in order], axis=1)
+    sizes = np.clip([len(np.unique(value)) - 1 for value in values.T], 0, columns)
+    check_rows(len(values), sizes, order, parts)
+    return values, sizes
+
+
+def _numbers(table: pd.DataFrame, name: str) -> np.ndarray:
+    """One column as finite numbers, (rows,)."""
+    try:
+        values = table[name].to_numpy(dtype=float, na_value=np.nan)
+    except (TypeError, ValueError):
+        raise InputError(f'Column "{name}" does not hold numbers: correct it, or leave it out.') from None
+    odd = np.flatnonzero(~np.isfinite(values))
+    if len(odd):
+        raise InputError(f'Column "{name}" has no finite number in row {odd[0] + 1}: correct it, or leave the row out.')
+    return values
+
+
+def check_rows(rows: int, sizes: np.ndarray, order: Sequence[str], parts: int = 1) -> None:
+    """Refuse a table with too few rows for the largest regression, that of the last node on all others.
+
+    Args:
+        rows: of the table.
+        sizes: columns of each node's smooth, in causal order, (nodes,).
+        order: the nodes' names.
+        parts: the rows are split into this many equal parts, each with its own regression.
+
+    Raises:
+        InputError: a part has too few rows.
+    """
+    needed, others, each = int(sizes[:-1].sum()) + 2, len(sizes) - 1, rows // parts
+    if each < needed:
+        fewer = (each - 2) // max(others, 1)
+        remedy = f"at least {parts * needed} rows" + (f", or columns = {fewer}" if fewer > 0 else "")
+        which = f"{each} rows" + (", half of the table's" if parts == 2 else "")
+        raise InputError(
+            f'The regression of "{order[-1]}" on {others} nodes has {needed - 2} columns, too many for {which}: '
+            f"give {remedy}."
+        )
+
+
+def spline_basis(values: np.ndarray, columns: int) -> np.ndarray:
+    """An orthonormal basis of a node's centred cubic splines, (rows, columns).
+
+    A node with too few distinct values has zeros in the columns it lacks. Knots are quantiles of the distinct values,
+    not of the rows, because on counts the latter coincide. An F test is the same for any basis of the same functions;
+    this one keeps rounding errors small.
+    """
+    basis = np.zeros((len(values), columns))
+    above = values - values.min()
+    distinct, places = np.unique(above / (above.max() or 1.0), return_inverse=True)
+    size = min(columns, len(distinct) - 1)
+    if size < 1:
+        return basis
+    degree = min(_DEGREE, size)
+    inner = np.unique(np.quantile(distinct, np.linspace(0, 1, size - degree + 2)[1:-1]))
+    knots = np.concatenate([np.zeros(degree + 1), inner, np.ones(degree + 1)])
+    # The first spline is 1 minus the others, so the node's mean already stands for it.
+    splines = BSpline.design_matrix(distinct, knots, degree).toarray()[places, 1:]
+    splines -= splines.mean(axis=0)
+    norms = np.linalg.norm(splines, axis=0)
+    q, r = np.linalg.qr(splines / np.where(norms > 0, norms, 1.0))
+    basis[:, : q.shape[1]] = q * (np.abs(np.diag(r)) > SPANNED)
+    return basis
+
+
+def normalised(values: np.ndarray) -> np.ndarray:
+    """Each column centred and scaled to norm 1, (rows, nodes); a constant column becomes zeros."""
+    above = values - values.min(axis=0)  # exactly 0 for a constant column; subtracting its mean may leave rounding
+    centred = above - above.mean(axis=0)
+    norms = np.linalg.norm(centred, axis=0)
+    return centred / np.where(norms > 0, norms, 1.0)
+
+
+def cholesky(gram: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+    """The Cholesky factor L of a Gram matrix, and which of its columns earlier ones do not span.
+
+    A spanned column keeps its place, with the row and column of an identity matrix, so that it affects no other.
+
+    Args:
+        gram: of columns of norm 1 or 0, (all, all).
+
+    Returns:
+        L, (all, all), and the mask of columns that are not spanned, (all,).
+    """
+    factor, own = np.zeros_like(gram), np.ones(len(gram), dtype=bool)
+    for start in range(0, len(gram), _BLOCK):
+        stop = min(start + _BLOCK, len(gram))
+        panel = gram[start:, start:stop] - factor[start:, :start] @ factor[start:stop, :start].T
+        for place in range(start, stop):
+            left = panel[place - start :, place - start] - factor[place:, start:place] @ factor[place, start:place]
+            own[place] = left[0] > SPANNED
+            if own[place]:
+                factor[place:, place] = left / np.sqrt(left[0])
+            else:
+                factor[place, :place], factor[place, place] = 0.0, 1.0
+    return factor, own

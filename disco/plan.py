@@ -1,0 +1,84 @@
+"""The plan of a fit: how many rows each part of it gets, and how long the networks train.
+
+It follows from the number of rows n and the settings, before any row is drawn. With B folds:
+
+    used     = min(n, max_rows)
+    rows     = used, or the larger half of them with disjoint_rows
+    train    = rows − ⌈rows / B⌉
+    holdout  = validation_share · train, at least 1 and at most validation_rows and train − 1
+    epochs   = max(epochs asked for, ⌈steps asked for / batches⌉), with batches = ⌈rows per epoch / batch_size⌉
+
+Folds differ by at most one row. `train` is the smallest: all folds share a batch, so each visits that many rows.
+"""
+
+import math
+from dataclasses import dataclass
+
+from disco.settings import Settings
+
+
+@dataclass(frozen=True)
+class Schedule:
+    """How long one network trains.
+
+    Attributes:
+        epochs: the most it trains; the joint network may stop earlier.
+        rows: rows per fold and epoch.
+        batches: optimiser updates per epoch.
+    """
+
+    epochs: int
+    rows: int
+    batches: int
+
+    @classmethod
+    def of(cls, rows: int, batch_size: int, epochs: int, steps: int) -> "Schedule":
+        """At least `epochs` epochs and at least `steps` updates."""
+        batches = math.ceil(rows / batch_size)
+        return cls(max(epochs, math.ceil(steps / batches)), rows, batches)
+
+
+@dataclass(frozen=True)
+class Plan:
+    """What a fit does with a table of so many rows.
+
+    Attributes:
+        settings: of the fit.
+        used: rows of the table that are used at all.
+        rows: those that give networks and order.
+        parent_rows: those that give the parents.
+        train: rows of a score-training split.
+        holdout: those of them that are kept for early stopping of the joint network.
+        evaluated: held-out rows of a fold at which curvature is evaluated.
+        joint, projection: how long the two networks train.
+    """
+
+    settings: Settings
+    used: int
+    rows: int
+    parent_rows: int
+    train: int
+    holdout: int
+    evaluated: int
+    joint: Schedule
+    projection: Schedule
+
+    @classmethod
+    def of(cls, rows: int, settings: Settings) -> "Plan":
+        """The plan for a table of `rows` rows, which are enough for the folds."""
+        used = rows if settings.max_rows is None else min(rows, settings.max_rows)
+        fitted, parent_rows = ((used + 1) // 2, used // 2) if settings.disjoint_rows else (used, used)
+        train, held_out = fitted - math.ceil(fitted / settings.folds), fitted // settings.folds
+        holdout = max(1, min(settings.validation_rows, round(settings.validation_share * train), train - 1))
+        size = settings.batch_size
+        return cls(
+            settings,
+            used,
+            fitted,
+            parent_rows,
+            train,
+            holdout,
+            evaluated=min(held_out, settings.evaluation_rows or held_out),
+            joint=Schedule.of(train - holdout, size, settings.joint_epochs, settings.joint_steps),
+            projection=Schedule.of(train, size, settings.projection_epochs, settings.projection_steps),
+        )

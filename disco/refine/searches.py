@@ -1,0 +1,149 @@
+"""The searches of a refinement: a first one that the prior is fitted to, then from every start, then near the best."""
+
+from collections.abc import Iterable, Sequence
+from typing import NamedTuple
+
+from disco.refine.memory import WIDER_SCREEN, End, First, Memory
+from disco.refine.prior import fitted_to, price
+from disco.refine.progress import Told
+from disco.refine.scores import Scores, resolve
+from disco.refine.screen import widened
+from disco.refine.search import Found, search
+from disco.refine.starts import first_orders, near
+from disco.refine.task import Task
+
+_SIDE_BY_SIDE = 4  # searches whose fits share batches
+_ROUND_GAIN = 0.5  # nats that a round of restarts must gain for another to follow, and within which ends agree
+_WIDER = 3  # times that the screen is widened at most
+
+Starts = dict[str, list[int]]  # orders by name
+
+
+class Searched(NamedTuple):
+    """What all searches of a table found.
+
+    Attributes:
+        scores: those of the last search, without the fits.
+        ends: of every search but the first.
+        made: node fits.
+    """
+
+    scores: Scores
+    ends: list[End]
+    made: int
+
+    @property
+    def best(self) -> End:
+        """The end of highest score."""
+        return best_of(self.ends)
+
+
+def best_of(ends: Iterable[End]) -> End:
+    """The end of highest score, the earliest of equals."""
+    return max(ends, key=lambda end: end.found.score)
+
+
+def search_everywhere(task: Task, candidates: Sequence[tuple[int, ...]], told: Told, memory: Memory) -> Searched:
+    """All searches of a table.
+
+    Raises:
+        FitStopped: the callback asked to stop.
+    """
+    scores = Scores(task.bank, candidates, price=price(task.bank.nodes, 0), order=task.order, goes_on=told.goes_on)
+    starts = _starts(task)
+    first = first_search(scores, next(iter(starts.values())), told, memory)
+    scores = scores.but(
+        bank=scores.bank.under(first.prior), candidates=first.candidates, price=first.price, against=first.against
+    )
+    starts[next(iter(starts))] = first.order  # it goes on from where the first search ended
+    ends = _from_every_start(task, scores, starts, first, told, memory)
+    scores, ends = _under_a_wider_screen(scores, ends, told)
+    return Searched(scores, ends, first.made + sum(end.made for end in ends))
+
+
+def _starts(task: Task) -> Starts:
+    names = task.names
+    place = {name: node for node, name in enumerate(names)}
+    order = None if task.order is None else [names[node] for node in task.order]
+    orders = first_orders(task.table, task.choice.starts, task.choice.seed, order)
+    return {start: [place[name] for name in order] for start, order in orders.items()}
+
+
+def first_search(scores: Scores, order: list[int], told: Told, memory: Memory) -> First:
+    """A search from the first start among near places only, and the prior and screen fitted to its graph."""
+    if memory.first is None:
+
+        def report(sweep: int, looked: int, score: float) -> None:
+            inside = 1 - 0.6 ** (sweep - 1 + looked / len(order))
+            told.step("prior", 0, 1, inside, message=f"prior: first search, sweep {sweep}")
+
+        found = resolve([(scores, search(scores, order, only_near=True, report=report))])[0]
+        again = fitted_to(scores, found.order, found.parents)
+        memory.first = First(
+            found.order, found.parents, again.bank.prior, again.price, again.against, again.candidates, scores.made
+        )
+        memory.write()
+    return memory.first
+
+
+def _from_every_start(
+    task: Task, scores: Scores, starts: Starts, first: First, told: Told, memory: Memory
+) -> list[End]:
+    """Search from every start, then from orders near the best, round by round, until a round gains nothing."""
+    choice, asked, best = task.choice, [], None
+    for labels in _rounds(list(starts), choice.restarts):
+        missing = [label for label in labels if label not in memory.ends]
+        begun = starts if best is None else {
+            label: near(best.found.order, int(label.split()[-1]), choice.seed) for label in missing
+        }  # fmt: skip
+        if missing:
+            known = first.parents if best is None else best.found.parents
+            done, total = len(asked), len(starts) + choice.restarts
+            ends = _side_by_side(scores, {label: begun[label] for label in missing}, known, told, done, total)
+            memory.ends.update((end.start, end) for end in ends)
+            memory.write()
+        asked += labels
+        finished = [end for end in memory.ends.values() if end.start in asked]
+        before, best = best, best_of(finished)
+        if _agree(finished) or (before and best.found.score < before.found.score + _ROUND_GAIN):
+            break
+    return list(memory.ends.values())
+
+
+def _rounds(starts: list[str], restarts: int) -> Iterable[list[str]]:
+    """The names of the searches that are made side by side: all starts, then some restarts at a time."""
+    yield starts
+    for first in range(1, restarts + 1, _SIDE_BY_SIDE):
+        yield [f"restart {number}" for number in range(first, min(first + _SIDE_BY_SIDE, restarts + 1))]
+
+
+def _agree(ends: Sequence[End]) -> bool:
+    """Whether half of the searches, and two at least, ended where the best did."""
+    best = best_of(ends).found.score
+    return 2 * sum(end.found.score > best - _ROUND_GAIN for end in ends) >= max(len(ends), 3)
+
+
+def _side_by_side(
+    scores: Scores, begun: Starts, parents: Sequence[Sequence[int]], told: Told, done: int, total: int
+) -> list[End]:
+    """Searches from some orders, their fits in common batches; `parents` are those of a graph known so far."""
+    inside, fresh = dict.fromkeys(begun, 0.0), scores.but()
+    tasks = []
+    for start, order in begun.items():
+        report = told.sweeps(start, inside, done, total, len(order))
+        tasks.append((fresh, search(fresh, order, parents, report=report)))
+    found = resolve(tasks)
+    return [End(start, one, 0 if at else fresh.made) for at, (start, one) in enumerate(zip(begun, found, strict=True))]
+
+
+def _under_a_wider_screen(scores: Scores, ends: list[End], told: Told) -> tuple[Scores, list[End]]:
+    """Searches with the pairs that the screen left out and the best graph asks for, until it asks for none."""
+    for number in range(1, _WIDER + 1):
+        best: Found = best_of(ends).found
+        candidates = widened(scores, best.order, best.parents)
+        if candidates == scores.candidates:
+            break
+        scores = scores.but(candidates=candidates)
+        begun = {f"{WIDER_SCREEN} {number}": best.order}
+        ends = ends + _side_by_side(scores, begun, best.parents, told, len(ends), len(ends) + 1)
+    return scores.but(), ends

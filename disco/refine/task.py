@@ -1,0 +1,91 @@
+"""A table to refine with what is known of it, checked and in node numbers."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+import numpy as np
+import pandas as pd
+import torch
+
+from disco.errors import InputError
+from disco.graph import check_order
+from disco.likelihood.bank import Bank
+from disco.ranks import transform_table
+from disco.refine.choice import Choice
+from disco.refine.prior import BEFORE
+from disco.settings import Settings
+
+
+@dataclass(frozen=True)
+class Task:
+    """What is refined.
+
+    Attributes:
+        table: counts, one column per node.
+        bank: the table on its levels.
+        choice: how much to search.
+        order: all nodes in a given causal order, or None.
+        also: pairs that the screen must let through, (d, d) true or false.
+    """
+
+    table: pd.DataFrame
+    bank: Bank
+    choice: Choice
+    order: list[int] | None
+    also: np.ndarray
+
+    @classmethod
+    def of(
+        cls,
+        table: pd.DataFrame,
+        choice: Choice,
+        settings: Settings,
+        order: Sequence[str] | None,
+        edges: pd.DataFrame | None,
+        offset: np.ndarray | None,
+        device: str,
+    ) -> "Task":
+        """Of the arguments of `refine`.
+
+        Raises:
+            InputError: the table cannot be used, or the order or edges name other columns.
+        """
+        names = list(table.columns)
+        place, also = {name: node for node, name in enumerate(names)}, np.zeros((len(names),) * 2, dtype=bool)
+        if order is not None:
+            check_order(order, names)
+        for pair in () if edges is None else zip(edges["parent"], edges["child"], strict=True):
+            for name in pair:
+                if name not in place:
+                    raise InputError(f'An edge names "{name}", which is not a column of the table.')
+            also[place[pair[0]], place[pair[1]]] = True
+        ranks = _ranks(transform_table(table, settings).to_numpy())
+        bank = Bank.of(ranks, offset=offset, prior=BEFORE, dtype=torch.float32, device=device, names=names)
+        return cls(table, bank, choice, None if order is None else [place[name] for name in order], also)
+
+    @property
+    def names(self) -> list[str]:
+        """Columns of the table, by node number."""
+        return list(self.table.columns)
+
+    def drawn(self, rows: np.ndarray) -> tuple["Task", np.ndarray] | None:
+        """The same of drawn rows, (n,) row numbers, without constant columns; and the numbers of those left.
+
+        None if no column is left.
+        """
+        bank, ranks = self.bank, self.bank.ranks.cpu().numpy()[rows]
+        varies = np.flatnonzero(ranks.min(0) < ranks.max(0))
+        if not len(varies):
+            return None
+        offset = None if bank.offset is None else bank.offset.cpu().numpy()[rows]
+        kind = {"dtype": bank.columns.dtype, "device": bank.columns.device}
+        part = Bank.of(_ranks(ranks[:, varies]), offset=offset, prior=BEFORE, **kind)
+        place = {int(node): at for at, node in enumerate(varies)}
+        order = None if self.order is None else [place[node] for node in self.order if node in place]
+        also = self.also[np.ix_(varies, varies)]
+        return Task(self.table.iloc[rows, varies], part, self.choice, order, also), varies
+
+
+def _ranks(values: np.ndarray) -> np.ndarray:
+    """Every column on its own levels from 0, (n, d)."""
+    return np.column_stack([np.unique(column, return_inverse=True)[1] for column in values.T])

@@ -1,0 +1,40 @@
+"""The address of the page, `?run=ID&draft=TOKEN`: the open run, and the draft.
+
+The session holds the same two ids, and both are kept in step on every page, so a refresh, a deep link or another tab
+finds the same things.
+"""
+
+import streamlit as st
+
+_KEYS = {"run": "shared_run", "draft": "shared_token"}
+
+
+def asked(name: str) -> str | None:
+    """The id that the address asks for; name is `run` or `draft`."""
+    return st.query_params.get(name)
+
+
+def kept(name: str) -> str | None:
+    """The id that the session holds; name is `run` or `draft`."""
+    return st.session_state.get(_KEYS[name])
+
+
+def keep(name: str, value: str | None) -> None:
+    """Write an id to the session and to the address; None removes it from both."""
+    if value is None:
+        st.session_state.pop(_KEYS[name], None)
+        st.query_params.pop(name, None)
+        return
+    st.session_state[_KEYS[name]] = value
+    if asked(name) != value:  # each write sends the browser a new address
+        st.query_params[name] = value
+
+
+def parameters() -> dict[str, str]:
+    """What a link to another page carries."""
+    return {name: value for name in _KEYS if (value := kept(name))}
+
+
+def go(page: str) -> None:
+    """Switch to a page of the app by its file name; the open run and the draft stay in the address."""
+    st.switch_page(f"pages/views/{page}.py", query_params=parameters())
