@@ -5,14 +5,16 @@ import signal
 import socket
 import subprocess
 import sys
+import threading
 import time
 import urllib.request
 from collections.abc import Callable, Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from pathlib import Path
 
 import numpy as np
 import pandas as pd
+import psutil
 import pytest
 from playwright.sync_api import Browser, Page, expect, sync_playwright
 
@@ -60,6 +62,24 @@ def _wait_for(address: str, server: subprocess.Popen, log: Path) -> None:
     raise AssertionError(f"The app did not start: {log.read_text()}")
 
 
+@contextmanager
+def ended_after(seconds: float) -> Iterator[None]:
+    """Kill the browsers of this process if they have not closed by then: Playwright waits for them without a limit."""
+    limit = threading.Timer(seconds, _kill_browsers)
+    limit.start()
+    try:
+        yield
+    finally:
+        limit.cancel()
+
+
+def _kill_browsers() -> None:
+    for child in psutil.Process().children(recursive=True):
+        with suppress(psutil.Error):
+            if "chrom" in child.name():
+                child.kill()
+
+
 @pytest.fixture(scope="module")
 def chromium(browser_path) -> Iterator[Browser]:
     """A headless browser."""
@@ -67,7 +87,8 @@ def chromium(browser_path) -> Iterator[Browser]:
     with sync_playwright() as playwright:
         browser = playwright.chromium.launch(executable_path=browser_path, headless=True, args=flags)
         yield browser
-        browser.close()
+        with ended_after(PATIENCE / 1000):
+            browser.close()
 
 
 @pytest.fixture
@@ -81,7 +102,8 @@ def page(chromium, tmp_path, request) -> Iterator[Page]:
     page.on("dialog", lambda dialog: (wrong.append(f"dialog {dialog.message}"), dialog.dismiss()))
     yield page
     page.screenshot(path=tmp_path / "last.png")  # pytest keeps the folders of failed tests
-    context.close()
+    with ended_after(PATIENCE / 1000):
+        context.close()
     assert not wrong
 
 
