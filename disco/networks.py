@@ -33,6 +33,10 @@ def stream(device: torch.device | str, *key: int) -> torch.Generator:
 class RankFeatures(nn.Module):
     """Value features [x / K, log(1 + x) / log(1 + K)], standardised with the moments of the training split."""
 
+    top: Tensor
+    mean: Tensor
+    std: Tensor
+
     def __init__(self, top: Tensor, mean: Tensor, std: Tensor) -> None:
         super().__init__()
         self.register_buffer("top", top)  # (F,)
@@ -119,6 +123,8 @@ class JointNetwork(nn.Module):
     a GLM DAG most of a log ratio is linear in the features, so the hidden layers only have to learn the rest.
     """
 
+    skip: nn.Parameter | None
+
     def __init__(self, features: RankFeatures, settings: Settings) -> None:
         super().__init__()
         folds, nodes = features.mean.shape[0], features.mean.shape[-1] // 2
@@ -139,6 +145,8 @@ class ProjectionNetwork(nn.Module):
 
     `fill` is one training observation per fold; its values replace removed coordinates in the baseline.
     """
+
+    fill: Tensor
 
     def __init__(self, features: RankFeatures, fill: Tensor, settings: Settings) -> None:
         super().__init__()

@@ -102,7 +102,7 @@ def _dependent(values: np.ndarray, kept: Sequence[int]) -> Iterator[tuple[dict[i
         slopes = slopes * scale[place] / scale[[within[other] for other in free]]
         weights = _whole(dict(zip(columns, slopes, strict=True)), kept[place])
         if weights is not None and 2 * len(weights) + 2 <= len(values):
-            sums = sum(weight * values[:, column].astype(np.int64) for column, weight in weights.items())
+            sums = values[:, list(weights)].astype(np.int64) @ np.array(list(weights.values()))
             if (sums == sums[0]).all():
                 yield weights, int(sums[0])
                 continue

@@ -65,7 +65,7 @@ def _no_text() -> Unreadable:
 
 def _delimiter(data: bytes) -> str:
     """Comma, semicolon or tab: the most frequent in the first line, outside quotes."""
-    line = re.match(rb"[^\r\n]*", data).group()
+    line = re.split(rb"[\r\n]", data, maxsplit=1)[0]
     bare = re.sub(rb'"[^"]*"', b"", line)
     return max(",;\t", key=lambda mark: bare.count(mark.encode()))
 

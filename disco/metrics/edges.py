@@ -7,7 +7,7 @@ twice in the SHD. If the truth is a table with a column `direction`, an edge who
 
 import math
 from collections.abc import Callable, Collection, Iterable
-from typing import NamedTuple
+from typing import NamedTuple, TypeAlias
 
 import networkx as nx
 import pandas as pd
@@ -15,7 +15,7 @@ import pandas as pd
 from disco.errors import InputError
 from disco.graph import UNKNOWN
 
-Edges = pd.DataFrame | nx.DiGraph | Iterable[tuple[str, str]]
+Edges: TypeAlias = pd.DataFrame | nx.DiGraph | Iterable[tuple[str, str]]
 """A table with columns parent and child, a square 0/1 matrix (rows are parents), a graph, or pairs (parent, child)."""
 
 Pairs = list[tuple[str, str]]
