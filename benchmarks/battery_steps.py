@@ -41,6 +41,7 @@ from disco.likelihood.check import STATISTICS, check
 from disco.likelihood.model import Model
 from disco.metrics import average_precision, evaluate, precision_recall
 from disco.parents import ocs, pcm, selectors
+from disco.progress import Event, Reporter
 from disco.refine import Choice, Refined, refine
 from disco.runs import files, results
 from disco.runs import refined as refined_files
@@ -102,8 +103,8 @@ class Bench:
         """The parents of every node that has any, in the graph of the latest step that gave one."""
         return self.edges.groupby("child", sort=False)["parent"].agg(list).to_dict()
 
-    def told(self, *what: object) -> bool:
-        """A callback that suits every kind of work."""
+    def told(self, event: Event) -> bool:
+        """The callback of every kind of work."""
         return self.alive()
 
 
@@ -202,9 +203,9 @@ def _selector(name: str) -> Callable[[Bench], None]:
         settings = Settings()
         selectors.check(name, bench.table, settings)
         if name == "pcm":
-            found = pcm.edges(bench.table, bench.order, trees=bench.size.trees, goes_on=bench.told)
+            found = pcm.edges(bench.table, bench.order, trees=bench.size.trees, callback=bench.told)
         else:
-            found = selectors.candidates(name, bench.table, bench.order, settings, goes_on=bench.told)
+            found = selectors.candidates(name, bench.table, bench.order, settings, callback=bench.told)
         if name == "evidence":  # NaN means that the screen left the pair out
             stated(found)
         else:
@@ -246,7 +247,7 @@ def _take(bench: Bench, found: Refined) -> None:
 def _check(bench: Bench) -> None:
     candidates = {"empty": {}, "found": bench.parents()}
     size = bench.size
-    found = check(bench.table, candidates, simulations=size.simulations, folds=size.folds, report=bench.told)
+    found = check(bench.table, candidates, simulations=size.simulations, folds=size.folds, callback=bench.told)
     for frame in (found.columns, found.pairs, found.margins):
         stated(frame, "observed", "low", "middle", "high")
     stated(found.scores, *(["mean"] if not found.note else []))
@@ -261,7 +262,8 @@ def _check(bench: Bench) -> None:
 
 
 def _model(bench: Bench) -> None:
-    model = Model.of(bench.table, bench.parents(), goes_on=bench.told)
+    reporter = Reporter(bench.told, {"fit": 1.0}, "the fit of the graph was stopped.")
+    model = Model.of(bench.table, bench.parents(), reporter=reporter)
     stated(model.log_likelihood.to_frame("nats"), "nats")
     number(model.bic, "the BIC")
     stated(model.held_out(bench.table).to_frame("nats"), "nats")

@@ -19,8 +19,9 @@ from disco.fitted import Fitted
 from disco.lahman import R7, R17
 from disco.metrics import Edges, a_top, edges, evaluate
 from disco.parents import cam, evidence, ocs, pcm
+from disco.progress import Event
 from disco.ranks import fold_of_rows, fold_ranks
-from disco.refine import Choice, Step, refine
+from disco.refine import Choice, refine
 from disco.runs import Run
 from disco.runs.files import read_json, write_json
 
@@ -109,7 +110,7 @@ def read_parents(row: "Row", known: Known, runs: list[Run], bench: Bench) -> dic
 
 def edges_along(fitted: Fitted, order: Sequence[str], bench: Bench) -> pd.DataFrame:
     """The edges that OCS keeps along a given order, at the fit's own boundary and thresholds."""
-    table = fitted.candidates(order, fitted.settings.boundary, lambda *_: bench.goes_on())
+    table = fitted.candidates(order, fitted.settings.boundary, bench.goes_on)
     return ocs.select(table, *ocs.own_thresholds(table, fitted.settings))
 
 
@@ -146,8 +147,8 @@ def read_refined(known: Known, choice: Choice, bench: Bench, label: str, run: Ru
     """
     with Progress(label) as progress:
 
-        def watch(step: Step) -> bool:
-            progress(step)
+        def watch(event: Event) -> bool:
+            progress(event)
             return bench.goes_on()
 
         own = {} if run is None else {"order": run.order(), "edges": run.edges()}

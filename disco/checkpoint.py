@@ -7,6 +7,7 @@ import contextlib
 import json
 import os
 import time
+from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
@@ -18,6 +19,7 @@ from torch import Tensor
 
 from disco.errors import InputError
 from disco.ordering import COMBINATIONS, SinkScores
+from disco.progress import Callback, Event
 from disco.runs.files import check_regular
 from disco.training import Training, keep_folds
 
@@ -70,6 +72,7 @@ class Checkpoint:
 
     Attributes:
         tensors, meta: what an earlier attempt left, and the finished stages.
+        under_way: gives the tensors and values of the stage under way; None if there is nothing new to write.
 
     Raises:
         InputError: the file is damaged, or of another fit.
@@ -79,6 +82,7 @@ class Checkpoint:
         self.path, self.fingerprint, self.every = path, fingerprint, every
         self.tensors: dict[str, Tensor] = {}
         self.meta: dict[str, Any] = {}
+        self.under_way: Callable[[], tuple[dict[str, Tensor], dict[str, Any]]] | None = None
         self._written = time.monotonic()
         if path is not None and os.path.lexists(path):
             self.tensors, self.meta = load_tensors(path)
@@ -87,10 +91,17 @@ class Checkpoint:
                     f"{path} belongs to another table, other settings or another version: delete it to start anew."
                 )
 
-    @property
-    def due(self) -> bool:
-        """Whether it is time to write again."""
-        return self.path is not None and time.monotonic() - self._written >= self.every
+    def watching(self, callback: Callback | None) -> Callback:
+        """A callback that also writes the stage under way, when it is time to, and before a stop."""
+
+        def told(event: Event) -> bool:
+            goes_on = callback is None or callback(event) is not False
+            is_due = time.monotonic() - self._written >= self.every
+            if self.path is not None and self.under_way is not None and (is_due or not goes_on):
+                self.write(*self.under_way())
+            return goes_on
+
+        return told
 
     def keep(self, tensors: dict[str, Tensor], meta: dict[str, Any]) -> None:
         """Add the state of a finished stage to all later writes."""

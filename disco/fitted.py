@@ -7,7 +7,7 @@ Inside, columns are numbered in the order of their names: the same named table g
 are arranged.
 """
 
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
 
@@ -19,16 +19,15 @@ from torch import Tensor
 from disco.cost import stage_flops
 from disco.counts import as_counts
 from disco.curvature import HeldOut, NetworkScores, counted, diagonal, off_diagonal_scores, sink_scores
-from disco.errors import FitStopped
 from disco.networks import Networks, new_networks
 from disco.ordering import SinkScores, Step, ccs_frame, criteria_frame, order_of, remove_sinks
 from disco.parents import ocs
 from disco.plan import Plan
-from disco.progress import Callback, Report
+from disco.progress import Callback, Reporter
 from disco.ranks import Folds
 from disco.settings import Settings
 
-Told = Callable[[str, int, int, float], bool]  # stage, steps done, steps in all, share of the work done; False stops
+STOPPED = "Stopped in the {stage} stage after {unit} {done} of {total}."
 
 
 @dataclass(frozen=True)
@@ -124,39 +123,41 @@ class Fitted:
         own = self.settings
         chosen = own.replace(boundary=boundary or own.boundary, criterion=criterion or own.criterion)
         flops = stage_flops(self.plan, len(self.names))
-        report = Report(callback, {stage: flops[stage] for stage in ("ordering", "parents")})
-        return self.recovery(chosen.criterion, chosen.boundary, report.step)
+        reporter = Reporter(callback, {stage: flops[stage] for stage in ("ordering", "parents")}, STOPPED)
+        return self.recovery(chosen.criterion, chosen.boundary, reporter)
 
-    def recovery(self, criterion: str, boundary: str, told: Told) -> Recovery:
-        """As `recover`, telling `told` of every step."""
-        steps = self._removals(criterion, boundary, told)
+    def recovery(self, criterion: str, boundary: str, reporter: Reporter) -> Recovery:
+        """As `recover`, as two stages of some work: ordering and parents."""
+        steps = self._removals(criterion, boundary, reporter)
         order = [self.names[node] for node in order_of(steps)]
         ccs = ccs_frame(steps, self.names, criterion, boundary)
-        return Recovery(order, ccs, criteria_frame(steps, self.names), self.candidates(order, boundary, told))
+        return Recovery(order, ccs, criteria_frame(steps, self.names), self._candidates(order, boundary, reporter))
 
-    def candidates(self, order: Sequence[str], boundary: str, told: Told) -> pd.DataFrame:
+    def candidates(self, order: Sequence[str], boundary: str, callback: Callback | None = None) -> pd.DataFrame:
         """The OCS of all candidate edges along a causal order.
 
         Args:
             order: all columns, source first.
             boundary: clipped or admissible.
-            told: told of every child.
+            callback: receives an event after every child; False stops.
 
         Returns:
             Columns fold, parent, child, ocs, curvature, z, as in `Recovery`.
 
         Raises:
-            FitStopped: `told` asked for it.
+            FitStopped: the callback asked for it.
             ScoreUnavailable: an edge has no admissible observation.
         """
+        return self._candidates(order, boundary, Reporter(callback, {"parents": 1.0}, STOPPED))
+
+    def _candidates(self, order: Sequence[str], boundary: str, reporter: Reporter) -> pd.DataFrame:
         found, mean, last = {}, {}, len(order) - 1
         walk = ocs.candidate_scores(self.pair_scores, [self.names.index(name) for name in order])
         for place, (number, values) in enumerate(walk, start=1):
             child = self.names[number]
             ocs.check_available(values["ocs", boundary], child, order[:place], boundary)
             found[child], mean[child] = values["ocs", boundary], values["curvature", boundary]
-            if not told("parents", place, last, place / last):
-                raise FitStopped(f"Stopped in the parents stage after node {place} of {last}.")
+            reporter.step("parents", place, last, unit="node")
         return ocs.tidy(found, mean, order, self.settings.parent_rule)
 
     def curvature(self, node: str, remaining: Sequence[str]) -> pd.DataFrame:
@@ -190,14 +191,14 @@ class Fitted:
             self._pairs[key] = off_diagonal_scores(self._scores, held_out, remaining, child, self.settings)
         return self._pairs[key]
 
-    def _removals(self, criterion: str, boundary: str, told: Told) -> list[Step]:
+    def _removals(self, criterion: str, boundary: str, reporter: Reporter) -> list[Step]:
         steps, nodes = [], len(self.names)
         for step in remove_sinks(self.sink_scores, nodes, criterion, boundary, self.names):
             steps.append(step)
             # A step costs in proportion to the nodes it evaluates.
             left = len(step.remaining) - 1
-            if not told("ordering", len(steps), nodes - 1, 1 - left * (left + 1) / (nodes * (nodes + 1))):
-                raise FitStopped(f"Stopped in the ordering stage after step {len(steps)} of {nodes - 1}.")
+            share = 1 - left * (left + 1) / (nodes * (nodes + 1))
+            reporter.step("ordering", len(steps), nodes - 1, share, unit="step")
         return steps
 
     @cached_property

@@ -23,12 +23,12 @@ from torch import nn
 from disco.checkpoint import Checkpoint, pack_sinks, pack_training, unpack_sinks, unpack_training
 from disco.cost import forest_looks, peak_bytes, stage_flops
 from disco.counts import as_counts
-from disco.errors import FitStopped, InputError
-from disco.fitted import Fitted, Recovery, by_name
+from disco.errors import InputError
+from disco.fitted import STOPPED, Fitted, Recovery, by_name
 from disco.networks import Networks, new_networks
 from disco.parents import ocs, selectors
 from disco.plan import Plan
-from disco.progress import Callback, Report
+from disco.progress import Callback, Reporter
 from disco.ranks import Folds
 from disco.settings import Settings
 from disco.training import Epoch, Training, TrainingRows, train_joint, train_projection
@@ -70,28 +70,23 @@ def fit(
     selectors.check(settings.selector, counts, settings)
     _check_memory(plan, nodes, device)
     store = Checkpoint(Path(checkpoint) if checkpoint else None, fingerprint(counts, folds.rows, settings))
-    report = Report(callback, _work(plan, nodes))
-    networks, training = _train(folds, plan, device, report, store)
+    reporter = Reporter(store.watching(callback), _work(plan, nodes), STOPPED)
+    networks, training = _train(folds, plan, device, reporter, store)
     fitted = Fitted(counts, folds, networks, settings, unpack_sinks(store.tensors))
-
-    def told(stage: str, done: int, total: int, share: float) -> bool:
-        goes_on = report.step(stage, done, total, share)
-        if store.due or not goes_on:
-            store.write(pack_sinks(fitted.sinks))
-        return goes_on
-
-    recovery = fitted.recovery(settings.criterion, settings.boundary, told)
+    store.under_way = lambda: (pack_sinks(fitted.sinks), {})
+    recovery = fitted.recovery(settings.criterion, settings.boundary, reporter)
     tau_z, pi_min = ocs.own_thresholds(recovery.ocs, settings)
     if settings.selector == "ocs":
         return FitResult(fitted, recovery, ocs.select(recovery.ocs, tau_z, pi_min), None, training)
-    store.write(pack_sinks(fitted.sinks))
+    store.write(*store.under_way())
+    store.under_way = None
     candidates = selectors.candidates(
         settings.selector,
         counts,
         recovery.order,
         settings,
         device=device.type,
-        goes_on=lambda done, total: report.step("selector", done, total, done / total),
+        callback=reporter.part("selector", "node"),
     )
     return FitResult(fitted, recovery, selectors.edges(candidates, recovery.ocs, tau_z), candidates, training)
 
@@ -133,7 +128,7 @@ def _work(plan: Plan, nodes: int) -> dict[str, float]:
 
 
 def _train(
-    folds: Folds, plan: Plan, device: torch.device, report: Report, store: Checkpoint
+    folds: Folds, plan: Plan, device: torch.device, reporter: Reporter, store: Checkpoint
 ) -> tuple[Networks, dict[str, Any]]:
     """Both networks, trained from the start or from a checkpoint, and a summary of their training."""
     networks = new_networks(folds.ranks, plan.settings)
@@ -147,7 +142,7 @@ def _train(
     training = {}
     for name, run in stages.items():
         total = getattr(plan, name).epochs
-        training[name] = _summary(_stage(name, total, getattr(networks, name), report, store, run))
+        training[name] = _summary(_stage(name, total, getattr(networks, name), reporter, store, run))
     return networks, training
 
 
@@ -155,7 +150,7 @@ def _stage(
     name: str,
     total: int,
     network: nn.Module,
-    report: Report,
+    reporter: Reporter,
     store: Checkpoint,
     run: Callable[[Training], Iterable[Epoch]],
 ) -> Training:
@@ -163,12 +158,10 @@ def _stage(
     state = Training.start(copy.deepcopy(network))
     if name in store.meta:
         unpack_training(name, state, store.tensors, store.meta)
+    store.under_way = lambda: pack_training(name, state)
     for epoch in run(state):
-        goes_on = report.epoch(name, epoch, total)
-        if store.due or not goes_on:
-            store.write(*pack_training(name, state))
-        if not goes_on:
-            raise FitStopped(f"Stopped in the {name} stage after epoch {epoch.number} of {total}.")
+        losses = {"train": epoch.train, "validation": epoch.validation, "best_epoch": epoch.best}
+        reporter.step(name, epoch.number, total, unit="epoch", **losses)
     with torch.no_grad():
         for key, parameter in network.named_parameters():
             parameter.copy_(state.best[key])

@@ -27,7 +27,7 @@ from disco.runs.status import UNFINISHED, host
 
 if TYPE_CHECKING:
     from disco.progress import Event
-    from disco.refine import Choice, Refined, Step
+    from disco.refine import Choice, Refined
 
 _GRACE_SECONDS = 1.4  # for a worker to write its checkpoint before it is killed
 _KILL_SECONDS = 0.3
@@ -194,7 +194,7 @@ def refine(
     lock: Lock,
     stopped: Callable[[], bool],
     *,
-    callback: "Callable[[Step], bool | None]" = lambda step: None,
+    callback: Callback = lambda event: None,
     ahead: Callable[[int], None] = lambda place: None,
 ) -> "Refined":
     """Wait for the device's turn, then refine, in this process; arguments as for `work`.
@@ -204,7 +204,7 @@ def refine(
     """
     from disco.runs.refined import choice_from, refine_run
 
-    def watch(step: "Step") -> bool:
+    def watch(step: "Event") -> bool:
         return callback(step) is not False and not stopped()
 
     status = refining.written(run)

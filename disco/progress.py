@@ -1,58 +1,123 @@
-"""Progress reports of a running fit."""
+"""One progress protocol for all work that takes long.
 
-from collections.abc import Callable
+    A public function takes `callback`, which receives an `Event` at every step, and between steps the last one again.
+    If the callback returns False, the work stops at its next safe point and raises `FitStopped`.
+    Inside, one `Reporter` per piece of work makes the events: stages call `step`, and `check` within a step.
+"""
+
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from typing import Any
 
-from disco.training import Epoch
+from disco.errors import FitStopped
 
 
 @dataclass(frozen=True)
 class Event:
-    """One report of a fit's progress.
+    """How far some work is.
 
     Attributes:
-        stage: joint, projection, ordering or parents; selector if the selector is not ocs.
-        done, total: epochs of training, removals of the ordering, nodes of parent selection.
-        progress: share of the whole work that is done, 0 to 1.
-        train, validation: one loss per fold, NaN if there is none; None outside training.
-        best_epoch: the epoch whose state each fold would serve, 0 before the first validation; None outside training.
-        message: the same in words.
+        stage: of a fit joint, projection, ordering, parents or selector (if it is not ocs); of a refinement screen,
+            prior, search, evidence or bootstrap; of a model check fit, simulate or held-out.
+        done, total: parts of the stage: epochs, removals, nodes, searches, tables.
+        progress: share of the whole work that is done, 0 to 1, as far as it can be known; it never falls.
+        message: the same in words; empty if the stage has none.
+        train, validation: of training, one loss per fold, NaN if there is none.
+        best_epoch: of training, the epoch whose state each fold would serve, 0 before the first validation.
+        start, sweep, score: of a search, the name of its start, the sweep it is in, its score in nats.
     """
 
     stage: str
     done: int
     total: int
     progress: float
+    message: str = ""
     train: tuple[float, ...] | None = None
     validation: tuple[float, ...] | None = None
     best_epoch: tuple[int, ...] | None = None
-    message: str = ""
+    start: str = ""
+    sweep: int = 0
+    score: float = float("nan")
 
 
 Callback = Callable[[Event], bool | None]
 
 
-class Report:
-    """Turns the reports of each stage into events with the progress of the whole work."""
+class Reporter:
+    """Makes the events of one piece of work from the steps of its stages.
 
-    def __init__(self, callback: Callback | None, flops: dict[str, float]) -> None:
-        self.callback, self.flops = callback, flops
+    Args:
+        callback: receives the events, if there is one.
+        weights: stage → its part of the whole work, in the order of the stages and in any unit.
+        stopped: what FitStopped says, with the fields stage, unit, done and total of the last step.
+    """
 
-    def epoch(self, stage: str, epoch: Epoch, total: int) -> bool:
-        """Report a training epoch; returns False if the fit must stop."""
-        losses = {"train": epoch.train, "validation": epoch.validation, "best_epoch": epoch.best}
-        return self._send(stage, epoch.number, total, epoch.number / total, "epoch", losses)
+    def __init__(self, callback: Callback | None, weights: Mapping[str, float], stopped: str) -> None:
+        self.callback, self.weights, self.stopped = callback, dict(weights), stopped
+        self.last = Event(next(iter(weights)), 0, 1, 0.0)
+        self.done, self.unit, self.more = 0, "", {}  # of the last step
 
-    def step(self, stage: str, done: int, total: int, share: float) -> bool:
-        """Report a removal or a node; returns False if the fit must stop."""
-        return self._send(stage, done, total, share, "step" if stage == "ordering" else "node", {})
+    def step(
+        self, stage: str, done: int, total: int, share: float | None = None, *, unit: str = "", **more: Any
+    ) -> None:
+        """Report that `done` of `total` parts of a stage are done.
 
-    def _send(self, stage: str, done: int, total: int, share: float, unit: str, losses: dict[str, Any]) -> bool:
+        Args:
+            share: of the stage that is done, 0 to 1; done / total unless given.
+            unit: what the parts are called; the message is made with it.
+            more: further fields of the event.
+
+        Raises:
+            FitStopped: the callback asked to stop.
+        """
+        self.done, self.unit, self.more = done, unit, more
+        self._note(stage, done, total, done / max(total, 1) if share is None else share)
+        self._ask()
+
+    def check(self, more: int = 0) -> None:
+        """Ask within a step whether to go on.
+
+        Args:
+            more: parts of the stage that were done since the step was reported.
+
+        Raises:
+            FitStopped: the callback asked to stop.
+        """
+        if more:
+            done, total = self.done + more, self.last.total
+            self._note(self.last.stage, done, total, done / max(total, 1))
+        self._ask()
+
+    def part(self, stage: str, unit: str) -> Callback:
+        """The callback of work that is one stage of this work; `unit` as in `step`."""
+
+        def told(event: Event) -> bool:
+            self.done, self.unit, self.more = event.done, unit, {}
+            self._note(stage, event.done, event.total, event.progress)
+            return self._goes_on()
+
+        return told
+
+    def quiet(self) -> "Reporter":
+        """A reporter for work within a step, which only asks whether to go on."""
+        return Reporter(lambda event: self._goes_on(), self.weights, self.stopped)
+
+    def _note(self, stage: str, done: int, total: int, share: float) -> None:
         if self.callback is None:
-            return True
-        stages = list(self.flops)
-        before = sum(self.flops[name] for name in stages[: stages.index(stage)])
-        progress = (before + share * self.flops[stage]) / sum(self.flops.values())
-        event = Event(stage, done, total, min(progress, 1.0), message=f"{stage}: {unit} {done} of {total}", **losses)
-        return self.callback(event) is not False
+            return
+        stages = list(self.weights)
+        before = sum(self.weights[name] for name in stages[: stages.index(stage)])
+        progress = (before + share * self.weights[stage]) / sum(self.weights.values())
+        words = {"message": f"{stage}: {self.unit} {done} of {total}"} if self.unit else {}
+        self.last = Event(stage, done, total, min(max(progress, self.last.progress), 1.0), **{**words, **self.more})
+
+    def _goes_on(self) -> bool:
+        return self.callback is None or self.callback(self.last) is not False
+
+    def _ask(self) -> None:
+        if not self._goes_on():
+            at = self.last
+            raise FitStopped(self.stopped.format(stage=at.stage, unit=self.unit, done=at.done, total=at.total))
+
+
+SILENT = Reporter(None, {"": 1.0}, "")  # of work that nobody follows

@@ -117,12 +117,13 @@ def test_the_same_seed_gives_the_same_check(found):
 
 def test_progress_rises_to_the_end_and_a_wish_to_stop_is_heard():
     heard = []
-    check(chain(200), GRAPHS, simulations=3, folds=3, report=lambda *event: heard.append(event))
-    shares = [share for _, share in heard]
-    assert shares == sorted(shares) and shares[-1] > 0.8 and {s for s, _ in heard} == {"fit", "simulate", "held-out"}
+    check(chain(200), GRAPHS, simulations=3, folds=3, callback=heard.append)
+    shares = [event.progress for event in heard]
+    assert shares == sorted(shares) and shares[-1] > 0.8
+    assert {event.stage for event in heard} == {"fit", "simulate", "held-out"}
     for stage in ("fit", "simulate", "held-out"):
         with pytest.raises(FitStopped):
-            check(chain(200), GRAPHS, simulations=3, folds=3, report=lambda now, share, stop=stage: now != stop)
+            check(chain(200), GRAPHS, simulations=3, folds=3, callback=lambda event, stop=stage: event.stage != stop)
 
 
 def test_a_graph_of_other_columns_is_refused():

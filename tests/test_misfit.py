@@ -13,6 +13,7 @@ from disco.likelihood.departures import _fitted, departures
 from disco.likelihood.evaluate import Problems
 from disco.likelihood.misfit import MISFIT, _information, misfits
 from disco.likelihood.newton import fit
+from disco.progress import Reporter
 from disco.refine import Choice, refine
 from disco.refine.prior import BEFORE
 from disco.simulate import Design, simulate
@@ -63,8 +64,9 @@ def test_a_misfit_is_what_the_true_distribution_gains_at_most():
 
 
 def test_misfits_can_be_stopped():
+    reporter = Reporter(lambda event: False, {"evidence": 1.0}, "stopped")
     with pytest.raises(FitStopped):
-        misfits(bank_of(a=np.arange(60) % 3), [(0, ())], goes_on=lambda: False)
+        misfits(bank_of(a=np.arange(60) % 3), [(0, ())], reporter=reporter)
 
 
 def test_a_table_that_the_class_misses_has_no_decided_direction():

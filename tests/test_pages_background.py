@@ -5,6 +5,7 @@ import threading
 import pytest
 
 from disco.errors import FitStopped, InputError, ScoreUnavailable
+from disco.progress import Event
 from pages.parts import background
 from pages.parts.background import Computation
 
@@ -25,7 +26,7 @@ def test_the_result_and_the_progress_are_told():
     heard = []
 
     def work(hear):
-        heard.append(hear(0.25, "first"))
+        heard.append(hear(Event("first", 1, 4, 0.25)))
         return "found"
 
     job = ended(work)
@@ -53,9 +54,9 @@ def test_a_cancelled_computation_hears_so_and_keeps_nothing():
     job, heard = Computation(), []
 
     def work(hear):
-        heard.append(hear(0.1))
+        heard.append(hear(Event("first", 1, 10, 0.1)))
         job.cancel()
-        heard.append(hear(0.2))
+        heard.append(hear(Event("first", 2, 10, 0.2)))
         raise FitStopped("stopped")
 
     job.do(work, "It could not be done")

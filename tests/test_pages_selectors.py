@@ -11,6 +11,7 @@ from test_pages_ordering import opened
 from disco.figures import selectors as figures
 from disco.parents import cam, evidence, selectors
 from disco.parents.ocs import select
+from disco.progress import Event
 from disco.runs import Run, results
 from disco.runs.parents import compute_candidates, read_candidates
 from disco.settings import Settings
@@ -129,7 +130,7 @@ def test_progress_cancel_and_errors_are_said(run, monkeypatch):
     job = background.keep(("selecting", str(run.path), run.own_variant, "pcm"), background.Computation(progress=0.4))
     app = shown(opened(run, PAGE), run, "pcm")
     app.button(key="selecting_cancel_shown_pcm").click().run()
-    assert job.hear(0.5) is False
+    assert job.hear(Event("selector", 1, 2, 0.5)) is False
     job.state = "stopped"
     assert "Cancelled; nothing was kept." in texts(app.run())
     job.state, job.error = "failed", "The regression of `x*` cannot be made."

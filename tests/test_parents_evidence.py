@@ -59,4 +59,4 @@ def test_an_order_of_other_columns_is_refused():
 def test_it_can_be_stopped():
     table = pd.DataFrame(np.random.default_rng(1).poisson(2.0, (50, 3))).rename(columns=str)
     with pytest.raises(FitStopped):
-        evidence.edges(table, list(table.columns), goes_on=lambda done, total: False)
+        evidence.edges(table, list(table.columns), callback=lambda event: False)

@@ -93,12 +93,12 @@ def test_losses_have_one_line_a_fold_an_epoch(small_table, tiny):
 def test_a_loss_still_being_written_is_left_out(tmp_path):
     path = tmp_path / "events.jsonl"
     assert losses.read_events(path).empty
-    losses.append(path, Event("joint", 1, 9, 0.1, (1.0, float("nan")), (float("nan"), float("nan"))))
+    losses.append(path, Event("joint", 1, 9, 0.1, train=(1.0, float("nan")), validation=(float("nan"),) * 2))
     with open(path, "a") as file:
         file.write('{"epoch": 2, "stage": "joi')
     assert losses.read_events(path)["epoch"].tolist() == [1]
     losses.rewind(path, "joint", 2)
-    losses.append(path, Event("joint", 2, 9, 0.2, (0.5, 0.7), None))
+    losses.append(path, Event("joint", 2, 9, 0.2, train=(0.5, 0.7)))
     found = losses.read_events(path)
     assert found["epoch"].tolist() == [1, 2, 2] and found["fold"].tolist() == [1, 1, 2]
     assert found["validation"].isna().all()
@@ -110,7 +110,7 @@ def test_rewinding_forgets_what_is_done_again(tmp_path):
     path = tmp_path / "events.jsonl"
     for stage, epochs in (("joint", 3), ("projection", 4)):
         for epoch in range(1, epochs + 1):
-            losses.append(path, Event(stage, epoch, epochs, 0.0, (1.0, 2.0), None))
+            losses.append(path, Event(stage, epoch, epochs, 0.0, train=(1.0, 2.0)))
     path.write_bytes(path.read_bytes() + path.read_bytes()[:40] + b"\n[1]\n{}\n{torn")
     losses.rewind(path, "ordering", 1)
     assert len(losses.read_events(path)) == 14

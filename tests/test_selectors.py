@@ -12,6 +12,7 @@ from disco.counts import as_counts
 from disco.fitting import fingerprint
 from disco.graph import export
 from disco.parents import cam, evidence, ocs, pcm, selectors
+from disco.progress import Event
 from disco.ranks import other_ranks, rank_on_grid, split_rows
 from disco.runs import Run, create_run, execute
 from disco.runs.parents import compute_candidates, path_of, read_candidates, selected_edges
@@ -255,15 +256,15 @@ def test_a_variant_has_its_own(small_table):
 def test_computing_can_be_stopped_and_tells_how_far_it_is(selector, small_table, quick_pcm):
     run, told = finished(small_table), []
 
-    def goes_on(done: int, total: int) -> bool:
-        told.append(done / total)
+    def goes_on(event: Event) -> bool:
+        told.append(event.progress)
         return len(told) < 2
 
     with pytest.raises(FitStopped):
-        compute_candidates(run, selector, goes_on=goes_on)
+        compute_candidates(run, selector, callback=goes_on)
     assert len(told) == 2 and told == sorted(told) and 0 <= told[0] and told[-1] <= 1
     assert read_candidates(run, selector) is None
-    compute_candidates(run, selector, goes_on=lambda done, total: told.append(done / total) or True)
+    compute_candidates(run, selector, callback=lambda event: told.append(event.progress))
     assert max(told) > 0.7
 
 

@@ -1,6 +1,7 @@
 """The graph of a selector: read from the run, or computed first, with progress; Ctrl-C stops it."""
 
 import threading
+from dataclasses import replace
 
 import networkx as nx
 
@@ -29,11 +30,11 @@ def _compute(run: Run, selector: str) -> None:
     stopping = threading.Event()
     with Progress(f"parents by {selector}") as progress, signals(stopping, progress):
 
-        def goes_on(done: int, total: int) -> bool:
-            progress(Event("node", done, total, done / total))
+        def watch(event: Event) -> bool:
+            progress(replace(event, stage="node"))
             return not stopping.is_set()
 
         try:
-            compute_candidates(run, selector, device=choose_device("auto").type, goes_on=goes_on)
+            compute_candidates(run, selector, device=choose_device("auto").type, callback=watch)
         except (FitStopped, KeyboardInterrupt) as stop:
             raise FitStopped("stopped; nothing was kept.") from stop

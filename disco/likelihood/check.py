@@ -9,15 +9,15 @@ occur in the training rows gets a rank from `disco.ranks.rank_on_grid`: the lowe
 and between two counts that of the lower one, but never the lowest. The rule and the grid are the same for all graphs.
 """
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
 import numpy as np
 import pandas as pd
 
-from disco.errors import FitStopped
 from disco.likelihood.bank import Prior
 from disco.likelihood.model import WEAK, Model
+from disco.progress import Callback, Reporter
 from disco.ranks import fold_of_rows
 
 STATISTICS = ("mean", "ratio", "zeros")
@@ -26,7 +26,6 @@ FOLDS = 5
 _DRAW = 0.4  # time to draw one node of a simulated table, in node fits, about
 
 Parents = Mapping[str, Sequence[str]]
-Report = Callable[[str, float], bool | None]
 
 
 @dataclass(frozen=True)
@@ -75,7 +74,7 @@ def check(
     simulations: int = SIMULATIONS,
     folds: int = FOLDS,
     seed: int = 0,
-    report: Report = lambda stage, progress: None,
+    callback: Callback | None = None,
 ) -> Check:
     """Check the last of some graphs by simulation, and compare all of them on held-out rows.
 
@@ -87,38 +86,29 @@ def check(
         simulations: tables to draw.
         folds: parts of the rows left out in turn.
         seed: of the tables and the folds.
-        report: told the stage (fit, simulate or held-out) and the share of all work done; False stops.
+        callback: receives the events, of the stages fit, simulate and held-out; False stops.
 
     Raises:
         InputError: a graph does not fit the table.
-        FitStopped: `report` asked to stop.
+        FitStopped: the callback asked to stop.
     """
     nodes, note = table.shape[1], _unusable(table, folds, seed)
-    drawing = _DRAW * nodes * simulations
-    told = _Told(report, nodes + drawing + (0 if note else nodes * folds * len(graphs)))
-    told.stage = "fit"
-    model = Model.of(table, list(graphs.values())[-1], offset=offset, prior=prior, goes_on=told.one)
-    told.stage, told.done = "simulate", nodes
-    drawn = [_drawn(model, offset, 1000 * seed + number, told) for number in range(simulations)]
+    weights = {"fit": nodes, "simulate": _DRAW * nodes * simulations, "held-out": nodes * folds * len(graphs)}
+    if note:
+        del weights["held-out"]
+    reporter = Reporter(callback, weights, "the model check was stopped.")
+    reporter.step("fit", 0, nodes)
+    model = Model.of(table, list(graphs.values())[-1], offset=offset, prior=prior, reporter=reporter)
+    drawn = []
+    for number in range(simulations):
+        reporter.step("simulate", number, simulations)
+        drawn.append(_drawn(model, offset, 1000 * seed + number))
     columns, pairs, margins = _compared(model, drawn)
     if note:
         empty = pd.DataFrame(columns=["graph", "mean"]), pd.DataFrame(columns=["graph", "against"])
         return Check(columns, pairs, margins, *empty, 0.0, simulations, note)
-    told.stage, told.done = "held-out", nodes + drawing
-    rows, unseen = _held_out(table, graphs, offset, prior, fold_of_rows(len(table), folds, seed), told)
+    rows, unseen = _held_out(table, graphs, offset, prior, fold_of_rows(len(table), folds, seed), reporter)
     return Check(columns, pairs, margins, _scores(rows), _differences(rows), unseen, simulations)
-
-
-class _Told:
-    """Counts the work done and reports its share of all work."""
-
-    def __init__(self, report: Report, total: float) -> None:
-        self.report, self.total, self.done, self.stage = report, total, 0.0, ""
-
-    def one(self, work: float = 1.0) -> bool:
-        """Count some more work; returns whether to go on."""
-        self.done += work
-        return self.report(self.stage, min(self.done / self.total, 1.0)) is not False
 
 
 def _unusable(table: pd.DataFrame, folds: int, seed: int) -> str:
@@ -166,9 +156,7 @@ def _numbers(model: Model, ranks: np.ndarray) -> _Numbers:
     return _Numbers(statistics, correlation[above].astype(np.float32), np.concatenate(margins))
 
 
-def _drawn(model: Model, offset: np.ndarray | None, seed: int, told: _Told) -> _Numbers:
-    if not told.one(_DRAW * len(model.names)):
-        raise FitStopped("the model check was stopped.")
+def _drawn(model: Model, offset: np.ndarray | None, seed: int) -> _Numbers:
     table = model.sample(model.bank.rows, seed, offset)
     ranks = [np.searchsorted(grid, table.iloc[:, node]) for node, grid in enumerate(model.grids)]
     return _numbers(model, np.column_stack(ranks))
@@ -199,19 +187,18 @@ def _compared(model: Model, drawn: Sequence[_Numbers]) -> tuple[pd.DataFrame, pd
 
 def _held_out(
     table: pd.DataFrame, graphs: Mapping[str, Parents], offset: np.ndarray | None,
-    prior: Prior, fold: np.ndarray, told: _Told,
+    prior: Prior, fold: np.ndarray, reporter: Reporter,
 ) -> tuple[dict[str, np.ndarray], float]:  # fmt: skip
     """Held-out log-likelihood of every row by graph, (rows,), and the share of counts unseen in training."""
     rows, unseen = {name: np.empty(len(table)) for name in graphs}, 0
+    nodes, fits = table.shape[1], table.shape[1] * len(graphs) * (fold.max() + 1)
     for number in np.unique(fold):
         out = fold == number
         here, there = (None, None) if offset is None else (offset[~out], offset[out])
         before = None
         for place, (name, parents) in enumerate(graphs.items()):
-            told.done = told.total - table.shape[1] * (len(graphs) * (fold.max() + 1 - number) - place)
-            model = Model.of(
-                table[~out], parents, offset=here, prior=prior, known=before, goes_on=told.one
-            )  # fmt: skip
+            reporter.step("held-out", nodes * (len(graphs) * int(number) + place), int(fits))
+            model = Model.of(table[~out], parents, offset=here, prior=prior, known=before, reporter=reporter)
             rows[name][out] = model.row_log_likelihood(table[out], there).sum(1)
             before = model
         unseen += sum(int((~np.isin(table.iloc[out, node], grid)).sum()) for node, grid in enumerate(model.grids))

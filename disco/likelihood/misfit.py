@@ -10,7 +10,7 @@ of the class has a misfit of 0 to within a nat. Boosted trees, which first have 
 of what is missed (benchmarks/log/2026-11-22-honest-directions.md).
 """
 
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 
 import numpy as np
 import torch
@@ -18,10 +18,10 @@ from scipy.linalg import helmert
 from scipy.special import ndtri
 from torch import Tensor
 
-from disco.errors import FitStopped
 from disco.likelihood.bank import WIDTH, Bank
 from disco.likelihood.evaluate import Design, Problems
 from disco.likelihood.newton import fit
+from disco.progress import SILENT, Reporter
 from disco.ranks import fold_of_rows
 
 MISFIT = 3.0  # nats from which on a node is said not to be of the class
@@ -35,23 +35,20 @@ _CELLS = 4_000_000  # rows × levels at a time
 _SIDE_BY_SIDE = 32  # nodes fitted in one batch
 
 
-def misfits(
-    bank: Bank, pairs: Sequence[tuple[int, Sequence[int]]], *, goes_on: Callable[[], bool] = lambda: True
-) -> np.ndarray:
+def misfits(bank: Bank, pairs: Sequence[tuple[int, Sequence[int]]], *, reporter: Reporter = SILENT) -> np.ndarray:
     """The misfit of nodes given parents, nats over all rows, at least 0; NaN if a fit has no finite likelihood.
 
     Args:
         bank: the table.
         pairs: nodes, each with its parents.
-        goes_on: asked before every node; False raises FitStopped.
+        reporter: asked before every node.
 
     Raises:
-        FitStopped: `goes_on` says so.
+        FitStopped: the reporter's callback asked to stop.
     """
     halves, found = fold_of_rows(bank.rows, 2, seed=0), []
     for number, (node, parents) in enumerate(pairs):
-        if not goes_on():
-            raise FitStopped("the refinement was stopped.")
+        reporter.check()
         if number % _SIDE_BY_SIDE == 0:
             part = [(one, sorted(its)) for one, its in pairs[number : number + _SIDE_BY_SIDE]]
             fitted = fit(bank, Problems.of(part, bank.columns.device)).theta

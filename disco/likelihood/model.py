@@ -4,7 +4,7 @@ Every node is a semiparametric GLM of its parents (`disco.likelihood.bank`), fit
 the units of the table: level v of a column stands for its (v + 1)-th smallest count.
 """
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
 import networkx as nx
@@ -14,13 +14,14 @@ import torch
 from scipy.special import log_softmax
 from scipy.stats import norm
 
-from disco.errors import FitStopped, InputError
+from disco.errors import InputError
 from disco.graph import find_cycle
 from disco.likelihood.bank import WIDTH, Bank, Prior
 from disco.likelihood.evaluate import Problems
 from disco.likelihood.link import bent
 from disco.likelihood.newton import Fits, fit
 from disco.likelihood.small import inverse
+from disco.progress import SILENT, Reporter
 from disco.ranks import rank_on_grid
 
 _TOLERANCE = 1e-8
@@ -58,7 +59,7 @@ class Model:
         offset: np.ndarray | None = None,
         prior: Prior = WEAK,
         known: "Model | None" = None,
-        goes_on: Callable[[], bool] = lambda: True,
+        reporter: Reporter = SILENT,
     ) -> "Model":
         """Fit a DAG to a table of counts.
 
@@ -68,11 +69,11 @@ class Model:
             offset: log exposure of every row, (rows,).
             prior: as in `Bank.of`; unless given, one that some hundred rows outweigh.
             known: a model of the same table, offset and prior; nodes with the same parents are not fitted again.
-            goes_on: asked before every node's fit.
+            reporter: told before every node's fit how many nodes are done.
 
         Raises:
             InputError: the parents name a column that the table does not have, or form a cycle.
-            FitStopped: `goes_on` says no.
+            FitStopped: the reporter's callback asked to stop.
         """
         names = tuple(table.columns)
         place = {name: number for number, name in enumerate(names)}
@@ -92,8 +93,7 @@ class Model:
             if known is not None and known.parents[node] == nodes:
                 fits.append(known.fits[node])
                 continue
-            if not goes_on():
-                raise FitStopped("the fit of the graph was stopped.")
+            reporter.check(node)
             fits.append(fit(bank, Problems.of([(node, nodes)]), tolerance=_TOLERANCE))
         return cls(names, grids, sets, bank, tuple(fits), tuple(nx.lexicographical_topological_sort(graph)))
 

@@ -1,1 +1,3 @@
 """Find the parents of each node, given a causal order."""
+
+STOPPED = "Stopped while parents were tested."

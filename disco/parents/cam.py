@@ -15,15 +15,17 @@ with q_j columns of f_j and s² = RSS / (n − 1 − |P|).
 """
 
 import numbers
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 
 import numpy as np
 import pandas as pd
 from scipy.linalg.lapack import dtrtri
 from scipy.special import fdtrc
 
-from disco.errors import FitStopped, InputError
+from disco.errors import InputError
+from disco.parents import STOPPED
 from disco.parents.smooths import SPANNED, cholesky, in_order, normalised, spline_basis
+from disco.progress import Callback, Reporter
 
 
 def edges(
@@ -32,7 +34,7 @@ def edges(
     *,
     cutoff: float = 0.001,
     columns: int = 3,
-    goes_on: Callable[[int, int], bool] = lambda done, total: True,
+    callback: Callback | None = None,
 ) -> pd.DataFrame:
     """The F test of every candidate edge.
 
@@ -46,8 +48,7 @@ def edges(
         columns: q, the columns of a smooth: 1 is a straight line, 2 and 3 are polynomials of that degree, more are
             cubic splines. A node with m distinct values has at most m - 1. More columns fit more shapes but have less
             power.
-        goes_on: called after each child with the numbers of children done and of all; stops the tests if it returns
-            False.
+        callback: receives an event after each child; False stops the tests.
 
     Returns:
         One row per candidate edge: parent, child, score (F), p_value and selected; children in causal order, parents in
@@ -56,16 +57,17 @@ def edges(
     Raises:
         InputError: order and table do not have the same names, a value is not a finite number, there are too few rows
             for the predecessors, or cutoff or columns is out of its range.
-        FitStopped: `goes_on` returned False.
+        FitStopped: the callback asked to stop.
     """
     _check_settings(cutoff, columns)
+    reporter = Reporter(callback, {"selector": 1.0}, STOPPED)
     values, sizes = in_order(table, order, columns)
     columns = max(sizes.max(), 1)
     smooths = np.hstack([spline_basis(value, columns) for value in values.T])
     factor, own = cholesky(smooths.T @ smooths)
     projections = smooths.T @ normalised(values)
     projections[~own] = 0.0
-    score, p_value = _tests(projections, factor, own.reshape(-1, columns).sum(axis=1), len(values), goes_on)
+    score, p_value = _tests(projections, factor, own.reshape(-1, columns).sum(axis=1), len(values), reporter)
     child, parent = np.tril_indices(len(order), -1)
     names = np.array(list(order), dtype=object)
     found = pd.DataFrame({"parent": names[parent], "child": names[child], "score": score[child, parent]})
@@ -73,7 +75,7 @@ def edges(
 
 
 def _tests(
-    projections: np.ndarray, factor: np.ndarray, sizes: np.ndarray, rows: int, goes_on: Callable[[int, int], bool]
+    projections: np.ndarray, factor: np.ndarray, sizes: np.ndarray, rows: int, reporter: Reporter
 ) -> tuple[np.ndarray, np.ndarray]:
     """F and its p-value, both (children, parents) by place in the order; 0 and 1 if the parent is not before the child.
 
@@ -102,8 +104,7 @@ def _tests(
         freedom = np.maximum(sizes[:child], 1)  # a spanned smooth explains 0
         score[child, :child] = explained / freedom / variance[child]
         p_value[child, :child] = fdtrc(freedom, free[child], score[child, :child])
-        if not goes_on(child, nodes - 1):
-            raise FitStopped("Stopped while parents were tested.")
+        reporter.step("selector", child, nodes - 1, unit="node")
     return score, p_value
 
 

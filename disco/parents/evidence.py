@@ -4,7 +4,8 @@ Each node's parents are the set of predecessors with the highest posterior in th
 `disco.refine.scores`, found by forward and backward steps. The order itself does not change.
 """
 
-from collections.abc import Callable, Sequence
+from collections.abc import Iterator, Sequence
+from itertools import count
 
 import numpy as np
 import pandas as pd
@@ -12,6 +13,8 @@ import torch
 
 from disco.graph import check_order
 from disco.likelihood.bank import Bank
+from disco.parents import STOPPED
+from disco.progress import Callback, Reporter
 from disco.ranks import dense_ranks
 from disco.refine.prior import BEFORE, fitted_to, price
 from disco.refine.scores import Fitted, Scores, Walk, resolve
@@ -23,7 +26,7 @@ def edges(
     order: Sequence[str],
     *,
     device: str = "cpu",
-    goes_on: Callable[[int, int], bool] = lambda done, total: True,
+    callback: Callback | None = None,
 ) -> pd.DataFrame:
     """The parents of every node among its predecessors.
 
@@ -31,8 +34,8 @@ def edges(
         table: counts, one column per node.
         order: all columns, sources first.
         device: cpu or cuda.
-        goes_on: called between batches of fits with the numbers of steps done and of all; each node has three steps: it
-            is screened, gets its parents, and gets them again under the fitted prior. Stops if it returns False.
+        callback: receives the events; each node has three steps: it is screened, gets its parents, and gets them again
+            under the fitted prior. False stops.
 
     Returns:
         One row per candidate edge, in causal order of the child, then of the parent: parent, child, score, selected.
@@ -41,27 +44,32 @@ def edges(
 
     Raises:
         InputError: the order is not one of the table's columns, or a column is constant.
-        FitStopped: `goes_on` returned False.
+        FitStopped: the callback asked to stop.
     """
     check_order(order, table.columns)
     names = list(table.columns)
     bank = Bank.of(dense_ranks(table.to_numpy()), prior=BEFORE, dtype=torch.float32, device=device, names=names)
-    done = _Done(3 * len(names), goes_on)
-    candidates = screen(bank, goes_on=done.screened)
-    done.done = len(names)
-    scores = Scores(bank, candidates, price=price(len(names), 0), goes_on=done.told)
+    reporter = Reporter(callback, {"selector": 1.0}, STOPPED)
+    reporter.step("selector", 0, 3 * len(names), unit="node")
+    scores = Scores(bank, screen(bank, reporter=reporter), price=price(len(names), 0), reporter=reporter)
     numbers = [names.index(name) for name in order]
-    found = _along(scores, numbers, done)
+    found = _along(scores, numbers, count(len(names) + 1))
     parents = [found[numbers.index(node)].parents for node in range(len(names))]
     scores = fitted_to(scores, numbers, parents)
-    found = _along(scores, numbers, done)
+    found = _along(scores, numbers, count(2 * len(names) + 1))
     return pd.DataFrame(_rows(scores, numbers, found, names), columns=["parent", "child", "score", "selected"])
 
 
-def _along(scores: Scores, numbers: Sequence[int], done: "_Done") -> list[Fitted]:
-    """Each node's fit with its parents among its predecessors, in causal order."""
+def _along(scores: Scores, numbers: Sequence[int], steps: Iterator[int]) -> list[Fitted]:
+    """Each node's fit with its parents among its predecessors, in causal order; each takes one of the steps."""
+
+    def reported(walk: Walk[Fitted]) -> Walk[Fitted]:
+        fitted = yield from walk
+        scores.reporter.step("selector", next(steps), 3 * len(numbers), unit="node")
+        return fitted
+
     walks = [scores.walk(node, scores.allowed(node, numbers[:at]), ()) for at, node in enumerate(numbers)]
-    return resolve([(scores, done.counted(walk)) for walk in walks])
+    return resolve([(scores, reported(walk)) for walk in walks])
 
 
 def _rows(
@@ -79,23 +87,3 @@ def _rows(
                 score = np.nan if place is None else float(fitted.gain[place])
             rows.append((names[parent], names[node], score if np.isfinite(score) else np.nan, chosen))
     return rows
-
-
-class _Done:
-    """Counts the steps done over all nodes, and reports them to `goes_on`."""
-
-    def __init__(self, total: int, goes_on: Callable[[int, int], bool]) -> None:
-        self.done, self.total, self.goes_on = 0, total, goes_on
-
-    def told(self) -> bool:
-        return self.goes_on(self.done, self.total)
-
-    def screened(self, nodes: int) -> bool:
-        self.done = nodes
-        return self.told()
-
-    def counted(self, walk: Walk[Fitted]) -> Walk[Fitted]:
-        """The same walk, which counts one step when it ends."""
-        fitted = yield from walk
-        self.done += 1
-        return fitted

@@ -18,7 +18,7 @@ node. With B the columns of (X, Z), M = (Bᵀ B)⁻¹ and b the slopes of a regr
 """
 
 import numbers
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 
 import numpy as np
 import pandas as pd
@@ -28,8 +28,10 @@ from scipy.optimize import brentq
 from scipy.special import ndtr
 from sklearn.ensemble import RandomForestRegressor
 
-from disco.errors import FitStopped, InputError
+from disco.errors import InputError
+from disco.parents import STOPPED
 from disco.parents.smooths import SPANNED, cholesky, in_order, normalised, spline_basis
+from disco.progress import Callback, Reporter
 
 TREES = 500  # per forest, as in the paper
 _FLOOR = 1e-3  # of v in units of the mean square, so that rows that a forest fits exactly do not get all the weight
@@ -45,7 +47,7 @@ def edges(
     columns: int = 3,
     trees: int = TREES,
     seed: int = 0,
-    goes_on: Callable[[int, int], bool] = lambda done, total: True,
+    callback: Callback | None = None,
 ) -> pd.DataFrame:
     """The PCM test of every candidate edge.
 
@@ -61,8 +63,7 @@ def edges(
             splines. A node with m distinct values has at most m - 1.
         trees: the number of trees per forest; 0 uses no forest but v = 1, which is many times as fast.
         seed: for the split of the rows and the forests.
-        goes_on: called after each child with the numbers of children done and of all; stops the tests if it returns
-            False.
+        callback: receives an event after each child; False stops the tests.
 
     Returns:
         One row per candidate edge: parent, child, score (T), p_value and selected; children in causal order, parents in
@@ -71,13 +72,14 @@ def edges(
     Raises:
         InputError: order and table do not have the same names, a value is not a finite number, half of the rows are too
             few for the predecessors, or alpha, columns, trees or seed is out of its range.
-        FitStopped: `goes_on` returned False.
+        FitStopped: the callback asked to stop.
     """
     _check_settings(alpha, columns, trees, seed)
+    reporter = Reporter(callback, {"selector": 1.0}, STOPPED)
     values, sizes = in_order(table, order, columns, parts=HALVES)
     rng = np.random.default_rng(seed)
     fit, test = np.split(values[rng.permutation(len(values))], [len(values) // 2])
-    score = _scores(fit, test, int(max(sizes.max(), 1)), trees, rng, goes_on)
+    score = _scores(fit, test, int(max(sizes.max(), 1)), trees, rng, reporter)
     child, parent = np.tril_indices(len(order), -1)
     p_value = np.where(np.isnan(score), 1.0, ndtr(-score))[child, parent]
     names = np.array(list(order), dtype=object)
@@ -91,7 +93,7 @@ def _scores(
     columns: int,
     trees: int,
     rng: np.random.Generator,
-    goes_on: Callable[[int, int], bool],
+    reporter: Reporter,
 ) -> np.ndarray:
     """T, (children, parents) by place in the order; NaN where it is undefined.
 
@@ -119,8 +121,7 @@ def _scores(
             f /= variances(squares, fit[:, :child], test[:, :child], trees, int(seeds[child]))[:, None]
         found = _statistics(test_y[:, child], normalised(f), test_smooths[:, :end], test_inverse)
         score[child, :child] = np.where(((smooths[:, :end] @ lost) ** 2).sum(axis=0) > SPANNED, found, np.nan)
-        if not goes_on(child, len(score) - 1):
-            raise FitStopped("Stopped while parents were tested.")
+        reporter.step("selector", child, len(score) - 1, unit="node")
     return score
 
 

@@ -5,7 +5,6 @@ of parent recovery methods*), and `evidence` is ours. These three use the table 
 edge a score: F, T, and nats.
 """
 
-from collections.abc import Callable
 from importlib import import_module
 from types import ModuleType
 from typing import NamedTuple
@@ -16,6 +15,7 @@ import pandas as pd
 from disco.errors import InputError
 from disco.parents.ocs import frequencies, reaches
 from disco.parents.smooths import check_rows
+from disco.progress import Callback
 from disco.ranks import split_rows, transform_table
 from disco.settings import CHOICES, Settings
 
@@ -45,7 +45,7 @@ def candidates(
     settings: Settings,
     *,
     device: str = "cpu",
-    goes_on: Callable[[int, int], bool] = lambda done, total: True,
+    callback: Callback | None = None,
 ) -> pd.DataFrame:
     """Every candidate edge along an order, scored by `cam`, `pcm` or `evidence`.
 
@@ -58,21 +58,21 @@ def candidates(
         order: its columns, sources first.
         settings: of the fit; they give the rows for the parents, the seed and the transform.
         device: cpu or cuda, for `evidence`.
-        goes_on: called with the numbers of steps done and of all; stops if it returns False.
+        callback: receives the events of the selector; False stops.
 
     Returns:
         One row per candidate edge: parent, child, score, p_value (cam and pcm), selected; children in causal order.
 
     Raises:
         InputError: there are too few rows, or a column is constant among them and the selector is `evidence`.
-        FitStopped: `goes_on` returned False.
+        FitStopped: the callback asked to stop.
     """
     engine, rows = _engine(selector), rows_of(selector, table, settings)
     if selector == "cam":
-        return engine.edges(rows, order, cutoff=CUTS["cam"], goes_on=goes_on)
+        return engine.edges(rows, order, cutoff=CUTS["cam"], callback=callback)
     if selector == "pcm":
-        return engine.edges(rows, order, alpha=CUTS["pcm"], seed=settings.seed, goes_on=goes_on)
-    return engine.edges(rows, order, device=device, goes_on=goes_on)
+        return engine.edges(rows, order, alpha=CUTS["pcm"], seed=settings.seed, callback=callback)
+    return engine.edges(rows, order, device=device, callback=callback)
 
 
 def _engine(selector: str) -> ModuleType:

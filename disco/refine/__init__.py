@@ -1,8 +1,7 @@
 """Refinement: a search over orders by the likelihood of the paper's own class, and evidence on every edge."""
 
 from disco.refine.choice import Choice
-from disco.refine.progress import Step
 from disco.refine.refinement import refine
 from disco.refine.result import Refined
 
-__all__ = ["Choice", "Refined", "Step", "refine"]
+__all__ = ["Choice", "Refined", "refine"]

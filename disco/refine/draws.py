@@ -7,10 +7,10 @@ import numpy as np
 import torch
 
 from disco.likelihood.bank import Bank
+from disco.progress import Reporter
 from disco.ranks import fold_of_rows
 from disco.refine.choice import Choice
 from disco.refine.memory import Drawn, Memory
-from disco.refine.progress import Told
 from disco.refine.scores import SEARCHING, Scores, resolve
 from disco.refine.search import Found, search
 
@@ -20,7 +20,11 @@ _SIDE_BY_SIDE = 4  # searches whose fits share batches
 
 
 def draw(
-    rows: int, choice: Choice, told: Told, memory: Memory, again: Callable[[Sequence[np.ndarray]], Iterator[Drawn]]
+    rows: int,
+    choice: Choice,
+    reporter: Reporter,
+    memory: Memory,
+    again: Callable[[Sequence[np.ndarray]], Iterator[Drawn]],
 ) -> dict[str, Drawn]:
     """Search on every draw that is asked for and not done yet; returns all that are done, by name.
 
@@ -33,7 +37,7 @@ def draw(
     for at in range(0, len(missing), _SIDE_BY_SIDE):
         part = missing[at : at + _SIDE_BY_SIDE]
         done = len(drawn) - len(missing) + at
-        told.step("bootstrap", done, len(drawn), message=f"bootstrap: table {done + 1} of {len(drawn)}")
+        reporter.step("bootstrap", done, len(drawn), message=f"bootstrap: table {done + 1} of {len(drawn)}")
         memory.drawn.update(zip(part, again([drawn[name] for name in part]), strict=True))
         memory.write()
     return dict(memory.drawn)

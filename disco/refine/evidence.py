@@ -33,9 +33,9 @@ from scipy.stats import chi2
 
 from disco.likelihood.bank import STRAIGHT, Prior
 from disco.likelihood.misfit import MISFIT, misfits
+from disco.progress import Reporter
 from disco.refine.choice import Choice
 from disco.refine.prior import BEFORE
-from disco.refine.progress import Told
 from disco.refine.scores import SEARCHING, Parents, Scores, Wanted, fit_alone, make_fits
 from disco.refine.search import Found
 from disco.refine.searches import Searched
@@ -72,20 +72,20 @@ class Judged(NamedTuple):
     made: int
 
 
-def judge(searched: Searched, choice: Choice, told: Told) -> Judged:
+def judge(searched: Searched, choice: Choice, reporter: Reporter) -> Judged:
     """The evidence on every edge of the best graph, the misfit of every node, and which directions are decided.
 
     Raises:
         FitStopped: the callback asked to stop.
     """
-    told.step("evidence", 0, 1, message="evidence: what every edge is worth")
+    reporter.step("evidence", 0, 1, message="evidence: what every edge is worth")
     found, bank = searched.best.found, searched.scores.bank
     scores = searched.scores.but(tolerance=_FINAL)  # without the searches' fits, so that nothing depends on their way
     classes = in_classes(scores)
     edges = evidence(scores, classes, found.order, found.parents)
     made = scores.made + sum(one.made for one in classes)
-    told.step("evidence", 0, 1, 0.7, message="evidence: how well the class fits every node")
-    misfit = misfits(bank, list(enumerate(found.parents)), goes_on=told.goes_on)
+    reporter.step("evidence", 0, 1, 0.7, message="evidence: how well the class fits every node")
+    misfit = misfits(bank, list(enumerate(found.parents)), reporter=reporter)
     elsewhere = _turned_elsewhere([end.found for end in searched.ends], found.score - choice.bound)
     edges["decided"] = decided(edges, misfit, bank.exists.sum(1).cpu().numpy(), choice.bound, elsewhere)
     return Judged(edges, misfit, scores, made)
@@ -118,7 +118,7 @@ def evidence(
         Columns `COLUMNS`, nodes as numbers; NaN if a fit that a number needs has no finite score.
 
     Raises:
-        FitStopped: the scores' `goes_on` says so.
+        FitStopped: the callback asked to stop.
     """
     make_fits((scores, key) for key in enumerate(parents))
     turned = turnings(classes[0], order, parents)

@@ -47,7 +47,7 @@ def fitted_to(scores: Scores, order: Sequence[int], parents: Sequence[Parents]) 
         parents: of every node in it.
 
     Raises:
-        FitStopped: the scores' `goes_on` says so.
+        FitStopped: the callback asked to stop.
     """
     bank = scores.bank.under(fitted(scores.bank, parents))
     against = scores.against if scores.order is None else trust(scores, order, parents)
@@ -75,7 +75,7 @@ def trust(scores: Scores, order: Sequence[int], parents: Sequence[Sequence[int]]
         Nats for the whole order, 0 to 40.
 
     Raises:
-        FitStopped: the scores' `goes_on` says so.
+        FitStopped: the callback asked to stop.
     """
     place = {node: at for at, node in enumerate(scores.order)}
     spans = [

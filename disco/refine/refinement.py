@@ -9,18 +9,20 @@ import pandas as pd
 from disco.likelihood.cpu import threads_at_the_rows
 from disco.likelihood.evaluate import Problems
 from disco.likelihood.newton import fit
+from disco.progress import Callback, Reporter
 from disco.refine.choice import Choice
 from disco.refine.draws import draw, near_found
 from disco.refine.evidence import Judged, judge
 from disco.refine.memory import Drawn, Memory, key_of
 from disco.refine.moves import moves
-from disco.refine.progress import Step, Told
 from disco.refine.result import Refined, refined
 from disco.refine.screen import screen
-from disco.refine.search import Found
+from disco.refine.search import STOPPED, Found
 from disco.refine.searches import search_everywhere
 from disco.refine.task import Task
 from disco.settings import Settings
+
+_WEIGHTS = {"screen": 0.1, "prior": 0.1, "search": 0.35, "evidence": 0.15, "bootstrap": 0.3}  # of time, about
 
 
 @threads_at_the_rows()
@@ -33,7 +35,7 @@ def refine(
     edges: pd.DataFrame | None = None,
     offset: np.ndarray | None = None,
     device: str = "cpu",
-    callback: Callable[[Step], bool | None] = lambda step: None,
+    callback: Callback | None = None,
     memory: Path | None = None,
 ) -> Refined:
     """Search for the order and DAG of highest marginal likelihood among semiparametric GLM DAGs.
@@ -47,49 +49,52 @@ def refine(
         edges: parent, child of edges that the screen must let through.
         offset: log exposure of every row, (n,).
         device: cpu or cuda.
-        callback: told of every step; False stops.
+        callback: receives the events; False stops.
         memory: a file that keeps finished searches, so that the same call goes on after an interruption.
 
     Raises:
         InputError: the table cannot be used, or the order or edges name other columns.
         FitStopped: the callback asked to stop.
     """
-    told = Told(callback)
+    reporter = Reporter(callback, _WEIGHTS, STOPPED)
     task = Task.of(table, choice or Choice(), settings or Settings(), order, edges, offset, device)
-    candidates = _candidates(task, told)
+    candidates = _candidates(task, reporter)
     kept = Memory.of(memory, key_of(task.bank.ranks.cpu().numpy(), task.choice, order, candidates, offset), task.names)
-    searched = search_everywhere(task, candidates, told, kept)
+    searched = search_everywhere(task, candidates, reporter, kept)
     found = searched.best.found
-    judged = judge(searched, task.choice, told)
+    judged = judge(searched, task.choice, reporter)
     moved = None if task.order is None else moves(searched.scores, found.order, found.parents, task.order)
-    drawn = draw(task.bank.rows, task.choice, told, kept, _again(task, found, judged, told))
+    drawn = draw(task.bank.rows, task.choice, reporter, kept, _again(task, found, judged, reporter))
     return refined(task, searched, judged, moved, drawn)
 
 
-def _candidates(task: Task, told: Told) -> list[tuple[int, ...]]:
+def _candidates(task: Task, reporter: Reporter) -> list[tuple[int, ...]]:
     """The pairs that the screen lets through, by node."""
+    nodes = task.bank.nodes
     if task.bank.columns.device.type == "cpu":
-        told.step("screen", 0, 1, message="screen: compiling, some seconds the first time on a machine")
+        reporter.step("screen", 0, nodes, message="screen: compiling, some seconds the first time on a machine")
         fit(task.bank, Problems.of([(0, ())]))
-    told.step("screen", 0, 1, message="screen: which pairs may be joined")
-    return screen(task.bank, also=task.also, goes_on=lambda done: told.goes_on())
+    reporter.step("screen", 0, nodes, message="screen: which pairs may be joined")
+    return screen(task.bank, also=task.also, reporter=reporter)
 
 
-def _again(task: Task, found: Found, judged: Judged, told: Told) -> Callable[[Sequence[np.ndarray]], Iterator[Drawn]]:
+def _again(
+    task: Task, found: Found, judged: Judged, reporter: Reporter
+) -> Callable[[Sequence[np.ndarray]], Iterator[Drawn]]:
     """How weighted rows are searched: like a whole table, or from the graph found."""
     if task.choice.redone:
-        return lambda weights: (_redone(task, one, told) for one in weights)
+        return lambda weights: (_redone(task, one, reporter.quiet()) for one in weights)
     return lambda weights: near_found(judged.scores, found, weights)
 
 
-def _redone(task: Task, weights: np.ndarray, told: Told) -> Drawn:
+def _redone(task: Task, weights: np.ndarray, reporter: Reporter) -> Drawn:
     """The edges of a refinement of drawn rows that knows nothing of the whole table's; constant columns have none."""
     part = task.drawn(np.repeat(np.arange(task.bank.rows), weights.astype(int)))
     if part is None:
         return Drawn([], 0)
     drawn, nodes = part
-    candidates = screen(drawn.bank, also=drawn.also, goes_on=lambda done: told.goes_on())
-    searched = search_everywhere(drawn, candidates, told.quiet(), Memory())
+    candidates = screen(drawn.bank, also=drawn.also, reporter=reporter)
+    searched = search_everywhere(drawn, candidates, reporter, Memory())
     graph = enumerate(searched.best.found.parents)
     edges = [[int(nodes[parent]), int(nodes[child])] for child, parents in graph for parent in parents]
     return Drawn(edges, searched.made)

@@ -13,18 +13,18 @@ confirms each step, until nothing changes. Fits are kept by (node, parents), res
 """
 
 import math
-from collections.abc import Callable, Generator, Iterable, Sequence
+from collections.abc import Generator, Iterable, Sequence
 from dataclasses import dataclass, replace
 from typing import Any, TypeVar
 
 import numpy as np
 import torch
 
-from disco.errors import FitStopped
 from disco.likelihood.bank import WIDTH, Bank
 from disco.likelihood.evaluate import Problems
 from disco.likelihood.newton import Fits, fit, marginal_start
 from disco.likelihood.steps import Additions, Removals, additions, removals
+from disco.progress import SILENT, Reporter
 
 AGAINST = 12.0  # nats that an edge against the whole length of an order costs, before fitting; as in simulated designs
 MOST_AGAINST = 5.0  # nats: half of what decides a direction, so that an order overrules no decided direction
@@ -119,7 +119,7 @@ class Scores:
         weights: of the rows, (n,), or None.
         warm: scores of the same table and candidates, whose fits are good starts.
         tolerance: of the fits, as in `newton.fit`.
-        goes_on: asked before every batch of fits; False raises FitStopped.
+        reporter: asked before every batch of fits.
     """
 
     def __init__(
@@ -133,9 +133,9 @@ class Scores:
         weights: torch.Tensor | None = None,
         warm: "Scores | None" = None,
         tolerance: float = SEARCHING,
-        goes_on: Callable[[], bool] = lambda: True,
+        reporter: Reporter = SILENT,
     ) -> None:
-        self.bank, self.weights, self.warm, self.goes_on = bank, weights, warm, goes_on
+        self.bank, self.weights, self.warm, self.reporter = bank, weights, warm, reporter
         self.tolerance = tolerance
         self.candidates = [tuple(nodes) for nodes in candidates]
         self.place = [{node: place for place, node in enumerate(nodes)} for nodes in self.candidates]
@@ -159,7 +159,7 @@ class Scores:
         The last digits of a fit depend on the fits that it could start from. So a search that must end the same after
         an interruption begins without any.
         """
-        own = ("bank", "candidates", "price", "order", "against", "weights", "warm", "tolerance", "goes_on")
+        own = ("bank", "candidates", "price", "order", "against", "weights", "warm", "tolerance", "reporter")
         return Scores(**{name: getattr(self, name) for name in own} | changes)
 
     def price_of(self, parent: int, child: int) -> float:
@@ -261,7 +261,7 @@ def resolve(tasks: Sequence[Task[Result]]) -> list[Result]:
         tasks: walks with the scores that make their fits; of one bank and the same candidates, all weighted or none.
 
     Raises:
-        FitStopped: the scores' `goes_on` says so.
+        FitStopped: the callback asked to stop.
     """
 
     def labelled(scores: Scores, walk: Walk[Result]) -> Generator[list[tuple[Scores, Wanted]], None, Result]:
@@ -284,15 +284,14 @@ def make_fits(wanted: Iterable[tuple[Scores, Wanted]]) -> None:
     """Make the fits that are missing, in batches of similar size.
 
     Raises:
-        FitStopped: the scores' `goes_on` says so.
+        FitStopped: the callback asked to stop.
     """
     missing = [(scores, key) for scores, key in dict.fromkeys(wanted) if key[1] not in scores.fits[key[0]]]
     missing.sort(key=lambda one: (len(one[1][1]), one[1]))
     at = 0
     while at < len(missing):
         scores = missing[at][0]
-        if not scores.goes_on():
-            raise FitStopped("the refinement was stopped.")
+        scores.reporter.check()
         most = 2 * len(missing[at][1][1]) + 3
         size = max(1, _BATCH_CELLS // (WIDTH * (most + 1) * scores.bank.rows))
         part = [one for one in missing[at : at + size] if len(one[1][1]) <= most]
@@ -307,13 +306,12 @@ def fit_alone(scores: Scores, wanted: Iterable[Wanted]) -> dict[Wanted, tuple[fl
     The score leaves out the prior odds of a given order. NaN if a fit has no finite score.
 
     Raises:
-        FitStopped: the scores' `goes_on` says so.
+        FitStopped: the callback asked to stop.
     """
     found: dict[Wanted, tuple[float, float]] = {}
     keys = sorted(dict.fromkeys(wanted), key=lambda key: (len(key[1]), key))
     for at in range(0, len(keys), _ALONE):
-        if not scores.goes_on():
-            raise FitStopped("the refinement was stopped.")
+        scores.reporter.check()
         part = keys[at : at + _ALONE]
         fits, _ = _fits([(scores, key) for key in part])
         scores.alone += len(part)

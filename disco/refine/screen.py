@@ -6,17 +6,17 @@ other node on the nodes kept so far; the latter sees effects that a correlation 
 false candidates a node may have, so that recall does not fall with the number of rows.
 """
 
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 
 import numpy as np
 import torch
 from scipy.stats import chi2, norm
 
-from disco.errors import FitStopped
 from disco.likelihood.bank import Bank
 from disco.likelihood.evaluate import Problems
 from disco.likelihood.newton import fit
 from disco.likelihood.steps import additions
+from disco.progress import SILENT, Reporter
 from disco.refine.scores import SEARCHING, Scores
 
 _FALSE = 3.0  # false candidates per node by each of the two rules, on average
@@ -27,22 +27,23 @@ _AT_ONCE = 64  # candidates in one product
 _SIDE_BY_SIDE = 16  # nodes fitted in one batch
 
 
-def screen(
-    bank: Bank, *, also: np.ndarray | None = None, goes_on: Callable[[int], bool] = lambda done: True
-) -> list[tuple[int, ...]]:
+def screen(bank: Bank, *, also: np.ndarray | None = None, reporter: Reporter = SILENT) -> list[tuple[int, ...]]:
     """The candidates of every node, ascending; symmetric.
 
     Args:
         bank: the table.
         also: pairs to keep in any case, for instance the edges of another method, (d, d) true or false.
-        goes_on: told how many nodes are done, before every batch of them; False raises FitStopped.
+        reporter: told how many nodes are done, before every batch of them.
+
+    Raises:
+        FitStopped: the callback asked to stop.
     """
     nodes = bank.nodes
     share = min(_FALSE / max(nodes - 1, 1), 0.5)
     partial = np.abs(_partial_correlations(bank))
     kept = partial > max(_LEAST, norm.isf(share / 2))
     kept |= kept.T
-    kept |= _standing_out(bank, np.where(kept, partial, 0.0), share, goes_on)
+    kept |= _standing_out(bank, np.where(kept, partial, 0.0), share, reporter)
     if also is not None:
         kept |= also
     kept |= kept.T
@@ -62,12 +63,11 @@ def widened(scores: Scores, order: Sequence[int], parents: Sequence[Sequence[int
         parents: of every node in it.
 
     Raises:
-        FitStopped: the scores' `goes_on` says so.
+        FitStopped: the callback asked to stop.
     """
     bank, sets = scores.bank, [set(nodes) for nodes in scores.candidates]
     for first in range(0, len(order), _SIDE_BY_SIDE):
-        if not scores.goes_on():
-            raise FitStopped("the refinement was stopped.")
+        scores.reporter.check()
         nodes = order[first : first + _SIDE_BY_SIDE]
         problems = Problems.of([(node, sorted(parents[node])) for node in nodes], bank.columns.device)
         fits = fit(bank, problems, tolerance=SEARCHING)
@@ -104,14 +104,14 @@ def _partial_correlations(bank: Bank) -> np.ndarray:
     return np.arctanh(partial.clip(-0.999999, 0.999999)) * np.sqrt(free)
 
 
-def _standing_out(bank: Bank, partial: np.ndarray, share: float, goes_on: Callable[[int], bool]) -> np.ndarray:
+def _standing_out(bank: Bank, partial: np.ndarray, share: float, reporter: Reporter) -> np.ndarray:
     """Pairs whose Rao statistic stands out in the model of a node on its neighbours, (d, d); the child is the row.
 
     Args:
         bank: the table.
         partial: how far each pair's partial correlation stands out, 0 if it does not, (d, d).
         share: of the pairs that may stand out by chance.
-        goes_on: told how many nodes are done, before every batch.
+        reporter: told how many nodes are done, before every batch.
     """
     least = torch.as_tensor(chi2.isf(share, bank.width) / 2)
     found = np.zeros(partial.shape, dtype=bool)
@@ -120,8 +120,7 @@ def _standing_out(bank: Bank, partial: np.ndarray, share: float, goes_on: Callab
         for row in partial
     ]
     for first in range(0, bank.nodes, _SIDE_BY_SIDE):
-        if not goes_on(first):
-            raise FitStopped("the refinement was stopped.")
+        reporter.check(first)
         nodes = range(first, min(first + _SIDE_BY_SIDE, bank.nodes))
         problems = Problems.of([(node, neighbours[node]) for node in nodes], bank.columns.device)
         fits = fit(bank, problems, tolerance=SEARCHING)

@@ -7,14 +7,16 @@ two (a *tuck*; Lam, Andrews and Ramsey, 2022), which no move of a single node ca
 again.
 """
 
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
 
+from disco.progress import Callback, Reporter
 from disco.refine.scores import Fitted, Parents, Scores, Walk, bits_of, together
 
+STOPPED = "the refinement was stopped."
 _LEAST_GAIN = 1e-3  # nats that a move must gain
 _NEAR = 4  # places among its linked nodes that a node moves by at most, at first; most moves are shorter
 _TOGETHER = 16  # nodes whose moves are tried side by side
@@ -44,7 +46,7 @@ def search(
     *,
     most_sweeps: int = 50,
     only_near: bool = False,
-    report: Callable[[int, int, float], None] = lambda sweep, node, score: None,
+    callback: Callback | None = None,
 ) -> Walk[Found]:
     """The best order found by insertions from an order, as a walk for `scores.resolve`.
 
@@ -54,8 +56,17 @@ def search(
         parents: of every node in a known graph; the search for a node's parents begins with them.
         most_sweeps: stop after so many.
         only_near: stop when no move among the nearest places gains.
-        report: called after each node with the sweep, the number of nodes looked at in it and the score.
+        callback: receives an event after each node; done is the number of nodes looked at in the sweep.
+
+    Raises:
+        FitStopped: the callback asked to stop.
     """
+    reporter = Reporter(callback, {"search": 1.0}, STOPPED)
+
+    def tell(sweep: int, looked: int) -> None:  # how many sweeps there will be is not known
+        share = 1 - 0.6 ** (sweep - 1 + looked / len(nodes))
+        reporter.step("search", looked, len(nodes), share, sweep=sweep, score=state.score)
+
     state = _State(scores, list(order))
     yield from state.begin(parents)
     sweeps = []
@@ -68,13 +79,13 @@ def search(
             yield from state.look_ahead(part, reach)
             for number, node in enumerate(part):
                 moved |= yield from state.improve(node, reach)
-                report(sweep, at + number + 1, state.score)
+                tell(sweep, at + number + 1)
         if not moved and not only_near:
             if reach < len(nodes):
                 reach, moved = len(nodes), True
             else:
                 moved = yield from _turned(state)
-                report(sweep, len(nodes), state.score)
+                tell(sweep, len(nodes))
         sweeps.append(state.score)
         if not moved:
             break

@@ -3,9 +3,9 @@
 from collections.abc import Iterable, Sequence
 from typing import NamedTuple
 
+from disco.progress import Callback, Event, Reporter
 from disco.refine.memory import WIDER_SCREEN, End, First, Memory
 from disco.refine.prior import fitted_to, price
-from disco.refine.progress import Told
 from disco.refine.scores import Scores, resolve
 from disco.refine.screen import widened
 from disco.refine.search import Found, search
@@ -43,21 +43,23 @@ def best_of(ends: Iterable[End]) -> End:
     return max(ends, key=lambda end: end.found.score)
 
 
-def search_everywhere(task: Task, candidates: Sequence[tuple[int, ...]], told: Told, memory: Memory) -> Searched:
+def search_everywhere(
+    task: Task, candidates: Sequence[tuple[int, ...]], reporter: Reporter, memory: Memory
+) -> Searched:
     """All searches of a table.
 
     Raises:
         FitStopped: the callback asked to stop.
     """
-    scores = Scores(task.bank, candidates, price=price(task.bank.nodes, 0), order=task.order, goes_on=told.goes_on)
+    scores = Scores(task.bank, candidates, price=price(task.bank.nodes, 0), order=task.order, reporter=reporter)
     starts = _starts(task)
-    first = first_search(scores, next(iter(starts.values())), told, memory)
+    first = first_search(scores, next(iter(starts.values())), reporter, memory)
     scores = scores.but(
         bank=scores.bank.under(first.prior), candidates=first.candidates, price=first.price, against=first.against
     )
     starts[next(iter(starts))] = first.order  # it goes on from where the first search ended
-    ends = _from_every_start(task, scores, starts, first, told, memory)
-    scores, ends = _under_a_wider_screen(scores, ends, told)
+    ends = _from_every_start(task, scores, starts, first, reporter, memory)
+    scores, ends = _under_a_wider_screen(scores, ends, reporter)
     return Searched(scores, ends, first.made + sum(end.made for end in ends))
 
 
@@ -69,15 +71,14 @@ def _starts(task: Task) -> Starts:
     return {start: [place[name] for name in order] for start, order in orders.items()}
 
 
-def first_search(scores: Scores, order: list[int], told: Told, memory: Memory) -> First:
+def first_search(scores: Scores, order: list[int], reporter: Reporter, memory: Memory) -> First:
     """A search from the first start among near places only, and the prior and screen fitted to its graph."""
     if memory.first is None:
 
-        def report(sweep: int, looked: int, score: float) -> None:
-            inside = 1 - 0.6 ** (sweep - 1 + looked / len(order))
-            told.step("prior", 0, 1, inside, message=f"prior: first search, sweep {sweep}")
+        def told(event: Event) -> None:
+            reporter.step("prior", 0, 1, event.progress, message=f"prior: first search, sweep {event.sweep}")
 
-        found = resolve([(scores, search(scores, order, only_near=True, report=report))])[0]
+        found = resolve([(scores, search(scores, order, only_near=True, callback=told))])[0]
         again = fitted_to(scores, found.order, found.parents)
         memory.first = First(
             found.order, found.parents, again.bank.prior, again.price, again.against, again.candidates, scores.made
@@ -87,7 +88,7 @@ def first_search(scores: Scores, order: list[int], told: Told, memory: Memory) -
 
 
 def _from_every_start(
-    task: Task, scores: Scores, starts: Starts, first: First, told: Told, memory: Memory
+    task: Task, scores: Scores, starts: Starts, first: First, reporter: Reporter, memory: Memory
 ) -> list[End]:
     """Search from every start, then from orders near the best, round by round, until a round gains nothing."""
     choice, asked, best = task.choice, [], None
@@ -99,7 +100,7 @@ def _from_every_start(
         if missing:
             known = first.parents if best is None else best.found.parents
             done, total = len(asked), len(starts) + choice.restarts
-            ends = _side_by_side(scores, {label: begun[label] for label in missing}, known, told, done, total)
+            ends = _side_by_side(scores, {label: begun[label] for label in missing}, known, reporter, done, total)
             memory.ends.update((end.start, end) for end in ends)
             memory.write()
         asked += labels
@@ -124,19 +125,27 @@ def _agree(ends: Sequence[End]) -> bool:
 
 
 def _side_by_side(
-    scores: Scores, begun: Starts, parents: Sequence[Sequence[int]], told: Told, done: int, total: int
+    scores: Scores, begun: Starts, parents: Sequence[Sequence[int]], reporter: Reporter, done: int, total: int
 ) -> list[End]:
     """Searches from some orders, their fits in common batches; `parents` are those of a graph known so far."""
     inside, fresh = dict.fromkeys(begun, 0.0), scores.but()
-    tasks = []
-    for start, order in begun.items():
-        report = told.sweeps(start, inside, done, total, len(order))
-        tasks.append((fresh, search(fresh, order, parents, report=report)))
+
+    def telling(start: str) -> Callback:
+        def told(event: Event) -> None:
+            inside[start] = event.progress
+            share = (done + sum(inside.values())) / max(total, 1)
+            words = f"search from {start}: sweep {event.sweep}, score {event.score:,.1f}"
+            own = {"start": start, "sweep": event.sweep, "score": event.score}
+            reporter.step("search", done, total, share, message=words, **own)
+
+        return told
+
+    tasks = [(fresh, search(fresh, order, parents, callback=telling(start))) for start, order in begun.items()]
     found = resolve(tasks)
     return [End(start, one, 0 if at else fresh.made) for at, (start, one) in enumerate(zip(begun, found, strict=True))]
 
 
-def _under_a_wider_screen(scores: Scores, ends: list[End], told: Told) -> tuple[Scores, list[End]]:
+def _under_a_wider_screen(scores: Scores, ends: list[End], reporter: Reporter) -> tuple[Scores, list[End]]:
     """Searches with the pairs that the screen left out and the best graph asks for, until it asks for none."""
     for number in range(1, _WIDER + 1):
         best: Found = best_of(ends).found
@@ -145,5 +154,5 @@ def _under_a_wider_screen(scores: Scores, ends: list[End], told: Told) -> tuple[
             break
         scores = scores.but(candidates=candidates)
         begun = {f"{WIDER_SCREEN} {number}": best.order}
-        ends = ends + _side_by_side(scores, begun, best.parents, told, len(ends), len(ends) + 1)
+        ends = ends + _side_by_side(scores, begun, best.parents, reporter, len(ends), len(ends) + 1)
     return scores.but(), ends

@@ -45,7 +45,7 @@ def turnings(scores: Scores, order: Sequence[int], parents: Sequence[Parents]) -
         parents: of every node, all before it.
 
     Raises:
-        FitStopped: the scores' `goes_on` says so.
+        FitStopped: the callback asked to stop.
     """
     graph = nx.DiGraph((parent, child) for child, nodes in enumerate(parents) for parent in nodes)
     before = {node: scores.allowed(node, order[:place]) for place, node in enumerate(order)}

@@ -4,7 +4,6 @@ A fit with such a selector writes its own; others are computed later. A file tha
 belongs to another order counts as not computed yet.
 """
 
-from collections.abc import Callable
 from pathlib import Path
 
 import networkx as nx
@@ -12,6 +11,7 @@ import numpy as np
 import pandas as pd
 
 from disco.errors import InputError
+from disco.progress import Callback
 from disco.runs.files import unwritten, write_frame
 from disco.runs.folder import Run
 from disco.runs.schema import CANDIDATES, read
@@ -59,20 +59,20 @@ def compute_candidates(
     variant: str | None = None,
     *,
     device: str = "cpu",
-    goes_on: Callable[[int, int], bool] = lambda done, total: True,
+    callback: Callback | None = None,
 ) -> pd.DataFrame:
     """Compute the candidates of a selector along a run's order and save them in its folder.
 
     Raises:
         InputError: as `path_of`, the selector cannot use the table, or the file cannot be written.
-        FitStopped: `goes_on` asked for it; nothing is kept.
+        FitStopped: the callback asked to stop; nothing is kept.
     """
     from disco.parents import selectors
 
     path = path_of(run, selector, variant)
     table, settings = run.table(), run.settings
     selectors.check(selector, table, settings)
-    found = selectors.candidates(selector, table, run.order(variant), settings, device=device, goes_on=goes_on)
+    found = selectors.candidates(selector, table, run.order(variant), settings, device=device, callback=callback)
     try:
         write_frame(path, found)
     except OSError as error:

@@ -15,7 +15,6 @@ refined_check.json  the model check of the refinement, if one was made
 import contextlib
 import dataclasses
 import os
-from collections.abc import Callable
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
@@ -24,7 +23,8 @@ import pandas as pd
 
 from disco.errors import InputError
 from disco.likelihood.check import STATISTICS, Check
-from disco.refine import Choice, Refined, Step, refine
+from disco.progress import Callback
+from disco.refine import Choice, Refined, refine
 from disco.refine.result import EDGE_COLUMNS
 from disco.runs import schema
 from disco.runs.files import read_json, read_record, unwritten, write_frame, write_json
@@ -71,7 +71,7 @@ __all__ = [
 
 
 def refine_run(
-    run: Run, choice: Choice, *, device: str = "cpu", callback: Callable[[Step], bool | None] = lambda step: None
+    run: Run, choice: Choice, *, device: str = "cpu", callback: Callback = lambda event: None
 ) -> Refined:
     """Refine a run's table, starting from its causal order and edges if it has them, and save the result there.
 

@@ -12,7 +12,6 @@ import math
 import os
 import shutil
 import time
-from collections.abc import Callable
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -37,7 +36,8 @@ from disco.runs.schema import fits, is_text, printable, record
 from disco.runs.status import RESUMABLE, STATES, UNFINISHED, check_numbers, damage, host
 
 if TYPE_CHECKING:
-    from disco.refine import Choice, Step
+    from disco.progress import Callback, Event
+    from disco.refine import Choice
 
 HISTORY = ["start", "sweep", "score"]
 _WRITE_SECONDS = 0.25  # between two writes of the state, and between two lines of a sweep
@@ -217,11 +217,11 @@ class Recorder:
         callback: sees every step; False stops.
     """
 
-    def __init__(self, run: Run, choice: "Choice", device: str, callback: Callable[["Step"], bool | None]) -> None:
+    def __init__(self, run: Run, choice: "Choice", device: str, callback: "Callback") -> None:
         self.run, self.callback = run, callback
         self.begun, self.at = time.monotonic(), 0.0
         self.first: tuple[float, int] | None = None  # time and number of tables when the bootstrap began here
-        self.last: Step | None = None
+        self.last: Event | None = None
         before, asked = written(run), dataclasses.asdict(choice)
         self.before = before.seconds if _goes_on(before, asked) else 0.0
         remove_leftovers(run.path)
@@ -238,7 +238,7 @@ class Recorder:
         with contextlib.suppress(OSError):  # a refinement does not depend on its curves
             write_bytes(self.path, "".join(json.dumps(line) + "\n" for line in kept).encode())
 
-    def __call__(self, step: "Step") -> bool | None:
+    def __call__(self, step: "Event") -> bool | None:
         now, last = time.monotonic(), self.last
         turned = last is None or (last.stage, last.start, last.sweep) != (step.stage, step.start, step.sweep)
         if turned and last is not None and last.start:
@@ -251,7 +251,7 @@ class Recorder:
             update(self.run, durable=False, **self.standing(now))
         return self.callback(step)
 
-    def _line(self, step: "Step") -> None:
+    def _line(self, step: "Event") -> None:
         append_bytes(self.path, (json.dumps([step.start, step.sweep, step.score]) + "\n").encode())
 
     def standing(self, now: float) -> dict[str, Any]:

@@ -12,6 +12,7 @@ from typing import Generic, TypeVar
 import streamlit as st
 
 from disco.errors import FitStopped, InputError, ScoreUnavailable
+from disco.progress import Callback, Event
 from pages.parts.names import plain
 
 SECONDS = 0.5  # between two looks at a computation that is running
@@ -20,7 +21,6 @@ _starting = threading.Lock()
 
 T = TypeVar("T")
 Key = tuple[str | int, ...]
-Hear = Callable[..., bool]
 
 
 @dataclass
@@ -47,20 +47,20 @@ class Computation(Generic[T]):
         """Whether it goes on."""
         return self.state == "running"
 
-    def hear(self, progress: float, stage: str = "") -> bool:
-        """Note the progress; False asks the work to stop."""
-        self.progress, self.stage = progress, stage
+    def hear(self, event: Event) -> bool:
+        """The callback of the work: notes the progress; False asks the work to stop."""
+        self.progress, self.stage = event.progress, event.stage
         return not self._stop.is_set()
 
     def cancel(self) -> None:
         """Ask the work to stop at its next step."""
         self._stop.set()
 
-    def do(self, work: Callable[[Hear], T], failure: str) -> None:
+    def do(self, work: Callable[[Callback], T], failure: str) -> None:
         """Do the work; the state tells how it ended.
 
         Args:
-            work: is given `hear`, and raises FitStopped soon after that returned False.
+            work: is given `hear` as its callback, and raises FitStopped soon after that returned False.
             failure: opens the sentence on an error that the work did not foresee.
         """
         try:
@@ -79,7 +79,7 @@ def _all() -> dict[Key, Computation]:
     return {}
 
 
-def begin(key: Key, work: Callable[[Hear], T], failure: str) -> Computation[T]:
+def begin(key: Key, work: Callable[[Callback], T], failure: str) -> Computation[T]:
     """Start some work, or find it where it is running already; the arguments are those of `Computation.do`."""
     with _starting:
         found = find(key)

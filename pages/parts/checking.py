@@ -3,6 +3,7 @@
 import pandas as pd
 
 from disco.likelihood.check import Check, Parents, check
+from disco.progress import Callback
 from disco.refine import Refined
 from disco.refine.prior import BEFORE
 from disco.runs import Run
@@ -28,7 +29,7 @@ def begin(run: Run, refined: Refined) -> background.Computation[Check]:
     """Start a check in the background, or find the one that is running already."""
     key, table, held = key_of(run), refined_model.table(run), graphs(run, refined)
 
-    def work(hear: background.Hear) -> Check:
+    def work(hear: Callback) -> Check:
         found = checked(table, held, hear)
         if key_of(run) == key:  # not refined anew meanwhile
             save_check(run, found)
@@ -37,9 +38,9 @@ def begin(run: Run, refined: Refined) -> background.Computation[Check]:
     return background.begin(key, work, FAILURE)
 
 
-def checked(table: pd.DataFrame, held: dict[str, Parents], hear: background.Hear) -> Check:
+def checked(table: pd.DataFrame, held: dict[str, Parents], hear: Callback) -> Check:
     """The check of some graphs on a table."""
-    return check(table, held, prior=BEFORE, report=lambda stage, share: hear(share, stage))
+    return check(table, held, prior=BEFORE, callback=hear)
 
 
 def at_work(run: Run) -> background.Computation[Check] | None:

@@ -5,6 +5,7 @@ from functools import partial
 import streamlit as st
 
 from disco import serving
+from disco.progress import Callback
 from disco.runs import Run
 from pages.parts import background, session
 from pages.parts.results import VARIANT_WORDS
@@ -20,12 +21,10 @@ def at_work(run: Run, variant: str) -> background.Computation | None:
     return background.find(_key(run, variant))
 
 
-def recover(run: Run, variant: str, hear: background.Hear) -> None:
+def recover(run: Run, variant: str, hear: Callback) -> None:
     """Recover the order and the parents of a variant, and keep them with the run."""
     criterion, boundary = variant.split("-")
-    recovery = serving.fitted(run).recover(
-        boundary=boundary, criterion=criterion, callback=lambda event: hear(event.progress, event.stage)
-    )
+    recovery = serving.fitted(run).recover(boundary=boundary, criterion=criterion, callback=hear)
     run.save_recovery(recovery, variant)
 
 

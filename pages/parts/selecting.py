@@ -5,6 +5,7 @@ from functools import partial
 import streamlit as st
 
 from disco.parents.selectors import WORDS
+from disco.progress import Callback
 from disco.runs import Run
 from disco.runs.parents import compute_candidates
 from pages.parts import background
@@ -22,14 +23,12 @@ def at_work(run: Run, variant: str, selector: str) -> background.Computation | N
     return background.find(_key(run, variant, selector))
 
 
-def compute(run: Run, variant: str, selector: str, hear: background.Hear) -> None:
+def compute(run: Run, variant: str, selector: str, hear: Callback) -> None:
     """Score every candidate by a selector, and keep the scores with the run."""
     from disco.estimator import choose_device  # here, since it loads torch
 
     device = choose_device("auto").type
-    compute_candidates(
-        run, selector, variant, device=device, goes_on=lambda done, total: hear(done / max(total, 1))
-    )
+    compute_candidates(run, selector, variant, device=device, callback=hear)
 
 
 def _key(run: Run, variant: str, selector: str) -> background.Key:
