@@ -14,7 +14,7 @@ from disco.graph import check_order
 from disco.likelihood.bank import Bank
 from disco.ranks import dense_ranks
 from disco.refine.prior import BEFORE, fitted_to, price
-from disco.refine.scores import Fitted, Scores, Walk, resolve
+from disco.refine.scores import NodeFit, Scores, Walk, resolve
 from disco.refine.screen import screen
 
 
@@ -58,14 +58,14 @@ def edges(
     return pd.DataFrame(_rows(scores, numbers, found, names), columns=["parent", "child", "score", "selected"])
 
 
-def _along(scores: Scores, numbers: Sequence[int], done: "_Done") -> list[Fitted]:
+def _along(scores: Scores, numbers: Sequence[int], done: "_Done") -> list[NodeFit]:
     """Each node's fit with its parents among its predecessors, in causal order."""
     walks = [scores.walk(node, scores.allowed(node, numbers[:at]), ()) for at, node in enumerate(numbers)]
     return resolve([(scores, done.counted(walk)) for walk in walks])
 
 
 def _rows(
-    scores: Scores, numbers: Sequence[int], found: Sequence[Fitted], names: Sequence[str]
+    scores: Scores, numbers: Sequence[int], found: Sequence[NodeFit], names: Sequence[str]
 ) -> list[tuple[str, str, float, bool]]:
     """One row per candidate edge: parent, child, score, selected."""
     rows = []
@@ -94,7 +94,7 @@ class _Done:
         self.done = nodes
         return self.told()
 
-    def counted(self, walk: Walk[Fitted]) -> Walk[Fitted]:
+    def counted(self, walk: Walk[NodeFit]) -> Walk[NodeFit]:
         """The same walk, which counts one step when it ends."""
         fitted = yield from walk
         self.done += 1

@@ -1,6 +1,7 @@
 """The searches of a refinement: a first one that the prior is fitted to, then from every start, then near the best."""
 
 from collections.abc import Iterable, Sequence
+from dataclasses import replace
 from typing import NamedTuple
 
 from disco.refine.memory import WIDER_SCREEN, End, First, Memory
@@ -52,9 +53,8 @@ def search_everywhere(task: Task, candidates: Sequence[tuple[int, ...]], told: T
     scores = Scores(task.bank, candidates, price=price(task.bank.nodes, 0), order=task.order, goes_on=told.goes_on)
     starts = _starts(task)
     first = first_search(scores, next(iter(starts.values())), told, memory)
-    scores = scores.but(
-        bank=scores.bank.under(first.prior), candidates=first.candidates, price=first.price, against=first.against
-    )
+    bank = replace(scores.bank, prior=first.prior)
+    scores = scores.replace(bank=bank, candidates=first.candidates, price=first.price, against=first.against)
     starts[next(iter(starts))] = first.order  # it goes on from where the first search ended
     ends = _from_every_start(task, scores, starts, first, told, memory)
     scores, ends = _under_a_wider_screen(scores, ends, told)
@@ -127,7 +127,7 @@ def _side_by_side(
     scores: Scores, begun: Starts, parents: Sequence[Sequence[int]], told: Told, done: int, total: int
 ) -> list[End]:
     """Searches from some orders, their fits in common batches; `parents` are those of a graph known so far."""
-    inside, fresh = dict.fromkeys(begun, 0.0), scores.but()
+    inside, fresh = dict.fromkeys(begun, 0.0), scores.replace()
     tasks = []
     for start, order in begun.items():
         report = told.sweeps(start, inside, done, total, len(order))
@@ -143,7 +143,7 @@ def _under_a_wider_screen(scores: Scores, ends: list[End], told: Told) -> tuple[
         candidates = widened(scores, best.order, best.parents)
         if candidates == scores.candidates:
             break
-        scores = scores.but(candidates=candidates)
+        scores = scores.replace(candidates=candidates)
         begun = {f"{WIDER_SCREEN} {number}": best.order}
         ends = ends + _side_by_side(scores, begun, best.parents, told, len(ends), len(ends) + 1)
-    return scores.but(), ends
+    return scores.replace(), ends

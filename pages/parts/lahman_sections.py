@@ -5,9 +5,9 @@ import streamlit as st
 
 from disco import jobs, lahman, runs
 from disco.errors import InputError
-from disco.estimate import estimate, span
 from disco.figures import lahman as figures
 from disco.figures.words import how_many
+from disco.forecast import estimate, span
 from disco.parents.sparse import is_sparse
 from disco.settings import PRESETS
 from pages.parts import background, figure, lahman_refined, lahman_runs, machine, reordering, session

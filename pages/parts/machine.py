@@ -29,7 +29,7 @@ def _calibration(device: str) -> Future:
 
 def _calibrate(device: str) -> None:
     from disco.devices import choose_device
-    from disco.estimate import calibrate
+    from disco.forecast import calibrate
 
     calibrate(choose_device(device).type)
 

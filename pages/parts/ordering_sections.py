@@ -75,7 +75,7 @@ def _pick_clicked() -> None:
         picked.pick(node)
 
 
-def _numbers(decided: steps.Step, result: Result) -> None:
+def _numbers(decided: steps.Decision, result: Result) -> None:
     """The removal in four numbers and a sentence."""
     name = figures.SCORE_NAMES[result.criterion]
     row = figure.numbers()
@@ -124,7 +124,7 @@ def _rows(result: Result, step: int) -> list[str]:
     return figures.shown_rows(result.ccs, step, result.order, by or "order", MOST_ROWS, keep)
 
 
-def _why(result: Result, step: int, decided: steps.Step) -> None:
+def _why(result: Result, step: int, decided: steps.Decision) -> None:
     """The curvature of the picked node beside the sink's."""
     st.subheader("Why a node is a sink or not", anchor=False)
     st.markdown(
@@ -148,7 +148,7 @@ def _why(result: Result, step: int, decided: steps.Step) -> None:
     _drawn(result, frames, decided)
 
 
-def _drawn(result: Result, frames: dict[str, pd.DataFrame], decided: steps.Step) -> None:
+def _drawn(result: Result, frames: dict[str, pd.DataFrame], decided: steps.Decision) -> None:
     least, inside = result.run.settings.min_level_rows, result.boundary == "admissible"
     figure.show(by_rank.by_rank(frames, decided.sink, least, inside), "curvature")
     said = []
