@@ -14,7 +14,6 @@ serves every node: for the columns P of the nodes before i, which come first, an
 with q_j columns of f_j and s² = RSS / (n − 1 − |P|).
 """
 
-import numbers
 from collections.abc import Callable, Sequence
 
 import numpy as np
@@ -22,7 +21,8 @@ import pandas as pd
 from scipy.linalg.lapack import dtrtri
 from scipy.special import fdtrc
 
-from disco.errors import FitStopped, InputError
+from disco.checks import between, require, whole_from
+from disco.errors import FitStopped
 from disco.parents.smooths import SPANNED, cholesky, in_order, normalised, spline_basis
 
 
@@ -58,7 +58,8 @@ def edges(
             for the predecessors, or cutoff or columns is out of its range.
         FitStopped: `goes_on` returned False.
     """
-    _check_settings(cutoff, columns)
+    require("cutoff", cutoff, between(0, 1))
+    require("columns", columns, whole_from(1))
     values, sizes = in_order(table, order, columns)
     columns = max(sizes.max(), 1)
     smooths = np.hstack([spline_basis(value, columns) for value in values.T])
@@ -105,10 +106,3 @@ def _tests(
         if not goes_on(child, nodes - 1):
             raise FitStopped("Stopped while parents were tested.")
     return score, p_value
-
-
-def _check_settings(cutoff: float, columns: int) -> None:
-    if isinstance(cutoff, bool) or not isinstance(cutoff, numbers.Real) or not 0 <= cutoff <= 1:
-        raise InputError(f"cutoff must be a number from 0 to 1; got {cutoff!r}.")
-    if isinstance(columns, bool) or not isinstance(columns, numbers.Integral) or columns < 1:
-        raise InputError(f"columns must be a whole number from 1 up; got {columns!r}.")

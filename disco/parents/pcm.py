@@ -17,7 +17,6 @@ node. With B the columns of (X, Z), M = (Bᵀ B)⁻¹ and b the slopes of a regr
     b − M_·X M_XX⁻¹ b_X.
 """
 
-import numbers
 from collections.abc import Callable, Iterator, Sequence
 
 import numpy as np
@@ -28,7 +27,8 @@ from scipy.optimize import brentq
 from scipy.special import ndtr
 from sklearn.ensemble import RandomForestRegressor
 
-from disco.errors import FitStopped, InputError
+from disco.checks import between, require, whole_from
+from disco.errors import FitStopped
 from disco.parents.smooths import SPANNED, cholesky, in_order, normalised, spline_basis
 
 TREES = 500  # per forest, as in the paper
@@ -73,7 +73,9 @@ def edges(
             few for the predecessors, or alpha, columns, trees or seed is out of its range.
         FitStopped: `goes_on` returned False.
     """
-    _check_settings(alpha, columns, trees, seed)
+    require("alpha", alpha, between(0, 1))
+    for name, value, least in (("columns", columns, 1), ("trees", trees, 0), ("seed", seed, 0)):
+        require(name, value, whole_from(least))
     values, sizes = in_order(table, order, columns, parts=HALVES)
     rng = np.random.default_rng(seed)
     fit, test = np.split(values[rng.permutation(len(values))], [len(values) // 2])
@@ -206,11 +208,3 @@ def _raise(squares: np.ndarray, variances: np.ndarray) -> float:
         return float((squares / (variances + c)).mean()) - 1.0
 
     return brentq(excess, 0.0, 2.0 * squares.mean()) if excess(0.0) > 0 else 0.0
-
-
-def _check_settings(alpha: float, columns: int, trees: int, seed: int) -> None:
-    if isinstance(alpha, bool) or not isinstance(alpha, numbers.Real) or not 0 <= alpha <= 1:
-        raise InputError(f"alpha must be a number from 0 to 1; got {alpha!r}.")
-    for name, value, least in (("columns", columns, 1), ("trees", trees, 0), ("seed", seed, 0)):
-        if isinstance(value, bool) or not isinstance(value, numbers.Integral) or value < least:
-            raise InputError(f"{name} must be a whole number from {least} up; got {value!r}.")
