@@ -29,7 +29,7 @@ from disco.settings import Settings
 BOUNDARIES = ("clipped", "admissible")
 CRITERIA = ("ccs", "constant")
 PAIR_SCORES = ("ocs", "curvature")
-_ROWS_AT_ONCE = {"cpu": 1 << 13, "cuda": 1 << 17}  # rows per fold that pass through the hidden layers in one call
+ROWS_AT_ONCE = {"cpu": 1 << 13, "cuda": 1 << 17}  # rows per fold that pass through the hidden layers in one call
 
 
 class ConcreteScores(Protocol):
@@ -156,7 +156,7 @@ class NetworkScores:
         """See `ConcreteScores`."""
         first = self._first(ranks, remaining)
         rows = ranks.shape[1] * len(self.log_sigma)
-        group = max(1, _ROWS_AT_ONCE[ranks.device.type] // rows)
+        group = max(1, ROWS_AT_ONCE[ranks.device.type] // rows)
         parts = [
             self._own(self.joint.mlp, first.joint, ranks, nodes[at : at + group])
             + self._own(self.projection.mlp, first.projection, ranks, nodes[at : at + group]).clamp(
@@ -197,7 +197,7 @@ class _First(NamedTuple):
 def row_parts(held_out: HeldOut, levels: int) -> list[slice]:
     """Slices of the held-out rows, each small enough to evaluate at once."""
     rows, device = held_out.ranks.shape[1], held_out.ranks.device.type
-    size = max(1, _ROWS_AT_ONCE[device] // levels)
+    size = max(1, ROWS_AT_ONCE[device] // levels)
     return [slice(start, start + size) for start in range(0, rows, size)]
 
 
