@@ -24,10 +24,9 @@ from torch import Tensor
 
 from disco.networks import UP, FoldedMLP, JointNetwork, ProjectionNetwork
 from disco.ranks import FoldRanks, dense_ranks
-from disco.settings import Settings
+from disco.settings import CHOICES, Settings
 
-BOUNDARIES = ("clipped", "admissible")
-CRITERIA = ("ccs", "constant")
+BOUNDARIES, CRITERIA = CHOICES["boundary"], CHOICES["criterion"]
 PAIR_SCORES = ("ocs", "curvature")
 ROWS_AT_ONCE = {"cpu": 1 << 13, "cuda": 1 << 17}  # rows per fold that pass through the hidden layers in one call
 

@@ -10,7 +10,7 @@ from disco.figures import curvature as by_rank
 from disco.figures import ordering as figures
 from disco.figures.words import how_many, more, number, share
 from disco.metrics import order_agreement
-from disco.runs import Run
+from disco.runs import Run, stamps
 from pages.parts import figure, picked, refined_words, step_player, truth
 from pages.parts.known import Known
 from pages.parts.names import code, plain
@@ -139,7 +139,8 @@ def _why(result: Result, step: int, decided: steps.Decision) -> None:
     nodes = list(dict.fromkeys([node or decided.runner_up, decided.sink]))
     try:
         with st.spinner("Computing the curvature from the fitted networks …"):
-            frames = {one: _curvature(result.run, _stamp(result.run), one, tuple(sorted(remaining))) for one in nodes}
+            stamp = stamps.networks(result.run)
+            frames = {one: _curvature(result.run, stamp, one, tuple(sorted(remaining))) for one in nodes}
     except (InputError, OSError):
         st.info(
             "The curvature needs the fitted networks of this run, and they are not in its folder or cannot be read."
@@ -163,10 +164,6 @@ def _drawn(result: Result, frames: dict[str, pd.DataFrame], decided: steps.Decis
         )
     faint = " Faint rows are not admissible and count for nothing." if inside else ""
     st.caption("  \n".join(said) + "  \nBars: mean of a rank and one standard deviation each way." + faint)
-
-
-def _stamp(run: Run) -> int:
-    return (run.path / "networks.safetensors").stat().st_mtime_ns
 
 
 @st.cache_resource(max_entries=256, show_spinner=False)
