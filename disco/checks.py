@@ -31,14 +31,12 @@ class _Rule:
     Attributes:
         demands: in the order in which they are checked.
         optional: whether it may also be None.
-        whole: whether a NumPy integer becomes a Python one, for JSON.
         values: the only values it may have; empty for other fields than words.
         quote: around a word in the sentence.
     """
 
     demands: tuple[Demand, ...]
     optional: bool = False
-    whole: bool = False
     values: tuple[str, ...] = ()
     quote: str = "'"
 
@@ -46,9 +44,9 @@ class _Rule:
 def whole(default: int | None, *, at_least: int, at_most: int | None = None, optional: bool = False) -> Any:
     """A field for a whole number in a range; with `optional`, None too."""
     if at_most is not None:
-        return _field(default, _Rule((between(at_least, at_most, whole=True),), optional, whole=True))
+        return _field(default, _Rule((between(at_least, at_most, whole=True),), optional))
     kind: Demand = (is_whole, f"be a whole number{' or none' if optional else ''}")
-    return _field(default, _Rule((kind, _at_least(at_least)), optional, whole=True))
+    return _field(default, _Rule((kind, _at_least(at_least)), optional))
 
 
 def number(
@@ -123,8 +121,8 @@ def check(settings: Any, *names: str) -> None:
         if rule is None or (names and item.name not in names) or (value is None and rule.optional):
             continue
         require(item.name, value, *rule.demands, quote=rule.quote)
-        if rule.whole:
-            object.__setattr__(settings, item.name, int(value))
+        if is_number(value) and not isinstance(value, int | float):  # of NumPy, which JSON does not know
+            object.__setattr__(settings, item.name, int(value) if is_whole(value) else float(value))
 
 
 def choices(settings: type) -> dict[str, tuple[str, ...]]:
