@@ -49,8 +49,8 @@ from benchmarks.paper_read import read_refined
 from benchmarks.paper_results import Line
 from benchmarks.paper_rows import METHODS, Method, Row
 from benchmarks.paper_tables import TABLES, every_wanted
+from disco.devices import choose_device
 from disco.errors import FitStopped, InputError, ScoreUnavailable
-from disco.estimator import choose_device
 from disco.refine import Choice
 from disco.runs import Run, open_run
 from disco.runs.files import plain

@@ -20,8 +20,8 @@ from benchmarks.paper_data import Wanted
 from disco.cli.fit import tell_estimate
 from disco.cli.progress import Progress
 from disco.counts import as_counts
+from disco.devices import choose_device
 from disco.errors import InputError
-from disco.estimator import choose_device
 from disco.fitted import Fitted
 from disco.runs import Run, create_run, execute, open_run
 from disco.runs.files import read_json, write_json

@@ -13,8 +13,8 @@ import pandas as pd
 from benchmarks.paper_data import CHANGES, INCREASING, Known
 from benchmarks.paper_fits import Bench, networks, variant
 from disco.cli.progress import Progress
+from disco.devices import choose_device
 from disco.errors import FitStopped, InputError
-from disco.estimator import choose_device
 from disco.fitted import Fitted
 from disco.lahman import R7, R17
 from disco.metrics import Edges, a_top, edges, evaluate

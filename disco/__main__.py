@@ -16,9 +16,9 @@ USAGE_EXIT, INTERRUPTED_EXIT = 2, 130
 def main(argv: Sequence[str] | None = None) -> int:
     """Run one command; returns the exit status."""
     try:
-        from disco.cli.arguments import parser
+        from disco.cli.arguments import parse
 
-        arguments = parser().parse_args(argv)
+        arguments = parse(argv)
         arguments.run_command(arguments)
         sys.stdout.flush()
     except (InputError, ScoreUnavailable) as error:

@@ -53,16 +53,20 @@ def forest_looks(plan: Plan, nodes: int) -> float:
 
 def peak_bytes(plan: Plan, nodes: int, device: str = "cpu") -> int:
     """A generous estimate of a fit's memory on its device (cpu or cuda), in bytes, without that of the libraries."""
+    from disco.curvature import ROWS_AT_ONCE  # these three load torch
+    from disco.losses import BLOCK_ENTRIES
+    from disco.training import MONITOR_ROWS
+
     settings, train, evaluated = plan.settings, plan.train, plan.evaluated
     folds, width = settings.folds, settings.width
     weights = sum(_networks(nodes, settings))
     batch = min(settings.batch_size, train)
-    monitor = max(1024, plan.holdout)
+    monitor = max(MONITOR_ROWS, plan.holdout)
     data = folds * nodes * 8 * (train + 3 * evaluated) + plan.rows * nodes * 32
     # Parameters, gradients, two moments and the state to serve.
     networks = 5 * 4 * folds * weights
     activations = 4 * folds * 2 * batch * (3 * (settings.hidden_layers + 1) * width + 20 * nodes)
-    draws = folds * nodes * 20 * (monitor + evaluated + max(batch, min(train, (1 << 22) // nodes)))
-    at_once = (1 << 17) if device == "cuda" else (1 << 13)
+    draws = folds * nodes * 20 * (monitor + evaluated + max(batch, min(train, BLOCK_ENTRIES // nodes)))
+    at_once = ROWS_AT_ONCE[device]
     curvature = 4 * folds * (4 * at_once * width + 3 * at_once * nodes + 3 * evaluated * nodes)
     return int(data + networks + draws + max(activations, curvature))

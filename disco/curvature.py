@@ -24,15 +24,14 @@ from torch import Tensor
 
 from disco.networks import UP, FoldedMLP, JointNetwork, ProjectionNetwork
 from disco.ranks import FoldRanks, dense_ranks
-from disco.settings import Settings
+from disco.settings import CHOICES, Settings
 
-BOUNDARIES = ("clipped", "admissible")
-CRITERIA = ("ccs", "constant")
+BOUNDARIES, CRITERIA = CHOICES["boundary"], CHOICES["criterion"]
 PAIR_SCORES = ("ocs", "curvature")
-_ROWS_AT_ONCE = {"cpu": 1 << 13, "cuda": 1 << 17}  # rows per fold that pass through the hidden layers in one call
+ROWS_AT_ONCE = {"cpu": 1 << 13, "cuda": 1 << 17}  # rows per fold that pass through the hidden layers in one call
 
 
-class Scores(Protocol):
+class ConcreteScores(Protocol):
     """Upward log concrete-score entries of R-marginals: fitted networks, or exact ones in tests."""
 
     top: Tensor  # K of each fold, (F,)
@@ -82,7 +81,7 @@ class HeldOut:
 
 
 class NetworkScores:
-    """`Scores` from fitted networks, which recompute only what a shift changes.
+    """`ConcreteScores` from fitted networks, which recompute only what a shift changes.
 
     Raising x_j changes the first layer's pre-activation only through x_j's two features, so the first layer is computed
     once per remaining set. Only one output column is needed, so the last layer is a dot product.
@@ -139,11 +138,11 @@ class NetworkScores:
         return self.log_sigma[:, None, None] * self.joint.skip[:, None, -1:, columns]
 
     def entries(self, ranks: Tensor, remaining: Sequence[int]) -> Tensor:
-        """See `Scores`."""
+        """See `ConcreteScores`."""
         return self._entries(self._first(ranks, remaining), remaining)
 
     def entries_after(self, ranks: Tensor, remaining: Sequence[int], node: int) -> Tensor:
-        """See `Scores`."""
+        """See `ConcreteScores`."""
         first, joint, projection = self._first(ranks, remaining), self.joint, self.projection
         shifted = _First(
             self._shift(first.joint, joint.mlp.weights[0], ranks, node),
@@ -153,10 +152,10 @@ class NetworkScores:
         return self._entries(shifted, remaining)
 
     def own_entries_after(self, ranks: Tensor, remaining: Sequence[int], nodes: Sequence[int]) -> Tensor:
-        """See `Scores`."""
+        """See `ConcreteScores`."""
         first = self._first(ranks, remaining)
         rows = ranks.shape[1] * len(self.log_sigma)
-        group = max(1, _ROWS_AT_ONCE[ranks.device.type] // rows)
+        group = max(1, ROWS_AT_ONCE[ranks.device.type] // rows)
         parts = [
             self._own(self.joint.mlp, first.joint, ranks, nodes[at : at + group])
             + self._own(self.projection.mlp, first.projection, ranks, nodes[at : at + group]).clamp(
@@ -197,7 +196,7 @@ class _First(NamedTuple):
 def row_parts(held_out: HeldOut, levels: int) -> list[slice]:
     """Slices of the held-out rows, each small enough to evaluate at once."""
     rows, device = held_out.ranks.shape[1], held_out.ranks.device.type
-    size = max(1, _ROWS_AT_ONCE[device] // levels)
+    size = max(1, ROWS_AT_ONCE[device] // levels)
     return [slice(start, start + size) for start in range(0, rows, size)]
 
 
@@ -214,7 +213,9 @@ def full_float32() -> Iterator[None]:
 
 
 @full_float32()
-def diagonal(scores: Scores, held_out: HeldOut, remaining: Sequence[int], nodes: Sequence[int], levels: int) -> Tensor:
+def diagonal(
+    scores: ConcreteScores, held_out: HeldOut, remaining: Sequence[int], nodes: Sequence[int], levels: int
+) -> Tensor:
     """Ĥ_{j,R} of some nodes of R at every held-out row, averaged over the noise levels, (F, n, len(nodes))."""
     places = [list(remaining).index(node) for node in nodes]
     parts = []
@@ -226,7 +227,7 @@ def diagonal(scores: Scores, held_out: HeldOut, remaining: Sequence[int], nodes:
 
 
 @full_float32()
-def off_diagonal(scores: Scores, held_out: HeldOut, remaining: Sequence[int], node: int, levels: int) -> Tensor:
+def off_diagonal(scores: ConcreteScores, held_out: HeldOut, remaining: Sequence[int], node: int, levels: int) -> Tensor:
     """|Ĥ_{ij,R}| and Ĥ_{ij,R} for i = `node` and every j ∈ R at every held-out row, averaged over the noise levels.
 
     By the commuting-difference identity, one batch shifted in coordinate i is enough for all j.
@@ -280,7 +281,7 @@ def plain_variance(curvature: Tensor, included: Tensor) -> Tensor:
 
 
 def sink_scores(
-    scores: Scores, held_out: HeldOut, remaining: Sequence[int], settings: Settings
+    scores: ConcreteScores, held_out: HeldOut, remaining: Sequence[int], settings: Settings
 ) -> dict[tuple[str, str], np.ndarray]:
     """The score of every remaining node by each criterion with each boundary, from one evaluation.
 
@@ -300,7 +301,7 @@ def sink_scores(
 
 
 def off_diagonal_scores(
-    scores: Scores, held_out: HeldOut, remaining: Sequence[int], node: int, settings: Settings
+    scores: ConcreteScores, held_out: HeldOut, remaining: Sequence[int], node: int, settings: Settings
 ) -> dict[tuple[str, str], np.ndarray]:
     """OCS_{j→i} of i = `node` and every other j ∈ R (Eq. empirical-ocs), and the mean of the signed curvature.
 

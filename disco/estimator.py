@@ -7,29 +7,15 @@ from typing import Any, Self
 import networkx as nx
 import numpy as np
 import pandas as pd
-import torch
 from torch import Tensor
 
 from disco import graph as graphs
-from disco.errors import InputError
+from disco.devices import choose_device
 from disco.fitted import Recovery
 from disco.fitting import fit
 from disco.parents import ocs
 from disco.progress import Callback
 from disco.settings import Settings
-
-
-def choose_device(name: str = "auto") -> torch.device:
-    """The device a name stands for; `auto` is CUDA if there is a CUDA device, else the CPU.
-
-    Raises:
-        InputError: the name is unknown, or CUDA is asked for and absent.
-    """
-    if name not in ("auto", "cpu", "cuda"):
-        raise InputError(f"device must be auto, cpu or cuda; got {name!r}.")
-    if name == "cuda" and not torch.cuda.is_available():
-        raise InputError("device cuda is asked for, but torch finds no CUDA device here. Use auto or cpu.")
-    return torch.device("cuda" if name != "cpu" and torch.cuda.is_available() else "cpu")
 
 
 class DISCO:

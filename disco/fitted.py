@@ -20,7 +20,7 @@ from disco.cost import stage_flops
 from disco.counts import as_counts
 from disco.curvature import HeldOut, NetworkScores, counted, diagonal, off_diagonal_scores, sink_scores
 from disco.networks import Networks, new_networks
-from disco.ordering import SinkScores, Step, ccs_frame, criteria_frame, order_of, remove_sinks
+from disco.ordering import Removal, SinkScores, ccs_frame, criteria_frame, order_of, remove_sinks
 from disco.parents import ocs
 from disco.plan import Plan
 from disco.progress import Callback, Reporter
@@ -191,7 +191,7 @@ class Fitted:
             self._pairs[key] = off_diagonal_scores(self._scores, held_out, remaining, child, self.settings)
         return self._pairs[key]
 
-    def _removals(self, criterion: str, boundary: str, reporter: Reporter) -> list[Step]:
+    def _removals(self, criterion: str, boundary: str, reporter: Reporter) -> list[Removal]:
         steps, nodes = [], len(self.names)
         for step in remove_sinks(self.sink_scores, nodes, criterion, boundary, self.names):
             steps.append(step)

@@ -151,6 +151,22 @@ def ends(starts: pd.DataFrame, orders: pd.DataFrame) -> pd.DataFrame:
     return table.sort_values("below", kind="stable", ignore_index=True)
 
 
+def with_means(scores: pd.DataFrame) -> pd.DataFrame:
+    """Scores of several seeds, with a row for the mean of each label after its own: label, seed, r7, r17.
+
+    Args:
+        scores: columns label, seed, r7 and r17; labels stay in the order of their first rows.
+
+    Returns:
+        The seed as text, "mean" for a mean.
+    """
+    parts = []
+    for label, rows in scores.groupby("label", sort=False):
+        mean = pd.DataFrame([{"label": label, "seed": "mean", **rows[["r7", "r17"]].mean()}])
+        parts += [rows[["label", "seed", "r7", "r17"]].astype({"seed": str}).sort_values("seed", kind="stable"), mean]
+    return pd.concat(parts, ignore_index=True)
+
+
 def undecided(edges: pd.DataFrame, reference: tuple[tuple[str, str], ...]) -> tuple[int, int]:
     """How many pairs of a reference a refined graph joins, either way round, and how many of these are undecided.
 

@@ -20,7 +20,7 @@ from disco.corruption import corrupt, log_ratios, neighbour_mask, sigma_at
 from disco.networks import JointNetwork, ProjectionNetwork, stream
 from disco.settings import Settings
 
-_BLOCK_ENTRIES = 1 << 22  # rank entries corrupted at once, which bounds memory
+BLOCK_ENTRIES = 1 << 22  # rank entries corrupted at once, which bounds memory
 _LOG_RATIO_BOUND = 30.0  # keeps exp finite in float32
 
 
@@ -108,7 +108,7 @@ def epoch_batches(
         for part, generator in zip(rows, generators, strict=True)
     ]
     # The block's size must not depend on how many folds share the batch; otherwise a fold's draws would.
-    block = size * max(1, _BLOCK_ENTRIES // (size * nodes))
+    block = size * max(1, BLOCK_ENTRIES // (size * nodes))
     for start in range(0, visited, block):
         stop = min(start + block, visited)
         whole = Batch.stacked(

@@ -17,7 +17,7 @@ COMBINATIONS = [(criterion, boundary) for criterion in CRITERIA for boundary in 
 
 
 @dataclass(frozen=True)
-class Step:
+class Removal:
     """One removal.
 
     Attributes:
@@ -35,7 +35,9 @@ Evaluate = Callable[[Sequence[int]], dict[tuple[str, str], np.ndarray]]
 SinkScores = dict[tuple[int, ...], dict[tuple[str, str], np.ndarray]]  # what `Evaluate` gave, by remaining set
 
 
-def remove_sinks(evaluate: Evaluate, nodes: int, criterion: str, boundary: str, names: Sequence[str]) -> Iterator[Step]:
+def remove_sinks(
+    evaluate: Evaluate, nodes: int, criterion: str, boundary: str, names: Sequence[str]
+) -> Iterator[Removal]:
     """Remove sinks one by one, from all nodes down to two.
 
     Args:
@@ -56,7 +58,7 @@ def remove_sinks(evaluate: Evaluate, nodes: int, criterion: str, boundary: str, 
             fold, place = missing[0]
             raise ScoreUnavailable(_unavailable(criterion, boundary, names[remaining[place]], fold + 1))
         sink = remaining[int(np.argmin(score.mean(axis=0)))]
-        yield Step(remaining, scores, sink)
+        yield Removal(remaining, scores, sink)
         remaining = tuple(node for node in remaining if node != sink)
 
 
@@ -71,14 +73,14 @@ def _unavailable(criterion: str, boundary: str, name: str, fold: int) -> str:
     return f"The {which} of column {name!r} is unavailable in held-out fold {fold}: {why}. {remedy}."
 
 
-def order_of(steps: Sequence[Step]) -> list[int]:
+def order_of(steps: Sequence[Removal]) -> list[int]:
     """The causal order, sources first, from a complete sequence of removals."""
     last = steps[-1]
     first = [node for node in last.remaining if node != last.sink]
     return first + [step.sink for step in reversed(steps)]
 
 
-def ccs_frame(steps: Sequence[Step], names: Sequence[str], criterion: str, boundary: str) -> pd.DataFrame:
+def ccs_frame(steps: Sequence[Removal], names: Sequence[str], criterion: str, boundary: str) -> pd.DataFrame:
     """The deciding scores, one row per step, node and fold: step, remaining, node, fold, score, chosen."""
     rows = [
         (number, len(step.remaining), names[node], fold + 1, value, node == step.sink)
@@ -89,7 +91,7 @@ def ccs_frame(steps: Sequence[Step], names: Sequence[str], criterion: str, bound
     return pd.DataFrame(rows, columns=["step", "remaining", "node", "fold", "score", "chosen"])
 
 
-def criteria_frame(steps: Sequence[Step], names: Sequence[str]) -> pd.DataFrame:
+def criteria_frame(steps: Sequence[Removal], names: Sequence[str]) -> pd.DataFrame:
     """All scores, one row per step, node and fold: step, node, fold, one column per criterion and boundary."""
     rows = [
         (number, names[node], fold + 1, *(step.scores[key][fold, place] for key in COMBINATIONS))

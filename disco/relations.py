@@ -15,6 +15,8 @@ import numpy as np
 import pandas as pd
 from scipy.linalg import solve_triangular
 
+from disco.ranks import dense_ranks
+
 _NOTHING = 1e-8  # a residual below this share of a column's spread counts as zero
 _LARGEST = 100  # largest coefficient of a relation
 _DIVISORS = range(1, 13)  # possible denominators of coefficients
@@ -56,8 +58,7 @@ def _twins(values: np.ndarray) -> dict[int, int]:
     """The columns with the same or reversed ranks as an earlier column: column -> earlier column."""
     seen: dict[bytes, int] = {}
     twins = {}
-    for column, counts in enumerate(values.T):
-        _, ranks = np.unique(counts, return_inverse=True)
+    for column, ranks in enumerate(dense_ranks(values).T):
         keys = ranks.astype("<i4").tobytes(), (ranks.max() - ranks).astype("<i4").tobytes()
         earlier = [seen[key] for key in keys if key in seen]
         if earlier:

@@ -139,7 +139,7 @@ def cache_limit() -> int:
 
 def device_status() -> DeviceStatus:
     """The default device, and how much of its memory all programs use together."""
-    from disco.estimator import choose_device
+    from disco.devices import choose_device
 
     if choose_device("auto").type == "cuda":
         import torch
@@ -161,7 +161,7 @@ def _load(run: Run, networks: Path) -> tuple["Fitted", int]:
     from safetensors import SafetensorError
     from safetensors.torch import load_file
 
-    from disco.estimator import choose_device
+    from disco.devices import choose_device
     from disco.fitted import Fitted
 
     try:

@@ -19,7 +19,7 @@ from disco.errors import InputError
 from disco.files import check_size, read_regular
 from disco.formats import SUFFIXES, TEXT, parse, text
 from disco.formats.apart import parse_apart
-from disco.formats.limits import MOST_BYTES, Unreadable
+from disco.formats.limits import MOST_BYTES, NotATable
 from disco.formats.plain import MIXED, NOTES, notes_of
 from disco.formats.text import MISSING_WORDS
 
@@ -54,7 +54,7 @@ def read_table(source: str | Path | BinaryIO, name: str | None = None) -> pd.Dat
     small = suffix in TEXT and len(data) <= _SMALL
     try:
         table = parse(data, suffix) if small else parse_apart(data, suffix)
-    except Unreadable as reason:
+    except NotATable as reason:
         raise InputError(f"{name}{reason}") from None
     names = [spreadsheets.plain(name) for name in table.column_names] if suffix in TEXT else table.column_names
     frame = _frame(table)
@@ -75,7 +75,7 @@ def read_words(path: Path, most: int) -> pd.DataFrame:
     """
     try:
         table = text.read(read_regular(path, most), None, words=True)
-    except Unreadable as reason:
+    except NotATable as reason:
         raise InputError(f"{path}{reason}") from None
     columns = [[spreadsheets.plain(cell) for cell in column.to_pylist()] for column in table.columns]
     frame = pd.DataFrame(dict(enumerate(columns)), dtype="str")

@@ -25,7 +25,7 @@ from disco.ranks import FoldRanks
 from disco.settings import Settings
 
 _JOINT, _PROJECTION, _VALIDATION = 20, 21, 22  # stage keys of the random streams
-_MONITOR_ROWS = 1024  # the fewest noisy draws, about, that a validation loss is the mean of
+MONITOR_ROWS = 1024  # the fewest noisy draws, about, that a validation loss is the mean of
 
 
 @dataclass(frozen=True)
@@ -291,7 +291,7 @@ def _check_served(training: Training, folds: Sequence[int]) -> None:
 def _fixed_draws(draw: Callable, ranks: Tensor, top: int, settings: Settings, key: tuple[int, ...]) -> Batch:
     """The same noise at every validation, so that early stopping does not follow the noise."""
     ranks = ranks[: settings.validation_rows]
-    repeats = max(1, _MONITOR_ROWS // len(ranks))
+    repeats = max(1, MONITOR_ROWS // len(ranks))
     return draw(ranks.repeat(repeats, 1), top, settings, stream(ranks.device, settings.seed, _VALIDATION, *key))
 
 

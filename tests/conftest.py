@@ -12,7 +12,7 @@ import pandas as pd
 import pytest
 import torch
 
-from disco.estimate import Speed
+from disco.forecast import Speed
 
 # Fixtures of a wider scope are made before `strict_world`; another number of threads would change their rounding.
 torch.set_num_threads(1)
@@ -99,6 +99,6 @@ def calibrated(monkeypatch: pytest.MonkeyPatch) -> None:
     """No calibration, one thread."""
     speed = Speed("cpu", dict.fromkeys(("joint", "projection", "ordering", "parents"), 1e10), {}, 1e-8, 0.0)
     speed.cost.update(dict.fromkeys(speed.pace, 0.001))
-    monkeypatch.setattr("disco.estimate.calibrate", lambda device: speed)
+    monkeypatch.setattr("disco.forecast.calibrate", lambda device: speed)
     monkeypatch.setenv("OMP_NUM_THREADS", "1")
     monkeypatch.setenv("OMP_WAIT_POLICY", "PASSIVE")

@@ -17,8 +17,8 @@ from benchmarks.paper_fits import Bench
 from benchmarks.paper_rows import METHODS, Method, Row, Table
 from benchmarks.paper_tables import TABLES, every_wanted
 from disco.errors import FitStopped, InputError, ScoreUnavailable
-from disco.estimate import Speed
 from disco.fitted import Fitted
+from disco.forecast import Speed
 from disco.parents import cam, evidence, pcm
 from disco.refine import refine
 from disco.runs import create_run, execute
@@ -41,7 +41,7 @@ PASSING = {"seconds", "written", "machines"}  # fields that may differ between t
 def bench(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Bench:
     speed = Speed("cpu", dict.fromkeys(("joint", "projection", "ordering", "parents"), 1e10), {}, 1e-8, 0.0)
     speed.cost.update(dict.fromkeys(speed.pace, 0.001))
-    monkeypatch.setattr("disco.estimate.calibrate", lambda device: speed)
+    monkeypatch.setattr("disco.forecast.calibrate", lambda device: speed)
     (tmp_path / "fits").mkdir()
     return Bench(tmp_path / "fits", tmp_path / "results", "cpu")
 

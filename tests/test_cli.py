@@ -46,6 +46,14 @@ def out(tmp_path: Path) -> str:
     return str(tmp_path / "out")
 
 
+def test_help_loads_nothing_slow():
+    command = [sys.executable, "-X", "importtime", "-m", "disco", "--help"]
+    told = subprocess.run(command, cwd=ROOT, capture_output=True, text=True, timeout=60, check=True)
+    loaded = {line.rpartition("|")[2].strip() for line in told.stderr.splitlines()}
+    assert "simulate" in told.stdout and "disco.cli.arguments" in loaded
+    assert not loaded & {"numpy", "pandas", "scipy", "networkx", "torch"}
+
+
 def test_fit_prints_its_result_and_the_app_lists_it(counts, tmp_path, capsys):
     assert main(["fit", counts, "--out", out(tmp_path), "--seed", "7", "--tau-z", "1", *SHORT]) == 0
     printed = capsys.readouterr()

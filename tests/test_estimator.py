@@ -8,7 +8,7 @@ import pytest
 from sklearn.base import clone
 
 from disco import DISCO, FitStopped, InputError, ScoreUnavailable
-from disco.estimator import choose_device
+from disco.devices import choose_device
 from disco.fitted import Fitted
 
 TINY = {

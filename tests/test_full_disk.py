@@ -5,12 +5,11 @@ import os
 
 import pytest
 
-from disco import estimate as estimates
-from disco import jobs
+from disco import forecast, jobs
 from disco.__main__ import main
 from disco.cost import STAGES
 from disco.errors import InputError
-from disco.estimate import calibrate  # the real one, before a fixture replaces it
+from disco.forecast import calibrate  # the real one, before a fixture replaces it
 from disco.runs import create_run, execute, find_runs, list_runs, refining, runs_root
 from disco.runs import events as losses
 from disco.runs.files import append_bytes
@@ -124,11 +123,11 @@ def test_files_that_nothing_depends_on_may_fail(small_table, monkeypatch):
 
 
 def test_a_calibration_that_cannot_be_kept_is_used(monkeypatch):
-    speed = estimates.Speed("cpu", dict.fromkeys(STAGES, 1e10), dict.fromkeys(STAGES, 0.0), 1e-8, 0.0)
-    monkeypatch.setattr(estimates, "_measured", {})
-    monkeypatch.setattr(estimates, "_measure", lambda device: speed)
+    speed = forecast.Speed("cpu", dict.fromkeys(STAGES, 1e10), dict.fromkeys(STAGES, 0.0), 1e-8, 0.0)
+    monkeypatch.setattr(forecast, "_measured", {})
+    monkeypatch.setattr(forecast, "_measure", lambda device: speed)
     Full(monkeypatch, 0, errno.EROFS)
-    assert calibrate("cpu") == speed and estimates.known("cpu") is None
+    assert calibrate("cpu") == speed and forecast.known("cpu") is None
 
 
 @pytest.mark.parametrize(
@@ -140,8 +139,8 @@ def test_a_calibration_that_cannot_be_kept_is_used(monkeypatch):
     ],
 )  # fmt: skip
 def test_a_damaged_calibration_is_measured_anew(kept):
-    estimates._path("cpu").write_bytes(kept)
-    assert estimates.known("cpu") is None
-    estimates._path("cpu").unlink()
-    os.mkfifo(estimates._path("cpu"))
-    assert estimates.known("cpu") is None
+    forecast._path("cpu").write_bytes(kept)
+    assert forecast.known("cpu") is None
+    forecast._path("cpu").unlink()
+    os.mkfifo(forecast._path("cpu"))
+    assert forecast.known("cpu") is None

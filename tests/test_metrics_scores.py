@@ -5,7 +5,8 @@ import math
 import numpy as np
 import pandas as pd
 import pytest
-from sklearn.metrics import average_precision_score
+from sklearn.calibration import calibration_curve
+from sklearn.metrics import average_precision_score, precision_recall_curve
 
 from disco import metrics
 from disco.errors import InputError
@@ -33,13 +34,20 @@ def test_precision_and_recall_at_every_threshold():
 
 
 @pytest.mark.parametrize("digits", [1, 12])  # with and without ties
-def test_average_precision_is_that_of_scikit_learn(digits):
+def test_average_precision_and_its_curve_are_those_of_scikit_learn(digits):
+    """It also takes infinite scores and true edges without a score, which scikit-learn does not."""
     rng = np.random.default_rng(digits)
     pairs = [(f"p{i}", f"c{j}") for i in range(12) for j in range(12)]
     true = [pair for pair in pairs if rng.random() < 0.2]
     values = np.round(rng.normal(size=144) + 1.5 * np.array([pair in true for pair in pairs]), digits)
     scores = frame([(*pair, value) for pair, value in zip(pairs, values, strict=True)])
     expected = average_precision_score([pair in true for pair in pairs], values)
+    precision, recall, thresholds = precision_recall_curve([pair in true for pair in pairs], values)
+    curve = metrics.precision_recall(true, scores)[::-1]
+    assert np.array_equal(curve["threshold"], thresholds)
+    assert np.array_equal(curve["precision"], precision[:-1]) and np.array_equal(curve["recall"], recall[:-1])
+    infinite = metrics.precision_recall(true, scores.replace(values.max(), math.inf))[::-1]
+    assert np.array_equal(infinite["recall"], recall[:-1]) and infinite["threshold"].iloc[-1] == math.inf
     assert metrics.average_precision(true, scores) == pytest.approx(expected, abs=1e-12)
     assert metrics.average_precision(true, scores.sample(frac=1, random_state=0)) == pytest.approx(expected, abs=1e-12)
     lost = [*true, ("c0", "p0"), ("c1", "p1")]
@@ -53,6 +61,14 @@ def test_nothing_to_find_and_nothing_scored():
     empty = metrics.precision_recall(TRUTH, SCORES.iloc[:0])
     assert empty.empty and list(empty) == ["threshold", "precision", "recall"]
     assert metrics.calibration(TRUTH, frame([], "confidence")).empty
+
+
+def test_precision_of_a_random_choice():
+    """Of the six pairs along the order, three are true: c -> d runs against it, but not if its direction is unknown."""
+    assert metrics.random_precision(["a", "b", "d", "c"], TRUTH) == 3 / 6
+    marked = frame([(*pair, "unknown" if pair == ("c", "d") else "known") for pair in TRUTH], "direction")
+    assert metrics.random_precision(["a", "b", "d", "c"], marked) == 4 / 6
+    assert math.isnan(metrics.random_precision(["a"], []))
 
 
 def test_calibration_by_hand():
@@ -73,6 +89,8 @@ def test_confidences_that_are_true_probabilities_are_calibrated():
     scored = frame([(*pair, value) for pair, value in zip(pairs, confidence, strict=True)], "confidence")
     found = metrics.calibration(true, scored)
     assert len(found) == 10 and found["edges"].sum() == len(pairs)
+    observed, mean = calibration_curve([pair in set(true) for pair in pairs], confidence, n_bins=10)
+    assert list(found["share_true"]) == pytest.approx(observed) and list(found["confidence"]) == pytest.approx(mean)
     assert (found["confidence"] - found["share_true"]).abs().max() < 0.04  # 3.6 standard errors of a bin
 
 

@@ -7,6 +7,7 @@ from disco.parents import jackknife
 from disco.parents.ocs import (
     check_available,
     frequencies,
+    means,
     own_thresholds,
     robust_scale,
     select,
@@ -69,6 +70,8 @@ def test_selection_needs_its_share_of_folds_strictly_above_the_threshold():
 
 
 def test_edges_carry_means_over_folds():
+    found = frequencies(frame(), 2.0)[["parent", "child", "ocs"]]
+    pd.testing.assert_frame_equal(means(frame()), found.rename(columns={"ocs": "score"}))
     edge = frequencies(frame(), 2.0).set_index(["parent", "child"]).loc[("a", "c")]
     assert edge.to_dict() == pytest.approx({"ocs": 0.19, "z": 1.9, "frequency": 2 / 3})
 

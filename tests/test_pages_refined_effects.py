@@ -16,6 +16,7 @@ from disco import runs
 from disco.refine import Choice, Refined
 from disco.refine.result import EDGE_COLUMNS
 from disco.runs import refined as stored
+from disco.runs import stamps
 from disco.settings import Settings
 from pages.parts import refined_words
 
@@ -218,7 +219,7 @@ def test_only_the_node_is_fitted_and_only_once(monkeypatch):
     part("edge_details", run, NAMES[0], NAMES[1])
     part("node_details", run, NAMES[1])
     assert asked == [[NAMES[1], NAMES[0]]]
-    before = refined_model.stamp(run)
+    before = stamps.refinement(run)
     stored.save(run.path, stored.read_refined(run), Choice(bootstrap=10))  # refined anew
     os.utime(run.path / "refined.json", ns=(before + 10**9, before + 10**9))  # later, on a coarse clock too
     part("edge_details", run, NAMES[0], NAMES[1])

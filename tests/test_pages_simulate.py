@@ -13,7 +13,7 @@ from disco.simulate import Design, simulate
 from disco.simulate.examples import EXAMPLES
 from disco.spreadsheets import to_csv
 from pages.parts import simulate_canvas, simulate_design, simulate_drawn, simulate_graph
-from pages.parts.simulate_drawn import Drawn
+from pages.parts.simulate_drawn import DrawnGraph
 from pages.parts.simulate_form import Form
 
 
@@ -111,7 +111,7 @@ def test_unsortable_sets_its_parts():
         ({"nodes": 1}, "graph", "from 2 to"),
         ({"graph": "er-exact", "k": 5.0}, "graph", "lower k"),
         ({"graph": "sf", "k": 1.5}, "graph", "whole k"),
-        ({"graph": "own", "drawn": Drawn({})}, "graph", "needs its edges"),
+        ({"graph": "own", "drawn": DrawnGraph({})}, "graph", "needs its edges"),
         ({"family": "nb-softplus", "parameters": {"size": -1.0}}, "families", "size"),
         ({"graph": "chain", "nodes": 40, "parameters": {"scale": 10.0}}, "families", "The mean of"),
         ({"rows": 0}, "table", "rows"),
@@ -150,7 +150,7 @@ def _flat(block):
 
 def test_a_cycle_is_named():
     names = ("a", "<b>b</b>", "c")
-    cycle = Drawn(dict.fromkeys(names, (0.0, 0.0)), (("a", names[1]), (names[1], "c"), ("c", "a")))
+    cycle = DrawnGraph(dict.fromkeys(names, (0.0, 0.0)), (("a", names[1]), (names[1], "c"), ("c", "a")))
     at = opened(cycle, graph="own")
     assert "a → <b>b</b> → c → a" in said(at)[0] and "<b>" not in at.error[0].value
 
@@ -168,7 +168,7 @@ def test_pasted_edges_take_the_place_of_the_drawing():
 
 def test_hostile_names_are_shown_not_read():
     edges = tuple(zip(HOSTILE, HOSTILE[1:], strict=False))
-    at = opened(Drawn(dict.fromkeys(HOSTILE, (0.0, 0.0)), edges), graph="own", mixing="nodes")
+    at = opened(DrawnGraph(dict.fromkeys(HOSTILE, (0.0, 0.0)), edges), graph="own", mixing="nodes")
     assert not at.error
     assert list(table_of(at)) == list(HOSTILE)
     assert "<script>" not in texts(at)
@@ -181,7 +181,7 @@ def test_two_and_three_hundred_nodes():
     assert table_of(at).shape == (60, 2)
     set_to(at, nodes=300)
     assert table_of(at).shape == (60, 300)
-    at = opened(Drawn({f"x{k}": (0.0, 0.0) for k in range(300)}, (("x0", "x1"),)), graph="own")
+    at = opened(DrawnGraph({f"x{k}": (0.0, 0.0) for k in range(300)}, (("x0", "x1"),)), graph="own")
     assert table_of(at).shape == (60, 300) and "cannot be drawn by hand" in texts(at)
 
 
@@ -315,7 +315,7 @@ def sent(nodes, edges=()):
 
 def test_only_graphs_are_taken_from_the_browser():
     good = sent([("a", 0, 1), ("b", 2, 3)], [["a", "b"]])
-    assert simulate_canvas.read(good) == Drawn({"a": (0.0, 1.0), "b": (2.0, 3.0)}, (("a", "b"),))
+    assert simulate_canvas.read(good) == DrawnGraph({"a": (0.0, 1.0), "b": (2.0, 3.0)}, (("a", "b"),))
     bad = [
         {}, {"nodes": 3, "edges": 4}, sent([("a", 0, "far")]), sent([("a", 0, float("nan"))]), sent([("a", 0, 1e9)]),
         sent([("a", 0, 0), ("a", 1, 1)]), sent([("a", 0, 0)], [["a", "b"]]), sent([("", 0, 0)]), sent([(5, 0, 0)]),
@@ -332,7 +332,7 @@ def test_the_table_of_edges_says_the_whole_graph():
 
 
 def test_nodes_keep_their_places_when_edges_change():
-    before = Drawn({"a": (5.0, 5.0), "b": (90.0, 10.0)}, (("a", "b"),))
+    before = DrawnGraph({"a": (5.0, 5.0), "b": (90.0, 10.0)}, (("a", "b"),))
     after = simulate_drawn.with_edges(before, ["a", "b", "new"], [("a", "new")])
     assert after.places["a"] == (5.0, 5.0) and after.places["b"] == (90.0, 10.0)
     assert len(set(after.places.values())) == 3

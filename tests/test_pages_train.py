@@ -8,7 +8,7 @@ from app_world import booted, button, csv, poisson, texts, upload, written_run
 
 from disco import jobs, runs
 from disco.errors import InputError
-from disco.estimate import Speed
+from disco.forecast import Speed
 from disco.refine import Choice
 from disco.settings import Settings
 
@@ -17,7 +17,7 @@ from disco.settings import Settings
 def known_speed(monkeypatch):
     stages = ("joint", "projection", "ordering", "parents")
     speed = Speed("cpu", dict.fromkeys(stages, 1e10), dict.fromkeys(stages, 1e-3), 1e-8, 0.0)
-    monkeypatch.setattr("disco.estimate.calibrate", lambda device: speed)
+    monkeypatch.setattr("disco.forecast.calibrate", lambda device: speed)
 
 
 def on_train(table=None):

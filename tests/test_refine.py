@@ -562,7 +562,7 @@ def test_evidence_does_not_depend_on_the_way_to_the_graph(known, uninterrupted):
     for seed in (0, 1):
         scores = Scores(bank, candidates, price=PRICE)
         searched(scores, np.random.default_rng(seed).permutation(len(names)).tolist())
-        found.append(evidence_of(scores.but(tolerance=1e-4), parents))
+        found.append(evidence_of(scores.replace(tolerance=1e-4), parents))
     pd.testing.assert_frame_equal(*found, check_exact=True)
 
 

@@ -1,5 +1,7 @@
 """The prior fitted to a table, the screen that a graph widens, and edges reversed in a search."""
 
+from dataclasses import replace
+
 import numpy as np
 import pandas as pd
 import pytest
@@ -37,7 +39,7 @@ def test_the_precisions_are_those_of_highest_evidence(known):
     found = fitted(bank, parents)
 
     def evidence(logs):
-        under = bank.under(Prior(*np.exp(logs[:3]), *logs[3:]))
+        under = replace(bank, prior=Prior(*np.exp(logs[:3]), *logs[3:]))
         problems = [Problems.of([(node, nodes)]) for node, nodes in enumerate(parents) if nodes]
         return -sum(fit(under, one, tolerance=1e-7, evaluate=exact).evidence.item() for one in problems)
 
@@ -249,4 +251,4 @@ def test_an_edge_against_the_order_costs_more():
     losses = [plain.fits[node][1 - node,].loss[0] - ordered.fits[node][1 - node,].loss[0] for node in (0, 1)]
     assert losses == pytest.approx([0.0, MOST_AGAINST], abs=1e-3)
     assert plain.fits[1][()].gain[0] - ordered.fits[1][()].gain[0] == pytest.approx(MOST_AGAINST, abs=1e-3)
-    assert ordered.but(order=None).prices[1][0] == 1.0
+    assert ordered.replace(order=None).prices[1][0] == 1.0

@@ -3,7 +3,7 @@ import dataclasses
 import pytest
 
 from disco import DISCO, InputError, Settings, lahman
-from disco.cli.arguments import parser
+from disco.cli.arguments import parse
 from disco.settings import PRESETS
 
 
@@ -11,7 +11,7 @@ def test_the_tuned_preset_is_the_default_everywhere():
     assert Settings() == Settings.of() == Settings.of("tuned") == lahman.settings("raw")
     assert DISCO().get_params()["preset"] == "tuned"
     for command in (["fit", "counts.csv", "--out", "run"], ["lahman", "--out", "runs"]):
-        assert (parser().parse_args(command).preset or "tuned") == "tuned"
+        assert (parse(command).preset or "tuned") == "tuned"
 
 
 def test_paper_numbers():

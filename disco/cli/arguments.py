@@ -1,21 +1,14 @@
-"""The arguments of the commands. Nothing heavy is imported until a command runs."""
+"""The arguments of the commands. Nothing heavy is imported until a command is asked for."""
 
 import argparse
 import sys
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from importlib import import_module
 from pathlib import Path
 from typing import NoReturn
 
 from disco import __version__
 from disco.settings import CHOICES
-
-GRAPH_FORMATS = ("csv", "json", "graphml", "dot")
-FAMILIES = (
-    *("poisson-softplus", "poisson-exp", "nb-softplus", "nb-exp", "binomial-probit", "binomial-sigmoid"),
-    *("com-poisson", "zip", "zinb", "hurdle-poisson", "geometric", "generalised-poisson", "gaussian-gp", "gamma-gp"),
-    *("poisson-log", "binomial-logit", "discrete-normal", "ising"),
-)
 
 
 class _Parser(argparse.ArgumentParser):
@@ -26,8 +19,9 @@ class _Parser(argparse.ArgumentParser):
         sys.exit(2)
 
 
-def parser() -> argparse.ArgumentParser:
-    """The whole command line; each command's function is `run_command`."""
+def parse(argv: Sequence[str] | None = None) -> argparse.Namespace:
+    """The arguments of a command line, by default of this process; `run_command` is the command's function."""
+    words = sys.argv[1:] if argv is None else argv
     top = _Parser(prog="disco", description="Causal order, parents and a DAG from a table of counts.")
     top.add_argument("--version", action="version", version=f"disco {__version__}")
     commands = top.add_subparsers(title="commands", required=True, metavar="COMMAND")
@@ -42,8 +36,9 @@ def parser() -> argparse.ArgumentParser:
     ):
         command = commands.add_parser(name, help=about, description=f"{about[0].upper()}{about[1:]}.")
         command.set_defaults(run_command=_command(name))
-        add(command)
-    return top
+        if name in words:  # only its own: some take their choices from modules that are slow to import
+            add(command)
+    return top.parse_args(words)
 
 
 def _command(name: str) -> Callable[[argparse.Namespace], None]:
@@ -75,9 +70,11 @@ def _fit(command: argparse.ArgumentParser) -> None:
 
 
 def _graph(command: argparse.ArgumentParser) -> None:
+    from disco.graph import FORMATS
+
     command.add_argument("run", metavar="RUN", help="folder or id of a finished run")
     _which(command)
-    command.add_argument("--format", choices=GRAPH_FORMATS, help="default: from the extension of --out, else csv")
+    command.add_argument("--format", choices=FORMATS, help="default: from the extension of --out, else csv")
     command.add_argument("--out", type=Path, metavar="FILE", help="default: stdout")
 
 
@@ -96,6 +93,8 @@ def _refine(command: argparse.ArgumentParser) -> None:
 
 
 def _simulate(command: argparse.ArgumentParser) -> None:
+    from disco.simulate import FAMILIES
+
     command.add_argument("--out", type=Path, required=True, metavar="DIR", help="folder of the files, new or empty")
     command.add_argument(
         "--graph", metavar="NAME", help="er (default), er-exact, sf, chain, fork, collider, complete or own"
@@ -148,8 +147,10 @@ def _evaluate(command: argparse.ArgumentParser) -> None:
 
 
 def _lahman(command: argparse.ArgumentParser) -> None:
+    from disco.lahman import LEVELS
+
     command.add_argument("--years", default="2012-2018", metavar="FIRST-LAST", help="seasons (2012-2018)")
-    command.add_argument("--levels", default="4", choices=("4", "6", "8", "raw"), help="quantile levels (4)")
+    command.add_argument("--levels", default="4", choices=LEVELS, help="quantile levels (4)")
     command.add_argument("--boundary", default="clipped", metavar="NAME", help="clipped (default) or admissible")
     command.add_argument("--seeds", default="0,1,2", metavar="0,1,2")
     command.add_argument("--preset", default="tuned", metavar="NAME", help="tuned (default) or paper")

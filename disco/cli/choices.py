@@ -25,14 +25,12 @@ FLAGS = (
 )
 _TYPED = {"selector": "parents"}  # settings whose flag has another name
 
-_WORDS = {int: "a whole number", float: "a number", bool: "true or false"}
-
 
 def given_settings(arguments: argparse.Namespace) -> dict[str, Any]:
     """The settings that were given, by flag or by --set.
 
     Raises:
-        InputError: a setting is unknown, has a value of the wrong type, or is given twice.
+        InputError: a setting is unknown or given twice.
     """
     flags = {name: value for name in FLAGS if (value := getattr(arguments, name, None)) is not None}
     named = parse_assignments(arguments.set)
@@ -66,15 +64,18 @@ def parse_assignments(texts: list[str]) -> dict[str, Any]:
 
 
 def _typed(field: dataclasses.Field, value: str) -> Any:
-    """A text converted to the type of a field; "none" is None, where the field allows it."""
+    """A text as a value of a field's type; a text that is none is left for the settings to refuse.
+
+    "none" is None, where the field allows it.
+    """
     kind = field.type if isinstance(field.type, type) else None
     if kind is None and value.lower() == "none":
         return None
     kind = kind or int
     try:
         return {"true": True, "false": False}[value.lower()] if kind is bool else kind(value)
-    except (ValueError, KeyError) as error:
-        raise InputError(f"{field.name} must be {_WORDS[kind]}; got {value!r}.") from error
+    except (ValueError, KeyError):
+        return value
 
 
 def chosen_graph(run: Run, arguments: argparse.Namespace) -> nx.DiGraph:

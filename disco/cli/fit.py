@@ -54,7 +54,7 @@ def new_run(
 
 def tell_estimate(counts: pd.DataFrame, settings: Settings, device: str) -> None:
     """Print the time and memory that the fit will take; InputError if the memory is too small."""
-    from disco.estimate import check_memory, estimate, span
+    from disco.forecast import check_memory, estimate, span
 
     foretold = estimate(*counts.shape, settings, device)
     check_memory(foretold)

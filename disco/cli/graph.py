@@ -4,10 +4,9 @@ import argparse
 import sys
 from pathlib import Path
 
-from disco.cli.arguments import GRAPH_FORMATS
 from disco.cli.choices import chosen_graph
 from disco.errors import InputError
-from disco.graph import export
+from disco.graph import FORMATS, export
 from disco.runs import open_run
 from disco.runs.files import write_bytes
 
@@ -33,4 +32,4 @@ def run(arguments: argparse.Namespace) -> None:
 def _format_of(path: Path | None) -> str:
     """The format for a file's extension."""
     ending = "" if path is None else path.suffix[1:].lower()
-    return ending if ending in GRAPH_FORMATS else "csv"
+    return ending if ending in FORMATS else "csv"

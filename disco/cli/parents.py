@@ -7,8 +7,8 @@ import networkx as nx
 
 from disco.cli.foreground import signals
 from disco.cli.progress import Progress
+from disco.devices import choose_device
 from disco.errors import FitStopped
-from disco.estimator import choose_device
 from disco.progress import Event
 from disco.runs import Run
 from disco.runs.parents import compute_candidates, read_candidates, selected_graph

@@ -11,7 +11,7 @@ import pandas as pd
 import plotly.graph_objects as go
 
 from disco.figures import roles, theme
-from disco.figures.steps import Step, all_steps, fold_scores, step_of
+from disco.figures.steps import Decision, all_steps, fold_scores, step_of
 from disco.figures.words import log_ticks, number, share
 
 CRITERIA = {
@@ -90,7 +90,7 @@ def scores(
     return roles.titled(fig, title, height=150 + ROW * (len(rows) + 1))
 
 
-def _means(fig: go.Figure, means: pd.Series, place: dict[str, int], decided: Step, picked: str | None) -> None:
+def _means(fig: go.Figure, means: pd.Series, place: dict[str, int], decided: Decision, picked: str | None) -> None:
     colours = [
         roles.ACCENT if node == decided.sink else roles.PICKED if node == picked else roles.MUTED
         for node in means.index
@@ -113,7 +113,7 @@ def _rings(fig: go.Figure, means: pd.Series, place: dict[str, int], nodes: Colle
         )  # fmt: skip
 
 
-def _margin(fig: go.Figure, decided: Step, low: float, high: float) -> None:
+def _margin(fig: go.Figure, decided: Decision, low: float, high: float) -> None:
     """A band from the sink's score to the runner-up's, with their ratio written above the nodes."""
     left, right = max(decided.score, low), max(decided.score + decided.margin, low)
     fig.add_vrect(x0=left, x1=right, fillcolor=roles.ACCENT, opacity=0.15, line_width=0, layer="below")

@@ -14,7 +14,7 @@ from disco.figures.words import more, number, share
 
 
 @dataclass(frozen=True)
-class Step:
+class Decision:
     """One removal.
 
     Attributes:
@@ -49,7 +49,7 @@ class Step:
 
 
 def all_steps(ccs: pd.DataFrame) -> pd.DataFrame:
-    """One row per removal, in order of the steps, with the fields of `Step` as columns.
+    """One row per removal, in order of the steps, with the fields of `Decision` as columns.
 
     Args:
         ccs: columns step, remaining, node, fold, score, chosen.
@@ -78,10 +78,10 @@ def _folds_agreeing(ccs: pd.DataFrame) -> pd.Series:
     return lowest["chosen"].astype(bool).groupby(lowest["step"]).sum()
 
 
-def step_of(table: pd.DataFrame, step: int) -> Step:
+def step_of(table: pd.DataFrame, step: int) -> Decision:
     """One row of `all_steps`."""
     row = table[table["step"] == step].iloc[0]
-    return Step(**{name: row[name].item() if hasattr(row[name], "item") else row[name] for name in row.index})
+    return Decision(**{name: row[name].item() if hasattr(row[name], "item") else row[name] for name in row.index})
 
 
 def fold_scores(ccs: pd.DataFrame, step: int) -> pd.DataFrame:

@@ -7,7 +7,7 @@ imports pandas, so that a separate process (`python -m disco.formats`) starts qu
 import pyarrow as pa
 
 from disco.formats import parquet, text, workbook
-from disco.formats.limits import Unreadable
+from disco.formats.limits import NotATable
 from disco.formats.plain import plain
 
 TEXT = (".csv", ".tsv", ".txt")
@@ -21,10 +21,10 @@ def parse(data: bytes, suffix: str) -> pa.Table:
         suffix: one of `SUFFIXES`.
 
     Raises:
-        Unreadable: it is empty, damaged or too large.
+        NotATable: it is empty, damaged or too large.
     """
     if not data.strip():
-        raise Unreadable(text.EMPTY)
+        raise NotATable(text.EMPTY)
     if suffix == ".parquet":
         table = parquet.read(data)
     elif suffix == ".xlsx":
@@ -32,5 +32,5 @@ def parse(data: bytes, suffix: str) -> pa.Table:
     else:
         table = text.read(data, "\t" if suffix == ".tsv" else None)
     if not table.num_rows:
-        raise Unreadable(" has names but no rows: put the counts below the names.")
+        raise NotATable(" has names but no rows: put the counts below the names.")
     return plain(table)

@@ -8,7 +8,7 @@ import os
 import resource
 import sys
 
-from disco.formats.limits import MEMORY_EXIT, MOST_BYTES, MOST_MEMORY, MOST_SECONDS, UNREADABLE_EXIT, Unreadable
+from disco.formats.limits import MEMORY_EXIT, MOST_BYTES, MOST_MEMORY, MOST_SECONDS, UNREADABLE_EXIT, NotATable
 
 
 def main() -> int:
@@ -29,7 +29,7 @@ def main() -> int:
         with pa.ipc.new_stream(sys.stdout.buffer, table.schema) as stream:
             stream.write_table(table)
         sys.stdout.buffer.flush()
-    except Unreadable as reason:
+    except NotATable as reason:
         sys.stdout.buffer.write(str(reason).encode(errors="replace"))
         sys.stdout.buffer.flush()
         return UNREADABLE_EXIT

@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pyarrow as pa
 
-from disco.formats.limits import MEMORY_EXIT, MOST_MEMORY, MOST_WAIT, UNREADABLE_EXIT, Unreadable
+from disco.formats.limits import MEMORY_EXIT, MOST_MEMORY, MOST_WAIT, UNREADABLE_EXIT, NotATable
 
 _TOO_LONG = (
     f" takes longer than {MOST_WAIT} seconds to read: it is damaged or too large. Save it again, or with fewer rows."
@@ -24,7 +24,7 @@ def parse_apart(data: bytes, suffix: str) -> pa.Table:
     """`disco.formats.parse` in a separate process.
 
     Raises:
-        Unreadable: as for `parse`, or the process crashed, or ran out of memory or time.
+        NotATable: as for `parse`, or the process crashed, or ran out of memory or time.
     """
     try:
         ended = subprocess.run(
@@ -37,12 +37,12 @@ def parse_apart(data: bytes, suffix: str) -> pa.Table:
             env={**os.environ, "ARROW_DEFAULT_MEMORY_POOL": "system", "RUST_BACKTRACE": "0"},
         )
     except subprocess.TimeoutExpired:
-        raise Unreadable(_TOO_LONG) from None
+        raise NotATable(_TOO_LONG) from None
     except OSError as error:
-        raise Unreadable(f" cannot be read now, because no process can be started for it: {error.strerror}.") from None
+        raise NotATable(f" cannot be read now, because no process can be started for it: {error.strerror}.") from None
     if ended.returncode == 0:
         return _received(ended.stdout)
-    raise Unreadable(_why(ended))
+    raise NotATable(_why(ended))
 
 
 def _received(stream: bytes) -> pa.Table:
@@ -51,7 +51,7 @@ def _received(stream: bytes) -> pa.Table:
         table = pa.ipc.open_stream(stream).read_all()
         table.validate(full=True)
     except pa.ArrowException:
-        raise Unreadable(_BROKEN) from None
+        raise NotATable(_BROKEN) from None
     return table
 
 

@@ -15,7 +15,7 @@ MOST_WAIT = 28  # seconds until it is stopped, also on a busy machine
 UNREADABLE_EXIT, MEMORY_EXIT = 2, 3  # its exit status if a file is not a table, or memory ran out
 
 
-class Unreadable(Exception):
+class NotATable(Exception):
     """Why a file is not a table: the rest of a sentence that begins with the file's name."""
 
 
@@ -23,12 +23,12 @@ def check_shape(rows: int, columns: int, most: int = MOST_CELLS) -> None:
     """Refuse a table too large to be worth reading.
 
     Raises:
-        Unreadable: it has too many columns or cells.
+        NotATable: it has too many columns or cells.
     """
     if columns > MOST_COLUMNS:
-        raise Unreadable(f" has {columns:,} columns; at most {MOST_COLUMNS:,} are read. Leave columns out.")
+        raise NotATable(f" has {columns:,} columns; at most {MOST_COLUMNS:,} are read. Leave columns out.")
     if rows * columns > most:
-        raise Unreadable(
+        raise NotATable(
             f" has about {rows:,} rows of {columns:,} columns, {rows * columns:,} cells; at most {most:,} are read. "
             "Leave rows or columns out."
         )

@@ -6,7 +6,7 @@ import json
 import pyarrow as pa
 import pyarrow.parquet as arrow_parquet
 
-from disco.formats.limits import MOST_UNPACKED, Unreadable, check_shape
+from disco.formats.limits import MOST_UNPACKED, NotATable, check_shape
 from disco.formats.plain import with_notes
 
 
@@ -14,7 +14,7 @@ def read(data: bytes) -> pa.Table:
     """The columns of a Parquet file, without an index that pandas stored beside them.
 
     Raises:
-        Unreadable: it is damaged, too large, or has cells with several values.
+        NotATable: it is damaged, too large, or has cells with several values.
     """
     try:
         # Not pyarrow's read_table: it refuses duplicate names, which `disco.counts` reports better.
@@ -24,7 +24,7 @@ def read(data: bytes) -> pa.Table:
         table.validate(full=True)
     except (pa.ArrowException, ValueError, TypeError, KeyError, OSError) as error:
         reason = next(iter(str(error).splitlines()), "")[:200]
-        raise Unreadable(f" cannot be read as Parquet: {reason or type(error).__name__}") from None
+        raise NotATable(f" cannot be read as Parquet: {reason or type(error).__name__}") from None
     index = _index(table.schema.metadata or {})
     kept = [place for place, name in enumerate(table.column_names) if name not in index]
     notes = []
@@ -41,10 +41,10 @@ def _look(file: arrow_parquet.ParquetFile) -> None:
     groups = range(metadata.num_row_groups)
     size = sum(metadata.row_group(group).total_byte_size for group in groups)
     if size > MOST_UNPACKED:
-        raise Unreadable(f" unpacks to {size / 1e6:,.0f} MB; at most {MOST_UNPACKED / 1e6:,.0f} MB are read.")
+        raise NotATable(f" unpacks to {size / 1e6:,.0f} MB; at most {MOST_UNPACKED / 1e6:,.0f} MB are read.")
     for field in file.schema_arrow:
         if pa.types.is_nested(field.type):
-            raise Unreadable(
+            raise NotATable(
                 f': the cells of column "{field.name[:40]}" hold several values ({str(field.type)[:80]}): leave it '
                 "out of the file."
             )
@@ -60,6 +60,6 @@ def _index(metadata: dict[bytes, bytes]) -> dict[str, str | None]:
         named = {column["field_name"]: column["name"] for column in stored["columns"]}
         return {name: named[name] for name in index}
     except (ValueError, KeyError, TypeError, RecursionError):
-        raise Unreadable(
+        raise NotATable(
             ": the metadata that pandas wrote are damaged: write it again with to_parquet(..., index=False)."
         ) from None

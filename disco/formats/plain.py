@@ -5,7 +5,7 @@ from typing import Any
 
 import pyarrow as pa
 
-from disco.formats.limits import MOST_BYTES, Unreadable
+from disco.formats.limits import MOST_BYTES, NotATable
 
 NOTES = "notes"  # the metadata key of sentences, as JSON, about parts of the file that were not read
 MIXED = {b"cells": b"json"}  # metadata of a column with cells of several types, each stored as JSON
@@ -33,7 +33,7 @@ def plain(table: pa.Table) -> pa.Table:
     fields = [field.with_type(column.type) for field, column in zip(table.schema, columns, strict=True)]
     table = pa.Table.from_arrays(columns, schema=pa.schema(fields, table.schema.metadata))
     if table.nbytes > 2 * MOST_BYTES:
-        raise Unreadable(f" unpacks to {table.nbytes / 1e6:,.0f} MB; at most {2 * MOST_BYTES / 1e6:,.0f} MB are read.")
+        raise NotATable(f" unpacks to {table.nbytes / 1e6:,.0f} MB; at most {2 * MOST_BYTES / 1e6:,.0f} MB are read.")
     return table
 
 
@@ -49,11 +49,11 @@ def _plain_column(name: str, column: pa.ChunkedArray) -> pa.ChunkedArray:
     if any(is_kind(kind) for is_kind in simple):
         return column
     if pa.types.is_nested(kind):
-        raise Unreadable(f': the cells of column "{name[:40]}" hold several values ({kind}): leave it out of the file.')
+        raise NotATable(f': the cells of column "{name[:40]}" hold several values ({kind}): leave it out of the file.')
     try:
         return column.cast(pa.string())
     except (pa.ArrowInvalid, pa.ArrowNotImplementedError):
-        raise Unreadable(
+        raise NotATable(
             f': column "{name[:40]}" holds neither numbers nor text ({kind}): leave it out of the file.'
         ) from None
 

@@ -9,7 +9,7 @@ import pyarrow as pa
 import pyarrow.compute as compute
 import pyarrow.csv as arrow_csv
 
-from disco.formats.limits import MOST_COLUMNS, Unreadable, check_shape
+from disco.formats.limits import MOST_COLUMNS, NotATable, check_shape
 
 MISSING_WORDS = ("", "NA", "N/A", "n/a", "#N/A", "NaN", "nan", "NULL", "null", "None")
 EMPTY = " is empty: give a file with one row of names and the rows of counts below it."
@@ -25,7 +25,7 @@ def read(data: bytes, delimiter: str | None, words: bool = False) -> pa.Table:
         words: whether to keep every cell as text, none missing.
 
     Raises:
-        Unreadable: it is not text, the number of cells in a row is not that of the names, or it is too large.
+        NotATable: it is not text, the number of cells in a row is not that of the names, or it is too large.
     """
     data = _utf8(data)
     delimiter = delimiter or _delimiter(data.lstrip(b"\r\n"))
@@ -53,14 +53,14 @@ def _utf8(data: bytes) -> bytes:
         raise _no_text() from None
     data = data.removeprefix(codecs.BOM_UTF8)
     if not data.strip():
-        raise Unreadable(EMPTY)
+        raise NotATable(EMPTY)
     if b"\0" in data:
-        raise Unreadable(" holds NUL bytes, so it is not text: save it as CSV UTF-8 and load it again.")
+        raise NotATable(" holds NUL bytes, so it is not text: save it as CSV UTF-8 and load it again.")
     return data
 
 
-def _no_text() -> Unreadable:
-    return Unreadable(" is not UTF-8 text: save it as CSV UTF-8 and load it again.")
+def _no_text() -> NotATable:
+    return NotATable(" is not UTF-8 text: save it as CSV UTF-8 and load it again.")
 
 
 def _delimiter(data: bytes) -> str:
@@ -77,7 +77,7 @@ def check_quotes(data: bytes, delimiter: str) -> None:
     ordinary character.
 
     Raises:
-        Unreadable: with the line of the quote and its place in the line.
+        NotATable: with the line of the quote and its place in the line.
     """
     if b'"' not in data:
         return
@@ -87,7 +87,7 @@ def check_quotes(data: bytes, delimiter: str) -> None:
     end = re.match(well % (mark, mark), data).end()
     if end < len(data):
         lines = re.split(rb"\r\n|\r|\n", data[:end])
-        raise Unreadable(
+        raise NotATable(
             f", line {len(lines):,}, character {len(lines[-1].decode(errors='replace')) + 1:,}: a quote opens there "
             "that does not close at the end of its cell, so the lines below would become part of it. Close the quote, "
             "or take it away."
@@ -104,10 +104,10 @@ def _names(data: bytes, delimiter: str) -> tuple[list[str], int]:
     except UnicodeDecodeError:
         raise _no_text() from None
     except csv.Error as error:
-        raise Unreadable(f": its first line cannot be read as names ({error}).") from None
+        raise NotATable(f": its first line cannot be read as names ({error}).") from None
     place = lines.tell()
     if place == len(text) and len(head) < len(data):
-        raise Unreadable(
+        raise NotATable(
             f": its first line is longer than {_LONGEST_HEADER:,} bytes; put at most {MOST_COLUMNS:,} names there, and "
             "close every quote."
         )
@@ -144,7 +144,7 @@ def _parse(
             ),
         )
     except pa.ArrowInvalid as error:
-        raise Unreadable(_parse_problem(str(error))) from None
+        raise NotATable(_parse_problem(str(error))) from None
 
 
 def _parse_problem(error: str) -> str:

@@ -14,7 +14,7 @@ from xml.etree import ElementTree
 import pyarrow as pa
 from python_calamine import CalamineError, CalamineWorkbook
 
-from disco.formats.limits import MOST_SHEET_CELLS, MOST_UNPACKED, Unreadable, check_shape
+from disco.formats.limits import MOST_SHEET_CELLS, MOST_UNPACKED, NotATable, check_shape
 from disco.formats.plain import mixed, with_notes
 
 _MOST_MEMBERS = 10_000
@@ -41,10 +41,10 @@ def read(data: bytes) -> pa.Table:
     """The first visible sheet that has cells; the notes name the other sheets with cells.
 
     Raises:
-        Unreadable: it is not a workbook, is damaged, has no cells, or has too many.
+        NotATable: it is not a workbook, is damaged, has no cells, or has too many.
     """
     if not zipfile.is_zipfile(io.BytesIO(data)):
-        raise Unreadable(f"{_REFUSED}Cannot detect file format.")
+        raise NotATable(f"{_REFUSED}Cannot detect file format.")
     try:
         with zipfile.ZipFile(io.BytesIO(data)) as archive:
             _look(archive)
@@ -53,17 +53,17 @@ def read(data: bytes) -> pa.Table:
             _check_range(archive, first)
         rows = CalamineWorkbook.from_filelike(io.BytesIO(data)).get_sheet_by_name(first.name).to_python()
     except _DAMAGED as error:
-        raise Unreadable(f"{_REFUSED}{str(error)[:200]}.") from None
+        raise NotATable(f"{_REFUSED}{str(error)[:200]}.") from None
     return _table(rows, _notes(filled, first))
 
 
 def _first(filled: list[_Sheet]) -> _Sheet:
     """The first visible sheet."""
     if not filled:
-        raise Unreadable(" has no cells: put the names in the first row and the counts below.")
+        raise NotATable(" has no cells: put the names in the first row and the counts below.")
     shown = [sheet for sheet in filled if not sheet.hidden]
     if not shown:
-        raise Unreadable(" has cells only on hidden sheets: unhide the sheet that holds the counts.")
+        raise NotATable(" has cells only on hidden sheets: unhide the sheet that holds the counts.")
     return shown[0]
 
 
@@ -79,9 +79,9 @@ def _look(archive: zipfile.ZipFile) -> None:
     members = archive.infolist()
     size = sum(member.file_size for member in members)
     if len(members) > _MOST_MEMBERS:
-        raise Unreadable(f"{_REFUSED}it packs {len(members):,} files, more than {_MOST_MEMBERS:,}.")
+        raise NotATable(f"{_REFUSED}it packs {len(members):,} files, more than {_MOST_MEMBERS:,}.")
     if size > MOST_UNPACKED:
-        raise Unreadable(
+        raise NotATable(
             f" unpacks to {size / 1e6:,.0f} MB; at most {MOST_UNPACKED / 1e6:,.0f} MB are read. Save the sheet as CSV."
         )
 
@@ -89,7 +89,7 @@ def _look(archive: zipfile.ZipFile) -> None:
 def _sheets(archive: zipfile.ZipFile) -> list[_Sheet]:
     """The worksheets, in the order of their tabs."""
     if "xl/workbook.xml" not in archive.namelist():
-        raise Unreadable(f"{_REFUSED}Cannot detect file format.")
+        raise NotATable(f"{_REFUSED}Cannot detect file format.")
     related = {
         element.get("Id"): posixpath.normpath(posixpath.join("/xl", element.get("Target", ""))).lstrip("/")
         for element in _elements(archive, "xl/_rels/workbook.xml.rels", "Relationship")
@@ -106,7 +106,7 @@ def _sheets(archive: zipfile.ZipFile) -> list[_Sheet]:
 def _elements(archive: zipfile.ZipFile, part: str, tag: str) -> Iterator[ElementTree.Element]:
     """All elements called `tag` in a small part of the workbook, in any namespace."""
     if archive.getinfo(part).file_size > _MOST_LIST:
-        raise Unreadable(f"{_REFUSED}its list of sheets is too long.")
+        raise NotATable(f"{_REFUSED}its list of sheets is too long.")
     return ElementTree.fromstring(archive.read(part)).iterfind(f".//{{*}}{tag}")
 
 
@@ -132,9 +132,9 @@ def _check_range(archive: zipfile.ZipFile, sheet: _Sheet) -> None:
     top, bottom, left, right = min(rows), max(rows), min(columns), max(columns)
     where = f', sheet "{sheet.name[:40]}": '
     if bottom > _LAST_ROW or right > _LAST_COLUMN:
-        raise Unreadable(f"{where}a cell lies beyond row {_LAST_ROW:,} or column XFD, Excel's limits; save it again.")
+        raise NotATable(f"{where}a cell lies beyond row {_LAST_ROW:,} or column XFD, Excel's limits; save it again.")
     if (bottom - top + 1) * (right - left + 1) > MOST_SHEET_CELLS:
-        raise Unreadable(
+        raise NotATable(
             f"{where}its cells reach row {bottom:,} and column {right:,}, a range of "
             f"{(bottom - top + 1) * (right - left + 1):,} cells; at most {MOST_SHEET_CELLS:,} are read. Delete stray "
             "cells far from the table, spaces too, or save the sheet as CSV."
@@ -153,7 +153,7 @@ def _column(letters: bytes) -> int:
 def _table(rows: list[list[Any]], notes: list[str]) -> pa.Table:
     """Names from the first row, cells below; an empty cell is missing."""
     if not rows:
-        raise Unreadable(" has no cells: put the names in the first row and the counts below.")
+        raise NotATable(" has no cells: put the names in the first row and the counts below.")
     header, *rows = rows
     while rows and all(cell == "" for cell in rows[-1]):
         rows.pop()

@@ -23,7 +23,7 @@ orthogonal to v. So Newton's equations are well conditioned and no coefficient i
 """
 
 from collections.abc import Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from functools import cached_property
 from typing import NamedTuple
 
@@ -176,10 +176,6 @@ class Bank:
         """Which columns of a parent are not padding, (d + 1, WIDTH); none in the last row, for a parent −1."""
         width = torch.as_tensor(np.append(self.width, 0), device=self.columns.device)
         return torch.arange(WIDTH, device=width.device) < width[:, None]
-
-    def under(self, prior: Prior) -> "Bank":
-        """The same table with another prior."""
-        return replace(self, prior=prior)
 
     def unit(self, nodes: Tensor, parents: Tensor) -> Tensor:
         """Scale of each parent's coefficients, (B, k); undefined where the parent is −1."""

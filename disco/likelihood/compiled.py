@@ -15,7 +15,7 @@ from torch import Tensor
 
 from disco.likelihood.bank import WIDTH
 from disco.likelihood.cpu import arrays, compiled, of_problems, side_by_side, within
-from disco.likelihood.evaluate import GRID, Design, Moments
+from disco.likelihood.evaluate import GRID, BatchDesign, Derivatives
 from disco.likelihood.grid import bounds, coefficients_of, is_fine, over_rows, table_of
 from disco.likelihood.rows import (
     Evaluation,
@@ -52,11 +52,11 @@ class Ended(NamedTuple):
     step: Tensor
     promise: Tensor
     log_determinant: Tensor
-    moments: Moments
+    moments: Derivatives
 
 
-class Batch(NamedTuple):
-    """What B problems are given, as in `evaluate.Design`; `weights` and `offset` may be (B, 0)."""
+class BatchArrays(NamedTuple):
+    """What B problems are given, as in `evaluate.BatchDesign`; `weights` and `offset` may be (B, 0)."""
 
     parents: np.ndarray
     counts: np.ndarray  # how many parents each has
@@ -85,8 +85,8 @@ class Results(NamedTuple):
     curvature: np.ndarray
 
 
-class Problem(NamedTuple):
-    """What one problem is given: the columns of all nodes, its rows, and its part of a `Batch`."""
+class ProblemArrays(NamedTuple):
+    """What one problem is given: the columns of all nodes, its rows, and its part of a `BatchArrays`."""
 
     columns: np.ndarray
     parents: np.ndarray
@@ -99,14 +99,14 @@ class Problem(NamedTuple):
     centre: np.ndarray
 
 
-def newton(design: Design, start: Tensor, tolerance: float, most: int) -> Ended:
+def newton(design: BatchDesign, start: Tensor, tolerance: float, most: int) -> Ended:
     """Newton's method from a start until the next step promises less than `tolerance` nats or `most` steps are done.
 
     A problem whose start is not finite keeps it, with log-likelihood −∞, gradient 0, information 1 and promise NaN.
     """
     batch, rows = len(start), design.columns.shape[2]
     none = design.columns.new_empty((batch, 0))
-    given = Batch(
+    given = BatchArrays(
         design.parents, (design.parents >= 0).sum(1), design.level,
         none if design.weights is None else design.weights.expand(batch, rows),
         none if design.offset is None else design.offset,
@@ -116,11 +116,11 @@ def newton(design: Design, start: Tensor, tolerance: float, most: int) -> Ended:
         start.clone(), torch.zeros_like(start), *(start.new_zeros(batch) for _ in range(3)), torch.zeros_like(start),
         torch.diag_embed(design.penalty), none.new_empty((batch, design.head + 1, rows)), none.new_empty((batch, rows)),
     )  # fmt: skip
-    (columns,), given, written = arrays(design.columns), Batch(*arrays(*given)), Results(*arrays(*found))
+    (columns,), given, written = arrays(design.columns), BatchArrays(*arrays(*given)), Results(*arrays(*found))
     side_by_side(
         batch, lambda part: _newton(columns, of_problems(given, part), of_problems(written, part), tolerance, most)
     )
-    return Ended(*found[:4], Moments(*found[4:]))
+    return Ended(*found[:4], Derivatives(*found[4:]))
 
 
 @compiled
@@ -134,7 +134,7 @@ def _newton(columns, batch, found, tolerance, most):
             own[r] = value[level[r]]
         count = batch.counts[b]
         size = head + WIDTH * count
-        problem = Problem(
+        problem = ProblemArrays(
             columns, batch.parents[b, :count],
             Rows(at_rows[0], at_rows[1], at_rows[2], at_rows[3], own, batch.weights[b], batch.offset[b]),
             value, batch.exists[b], batch.measure[b], batch.measure_sum[b],
@@ -252,7 +252,7 @@ def _evaluate(problem, theta, observed, found):
 
 @within
 def _assemble(problem, theta, table, shape, width, index, sums, found):
-    """`Design.assemble`: gradient and information into `found`; returns the log-likelihood."""
+    """`BatchDesign.assemble`: gradient and information into `found`; returns the log-likelihood."""
     gradient, information, plain, bending, products = (
         found.gradient, found.information, sums.plain, sums.bending, sums.products,
     )  # fmt: skip

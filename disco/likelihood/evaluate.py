@@ -68,7 +68,7 @@ class Problems:
 
 
 @dataclass(frozen=True)
-class Moments:
+class Derivatives:
     """One evaluation at some θ.
 
     Attributes:
@@ -94,7 +94,7 @@ class AtRows:
     With r = weight · (x̂ − E v̂, Var v̂, Cov(v̂, C)) at the rows, (B, 2 + q, n):
 
     Attributes:
-        slopes, curvature: as in `Moments`.
+        slopes, curvature: as in `Derivatives`.
         index: Σ x̂ η, (B,), minus the rise of A beyond the grid.
         plain: Σ r, (B, 2 + q).
         bending: Σ r ∂g/∂κ and Σ r (∂g/∂κ)², (B, 2 + q, 2).
@@ -116,7 +116,7 @@ def columns_of(columns: Tensor, nodes: Tensor) -> Tensor:
     return found.flatten(1, 2)
 
 
-class Design:
+class BatchDesign:
     """The rows of a batch of problems: parents' columns, own levels, weights."""
 
     def __init__(self, bank: Bank, problems: Problems, weights: Tensor | None = None) -> None:
@@ -167,7 +167,7 @@ class Design:
         eta = value + theta[:, :1].to(index)
         return (eta if self.offset is None else eta + self.offset), *derivatives
 
-    def take(self, kept: Tensor) -> "Design":
+    def take(self, kept: Tensor) -> "BatchDesign":
         """The design of some of the problems, by number."""
         part = copy.copy(self)
         own = (
@@ -234,7 +234,7 @@ class Design:
         bending = torch.bmm(own, torch.stack([along, along.square()], 2)).double()
         return AtRows(slopes, curvature, index, own.sum(2, dtype=torch.float64), bending, products)
 
-    def assemble(self, theta: Tensor, sums: dict[str, Tensor], at_rows: AtRows) -> Moments:
+    def assemble(self, theta: Tensor, sums: dict[str, Tensor], at_rows: AtRows) -> Derivatives:
         """Log-likelihood, gradient and information.
 
         Args:
@@ -256,14 +256,14 @@ class Design:
         information[:, head:, head:] += products[:, head + 1 :]
         carried = (self.measure_sum * theta[:, measure]).sum(1)
         log_likelihood = at_rows.index + carried - sums["normaliser"]
-        return Moments(log_likelihood, gradient, information, at_rows.slopes, at_rows.curvature)
+        return Derivatives(log_likelihood, gradient, information, at_rows.slopes, at_rows.curvature)
 
     def prior(self, theta: Tensor) -> Tensor:
         """The penalty, ½ Σ precision · (θ − mean)², (B,)."""
         return (self.penalty * (theta - self.centre).square()).sum(1) / 2
 
 
-def exact(design: Design, theta: Tensor) -> Moments:
+def exact(design: BatchDesign, theta: Tensor) -> Derivatives:
     """One evaluation by the sum over the levels at every row; memory B · n · V."""
     eta, *bent = design.bent(theta)
     eta = eta.double()
@@ -287,7 +287,7 @@ def exact(design: Design, theta: Tensor) -> Moments:
     return design.assemble(theta, sums, design.at_rows(eta, torch.zeros_like(eta), bent, moments.to(design.x)))
 
 
-def tabulated(design: Design, theta: Tensor) -> Moments:
+def tabulated(design: BatchDesign, theta: Tensor) -> Derivatives:
     """The same from a table over η: no row × level array, and errors of about 1e-6 in the log-likelihood."""
     eta, *bent = design.bent(theta)
     least, most = (bound.double() for bound in eta.aminmax(dim=1, keepdim=True))
@@ -325,7 +325,7 @@ class _Table:
     dtype: torch.dtype
 
 
-def _table(design: Design, theta: Tensor, low: Tensor, width: Tensor) -> _Table:
+def _table(design: BatchDesign, theta: Tensor, low: Tensor, width: Tensor) -> _Table:
     grid = low + width * torch.arange(GRID + 1, device=theta.device, dtype=torch.float64)
     measure = design.measure.mT  # (B, q, V)
     logits = design.value[..., None] * grid[:, None] + design.log_weights(theta)[..., None]  # (B, V, G)

@@ -15,7 +15,7 @@ _PIECES = PIECES.numpy()
 
 @within
 def bounds(value, exists, measure, gamma):
-    """v̂ of the lowest and of the highest level, and the η beyond which only that one is left (`Design.bounds`)."""
+    """v̂ of the lowest and of the highest level, and the η beyond which only that one is left (`BatchDesign.bounds`)."""
     first, last = 0, len(value) - 1
     while not exists[first]:
         first += 1

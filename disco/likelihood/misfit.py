@@ -19,7 +19,7 @@ from scipy.special import ndtri
 from torch import Tensor
 
 from disco.likelihood.bank import WIDTH, Bank
-from disco.likelihood.evaluate import Design, Problems
+from disco.likelihood.evaluate import BatchDesign, Problems
 from disco.likelihood.newton import fit
 from disco.progress import SILENT, Reporter
 from disco.ranks import fold_of_rows
@@ -73,7 +73,7 @@ def _groups(bank: Bank, node: int) -> np.ndarray:
 
 def _expected(bank: Bank, node: int, parents: Sequence[int], theta: Tensor) -> tuple[np.ndarray, np.ndarray]:
     """Log-probabilities of the groups, (n, groups), and the mean, (n,), at fitted coefficients, (P or more,)."""
-    design = Design(bank, Problems.of([(node, sorted(parents))], bank.columns.device))
+    design = BatchDesign(bank, Problems.of([(node, sorted(parents))], bank.columns.device))
     theta = theta[None, : bank.head + WIDTH * len(parents)]
     eta, weights = design.bent(theta)[0][0].double(), design.log_weights(theta)[0]
     value = design.value[0]

@@ -9,12 +9,12 @@ from torch import Tensor
 
 from disco.likelihood.bank import WIDTH, Bank
 from disco.likelihood.compiled import CAP, LEAST_SHARE, ROUNDING, Ended, newton
-from disco.likelihood.evaluate import Design, Moments, Problems, tabulated
+from disco.likelihood.evaluate import BatchDesign, Derivatives, Problems, tabulated
 from disco.likelihood.small import solve
 
 _STEPS = 250
-_MOMENTS = tuple(Moments.__dataclass_fields__)
-Evaluate = Callable[[Design, Tensor], Moments]
+_MOMENTS = tuple(Derivatives.__dataclass_fields__)
+Evaluate = Callable[[BatchDesign, Tensor], Derivatives]
 
 
 @dataclass(frozen=True)
@@ -35,7 +35,7 @@ class Fits:
     theta: Tensor
     log_likelihood: Tensor
     evidence: Tensor
-    moments: Moments
+    moments: Derivatives
     penalty: Tensor
     converged: Tensor
 
@@ -59,14 +59,14 @@ def fit(
         tolerance: Newton's method stops when the next step promises less than so many nats.
         evaluate: `exact` or `tabulated`, for the array form of the steps; unless given `tabulated`, compiled on a CPU.
     """
-    design = Design(bank, problems, weights)
+    design = BatchDesign(bank, problems, weights)
     theta = marginal_start(bank, problems) if start is None else start
     if evaluate is None and theta.device.type == "cpu":
         return _finished(design, tolerance, newton(design, theta, tolerance, _STEPS))
     return _finished(design, tolerance, _newton(design, theta, tolerance, evaluate or tabulated))
 
 
-def _newton(design: Design, theta: Tensor, tolerance: float, evaluate: Evaluate) -> Ended:
+def _newton(design: BatchDesign, theta: Tensor, tolerance: float, evaluate: Evaluate) -> Ended:
     """`compiled.newton` for all problems at once, with the expected information only."""
     current = evaluate(design, theta)
     step, promise, log_determinant = _step(design, current)
@@ -97,8 +97,8 @@ def _newton(design: Design, theta: Tensor, tolerance: float, evaluate: Evaluate)
 def _at(kept: Tensor, *parts: Any) -> tuple:
     """Tensors and moments of some problems, by number; the first dimension is that of the problems."""
     return tuple(
-        Moments(*(getattr(part, name).index_select(0, kept) for name in _MOMENTS))
-        if isinstance(part, Moments)
+        Derivatives(*(getattr(part, name).index_select(0, kept) for name in _MOMENTS))
+        if isinstance(part, Derivatives)
         else part.index_select(0, kept)
         for part in parts
     )
@@ -109,11 +109,11 @@ def _joined(parts: list[tuple]) -> Ended:
     if len(parts) == 1:
         return Ended(*parts[0][1:])
     order = torch.cat([part[0] for part in parts]).argsort()
-    moments = Moments(*(torch.cat([getattr(part[-1], name) for part in parts]) for name in _MOMENTS))
+    moments = Derivatives(*(torch.cat([getattr(part[-1], name) for part in parts]) for name in _MOMENTS))
     return Ended(*_at(order, *(torch.cat(column) for column in list(zip(*parts, strict=True))[1:-1]), moments))
 
 
-def _finished(design: Design, tolerance: float, ended: Ended) -> Fits:
+def _finished(design: BatchDesign, tolerance: float, ended: Ended) -> Fits:
     """The fits at their last step."""
     theta, step, promise, log_determinant, current = ended
     done = promise < tolerance
@@ -124,7 +124,7 @@ def _finished(design: Design, tolerance: float, ended: Ended) -> Fits:
     return Fits(end, reached + design.prior(end), reached + occam / 2, current, design.penalty, done)
 
 
-def _choose(better: Tensor, ahead: Moments, current: Moments) -> Moments:
+def _choose(better: Tensor, ahead: Derivatives, current: Derivatives) -> Derivatives:
     """The new moments of the problems that got better, and the old moments of the others."""
     if bool(better.all()):
         return ahead
@@ -132,10 +132,10 @@ def _choose(better: Tensor, ahead: Moments, current: Moments) -> Moments:
     for name in _MOMENTS:
         new, old = getattr(ahead, name), getattr(current, name)
         kept[name] = torch.where(better.reshape(-1, *[1] * (new.ndim - 1)), new, old)
-    return Moments(**kept)
+    return Derivatives(**kept)
 
 
-def _step(design: Design, moments: Moments) -> tuple[Tensor, Tensor, Tensor]:
+def _step(design: BatchDesign, moments: Derivatives) -> tuple[Tensor, Tensor, Tensor]:
     """Newton's step, capped, the gain in log-likelihood that it promises, and log det of the information."""
     step, log_determinant = solve(moments.information, design.penalty, moments.gradient)
     promise = (moments.gradient * step).sum(1) / 2

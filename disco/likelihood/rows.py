@@ -63,7 +63,7 @@ class Grid(NamedTuple):
 
 
 class Evaluation(NamedTuple):
-    """What one evaluation of one problem gives, as in `evaluate.Moments`."""
+    """What one evaluation of one problem gives, as in `evaluate.Derivatives`."""
 
     slopes: np.ndarray
     curvature: np.ndarray
@@ -96,7 +96,7 @@ def products(
     Args:
         columns: of all nodes, (d, WIDTH, n).
         parents: node numbers, (B, k), padded with −1.
-        slopes, curvature: of `evaluate.Moments`; products of two columns are times the curvature.
+        slopes, curvature: of `evaluate.Derivatives`; products of two columns are times the curvature.
         candidates: node numbers, (B, c), padded with −1, for which the sums are 0.
 
     Returns:

@@ -47,7 +47,7 @@ from disco.metrics.orders import (
     order_errors,
     wrong_removals,
 )
-from disco.metrics.scores import average_precision, calibration, precision_recall
+from disco.metrics.scores import average_precision, calibration, precision_recall, random_precision
 
 __all__ = [
     "Counts",
@@ -70,6 +70,7 @@ __all__ = [
     "order_errors",
     "precision",
     "precision_recall",
+    "random_precision",
     "recall",
     "shd",
     "shd_reversals_once",

@@ -1,12 +1,14 @@
 """Compare scored edges with true ones: precision and recall at every threshold, and calibration."""
 
 import math
+from collections.abc import Sequence
 
 import numpy as np
 import pandas as pd
 
 from disco.errors import InputError
-from disco.metrics.edges import Edges, Pairs, met, read
+from disco.metrics.edges import Edges, Pairs, again, met, read, share
+from disco.metrics.orders import order_errors
 
 
 def precision_recall(truth: Edges, scores: pd.DataFrame) -> pd.DataFrame:
@@ -41,6 +43,18 @@ def average_precision(truth: Edges, scores: pd.DataFrame) -> float:
     curve = precision_recall(truth, scores)
     rises = np.diff(curve["recall"].to_numpy(), prepend=0.0)
     return float((curve["precision"].to_numpy() * rises).sum()) if pairs else math.nan
+
+
+def random_precision(order: Sequence[str], truth: Edges) -> float:
+    """The share of true edges among all pairs along an order, which is the precision of a random choice of pairs.
+
+    NaN for an order of one node.
+
+    Raises:
+        InputError: as for `order_errors`.
+    """
+    pairs, _ = read(truth := again(truth))
+    return share(len(pairs) - len(order_errors(order, truth)), len(order) * (len(order) - 1) // 2)
 
 
 def calibration(truth: Edges, confidences: pd.DataFrame, bins: int = 10) -> pd.DataFrame:

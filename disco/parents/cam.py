@@ -14,7 +14,6 @@ serves every node: for the columns P of the nodes before i, which come first, an
 with q_j columns of f_j and s² = RSS / (n − 1 − |P|).
 """
 
-import numbers
 from collections.abc import Sequence
 
 import numpy as np
@@ -22,7 +21,7 @@ import pandas as pd
 from scipy.linalg.lapack import dtrtri
 from scipy.special import fdtrc
 
-from disco.errors import InputError
+from disco.checks import between, require, whole_from
 from disco.parents import STOPPED
 from disco.parents.smooths import SPANNED, cholesky, in_order, normalised, spline_basis
 from disco.progress import Callback, Reporter
@@ -59,7 +58,8 @@ def edges(
             for the predecessors, or cutoff or columns is out of its range.
         FitStopped: the callback asked to stop.
     """
-    _check_settings(cutoff, columns)
+    require("cutoff", cutoff, between(0, 1))
+    require("columns", columns, whole_from(1))
     reporter = Reporter(callback, {"selector": 1.0}, STOPPED)
     values, sizes = in_order(table, order, columns)
     columns = max(sizes.max(), 1)
@@ -106,10 +106,3 @@ def _tests(
         p_value[child, :child] = fdtrc(freedom, free[child], score[child, :child])
         reporter.step("selector", child, nodes - 1, unit="node")
     return score, p_value
-
-
-def _check_settings(cutoff: float, columns: int) -> None:
-    if isinstance(cutoff, bool) or not isinstance(cutoff, numbers.Real) or not 0 <= cutoff <= 1:
-        raise InputError(f"cutoff must be a number from 0 to 1; got {cutoff!r}.")
-    if isinstance(columns, bool) or not isinstance(columns, numbers.Integral) or columns < 1:
-        raise InputError(f"columns must be a whole number from 1 up; got {columns!r}.")

@@ -17,7 +17,7 @@ from disco.parents import STOPPED
 from disco.progress import Callback, Reporter
 from disco.ranks import dense_ranks
 from disco.refine.prior import BEFORE, fitted_to, price
-from disco.refine.scores import Fitted, Scores, Walk, resolve
+from disco.refine.scores import NodeFit, Scores, Walk, resolve
 from disco.refine.screen import screen
 
 
@@ -60,10 +60,10 @@ def edges(
     return pd.DataFrame(_rows(scores, numbers, found, names), columns=["parent", "child", "score", "selected"])
 
 
-def _along(scores: Scores, numbers: Sequence[int], steps: Iterator[int]) -> list[Fitted]:
+def _along(scores: Scores, numbers: Sequence[int], steps: Iterator[int]) -> list[NodeFit]:
     """Each node's fit with its parents among its predecessors, in causal order; each takes one of the steps."""
 
-    def reported(walk: Walk[Fitted]) -> Walk[Fitted]:
+    def reported(walk: Walk[NodeFit]) -> Walk[NodeFit]:
         fitted = yield from walk
         scores.reporter.step("selector", next(steps), 3 * len(numbers), unit="node")
         return fitted
@@ -73,7 +73,7 @@ def _along(scores: Scores, numbers: Sequence[int], steps: Iterator[int]) -> list
 
 
 def _rows(
-    scores: Scores, numbers: Sequence[int], found: Sequence[Fitted], names: Sequence[str]
+    scores: Scores, numbers: Sequence[int], found: Sequence[NodeFit], names: Sequence[str]
 ) -> list[tuple[str, str, float, bool]]:
     """One row per candidate edge: parent, child, score, selected."""
     rows = []

@@ -152,6 +152,12 @@ def frequencies(ocs: pd.DataFrame, tau_z: float) -> pd.DataFrame:
     return means.reset_index()
 
 
+def means(ocs: pd.DataFrame) -> pd.DataFrame:
+    """The mean OCS over folds of every candidate: columns parent, child, score, in the order of `ocs`."""
+    found = ocs.groupby(["parent", "child"], sort=False, observed=True)["ocs"].mean()
+    return found.rename("score").reset_index()
+
+
 def reaches(frequency: float | pd.Series, pi_min: float) -> bool | pd.Series:
     """Whether a selection frequency is at least π_min; it is a mean of 0s and 1s, so rounding is forgiven."""
     return frequency >= pi_min - _ROUNDING

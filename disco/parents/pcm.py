@@ -17,7 +17,6 @@ node. With B the columns of (X, Z), M = (Bᵀ B)⁻¹ and b the slopes of a regr
     b − M_·X M_XX⁻¹ b_X.
 """
 
-import numbers
 from collections.abc import Iterator, Sequence
 
 import numpy as np
@@ -28,7 +27,7 @@ from scipy.optimize import brentq
 from scipy.special import ndtr
 from sklearn.ensemble import RandomForestRegressor
 
-from disco.errors import InputError
+from disco.checks import between, require, whole_from
 from disco.parents import STOPPED
 from disco.parents.smooths import SPANNED, cholesky, in_order, normalised, spline_basis
 from disco.progress import Callback, Reporter
@@ -74,7 +73,9 @@ def edges(
             few for the predecessors, or alpha, columns, trees or seed is out of its range.
         FitStopped: the callback asked to stop.
     """
-    _check_settings(alpha, columns, trees, seed)
+    require("alpha", alpha, between(0, 1))
+    for name, value, least in (("columns", columns, 1), ("trees", trees, 0), ("seed", seed, 0)):
+        require(name, value, whole_from(least))
     reporter = Reporter(callback, {"selector": 1.0}, STOPPED)
     values, sizes = in_order(table, order, columns, parts=HALVES)
     rng = np.random.default_rng(seed)
@@ -207,11 +208,3 @@ def _raise(squares: np.ndarray, variances: np.ndarray) -> float:
         return float((squares / (variances + c)).mean()) - 1.0
 
     return brentq(excess, 0.0, 2.0 * squares.mean()) if excess(0.0) > 0 else 0.0
-
-
-def _check_settings(alpha: float, columns: int, trees: int, seed: int) -> None:
-    if isinstance(alpha, bool) or not isinstance(alpha, numbers.Real) or not 0 <= alpha <= 1:
-        raise InputError(f"alpha must be a number from 0 to 1; got {alpha!r}.")
-    for name, value, least in (("columns", columns, 1), ("trees", trees, 0), ("seed", seed, 0)):
-        if isinstance(value, bool) or not isinstance(value, numbers.Integral) or value < least:
-            raise InputError(f"{name} must be a whole number from {least} up; got {value!r}.")

@@ -2,6 +2,7 @@
 
 from dataclasses import dataclass
 
+from disco.checks import check, flag, number, whole
 from disco.errors import InputError
 from disco.refine.turning import BOUND
 
@@ -25,20 +26,18 @@ class Choice:
             stability.
 
     Raises:
-        InputError: a number is out of range.
+        InputError: a value has the wrong type or is out of its range.
     """
 
-    starts: int = 4
-    restarts: int = 16
-    bootstrap: int = 50
-    folds: int = 3
-    bound: float = BOUND
-    seed: int = 0
-    redone: bool = False
+    starts: int = whole(4, at_least=1)
+    restarts: int = whole(16, at_least=0)
+    bootstrap: int = whole(50, at_least=0)
+    folds: int = whole(3, at_least=0)
+    bound: float = number(BOUND, at_least=0)
+    seed: int = whole(0, at_least=0)
+    redone: bool = flag(False)
 
     def __post_init__(self) -> None:
-        for name, low in (("starts", 1), ("restarts", 0), ("bootstrap", 0), ("folds", 0), ("bound", 0), ("seed", 0)):
-            if getattr(self, name) < low:
-                raise InputError(f"{name} must be at least {low}; got {getattr(self, name)}.")
+        check(self)
         if self.folds == 1:
             raise InputError("folds must be 0, for none, or at least 2.")

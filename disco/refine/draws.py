@@ -69,7 +69,7 @@ def near_found(scores: Scores, found: Found, weights: Sequence[np.ndarray]) -> I
     tasks = []
     for one in weights:
         weighted = torch.as_tensor(one).to(scores.bank.value)
-        other = scores.but(weights=weighted, warm=scores, tolerance=SEARCHING)
+        other = scores.replace(weights=weighted, warm=scores, tolerance=SEARCHING)
         tasks.append((other, search(other, found.order, found.parents, most_sweeps=_SWEEPS)))
     for (other, _), again in zip(tasks, resolve(tasks), strict=True):
         yield Drawn([[parent, child] for child, nodes in enumerate(again.parents) for parent in nodes], other.made)

@@ -25,6 +25,7 @@ is certain, half of the directions with 5 nats of evidence are wrong (`benchmark
 """
 
 from collections.abc import Sequence
+from dataclasses import replace
 from typing import NamedTuple
 
 import numpy as np
@@ -80,7 +81,7 @@ def judge(searched: Searched, choice: Choice, reporter: Reporter) -> Judged:
     """
     reporter.step("evidence", 0, 1, message="evidence: what every edge is worth")
     found, bank = searched.best.found, searched.scores.bank
-    scores = searched.scores.but(tolerance=_FINAL)  # without the searches' fits, so that nothing depends on their way
+    scores = searched.scores.replace(tolerance=_FINAL)  # without earlier fits, so that nothing depends on their way
     classes = in_classes(scores)
     edges = evidence(scores, classes, found.order, found.parents)
     made = scores.made + sum(one.made for one in classes)
@@ -99,8 +100,8 @@ def _turned_elsewhere(found: Sequence[Found], least: float) -> set[tuple[int, in
 
 def in_classes(scores: Scores) -> list[Scores]:
     """Scores under each prior of `CLASSES`, without a given order; their fits start from those of other scores."""
-    neutral = scores.but(bank=scores.bank.under(CLASSES[0]), order=None, tolerance=SEARCHING, warm=scores)
-    return [neutral, *(neutral.but(bank=scores.bank.under(prior), warm=neutral) for prior in CLASSES[1:])]
+    neutral = scores.replace(bank=replace(scores.bank, prior=CLASSES[0]), order=None, tolerance=SEARCHING, warm=scores)
+    return [neutral, *(neutral.replace(bank=replace(scores.bank, prior=prior), warm=neutral) for prior in CLASSES[1:])]
 
 
 def evidence(

@@ -13,6 +13,7 @@ How far a given order can be trusted is fitted too: to the edges whose direction
 
 import math
 from collections.abc import Sequence
+from dataclasses import replace
 
 import numpy as np
 import torch
@@ -49,10 +50,10 @@ def fitted_to(scores: Scores, order: Sequence[int], parents: Sequence[Parents]) 
     Raises:
         FitStopped: the callback asked to stop.
     """
-    bank = scores.bank.under(fitted(scores.bank, parents))
+    bank = replace(scores.bank, prior=fitted(scores.bank, parents))
     against = scores.against if scores.order is None else trust(scores, order, parents)
-    again = scores.but(bank=bank, price=price(bank.nodes, sum(map(len, parents))), against=against)
-    return again.but(candidates=widened(again, order, parents))
+    again = scores.replace(bank=bank, price=price(bank.nodes, sum(map(len, parents))), against=against)
+    return again.replace(candidates=widened(again, order, parents))
 
 
 def price(nodes: int, edges: int) -> float:
@@ -80,7 +81,7 @@ def trust(scores: Scores, order: Sequence[int], parents: Sequence[Sequence[int]]
     place = {node: at for at, node in enumerate(scores.order)}
     spans = [
         (place[one.child] - place[one.parent]) / len(place) * math.copysign(1.0, one.nats)
-        for one in turnings(scores.but(order=None), order, [tuple(nodes) for nodes in parents])
+        for one in turnings(scores.replace(order=None), order, [tuple(nodes) for nodes in parents])
         if abs(one.nats) >= _TOLD
     ] + [0.1, -0.1]
     along, counts = np.array(spans), np.append(np.ones(len(spans) - 1), math.exp(-0.1 * AGAINST))
@@ -110,7 +111,7 @@ def fitted(bank: Bank, parents: Sequence[Sequence[int]]) -> Prior:
             fit(bank, problems, start, tolerance=SEARCHING) for problems, start in zip(batches, starts, strict=True)
         ]
         starts = [one.theta for one in fits]
-        bank = bank.under(_better(bank, batches, fits))
+        bank = replace(bank, prior=_better(bank, batches, fits))
     return bank.prior
 
 

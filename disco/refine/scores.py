@@ -40,7 +40,7 @@ Allowed = int  # a set of nodes, as bits by node number
 
 
 @dataclass(frozen=True)
-class Fitted:
+class NodeFit:
     """One fit, and what adding or removing one parent promises.
 
     Attributes:
@@ -148,12 +148,12 @@ class Scores:
             )
             for node, nodes in enumerate(self.candidates)
         ]
-        self.fits: list[dict[Parents, Fitted]] = [{} for _ in self.candidates]
+        self.fits: list[dict[Parents, NodeFit]] = [{} for _ in self.candidates]
         self.larger: list[dict[Parents, Parents]] = [{} for _ in self.candidates]  # by what is left without one parent
-        self.found: list[dict[Allowed, Fitted]] = [{} for _ in self.candidates]
+        self.found: list[dict[Allowed, NodeFit]] = [{} for _ in self.candidates]
         self.alone = 0  # fits made that are not among these
 
-    def but(self, **changes: Any) -> "Scores":
+    def replace(self, **changes: Any) -> "Scores":
         """Scores with some arguments changed, and without the fits made so far.
 
         The last digits of a fit depend on the fits that it could start from. So a search that must end the same after
@@ -171,7 +171,7 @@ class Scores:
         """The candidates of a node among the given nodes."""
         return bits_of(before) & self.may[node]
 
-    def walk(self, node: int, allowed: Allowed, parents: Parents) -> Walk[Fitted]:
+    def walk(self, node: int, allowed: Allowed, parents: Parents) -> Walk[NodeFit]:
         """Find a node's parents among the allowed ones, by steps from given parents."""
         found = self.found[node].get(allowed)
         if found is not None:
@@ -189,12 +189,12 @@ class Scores:
         self.found[node][allowed] = now
         return now
 
-    def _get(self, node: int, parents: Parents) -> Walk[Fitted]:
+    def _get(self, node: int, parents: Parents) -> Walk[NodeFit]:
         if parents not in self.fits[node]:
             yield [(node, parents)]
         return self.fits[node][parents]
 
-    def _one_more(self, node: int, now: Fitted, open_: np.ndarray) -> Walk[Fitted | None]:
+    def _one_more(self, node: int, now: NodeFit, open_: np.ndarray) -> Walk[NodeFit | None]:
         if len(now.parents) >= MOST_PARENTS:
             return None
         promised = np.where(open_, now.gain, -np.inf)
@@ -207,7 +207,7 @@ class Scores:
             promised[best] = -np.inf
         return None
 
-    def _one_less(self, node: int, now: Fitted) -> Walk[Fitted | None]:
+    def _one_less(self, node: int, now: NodeFit) -> Walk[NodeFit | None]:
         for number in np.argsort(now.loss, kind="stable"):
             parent = now.parents[number]
             if now.loss[number] > _DOUBT:
@@ -243,7 +243,7 @@ class Scores:
         at = size + WIDTH * number
         return np.concatenate([theta[:at], theta[at + WIDTH :]])
 
-    def keep(self, node: int, fitted: Fitted) -> None:
+    def keep(self, node: int, fitted: NodeFit) -> None:
         """Remember a fit."""
         parents = fitted.parents
         self.fits[node][parents] = fitted
@@ -323,7 +323,7 @@ def fit_alone(scores: Scores, wanted: Iterable[Wanted]) -> dict[Wanted, tuple[fl
     return found
 
 
-def _fitted(wanted: Sequence[tuple[Scores, Wanted]]) -> list[Fitted]:
+def _fitted(wanted: Sequence[tuple[Scores, Wanted]]) -> list[NodeFit]:
     """One batch of fits, with what adding or removing a parent promises."""
     first, keys = wanted[0][0], [key for _, key in wanted]
     fits, problems = _fits(wanted)
@@ -365,7 +365,7 @@ def _begin_anew(bank: Bank, problems: Problems, which: torch.Tensor, theta: torc
 
 def _apart(
     owners: Sequence[Scores], keys: Sequence[Wanted], fits: Fits, more: Additions, less: Removals
-) -> list[Fitted]:
+) -> list[NodeFit]:
     """The fits of a batch one by one; if one has no finite score, adding or removing any parent is worth a try."""
     kept = []
     theta, ll = fits.theta.cpu().numpy(), fits.log_likelihood.cpu().numpy()
@@ -380,7 +380,7 @@ def _apart(
         paid = np.array([scores.price_of(parent, node) for parent in parents])
         worth[[scores.place[node][parent] for parent in parents if parent in scores.place[node]]] = -np.inf
         score = float(evidence[number]) - float(paid.sum())
-        found = Fitted(
+        found = NodeFit(
             parents,
             float(ll[number]),
             score,

@@ -14,7 +14,7 @@ from typing import Any
 import numpy as np
 
 from disco.progress import Callback, Reporter
-from disco.refine.scores import Fitted, Parents, Scores, Walk, bits_of, together
+from disco.refine.scores import NodeFit, Parents, Scores, Walk, bits_of, together
 
 STOPPED = "the refinement was stopped."
 _LEAST_GAIN = 1e-3  # nats that a move must gain
@@ -128,7 +128,7 @@ class _State:
 
     def __init__(self, scores: Scores, order: list[int]) -> None:
         self.scores, self.order = scores, order
-        self.fitted: list[Fitted] = []
+        self.fitted: list[NodeFit] = []
 
     def begin(self, parents: Sequence[Sequence[int]] | None = None) -> Walk[None]:
         """Find every node's parents among those before it, by steps from given parents."""
@@ -164,7 +164,7 @@ class _State:
             without.append(scores.walk(other, allowed & ~bit, parents))
         return _Places(behind, near, now - first, [*with_it, *without, self._along(node, behind, near)])
 
-    def _along(self, node: int, behind: Sequence[int], near: Sequence[int]) -> Walk[list[Fitted]]:
+    def _along(self, node: int, behind: Sequence[int], near: Sequence[int]) -> Walk[list[NodeFit]]:
         """The node's own fit after the linked nodes behind it and the first 0, 1, 2 … of the near ones."""
         scores, fits = self.scores, []
         allowed, parents = scores.allowed(node, behind), self.fitted[node].parents
@@ -201,7 +201,7 @@ class _State:
             self.fitted[other] = before[number] if number < best else after[number]
         return True
 
-    def tuck(self, edge: tuple[int, int]) -> tuple[list[int], list[int], list[Walk[Fitted]]] | None:
+    def tuck(self, edge: tuple[int, int]) -> tuple[list[int], list[int], list[Walk[NodeFit]]] | None:
         """The order with an edge turned, the nodes that have other candidates in it, and their walks.
 
         None if there is no such edge, or if another path joins its ends, so that no order turns this edge alone.

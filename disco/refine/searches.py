@@ -1,6 +1,7 @@
 """The searches of a refinement: a first one that the prior is fitted to, then from every start, then near the best."""
 
 from collections.abc import Iterable, Sequence
+from dataclasses import replace
 from typing import NamedTuple
 
 from disco.progress import Callback, Event, Reporter
@@ -54,9 +55,8 @@ def search_everywhere(
     scores = Scores(task.bank, candidates, price=price(task.bank.nodes, 0), order=task.order, reporter=reporter)
     starts = _starts(task)
     first = first_search(scores, next(iter(starts.values())), reporter, memory)
-    scores = scores.but(
-        bank=scores.bank.under(first.prior), candidates=first.candidates, price=first.price, against=first.against
-    )
+    bank = replace(scores.bank, prior=first.prior)
+    scores = scores.replace(bank=bank, candidates=first.candidates, price=first.price, against=first.against)
     starts[next(iter(starts))] = first.order  # it goes on from where the first search ended
     ends = _from_every_start(task, scores, starts, first, reporter, memory)
     scores, ends = _under_a_wider_screen(scores, ends, reporter)
@@ -128,7 +128,7 @@ def _side_by_side(
     scores: Scores, begun: Starts, parents: Sequence[Sequence[int]], reporter: Reporter, done: int, total: int
 ) -> list[End]:
     """Searches from some orders, their fits in common batches; `parents` are those of a graph known so far."""
-    inside, fresh = dict.fromkeys(begun, 0.0), scores.but()
+    inside, fresh = dict.fromkeys(begun, 0.0), scores.replace()
 
     def telling(start: str) -> Callback:
         def told(event: Event) -> None:
@@ -152,7 +152,7 @@ def _under_a_wider_screen(scores: Scores, ends: list[End], reporter: Reporter) -
         candidates = widened(scores, best.order, best.parents)
         if candidates == scores.candidates:
             break
-        scores = scores.but(candidates=candidates)
+        scores = scores.replace(candidates=candidates)
         begun = {f"{WIDER_SCREEN} {number}": best.order}
         ends = ends + _side_by_side(scores, begun, best.parents, reporter, len(ends), len(ends) + 1)
-    return scores.but(), ends
+    return scores.replace(), ends

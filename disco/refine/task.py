@@ -10,7 +10,7 @@ import torch
 from disco.errors import InputError
 from disco.graph import check_order
 from disco.likelihood.bank import Bank
-from disco.ranks import transform_table
+from disco.ranks import dense_ranks, transform_table
 from disco.refine.choice import Choice
 from disco.refine.prior import BEFORE
 from disco.settings import Settings
@@ -59,7 +59,7 @@ class Task:
                 if name not in place:
                     raise InputError(f'An edge names "{name}", which is not a column of the table.')
             also[place[pair[0]], place[pair[1]]] = True
-        ranks = _ranks(transform_table(table, settings).to_numpy())
+        ranks = dense_ranks(transform_table(table, settings).to_numpy())
         bank = Bank.of(ranks, offset=offset, prior=BEFORE, dtype=torch.float32, device=device, names=names)
         return cls(table, bank, choice, None if order is None else [place[name] for name in order], also)
 
@@ -79,13 +79,8 @@ class Task:
             return None
         offset = None if bank.offset is None else bank.offset.cpu().numpy()[rows]
         kind = {"dtype": bank.columns.dtype, "device": bank.columns.device}
-        part = Bank.of(_ranks(ranks[:, varies]), offset=offset, prior=BEFORE, **kind)
+        part = Bank.of(dense_ranks(ranks[:, varies]), offset=offset, prior=BEFORE, **kind)
         place = {int(node): at for at, node in enumerate(varies)}
         order = None if self.order is None else [place[node] for node in self.order if node in place]
         also = self.also[np.ix_(varies, varies)]
         return Task(self.table.iloc[rows, varies], part, self.choice, order, also), varies
-
-
-def _ranks(values: np.ndarray) -> np.ndarray:
-    """Every column on its own levels from 0, (n, d)."""
-    return np.column_stack([np.unique(column, return_inverse=True)[1] for column in values.T])

@@ -63,8 +63,8 @@ def execute(run: Run, *, callback: Callback | None = None, lock: Lock | None = N
 
 
 def _fit(run: Run, recorder: "_Recorder") -> "DISCO":
-    from disco.estimate import foretell, known
     from disco.estimator import DISCO, choose_device
+    from disco.forecast import foretell, known
 
     table, settings, device = run.table(), run.settings, choose_device(run.device).type
     speed = known(device)
@@ -78,7 +78,7 @@ def _fit(run: Run, recorder: "_Recorder") -> "DISCO":
 
 def _finish(run: Run, model: "DISCO", recorder: "_Recorder") -> dict[str, Any]:
     """The final status of a finished fit, with how far the estimate was off."""
-    from disco.estimate import review
+    from disco.forecast import review
 
     foretold = run.written_status().estimate
     peak, seconds = recorder.peak_bytes, recorder.seconds

@@ -2,14 +2,13 @@
 
 import dataclasses
 import json
-import math
-import numbers
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
 from typing import Any
 
 import numpy as np
 
+from disco.checks import check, flag, number, one_of, whole
 from disco.errors import InputError
 from disco.simulate.families import FAMILIES
 from disco.simulate.graphs import GRAPHS, LARGEST_GRAPH, own_graph
@@ -28,45 +27,38 @@ class Design:
         InputError: a value has the wrong type, is out of its range, or does not fit another value.
     """
 
-    graph: str = "er"  # a key of `graphs.GRAPHS`
-    nodes: int = 20  # d; for an own graph, the number of its names
-    k: float = 3  # er: k (d - 1) edges on average; er-exact: k d edges; sf: edges per new node; otherwise unused
+    graph: str = one_of("er", GRAPHS, quote='"')
+    nodes: int = whole(20, at_least=2, at_most=LARGEST_GRAPH)  # d; for an own graph, the number of its names
+    # er: k (d - 1) edges on average; er-exact: k d edges; sf: edges per new node; otherwise unused
+    k: float = number(3, at_least=0, at_most=LARGEST_GRAPH)
     edges: tuple[tuple[str, str], ...] | None = None  # own graph: pairs parent, child
     names: tuple[str, ...] | None = None  # x1 to xd; for an own graph, its nodes in the order of first mention
-    rows: int = 2000  # n
+    rows: int = whole(2000, at_least=1, at_most=LARGEST_TABLE)  # n
     family: str | Mapping[str, str] = "poisson-softplus"  # a key; "a,b": parts of the causal order; or node -> key
     parameters: Mapping[str, float] = field(default_factory=dict)  # name -> value, for all families with that parameter
 
-    unsortable: bool = False  # sets the three below
-    random_signs: bool = False  # each coefficient is negative with probability 1/2
-    equal_means: bool = False  # intercepts that give all nodes the same marginal mean
-    equal_variances: bool = False  # also scales that give all nodes the same marginal variance; needs equal_means
-    exposure: float = 0.0  # sd of a row's log exposure; the exposure multiplies all means of the row
-    interactions: float = 0.0  # share of the index that comes from pairs of parents, 0 to 1
-    latent: int = 0  # hidden common causes of two nodes each
-    sources: str = "family"  # shape of the nodes without parents, a key of `sources.SOURCES`
-    spread: float = 1.0  # in random order, nodes' standard deviations are multiplied by 1 up to about this
-    seed: int = 0
+    unsortable: bool = flag(False)  # sets the three below
+    random_signs: bool = flag(False)  # each coefficient is negative with probability 1/2
+    equal_means: bool = flag(False)  # intercepts that give all nodes the same marginal mean
+    equal_variances: bool = flag(False)  # also scales that give all nodes the same marginal variance; needs equal_means
+    # sd of a row's log exposure; the exposure multiplies all means of the row
+    exposure: float = number(0.0, at_least=0, at_most=3)
+    interactions: float = number(0.0, at_least=0, at_most=1)  # share of the index by pairs of parents
+    latent: int = whole(0, at_least=0, at_most=1000)  # hidden common causes of two nodes each
+    sources: str = one_of("family", SOURCES, quote='"')  # shape of the nodes without parents
+    # nodes' standard deviations are multiplied by 1 up to about this, in random order
+    spread: float = number(1.0, at_least=0.05, at_most=20)
+    seed: int = whole(0, at_least=0, at_most=2**63 - 1)
 
     def __post_init__(self) -> None:
-        if not isinstance(self.graph, str) or self.graph not in GRAPHS:
-            raise InputError(f'graph must be one of {", ".join(GRAPHS)}; got "{self.graph}".')
+        check(self, "graph")
         if self.names is not None and (isinstance(self.names, str) or not isinstance(self.names, Iterable)):
             raise InputError(f"names must be a list of names; got {self.names!r}.")
         if self.graph == "own":
             self._take_own_graph()
         elif self.edges is not None:
             raise InputError(f'Edges belong to graph "own"; graph "{self.graph}" draws them: leave them out.')
-        self._whole("nodes", 2, LARGEST_GRAPH)
-        self._whole("rows", 1, LARGEST_TABLE)
-        self._whole("latent", 0, 1000)
-        self._whole("seed", 0, 2**63 - 1)
-        for name, high in (("k", LARGEST_GRAPH), ("exposure", 3.0), ("interactions", 1.0)):
-            self._number(name, high)
-        self._number("spread", 20.0, low=0.05)
-        for name in ("unsortable", "random_signs", "equal_means", "equal_variances"):
-            if not isinstance(getattr(self, name), bool):
-                raise InputError(f"{name} must be true or false; got {getattr(self, name)!r}.")
+        check(self)
         if self.nodes * self.rows > LARGEST_TABLE:
             cells = self.nodes * self.rows
             raise InputError(f"The table would hold {cells:,} cells, more than {LARGEST_TABLE:,}: fewer rows or nodes.")
@@ -149,18 +141,6 @@ class Design:
     def _set(self, name: str, value: Any) -> None:
         object.__setattr__(self, name, value)
 
-    def _whole(self, name: str, low: int, high: int) -> None:
-        value = getattr(self, name)
-        if isinstance(value, bool) or not isinstance(value, int | np.integer) or not low <= value <= high:
-            raise InputError(f"{name} must be a whole number from {low:,} to {high:,}; got {value!r}.")
-        self._set(name, int(value))
-
-    def _number(self, name: str, high: float, low: float = 0.0) -> None:
-        value = getattr(self, name)
-        number = not isinstance(value, bool) and isinstance(value, numbers.Real)
-        if not number or not math.isfinite(value) or not low <= value <= high:
-            raise InputError(f"{name} must be a number from {low:g} to {high:g}; got {value!r}.")
-
     def _take_own_graph(self) -> None:
         try:
             edges = tuple((str(parent), str(child)) for parent, child in (() if self.edges is None else self.edges))
@@ -214,9 +194,7 @@ class Design:
             raise InputError(f'The functions of "{processes[0]}" are not additive anyway: set interactions to 0.')
 
     def _check_shapes(self) -> None:
-        """Check the shapes and spreads of sources, and that an Ising model stands alone."""
-        if not isinstance(self.sources, str) or self.sources not in SOURCES:
-            raise InputError(f'sources must be one of {", ".join(SOURCES)}; got "{self.sources}".')
+        """Check that shapes and spreads of sources go with the other options, and that an Ising model stands alone."""
         shaped = self.sources != "family" or self.spread != 1
         calibrated = self.unsortable or self.equal_means
         if shaped and calibrated:

@@ -12,7 +12,7 @@ import pandas as pd
 from disco import spreadsheets
 from disco.errors import InputError
 from disco.files import read_regular
-from disco.formats.limits import Unreadable
+from disco.formats.limits import NotATable
 from disco.formats.text import check_quotes
 from disco.simulate.graphs import own_graph
 from disco.simulate.known import check as check_direction
@@ -107,7 +107,7 @@ def _lines(text: str) -> list[list[str]]:
     try:
         check_quotes(text.encode(), delimiter)
         rows = list(csv.reader(io.StringIO(text, newline=""), delimiter=delimiter, strict=True))
-    except Unreadable as reason:
+    except NotATable as reason:
         raise InputError(f"The graph{reason}") from None
     except csv.Error as error:
         raise InputError(f"The edges cannot be read as lines of parent,child: {error}.") from None

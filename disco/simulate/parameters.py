@@ -1,12 +1,10 @@
 """The parameters of a family: numbers with a range and a default."""
 
 import dataclasses
-import math
-import numbers
 from dataclasses import dataclass
 from typing import Any
 
-from disco.errors import InputError
+from disco.checks import between, require
 
 
 @dataclass(frozen=True)
@@ -25,12 +23,9 @@ class Parameter:
         Raises:
             InputError: it is not a number, or outside the range.
         """
-        number = not isinstance(value, bool) and isinstance(value, numbers.Real) and math.isfinite(value)
-        if not number or not self.low <= value <= self.high or (self.whole and value != round(value)):
-            kind = "a whole number" if self.whole else "a number"
-            raise InputError(
-                f'"{name}" ({self.label}) must be {kind} from {self.low:g} to {self.high:g}; got {value!r}.'
-            )
+        if self.whole and isinstance(value, float) and value.is_integer():
+            value = int(value)  # the command line gives floats
+        require(f'"{name}" ({self.label})', value, between(self.low, self.high, self.whole))
         return int(value) if self.whole else float(value)
 
 

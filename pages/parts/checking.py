@@ -6,7 +6,7 @@ from disco.likelihood.check import Check, Parents, check
 from disco.progress import Callback
 from disco.refine import Refined
 from disco.refine.prior import BEFORE
-from disco.runs import Run
+from disco.runs import Run, stamps
 from disco.runs.refined import read_check, save_check
 from pages.parts import background, refined_model
 
@@ -20,7 +20,7 @@ FAILURE = "The model could not be checked"
 def graphs(run: Run, refined: Refined) -> dict[str, Parents]:
     """The graphs held against each other: the empty one, DISCO's where the run has a fit, the refined one."""
     found: dict[str, Parents] = {"empty": {}}
-    if (run.path / "edges.csv").exists():
+    if stamps.fit(run):
         found["DISCO"] = refined_model.parents_of(run.edges())
     return {**found, "refined": refined_model.parents_of(refined.edges)}
 
@@ -54,4 +54,4 @@ def at_work(run: Run) -> background.Computation[Check] | None:
 
 def key_of(run: Run) -> background.Key:
     """Under what the check of the run's refinement is found; it changes when the run is refined anew."""
-    return "checking", str(run.path), refined_model.stamp(run)
+    return "checking", str(run.path), stamps.refinement(run)

@@ -3,6 +3,7 @@
 import streamlit as st
 
 from disco import runs
+from disco.runs import stamps
 from pages.parts import session
 from pages.parts.names import code, plain
 from pages.parts.words import STATES, ago
@@ -75,7 +76,7 @@ def not_done(run: runs.Run) -> None:
         with st.container(horizontal=True):
             if st.button("Go to Train", type="primary", icon=":material/model_training:", key="empty_to_train"):
                 session.address.go("train")
-            if (run.path / "refined.json").exists() and st.button(
+            if stamps.refinement(run) and st.button(
                 "See its refined graph", icon=":material/auto_fix_high:", key="empty_to_refine"
             ):
                 session.address.go("refine")

@@ -113,7 +113,7 @@ def in_sight() -> None:
     with left:
         choices.number("seed", "Seed", "The same seed on the same device gives the same result.", min_value=0, step=1)
         choices.segments(
-            "boundary", "Boundary", ["clipped", "admissible"], str.capitalize,
+            "boundary", "Boundary", list(CHOICES["boundary"]), str.capitalize,
             f"Clipped: {define('clipped boundary')} Admissible: {define('admissible boundary')} Can be compared after "
             "the fit.",
         )  # fmt: skip

@@ -6,7 +6,7 @@ import streamlit as st
 
 from disco import jobs, runs, serving
 from disco.errors import InputError
-from disco.estimate import Estimate, estimate, span
+from disco.forecast import Estimate, estimate, span
 from disco.settings import PRESETS, Settings
 from pages.parts import choices, machine, session, table_facts
 from pages.parts.drafts import Draft, run_name

@@ -15,6 +15,7 @@ import streamlit as st
 
 from disco.figures import graph as drawing
 from disco.figures import roles
+from disco.parents.ocs import means
 from pages.parts import picked
 from pages.parts.results import Result
 
@@ -116,7 +117,7 @@ def focus_on(node: str | None) -> None:
 
 def strongest(result: Result) -> float:
     """The highest mean OCS of all candidates, so that widths do not change with the thresholds."""
-    return float(result.ocs.groupby(["parent", "child"], sort=False)["ocs"].mean().max())
+    return float(means(result.ocs)["score"].max())
 
 
 def png_button(picture: Callable[[], str], file: str, key: str) -> None:

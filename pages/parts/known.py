@@ -11,7 +11,7 @@ from disco import metrics
 from disco.errors import InputError
 from disco.figures import accuracy
 from disco.figures import graph as drawing
-from disco.parents.ocs import frequencies
+from disco.parents.ocs import frequencies, means
 from disco.runs import Run
 
 
@@ -107,14 +107,12 @@ class Known:
 
     @cached_property
     def chance(self) -> float:
-        """The share of true edges among the candidates: the precision of a blind choice."""
-        right = len(self.edges) - len(self.order_errors)
-        return right / max(len(self.order) * (len(self.order) - 1) // 2, 1)
+        """The precision of a random choice among the candidates."""
+        return metrics.random_precision(self.order, self.edges)
 
     @cached_property
     def _scores(self) -> pd.DataFrame:
-        means = self.ocs.groupby(["parent", "child"], sort=False)["ocs"].mean()
-        return means.rename("score").reset_index()
+        return means(self.ocs)
 
     def met(self, graph: nx.DiGraph) -> metrics.Counts:
         """How many edges of a graph agree and disagree."""

@@ -8,9 +8,9 @@ import streamlit as st
 
 from disco import jobs, lahman, metrics, runs
 from disco.errors import InputError
-from disco.settings import Settings
+from disco.settings import CHOICES, Settings
 
-BOUNDARIES = ("clipped", "admissible")
+BOUNDARIES = CHOICES["boundary"]
 
 
 @dataclass(frozen=True)

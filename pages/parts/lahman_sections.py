@@ -5,9 +5,9 @@ import streamlit as st
 
 from disco import jobs, lahman, runs
 from disco.errors import InputError
-from disco.estimate import estimate, span
 from disco.figures import lahman as figures
 from disco.figures.words import how_many
+from disco.forecast import estimate, span
 from disco.parents.sparse import is_sparse
 from disco.settings import PRESETS
 from pages.parts import background, figure, lahman_refined, lahman_runs, machine, reordering, session
@@ -172,16 +172,13 @@ def _score_table(table: pd.DataFrame) -> None:
     """One row per boundary and seed, and the means."""
     if table.empty:
         return
-    means = table.groupby("label", sort=False)[["r7", "r17"]].mean().reset_index().assign(seed="mean")
-    shown = pd.concat([table.astype({"seed": str}), means])
-    shown["order"] = shown["label"].map({label: k for k, label in enumerate(table["label"].unique())})
-    shown = shown.sort_values(["order", "seed"], kind="stable")
+    shown = lahman.with_means(table)
     fractions = {
         name: [f"{round(value * size, 1):g} / {size}" for value in shown[name]]
         for name, size in (("r7", 7), ("r17", 17))
     }
     st.dataframe(
-        shown[["label", "seed", "r7", "r17"]].assign(of7=fractions["r7"], of17=fractions["r17"]), hide_index=True,
+        shown.assign(of7=fractions["r7"], of17=fractions["r17"]), hide_index=True,
         column_config={
             "label": "Levels, boundary, seasons", "seed": "Seed", "of7": "of R7", "of17": "of R17",
             "r7": st.column_config.NumberColumn("R7", format="%.3f"),

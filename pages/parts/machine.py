@@ -28,8 +28,8 @@ def _calibration(device: str) -> Future:
 
 
 def _calibrate(device: str) -> None:
-    from disco.estimate import calibrate
-    from disco.estimator import choose_device
+    from disco.devices import choose_device
+    from disco.forecast import calibrate
 
     calibrate(choose_device(device).type)
 

@@ -13,7 +13,7 @@ from disco.likelihood.misfit import MISFIT
 from disco.refine import Refined
 from disco.refine.evidence import MOST_MISFIT
 from disco.refine.reasons import is_of_kind, missed
-from disco.runs import Run
+from disco.runs import Run, stamps
 from pages.parts import figure, refined_model, refinement, session
 from pages.parts.glossary import define
 from pages.parts.names import code, plain
@@ -79,7 +79,7 @@ def of_run(run: Run) -> Refined | None:
         found = refinement.of(run)
     if found is not None:
         banner(found.refined)
-    if (run.path / "refined.json").exists():
+    if stamps.refinement(run):
         st.page_link(
             "pages/views/refine.py", label="This run has a refined graph too", icon=":material/auto_fix_high:",
             query_params=session.address.parameters(),
@@ -99,7 +99,7 @@ def marked(graph: nx.DiGraph, refined: Refined | None) -> nx.DiGraph:
 def forwards_and_turned(run: Run, refined: Refined, parent: str, child: str) -> None:
     """The misfit of an edge's two nodes as it stands and turned round, measured when asked for and kept."""
     kept = st.session_state.setdefault(_KEPT, {})
-    asked = (str(run.path), refined_model.stamp(run), parent, child)
+    asked = (str(run.path), stamps.refinement(run), parent, child)
     place = st.empty()
     if asked not in kept:
         if not place.button(

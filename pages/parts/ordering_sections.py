@@ -10,7 +10,7 @@ from disco.figures import curvature as by_rank
 from disco.figures import ordering as figures
 from disco.figures.words import how_many, more, number, share
 from disco.metrics import order_agreement
-from disco.runs import Run
+from disco.runs import Run, stamps
 from pages.parts import figure, picked, refined_words, step_player, truth
 from pages.parts.known import Known
 from pages.parts.names import code, plain
@@ -75,7 +75,7 @@ def _pick_clicked() -> None:
         picked.pick(node)
 
 
-def _numbers(decided: steps.Step, result: Result) -> None:
+def _numbers(decided: steps.Decision, result: Result) -> None:
     """The removal in four numbers and a sentence."""
     name = figures.SCORE_NAMES[result.criterion]
     row = figure.numbers()
@@ -124,7 +124,7 @@ def _rows(result: Result, step: int) -> list[str]:
     return figures.shown_rows(result.ccs, step, result.order, by or "order", MOST_ROWS, keep)
 
 
-def _why(result: Result, step: int, decided: steps.Step) -> None:
+def _why(result: Result, step: int, decided: steps.Decision) -> None:
     """The curvature of the picked node beside the sink's."""
     st.subheader("Why a node is a sink or not", anchor=False)
     st.markdown(
@@ -139,7 +139,8 @@ def _why(result: Result, step: int, decided: steps.Step) -> None:
     nodes = list(dict.fromkeys([node or decided.runner_up, decided.sink]))
     try:
         with st.spinner("Computing the curvature from the fitted networks …"):
-            frames = {one: _curvature(result.run, _stamp(result.run), one, tuple(sorted(remaining))) for one in nodes}
+            stamp = stamps.networks(result.run)
+            frames = {one: _curvature(result.run, stamp, one, tuple(sorted(remaining))) for one in nodes}
     except (InputError, OSError):
         st.info(
             "The curvature needs the fitted networks of this run, and they are not in its folder or cannot be read."
@@ -148,7 +149,7 @@ def _why(result: Result, step: int, decided: steps.Step) -> None:
     _drawn(result, frames, decided)
 
 
-def _drawn(result: Result, frames: dict[str, pd.DataFrame], decided: steps.Step) -> None:
+def _drawn(result: Result, frames: dict[str, pd.DataFrame], decided: steps.Decision) -> None:
     least, inside = result.run.settings.min_level_rows, result.boundary == "admissible"
     figure.show(by_rank.by_rank(frames, decided.sink, least, inside), "curvature")
     said = []
@@ -163,10 +164,6 @@ def _drawn(result: Result, frames: dict[str, pd.DataFrame], decided: steps.Step)
         )
     faint = " Faint rows are not admissible and count for nothing." if inside else ""
     st.caption("  \n".join(said) + "  \nBars: mean of a rank and one standard deviation each way." + faint)
-
-
-def _stamp(run: Run) -> int:
-    return (run.path / "networks.safetensors").stat().st_mtime_ns
 
 
 @st.cache_resource(max_entries=256, show_spinner=False)

@@ -14,15 +14,7 @@ from disco.likelihood.words import Kind, describe
 from disco.ranks import transform_table
 from disco.refine import Refined
 from disco.refine.prior import BEFORE
-from disco.runs import Run
-
-
-def stamp(run: Run) -> int:
-    """A number that changes when the run is refined anew."""
-    try:
-        return (run.path / "refined.json").stat().st_mtime_ns
-    except OSError:
-        return 0
+from disco.runs import Run, stamps
 
 
 def is_level(run: Run) -> bool:
@@ -43,13 +35,13 @@ def parents_of(edges: pd.DataFrame) -> dict[str, list[str]]:
 def curve(run: Run, refined: Refined, parent: str, child: str) -> tuple[pd.DataFrame, pd.DataFrame]:
     """The response curve of an edge, and the observed means beside it."""
     parents = tuple(parents_of(refined.edges)[child])
-    return _curve(run, str(run.path), stamp(run), parent, child, parents)
+    return _curve(run, str(run.path), stamps.refinement(run), parent, child, parents)
 
 
 def kind(run: Run, refined: Refined, node: str) -> Kind:
     """What kind of count a node is."""
     parents = tuple(parents_of(refined.edges).get(node, ()))
-    return _kind(run, str(run.path), stamp(run), node, parents)
+    return _kind(run, str(run.path), stamps.refinement(run), node, parents)
 
 
 def turned_misfits(run: Run, refined: Refined, parent: str, child: str) -> pd.DataFrame:

@@ -10,7 +10,7 @@ from disco.parents.ocs import reaches
 from disco.refine import Choice, Refined
 from disco.refine.evidence import AGAINST, FEW, HALF, MOST_MISFIT, TIMES
 from disco.refine.reasons import Reason, asked, missed, reason
-from disco.runs import Run
+from disco.runs import Run, stamps
 from disco.runs.refined import choice_of
 from pages.parts import results
 from pages.parts.glossary import define
@@ -172,7 +172,7 @@ def repeats(run: Run, row: dict[str, Any]) -> str:
 
 def in_disco(run: Run, parent: str, child: str) -> str:
     """What the run's own result says of the two nodes; empty where the run has no fit."""
-    if not (run.path / "edges.csv").exists():
+    if not stamps.fit(run):
         return ""
     result = results.of(run, run.own_variant)
     tau_z, pi_min = result.thresholds

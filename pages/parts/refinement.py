@@ -11,7 +11,7 @@ from disco.errors import InputError
 from disco.figures import graph as drawing
 from disco.figures import refined as figures
 from disco.refine import Choice, Refined
-from disco.runs import Run
+from disco.runs import Run, stamps
 from disco.runs.refined import choice_from, choice_of, read_refined
 from pages.parts.known import Known
 from pages.parts.names import plain
@@ -85,11 +85,8 @@ def of(run: Run) -> Refinement | None:
     Raises:
         InputError: one of its files is damaged.
     """
-    try:
-        stamp = (run.path / "refined.json").stat().st_mtime_ns
-    except OSError:
-        return None
-    return _read(run, str(run.path), stamp)
+    stamp = stamps.refinement(run)
+    return _read(run, str(run.path), stamp) if stamp else None
 
 
 def readable(run: Run) -> Refinement | None:

@@ -12,7 +12,7 @@ from disco.errors import InputError
 from disco.figures import placing, steps
 from disco.parents import jackknife
 from disco.parents.ocs import frequencies, own_thresholds, reaches, with_z
-from disco.runs import Run
+from disco.runs import Run, stamps
 from pages.parts import session
 from pages.parts.known import Known
 
@@ -119,11 +119,9 @@ def of(run: Run, variant: str, rule: str | None = None) -> Result:
     Raises:
         InputError: the run has none.
     """
-    folder = run.path if variant == run.own_variant else run.path / "variants" / variant
-    try:
-        stamp = (folder / "edges.csv").stat().st_mtime_ns
-    except OSError as error:
-        raise InputError(f"The run {run.name} has no result for {variant} yet.") from error
+    stamp = stamps.fit(run, variant)
+    if not stamp:
+        raise InputError(f"The run {run.name} has no result for {variant} yet.")
     return _read(run, str(run.path), variant, rule or run.settings.parent_rule, stamp)
 
 

@@ -25,7 +25,7 @@ def at_work(run: Run, variant: str, selector: str) -> background.Computation | N
 
 def compute(run: Run, variant: str, selector: str, hear: Callback) -> None:
     """Score every candidate by a selector, and keep the scores with the run."""
-    from disco.estimator import choose_device  # here, since it loads torch
+    from disco.devices import choose_device  # here, since it loads torch
 
     device = choose_device("auto").type
     compute_candidates(run, selector, variant, device=device, callback=hear)

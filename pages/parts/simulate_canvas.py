@@ -7,7 +7,7 @@ from typing import Any
 import streamlit as st
 
 from pages.parts import simulate_drawn
-from pages.parts.simulate_drawn import Drawn
+from pages.parts.simulate_drawn import DrawnGraph
 
 MOST = 150  # nodes; a larger graph cannot be read on a canvas
 _HEIGHT = 460
@@ -51,7 +51,7 @@ def canvas(key: str) -> None:
     )
 
 
-def read(answer: dict[str, Any]) -> Drawn | None:
+def read(answer: dict[str, Any]) -> DrawnGraph | None:
     """The graph that a browser sends; None unless it is one."""
     try:
         nodes = [(node["name"], float(node["x"]), float(node["y"])) for node in answer["nodes"]]
@@ -63,4 +63,4 @@ def read(answer: dict[str, Any]) -> Drawn | None:
     near = all(math.isfinite(value) and abs(value) < _FARTHEST for place in places.values() for value in place)
     if len(places) != len(nodes) or len(nodes) > MOST or not known or not near or len(set(edges)) < len(edges):
         return None
-    return Drawn(places, edges)
+    return DrawnGraph(places, edges)

@@ -17,7 +17,7 @@ _DRAWN, _STAMPS = "simulate_drawn", "simulate_stamps"
 
 
 @dataclass(frozen=True)
-class Drawn:
+class DrawnGraph:
     """A graph drawn by hand.
 
     Attributes:
@@ -34,11 +34,11 @@ class Drawn:
         return tuple(self.places)
 
 
-EXAMPLE = Drawn({"x1": (0, -110), "x2": (-130, 0), "x3": (130, 0), "x4": (0, 110)},
+EXAMPLE = DrawnGraph({"x1": (0, -110), "x2": (-130, 0), "x3": (130, 0), "x4": (0, 110)},
                 (("x1", "x2"), ("x1", "x3"), ("x2", "x4"), ("x3", "x4")))  # fmt: skip
 
 
-def drawn() -> Drawn:
+def drawn() -> DrawnGraph:
     """The graph as it stands; four nodes to begin with."""
     return st.session_state.get(_DRAWN, EXAMPLE)
 
@@ -48,7 +48,7 @@ def stamp(view: str) -> int:
     return st.session_state.get(_STAMPS, {}).get(view, 0)
 
 
-def keep(changed: Drawn, seen_in: str | None = None) -> None:
+def keep(changed: DrawnGraph, seen_in: str | None = None) -> None:
     """Make this the graph of the session.
 
     Args:
@@ -58,12 +58,12 @@ def keep(changed: Drawn, seen_in: str | None = None) -> None:
     st.session_state[_STAMPS] = {view: stamp(view) + (view != seen_in) for view in ("canvas", "table")}
 
 
-def of_edges(names: Iterable[str], edges: Iterable[tuple[str, str]]) -> Drawn:
+def of_edges(names: Iterable[str], edges: Iterable[tuple[str, str]]) -> DrawnGraph:
     """A graph laid out with causes above their effects."""
-    return arranged(Drawn({name: (0.0, 0.0) for name in names}, tuple(edges)))
+    return arranged(DrawnGraph({name: (0.0, 0.0) for name in names}, tuple(edges)))
 
 
-def with_edges(before: Drawn, names: Iterable[str], edges: Iterable[tuple[str, str]]) -> Drawn:
+def with_edges(before: DrawnGraph, names: Iterable[str], edges: Iterable[tuple[str, str]]) -> DrawnGraph:
     """Other nodes and edges; the nodes that stay keep their places, new ones stand in rows below."""
     names, edges = list(names), tuple(edges)
     bottom = max((y for _, y in before.places.values()), default=-placing.ROW)
@@ -74,10 +74,10 @@ def with_edges(before: Drawn, names: Iterable[str], edges: Iterable[tuple[str, s
         name: (left + place % width * placing.COLUMN, bottom + (1 + place // width) * placing.ROW)
         for place, name in enumerate(new)
     }
-    return Drawn({name: before.places.get(name) or below[name] for name in names}, edges)
+    return DrawnGraph({name: before.places.get(name) or below[name] for name in names}, edges)
 
 
-def arranged(graph: Drawn) -> Drawn:
+def arranged(graph: DrawnGraph) -> DrawnGraph:
     """The same graph with causes above their effects; a graph with a cycle is left as it is."""
     network = nx.DiGraph(graph.edges)
     network.add_nodes_from(graph.names)
@@ -88,4 +88,4 @@ def arranged(graph: Drawn) -> Drawn:
         return graph
     ties = pd.DataFrame(graph.edges, columns=["parent", "child"]).assign(z=6.0)
     places = placing.positions(order, ties)
-    return Drawn({name: places[name] for name in graph.names}, graph.edges)
+    return DrawnGraph({name: places[name] for name in graph.names}, graph.edges)

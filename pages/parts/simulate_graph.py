@@ -74,7 +74,7 @@ def _table() -> None:
     simulate_drawn.keep(simulate_drawn.with_edges(drawn, dict.fromkeys([*stay, *names]), edges), seen_in="table")
 
 
-def _frame(drawn: simulate_drawn.Drawn) -> pd.DataFrame:
+def _frame(drawn: simulate_drawn.DrawnGraph) -> pd.DataFrame:
     joined = {end for edge in drawn.edges for end in edge}
     alone = [(name, None) for name in drawn.names if name not in joined]
     return pd.DataFrame([*drawn.edges, *alone], columns=["parent", "child"], dtype="object")

@@ -5,6 +5,7 @@ import streamlit as st
 
 from disco.figures.words import share
 from disco.parents import jackknife
+from disco.parents.ocs import reaches
 from pages.parts import session
 from pages.parts.answers import heard
 from pages.parts.glossary import define
@@ -44,7 +45,7 @@ def sliders(result: Result, where: str) -> tuple[float, float]:
     with right:
         if result.rule == "iqr":
             # Any π_min asks for the same folds as the next multiple of 1/B above it.
-            st.session_state[pi_key] = next(option for option in options if option >= min(pi_min, 1.0) - 1e-9)
+            st.session_state[pi_key] = next(option for option in options if reaches(option, min(pi_min, 1.0)))
             pi_min = st.select_slider(
                 "Folds that must agree, π_min", options, key=pi_key, on_change=keep,
                 format_func=lambda value: share(round(value * folds), folds),

@@ -102,7 +102,7 @@ def estimate(rows: int, nodes: int, settings: Settings, device: str = "auto") ->
     Raises:
         InputError: there is no such device.
     """
-    from disco.estimator import choose_device
+    from disco.devices import choose_device
 
     kind = choose_device(device).type
     return foretell(rows, nodes, settings, calibrate(kind))

@@ -9,10 +9,10 @@ from types import SimpleNamespace
 
 import pytest
 
-from disco import estimate as estimates
+from disco import forecast
 from disco.cost import stage_flops
 from disco.errors import InputError
-from disco.estimate import Speed, calibrate, check_memory, estimate, foretell, known, solve, stage_steps
+from disco.forecast import Speed, calibrate, check_memory, estimate, foretell, known, solve, stage_steps
 from disco.plan import Plan
 from disco.progress import Event
 from disco.runs import create_run, execute, runs_root
@@ -26,8 +26,8 @@ TINY = Settings.of("paper", width=8, hidden_layers=2, joint_epochs=2, projection
 
 def test_pace_and_cost_are_solved_exactly():
     """Seconds computed by the equation give back its pace and cost."""
-    wide, narrow = estimates._settings(512), estimates._settings(16)
-    rows, nodes = estimates._ROWS, estimates._NODES
+    wide, narrow = forecast._settings(512), forecast._settings(16)
+    rows, nodes = forecast._ROWS, forecast._NODES
     seconds = [foretell(rows, nodes, settings, SPEED).by_stage for settings in (wide, narrow)]
     pace, cost = solve(*seconds, wide, narrow)
     assert pace == pytest.approx(SPEED.pace) and cost == pytest.approx(SPEED.cost)
@@ -46,7 +46,7 @@ class Machine:
         self.worked += seconds * (1 if threads == 1 else wait)
 
     def fit(self, settings: dict, callback: Callable[[Event], None]) -> None:
-        self.asked.append(estimates.torch_threads())
+        self.asked.append(forecast.torch_threads())
         for stage in STAGES:
             for epoch in range(4):
                 self.work(1.0 + settings["width"] / 100, self.asked[-1])
@@ -60,20 +60,20 @@ def test_a_busy_machine_does_not_change_the_calibration(threads, others, as_fast
     monkeypatch.setattr("torch.get_num_threads", lambda: now["threads"])
     monkeypatch.setattr("torch.set_num_threads", lambda count: now.update(threads=count))
     clocks = SimpleNamespace(perf_counter=lambda: machine.clock, thread_time=lambda: machine.worked, time=time.time)
-    monkeypatch.setattr(estimates, "time", clocks)
-    monkeypatch.setattr(estimates, "_forest_seconds", lambda: 1e-8)
+    monkeypatch.setattr(forecast, "time", clocks)
+    monkeypatch.setattr(forecast, "_forest_seconds", lambda: 1e-8)
     made = lambda device, **settings: SimpleNamespace(fit=lambda table, callback: machine.fit(settings, callback))  # noqa: E731
     monkeypatch.setattr("disco.estimator.DISCO", made)
-    found = estimates._measure("cpu")
+    found = forecast._measure("cpu")
     alone = 4 * 496 / 100  # seconds of one thread for what wide networks have more
-    many, few = (stage_flops(Plan.of(768, estimates._settings(width)), 5) for width in (512, 16))
+    many, few = (stage_flops(Plan.of(768, forecast._settings(width)), 5) for width in (512, 16))
     assert found.pace["joint"] == pytest.approx(as_fast * (many["joint"] - few["joint"]) / alone)
     assert now["threads"] == threads and machine.asked[:2] == [1, 1]
     assert len(machine.asked) == (4 if (threads, others) == (2, 0) else 2)  # a busy machine is not kept waiting
 
 
 def test_noise_makes_no_pace_infinite_or_negative():
-    wide, narrow = estimates._settings(512), estimates._settings(16)
+    wide, narrow = forecast._settings(512), forecast._settings(16)
     pace, cost = solve(dict.fromkeys(STAGES, 1.0), dict.fromkeys(STAGES, 1.5), wide, narrow)
     assert all(0 < one < 1e15 for one in pace.values()) and all(one >= 0 for one in cost.values())
 
@@ -110,7 +110,7 @@ def test_the_time_is_a_range_from_early_stopping_to_a_busy_machine(monkeypatch):
     monkeypatch.setattr("psutil.getloadavg", lambda: (5.0, 0.0, 0.0))
     busy = foretell(1400, 17, Settings.of("paper"), SPEED)
     assert busy.seconds == idle.seconds and busy.high == pytest.approx(1.5 * 3 * idle.seconds)  # 6 on 2 cores
-    assert estimates.crowding("cuda") == 1.0
+    assert forecast.crowding("cuda") == 1.0
 
 
 @pytest.mark.parametrize(
@@ -121,7 +121,7 @@ def test_the_time_is_a_range_from_early_stopping_to_a_busy_machine(monkeypatch):
     ],
 )  # fmt: skip
 def test_a_range_is_said_in_one_unit(low, high, words):
-    assert estimates.span(low, high) == words
+    assert forecast.span(low, high) == words
 
 
 def test_the_time_left_follows_the_pace():
@@ -150,7 +150,7 @@ def test_a_calibration_is_short_and_kept(monkeypatch):
     speed = calibrate("cpu")
     assert all(speed.pace[stage] > 1e8 for stage in STAGES) and 1e-10 < speed.forest < 1e-5
     assert known("cpu") == speed
-    monkeypatch.setattr(estimates, "_measure", lambda device: pytest.fail("measured again"))
+    monkeypatch.setattr(forecast, "_measure", lambda device: pytest.fail("measured again"))
     assert calibrate("cpu") == speed and estimate(300, 5, TINY, "cpu").seconds > 0
     path = next(runs_root().glob(".calibration-*"))
     path.write_text(json.dumps({**dataclasses.asdict(speed), "measured_at": time.time() - 8 * 86400}))
@@ -160,16 +160,16 @@ def test_a_calibration_is_short_and_kept(monkeypatch):
 
 
 def test_an_estimate_far_off_is_measured_anew(monkeypatch):
-    monkeypatch.setattr(estimates, "_measured", {("cpu", estimates.torch_threads()): SPEED})
+    monkeypatch.setattr(forecast, "_measured", {("cpu", forecast.torch_threads()): SPEED})
     assert calibrate("cpu") == SPEED
-    estimates.review("cpu", 0.7)  # as after early stopping
+    forecast.review("cpu", 0.7)  # as after early stopping
     assert known("cpu") == SPEED
-    estimates.review("cpu", 3.0)
-    assert known("cpu") is None and not estimates._measured
+    forecast.review("cpu", 3.0)
+    assert known("cpu") is None and not forecast._measured
 
 
 def test_a_run_records_how_far_the_estimate_was_off(small_table, monkeypatch):
-    monkeypatch.setattr(estimates, "known", lambda device: SPEED)
+    monkeypatch.setattr(forecast, "known", lambda device: SPEED)
     run = create_run(small_table, TINY, name="estimated", device="cpu")
     execute(run)
     status = run.status()

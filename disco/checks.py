@@ -1,0 +1,149 @@
+"""What the fields of settings may hold: said beside each field, checked in one place, refused in one sentence.
+
+    @dataclass(frozen=True)
+    class Settings:
+        folds: int = whole(3, at_least=2)
+        pi_min: float = share(1.0, above=0)
+        transform: str = one_of("rank", ("rank", "quantile", "none"))
+
+        def __post_init__(self) -> None:
+            check(self)
+
+What a value must do is a `Demand`: a test, and the words that follow "must" in the sentence.
+"""
+
+import dataclasses
+import math
+import numbers
+from collections.abc import Callable, Iterable
+from dataclasses import dataclass
+from typing import Any
+
+from disco.errors import InputError
+
+Demand = tuple[Callable[[Any], bool], str]
+
+
+@dataclass(frozen=True)
+class _Rule:
+    """What a field demands.
+
+    Attributes:
+        demands: in the order in which they are checked.
+        optional: whether it may also be None.
+        values: the only values it may have; empty for other fields than words.
+        quote: around a word in the sentence.
+    """
+
+    demands: tuple[Demand, ...]
+    optional: bool = False
+    values: tuple[str, ...] = ()
+    quote: str = "'"
+
+
+def whole(default: int | None, *, at_least: int, at_most: int | None = None, optional: bool = False) -> Any:
+    """A field for a whole number in a range; with `optional`, None too."""
+    if at_most is not None:
+        return _field(default, _Rule((between(at_least, at_most, whole=True),), optional))
+    kind: Demand = (is_whole, f"be a whole number{' or none' if optional else ''}")
+    return _field(default, _Rule((kind, _at_least(at_least)), optional))
+
+
+def number(
+    default: float, *, at_least: float | None = None, above: float | None = None, at_most: float | None = None
+) -> Any:
+    """A field for a finite number in a range; `at_most` goes with `at_least`."""
+    if at_least is not None and at_most is not None:
+        return _field(default, _Rule((between(at_least, at_most),)))
+    bounds = () if at_least is None else (_at_least(at_least),)
+    return _field(default, _Rule((*_NUMBER, *bounds, *_above(above))))
+
+
+def share(default: float, *, above: float | None = None) -> Any:
+    """A field for a number from 0 to 1."""
+    return _field(default, _Rule((*_NUMBER, *_above(above), (lambda value: 0 <= value <= 1, "lie between 0 and 1"))))
+
+
+def flag(default: bool) -> Any:
+    """A field for true or false."""
+    return _field(default, _Rule(((lambda value: isinstance(value, bool), "be true or false"),)))
+
+
+def one_of(default: str, values: Iterable[str], quote: str = "'") -> Any:
+    """A field for one of some words; a word that is none of them stands in the sentence within `quote`."""
+    known = tuple(values)
+    is_known: Demand = (lambda value: isinstance(value, str) and value in known, f"be one of {', '.join(known)}")
+    return _field(default, _Rule((is_known,), values=known, quote=quote))
+
+
+def between(low: float, high: float, whole: bool = False) -> Demand:
+    """To be a number, or a whole number, from `low` to `high`."""
+    if whole:
+        return lambda value: is_whole(value) and low <= value <= high, f"be a whole number from {low:,} to {high:,}"
+    return lambda value: is_number(value) and low <= value <= high, f"be a number from {low:g} to {high:g}"
+
+
+def whole_from(least: int) -> Demand:
+    """To be a whole number that is at least so high."""
+    return lambda value: is_whole(value) and value >= least, f"be a whole number from {least} up"
+
+
+def is_number(value: Any) -> bool:
+    """Whether a value is a number: true and false are none."""
+    return isinstance(value, numbers.Real) and not isinstance(value, bool)
+
+
+def is_whole(value: Any) -> bool:
+    """Whether a value is of a type of whole numbers: true and false are none, nor is 2.0."""
+    return isinstance(value, numbers.Integral) and not isinstance(value, bool)
+
+
+def require(name: str, value: Any, *demands: Demand, quote: str = "'") -> None:
+    """Refuse a value that does not meet a demand.
+
+    Raises:
+        InputError: what `name` must be, and what it is.
+    """
+    for holds, words in demands:
+        if not holds(value):
+            shown = repr(value) if quote == "'" else f"{quote}{value}{quote}"
+            raise InputError(f"{name} must {words}; got {shown}.")
+
+
+def check(settings: Any, *names: str) -> None:
+    """Check the fields of a frozen dataclass that were made by the functions above: all, or those named.
+
+    Raises:
+        InputError: what the first field that does not fit must be, and what it is.
+    """
+    for item in dataclasses.fields(settings):
+        rule, value = item.metadata.get("rule"), getattr(settings, item.name)
+        if rule is None or (names and item.name not in names) or (value is None and rule.optional):
+            continue
+        require(item.name, value, *rule.demands, quote=rule.quote)
+        if is_number(value) and not isinstance(value, int | float):  # of NumPy, which JSON does not know
+            object.__setattr__(settings, item.name, int(value) if is_whole(value) else float(value))
+
+
+def choices(settings: type) -> dict[str, tuple[str, ...]]:
+    """The words that each field of a dataclass made by `one_of` may hold, by the field's name."""
+    rules = {item.name: item.metadata["rule"] for item in dataclasses.fields(settings) if "rule" in item.metadata}
+    return {name: rule.values for name, rule in rules.items() if rule.values}
+
+
+_NUMBER: tuple[Demand, ...] = (
+    (is_number, "be a number"),
+    (lambda value: isinstance(value, int) or math.isfinite(value), "be a finite number"),
+)
+
+
+def _at_least(low: float) -> Demand:
+    return lambda value: value >= low, f"be at least {low}"
+
+
+def _above(low: float | None) -> tuple[Demand, ...]:
+    return () if low is None else ((lambda value: value > low, f"be greater than {low}"),)
+
+
+def _field(default: Any, rule: _Rule) -> Any:
+    return dataclasses.field(default=default, metadata={"rule": rule})

@@ -1,0 +1,34 @@
+"""When the results of a run were written: whether it has them, and whether what was read from them still holds.
+
+Each is in nanoseconds since 1970, and 0 where there is none.
+"""
+
+from pathlib import Path
+
+from disco.errors import InputError
+from disco.runs.folder import Run
+
+
+def fit(run: Run, variant: str | None = None) -> int:
+    """Of the fit's result, or of that of another variant."""
+    try:
+        return _of(run.result_path(variant) / "edges.csv")
+    except InputError:
+        return 0
+
+
+def networks(run: Run) -> int:
+    """Of the fitted networks."""
+    return _of(run.path / "networks.safetensors")
+
+
+def refinement(run: Run) -> int:
+    """Of the refinement's result."""
+    return _of(run.path / "refined.json")
+
+
+def _of(path: Path) -> int:
+    try:
+        return path.stat().st_mtime_ns
+    except OSError:
+        return 0
