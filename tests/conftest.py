@@ -3,8 +3,10 @@
 import os
 import random
 import shutil
+import signal
 from collections.abc import Iterator
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 import networkx as nx
 import numpy as np
@@ -13,6 +15,11 @@ import pytest
 import torch
 
 from disco.estimate import Speed
+from disco.runs import list_runs
+from disco.runs.locks import note
+
+if TYPE_CHECKING:
+    from playwright.sync_api import Browser, Page
 
 # Fixtures of a wider scope are made before `strict_world`; another number of threads would change their rounding.
 torch.set_num_threads(1)
@@ -83,6 +90,58 @@ def browser_path() -> str:
     if os.environ.get("CI", "").lower() in ("1", "true"):
         pytest.fail(reason)
     pytest.skip(reason)
+
+
+@pytest.fixture(scope="session")
+def chromium(browser_path: str) -> "Iterator[Browser]":
+    """A headless browser."""
+    from browser_world import FLAGS
+    from playwright.sync_api import sync_playwright
+
+    flags = [*FLAGS, "--no-sandbox"] if hasattr(os, "geteuid") and os.geteuid() == 0 else list(FLAGS)
+    with sync_playwright() as playwright:
+        browser = playwright.chromium.launch(executable_path=browser_path, headless=True, args=flags)
+        yield browser
+        browser.close()
+
+
+@pytest.fixture
+def page(chromium: "Browser", tmp_path: Path) -> "Iterator[Page]":
+    """A fresh page that fails the test on any script error or dialog."""
+    from browser_world import PATIENCE
+
+    context = chromium.new_context(viewport={"width": 1400, "height": 1000}, accept_downloads=True)
+    page = context.new_page()
+    page.set_default_timeout(PATIENCE)
+    wrong: list[str] = []
+    page.on("pageerror", lambda error: wrong.append(str(error)))
+    page.on("dialog", lambda dialog: (wrong.append(f"dialog {dialog.message}"), dialog.dismiss()))
+    yield page
+    page.screenshot(path=tmp_path / "last.png")  # pytest keeps the folders of failed tests
+    context.close()
+    assert not wrong
+
+
+@pytest.fixture(scope="session")
+def server(tmp_path_factory: pytest.TempPathFactory) -> Iterator[tuple[str, Path]]:
+    """The app for all browser tests: its address and its folder of runs."""
+    from browser_world import served
+
+    folder = tmp_path_factory.mktemp("server") / "runs"
+    with served(folder) as found:
+        yield found, folder
+
+
+@pytest.fixture
+def address(server: tuple[str, Path], monkeypatch: pytest.MonkeyPatch) -> Iterator[str]:
+    """The address of the app, whose runs are those of this test and gone after it."""
+    found, folder = server
+    monkeypatch.setenv("DISCO_RUNS", str(folder))
+    yield found
+    for run in list_runs():
+        if run.alive:
+            os.kill(note(run.lock_path)["pid"], signal.SIGKILL)
+    shutil.rmtree(folder, ignore_errors=True)
 
 
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:

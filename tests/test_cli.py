@@ -7,8 +7,6 @@ import signal
 import socket
 import subprocess
 import sys
-import time
-import urllib.request
 from collections.abc import Iterator
 from pathlib import Path
 
@@ -273,38 +271,6 @@ def test_a_taken_port_is_refused_or_passed_over(capsys, monkeypatch):
         assert f"Port {port} is taken" in capsys.readouterr().err
         monkeypatch.setattr(app_command, "FIRST_PORT", port)
         assert app_command.free_port(None) > port
-
-
-@pytest.mark.browser
-def test_a_first_deep_link_finds_its_page(browser_path, tmp_path):
-    from playwright.sync_api import sync_playwright
-
-    port = app_command.free_port(None)
-    command = [sys.executable, "-m", "disco", "app", "--headless", "--port", str(port)]
-    server = subprocess.Popen(command, cwd=ROOT, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
-    try:
-        wait_for_server(port)
-        with sync_playwright() as driver:
-            flags = ["--no-sandbox"] if os.geteuid() == 0 else []
-            browser = driver.chromium.launch(executable_path=browser_path, args=[*flags, "--disable-gpu"])
-            page = browser.new_page()
-            page.goto(f"http://127.0.0.1:{port}/preprocess")
-            page.get_by_role("heading", name="Preprocess").wait_for(timeout=60_000)
-            assert "Page not found" not in page.inner_text("body")
-            browser.close()
-    finally:
-        server.send_signal(signal.SIGINT)
-        assert server.wait(PATIENCE) == 0
-
-
-def wait_for_server(port: int) -> None:
-    for _ in range(3000):
-        try:
-            urllib.request.urlopen(f"http://127.0.0.1:{port}/_stcore/health")
-            return
-        except OSError:
-            time.sleep(0.1)
-    raise AssertionError("the app did not start")
 
 
 def test_a_fit_waits_for_the_device_and_can_be_interrupted_there(counts, small_table, tmp_path):
