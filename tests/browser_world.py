@@ -58,7 +58,7 @@ def _wait_for(address: str, server: subprocess.Popen, log: Path) -> None:
 def counts(folder: Path) -> Path:
     """A CSV file of seven columns with some dependence, one with a hostile name."""
     rng = np.random.default_rng(0)
-    table = {"a": rng.poisson(2.0, 400)}
+    table = {"a": rng.poisson(2.0, 200)}
     for name, parent in (("b", "a"), ("c", "b"), ("d", "a"), (HOSTILE, "d"), ("f", "c"), ("g", "f")):
         table[name] = rng.poisson(0.4 + 0.7 * table[parent])
     path = folder / "counts.csv"

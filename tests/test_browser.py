@@ -42,7 +42,7 @@ def test_a_deep_link_opened_first_after_a_start(page, tmp_path):
 def test_from_a_file_to_a_graph(page, address, tmp_path):
     page.goto(address)
     page.locator("input[type=file]").set_input_files(counts(tmp_path))
-    expect(page.get_by_text("400 rows × 7 columns, 7 chosen")).to_be_visible()
+    expect(page.get_by_text("200 rows × 7 columns, 7 chosen")).to_be_visible()
     press(page, "Go on to Preprocess")
     page.get_by_text("Quantile levels", exact=True).first.click()
     expect(page.get_by_text("compresses the support")).to_be_visible()
@@ -62,7 +62,7 @@ def test_from_a_file_to_a_graph(page, address, tmp_path):
 def _ask_for_few_steps(page: Page) -> None:
     """Give the joint network the fewest epochs, and the projection enough to see its curve grow."""
     page.get_by_text("All settings").click()
-    for place, steps in enumerate(("0", "150")):
+    for place, steps in enumerate(("0", "80")):
         box = page.get_by_role("spinbutton", name="Steps at least").nth(place)
         box.fill(steps)
         box.press("Tab")
@@ -80,8 +80,8 @@ def _watch_the_losses_grow(page: Page) -> None:
     os.kill(worker, signal.SIGCONT)
     expect(page.get_by_role("button", name="See the causal order")).to_be_visible()
     until(page, lambda: points(page, "loss_joint") > part, "the losses did not grow")
-    expect(page.get_by_text("400 rows used")).to_be_visible()
-    until(page, lambda: points(page, "loss_projection") > 100, "the projection losses are not drawn")
+    expect(page.get_by_text("200 rows used")).to_be_visible()
+    until(page, lambda: points(page, "loss_projection") > 60, "the projection losses are not drawn")
 
 
 def _move_the_threshold(page: Page) -> None:
