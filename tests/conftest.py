@@ -24,6 +24,13 @@ if TYPE_CHECKING:
 # Fixtures of a wider scope are made before `strict_world`; another number of threads would change their rounding.
 torch.set_num_threads(1)
 
+# Files that take longest, so that no process is left with one at the end. The first one compiles for the CPU what
+# others read back; those up to `test_jobs` need nothing compiled.
+LONG = (
+    "test_likelihood", "test_browser", "test_jobs", "test_battery", "test_browser_refine", "test_tampered", "test_cli",
+    "test_jobs_refine", "test_browser_simulate", "test_browser_truth", "test_making", "test_pages_sparse",
+    "test_pages_refine_missing", "test_refine",
+)  # fmt: skip
 BROWSERS = ("chromium", "chromium-browser", "google-chrome", "google-chrome-stable")
 
 
@@ -144,8 +151,15 @@ def address(server: tuple[str, Path], monkeypatch: pytest.MonkeyPatch) -> Iterat
     shutil.rmtree(folder, ignore_errors=True)
 
 
+def pytest_configure(config: pytest.Config) -> None:
+    """Give files to processes in the order below, not by their number of tests."""
+    config.option.loadscopereorder = False
+
+
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
-    """Skip the GPU tests if there is no CUDA device."""
+    """Long files first, and the GPU tests skipped if there is no CUDA device."""
+    places = {name: place for place, name in enumerate(LONG)}
+    items.sort(key=lambda item: places.get(item.path.stem, len(LONG)))
     if torch.cuda.is_available():
         return
     for item in items:
