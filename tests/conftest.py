@@ -3,8 +3,10 @@
 import os
 import random
 import shutil
+import signal
 from collections.abc import Iterator
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 import networkx as nx
 import numpy as np
@@ -13,10 +15,22 @@ import pytest
 import torch
 
 from disco.forecast import Speed
+from disco.runs import list_runs
+from disco.runs.locks import note
+
+if TYPE_CHECKING:
+    from playwright.sync_api import Browser, Page
 
 # Fixtures of a wider scope are made before `strict_world`; another number of threads would change their rounding.
 torch.set_num_threads(1)
 
+# Files that take longest, so that no process is left with one at the end. The first one compiles for the CPU what
+# others read back; those up to `test_jobs` need nothing compiled.
+LONG = (
+    "test_likelihood", "test_browser", "test_jobs", "test_battery", "test_browser_refine", "test_tampered", "test_cli",
+    "test_jobs_refine", "test_browser_simulate", "test_browser_truth", "test_making", "test_pages_sparse",
+    "test_pages_refine_missing", "test_refine",
+)  # fmt: skip
 BROWSERS = ("chromium", "chromium-browser", "google-chrome", "google-chrome-stable")
 
 
@@ -85,8 +99,69 @@ def browser_path() -> str:
     pytest.skip(reason)
 
 
+@pytest.fixture(scope="session")
+def chromium(browser_path: str) -> "Iterator[Browser]":
+    """A headless browser."""
+    from browser_world import FLAGS, PATIENCE, ended_after
+    from playwright.sync_api import sync_playwright
+
+    flags = [*FLAGS, "--no-sandbox"] if hasattr(os, "geteuid") and os.geteuid() == 0 else list(FLAGS)
+    with sync_playwright() as playwright:
+        browser = playwright.chromium.launch(executable_path=browser_path, headless=True, args=flags)
+        yield browser
+        with ended_after(PATIENCE / 1000):
+            browser.close()
+
+
+@pytest.fixture
+def page(chromium: "Browser", tmp_path: Path) -> "Iterator[Page]":
+    """A fresh page that fails the test on any script error or dialog."""
+    from browser_world import PATIENCE, ended_after
+
+    context = chromium.new_context(viewport={"width": 1400, "height": 1000}, accept_downloads=True)
+    page = context.new_page()
+    page.set_default_timeout(PATIENCE)
+    wrong: list[str] = []
+    page.on("pageerror", lambda error: wrong.append(str(error)))
+    page.on("dialog", lambda dialog: (wrong.append(f"dialog {dialog.message}"), dialog.dismiss()))
+    yield page
+    page.screenshot(path=tmp_path / "last.png")  # pytest keeps the folders of failed tests
+    with ended_after(PATIENCE / 1000):
+        context.close()
+    assert not wrong
+
+
+@pytest.fixture(scope="session")
+def server(tmp_path_factory: pytest.TempPathFactory) -> Iterator[tuple[str, Path]]:
+    """The app for all browser tests: its address and its folder of runs."""
+    from browser_world import served
+
+    folder = tmp_path_factory.mktemp("server") / "runs"
+    with served(folder) as found:
+        yield found, folder
+
+
+@pytest.fixture
+def address(server: tuple[str, Path], monkeypatch: pytest.MonkeyPatch) -> Iterator[str]:
+    """The address of the app, whose runs are those of this test and gone after it."""
+    found, folder = server
+    monkeypatch.setenv("DISCO_RUNS", str(folder))
+    yield found
+    for run in list_runs():
+        if run.alive:
+            os.kill(note(run.lock_path)["pid"], signal.SIGKILL)
+    shutil.rmtree(folder, ignore_errors=True)
+
+
+def pytest_configure(config: pytest.Config) -> None:
+    """Give files to processes in the order below, not by their number of tests."""
+    config.option.loadscopereorder = False
+
+
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
-    """Skip the GPU tests if there is no CUDA device."""
+    """Long files first, and the GPU tests skipped if there is no CUDA device."""
+    places = {name: place for place, name in enumerate(LONG)}
+    items.sort(key=lambda item: places.get(item.path.stem, len(LONG)))
     if torch.cuda.is_available():
         return
     for item in items:

@@ -2,129 +2,17 @@
 
 import os
 import signal
-import socket
-import subprocess
-import sys
-import threading
-import time
-import urllib.request
-from collections.abc import Callable, Iterator
-from contextlib import contextmanager, suppress
 from pathlib import Path
 
-import numpy as np
 import pandas as pd
-import psutil
 import pytest
-from playwright.sync_api import Browser, Page, expect, sync_playwright
+from browser_world import HOSTILE, counts, press, served, until
+from playwright.sync_api import Page, expect
 
 from disco.runs import list_runs
 from disco.runs.locks import note
 
 pytestmark = pytest.mark.browser
-
-HERE = Path(__file__).resolve().parents[1]
-FLAGS = (
-    "--disable-gpu", "--disable-quic", "--no-first-run", "--disable-background-networking",
-    "--disable-component-update", "--disable-sync",
-)  # fmt: skip
-HOSTILE = "<script>alert(1)</script>"
-PATIENCE = 180_000  # milliseconds; a busy machine may be slow, but a test that passes never waits this long
-expect.set_options(timeout=PATIENCE)
-
-
-@contextmanager
-def served(runs: Path) -> Iterator[str]:
-    """The address of the app, served as by `disco app`."""
-    with socket.socket() as probe:
-        probe.bind(("127.0.0.1", 0))
-        port = probe.getsockname()[1]
-    command = [sys.executable, "-m", "disco", "app", "--port", str(port), "--headless"]
-    environment = {**os.environ, "DISCO_RUNS": str(runs), "OMP_NUM_THREADS": "1"}
-    with open(runs.parent / "server.log", "wb") as log:
-        server = subprocess.Popen(command, cwd=HERE, env=environment, stdout=log, stderr=log)
-        try:
-            _wait_for(f"http://127.0.0.1:{port}/_stcore/health", server, runs.parent / "server.log")
-            yield f"http://127.0.0.1:{port}"
-        finally:
-            server.terminate()
-            server.wait(PATIENCE / 1000)
-
-
-def _wait_for(address: str, server: subprocess.Popen, log: Path) -> None:
-    for _ in range(PATIENCE // 200):
-        try:
-            urllib.request.urlopen(address, timeout=10)
-            return
-        except OSError:
-            assert server.poll() is None, log.read_text()
-            time.sleep(0.2)
-    raise AssertionError(f"The app did not start: {log.read_text()}")
-
-
-@contextmanager
-def ended_after(seconds: float) -> Iterator[None]:
-    """Kill the browsers of this process if they have not closed by then: Playwright waits for them without a limit."""
-    limit = threading.Timer(seconds, _kill_browsers)
-    limit.start()
-    try:
-        yield
-    finally:
-        limit.cancel()
-
-
-def _kill_browsers() -> None:
-    for child in psutil.Process().children(recursive=True):
-        with suppress(psutil.Error):
-            if "chrom" in child.name():
-                child.kill()
-
-
-@pytest.fixture(scope="module")
-def chromium(browser_path) -> Iterator[Browser]:
-    """A headless browser."""
-    flags = [*FLAGS, "--no-sandbox"] if hasattr(os, "geteuid") and os.geteuid() == 0 else list(FLAGS)
-    with sync_playwright() as playwright:
-        browser = playwright.chromium.launch(executable_path=browser_path, headless=True, args=flags)
-        yield browser
-        with ended_after(PATIENCE / 1000):
-            browser.close()
-
-
-@pytest.fixture
-def page(chromium, tmp_path, request) -> Iterator[Page]:
-    """A fresh page that fails the test on any script error or dialog."""
-    context = chromium.new_context(viewport={"width": 1400, "height": 1000}, accept_downloads=True)
-    page = context.new_page()
-    page.set_default_timeout(PATIENCE)
-    wrong: list[str] = []
-    page.on("pageerror", lambda error: wrong.append(str(error)))
-    page.on("dialog", lambda dialog: (wrong.append(f"dialog {dialog.message}"), dialog.dismiss()))
-    yield page
-    page.screenshot(path=tmp_path / "last.png")  # pytest keeps the folders of failed tests
-    with ended_after(PATIENCE / 1000):
-        context.close()
-    assert not wrong
-
-
-@pytest.fixture
-def runs(tmp_path, monkeypatch) -> Path:
-    """The folder of runs that the server and this test share."""
-    folder = tmp_path / "runs"
-    folder.mkdir()
-    monkeypatch.setenv("DISCO_RUNS", str(folder))
-    return folder
-
-
-def counts(folder: Path) -> Path:
-    """A CSV file of seven columns with some dependence, one with a hostile name."""
-    rng = np.random.default_rng(0)
-    table = {"a": rng.poisson(2.0, 400)}
-    for name, parent in (("b", "a"), ("c", "b"), ("d", "a"), (HOSTILE, "d"), ("f", "c"), ("g", "f")):
-        table[name] = rng.poisson(0.4 + 0.7 * table[parent])
-    path = folder / "counts.csv"
-    pd.DataFrame(table).to_csv(path, index=False)
-    return path
 
 
 def points(page: Page, chart: str) -> int:
@@ -140,21 +28,9 @@ def edges(page: Page) -> int:
     return int(metric.get_by_test_id("stMetricValue").inner_text())
 
 
-def until(page: Page, holds: Callable[[], bool], what: str) -> None:
-    """Wait until something holds; otherwise fail with `what`."""
-    deadline = time.monotonic() + PATIENCE / 1000
-    while not holds():
-        assert time.monotonic() < deadline, what
-        page.wait_for_timeout(100)
-
-
-def press(page: Page, label: str) -> None:
-    page.get_by_role("button", name=label).first.click()
-
-
-def test_a_deep_link_opened_first_after_a_start(runs, page):
+def test_a_deep_link_opened_first_after_a_start(page, tmp_path):
     """Also of the first page, which is at the root of the address."""
-    with served(runs) as address:
+    with served(tmp_path / "runs") as address:
         for name in ("train", "data"):
             page.goto(f"{address}/{name}")
             expect(page.get_by_role("heading", name=name.capitalize(), exact=True)).to_be_visible()
@@ -163,31 +39,30 @@ def test_a_deep_link_opened_first_after_a_start(runs, page):
             assert "Page not found" not in page.inner_text("body")
 
 
-def test_from_a_file_to_a_graph(runs, page, tmp_path):
-    with served(runs) as address:
-        page.goto(address)
-        page.locator("input[type=file]").set_input_files(counts(tmp_path))
-        expect(page.get_by_text("400 rows × 7 columns, 7 chosen")).to_be_visible()
-        press(page, "Go on to Preprocess")
-        page.get_by_text("Quantile levels", exact=True).first.click()
-        expect(page.get_by_text("compresses the support")).to_be_visible()
-        page.get_by_text("Ranks", exact=True).first.click()
-        expect(page.get_by_text("strictly increasing transform")).to_be_visible()
-        press(page, "Go on to Train")
-        expect(page.get_by_text("Time, about")).to_be_visible()
-        _ask_for_few_steps(page)
-        press(page, "Start the fit")
-        _watch_the_losses_grow(page)
-        press(page, "See the causal order")
-        expect(page.get_by_role("heading", name="Ordering")).to_be_visible()
-        _move_the_threshold(page)
-        _download_the_graph(page)
+def test_from_a_file_to_a_graph(page, address, tmp_path):
+    page.goto(address)
+    page.locator("input[type=file]").set_input_files(counts(tmp_path))
+    expect(page.get_by_text("200 rows × 7 columns, 7 chosen")).to_be_visible()
+    press(page, "Go on to Preprocess")
+    page.get_by_text("Quantile levels", exact=True).first.click()
+    expect(page.get_by_text("compresses the support")).to_be_visible()
+    page.get_by_text("Ranks", exact=True).first.click()
+    expect(page.get_by_text("strictly increasing transform")).to_be_visible()
+    press(page, "Go on to Train")
+    expect(page.get_by_text("Time, about")).to_be_visible()
+    _ask_for_few_steps(page)
+    press(page, "Start the fit")
+    _watch_the_losses_grow(page)
+    press(page, "See the causal order")
+    expect(page.get_by_role("heading", name="Ordering")).to_be_visible()
+    _move_the_threshold(page)
+    _download_the_graph(page)
 
 
 def _ask_for_few_steps(page: Page) -> None:
     """Give the joint network the fewest epochs, and the projection enough to see its curve grow."""
     page.get_by_text("All settings").click()
-    for place, steps in enumerate(("0", "150")):
+    for place, steps in enumerate(("0", "80")):
         box = page.get_by_role("spinbutton", name="Steps at least").nth(place)
         box.fill(steps)
         box.press("Tab")
@@ -205,8 +80,8 @@ def _watch_the_losses_grow(page: Page) -> None:
     os.kill(worker, signal.SIGCONT)
     expect(page.get_by_role("button", name="See the causal order")).to_be_visible()
     until(page, lambda: points(page, "loss_joint") > part, "the losses did not grow")
-    expect(page.get_by_text("400 rows used")).to_be_visible()
-    until(page, lambda: points(page, "loss_projection") > 100, "the projection losses are not drawn")
+    expect(page.get_by_text("200 rows used")).to_be_visible()
+    until(page, lambda: points(page, "loss_projection") > 60, "the projection losses are not drawn")
 
 
 def _move_the_threshold(page: Page) -> None:
@@ -237,36 +112,34 @@ def _download_the_graph(page: Page) -> None:
     assert HOSTILE in {*table["parent"], *table["child"]}
 
 
-def test_refresh_in_mid_fit_and_cancel(runs, page, tmp_path):
-    with served(runs) as address:
-        page.goto(address)
-        page.locator("input[type=file]").set_input_files(counts(tmp_path))
-        press(page, "Go on to Preprocess")
-        press(page, "Go on to Train")
-        expect(page.get_by_text("Time, about")).to_be_visible()
-        press(page, "Start the fit")
-        page.wait_for_function("() => location.search.includes('run=')")
-        expect(page.get_by_text("epoch").first).to_be_visible()
-        page.reload()
-        expect(page.get_by_text("is running")).to_be_visible()
-        before = points(page, "loss_joint")
-        until(page, lambda: points(page, "loss_joint") > before, "the loss curve does not grow after a refresh")
-        press(page, "Cancel")
-        (run,) = list_runs()
-        until(page, lambda: not run.alive, "the fit goes on")
-        expect(page.get_by_text("was cancelled")).to_be_visible()
-        expect(page.get_by_role("button", name="Resume")).to_be_visible()
-        assert run.status().state == "cancelled"
+def test_refresh_in_mid_fit_and_cancel(page, address, tmp_path):
+    page.goto(address)
+    page.locator("input[type=file]").set_input_files(counts(tmp_path))
+    press(page, "Go on to Preprocess")
+    press(page, "Go on to Train")
+    expect(page.get_by_text("Time, about")).to_be_visible()
+    press(page, "Start the fit")
+    page.wait_for_function("() => location.search.includes('run=')")
+    expect(page.get_by_text("epoch").first).to_be_visible()
+    page.reload()
+    expect(page.get_by_text("is running")).to_be_visible()
+    before = points(page, "loss_joint")
+    until(page, lambda: points(page, "loss_joint") > before, "the loss curve does not grow after a refresh")
+    press(page, "Cancel")
+    (run,) = list_runs()
+    until(page, lambda: not run.alive, "the fit goes on")
+    expect(page.get_by_text("was cancelled")).to_be_visible()
+    expect(page.get_by_role("button", name="Resume")).to_be_visible()
+    assert run.status().state == "cancelled"
 
 
-def test_ticking_a_row_leaves_a_column_out_and_a_refresh_keeps_it(runs, page, tmp_path):
-    with served(runs) as address:
-        page.goto(address)
-        page.locator("input[type=file]").set_input_files(counts(tmp_path))
-        expect(page.get_by_text("7 chosen")).to_be_visible()
-        grid = page.get_by_test_id("stDataFrame").first
-        expect(grid.locator("canvas").first).to_be_visible()
-        grid.click(position={"x": 15, "y": 35 + 18})
-        expect(page.get_by_text("6 chosen")).to_be_visible()
-        page.reload()
-        expect(page.get_by_text("6 chosen")).to_be_visible()
+def test_ticking_a_row_leaves_a_column_out_and_a_refresh_keeps_it(page, address, tmp_path):
+    page.goto(address)
+    page.locator("input[type=file]").set_input_files(counts(tmp_path))
+    expect(page.get_by_text("7 chosen")).to_be_visible()
+    grid = page.get_by_test_id("stDataFrame").first
+    expect(grid.locator("canvas").first).to_be_visible()
+    grid.click(position={"x": 15, "y": 35 + 18})
+    expect(page.get_by_text("6 chosen")).to_be_visible()
+    page.reload()
+    expect(page.get_by_text("6 chosen")).to_be_visible()

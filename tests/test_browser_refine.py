@@ -1,10 +1,12 @@
 """Refine in a real browser: an edge picked in the graph, and filters and verdicts changed while it is picked."""
 
+import contextlib
+
 import pandas as pd
 import pytest
+from browser_world import counts, press, until
 from made_up import finished_run, refine_by_hand
-from playwright.sync_api import Page, expect
-from test_browser import chromium, counts, page, press, runs, served, until  # noqa: F401 - fixtures
+from playwright.sync_api import Page, TimeoutError, expect
 
 from disco.runs import create_run
 from disco.runs.refined import read_refined
@@ -33,7 +35,7 @@ PLACE = """(canvas, [from, to]) => {
 }"""
 
 
-def click_edge(page: Page, order: list[str], parent: str, child: str) -> None:  # noqa: F811
+def click_edge(page: Page, order: list[str], parent: str, child: str) -> None:
     """Click an edge where the graph says it is, until it is picked, since the page may still move."""
     canvas, heading = page.locator(".canvas").first, page.locator("h5").filter(has_text=f"{parent} → {child}")
 
@@ -42,68 +44,66 @@ def click_edge(page: Page, order: list[str], parent: str, child: str) -> None:  
         place = canvas.evaluate(PLACE, [str(order.index(parent)), str(order.index(child))])
         if place is not None:
             page.mouse.click(*place)
-            page.wait_for_timeout(500)
+            with contextlib.suppress(TimeoutError):
+                heading.wait_for(timeout=500)  # milliseconds
         return heading.count() > 0
 
     until(page, picked, f"{parent} → {child} cannot be picked")
 
 
-def test_a_filter_moved_quickly_takes_the_picked_edge_away_and_no_more(runs, page):  # noqa: F811
+def test_a_filter_moved_quickly_takes_the_picked_edge_away_and_no_more(page, address):
     run = refine_by_hand(finished_run(6), ORDER, EDGES)
-    with served(runs) as address:
-        page.goto(f"{address}/refine?run={run.id}")
-        click_edge(page, ORDER, "x4", "x6")
-        slider = page.get_by_role("slider", name="Gain at least")
-        slider.focus()
-        for pause in (30, 60, 100):  # milliseconds between the repeats of the held key, so that reruns overlap
-            for _ in range(20):
-                page.keyboard.down("ArrowRight")
-                page.wait_for_timeout(pause)
-            page.keyboard.up("ArrowRight")
-            expect(page.get_by_text("1 of 5 edges")).to_be_visible()
-            expect(page.locator("h5")).to_have_count(0)
-            all_shown = page.get_by_text("5 of 5 edges")
-            while not all_shown.is_visible():  # a key pressed while the slider is redrawn is lost
-                slider.press("Home")
-                page.wait_for_timeout(500)
-            expect(page.locator("h5")).to_have_text("x4 → x6")
-        assert page.locator(FAULT).count() == 0, page.locator(FAULT).all_inner_texts()
+    page.goto(f"{address}/refine?run={run.id}")
+    click_edge(page, ORDER, "x4", "x6")
+    slider = page.get_by_role("slider", name="Gain at least")
+    slider.focus()
+    for pause in (30, 100):  # milliseconds between the repeats of the held key, so that reruns overlap
+        for _ in range(20):
+            page.keyboard.down("ArrowRight")
+            page.wait_for_timeout(pause)
+        page.keyboard.up("ArrowRight")
+        expect(page.get_by_text("1 of 5 edges")).to_be_visible()
+        expect(page.locator("h5")).to_have_count(0)
+        all_shown = page.get_by_text("5 of 5 edges")
+        while not all_shown.is_visible():  # a key pressed while the slider is redrawn is lost
+            slider.press("Home")
+            with contextlib.suppress(TimeoutError):
+                all_shown.wait_for(timeout=500)
+        expect(page.locator("h5")).to_have_text("x4 → x6")
+    assert page.locator(FAULT).count() == 0, page.locator(FAULT).all_inner_texts()
 
 
-def test_nodes_that_are_not_of_the_models_kind_have_a_dashed_outline(runs, page):  # noqa: F811
+def test_nodes_that_are_not_of_the_models_kind_have_a_dashed_outline(page, address):
     run = refine_by_hand(finished_run(6), ORDER, EDGES, misfit={"x2": 44.0})
     dashes = "canvas => canvas.network && ['0', '1'].map(node => canvas.network.body.nodes[node]"
     dashes += ".options.shapeProperties.borderDashes)"
-    with served(runs) as address:
-        for place in ("refine", "graph"):
-            page.goto(f"{address}/{place}?run={run.id}")
-            expect(page.locator(".key").get_by_text("not of the model's kind")).to_be_visible()
-            assert page.locator(".canvas").first.evaluate(dashes) == [False, [5, 4]]
-            assert page.locator(FAULT).count() == 0, page.locator(FAULT).all_inner_texts()
-
-
-def test_what_changed_against_a_fit_without_edges(runs, page):  # noqa: F811
-    settings = Settings.of("paper", joint_epochs=1, projection_epochs=1, width=8, tau_z=1000.0)
-    run = refine_by_hand(finished_run(6, settings=settings, truth=None), ORDER, EDGES)
-    with served(runs) as address:
-        page.goto(f"{address}/refine?run={run.id}")
-        page.get_by_role("radio", name="what changed").click()
-        expect(page.locator(".key").get_by_text("only in the refined graph")).to_be_visible()
+    for place in ("refine", "graph"):
+        page.goto(f"{address}/{place}?run={run.id}")
+        expect(page.locator(".key").get_by_text("not of the model's kind")).to_be_visible()
+        assert page.locator(".canvas").first.evaluate(dashes) == [False, [5, 4]]
         assert page.locator(FAULT).count() == 0, page.locator(FAULT).all_inner_texts()
 
 
-def test_a_refinement_from_the_page_and_a_click_on_an_edge(runs, page, tmp_path):  # noqa: F811
+def test_what_changed_against_a_fit_without_edges(page, address):
+    settings = Settings.of("paper", joint_epochs=1, projection_epochs=1, width=8, tau_z=1000.0)
+    run = refine_by_hand(finished_run(6, settings=settings, truth=None), ORDER, EDGES)
+    page.goto(f"{address}/refine?run={run.id}")
+    page.get_by_role("radio", name="what changed").click()
+    expect(page.locator(".key").get_by_text("only in the refined graph")).to_be_visible()
+    assert page.locator(FAULT).count() == 0, page.locator(FAULT).all_inner_texts()
+
+
+def test_a_refinement_from_the_page_and_a_click_on_an_edge(page, address, tmp_path):
     run = create_run(pd.read_csv(counts(tmp_path)), Settings(), name="refined", device="cpu")
-    with served(runs) as address:
-        page.goto(f"{address}/refine?run={run.id}")
-        bootstrap = page.get_by_role("spinbutton", name="Bootstrap tables")
-        bootstrap.fill("2")
-        bootstrap.press("Enter")
-        press(page, "Start the refinement")
-        expect(page.get_by_text("The refinement of")).to_be_visible()
-        page.reload()  # it continues without this page
-        expect(page.get_by_text("no hidden common causes")).to_be_visible()
-        found = read_refined(run)
-        expect(page.get_by_text(f"{len(found.edges)} of {len(found.edges)} edges")).to_be_visible()
-        first = found.edges.iloc[0]
-        click_edge(page, found.order, first["parent"], first["child"])
+    page.goto(f"{address}/refine?run={run.id}")
+    bootstrap = page.get_by_role("spinbutton", name="Bootstrap tables")
+    bootstrap.fill("2")
+    bootstrap.press("Enter")
+    press(page, "Start the refinement")
+    expect(page.get_by_text("The refinement of")).to_be_visible()
+    page.reload()  # it continues without this page
+    expect(page.get_by_text("no hidden common causes")).to_be_visible()
+    found = read_refined(run)
+    expect(page.get_by_text(f"{len(found.edges)} of {len(found.edges)} edges")).to_be_visible()
+    first = found.edges.iloc[0]
+    click_edge(page, found.order, first["parent"], first["child"])

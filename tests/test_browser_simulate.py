@@ -2,8 +2,8 @@
 
 import pandas as pd
 import pytest
+from browser_world import HOSTILE, press
 from playwright.sync_api import Page, expect
-from test_browser import HOSTILE, chromium, page, press, served  # noqa: F401 - fixtures
 
 pytestmark = pytest.mark.browser
 
@@ -29,17 +29,8 @@ def count(at: Page, nodes: int, edges: int) -> None:
     expect(at.get_by_text(words, exact=True)).to_be_visible()
 
 
-@pytest.fixture(scope="module")
-def address(tmp_path_factory):
-    """One server for all tests."""
-    folder = tmp_path_factory.mktemp("simulate") / "runs"
-    folder.mkdir()
-    with served(folder) as found:
-        yield found
-
-
 @pytest.fixture
-def canvas(address, page):  # noqa: F811
+def canvas(page, address):
     """The page with the canvas, which begins with four nodes and four edges."""
     page.set_viewport_size({"width": 1400, "height": 1400})
     page.goto(f"{address}/simulate")

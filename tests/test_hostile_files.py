@@ -198,7 +198,7 @@ def test_the_process_is_limited_before_it_reads():
         "import resource, sys; sys.argv = ['x', '.csv']; from disco.formats import __main__ as child; child.main();"
         "print([resource.getrlimit(what)[0] for what in (resource.RLIMIT_DATA, resource.RLIMIT_CPU)], file=sys.stderr)"
     )
-    ended = subprocess.run([sys.executable, "-c", code], input=b"", capture_output=True, check=True)
+    ended = subprocess.run([sys.executable, "-c", code], input=b"", capture_output=True, check=True, timeout=300)
     assert json.loads(ended.stderr) == [limits.MOST_MEMORY, limits.MOST_SECONDS]
     assert -signal.SIGXCPU < 0  # the signal that _why takes for a lack of time exists here
 

@@ -9,7 +9,7 @@ from pathlib import Path
 
 import pandas as pd
 import pytest
-from test_jobs import ENDLESS, few_threads, wait
+from test_jobs import ENDLESS, PATIENCE, few_threads, wait
 
 from disco import jobs
 from disco.__main__ import main
@@ -44,7 +44,7 @@ create_run(table, Settings(), name="killed", folder=sys.argv[2] or None)
 @pytest.mark.parametrize("folder", ["", "own"])
 def test_a_maker_that_is_killed_leaves_no_run(small_table, tmp_path, where, folder):
     own = str(tmp_path / folder) if folder else ""
-    ended = subprocess.run([sys.executable, "-c", KILLED, where, own], cwd=ROOT, check=False)
+    ended = subprocess.run([sys.executable, "-c", KILLED, where, own], cwd=ROOT, check=False, timeout=PATIENCE)
     assert ended.returncode == -signal.SIGKILL
     place = tmp_path if folder else runs_root()
     assert len(list(place.glob(".making-*"))) == 1 and find_runs() == ([], [])
@@ -104,12 +104,12 @@ def one_works(first: subprocess.Popen, second: subprocess.Popen, run: Run, works
     """One of two processes ends with a sentence, while the other works until it is stopped."""
     wait(lambda: first.poll() is not None or second.poll() is not None)
     refused, working = (first, second) if first.poll() is not None else (second, first)
-    told = refused.communicate()[1].strip().splitlines()
+    told = refused.communicate(timeout=PATIENCE)[1].strip().splitlines()
     assert refused.returncode == 2 and "already waiting or running" in told[-1], told
     wait(works)
     assert working.poll() is None and run.alive
     working.send_signal(signal.SIGINT)
-    assert "stopped;" in working.communicate(timeout=60)[1] and working.returncode == 130
+    assert "stopped;" in working.communicate(timeout=PATIENCE)[1] and working.returncode == 130
 
 
 def test_of_two_resumed_fits_one_works_and_the_other_gets_a_sentence(small_table, tmp_path, capsys):

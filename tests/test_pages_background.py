@@ -68,7 +68,7 @@ def test_a_running_computation_is_found_and_one_that_ended_is_begun_anew():
 
     def work(hear):
         threads.append(threading.current_thread())
-        may_end.wait()
+        may_end.wait(60)
 
     before, key = set(threading.enumerate()), ("test", 1)
     first = background.begin(key, work, "It could not be done")
@@ -76,7 +76,8 @@ def test_a_running_computation_is_found_and_one_that_ended_is_begun_anew():
     assert background.begin(key, work, "It could not be done") is first is background.find(key)
     assert background.find(("test", 2)) is None and first.is_running
     may_end.set()
-    thread.join()
+    thread.join(60)
+    assert not thread.is_alive()
     assert first.state == "done" and threads == [thread]
     again = background.begin(key, work, "It could not be done")
     assert again is not first and again is background.find(key)

@@ -92,7 +92,7 @@ def test_a_filter_keeps_what_it_cannot_judge_and_says_so(drawn, column, kind, ke
 def test_a_number_that_no_edge_has(column):
     app = opened(lacking(column, which=EDGES), PAGE)
     assert edges_shown(app) == set(EDGES) and NUMBERS[column] in table(app, "direction_nats")["unavailable"].tolist()
-    for edge in EDGES:
+    for edge in EDGES[1:3]:  # decided, and not
         app.selectbox(key="refine_edge").set_value(edge).run()
         assert not app.exception
     app.selectbox(key="refine_node").set_value("x4").run()

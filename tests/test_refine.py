@@ -598,7 +598,7 @@ def test_a_damaged_memory_counts_as_none(known, tmp_path, damage):
 def test_the_engine_alone_loads_neither_psutil_nor_platformdirs():
     """These are for runs, workers and caches; scikit-learn brings psutil along."""
     code = "import sys, disco.refine; print(sorted({'psutil', 'platformdirs'} & set(sys.modules)))"
-    told = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
+    told = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True, timeout=300)
     assert told.stdout.strip() == "[]"
 
 

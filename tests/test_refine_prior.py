@@ -10,7 +10,7 @@ from scipy.optimize import minimize
 from test_refine import ALONE, all_pairs, bank_of, chain, searched
 
 from disco.likelihood.bank import Prior
-from disco.likelihood.evaluate import Problems, exact
+from disco.likelihood.evaluate import Problems
 from disco.likelihood.newton import fit
 from disco.refine import prior, refine, refinement
 from disco.refine.prior import BEFORE, fitted, fitted_to, price, trust
@@ -41,7 +41,7 @@ def test_the_precisions_are_those_of_highest_evidence(known):
     def evidence(logs):
         under = replace(bank, prior=Prior(*np.exp(logs[:3]), *logs[3:]))
         problems = [Problems.of([(node, nodes)]) for node, nodes in enumerate(parents) if nodes]
-        return -sum(fit(under, one, tolerance=1e-7, evaluate=exact).evidence.item() for one in problems)
+        return -sum(fit(under, one, tolerance=1e-7).evidence.item() for one in problems)
 
     begun, ended = ([*np.log(prior[:3]), *prior[3:]] for prior in (BEFORE, found))
     best = minimize(evidence, ended, method="Nelder-Mead", options={"xatol": 0.02, "fatol": 0.01})

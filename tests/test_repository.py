@@ -79,11 +79,6 @@ def test_every_file_of_a_run_is_described():
     assert {name for name in written if not any(fnmatch(name, pattern) for pattern in patterns)} == set()
 
 
-def test_the_engine_never_imports_streamlit():
-    users = {path.as_posix() for path in SCRIPTS if path.parts[0] == "disco" and "streamlit" in imports(path)}
-    assert users <= {"disco/cli/app.py"}
-
-
 def test_every_import_is_in_the_requirements():
     needed = (ROOT / "requirements.txt").read_text().splitlines()
     required = {re.match(r"[\w-]+", line)[0] for line in needed if line and not line.startswith("#")}

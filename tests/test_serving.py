@@ -68,7 +68,7 @@ def test_tabs_share_one_load(small_table, loads):
     for tab in tabs:
         tab.start()
     for tab in tabs:
-        tab.join()
+        tab.join(60)
     assert loads == ["shared"] and len(found) == 6 and all(one is found[0] for one in found)
     entry = serving.cached()[0]
     assert (entry.run, entry.name, entry.device) == (run.id, "shared", found[0].device.type) and entry.bytes > 1000

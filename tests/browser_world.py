@@ -1,0 +1,99 @@
+"""The app in a real browser: a server, and what a test does on a page."""
+
+import os
+import signal
+import socket
+import subprocess
+import sys
+import threading
+import time
+import urllib.request
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager, suppress
+from pathlib import Path
+
+import numpy as np
+import pandas as pd
+import psutil
+from playwright.sync_api import Page, expect
+
+ROOT = Path(__file__).resolve().parents[1]
+FLAGS = (
+    "--disable-gpu", "--disable-quic", "--no-first-run", "--disable-background-networking",
+    "--disable-component-update", "--disable-sync",
+)  # fmt: skip
+HOSTILE = "<script>alert(1)</script>"
+PATIENCE = 180_000  # milliseconds; a busy machine may be slow, but a test that passes never waits this long
+expect.set_options(timeout=PATIENCE)
+
+
+@contextmanager
+def served(runs: Path) -> Iterator[str]:
+    """The address of the app, served as by `disco app` and ended as by Ctrl-C."""
+    with socket.socket() as probe:
+        probe.bind(("127.0.0.1", 0))
+        port = probe.getsockname()[1]
+    command = [sys.executable, "-m", "disco", "app", "--port", str(port), "--headless"]
+    environment = {**os.environ, "DISCO_RUNS": str(runs), "OMP_NUM_THREADS": "1"}
+    with open(runs.parent / "server.log", "wb") as log:
+        server = subprocess.Popen(command, cwd=ROOT, env=environment, stdout=log, stderr=log)
+        try:
+            _wait_for(f"http://127.0.0.1:{port}/_stcore/health", server, runs.parent / "server.log")
+            yield f"http://127.0.0.1:{port}"
+        finally:
+            server.send_signal(signal.SIGINT)
+            status = server.wait(PATIENCE / 1000)
+    assert status == 0
+
+
+def _wait_for(address: str, server: subprocess.Popen, log: Path) -> None:
+    for _ in range(PATIENCE // 100):
+        try:
+            urllib.request.urlopen(address, timeout=10)
+            return
+        except OSError:
+            assert server.poll() is None, log.read_text()
+            time.sleep(0.1)
+    raise AssertionError(f"The app did not start: {log.read_text()}")
+
+
+@contextmanager
+def ended_after(seconds: float) -> Iterator[None]:
+    """Kill the browsers of this process if they have not closed by then: Playwright waits for them without a limit."""
+    limit = threading.Timer(seconds, _kill_browsers)
+    limit.start()
+    try:
+        yield
+    finally:
+        limit.cancel()
+
+
+def _kill_browsers() -> None:
+    for child in psutil.Process().children(recursive=True):
+        with suppress(psutil.Error):
+            if "chrom" in child.name():
+                child.kill()
+
+
+def counts(folder: Path) -> Path:
+    """A CSV file of seven columns with some dependence, one with a hostile name."""
+    rng = np.random.default_rng(0)
+    table = {"a": rng.poisson(2.0, 200)}
+    for name, parent in (("b", "a"), ("c", "b"), ("d", "a"), (HOSTILE, "d"), ("f", "c"), ("g", "f")):
+        table[name] = rng.poisson(0.4 + 0.7 * table[parent])
+    path = folder / "counts.csv"
+    pd.DataFrame(table).to_csv(path, index=False)
+    return path
+
+
+def until(page: Page, holds: Callable[[], bool], what: str) -> None:
+    """Wait until something holds; otherwise fail with `what`."""
+    deadline = time.monotonic() + PATIENCE / 1000
+    while not holds():
+        assert time.monotonic() < deadline, what
+        page.wait_for_timeout(50)
+
+
+def press(page: Page, label: str) -> None:
+    """Click the first button of a name."""
+    page.get_by_role("button", name=label).first.click()

@@ -1,0 +1,94 @@
+"""Imports go one way: pages use the engine, never the reverse, and no modules of the engine import in a circle."""
+
+import ast
+from collections.abc import Iterator
+from pathlib import Path
+
+import networkx as nx
+
+ROOT = Path(__file__).resolve().parents[1]
+STARTS_THE_APP = {"disco.cli.app"}  # the one module of the engine that may import Streamlit
+SCRIPTS = "pages.views."  # what app.py runs as pages
+CIRCLES: list[set[str]] = []  # those that are still there
+
+
+def modules(folder: str) -> dict[str, Path]:
+    """Dotted name → file of every module of a folder; a package is named without `__init__`."""
+    paths = {path.relative_to(ROOT).with_suffix(""): path for path in (ROOT / folder).rglob("*.py")}
+    return {".".join(name.parts).removesuffix(".__init__"): path for name, path in paths.items()}
+
+
+def statements(tree: ast.AST, inside: bool) -> Iterator[ast.Import | ast.ImportFrom]:
+    """All import statements, those for types only among them.
+
+    Args:
+        inside: also those in functions, which run later.
+    """
+    for node in ast.iter_child_nodes(tree):
+        if isinstance(node, ast.Import | ast.ImportFrom):
+            yield node
+        elif inside or not isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef):
+            yield from statements(node, inside)
+
+
+def imported(name: str, path: Path, known: set[str], inside: bool) -> set[str]:
+    """The modules that a module names in its imports: `from a import b` is a.b if that is known, and a otherwise."""
+    package = name if path.name == "__init__.py" else name.rpartition(".")[0]
+    found = set()
+    for statement in statements(ast.parse(path.read_text(encoding="utf-8")), inside):
+        if isinstance(statement, ast.Import):
+            found |= {alias.name for alias in statement.names}
+            continue
+        above = package.split(".")[: len(package.split(".")) - statement.level + 1] if statement.level else []
+        origin = ".".join([*above, *filter(None, [statement.module])])
+        found |= {full if (full := f"{origin}.{alias.name}") in known else origin for alias in statement.names}
+    return found - {name}
+
+
+def arrows(folder: str, inside: bool = True) -> dict[str, set[str]]:
+    """What every module of a folder imports."""
+    known = set(modules("disco")) | set(modules("pages"))
+    return {name: imported(name, path, known, inside) for name, path in modules(folder).items()}
+
+
+def circles(imports: dict[str, set[str]]) -> list[set[str]]:
+    """Sets of modules each of which imports all the others, directly or not."""
+    graph = nx.DiGraph([(name, other) for name, others in imports.items() for other in others if other in imports])
+    return [found for found in nx.strongly_connected_components(graph) if len(found) > 1]
+
+
+def test_the_engine_imports_neither_streamlit_nor_pages():
+    found = arrows("disco")
+    assert len(found) > 100
+    for name, others in found.items():
+        roots = {other.split(".")[0] for other in others}
+        assert not roots & {"pages", "app"}, name
+        assert "streamlit" not in roots or name in STARTS_THE_APP, name
+
+
+def test_no_script_of_a_page_is_imported():
+    scripts = {name for name in modules("pages") if name.startswith(SCRIPTS)}
+    assert len(scripts) >= 9 and f'"{SCRIPTS.replace(".", "/")}' in (ROOT / "app.py").read_text(encoding="utf-8")
+    for name, others in (arrows("disco") | arrows("pages")).items():
+        assert not others & scripts, name
+
+
+def test_the_engine_has_no_circle_of_imports():
+    """At import, types included: what a function imports when it is called may point back."""
+    assert sorted(circles(arrows("disco", inside=False)), key=sorted) == CIRCLES
+
+
+def test_a_circle_is_found_through_a_package_and_through_types(tmp_path):
+    texts = {
+        "a/__init__.py": "from a.b import c\n",
+        "a/b.py": "from typing import TYPE_CHECKING\nif TYPE_CHECKING:\n    from .d import e\n",
+        "a/d.py": "from a import c\ndef e():\n    import a.f\n",
+        "a/f.py": "import a.d\n",
+    }
+    (tmp_path / "a").mkdir()
+    for name, text in texts.items():
+        (tmp_path / name).write_text(text)
+    names = {"a": "a/__init__.py", "a.b": "a/b.py", "a.d": "a/d.py", "a.f": "a/f.py"}
+    for inside, expected in ((False, {"a", "a.b", "a.d"}), (True, set(names))):
+        found = {name: imported(name, tmp_path / path, set(names), inside) for name, path in names.items()}
+        assert circles(found) == [expected]
