@@ -20,7 +20,6 @@ from disco import jobs, runs
 from disco.refine import Choice
 from disco.runs import refined
 from disco.runs.locks import note
-from disco.runs.refining import refining_status
 from disco.settings import Settings
 from disco.simulate import Design, simulate
 
@@ -49,8 +48,8 @@ def finished(run: runs.Run) -> None:
 def killed(table: pd.DataFrame, seconds: float, most: int, random: np.random.Generator) -> tuple[runs.Run, int]:
     """A refinement of a table that is killed up to `most` times, and how many kills there were."""
     run, kills = runs.create_run(table, Settings(), name="killed"), 0
-    while refining_status(run).state != "done":
-        jobs.start_refinement(run, CHOICE)
+    while run.status(runs.REFINE).state != "done":
+        jobs.start(run, runs.REFINE, CHOICE)
         if kills < most:
             time.sleep(random.uniform(0.0, seconds))
             owner = note(run.lock_path).get("pid")
@@ -74,7 +73,7 @@ def main() -> None:
         for name, table in tables().items():
             run = runs.create_run(table, Settings(), name="whole")
             begun = time.monotonic()
-            jobs.start_refinement(run, CHOICE)
+            jobs.start(run, runs.REFINE, CHOICE)
             finished(run)
             refined.read_refined(run)
             expected[name], seconds[name] = files(run), time.monotonic() - begun

@@ -20,7 +20,7 @@ from streamlit.testing.v1 import AppTest
 from benchmarks.machine import describe
 from disco import jobs
 from disco.refine import Choice, Refined
-from disco.runs import Run, create_run, refined
+from disco.runs import FIT, Run, create_run, refined
 from disco.settings import Settings
 
 PROMISED = 2.0  # seconds, of `disco.jobs.cancel`
@@ -34,10 +34,10 @@ def cancel(delay: float, repeats: int = 3) -> dict:
     times = []
     for _ in range(repeats):
         run = create_run(_counts(5), endless, name="cancel", device="cpu")
-        jobs.start(run)
+        jobs.start(run, FIT)
         time.sleep(delay)
         begun = time.perf_counter()
-        jobs.cancel(run)
+        jobs.cancel(run, FIT)
         times.append(time.perf_counter() - begun)
     seconds = float(np.median(times))
     return {

@@ -1,9 +1,9 @@
-"""Background fits and refinements: started, queued, cancelled, resumed.
+"""Long work on runs, of any kind: started, queued, cancelled, resumed.
 
 Each is a detached process that holds its run's lock for its whole life (disco/runs/locks.py) and the device's lock
-while it fits (disco/runs/turns.py). It outlives the page, the tab and the app; the app finds it by its run.
+while it works (disco/runs/turns.py). It outlives the page, the tab and the app; the app finds it by its run.
 
-    python -m disco.jobs fit|refine PATH --lock HANDLE    (what `start` and `start_refinement` run)
+    python -m disco.jobs WORK PATH --lock HANDLE    (what `start` runs)
 """
 
 import argparse
@@ -16,225 +16,68 @@ import threading
 import time
 import traceback
 from collections.abc import Callable
+from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, BinaryIO
 
 from disco.errors import FitStopped, InputError, ScoreUnavailable
-from disco.runs import Run, execute, refining, runs_root, turns
-from disco.runs.execution import Callback, ending
+from disco.runs import FIT, REFINE, Run, Status, Work, execution, refining, runs_root, turns
 from disco.runs.locks import Lock, note
-from disco.runs.status import UNFINISHED, host
+from disco.runs.recording import ending
+from disco.runs.status import host
 
 if TYPE_CHECKING:
-    from disco.progress import Event
-    from disco.refine import Choice, Refined
+    from disco.progress import Callback
+    from disco.refine import Refined
 
 _GRACE_SECONDS = 1.4  # for a worker to write its checkpoint before it is killed
 _KILL_SECONDS = 0.3
 _SPAWN_SECONDS = 0.2  # between taking a run's lock and starting its process
 
 
-def start(run: Run) -> None:
-    """Queue a run, to be fitted by a process of its own.
+@dataclass(frozen=True)
+class Doing:
+    """How a kind of work is queued and done.
 
-    Raises:
-        InputError: it is waiting, running or done, its device is not there, or its folder cannot be written.
+    Attributes:
+        queued: the status from which a run is queued, given the run and what is asked for, if the work can be asked
+            for something; it raises an InputError if there is nothing to do.
+        do: the work itself, given the run, its lock and a callback; what it returns, `work` returns.
     """
-    _hand_over(run, enqueue(run, None), "fit")
+
+    queued: Callable[..., Status]
+    do: Callable[[Run, Lock, "Callback | None"], Any]
 
 
-def resume(run: Run) -> None:
-    """Resume from the last checkpoint, or start again if there is none.
-
-    Raises:
-        InputError: as for `start`.
-    """
-    start(run)
+def _fit(run: Run, lock: Lock, callback: "Callback | None") -> None:
+    execution.execute(run, callback=callback, lock=lock)
 
 
-def enqueue(run: Run, pid: int | None) -> Lock:
-    """Take a run's lock and a place in its device's queue.
+def _refine(run: Run, lock: Lock, callback: "Callback | None") -> "Refined":
+    from disco.runs.refined import choice_from, refine_run  # loads torch
+
+    status = run.written_status(REFINE)
+    return refine_run(run, choice_from(status.choice), device=status.device, callback=callback)
+
+
+WORKS = {FIT: Doing(execution.queued, _fit), REFINE: Doing(refining.queued, _refine)}
+
+
+def start(run: Run, work: Work, *asked: Any) -> None:
+    """Queue a run, to be worked on by a process of its own; after a stop, the same call resumes the work.
 
     Args:
-        pid: the process that will fit, and that stops on SIGTERM; None while it is not yet known.
+        asked: what is asked for: a `Choice` of a refinement, nothing of a fit.
 
     Raises:
-        InputError: it is waiting, running or done, or its device is not there.
+        InputError: it is waiting or running, or its fit is done; its device is not there, or its folder cannot be
+            written.
     """
-    from disco.estimator import choose_device
-
-    device = choose_device(run.device).type
-    lock = run.take(_note(pid, "fit"))
+    lock = enqueue(run, work, *asked)
     try:
-        if run.written_status().state == "done":
-            raise InputError(f"The run {run.name} is done; make a new one to fit again.")
-        queued_at = time.time()
-        run.update(state="queued", queued_at=queued_at, device=device, host=host(), eta=None, error=None)
-        turns.add_ticket(run, device, queued_at)
-    except BaseException:
-        lock.release()
-        raise
-    return lock
-
-
-def cancel(run: Run) -> None:
-    """Stop a run within 2 seconds; it can be resumed from its last checkpoint.
-
-    Raises:
-        InputError: it runs on another machine, or inside a program that does not answer.
-    """
-    if run.works_on("fit"):
-        _end(run)
-    lock = run.take()
-    try:
-        if run.written_status().state in UNFINISHED:
-            run.update(state="cancelled", eta=None, message="", finished_at=time.time())
-    finally:
-        lock.release()
-
-
-def queue_position(run: Run) -> int | None:
-    """Place in the device's queue, 1 = next; None if the run is not waiting."""
-    status = run.status()
-    return turns.position(run, status.device) if status.state == "queued" else None
-
-
-def work(
-    run: Run,
-    lock: Lock,
-    stopped: Callable[[], bool],
-    *,
-    callback: Callback | None = None,
-    ahead: Callable[[int], None] = lambda place: None,
-) -> None:
-    """Wait for the device's turn, then fit, in this process.
-
-    Args:
-        lock: from `enqueue`; released at the end.
-        stopped: asked at every event; True stops the fit after writing its checkpoint.
-        callback: sees every event; False also stops the fit.
-        ahead: called with the place in the queue, whenever it changes.
-
-    Raises:
-        FitStopped, InputError, ScoreUnavailable: as `execute`.
-    """
-
-    def watch(event: "Event") -> bool:
-        goes_on = callback is None or callback(event) is not False
-        return goes_on and not stopped()
-
-    status = run.written_status()
-    try:
-        with turns.turn(run, status.device, status.queued_at, stopped, ahead):
-            execute(run, callback=watch, lock=lock)
-    except BaseException as error:
-        if run.written_status().state in UNFINISHED:  # it ended while waiting
-            with contextlib.suppress(InputError):
-                run.update(eta=None, finished_at=time.time(), **ending(error))
-        raise
-    finally:
-        lock.release()
-
-
-def start_refinement(run: Run, choice: "Choice") -> None:
-    """Queue a refinement of a run, for a process of its own; the same call after a stop resumes it.
-
-    Raises:
-        InputError: the run is waiting, running or being refined, or its device is not there.
-    """
-    _hand_over(run, enqueue_refinement(run, choice, None), "refine")
-
-
-def enqueue_refinement(run: Run, choice: "Choice", pid: int | None, device: str | None = None) -> Lock:
-    """Take a run's lock and a place in the queue to refine it.
-
-    Args:
-        pid: as for `enqueue`.
-        device: auto, cpu or cuda; by default the run's own.
-
-    Raises:
-        InputError: as for `start_refinement`.
-    """
-    from disco.estimator import choose_device
-
-    kind = choose_device(device or run.device).type
-    lock = run.take(_note(pid, "refine"))
-    try:
-        turns.add_ticket(run, kind, refining.queue(run, choice, kind).queued_at)
-    except BaseException:
-        lock.release()
-        raise
-    return lock
-
-
-def cancel_refinement(run: Run) -> None:
-    """Stop a refinement within 2 seconds; it can be resumed from the finished searches.
-
-    Raises:
-        InputError: it runs on another machine.
-    """
-    if run.works_on("refine"):
-        _end(run)
-    lock = run.take()
-    try:
-        if refining.written(run).active:
-            refining.update(run, state="cancelled", eta=None, message="", finished_at=time.time())
-    finally:
-        lock.release()
-
-
-def refinement_position(run: Run) -> int | None:
-    """Place in the device's queue, 1 = next; None if the refinement is not waiting."""
-    status = refining.refining_status(run)
-    return turns.position(run, status.device) if status.state == "queued" else None
-
-
-def refine(
-    run: Run,
-    lock: Lock,
-    stopped: Callable[[], bool],
-    *,
-    callback: Callback = lambda event: None,
-    ahead: Callable[[int], None] = lambda place: None,
-) -> "Refined":
-    """Wait for the device's turn, then refine, in this process; arguments as for `work`.
-
-    Raises:
-        FitStopped, InputError: as `disco.runs.refined.refine_run`.
-    """
-    from disco.runs.refined import choice_from, refine_run
-
-    def watch(step: "Event") -> bool:
-        return callback(step) is not False and not stopped()
-
-    status = refining.written(run)
-    try:
-        with turns.turn(run, status.device, status.queued_at, stopped, ahead):
-            return refine_run(run, choice_from(status.choice), device=status.device, callback=watch)
-    except BaseException as error:
-        if refining.written(run).active:  # it ended while waiting
-            with contextlib.suppress(InputError):
-                refining.update(run, eta=None, finished_at=time.time(), **ending(error, "refinement"))
-        raise
-    finally:
-        lock.release()
-
-
-def _note(pid: int | None, what: str) -> dict[str, Any]:
-    """The note in a run's lock about its holder."""
-    return {"host": host(), "pid": pid, "signals": True, "work": what}
-
-
-def _hand_over(run: Run, lock: Lock, what: str) -> None:
-    """Start a process for the work and pass the run's lock to it.
-
-    Raises:
-        InputError: no process can be made.
-    """
-    try:
-        process = _spawn(run, lock, what)
+        process = _spawn(run, work, lock)
         with contextlib.suppress(OSError):
-            lock.write(_note(process.pid, what))
+            lock.write(_note(process.pid, work))
     except OSError as error:
         raise InputError(f"No process could be started for the run {run.name} ({error.strerror}).") from error
     finally:
@@ -242,8 +85,89 @@ def _hand_over(run: Run, lock: Lock, what: str) -> None:
     threading.Thread(target=process.wait, daemon=True).start()  # so that it leaves no zombie
 
 
-def _spawn(run: Run, lock: Lock, what: str) -> subprocess.Popen:
-    command = [sys.executable, "-m", "disco.jobs", what, str(run.path), "--lock", str(lock.handle)]
+def enqueue(run: Run, work: Work, *asked: Any, pid: int | None = None, device: str | None = None) -> Lock:
+    """Take a run's lock and a place in its device's queue.
+
+    Args:
+        asked: as for `start`.
+        pid: the process that will work, and that stops on SIGTERM; None while it is not yet known.
+        device: auto, cpu or cuda; by default the run's own.
+
+    Raises:
+        InputError: as for `start`.
+    """
+    from disco.devices import choose_device
+
+    kind = choose_device(device or run.device).type
+    lock = run.take(_note(pid, work))
+    try:
+        status, queued_at = WORKS[work].queued(run, *asked), time.time()
+        fresh = {"state": "queued", "queued_at": queued_at, "finished_at": None, "eta": None, "error": None}
+        run.update(work, **{**vars(status), **fresh, "device": kind, "host": host()})
+        turns.add_ticket(run, kind, queued_at)
+    except BaseException:
+        lock.release()
+        raise
+    return lock
+
+
+def cancel(run: Run, work: Work) -> None:
+    """Stop it within 2 seconds; it can be resumed from its checkpoint, or from what it has finished.
+
+    Raises:
+        InputError: other work of the run goes on; or it runs on another machine, or inside a program that does not
+            answer.
+    """
+    if run.works_on(work):
+        _end(run, work)
+    lock = run.take()
+    try:
+        if run.written_status(work).active:
+            run.update(work, state="cancelled", eta=None, message="", finished_at=time.time())
+    finally:
+        lock.release()
+
+
+def position(run: Run, work: Work) -> int | None:
+    """Place in the device's queue, 1 = next; None if it is not waiting."""
+    status = run.status(work)
+    return turns.position(run, status.device) if status.state == "queued" else None
+
+
+def work(run: Run, kind: Work, lock: Lock, callback: "Callback | None" = None) -> Any:
+    """Wait for the device's turn, then do the work, in this process.
+
+    Args:
+        kind: the kind of work.
+        lock: from `enqueue`; released at the end.
+        callback: sees every event, those of waiting too (disco/runs/turns.py); False stops.
+
+    Returns:
+        The `Refined` of a refinement.
+
+    Raises:
+        FitStopped, InputError, ScoreUnavailable: as the work itself.
+    """
+    status = run.written_status(kind)
+    try:
+        with turns.turn(run, status.device, status.queued_at, callback):
+            return WORKS[kind].do(run, lock, callback)
+    except BaseException as error:
+        if run.written_status(kind).active:  # it ended while waiting
+            with contextlib.suppress(InputError):
+                run.update(kind, eta=None, finished_at=time.time(), **ending(error, kind))
+        raise
+    finally:
+        lock.release()
+
+
+def _note(pid: int | None, work: Work) -> dict[str, Any]:
+    """The note in a run's lock about its holder."""
+    return {"host": host(), "pid": pid, "signals": True, "work": work.name}
+
+
+def _spawn(run: Run, work: Work, lock: Lock) -> subprocess.Popen:
+    command = [sys.executable, "-m", "disco.jobs", work.name, str(run.path), "--lock", str(lock.handle)]
     environment = {**os.environ, "DISCO_RUNS": str(runs_root())}
     with _log(run) as log:
         return subprocess.Popen(
@@ -267,7 +191,7 @@ def _log(run: Run) -> BinaryIO:
         return open(os.devnull, "ab")
 
 
-def _end(run: Run) -> None:
+def _end(run: Run, work: Work) -> None:
     """Ask the process of a run to stop, then kill it."""
     owner = note(run.lock_path)
     deadline = time.monotonic() + _SPAWN_SECONDS
@@ -276,12 +200,13 @@ def _end(run: Run) -> None:
         owner = note(run.lock_path)
     if not run.alive:
         return
+    it = f"The {work.noun} of the run {run.name}"
     if owner.get("host") != host():
-        raise InputError(f"The run {run.name} is fitted on the machine {owner.get('host')}; cancel it there.")
+        raise InputError(f"{it} runs on the machine {owner.get('host')}; cancel it there.")
     if owner.get("pid") is None:
         raise InputError(f"The process of the run {run.name} is not known yet; cancel it again in a moment.")
     if not owner.get("signals"):
-        raise InputError(f"The run {run.name} is fitted inside process {owner.get('pid')}; stop it there.")
+        raise InputError(f"{it} runs inside process {owner.get('pid')}; stop it there.")
     for number, seconds in ((signal.SIGTERM, _GRACE_SECONDS), (signal.SIGKILL, _KILL_SECONDS)):
         try:
             os.kill(owner["pid"], number)
@@ -294,15 +219,16 @@ def _end(run: Run) -> None:
             time.sleep(0.02)
 
 
-def _worker(what: str, path: Path, handle: int) -> int:
-    """Fit or refine a run whose lock this process has inherited; exit status."""
+def _worker(name: str, path: Path, handle: int) -> int:
+    """Work on a run whose lock this process has inherited; exit status."""
     stopping = threading.Event()
     signal.signal(signal.SIGTERM, lambda *_: stopping.set())
     lock = Lock(handle)
     os.set_inheritable(handle, False)
     try:
         run = Run(path)
-        {"fit": work, "refine": refine}[what](run, lock, stopping.is_set)
+        kind = next(kind for kind in WORKS if kind.name == name)
+        work(run, kind, lock, lambda event: not stopping.is_set())
     except (FitStopped, InputError, ScoreUnavailable) as error:
         print(error, file=sys.stderr)
         return 1
@@ -315,11 +241,11 @@ def _worker(what: str, path: Path, handle: int) -> int:
 def main() -> int:
     """The worker's command line."""
     parser = argparse.ArgumentParser(prog="python -m disco.jobs")
-    parser.add_argument("command", choices=["fit", "refine"])
+    parser.add_argument("work", choices=[kind.name for kind in WORKS])
     parser.add_argument("path", type=Path)
     parser.add_argument("--lock", type=int, required=True)
     arguments = parser.parse_args()
-    return _worker(arguments.command, arguments.path, arguments.lock)
+    return _worker(arguments.work, arguments.path, arguments.lock)
 
 
 if __name__ == "__main__":

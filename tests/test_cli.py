@@ -24,7 +24,7 @@ from disco.cli.choices import chosen_columns, parse_assignments
 from disco.cli.progress import Progress
 from disco.errors import InputError
 from disco.progress import Event
-from disco.runs import list_runs, open_run
+from disco.runs import FIT, list_runs, open_run
 
 pytestmark = pytest.mark.usefixtures("calibrated")
 
@@ -233,11 +233,11 @@ def test_ctrl_c_on_a_terminal_leaves_a_run_to_resume(terminal, counts, tmp_path,
     run = open_run(Path(out(tmp_path)))
     reached = run.status().done
     assert run.status().state == "cancelled" and run.checkpoint_path.exists()
-    jobs.resume(run)  # a page can resume what the command line started
+    jobs.start(run, FIT)  # a page can resume what the command line started
     wait(lambda: run.events()["epoch"].max() >= reached + 2)
     arguments = ["fit", counts, "--out", out(tmp_path), "--resume"]
     assert main(arguments) == 2 and "already waiting or running" in capsys.readouterr().err
-    jobs.cancel(run)
+    jobs.cancel(run, FIT)
     assert not run.events().duplicated(["stage", "epoch", "fold"]).any()
 
 
@@ -246,7 +246,7 @@ def test_the_page_can_cancel_a_fit_of_the_command_line(terminal, tmp_path, monke
     read_until(handle, b"joint 5")
     run = open_run(Path(out(tmp_path)))
     monkeypatch.setattr(jobs, "_GRACE_SECONDS", PATIENCE)
-    jobs.cancel(run)
+    jobs.cancel(run, FIT)
     assert run.status().state == "cancelled"
     read_until(handle, b"no such text")
     assert status_of(process) == 130
@@ -298,19 +298,19 @@ def test_a_fit_waits_for_the_device_and_can_be_interrupted_there(counts, small_t
 
     endless = parse_assignments([text for text in ENDLESS if "=" in text])
     busy = create_run(small_table, Settings.of("paper", **endless), name="busy", device="cpu")
-    jobs.start(busy)
+    jobs.start(busy, FIT)
     command = [sys.executable, "-m", "disco", "fit", counts, "--out", out(tmp_path), *SHORT]
     told = tmp_path / "told"
     with told.open("w") as stderr, subprocess.Popen(command, cwd=ROOT, stderr=stderr) as waiting:
         try:
             wait(lambda: "waiting for the device, in use by another fit" in told.read_text())
             run = open_run(Path(out(tmp_path)))
-            assert run.status().state == "queued" and jobs.queue_position(run) == 1
+            assert run.status().state == "queued" and jobs.position(run, FIT) == 1
             waiting.send_signal(signal.SIGINT)
             assert waiting.wait(PATIENCE) == 130 and run.status().state == "cancelled"
         finally:
             waiting.kill()
-            jobs.cancel(busy)
+            jobs.cancel(busy, FIT)
     assert main(["fit", counts, "--out", out(tmp_path), "--resume"]) == 0
 
 

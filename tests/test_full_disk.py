@@ -10,7 +10,7 @@ from disco.__main__ import main
 from disco.cost import STAGES
 from disco.errors import InputError
 from disco.forecast import calibrate  # the real one, before a fixture replaces it
-from disco.runs import create_run, execute, find_runs, list_runs, refining, runs_root
+from disco.runs import FIT, REFINE, create_run, execute, find_runs, list_runs, runs_root
 from disco.runs import events as losses
 from disco.runs.files import append_bytes
 from disco.settings import Settings
@@ -19,8 +19,8 @@ pytestmark = pytest.mark.usefixtures("calibrated")
 
 TINY = {"width": 8, "hidden_layers": 2, "joint_epochs": 3, "projection_epochs": 2, "noise_levels": 2}
 SETTINGS = Settings.of("paper", **TINY)
-FIT = ["--preset", "paper", *(word for name, value in TINY.items() for word in ("--set", f"{name}={value}"))]
-REFINE = ["--starts", "1", "--restarts", "0", "--bootstrap", "0"]
+FIT_ARGUMENTS = ["--preset", "paper", *(word for name, value in TINY.items() for word in ("--set", f"{name}={value}"))]
+REFINE_ARGUMENTS = ["--starts", "1", "--restarts", "0", "--bootstrap", "0"]
 
 
 class Full:
@@ -51,7 +51,7 @@ def counts(small_table, tmp_path) -> str:
 def assert_true_and_tidy(where) -> None:
     """No run reads as running, and nothing incomplete is left."""
     for run in list_runs():
-        assert not run.status().active and not refining.refining_status(run).active
+        assert not run.status().active and not run.status(REFINE).active
         assert [path.name for path in run.path.rglob("*.tmp")] == []
     assert find_runs()[1] == []
     assert not [path for place in (runs_root(), where) for path in place.glob(".making-*")]
@@ -61,7 +61,8 @@ def assert_true_and_tidy(where) -> None:
 @pytest.mark.parametrize("command", ["fit", "refine"])
 def test_a_disk_that_fills_at_any_moment_costs_one_sentence(counts, tmp_path, monkeypatch, capsys, command, after):
     out = ["--out", str(tmp_path / "out")]
-    typed = ["fit", counts, *out, *FIT] if command == "fit" else ["refine", "--counts", counts, *out, *REFINE]
+    fit, refine = ["fit", counts, *FIT_ARGUMENTS], ["refine", "--counts", counts, *REFINE_ARGUMENTS]
+    typed = [*(fit if command == "fit" else refine), *out]
     with monkeypatch.context() as patch:
         disk = Full(patch, after)
         status = main(typed)
@@ -104,7 +105,7 @@ def test_what_cannot_be_written_keeps_a_start_from_beginning(small_table, file):
         assert run.status().state == "failed"
         return
     with pytest.raises(InputError, match="cannot be written"):
-        jobs.start(run)
+        jobs.start(run, FIT)
     assert not run.status().active and not run.alive
 
 

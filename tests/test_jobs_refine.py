@@ -15,9 +15,9 @@ from disco import jobs
 from disco.__main__ import main
 from disco.errors import FitStopped, InputError
 from disco.refine import Choice
-from disco.runs import Run, create_run, refining
+from disco.runs import FIT, REFINE, Run, create_run, recording, refining
 from disco.runs.locks import note
-from disco.runs.refined import choice_of, read_refined, refine_run, refining_status
+from disco.runs.refined import choice_of, read_refined, refine_run
 from disco.settings import Settings
 from disco.simulate import Design, simulate
 
@@ -33,23 +33,23 @@ def tabled(nodes: int = 6, rows: int = 500) -> Run:
 
 
 def ended(run: Run) -> str:
-    wait(lambda: not refining_status(run).active)
-    return refining_status(run).state
+    wait(lambda: not run.status(REFINE).active)
+    return run.status(REFINE).state
 
 
 def test_a_started_refinement_runs_apart_and_leaves_the_fit_alone():
     run = finished_run(5)
     before = (run.path / "status.json").read_bytes()
-    assert refining_status(run).state == "none"
-    jobs.start_refinement(run, SHORT)
-    assert refining_status(run).active and refining_status(run).choice["restarts"] == 1
+    assert run.status(REFINE).state == "none"
+    jobs.start(run, REFINE, SHORT)
+    assert run.status(REFINE).active and run.status(REFINE).choice["restarts"] == 1
     assert run.status().state == "done"
-    for refused in (lambda: jobs.start_refinement(run, SHORT), run.delete):
+    for refused in (lambda: jobs.start(run, REFINE, SHORT), run.delete):
         with pytest.raises(InputError, match="waiting or running"):
             refused()
-    wait(lambda: refining_status(run).state == "running")
+    wait(lambda: run.status(REFINE).state == "running")
     assert note(run.lock_path)["pid"] != os.getpid()
-    assert ended(run) == "done" and refining_status(run).error is None and refining_status(run).progress == 1.0
+    assert ended(run) == "done" and run.status(REFINE).error is None and run.status(REFINE).progress == 1.0
     assert (run.path / "status.json").read_bytes() == before
     result = read_refined(run)
     assert choice_of(run)["bootstrap"] == 3
@@ -61,30 +61,30 @@ def test_a_started_refinement_runs_apart_and_leaves_the_fit_alone():
 
 def test_what_was_found_is_kept_by_a_cancel():
     run = tabled(nodes=10)
-    jobs.start_refinement(run, LONG)
-    wait(lambda: refining_status(run).done > 2)
+    jobs.start(run, REFINE, LONG)
+    wait(lambda: run.status(REFINE).done > 2)
     seen = refining.history(run)
     assert len(seen) and set(seen["start"]) >= {"by variance − mean", "by mean"}
-    jobs.cancel_refinement(run)
-    status = refining_status(run)
+    jobs.cancel(run, REFINE)
+    status = run.status(REFINE)
     assert status.state == "cancelled" and status.resumable and not run.alive and status.seconds > 0
     kept = json.loads((run.path / "refining.json").read_text())["starts"]
     assert len(kept) >= 2
-    jobs.start_refinement(run, LONG)
-    wait(lambda: refining_status(run).state == "running" and refining_status(run).done > status.done)
-    assert refining_status(run).seconds > status.seconds
+    jobs.start(run, REFINE, LONG)
+    wait(lambda: run.status(REFINE).state == "running" and run.status(REFINE).done > status.done)
+    assert run.status(REFINE).seconds > status.seconds
     again = json.loads((run.path / "refining.json").read_text())["starts"]
     assert again[: len(kept)] == kept
-    jobs.cancel_refinement(run)
+    jobs.cancel(run, REFINE)
 
 
 def test_killed_in_the_middle_and_resumed_equals_uninterrupted():
     run, whole = tabled(), tabled()
-    jobs.start_refinement(run, SHORT)
+    jobs.start(run, REFINE, SHORT)
     wait(lambda: (run.path / "refining.json").exists() or not run.alive)
     kill(run)
-    assert refining_status(run).state == "interrupted" and refining_status(run).resumable
-    jobs.start_refinement(run, SHORT)
+    assert run.status(REFINE).state == "interrupted" and run.status(REFINE).resumable
+    jobs.start(run, REFINE, SHORT)
     assert ended(run) == "done"
     expected, found = refine_run(whole, SHORT), read_refined(run)
     same = ("order", "best", "score", "candidates", "fits", "notes")
@@ -99,53 +99,53 @@ def refined_files(run):
 
 def test_a_refinement_waits_for_its_turn_and_gives_its_place_up(small_table):
     fit, run = new(small_table, ENDLESS), tabled()
-    jobs.start(fit)
+    jobs.start(fit, FIT)
     wait(lambda: len(fit.events()) > 0)
-    jobs.start_refinement(run, SHORT)
-    assert jobs.refinement_position(run) == 1 and refining_status(run).state == "queued"
+    jobs.start(run, REFINE, SHORT)
+    assert jobs.position(run, REFINE) == 1 and run.status(REFINE).state == "queued"
     assert run.status().state == "unfitted"
     with pytest.raises(InputError, match="waiting or running"):
-        jobs.cancel(run)  # does not stop a refinement
-    jobs.cancel_refinement(run)
-    assert refining_status(run).state == "cancelled" and jobs.refinement_position(run) is None
-    jobs.start_refinement(run, SHORT)
-    jobs.cancel(fit)
+        jobs.cancel(run, FIT)  # does not stop a refinement
+    jobs.cancel(run, REFINE)
+    assert run.status(REFINE).state == "cancelled" and jobs.position(run, REFINE) is None
+    jobs.start(run, REFINE, SHORT)
+    jobs.cancel(fit, FIT)
     assert ended(run) == "done"
 
 
 def test_a_worker_that_does_not_answer_is_killed(monkeypatch):
     run = tabled(nodes=10)
-    jobs.start_refinement(run, LONG)
-    wait(lambda: refining_status(run).state == "running")
+    jobs.start(run, REFINE, LONG)
+    wait(lambda: run.status(REFINE).state == "running")
     os.kill(note(run.lock_path)["pid"], signal.SIGSTOP)
     monkeypatch.setattr(jobs, "_GRACE_SECONDS", 0.1)
-    jobs.cancel_refinement(run)
-    assert refining_status(run).state == "cancelled" and not run.alive
+    jobs.cancel(run, REFINE)
+    assert run.status(REFINE).state == "cancelled" and not run.alive
 
 
 def test_a_failure_is_one_sentence():
     run = tabled()
     (run.path / "table.parquet").write_bytes(b"not parquet")
-    jobs.start_refinement(run, SHORT)
+    jobs.start(run, REFINE, SHORT)
     assert ended(run) == "failed"
-    error = refining_status(run).error
+    error = run.status(REFINE).error
     assert "table.parquet is damaged" in error and len(error.splitlines()) == 1
 
 
 def test_the_command_line_writes_the_same_state(capsys):
     run = finished_run(4)
     states = set()
-    standing = refining.Recorder.standing
+    standing = recording.Recorder.standing
 
-    def watched(self, now):
-        states.add((refining_status(run).state, run.status().state))
-        return standing(self, now)
+    def watched(self):
+        states.add((run.status(REFINE).state, run.status().state))
+        return standing(self)
 
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(refining.Recorder, "standing", watched)
+        patch.setattr(recording.Recorder, "standing", watched)
         assert main(["refine", str(run.path), "--starts", "2", "--restarts", "0", "--bootstrap", "2"]) == 0
     assert states == {("running", "done")}
-    status = refining_status(run)
+    status = run.status(REFINE)
     assert status.state == "done" and status.choice["starts"] == 2 and status.seconds > 0
 
 
@@ -153,7 +153,7 @@ def test_history_holds_each_sweep_once_and_forgets_torn_searches():
     run, choice = tabled(), dataclasses.replace(SHORT, starts=1)  # two searches might agree and need no restart
     with pytest.raises(FitStopped):
         refine_run(run, choice, callback=lambda step: step.start != "restart 1")
-    assert refining_status(run).state == "cancelled"
+    assert run.status(REFINE).state == "cancelled"
     seen = refining.history(run)
     assert not seen.duplicated(["start", "sweep"]).any()
     assert seen.loc[seen["start"] == "restart 1", "sweep"].tolist() == [1]
@@ -175,15 +175,14 @@ def test_another_choice_begins_anew():
     run = tabled()
     with pytest.raises(FitStopped):
         refine_run(run, SHORT, callback=lambda step: step.start != "by mean")
-    lock = run.take()
-    refining.queue(run, Choice(seed=7), "cpu")
-    assert refining.history(run).empty and refining.written(run).progress == 0.0
+    lock = jobs.enqueue(run, REFINE, Choice(seed=7))
+    assert refining.history(run).empty and run.written_status(REFINE).progress == 0.0
     lock.release()
 
 
 def test_time_left_is_told_only_while_tables_are_drawn():
     run, told = tabled(), []
     refine_run(run, Choice(starts=1, restarts=0, bootstrap=30, folds=0),
-               callback=lambda step: told.append((step.stage, step.done, refining.written(run).eta)))  # fmt: skip
+               callback=lambda step: told.append((step.stage, step.done, run.written_status(REFINE).eta)))  # fmt: skip
     assert {eta for stage, *_, eta in told if stage != "bootstrap"} == {None}
-    assert refining.written(run).eta is None
+    assert run.written_status(REFINE).eta is None

@@ -15,7 +15,7 @@ from disco import jobs
 from disco.__main__ import main
 from disco.errors import InputError
 from disco.refine import Choice
-from disco.runs import Run, create_run, find_runs, list_runs, making, open_run, refining, runs_root
+from disco.runs import FIT, REFINE, Run, create_run, find_runs, list_runs, making, open_run, runs_root
 from disco.runs.locks import Lock
 from disco.settings import Settings
 
@@ -118,9 +118,9 @@ def test_of_two_resumed_fits_one_works_and_the_other_gets_a_sentence(small_table
     typed = ("fit", str(tmp_path / "counts.csv"), "--out", str(run.path), *FOREVER, "--resume")
     one_works(started(*typed), started(*typed), run, lambda: len(run.events()) > 0)
     assert run.status().state == "cancelled"
-    jobs.start(run)  # as the app does
+    jobs.start(run, FIT)  # as the app does
     assert main(list(typed)) == 2 and "already waiting or running" in capsys.readouterr().err
-    jobs.cancel(run)
+    jobs.cancel(run, FIT)
     assert run.status().state == "cancelled"
 
 
@@ -128,10 +128,10 @@ def test_of_two_refinements_of_a_run_one_works_and_the_other_gets_a_sentence(sma
     small_table.to_csv(tmp_path / "counts.csv", index=False)
     run = create_run(small_table, Settings(), name="twice", folder=tmp_path / "out", device="cpu")
     typed = ("refine", str(run.path), "--bootstrap", "100000")
-    one_works(started(*typed), started(*typed), run, lambda: refining.refining_status(run).state == "running")
-    assert refining.refining_status(run).state == "cancelled"
-    jobs.start_refinement(run, Choice(bootstrap=100_000))
+    one_works(started(*typed), started(*typed), run, lambda: run.status(REFINE).state == "running")
+    assert run.status(REFINE).state == "cancelled"
+    jobs.start(run, REFINE, Choice(bootstrap=100_000))
     for other in (typed, ("fit", str(tmp_path / "counts.csv"), "--out", str(run.path), "--resume")):
         assert main(list(other)) == 2 and "already waiting or running" in capsys.readouterr().err
-    jobs.cancel_refinement(run)
-    assert time.time() > (refining.refining_status(run).finished_at or 0) > 0
+    jobs.cancel(run, REFINE)
+    assert time.time() > (run.status(REFINE).finished_at or 0) > 0

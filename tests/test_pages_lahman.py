@@ -47,7 +47,7 @@ def test_finished_fits_are_found_and_scored(batting):
     expected = sum(lahman.COLUMNS.index(u) < lahman.COLUMNS.index(v) for u, v in lahman.R7) / 7
     assert table["r7"].tolist() == pytest.approx([expected, expected])
     assert app.button(key="lahman_start").label.endswith("seed 1")
-    assert app.button(key="lahman_resume_2").label == "Resume"
+    assert app.button(key="lahman_resume_fit_2").label == "Resume"
     assert app.button(key="lahman_other").label
 
 
@@ -69,7 +69,7 @@ def test_levels_choose_other_runs(batting):
 
 def test_starting_queues_a_run_for_each_missing_seed(batting, monkeypatch):
     started = []
-    monkeypatch.setattr(jobs, "start", started.append)
+    monkeypatch.setattr(jobs, "start", lambda run, work: started.append(run))
     finished(batting, 0)
     app = opened(page=PAGE)
     app.button(key="lahman_start").click().run()

@@ -15,8 +15,8 @@ from disco.figures import roles
 from disco.metrics import a_top
 from disco.refine import Choice, Refined
 from disco.refine.result import EDGE_COLUMNS
+from disco.runs import REFINE
 from disco.runs import refined as stored
-from disco.runs import refining
 
 ORDER = list(lahman.COLUMNS)
 TURNED = ORDER[::-1]
@@ -85,26 +85,26 @@ def test_older_refinements_lack_the_ends(batting):
 
 def test_a_refinement_is_started_followed_and_cancelled(batting, monkeypatch):
     started, cancelled = [], []
-    monkeypatch.setattr(jobs, "start_refinement", lambda run, choice: started.append((run, choice)))
-    monkeypatch.setattr(jobs, "cancel_refinement", cancelled.append)
+    monkeypatch.setattr(jobs, "start", lambda run, work, choice: started.append((run, choice)))
+    monkeypatch.setattr(jobs, "cancel", lambda run, work: cancelled.append((run, work)))
     run = finished(batting, 0)
     app = opened(page=PAGE)
     app.button(key="lahman_refine").click().run()
     assert not app.exception
     assert [found for found, _ in started] == [run] and started[0][1].starts > 1
     lock = run.take({"work": "refine"})
-    refining.update(run, state="running", progress=0.4, message="search from by mean: sweep 2")
+    run.update(REFINE, state="running", progress=0.4, message="search from by mean: sweep 2")
     try:
         app.run()
         assert not [button for button in app.button if button.key == "lahman_refine"]
-        app.button(key="lahman_refine_cancel_0").click().run()
-        assert not app.exception and cancelled == [run]
+        app.button(key="lahman_cancel_refine_0").click().run()
+        assert not app.exception and cancelled == [(run, REFINE)]
     finally:
         lock.release()
-    refining.update(run, state="failed", error="It broke.")
+    run.update(REFINE, state="failed", error="It broke.")
     app.run()
     assert "It broke" in texts(app)
-    app.button(key="lahman_refine_again_0").click().run()
+    app.button(key="lahman_resume_refine_0").click().run()
     assert not app.exception and len(started) == 2
 
 

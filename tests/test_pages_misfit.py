@@ -135,7 +135,7 @@ def test_shares_are_called_what_they_are(redone):
 
 def test_searching_every_table_anew_can_be_asked_for(monkeypatch):
     started = []
-    monkeypatch.setattr(jobs, "start_refinement", lambda run, choice: started.append(choice))
+    monkeypatch.setattr(jobs, "start", lambda run, work, choice: started.append(choice))
     run = finished_run(4)
     app = opened(run, PAGE)
     app.toggle(key=f"refine_redone_{run.id}").set_value(True).run()

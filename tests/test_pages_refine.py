@@ -13,7 +13,7 @@ from test_pages_ordering import opened
 from disco import jobs
 from disco.errors import InputError
 from disco.refine import Choice
-from disco.runs import create_run, refining
+from disco.runs import REFINE, create_run, refining
 from disco.runs.refined import read_refined, save
 from disco.settings import Settings
 from pages.parts import graph_view, run_list
@@ -54,7 +54,7 @@ def test_a_refinement_without_edges_says_so():
 
 def test_without_a_refinement_it_is_asked_for(monkeypatch):
     started = []
-    monkeypatch.setattr(jobs, "start_refinement", lambda run, choice: started.append((run.id, choice)))
+    monkeypatch.setattr(jobs, "start", lambda run, work, choice: started.append((run.id, work, choice)))
     run = finished_run(4)
     app = opened(run, PAGE)
     assert "highest likelihood" in texts(app) and not app.dataframe
@@ -62,14 +62,14 @@ def test_without_a_refinement_it_is_asked_for(monkeypatch):
         app.number_input(key=f"refine_{name}_{run.id}").set_value(value)
     button(app, "Start the refinement").click().run()
     assert not app.exception
-    assert started == [(run.id, Choice(starts=7, seed=3, bound=2.0))]
+    assert started == [(run.id, REFINE, Choice(starts=7, seed=3, bound=2.0))]
 
 
 def test_a_refused_start_is_one_sentence(monkeypatch):
-    def refuse(run, choice):
+    def refuse(run, work, choice):
         raise InputError("The run <b> is already waiting or running.")
 
-    monkeypatch.setattr(jobs, "start_refinement", refuse)
+    monkeypatch.setattr(jobs, "start", refuse)
     app = opened(finished_run(4), PAGE)
     button(app, "Start the refinement").click().run()
     assert [error.value for error in app.error] == ["The run \\<b\\> is already waiting or running\\."]
@@ -78,7 +78,7 @@ def test_a_refused_start_is_one_sentence(monkeypatch):
 def going_on(run, **state):
     lock = run.take({"work": "refine"})
     usual = {"state": "running", "stage": "search", "done": 1, "total": 12, "progress": 0.3, "start": "by mean"}
-    refining.update(run, **{**usual, "sweep": 2, "seconds": 75.0, "choice": {"starts": 4}, **state})
+    run.update(REFINE, **{**usual, "sweep": 2, "seconds": 75.0, "choice": {"starts": 4}, **state})
     lines = [["CCS order", 1, -300.0], ["CCS order", 2, -120.0], ["by mean", 1, -150.0], ["by mean", 2, -119.0]]
     (run.path / "refining.jsonl").write_text("".join(json.dumps(line) + "\n" for line in lines))
     return lock
@@ -86,7 +86,7 @@ def going_on(run, **state):
 
 def test_while_it_goes_on_it_is_shown_and_can_be_cancelled(monkeypatch):
     cancelled = []
-    monkeypatch.setattr(jobs, "cancel_refinement", cancelled.append)
+    monkeypatch.setattr(jobs, "cancel", lambda run, work: cancelled.append((run.id, work)))
     run = refined()
     lock = going_on(run)
     app = opened(run, PAGE)
@@ -97,7 +97,7 @@ def test_while_it_goes_on_it_is_shown_and_can_be_cancelled(monkeypatch):
     assert not app.dataframe and not any(found.key == "start_refinement" for found in app.button)
     assert not any(found.key == f"delete_{run.id}" for found in app.button)
     button(app, "Cancel").click().run()
-    assert [one.id for one in cancelled] == [run.id] and not app.exception
+    assert cancelled == [(run.id, REFINE)] and not app.exception
     lock.release()
 
 
@@ -111,7 +111,7 @@ def test_time_left_is_told_where_it_is_known():
 
 
 def test_the_place_in_the_queue_is_said(monkeypatch):
-    monkeypatch.setattr(jobs, "refinement_position", lambda run: 2)
+    monkeypatch.setattr(jobs, "position", lambda run, work: 2)
     run = finished_run(4)
     lock = going_on(run, state="queued")
     assert "waits in the queue, number 2" in texts(opened(run, PAGE))
@@ -122,7 +122,7 @@ def test_the_place_in_the_queue_is_said(monkeypatch):
                                               ("failed", "failed")])  # fmt: skip
 def test_what_ended_can_go_on_with_the_same_choice(monkeypatch, state, words):
     started = []
-    monkeypatch.setattr(jobs, "start_refinement", lambda run, choice: started.append(choice))
+    monkeypatch.setattr(jobs, "start", lambda run, work, choice: started.append(choice))
     run = finished_run(4)
     error = "Out of <memory>." if state == "failed" else None
     going_on(run, state=state, choice={"starts": 2, "seed": 9}, error=error).release()
@@ -139,7 +139,7 @@ def test_what_was_cancelled_can_be_set_aside_and_the_result_stays():
     assert "was cancelled" in texts(app) and edges_shown(app) == set(EDGES)
     button(app, "Set aside").click().run()
     assert not app.exception and "was cancelled" not in texts(app) and edges_shown(app) == set(EDGES)
-    assert refining.refining_status(run).state == "done" and refining.history(run).empty
+    assert run.status(REFINE).state == "done" and refining.history(run).empty
 
 
 def test_a_label_that_changed_meanwhile_opens_nothing(monkeypatch):
@@ -325,7 +325,7 @@ def test_without_a_run_no_fit_is_asked_for_and_the_table_can_be_refined(monkeypa
     app = opened(page=PAGE)
     assert "no fit before it" in texts(app) and [found.key for found in app.button if "lead_on" in str(found.key)]
     started = []
-    monkeypatch.setattr(jobs, "start_refinement", lambda run, choice: started.append(run))
+    monkeypatch.setattr(jobs, "start", lambda run, work, choice: started.append(run))
     app = upload(booted(), "t.csv", csv(poisson()))
     app.switch_page(PAGE)
     app.run()
@@ -350,7 +350,7 @@ def test_other_pages_say_that_it_was_not_fitted_and_lead_to_the_refined_graph():
         found.key for found in app.button
     }
     app = opened(run, "pages/views/train.py")
-    assert "has not been fitted" in texts(app) and app.button(key="resume").label == "Fit it"
+    assert "has not been fitted" in texts(app) and app.button(key="resume_fit").label == "Fit it"
     assert "with preset tuned" in texts(app)
     assert not any(found.key == "smoothing" for found in app.slider)
 

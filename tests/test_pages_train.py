@@ -94,7 +94,7 @@ def test_back_to_the_preset():
 
 def test_start_makes_a_run_and_opens_it(monkeypatch):
     started = []
-    monkeypatch.setattr(jobs, "start", started.append)
+    monkeypatch.setattr(jobs, "start", lambda run, work: started.append(run))
     at = on_train()
     button(at, "Start the fit").click().run()
     assert not at.exception
@@ -107,27 +107,27 @@ def test_start_makes_a_run_and_opens_it(monkeypatch):
 
 def test_a_quick_look_refines_the_table_without_a_fit(monkeypatch):
     started = []
-    monkeypatch.setattr(jobs, "start_refinement", lambda run, choice: started.append((run, choice)))
+    monkeypatch.setattr(jobs, "start", lambda run, work, choice: started.append((run, work, choice)))
     at = on_train()
     button(at, "Quick look").click().run()
     assert not at.exception and at.title[0].value == "Refine"
     (run,) = runs.list_runs()
-    assert started == [(run, Choice(bootstrap=0, folds=0))] and run.status().state == "unfitted"
+    assert started == [(run, runs.REFINE, Choice(bootstrap=0, folds=0))] and run.status().state == "unfitted"
     assert at.query_params["run"] == run.id and list(run.table().columns) == ["a", "b", "c"]
 
 
 def test_a_quick_look_that_is_refused_is_said(monkeypatch):
-    def refuse(run, choice):
+    def refuse(run, work, choice):
         raise InputError("The device is not there.")
 
-    monkeypatch.setattr(jobs, "start_refinement", refuse)
+    monkeypatch.setattr(jobs, "start", refuse)
     at = on_train()
     button(at, "Quick look").click().run()
     assert any("device is not there" in found.value for found in at.error)
 
 
 def test_a_run_of_a_table_for_teaching_is_for_teaching(monkeypatch):
-    monkeypatch.setattr(jobs, "start", lambda run: None)
+    monkeypatch.setattr(jobs, "start", lambda run, work: None)
     at = on_train()
     truth = pd.DataFrame({"parent": ["a"], "child": ["b"]})
     at.session_state["shared_draft"] = replace(at.session_state["shared_draft"], truth=truth, teaching=True)
@@ -139,7 +139,7 @@ def test_a_run_of_a_table_for_teaching_is_for_teaching(monkeypatch):
 
 
 def test_a_start_that_is_refused_is_said(monkeypatch):
-    def refuse(run):
+    def refuse(run, work):
         raise InputError("The device is not there.")
 
     monkeypatch.setattr(jobs, "start", refuse)
@@ -166,7 +166,7 @@ def test_running_run_shows_stage_progress_and_time_left(monkeypatch):
     run = written_run(poisson(), state="running", stage="joint", done=12, total=40, progress=0.25, eta=95.0)
     lock = run.take()
     cancelled = []
-    monkeypatch.setattr(jobs, "cancel", cancelled.append)
+    monkeypatch.setattr(jobs, "cancel", lambda run, work: cancelled.append(run))
     try:
         at = booted("train", run=run.id)
         progress = [found.proto.text for found in at.get("progress")]
@@ -181,7 +181,7 @@ def test_a_dead_worker_is_seen_and_can_be_resumed(monkeypatch):
     run = written_run(poisson(), state="running", stage="joint", progress=0.25)
     run.checkpoint_path.write_bytes(b"kept")
     resumed = []
-    monkeypatch.setattr(jobs, "resume", resumed.append)
+    monkeypatch.setattr(jobs, "start", lambda run, work: resumed.append(run))
     at = booted("train", run=run.id)
     assert "was interrupted at 25% and can go on from its last checkpoint" in texts(at)
     button(at, "Resume").click().run()

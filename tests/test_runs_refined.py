@@ -6,12 +6,13 @@ import pandas as pd
 import pytest
 from made_up import finished_run, refine_by_hand
 
+from disco import jobs
 from disco.errors import InputError
 from disco.refine import Choice
 from disco.refine.result import EDGE_COLUMNS
+from disco.runs import REFINE
 from disco.runs.files import read_frame
 from disco.runs.refined import choice_of, read_refined, save
-from disco.runs.refining import queue, refining_status
 
 EDGES = [("x1", "x2"), ("x2", "x4"), ("x1", "x3")]
 
@@ -71,5 +72,5 @@ def test_a_damaged_list_of_nodes_is_one_sentence(change, words):
 def test_that_tables_were_searched_anew_is_kept_where_it_waits_and_where_it_is_done():
     run = made(choice=Choice(redone=True))
     assert choice_of(run)["redone"] is True
-    queue(run, Choice(redone=True), "cpu")
-    assert refining_status(run).error is None and refining_status(run).choice["redone"] is True
+    jobs.enqueue(run, REFINE, Choice(redone=True)).release()
+    assert run.status(REFINE).error is None and run.status(REFINE).choice["redone"] is True

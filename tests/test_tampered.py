@@ -14,7 +14,7 @@ from disco import serving
 from disco.__main__ import main
 from disco.errors import InputError
 from disco.refine import Choice
-from disco.runs import Run, create_run, execute, find_runs, list_runs, open_run, refining, runs_root
+from disco.runs import FIT, REFINE, Run, create_run, execute, find_runs, list_runs, open_run, refining, runs_root
 from disco.runs.files import write_frame, write_json
 from disco.runs.parents import compute_candidates, read_candidates, selected_graph
 from disco.runs.refined import choice_of, read_check, read_refined, refine_run, save_check
@@ -54,7 +54,7 @@ def whole(tmp_path_factory) -> Path:
         save_check(run, check(table, {"empty": {}, "refined": {"b": ["a"]}}, prior=BEFORE, simulations=3))
         (run.path / "variants").mkdir()
         (place / "variant").rename(run.path / "variants" / "constant-clipped")
-        refining.update(run, state="cancelled", choice={"starts": 1})
+        run.update(REFINE, state="cancelled", choice={"starts": 1})
         write_json(run.path / "refining.json", {"key": "another", "first": None, "starts": [], "drawn": {}})
         (run.path / "refining.jsonl").write_text('["by mean", 1, -3.0]\n')
     return run.path
@@ -142,8 +142,8 @@ READERS = {
     "events": lambda run: run.events(),
     "graph": lambda run: (run.graph(), run.graph(0.0, 0.3), run.variants()),
     "variant": lambda run: [getattr(run, name)(variant="constant-clipped") for name in CSV[:5]],
-    "status": lambda run: (run.status(), run.alive, run.works_on("fit")),
-    "refining": lambda run: (refining.refining_status(run), refining.history(run)),
+    "status": lambda run: (run.status(), run.alive, run.works_on(FIT)),
+    "refining": lambda run: (run.status(REFINE), refining.history(run)),
     "refined": lambda run: (read_refined(run).graph(), choice_of(run)),
     "check": lambda run: read_check(run),
     "cam": lambda run: (read_candidates(run, "cam"), selected_graph(run, "cam")),
@@ -261,7 +261,7 @@ def test_a_refinement_of_a_damaged_run_works_or_says_why(run, capsys, name, how)
     assert status == (2 if told else 0) and len(told) <= 1
     for sentence in told:
         assert_one_sentence(sentence, name)
-    assert not refining.refining_status(run).active and not run.alive
+    assert not run.status(REFINE).active and not run.alive
 
 
 def test_deep_links_say_why_a_run_cannot_be_opened(run):

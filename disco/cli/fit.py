@@ -9,10 +9,10 @@ import pandas as pd
 
 from disco.cli.advice import advice
 from disco.cli.choices import given_settings, read_counts
-from disco.cli.foreground import fit_here
+from disco.cli.foreground import work_here
 from disco.counts import as_counts
 from disco.errors import InputError
-from disco.runs import Run, create_run, open_run
+from disco.runs import FIT, Run, create_run, open_run
 from disco.settings import Settings
 
 
@@ -20,7 +20,7 @@ def run(arguments: argparse.Namespace) -> None:
     """Fit the table, or resume its unfinished run, and print the result.
 
     Raises:
-        InputError, ScoreUnavailable, FitStopped: as `fit_here`.
+        InputError, ScoreUnavailable, FitStopped: as `work_here`.
     """
     given = given_settings(arguments)
     table = read_counts(arguments.counts, arguments.columns, arguments.without)
@@ -29,7 +29,7 @@ def run(arguments: argparse.Namespace) -> None:
         settings = Settings.of(**given)
         fitted = new_run(table, settings, arguments.out, arguments.counts, arguments.device or "auto")
     if fitted.status().state != "done":
-        fit_here(fitted, "", "the same command with --resume goes on from here.")
+        work_here(fitted, FIT, "the same command with --resume goes on from here.")
     print_result(fitted)
 
 

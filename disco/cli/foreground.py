@@ -1,4 +1,4 @@
-"""Fit a run in this process, with a progress bar; Ctrl-C stops it, and it can be resumed."""
+"""Work on a run in this process, with a progress bar; Ctrl-C stops it, and it can be resumed."""
 
 import os
 import signal
@@ -6,38 +6,53 @@ import threading
 from collections.abc import Iterator
 from contextlib import contextmanager
 from types import FrameType
+from typing import TYPE_CHECKING, Any
 
 from disco import jobs
 from disco.cli.progress import Progress
 from disco.errors import FitStopped
-from disco.runs import Run
+from disco.runs import Run, Work
+
+if TYPE_CHECKING:
+    from disco.progress import Event
 
 _STOPPING = (signal.SIGINT, signal.SIGTERM, signal.SIGHUP)
 
 
-def fit_here(run: Run, label: str, go_on: str) -> None:
-    """Fit a new or unfinished run; the app shows it and can cancel it.
+def work_here(run: Run, work: Work, go_on: str, *asked: Any, label: str = "", device: str | None = None) -> Any:
+    """Do, or go on with, long work on a run; the app shows it and can cancel it.
 
     Args:
-        label: text before its progress.
+        work: the kind of work.
         go_on: how to resume it, in words.
+        asked: what is asked for, as for `jobs.start`.
+        label: text before its progress.
+        device: auto, cpu or cuda; by default the run's own.
+
+    Returns:
+        What `jobs.work` does.
 
     Raises:
         FitStopped: it was interrupted, with a sentence on how to go on.
-        InputError, ScoreUnavailable: it cannot be fitted.
+        InputError, ScoreUnavailable: it cannot be done.
     """
     stopping = threading.Event()
     with Progress(label) as progress, signals(stopping, progress):
-        lock = jobs.enqueue(run, os.getpid())
+
+        def watch(event: "Event") -> bool:
+            progress(event)
+            return not stopping.is_set()
+
+        lock = jobs.enqueue(run, work, *asked, pid=os.getpid(), device=device)
         try:
-            jobs.work(run, lock, stopping.is_set, callback=progress, ahead=progress.ahead)
+            return jobs.work(run, work, lock, watch)
         except (FitStopped, KeyboardInterrupt) as stop:
             raise FitStopped(f"stopped; {go_on}") from stop
 
 
 @contextmanager
 def signals(stopping: threading.Event, progress: Progress) -> Iterator[None]:
-    """The first Ctrl-C, SIGTERM or closed terminal stops the fit after the current epoch, a second one at once."""
+    """The first Ctrl-C, SIGTERM or closed terminal stops the work after the current step, a second one at once."""
 
     def stop(number: int, frame: FrameType | None) -> None:
         if stopping.is_set():

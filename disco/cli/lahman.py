@@ -10,11 +10,11 @@ import pandas as pd
 from disco.cli.advice import advice
 from disco.cli.choices import parse_assignments
 from disco.cli.fit import resumed, tell_estimate
-from disco.cli.foreground import fit_here
+from disco.cli.foreground import work_here
 from disco.errors import InputError
 from disco.lahman import R7, R17, cohort, parse_years, settings
 from disco.metrics import a_top
-from disco.runs import Run, create_run
+from disco.runs import FIT, Run, create_run
 from disco.settings import Settings
 
 _FIXED = {"seed", "transform", "levels", "boundary"}  # these have flags of their own
@@ -24,7 +24,7 @@ def run(arguments: argparse.Namespace) -> None:
     """Fit the runs that are missing in DIR, and print one JSON line.
 
     Raises:
-        InputError, ScoreUnavailable, FitStopped: as `fit_here`.
+        InputError, ScoreUnavailable, FitStopped: as `work_here`.
     """
     years = parse_years(arguments.years)
     seeds, changes = parse_seeds(arguments.seeds), parse_assignments(arguments.set)
@@ -39,7 +39,7 @@ def run(arguments: argparse.Namespace) -> None:
     runs = [_run(arguments.out, label, table, choice, arguments.device) for choice in wanted]
     for seed, fitted in zip(seeds, runs, strict=True):
         if fitted.status().state != "done":
-            fit_here(fitted, f"seed {seed}", "the same command goes on from here.")
+            work_here(fitted, FIT, "the same command goes on from here.", label=f"seed {seed}")
         if words := advice(fitted, len(fitted.edges()), fitted.settings.selector, fitted.settings.parent_rule):
             print(f"Seed {seed}: {words}", file=sys.stderr)
     print(json.dumps(summary(arguments, seeds, runs)))

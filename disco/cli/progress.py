@@ -17,7 +17,7 @@ _LINE_SHARE = 0.05  # least share of the fit between two plain lines
 
 
 class Progress:
-    """The callback of a fit in the foreground.
+    """The callback of work in the foreground.
 
     Args:
         label: text before each line.
@@ -30,7 +30,7 @@ class Progress:
         self.bar = self.stream.isatty()
         self.first: tuple[float, float] | None = None
         self.drawn_at = self.line_at = 0.0
-        self.stage = ""
+        self.stage = self.waiting = ""
 
     def __enter__(self) -> Self:
         return self
@@ -38,11 +38,6 @@ class Progress:
     def __exit__(self, *error: object) -> None:
         if self.bar and self.drawn_at:
             self._write("\n")
-
-    def ahead(self, place: int) -> None:
-        """Say that the device is in use by other work."""
-        others = "another fit" if place == 1 else f"{place} other fits"
-        self.say(f"waiting for the device, in use by {others}")
 
     def say(self, text: str) -> None:
         """Write a separate line."""
@@ -58,6 +53,9 @@ class Progress:
         return f"{clear}{self.label}{text}\n"
 
     def __call__(self, event: "Event") -> None:
+        if event.stage == "queue":
+            self._wait(event.message)
+            return
         now = time.monotonic()
         if self.first is None:
             self.first = (now, event.progress)
@@ -70,6 +68,12 @@ class Progress:
         elif event.stage != self.stage or event.progress - self.line_at >= _LINE_SHARE or event.progress >= 1:
             self.stage, self.line_at = event.stage, event.progress
             self._write(f"{self.label}{event.progress:4.0%}  {self._words(event, now)}\n")
+
+    def _wait(self, words: str) -> None:
+        """Say what it waits for, once."""
+        if words and words != self.waiting:
+            self.say(words)
+        self.waiting = words
 
     def _words(self, event: "Event", now: float) -> str:
         return f"{event.stage} {event.done}/{event.total}{self._left(event.progress, now)}"

@@ -2,20 +2,16 @@
 
 import argparse
 import math
-import os
 import sys
-import threading
 
-from disco import jobs
 from disco.cli.choices import read_counts
 from disco.cli.fit import new_run, resumed
-from disco.cli.foreground import signals
-from disco.cli.progress import Progress
-from disco.errors import FitStopped, InputError
-from disco.estimator import choose_device
+from disco.cli.foreground import work_here
+from disco.devices import choose_device
+from disco.errors import InputError
 from disco.refine import Choice, Refined
 from disco.refine.evidence import FEW, MOST_MISFIT, TIMES
-from disco.runs import Run, open_run
+from disco.runs import REFINE, Run, open_run
 from disco.settings import Settings
 
 _SHARE = {False: "local stability", True: "stability"}
@@ -32,13 +28,8 @@ def run(arguments: argparse.Namespace) -> None:
     choice = Choice(**{name: value for name, value in given.items() if value is not None}, redone=arguments.redone)
     device = choose_device(arguments.device or "auto").type
     target = _target(arguments)
-    stopping = threading.Event()
-    with Progress() as progress, signals(stopping, progress):
-        lock = jobs.enqueue_refinement(target, choice, os.getpid(), device)
-        try:
-            result = jobs.refine(target, lock, stopping.is_set, callback=progress, ahead=progress.ahead)
-        except (FitStopped, KeyboardInterrupt) as stop:
-            raise FitStopped("stopped; the same command goes on from the searches that were finished.") from stop
+    go_on = "the same command goes on from the searches that were finished."
+    result = work_here(target, REFINE, go_on, choice, device=device)
     _print(target, result, choice)
 
 

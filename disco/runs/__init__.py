@@ -19,12 +19,15 @@ from disco.runs.execution import execute
 from disco.runs.folder import Run, runs_root
 from disco.runs.listing import Unreadable, find_runs, is_kept, list_runs, open_run
 from disco.runs.making import create_run
-from disco.runs.status import Status
+from disco.runs.status import FIT, REFINE, Status, Work
 
 __all__ = [
+    "FIT",
+    "REFINE",
     "Run",
     "Status",
     "Unreadable",
+    "Work",
     "create_run",
     "execute",
     "find_runs",

@@ -3,6 +3,7 @@
 import contextlib
 import os
 import shutil
+from dataclasses import replace
 from functools import cached_property
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -14,11 +15,11 @@ from disco.errors import InputError
 from disco.runs import results, schema
 from disco.runs.counts import read_counts, read_nodes
 from disco.runs.events import read_events
-from disco.runs.files import read_json, unwritten, write_json
+from disco.runs.files import read_json
 from disco.runs.head import read_head
 from disco.runs.locks import Lock, held, note
 from disco.runs.schema import damaged, fits
-from disco.runs.status import UNFINISHED, Status, read_status
+from disco.runs.status import FIT, Status, Work, read_status, write_status
 
 if TYPE_CHECKING:
     import networkx as nx
@@ -117,9 +118,9 @@ class Run:
         """Whether a process holds its lock, waiting or working."""
         return held(self.lock_path)
 
-    def works_on(self, work: str) -> bool:
-        """Whether a process holds its lock for this kind of work, `fit` or `refine`."""
-        return self.alive and note(self.lock_path).get("work", "fit") == work
+    def works_on(self, work: Work) -> bool:
+        """Whether a process holds its lock for this kind of work."""
+        return self.alive and note(self.lock_path).get("work", FIT.name) == work.name
 
     def take(self, words: dict[str, Any] | None = None) -> Lock:
         """Take its lock, with a note for those who find it held.
@@ -132,20 +133,20 @@ class Run:
             raise InputError(f"The run {self.name} is already waiting or running.")
         return lock
 
-    def status(self) -> Status:
-        """The current status; a queued or running fit whose process is gone reads as interrupted."""
-        alive = self.works_on("fit")  # asked first: a process writes its final status before it releases the lock
-        status = self.written_status()
-        if status.state in UNFINISHED and not alive and not self.works_on("fit"):  # it may have started in between
-            return Status.from_dict({**status.to_dict(), "state": "interrupted", "eta": None})
+    def status(self, work: Work = FIT) -> Status:
+        """The current status of its fit or other work; an unfinished one whose process is gone reads as interrupted."""
+        alive = self.works_on(work)  # asked first: a process writes its final status before it releases the lock
+        status = self.written_status(work)
+        if status.active and not alive and not self.works_on(work):  # it may have started in between
+            return replace(status, state="interrupted", eta=None)
         return status
 
-    def written_status(self) -> Status:
-        """What status.json says, whether or not the process is alive; a damaged file reads as failed."""
-        return read_status(self.path / "status.json")
+    def written_status(self, work: Work = FIT) -> Status:
+        """What its status file says, whether or not the process is alive; a damaged file reads as failed."""
+        return read_status(self.path, work)
 
-    def update(self, *, durable: bool = True, **changes: Any) -> Status:
-        """Change some fields of the status; only the holder of the lock may call this.
+    def update(self, work: Work = FIT, /, *, durable: bool = True, **changes: Any) -> Status:
+        """Change some fields of a status; only the holder of the lock may call this.
 
         Args:
             durable: the change must be written; else it may be lost, as one of many progress reports.
@@ -153,12 +154,8 @@ class Run:
         Raises:
             InputError: it must be written, and cannot be.
         """
-        status = Status.from_dict({**self.written_status().to_dict(), **changes})
-        try:
-            write_json(self.path / "status.json", status.to_dict(), durable=durable)
-        except OSError as error:
-            if durable:
-                raise unwritten(self.path, error) from error
+        status = replace(self.written_status(work), **changes)
+        write_status(self.path, work, status, durable=durable)
         return status
 
     # Losses -----------------------------------------------------------------------------------------------------

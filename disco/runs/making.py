@@ -24,7 +24,7 @@ from disco.runs.folder import Run, runs_root
 from disco.runs.head import FORMAT
 from disco.runs.locks import Lock, held
 from disco.runs.schema import TRUTH
-from disco.runs.status import Status
+from disco.runs.status import FIT, unasked, write_status
 from disco.settings import Settings
 
 _MAKING = ".making-"
@@ -109,7 +109,7 @@ def _made(place: Path, wanted: Path | None, counts: pd.DataFrame, truth: pd.Data
         write_counts(apart / "table.parquet", counts)
         if truth is not None:
             write_frame(apart / "truth.csv", truth[[name for name in TRUTH.columns if name in truth]])
-        write_json(apart / "status.json", Status().to_dict())
+        write_status(apart, FIT, unasked(FIT))
         write_json(apart / "settings.json", head)
         Run(apart)  # refuses what could not be read back, before it is a run
         return _placed(apart, wanted, head)

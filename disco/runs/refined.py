@@ -9,7 +9,7 @@ refined_moves.csv   node, its place before and after, gain_nats; if there was an
 refined.json        the choice, the best start, its score; written last
 refined_check.json  the model check of the refinement, if one was made
 
-`disco.runs.refining` tells the progress of an unfinished refinement.
+`disco.runs.refining` keeps what an unfinished refinement needs to go on.
 """
 
 import contextlib
@@ -17,20 +17,21 @@ import dataclasses
 import os
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import pandas as pd
 
 from disco.errors import InputError
 from disco.likelihood.check import STATISTICS, Check
-from disco.progress import Callback
 from disco.refine import Choice, Refined, refine
 from disco.refine.result import EDGE_COLUMNS
-from disco.runs import schema
+from disco.runs import refining, schema
 from disco.runs.files import read_json, read_record, unwritten, write_frame, write_json
 from disco.runs.folder import Run
-from disco.runs.refining import Recorder, Refining, refining_status
 from disco.runs.schema import REFINE, Schema, check_edges, check_order, damaged, fits, printable, read, record, shown
+
+if TYPE_CHECKING:
+    from disco.progress import Callback
 
 _MOST_SWEEPS, _MOST_SEARCHES = 1_000_000, 10_000
 _MOST_NOTES, _LONGEST_NOTE = 1000, 1000
@@ -57,22 +58,7 @@ class _Head:
     notes: list[str] = field(default_factory=list)
 
 
-__all__ = [
-    "Refining",
-    "choice_from",
-    "choice_of",
-    "read_check",
-    "read_refined",
-    "refine_run",
-    "refining_status",
-    "save",
-    "save_check",
-]
-
-
-def refine_run(
-    run: Run, choice: Choice, *, device: str = "cpu", callback: Callback = lambda event: None
-) -> Refined:
+def refine_run(run: Run, choice: Choice, *, device: str = "cpu", callback: "Callback | None" = None) -> Refined:
     """Refine a run's table, starting from its causal order and edges if it has them, and save the result there.
 
     The same call after an interruption continues from the finished searches. The caller holds the run's lock.
@@ -81,9 +67,9 @@ def refine_run(
         InputError: the table cannot be refined, or the run cannot be read or written.
         FitStopped: the callback asked to stop.
     """
-    recorder = Recorder(run, choice, device, callback)
+    recorder = refining.recorder(run, choice, device, callback)
     memory = run.path / "refining.json"
-    try:
+    with recorder.watch():
         fitted = (run.path / "edges.csv").exists()
         result = refine(
             run.table(),
@@ -96,12 +82,8 @@ def refine_run(
             memory=memory,
         )
         save(run.path, result, choice)
-    except BaseException as error:
-        recorder.failed(error)
-        if isinstance(error, OSError):
-            raise unwritten(run.path, error) from error
-        raise
     recorder.finished()
+    refining.discard_history(run)
     with contextlib.suppress(OSError):
         memory.unlink(missing_ok=True)
     return result

@@ -1,8 +1,7 @@
-"""The status of a run's refinement. It is separate from the fit's, and neither touches the other's.
+"""What an unfinished refinement keeps beside its status.
 
-refining_status.json   state, stage, progress, message, error, choice
-refining.jsonl         start, sweep, score of the searches as they run; deleted once refined_starts.csv holds them
-refining.json          finished searches and bootstrap tables (`disco.refine`), from which a stopped refinement resumes
+refining.jsonl   start, sweep, score of the searches as they run; deleted once refined_starts.csv holds them
+refining.json    finished searches and bootstrap tables (`disco.refine`), from which a stopped refinement resumes
 """
 
 import contextlib
@@ -11,8 +10,6 @@ import json
 import math
 import os
 import shutil
-import time
-from dataclasses import dataclass, field
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -20,139 +17,48 @@ import pandas as pd
 
 from disco.errors import InputError
 from disco.runs.events import line_value
-from disco.runs.execution import ending
-from disco.runs.files import (
-    append_bytes,
-    read_bytes,
-    read_json,
-    read_record,
-    remove_leftovers,
-    unwritten,
-    write_bytes,
-    write_json,
-)
+from disco.runs.files import append_bytes, read_bytes, read_json, remove_leftovers, write_bytes
 from disco.runs.folder import Run
-from disco.runs.schema import fits, is_text, printable, record
-from disco.runs.status import RESUMABLE, STATES, UNFINISHED, check_numbers, damage, host
+from disco.runs.recording import Recorder
+from disco.runs.schema import fits, is_text
+from disco.runs.status import REFINE, Status, unasked
 
 if TYPE_CHECKING:
     from disco.progress import Callback, Event
     from disco.refine import Choice
 
 HISTORY = ["start", "sweep", "score"]
-_WRITE_SECONDS = 0.25  # between two writes of the state, and between two lines of a sweep
 _HISTORY_BYTES = 1 << 24
 _MORE = ("starts", "restarts", "bootstrap", "redone")  # these only ask for more or fewer searches
 
 
-@dataclass(frozen=True)
-class Refining:
-    """The status of a refinement; only the holder of the run's lock writes it.
-
-    Attributes:
-        state: none, queued, running, done, cancelled, failed, or interrupted (unfinished, and no process alive).
-        stage: screen, prior, search, evidence or bootstrap; empty before the first.
-        done, total: searches, or bootstrap tables.
-        progress: share of the whole, 0 to 1, as far as it can be known.
-        start, sweep, score: of the running search; nats.
-        message: the same in words.
-        error: one sentence if it failed.
-        seconds: seconds of refining, summed over resumptions.
-        eta: seconds left; None except in the bootstrap, since the number of sweeps of a search is not known.
-        device, host: where it runs or ran.
-        choice: the fields of `disco.refine.Choice`.
-        queued_at, finished_at: seconds since 1970.
-    """
-
-    state: str = "none"
-    stage: str = ""
-    done: int = 0
-    total: int = 0
-    progress: float = 0.0
-    start: str = ""
-    sweep: int = 0
-    score: float | None = None
-    message: str = ""
-    error: str | None = None
-    seconds: float = 0.0
-    eta: float | None = None
-    device: str = ""
-    host: str = ""
-    choice: dict[str, Any] = field(default_factory=dict)
-    queued_at: float = 0.0
-    finished_at: float | None = None
-
-    @property
-    def active(self) -> bool:
-        """Whether it is queued or running, by a living process."""
-        return self.state in UNFINISHED
-
-    @property
-    def resumable(self) -> bool:
-        """Whether it can be resumed from the finished searches."""
-        return self.state in RESUMABLE
+def queued(run: Run, choice: "Choice") -> Status:
+    """The status from which a refinement is queued; the searches of one with another choice are deleted."""
+    before, asked = run.written_status(REFINE), dataclasses.asdict(choice)
+    if not _goes_on(before, asked):
+        before = unasked(REFINE)
+        _remove(run.path / "refining.jsonl")
+    return dataclasses.replace(before, choice=asked)
 
 
-def refining_status(run: Run) -> Refining:
-    """The status of a run's refinement; an unfinished one whose process is gone reads as interrupted."""
-    alive = run.works_on("refine")  # asked first: a process writes its final status before it releases the lock
-    status = written(run)
-    if status.active and not alive and not run.works_on("refine"):
-        return dataclasses.replace(status, state="interrupted", eta=None)
-    return status
-
-
-def written(run: Run) -> Refining:
-    """What the status file says, whether or not the process is alive; a refinement of an older DISCO has none and is
-    done."""
-    path = run.path / "refining_status.json"
-    try:
-        return _checked(record(Refining, read_record(path)))
-    except FileNotFoundError:
-        return Refining("done", progress=1.0) if (run.path / "refined.json").exists() else Refining()
-    except (OSError, ValueError) as error:
-        return Refining("failed", error=damage(path, error))
-
-
-def _checked(status: Refining) -> Refining:
-    """A status with valid values; ValueError with the first that is not valid."""
-    for name, allowed in (("state", ("none", *STATES)), ("device", ("", "cpu", "cuda"))):
-        if getattr(status, name) not in allowed:
-            raise ValueError(f"{name} is {printable(getattr(status, name), 40)!r}")
-    check_numbers(dataclasses.asdict(status))
-    if not fits(status.choice, dict[str, float | bool]):
-        raise ValueError("choice holds something else than numbers")
-    texts = {name: printable(getattr(status, name), 2000) for name in ("stage", "start", "message", "host")}
-    error = None if status.error is None else printable(status.error, 2000)
-    return dataclasses.replace(status, **texts, error=error)
-
-
-def update(run: Run, *, durable: bool = True, **changes: Any) -> Refining:
-    """Change some fields of the status; only the holder of the run's lock may call this.
-
-    Args:
-        durable: the change must be written; else it may be lost, as one of many progress reports.
+def recorder(run: Run, choice: "Choice", device: str, callback: "Callback | None") -> Recorder:
+    """The callback of a refinement that records it; the caller holds the run's lock.
 
     Raises:
-        InputError: it must be written, and cannot be.
+        InputError: its status cannot be written.
     """
-    status = dataclasses.replace(written(run), **changes)
-    try:
-        write_json(run.path / "refining_status.json", dataclasses.asdict(status), durable=durable)
-    except OSError as error:
-        if durable:
-            raise unwritten(run.path, error) from error
-    return status
+    before, asked = run.written_status(REFINE), dataclasses.asdict(choice)
+    is_resumed = _goes_on(before, asked)
+    remove_leftovers(run.path)
+    searches = _Searches(run, _finished(run) if is_resumed else set())
+    fresh = {"stage": "", "done": 0, "total": 0, "progress": 0.0, "start": "", "sweep": 0, "score": None}
+    seconds = before.seconds if is_resumed else 0.0
+    return Recorder(run, REFINE, searches, callback, seconds=seconds, device=device, choice=asked, **fresh)
 
 
-def queue(run: Run, choice: "Choice", device: str) -> Refining:
-    """Mark a refinement as queued; the searches of one with another choice are deleted."""
-    before, asked = written(run), dataclasses.asdict(choice)
-    if not _goes_on(before, asked):
-        before = Refining()
-        _remove(run.path / "refining.jsonl")
-    fresh = {"state": "queued", "error": None, "eta": None, "finished_at": None, "queued_at": time.time()}
-    return update(run, **{**dataclasses.asdict(before), **fresh, "host": host(), "device": device, "choice": asked})
+def discard_history(run: Run) -> None:
+    """Delete the searches of a finished refinement, which are part of its result."""
+    _remove(run.path / "refining.jsonl")
 
 
 def forget(run: Run) -> None:
@@ -163,10 +69,10 @@ def forget(run: Run) -> None:
     """
     lock = run.take()
     try:
-        for name in ("refining_status.json", "refining.jsonl", "refining.json"):
+        for name in (REFINE.file, "refining.jsonl", "refining.json"):
             _remove(run.path / name)
-        if os.path.lexists(run.path / "refining_status.json"):
-            raise InputError(f"{run.path / 'refining_status.json'} cannot be removed: give write access to its folder.")
+        if os.path.lexists(run.path / REFINE.file):
+            raise InputError(f"{run.path / REFINE.file} cannot be removed: give write access to its folder.")
     finally:
         lock.release()
 
@@ -180,7 +86,7 @@ def _remove(path: Path) -> None:
             path.unlink(missing_ok=True)
 
 
-def _goes_on(before: Refining, asked: dict[str, Any]) -> bool:
+def _goes_on(before: Status, asked: dict[str, Any]) -> bool:
     """Whether a choice asks for the searches of an unfinished refinement, or for more or fewer of them."""
     same = all(before.choice.get(name) == value for name, value in asked.items() if name not in _MORE)
     return before.state not in ("none", "done") and same
@@ -207,84 +113,45 @@ def _lines(run: Run) -> list[list[Any]]:
     ]
 
 
-class Recorder:
-    """The callback of a refinement that records its status and history in the run's folder.
+class _Searches:
+    """What only a refinement records: its searches, sweep by sweep, and the time left of its bootstrap.
 
     Args:
-        run: the run; the caller holds its lock.
-        choice: the choice.
-        device: cpu or cuda.
-        callback: sees every step; False stops.
+        kept: the starts of the finished searches; the lines of the others are deleted, since they will be repeated.
     """
 
-    def __init__(self, run: Run, choice: "Choice", device: str, callback: "Callback") -> None:
-        self.run, self.callback = run, callback
-        self.begun, self.at = time.monotonic(), 0.0
+    def __init__(self, run: Run, kept: set[str]) -> None:
+        self.path = run.path / "refining.jsonl"
         self.first: tuple[float, int] | None = None  # time and number of tables when the bootstrap began here
         self.last: Event | None = None
-        before, asked = written(run), dataclasses.asdict(choice)
-        self.before = before.seconds if _goes_on(before, asked) else 0.0
-        remove_leftovers(run.path)
-        self.path = run.path / "refining.jsonl"
-        self._keep(_finished(run) if _goes_on(before, asked) else set())
-        update(
-            run, state="running", stage="", done=0, total=0, progress=0.0, start="", sweep=0, score=None, message="",
-            error=None, eta=None, device=device, host=host(), choice=asked, finished_at=None,
-        )  # fmt: skip
-
-    def _keep(self, starts: set[str]) -> None:
-        """Delete the history of the searches that will be repeated."""
-        kept = [line for line in _lines(self.run) if line[0] in starts]
+        lines = [line for line in _lines(run) if line[0] in kept]
         with contextlib.suppress(OSError):  # a refinement does not depend on its curves
-            write_bytes(self.path, "".join(json.dumps(line) + "\n" for line in kept).encode())
+            write_bytes(self.path, "".join(json.dumps(line) + "\n" for line in lines).encode())
 
-    def __call__(self, step: "Event") -> bool | None:
-        now, last = time.monotonic(), self.last
-        turned = last is None or (last.stage, last.start, last.sweep) != (step.stage, step.start, step.sweep)
+    def hear(self, event: "Event", now: float, is_late: bool) -> bool:
+        last, self.last = self.last, event
+        turned = last is None or (last.stage, last.start, last.sweep) != (event.stage, event.start, event.sweep)
         if turned and last is not None and last.start:
             self._line(last)  # the final score of the sweep
-        self.last = step
-        if turned or now - self.at >= _WRITE_SECONDS:
-            self.at = now
-            if step.start:
-                self._line(step)
-            update(self.run, durable=False, **self.standing(now))
-        return self.callback(step)
+        if (turned or is_late) and event.start:
+            self._line(event)
+        return turned or is_late
 
-    def _line(self, step: "Event") -> None:
-        append_bytes(self.path, (json.dumps([step.start, step.sweep, step.score]) + "\n").encode())
+    def _line(self, event: "Event") -> None:
+        append_bytes(self.path, (json.dumps([event.start, event.sweep, event.score]) + "\n").encode())
 
     def standing(self, now: float) -> dict[str, Any]:
-        """The status fields that the last step changed."""
-        seconds, step = self.before + now - self.begun, self.last
-        if step is None:
-            return {"seconds": seconds}
-        names = ("stage", "done", "total", "progress", "start", "sweep", "message")
-        score = step.score if math.isfinite(step.score) else None
-        return {**{name: getattr(step, name) for name in names}, "score": score, "eta": self._eta(now),
-                "seconds": seconds}  # fmt: skip
+        event = self.last
+        score = event.score if math.isfinite(event.score) else None
+        return {"start": event.start, "sweep": event.sweep, "score": score, "eta": self._left(event, now)}
 
-    def _eta(self, now: float) -> float | None:
+    def _left(self, event: "Event", now: float) -> float | None:
         """Seconds left of the bootstrap, whose tables all take about the same time."""
-        if self.last is None or self.last.stage != "bootstrap":
+        if event.stage != "bootstrap":
             return None
-        since, done = self.first = self.first or (now, self.last.done)
-        drawn = self.last.done - done
-        return (now - since) / drawn * (self.last.total - self.last.done) if drawn >= 2 else None
-
-    def failed(self, error: BaseException) -> None:
-        """Record why it did not finish, if possible; otherwise it reads as interrupted, since nobody holds the lock."""
-        with contextlib.suppress(InputError):
-            self._end(**{"message": "", **ending(error, "refinement")})
-
-    def finished(self) -> None:
-        """Record that it is done; its history is now part of the result."""
-        self._end(state="done", progress=1.0, message="")
-        _remove(self.path)
-
-    def _end(self, **changes: Any) -> None:
-        now = time.monotonic()
-        update(self.run, **{**self.standing(now), "eta": None, "finished_at": time.time(), **changes})
+        since, done = self.first = self.first or (now, event.done)
+        drawn = event.done - done
+        return (now - since) / drawn * (event.total - event.done) if drawn >= 2 else None
 
 
 def _finished(run: Run) -> set[str]:

@@ -1,4 +1,4 @@
-"""The status of a run, one record in status.json."""
+"""Where a run's work stands: one record for each kind of work, status.json for the fit."""
 
 import dataclasses
 import platform
@@ -10,38 +10,77 @@ from typing import Any
 
 from disco import __version__
 from disco.errors import InputError
-from disco.runs.files import read_record
+from disco.runs.files import read_record, unwritten, write_json
 from disco.runs.schema import fits, printable, record
 
-UNFINISHED = ("queued", "running")
-RESUMABLE = ("unfitted", "queued", "cancelled", "failed", "interrupted")
-STATES = (*RESUMABLE, "running", "done")
-_STAGES = ("", "joint", "projection", "ordering", "parents", "selector")
+_UNFINISHED = ("queued", "running")
+_RESUMABLE = ("unfitted", "queued", "cancelled", "failed", "interrupted")
+_STATES = ("queued", "running", "done", "cancelled", "failed", "interrupted")
 _LONGEST_TEXT = 2000
 
 
 @dataclass(frozen=True)
-class Status:
-    """The status of a run; only the holder of its lock writes it.
+class Work:
+    """A kind of long work on a run. `disco.jobs` says how it is queued and how it is done.
 
     Attributes:
-        state: unfitted (no fit was asked for, for example if a table is only refined), queued, running, done,
-            cancelled, failed, or interrupted (its process died, which shows only by the lock that nobody holds).
-        stage: joint, projection, ordering or parents; empty before the first.
-        done, total: epochs or nodes of the stage.
-        progress: share of the whole fit, 0 to 1.
-        eta: seconds left, None while unknown.
-        error: one sentence if the run failed.
-        seconds: seconds of fitting, summed over its resumptions.
-        device: where it runs or ran: cpu or cuda.
-        estimate: {seconds, bytes, by_stage} estimated before the start.
-        seconds_off, bytes_off: measured divided by estimated, once done.
-        peak_bytes: peak memory of the process or the device.
-        best_epochs: stage → best epoch of each fold.
-        queued_at: seconds since 1970; the order of the queue.
+        name: its name in statuses, locks and the worker's command line.
+        noun: its name in sentences.
+        file: the name of its status file.
+        stages: its stages.
+        unasked: the state before it is asked for.
+        lost: the state if there is no status file.
+        result: the file that its result has; if there is no status file but this one, it is done.
     """
 
-    state: str = "unfitted"
+    name: str
+    noun: str
+    file: str
+    stages: tuple[str, ...]
+    unasked: str = "none"
+    lost: str = "none"
+    result: str = ""
+
+
+FIT = Work(
+    "fit", "fit", "status.json", ("joint", "projection", "ordering", "parents", "selector"),
+    unasked="unfitted", lost="interrupted",
+)  # fmt: skip
+REFINE = Work(  # older versions of DISCO refined without a status
+    "refine", "refinement", "refining_status.json", ("screen", "prior", "search", "evidence", "bootstrap"),
+    result="refined.json",
+)  # fmt: skip
+
+
+@dataclass(frozen=True)
+class Status:
+    """Where one kind of work on a run stands; only the holder of the run's lock writes it.
+
+    Attributes:
+        work: fit or refine.
+        state: queued, running, done, cancelled, failed, interrupted (its process died, which shows only by the lock
+            that nobody holds); unfitted or none if no fit, or no refinement, was asked for.
+        stage: one of the work's stages; empty before the first.
+        done, total: epochs or nodes of the stage; searches or bootstrap tables.
+        progress: share of the whole work, 0 to 1.
+        eta: seconds left, None while unknown.
+        message: the same in words.
+        error: one sentence if it failed.
+        seconds: seconds of work, summed over its resumptions.
+        device, host: where it runs or ran: cpu or cuda, and the machine.
+        queued_at, finished_at: seconds since 1970; the first is the order of the queue.
+        versions: of a fit: versions of what its result depends on.
+        estimate: of a fit: {seconds, bytes, by_stage} estimated before the start.
+        seconds_off, bytes_off: of a fit: measured divided by estimated, once done.
+        peak_bytes: of a fit: peak memory of the process or the device.
+        best_epochs: of a fit: stage → best epoch of each fold.
+        rows_used: of a fit: number of rows, once done.
+        start, sweep, score: of a refinement: its running search; nats.
+        choice: of a refinement: the fields of `disco.refine.Choice`.
+    """
+
+    work: str = FIT.name
+    state: str = FIT.unasked
     stage: str = ""
     done: int = 0
     total: int = 0
@@ -52,6 +91,8 @@ class Status:
     seconds: float = 0.0
     device: str = ""
     host: str = ""
+    queued_at: float = 0.0
+    finished_at: float | None = None
     versions: dict[str, str] = field(default_factory=dict)
     estimate: dict[str, Any] | None = None
     seconds_off: float | None = None
@@ -59,65 +100,101 @@ class Status:
     peak_bytes: int | None = None
     best_epochs: dict[str, list[int]] = field(default_factory=dict)
     rows_used: int | None = None
-    queued_at: float = 0.0
-    finished_at: float | None = None
-
-    @classmethod
-    def from_dict(cls, values: dict[str, Any]) -> "Status":
-        """A status from JSON; fields that this version does not know are left out."""
-        known = {item.name for item in dataclasses.fields(cls)}
-        return cls(**{name: value for name, value in values.items() if name in known})
+    start: str = ""
+    sweep: int = 0
+    score: float | None = None
+    choice: dict[str, Any] = field(default_factory=dict)
 
     def to_dict(self) -> dict[str, Any]:
-        """The fields as a dictionary for JSON."""
-        return dataclasses.asdict(self)
+        """The fields for JSON; those that only one kind of work has are left out where they are empty."""
+        values, empty = dataclasses.asdict(self), Status()
+        return {name: value for name, value in values.items() if name not in _OF_ONE or value != getattr(empty, name)}
 
     @property
     def active(self) -> bool:
         """Whether it is queued or running, by a living process."""
-        return self.state in UNFINISHED
+        return self.state in _UNFINISHED
 
     @property
     def resumable(self) -> bool:
         """Whether it can be started or resumed."""
-        return self.state in RESUMABLE
+        return self.state in _RESUMABLE
 
 
-def read_status(path: Path) -> Status:
-    """What a status file says; a missing file reads as interrupted, a damaged one as failed, with the reason."""
+_OF_ONE = (
+    *("versions", "estimate", "seconds_off", "bytes_off", "peak_bytes", "best_epochs", "rows_used"),
+    *("start", "sweep", "score", "choice"),
+)
+
+
+def unasked(work: Work) -> Status:
+    """The status of work that nobody has asked for yet."""
+    return Status(work.name, work.unasked)
+
+
+def read_status(folder: Path, work: Work) -> Status:
+    """The status that a run's folder holds, whether or not its process is alive.
+
+    A damaged file reads as failed, with the reason; a missing one as the work says.
+    """
+    path = folder / work.file
     try:
-        values = read_record(path)
+        return _checked(record(Status, {"work": work.name, "state": work.unasked, **read_record(path)}), work)
     except FileNotFoundError:
-        return Status(state="interrupted")
+        if work.result and (folder / work.result).exists():
+            return Status(work.name, "done", progress=1.0)
+        return Status(work.name, work.lost)
     except (OSError, ValueError) as error:
-        return Status(state="failed", error=damage(path, error))
+        return Status(work.name, "failed", error=_damage(path, error))
+
+
+def write_status(folder: Path, work: Work, status: Status, *, durable: bool = True) -> None:
+    """Write a status.
+
+    Args:
+        durable: it must be written; else it may be lost, as one of many progress reports.
+
+    Raises:
+        InputError: it must be written, and cannot be.
+    """
     try:
-        return _checked(record(Status, values))
-    except ValueError as error:
-        return Status(state="failed", error=damage(path, error))
+        write_json(folder / work.file, status.to_dict(), durable=durable)
+    except OSError as error:
+        if durable:
+            raise unwritten(folder, error) from error
 
 
-def damage(path: Path, error: Exception) -> str:
+def _damage(path: Path, error: Exception) -> str:
     """What a page says if the status cannot be read."""
     if isinstance(error, InputError):
         return printable(str(error), _LONGEST_TEXT)
     return printable(f"{path} cannot be read: {error}. Start again, or delete the run.", _LONGEST_TEXT)
 
 
-def check_numbers(values: dict[str, Any]) -> None:
-    """Refuse numbers that no status can have; ValueError with the name of the first."""
-    for name, value in values.items():
+def _checked(status: Status, work: Work) -> Status:
+    """A status with valid values; ValueError with the first that is not valid."""
+    allowed = {
+        "work": (work.name,),
+        "state": (work.unasked, *_STATES),
+        "stage": ("", *work.stages),
+        "device": ("", "cpu", "cuda"),
+    }
+    for name, values in allowed.items():
+        if getattr(status, name) not in values:
+            raise ValueError(f"{name} is {printable(getattr(status, name), 40)!r}")
+    for name, value in dataclasses.asdict(status).items():
         if isinstance(value, int | float) and name != "score" and (value < 0 or (name == "progress" and value > 1)):
             raise ValueError(f"{name} is {value}")
+    _check_estimate(status.estimate)
+    if not fits(status.choice, dict[str, float | bool]):
+        raise ValueError("choice holds something else than numbers")
+    texts = {name: printable(getattr(status, name), _LONGEST_TEXT) for name in ("message", "host", "start")}
+    error = None if status.error is None else printable(status.error, _LONGEST_TEXT)
+    return dataclasses.replace(status, **texts, error=error)
 
 
-def _checked(status: Status) -> Status:
-    """A status with valid values; ValueError with the first that is not valid."""
-    for name, allowed in (("state", STATES), ("stage", _STAGES), ("device", ("", "cpu", "cuda"))):
-        if getattr(status, name) not in allowed:
-            raise ValueError(f"{name} is {printable(getattr(status, name), 40)!r}")
-    check_numbers(status.to_dict())
-    foretold = status.estimate
+def _check_estimate(foretold: dict[str, Any] | None) -> None:
+    """Refuse an estimate of other things than positive numbers."""
     if foretold is not None and not (
         fits(foretold.get("seconds"), float)
         and foretold["seconds"] > 0
@@ -126,8 +203,6 @@ def _checked(status: Status) -> Status:
         and fits(foretold.get("by_stage", {}), dict[str, float])
     ):
         raise ValueError("estimate holds other things than numbers")
-    texts = {name: printable(getattr(status, name) or "", _LONGEST_TEXT) for name in ("message", "error", "host")}
-    return dataclasses.replace(status, **{**texts, "error": texts["error"] if status.error is not None else None})
 
 
 def host() -> str:

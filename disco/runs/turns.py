@@ -1,22 +1,26 @@
-"""The queue of a device: one fit at a time, first come, first served.
+"""The queue of a device: one job at a time, first come, first served.
 
 A waiting run has a ticket, a small file named by its queue time. A ticket is living while the run's own lock is held.
-The first living ticket takes the device's lock and keeps it for the whole fit. Nothing needs cleaning up after a
+The first living ticket takes the device's lock and keeps it until its job ends. Nothing needs cleaning up after a
 crash: whoever sees a dead ticket skips and removes it.
 """
 
 import contextlib
 import re
 import time
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 from disco.errors import FitStopped, InputError
 from disco.runs.files import read_bytes, unwritten
 from disco.runs.folder import Run, runs_root
 from disco.runs.locks import Lock, held
 from disco.runs.status import host
+
+if TYPE_CHECKING:
+    from disco.progress import Callback
 
 _POLL_SECONDS = 0.1
 _TICKET_BYTES = 1 << 14
@@ -62,21 +66,19 @@ def position(run: Run, device: str) -> int | None:
 
 
 @contextmanager
-def turn(
-    run: Run, device: str, queued_at: float, stopped: Callable[[], bool], ahead: Callable[[int], None]
-) -> Iterator[None]:
+def turn(run: Run, device: str, queued_at: float, callback: "Callback | None") -> Iterator[None]:
     """Wait for a queued run's turn, then hold the device.
 
     Args:
-        stopped: asked while waiting; True gives up.
-        ahead: called with the place in the queue, whenever it changes.
+        callback: asked again and again while waiting, with an event of stage `queue`. Its total is the place in the
+            queue, 1 = next, and its message says what it waits for, once it has to wait. False gives up.
 
     Raises:
-        FitStopped: `stopped` was True before the turn came.
+        FitStopped: the callback gave up before the turn came.
         InputError: the queue cannot be written.
     """
     try:
-        lock = _wait(run, device, stopped, ahead)
+        lock = _wait(run, device, callback)
     finally:
         _remove(ticket_of(run, device, queued_at))
     try:
@@ -85,17 +87,18 @@ def turn(
         lock.release()
 
 
-def _wait(run: Run, device: str, stopped: Callable[[], bool], ahead: Callable[[int], None]) -> Lock:
-    told = 0
+def _wait(run: Run, device: str, callback: "Callback | None") -> Lock:
+    from disco.progress import Event
+
+    message = ""
     while True:
-        if stopped():
-            raise FitStopped("stopped while waiting for the device")
         place = position(run, device) or 1
+        if callback and callback(Event("queue", 0, place, 0.0, message=message)) is False:
+            raise FitStopped("stopped while waiting for the device")
         if place == 1 and (lock := Lock.take(_queue(device) / "lock", {"run": str(run.path)})):
             return lock
-        if place != told:
-            ahead(place)
-            told = place
+        others = "another fit" if place == 1 else f"{place} other fits"
+        message = f"waiting for the device, in use by {others}"
         time.sleep(_POLL_SECONDS)
 
 

@@ -101,7 +101,7 @@ def _show(found: Estimate, others: Sequence[tuple[str, Estimate]]) -> None:
 def _start(draft: Draft, name: str, device: str) -> None:
     try:
         run = new_run(draft, name, device)
-        jobs.start(run)
+        jobs.start(run, runs.FIT)
     except InputError as error:
         st.error(plain(error))
         return

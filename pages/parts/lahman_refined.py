@@ -13,14 +13,13 @@ from disco.errors import InputError
 from disco.figures import lahman as figures
 from disco.metrics import a_top
 from disco.refine import Choice, Refined
-from disco.runs.refined import read_refined, refining_status
-from pages.parts import figure
-from pages.parts.names import code, plain
+from disco.runs import REFINE
+from disco.runs.refined import read_refined
+from pages.parts import figure, lahman_states, refine_monitor
 from pages.parts.refined_words import ASSUMED, SAME_ROWS, decided_means
 
 CHOICE = Choice(starts=6, bootstrap=20)
 NEAR = 12.0  # nats; a trial found orders of R7 agreement .43 and .86 within so many of each other
-_ACTIVE = ("queued", "running")
 
 
 def section(done: dict[int, runs.Run]) -> None:
@@ -35,16 +34,15 @@ def section(done: dict[int, runs.Run]) -> None:
         "and random ones. DISCO's result stays as it is. Batting counts lie outside that class, for many follow from "
         "each other by accounting, so a higher likelihood is no better cause."
     )
-    busy = _busy(done)
-    st.fragment(_states, run_every=1.0 if busy else None)(done, busy)
-    missing = [run for run in done.values() if refining_status(run).state == "none"]
+    lahman_states.follow(lambda: _unfinished(done), refine_monitor.KIND)
+    missing = [run for run in done.values() if run.status(REFINE).state == "none"]
     if missing and st.button(
         f"Refine {len(missing)} of {len(done)} fits", key="lahman_refine", icon=":material/tune:",
         help=f"{CHOICE.starts} starts, {CHOICE.restarts} restarts and {CHOICE.bootstrap} tables drawn with "
         "replacement each: some minutes per fit. They wait for each other and go on when you leave the page.",
     ):  # fmt: skip
         for run in missing:
-            _guarded(jobs.start_refinement, run, CHOICE)
+            lahman_states.guarded(jobs.start, run, REFINE, CHOICE)
         st.rerun()
     found = _found(done)
     if found:
@@ -52,42 +50,9 @@ def section(done: dict[int, runs.Run]) -> None:
         _ends(found)
 
 
-def _busy(done: dict[int, runs.Run]) -> int:
-    return sum(refining_status(run).state in _ACTIVE for run in done.values())
-
-
-def _states(done: dict[int, runs.Run], was_busy: int) -> None:
-    for seed, run in done.items():
-        _state(seed, run)
-    if _busy(done) < was_busy:
-        st.rerun()  # one has ended: its graph can be shown
-
-
-def _state(seed: int, run: runs.Run) -> None:
-    """A line for a refinement that has been asked for and is not there yet."""
-    status = refining_status(run)
-    if status.state in ("none", "done"):
-        return
-    left, middle, right = st.columns([1, 5, 2], vertical_alignment="center")
-    left.markdown(f"**Seed {seed}**")
-    if status.state in _ACTIVE:
-        words = status.message or ("Waits for its turn" if status.state == "queued" else "Starting")
-        middle.progress(min(max(status.progress, 0.0), 1.0), text=plain(words))
-        right.button(
-            "Cancel", key=f"lahman_refine_cancel_{seed}", on_click=_guarded, args=(jobs.cancel_refinement, run)
-        )
-        return
-    middle.caption(f"{code(run.name)}: the refinement was {status.state}. {plain(status.error or '')}")
-    if right.button("Go on", key=f"lahman_refine_again_{seed}", help="From the searches that were finished."):
-        _guarded(jobs.start_refinement, run, CHOICE)
-        st.rerun()
-
-
-def _guarded(action, run: runs.Run, *more: object) -> None:  # noqa: ANN001
-    try:
-        action(run, *more)
-    except InputError as error:
-        st.toast(plain(error))
+def _unfinished(done: dict[int, runs.Run]) -> dict[int, runs.Run]:
+    """The runs whose refinement was asked for and is not there yet."""
+    return {seed: run for seed, run in done.items() if run.status(REFINE).state not in ("none", "done")}
 
 
 def _found(done: dict[int, runs.Run]) -> dict[int, Refined]:

@@ -95,7 +95,7 @@ def start(study: Study, seed: int) -> runs.Run:
     years = f"{study.years[0]}-{study.years[1]}"
     name = f"Lahman {years} {study.representation} {study.preset} seed {seed}"
     run = runs.create_run(cohort(study.years), study.settings(seed), name=name, source=lahman.CREDIT)
-    jobs.start(run)
+    jobs.start(run, runs.FIT)
     return run
 
 

@@ -3,18 +3,18 @@
 import pandas as pd
 import streamlit as st
 
-from disco import jobs, lahman, runs
+from disco import lahman, runs
 from disco.errors import InputError
 from disco.figures import lahman as figures
 from disco.figures.words import how_many
 from disco.forecast import estimate, span
 from disco.parents.sparse import is_sparse
 from disco.settings import PRESETS
-from pages.parts import background, figure, lahman_refined, lahman_runs, machine, reordering, session
+from pages.parts import background, figure, fit_monitor, lahman_refined, lahman_runs, lahman_states, machine, reordering
 from pages.parts.glossary import define
 from pages.parts.lahman_runs import BOUNDARIES, Study
-from pages.parts.names import code, plain
-from pages.parts.words import STAGES, STATES, duration, size
+from pages.parts.names import plain
+from pages.parts.words import size
 
 LEVEL_WORDS = {"4": "q4", "6": "q6", "8": "q8", "raw": "raw ranks"}
 SEEDS = list(range(10))
@@ -69,8 +69,9 @@ def fits(study: Study) -> None:
     st.subheader("Fits", anchor=False)
     known = lahman_runs.found(study)
     missing = [seed for seed in study.seeds if seed not in known]
-    busy = _busy(known)
-    st.fragment(_states, run_every=1.0 if busy else None)(study, busy)
+    if not known:
+        st.caption("No fit of this cohort yet.")
+    lahman_states.follow(lambda: lahman_runs.found(study), fit_monitor.KIND)
     if not missing:
         return
     seeds = ", ".join(map(str, missing))
@@ -103,50 +104,6 @@ def _foretold(study: Study, fits: int, waits: bool) -> None:
     found = estimate(rows, nodes, study.settings(0), "auto")
     each = "" if fits == 1 else f", {span(fits * found.low, fits * found.high)} for all {fits}"
     st.caption(f"A fit takes about {span(found.low, found.high)} here{each}, and {size(found.bytes)} of memory.")
-
-
-def _busy(known: dict[int, runs.Run]) -> int:
-    return sum(run.status().state in ("queued", "running") for run in known.values())
-
-
-def _states(study: Study, was_busy: int) -> None:
-    known = lahman_runs.found(study)
-    if not known:
-        st.caption("No fit of this cohort yet.")
-    for seed, run in known.items():
-        _state(seed, run)
-    if _busy(known) < was_busy:
-        st.rerun()  # one has ended: the scores below can be drawn
-
-
-def _state(seed: int, run: runs.Run) -> None:
-    status = run.status()
-    left, middle, right = st.columns([1, 5, 2], vertical_alignment="center")
-    left.markdown(f"**Seed {seed}**")
-    if status.state == "running":
-        left_time = f", about {duration(status.eta)} left" if status.eta else ""
-        middle.progress(min(max(status.progress, 0.0), 1.0), text=f"{STAGES.get(status.stage, 'Starting')}{left_time}")
-    elif status.state == "queued":
-        place = jobs.queue_position(run)
-        middle.progress(0.0, text=f"Waits in the queue{f', place {place}' if place else ''}")
-    else:
-        words = f" in {duration(status.seconds)}" if status.state == "done" and status.seconds else ""
-        middle.caption(f"{code(run.name)} {STATES[status.state]}{words}. {plain(status.error or '')}")
-    if status.state in ("queued", "running"):
-        right.button("Cancel", key=f"lahman_cancel_{seed}", on_click=_guarded, args=(jobs.cancel, run))
-    elif status.state == "done":
-        right.button("Open", key=f"lahman_open_{seed}", on_click=session.run.select, args=(run,),
-                     help="Ordering, Parents and Graph then show this run.")  # fmt: skip
-    elif right.button("Resume", key=f"lahman_resume_{seed}"):
-        _guarded(jobs.resume, run)
-        st.rerun()
-
-
-def _guarded(action, run: runs.Run) -> None:  # noqa: ANN001
-    try:
-        action(run)
-    except InputError as error:
-        st.toast(plain(error))
 
 
 def results(study: Study) -> None:

@@ -5,6 +5,7 @@ import streamlit as st
 from disco import jobs
 from disco.errors import InputError
 from disco.refine import Choice
+from disco.runs import REFINE
 from pages.parts import empty, fit_start, intro, session, table_facts
 from pages.parts.drafts import Draft, run_name
 from pages.parts.names import plain, shown
@@ -27,7 +28,7 @@ def offer(draft: Draft, is_first: bool = False) -> None:
 def _start(draft: Draft) -> None:
     try:
         run = fit_start.new_run(draft, run_name(shown(draft.name, 40), draft.settings), "auto")
-        jobs.start_refinement(run, CHOICE)
+        jobs.start(run, REFINE, CHOICE)
     except InputError as error:
         st.error(plain(error))
         return

@@ -53,7 +53,7 @@ def start_box(run: runs.Run, label: str) -> None:
 def begin(run: runs.Run, values: dict[str, float]) -> None:
     """Start a refinement, or say in a sentence why not."""
     try:
-        jobs.start_refinement(run, choice_from(values))
+        jobs.start(run, runs.REFINE, choice_from(values))
     except InputError as error:
         st.error(plain(error))
         return

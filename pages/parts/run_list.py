@@ -5,7 +5,7 @@ import streamlit as st
 from disco import runs
 from disco.errors import InputError
 from disco.figures.words import how_many
-from disco.runs.refining import refining_status
+from disco.runs import REFINE
 from pages.parts import session
 from pages.parts.names import code, plain, shown
 from pages.parts.words import clock
@@ -93,7 +93,7 @@ def _label(run: runs.Run) -> str:
     status = run.status()
     # One word for waiting and running: the sidebar is not drawn anew when the one becomes the other.
     state = "Fitting" if status.active else clock(run.created) if status.state == "done" else status.state.capitalize()
-    if status.state == "unfitted" and refining_status(run).state != "none":
+    if status.state == "unfitted" and run.status(REFINE).state != "none":
         state = "Refinement"
     return f"{state} · {shown(run.name, 60)}"
 
@@ -108,8 +108,8 @@ def _picked() -> None:
 
 def _delete(run: runs.Run) -> None:
     with st.popover("Delete this run", icon=":material/delete:", type="tertiary"):
-        if run.status().active or refining_status(run).active:
-            where = "Refine" if refining_status(run).active else "Train"
+        if run.status().active or run.status(REFINE).active:
+            where = "Refine" if run.status(REFINE).active else "Train"
             st.markdown(f"A run that is worked on cannot be deleted. Cancel that first, on {where}.")
             return
         st.markdown(f"Delete {code(run.name)} with its networks and results? This cannot be undone.")

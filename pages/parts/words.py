@@ -3,9 +3,12 @@
 from datetime import UTC, datetime
 
 from disco.figures.words import duration
+from disco.runs import FIT, Status, Work
+from pages.parts.names import code
 
 STATES = {
     "unfitted": "has not been fitted",
+    "none": "has not been asked for",
     "queued": "waits in the queue",
     "running": "is running",
     "done": "is done",
@@ -20,6 +23,12 @@ STAGES = {
     "parents": "Parents",
     "selector": "Parents by the selector",
 }
+
+
+def standing(name: str, work: Work, status: Status) -> str:
+    """The state of a run's work: `NAME` is running, The refinement of `NAME` was cancelled."""
+    it = code(name) if work == FIT else f"The {work.noun} of {code(name)}"
+    return f"{it} {STATES[status.state]}"
 
 
 def size(count: float | None) -> str:

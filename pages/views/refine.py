@@ -2,12 +2,12 @@
 
 import streamlit as st
 
-from disco import metrics
-from disco.runs.refining import refining_status
+from disco import metrics, runs
 from pages.parts import (
     empty,
     intro,
     misfit,
+    monitor,
     quick_look,
     refine_edges,
     refine_monitor,
@@ -30,13 +30,13 @@ run = session.run.current()
 if run is None:
     quick_look.without_a_run()
     st.stop()
-status = refining_status(run)
+status = run.status(runs.REFINE)
 is_fitted = run.status().state == "done"
 if run.status().active:
     empty.not_done(run)
     st.stop()
 if status.state not in ("none", "done"):
-    refine_monitor.monitor(run)
+    monitor.monitor(run, refine_monitor.KIND)
 if status.active:
     st.stop()
 found = refinement.readable(run)

@@ -2,7 +2,18 @@
 
 import streamlit as st
 
-from pages.parts import empty, fit_settings, fit_start, intro, monitor, problem_list, quick_look, session, table_facts
+from pages.parts import (
+    empty,
+    fit_monitor,
+    fit_settings,
+    fit_start,
+    intro,
+    monitor,
+    problem_list,
+    quick_look,
+    session,
+    table_facts,
+)
 
 intro.page_intro(
     "Train",
@@ -14,7 +25,7 @@ run = session.run.current()
 empty.missing_run()
 draft = session.draft.current()
 if run is not None:
-    monitor.monitor(run)
+    monitor.monitor(run, fit_monitor.KIND)
 if draft is None:
     empty.no_table()
 
