@@ -58,7 +58,9 @@ METHODS: dict[str, Method] = {
         "paper", False, "preset `paper` with its 800 projection epochs where the paper's table has 400"
     ),
     "disco-paper-brief": Method(
-        "paper", True, "preset `paper` with 150 epochs of each network, one noise level, 500 evaluation rows per fold",
+        "paper",
+        True,
+        "preset `paper` with 150 epochs of each network, one noise level, 500 evaluation rows per fold",
         BRIEF,
     ),
     "disco-literal": Method(

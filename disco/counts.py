@@ -257,9 +257,7 @@ def _column_notes(column: pd.Series, values: np.ndarray, name: str) -> list[Prob
     notes = []
     if pd.api.types.is_bool_dtype(column):
         message = f'Column "{name}" holds true and false: they are read as 1 and 0.'
-        notes.append(
-            (message, "Leave it out if it is not a count; the theory of the method assumes 3 or more values.")
-        )
+        notes.append((message, "Leave it out if it is not a count; the theory of the method assumes 3 or more values."))
     elif len(np.unique(values)) == 2:
         message = f'Column "{name}" takes only 2 values: the theory of the method assumes 3 or more.'
         notes.append((message, "Its place in the order is less certain."))

@@ -126,7 +126,9 @@ def settings(
     """
     if str(levels) not in LEVELS:
         raise InputError(f"levels must be one of {', '.join(LEVELS)}; got {levels!r}.")
-    changes = {"transform": "rank"} if levels == "raw" else {"transform": "quantile", "levels": int(levels)}
+    changes: dict[str, str | int] = {"transform": "rank"}
+    if levels != "raw":
+        changes = {"transform": "quantile", "levels": int(levels)}
     if preset == "paper" and years == (2019, 2025):
         changes["projection_epochs"] = 400
     return Settings.of(preset, boundary=boundary, seed=seed, **changes)

@@ -81,7 +81,7 @@ def edges(graph: nx.DiGraph, strongest: float | None = None) -> list[Edge]:
     top = strongest or max((strength(values) for *_, values in data), default=0.0) or 1.0
 
     def width(values: dict) -> float:
-        if _is_absent(values):
+        if _is_absent(values.get("verdict")):
             return MISSING
         return THIN + (thick - THIN) * min(1.0, strength(values) / top)
 
@@ -98,9 +98,9 @@ def strength(values: Mapping[str, float]) -> float:
     return values.get("ocs", 0.0)
 
 
-def _is_absent(values: Mapping[str, object]) -> bool:
+def _is_absent(verdict: str | None) -> bool:
     """Whether the edge is missing from the graph, and is only in the truth or graph it is compared with."""
-    return "verdict" in values and roles.LOOKS[values["verdict"]].is_absent
+    return verdict is not None and roles.LOOKS[verdict].is_absent
 
 
 def _is_firm(values: Mapping[str, float]) -> bool:
@@ -114,7 +114,7 @@ def _scores(graph: nx.DiGraph, parent: str, child: str) -> str:
     if "ocs" in values:
         frequency = values.get("frequency", np.nan)
         return f"OCS {number(values['ocs'])}, Z {number(values.get('z', np.nan))}, in {frequency:.0%} of folds"
-    if _is_absent(values) and place[parent].get("position", 0) > place[child].get("position", 0):
+    if _is_absent(values.get("verdict")) and place[parent].get("position", 0) > place[child].get("position", 0):
         return f"the order puts {child} first"
     return ""
 
@@ -164,7 +164,7 @@ def judged(graph: nx.DiGraph, verdicts: pd.DataFrame, candidates: pd.DataFrame, 
     told = verdicts.merge(candidates, on=["parent", "child"], how="left")
     for row in told.to_dict("records"):
         parent, child = row.pop("parent"), row.pop("child")
-        if missing or not _is_absent(row):
+        if missing or not _is_absent(row["verdict"]):
             numbers = {"verdict": row["verdict"]} if np.isnan(row["ocs"]) else row
             found.add_edge(parent, child, **numbers)
     return found

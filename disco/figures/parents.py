@@ -133,7 +133,7 @@ def _candidate_axis(
 
 
 def _candidates_title(child: str, table: pd.DataFrame, pi_min: float, shown: int) -> str:
-    kept = int(reaches(table["frequency"], pi_min).sum())
+    kept = np.count_nonzero(reaches(table["frequency"], pi_min))
     said = f"{theme.label(child, 24)} keeps {kept} of {how_many(len(table), 'candidate parent')}"
     return said if shown == len(table) else f"{said}; the {shown} highest are drawn"
 
@@ -160,7 +160,7 @@ def matrix(
     values[rows, columns] = table[by].to_numpy()
     words = different([theme.label(node, 18) for node in order])
     fig = go.Figure(_cells(values, by, words))
-    kept = reaches(table["frequency"], pi_min).to_numpy()
+    kept = np.asarray(reaches(table["frequency"], pi_min))
     size = max(3.0, min(12.0, 420 / len(order)))
     fig.add_scatter(
         x=[words[place] for place in columns[kept]],
@@ -197,10 +197,8 @@ def true_dots(fig: go.Figure, truth: pd.DataFrame, place: dict[str, int], words:
 def _cells(values: np.ndarray, by: str, words: list[str]) -> go.Heatmap:
     """OCS on a logarithmic scale, because it spans decades; Z and frequency as they are."""
     known = values[np.isfinite(values)]
-    colours = {
-        "colorscale": roles.SEQUENTIAL,
-        "colorbar": {"title": {"text": MATRIX_VALUES[by].split()[0]}, "thickness": 12},
-    }
+    bar: dict[str, object] = {"title": {"text": MATRIX_VALUES[by].split()[0]}, "thickness": 12}
+    ends: dict[str, float] = {}
     drawn = values
     if by == "ocs":
         positive = known[known > 0]
@@ -209,16 +207,16 @@ def _cells(values: np.ndarray, by: str, words: list[str]) -> go.Heatmap:
         with np.errstate(divide="ignore"):
             drawn = np.log10(np.where(values > 0, np.maximum(values, low), np.where(np.isnan(values), np.nan, low)))
         places, ticks = log_ticks(low, high)
-        colours["colorbar"] |= {"tickvals": [float(np.log10(place)) for place in places], "ticktext": ticks}
+        bar |= {"tickvals": [float(np.log10(place)) for place in places], "ticktext": ticks}
     elif by == "z":
-        colours |= {"zmin": 0.0, "zmax": float(np.quantile(known, 0.98)) if len(known) else 1.0}
+        ends = {"zmin": 0.0, "zmax": float(np.quantile(known, 0.98)) if len(known) else 1.0}
     else:
-        colours |= {"zmin": 0.0, "zmax": 1.0}
+        ends = {"zmin": 0.0, "zmax": 1.0}
     gap = 1 if len(words) <= 60 else 0
     return go.Heatmap(
-        z=drawn.astype(np.float32), x=words, y=words,
+        z=drawn.astype(np.float32), x=words, y=words, colorscale=roles.SEQUENTIAL, colorbar=bar,
         hovertemplate="%{y} → %{x}: %{customdata:.3g}<extra>" + MATRIX_VALUES[by] + "</extra>",
-        customdata=values.astype(np.float32), xgap=gap, ygap=gap, hoverongaps=False, **colours,
+        customdata=values.astype(np.float32), xgap=gap, ygap=gap, hoverongaps=False, **ends,
     )  # fmt: skip
 
 

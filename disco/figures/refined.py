@@ -128,7 +128,7 @@ def _slopes(fig: go.Figure, part: pd.DataFrame, name: str, line: Mapping[str, ob
         return
     gap = np.full(len(part), np.nan)
     ends = np.column_stack([part["before"], part["after"], gap]).ravel()
-    said = [_said(row) for row in part.itertuples()]
+    said = [_said(*row) for row in part[["node", "before", "after", "gain_nats"]].itertuples(index=False)]
     fig.add_scatter(
         x=np.tile([0.0, 1.0, np.nan], len(part)), y=ends, mode="lines+markers", name=name, line=dict(line),
         marker={"size": 6, "color": line["color"]}, customdata=np.repeat(said, 3),
@@ -136,9 +136,9 @@ def _slopes(fig: go.Figure, part: pd.DataFrame, name: str, line: Mapping[str, ob
     )  # fmt: skip
 
 
-def _said(row: object) -> str:
-    gain = "" if math.isnan(row.gain_nats) else f"; its move gained {number(row.gain_nats)} nats"
-    return f"{theme.label(row.node)}: place {row.before} before, {row.after} after{gain}"
+def _said(node: str, before: int, after: int, gain: float) -> str:
+    gained = "" if math.isnan(gain) else f"; its move gained {number(gain)} nats"
+    return f"{theme.label(node)}: place {before} before, {after} after{gained}"
 
 
 def _names(fig: go.Figure, moves: pd.DataFrame, moved: pd.Series) -> None:

@@ -244,8 +244,8 @@ class Design:
         """
         head, measure = self.head, slice(1, self.head - 1)
         plain, bending, products = at_rows.plain, at_rows.bending, at_rows.products
-        gradient = [plain[:, :1], self.measure_sum - sums["measure"], bending[:, :1, 0], products[:, 0]]
-        gradient = torch.cat(gradient, 1) - self.penalty * (theta - self.centre)
+        parts = [plain[:, :1], self.measure_sum - sums["measure"], bending[:, :1, 0], products[:, 0]]
+        gradient = torch.cat(parts, 1) - self.penalty * (theta - self.centre)
         information = torch.diag_embed(self.penalty)
         information[:, 0, : head - 1] = information[:, : head - 1, 0] = plain[:, 1:]
         information[:, measure, measure] += sums["shape"]

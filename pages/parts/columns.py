@@ -91,9 +91,7 @@ def _config() -> dict[str, object]:
         "zeros": share("Zeros", format="percent", min_value=0, max_value=1, help="Share of rows that are 0."),
         "mean": number("Mean", format="%.3g"),
         "dispersion": number("Var / mean", format="%.3g", help=define("dispersion")),
-        "ties": share(
-            "Ties", format="percent", min_value=0, max_value=1, help=define("ties")
-        ),
+        "ties": share("Ties", format="percent", min_value=0, max_value=1, help=define("ties")),
         "minimum": number("Min", format="localized"),
         "maximum": number("Max", format="localized"),
         "note": st.column_config.TextColumn("Note", width="large"),

@@ -27,9 +27,7 @@ def compute(run: Run, variant: str, selector: str, hear: background.Hear) -> Non
     from disco.estimator import choose_device  # here, since it loads torch
 
     device = choose_device("auto").type
-    compute_candidates(
-        run, selector, variant, device=device, goes_on=lambda done, total: hear(done / max(total, 1))
-    )
+    compute_candidates(run, selector, variant, device=device, goes_on=lambda done, total: hear(done / max(total, 1)))
 
 
 def _key(run: Run, variant: str, selector: str) -> background.Key:
