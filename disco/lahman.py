@@ -18,13 +18,13 @@ from disco.settings import Settings
 
 COLUMNS = (
     "G", "AB", "R", "H", "2B", "3B", "HR", "RBI", "SB", "CS", "BB", "SO", "IBB", "HBP", "SH", "SF", "GIDP",
-)  # fmt: skip
+)  # fmt: skip # a table
 R7 = (("AB", "H"), ("AB", "SO"), ("AB", "GIDP"), ("H", "2B"), ("H", "3B"), ("H", "HR"), ("BB", "IBB"))
 R17 = (
     *R7,
     ("G", "H"), ("G", "BB"), ("G", "SO"), ("G", "RBI"), ("AB", "BB"), ("AB", "RBI"),
     ("H", "R"), ("H", "SO"), ("HR", "IBB"), ("SB", "CS"),
-)  # fmt: skip
+)  # fmt: skip # a table
 LEVELS = ("4", "6", "8", "raw")
 CREDIT = (
     "Batting counts from the Lahman Baseball Database by Sean Lahman and SABR (https://sabr.org/lahman-database/), "

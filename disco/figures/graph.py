@@ -313,12 +313,16 @@ def network(graph: nx.DiGraph, places: Places, strongest: float | None = None) -
     nodes = list(graph)
     missed = [is_missed(graph, node) for node in nodes]
     fig.add_scatter(
-        x=[places[n][0] for n in nodes], y=[places[n][1] for n in nodes], mode="markers+text", showlegend=False,
+        x=[places[n][0] for n in nodes],
+        y=[places[n][1] for n in nodes],
+        mode="markers+text",
+        showlegend=False,
         text=[theme.label(n, LONGEST) for n in nodes],
-        textposition="bottom center", marker={"size": 11, "color": roles.PICKED,
-                                          "symbol": ["diamond-open" if one else "circle" for one in missed]},
-        customdata=[_neighbours(graph, n) for n in nodes], hovertemplate="%{customdata}<extra></extra>",
-    )  # fmt: skip
+        textposition="bottom center",
+        marker={"size": 11, "color": roles.PICKED, "symbol": ["diamond-open" if one else "circle" for one in missed]},
+        customdata=[_neighbours(graph, n) for n in nodes],
+        hovertemplate="%{customdata}<extra></extra>",
+    )
     fig.update_yaxes(autorange="reversed", visible=False)
     fig.update_xaxes(visible=False)
     rows = len({round(y / 100) for _, y in places.values()})
@@ -342,12 +346,26 @@ def _lines(bucket: list[Edge], places: Places, level: int) -> go.Scatter:
         y += [places[edge.parent][1], places[edge.child][1], None]
     size = [0, 8 + 2 * level, 0] * len(bucket)
     return go.Scatter(
-        x=x, y=y, mode="lines+markers", hoverinfo="skip", showlegend=False, opacity=0.7,
-        line={"width": THIN + level * (THICK - THIN) / 4, "color": colour,
-              "dash": ",".join(f"{on}px" for on in dash) or "solid"},
-        marker={"symbol": "arrow", "angleref": "previous", "size": size, "color": colour, "standoff": 7,
-                "line": {"width": 0}},
-    )  # fmt: skip
+        x=x,
+        y=y,
+        mode="lines+markers",
+        hoverinfo="skip",
+        showlegend=False,
+        opacity=0.7,
+        line={
+            "width": THIN + level * (THICK - THIN) / 4,
+            "color": colour,
+            "dash": ",".join(f"{on}px" for on in dash) or "solid",
+        },
+        marker={
+            "symbol": "arrow",
+            "angleref": "previous",
+            "size": size,
+            "color": colour,
+            "standoff": 7,
+            "line": {"width": 0},
+        },
+    )
 
 
 def _neighbours(graph: nx.DiGraph, node: str) -> str:

@@ -96,11 +96,14 @@ def candidates(
 
 def _fold_marks(fig: go.Figure, values: pd.DataFrame, by: str, place: dict[str, int], colour: str, name: str) -> None:
     fig.add_scatter(
-        x=values[by], y=[place[parent] for parent in values["parent"]], mode="markers", name=name,
+        x=values[by],
+        y=[place[parent] for parent in values["parent"]],
+        mode="markers",
+        name=name,
         marker={"color": colour, "size": 9, "symbol": "circle-open", "line": {"width": 2}},
         customdata=list(zip(map(theme.label, values["parent"]), values["ocs"], values["z"], strict=True)),
         hovertemplate="%{customdata[0]}, " + name + ": OCS %{customdata[1]:.3g}, Z %{customdata[2]:.2f}<extra></extra>",
-    )  # fmt: skip
+    )
 
 
 def _line(x: float, colour: str) -> dict:
@@ -164,10 +167,17 @@ def matrix(
     size = max(3.0, min(12.0, 420 / len(order)))
     fig.add_scatter(
         x=[words[place] for place in columns[kept]],
-        y=[words[place] for place in rows[kept]], mode="markers", name="kept edge", hoverinfo="skip",
-        marker={"symbol": "square-open", "size": size, "color": roles.ACCENT,
-                "line": {"width": 2 if size > 6 else 1.2}},
-    )  # fmt: skip
+        y=[words[place] for place in rows[kept]],
+        mode="markers",
+        name="kept edge",
+        hoverinfo="skip",
+        marker={
+            "symbol": "square-open",
+            "size": size,
+            "color": roles.ACCENT,
+            "line": {"width": 2 if size > 6 else 1.2},
+        },
+    )
     if truth is not None:
         true_dots(fig, truth, place, words, size)
     if picked in place:
@@ -189,9 +199,13 @@ def true_dots(fig: go.Figure, truth: pd.DataFrame, place: dict[str, int], words:
     ):
         if those.any():
             fig.add_scatter(
-                x=[words[k] for k in columns[those]], y=[words[k] for k in rows[those]], mode="markers", name=name,
-                marker={"size": max(2.5, 0.6 * size), **look}, hoverinfo="skip",
-            )  # fmt: skip
+                x=[words[k] for k in columns[those]],
+                y=[words[k] for k in rows[those]],
+                mode="markers",
+                name=name,
+                marker={"size": max(2.5, 0.6 * size), **look},
+                hoverinfo="skip",
+            )
 
 
 def _cells(values: np.ndarray, by: str, words: list[str]) -> go.Heatmap:
@@ -214,10 +228,18 @@ def _cells(values: np.ndarray, by: str, words: list[str]) -> go.Heatmap:
         ends = {"zmin": 0.0, "zmax": 1.0}
     gap = 1 if len(words) <= 60 else 0
     return go.Heatmap(
-        z=drawn.astype(np.float32), x=words, y=words, colorscale=roles.SEQUENTIAL, colorbar=bar,
+        z=drawn.astype(np.float32),
+        x=words,
+        y=words,
+        colorscale=roles.SEQUENTIAL,
+        colorbar=bar,
         hovertemplate="%{y} → %{x}: %{customdata:.3g}<extra>" + MATRIX_VALUES[by] + "</extra>",
-        customdata=values.astype(np.float32), xgap=gap, ygap=gap, hoverongaps=False, **ends,
-    )  # fmt: skip
+        customdata=values.astype(np.float32),
+        xgap=gap,
+        ygap=gap,
+        hoverongaps=False,
+        **ends,
+    )
 
 
 def different(words: list[str]) -> list[str]:
@@ -229,8 +251,7 @@ def different(words: list[str]) -> list[str]:
 def matrix_axes(fig: go.Figure, words: list[str]) -> None:
     """Parents from top to bottom, children from left to right, both in causal order."""
     every = -(-len(words) // 35)
-    ticks = {"type": "category", "tickvals": words[::every],
-             "showgrid": False, "zeroline": False}  # fmt: skip
+    ticks = {"type": "category", "tickvals": words[::every], "showgrid": False, "zeroline": False}
     fig.update_xaxes(**ticks, title="child, in causal order", tickangle=-60, range=[-0.5, len(words) - 0.5])
     fig.update_yaxes(**ticks, title="parent, in causal order", range=[len(words) - 0.5, -0.5])
 
@@ -251,16 +272,30 @@ def sensitivity(ocs: pd.DataFrame, tau_z: float, pi_min: float) -> go.Figure:
         bold = share_of_folds == chosen
         words = f"{share(index + 1, folds)} folds" if folds > 1 else "all folds"
         fig.add_scatter(
-            x=line["tau_z"], y=line["edges"], mode="lines", name=words, showlegend=folds > 1,
-            line={"color": roles.PICKED if bold else roles.MUTED, "width": 3 if bold else 1.8, "shape": "hv",
-                  "dash": ("solid", "dash", "dot", "dashdot")[(folds - 1 - index) % 4]},
+            x=line["tau_z"],
+            y=line["edges"],
+            mode="lines",
+            name=words,
+            showlegend=folds > 1,
+            line={
+                "color": roles.PICKED if bold else roles.MUTED,
+                "width": 3 if bold else 1.8,
+                "shape": "hv",
+                "dash": ("solid", "dash", "dot", "dashdot")[(folds - 1 - index) % 4],
+            },
             hovertemplate=f"τ_Z = %{{x:.2f}}, in {words}: %{{y}} edges<extra></extra>",
-        )  # fmt: skip
+        )
     kept = table[table["pi_min"] == chosen].set_index("tau_z")["edges"]
     lower, here, higher = (int(kept[tau]) for tau in asked)
     fig.add_vline(x=tau_z, line={"color": roles.MUTED, "width": 1, "dash": "dot"})
-    fig.add_scatter(x=[tau_z], y=[here], mode="markers", showlegend=False, hoverinfo="skip",
-                    marker={"color": roles.PICKED, "size": 12})  # fmt: skip
+    fig.add_scatter(
+        x=[tau_z],
+        y=[here],
+        mode="markers",
+        showlegend=False,
+        hoverinfo="skip",
+        marker={"color": roles.PICKED, "size": 12},
+    )
     fig.update_xaxes(title="threshold τ_Z", zeroline=False)
     fig.update_yaxes(title="edges kept", rangemode="tozero")
     moved = f"{lower} if it is {_MOVED:g} lower, {higher} if {_MOVED:g} higher"
