@@ -1,7 +1,7 @@
 # make app    set up once, then open the app in the browser
 # make test   set up once, then run all tests
 # make env    only set up: a virtual environment in .venv with everything installed
-# make lint   check the style
+# make lint   check the style and the types
 
 SHELL := /bin/bash
 .SHELLFLAGS := -eu -o pipefail -c
@@ -70,6 +70,8 @@ browser:
 
 lint: env
 	@$(PY) -m ruff check .
+	@$(PY) -m ruff format --check .
+	@$(PY) -m mypy
 
 clean:
-	rm -rf $(VENV) build dist *.egg-info .pytest_cache .ruff_cache
+	rm -rf $(VENV) build dist *.egg-info .pytest_cache .ruff_cache .mypy_cache

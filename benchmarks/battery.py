@@ -92,9 +92,13 @@ def _child(told: Connection, table: pd.DataFrame, size: Size, skip: tuple[str, .
 
 
 def outcomes(
-    table: pd.DataFrame, size: Size | None = None, *, silent: float = SILENT, longest: float = _LONGEST,
+    table: pd.DataFrame,
+    size: Size | None = None,
+    *,
+    silent: float = SILENT,
+    longest: float = _LONGEST,
     target: Callable[..., None] = _child,
-) -> Iterator[tuple[Outcome, int]]:  # fmt: skip
+) -> Iterator[tuple[Outcome, int]]:
     """Every step's outcome and peak memory in MB, whatever happens to the process it runs in."""
     context = multiprocessing.get_context("forkserver")
     context.set_forkserver_preload(["benchmarks.battery_steps"])

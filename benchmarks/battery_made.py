@@ -90,9 +90,11 @@ def _unique(rng: Generator, rows: int) -> Columns:
     """Sums of money, nearly all different, beside two counts."""
     income = rng.integers(0, 10**6, rows)
     return {
-        "income": income, "tax": income // 5 + rng.integers(0, 1000, rows),
-        "children": rng.poisson(1.5, rows), "age": rng.integers(18, 90, rows),
-    }  # fmt: skip
+        "income": income,
+        "tax": income // 5 + rng.integers(0, 1000, rows),
+        "children": rng.poisson(1.5, rows),
+        "age": rng.integers(18, 90, rows),
+    }
 
 
 def _wide(rng: Generator, rows: int) -> Columns:
@@ -122,9 +124,12 @@ def _repeated(rng: Generator, rows: int) -> Columns:
 def _random(rng: Generator, rows: int) -> Columns:
     """Independent columns of very different sizes and shapes."""
     return {
-        "few": rng.integers(0, 3, rows), "geometric": rng.geometric(0.2, rows), "heavy": rng.zipf(1.6, rows) % 10**6,
-        "binomial": rng.binomial(12, 0.4, rows), "far": 10**9 + rng.poisson(3.0, rows),
-    }  # fmt: skip
+        "few": rng.integers(0, 3, rows),
+        "geometric": rng.geometric(0.2, rows),
+        "heavy": rng.zipf(1.6, rows) % 10**6,
+        "binomial": rng.binomial(12, 0.4, rows),
+        "far": 10**9 + rng.poisson(3.0, rows),
+    }
 
 
 KINDS: dict[str, Callable[[Generator, int], Columns]] = {

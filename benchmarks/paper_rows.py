@@ -58,7 +58,9 @@ METHODS: dict[str, Method] = {
         "paper", False, "preset `paper` with its 800 projection epochs where the paper's table has 400"
     ),
     "disco-paper-brief": Method(
-        "paper", True, "preset `paper` with 150 epochs of each network, one noise level, 500 evaluation rows per fold",
+        "paper",
+        True,
+        "preset `paper` with 150 epochs of each network, one noise level, 500 evaluation rows per fold",
         BRIEF,
     ),
     "disco-literal": Method(
@@ -70,18 +72,26 @@ METHODS: dict[str, Method] = {
     "disco-tuned": Method("tuned", False, "preset `tuned`"),
 }
 METHODS["refined"] = Method(
-    "paper", False, "`disco refine` without a fit: from four sorted and random orders, with up to sixteen restarts",
+    "paper",
+    False,
+    "`disco refine` without a fit: from four sorted and random orders, with up to sixteen restarts",
     starts=4,
-)  # fmt: skip
+)
 METHODS["tuned-refined"] = Method(
-    "tuned", False, "`disco refine RUN` of a fit with preset `tuned`: from its CCS order, against which an edge costs "
-    "up to 5 nats more, and three sorted and random ones", starts=4, refit=True,
-)  # fmt: skip
+    "tuned",
+    False,
+    "`disco refine RUN` of a fit with preset `tuned`: from its CCS order, against which an edge costs "
+    "up to 5 nats more, and three sorted and random ones",
+    starts=4,
+    refit=True,
+)
 METHODS["boss"] = Method(
-    "paper", False, "the rival: causal-learn's BOSS, a search over orders by the BIC of linear Gaussian models of log "
+    "paper",
+    False,
+    "the rival: causal-learn's BOSS, a search over orders by the BIC of linear Gaussian models of log "
     "counts. It gives a class of graphs, so it has no A_top, and an undirected edge counts as one in both directions",
     boss=True,
-)  # fmt: skip
+)
 
 
 @dataclass(frozen=True)

@@ -89,9 +89,18 @@ def _refined(nodes: int) -> Run:
     pairs = [pair for step in (1, 2, 7, 20) for pair in zip(order, order[step:], strict=False)]
     gain = np.geomspace(500, 1, len(pairs))
     edges = pd.DataFrame(pairs, columns=["parent", "child"]).assign(
-        gain_nats=gain, log_likelihood_nats=gain + 4, bic_nats=gain - 3, direction_nats=gain / 2, robust_nats=gain / 3,
-        linear_nats=gain / 9, spread_nats=0.0, decided=gain > 10, p_value=np.exp(-gain), folds=1.0, bootstrap=1.0,
-    )  # fmt: skip
+        gain_nats=gain,
+        log_likelihood_nats=gain + 4,
+        bic_nats=gain - 3,
+        direction_nats=gain / 2,
+        robust_nats=gain / 3,
+        linear_nats=gain / 9,
+        spread_nats=0.0,
+        decided=gain > 10,
+        p_value=np.exp(-gain),
+        folds=1.0,
+        bootstrap=1.0,
+    )
     starts = pd.DataFrame([("by mean", 1, -100.0)], columns=["start", "sweep", "score"])
     refined.save(run.path, Refined(order, edges, starts, "by mean", -100.0, len(edges), 50), Choice())
     return run

@@ -104,11 +104,17 @@ def _describe(column: pd.Series, name: str) -> dict[str, object]:
     variance = values.var(ddof=1) if total > 1 else np.nan
     kind = "constant" if len(levels) < 2 else "0/1" if levels[-1] == 1 else "counts"
     return {
-        "column": name, "type": kind, "levels": len(levels), "zeros": float(np.mean(values == 0)), "mean": mean,
-        "variance": variance, "dispersion": variance / mean if mean > 0 else np.nan,
+        "column": name,
+        "type": kind,
+        "levels": len(levels),
+        "zeros": float(np.mean(values == 0)),
+        "mean": mean,
+        "variance": variance,
+        "dispersion": variance / mean if mean > 0 else np.nan,
         "ties": (rows * (rows - 1)).sum() / (total * (total - 1)) if total > 1 else np.nan,
-        "minimum": levels[0], "maximum": levels[-1],
-    }  # fmt: skip
+        "minimum": levels[0],
+        "maximum": levels[-1],
+    }
 
 
 def _frame(table: pd.DataFrame | np.ndarray) -> pd.DataFrame:
@@ -257,9 +263,7 @@ def _column_notes(column: pd.Series, values: np.ndarray, name: str) -> list[Prob
     notes = []
     if pd.api.types.is_bool_dtype(column):
         message = f'Column "{name}" holds true and false: they are read as 1 and 0.'
-        notes.append(
-            (message, "Leave it out if it is not a count; the theory of the method assumes 3 or more values.")
-        )
+        notes.append((message, "Leave it out if it is not a count; the theory of the method assumes 3 or more values."))
     elif len(np.unique(values)) == 2:
         message = f'Column "{name}" takes only 2 values: the theory of the method assumes 3 or more.'
         notes.append((message, "Its place in the order is less certain."))

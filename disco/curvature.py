@@ -76,8 +76,8 @@ class HeldOut:
             taken = fold.held_out[part]
             ranks[number, : len(part)], rows[number, : len(part)] = taken, fold.rows[part]
             level[number, : len(part)] = dense_ranks(taken)
-        on_device = (torch.as_tensor(value).to(device) for value in (ranks, rows >= 0))
-        return cls(*on_device, torch.as_tensor(level), rows)
+        valid = torch.as_tensor(rows >= 0).to(device)
+        return cls(torch.as_tensor(ranks).to(device), valid, torch.as_tensor(level), rows)
 
 
 class NetworkScores:
@@ -133,9 +133,15 @@ class NetworkScores:
         out = torch.baddbmm(mlp.biases[-1][..., columns], hidden.flatten(1, 2), mlp.weights[-1][..., columns])
         return out.unflatten(1, hidden.shape[1:3])
 
+    @property
+    def _skip(self) -> Tensor:
+        """The skip connection's weights, read only where there is one."""
+        assert self.joint.skip is not None
+        return self.joint.skip
+
     def _linear_noise(self, columns: list[int]) -> Tensor:
         """The noise level's contribution through the skip connection, (F, S, 1, len(columns))."""
-        return self.log_sigma[:, None, None] * self.joint.skip[:, None, -1:, columns]
+        return self.log_sigma[:, None, None] * self._skip[:, None, -1:, columns]
 
     def entries(self, ranks: Tensor, remaining: Sequence[int]) -> Tensor:
         """See `ConcreteScores`."""
@@ -147,7 +153,7 @@ class NetworkScores:
         shifted = _First(
             self._shift(first.joint, joint.mlp.weights[0], ranks, node),
             self._shift(first.projection, projection.mlp.weights[0], ranks, node),
-            None if first.linear is None else self._shift(first.linear, joint.skip[..., UP::2], ranks, node),
+            None if first.linear is None else self._shift(first.linear, self._skip[..., UP::2], ranks, node),
         )
         return self._entries(shifted, remaining)
 
@@ -176,7 +182,7 @@ class NetworkScores:
 
     def _own_linear(self, linear: Tensor, ranks: Tensor, nodes: Sequence[int]) -> Tensor:
         """The skip connection's part of `_own`, (F, S, n, len(nodes))."""
-        own = [self._shift(linear[..., [node]], self.joint.skip[..., [2 * node + UP]], ranks, node) for node in nodes]
+        own = [self._shift(linear[..., [node]], self._skip[..., [2 * node + UP]], ranks, node) for node in nodes]
         return torch.cat(own, dim=-1)[:, None] + self._linear_noise([2 * node + UP for node in nodes])
 
 
@@ -291,7 +297,7 @@ def sink_scores(
     # Grouped on the CPU, so that a fit repeats to the last bit: a GPU sums groups in no fixed order.
     curvature = diagonal(scores, held_out, remaining, remaining, settings.noise_levels).cpu()
     level = held_out.level[..., list(remaining)]
-    result = {}
+    result: dict[tuple[str, str], np.ndarray] = {}
     for boundary in BOUNDARIES:
         included = counted(held_out, scores.top, remaining, 2, boundary).cpu()
         ccs = conditional_variance(curvature, level, included, settings.min_level_rows)
@@ -310,7 +316,7 @@ def off_diagonal_scores(
     """
     values = off_diagonal(scores, held_out, remaining, node, settings.noise_levels).double()
     place = list(remaining).index(node)
-    result = {}
+    result: dict[tuple[str, str], np.ndarray] = {}
     for boundary in BOUNDARIES:
         included = counted(held_out, scores.top, remaining, 1, boundary)
         included = included & included[..., [place]]

@@ -9,7 +9,7 @@ selector of parents, or a refinement's evidence. The nodes of a refined graph al
 import json
 import math
 import re
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 
 import networkx as nx
 import numpy as np
@@ -141,7 +141,7 @@ def cycle_words(cycle: Sequence[str]) -> str:
     return " → ".join([*shown, *cycle[:1]])
 
 
-def _in_order(graph: nx.DiGraph, nodes: object) -> list[str]:
+def _in_order(graph: nx.DiGraph, nodes: Iterable[str]) -> list[str]:
     chosen = set(nodes)
     return [node for node in graph if node in chosen]
 

@@ -18,13 +18,13 @@ from disco.settings import Settings
 
 COLUMNS = (
     "G", "AB", "R", "H", "2B", "3B", "HR", "RBI", "SB", "CS", "BB", "SO", "IBB", "HBP", "SH", "SF", "GIDP",
-)  # fmt: skip
+)  # fmt: skip # a table
 R7 = (("AB", "H"), ("AB", "SO"), ("AB", "GIDP"), ("H", "2B"), ("H", "3B"), ("H", "HR"), ("BB", "IBB"))
 R17 = (
     *R7,
     ("G", "H"), ("G", "BB"), ("G", "SO"), ("G", "RBI"), ("AB", "BB"), ("AB", "RBI"),
     ("H", "R"), ("H", "SO"), ("HR", "IBB"), ("SB", "CS"),
-)  # fmt: skip
+)  # fmt: skip # a table
 LEVELS = ("4", "6", "8", "raw")
 CREDIT = (
     "Batting counts from the Lahman Baseball Database by Sean Lahman and SABR (https://sabr.org/lahman-database/), "
@@ -126,7 +126,9 @@ def settings(
     """
     if str(levels) not in LEVELS:
         raise InputError(f"levels must be one of {', '.join(LEVELS)}; got {levels!r}.")
-    changes = {"transform": "rank"} if levels == "raw" else {"transform": "quantile", "levels": int(levels)}
+    changes: dict[str, str | int] = {"transform": "rank"}
+    if levels != "raw":
+        changes = {"transform": "quantile", "levels": int(levels)}
     if preset == "paper" and years == (2019, 2025):
         changes["projection_epochs"] = 400
     return Settings.of(preset, boundary=boundary, seed=seed, **changes)

@@ -11,7 +11,7 @@ on R = V, where the target correction is 1.
 
 import math
 from collections.abc import Callable, Iterator, Sequence
-from dataclasses import dataclass
+from typing import NamedTuple
 
 import torch
 from torch import Tensor
@@ -24,51 +24,60 @@ BLOCK_ENTRIES = 1 << 22  # rank entries corrupted at once, which bounds memory
 _LOG_RATIO_BOUND = 30.0  # keeps exp finite in float32
 
 
-@dataclass(frozen=True)
-class Batch:
-    """Corrupted rows; the first axis of each tensor is the fold.
+class JointBatch(NamedTuple):
+    """Corrupted rows of joint training; the first axis of each tensor is the fold.
 
     Attributes:
         noisy: x ~ q_σ(· | x_0), (F, n, d).
         sigma: noise levels, (F, n).
-        target: log q_σ(x ± 1 | x_0) − log q_σ(x | x_0), (F, n, d, 2); None in projection training.
-        mask: remaining sets as 0 and 1, (F, n, d); None in joint training.
+        target: log q_σ(x ± 1 | x_0) − log q_σ(x | x_0), (F, n, d, 2).
     """
 
     noisy: Tensor
     sigma: Tensor
-    target: Tensor | None = None
-    mask: Tensor | None = None
+    target: Tensor
 
-    @classmethod
-    def stacked(cls, folds: Sequence["Batch"]) -> "Batch":
-        """Stack batches without a fold axis into one batch, one fold each."""
-        fields = zip(*(vars(fold).values() for fold in folds), strict=True)
-        return cls(*(None if parts[0] is None else torch.stack(parts) for parts in fields))
 
-    def rows(self, part: slice) -> "Batch":
-        """The same batch with some of its rows."""
-        return Batch(*(None if value is None else value[:, part] for value in vars(self).values()))
+class ProjectionBatch(NamedTuple):
+    """Corrupted rows of projection training; the first axis of each tensor is the fold.
+
+    Attributes:
+        noisy: x ~ q_σ(· | x_0), (F, n, d).
+        sigma: noise levels, (F, n).
+        mask: remaining sets as 0 and 1, (F, n, d).
+    """
+
+    noisy: Tensor
+    sigma: Tensor
+    mask: Tensor
+
+
+Batch = JointBatch | ProjectionBatch
+
+
+def stacked(folds: Sequence[Batch]) -> Batch:
+    """Stack batches of one kind without a fold axis into one batch, one fold each."""
+    return type(folds[0])._make(torch.stack(parts) for parts in zip(*folds, strict=True))
 
 
 Draw = Callable[[Tensor, int, Settings, torch.Generator], Batch]
 
 
-def draw_joint(ranks: Tensor, top: int, settings: Settings, generator: torch.Generator) -> Batch:
+def draw_joint(ranks: Tensor, top: int, settings: Settings, generator: torch.Generator) -> JointBatch:
     """Corrupt one fold's rows (rows, d) for the joint loss."""
     uniform = torch.rand(len(ranks), generator=generator, device=ranks.device)
     time = settings.time_min + (1 - settings.time_min) * uniform
     sigma = sigma_at(time, settings.sigma_min, settings.sigma_max)
     noisy = corrupt(ranks, sigma, top, generator)
-    return Batch(noisy.float(), sigma, target=log_ratios(noisy, ranks, sigma, top))
+    return JointBatch(noisy.float(), sigma, log_ratios(noisy, ranks, sigma, top))
 
 
-def draw_projection(ranks: Tensor, top: int, settings: Settings, generator: torch.Generator) -> Batch:
+def draw_projection(ranks: Tensor, top: int, settings: Settings, generator: torch.Generator) -> ProjectionBatch:
     """Corrupt one fold's rows (rows, d), with log σ uniform, and draw a remaining set for each row."""
     uniform = torch.rand(len(ranks), generator=generator, device=ranks.device)
     sigma = sigma_at(uniform, settings.sigma_min, settings.sigma_max)
     noisy = corrupt(ranks, sigma, top, generator)
-    return Batch(noisy.float(), sigma, mask=draw_masks(ranks, settings.full_set_probability, generator))
+    return ProjectionBatch(noisy.float(), sigma, draw_masks(ranks, settings.full_set_probability, generator))
 
 
 def draw_masks(like: Tensor, full_set_probability: float, generator: torch.Generator) -> Tensor:
@@ -111,14 +120,14 @@ def epoch_batches(
     block = size * max(1, BLOCK_ENTRIES // (size * nodes))
     for start in range(0, visited, block):
         stop = min(start + block, visited)
-        whole = Batch.stacked(
+        whole = stacked(
             [
                 draw(part[order[start:stop]], top, settings, generator)
                 for part, order, top, generator in zip(rows, orders, tops, generators, strict=True)
             ]
         )
         for first in range(0, stop - start, size):
-            yield whole.rows(slice(first, first + size))
+            yield type(whole)._make(value[:, first : first + size] for value in whole)
 
 
 def score_entropy(log_prediction: Tensor, log_target: Tensor) -> Tensor:
@@ -127,7 +136,7 @@ def score_entropy(log_prediction: Tensor, log_target: Tensor) -> Tensor:
     return torch.exp(log_prediction) - target + target * (log_target - log_prediction)
 
 
-def joint_losses(network: JointNetwork, batch: Batch, settings: Settings) -> Tensor:
+def joint_losses(network: JointNetwork, batch: JointBatch, settings: Settings) -> Tensor:
     """The joint loss of every fold, (F,)."""
     predicted = network(batch.noisy, batch.sigma.log()).clamp_max(_LOG_RATIO_BOUND)
     inside = neighbour_mask(batch.noisy, network.features.top[:, None, None])
@@ -136,7 +145,9 @@ def joint_losses(network: JointNetwork, batch: Batch, settings: Settings) -> Ten
     return (entries.sum(dim=(2, 3)) * sigma_rate).mean(dim=1)
 
 
-def projection_losses(network: ProjectionNetwork, batch: Batch, joint: JointNetwork, settings: Settings) -> Tensor:
+def projection_losses(
+    network: ProjectionNetwork, batch: ProjectionBatch, joint: JointNetwork, settings: Settings
+) -> Tensor:
     """The projection loss of every fold, including the full-set term, (F,)."""
     clip, rows = settings.log_clip, batch.noisy.shape[1]
     log_sigma = batch.sigma.log()

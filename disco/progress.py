@@ -1,8 +1,8 @@
 """One progress protocol for all work that takes long.
 
-    A public function takes `callback`, which receives an `Event` at every step, and between steps the last one again.
-    If the callback returns False, the work stops at its next safe point and raises `FitStopped`.
-    Inside, one `Reporter` per piece of work makes the events: stages call `step`, and `check` within a step.
+A public function takes `callback`, which receives an `Event` at every step, and between steps the last one again.
+If the callback returns False, the work stops at its next safe point and raises `FitStopped`.
+Inside, one `Reporter` per piece of work makes the events: stages call `step`, and `check` within a step.
 """
 
 from collections.abc import Callable, Mapping

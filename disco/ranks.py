@@ -140,12 +140,12 @@ def other_ranks(counts: np.ndarray, fold_of_row: np.ndarray, others: np.ndarray,
         fold_of_row: the held-out fold of each row, (rows,).
         others: whole numbers of rows that no network has seen, (other rows, nodes).
     """
-    codes = counts, others
+    own, held_out = counts, others
     if settings.transform == "quantile":
-        codes = tuple(quantile_levels(part, settings.levels, of=counts) for part in codes)
+        own, held_out = (quantile_levels(part, settings.levels, of=counts) for part in (counts, others))
     part_of_row = fold_of_rows(len(others), settings.folds, settings.seed)
-    parts = [(codes[0][fold_of_row != fold], part_of_row == fold) for fold in range(settings.folds)]
-    return [_one_fold(train, codes[1][part], np.flatnonzero(part), settings) for train, part in parts]
+    parts = [(own[fold_of_row != fold], part_of_row == fold) for fold in range(settings.folds)]
+    return [_one_fold(train, held_out[part], np.flatnonzero(part), settings) for train, part in parts]
 
 
 def _one_fold(train: np.ndarray, held_out: np.ndarray, rows: np.ndarray, settings: Settings) -> FoldRanks:

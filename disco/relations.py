@@ -87,11 +87,12 @@ def _pair(names: Sequence[str], values: np.ndarray, first: int, second: int) -> 
 def _dependent(values: np.ndarray, kept: Sequence[int]) -> Iterator[tuple[dict[int, int], int]]:
     """The relations Σ weight · column = constant, as (column -> weight, constant)."""
     rows = np.random.default_rng(0).permutation(len(values))[: _ROWS_A_COLUMN * len(kept) + 64]
-    sample = values[np.ix_(rows, kept)].astype(float)
+    sample = values[np.ix_(rows, np.asarray(kept))].astype(float)
     sample -= sample.mean(axis=0)
     scale = np.sqrt((sample**2).sum(axis=0))
     within = [place for place in range(len(kept)) if scale[place] > 0]
-    triangle = np.linalg.qr(sample[:, within] / scale[within], mode="r")
+    # The types of NumPy do not know that this mode gives one array.
+    triangle: np.ndarray = np.linalg.qr(sample[:, within] / scale[within], mode="r")  # type: ignore[assignment]
     free: list[int] = []
     for at, place in enumerate(within[: len(triangle)]):  # n rows span at most n columns
         if abs(triangle[at, at]) > _NOTHING:

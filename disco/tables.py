@@ -29,11 +29,16 @@ _SMALL = 1_000_000  # bytes of text that are read in this process, which saves t
 _NULLABLE = {
     kind: dtype
     for kind, dtype in (
-        (pa.int8(), pd.Int8Dtype()), (pa.int16(), pd.Int16Dtype()), (pa.int32(), pd.Int32Dtype()),
-        (pa.int64(), pd.Int64Dtype()), (pa.uint8(), pd.UInt8Dtype()), (pa.uint16(), pd.UInt16Dtype()),
-        (pa.uint32(), pd.UInt32Dtype()), (pa.uint64(), pd.UInt64Dtype()),
+        (pa.int8(), pd.Int8Dtype()),
+        (pa.int16(), pd.Int16Dtype()),
+        (pa.int32(), pd.Int32Dtype()),
+        (pa.int64(), pd.Int64Dtype()),
+        (pa.uint8(), pd.UInt8Dtype()),
+        (pa.uint16(), pd.UInt16Dtype()),
+        (pa.uint32(), pd.UInt32Dtype()),
+        (pa.uint64(), pd.UInt64Dtype()),
     )
-}  # fmt: skip
+}
 
 
 def read_table(source: str | Path | BinaryIO, name: str | None = None) -> pd.DataFrame:

@@ -18,7 +18,7 @@ import torch
 from torch import Tensor, nn
 
 from disco.errors import InputError
-from disco.losses import Batch, draw_joint, draw_projection, epoch_batches, joint_losses, projection_losses
+from disco.losses import Batch, draw_joint, draw_projection, epoch_batches, joint_losses, projection_losses, stacked
 from disco.networks import JointNetwork, stream
 from disco.plan import Plan, Schedule
 from disco.ranks import FoldRanks
@@ -136,10 +136,11 @@ def keep_folds(network: nn.Module, kept: Sequence[int]) -> None:
 
 def clip_gradients(parameters: Sequence[nn.Parameter], bound: float) -> None:
     """Scale each fold's gradient so that its Euclidean norm over all parameters is at most `bound`."""
-    squares = sum(torch.linalg.vector_norm(parameter.grad, dim=(1, 2)).square() for parameter in parameters)
+    gradients = [parameter.grad for parameter in parameters if parameter.grad is not None]
+    squares = sum(torch.linalg.vector_norm(gradient, dim=(1, 2)).square() for gradient in gradients)
     scale = (bound / (squares.sqrt() + 1e-6)).clamp_max(1.0)[:, None, None]
-    for parameter in parameters:
-        parameter.grad.mul_(scale)
+    for gradient in gradients:
+        gradient.mul_(scale)
 
 
 def cosine(done: int, length: int, start: float, end: float) -> float:
@@ -254,7 +255,7 @@ def _one_epoch(
     training: Training, batches: Iterator[Batch], loss: Loss, rates: Sequence[float], norm_bound: float
 ) -> list[float]:
     """One epoch of updates, each at its learning rate; gives the mean training loss of every active fold."""
-    total, seen = 0.0, 0
+    total, seen = torch.zeros(()), 0
     for batch, rate in zip(batches, rates, strict=True):
         training.optimizer.param_groups[0]["lr"] = rate
         losses = loss(training.network, batch)
@@ -299,5 +300,5 @@ def _fixed_draws(draw: Callable, ranks: Tensor, top: int, settings: Settings, ke
 def _evaluate(network: nn.Module, fixed: Sequence[Batch], loss: Loss) -> list[float]:
     """The loss of each fold on its fixed draws; all folds use as many as the smallest has."""
     rows = min(batch.noisy.shape[0] for batch in fixed)
-    parts = [Batch(*(None if value is None else value[:rows] for value in vars(batch).values())) for batch in fixed]
-    return loss(network, Batch.stacked(parts)).tolist()
+    parts = [type(batch)._make(value[:rows] for value in batch) for batch in fixed]
+    return loss(network, stacked(parts)).tolist()

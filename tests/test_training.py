@@ -10,7 +10,15 @@ from disco import DISCO
 from disco.checkpoint import pack_training, unpack_training
 from disco.corruption import neighbour_mask
 from disco.errors import InputError
-from disco.losses import Batch, draw_joint, draw_masks, joint_losses, projection_losses, score_entropy
+from disco.losses import (
+    ProjectionBatch,
+    draw_joint,
+    draw_masks,
+    joint_losses,
+    projection_losses,
+    score_entropy,
+    stacked,
+)
 from disco.networks import new_networks
 from disco.plan import Plan
 from disco.ranks import fold_of_rows, fold_ranks
@@ -99,7 +107,7 @@ def test_the_joint_loss_is_minimised_by_the_concrete_score():
 def test_joint_loss_weights_and_masks_as_in_the_paper(folds):
     joint, _ = new_networks(folds[:1], SETTINGS)
     ranks = torch.as_tensor(folds[0].train[:5])
-    batch = Batch.stacked([draw_joint(ranks, folds[0].top, SETTINGS, torch.Generator().manual_seed(1))])
+    batch = stacked([draw_joint(ranks, folds[0].top, SETTINGS, torch.Generator().manual_seed(1))])
     predicted = joint(batch.noisy, batch.sigma.log())
     expected = 0.0
     for row in range(5):
@@ -118,7 +126,8 @@ def test_projection_loss_as_in_the_paper(folds):
     noisy = torch.as_tensor(folds[0].train[:4], dtype=torch.float32)[None]
     mask = torch.tensor([[[1.0, 1, 0], [0, 1, 1], [1, 1, 1], [1, 0, 1]]])
     sigma = torch.tensor([[0.01, 0.1, 1.0, 2.0]])
-    found = projection_losses(projection, Batch(noisy, sigma, mask=mask), joint, SETTINGS.replace(full_set_weight=0.5))
+    batch = ProjectionBatch(noisy, sigma, mask)
+    found = projection_losses(projection, batch, joint, SETTINGS.replace(full_set_weight=0.5))
     filled = torch.where(mask > 0, noisy, projection.fill[:, None])
     target = joint(noisy, sigma.log()) - joint(filled, sigma.log())
     inside = neighbour_mask(noisy, folds[0].top)

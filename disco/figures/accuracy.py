@@ -58,15 +58,27 @@ def f1(table: pd.DataFrame, tau_z: float, pi_min: float) -> go.Figure:
         bold = share_of_folds == here["pi_min"]
         words = f"{share(index + 1, folds)} folds" if folds > 1 else "all folds"
         fig.add_scatter(
-            x=line["tau_z"], y=line["f1"], mode="lines", name=f"F1, {words}",
-            line={"color": roles.PICKED if bold else roles.MUTED, "width": 3.5 if bold else 1.8,
-                  "dash": ("solid", "longdash", "longdashdot", "dashdot")[(folds - 1 - index) % 4]},
+            x=line["tau_z"],
+            y=line["f1"],
+            mode="lines",
+            name=f"F1, {words}",
+            line={
+                "color": roles.PICKED if bold else roles.MUTED,
+                "width": 3.5 if bold else 1.8,
+                "dash": ("solid", "longdash", "longdashdot", "dashdot")[(folds - 1 - index) % 4],
+            },
             hovertemplate=f"τ_Z = %{{x:.2f}}, in {words}: F1 %{{y:.3f}}<extra></extra>",
-        )  # fmt: skip
+        )
     _measures(fig, table[table["pi_min"] == here["pi_min"]])
     fig.add_vline(x=tau_z, line={"color": roles.MUTED, "width": 1, "dash": "dot"})
-    fig.add_scatter(x=[tau_z], y=[here["f1"]], mode="markers", showlegend=False, hoverinfo="skip",
-                    marker={"color": roles.PICKED, "size": 12})  # fmt: skip
+    fig.add_scatter(
+        x=[tau_z],
+        y=[here["f1"]],
+        mode="markers",
+        showlegend=False,
+        hoverinfo="skip",
+        marker={"color": roles.PICKED, "size": 12},
+    )
     fig.update_xaxes(title="threshold τ_Z", zeroline=False)
     fig.update_yaxes(range=[-0.03, 1.03], title=None)
     best = table.loc[table["f1"].idxmax()] if table["f1"].notna().any() else None
@@ -80,10 +92,13 @@ def f1(table: pd.DataFrame, tau_z: float, pi_min: float) -> go.Figure:
 def _measures(fig: go.Figure, line: pd.DataFrame) -> None:
     for name, dash in MEASURES.items():
         fig.add_scatter(
-            x=line["tau_z"], y=line[name], mode="lines", name=name,
+            x=line["tau_z"],
+            y=line[name],
+            mode="lines",
+            name=name,
             line={"color": roles.ACCENT, "width": 1.5, "dash": dash},
             hovertemplate=f"τ_Z = %{{x:.2f}}: {name} %{{y:.3f}}<extra></extra>",
-        )  # fmt: skip
+        )
 
 
 def precision_recall(
@@ -108,21 +123,38 @@ def precision_recall(
     here = at_threshold(table, tau_z, pi_min)
     shown = curve.iloc[_corners(curve)]
     fig.add_scatter(
-        x=shown["recall"], y=shown["precision"], mode="lines", name="by OCS", customdata=shown["threshold"],
+        x=shown["recall"],
+        y=shown["precision"],
+        mode="lines",
+        name="by OCS",
+        customdata=shown["threshold"],
         line={"color": roles.PICKED, "width": 3},
         hovertemplate="OCS from %{customdata:.3g}: precision %{y:.3f}, recall %{x:.3f}<extra></extra>",
-    )  # fmt: skip
+    )
     line = table[(table["pi_min"] == here["pi_min"]) & table["precision"].notna()]
     fig.add_scatter(
-        x=line["recall"], y=line["precision"], mode="lines", name="by τ_Z, at this π_min", customdata=line["tau_z"],
+        x=line["recall"],
+        y=line["precision"],
+        mode="lines",
+        name="by τ_Z, at this π_min",
+        customdata=line["tau_z"],
         line={"color": roles.ACCENT, "width": 1.8, "dash": "dash"},
         hovertemplate="τ_Z = %{customdata:.2f}: precision %{y:.3f}, recall %{x:.3f}<extra></extra>",
-    )  # fmt: skip
+    )
     fig.add_scatter(
-        x=[here["recall"]], y=[here["precision"]], mode="markers", name=f"τ_Z = {tau_z:.3g}",
+        x=[here["recall"]],
+        y=[here["precision"]],
+        mode="markers",
+        name=f"τ_Z = {tau_z:.3g}",
         marker={"color": roles.ACCENT, "size": 12, "symbol": "diamond"},
         hovertemplate="current: precision %{y:.3f}, recall %{x:.3f}<extra></extra>",
-    )  # fmt: skip
+    )
+    _frame(fig, chance, most)
+    return roles.titled(fig, f"Average precision of the OCS: {number(average)}", height=360)
+
+
+def _frame(fig: go.Figure, chance: float, most: float | None) -> None:
+    """The axes, and dotted lines at the precision of a random choice and at the highest recall."""
     words = {"showarrow": False, "font": {"color": roles.MUTED, "size": 12}}
     fig.add_hline(y=chance, line={"color": roles.MUTED, "width": 1, "dash": "dot"})
     fig.add_annotation(x=0.02, y=chance, xanchor="left", yanchor="top", text="random choice", **words)
@@ -131,7 +163,6 @@ def precision_recall(
         fig.add_annotation(x=most, y=0, xanchor="right", yanchor="bottom", text="most this order allows ", **words)
     fig.update_xaxes(title="recall (share of true edges found)", range=[-0.03, 1.03])
     fig.update_yaxes(title="precision", range=[-0.03, 1.03])
-    return roles.titled(fig, f"Average precision of the OCS: {number(average)}", height=360)
 
 
 def _corners(curve: pd.DataFrame) -> np.ndarray:

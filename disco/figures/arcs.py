@@ -33,16 +33,23 @@ def order_arcs(order: Sequence[str], truth: Edges) -> go.Figure:
     _arcs(fig, drawn, place, "parent comes first", roles.MUTED, 1, above=True)
     _arcs(fig, wrong, place, "child comes first (error)", roles.WRONG, 2.5, above=False)
     fig.add_scatter(
-        x=list(place.values()), y=[0] * len(order), mode="markers", showlegend=False,
+        x=list(place.values()),
+        y=[0] * len(order),
+        mode="markers",
+        showlegend=False,
         marker={"color": [roles.WRONG if node in _ends(wrong) else roles.MUTED for node in order], "size": 6},
-        customdata=[theme.label(node) for node in order], hovertemplate="place %{x}: %{customdata}<extra></extra>",
-    )  # fmt: skip
+        customdata=[theme.label(node) for node in order],
+        hovertemplate="place %{x}: %{customdata}<extra></extra>",
+    )
     every = -(-len(order) // LABELS)
     fig.update_xaxes(
         tickvals=list(range(1, len(order) + 1, every)),
         ticktext=different([theme.label(node, 14) for node in order])[::every],
-        tickangle=-60, range=[0.3, len(order) + 0.7], showgrid=False, title="causal order, source first",
-    )  # fmt: skip
+        tickangle=-60,
+        range=[0.3, len(order) + 0.7],
+        showgrid=False,
+        title="causal order, source first",
+    )
     fig.update_yaxes(visible=False, range=[_low(wrong, place, len(order)), 1.05])
     title = f"{len(wrong):,} of {how_many(len(pairs), 'true edge')} {_run(len(wrong))} against the order"
     if drawn != right:
@@ -65,9 +72,15 @@ def _low(wrong: Sequence[tuple[str, str]], place: dict[str, int], nodes: int) ->
 
 
 def _arcs(
-    fig: go.Figure, pairs: Sequence[tuple[str, str]], place: dict[str, int], name: str, colour: str, width: float,
-    *, above: bool,
-) -> None:  # fmt: skip
+    fig: go.Figure,
+    pairs: Sequence[tuple[str, str]],
+    place: dict[str, int],
+    name: str,
+    colour: str,
+    width: float,
+    *,
+    above: bool,
+) -> None:
     """Half ellipses whose height follows their width, all in one trace; a marker at the top of each names its edge."""
     if not pairs:
         return
@@ -79,11 +92,17 @@ def _arcs(
     fig.add_scatter(
         x=np.hstack([middle[:, None] - half[:, None] * np.cos(angle), gap]).ravel(),
         y=np.hstack([height[:, None] * np.sin(angle), gap]).ravel(),
-        mode="lines", name=name, hoverinfo="skip", line={"color": colour, "width": width},
-    )  # fmt: skip
+        mode="lines",
+        name=name,
+        hoverinfo="skip",
+        line={"color": colour, "width": width},
+    )
     fig.add_scatter(
-        x=middle, y=height, mode="markers", showlegend=False,
+        x=middle,
+        y=height,
+        mode="markers",
+        showlegend=False,
         marker={"color": colour, "size": 7, "symbol": "triangle-right" if above else "triangle-left"},
         customdata=pd.Series([f"{theme.label(u)} → {theme.label(v)}" for u, v in pairs]),
         hovertemplate="%{customdata}<extra></extra>",
-    )  # fmt: skip
+    )

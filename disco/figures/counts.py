@@ -35,12 +35,15 @@ def mean_variance(description: pd.DataFrame, picked: str | None = None) -> go.Fi
     for marked, colour, size in ((False, BLUE, 8), (True, VERMILLION, 13)):
         part = usable[(usable["column"] == picked) == marked]
         figure.add_scatter(
-            x=part["mean"], y=part["variance"], mode="markers", showlegend=False,
+            x=part["mean"],
+            y=part["variance"],
+            mode="markers",
+            showlegend=False,
             customdata=list(zip(map(label, part["column"]), part["dispersion"], strict=True)),
             marker={"color": colour, "size": size, "opacity": 0.8},
             hovertemplate="%{customdata[0]}<br>mean %{x:.3g}, variance %{y:.3g}<br>variance / mean "
             "%{customdata[1]:.3g}<extra></extra>",
-        )  # fmt: skip
+        )
     layout(figure, height=300, x="Mean", y="Variance")
     heights = [*usable["variance"], *ends]
     return figure.update_xaxes(**_log_axis(*ends)).update_yaxes(**_log_axis(min(heights), max(heights)))
@@ -88,11 +91,14 @@ def _bars(column: pd.Series, colour: str) -> go.Bar:
     spans = [str(a) if a == b else f"{a} to {b}" for a, b in zip(starts, ends, strict=True)]
     kept = rows > 0
     return go.Bar(
-        x=(starts + (width - 1) / 2)[kept], y=rows[kept], width=width * 0.9,
+        x=(starts + (width - 1) / 2)[kept],
+        y=rows[kept],
+        width=width * 0.9,
         marker={"color": colour, "line": {"width": 0}},
         customdata=[span for span, is_kept in zip(spans, kept, strict=True) if is_kept],
-        hovertemplate="%{customdata}: %{y:,} rows<extra></extra>", showlegend=False,
-    )  # fmt: skip
+        hovertemplate="%{customdata}: %{y:,} rows<extra></extra>",
+        showlegend=False,
+    )
 
 
 def level_support(before: pd.DataFrame, after: pd.DataFrame, fold_of_row: np.ndarray, n_min: int) -> pd.DataFrame:
@@ -139,10 +145,14 @@ def levels_per_column(support: pd.DataFrame, most: int = MOST_COLUMNS) -> go.Fig
     _spans(figure, part["before"], part["after"], GREY)
     for which, colour, symbol in (("before", GREY, "circle-open"), ("after", BLUE, "circle")):
         figure.add_scatter(
-            x=part[which], y=places, mode="markers", name=f"{which.capitalize()}", text=names,
+            x=part[which],
+            y=places,
+            mode="markers",
+            name=f"{which.capitalize()}",
+            text=names,
             marker={"color": colour, "size": 9, "symbol": symbol, "line": {"width": 2, "color": colour}},
             hovertemplate="%{text}: %{x:,} values " + which + "<extra></extra>",
-        )  # fmt: skip
+        )
     return _named_rows(figure, part, "Distinct values", part[["before", "after"]])
 
 
@@ -166,18 +176,28 @@ def rows_per_level(support: pd.DataFrame, n_min: int, most: int = MOST_COLUMNS) 
             continue
         _spans(figure, rows["fewest_rows"], rows["most_rows"], colour, y)
         figure.add_scatter(
-            x=rows["median_rows"], y=y, mode="markers", name=f"Median, {words}", marker={"color": colour, "size": 9},
+            x=rows["median_rows"],
+            y=y,
+            mode="markers",
+            name=f"Median, {words}",
+            marker={"color": colour, "size": 9},
             customdata=[
                 (names[at], *rows.loc[row, ["fewest_rows", "most_rows", "kept"]])
                 for at, row in zip(y, rows.index, strict=True)
             ],
             hovertemplate="%{customdata[0]}: median %{x:g} rows per level, fewest %{customdata[1]}, most "
             "%{customdata[2]}<br>%{customdata[3]:.1%} of held-out rows used<extra></extra>",
-        )  # fmt: skip
+        )
     figure.add_scatter(
-        x=np.full(len(part), part["most_rows"].max() * 1.25), y=places, mode="text", hoverinfo="skip",
-        text=[f"{kept:.0%}" for kept in part["kept"]], textposition="middle right", showlegend=False, cliponaxis=False,
-    )  # fmt: skip
+        x=np.full(len(part), part["most_rows"].max() * 1.25),
+        y=places,
+        mode="text",
+        hoverinfo="skip",
+        text=[f"{kept:.0%}" for kept in part["kept"]],
+        textposition="middle right",
+        showlegend=False,
+        cliponaxis=False,
+    )
     figure.add_vline(x=n_min, line={"color": GREY, "dash": "dash", "width": 1.5})
     _named_rows(figure, part, "Rows per level in a held-out fold", part[["fewest_rows", "most_rows"]])
     return figure.update_layout(margin={"r": 48})
@@ -197,9 +217,13 @@ def _spans(figure: go.Figure, low: pd.Series, high: pd.Series, colour: str, plac
     y = np.arange(len(low)) if places is None else places
     gap = np.full(len(low), np.nan)
     figure.add_scatter(
-        x=np.column_stack([low, high, gap]).ravel(), y=np.column_stack([y, y, gap]).ravel(), mode="lines",
-        line={"color": colour, "width": 1.5}, hoverinfo="skip", showlegend=False,
-    )  # fmt: skip
+        x=np.column_stack([low, high, gap]).ravel(),
+        y=np.column_stack([y, y, gap]).ravel(),
+        mode="lines",
+        line={"color": colour, "width": 1.5},
+        hoverinfo="skip",
+        showlegend=False,
+    )
 
 
 def _log_axis(low: float, high: float) -> dict[str, object]:

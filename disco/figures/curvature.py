@@ -138,11 +138,18 @@ def _points(fig: go.Figure, column: int, frame: pd.DataFrame, admissible_only: b
         colour = roles.MUTED if many else theme.fold_colour(index)
         here = (drawn["fold"] == fold).to_numpy()
         fig.add_scattergl(
-            x=across[here], y=drawn["curvature"].to_numpy()[here], mode="markers", name=f"fold {fold}",
+            x=across[here],
+            y=drawn["curvature"].to_numpy()[here],
+            mode="markers",
+            name=f"fold {fold}",
             marker={"color": colour, "size": 4, "opacity": np.where(counted, 0.4, 0.08)[here]},
-            legendgroup=f"fold {fold}", showlegend=column == 1 and not many, customdata=drawn["row"].to_numpy()[here],
-            hovertemplate="row %{customdata}: %{y:.3g}<extra></extra>", row=1, col=column,
-        )  # fmt: skip
+            legendgroup=f"fold {fold}",
+            showlegend=column == 1 and not many,
+            customdata=drawn["row"].to_numpy()[here],
+            hovertemplate="row %{customdata}: %{y:.3g}<extra></extra>",
+            row=1,
+            col=column,
+        )
 
 
 def _bars(fig: go.Figure, column: int, table: pd.DataFrame) -> None:
@@ -155,14 +162,20 @@ def _bars(fig: go.Figure, column: int, table: pd.DataFrame) -> None:
         bar, spread = shown[here], np.sqrt(shown["variance"][here])
         colour = theme.fold_colour(index)
         fig.add_scatter(
-            x=across[here], y=bar["mean"], mode="markers", name=f"fold {fold}", legendgroup=f"fold {fold}",
+            x=across[here],
+            y=bar["mean"],
+            mode="markers",
+            name=f"fold {fold}",
+            legendgroup=f"fold {fold}",
             marker={"symbol": "line-ew-open", "size": 14, "color": colour, "line": {"width": 3}},
             error_y={"array": spread, "thickness": 2.5, "width": 5, "color": colour},
-            customdata=np.column_stack([bar["rows"], spread]), showlegend=False,
+            customdata=np.column_stack([bar["rows"], spread]),
+            showlegend=False,
             hovertemplate="%{customdata[0]} rows, mean %{y:.3g}, standard deviation "
             "%{customdata[1]:.3g}<extra></extra>",
-            row=1, col=column,
-        )  # fmt: skip
+            row=1,
+            col=column,
+        )
 
 
 def _band(fig: go.Figure, column: int, table: pd.DataFrame) -> None:
@@ -180,8 +193,14 @@ def _band(fig: go.Figure, column: int, table: pd.DataFrame) -> None:
     if pooled.empty:
         return
     fig.add_scatter(
-        x=pooled.index, y=pooled["mean"], mode="lines", name="mean ± standard deviation within a rank",
-        line={"color": roles.PICKED, "width": 1.5}, showlegend=column == 1,
+        x=pooled.index,
+        y=pooled["mean"],
+        mode="lines",
+        name="mean ± standard deviation within a rank",
+        line={"color": roles.PICKED, "width": 1.5},
+        showlegend=column == 1,
         error_y={"array": pooled["sd"], "thickness": 1.2, "width": 0, "color": roles.PICKED},
-        hovertemplate="rank %{x}: mean %{y:.3g}<extra></extra>", row=1, col=column,
-    )  # fmt: skip
+        hovertemplate="rank %{x}: mean %{y:.3g}<extra></extra>",
+        row=1,
+        col=column,
+    )

@@ -34,10 +34,13 @@ def binned(parent: pd.Series, child: pd.Series, most: int = _MOST_MEANS) -> pd.D
     frame = pd.DataFrame({"bin": place, "parent": values, "child": child.to_numpy()}).groupby("bin")
     return pd.DataFrame(
         {
-            "count": frame["parent"].mean(), "mean": frame["child"].mean(), "rows": frame.size(),
-            "low": frame["parent"].min(), "high": frame["parent"].max(),
+            "count": frame["parent"].mean(),
+            "mean": frame["child"].mean(),
+            "rows": frame.size(),
+            "low": frame["parent"].min(),
+            "high": frame["parent"].max(),
         }
-    ).reset_index(drop=True)  # fmt: skip
+    ).reset_index(drop=True)
 
 
 def response(curve: pd.DataFrame, observed: pd.DataFrame, parent: str, child: str, unit: str = "count") -> go.Figure:
@@ -55,22 +58,35 @@ def response(curve: pd.DataFrame, observed: pd.DataFrame, parent: str, child: st
     """
     figure, x = go.Figure(), curve["count"]
     figure.add_scatter(
-        x=[*x, *x[::-1]], y=[*curve["high"], *curve["low"][::-1]], fill="toself", fillcolor=BAND, mode="lines",
-        line={"width": 0}, name="95 % band", hoverinfo="skip",
-    )  # fmt: skip
+        x=[*x, *x[::-1]],
+        y=[*curve["high"], *curve["low"][::-1]],
+        fill="toself",
+        fillcolor=BAND,
+        mode="lines",
+        line={"width": 0},
+        name="95 % band",
+        hoverinfo="skip",
+    )
     size = 5 + 17 * np.sqrt(observed["rows"] / observed["rows"].max())
     spans = [f"{a:g}" if a == b else f"{a:g} to {b:g}" for a, b in zip(observed["low"], observed["high"], strict=True)]
     figure.add_scatter(
-        x=observed["count"], y=observed["mean"], mode="markers", name="observed mean (larger disc: more rows)",
+        x=observed["count"],
+        y=observed["mean"],
+        mode="markers",
+        name="observed mean (larger disc: more rows)",
         marker={"size": size, "color": roles.MUTED, "opacity": 0.55, "line": {"width": 0}},
         customdata=list(zip(spans, observed["rows"], strict=True)),
         hovertemplate="at %{customdata[0]}: mean %{y:.3g} of %{customdata[1]:,} rows<extra>observed</extra>",
-    )  # fmt: skip
+    )
     figure.add_scatter(
-        x=x, y=curve["mean"], mode="lines", name="fitted", line={"color": roles.PICKED, "width": 3},
+        x=x,
+        y=curve["mean"],
+        mode="lines",
+        name="fitted",
+        line={"color": roles.PICKED, "width": 3},
         customdata=curve[["low", "high"]].to_numpy(),
         hovertemplate="at %{x:g}: %{y:.3g} (%{customdata[0]:.3g} to %{customdata[1]:.3g})<extra>fitted</extra>",
-    )  # fmt: skip
+    )
     figure.update_xaxes(title=f"{theme.label(parent)} ({unit})")
     figure.update_yaxes(title=f"mean {unit} of {theme.label(child, 24)}")
     return roles.titled(figure, _response_title(curve, parent, child), height=400)
@@ -98,16 +114,23 @@ def kind(kind: Kind) -> go.Figure:
     x = kind.counts[kept]
     figure = go.Figure(
         go.Bar(
-            x=x, y=fitted[kept], name="fitted model", marker={"color": roles.MUTED, "opacity": 0.6},
+            x=x,
+            y=fitted[kept],
+            name="fitted model",
+            marker={"color": roles.MUTED, "opacity": 0.6},
             hovertemplate="%{x}: %{y:.3g}<extra>fitted</extra>",
         )
-    )  # fmt: skip
+    )
     for shape, colour, dash in zip(_drawn(kind), (roles.PICKED, roles.ACCENT, theme.GREEN), _DASHES, strict=False):
         figure.add_scatter(
-            x=x, y=np.exp(shape.log_probability[middle][kept]), mode="lines+markers", name=shape.words(),
-            line={"color": colour, "width": 2, "dash": dash}, marker={"size": 6},
+            x=x,
+            y=np.exp(shape.log_probability[middle][kept]),
+            mode="lines+markers",
+            name=shape.words(),
+            line={"color": colour, "width": 2, "dash": dash},
+            marker={"size": 6},
             hovertemplate="%{x}: %{y:.3g}<extra></extra>",
-        )  # fmt: skip
+        )
     figure.update_xaxes(title=theme.label(kind.node)).update_yaxes(title="probability", rangemode="tozero")
     distance = number(kind.nearest.distance)
     title = f"{theme.label(kind.node)} and its nearest shape, {kind.nearest.words()}: {distance} nats per row apart"
@@ -135,19 +158,35 @@ def columns(check: Check, statistic: str) -> go.Figure:
     is_log = statistic != "zeros" and bool((part[["observed", "low"]] > 0).all(axis=None))
     values = part[["observed", "low", "high"]].to_numpy()
     ends = [values.min(), values.max()]
-    figure.add_scatter(x=ends, y=ends, mode="lines", name="observed = simulated", hoverinfo="skip",
-                       line={"color": roles.MUTED, "dash": "dash", "width": 1.5})  # fmt: skip
+    figure.add_scatter(
+        x=ends,
+        y=ends,
+        mode="lines",
+        name="observed = simulated",
+        hoverinfo="skip",
+        line={"color": roles.MUTED, "dash": "dash", "width": 1.5},
+    )
     for outside, colour, symbol, name in _LOOKS:
         rows = part[part["outside"] == outside]
         figure.add_scatter(
-            x=rows["middle"], y=rows["observed"], mode="markers", name=name,
-            error_x={"type": "data", "array": rows["high"] - rows["middle"], "symmetric": False, "width": 3,
-                     "arrayminus": rows["middle"] - rows["low"], "thickness": 1.5, "color": colour},
+            x=rows["middle"],
+            y=rows["observed"],
+            mode="markers",
+            name=name,
+            error_x={
+                "type": "data",
+                "array": rows["high"] - rows["middle"],
+                "symmetric": False,
+                "width": 3,
+                "arrayminus": rows["middle"] - rows["low"],
+                "thickness": 1.5,
+                "color": colour,
+            },
             marker={"color": colour, "size": 8, "symbol": symbol},
             customdata=list(zip(map(theme.label, rows["node"]), rows["low"], rows["high"], strict=True)),
             hovertemplate="%{customdata[0]}: observed %{y:.3g}, simulated %{x:.3g} (%{customdata[1]:.3g} to "
             "%{customdata[2]:.3g})<extra></extra>",
-        )  # fmt: skip
+        )
     words = STATISTIC_WORDS[statistic]
     figure.update_xaxes(title=f"{words}, simulated", type="log" if is_log else "linear")
     figure.update_yaxes(title=f"{words}, observed", type="log" if is_log else "linear")
@@ -169,21 +208,31 @@ def pairs(check: Check) -> go.Figure:
     At most a few thousand pairs are drawn inside their bands, and as many outside.
     """
     figure = go.Figure()
-    figure.add_scatter(x=[-1, 1], y=[-1, 1], mode="lines", name="observed = simulated", hoverinfo="skip",
-                       line={"color": roles.MUTED, "dash": "dash", "width": 1.5})  # fmt: skip
+    figure.add_scatter(
+        x=[-1, 1],
+        y=[-1, 1],
+        mode="lines",
+        name="observed = simulated",
+        hoverinfo="skip",
+        line={"color": roles.MUTED, "dash": "dash", "width": 1.5},
+    )
     for outside, colour, symbol, name in _LOOKS:
         rows = check.pairs[check.pairs["outside"] == outside]
         if len(rows) > _MOST_PAIRS:
             rows = rows.iloc[evenly(np.arange(len(rows)), _MOST_PAIRS)]
-        labels = [f"{theme.label(a, 24)}, {theme.label(b, 24)}"
-                  for a, b in zip(rows["first"], rows["second"], strict=True)]  # fmt: skip
+        labels = [
+            f"{theme.label(a, 24)}, {theme.label(b, 24)}" for a, b in zip(rows["first"], rows["second"], strict=True)
+        ]
         figure.add_scatter(
-            x=rows["middle"], y=rows["observed"], mode="markers", name=name,
+            x=rows["middle"],
+            y=rows["observed"],
+            mode="markers",
+            name=name,
             marker={"color": colour, "size": 6 if outside else 5, "symbol": symbol, "opacity": 0.75},
             customdata=list(zip(labels, rows["low"], rows["high"], strict=True)),
             hovertemplate="%{customdata[0]}: observed %{y:.2f}, simulated %{x:.2f} (%{customdata[1]:.2f} to "
             "%{customdata[2]:.2f})<extra></extra>",
-        )  # fmt: skip
+        )
     values = check.pairs[["observed", "middle"]].to_numpy()
     low, high = min(values.min(), 0.0) - 0.05, max(values.max(), 0.0) + 0.05
     figure.update_xaxes(title="Spearman's correlation, simulated", range=[low, high])
@@ -197,13 +246,17 @@ def held_out(check: Check) -> go.Figure:
     rows = check.differences[check.differences["against"] == first]
     figure = go.Figure(
         go.Bar(
-            x=rows["difference"], y=[theme.label(name) for name in rows["graph"]], orientation="h", width=0.5,
-            marker={"color": roles.PICKED}, showlegend=False,
+            x=rows["difference"],
+            y=[theme.label(name) for name in rows["graph"]],
+            orientation="h",
+            width=0.5,
+            marker={"color": roles.PICKED},
+            showlegend=False,
             error_x={"type": "data", "array": rows["error"], "color": roles.ACCENT, "thickness": 2, "width": 6},
             customdata=rows["error"],
             hovertemplate="%{y}: %{x:.4g} ± %{customdata:.2g} nats per row<extra></extra>",
         )
-    )  # fmt: skip
+    )
     figure.update_xaxes(title=f"nats per row above the {theme.label(first)} graph")
     figure.update_yaxes(autorange="reversed")
     last = check.differences.iloc[-1]
@@ -221,17 +274,30 @@ def margin(check: Check, node: str) -> go.Figure:
     part = check.margins[check.margins["node"] == node]
     figure = go.Figure(
         go.Bar(
-            x=part["count"], y=part["observed"], name="observed", marker={"color": roles.MUTED, "opacity": 0.6},
+            x=part["count"],
+            y=part["observed"],
+            name="observed",
+            marker={"color": roles.MUTED, "opacity": 0.6},
             hovertemplate="%{x}: %{y:,} rows<extra>observed</extra>",
         )
-    )  # fmt: skip
+    )
     figure.add_scatter(
-        x=part["count"], y=part["middle"], mode="markers", name="simulated",
+        x=part["count"],
+        y=part["middle"],
+        mode="markers",
+        name="simulated",
         marker={"color": roles.PICKED, "size": 6},
-        error_y={"type": "data", "array": part["high"] - part["middle"], "symmetric": False,
-                 "arrayminus": part["middle"] - part["low"], "thickness": 1.5, "width": 3, "color": roles.PICKED},
+        error_y={
+            "type": "data",
+            "array": part["high"] - part["middle"],
+            "symmetric": False,
+            "arrayminus": part["middle"] - part["low"],
+            "thickness": 1.5,
+            "width": 3,
+            "color": roles.PICKED,
+        },
         hovertemplate="%{x}: %{y:,.0f} rows<extra>simulated</extra>",
-    )  # fmt: skip
+    )
     figure.update_xaxes(title=theme.label(node)).update_yaxes(title="rows", rangemode="tozero")
     outside = int(part["outside"].sum())
     title = f"{theme.label(node)}: {outside} of {len(part)} counts outside the band; {number(check.chance * len(part))}"

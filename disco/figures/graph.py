@@ -81,7 +81,7 @@ def edges(graph: nx.DiGraph, strongest: float | None = None) -> list[Edge]:
     top = strongest or max((strength(values) for *_, values in data), default=0.0) or 1.0
 
     def width(values: dict) -> float:
-        if _is_absent(values):
+        if _is_absent(values.get("verdict")):
             return MISSING
         return THIN + (thick - THIN) * min(1.0, strength(values) / top)
 
@@ -98,9 +98,9 @@ def strength(values: Mapping[str, float]) -> float:
     return values.get("ocs", 0.0)
 
 
-def _is_absent(values: Mapping[str, object]) -> bool:
+def _is_absent(verdict: str | None) -> bool:
     """Whether the edge is missing from the graph, and is only in the truth or graph it is compared with."""
-    return "verdict" in values and roles.LOOKS[values["verdict"]].is_absent
+    return verdict is not None and roles.LOOKS[verdict].is_absent
 
 
 def _is_firm(values: Mapping[str, float]) -> bool:
@@ -114,7 +114,7 @@ def _scores(graph: nx.DiGraph, parent: str, child: str) -> str:
     if "ocs" in values:
         frequency = values.get("frequency", np.nan)
         return f"OCS {number(values['ocs'])}, Z {number(values.get('z', np.nan))}, in {frequency:.0%} of folds"
-    if _is_absent(values) and place[parent].get("position", 0) > place[child].get("position", 0):
+    if _is_absent(values.get("verdict")) and place[parent].get("position", 0) > place[child].get("position", 0):
         return f"the order puts {child} first"
     return ""
 
@@ -164,7 +164,7 @@ def judged(graph: nx.DiGraph, verdicts: pd.DataFrame, candidates: pd.DataFrame, 
     told = verdicts.merge(candidates, on=["parent", "child"], how="left")
     for row in told.to_dict("records"):
         parent, child = row.pop("parent"), row.pop("child")
-        if missing or not _is_absent(row):
+        if missing or not _is_absent(row["verdict"]):
             numbers = {"verdict": row["verdict"]} if np.isnan(row["ocs"]) else row
             found.add_edge(parent, child, **numbers)
     return found
@@ -313,12 +313,16 @@ def network(graph: nx.DiGraph, places: Places, strongest: float | None = None) -
     nodes = list(graph)
     missed = [is_missed(graph, node) for node in nodes]
     fig.add_scatter(
-        x=[places[n][0] for n in nodes], y=[places[n][1] for n in nodes], mode="markers+text", showlegend=False,
+        x=[places[n][0] for n in nodes],
+        y=[places[n][1] for n in nodes],
+        mode="markers+text",
+        showlegend=False,
         text=[theme.label(n, LONGEST) for n in nodes],
-        textposition="bottom center", marker={"size": 11, "color": roles.PICKED,
-                                          "symbol": ["diamond-open" if one else "circle" for one in missed]},
-        customdata=[_neighbours(graph, n) for n in nodes], hovertemplate="%{customdata}<extra></extra>",
-    )  # fmt: skip
+        textposition="bottom center",
+        marker={"size": 11, "color": roles.PICKED, "symbol": ["diamond-open" if one else "circle" for one in missed]},
+        customdata=[_neighbours(graph, n) for n in nodes],
+        hovertemplate="%{customdata}<extra></extra>",
+    )
     fig.update_yaxes(autorange="reversed", visible=False)
     fig.update_xaxes(visible=False)
     rows = len({round(y / 100) for _, y in places.values()})
@@ -342,12 +346,26 @@ def _lines(bucket: list[Edge], places: Places, level: int) -> go.Scatter:
         y += [places[edge.parent][1], places[edge.child][1], None]
     size = [0, 8 + 2 * level, 0] * len(bucket)
     return go.Scatter(
-        x=x, y=y, mode="lines+markers", hoverinfo="skip", showlegend=False, opacity=0.7,
-        line={"width": THIN + level * (THICK - THIN) / 4, "color": colour,
-              "dash": ",".join(f"{on}px" for on in dash) or "solid"},
-        marker={"symbol": "arrow", "angleref": "previous", "size": size, "color": colour, "standoff": 7,
-                "line": {"width": 0}},
-    )  # fmt: skip
+        x=x,
+        y=y,
+        mode="lines+markers",
+        hoverinfo="skip",
+        showlegend=False,
+        opacity=0.7,
+        line={
+            "width": THIN + level * (THICK - THIN) / 4,
+            "color": colour,
+            "dash": ",".join(f"{on}px" for on in dash) or "solid",
+        },
+        marker={
+            "symbol": "arrow",
+            "angleref": "previous",
+            "size": size,
+            "color": colour,
+            "standoff": 7,
+            "line": {"width": 0},
+        },
+    )
 
 
 def _neighbours(graph: nx.DiGraph, node: str) -> str:

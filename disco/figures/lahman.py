@@ -4,7 +4,7 @@ The references R7 and R17 are directions that batting definitions and an earlier
 truth, so agreement with them does not measure causal accuracy.
 """
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 
 import numpy as np
 import pandas as pd
@@ -19,7 +19,7 @@ PLACES = {
     "G": (1.2, 0.0), "AB": (4.2, 0.0), "SB": (7.0, 0.3),
     "BB": (0.2, 1.0), "RBI": (1.8, 1.15), "H": (3.0, 1.2), "GIDP": (5.9, 0.9), "CS": (7.0, 1.5),
     "HR": (1.5, 2.1), "2B": (2.6, 2.3), "3B": (3.6, 2.3), "R": (4.6, 2.3), "SO": (5.8, 2.1), "IBB": (0.3, 2.9),
-}  # fmt: skip
+}  # fmt: skip # a row per height
 _LABEL_AT = {("AB", "BB"): 0.82, ("G", "RBI"): 0.5}  # along the arrow, to cover no other label
 _DISC, _INK = "#E6EAEC", "#1F2A30"
 
@@ -55,10 +55,15 @@ def reference(
         _arrow(fig, row.parent, row.child, row.agree, row.orders, kept * 2 > len(edge_sets))
     nodes = [node for node in PLACES if any(node in pair for pair in pairs)]
     fig.add_scatter(
-        x=[PLACES[node][0] for node in nodes], y=[PLACES[node][1] for node in nodes], mode="markers+text",
-        text=nodes, textfont={"color": _INK, "size": 13}, hoverinfo="skip", showlegend=False,
+        x=[PLACES[node][0] for node in nodes],
+        y=[PLACES[node][1] for node in nodes],
+        mode="markers+text",
+        text=nodes,
+        textfont={"color": _INK, "size": 13},
+        hoverinfo="skip",
+        showlegend=False,
         marker={"size": 40, "color": _DISC, "line": {"color": roles.MUTED, "width": 1}},
-    )  # fmt: skip
+    )
     _key(fig, has_ties=bool((table["agree"] * 2 == table["orders"]).any()))
     fig.update_xaxes(visible=False, range=[-0.4, 7.6])
     fig.update_yaxes(visible=False, range=[3.4, -0.45])
@@ -70,17 +75,33 @@ def _arrow(fig: go.Figure, parent: str, child: str, agree: int, runs: int, is_ed
     (x0, y0), (x1, y1) = PLACES[parent], PLACES[child]
     colour = roles.PICKED if agree * 2 > runs else roles.ACCENT if agree * 2 < runs else roles.MUTED
     fig.add_scatter(
-        x=[x0, x1], y=[y0, y1], mode="lines+markers", showlegend=False, hoverinfo="skip",
+        x=[x0, x1],
+        y=[y0, y1],
+        mode="lines+markers",
+        showlegend=False,
+        hoverinfo="skip",
         line={"color": colour, "width": 2.5, "dash": "solid" if is_edge else "dash"},
-        marker={"symbol": "arrow", "angleref": "previous", "size": [0, 15], "standoff": 21, "color": colour,
-                "opacity": 1, "line": {"width": 0}},
-    )  # fmt: skip
+        marker={
+            "symbol": "arrow",
+            "angleref": "previous",
+            "size": [0, 15],
+            "standoff": 21,
+            "color": colour,
+            "opacity": 1,
+            "line": {"width": 0},
+        },
+    )
     at = _LABEL_AT.get((parent, child), 0.6)
     fig.add_scatter(
-        x=[x0 + at * (x1 - x0)], y=[y0 + at * (y1 - y0)], mode="markers+text", text=f"{agree}/{runs}", showlegend=False,
-        textfont={"color": "#FFFFFF", "size": 11}, marker={"size": 24, "color": colour},
+        x=[x0 + at * (x1 - x0)],
+        y=[y0 + at * (y1 - y0)],
+        mode="markers+text",
+        text=f"{agree}/{runs}",
+        showlegend=False,
+        textfont={"color": "#FFFFFF", "size": 11},
+        marker={"size": 24, "color": colour},
         hovertemplate=f"{parent} before {child} in {share(agree, runs)} runs<extra></extra>",
-    )  # fmt: skip
+    )
 
 
 def _key(fig: go.Figure, has_ties: bool) -> None:
@@ -106,27 +127,43 @@ def agreement(ours: pd.DataFrame, paper: pd.DataFrame, controls: Mapping[str, tu
     row = {label: place for place, label in enumerate(labels)}
     fig = make_subplots(rows=1, cols=2, shared_yaxes=True, subplot_titles=["R7", "R17"], horizontal_spacing=0.05)
     for column, name in enumerate(("r7", "r17"), start=1):
-        first = column == 1
-        means = ours.groupby("label", sort=False)[name].mean()
-        marks = (
-            ("our runs", ours[name], ours["label"], {"symbol": "circle-open", "size": 8, "color": roles.PICKED}),
-            ("our mean", means, means.index, {"symbol": "circle", "size": 12, "color": roles.PICKED}),
-            ("the paper's mean", paper[name], paper["label"],
-             {"symbol": "diamond-open", "size": 11, "color": roles.ACCENT}),
-            ("sorting control", [pair[column - 1] for pair in controls.values()], list(controls),
-             {"symbol": "x-thin-open", "size": 9, "color": roles.MUTED}),
-        )  # fmt: skip
-        for words, values, where, marker in marks:
+        for words, values, where, symbol, size, colour in _marks(ours, paper, controls, name):
             fig.add_scatter(
-                x=list(values), y=[row[label] for label in where], mode="markers", name=words, legendgroup=words,
-                showlegend=first, marker={**marker, "line": {"width": 2}}, customdata=list(where), row=1, col=column,
+                x=list(values),
+                y=[row[label] for label in where],
+                mode="markers",
+                name=words,
+                legendgroup=words,
+                showlegend=column == 1,
+                marker={"symbol": symbol, "size": size, "color": colour, "line": {"width": 2}},
+                customdata=list(where),
+                row=1,
+                col=column,
                 hovertemplate="%{customdata}: %{x:.3f}<extra>" + words + "</extra>",
-            )  # fmt: skip
+            )
     fig.update_xaxes(range=[-0.04, 1.04], tickvals=[0, 0.5, 1.0], title="share respected")
-    fig.update_yaxes(tickvals=list(row.values()), ticktext=[theme.label(label, 30) for label in labels],
-                     range=[len(labels) - 0.4, -0.6], showgrid=False)  # fmt: skip
+    fig.update_yaxes(
+        tickvals=list(row.values()),
+        ticktext=[theme.label(label, 30) for label in labels],
+        range=[len(labels) - 0.4, -0.6],
+        showgrid=False,
+    )
     roles.titled(fig, _agreement_title(ours), height=190 + 26 * len(labels))
     return fig.update_layout(legend={"y": 1.06 + 12 / (190 + 26 * len(labels))})
+
+
+def _marks(
+    ours: pd.DataFrame, paper: pd.DataFrame, controls: Mapping[str, tuple[float, float]], name: str
+) -> list[tuple[str, Iterable[float], Iterable[str], str, int, str]]:
+    """The marks of one column of `agreement`, r7 or r17: their name, shares and labels, symbol, size and colour."""
+    means = ours.groupby("label", sort=False)[name].mean()
+    shares = [pair[("r7", "r17").index(name)] for pair in controls.values()]
+    return [
+        ("our runs", ours[name], ours["label"], "circle-open", 8, roles.PICKED),
+        ("our mean", means, means.index, "circle", 12, roles.PICKED),
+        ("the paper's mean", paper[name], paper["label"], "diamond-open", 11, roles.ACCENT),
+        ("sorting control", shares, controls, "x-thin-open", 9, roles.MUTED),
+    ]
 
 
 def _agreement_title(ours: pd.DataFrame) -> str:
@@ -148,10 +185,14 @@ def ends(table: pd.DataFrame, near: float) -> go.Figure:
     looks = (("r7", "R7", "circle", roles.PICKED), ("r17", "R17", "diamond-open", roles.ACCENT))
     for column, name, symbol, colour in looks:
         fig.add_scatter(
-            x=table["below"], y=table[column], mode="markers", name=name, customdata=table["start"].map(theme.label),
+            x=table["below"],
+            y=table[column],
+            mode="markers",
+            name=name,
+            customdata=table["start"].map(theme.label),
             marker={"symbol": symbol, "size": 10, "color": colour, "line": {"width": 2, "color": colour}},
             hovertemplate="%{customdata}: %{y:.3f}, %{x:.1f} nats below the best<extra>" + name + "</extra>",
-        )  # fmt: skip
+        )
     widest = max(table["below"].max(), near)
     fig.update_xaxes(title="nats below the best end", range=[-0.03 * widest, 1.05 * widest])
     fig.update_yaxes(title="share of directions respected", range=[-0.04, 1.04])
@@ -174,19 +215,30 @@ def places(orders: Mapping[int, Sequence[str]]) -> go.Figure:
     rows = np.arange(len(table))
     fig.add_scatter(
         x=np.column_stack([table.min(axis=1), table.max(axis=1), np.full(len(table), np.nan)]).ravel(),
-        y=np.repeat(rows, 3), mode="lines", showlegend=False,
-        line={"color": roles.MUTED, "width": 1.5}, hoverinfo="skip",
-    )  # fmt: skip
+        y=np.repeat(rows, 3),
+        mode="lines",
+        showlegend=False,
+        line={"color": roles.MUTED, "width": 1.5},
+        hoverinfo="skip",
+    )
     symbols = ("circle", "square", "diamond", "triangle-up", "cross")
     for index, seed in enumerate(table):
         fig.add_scatter(
-            x=table[seed], y=rows, mode="markers", name=f"seed {seed}", customdata=list(table.index),
+            x=table[seed],
+            y=rows,
+            mode="markers",
+            name=f"seed {seed}",
+            customdata=list(table.index),
             marker={"size": 9, "symbol": symbols[index % len(symbols)], "color": theme.fold_colour(index)},
             hovertemplate="%{customdata}: place %{x}<extra>" + f"seed {seed}" + "</extra>",
-        )  # fmt: skip
+        )
     fig.update_xaxes(title="place in the causal order (1: source)", dtick=2)
-    fig.update_yaxes(tickvals=list(rows), ticktext=[theme.label(n) for n in table.index], range=[len(rows) - 0.4, -0.6],
-                     showgrid=False)  # fmt: skip
+    fig.update_yaxes(
+        tickvals=list(rows),
+        ticktext=[theme.label(n) for n in table.index],
+        range=[len(rows) - 0.4, -0.6],
+        showgrid=False,
+    )
     spread = (table.max(axis=1) - table.min(axis=1)).mean()
     title = f"A column's place differs by {spread:.1f} between seeds, on average" if len(orders) > 1 else "Places"
     return roles.titled(fig, title, height=140 + 22 * len(table))

@@ -80,16 +80,24 @@ def _fold_curves(figure: go.Figure, fold: int, rows: pd.DataFrame, smoothing: fl
         x, y = measured["epoch"].to_numpy(), measured[which].to_numpy()
         if smoothing > 0:
             figure.add_scatter(
-                **_thinned(x, y), mode="lines", legendgroup=group, showlegend=False, hoverinfo="skip",
-                line={"color": colour, "width": 1}, opacity=0.25,
-            )  # fmt: skip
+                **_thinned(x, y),
+                mode="lines",
+                legendgroup=group,
+                showlegend=False,
+                hoverinfo="skip",
+                line={"color": colour, "width": 1},
+                opacity=0.25,
+            )
         figure.add_scatter(
             **_thinned(x, smooth(y, smoothing)),
             mode="lines+markers" if len(x) < 3 or which == "validation" and len(x) < 60 else "lines",
-            name=f"Fold {fold}", legendgroup=group, showlegend=not has_legend, marker={"size": 5},
+            name=f"Fold {fold}",
+            legendgroup=group,
+            showlegend=not has_legend,
+            marker={"size": 5},
             line={"color": colour, "width": width, "dash": dash},
             hovertemplate=f"%{{y:.4g}}<extra>Fold {fold} {which}</extra>",
-        )  # fmt: skip
+        )
         has_legend = True
 
 
@@ -100,10 +108,14 @@ def _best_mark(figure: go.Figure, fold: int, rows: pd.DataFrame, best: int, smoo
         return
     value = smooth(measured["validation"].to_numpy(), smoothing)[place[0]]
     figure.add_scatter(
-        x=[best], y=[value], mode="markers", legendgroup=f"fold{fold}", showlegend=False,
+        x=[best],
+        y=[value],
+        mode="markers",
+        legendgroup=f"fold{fold}",
+        showlegend=False,
         marker={"symbol": "star", "size": 15, "color": fold_colour(fold - 1), "line": {"color": "white", "width": 1}},
         hovertemplate=f"best epoch {best}: %{{y:.4g}}<extra>Fold {fold}</extra>",
-    )  # fmt: skip
+    )
 
 
 def _thinned(x: np.ndarray, y: np.ndarray) -> dict[str, np.ndarray]:

@@ -66,19 +66,7 @@ def scores(
     low, high = _range(ccs["score"])
     values = values.loc[drawn].clip(lower=low)
     fig = go.Figure()
-    fig.add_scatter(
-        x=np.column_stack([values.min(axis=1), values.max(axis=1), np.full(len(drawn), np.nan)]).ravel(),
-        y=np.repeat([place[node] for node in drawn], 3),
-        mode="lines", line={"color": roles.MUTED, "width": 1.5}, hoverinfo="skip", showlegend=False,
-    )  # fmt: skip
-    for fold in values.columns:
-        fig.add_scatter(
-            x=values[fold], y=[place[node] for node in drawn], mode="markers", name="each fold",
-            marker={"color": roles.MUTED, "size": 9, "symbol": "line-ns-open", "line": {"width": 1.5}},
-            showlegend=bool(fold == values.columns[0]),
-            customdata=[theme.label(node) for node in drawn],
-            hovertemplate=f"%{{customdata}}, fold {fold}: %{{x:.3g}}<extra></extra>",
-        )  # fmt: skip
+    _folds(fig, values, place)
     _means(fig, values.mean(axis=1), place, decided, picked)
     _rings(fig, values.mean(axis=1), place, true_sinks)
     _margin(fig, decided, low, high)
@@ -90,27 +78,58 @@ def scores(
     return roles.titled(fig, title, height=150 + ROW * (len(rows) + 1))
 
 
+def _folds(fig: go.Figure, values: pd.DataFrame, place: dict[str, int]) -> None:
+    """A small mark per fold, and a line over their range."""
+    fig.add_scatter(
+        x=np.column_stack([values.min(axis=1), values.max(axis=1), np.full(len(values), np.nan)]).ravel(),
+        y=np.repeat([place[node] for node in values.index], 3),
+        mode="lines",
+        line={"color": roles.MUTED, "width": 1.5},
+        hoverinfo="skip",
+        showlegend=False,
+    )
+    for fold in values.columns:
+        fig.add_scatter(
+            x=values[fold],
+            y=[place[node] for node in values.index],
+            mode="markers",
+            name="each fold",
+            marker={"color": roles.MUTED, "size": 9, "symbol": "line-ns-open", "line": {"width": 1.5}},
+            showlegend=bool(fold == values.columns[0]),
+            customdata=[theme.label(node) for node in values.index],
+            hovertemplate=f"%{{customdata}}, fold {fold}: %{{x:.3g}}<extra></extra>",
+        )
+
+
 def _means(fig: go.Figure, means: pd.Series, place: dict[str, int], decided: Decision, picked: str | None) -> None:
     colours = [
         roles.ACCENT if node == decided.sink else roles.PICKED if node == picked else roles.MUTED
         for node in means.index
     ]
     fig.add_scatter(
-        x=means, y=[place[node] for node in means.index], mode="markers", name="mean of the folds",
-        marker={"color": colours, "size": 11, "line": {"width": 0}}, customdata=list(means.index),
+        x=means,
+        y=[place[node] for node in means.index],
+        mode="markers",
+        name="mean of the folds",
+        marker={"color": colours, "size": 11, "line": {"width": 0}},
+        customdata=list(means.index),
         text=[theme.label(node) for node in means.index],
         hovertemplate="%{text}: %{x:.3g}, mean of the folds<extra></extra>",
         showlegend=False,
-    )  # fmt: skip
+    )
 
 
 def _rings(fig: go.Figure, means: pd.Series, place: dict[str, int], nodes: Collection[str]) -> None:
     drawn = [node for node in means.index if node in nodes]
     if drawn:
         fig.add_scatter(
-            x=means[drawn], y=[place[node] for node in drawn], mode="markers", name="a sink according to the truth",
-            marker={"symbol": "circle-open", "size": 18, "color": roles.PICKED, "line": {"width": 2}}, hoverinfo="skip",
-        )  # fmt: skip
+            x=means[drawn],
+            y=[place[node] for node in drawn],
+            mode="markers",
+            name="a sink according to the truth",
+            marker={"symbol": "circle-open", "size": 18, "color": roles.PICKED, "line": {"width": 2}},
+            hoverinfo="skip",
+        )
 
 
 def _margin(fig: go.Figure, decided: Decision, low: float, high: float) -> None:
@@ -118,10 +137,16 @@ def _margin(fig: go.Figure, decided: Decision, low: float, high: float) -> None:
     left, right = max(decided.score, low), max(decided.score + decided.margin, low)
     fig.add_vrect(x0=left, x1=right, fillcolor=roles.ACCENT, opacity=0.15, line_width=0, layer="below")
     fig.add_annotation(
-        x=np.log10(right), y=-1, xref="x", yref="y", yanchor="middle", showarrow=False,
+        x=np.log10(right),
+        y=-1,
+        xref="x",
+        yref="y",
+        yanchor="middle",
+        showarrow=False,
         xanchor="left" if right**2 < low * high else "right",
-        text=f"margin × {number(decided.ratio)}", font={"color": roles.ACCENT, "size": 12},
-    )  # fmt: skip
+        text=f"margin × {number(decided.ratio)}",
+        font={"color": roles.ACCENT, "size": 12},
+    )
 
 
 def _range(values: pd.Series) -> tuple[float, float]:
@@ -147,9 +172,13 @@ def _node_axis(fig: go.Figure, rows: Sequence[str], present: set[str], sink: str
         return f"<b>{text}</b>" if node in (sink, picked) else text
 
     fig.update_yaxes(
-        tickvals=list(range(len(rows))), ticktext=[written(node) for node in rows],
-        range=[len(rows) - 0.4, -0.6], showgrid=False, zeroline=False, title=None,
-    )  # fmt: skip
+        tickvals=list(range(len(rows))),
+        ticktext=[written(node) for node in rows],
+        range=[len(rows) - 0.4, -0.6],
+        showgrid=False,
+        zeroline=False,
+        title=None,
+    )
 
 
 def margins(table: pd.DataFrame, step: int | None = None, wrong: Sequence[int] = ()) -> go.Figure:
@@ -168,23 +197,35 @@ def margins(table: pd.DataFrame, step: int | None = None, wrong: Sequence[int] =
         (~agree, roles.ACCENT, "circle-open", "folds disagree"),
     ):
         fig.add_scatter(
-            x=table["step"][those], y=ratio[those], mode="markers", name=name,
+            x=table["step"][those],
+            y=ratio[those],
+            mode="markers",
+            name=name,
             marker={"color": colour, "symbol": symbol, "size": 9, "line": {"width": 2}},
-            customdata=np.column_stack([
-                [theme.label(node) for node in table["sink"][those]],
-                [theme.label(node) for node in table["runner_up"][those]],
-                [share(a, b) for a, b in zip(table["folds_agreeing"][those], table["folds"][those], strict=True)],
-            ]) if those.any() else None,
+            customdata=np.column_stack(
+                [
+                    [theme.label(node) for node in table["sink"][those]],
+                    [theme.label(node) for node in table["runner_up"][those]],
+                    [share(a, b) for a, b in zip(table["folds_agreeing"][those], table["folds"][those], strict=True)],
+                ]
+            )
+            if those.any()
+            else None,
             hovertemplate="step %{x}: %{customdata[0]} before %{customdata[1]}, × %{y:.3g}, "
             "%{customdata[2]} folds<extra></extra>",
-        )  # fmt: skip
+        )
     _crosses(fig, table, ratio, wrong)
     if step is not None:
         fig.add_vline(x=step, line={"color": roles.MUTED, "width": 1, "dash": "dot"})
     top = max(2.0, float(ratio.max()) * 1.2)
     places, words = log_ticks(1.0, top)
-    fig.update_yaxes(type="log", range=[-0.03, np.log10(top)], tickvals=places, ticktext=[f"× {w}" for w in words],
-                     title="runner-up's score ÷ sink's")  # fmt: skip
+    fig.update_yaxes(
+        type="log",
+        range=[-0.03, np.log10(top)],
+        tickvals=places,
+        ticktext=[f"× {w}" for w in words],
+        title="runner-up's score ÷ sink's",
+    )
     fig.update_xaxes(title="step (1 removes the last node of the order)", zeroline=False)
     return roles.titled(fig, _margins_title(table, agree), height=280)
 
@@ -195,14 +236,25 @@ def _crosses(fig: go.Figure, table: pd.DataFrame, ratio: pd.Series, wrong: Seque
         return
     at = ratio[table["step"].isin(wrong)]
     fig.add_scatter(
-        x=table["step"][at.index], y=at, mode="markers", name="wrong according to the truth", hoverinfo="skip",
+        x=table["step"][at.index],
+        y=at,
+        mode="markers",
+        name="wrong according to the truth",
+        hoverinfo="skip",
         marker={"symbol": "x-thin", "size": 13, "color": roles.WRONG, "line": {"width": 3, "color": roles.WRONG}},
-    )  # fmt: skip
+    )
     fig.add_annotation(
-        x=min(wrong), y=float(np.log10(at.iloc[0])), text="first wrong removal", ax=0, ay=-34,
+        x=min(wrong),
+        y=float(np.log10(at.iloc[0])),
+        text="first wrong removal",
+        ax=0,
+        ay=-34,
         xanchor="left" if 2 * min(wrong) <= len(table) else "right",
-        font={"color": roles.WRONG, "size": 12}, arrowcolor=roles.WRONG, arrowhead=2, standoff=8,
-    )  # fmt: skip
+        font={"color": roles.WRONG, "size": 12},
+        arrowcolor=roles.WRONG,
+        arrowhead=2,
+        standoff=8,
+    )
 
 
 def _margins_title(table: pd.DataFrame, agree: pd.Series) -> str:
@@ -229,12 +281,22 @@ def criteria(frame: pd.DataFrame, step: int, rows: Sequence[str]) -> go.Figure:
     ]
     fig = go.Figure(
         go.Heatmap(
-            z=np.log10(relative.to_numpy()), x=list(range(len(CRITERIA))), y=list(range(len(present))),
-            text=text, texttemplate="%{text}", textfont={"size": 12}, zmin=0, zmax=2, colorscale=roles.SINK_SCALE,
-            showscale=False, xgap=2, ygap=2, customdata=means.loc[present].to_numpy(),
+            z=np.log10(relative.to_numpy()),
+            x=list(range(len(CRITERIA))),
+            y=list(range(len(present))),
+            text=text,
+            texttemplate="%{text}",
+            textfont={"size": 12},
+            zmin=0,
+            zmax=2,
+            colorscale=roles.SINK_SCALE,
+            showscale=False,
+            xgap=2,
+            ygap=2,
+            customdata=means.loc[present].to_numpy(),
             hovertemplate="score %{customdata:.4g}<extra></extra>",
         )
-    )  # fmt: skip
+    )
     fig.update_xaxes(
         tickvals=list(range(len(CRITERIA))),
         ticktext=list(CRITERIA.values()),

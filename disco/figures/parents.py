@@ -96,11 +96,14 @@ def candidates(
 
 def _fold_marks(fig: go.Figure, values: pd.DataFrame, by: str, place: dict[str, int], colour: str, name: str) -> None:
     fig.add_scatter(
-        x=values[by], y=[place[parent] for parent in values["parent"]], mode="markers", name=name,
+        x=values[by],
+        y=[place[parent] for parent in values["parent"]],
+        mode="markers",
+        name=name,
         marker={"color": colour, "size": 9, "symbol": "circle-open", "line": {"width": 2}},
         customdata=list(zip(map(theme.label, values["parent"]), values["ocs"], values["z"], strict=True)),
         hovertemplate="%{customdata[0]}, " + name + ": OCS %{customdata[1]:.3g}, Z %{customdata[2]:.2f}<extra></extra>",
-    )  # fmt: skip
+    )
 
 
 def _line(x: float, colour: str) -> dict:
@@ -133,7 +136,7 @@ def _candidate_axis(
 
 
 def _candidates_title(child: str, table: pd.DataFrame, pi_min: float, shown: int) -> str:
-    kept = int(reaches(table["frequency"], pi_min).sum())
+    kept = np.count_nonzero(reaches(table["frequency"], pi_min))
     said = f"{theme.label(child, 24)} keeps {kept} of {how_many(len(table), 'candidate parent')}"
     return said if shown == len(table) else f"{said}; the {shown} highest are drawn"
 
@@ -160,14 +163,21 @@ def matrix(
     values[rows, columns] = table[by].to_numpy()
     words = different([theme.label(node, 18) for node in order])
     fig = go.Figure(_cells(values, by, words))
-    kept = reaches(table["frequency"], pi_min).to_numpy()
+    kept = np.asarray(reaches(table["frequency"], pi_min))
     size = max(3.0, min(12.0, 420 / len(order)))
     fig.add_scatter(
         x=[words[place] for place in columns[kept]],
-        y=[words[place] for place in rows[kept]], mode="markers", name="kept edge", hoverinfo="skip",
-        marker={"symbol": "square-open", "size": size, "color": roles.ACCENT,
-                "line": {"width": 2 if size > 6 else 1.2}},
-    )  # fmt: skip
+        y=[words[place] for place in rows[kept]],
+        mode="markers",
+        name="kept edge",
+        hoverinfo="skip",
+        marker={
+            "symbol": "square-open",
+            "size": size,
+            "color": roles.ACCENT,
+            "line": {"width": 2 if size > 6 else 1.2},
+        },
+    )
     if truth is not None:
         true_dots(fig, truth, place, words, size)
     if picked in place:
@@ -189,18 +199,20 @@ def true_dots(fig: go.Figure, truth: pd.DataFrame, place: dict[str, int], words:
     ):
         if those.any():
             fig.add_scatter(
-                x=[words[k] for k in columns[those]], y=[words[k] for k in rows[those]], mode="markers", name=name,
-                marker={"size": max(2.5, 0.6 * size), **look}, hoverinfo="skip",
-            )  # fmt: skip
+                x=[words[k] for k in columns[those]],
+                y=[words[k] for k in rows[those]],
+                mode="markers",
+                name=name,
+                marker={"size": max(2.5, 0.6 * size), **look},
+                hoverinfo="skip",
+            )
 
 
 def _cells(values: np.ndarray, by: str, words: list[str]) -> go.Heatmap:
     """OCS on a logarithmic scale, because it spans decades; Z and frequency as they are."""
     known = values[np.isfinite(values)]
-    colours = {
-        "colorscale": roles.SEQUENTIAL,
-        "colorbar": {"title": {"text": MATRIX_VALUES[by].split()[0]}, "thickness": 12},
-    }
+    bar: dict[str, object] = {"title": {"text": MATRIX_VALUES[by].split()[0]}, "thickness": 12}
+    ends: dict[str, float] = {}
     drawn = values
     if by == "ocs":
         positive = known[known > 0]
@@ -209,17 +221,25 @@ def _cells(values: np.ndarray, by: str, words: list[str]) -> go.Heatmap:
         with np.errstate(divide="ignore"):
             drawn = np.log10(np.where(values > 0, np.maximum(values, low), np.where(np.isnan(values), np.nan, low)))
         places, ticks = log_ticks(low, high)
-        colours["colorbar"] |= {"tickvals": [float(np.log10(place)) for place in places], "ticktext": ticks}
+        bar |= {"tickvals": [float(np.log10(place)) for place in places], "ticktext": ticks}
     elif by == "z":
-        colours |= {"zmin": 0.0, "zmax": float(np.quantile(known, 0.98)) if len(known) else 1.0}
+        ends = {"zmin": 0.0, "zmax": float(np.quantile(known, 0.98)) if len(known) else 1.0}
     else:
-        colours |= {"zmin": 0.0, "zmax": 1.0}
+        ends = {"zmin": 0.0, "zmax": 1.0}
     gap = 1 if len(words) <= 60 else 0
     return go.Heatmap(
-        z=drawn.astype(np.float32), x=words, y=words,
+        z=drawn.astype(np.float32),
+        x=words,
+        y=words,
+        colorscale=roles.SEQUENTIAL,
+        colorbar=bar,
         hovertemplate="%{y} → %{x}: %{customdata:.3g}<extra>" + MATRIX_VALUES[by] + "</extra>",
-        customdata=values.astype(np.float32), xgap=gap, ygap=gap, hoverongaps=False, **colours,
-    )  # fmt: skip
+        customdata=values.astype(np.float32),
+        xgap=gap,
+        ygap=gap,
+        hoverongaps=False,
+        **ends,
+    )
 
 
 def different(words: list[str]) -> list[str]:
@@ -231,8 +251,7 @@ def different(words: list[str]) -> list[str]:
 def matrix_axes(fig: go.Figure, words: list[str]) -> None:
     """Parents from top to bottom, children from left to right, both in causal order."""
     every = -(-len(words) // 35)
-    ticks = {"type": "category", "tickvals": words[::every],
-             "showgrid": False, "zeroline": False}  # fmt: skip
+    ticks = {"type": "category", "tickvals": words[::every], "showgrid": False, "zeroline": False}
     fig.update_xaxes(**ticks, title="child, in causal order", tickangle=-60, range=[-0.5, len(words) - 0.5])
     fig.update_yaxes(**ticks, title="parent, in causal order", range=[len(words) - 0.5, -0.5])
 
@@ -253,16 +272,30 @@ def sensitivity(ocs: pd.DataFrame, tau_z: float, pi_min: float) -> go.Figure:
         bold = share_of_folds == chosen
         words = f"{share(index + 1, folds)} folds" if folds > 1 else "all folds"
         fig.add_scatter(
-            x=line["tau_z"], y=line["edges"], mode="lines", name=words, showlegend=folds > 1,
-            line={"color": roles.PICKED if bold else roles.MUTED, "width": 3 if bold else 1.8, "shape": "hv",
-                  "dash": ("solid", "dash", "dot", "dashdot")[(folds - 1 - index) % 4]},
+            x=line["tau_z"],
+            y=line["edges"],
+            mode="lines",
+            name=words,
+            showlegend=folds > 1,
+            line={
+                "color": roles.PICKED if bold else roles.MUTED,
+                "width": 3 if bold else 1.8,
+                "shape": "hv",
+                "dash": ("solid", "dash", "dot", "dashdot")[(folds - 1 - index) % 4],
+            },
             hovertemplate=f"τ_Z = %{{x:.2f}}, in {words}: %{{y}} edges<extra></extra>",
-        )  # fmt: skip
+        )
     kept = table[table["pi_min"] == chosen].set_index("tau_z")["edges"]
     lower, here, higher = (int(kept[tau]) for tau in asked)
     fig.add_vline(x=tau_z, line={"color": roles.MUTED, "width": 1, "dash": "dot"})
-    fig.add_scatter(x=[tau_z], y=[here], mode="markers", showlegend=False, hoverinfo="skip",
-                    marker={"color": roles.PICKED, "size": 12})  # fmt: skip
+    fig.add_scatter(
+        x=[tau_z],
+        y=[here],
+        mode="markers",
+        showlegend=False,
+        hoverinfo="skip",
+        marker={"color": roles.PICKED, "size": 12},
+    )
     fig.update_xaxes(title="threshold τ_Z", zeroline=False)
     fig.update_yaxes(title="edges kept", rangemode="tozero")
     moved = f"{lower} if it is {_MOVED:g} lower, {higher} if {_MOVED:g} higher"

@@ -39,11 +39,17 @@ def searches(history: pd.DataFrame, current: str = "") -> go.Figure:
             width, colour, dash = 2.5, roles.ACCENT, "dot"
         below = top - part["score"]
         fig.add_scatter(
-            x=part["sweep"], y=_height(below), mode="lines+markers", name=theme.label(start), opacity=1.0,
-            line={"color": colour, "width": width, "dash": dash}, marker={"size": 6}, customdata=below,
+            x=part["sweep"],
+            y=_height(below),
+            mode="lines+markers",
+            name=theme.label(start),
+            opacity=1.0,
+            line={"color": colour, "width": width, "dash": dash},
+            marker={"size": 6},
+            customdata=below,
             showlegend=start in (best, current),
             hovertemplate="sweep %{x}: %{customdata:.1f} nats below the best<extra>" + theme.label(start) + "</extra>",
-        )  # fmt: skip
+        )
     _depth(fig, history["score"].min(), top)
     fig.update_xaxes(title="sweep over all nodes", dtick=max(1, math.ceil(history["sweep"].max() / 12)))
     title = f"{how_many(len(lines), 'search', 'searches')}; the best so far started from {theme.label(best)}"
@@ -67,18 +73,24 @@ def ends(starts: pd.DataFrame, bound: float) -> go.Figure:
     ):
         rows = np.flatnonzero(near == is_near)
         fig.add_scatter(
-            x=_height(below[rows]), y=rows, mode="markers", name=name, customdata=below[rows],
+            x=_height(below[rows]),
+            y=rows,
+            mode="markers",
+            name=name,
+            customdata=below[rows],
             marker={"symbol": symbol, "size": 11, "color": colour, "line": {"width": 2, "color": colour}},
             hovertemplate="%{customdata:.2f} nats below the best<extra></extra>",
-        )  # fmt: skip
+        )
     places, words = _ticks(max(float(below.max()), bound))
     end = max(float(_height(below.max())), float(_height(bound)))
     fig.update_xaxes(tickvals=places, ticktext=words, title="nats below the best end", range=[-0.06 * end, 1.06 * end])
     fig.add_vrect(x0=0, x1=float(_height(bound)), fillcolor=roles.PICKED, opacity=0.12, line_width=0, layer="below")
     fig.update_yaxes(
-        tickvals=list(range(len(last))), ticktext=[theme.label(start, 24) for start in last.index], showgrid=False,
+        tickvals=list(range(len(last))),
+        ticktext=[theme.label(start, 24) for start in last.index],
+        showgrid=False,
         range=[len(last) - 0.4, -0.6],
-    )  # fmt: skip
+    )
     title = f"{near.sum()} of {how_many(len(last), 'search', 'searches')} ended within {bound:g} nats of the best"
     return roles.titled(fig, title, height=150 + 24 * len(last))
 
@@ -128,27 +140,37 @@ def _slopes(fig: go.Figure, part: pd.DataFrame, name: str, line: Mapping[str, ob
         return
     gap = np.full(len(part), np.nan)
     ends = np.column_stack([part["before"], part["after"], gap]).ravel()
-    said = [_said(row) for row in part.itertuples()]
+    said = [_said(*row) for row in part[["node", "before", "after", "gain_nats"]].itertuples(index=False)]
     fig.add_scatter(
-        x=np.tile([0.0, 1.0, np.nan], len(part)), y=ends, mode="lines+markers", name=name, line=dict(line),
-        marker={"size": 6, "color": line["color"]}, customdata=np.repeat(said, 3),
+        x=np.tile([0.0, 1.0, np.nan], len(part)),
+        y=ends,
+        mode="lines+markers",
+        name=name,
+        line=dict(line),
+        marker={"size": 6, "color": line["color"]},
+        customdata=np.repeat(said, 3),
         hovertemplate="%{customdata}<extra></extra>",
-    )  # fmt: skip
+    )
 
 
-def _said(row: object) -> str:
-    gain = "" if math.isnan(row.gain_nats) else f"; its move gained {number(row.gain_nats)} nats"
-    return f"{theme.label(row.node)}: place {row.before} before, {row.after} after{gain}"
+def _said(node: str, before: int, after: int, gain: float) -> str:
+    gained = "" if math.isnan(gain) else f"; its move gained {number(gain)} nats"
+    return f"{theme.label(node)}: place {before} before, {after} after{gained}"
 
 
 def _names(fig: go.Figure, moves: pd.DataFrame, moved: pd.Series) -> None:
     part = moves if len(moves) <= LABELS else moves[moved]
     for at, places, side in ((0, part["before"], "middle left"), (1, part["after"], "middle right")):
         fig.add_scatter(
-            x=[at + (0.04 if at else -0.04)] * len(part), y=places, mode="text",
+            x=[at + (0.04 if at else -0.04)] * len(part),
+            y=places,
+            mode="text",
             text=[theme.label(node, 18) for node in part["node"]],
-            textposition=side, hoverinfo="skip", showlegend=False, textfont={"size": 11},
-        )  # fmt: skip
+            textposition=side,
+            hoverinfo="skip",
+            showlegend=False,
+            textfont={"size": 11},
+        )
 
 
 def places(order: Sequence[str], edges: pd.DataFrame) -> dict[str, tuple[float, float]]:
@@ -175,5 +197,8 @@ def _depth(fig: go.Figure, low: float, top: float) -> None:
     places, words = _ticks(top - low)
     end = max(float(_height(top - low)), 0.3)
     fig.update_yaxes(
-        tickvals=places, ticktext=words, range=[end * 1.08, -end * 0.06], title="nats below the best",
-    )  # fmt: skip
+        tickvals=places,
+        ticktext=words,
+        range=[end * 1.08, -end * 0.06],
+        title="nats below the best",
+    )

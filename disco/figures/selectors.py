@@ -37,15 +37,26 @@ def cuts(found: pd.DataFrame, selector: str, cut: float, choices: Sequence[float
     places = list(range(len(choices)))
     words = [f"{choice:g}" for choice in choices]
     fig.add_scatter(
-        x=places, y=edges, mode="lines+markers", showlegend=False, customdata=words,
-        line={"color": roles.PICKED, "width": 2.5}, marker={"size": 6},
+        x=places,
+        y=edges,
+        mode="lines+markers",
+        showlegend=False,
+        customdata=words,
+        line={"color": roles.PICKED, "width": 2.5},
+        marker={"size": 6},
         hovertemplate="cut-off %{customdata}: %{y} edges<extra></extra>",
-    )  # fmt: skip
+    )
     if cut in choices:
         place = list(choices).index(cut)
         fig.add_vline(x=place, line={"color": roles.MUTED, "width": 1, "dash": "dot"})
-        fig.add_scatter(x=[place], y=[here], mode="markers", showlegend=False, hoverinfo="skip",
-                        marker={"color": roles.PICKED, "size": 13})  # fmt: skip
+        fig.add_scatter(
+            x=[place],
+            y=[here],
+            mode="markers",
+            showlegend=False,
+            hoverinfo="skip",
+            marker={"color": roles.PICKED, "size": 13},
+        )
     scale = "cut-off, nats" if selector == "evidence" else "cut-off, p-value"
     fig.update_xaxes(title=scale, tickvals=places, ticktext=words, tickangle=-60)
     fig.update_yaxes(title="edges kept", rangemode="tozero", dtick=1 if max(edges) < 6 else None)
@@ -74,13 +85,15 @@ def agreement(
         rows, columns = (edges[end].map(place).to_numpy(dtype=int) for end in ("parent", "child"))
         scores = [[number(value) for value in edges[f"score_{end}"]] for end in ("one", "other")]
         fig.add_scatter(
-            x=[words[k] for k in columns], y=[words[k] for k in rows], mode="markers",
+            x=[words[k] for k in columns],
+            y=[words[k] for k in rows],
+            mode="markers",
             name=f"{names[which]} ({len(edges)})",
             marker={"size": size, "line": line if which == "other" else {"width": 0}, **_MARKS[which]},
             customdata=list(zip(*scores, strict=True)),
             hovertemplate=f"%{{y}} → %{{x}}: {WORDS[one].score} %{{customdata[0]}}, "
             f"{WORDS[other].score} %{{customdata[1]}}<extra>{names[which]}</extra>",
-        )  # fmt: skip
+        )
     if truth is not None:
         true_dots(fig, truth, place, words, 0.6 * size)
     matrix_axes(fig, words)

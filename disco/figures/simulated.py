@@ -49,10 +49,14 @@ def sortable(drawn: Simulated) -> go.Figure:
     marks = (("variance", theme.VERMILLION, "circle-open"), ("mean", theme.BLUE, "circle"))
     for name, colour, symbol in marks:
         figure.add_scatter(
-            x=found["place"], y=found[name], mode="markers", name=name, marker={"color": colour, "symbol": symbol},
+            x=found["place"],
+            y=found[name],
+            mode="markers",
+            name=name,
+            marker={"color": colour, "symbol": symbol},
             customdata=[theme.label(column) for column in found["column"]],
             hovertemplate="%{customdata}: " + name + " %{y:.3g}<extra></extra>",
-        )  # fmt: skip
+        )
     figure.update_yaxes(title_text="mean, variance")
     values = found[["mean", "variance"]].to_numpy()
     if (values > 0).all():

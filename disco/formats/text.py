@@ -84,7 +84,9 @@ def check_quotes(data: bytes, delimiter: str) -> None:
     mark = re.escape(delimiter.encode())
     # No backtracking, so the time is proportional to the text. The last alternative is `"x" y` on one line.
     well = rb'(?:[^"]++|(?<=[^\r\n%s])"|"[^"]*+(?:""[^"]*+)*+"(?=[\r\n%s]|\Z)|"[^"\r\n]*+(?:""[^"\r\n]*+)*+")*+'
-    end = re.match(well % (mark, mark), data).end()
+    found = re.match(well % (mark, mark), data)
+    assert found is not None  # the pattern also matches no text at all
+    end = found.end()
     if end < len(data):
         lines = re.split(rb"\r\n|\r|\n", data[:end])
         raise NotATable(

@@ -265,7 +265,7 @@ def _orthonormal(columns: np.ndarray, share: np.ndarray, first: list[np.ndarray]
         share: the distribution, (levels,).
         first: columns to be orthogonal to, each (levels,).
     """
-    taken = []
+    taken: list[np.ndarray] = []
     for number, column in enumerate([*first, *columns.T]):
         left = column.astype(float) / np.sqrt(share @ column.astype(float) ** 2)
         for _ in range(2):  # twice, because once loses digits

@@ -107,15 +107,27 @@ def newton(design: BatchDesign, start: Tensor, tolerance: float, most: int) -> E
     batch, rows = len(start), design.columns.shape[2]
     none = design.columns.new_empty((batch, 0))
     given = BatchArrays(
-        design.parents, (design.parents >= 0).sum(1), design.level,
+        design.parents,
+        (design.parents >= 0).sum(1),
+        design.level,
         none if design.weights is None else design.weights.expand(batch, rows),
         none if design.offset is None else design.offset,
-        design.value, design.exists, design.measure, design.measure_sum, design.penalty, design.centre,
-    )  # fmt: skip
+        design.value,
+        design.exists,
+        design.measure,
+        design.measure_sum,
+        design.penalty,
+        design.centre,
+    )
     found = Results(
-        start.clone(), torch.zeros_like(start), *(start.new_zeros(batch) for _ in range(3)), torch.zeros_like(start),
-        torch.diag_embed(design.penalty), none.new_empty((batch, design.head + 1, rows)), none.new_empty((batch, rows)),
-    )  # fmt: skip
+        start.clone(),
+        torch.zeros_like(start),
+        *(start.new_zeros(batch) for _ in range(3)),
+        torch.zeros_like(start),
+        torch.diag_embed(design.penalty),
+        none.new_empty((batch, design.head + 1, rows)),
+        none.new_empty((batch, rows)),
+    )
     (columns,), given, written = arrays(design.columns), BatchArrays(*arrays(*given)), Results(*arrays(*found))
     side_by_side(
         batch, lambda part: _newton(columns, of_problems(given, part), of_problems(written, part), tolerance, most)
@@ -135,11 +147,16 @@ def _newton(columns, batch, found, tolerance, most):
         count = batch.counts[b]
         size = head + WIDTH * count
         problem = ProblemArrays(
-            columns, batch.parents[b, :count],
+            columns,
+            batch.parents[b, :count],
             Rows(at_rows[0], at_rows[1], at_rows[2], at_rows[3], own, batch.weights[b], batch.offset[b]),
-            value, batch.exists[b], batch.measure[b], batch.measure_sum[b],
-            batch.penalty[b, :size], batch.centre[b, :size],
-        )  # fmt: skip
+            value,
+            batch.exists[b],
+            batch.measure[b],
+            batch.measure_sum[b],
+            batch.penalty[b, :size],
+            batch.centre[b, :size],
+        )
         gradient, information = np.empty((2, size)), np.empty((2, size, size))
         kept = (
             Evaluation(slopes[0], curvature[0], gradient[0], information[0]),
@@ -243,9 +260,11 @@ def _evaluate(problem, theta, observed, found):
             break
     grid = Grid(low, width, lowest, highest, coefficients_of(table, width, columns.dtype))
     sums = Sums(
-        np.zeros((points, 6)), np.zeros(head), np.zeros((head, 2)),
+        np.zeros((points, 6)),
+        np.zeros(head),
+        np.zeros((head, 2)),
         np.zeros((len(parents), padded(wide + head + 1), WIDTH)),
-    )  # fmt: skip
+    )
     index = read_at_rows(columns, parents, problem.rows, bend, observed, grid, found, sums)
     return _assemble(problem, theta, table, shape, width, index, sums, found)
 
@@ -254,8 +273,12 @@ def _evaluate(problem, theta, observed, found):
 def _assemble(problem, theta, table, shape, width, index, sums, found):
     """`BatchDesign.assemble`: gradient and information into `found`; returns the log-likelihood."""
     gradient, information, plain, bending, products = (
-        found.gradient, found.information, sums.plain, sums.bending, sums.products,
-    )  # fmt: skip
+        found.gradient,
+        found.information,
+        sums.plain,
+        sums.bending,
+        sums.products,
+    )
     penalty, centre, measure_sum, parents = problem.penalty, problem.centre, problem.measure_sum, len(products)
     wide, head = WIDTH * parents, len(plain)
     information[:] = 0.0

@@ -41,7 +41,7 @@ PIECES = torch.tensor(
          [0, 0, 3, -2, 0, 0], [0, 0, -1, 1, 0, 0], [0, 1, 0, 0, 0, 0]],
     ],
     dtype=torch.float64,
-)  # fmt: skip
+)  # fmt: skip # a table
 
 
 @dataclass(frozen=True)
@@ -244,8 +244,8 @@ class BatchDesign:
         """
         head, measure = self.head, slice(1, self.head - 1)
         plain, bending, products = at_rows.plain, at_rows.bending, at_rows.products
-        gradient = [plain[:, :1], self.measure_sum - sums["measure"], bending[:, :1, 0], products[:, 0]]
-        gradient = torch.cat(gradient, 1) - self.penalty * (theta - self.centre)
+        parts = [plain[:, :1], self.measure_sum - sums["measure"], bending[:, :1, 0], products[:, 0]]
+        gradient = torch.cat(parts, 1) - self.penalty * (theta - self.centre)
         information = torch.diag_embed(self.penalty)
         information[:, 0, : head - 1] = information[:, : head - 1, 0] = plain[:, 1:]
         information[:, measure, measure] += sums["shape"]
@@ -280,9 +280,10 @@ def exact(design: BatchDesign, theta: Tensor) -> Derivatives:
     second = design.measure.mT @ (weighted[..., None] * design.measure)
     shape = second - (shape_mean * weights[..., None]).mT @ shape_mean
     sums = {
-        "normaliser": (normaliser * weights).sum(1), "measure": (shape_mean * weights[..., None]).sum(1),
+        "normaliser": (normaliser * weights).sum(1),
+        "measure": (shape_mean * weights[..., None]).sum(1),
         "shape": shape,
-    }  # fmt: skip
+    }
     moments = torch.cat([mean[:, None], variance[:, None], covariance.mT], 1)
     return design.assemble(theta, sums, design.at_rows(eta, torch.zeros_like(eta), bent, moments.to(design.x)))
 
@@ -341,9 +342,14 @@ def _table(design: BatchDesign, theta: Tensor, low: Tensor, width: Tensor) -> _T
     expected = torch.bmm(measure, probability)
     shape = torch.bmm(products, probability) - (expected[:, :, None] * expected[:, None]).flatten(1, 2)
     return _Table(
-        normaliser, mean.squeeze(1), (centred * weighted).sum(1), expected, torch.bmm(measure, weighted), shape,
+        normaliser,
+        mean.squeeze(1),
+        (centred * weighted).sum(1),
+        expected,
+        torch.bmm(measure, weighted),
+        shape,
         design.columns.dtype,
-    )  # fmt: skip
+    )
 
 
 def _coefficients(table: _Table, width: Tensor) -> Tensor:

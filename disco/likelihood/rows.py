@@ -154,8 +154,11 @@ def index_at_rows(columns, parents, beta, s):
     s[:] = 0
     for k in range(len(parents)):
         one, two, three, four = (
-            columns[parents[k], 0], columns[parents[k], 1], columns[parents[k], 2], columns[parents[k], 3],
-        )  # fmt: skip
+            columns[parents[k], 0],
+            columns[parents[k], 1],
+            columns[parents[k], 2],
+            columns[parents[k], 3],
+        )
         a, b = number(beta[WIDTH * k]), number(beta[WIDTH * k + 1])
         c, d = number(beta[WIDTH * k + 2]), number(beta[WIDTH * k + 3])
         for r in range(len(s)):

@@ -190,12 +190,19 @@ def describe(model: Model, node: str, *, is_level: bool = False) -> Kind:
     wide = np.diff(counts) > 1
     is_beside = np.append(wide, False) | np.insert(wide, 0, False)
     return Kind(
-        node, counts, share, log_probability, tuple(shapes),
+        node,
+        counts,
+        share,
+        log_probability,
+        tuple(shapes),
         ratio=float(share @ variance / (share @ mean)),
-        zeros=fitted.zeros, poisson_zeros=poisson.base_zeros,
+        zeros=fitted.zeros,
+        poisson_zeros=poisson.base_zeros,
         gaps=int(counts[-1] - counts[0] + 1 - len(counts)),
-        beside=float(share @ p[:, is_beside].sum(1)), rows=rows, is_level=is_level,
-    )  # fmt: skip
+        beside=float(share @ p[:, is_beside].sum(1)),
+        rows=rows,
+        is_level=is_level,
+    )
 
 
 @dataclass(frozen=True)

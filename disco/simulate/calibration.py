@@ -14,13 +14,13 @@ table is still the first rows of a larger one.
 
 import dataclasses
 from collections.abc import Callable
+from functools import partial
 from typing import NamedTuple
 
 import numpy as np
 from scipy.optimize import brentq
 
 from disco.errors import InputError
-from disco.simulate.families import FAMILIES
 from disco.simulate.mechanisms import Mechanism
 
 ROWS = 10_000
@@ -53,7 +53,7 @@ def equal_means(
         InputError: no intercept gives a node this mean, or the mean is too large in some row.
     """
     mean = min(float(node.law.mean(np.array([node.source]))[0]) for node in mechanisms)
-    return _along(mechanisms, order, exposure, streams, lambda *node: _with_mean(*node, mean))
+    return _along(mechanisms, order, exposure, streams, partial(_with_mean, mean=mean))
 
 
 def equal_variances(
@@ -79,7 +79,7 @@ def equal_variances(
     with_cause = [
         node if len(node.parents) else dataclasses.replace(node, source=None, scale=1.0) for node in mechanisms
     ]
-    return _along(with_cause, order, exposure, streams, lambda *node: _with_both(*node, target))
+    return _along(with_cause, order, exposure, streams, partial(_with_both, target=target))
 
 
 def _along(
@@ -117,7 +117,8 @@ def _with_mean(mechanism: Mechanism, drift: np.ndarray, exposure: np.ndarray, me
     """The mechanism with the intercept, or for a source the location, that gives this mean over the rows."""
     law, index = mechanism.law, mechanism.index
     if mechanism.source is not None and not len(mechanism.parents):
-        ends = FAMILIES[mechanism.key].index.source
+        ends = mechanism.index.source
+        assert ends is not None  # a node has a source's location only if its family has one
         level = _root(lambda at: law.mean(at * exposure).mean() - mean, ends.low, ends.high, mechanism.name, mean)
         return dataclasses.replace(mechanism, source=level)
     moved = mechanism.scale * drift

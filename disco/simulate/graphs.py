@@ -4,6 +4,8 @@ Every function returns the adjacency matrix as booleans, (nodes, nodes), and a c
 first.
 """
 
+from collections.abc import Sequence
+
 import networkx as nx
 import numpy as np
 import pandas as pd
@@ -66,9 +68,7 @@ def erdos_renyi_exact(nodes: int, k: float, rng: np.random.Generator) -> Drawn:
     if edges < 0 or abs(edges - round(edges)) > 1e-9:
         raise InputError(f"k times the number of nodes is the number of edges; {k:g} times {nodes} is not one.")
     if round(edges) > pairs:
-        raise InputError(
-            f"{nodes} nodes allow at most {pairs:,} edges, but k = {k:g} asks for {edges:,.0f}: lower k."
-        )
+        raise InputError(f"{nodes} nodes allow at most {pairs:,} edges, but k = {k:g} asks for {edges:,.0f}: lower k.")
     order = rng.permutation(nodes)
     earlier, later = np.triu_indices(nodes, 1)
     chosen = rng.choice(pairs, size=round(edges), replace=False)
@@ -133,7 +133,7 @@ RANDOM = {"er": erdos_renyi, "er-exact": erdos_renyi_exact, "sf": scale_free}
 SHAPES = {"chain": chain, "fork": fork, "collider": collider, "complete": complete}
 
 
-def own_graph(edges: list[tuple[str, str]], names: list[str]) -> Drawn:
+def own_graph(edges: Sequence[tuple[str, str]], names: list[str]) -> Drawn:
     """The graph of these edges (parent, child) on these nodes; ties in the causal order follow `names`.
 
     Raises:

@@ -43,7 +43,7 @@ _LONG = {
 
 
 def directions(
-    design: Design, present: np.ndarray, order: Sequence[int], mechanisms: Sequence[Mechanism]
+    design: Design, present: np.ndarray, order: Iterable[int], mechanisms: Sequence[Mechanism]
 ) -> np.ndarray:
     """What can be known of each edge's direction: one of `DIRECTIONS`, "" where there is no edge, (nodes, nodes).
 
@@ -53,7 +53,7 @@ def directions(
         order: a causal order of the node numbers.
         mechanisms: one per node.
     """
-    children = present.any(axis=0).nonzero()[0]
+    children = np.flatnonzero(present.any(axis=0)).tolist()
     affine = np.array([_is_affine(mechanisms[node]) for node in range(len(present))])
     if design.keys() == [ISING]:
         found = np.full(present.shape, UNKNOWN, dtype=object)
@@ -105,7 +105,7 @@ def _in_class(mechanism: Mechanism) -> bool:
     return mechanism.law.in_class and mechanism.scale != 0
 
 
-def _of_a_tree(present: np.ndarray, order: Sequence[int], affine: np.ndarray) -> np.ndarray:
+def _of_a_tree(present: np.ndarray, order: Iterable[int], affine: np.ndarray) -> np.ndarray:
     """For graphs in which no node has two parents: unknown if all edges from the root down are affine."""
     found = np.full(present.shape, KNOWN, dtype=object)
     movable = np.zeros(len(present), dtype=bool)  # whether the root can be moved here

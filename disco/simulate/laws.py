@@ -22,11 +22,19 @@ from disco.simulate.parameters import parameter
 class Law(ABC):
     """A conditional distribution."""
 
-    unit: float = 1.0  # parents are divided by it before the feature map; a binomial's trials
     largest_location: float = 1e6  # larger counts add no information, and memory and integers run out
     scalable: bool = True  # whether an exposure may multiply the location, because it is a mean
     continuous: bool = False
-    in_class: bool = True  # a semiparametric GLM: same base measure and support at every location
+
+    @property
+    def unit(self) -> float:
+        """By what parents are divided before the feature map; a binomial's trials."""
+        return 1.0
+
+    @property
+    def in_class(self) -> bool:
+        """Whether it is a semiparametric GLM: same base measure and support at every location."""
+        return True
 
     @abstractmethod
     def mean(self, location: np.ndarray) -> np.ndarray:

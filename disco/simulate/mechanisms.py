@@ -41,7 +41,8 @@ class Mechanism:
             stream: for the hidden cause.
         """
         if not len(self.parents):
-            return np.zeros(values.shape[1]) if self.source is not None else stream.standard_normal(values.shape[1])
+            rows = values.shape[1:]
+            return np.zeros(rows) if self.source is not None else stream.standard_normal(rows)
         if self.index.feature is None:
             return drift.gaussian_process(values / self.units[:, None], np.random.default_rng(self.function))
         measured = [parent / unit for parent, unit in zip(values, self.units, strict=True)]
@@ -102,6 +103,7 @@ def build(design: Design, present: np.ndarray, keys: list[str], streams: Streams
             parents[child].append(nodes + number)
             weights[child].append(weight)
         latent_keys.append(keys[children[0]])
+    assert design.names is not None  # a design fills them in
     names = [*design.names, *(f"latent{number + 1}" for number in range(design.latent))]
     parents += [[] for _ in latent_keys]
     weights += [[] for _ in latent_keys]
@@ -109,7 +111,7 @@ def build(design: Design, present: np.ndarray, keys: list[str], streams: Streams
     laws = _widened(design, [*keys, *latent_keys], streams.spreads)
     stretched = np.array([law.values for law in laws])
     whole = zip(names, [*keys, *latent_keys], laws, parents, weights, functions, strict=True)
-    return [_mechanism(design, *node, stretched) for node in whole]
+    return [_mechanism(design, stretched, *node) for node in whole]
 
 
 def _widened(design: Design, keys: list[str], stream: np.random.Generator) -> list[Widened]:
@@ -124,27 +126,27 @@ def _widened(design: Design, keys: list[str], stream: np.random.Generator) -> li
 
 def _mechanism(
     design: Design,
+    stretched: np.ndarray,
     name: str,
     key: str,
     widened: Widened,
     parents: list[int],
     weights: list[float],
     function: np.random.Generator,
-    stretched: np.ndarray,
 ) -> Mechanism:
     values = FAMILIES[key].values(design.parameters)
-    parents = np.array(parents, dtype=int)
+    numbers = np.array(parents, dtype=int)
     return Mechanism(
         name=name,
         key=key,
         law=widened.law,
-        parents=parents,
+        parents=numbers,
         coefficients=np.array(weights),
         scale=values["scale"],
         intercept=values["intercept"],
         source=values.get("source"),
         interactions=design.interactions,
-        function=function.bit_generator.seed_seq,
+        function=function.bit_generator.seed_seq,  # type: ignore[arg-type]  # NumPy declares less than it gives
         level=widened.location,
-        units=FAMILIES[key].make_law(design.parameters).unit * stretched[parents],
+        units=FAMILIES[key].make_law(design.parameters).unit * stretched[numbers],
     )

@@ -38,9 +38,10 @@ def simulate(design: Design) -> Simulated:
         InputError: the graph does not exist, a node's mean is too large, or no intercept gives equal means.
     """
     streams = Streams.of(design.seed, design.nodes, design.latent)
+    assert design.names is not None  # a design fills them in
     names = list(design.names)
-    if design.graph == "own":
-        present, order = own_graph(list(design.edges), names)
+    if design.edges is not None:
+        present, order = own_graph(design.edges, names)
     else:
         present, order = draw_graph(design.graph, design.nodes, design.k, streams.graph)
     order_names = [names[node] for node in order]

@@ -11,9 +11,11 @@ from disco.runs.refined import read_check, save_check
 from pages.parts import background, refined_model
 
 STAGES = {
-    "": "Starting", "fit": "Fitting the graph", "simulate": "Drawing tables from it",
+    "": "Starting",
+    "fit": "Fitting the graph",
+    "simulate": "Drawing tables from it",
     "held-out": "Fitting every graph without a part of the rows",
-}  # fmt: skip
+}
 FAILURE = "The model could not be checked"
 
 

@@ -17,9 +17,12 @@ def choose(draft: Draft) -> None:
     usable = tuple(position for position, (blocking, _) in enumerate(faulty) if not blocking)
     with st.container(horizontal=True, vertical_alignment="bottom"):
         wanted = st.text_input(
-            "Search columns", key="column_search", placeholder="part of a name", width=260,
+            "Search columns",
+            key="column_search",
+            placeholder="part of a name",
+            width=260,
             help="Shows the columns whose name contains this. All, None and the ticks act on the columns shown.",
-        )  # fmt: skip
+        )
         view = [position for position, name in enumerate(draft.table.columns) if wanted.lower() in str(name).lower()]
         _button("All", draft.columns, {*draft.columns, *view}, "Choose every column shown.")
         _button("None", draft.columns, set(draft.columns) - set(view), "Choose none of the columns shown.")
@@ -91,9 +94,7 @@ def _config() -> dict[str, object]:
         "zeros": share("Zeros", format="percent", min_value=0, max_value=1, help="Share of rows that are 0."),
         "mean": number("Mean", format="%.3g"),
         "dispersion": number("Var / mean", format="%.3g", help=define("dispersion")),
-        "ties": share(
-            "Ties", format="percent", min_value=0, max_value=1, help=define("ties")
-        ),
+        "ties": share("Ties", format="percent", min_value=0, max_value=1, help=define("ties")),
         "minimum": number("Min", format="localized"),
         "maximum": number("Max", format="localized"),
         "note": st.column_config.TextColumn("Note", width="large"),

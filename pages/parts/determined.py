@@ -28,10 +28,13 @@ def leave_out(draft: Draft) -> None:
     proposed = {relation.columns[0] for relation in found}
     with st.container(horizontal=True, vertical_alignment="bottom"):
         chosen = st.multiselect(
-            "Leave out", options, [position for position in options if names[position] in proposed],
-            format_func=lambda position: shown(names[position], 80), key=f"out_{draft.key}_{hash(draft.columns)}",
+            "Leave out",
+            options,
+            [position for position in options if names[position] in proposed],
+            format_func=lambda position: shown(names[position], 80),
+            key=f"out_{draft.key}_{hash(draft.columns)}",
             help="One column of each relation is proposed. Tick a column in the table below to take it back.",
-        )  # fmt: skip
+        )
         if st.button("Leave out", key="leave_out", disabled=not chosen):
             session.draft.choose_columns(tuple(sorted({*draft.columns} - {*chosen})))
             columns.taken_anew()

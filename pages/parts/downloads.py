@@ -62,10 +62,14 @@ def refined_row(refinement: Refinement, graph: nx.DiGraph, drawn: nx.DiGraph) ->
 def table(refinement: Refinement, edges: pd.DataFrame) -> None:
     """A button for the table of edges shown, with all that is known of each."""
     st.download_button(
-        "Edges shown, CSV", partial(spreadsheets.to_csv, edges), f"{_file(refinement.run)}_refined_edges.csv",
-        "text/csv", key="refined_table", on_click="ignore",
+        "Edges shown, CSV",
+        partial(spreadsheets.to_csv, edges),
+        f"{_file(refinement.run)}_refined_edges.csv",
+        "text/csv",
+        key="refined_table",
+        on_click="ignore",
         help=f"Every number of the edges shown. {spreadsheets.NOTE}",
-    )  # fmt: skip
+    )
 
 
 def _files(graph: nx.DiGraph, picture: Callable[[], str], file: str, key: str) -> None:
@@ -91,11 +95,15 @@ def verdicts(result: Result, known: Known, graph: nx.DiGraph) -> None:
     candidates = result.candidates(0.0).drop(columns="frequency")
     table = known.verdicts(graph).merge(candidates, on=["parent", "child"], how="left")
     st.download_button(
-        "Edges against the truth, CSV", partial(spreadsheets.to_csv, table), f"{_file(result.run)}_verdicts.csv",
-        "text/csv", key="graph_verdicts", on_click="ignore",
+        "Edges against the truth, CSV",
+        partial(spreadsheets.to_csv, table),
+        f"{_file(result.run)}_verdicts.csv",
+        "text/csv",
+        key="graph_verdicts",
+        on_click="ignore",
         help="Every edge at these thresholds, found or true: true, extra, reversed or missing, with OCS and Z. "
         + spreadsheets.NOTE,
-    )  # fmt: skip
+    )
 
 
 def _file(run: Run) -> str:

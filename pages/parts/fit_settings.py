@@ -7,10 +7,15 @@ from pages.parts import choices, session
 from pages.parts.glossary import define
 
 _CHOICE_WORDS = {
-    "iqr": "Median and IQR", "jackknife": "Folds",
-    "updates": "Updates", "epochs": "Epochs",
-    "ocs": "OCS", "cam": "CAM", "pcm": "PCM", "evidence": "Evidence",
-}  # fmt: skip
+    "iqr": "Median and IQR",
+    "jackknife": "Folds",
+    "updates": "Updates",
+    "epochs": "Epochs",
+    "ocs": "OCS",
+    "cam": "CAM",
+    "pcm": "PCM",
+    "evidence": "Evidence",
+}
 _PRESET_WORDS = {"tuned": "Tuned", "paper": "Paper"}
 _SCHEDULE = (
     "What the cosine counts. Epochs: it falls to the last epoch. Updates: it falls over as many optimiser updates as "
@@ -92,11 +97,14 @@ GROUPS: dict[str, tuple[tuple[str, str, str], ...]] = {
 def preset() -> None:
     """The preset and what it stands for."""
     choices.segments(
-        "preset", "Preset", list(_PRESET_WORDS), _PRESET_WORDS.__getitem__,
+        "preset",
+        "Preset",
+        list(_PRESET_WORDS),
+        _PRESET_WORDS.__getitem__,
         "Tuned: smaller, smoother networks and a short schedule, chosen by held-out losses, and parents by the "
         "agreement of the folds, in about a tenth of the time. Paper: every number as in the paper. Your choices of "
         "seed, folds, transform, boundary and criterion stay.",
-    )  # fmt: skip
+    )
     settings = session.draft.settings()
     if settings.preset == "paper":
         st.caption(
@@ -113,16 +121,22 @@ def in_sight() -> None:
     with left:
         choices.number("seed", "Seed", "The same seed on the same device gives the same result.", min_value=0, step=1)
         choices.segments(
-            "boundary", "Boundary", list(CHOICES["boundary"]), str.capitalize,
+            "boundary",
+            "Boundary",
+            list(CHOICES["boundary"]),
+            str.capitalize,
             f"Clipped: {define('clipped boundary')} Admissible: {define('admissible boundary')} Can be compared after "
             "the fit.",
-        )  # fmt: skip
+        )
     with right:
         choices.number("folds", "Folds", "Cross-fitting folds; each has its own networks.", min_value=2, step=1)
         choices.segments(
-            "criterion", "Sink criterion", ["ccs", "constant"], {"ccs": "CCS", "constant": "Constant"}.__getitem__,
+            "criterion",
+            "Sink criterion",
+            ["ccs", "constant"],
+            {"ccs": "CCS", "constant": "Constant"}.__getitem__,
             f"CCS: {define('CCS')} Constant: {define('constant criterion')} Can be compared after the fit.",
-        )  # fmt: skip
+        )
 
 
 def every_number() -> None:

@@ -22,9 +22,12 @@ def start_box(draft: Draft) -> None:
         st.fragment(_estimate, run_every=every)(draft, device, every is not None)
         usual = run_name(shown(draft.name, 40), draft.settings)
         name = st.text_input(
-            "Name of the run", key="run_name", placeholder=usual, max_chars=80,
+            "Name of the run",
+            key="run_name",
+            placeholder=usual,
+            max_chars=80,
             help="For the list of runs; empty takes the name shown. Two runs may share one.",
-        )  # fmt: skip
+        )
         refused = choices.problem()
         if refused:
             st.error(plain(refused))
@@ -52,10 +55,15 @@ def _device() -> str:
     if not machine.engine_ready() or serving.device_status().kind != "cuda":
         return "auto"
     return st.segmented_control(
-        "Device", ["auto", "cpu"], default="auto", required=True, key="fit_device", persist_state="session",
+        "Device",
+        ["auto", "cpu"],
+        default="auto",
+        required=True,
+        key="fit_device",
+        persist_state="session",
         format_func={"auto": "GPU", "cpu": "CPU"}.__getitem__,
         help="Fits wait for each other, one at a time a device.",
-    )  # fmt: skip
+    )
 
 
 def _is_calibrated(device: str) -> bool:
@@ -85,9 +93,11 @@ def _show(found: Estimate, others: Sequence[tuple[str, Estimate]]) -> None:
     left, right = st.columns(2)
     stages = ", ".join(f"{STAGES[stage].lower()} {duration(seconds)}" for stage, seconds in found.by_stage.items())
     left.metric(
-        "Time, about", span(found.low, found.high), help="From a short calibration of this machine and how busy it is "
+        "Time, about",
+        span(found.low, found.high),
+        help="From a short calibration of this machine and how busy it is "
         f"now. Alone and without early stopping: {stages}. While the fit goes on, the time left follows its pace.",
-    )  # fmt: skip
+    )
     right.metric("Memory, about", size(found.bytes), help=f"{size(found.free_bytes)} are free now.")
     for name, other in others:
         st.caption(f"The preset *{name}* would take about {span(other.low, other.high)}.")

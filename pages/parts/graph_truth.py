@@ -22,13 +22,21 @@ def choose() -> None:
 
     row = st.container(horizontal=True, vertical_alignment="bottom", gap="medium")
     lines = row.segmented_control(
-        "Lines tell", list(TELL), format_func=TELL.get, key=_LINES, required=True, on_change=keep,
+        "Lines tell",
+        list(TELL),
+        format_func=TELL.get,
+        key=_LINES,
+        required=True,
+        on_change=keep,
         help="The truth: whether an edge is true, extra, reversed or missing. The folds: in how many it passed.",
-    )  # fmt: skip
+    )
     row.toggle(
-        "Missing edges", key=_MISSING, disabled=lines == "folds", on_change=keep,
+        "Missing edges",
+        key=_MISSING,
+        disabled=lines == "folds",
+        on_change=keep,
         help="True edges that were not found. One that points up runs against the order, so no threshold can find it.",
-    )  # fmt: skip
+    )
 
 
 def seen(graph: nx.DiGraph, known: Known | None, tau_z: float) -> nx.DiGraph:
@@ -53,8 +61,7 @@ def numbers(graph: nx.DiGraph, known: Known) -> None:
         del helps["either way"]
     for verdict, help in helps.items():
         row.metric(verdict.capitalize(), int(counted.get(verdict, 0)), help=help, width=92)
-    row.metric("F1", number(met.f1), width=92,
-               help=f"Precision {number(met.precision)}, recall {number(met.recall)}.")  # fmt: skip
+    row.metric("F1", number(met.f1), width=92, help=f"Precision {number(met.precision)}, recall {number(met.recall)}.")
     row.metric("SHD", met.shd, width=92, help=define("SHD"))
     against = len(known.order_errors)
     if against:

@@ -153,7 +153,12 @@ def _found(edges: Iterable[tuple[str, str, dict]]) -> int:
 
 def _edge(edge: drawing.Edge, number: dict[str, str]) -> dict:
     return {
-        "id": _id((edge.parent, edge.child), number), "from": number[edge.parent], "to": number[edge.child],
-        "width": round(edge.width, 2), "whole": edge.is_firm, "verdict": edge.verdict,
-        "absent": edge.verdict in roles.LOOKS and roles.LOOKS[edge.verdict].is_absent, "title": edge.words(),
-    }  # fmt: skip
+        "id": _id((edge.parent, edge.child), number),
+        "from": number[edge.parent],
+        "to": number[edge.child],
+        "width": round(edge.width, 2),
+        "whole": edge.is_firm,
+        "verdict": edge.verdict,
+        "absent": edge.verdict in roles.LOOKS and roles.LOOKS[edge.verdict].is_absent,
+        "title": edge.words(),
+    }

@@ -37,10 +37,12 @@ def section(done: dict[int, runs.Run]) -> None:
     lahman_states.follow(lambda: _unfinished(done), refine_monitor.KIND)
     missing = [run for run in done.values() if run.status(REFINE).state == "none"]
     if missing and st.button(
-        f"Refine {len(missing)} of {len(done)} fits", key="lahman_refine", icon=":material/tune:",
+        f"Refine {len(missing)} of {len(done)} fits",
+        key="lahman_refine",
+        icon=":material/tune:",
         help=f"{CHOICE.starts} starts, {CHOICE.restarts} restarts and {CHOICE.bootstrap} tables drawn with "
         "replacement each: some minutes per fit. They wait for each other and go on when you leave the page.",
-    ):  # fmt: skip
+    ):
         for run in missing:
             lahman_states.guarded(jobs.start, run, REFINE, CHOICE)
         st.rerun()
@@ -75,15 +77,17 @@ def _agreement(done: dict[int, runs.Run], found: dict[int, Refined]) -> None:
             open_ = [_open(refined, reference) if name == "refined" else "–" for reference in (lahman.R7, lahman.R17)]
             rows.append((seed, name, *scores, *open_))
     st.dataframe(
-        pd.DataFrame(rows, columns=["seed", "graph", "r7", "r17", "open7", "open17"]), hide_index=True,
+        pd.DataFrame(rows, columns=["seed", "graph", "r7", "r17", "open7", "open17"]),
+        hide_index=True,
         column_config={
-            "seed": "Seed", "graph": "Order",
+            "seed": "Seed",
+            "graph": "Order",
             "r7": st.column_config.NumberColumn("R7", format="%.3f"),
             "r17": st.column_config.NumberColumn("R17", format="%.3f"),
             "open7": st.column_config.TextColumn("R7 open", help=_OPEN_HELP),
             "open17": st.column_config.TextColumn("R17 open", help=_OPEN_HELP),
         },
-    )  # fmt: skip
+    )
     st.caption(SAME_ROWS)
 
 
@@ -104,9 +108,7 @@ def _ends(found: dict[int, Refined]) -> None:
     if not seeds:
         st.caption("These refinements come from an older version, which did not keep where each search ended.")
         return
-    seed = st.segmented_control(
-        "Searches of seed", seeds, default=seeds[0], required=True, key="lahman_ends_seed"
-    )  # fmt: skip
+    seed = st.segmented_control("Searches of seed", seeds, default=seeds[0], required=True, key="lahman_ends_seed")
     refined = found[seed if seed in seeds else seeds[0]]
     table = lahman.ends(refined.starts, refined.orders)
     st.markdown(
@@ -114,11 +116,14 @@ def _ends(found: dict[int, Refined]) -> None:
     )
     figure.show(figures.ends(table, NEAR), "lahman_ends")
     st.dataframe(
-        table, hide_index=True, height=min(38 + 35 * len(table), 380),
+        table,
+        hide_index=True,
+        height=min(38 + 35 * len(table), 380),
         column_config={
-            "start": "Search from", "below": st.column_config.NumberColumn("Nats below", format="%.1f"),
+            "start": "Search from",
+            "below": st.column_config.NumberColumn("Nats below", format="%.1f"),
             "r7": st.column_config.NumberColumn("R7", format="%.3f"),
             "r17": st.column_config.NumberColumn("R17", format="%.3f"),
         },
-    )  # fmt: skip
+    )
     st.caption(ASSUMED)

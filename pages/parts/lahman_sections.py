@@ -43,21 +43,35 @@ def choose() -> Study:
     start = 1955  # intentional walks and sacrifice flies are counted from then on
     with st.container(border=True):
         years = st.slider(
-            "Seasons", start, last, (2012, min(2018, last)), key="lahman_years",
+            "Seasons",
+            start,
+            last,
+            (2012, min(2018, last)),
+            key="lahman_years",
             help="200 players a season, those with the most at-bats. The paper takes 2019–2025 and, as a check, "
             "2012–2018.",
-        )  # fmt: skip
+        )
         row = st.container(horizontal=True, gap="large")
         levels = row.segmented_control(
-            "Levels", list(LEVEL_WORDS), default="4", required=True, key="lahman_levels", format_func=LEVEL_WORDS.get,
+            "Levels",
+            list(LEVEL_WORDS),
+            default="4",
+            required=True,
+            key="lahman_levels",
+            format_func=LEVEL_WORDS.get,
             help="q4: each column cut at its quartiles; raw: the rank of each count. Fewer levels give more rows a "
             "level.",
-        )  # fmt: skip
+        )
         preset = row.segmented_control(
-            "Preset", list(PRESETS), default="tuned", required=True, key="lahman_preset", format_func=str.capitalize,
+            "Preset",
+            list(PRESETS),
+            default="tuned",
+            required=True,
+            key="lahman_preset",
+            format_func=str.capitalize,
             help="Tuned: smaller networks and a short schedule. Paper: the paper's settings as we read them, minutes a "
             "fit.",
-        )  # fmt: skip
+        )
         seeds = row.multiselect(
             "Seeds", SEEDS, default=[0, 1, 2], key="lahman_seeds", help="The paper runs 0, 1 and 2."
         )
@@ -135,13 +149,17 @@ def _score_table(table: pd.DataFrame) -> None:
         for name, size in (("r7", 7), ("r17", 17))
     }
     st.dataframe(
-        shown.assign(of7=fractions["r7"], of17=fractions["r17"]), hide_index=True,
+        shown.assign(of7=fractions["r7"], of17=fractions["r17"]),
+        hide_index=True,
         column_config={
-            "label": "Levels, boundary, seasons", "seed": "Seed", "of7": "of R7", "of17": "of R17",
+            "label": "Levels, boundary, seasons",
+            "seed": "Seed",
+            "of7": "of R7",
+            "of17": "of R17",
             "r7": st.column_config.NumberColumn("R7", format="%.3f"),
             "r17": st.column_config.NumberColumn("R17", format="%.3f"),
         },
-    )  # fmt: skip
+    )
 
 
 def _other_boundary(done: dict[int, runs.Run]) -> None:
@@ -153,8 +171,12 @@ def _other_boundary(done: dict[int, runs.Run]) -> None:
         return
     for error in dict.fromkeys(job.error for job in jobs_now if job.state == "failed"):
         st.error(plain(error))
-    if wanted and st.button("Score the other boundary too", key="lahman_other", icon=":material/rule:",
-                            help="From the fitted networks; nothing is refitted."):  # fmt: skip
+    if wanted and st.button(
+        "Score the other boundary too",
+        key="lahman_other",
+        icon=":material/rule:",
+        help="From the fitted networks; nothing is refitted.",
+    ):
         for one in wanted:
             reordering.begin(*one)
         st.rerun()

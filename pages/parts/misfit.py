@@ -81,9 +81,11 @@ def of_run(run: Run) -> Refined | None:
         banner(found.refined)
     if stamps.refinement(run):
         st.page_link(
-            "pages/views/refine.py", label="This run has a refined graph too", icon=":material/auto_fix_high:",
+            "pages/views/refine.py",
+            label="This run has a refined graph too",
+            icon=":material/auto_fix_high:",
             query_params=session.address.parameters(),
-        )  # fmt: skip
+        )
     return None if found is None else found.refined
 
 
@@ -103,9 +105,11 @@ def forwards_and_turned(run: Run, refined: Refined, parent: str, child: str) -> 
     place = st.empty()
     if asked not in kept:
         if not place.button(
-            "Misfit forwards and turned", key="refined_turned_misfit", icon=":material/sync_alt:",
+            "Misfit forwards and turned",
+            key="refined_turned_misfit",
+            icon=":material/sync_alt:",
             help="How well the model fits both nodes with the edge as it is, and with it turned round.",
-        ):  # fmt: skip
+        ):
             return
         try:
             with place, st.spinner("Fitting both nodes, forwards and turned …"):
@@ -120,14 +124,19 @@ def forwards_and_turned(run: Run, refined: Refined, parent: str, child: str) -> 
 def _show_turned(found: pd.DataFrame) -> None:
     column = st.column_config
     st.dataframe(
-        found, hide_index=True, key="refined_turned", width="content", placeholder="not available",
+        found,
+        hide_index=True,
+        key="refined_turned",
+        width="content",
+        placeholder="not available",
         column_config={
             "node": column.TextColumn("Misfit, nats", width=160),
             "forwards": column.NumberColumn("Forwards", format="%.1f", width=90, help="With the edge as it is."),
-            "turned": column.NumberColumn("Turned", format="%.1f", width=90, help="With the edge the other way round; "
-                                          "all other parents stay."),
+            "turned": column.NumberColumn(
+                "Turned", format="%.1f", width=90, help="With the edge the other way round; all other parents stay."
+            ),
         },
-    )  # fmt: skip
+    )
     st.caption(
         "Where the model fits neither way, its direction evidence tells little. That it fits better one way is a hint, "
         "no proof."

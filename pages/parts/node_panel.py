@@ -17,9 +17,14 @@ REACH = {"All": None, "1 step": 1, "2 steps": 2}
 def neighbourhood(graph: nx.DiGraph, node: str | None) -> nx.DiGraph:
     """The part of the graph that the reader wants to see: all, or what lies near the picked node."""
     reach = st.segmented_control(
-        "Show", list(REACH), default="All", key="graph_reach", required=True, disabled=node is None,
+        "Show",
+        list(REACH),
+        default="All",
+        key="graph_reach",
+        required=True,
+        disabled=node is None,
         help="All nodes, or those within one or two edges of the picked node." if node else "Pick a node first.",
-    )  # fmt: skip
+    )
     steps = REACH[reach or "All"]
     return graph if node is None or steps is None else drawing.around(graph, node, steps)
 
@@ -64,7 +69,9 @@ def _table(title: str, edges: list[tuple[str, dict]], result: Result) -> None:
     narrow = "verdict" in rows
     shown = ["node", *(["verdict"] if narrow else []), "ocs", "z", "folds"]
     st.dataframe(
-        rows[shown], hide_index=True, height=min(38 + 35 * len(rows), 260),
+        rows[shown],
+        hide_index=True,
+        height=min(38 + 35 * len(rows), 260),
         column_config={
             "node": st.column_config.TextColumn("Node", width=50 if narrow else 96),
             "verdict": st.column_config.TextColumn("Truth", width=74, help="By the truth of this table."),
@@ -72,4 +79,4 @@ def _table(title: str, edges: list[tuple[str, dict]], result: Result) -> None:
             "z": st.column_config.NumberColumn("Z", format="%.2f", width=42 if narrow else 56),
             "folds": st.column_config.TextColumn("Folds", width=44, help="Folds in which the edge passes τ_Z."),
         },
-    )  # fmt: skip
+    )

@@ -31,10 +31,13 @@ def against_truth(result: Result, known: Known) -> None:
         return
     first = wrong.iloc[0]
     st.button(
-        f"Step {first['step']}, the first wrong removal", icon=":material/arrow_downward:", key="first_wrong",
-        on_click=step_player.go, args=(result, int(first["step"])),
+        f"Step {first['step']}, the first wrong removal",
+        icon=":material/arrow_downward:",
+        key="first_wrong",
+        on_click=step_player.go,
+        args=(result, int(first["step"])),
         help="Shows that step below. Later removals may be wrong because of it.",
-    )  # fmt: skip
+    )
 
 
 def worth() -> None:
@@ -85,12 +88,18 @@ def _numbers(decided: steps.Decision, result: Result) -> None:
     score = f"{name}, mean over folds; the smallest is removed."
     row.metric("Its score", number(decided.score), help=score, width=wide)
     row.metric(
-        "Margin", f"× {number(decided.ratio)}", width=wide,
+        "Margin",
+        f"× {number(decided.ratio)}",
+        width=wide,
         help=f"Score of the runner-up, {code(decided.runner_up)}, over the sink's; the difference is "
         f"{number(decided.margin)}.",
-    )  # fmt: skip
-    row.metric("Folds that agree", share(decided.folds_agreeing, decided.folds).capitalize(), width=wide,
-               help="Folds in which this node alone has the smallest score.")  # fmt: skip
+    )
+    row.metric(
+        "Folds that agree",
+        share(decided.folds_agreeing, decided.folds).capitalize(),
+        width=wide,
+        help="Folds in which this node alone has the smallest score.",
+    )
     st.markdown(decided.sentence(name, code))
 
 
@@ -116,10 +125,14 @@ def _judged(result: Result, known: Known, step: int) -> list[str]:
 
 def _rows(result: Result, step: int) -> list[str]:
     by = st.segmented_control(
-        "Rows", ["order", "score"], default="order", key="step_rows", required=True,
+        "Rows",
+        ["order", "score"],
+        default="order",
+        key="step_rows",
+        required=True,
         format_func={"order": "in causal order", "score": "smallest score first"}.get,
         help="In causal order every node keeps its row, so that the steps can play. Click a large mark to pick a node.",
-    )  # fmt: skip
+    )
     keep = picked.picked(result.order)
     return figures.shown_rows(result.ccs, step, result.order, by or "order", MOST_ROWS, keep)
 
@@ -133,9 +146,12 @@ def _why(result: Result, step: int, decided: steps.Decision) -> None:
     )
     remaining = steps.fold_scores(result.ccs, step).index.tolist()
     node = picked.node_box(
-        "Node beside the sink", remaining, "ordering_node",
-        "Its curvature is drawn beside the sink's, on the same scale.", decided.runner_up,
-    )  # fmt: skip
+        "Node beside the sink",
+        remaining,
+        "ordering_node",
+        "Its curvature is drawn beside the sink's, on the same scale.",
+        decided.runner_up,
+    )
     nodes = list(dict.fromkeys([node or decided.runner_up, decided.sink]))
     try:
         with st.spinner("Computing the curvature from the fitted networks …"):

@@ -89,9 +89,14 @@ def candidates(result: Result, tau_z: float, pi_min: float, known: Known | None)
         )
     scales, said = _SCALES[result.rule]
     by = right.segmented_control(
-        "Scale", scales, default=scales[0], format_func=VALUES.get, key=f"parents_scale_{result.rule}", required=True,
+        "Scale",
+        scales,
+        default=scales[0],
+        format_func=VALUES.get,
+        key=f"parents_scale_{result.rule}",
+        required=True,
         help=said,
-    )  # fmt: skip
+    )
     if child == result.order[0]:
         st.info(f"{code(child)} is the first node of the order and has no candidate parents.")
         return
@@ -129,9 +134,14 @@ def matrix(result: Result, table: pd.DataFrame, pi_min: float, known: Known | No
     """All candidates in causal order; a click picks the child."""
     st.subheader("All candidates, in causal order", anchor=False)
     by = st.segmented_control(
-        "Colour", _MATRIX, default="ocs", format_func=VALUES.get, key="parents_colour", required=True,
+        "Colour",
+        _MATRIX,
+        default="ocs",
+        format_func=VALUES.get,
+        key="parents_colour",
+        required=True,
         help="OCS: mean over folds, logarithmic. Z: mean over folds. Frequency: share of folds above τ_Z.",
-    )  # fmt: skip
+    )
     edges = known.edges if known else None
     drawn = figures.matrix(table, result.order, pi_min, by or "ocs", picked.picked(result.order), edges)
     figure.show(drawn, "ocs_matrix")

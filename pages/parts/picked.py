@@ -64,7 +64,13 @@ def node_box(
             then(node)
 
     st.selectbox(
-        label, list(nodes), index=None, key=key, format_func=lambda node: labels.get(node, ""),
-        placeholder="Type a name", help=help, on_change=heard(key, [None, *nodes], chosen),
-    )  # fmt: skip
+        label,
+        list(nodes),
+        index=None,
+        key=key,
+        format_func=lambda node: labels.get(node, ""),
+        placeholder="Type a name",
+        help=help,
+        on_change=heard(key, [None, *nodes], chosen),
+    )
     return now

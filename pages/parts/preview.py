@@ -17,9 +17,13 @@ def pick_column(draft: Draft, key: str) -> int | None:
     names = draft.table.columns
     labels = dict(zip(draft.columns, distinct(shown(names[position]) for position in draft.columns), strict=True))
     return st.selectbox(
-        "Column", list(draft.columns), key=f"{key}_{draft.key}", format_func=lambda position: labels.get(position, ""),
-        help="Type to search. Only chosen columns are offered.", persist_state="session",
-    )  # fmt: skip
+        "Column",
+        list(draft.columns),
+        key=f"{key}_{draft.key}",
+        format_func=lambda position: labels.get(position, ""),
+        help="Type to search. Only chosen columns are offered.",
+        persist_state="session",
+    )
 
 
 def columns_in_sight(draft: Draft) -> None:

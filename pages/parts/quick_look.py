@@ -16,11 +16,14 @@ CHOICE = Choice(folds=0, bootstrap=0)  # no fits on other rows: they take most o
 def offer(draft: Draft, is_first: bool = False) -> None:
     """The button that starts it and leads to Refine; on Train the fit comes first."""
     pressed = st.button(
-        "Quick look, without a fit", type="primary" if is_first else "secondary", icon=":material/bolt:",
-        width="content" if is_first else "stretch", key="quick_look",
+        "Quick look, without a fit",
+        type="primary" if is_first else "secondary",
+        icon=":material/bolt:",
+        width="content" if is_first else "stretch",
+        key="quick_look",
         help="Searches the order and the graph of highest likelihood in the paper's model, without any network: "
         "seconds for some tens of columns. A fit of the same run can follow.",
-    )  # fmt: skip
+    )
     if pressed:
         _start(draft)
 

@@ -58,14 +58,22 @@ def _lines(changes: pd.DataFrame | None, known: Known | None) -> tuple[str, bool
         return "evidence", False
     row = st.container(horizontal=True, vertical_alignment="bottom", gap="medium")
     lines = row.segmented_control(
-        "Lines tell", tell, default="evidence", format_func=_TELL.get, key="refine_lines", required=True,
+        "Lines tell",
+        tell,
+        default="evidence",
+        format_func=_TELL.get,
+        key="refine_lines",
+        required=True,
         help="The evidence: a wide line has much of it, a dashed one an undecided direction. What changed: kept, new, "
         "turned or dropped against the DISCO graph. The truth: true, extra, reversed or missing.",
-    )  # fmt: skip
+    )
     absent = row.toggle(
-        "Edges it lacks", True, key="refine_absent", disabled=lines == "evidence",
+        "Edges it lacks",
+        True,
+        key="refine_absent",
+        disabled=lines == "evidence",
         help="Draw the dropped edges, or the missing true ones.",
-    )  # fmt: skip
+    )
     return lines or "evidence", absent
 
 
@@ -114,29 +122,35 @@ def _show(table: pd.DataFrame, refinement: Refinement) -> None:
     stable, stable_help = refined_words.stability(refinement.choice)
     column = st.column_config
     st.dataframe(
-        table.assign(**told)[names], hide_index=True, height=min(38 + 35 * max(len(table), 1), 420),
-        key="refine_table", placeholder="–",
+        table.assign(**told)[names],
+        hide_index=True,
+        height=min(38 + 35 * max(len(table), 1), 420),
+        key="refine_table",
+        placeholder="–",
         column_config={
             "parent": column.TextColumn("Parent", width=70),
             "child": column.TextColumn("Child", width=70),
-            "gain_nats": column.NumberColumn("Gain", format="%.1f", width=56,
-                                             help=define("edge gain")),
+            "gain_nats": column.NumberColumn("Gain", format="%.1f", width=56, help=define("edge gain")),
             "direction_nats": column.NumberColumn("Direction", format="%.1f", width=66, help=refined_words.DIRECTION),
             "robust_nats": column.NumberColumn("Robust", format="%.1f", width=62, help=refined_words.ROBUST),
-            "decided": column.CheckboxColumn("Decided", width=64,
-                                             help=refined_words.decided_means(refinement.choice.bound)),
+            "decided": column.CheckboxColumn(
+                "Decided", width=64, help=refined_words.decided_means(refinement.choice.bound)
+            ),
             "bootstrap": column.NumberColumn(stable, format="%d %%", width=92, help=stable_help),
-            "folds": column.NumberColumn("Folds", format="%d %%", width=58,
-                                         help="Share of the fits without a part of the rows, searched like the tables "
-                                         "drawn with replacement."),
+            "folds": column.NumberColumn(
+                "Folds",
+                format="%d %%",
+                width=58,
+                help="Share of the fits without a part of the rows, searched like the tables drawn with replacement.",
+            ),
             "disco": column.TextColumn("DISCO", width=62, help="Against the DISCO graph: kept, new or turned."),
             "truth": column.TextColumn("Truth", width=74, help="By the truth of this table."),
-            "p_value": column.NumberColumn("p", format="%.1e", width=70,
-                                           help=refined_words.P_VALUE),
-            "unavailable": column.TextColumn("Not available", width=96,
-                                             help="Numbers that could not be computed for this edge."),
+            "p_value": column.NumberColumn("p", format="%.1e", width=70, help=refined_words.P_VALUE),
+            "unavailable": column.TextColumn(
+                "Not available", width=96, help="Numbers that could not be computed for this edge."
+            ),
         },
-    )  # fmt: skip
+    )
 
 
 def _dropped(changes: pd.DataFrame | None, disco: pd.DataFrame | None) -> None:
@@ -171,10 +185,15 @@ def _edge_box(edges: pd.DataFrame, every: pd.DataFrame) -> tuple[str, str] | Non
     labels = {(u, v): f"{k}. {shown(u, 24)} → {shown(v, 24)}" for k, (u, v) in enumerate(_pairs(every), start=1)}
     st.session_state["refine_edge"] = now
     st.selectbox(
-        "Edge, strongest first", pairs, index=None, key="refine_edge", format_func=lambda pair: labels.get(pair, ""),
-        placeholder="Choose an edge", on_change=heard("refine_edge", [None, *pairs], picked.pick_edge),
+        "Edge, strongest first",
+        pairs,
+        index=None,
+        key="refine_edge",
+        format_func=lambda pair: labels.get(pair, ""),
+        placeholder="Choose an edge",
+        on_change=heard("refine_edge", [None, *pairs], picked.pick_edge),
         help="Or click it in the graph.",
-    )  # fmt: skip
+    )
     return now
 
 

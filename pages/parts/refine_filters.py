@@ -29,22 +29,41 @@ def chosen(refinement: Refinement) -> Filters:
     strongest = max([1.0, *edges["gain_nats"].dropna()])
     options = [gain for gain in _GAINS if gain <= strongest]
     gain = row.select_slider(
-        "Gain at least, nats", options, value=usual.gain, key=keys[0], width=280,
+        "Gain at least, nats",
+        options,
+        value=usual.gain,
+        key=keys[0],
+        width=280,
         help=f"{define('edge gain')} 5 nats: 150 to 1 for the edge.",
-    )  # fmt: skip
+    )
     share = usual.bootstrap
     if edges["bootstrap"].notna().any():
         label, help = refined_words.stability(refinement.choice)
         share = row.slider(
-            f"{label} at least", 0, 100, usual.bootstrap, 5, format="%d %%", key=keys[2], width=240, help=help,
-        )  # fmt: skip
+            f"{label} at least",
+            0,
+            100,
+            usual.bootstrap,
+            5,
+            format="%d %%",
+            key=keys[2],
+            width=240,
+            help=help,
+        )
     decided = row.toggle(
-        "Direction decided only", key=keys[1],
+        "Direction decided only",
+        key=keys[1],
         help=refined_words.decided_means(refinement.choice.bound),
-    )  # fmt: skip
+    )
     found = Filters(gain, decided, share)
-    row.button("Show all", icon=":material/undo:", key="refine_show_all", disabled=found == usual,
-               on_click=_reset, args=(keys,))  # fmt: skip
+    row.button(
+        "Show all",
+        icon=":material/undo:",
+        key="refine_show_all",
+        disabled=found == usual,
+        on_click=_reset,
+        args=(keys,),
+    )
     return found
 
 

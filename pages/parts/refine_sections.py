@@ -127,14 +127,17 @@ def order(refinement: Refinement) -> None:
             return  # the figure says so
         st.markdown(f"**{how_many(len(moved), 'node')} moved**")
         st.dataframe(
-            moved, hide_index=True, height=min(38 + 35 * len(moved), 420), key="refine_moves",
+            moved,
+            hide_index=True,
+            height=min(38 + 35 * len(moved), 420),
+            key="refine_moves",
             column_config={
                 "node": st.column_config.TextColumn("Node", width=90),
                 "before": st.column_config.NumberColumn("Before", width=64, help="Place in the DISCO order."),
                 "after": st.column_config.NumberColumn("After", width=64, help="Place in the refined order."),
                 "gain_nats": st.column_config.NumberColumn("Gain, nats", format="%.1f", width=84),
             },
-        )  # fmt: skip
+        )
         st.caption(
             "Gain: what the score loses when this node alone is put back where it agrees with most of the DISCO order. "
             "Nodes that moved together can each gain much, or little, alone."

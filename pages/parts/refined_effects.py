@@ -24,9 +24,11 @@ def edge_details(run: Run, refined: Refined, parent: str, child: str) -> None:
     choice = choice_from(choice_of(run))
     _numbers(row, choice)
     sentences = (
-        refined_words.lacking(run, refined, row), refined_words.direction(run, refined, row),
-        refined_words.repeats(run, row), refined_words.in_disco(run, parent, child),
-    )  # fmt: skip
+        refined_words.lacking(run, refined, row),
+        refined_words.direction(run, refined, row),
+        refined_words.repeats(run, row),
+        refined_words.in_disco(run, parent, child),
+    )
     st.markdown(" ".join(filter(None, sentences)))
     _breakdown(run, refined, row, choice)
     try:
@@ -55,22 +57,29 @@ def _numbers(row: dict, choice: Choice) -> None:
     label, help = refined_words.stability(choice)
     shown_.metric(label, share, width=wide, help=help)
     ratio, bic = (refined_words.or_not(row[name]) for name in ("log_likelihood_nats", "bic_nats"))
-    shown_.metric("p-value", refined_words.p_value(row["p_value"]), width=wide,
-                  help=f"{refined_words.P_VALUE} Likelihood ratio in nats: {ratio}; gain in BIC: {bic}.")  # fmt: skip
+    shown_.metric(
+        "p-value",
+        refined_words.p_value(row["p_value"]),
+        width=wide,
+        help=f"{refined_words.P_VALUE} Likelihood ratio in nats: {ratio}; gain in BIC: {bic}.",
+    )
 
 
 def _breakdown(run: Run, refined: Refined, row: dict, choice: Choice) -> None:
     """The evidence on the direction part by part, and the misfit of both nodes either way round."""
     with st.expander("Why the direction is decided or not"):
         st.dataframe(
-            refined_words.breakdown(run, refined, row), hide_index=True, key="refined_breakdown", width="content",
+            refined_words.breakdown(run, refined, row),
+            hide_index=True,
+            key="refined_breakdown",
+            width="content",
             placeholder="–",
             column_config={
                 "part": st.column_config.TextColumn("Part", width=190),
                 "nats": st.column_config.NumberColumn("Nats", format="%.1f", width=64),
                 "asked": st.column_config.TextColumn("Asked for", width=130),
             },
-        )  # fmt: skip
+        )
         st.caption(f"{refined_words.decided_means(choice.bound)} {refined_words.SPREAD}")
         misfit.forwards_and_turned(run, refined, row["parent"], row["child"])
 
@@ -110,13 +119,16 @@ def _neighbours(place: st.delta_generator.DeltaGenerator, title: str, edges: lis
         columns=["node", "gain", "direction"],
     )
     place.dataframe(
-        rows, hide_index=True, height=min(38 + 35 * len(rows), 260), placeholder="not available",
+        rows,
+        hide_index=True,
+        height=min(38 + 35 * len(rows), 260),
+        placeholder="not available",
         column_config={
             "node": st.column_config.TextColumn("Node"),
             "gain": st.column_config.NumberColumn("Gain, nats", format="%.1f"),
             "direction": st.column_config.TextColumn("Direction"),
         },
-    )  # fmt: skip
+    )
 
 
 def model_check(run: Run, refined: Refined) -> None:
@@ -161,9 +173,13 @@ def _figures(check: Check) -> None:
             f"({check.unseen:.2%} of all here) counts as its nearest lower one, beyond the ends as the end."
         )
     statistic = st.segmented_control(
-        "Statistic of the columns", list(effects.STATISTIC_WORDS), default="ratio", required=True,
-        key="refined_statistic", format_func=effects.STATISTIC_WORDS.get,
-    )  # fmt: skip
+        "Statistic of the columns",
+        list(effects.STATISTIC_WORDS),
+        default="ratio",
+        required=True,
+        key="refined_statistic",
+        format_func=effects.STATISTIC_WORDS.get,
+    )
     figure.show(effects.columns(check, statistic or "ratio"), "refined_columns")
     nodes = check.margins["node"].drop_duplicates().tolist()
     labels = dict(zip(nodes, distinct(map(shown, nodes)), strict=True))

@@ -24,11 +24,17 @@ ASSUMED = (
 
 
 NUMBERS = {
-    "gain_nats": "gain", "log_likelihood_nats": "log-likelihood", "bic_nats": "BIC", "direction_nats": "direction",
-    "robust_nats": "robust evidence", "linear_nats": "linear evidence", "spread_nats": "spread evidence",
+    "gain_nats": "gain",
+    "log_likelihood_nats": "log-likelihood",
+    "bic_nats": "BIC",
+    "direction_nats": "direction",
+    "robust_nats": "robust evidence",
+    "linear_nats": "linear evidence",
+    "spread_nats": "spread evidence",
     "p_value": "p-value",
-    "bootstrap": "share of tables drawn with replacement", "folds": "share of parts left out",
-}  # fmt: skip
+    "bootstrap": "share of tables drawn with replacement",
+    "folds": "share of parts left out",
+}
 P_VALUE = define("p-value")
 SAME_ROWS = "CCS order and likelihood use the same rows: that they agree is no independent evidence."
 DIRECTION = define("direction evidence")

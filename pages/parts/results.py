@@ -157,7 +157,11 @@ def variant_picker(result: Result) -> None:
     key = f"variant_{result.run.id}"
     st.session_state[key] = result.variant
     st.segmented_control(
-        "Order shown", available, format_func=words, key=key, required=True,
+        "Order shown",
+        available,
+        format_func=words,
+        key=key,
+        required=True,
         on_change=lambda: session.shown.set_variant(st.session_state[key]),
         help="All come from the same fitted networks. Ordering, Parents and Graph show the same one.",
-    )  # fmt: skip
+    )

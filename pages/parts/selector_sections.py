@@ -79,13 +79,20 @@ def _table(result: Result, kept: pd.DataFrame, selector: str, known: Known | Non
     if known:
         rows = rows.assign(truth=truth_of(rows, known))
     st.dataframe(
-        rows if every else rows.drop(columns="selected"), hide_index=True, height=min(38 + 35 * len(rows), 320),
+        rows if every else rows.drop(columns="selected"),
+        hide_index=True,
+        height=min(38 + 35 * len(rows), 320),
         column_config=_columns(selector),
-    )  # fmt: skip
+    )
     st.download_button(
-        f"{how_many(len(rows), 'row')}, CSV", spreadsheets.to_csv(rows), f"parents_{selector}.csv", "text/csv",
-        key=f"selector_csv_{selector}", on_click="ignore", help=spreadsheets.NOTE,
-    )  # fmt: skip
+        f"{how_many(len(rows), 'row')}, CSV",
+        spreadsheets.to_csv(rows),
+        f"parents_{selector}.csv",
+        "text/csv",
+        key=f"selector_csv_{selector}",
+        on_click="ignore",
+        help=spreadsheets.NOTE,
+    )
 
 
 def truth_of(edges: pd.DataFrame, known: Known) -> list[str]:

@@ -29,11 +29,15 @@ def choose(result: Result) -> str:
     key = f"selector_{result.run.id}"
     st.session_state[key] = session.shown.selector() or result.run.settings.selector
     selector = st.segmented_control(
-        "Selector of parents", list(SELECTORS), format_func=_name(result.run), key=key, required=True,
+        "Selector of parents",
+        list(SELECTORS),
+        format_func=_name(result.run),
+        key=key,
+        required=True,
         on_change=lambda: session.shown.set_selector(st.session_state[key]),
         help="All four choose each node's parents among the nodes before it in the same order. "
         + " ".join(SAID.values()),
-    )  # fmt: skip
+    )
     st.caption(SAID[selector])
     return selector
 
@@ -80,14 +84,22 @@ def cut_slider(result: Result, selector: str) -> float:
     row = st.container(key="beside_cut").columns([4, 3], gap="medium", vertical_alignment="bottom")
     with row[0]:
         cut = st.select_slider(
-            label, CHOICES[selector], key=key, format_func=lambda value: f"{value:g}", help=_HELP[selector],
+            label,
+            CHOICES[selector],
+            key=key,
+            format_func=lambda value: f"{value:g}",
+            help=_HELP[selector],
             on_change=lambda: session.shown.set_cut(selector, st.session_state[key]),
-        )  # fmt: skip
+        )
     if cut != CUTS[selector]:
         row[1].button(
-            f"Back to {rule(selector, CUTS[selector])}", key=f"own_{key}", type="tertiary", icon=":material/undo:",
-            on_click=session.shown.set_cut, args=(selector, None),
-        )  # fmt: skip
+            f"Back to {rule(selector, CUTS[selector])}",
+            key=f"own_{key}",
+            type="tertiary",
+            icon=":material/undo:",
+            on_click=session.shown.set_cut,
+            args=(selector, None),
+        )
     return cut
 
 

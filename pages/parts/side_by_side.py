@@ -55,9 +55,12 @@ def _pair(result: Result, shown: str) -> tuple[str, str]:
             session.shown.set_compared((pair[0], pair[1]))
 
         box.selectbox(
-            label, list(SELECTORS), format_func=lambda one: WORDS[one].name, key=key,
+            label,
+            list(SELECTORS),
+            format_func=lambda one: WORDS[one].name,
+            key=key,
             on_change=heard(key, SELECTORS, chosen),
-        )  # fmt: skip
+        )
     return now
 
 
@@ -95,7 +98,9 @@ def _table(table: pd.DataFrame, pair: tuple[str, str], known: Known | None) -> N
     column = st.column_config
     scores = [f"{WORDS[one].name}: {WORDS[one].score}" if one != "ocs" else "OCS" for one in pair]
     st.dataframe(
-        rows, hide_index=True, height=min(38 + 35 * len(rows), 320),
+        rows,
+        hide_index=True,
+        height=min(38 + 35 * len(rows), 320),
         column_config={
             "parent": column.TextColumn("Parent"),
             "child": column.TextColumn("Child"),
@@ -104,10 +109,14 @@ def _table(table: pd.DataFrame, pair: tuple[str, str], known: Known | None) -> N
             "selected_by": column.TextColumn("Selected by"),
             "truth": column.TextColumn("Truth", help="By the truth of this table."),
         },
-    )  # fmt: skip
+    )
     named = rows.rename(columns={"score_one": f"score_{pair[0]}", "score_other": f"score_{pair[1]}"})
     st.download_button(
-        f"{how_many(len(rows), 'edge')} of either, CSV", spreadsheets.to_csv(named),
-        f"parents_{pair[0]}_{pair[1]}.csv", "text/csv", key="compared_csv", on_click="ignore",
+        f"{how_many(len(rows), 'edge')} of either, CSV",
+        spreadsheets.to_csv(named),
+        f"parents_{pair[0]}_{pair[1]}.csv",
+        "text/csv",
+        key="compared_csv",
+        on_click="ignore",
         help=spreadsheets.NOTE,
-    )  # fmt: skip
+    )

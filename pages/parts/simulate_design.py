@@ -16,9 +16,14 @@ _FILE, _PROBLEM, _EXAMPLE = "sim_design_file", "simulate_design_problem", "sim_e
 def examples() -> None:
     """A box of ready-made designs; the one chosen fills every control, and the box is empty again."""
     st.selectbox(
-        "Examples", list(EXAMPLES), index=None, key=_EXAMPLE, placeholder="Start from an example", on_change=_taken,
+        "Examples",
+        list(EXAMPLES),
+        index=None,
+        key=_EXAMPLE,
+        placeholder="Start from an example",
+        on_change=_taken,
         label_visibility="collapsed",
-    )  # fmt: skip
+    )
 
 
 def _taken() -> None:
@@ -31,8 +36,9 @@ def _taken() -> None:
 def read_back() -> None:
     """A box for a design.json, which then fills every control."""
     with st.expander("Open a design", icon=":material/file_open:"):
-        st.file_uploader("design.json, as saved on this page or by `disco simulate`", type=["json"], key=_FILE,
-                         on_change=_opened)  # fmt: skip
+        st.file_uploader(
+            "design.json, as saved on this page or by `disco simulate`", type=["json"], key=_FILE, on_change=_opened
+        )
         if problem := st.session_state.get(_PROBLEM):
             st.error(plain(problem) + " The design before is kept.", icon=":material/error:")
 

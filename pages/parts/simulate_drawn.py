@@ -34,8 +34,10 @@ class DrawnGraph:
         return tuple(self.places)
 
 
-EXAMPLE = DrawnGraph({"x1": (0, -110), "x2": (-130, 0), "x3": (130, 0), "x4": (0, 110)},
-                (("x1", "x2"), ("x1", "x3"), ("x2", "x4"), ("x3", "x4")))  # fmt: skip
+EXAMPLE = DrawnGraph(
+    {"x1": (0, -110), "x2": (-130, 0), "x3": (130, 0), "x4": (0, 110)},
+    (("x1", "x2"), ("x1", "x3"), ("x2", "x4"), ("x3", "x4")),
+)
 
 
 def drawn() -> DrawnGraph:

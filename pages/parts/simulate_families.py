@@ -44,9 +44,14 @@ def _groups() -> None:
         st.session_state[name] = key
         title = f"{_PLACES[place]} group" if place < len(_PLACES) else f"Group {place + 1}"
         st.selectbox(
-            title, KEYS, key=name, format_func=label, on_change=_group_changed, args=(place,),
+            title,
+            KEYS,
+            key=name,
+            format_func=label,
+            on_change=_group_changed,
+            args=(place,),
             help="Nearly equal runs of the causal order, sources in the first." if place == 0 else None,
-        )  # fmt: skip
+        )
 
 
 def _group_changed(place: int) -> None:
@@ -63,13 +68,17 @@ def _by_node() -> None:
         chosen = [label(now.by_node.get(name, now.family)) for name in names]
         st.session_state[_BASE] = pd.DataFrame({"node": names, "family": chosen})
     edited = st.data_editor(
-        st.session_state[_BASE], key=key, hide_index=True, height=min(300, 38 + 35 * len(names)), disabled=["node"],
+        st.session_state[_BASE],
+        key=key,
+        hide_index=True,
+        height=min(300, 38 + 35 * len(names)),
+        disabled=["node"],
         column_config={
             "node": st.column_config.TextColumn("Node"),
             "family": st.column_config.SelectboxColumn("Family", options=[label(k) for k in KEYS], required=True),
         },
         alt="The family of each node",
-    )  # fmt: skip
+    )
     keys = {label(k): k for k in KEYS}
     given = {node: keys[words] for node, words in zip(edited["node"], edited["family"], strict=True)}
     differing = {node: family for node, family in given.items() if family != now.family}
@@ -100,10 +109,16 @@ def _parameter(name: str, items: list[Parameter]) -> None:
     defaults = " / ".join(dict.fromkeys(f"{item.default:g}" for item in items))
     low, high = max(item.low for item in items), min(item.high for item in items)
     st.number_input(
-        plain(_capital(items[0].label)), key=key, value=None, step=1 if whole else None,
-        format="%d" if whole else "%g", placeholder=f"default {defaults}", on_change=_parameter_changed, args=(name,),
+        plain(_capital(items[0].label)),
+        key=key,
+        value=None,
+        step=1 if whole else None,
+        format="%d" if whole else "%g",
+        placeholder=f"default {defaults}",
+        on_change=_parameter_changed,
+        args=(name,),
         help=f"From {low:g} to {high:g}. Empty: {defaults}.",
-    )  # fmt: skip
+    )
 
 
 def _capital(words: str) -> str:

@@ -12,10 +12,15 @@ from pages.parts import simulate_drawn, simulate_form
 from pages.parts.names import plain
 
 WORDS = {
-    "er": "Random (Erdős–Rényi)", "er-exact": "Random, exact number of edges", "sf": "Scale-free", "chain": "Chain",
-    "fork": "Fork", "collider": "Collider", "complete": "Complete",
+    "er": "Random (Erdős–Rényi)",
+    "er-exact": "Random, exact number of edges",
+    "sf": "Scale-free",
+    "chain": "Chain",
+    "fork": "Fork",
+    "collider": "Collider",
+    "complete": "Complete",
     "own": "Draw your own",
-}  # fmt: skip
+}
 _K = {
     "er": ("Parents per node k", "Expected, about: each pair is an edge with probability 2k/d."),
     "er-exact": ("Edges per node k", "The graph has exactly k times as many edges as nodes."),
@@ -91,9 +96,12 @@ def _paste() -> None:
     """Edges from text or a file, in place of the drawing."""
     with st.expander("Paste or upload edges", icon=":material/content_paste:"):
         st.text_area(
-            "Edges, one per line: parent, child", key=_PASTED, placeholder="rain, wet\nsprinkler -> wet",
-            height=120, persist_state="session",
-        )  # fmt: skip
+            "Edges, one per line: parent, child",
+            key=_PASTED,
+            placeholder="rain, wet\nsprinkler -> wet",
+            height=120,
+            persist_state="session",
+        )
         st.button("Take these edges", on_click=_take_pasted, disabled=not st.session_state.get(_PASTED, "").strip())
         st.file_uploader(
             "Or a file: CSV with parent and child, or GraphML",

@@ -46,11 +46,16 @@ def send_on(result: Simulated, teaching: bool) -> None:
     left.markdown(f"**{how_many(rows, 'row')} × {how_many(nodes, 'column')}{edges}**")
     continuous = _continuous(result)
     if right.button(
-        "Use this table", type="primary", icon=":material/arrow_forward:", key="sim_use", width="stretch",
+        "Use this table",
+        type="primary",
+        icon=":material/arrow_forward:",
+        key="sim_use",
+        width="stretch",
         disabled=continuous,
-        help="DISCO fits counts; continuous values can only be downloaded." if continuous
+        help="DISCO fits counts; continuous values can only be downloaded."
+        if continuous
         else "Load it as a table of its own, with its truth, and go on to Preprocess.",
-    ):  # fmt: skip
+    ):
         _use(result, teaching)
 
 
@@ -73,8 +78,10 @@ def graph(result: Simulated | None) -> None:
     """The graph: the canvas for one drawn by hand, else a picture of the truth."""
     now = simulate_form.form()
     if now.teaching:
-        st.info("The graph and all that gives it away are hidden while **Teaching** is on.",
-                icon=":material/visibility_off:")  # fmt: skip
+        st.info(
+            "The graph and all that gives it away are hidden while **Teaching** is on.",
+            icon=":material/visibility_off:",
+        )
         return
     by_hand, most = now.graph == "own", simulate_canvas.MOST
     too_many = by_hand and len(simulate_drawn.drawn().places) > most
@@ -91,8 +98,14 @@ def graph(result: Simulated | None) -> None:
     _directions(result)
     _hidden_causes(result)
     if not by_hand and len(result.order) <= most:
-        st.button("Change this graph by hand", icon=":material/draw:", key="sim_by_hand", type="tertiary",
-                  on_click=_by_hand, args=(result,))  # fmt: skip
+        st.button(
+            "Change this graph by hand",
+            icon=":material/draw:",
+            key="sim_by_hand",
+            type="tertiary",
+            on_click=_by_hand,
+            args=(result,),
+        )
 
 
 def _directions(result: Simulated) -> None:
@@ -126,8 +139,10 @@ def _by_hand(result: Simulated) -> None:
 def sorting(result: Simulated) -> None:
     """What sorting the columns would reach: the control beside every score of a method."""
     st.subheader("What sorting reaches", anchor=False)
-    st.caption("Share of the true edges that an order agrees with (A_top) when the columns are only sorted. A method "
-               "shows its worth where it does better; about 50 % is chance.")  # fmt: skip
+    st.caption(
+        "Share of the true edges that an order agrees with (A_top) when the columns are only sorted. A method "
+        "shows its worth where it does better; about 50 % is chance."
+    )
     try:
         found = metrics.controls(result.table, result.truth)
     except InputError:
@@ -153,7 +168,10 @@ def columns(result: Simulated, teaching: bool) -> None:
         found = found.drop(columns=["place", "parents", "family"], errors="ignore")
     number = st.column_config.NumberColumn
     st.dataframe(
-        found, hide_index=True, height=min(36 * len(found) + 40, 340), alt="Facts on the simulated columns",
+        found,
+        hide_index=True,
+        height=min(36 * len(found) + 40, 340),
+        alt="Facts on the simulated columns",
         column_config={
             "column": st.column_config.TextColumn("Column", pinned=True),
             "mean": number("Mean", format="%.3g"),
@@ -164,7 +182,7 @@ def columns(result: Simulated, teaching: bool) -> None:
             "parents": number("Parents"),
             "family": "Family",
         },
-    )  # fmt: skip
+    )
     box = st.expander("First rows", key="sim_rows_box", on_change="rerun")
     if box.open:
         part = result.table.iloc[:_ROWS, :_COLUMNS].rename(index=lambda row: row + 1, columns=lambda name: shown(name))
@@ -184,9 +202,16 @@ def files(result: Simulated, teaching: bool) -> None:
     }
     for name, (data, closed, kind) in made.items():
         row.download_button(
-            name, data, name, kind, key=f"sim_{name}", on_click="ignore", icon=":material/download:",
-            disabled=closed, help=hidden if closed else NOTE if kind == "text/csv" else None,
-        )  # fmt: skip
+            name,
+            data,
+            name,
+            kind,
+            key=f"sim_{name}",
+            on_click="ignore",
+            icon=":material/download:",
+            disabled=closed,
+            help=hidden if closed else NOTE if kind == "text/csv" else None,
+        )
 
 
 def _json(design: Design) -> str:

@@ -28,9 +28,13 @@ def cards() -> None:
 def _lahman() -> None:
     st.markdown("**Lahman batting**  \n17 counts of 200 players a season, the paper's case study. 1,400 rows.")
     seasons = st.segmented_control(
-        "Seasons", list(_COHORTS), default="2012–2018", required=True, key="lahman_seasons",
+        "Seasons",
+        list(_COHORTS),
+        default="2012–2018",
+        required=True,
+        key="lahman_seasons",
         help="The two cohorts of the paper. Loaded with four quantile levels, as there. " + lahman.CREDIT,
-    )  # fmt: skip
+    )
     st.space("stretch")
     if st.button("Load Lahman", key="load_lahman", width="stretch"):
         _guarded(lambda: _load_lahman(str(seasons)))
@@ -50,10 +54,12 @@ def _poisson() -> None:
     )
     st.caption("Softplus means, about three parents per node, seed 0.")
     st.page_link(
-        "pages/views/simulate.py", label="Own design", icon=":material/science:",
+        "pages/views/simulate.py",
+        label="Own design",
+        icon=":material/science:",
         query_params=session.address.parameters(),
         help="Choose or draw a graph, and how each node depends on its parents.",
-    )  # fmt: skip
+    )
     st.space("stretch")
     if st.button("Load Poisson", key="load_poisson", width="stretch"):
         _guarded(_load_poisson)

@@ -62,18 +62,34 @@ def player(result: Result) -> int:
     key = f"step_{result.run.id}_{result.variant}"
     st.session_state[key] = step_of(result)
     slider.slider(
-        "Step", 1, last, key=key, on_change=lambda: go(result, st.session_state[key]),
+        "Step",
+        1,
+        last,
+        key=key,
+        on_change=lambda: go(result, st.session_state[key]),
         help="Step 1 scores all nodes and removes the last of the order; each step removes one more.",
-    )  # fmt: skip
+    )
     step = step_of(result)
-    buttons.button("Back", icon=":material/skip_previous:", key="step_back", disabled=step <= 1,
-                   on_click=go, args=(result, step - 1))  # fmt: skip
+    buttons.button(
+        "Back",
+        icon=":material/skip_previous:",
+        key="step_back",
+        disabled=step <= 1,
+        on_click=go,
+        args=(result, step - 1),
+    )
     label, icon = ("Pause", ":material/pause:") if is_playing() else ("Play", ":material/play_arrow:")
     if buttons.button(label, icon=icon, key="step_play"):
         _toggle(result)
         st.rerun()
-    buttons.button("Next", icon=":material/skip_next:", key="step_forth", disabled=step >= last,
-                   on_click=go, args=(result, step + 1))  # fmt: skip
+    buttons.button(
+        "Next",
+        icon=":material/skip_next:",
+        key="step_forth",
+        disabled=step >= last,
+        on_click=go,
+        args=(result, step + 1),
+    )
     return step
 
 

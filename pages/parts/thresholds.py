@@ -26,9 +26,8 @@ def sliders(result: Result, where: str) -> tuple[float, float]:
     rule_box, left, right = row.columns([3, 4, 3], gap="medium")
     with rule_box:
         _rule(result, where)
-    own = result.thresholds
+    own, folds = result.thresholds, result.folds
     tau_z, pi_min = session.shown.thresholds(result.rule) or own
-    folds = result.folds
     options = [k / folds for k in range(1, folds + 1)]
     suffix = f"{where}_{result.rule}_{result.run.id}"
     tau_key, pi_key = f"tau_z_{suffix}", f"pi_min_{suffix}"
@@ -39,25 +38,37 @@ def sliders(result: Result, where: str) -> tuple[float, float]:
 
     with left:
         tau_z = st.slider(
-            "Threshold τ_Z", 0.0, max(HIGHEST, float(tau_z)), step=_STEP[result.rule], key=tau_key, on_change=keep,
+            "Threshold τ_Z",
+            0.0,
+            max(HIGHEST, float(tau_z)),
+            step=_STEP[result.rule],
+            key=tau_key,
+            on_change=keep,
             help=_HELP[result.rule],
-        )  # fmt: skip
+        )
     with right:
         if result.rule == "iqr":
             # Any π_min asks for the same folds as the next multiple of 1/B above it.
             st.session_state[pi_key] = next(option for option in options if reaches(option, min(pi_min, 1.0)))
             pi_min = st.select_slider(
-                "Folds that must agree, π_min", options, key=pi_key, on_change=keep,
+                "Folds that must agree, π_min",
+                options,
+                key=pi_key,
+                on_change=keep,
                 format_func=lambda value: share(round(value * folds), folds),
                 help=f"{define('π_min')} The default is all.",
-            )  # fmt: skip
+            )
         else:
             _expected(result, tau_z)
         if (tau_z, pi_min) != own and session.shown.thresholds(result.rule) is not None:
             st.button(
-                f"Back to τ_Z = {own[0]:.3g}", key=f"own_{suffix}", type="tertiary", icon=":material/undo:",
-                on_click=session.shown.set_thresholds, args=(result.rule, None),
-            )  # fmt: skip
+                f"Back to τ_Z = {own[0]:.3g}",
+                key=f"own_{suffix}",
+                type="tertiary",
+                icon=":material/undo:",
+                on_click=session.shown.set_thresholds,
+                args=(result.rule, None),
+            )
     return tau_z, pi_min
 
 
@@ -83,19 +94,24 @@ def _rule(result: Result, where: str) -> None:
     key = f"parent_rule_{where}_{result.run.id}"
     st.session_state[key] = result.rule
     st.selectbox(
-        "Rule", list(RULES), format_func=RULES.get, key=key,
+        "Rule",
+        list(RULES),
+        format_func=RULES.get,
+        key=key,
         on_change=heard(key, RULES, session.shown.set_parent_rule),
         help="Agreement of the folds: Z is the mean curvature of an edge over its jackknife standard error; it works "
         "on small tables, where many candidates are parents. The paper's: Z is how far a candidate's OCS stands above "
         "the median of the child's candidates, in interquartile ranges. Both read the same fitted networks.",
-    )  # fmt: skip
+    )
 
 
 def _expected(result: Result, tau_z: float) -> None:
     """How many of the edges above the threshold are expected to be false."""
     noise, kept = jackknife.expected_false(result.groups, result.z, tau_z)
     st.metric(
-        "Expected from noise alone", f"{noise:.1f} of {kept}", width="content",
+        "Expected from noise alone",
+        f"{noise:.1f} of {kept}",
+        width="content",
         help="The Z of all candidates are modelled as two groups, without and with an edge: so many of the first group "
         "are expected above τ_Z. Nominal: a wrong order, which this does not know of, makes more false edges.",
-    )  # fmt: skip
+    )

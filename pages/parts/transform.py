@@ -30,17 +30,22 @@ def choose(draft: Draft) -> None:
     left, right = st.columns([2, 3], gap="large")
     with left:
         choices.segments(
-            "transform", "Transform", list(_WORDS), _WORDS.__getitem__,
+            "transform",
+            "Transform",
+            list(_WORDS),
+            _WORDS.__getitem__,
             "How counts become the levels on which the networks work. It is fitted on the training folds only.",
-        )  # fmt: skip
+        )
         with st.container(horizontal=True):
             if draft.settings.transform == "quantile":
                 choices.number("levels", "Levels per column", "Four are the paper's q4.", min_value=2, max_value=64)
             choices.number(
-                "min_level_rows", "n_min, rows per level",
+                "min_level_rows",
+                "n_min, rows per level",
                 "The ordering score skips levels with fewer held-out rows than this. The paper takes 2.",
-                min_value=2, max_value=1000,
-            )  # fmt: skip
+                min_value=2,
+                max_value=1000,
+            )
     right.markdown(_MEANING[draft.settings.transform])
 
 

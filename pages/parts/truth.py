@@ -108,8 +108,12 @@ def order_numbers(known: Known) -> None:
     row, wide = figure.numbers(), figure.NUMBER
     row.metric("A_top of this order", number(known.a_top), width=wide, help=define("A_top"))
     for name, value in known.controls.items():
-        row.metric(f"Sort by {name.replace('variance −', 'var −')}", number(value), width=wide,
-                   help="A_top of sorting the columns by this, smallest first; nothing is fitted.")  # fmt: skip
+        row.metric(
+            f"Sort by {name.replace('variance −', 'var −')}",
+            number(value),
+            width=wide,
+            help="A_top of sorting the columns by this, smallest first; nothing is fitted.",
+        )
 
 
 def edge_numbers(known: Known, graph: nx.DiGraph) -> None:
@@ -117,8 +121,12 @@ def edge_numbers(known: Known, graph: nx.DiGraph) -> None:
     met = known.met(graph)
     row, wide = figure.numbers(), figure.NUMBER
     row.metric("Precision", number(met.precision), width=wide, help=define("precision"))
-    row.metric("Recall", number(met.recall), width=wide,
-               help=f"The share of the {how_many(len(known.edges), 'true edge')} that is found.")  # fmt: skip
+    row.metric(
+        "Recall",
+        number(met.recall),
+        width=wide,
+        help=f"The share of the {how_many(len(known.edges), 'true edge')} that is found.",
+    )
     row.metric("F1", number(met.f1), width=wide, help=define("F1"))
     row.metric("SHD", met.shd, width=wide, help=define("SHD"))
     controls_line(known)

@@ -29,16 +29,23 @@ def attach(draft: Draft) -> None:
             "as in the `truth.csv` of Simulate."
         )
         st.file_uploader(
-            "True edges", type=["csv", "tsv", "txt", "graphml"], key=_UPLOAD, on_change=_uploaded,
+            "True edges",
+            type=["csv", "tsv", "txt", "graphml"],
+            key=_UPLOAD,
+            on_change=_uploaded,
             help="Every name must be a column of the table. The edges must have no cycle. GraphML is read too.",
-        )  # fmt: skip
+        )
         if problem:
             st.error(plain(problem), icon=":material/error:")
         if draft.truth is not None:
             st.button(
-                f"Forget the {how_many(len(draft.truth), 'true edge')}", key="truth_forget", type="tertiary",
-                icon=":material/delete:", on_click=session.draft.set_truth, args=(None,),
-            )  # fmt: skip
+                f"Forget the {how_many(len(draft.truth), 'true edge')}",
+                key="truth_forget",
+                type="tertiary",
+                icon=":material/delete:",
+                on_click=session.draft.set_truth,
+                args=(None,),
+            )
 
 
 def _uploaded() -> None:

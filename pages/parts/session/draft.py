@@ -54,9 +54,16 @@ def _of_run(opened: runs.Run) -> Draft:
     table = opened.table()
     name = drafts.table_name(opened.name, opened.settings)
     return Draft(
-        table, name, opened.source, opened.truth(), _every_column(table), opened.settings, opened.id,
-        is_of_run=True, teaching=opened.teaching,
-    )  # fmt: skip
+        table,
+        name,
+        opened.source,
+        opened.truth(),
+        _every_column(table),
+        opened.settings,
+        opened.id,
+        is_of_run=True,
+        teaching=opened.teaching,
+    )
 
 
 def _every_column(table: pd.DataFrame) -> tuple[int, ...]:
