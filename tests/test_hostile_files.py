@@ -124,7 +124,7 @@ def test_a_hostile_file_costs_one_sentence(case):
 def test_a_file_that_unpacks_to_too_much_is_refused_before_it_is_unpacked(kind, monkeypatch):
     content = workbook(("s", ROWS, "visible")) if kind == "workbook" else as_parquet(pa.table({"a": range(1000)}))
     monkeypatch.setattr(f"disco.formats.{kind}.MOST_UNPACKED", 1000)
-    with pytest.raises(limits.Unreadable, match="unpacks to 0 MB; at most 0 MB are read"):
+    with pytest.raises(limits.NotATable, match="unpacks to 0 MB; at most 0 MB are read"):
         parse(content, {"workbook": ".xlsx"}.get(kind, ".parquet"))
 
 
