@@ -11,8 +11,8 @@ if str(HOME) not in sys.path:
     sys.path.insert(0, str(HOME))
 
 from disco.errors import InputError  # noqa: E402 - after the path is set
-from pages.parts import session, sidebar  # noqa: E402
-from pages.parts.names import plain  # noqa: E402
+from pages.shared import session, sidebar  # noqa: E402
+from pages.shared.names import plain  # noqa: E402
 
 PAGES = {
     "": (
@@ -52,7 +52,7 @@ def main() -> None:
 
 def _page(name: str, title: str, icon: str) -> st.Page:
     first = name == "data"
-    return st.Page(f"pages/views/{name}.py", title=title, icon=icon, default=first, url_path="start" if first else name)
+    return st.Page(f"pages/{name}/page.py", title=title, icon=icon, default=first, url_path="start" if first else name)
 
 
 def _to_data() -> None:

@@ -29,9 +29,8 @@ from benchmarks.battery_outcomes import (
     number,
     stated,
 )
-from disco import DISCO
+from disco import DISCO, files
 from disco import graph as graphs
-from disco.counts import as_counts, describe
 from disco.errors import FitStopped, InputError, ScoreUnavailable
 from disco.figures import effects, ordering, refined
 from disco.figures import parents as parent_figures
@@ -43,10 +42,11 @@ from disco.metrics import average_precision, evaluate, precision_recall
 from disco.parents import ocs, pcm, selectors
 from disco.progress import Event, Reporter
 from disco.refine import Choice, Refined, refine
-from disco.runs import files, results
 from disco.runs import refined as refined_files
+from disco.runs import results
 from disco.settings import Settings
 from disco.simulate.edge_files import read_edges
+from disco.table.counts import as_counts, describe
 
 SHORT = {"joint_epochs": 3, "joint_steps": 0, "projection_epochs": 3, "projection_steps": 0, "width": 16}
 Alive = Callable[[], bool]

@@ -16,12 +16,13 @@ import numpy as np
 import pandas as pd
 
 from benchmarks.battery_tables import REAL
-from disco import jobs, runs
+from disco import runs
 from disco.refine import Choice
 from disco.runs import refined
 from disco.runs.locks import note
 from disco.settings import Settings
 from disco.simulate import Design, simulate
+from disco.work import jobs
 
 CHOICE = Choice(starts=2, restarts=4, bootstrap=8, folds=2)
 _LONGEST = 300.0  # most seconds of a run

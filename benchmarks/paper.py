@@ -51,9 +51,9 @@ from benchmarks.paper_rows import METHODS, Method, Row
 from benchmarks.paper_tables import TABLES, every_wanted
 from disco.devices import choose_device
 from disco.errors import FitStopped, InputError, ScoreUnavailable
+from disco.files import plain
 from disco.refine import Choice
 from disco.runs import Run, open_run
-from disco.runs.files import plain
 from disco.runs.status import versions
 
 FITS = Path(__file__).parent / "fits"

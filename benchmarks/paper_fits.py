@@ -19,12 +19,13 @@ from benchmarks.machine import describe
 from benchmarks.paper_data import Wanted
 from disco.cli.fit import tell_estimate
 from disco.cli.progress import Progress
-from disco.counts import as_counts
 from disco.devices import choose_device
 from disco.errors import InputError
-from disco.fitted import Fitted
-from disco.runs import Run, create_run, execute, open_run
-from disco.runs.files import read_json, write_json
+from disco.files import read_json, write_json
+from disco.fit.fitted import Fitted
+from disco.runs import Run, create_run, open_run
+from disco.table.counts import as_counts
+from disco.work.execution import execute
 
 if TYPE_CHECKING:
     from disco.progress import Event

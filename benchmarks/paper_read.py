@@ -15,15 +15,15 @@ from benchmarks.paper_fits import Bench, networks, variant
 from disco.cli.progress import Progress
 from disco.devices import choose_device
 from disco.errors import FitStopped, InputError
-from disco.fitted import Fitted
+from disco.files import read_json, write_json
+from disco.fit.fitted import Fitted
 from disco.lahman import R7, R17
 from disco.metrics import Edges, a_top, edges, evaluate
 from disco.parents import cam, evidence, ocs, pcm
 from disco.progress import Event
-from disco.ranks import fold_of_rows, fold_ranks
 from disco.refine import Choice, refine
 from disco.runs import Run
-from disco.runs.files import read_json, write_json
+from disco.table.ranks import fold_of_rows, fold_ranks
 
 if TYPE_CHECKING:
     from benchmarks.paper_rows import Row

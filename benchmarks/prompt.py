@@ -18,12 +18,12 @@ import pandas as pd
 from streamlit.testing.v1 import AppTest
 
 from benchmarks.machine import describe
-from disco import jobs
 from disco.refine import Choice, Refined
 from disco.runs import FIT, Run, create_run, refined
 from disco.settings import Settings
+from disco.work import jobs
 
-PROMISED = 2.0  # seconds, of `disco.jobs.cancel`
+PROMISED = 2.0  # seconds, of `disco.work.jobs.cancel`
 APP = Path(__file__).resolve().parents[1] / "app.py"
 
 
@@ -49,7 +49,7 @@ def cancel(delay: float, repeats: int = 3) -> dict:
 
 def filter_move(nodes: int = 100, repeats: int = 5) -> dict:
     """Median seconds to redraw the edges after moving a filter, over those to draw the whole page."""
-    from pages.parts import refine_edges
+    from pages.refine import refine_edges
 
     run, edges, pages = _refined(nodes), [], []
     explore = refine_edges.explore
@@ -63,7 +63,7 @@ def filter_move(nodes: int = 100, repeats: int = 5) -> dict:
     app = AppTest.from_file(str(APP), default_timeout=600)
     app.query_params["run"] = run.id
     app.run()
-    app.switch_page("pages/views/refine.py").run()
+    app.switch_page("pages/refine/page.py").run()
     for gain in [1, 2, 3, 5, 7][:repeats]:
         begun = time.perf_counter()
         app.select_slider(key=f"refine_least_gain_{run.id}").set_value(gain).run()

@@ -19,9 +19,9 @@ import torch
 from benchmarks.machine import describe, matmul_peak
 from disco import DISCO, lahman
 from disco import graph as graphs
-from disco.cost import stage_flops
+from disco.fit.cost import stage_flops
 from disco.parents import ocs as parent_scores
-from disco.plan import Plan
+from disco.score.plan import Plan
 
 
 def fit_against_floor(preset: str) -> dict:

@@ -9,7 +9,7 @@ from disco.settings import Settings
 
 if TYPE_CHECKING:
     from disco.estimator import DISCO
-    from disco.fitted import Fitted, Recovery
+    from disco.fit.fitted import Fitted, Recovery
     from disco.progress import Event
 
 __all__ = ["DISCO", "Event", "FitStopped", "Fitted", "InputError", "Recovery", "ScoreUnavailable", "Settings"]

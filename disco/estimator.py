@@ -11,8 +11,8 @@ from torch import Tensor
 
 from disco import graph as graphs
 from disco.devices import choose_device
-from disco.fitted import Recovery
-from disco.fitting import fit
+from disco.fit.fitted import Recovery
+from disco.fit.fitting import fit
 from disco.parents import ocs
 from disco.progress import Callback
 from disco.settings import Settings
@@ -29,7 +29,7 @@ class DISCO:
     Attributes (after `fit`):
         order_: node names, source first.
         ccs_, criteria_, ocs_: see `Recovery`.
-        edges_, candidates_, training_: see `disco.fitting.FitResult`.
+        edges_, candidates_, training_: see `disco.fit.fitting.FitResult`.
         adjacency_: 0 and 1, rows parents, columns children, in the table's column order.
         feature_names_in_, n_features_in_: the table's columns.
         rows_used_: how many rows of the table were used.

@@ -1,8 +1,22 @@
-"""Read regular files up to a given size."""
+"""Files: regular ones read up to a size, and ones that are complete or not there at all.
 
+A folder of runs, or a user, may name anything: a named pipe or an endless file must not block its reader. What is
+written is written beside its place, then renamed into it.
+"""
+
+import contextlib
+import csv
+import io
+import json
+import math
 import os
 import stat
+import threading
+from collections.abc import Sequence
 from pathlib import Path
+from typing import Any
+
+import pandas as pd
 
 from disco.errors import InputError
 
@@ -13,6 +27,10 @@ _KINDS = {
     stat.S_IFCHR: "a device",
     stat.S_IFBLK: "a device",
 }
+_JSON_BYTES = 1 << 25
+_RECORD_BYTES = 1 << 20  # most bytes of a JSON file that every page reads
+_FRAME_BYTES = 1 << 27  # most bytes of a CSV file
+_LINE_BYTES = 1 << 16  # most bytes of one of its lines, about
 
 
 class NotAFile(ValueError):
@@ -69,3 +87,184 @@ def check_size(name: str, size: int, most: int) -> None:
     """
     if size > most:
         raise InputError(f"{name} has {size / 1e6:,.0f} MB; at most {most / 1e6:,.0f} MB are read: give a smaller one.")
+
+
+def read_bytes(path: Path, limit: int) -> bytes:
+    """The content of a regular file.
+
+    Raises:
+        FileNotFoundError: there is none.
+        OSError: it cannot be read.
+        InputError: it is no regular file, or larger than `limit` bytes.
+    """
+    with os.fdopen(_opened(path), "rb") as file:
+        size = os.fstat(file.fileno()).st_size
+        data = file.read(limit + 1) if size <= limit else b""
+    if size > limit or len(data) > limit:
+        raise _too_large(path, limit)
+    return data
+
+
+def _too_large(path: Path, limit: int) -> InputError:
+    return InputError(f"{path} is larger than the {limit >> 10:,} kB that DISCO reads of it; restore or delete it.")
+
+
+def check_regular(path: Path, limit: int | None = None) -> None:
+    """Refuse all but a regular file of at most `limit` bytes, before a library opens it; errors as `read_bytes`."""
+    handle = _opened(path)
+    size = os.fstat(handle).st_size
+    os.close(handle)
+    if limit is not None and size > limit:
+        raise _too_large(path, limit)
+
+
+def _opened(path: Path) -> int:
+    try:
+        return opened(path)
+    except NotAFile as error:
+        raise InputError(f"{path} is {error}, no regular file; restore or delete it.") from None
+    except ValueError as error:
+        raise InputError(f"{str(path)!r} is no path: {error}.") from None
+
+
+def write_bytes(path: Path, data: bytes, *, durable: bool = True) -> None:
+    """Replace a file atomically; `durable` waits until it is on the disk, so that it survives a power cut."""
+    beside = path.with_name(f".{path.name}.{os.getpid()}-{threading.get_ident()}.tmp")
+    try:
+        with open(beside, "wb") as file:
+            file.write(data)
+            file.flush()
+            if durable:
+                os.fsync(file.fileno())
+        os.replace(beside, path)
+    finally:
+        with contextlib.suppress(OSError):  # the error above is the one to report
+            beside.unlink(missing_ok=True)
+    if durable:
+        _sync_folder(path.parent)
+
+
+def append_bytes(path: Path, data: bytes) -> None:
+    """Append to a file that nothing depends on; if it cannot be written, the data are dropped."""
+    with contextlib.suppress(OSError):
+        handle = os.open(path, os.O_WRONLY | os.O_APPEND | os.O_CREAT | os.O_NONBLOCK | os.O_CLOEXEC, 0o644)
+        with os.fdopen(handle, "ab") as file:
+            file.write(data)
+
+
+def unwritten(path: Path, error: OSError) -> InputError:
+    """The error for a folder that could not be written, or for the file in it that the error names."""
+    named = error.filename2 or error.filename  # for a rename, its target
+    place = named if isinstance(named, str | Path) and not Path(named).name.startswith(".") else path
+    return InputError(
+        f"{place} cannot be written ({error.strerror or error}): free some space or give write access, then do the "
+        "same again."
+    )
+
+
+def _sync_folder(folder: Path) -> None:
+    """Make a rename in a folder durable."""
+    handle = os.open(folder, os.O_RDONLY)
+    try:
+        os.fsync(handle)
+    finally:
+        os.close(handle)
+
+
+def remove_leftovers(folder: Path) -> None:
+    """Delete the temporary files that a killed writer left."""
+    with contextlib.suppress(OSError):
+        for path in folder.glob(".*.tmp"):
+            path.unlink(missing_ok=True)
+
+
+def write_json(path: Path, value: Any, *, durable: bool = True) -> None:
+    """Write readable JSON; numbers that are not finite become null."""
+    write_bytes(path, json.dumps(plain(value), indent=1, ensure_ascii=False).encode(), durable=durable)
+
+
+def read_json(path: Path, limit: int = _JSON_BYTES) -> dict[str, Any]:
+    """The JSON object of a file of at most `limit` bytes.
+
+    Raises:
+        OSError: it cannot be read.
+        ValueError: it is no such file; an `InputError` has a sentence.
+    """
+    value = parsed(read_bytes(path, limit), str(path))
+    if not isinstance(value, dict):
+        raise InputError(f"{path} holds no JSON object; restore or delete it.")
+    return value
+
+
+def read_record(path: Path) -> dict[str, Any]:
+    """The JSON object of a small file; errors as `read_json`."""
+    return read_json(path, _RECORD_BYTES)
+
+
+def parsed(data: bytes, name: str) -> Any:
+    """The value of a JSON text.
+
+    Raises:
+        InputError: it is none, is nested too deeply, or holds half of a character.
+    """
+    try:
+        value = json.loads(data.decode("utf-8"))
+        if b"\\ud" in data.lower():  # escapes can write half of a character, which cannot be shown
+            json.dumps(value, ensure_ascii=False).encode()
+    except RecursionError:
+        raise InputError(f"{name} is nested too deeply; restore or delete it.") from None
+    except ValueError as error:
+        raise InputError(f"{name} holds no readable JSON ({error}); restore or delete it.") from None
+    return value
+
+
+def plain(value: Any) -> Any:
+    """The value in JSON's own types: arrays as lists, numbers that are not finite as None."""
+    if isinstance(value, dict):
+        return {str(key): plain(item) for key, item in value.items()}
+    if hasattr(value, "tolist"):  # a NumPy or torch array or number
+        value = value.tolist()
+    if isinstance(value, list | tuple):
+        return [plain(item) for item in value]
+    return None if isinstance(value, float) and not math.isfinite(value) else value
+
+
+def write_frame(path: Path, frame: pd.DataFrame) -> None:
+    """Write a tidy frame as CSV; words are quoted, numbers keep every digit."""
+    text = frame.to_csv(index=False, quoting=csv.QUOTE_NONNUMERIC, lineterminator="\n")
+    write_bytes(path, text.encode())
+
+
+def read_frame(
+    path: Path, words: Sequence[str], only: Sequence[str] | None = None, most: int | None = None
+) -> pd.DataFrame:
+    """Read a tidy frame; the columns in `words` hold names, read literally ("NA" is a name).
+
+    Args:
+        only: the columns to read, if they are there; None reads all.
+        most: most rows to read.
+
+    Raises:
+        OSError: it cannot be read.
+        ValueError: it is no such file.
+    """
+    data = read_bytes(path, _FRAME_BYTES)
+    first = data[:_LINE_BYTES].partition(b"\n")[0]
+    if first.count(b'"') % 2:
+        raise ValueError("its first line is no list of names")
+    for start in range(0, len(data) - _LINE_BYTES, _LINE_BYTES):  # each cell of a line costs memory
+        if data.find(b"\n", start, start + _LINE_BYTES) < 0:
+            raise ValueError("one of its lines is too long")
+    # Without index_col=False the first column becomes an index if rows are longer than the list of names.
+    names = pd.read_csv(io.BytesIO(data), nrows=0, index_col=False).columns
+    kept = [name for name in names if only is None or name in only]
+    return pd.read_csv(
+        io.BytesIO(data),
+        index_col=False,
+        usecols=kept,
+        nrows=most,
+        dtype=dict.fromkeys(words, "str"),
+        keep_default_na=False,
+        na_values={name: [""] for name in kept if name not in words},
+        low_memory=False,
+    )

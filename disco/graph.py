@@ -15,8 +15,8 @@ import networkx as nx
 import numpy as np
 import pandas as pd
 
-from disco import spreadsheets
 from disco.errors import InputError
+from disco.table import spreadsheets
 
 EDGE_NUMBERS = (
     *("ocs", "z", "frequency", "score"),
@@ -167,9 +167,9 @@ def edges(graph: nx.DiGraph) -> pd.DataFrame:
 def export(graph: nx.DiGraph, format: str) -> str:
     """The graph as text.
 
-    Formats: `csv`, one row per edge, without the nodes that have no edge (names as in disco/spreadsheets.py); `json`,
-    networkx's node-link form, read by `networkx.node_link_graph(json.loads(text), edges="edges")`; `graphml`, read by
-    `networkx.parse_graphml`; `dot`, for Graphviz. Names are escaped as each format requires.
+    Formats: `csv`, one row per edge, without the nodes that have no edge (names as in `disco.table.spreadsheets`);
+    `json`, networkx's node-link form, read by `networkx.node_link_graph(json.loads(text), edges="edges")`;
+    `graphml`, read by `networkx.parse_graphml`; `dot`, for Graphviz. Names are escaped as each format requires.
 
     Raises:
         InputError: the format is unknown, or cannot hold a name.

@@ -14,9 +14,9 @@ import pandas as pd
 import pytest
 import torch
 
-from disco.forecast import Speed
 from disco.runs import list_runs
 from disco.runs.locks import note
+from disco.work.forecast import Speed
 
 if TYPE_CHECKING:
     from playwright.sync_api import Browser, Page
@@ -61,7 +61,7 @@ def rng() -> np.random.Generator:
 @pytest.fixture
 def drawn(monkeypatch: pytest.MonkeyPatch) -> list[nx.DiGraph]:
     """The graphs that the pages draw."""
-    from pages.parts import graph_view  # here, because it imports Streamlit
+    from pages.shared import graph_view  # here, because it imports Streamlit
 
     seen, draw = [], graph_view.graph_view
 
@@ -174,6 +174,6 @@ def calibrated(monkeypatch: pytest.MonkeyPatch) -> None:
     """No calibration, one thread."""
     speed = Speed("cpu", dict.fromkeys(("joint", "projection", "ordering", "parents"), 1e10), {}, 1e-8, 0.0)
     speed.cost.update(dict.fromkeys(speed.pace, 0.001))
-    monkeypatch.setattr("disco.forecast.calibrate", lambda device: speed)
+    monkeypatch.setattr("disco.work.forecast.calibrate", lambda device: speed)
     monkeypatch.setenv("OMP_NUM_THREADS", "1")
     monkeypatch.setenv("OMP_WAIT_POLICY", "PASSIVE")

@@ -11,21 +11,22 @@ import numpy as np
 import pandas as pd
 import pytest
 import torch
-from test_likelihood import COUNT, LINKED, NOISE, PAIRS, THREE, close, columns_of, ranked
-from test_refine import chain
+from likelihood.test_likelihood import COUNT, LINKED, NOISE, PAIRS, THREE, close, columns_of, ranked
+from refine.test_refine import chain
 
-from disco import serving
 from disco.errors import FitStopped
 from disco.estimator import DISCO
-from disco.fitted import Fitted
+from disco.fit.fitted import Fitted
 from disco.likelihood import newton
 from disco.likelihood.bank import Bank
 from disco.likelihood.evaluate import Problems, tabulated
 from disco.likelihood.newton import fit
 from disco.likelihood.steps import additions, removals
 from disco.refine import Choice, refine
-from disco.runs import create_run, execute
+from disco.runs import create_run
 from disco.settings import Settings
+from disco.work import serving
+from disco.work.execution import execute
 
 TINY = Settings.of("paper", width=8, hidden_layers=2, joint_epochs=30, projection_epochs=30, noise_levels=2)
 

@@ -71,7 +71,7 @@ def test_the_readme_is_short_and_its_picture_small():
 def test_every_file_of_a_run_is_described():
     described = set(re.findall(r"^\| (`.*?) \|", (ROOT / "ARCHITECTURE.md").read_text(encoding="utf-8"), re.MULTILINE))
     patterns = [name for names in described for name in re.findall(r"`([\w.*]+)`", names)]
-    sources = [ROOT / "disco/jobs.py", *(ROOT / "disco/runs").glob("*.py")]
+    sources = [ROOT / "disco/work/jobs.py", *(ROOT / "disco/runs").glob("*.py")]
     nodes = [node for path in sources for node in ast.walk(ast.parse(path.read_text(encoding="utf-8")))]
     texts = {node.value for node in nodes if isinstance(node, ast.Constant) and isinstance(node.value, str)}
     written = {text for text in texts if re.fullmatch(r"\w+\.(json|jsonl|csv|parquet|safetensors|log)", text)}

@@ -49,7 +49,7 @@ def find_app() -> Path:
         InputError: there is none.
     """
     for folder in (Path(disco.__file__).resolve().parents[1], Path(sys.prefix) / "share" / "disco"):
-        if (folder / "app.py").is_file() and (folder / "pages" / "views").is_dir():
+        if (folder / "app.py").is_file() and (folder / "pages" / "shared").is_dir():
             return folder / "app.py"
     raise InputError("The app's pages are not installed; run `make app` in the repository of DISCO.")
 

@@ -10,12 +10,12 @@ from typing import Any
 import networkx as nx
 import pandas as pd
 
-from disco.counts import as_counts, problems
 from disco.errors import InputError
-from disco.relations import relations
 from disco.runs import Run
 from disco.settings import Settings
-from disco.tables import read_table
+from disco.table.counts import as_counts, problems
+from disco.table.read import read_table
+from disco.table.relations import relations
 
 _ARITHMETIC = "An edge between them reflects arithmetic, not cause: leave one out with --without."
 _MOST_NOTES = 10

@@ -10,13 +10,13 @@ import pandas as pd
 
 from disco.cli.choices import chosen_graph
 from disco.errors import InputError
+from disco.files import plain
 from disco.metrics import evaluate
 from disco.runs import open_run
-from disco.runs.files import plain
 from disco.simulate.edge_files import LARGEST_TEXT
 from disco.simulate.graphs import LARGEST_GRAPH
 from disco.simulate.known import check as check_direction
-from disco.tables import read_table, read_words
+from disco.table.read import read_table, read_words
 
 
 def run(arguments: argparse.Namespace) -> None:

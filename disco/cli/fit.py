@@ -10,10 +10,10 @@ import pandas as pd
 from disco.cli.advice import advice
 from disco.cli.choices import given_settings, read_counts
 from disco.cli.foreground import work_here
-from disco.counts import as_counts
 from disco.errors import InputError
 from disco.runs import FIT, Run, create_run, open_run
 from disco.settings import Settings
+from disco.table.counts import as_counts
 
 
 def run(arguments: argparse.Namespace) -> None:
@@ -54,7 +54,7 @@ def new_run(
 
 def tell_estimate(counts: pd.DataFrame, settings: Settings, device: str) -> None:
     """Print the time and memory that the fit will take; InputError if the memory is too small."""
-    from disco.forecast import check_memory, estimate, span
+    from disco.work.forecast import check_memory, estimate, span
 
     foretold = estimate(*counts.shape, settings, device)
     check_memory(foretold)

@@ -8,10 +8,10 @@ from contextlib import contextmanager
 from types import FrameType
 from typing import TYPE_CHECKING, Any
 
-from disco import jobs
 from disco.cli.progress import Progress
 from disco.errors import FitStopped
 from disco.runs import Run, Work
+from disco.work import jobs
 
 if TYPE_CHECKING:
     from disco.progress import Event

@@ -6,9 +6,9 @@ from pathlib import Path
 
 from disco.cli.choices import chosen_graph
 from disco.errors import InputError
+from disco.files import write_bytes
 from disco.graph import FORMATS, export
 from disco.runs import open_run
-from disco.runs.files import write_bytes
 
 
 def run(arguments: argparse.Namespace) -> None:

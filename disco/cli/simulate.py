@@ -7,11 +7,10 @@ from typing import Any
 import pandas as pd
 
 from disco.errors import InputError
-from disco.files import read_regular
-from disco.runs.files import write_frame, write_json
+from disco.files import read_regular, write_frame, write_json
 from disco.simulate import Design, Simulated, known, read_edges, simulate
 from disco.simulate.design import LARGEST_DESIGN
-from disco.spreadsheets import harmless_frame
+from disco.table.spreadsheets import harmless_frame
 
 _FLAGS = {"d": "nodes", "n": "rows"}
 _SAME = ("graph", "k", "family", "seed", "unsortable", "random_signs", "equal_means", "equal_variances")

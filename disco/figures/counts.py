@@ -22,7 +22,7 @@ def mean_variance(description: pd.DataFrame, picked: str | None = None) -> go.Fi
     """Variance against mean of every column, with the Poisson line variance = mean.
 
     Args:
-        description: from `disco.counts.describe`; columns without numbers are left out.
+        description: from `disco.table.counts.describe`; columns without numbers are left out.
         picked: a column to highlight.
     """
     usable = description[(description["mean"] > 0) & (description["variance"] > 0)]

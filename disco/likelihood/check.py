@@ -5,8 +5,9 @@ values. If the model had generated the observed table, each number would lie out
 2 / (S + 1). Since the model was fitted to that very table, fewer outside are no surprise; more are a misfit.
 
 *Held-out rows.* Every graph is fitted on all folds but one and predicts the rows of that one. A count that does not
-occur in the training rows gets a rank from `disco.ranks.rank_on_grid`: the lowest below the grid, the highest above,
-and between two counts that of the lower one, but never the lowest. The rule and the grid are the same for all graphs.
+occur in the training rows gets a rank from `disco.table.ranks.rank_on_grid`: the lowest below the grid, the highest
+above, and between two counts that of the lower one, but never the lowest. The rule and the grid are the same for all
+graphs.
 """
 
 from collections.abc import Mapping, Sequence
@@ -18,7 +19,7 @@ import pandas as pd
 from disco.likelihood.bank import Prior
 from disco.likelihood.model import WEAK, Model
 from disco.progress import Callback, Reporter
-from disco.ranks import fold_of_rows
+from disco.table.ranks import fold_of_rows
 
 STATISTICS = ("mean", "ratio", "zeros")
 SIMULATIONS = 39  # so that one number in twenty lies outside by chance

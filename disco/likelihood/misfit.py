@@ -22,7 +22,7 @@ from disco.likelihood.bank import WIDTH, Bank
 from disco.likelihood.evaluate import BatchDesign, Problems
 from disco.likelihood.newton import fit
 from disco.progress import SILENT, Reporter
-from disco.ranks import fold_of_rows
+from disco.table.ranks import fold_of_rows
 
 MISFIT = 3.0  # nats from which on a node is said not to be of the class
 _GROUPS = 6

@@ -22,7 +22,7 @@ from disco.likelihood.link import bent
 from disco.likelihood.newton import Fits, fit
 from disco.likelihood.small import inverse
 from disco.progress import SILENT, Reporter
-from disco.ranks import rank_on_grid
+from disco.table.ranks import rank_on_grid
 
 _TOLERANCE = 1e-8
 WEAK = Prior(0.1, 1.0, 4.0)
@@ -109,7 +109,7 @@ class Model:
         return float(self.log_likelihood.sum()) - np.log(self.bank.rows) / 2 * counted
 
     def held_out(self, table: pd.DataFrame, offset: np.ndarray | None = None) -> pd.Series:
-        """Log-likelihood of other rows, of every node, nats; a count off the grid gets a rank as in `disco.ranks`.
+        """Log-likelihood of other rows, of every node, nats; a count off the grid gets one of its ranks.
 
         Raises:
             InputError: a column of the model is missing.

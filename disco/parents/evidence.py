@@ -15,10 +15,10 @@ from disco.graph import check_order
 from disco.likelihood.bank import Bank
 from disco.parents import STOPPED
 from disco.progress import Callback, Reporter
-from disco.ranks import dense_ranks
 from disco.refine.prior import BEFORE, fitted_to, price
 from disco.refine.scores import NodeFit, Scores, Walk, resolve
 from disco.refine.screen import screen
+from disco.table.ranks import dense_ranks
 
 
 def edges(

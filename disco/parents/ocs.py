@@ -34,7 +34,7 @@ def candidate_scores(
     """OCS and mean curvature of all predecessors of a node, for every node but the source, along the order.
 
     Args:
-        evaluate: (child, R ascending) → its scores, as `disco.curvature.off_diagonal_scores` gives them.
+        evaluate: (child, R ascending) → its scores, as `disco.score.curvature.off_diagonal_scores` gives them.
         order: node numbers, source first.
 
     Yields:

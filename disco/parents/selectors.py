@@ -16,8 +16,8 @@ from disco.errors import InputError
 from disco.parents.ocs import frequencies, reaches
 from disco.parents.smooths import check_rows
 from disco.progress import Callback
-from disco.ranks import split_rows, transform_table
 from disco.settings import CHOICES, Settings
+from disco.table.ranks import split_rows, transform_table
 
 
 class Words(NamedTuple):

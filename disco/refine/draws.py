@@ -8,11 +8,11 @@ import torch
 
 from disco.likelihood.bank import Bank
 from disco.progress import Reporter
-from disco.ranks import fold_of_rows
 from disco.refine.choice import Choice
 from disco.refine.memory import Drawn, Memory
 from disco.refine.scores import SEARCHING, Scores, resolve
 from disco.refine.search import Found, search
+from disco.table.ranks import fold_of_rows
 
 KINDS = ("folds", "bootstrap")
 _SWEEPS = 3

@@ -88,7 +88,7 @@ class Memory:
         """What a file holds for a table of these columns; empty if it holds nothing that can be used."""
         if path is None or not path.exists():
             return cls(path, key, names)
-        from disco.runs.files import read_json  # here, since `disco.runs` imports this package, and psutil
+        from disco.files import read_json  # here, since `disco.runs` imports this package, and psutil
 
         try:
             kept = read_json(path)
@@ -101,7 +101,7 @@ class Memory:
     def write(self) -> None:
         """Write the file."""
         if self.path is not None:
-            from disco.runs.files import write_json
+            from disco.files import write_json
 
             write_json(self.path, {"key": self.key, **self._values()})
 

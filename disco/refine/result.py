@@ -17,7 +17,7 @@ from disco.refine.memory import Drawn, End
 from disco.refine.scores import MOST_PARENTS
 from disco.refine.searches import Searched
 from disco.refine.task import Task
-from disco.relations import relations
+from disco.table.relations import relations
 
 _MOST_NAMED = 8
 EDGE_COLUMNS = (*COLUMNS[:-1], "decided", "p_value", *draws.KINDS)

@@ -10,10 +10,10 @@ import torch
 from disco.errors import InputError
 from disco.graph import check_order
 from disco.likelihood.bank import Bank
-from disco.ranks import dense_ranks, transform_table
 from disco.refine.choice import Choice
 from disco.refine.prior import BEFORE
 from disco.settings import Settings
+from disco.table.ranks import dense_ranks, transform_table
 
 
 @dataclass(frozen=True)

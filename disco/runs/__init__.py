@@ -15,7 +15,6 @@ A run is a folder of plain files; nothing in it is ever unpickled, and whatever 
     variants/NAME/         order, ccs, criteria, ocs, edges recovered later from the same networks
 """
 
-from disco.runs.execution import execute
 from disco.runs.folder import Run, runs_root
 from disco.runs.listing import Unreadable, find_runs, is_kept, list_runs, open_run
 from disco.runs.making import create_run
@@ -29,7 +28,6 @@ __all__ = [
     "Unreadable",
     "Work",
     "create_run",
-    "execute",
     "find_runs",
     "is_kept",
     "list_runs",

@@ -7,10 +7,10 @@ import pandas as pd
 import pyarrow as pa
 import pyarrow.parquet as parquet
 
-from disco.counts import TOO_LARGE
 from disco.errors import InputError
-from disco.runs.files import check_regular, write_bytes
+from disco.files import check_regular, write_bytes
 from disco.runs.schema import damaged, printable
+from disco.table.counts import TOO_LARGE
 
 _FILE_BYTES = 1 << 30
 _MOST_CELLS = 50_000_000  # 400 MB of counts

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 import pandas as pd
 
-from disco.runs.files import append_bytes, check_regular, read_bytes, write_bytes
+from disco.files import append_bytes, check_regular, read_bytes, write_bytes
 from disco.runs.schema import fits
 
 if TYPE_CHECKING:

@@ -12,10 +12,10 @@ import pandas as pd
 import platformdirs
 
 from disco.errors import InputError
+from disco.files import read_json
 from disco.runs import results, schema
 from disco.runs.counts import read_counts, read_nodes
 from disco.runs.events import read_events
-from disco.runs.files import read_json
 from disco.runs.head import read_head
 from disco.runs.locks import Lock, held, note
 from disco.runs.schema import damaged, fits
@@ -24,7 +24,7 @@ from disco.runs.status import FIT, Status, Work, read_status, write_status
 if TYPE_CHECKING:
     import networkx as nx
 
-    from disco.fitted import Recovery
+    from disco.fit.fitted import Recovery
 
 _TRAINING_BYTES = 1 << 22
 _MOST_TRUE_EDGES = 1_000_000

@@ -7,7 +7,7 @@ from pathlib import Path
 from typing import Any
 
 from disco.errors import InputError
-from disco.runs.files import read_record
+from disco.files import read_record
 from disco.runs.schema import printable, record
 from disco.settings import Settings
 

@@ -11,7 +11,7 @@ from pathlib import Path
 from typing import Any
 
 from disco.errors import InputError
-from disco.runs.files import read_record, unwritten
+from disco.files import read_record, unwritten
 from disco.runs.schema import fits
 
 try:

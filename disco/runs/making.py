@@ -18,8 +18,8 @@ from pathlib import Path
 import pandas as pd
 
 from disco.errors import InputError
+from disco.files import unwritten, write_frame, write_json
 from disco.runs.counts import write_counts
-from disco.runs.files import unwritten, write_frame, write_json
 from disco.runs.folder import Run, runs_root
 from disco.runs.head import FORMAT
 from disco.runs.locks import Lock, held
@@ -50,7 +50,7 @@ def create_run(
         InputError: the table is not of counts, its rows are too few for the settings, or the folder holds something
             already or cannot be written.
     """
-    from disco.counts import as_counts
+    from disco.table.counts import as_counts
 
     counts = as_counts(table, settings.folds)
     if settings.selector != "ocs" or settings.disjoint_rows:

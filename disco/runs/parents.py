@@ -11,8 +11,8 @@ import numpy as np
 import pandas as pd
 
 from disco.errors import InputError
+from disco.files import unwritten, write_frame
 from disco.progress import Callback
-from disco.runs.files import unwritten, write_frame
 from disco.runs.folder import Run
 from disco.runs.schema import CANDIDATES, read
 

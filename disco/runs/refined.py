@@ -9,10 +9,9 @@ refined_moves.csv   node, its place before and after, gain_nats; if there was an
 refined.json        the choice, the best start, its score; written last
 refined_check.json  the model check of the refinement, if one was made
 
-`disco.runs.refining` keeps what an unfinished refinement needs to go on.
+`disco.work.refining` keeps what an unfinished refinement needs to go on.
 """
 
-import contextlib
 import dataclasses
 import os
 from dataclasses import dataclass, field
@@ -22,16 +21,16 @@ from typing import TYPE_CHECKING, Any
 import pandas as pd
 
 from disco.errors import InputError
+from disco.files import read_json, read_record, unwritten, write_frame, write_json
 from disco.likelihood.check import STATISTICS, Check
-from disco.refine import Choice, Refined, refine
+from disco.refine import Choice, Refined
 from disco.refine.result import EDGE_COLUMNS
-from disco.runs import refining, schema
-from disco.runs.files import read_json, read_record, unwritten, write_frame, write_json
+from disco.runs import schema
 from disco.runs.folder import Run
 from disco.runs.schema import REFINE, Schema, check_edges, check_order, damaged, fits, printable, read, record, shown
 
 if TYPE_CHECKING:
-    from disco.progress import Callback
+    pass
 
 _MOST_SWEEPS, _MOST_SEARCHES = 1_000_000, 10_000
 _MOST_NOTES, _LONGEST_NOTE = 1000, 1000
@@ -56,37 +55,6 @@ class _Head:
     candidates: int
     fits: int
     notes: list[str] = field(default_factory=list)
-
-
-def refine_run(run: Run, choice: Choice, *, device: str = "cpu", callback: "Callback | None" = None) -> Refined:
-    """Refine a run's table, starting from its causal order and edges if it has them, and save the result there.
-
-    The same call after an interruption continues from the finished searches. The caller holds the run's lock.
-
-    Raises:
-        InputError: the table cannot be refined, or the run cannot be read or written.
-        FitStopped: the callback asked to stop.
-    """
-    recorder = refining.recorder(run, choice, device, callback)
-    memory = run.path / "refining.json"
-    with recorder.watch():
-        fitted = (run.path / "edges.csv").exists()
-        result = refine(
-            run.table(),
-            choice,
-            settings=run.settings,
-            order=run.order() if fitted else None,
-            edges=run.edges() if fitted else None,
-            device=device,
-            callback=recorder,
-            memory=memory,
-        )
-        save(run.path, result, choice)
-    recorder.finished()
-    refining.discard_history(run)
-    with contextlib.suppress(OSError):
-        memory.unlink(missing_ok=True)
-    return result
 
 
 def save(folder: Path, result: Refined, choice: Choice) -> None:

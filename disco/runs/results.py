@@ -11,14 +11,14 @@ from typing import TYPE_CHECKING
 
 import pandas as pd
 
+from disco.files import unwritten, write_bytes, write_frame, write_json
 from disco.runs import schema
-from disco.runs.files import unwritten, write_bytes, write_frame, write_json
 from disco.runs.schema import check_edges, check_order, damaged, read
 from disco.settings import CHOICES, Settings
 
 if TYPE_CHECKING:
     from disco.estimator import DISCO
-    from disco.fitted import Recovery
+    from disco.fit.fitted import Recovery
 
 VARIANTS = tuple(f"{criterion}-{boundary}" for criterion in CHOICES["criterion"] for boundary in CHOICES["boundary"])
 

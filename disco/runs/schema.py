@@ -12,8 +12,8 @@ import numpy as np
 import pandas as pd
 
 from disco.errors import InputError
+from disco.files import read_frame
 from disco.graph import DIRECTIONS
-from disco.runs.files import read_frame
 
 FIT, REFINE = "fit the table again", "refine the run again"
 _LARGEST = 2**53  # from here on, floats do not represent every whole number

@@ -10,7 +10,7 @@ from typing import Any
 
 from disco import __version__
 from disco.errors import InputError
-from disco.runs.files import read_record, unwritten, write_json
+from disco.files import read_record, unwritten, write_json
 from disco.runs.schema import fits, printable, record
 
 _UNFINISHED = ("queued", "running")
@@ -21,7 +21,7 @@ _LONGEST_TEXT = 2000
 
 @dataclass(frozen=True)
 class Work:
-    """A kind of long work on a run. `disco.jobs` says how it is queued and how it is done.
+    """A kind of long work on a run. `disco.work.jobs` says how it is queued and how it is done.
 
     Attributes:
         name: its name in statuses, locks and the worker's command line.

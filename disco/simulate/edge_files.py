@@ -9,13 +9,13 @@ from xml.etree.ElementTree import ParseError
 import networkx as nx
 import pandas as pd
 
-from disco import spreadsheets
 from disco.errors import InputError
 from disco.files import read_regular
-from disco.formats.limits import NotATable
-from disco.formats.text import check_quotes
 from disco.simulate.graphs import own_graph
 from disco.simulate.known import check as check_direction
+from disco.table import spreadsheets
+from disco.table.formats.limits import NotATable
+from disco.table.formats.text import check_quotes
 
 LARGEST_TEXT = 10_000_000  # bytes or characters: parsing XML takes about 100 times as much memory
 LARGEST_LIST = 500_000  # lines: all pairs of 1,000 nodes
@@ -27,7 +27,7 @@ OwnGraph = tuple[list[tuple[str, str]], list[str]]
 def read_edges(source: str | Path) -> OwnGraph:
     """The edges (parent, child) and the nodes, in the order in which they are first mentioned.
 
-    The apostrophe that an export puts before a name such as "=a" (disco/spreadsheets.py) is removed.
+    The apostrophe that an export puts before a name such as "=a" (disco/table/spreadsheets.py) is removed.
 
     Args:
         source: the text itself, or the path of a file. An edge list has one edge per line: `parent,child`, also with a

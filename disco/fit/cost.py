@@ -1,0 +1,72 @@
+"""What a fit costs: floating-point operations of each stage, and peak memory.
+
+A multiply and an add count as two operations; a training step costs three forward passes. Only matrix products are
+counted, so the figures are lower bounds.
+"""
+
+import math
+
+from disco.score.plan import Plan
+from disco.settings import Settings
+
+STAGES = ("joint", "projection", "ordering", "parents")
+_FOREST_OWN = 2  # what a tree costs beside its splits, as a number of columns to split
+
+
+def _weights(inputs: int, outputs: int, settings: Settings) -> int:
+    return settings.width * (inputs + (settings.hidden_layers - 1) * settings.width + outputs)
+
+
+def _networks(nodes: int, settings: Settings) -> tuple[int, int]:
+    """Weights of one fold's joint and projection network."""
+    joint, projection = (_weights(k * nodes + 1, 2 * nodes, settings) for k in (2, 3))
+    return joint + settings.skip_connection * (2 * nodes + 1) * 2 * nodes, projection
+
+
+def stage_flops(plan: Plan, nodes: int) -> dict[str, float]:
+    """Floating-point operations of each of `STAGES` for a table of `nodes` columns, without early stopping."""
+    settings, rows = plan.settings, plan.evaluated
+    joint, projection = _networks(nodes, settings)
+    joint_epoch = 6 * joint * plan.joint.rows
+    # Two passes of the joint network for the targets, one step of the projection on masked and full rows.
+    projection_epoch = (2 * joint * 2 + 6 * projection * 2) * plan.projection.rows
+    hidden = 2 * 2 * (settings.hidden_layers - 1) * settings.width**2 * rows * settings.noise_levels
+    last = 2 * 2 * settings.width * rows * settings.noise_levels
+    first = 2 * 5 * nodes * settings.width * rows + settings.skip_connection * 2 * 2 * nodes * nodes * rows
+    sizes = range(2, nodes + 1)
+    ordering = sum((size + 1) * hidden + 2 * size * last + 2 * first for size in sizes)
+    parents = sum(2 * (hidden + size * last + first) for size in sizes)
+    of_a_fold = (plan.joint.epochs * joint_epoch, plan.projection.epochs * projection_epoch, ordering, parents)
+    return {stage: float(settings.folds * flops) for stage, flops in zip(STAGES, of_a_fold, strict=True)}
+
+
+def forest_looks(plan: Plan, nodes: int) -> float:
+    """How many rows PCM's forests weigh as a place to split, over all nodes, trees and depths; 0 without PCM."""
+    if plan.settings.selector != "pcm":
+        return 0.0
+    from disco.parents.pcm import TREES  # slow to import
+
+    half = plan.parent_rows // 2
+    columns = sum(candidates + _FOREST_OWN for candidates in range(1, nodes))
+    return float(TREES * columns * half * math.log2(max(half, 2)))
+
+
+def peak_bytes(plan: Plan, nodes: int, device: str = "cpu") -> int:
+    """A generous estimate of a fit's memory on its device (cpu or cuda), in bytes, without that of the libraries."""
+    from disco.score.curvature import ROWS_AT_ONCE  # these three load torch
+    from disco.score.losses import BLOCK_ENTRIES
+    from disco.score.training import MONITOR_ROWS
+
+    settings, train, evaluated = plan.settings, plan.train, plan.evaluated
+    folds, width = settings.folds, settings.width
+    weights = sum(_networks(nodes, settings))
+    batch = min(settings.batch_size, train)
+    monitor = max(MONITOR_ROWS, plan.holdout)
+    data = folds * nodes * 8 * (train + 3 * evaluated) + plan.rows * nodes * 32
+    # Parameters, gradients, two moments and the state to serve.
+    networks = 5 * 4 * folds * weights
+    activations = 4 * folds * 2 * batch * (3 * (settings.hidden_layers + 1) * width + 20 * nodes)
+    draws = folds * nodes * 20 * (monitor + evaluated + max(batch, min(train, BLOCK_ENTRIES // nodes)))
+    at_once = ROWS_AT_ONCE[device]
+    curvature = 4 * folds * (4 * at_once * width + 3 * at_once * nodes + 3 * evaluated * nodes)
+    return int(data + networks + draws + max(activations, curvature))

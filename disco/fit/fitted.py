@@ -1,0 +1,223 @@
+"""Fitted networks with their table, and what is read from them: causal orders, scores of edges, curvature.
+
+A recovery is a causal order with all its scores, for one criterion and boundary. All recoveries of the same networks
+read the same curvature, so each evaluation is made once and remembered.
+
+Inside, columns are numbered in the order of their names: the same named table gives the same result however its columns
+are arranged.
+"""
+
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+from functools import cached_property
+
+import numpy as np
+import pandas as pd
+import torch
+from torch import Tensor
+
+from disco.fit.cost import stage_flops
+from disco.parents import ocs
+from disco.progress import Callback, Reporter
+from disco.score.curvature import HeldOut, NetworkScores, counted, diagonal, off_diagonal_scores, sink_scores
+from disco.score.networks import Networks, new_networks
+from disco.score.ordering import Removal, SinkScores, ccs_frame, criteria_frame, order_of, remove_sinks
+from disco.score.plan import Plan
+from disco.settings import Settings
+from disco.table.counts import as_counts
+from disco.table.ranks import Folds
+
+STOPPED = "Stopped in the {stage} stage after {unit} {done} of {total}."
+
+
+@dataclass(frozen=True)
+class Recovery:
+    """A causal order and its scores, for one criterion and boundary.
+
+    Attributes:
+        order: node names, source first.
+        ccs: step, remaining, node, fold, score, chosen.
+        criteria: step, node, fold, and one score per criterion and boundary; NaN where unavailable.
+        ocs: fold, parent, child, ocs, curvature (mean without absolute value), z.
+    """
+
+    order: list[str]
+    ccs: pd.DataFrame
+    criteria: pd.DataFrame
+    ocs: pd.DataFrame
+
+
+@dataclass(frozen=True, eq=False)
+class Fitted:
+    """Trained networks, and the table, folds and settings they were trained with.
+
+    Attributes:
+        table: counts, all rows and columns.
+        folds: the rows that are used, divided into cross-fitting folds.
+        networks: joint and projection network, all folds in one batch.
+        settings: of the fit.
+        sinks: the scores of the remaining sets evaluated so far, which grow as orders are recovered.
+    """
+
+    table: pd.DataFrame
+    folds: Folds
+    networks: Networks
+    settings: Settings
+    sinks: SinkScores = field(default_factory=dict, repr=False)
+    _pairs: dict[tuple[int, ...], ocs.PairScores] = field(default_factory=dict, init=False, repr=False)
+
+    @classmethod
+    def restore(
+        cls, table: pd.DataFrame, settings: Settings, tensors: dict[str, Tensor], device: torch.device
+    ) -> "Fitted":
+        """The fitted networks whose `tensors` were kept, with the table and settings of their fit.
+
+        Raises:
+            InputError: the table cannot be used.
+            KeyError, ValueError, IndexError, RuntimeError: the tensors are not those of such a fit.
+        """
+        counts = as_counts(table, settings.folds)
+        folds = Folds.of(by_name(counts), settings, tensors["fold_of_row"].numpy())
+        networks = new_networks(folds.ranks, settings)
+        for name, network in networks._asdict().items():
+            own = {key.removeprefix(f"{name}."): value for key, value in tensors.items() if key.startswith(f"{name}.")}
+            network.load_state_dict(own)
+            network.to(device)
+        return cls(counts, folds, networks, settings)
+
+    def tensors(self) -> dict[str, Tensor]:
+        """The networks and the fold of every row: all that `restore` needs beside table and settings."""
+        named = {
+            f"{name}.{key}": value
+            for name, network in self.networks._asdict().items()
+            for key, value in network.state_dict().items()
+        }
+        rows, of_row = torch.as_tensor(self.folds.rows), torch.as_tensor(self.folds.of_row)
+        return {**named, "fold_of_row": of_row, "rows": rows}
+
+    @cached_property
+    def names(self) -> list[str]:
+        """The columns in the order of their numbers."""
+        return sorted(self.table.columns)
+
+    @cached_property
+    def plan(self) -> Plan:
+        """How many rows were used for what, and how long the networks trained at most."""
+        return Plan.of(len(self.table), self.settings)
+
+    @property
+    def device(self) -> torch.device:
+        """Where the networks are."""
+        return self.networks.joint.features.top.device
+
+    def recover(
+        self, boundary: str | None = None, criterion: str | None = None, callback: Callback | None = None
+    ) -> Recovery:
+        """Order and scores with another boundary or criterion; those of the settings unless given.
+
+        Raises:
+            InputError: there is no such boundary or criterion.
+            FitStopped: the callback asked for it.
+            ScoreUnavailable: a node or edge has no admissible observation.
+        """
+        own = self.settings
+        chosen = own.replace(boundary=boundary or own.boundary, criterion=criterion or own.criterion)
+        flops = stage_flops(self.plan, len(self.names))
+        reporter = Reporter(callback, {stage: flops[stage] for stage in ("ordering", "parents")}, STOPPED)
+        return self.recovery(chosen.criterion, chosen.boundary, reporter)
+
+    def recovery(self, criterion: str, boundary: str, reporter: Reporter) -> Recovery:
+        """As `recover`, as two stages of some work: ordering and parents."""
+        steps = self._removals(criterion, boundary, reporter)
+        order = [self.names[node] for node in order_of(steps)]
+        ccs = ccs_frame(steps, self.names, criterion, boundary)
+        return Recovery(order, ccs, criteria_frame(steps, self.names), self._candidates(order, boundary, reporter))
+
+    def candidates(self, order: Sequence[str], boundary: str, callback: Callback | None = None) -> pd.DataFrame:
+        """The OCS of all candidate edges along a causal order.
+
+        Args:
+            order: all columns, source first.
+            boundary: clipped or admissible.
+            callback: receives an event after every child; False stops.
+
+        Returns:
+            Columns fold, parent, child, ocs, curvature, z, as in `Recovery`.
+
+        Raises:
+            FitStopped: the callback asked for it.
+            ScoreUnavailable: an edge has no admissible observation.
+        """
+        return self._candidates(order, boundary, Reporter(callback, {"parents": 1.0}, STOPPED))
+
+    def _candidates(self, order: Sequence[str], boundary: str, reporter: Reporter) -> pd.DataFrame:
+        found, mean, last = {}, {}, len(order) - 1
+        walk = ocs.candidate_scores(self.pair_scores, [self.names.index(name) for name in order])
+        for place, (number, values) in enumerate(walk, start=1):
+            child = self.names[number]
+            ocs.check_available(values["ocs", boundary], child, order[:place], boundary)
+            found[child], mean[child] = values["ocs", boundary], values["curvature", boundary]
+            reporter.step("parents", place, last, unit="node")
+        return ocs.tidy(found, mean, order, self.settings.parent_rule)
+
+    def curvature(self, node: str, remaining: Sequence[str]) -> pd.DataFrame:
+        """Diagonal curvature of a node within a remaining set at the held-out rows, averaged over noise levels.
+
+        Returns:
+            Columns fold (from 1), row (of the table, from 1), rank, curvature, admissible.
+        """
+        numbers, at = sorted(self.names.index(name) for name in remaining), self.names.index(node)
+        rows, scores = self._held_out, self._scores
+        values = diagonal(scores, rows, numbers, [at], self.settings.noise_levels)[..., 0].cpu().numpy()
+        inside = counted(rows, scores.top, [at], 2, "admissible")[..., 0].cpu().numpy()
+        ranks = rows.ranks[..., at].cpu().numpy().astype(int)
+        fold, place = np.nonzero(rows.valid.cpu().numpy())
+        row = self.folds.rows[rows.rows[fold, place]] + 1
+        columns = {"fold": fold + 1, "row": row, "rank": ranks[fold, place]}
+        return pd.DataFrame({**columns, "curvature": values[fold, place], "admissible": inside[fold, place]})
+
+    def sink_scores(self, remaining: Sequence[int]) -> dict[tuple[str, str], np.ndarray]:
+        """Scores of every node of a remaining set, as `disco.score.curvature.sink_scores` gives them."""
+        key = tuple(remaining)
+        if key not in self.sinks:
+            self.sinks[key] = sink_scores(self._scores, self._held_out, key, self.settings)
+        return self.sinks[key]
+
+    def pair_scores(self, child: int, remaining: Sequence[int]) -> ocs.PairScores:
+        """Scores of a child with every other node of R, as `disco.score.curvature.off_diagonal_scores` gives them."""
+        key = child, *remaining
+        if key not in self._pairs:
+            held_out = self._parents_held_out
+            self._pairs[key] = off_diagonal_scores(self._scores, held_out, remaining, child, self.settings)
+        return self._pairs[key]
+
+    def _removals(self, criterion: str, boundary: str, reporter: Reporter) -> list[Removal]:
+        steps, nodes = [], len(self.names)
+        for step in remove_sinks(self.sink_scores, nodes, criterion, boundary, self.names):
+            steps.append(step)
+            # A step costs in proportion to the nodes it evaluates.
+            left = len(step.remaining) - 1
+            share = 1 - left * (left + 1) / (nodes * (nodes + 1))
+            reporter.step("ordering", len(steps), nodes - 1, share, unit="step")
+        return steps
+
+    @cached_property
+    def _scores(self) -> NetworkScores:
+        return NetworkScores(*self.networks, self.settings)
+
+    @cached_property
+    def _held_out(self) -> HeldOut:
+        """The rows at which curvature decides on the order."""
+        return HeldOut.of(self.folds.ranks, self.settings, self.device)
+
+    @cached_property
+    def _parents_held_out(self) -> HeldOut:
+        """The rows at which it decides on the parents."""
+        if self.folds.parent_ranks is self.folds.ranks:
+            return self._held_out
+        return HeldOut.of(self.folds.parent_ranks, self.settings, self.device)
+
+
+def by_name(table: pd.DataFrame) -> np.ndarray:
+    """The values of a table with its columns in the order of their names, (rows, nodes)."""
+    return table[sorted(table.columns)].to_numpy()

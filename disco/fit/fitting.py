@@ -1,0 +1,175 @@
+"""The fit: from a table of counts to networks, order and parents.
+
+    table → ranks → corruption → networks → training → curvature → ordering → parents
+
+A fit repeats exactly for a seed on the same device and library versions; another device or another number of threads
+changes only rounding. Renaming a column changes which random weights it gets, as another seed would.
+"""
+
+import copy
+import hashlib
+import json
+from collections.abc import Callable, Iterable
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pandas as pd
+import psutil
+import torch
+from torch import nn
+
+from disco.errors import InputError
+from disco.fit.cost import forest_looks, peak_bytes, stage_flops
+from disco.fit.fitted import STOPPED, Fitted, Recovery, by_name
+from disco.parents import ocs, selectors
+from disco.progress import Callback, Reporter
+from disco.score.checkpoint import Checkpoint, pack_sinks, pack_training, unpack_sinks, unpack_training
+from disco.score.networks import Networks, new_networks
+from disco.score.plan import Plan
+from disco.score.training import Epoch, Training, TrainingRows, train_joint, train_projection
+from disco.settings import Settings
+from disco.table.counts import as_counts
+from disco.table.ranks import Folds
+
+_SELECTOR_SHARE = 0.05  # of a fit's progress at least, for another selector than ocs
+_LOOK_FLOPS = 1000  # floating-point operations that take about as long as a forest weighing one row
+
+
+@dataclass(frozen=True)
+class FitResult:
+    """All that a fit found.
+
+    Attributes:
+        fitted: the networks.
+        recovery: order and scores, with the criterion and boundary of the settings.
+        edges: the selected edges: parent, child, ocs, z, frequency; score and p_value with a selector other than ocs.
+        candidates: all candidates of that selector, as `disco.parents.selectors.candidates` gives them; None with ocs.
+        training: stage → epochs run, and the served epoch and its validation loss of each fold.
+    """
+
+    fitted: Fitted
+    recovery: Recovery
+    edges: pd.DataFrame
+    candidates: pd.DataFrame | None
+    training: dict[str, Any]
+
+
+def fit(
+    table: pd.DataFrame | np.ndarray,
+    settings: Settings,
+    device: torch.device,
+    *,
+    callback: Callback | None = None,
+    checkpoint: Path | str | None = None,
+) -> FitResult:
+    """Train the networks, find the order, select the parents; arguments and errors as `disco.DISCO.fit`."""
+    counts = as_counts(table, settings.folds)
+    folds, plan, nodes = Folds.of(by_name(counts), settings), Plan.of(len(counts), settings), counts.shape[1]
+    selectors.check(settings.selector, counts, settings)
+    _check_memory(plan, nodes, device)
+    store = Checkpoint(Path(checkpoint) if checkpoint else None, fingerprint(counts, folds.rows, settings))
+    reporter = Reporter(store.watching(callback), _work(plan, nodes), STOPPED)
+    networks, training = _train(folds, plan, device, reporter, store)
+    fitted = Fitted(counts, folds, networks, settings, unpack_sinks(store.tensors))
+    store.under_way = lambda: (pack_sinks(fitted.sinks), {})
+    recovery = fitted.recovery(settings.criterion, settings.boundary, reporter)
+    tau_z, pi_min = ocs.own_thresholds(recovery.ocs, settings)
+    if settings.selector == "ocs":
+        return FitResult(fitted, recovery, ocs.select(recovery.ocs, tau_z, pi_min), None, training)
+    store.write(*store.under_way())
+    store.under_way = None
+    candidates = selectors.candidates(
+        settings.selector,
+        counts,
+        recovery.order,
+        settings,
+        device=device.type,
+        callback=reporter.part("selector", "node"),
+    )
+    return FitResult(fitted, recovery, selectors.edges(candidates, recovery.ocs, tau_z), candidates, training)
+
+
+def fingerprint(table: pd.DataFrame, rows: np.ndarray, settings: Settings) -> str:
+    """A digest of all that the networks depend on; a checkpoint is of the fit whose digest it holds.
+
+    Args:
+        table: counts, all rows.
+        rows: the numbers of those that give networks and order.
+        settings: of the fit.
+    """
+    chosen = settings.to_dict()
+    del chosen["selector"]  # no network depends on it
+    for name, before in (("disjoint_rows", False), ("joint_schedule", "epochs"), ("projection_schedule", "epochs")):
+        if chosen[name] == before:
+            del chosen[name]  # a fit begun by a version without this choice can go on
+    names_and_settings = json.dumps([sorted(table.columns), chosen], sort_keys=True)
+    return hashlib.sha256(names_and_settings.encode() + by_name(table)[rows].astype("<i8").tobytes()).hexdigest()
+
+
+def _check_memory(plan: Plan, nodes: int, device: torch.device) -> None:
+    """Refuse a fit that needs more memory than is free on its device."""
+    needed = peak_bytes(plan, nodes, device.type)
+    free = torch.cuda.mem_get_info()[0] if device.type == "cuda" else psutil.virtual_memory().available
+    if needed > free:
+        raise InputError(
+            f"A fit of {plan.rows} rows × {nodes} columns needs about {needed / 1e9:.1f} GB of memory, and "
+            f"{free / 1e9:.1f} GB are free. Use fewer columns or rows (max_rows), or a smaller width."
+        )
+
+
+def _work(plan: Plan, nodes: int) -> dict[str, float]:
+    """Floating-point operations by stage, by which progress is told."""
+    flops = stage_flops(plan, nodes)
+    if plan.settings.selector != "ocs":
+        flops["selector"] = max(forest_looks(plan, nodes) * _LOOK_FLOPS, _SELECTOR_SHARE * sum(flops.values()))
+    return flops
+
+
+def _train(
+    folds: Folds, plan: Plan, device: torch.device, reporter: Reporter, store: Checkpoint
+) -> tuple[Networks, dict[str, Any]]:
+    """Both networks, trained from the start or from a checkpoint, and a summary of their training."""
+    networks = new_networks(folds.ranks, plan.settings)
+    for network in networks:
+        network.to(device)
+    rows = TrainingRows(folds.ranks, plan.settings, device)
+    stages = {
+        "joint": lambda state: train_joint(state, rows, plan),
+        "projection": lambda state: train_projection(state, networks.joint, rows, plan),
+    }
+    training = {}
+    for name, run in stages.items():
+        total = getattr(plan, name).epochs
+        training[name] = _summary(_stage(name, total, getattr(networks, name), reporter, store, run))
+    return networks, training
+
+
+def _stage(
+    name: str,
+    total: int,
+    network: nn.Module,
+    reporter: Reporter,
+    store: Checkpoint,
+    run: Callable[[Training], Iterable[Epoch]],
+) -> Training:
+    """Run or resume one training stage, and leave the parameters to serve in `network`."""
+    state = Training.start(copy.deepcopy(network))
+    if name in store.meta:
+        unpack_training(name, state, store.tensors, store.meta)
+    store.under_way = lambda: pack_training(name, state)
+    for epoch in run(state):
+        losses = {"train": epoch.train, "validation": epoch.validation, "best_epoch": epoch.best}
+        reporter.step(name, epoch.number, total, unit="epoch", **losses)
+    with torch.no_grad():
+        for key, parameter in network.named_parameters():
+            parameter.copy_(state.best[key])
+    store.keep(*pack_training(name, state))
+    return state
+
+
+def _summary(state: Training) -> dict[str, Any]:
+    """Epochs run, and the served epoch and its validation loss of each fold; None where no loss decided."""
+    losses = [None if value == float("inf") else value for value in state.best_loss]
+    return {"epochs": state.epoch, "best_epoch": list(state.best_epoch), "best_loss": losses}

@@ -1,0 +1,326 @@
+"""Curvature of log p_R at almost no noise, from log concrete-score entries, and the scores computed from it.
+
+With ℓ_{j,R}(x; σ) the log concrete-score entry for raising x_j by one (paper, Eq. estimated-curvatures),
+
+    H_{ij,R}(x; σ) = ℓ_{j,R}(x + e_i; σ) − ℓ_{j,R}(x; σ).
+
+The conditional curvature score (CCS) averages H_jj over the noise levels and then takes the variance within levels of
+x_j (Eq. cond-var-score). The constant-curvature criterion takes the plain variance instead. The off-diagonal curvature
+score (OCS) averages |H_ij| (Eq. empirical-ocs). A shift past K stays at K. With the `clipped` boundary every row
+counts; with `admissible` only rows whose shifts stay inside the grid (*Curvature Estimation*).
+
+Axes: F folds, S noise levels, n held-out rows, d nodes.
+"""
+
+import math
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
+from dataclasses import dataclass
+from typing import NamedTuple, Protocol
+
+import numpy as np
+import torch
+from torch import Tensor
+
+from disco.score.networks import UP, FoldedMLP, JointNetwork, ProjectionNetwork
+from disco.settings import CHOICES, Settings
+from disco.table.ranks import FoldRanks, dense_ranks
+
+BOUNDARIES, CRITERIA = CHOICES["boundary"], CHOICES["criterion"]
+PAIR_SCORES = ("ocs", "curvature")
+ROWS_AT_ONCE = {"cpu": 1 << 13, "cuda": 1 << 17}  # rows per fold that pass through the hidden layers in one call
+
+
+class ConcreteScores(Protocol):
+    """Upward log concrete-score entries of R-marginals: fitted networks, or exact ones in tests."""
+
+    top: Tensor  # K of each fold, (F,)
+
+    def entries(self, ranks: Tensor, remaining: Sequence[int]) -> Tensor:
+        """ℓ_{j,R}(x) of every j ∈ R, (F, S, n, |R|)."""
+
+    def entries_after(self, ranks: Tensor, remaining: Sequence[int], node: int) -> Tensor:
+        """ℓ_{j,R}(x + e_node) of every j ∈ R, (F, S, n, |R|)."""
+
+    def own_entries_after(self, ranks: Tensor, remaining: Sequence[int], nodes: Sequence[int]) -> Tensor:
+        """ℓ_{j,R}(x + e_j) of each j in `nodes`, (F, S, n, len(nodes))."""
+
+
+@dataclass(frozen=True)
+class HeldOut:
+    """The evaluation rows of every fold, padded to one length.
+
+    Attributes:
+        ranks: (F, n, d) float.
+        valid: which rows are rows and not padding, (F, n).
+        level: each entry's number among its column's distinct held-out ranks, (F, n, d), on the CPU.
+        rows: row numbers among those that were divided into folds, (F, n); padding −1.
+    """
+
+    ranks: Tensor
+    valid: Tensor
+    level: Tensor
+    rows: np.ndarray
+
+    @classmethod
+    def of(cls, folds: Sequence[FoldRanks], settings: Settings, device: torch.device | str = "cpu") -> "HeldOut":
+        """The held-out rows, or a random sample of `evaluation_rows` of them in each fold."""
+        chosen = []
+        for number, fold in enumerate(folds):
+            rows = np.random.default_rng([settings.seed, 3, number]).permutation(len(fold.rows))
+            chosen.append(np.sort(rows[: settings.evaluation_rows]))
+        longest = max(len(part) for part in chosen)
+        shape = (len(folds), longest, folds[0].train.shape[1])
+        ranks, level, rows = np.zeros(shape, np.float32), np.zeros(shape, np.int64), np.full(shape[:2], -1)
+        for number, (fold, part) in enumerate(zip(folds, chosen, strict=True)):
+            taken = fold.held_out[part]
+            ranks[number, : len(part)], rows[number, : len(part)] = taken, fold.rows[part]
+            level[number, : len(part)] = dense_ranks(taken)
+        valid = torch.as_tensor(rows >= 0).to(device)
+        return cls(torch.as_tensor(ranks).to(device), valid, torch.as_tensor(level), rows)
+
+
+class NetworkScores:
+    """`ConcreteScores` from fitted networks, which recompute only what a shift changes.
+
+    Raising x_j changes the first layer's pre-activation only through x_j's two features, so the first layer is computed
+    once per remaining set. Only one output column is needed, so the last layer is a dot product.
+    """
+
+    def __init__(self, joint: JointNetwork, projection: ProjectionNetwork, settings: Settings) -> None:
+        self.joint, self.projection, self.clip = joint, projection, settings.log_clip
+        self.top = joint.features.top
+        levels = np.geomspace(settings.noise_min, settings.noise_max, settings.noise_levels)
+        self.log_sigma = torch.tensor(np.log(levels), dtype=torch.float32, device=self.top.device)
+
+    def _first(self, ranks: Tensor, remaining: Sequence[int]) -> "_First":
+        """The outputs of the input layers without the noise level's terms; a shift changes them by a rank-1 term."""
+        mask = torch.zeros(ranks.shape[-1], device=ranks.device)
+        mask[list(remaining)] = 1.0
+        mask = mask.expand_as(ranks)
+        features = self.joint.features
+        filled = features(self.projection.filled(ranks, mask))
+        masked = torch.cat([features(ranks) * mask.repeat(1, 1, 2), mask], dim=-1)
+        joint, projection = self.joint.mlp, self.projection.mlp
+        return _First(
+            torch.baddbmm(joint.biases[0], filled, joint.weights[0][:, :-1]),
+            torch.baddbmm(projection.biases[0], masked, projection.weights[0][:, :-1]),
+            None if self.joint.skip is None else filled @ self.joint.skip[:, :-1, UP::2],
+        )
+
+    def _shift(self, value: Tensor, weight: Tensor, ranks: Tensor, node: int) -> Tensor:
+        """`value`, a linear function of the features, after raising one node by one level, unless it is at the top."""
+        before, nodes = ranks[..., node], ranks.shape[-1]
+        change = self.joint.features.change(before, torch.minimum(before + 1, self.top[:, None]), node)
+        return torch.baddbmm(value, change, weight[:, [node, nodes + node]])
+
+    def _hidden(self, mlp: FoldedMLP, first: Tensor) -> Tensor:
+        """The last hidden activations at every noise level, (F, S, n, H)."""
+        noise = self.log_sigma[:, None, None] * mlp.weights[0][:, None, -1:]
+        whole = first[:, None] + noise
+        return mlp.hidden(whole.flatten(1, 2)).unflatten(1, whole.shape[1:3])
+
+    def _entries(self, first: "_First", nodes: Sequence[int]) -> Tensor:
+        columns = [2 * node + UP for node in nodes]
+        joint = self._read(self.joint.mlp, first.joint, columns)
+        if first.linear is not None:
+            joint = joint + first.linear[:, None, :, list(nodes)] + self._linear_noise(columns)
+        correction = self._read(self.projection.mlp, first.projection, columns)
+        return joint + correction.clamp(-self.clip, self.clip)
+
+    def _read(self, mlp: FoldedMLP, first: Tensor, columns: list[int]) -> Tensor:
+        hidden = self._hidden(mlp, first)
+        out = torch.baddbmm(mlp.biases[-1][..., columns], hidden.flatten(1, 2), mlp.weights[-1][..., columns])
+        return out.unflatten(1, hidden.shape[1:3])
+
+    @property
+    def _skip(self) -> Tensor:
+        """The skip connection's weights, read only where there is one."""
+        assert self.joint.skip is not None
+        return self.joint.skip
+
+    def _linear_noise(self, columns: list[int]) -> Tensor:
+        """The noise level's contribution through the skip connection, (F, S, 1, len(columns))."""
+        return self.log_sigma[:, None, None] * self._skip[:, None, -1:, columns]
+
+    def entries(self, ranks: Tensor, remaining: Sequence[int]) -> Tensor:
+        """See `ConcreteScores`."""
+        return self._entries(self._first(ranks, remaining), remaining)
+
+    def entries_after(self, ranks: Tensor, remaining: Sequence[int], node: int) -> Tensor:
+        """See `ConcreteScores`."""
+        first, joint, projection = self._first(ranks, remaining), self.joint, self.projection
+        shifted = _First(
+            self._shift(first.joint, joint.mlp.weights[0], ranks, node),
+            self._shift(first.projection, projection.mlp.weights[0], ranks, node),
+            None if first.linear is None else self._shift(first.linear, self._skip[..., UP::2], ranks, node),
+        )
+        return self._entries(shifted, remaining)
+
+    def own_entries_after(self, ranks: Tensor, remaining: Sequence[int], nodes: Sequence[int]) -> Tensor:
+        """See `ConcreteScores`."""
+        first = self._first(ranks, remaining)
+        rows = ranks.shape[1] * len(self.log_sigma)
+        group = max(1, ROWS_AT_ONCE[ranks.device.type] // rows)
+        parts = [
+            self._own(self.joint.mlp, first.joint, ranks, nodes[at : at + group])
+            + self._own(self.projection.mlp, first.projection, ranks, nodes[at : at + group]).clamp(
+                -self.clip, self.clip
+            )
+            for at in range(0, len(nodes), group)
+        ]
+        found = torch.cat(parts, dim=-1)
+        return found if first.linear is None else found + self._own_linear(first.linear, ranks, nodes)
+
+    def _own(self, mlp: FoldedMLP, first: Tensor, ranks: Tensor, nodes: Sequence[int]) -> Tensor:
+        """The output of each node after a shift of the same node, (F, S, n, len(nodes)), in one pass."""
+        shifted = torch.stack([self._shift(first, mlp.weights[0], ranks, node) for node in nodes], dim=1)
+        hidden = self._hidden(mlp, shifted.flatten(1, 2)).unflatten(2, shifted.shape[1:3])  # (F, S, nodes, n, H)
+        columns = [2 * node + UP for node in nodes]
+        weight = mlp.weights[-1][..., columns].transpose(1, 2)[:, None, :, :, None]
+        return (hidden @ weight).squeeze(-1).transpose(2, 3) + mlp.biases[-1][:, None, :, columns]
+
+    def _own_linear(self, linear: Tensor, ranks: Tensor, nodes: Sequence[int]) -> Tensor:
+        """The skip connection's part of `_own`, (F, S, n, len(nodes))."""
+        own = [self._shift(linear[..., [node]], self._skip[..., [2 * node + UP]], ranks, node) for node in nodes]
+        return torch.cat(own, dim=-1)[:, None] + self._linear_noise([2 * node + UP for node in nodes])
+
+
+class _First(NamedTuple):
+    """The outputs of the input layers at some rows.
+
+    Attributes:
+        joint, projection: pre-activations of the first hidden layer, (F, n, H).
+        linear: the skip connection's upward outputs, (F, n, d), or None.
+    """
+
+    joint: Tensor
+    projection: Tensor
+    linear: Tensor | None
+
+
+def row_parts(held_out: HeldOut, levels: int) -> list[slice]:
+    """Slices of the held-out rows, each small enough to evaluate at once."""
+    rows, device = held_out.ranks.shape[1], held_out.ranks.device.type
+    size = max(1, ROWS_AT_ONCE[device] // levels)
+    return [slice(start, start + size) for start in range(0, rows, size)]
+
+
+@contextmanager
+def full_float32() -> Iterator[None]:
+    """Switch off gradients and reduced precision: curvatures are small differences of nearly equal numbers."""
+    precision = torch.get_float32_matmul_precision()
+    torch.set_float32_matmul_precision("highest")
+    try:
+        with torch.no_grad():
+            yield
+    finally:
+        torch.set_float32_matmul_precision(precision)
+
+
+@full_float32()
+def diagonal(
+    scores: ConcreteScores, held_out: HeldOut, remaining: Sequence[int], nodes: Sequence[int], levels: int
+) -> Tensor:
+    """Ĥ_{j,R} of some nodes of R at every held-out row, averaged over the noise levels, (F, n, len(nodes))."""
+    places = [list(remaining).index(node) for node in nodes]
+    parts = []
+    for part in row_parts(held_out, levels):
+        ranks = held_out.ranks[:, part]
+        before = scores.entries(ranks, remaining)[..., places]
+        parts.append((scores.own_entries_after(ranks, remaining, nodes) - before).mean(dim=1))
+    return torch.cat(parts, dim=1)
+
+
+@full_float32()
+def off_diagonal(scores: ConcreteScores, held_out: HeldOut, remaining: Sequence[int], node: int, levels: int) -> Tensor:
+    """|Ĥ_{ij,R}| and Ĥ_{ij,R} for i = `node` and every j ∈ R at every held-out row, averaged over the noise levels.
+
+    By the commuting-difference identity, one batch shifted in coordinate i is enough for all j.
+
+    Returns:
+        (2, F, n, |R|).
+    """
+    parts = []
+    for part in row_parts(held_out, levels):
+        ranks = held_out.ranks[:, part]
+        after, before = scores.entries_after(ranks, remaining, node), scores.entries(ranks, remaining)
+        change = after - before
+        parts.append(torch.stack([change.abs().mean(dim=1), change.mean(dim=1)]))
+    return torch.cat(parts, dim=2)
+
+
+def counted(held_out: HeldOut, top: Tensor, nodes: Sequence[int], steps: int, boundary: str) -> Tensor:
+    """Which rows count for each node's score, (F, n, len(nodes)): with `admissible`, those with x_j + steps ≤ K."""
+    valid = held_out.valid[..., None].expand(-1, -1, len(nodes))
+    if boundary == "clipped":
+        return valid
+    return valid & (held_out.ranks[..., list(nodes)] + steps <= top[:, None, None])
+
+
+def conditional_variance(curvature: Tensor, level: Tensor, included: Tensor, min_rows: int) -> Tensor:
+    """The CCS of every node (Eq. cond-var-score), (F, nodes); NaN if no level has `min_rows` rows.
+
+    Args:
+        curvature: Ĥ_j at every row, (F, n, nodes).
+        level: each row's level of x_j, (F, n, nodes), from 0.
+        included: the rows that count, (F, n, nodes).
+        min_rows: n_min ≥ 2.
+    """
+    folds, rows, nodes = curvature.shape
+    levels = int(level.max()) + 1
+    offset = torch.arange(folds * nodes).reshape(folds, 1, nodes) * levels
+    group = (level + offset)[included]
+    values = curvature[included].double()
+    size = folds * nodes * levels
+    count = torch.zeros(size, dtype=torch.float64).index_add_(0, group, torch.ones_like(values))
+    mean = torch.zeros_like(count).index_add_(0, group, values) / count.clamp_min(1)
+    squares = torch.zeros_like(count).index_add_(0, group, (values - mean[group]).square())
+    weight = torch.where(count >= min_rows, count, 0.0)
+    weighted = weight * squares / (count - 1).clamp_min(1)
+    return weighted.reshape(folds, nodes, levels).sum(-1) / weight.reshape(folds, nodes, levels).sum(-1)
+
+
+def plain_variance(curvature: Tensor, included: Tensor) -> Tensor:
+    """The constant-curvature criterion Var[Ĥ_j], the sample variance, (F, nodes); NaN with fewer than two rows."""
+    return conditional_variance(curvature, torch.zeros_like(curvature, dtype=torch.int64), included, 2)
+
+
+def sink_scores(
+    scores: ConcreteScores, held_out: HeldOut, remaining: Sequence[int], settings: Settings
+) -> dict[tuple[str, str], np.ndarray]:
+    """The score of every remaining node by each criterion with each boundary, from one evaluation.
+
+    Returns:
+        (criterion, boundary) → (F, |R|) float64; NaN where a score is unavailable.
+    """
+    # Grouped on the CPU, so that a fit repeats to the last bit: a GPU sums groups in no fixed order.
+    curvature = diagonal(scores, held_out, remaining, remaining, settings.noise_levels).cpu()
+    level = held_out.level[..., list(remaining)]
+    result: dict[tuple[str, str], np.ndarray] = {}
+    for boundary in BOUNDARIES:
+        included = counted(held_out, scores.top, remaining, 2, boundary).cpu()
+        ccs = conditional_variance(curvature, level, included, settings.min_level_rows)
+        result["ccs", boundary] = ccs.numpy()
+        result["constant", boundary] = plain_variance(curvature, included).numpy()
+    return result
+
+
+def off_diagonal_scores(
+    scores: ConcreteScores, held_out: HeldOut, remaining: Sequence[int], node: int, settings: Settings
+) -> dict[tuple[str, str], np.ndarray]:
+    """OCS_{j→i} of i = `node` and every other j ∈ R (Eq. empirical-ocs), and the mean of the signed curvature.
+
+    Returns:
+        ("ocs" or "curvature", boundary) → (F, |R|) float64, NaN at i itself and where no row is admissible.
+    """
+    values = off_diagonal(scores, held_out, remaining, node, settings.noise_levels).double()
+    place = list(remaining).index(node)
+    result: dict[tuple[str, str], np.ndarray] = {}
+    for boundary in BOUNDARIES:
+        included = counted(held_out, scores.top, remaining, 1, boundary)
+        included = included & included[..., [place]]
+        means = torch.where(included, values, 0.0).sum(dim=2) / included.sum(dim=1)
+        means[..., place] = math.nan
+        result |= {(kind, boundary): mean for kind, mean in zip(PAIR_SCORES, means.cpu().numpy(), strict=True)}
+    return result

@@ -1,0 +1,170 @@
+"""Training batches of corrupted rows, and the score-entropy losses of both networks.
+
+Joint loss (paper, *Denoising Score-Entropy Objective*, R = V): for t ~ U(ε_t, 1), σ = σ(t), x ~ q_σ(· | x_0),
+
+    Σ_j Σ_{y = x_j ± 1 in the grid} σ̇(t) ℓ_SE(s_θ(x; σ)_{j,y}, q_σ(y | x_0j) / q_σ(x_j | x_0j)),
+
+averaged over the batch. Projection loss (*Score-Entropy Training*): for log σ uniform and a random R, ℓ_SE
+between the correction e^c and s_θ(x) / s_θ(x_R, fill), averaged over the neighbours of j ∈ R, plus the same
+on R = V, where the target correction is 1.
+"""
+
+import math
+from collections.abc import Callable, Iterator, Sequence
+from typing import NamedTuple
+
+import torch
+from torch import Tensor
+
+from disco.score.corruption import corrupt, log_ratios, neighbour_mask, sigma_at
+from disco.score.networks import JointNetwork, ProjectionNetwork, stream
+from disco.settings import Settings
+
+BLOCK_ENTRIES = 1 << 22  # rank entries corrupted at once, which bounds memory
+_LOG_RATIO_BOUND = 30.0  # keeps exp finite in float32
+
+
+class JointBatch(NamedTuple):
+    """Corrupted rows of joint training; the first axis of each tensor is the fold.
+
+    Attributes:
+        noisy: x ~ q_σ(· | x_0), (F, n, d).
+        sigma: noise levels, (F, n).
+        target: log q_σ(x ± 1 | x_0) − log q_σ(x | x_0), (F, n, d, 2).
+    """
+
+    noisy: Tensor
+    sigma: Tensor
+    target: Tensor
+
+
+class ProjectionBatch(NamedTuple):
+    """Corrupted rows of projection training; the first axis of each tensor is the fold.
+
+    Attributes:
+        noisy: x ~ q_σ(· | x_0), (F, n, d).
+        sigma: noise levels, (F, n).
+        mask: remaining sets as 0 and 1, (F, n, d).
+    """
+
+    noisy: Tensor
+    sigma: Tensor
+    mask: Tensor
+
+
+Batch = JointBatch | ProjectionBatch
+
+
+def stacked(folds: Sequence[Batch]) -> Batch:
+    """Stack batches of one kind without a fold axis into one batch, one fold each."""
+    return type(folds[0])._make(torch.stack(parts) for parts in zip(*folds, strict=True))
+
+
+Draw = Callable[[Tensor, int, Settings, torch.Generator], Batch]
+
+
+def draw_joint(ranks: Tensor, top: int, settings: Settings, generator: torch.Generator) -> JointBatch:
+    """Corrupt one fold's rows (rows, d) for the joint loss."""
+    uniform = torch.rand(len(ranks), generator=generator, device=ranks.device)
+    time = settings.time_min + (1 - settings.time_min) * uniform
+    sigma = sigma_at(time, settings.sigma_min, settings.sigma_max)
+    noisy = corrupt(ranks, sigma, top, generator)
+    return JointBatch(noisy.float(), sigma, log_ratios(noisy, ranks, sigma, top))
+
+
+def draw_projection(ranks: Tensor, top: int, settings: Settings, generator: torch.Generator) -> ProjectionBatch:
+    """Corrupt one fold's rows (rows, d), with log σ uniform, and draw a remaining set for each row."""
+    uniform = torch.rand(len(ranks), generator=generator, device=ranks.device)
+    sigma = sigma_at(uniform, settings.sigma_min, settings.sigma_max)
+    noisy = corrupt(ranks, sigma, top, generator)
+    return ProjectionBatch(noisy.float(), sigma, draw_masks(ranks, settings.full_set_probability, generator))
+
+
+def draw_masks(like: Tensor, full_set_probability: float, generator: torch.Generator) -> Tensor:
+    """One remaining set per row (paper, *Mask Distribution*), as 0 and 1, (rows, d).
+
+    The size is uniform in {2, …, d}, and the subset is uniform given its size. With probability `full_set_probability`
+    the full set replaces it.
+    """
+    rows, nodes = like.shape
+    sizes = torch.randint(2, nodes + 1, (rows,), generator=generator, device=like.device)
+    place = torch.rand(rows, nodes, generator=generator, device=like.device).argsort(dim=1).argsort(dim=1)
+    is_full = torch.rand(rows, generator=generator, device=like.device) < full_set_probability
+    return ((place < sizes[:, None]) | is_full[:, None]).float()
+
+
+def epoch_batches(
+    draw: Draw,
+    rows: Sequence[Tensor],
+    tops: Sequence[int],
+    keys: Sequence[tuple[int, ...]],
+    settings: Settings,
+    visited: int,
+) -> Iterator[Batch]:
+    """The shuffled, corrupted batches of one epoch.
+
+    Args:
+        draw: `draw_joint` or `draw_projection`.
+        rows: each fold's ranks, (rows, d).
+        tops: each fold's grid bound K.
+        keys: each fold's random stream.
+        visited: rows per fold; at most the size of the smallest fold.
+    """
+    device, nodes, size = rows[0].device, rows[0].shape[1], settings.batch_size
+    generators = [stream(device, *key) for key in keys]
+    orders = [
+        torch.randperm(len(part), generator=generator, device=device)
+        for part, generator in zip(rows, generators, strict=True)
+    ]
+    # The block's size must not depend on how many folds share the batch; otherwise a fold's draws would.
+    block = size * max(1, BLOCK_ENTRIES // (size * nodes))
+    for start in range(0, visited, block):
+        stop = min(start + block, visited)
+        whole = stacked(
+            [
+                draw(part[order[start:stop]], top, settings, generator)
+                for part, order, top, generator in zip(rows, orders, tops, generators, strict=True)
+            ]
+        )
+        for first in range(0, stop - start, size):
+            yield type(whole)._make(value[:, first : first + size] for value in whole)
+
+
+def score_entropy(log_prediction: Tensor, log_target: Tensor) -> Tensor:
+    """ℓ_SE(u, v) = u − v + v log(v / u) from log u and log v (paper, Denoising Score-Entropy Objective)."""
+    target = torch.exp(log_target)
+    return torch.exp(log_prediction) - target + target * (log_target - log_prediction)
+
+
+def joint_losses(network: JointNetwork, batch: JointBatch, settings: Settings) -> Tensor:
+    """The joint loss of every fold, (F,)."""
+    predicted = network(batch.noisy, batch.sigma.log()).clamp_max(_LOG_RATIO_BOUND)
+    inside = neighbour_mask(batch.noisy, network.features.top[:, None, None])
+    entries = torch.where(inside, score_entropy(predicted, batch.target), 0.0)
+    sigma_rate = batch.sigma * math.log(settings.sigma_max / settings.sigma_min)
+    return (entries.sum(dim=(2, 3)) * sigma_rate).mean(dim=1)
+
+
+def projection_losses(
+    network: ProjectionNetwork, batch: ProjectionBatch, joint: JointNetwork, settings: Settings
+) -> Tensor:
+    """The projection loss of every fold, including the full-set term, (F,)."""
+    clip, rows = settings.log_clip, batch.noisy.shape[1]
+    log_sigma = batch.sigma.log()
+    with torch.no_grad():
+        filled = network.filled(batch.noisy, batch.mask)
+        both = joint(torch.cat([batch.noisy, filled], dim=1), log_sigma.repeat(1, 2))
+        target = (both[:, :rows] - both[:, rows:]).clamp(-clip, clip)
+    # The same pass also evaluates the full set: the same rows with a mask of ones.
+    masks = torch.cat([batch.mask, torch.ones_like(batch.mask)], dim=1)
+    correction = network(batch.noisy.repeat(1, 2, 1), masks, log_sigma.repeat(1, 2)).clamp(-clip, clip)
+    inside = neighbour_mask(batch.noisy, network.features.top[:, None, None])
+    remaining = inside & (batch.mask[..., None] > 0)
+    masked = _mean(score_entropy(correction[:, :rows], target), remaining)
+    full = _mean(score_entropy(correction[:, rows:], torch.zeros_like(target)), inside)
+    return masked + settings.full_set_weight * full
+
+
+def _mean(entries: Tensor, included: Tensor) -> Tensor:
+    total = torch.where(included, entries, 0.0).sum(dim=(1, 2, 3))
+    return total / included.sum(dim=(1, 2, 3)).clamp_min(1)

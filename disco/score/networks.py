@@ -1,0 +1,185 @@
+"""The two networks of DISCO, with all folds in one batch.
+
+Both are multilayer perceptrons (MLPs) on rank features (paper, *Network architecture*): hidden layers of equal
+width, SiLU, no normalisation, no dropout. The joint network maps (x, σ) to log concrete-score entries,
+(nodes, 2) for the neighbours x_j − 1 and x_j + 1. The projection network also sees the remaining set R and
+maps (x_R, R, σ) to a log correction of a positive baseline (paper, *Score-Entropy Training*).
+
+The first axis of every parameter and buffer is the fold. So folds never mix, and dropping or reading one is an
+index. Axes: F folds, n rows, d nodes, H width.
+"""
+
+import math
+from collections.abc import Callable, Sequence
+from typing import NamedTuple
+
+import numpy as np
+import torch
+from torch import Tensor, nn
+
+from disco.settings import Settings
+from disco.table.ranks import FoldRanks
+
+_STD_FLOOR = 1e-4
+DOWN, UP = 0, 1  # the last axis of every log-ratio tensor
+
+
+def stream(device: torch.device | str, *key: int) -> torch.Generator:
+    """A separate random stream for each key, such as (seed, stage, fold, epoch)."""
+    state = np.random.SeedSequence(key).generate_state(1, np.uint64)[0]
+    return torch.Generator(device=device).manual_seed(int(state >> np.uint64(1)))
+
+
+class RankFeatures(nn.Module):
+    """Value features [x / K, log(1 + x) / log(1 + K)], standardised with the moments of the training split."""
+
+    top: Tensor
+    mean: Tensor
+    std: Tensor
+
+    def __init__(self, top: Tensor, mean: Tensor, std: Tensor) -> None:
+        super().__init__()
+        self.register_buffer("top", top)  # (F,)
+        self.register_buffer("mean", mean)  # (F, 1, 2 d)
+        self.register_buffer("std", std)  # (F, 1, 2 d)
+
+    @classmethod
+    def fitted(cls, folds: Sequence[FoldRanks]) -> "RankFeatures":
+        """The features of each fold, standardised on its score-training split."""
+        moments = []
+        for fold in folds:
+            raw = _raw_features(torch.as_tensor(fold.train, dtype=torch.float64)[None], torch.tensor([fold.top]))
+            moments.append((raw.mean(1, keepdim=True), raw.std(1, correction=0, keepdim=True)))
+        mean, std = (torch.cat(parts).float() for parts in zip(*moments, strict=True))
+        return cls(torch.tensor([float(fold.top) for fold in folds]), mean, std.clamp_min(_STD_FLOOR))
+
+    def forward(self, ranks: Tensor) -> Tensor:
+        """Ranks (F, n, d) → features (F, n, 2 d)."""
+        return (_raw_features(ranks, self.top) - self.mean) / self.std
+
+    def change(self, before: Tensor, after: Tensor, node: int) -> Tensor:
+        """How one node's two features change between ranks `before` and `after`, both (F, n) → (F, n, 2)."""
+        nodes = self.mean.shape[-1] // 2
+        difference = _raw_features(after[..., None], self.top) - _raw_features(before[..., None], self.top)
+        return difference / self.std[..., [node, nodes + node]]
+
+
+def _raw_features(ranks: Tensor, top: Tensor) -> Tensor:
+    bound = top.clamp_min(1)[:, None, None]
+    return torch.cat([ranks / bound, torch.log1p(ranks) / torch.log1p(bound)], dim=-1)
+
+
+class FoldedMLP(nn.Module):
+    """One MLP per fold, evaluated in one batch."""
+
+    def __init__(self, folds: int, inputs: int, outputs: int, settings: Settings) -> None:
+        super().__init__()
+        sizes = [inputs, *[settings.width] * settings.hidden_layers, outputs]
+        pairs = list(zip(sizes[:-1], sizes[1:], strict=True))
+        self.weights = nn.ParameterList([nn.Parameter(torch.zeros(folds, fan_in, out)) for fan_in, out in pairs])
+        self.biases = nn.ParameterList([nn.Parameter(torch.zeros(folds, 1, out)) for _, out in pairs])
+
+    @torch.no_grad()
+    def initialise(self, *key: int) -> "FoldedMLP":
+        """Draw weights and biases uniformly in ±1/√inputs; fold f uses the stream (*key, f)."""
+        for fold in range(self.weights[0].shape[0]):
+            generator = stream("cpu", *key, fold)
+            for weight, bias in zip(self.weights, self.biases, strict=True):
+                bound = 1 / math.sqrt(weight.shape[1])
+                weight[fold].uniform_(-bound, bound, generator=generator)
+                bias[fold].uniform_(-bound, bound, generator=generator)
+        return self
+
+    def hidden(self, first: Tensor) -> Tensor:
+        """From the first layer's pre-activation to the last hidden activation, both (F, n, H)."""
+        value, middle = nn.functional.silu(first), range(1, len(self.weights) - 1)
+        return nn.functional.silu(self._layers(value, middle)) if middle else value
+
+    def forward(self, inputs: Tensor) -> Tensor:
+        """Inputs (F, n, inputs) → outputs (F, n, outputs)."""
+        return self._layers(inputs, range(len(self.weights)))
+
+    def _layers(self, value: Tensor, numbers: range) -> Tensor:
+        """Consecutive layers with SiLU between them."""
+        weights, biases = ([part[number] for number in numbers] for part in (self.weights, self.biases))
+        if value.is_cuda:
+            return _chain(torch.baddbmm, value, weights, biases)
+        # On a CPU the product of one fold keeps all cores busy; three folds in a batch divide unevenly among two cores.
+        of_folds = [zip(*(layer.unbind() for layer in part), strict=True) for part in (weights, biases)]
+        return torch.stack([_chain(torch.addmm, *own) for own in zip(value.unbind(), *of_folds, strict=True)])
+
+
+def _chain(product: Callable, value: Tensor, weights: Sequence[Tensor], biases: Sequence[Tensor]) -> Tensor:
+    """Affine maps with SiLU between them."""
+    for place, (weight, bias) in enumerate(zip(weights, biases, strict=True)):
+        value = product(bias, nn.functional.silu(value) if place else value, weight)
+    return value
+
+
+class JointNetwork(nn.Module):
+    """Log concrete score of the noise-corrupted joint distribution.
+
+    `skip` is a linear map of the inputs, added to the output of the hidden layers; None without a skip connection. In
+    a GLM DAG most of a log ratio is linear in the features, so the hidden layers only have to learn the rest.
+    """
+
+    skip: nn.Parameter | None
+
+    def __init__(self, features: RankFeatures, settings: Settings) -> None:
+        super().__init__()
+        folds, nodes = features.mean.shape[0], features.mean.shape[-1] // 2
+        self.features = features
+        self.mlp = FoldedMLP(folds, 2 * nodes + 1, 2 * nodes, settings)
+        skip = nn.Parameter(torch.zeros(folds, 2 * nodes + 1, 2 * nodes)) if settings.skip_connection else None
+        self.register_parameter("skip", skip)
+
+    def forward(self, ranks: Tensor, log_sigma: Tensor) -> Tensor:
+        """Ranks (F, n, d) and log σ (F, n) → log ratios (F, n, d, 2)."""
+        inputs = torch.cat([self.features(ranks), log_sigma[..., None]], dim=-1)
+        out = self.mlp(inputs) if self.skip is None else torch.baddbmm(self.mlp(inputs), inputs, self.skip)
+        return out.unflatten(-1, (-1, 2))
+
+
+class ProjectionNetwork(nn.Module):
+    """Log correction from the baseline to the concrete score of the R-marginal.
+
+    `fill` is one training observation per fold; its values replace removed coordinates in the baseline.
+    """
+
+    fill: Tensor
+
+    def __init__(self, features: RankFeatures, fill: Tensor, settings: Settings) -> None:
+        super().__init__()
+        folds, nodes = features.mean.shape[0], features.mean.shape[-1] // 2
+        self.features = features
+        self.register_buffer("fill", fill)  # (F, d)
+        self.mlp = FoldedMLP(folds, 3 * nodes + 1, 2 * nodes, settings)
+
+    def forward(self, ranks: Tensor, mask: Tensor, log_sigma: Tensor) -> Tensor:
+        """Ranks (F, n, d), mask of R (F, n, d) as 0 and 1, log σ (F, n) → log corrections (F, n, d, 2)."""
+        inputs = torch.cat([self.features(ranks) * mask.repeat(1, 1, 2), mask, log_sigma[..., None]], dim=-1)
+        return self.mlp(inputs).unflatten(-1, (-1, 2))
+
+    def filled(self, ranks: Tensor, mask: Tensor) -> Tensor:
+        """The ranks, with removed coordinates replaced by the fill, (F, n, d)."""
+        return torch.where(mask > 0, ranks, self.fill[:, None, :])
+
+
+class Networks(NamedTuple):
+    """The two networks of a fit."""
+
+    joint: JointNetwork
+    projection: ProjectionNetwork
+
+
+def new_networks(folds: Sequence[FoldRanks], settings: Settings) -> Networks:
+    """Freshly initialised networks. Those of fold f depend only on seed, f, its ranks and the architecture."""
+    joint = JointNetwork(RankFeatures.fitted(folds), settings)
+    joint.mlp.initialise(settings.seed, 10)
+    rows = [
+        int(np.random.default_rng([settings.seed, 12, f]).integers(len(fold.train))) for f, fold in enumerate(folds)
+    ]
+    fill = np.stack([fold.train[row] for fold, row in zip(folds, rows, strict=True)])
+    projection = ProjectionNetwork(RankFeatures.fitted(folds), torch.as_tensor(fill, dtype=torch.float32), settings)
+    projection.mlp.initialise(settings.seed, 11)
+    return Networks(joint, projection)

@@ -1,0 +1,103 @@
+"""Causal order by recursive sink removal (paper, Algorithm 1, Ordering).
+
+Start with R = V. Until one node remains, take the node with the smallest score, averaged over folds, as a sink: it gets
+the last free position and leaves R. The score is the CCS or the constant-curvature criterion.
+"""
+
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass
+
+import numpy as np
+import pandas as pd
+
+from disco.errors import ScoreUnavailable
+from disco.score.curvature import BOUNDARIES, CRITERIA
+
+COMBINATIONS = [(criterion, boundary) for criterion in CRITERIA for boundary in BOUNDARIES]
+
+
+@dataclass(frozen=True)
+class Removal:
+    """One removal.
+
+    Attributes:
+        remaining: R before the removal, ascending node numbers.
+        scores: (criterion, boundary) → (folds, |R|).
+        sink: the node removed.
+    """
+
+    remaining: tuple[int, ...]
+    scores: dict[tuple[str, str], np.ndarray]
+    sink: int
+
+
+Evaluate = Callable[[Sequence[int]], dict[tuple[str, str], np.ndarray]]
+SinkScores = dict[tuple[int, ...], dict[tuple[str, str], np.ndarray]]  # what `Evaluate` gave, by remaining set
+
+
+def remove_sinks(
+    evaluate: Evaluate, nodes: int, criterion: str, boundary: str, names: Sequence[str]
+) -> Iterator[Removal]:
+    """Remove sinks one by one, from all nodes down to two.
+
+    Args:
+        evaluate: gives the scores of all remaining nodes, as a function of R.
+        nodes: the number of nodes, |V|.
+        criterion, boundary: which score decides.
+        names: column names, for error messages.
+
+    Raises:
+        ScoreUnavailable: a remaining node has no repeated admissible level in some fold.
+    """
+    remaining = tuple(range(nodes))
+    while len(remaining) > 1:
+        scores = evaluate(remaining)
+        score = scores[criterion, boundary]
+        missing = np.argwhere(np.isnan(score))
+        if len(missing):
+            fold, place = missing[0]
+            raise ScoreUnavailable(_unavailable(criterion, boundary, names[remaining[place]], fold + 1))
+        sink = remaining[int(np.argmin(score.mean(axis=0)))]
+        yield Removal(remaining, scores, sink)
+        remaining = tuple(node for node in remaining if node != sink)
+
+
+def _unavailable(criterion: str, boundary: str, name: str, fold: int) -> str:
+    """Why a column has no score in a held-out fold, and what to do."""
+    which = "CCS" if criterion == CRITERIA[0] else "constant-curvature score"
+    if boundary == "admissible":
+        why, remedy = "no repeated level is admissible", "Use the clipped boundary, fewer folds or more rows"
+    else:
+        why = "none of its levels repeats there"
+        remedy = "Use quantile levels, fewer folds or more rows, or leave the column out"
+    return f"The {which} of column {name!r} is unavailable in held-out fold {fold}: {why}. {remedy}."
+
+
+def order_of(steps: Sequence[Removal]) -> list[int]:
+    """The causal order, sources first, from a complete sequence of removals."""
+    last = steps[-1]
+    first = [node for node in last.remaining if node != last.sink]
+    return first + [step.sink for step in reversed(steps)]
+
+
+def ccs_frame(steps: Sequence[Removal], names: Sequence[str], criterion: str, boundary: str) -> pd.DataFrame:
+    """The deciding scores, one row per step, node and fold: step, remaining, node, fold, score, chosen."""
+    rows = [
+        (number, len(step.remaining), names[node], fold + 1, value, node == step.sink)
+        for number, step in enumerate(steps, start=1)
+        for node, values in zip(step.remaining, step.scores[criterion, boundary].T, strict=True)
+        for fold, value in enumerate(values)
+    ]
+    return pd.DataFrame(rows, columns=["step", "remaining", "node", "fold", "score", "chosen"])
+
+
+def criteria_frame(steps: Sequence[Removal], names: Sequence[str]) -> pd.DataFrame:
+    """All scores, one row per step, node and fold: step, node, fold, one column per criterion and boundary."""
+    rows = [
+        (number, names[node], fold + 1, *(step.scores[key][fold, place] for key in COMBINATIONS))
+        for number, step in enumerate(steps, start=1)
+        for place, node in enumerate(step.remaining)
+        for fold in range(next(iter(step.scores.values())).shape[0])
+    ]
+    combinations = [f"{criterion}_{boundary}" for criterion, boundary in COMBINATIONS]
+    return pd.DataFrame(rows, columns=["step", "node", "fold", *combinations])

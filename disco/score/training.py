@@ -1,0 +1,312 @@
+"""Training of the joint and the projection network, all folds in one batch, as a stream of epochs.
+
+Adam, with a cosine schedule of the learning rate by epoch or by update and gradients clipped per fold. The joint
+network stops early on its internal holdout and serves its best validated state, the projection network its last
+(paper, *Training settings*).
+
+Every draw of an epoch comes from the stream (seed, stage, fold, epoch). So a resumed fit repeats an uninterrupted one,
+and a fold does not depend on which others share its batch. Each fold visits as many rows per epoch as the smallest
+fold has (`disco.score.plan`): where folds differ by one row, the larger ones leave out a random row in each epoch.
+"""
+
+import math
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass
+
+import numpy as np
+import torch
+from torch import Tensor, nn
+
+from disco.errors import InputError
+from disco.score.losses import (
+    Batch,
+    draw_joint,
+    draw_projection,
+    epoch_batches,
+    joint_losses,
+    projection_losses,
+    stacked,
+)
+from disco.score.networks import JointNetwork, stream
+from disco.score.plan import Plan, Schedule
+from disco.settings import Settings
+from disco.table.ranks import FoldRanks
+
+_JOINT, _PROJECTION, _VALIDATION = 20, 21, 22  # stage keys of the random streams
+MONITOR_ROWS = 1024  # the fewest noisy draws, about, that a validation loss is the mean of
+
+
+@dataclass(frozen=True)
+class Epoch:
+    """Losses of one epoch, one value per fold: NaN for a fold that has stopped or was not measured."""
+
+    number: int
+    train: tuple[float, ...]
+    validation: tuple[float, ...]
+    best: tuple[int, ...]
+
+
+class TrainingRows:
+    """Each fold's ranks for training and for validation, on the device."""
+
+    def __init__(self, folds: Sequence[FoldRanks], settings: Settings, device: torch.device) -> None:
+        self.tops = [fold.top for fold in folds]
+        self.train = []
+        for number, fold in enumerate(folds):
+            order = np.random.default_rng([settings.seed, 2, number]).permutation(len(fold.train))
+            self.train.append(torch.as_tensor(fold.train[order]).to(device))
+        self.held_out = [torch.as_tensor(fold.held_out).to(device) for fold in folds]
+
+
+@dataclass
+class Training:
+    """The state of a stage between epochs; all of it goes into a checkpoint.
+
+    Attributes:
+        network: the networks of the active folds.
+        optimizer: their Adam optimizer.
+        active: numbers of the folds still training.
+        best: the parameters to serve, of all folds.
+        best_loss, best_epoch, waited: one value per fold, for early stopping.
+        epoch: epochs done.
+    """
+
+    network: nn.Module
+    optimizer: torch.optim.Adam
+    active: list[int]
+    best: dict[str, Tensor]
+    best_loss: list[float]
+    best_epoch: list[int]
+    waited: list[int]
+    epoch: int = 0
+
+    @classmethod
+    def start(cls, network: nn.Module) -> "Training":
+        """A stage at epoch 0."""
+        parameters = dict(network.named_parameters())
+        folds = next(iter(parameters.values())).shape[0]
+        best = {name: value.detach().clone() for name, value in parameters.items()}
+        adam = torch.optim.Adam(parameters.values(), fused=True)
+        return cls(network, adam, list(range(folds)), best, [math.inf] * folds, [0] * folds, [0] * folds)
+
+    def step(self, losses: Tensor, norm_bound: float) -> None:
+        """One Adam step for every active fold, on its own loss; `losses` (active folds,)."""
+        self.optimizer.zero_grad(set_to_none=True)
+        losses.sum().backward()
+        clip_gradients(list(self.network.parameters()), norm_bound)
+        self.optimizer.step()
+
+    def keep(self, places: Sequence[int]) -> None:
+        """Serve the present parameters of the active folds at `places`."""
+        for name, value in self.network.named_parameters():
+            for place in places:
+                self.best[name][self.active[place]] = value.detach()[place]
+        for place in places:
+            self.best_epoch[self.active[place]] = self.epoch
+
+    def judge(self, losses: Sequence[float], settings: Settings) -> None:
+        """Apply early stopping to the active folds' validation losses: keep, wait or stop each fold."""
+        stopped = []
+        for place, (fold, loss) in enumerate(zip(self.active, losses, strict=True)):
+            if loss < self.best_loss[fold] - settings.min_improvement:
+                self.best_loss[fold], self.waited[fold] = loss, 0
+                self.keep([place])
+            else:
+                self.waited[fold] += 1
+                if self.waited[fold] >= settings.patience:
+                    stopped.append(place)
+        if stopped:
+            self.drop(stopped)
+
+    def drop(self, places: Sequence[int]) -> None:
+        """Stop training the active folds at `places`."""
+        kept = [place for place in range(len(self.active)) if place not in places]
+        self.active = [self.active[place] for place in kept]
+        for parameter in self.network.parameters():
+            state = self.optimizer.state[parameter]
+            parameter.data, parameter.grad = parameter.data[kept].clone(), None
+            for moment in ("exp_avg", "exp_avg_sq"):
+                state[moment] = state[moment][kept].clone()
+        keep_folds(self.network, kept)
+
+    def spread(self, losses: Sequence[float]) -> tuple[float, ...]:
+        """One value per fold, from those of the active folds; NaN for the others."""
+        by_fold = dict(zip(self.active, losses, strict=True))
+        return tuple(by_fold.get(fold, math.nan) for fold in range(len(self.best_loss)))
+
+
+def keep_folds(network: nn.Module, kept: Sequence[int]) -> None:
+    """Keep only some folds of a network's buffers, in place."""
+    for module in network.modules():
+        for name, buffer in list(module.named_buffers(recurse=False)):
+            setattr(module, name, buffer[list(kept)].clone())
+
+
+def clip_gradients(parameters: Sequence[nn.Parameter], bound: float) -> None:
+    """Scale each fold's gradient so that its Euclidean norm over all parameters is at most `bound`."""
+    gradients = [parameter.grad for parameter in parameters if parameter.grad is not None]
+    squares = sum(torch.linalg.vector_norm(gradient, dim=(1, 2)).square() for gradient in gradients)
+    scale = (bound / (squares.sqrt() + 1e-6)).clamp_max(1.0)[:, None, None]
+    for gradient in gradients:
+        gradient.mul_(scale)
+
+
+def cosine(done: int, length: int, start: float, end: float) -> float:
+    """The learning rate after `done` of `length` counts; it stays the same after the last."""
+    return end + (start - end) * (1 + math.cos(math.pi * min(done, length) / length)) / 2
+
+
+def learning_rates(stage: str, epoch: int, plan: Plan) -> list[float]:
+    """The learning rate of each update of an epoch.
+
+    The paper gives the ends of the cosine, but not what it counts. By `epochs` the rate falls from one epoch to the
+    next until the last. By `updates` it falls from one update to the next, reaches its end after as many updates as
+    there are epochs, and stays there.
+
+    Args:
+        stage: joint or projection.
+        epoch: counted from 0.
+    """
+    unit, start, end = (
+        getattr(plan.settings, f"{stage}_{name}") for name in ("schedule", "learning_rate", "learning_rate_end")
+    )
+    schedule: Schedule = getattr(plan, stage)
+    batches, length = schedule.batches, schedule.epochs
+    if unit == "epochs":
+        return [cosine(epoch, length, start, end)] * batches
+    return [cosine(epoch * batches + place, length, start, end) for place in range(batches)]
+
+
+def train_joint(training: Training, rows: TrainingRows, plan: Plan) -> Iterator[Epoch]:
+    """Train the joint network from where `training` stands; yields after every epoch.
+
+    Raises:
+        InputError: the training of a fold diverged.
+    """
+    settings, folds = plan.settings, list(training.active)
+    fixed = [
+        _fixed_draws(draw_joint, part[: plan.holdout], top, settings, (_JOINT, fold))
+        for fold, (part, top) in enumerate(zip(rows.train, rows.tops, strict=True))
+    ]
+    loss = _loss_of(joint_losses, settings)
+    while training.epoch < plan.joint.epochs and training.active:
+        active = list(training.active)
+        batches = epoch_batches(
+            draw_joint,
+            [rows.train[fold][plan.holdout :] for fold in active],
+            [rows.tops[fold] for fold in active],
+            [(settings.seed, _JOINT, fold, training.epoch) for fold in active],
+            settings,
+            visited=plan.joint.rows,
+        )
+        rates = learning_rates("joint", training.epoch, plan)
+        train = training.spread(_one_epoch(training, batches, loss, rates, settings.joint_gradient_norm))
+        measured, decides = _validations(training.epoch, plan)
+        validation = [math.nan] * len(active)
+        if measured or decides:
+            validation = _evaluate(training.network, [fixed[fold] for fold in active], loss)
+        shown = training.spread(validation)
+        if decides:
+            training.judge(validation, settings)
+        elif training.epoch == plan.joint.epochs:  # too few epochs for early stopping: the last state serves
+            training.keep(_finite(validation))
+        yield Epoch(training.epoch, train, shown, tuple(training.best_epoch))
+    _check_served(training, folds)
+
+
+def _validations(epoch: int, plan: Plan) -> tuple[bool, bool]:
+    """Whether the joint validation loss is measured after this epoch, and whether early stopping reads it."""
+    settings, is_last = plan.settings, epoch == plan.joint.epochs
+    since = epoch - settings.validation_start
+    decides = since >= 0 and (is_last or since % settings.validation_every == 0)
+    return is_last or epoch % settings.monitor_every == 0, decides
+
+
+def train_projection(training: Training, joint: JointNetwork, rows: TrainingRows, plan: Plan) -> Iterator[Epoch]:
+    """Train the projection network from where `training` stands; yields after every epoch.
+
+    Its validation losses are measured on the held-out folds, for monitoring only: they decide nothing.
+
+    Raises:
+        InputError: the training of a fold diverged.
+    """
+    settings, folds = plan.settings, list(training.active)
+    fixed = [
+        _fixed_draws(draw_projection, rows.held_out[fold], rows.tops[fold], settings, (_PROJECTION, fold))
+        for fold in folds
+    ]
+    loss = _loss_of(projection_losses, settings, joint)
+    while training.epoch < plan.projection.epochs:
+        keys = [(settings.seed, _PROJECTION, fold, training.epoch) for fold in folds]
+        ranks, tops = [rows.train[fold] for fold in folds], [rows.tops[fold] for fold in folds]
+        batches = epoch_batches(draw_projection, ranks, tops, keys, settings, visited=plan.projection.rows)
+        rates = learning_rates("projection", training.epoch, plan)
+        train = _one_epoch(training, batches, loss, rates, settings.projection_gradient_norm)
+        is_last = training.epoch == plan.projection.epochs
+        validation = [math.nan] * len(folds)
+        if is_last or training.epoch % settings.monitor_every == 0:
+            validation = _evaluate(training.network, fixed, loss)
+        if is_last:
+            training.keep(_finite(validation))
+        yield Epoch(training.epoch, tuple(train), tuple(validation), tuple(training.best_epoch))
+    _check_served(training, folds)
+
+
+Loss = Callable[[nn.Module, Batch], Tensor]
+
+
+def _loss_of(losses: Callable[..., Tensor], settings: Settings, *fixed: JointNetwork) -> Loss:
+    return lambda network, batch: losses(network, batch, *fixed, settings)
+
+
+def _one_epoch(
+    training: Training, batches: Iterator[Batch], loss: Loss, rates: Sequence[float], norm_bound: float
+) -> list[float]:
+    """One epoch of updates, each at its learning rate; gives the mean training loss of every active fold."""
+    total, seen = torch.zeros(()), 0
+    for batch, rate in zip(batches, rates, strict=True):
+        training.optimizer.param_groups[0]["lr"] = rate
+        losses = loss(training.network, batch)
+        training.step(losses, norm_bound)
+        count = batch.noisy.shape[1]
+        # Summed on the device: reading a value here would make a GPU wait at every step.
+        total, seen = total + losses.detach() * count, seen + count
+    means = (total / seen).tolist()
+    training.epoch += 1
+    finite = _finite(means)
+    for place, fold in enumerate(training.active):
+        if place not in finite:
+            raise InputError(
+                f"Training diverged: the loss of fold {fold + 1} is not finite at epoch {training.epoch}. "
+                "Lower the learning rate."
+            )
+    return means
+
+
+def _finite(losses: Sequence[float]) -> list[int]:
+    """The indices of the finite losses."""
+    return [place for place, loss in enumerate(losses) if math.isfinite(loss)]
+
+
+def _check_served(training: Training, folds: Sequence[int]) -> None:
+    """Refuse to serve a fold's initial, random parameters, which happens if its only validated step diverged."""
+    for fold in folds:
+        if not training.best_epoch[fold]:
+            raise InputError(
+                f"Training diverged: no validation loss of fold {fold + 1} is finite. Lower the learning rate."
+            )
+
+
+def _fixed_draws(draw: Callable, ranks: Tensor, top: int, settings: Settings, key: tuple[int, ...]) -> Batch:
+    """The same noise at every validation, so that early stopping does not follow the noise."""
+    ranks = ranks[: settings.validation_rows]
+    repeats = max(1, MONITOR_ROWS // len(ranks))
+    return draw(ranks.repeat(repeats, 1), top, settings, stream(ranks.device, settings.seed, _VALIDATION, *key))
+
+
+@torch.no_grad()
+def _evaluate(network: nn.Module, fixed: Sequence[Batch], loss: Loss) -> list[float]:
+    """The loss of each fold on its fixed draws; all folds use as many as the smallest has."""
+    rows = min(batch.noisy.shape[0] for batch in fixed)
+    parts = [type(batch)._make(value[:rows] for value in batch) for batch in fixed]
+    return loss(network, stacked(parts)).tolist()

@@ -1,0 +1,282 @@
+"""Check and describe a table of counts.
+
+A count is a whole number from 0 up; DISCO uses only the order of counts (paper, Notation: X_j in {0, 1, 2, ...}). Every
+problem names the column and the row, counted from 1, and says what to do. Nothing is dropped, rounded or recoded
+silently: columns of true and false and numbers stored as categories are read as numbers, and a note says so.
+"""
+
+import re
+from collections import Counter
+from collections.abc import Iterator
+from dataclasses import dataclass
+
+import numpy as np
+import pandas as pd
+
+from disco.errors import InputError
+from disco.table.read import MISSING_WORDS, NOTES, read_table
+
+__all__ = ["Problem", "as_counts", "describe", "problems", "read_table"]
+
+_ROWS_PER_FOLD = 4
+TOO_LARGE = 2**53  # from here on a float no longer tells neighbouring whole numbers apart
+_NUMBER = r"[ \t]*[-+]?[0-9]+(\.[0-9]*)?[ \t]*"  # not \s or \d: Arrow runs this on millions of cells
+_LEAVE_OUT = "Correct the table, or leave the column out."
+
+
+@dataclass(frozen=True)
+class Problem:
+    """One problem of a table, or a note about it.
+
+    Attributes:
+        column: the column's name, None for the table as a whole.
+        row: the first row concerned, counted from 1; None for a whole column or table.
+        message: a full sentence that names the column and the row.
+        remedy: a full sentence that says what to do.
+        blocking: whether it must be solved before the table can be used; otherwise it is a note.
+    """
+
+    column: str | None
+    row: int | None
+    message: str
+    remedy: str
+    blocking: bool = True
+
+
+def least_rows(folds: int) -> int:
+    """The fewest rows that can be divided into so many cross-fitting folds."""
+    return _ROWS_PER_FOLD * folds
+
+
+def problems(table: pd.DataFrame | np.ndarray, folds: int = 3) -> list[Problem]:
+    """All reasons why a table cannot be used as counts, and notes on unusual columns.
+
+    Args:
+        table: one row per observation, one column per node.
+        folds: the number of cross-fitting folds that need rows.
+    """
+    if isinstance(table, np.ndarray):
+        if table.ndim != 2:
+            message = f"The array has {table.ndim} dimensions; a table has 2, rows and columns."
+            return [Problem(None, None, message, "Give an array of shape (rows, columns).")]
+        table = _frame(table)
+    found = [*_shape_problems(table, folds), *_name_problems(table)]
+    for position, name in enumerate(_names(table)):
+        found += _column_problems(table.iloc[:, position], name)
+    return found
+
+
+def as_counts(table: pd.DataFrame | np.ndarray, folds: int = 3) -> pd.DataFrame:
+    """The table as int64 counts, with text as names and rows numbered from 0; an array's columns become x1 to xd.
+
+    Raises:
+        InputError: the first blocking problem, with its remedy.
+    """
+    for problem in problems(table, folds):
+        if problem.blocking:
+            raise InputError(f"{problem.message} {problem.remedy}")
+    frame = _frame(table)
+    columns = [_cells(frame.iloc[:, position])[0] for position in range(frame.shape[1])]
+    return pd.DataFrame(np.stack(columns, axis=1).astype(np.int64), columns=_names(frame))
+
+
+def describe(table: pd.DataFrame | np.ndarray) -> pd.DataFrame:
+    """Summary statistics, one row per column.
+
+    Columns: `column` (name), `type` ("counts", "0/1", "constant" or "not counts"), `levels` (distinct values),
+    `zeros` (share of rows), `mean`, `variance` (n - 1), `dispersion` (variance / mean: 1 for Poisson), `ties`
+    (the probability that two different random rows have the same value), `minimum`, `maximum`.
+    A column that is not counts has no numbers.
+    """
+    frame = _frame(table)
+    rows = [_describe(frame.iloc[:, position], name) for position, name in enumerate(_names(frame))]
+    numbers = ["levels", "zeros", "mean", "variance", "dispersion", "ties", "minimum", "maximum"]
+    return pd.DataFrame(rows, columns=["column", "type", *numbers])
+
+
+def _describe(column: pd.Series, name: str) -> dict[str, object]:
+    """The row of `describe` for one column."""
+    if any(problem.row is not None for problem in _column_problems(column, name)):
+        return {"column": name, "type": "not counts"}
+    values = _cells(column)[0]
+    levels, rows = np.unique(values, return_counts=True)
+    total, mean = len(values), values.mean() if len(values) else np.nan
+    variance = values.var(ddof=1) if total > 1 else np.nan
+    kind = "constant" if len(levels) < 2 else "0/1" if levels[-1] == 1 else "counts"
+    return {
+        "column": name,
+        "type": kind,
+        "levels": len(levels),
+        "zeros": float(np.mean(values == 0)),
+        "mean": mean,
+        "variance": variance,
+        "dispersion": variance / mean if mean > 0 else np.nan,
+        "ties": (rows * (rows - 1)).sum() / (total * (total - 1)) if total > 1 else np.nan,
+        "minimum": levels[0],
+        "maximum": levels[-1],
+    }
+
+
+def _frame(table: pd.DataFrame | np.ndarray) -> pd.DataFrame:
+    """An array as a table with columns x1 to xd."""
+    if isinstance(table, pd.DataFrame):
+        return table
+    return pd.DataFrame(table, columns=[f"x{j + 1}" for j in range(table.shape[1])])
+
+
+def _names(table: pd.DataFrame) -> list[str]:
+    """The columns' names as text; a missing name is empty."""
+    return ["" if name is None or name is pd.NA or name != name else str(name) for name in table.columns]
+
+
+def _shape_problems(table: pd.DataFrame, folds: int) -> Iterator[Problem]:
+    """Too few columns or rows, and notes from the file's reader."""
+    rows, columns = table.shape
+    if columns < 2:
+        message = f"The table has {columns} column{'' if columns == 1 else 's'}; at least 2 are needed."
+        yield Problem(None, None, message, "Separate the columns of a text file by commas, semicolons or tabs.")
+    if rows < (needed := least_rows(folds)):
+        message = f"The table has {rows} row{'' if rows == 1 else 's'}; {folds} folds need at least {needed}."
+        yield Problem(None, None, message, "Give more rows, or use fewer folds.")
+    for note in table.attrs.get(NOTES, ()):
+        yield Problem(None, None, note, "Nothing to do if that is what you want.", blocking=False)
+
+
+def _name_problems(table: pd.DataFrame) -> Iterator[Problem]:
+    """Empty and duplicate names, and names that look like a row of data."""
+    names = _names(table)
+    for position, name in enumerate(names):
+        if not name.strip():
+            remedy = "Give it a name in the first row."
+            if _counts_rows(table.iloc[:, position]):
+                remedy = "It only numbers the rows: leave it out."
+            yield Problem(name, None, f"Column {position + 1} has no name.", remedy)
+    for name, times in Counter(names).items():
+        if times > 1 and name.strip():
+            where = [str(position + 1) for position, other in enumerate(names) if other == name]
+            message = f'{times} columns are called "{name}": {", ".join(where[:-1])} and {where[-1]}.'
+            yield Problem(name, None, message, "Give every column a name of its own.")
+    # Integer labels, which pandas gives to a bare array, are not a row of data.
+    if names and all(isinstance(label, str) and _is_number(label) for label in table.columns):
+        message = "The names of all columns are numbers: the first row of the data may have been read as names."
+        yield Problem(None, None, message, "If so, put a row of names above it.", blocking=False)
+
+
+def _is_number(text: str) -> bool:
+    return bool(re.fullmatch(_NUMBER, text))
+
+
+def _counts_rows(column: pd.Series) -> bool:
+    """Whether the column runs 0, 1, 2, ... or 1, 2, 3, ... down the rows."""
+    values = _cells(column)[0]
+    return len(values) > 1 and values[0] in (0, 1) and bool(np.all(np.diff(values) == 1))
+
+
+def _cells(column: pd.Series) -> tuple[np.ndarray, np.ndarray]:
+    """The numbers of a column as float64, NaN where there is none, and a mask of cells that hold something else."""
+    if isinstance(column.dtype, pd.CategoricalDtype):
+        column = column.astype(column.cat.categories.dtype if not column.isna().any() else object)
+    if pd.api.types.is_bool_dtype(column) or pd.api.types.is_numeric_dtype(column):
+        if not pd.api.types.is_complex_dtype(column):
+            return column.to_numpy(dtype=float, na_value=np.nan), np.zeros(len(column), dtype=bool)
+    if isinstance(column.dtype, pd.StringDtype):  # avoids one object per cell: there may be millions
+        missing = (column.isna() | column.isin(MISSING_WORDS)).to_numpy(dtype=bool)
+        return np.full(len(column), np.nan), ~missing
+    if not (pd.api.types.is_object_dtype(column) or pd.api.types.is_string_dtype(column)):
+        return np.full(len(column), np.nan), column.notna().to_numpy(dtype=bool)
+    inferred = column.infer_objects()
+    if pd.api.types.is_numeric_dtype(inferred):
+        return _cells(inferred)
+    missing = (column.isna() | column.isin(MISSING_WORDS)).to_numpy(dtype=bool)
+    cells = column.to_numpy(dtype=object, na_value=None)
+    other = np.array([isinstance(cell, str | bool) or not hasattr(cell, "__float__") for cell in cells], bool)
+    values = np.full(len(cells), np.nan)
+    numbers = ~missing & ~other
+    values[numbers] = [float(cell) for cell in cells[numbers]]
+    return values, other & ~missing
+
+
+def _column_problems(column: pd.Series, name: str) -> list[Problem]:
+    """What is wrong with the cells of one column: one problem per kind, at the first row that has it."""
+    values, other = _cells(column)
+    finite = np.isfinite(values)
+    kinds = [
+        (np.isnan(values) & ~other, "the value is missing", "Fill it in, or leave out the row or the column."),
+        (np.isinf(values), "the value is infinite", _LEAVE_OUT),
+        (finite & (values < 0), "{} is negative; a count is 0 or more", _LEAVE_OUT),
+        (finite & (values != np.floor(values)), "{} is not a whole number", "DISCO never rounds: give the counts."),
+        (finite & (values >= TOO_LARGE), "{} is too large for a count", _LEAVE_OUT),
+    ]
+    found = [_text_problem(column, name, other)] if other.any() else []
+    for where, what, remedy in kinds:
+        if where.any():
+            row = int(np.argmax(where))
+            sentence = _sentence(name, row, what.format(_number(values[row])), int(where.sum()))
+            found.append(Problem(name, row + 1, sentence, remedy))
+    return found or _column_notes(column, values, name)
+
+
+def _sentence(name: str, row: int, what: str, rows: int) -> str:
+    """'Column "AB", row 3: ... The same holds for 4 more rows.'"""
+    more = "" if rows == 1 else f" The same holds for {rows - 1:,} more row{'' if rows == 2 else 's'}."
+    return f'Column "{name}", row {row + 1}: {what}.{more}'
+
+
+def _text_problem(column: pd.Series, name: str, other: np.ndarray) -> Problem:
+    """The problem of cells that are not numbers: text, dates, lists."""
+    # Prefer a cell that does not read as a number: it is the one that made a whole column of a file text.
+    strange = other & ~_numeric_text(column)
+    where = strange if strange.any() else other
+    row = int(np.argmax(where))
+    cell = column.iloc[row]
+    what = f'"{cell[:40]}" is text, not a count' if isinstance(cell, str) else f"{str(cell)[:40]} is not a number"
+    return Problem(name, row + 1, _sentence(name, row, what, int(where.sum())), _text_remedy(cell))
+
+
+def _numeric_text(column: pd.Series) -> np.ndarray:
+    """Where a cell is text that reads as a number, (rows,) bool."""
+    if isinstance(column.dtype, pd.StringDtype):
+        return column.str.fullmatch(_NUMBER, na=False).to_numpy(dtype=bool)
+    return np.array([isinstance(cell, str) and _is_number(cell) for cell in column], bool)
+
+
+def _text_remedy(cell: object) -> str:
+    """What to do about a cell that is not a number."""
+    if not isinstance(cell, str):
+        return _LEAVE_OUT
+    if _is_number(cell):
+        return "Its numbers are kept as text: store them as numbers."
+    if re.fullmatch(r"\s*0[xX][0-9a-fA-F]+\s*", cell):
+        return "Hexadecimal numbers are not read: write them in decimal digits."
+    if re.fullmatch(r"\s*\d{1,3}([,.'\u2019 \u00a0\u202f]\d{3})+\s*", cell):
+        return "Write numbers without thousands separators."
+    if re.fullmatch(r"\s*\d+,\d*\s*", cell):
+        return "Write decimals with a point; a count has none."
+    return _LEAVE_OUT
+
+
+def _column_notes(column: pd.Series, values: np.ndarray, name: str) -> list[Problem]:
+    """The problem of a constant column, or notes on a column whose cells are all counts."""
+    if len(values) and np.all(values == values[0]):
+        message = f'Column "{name}" is constant: every row is {_number(values[0])}.'
+        return [Problem(name, None, message, "Leave it out: a column that never changes has no place in the graph.")]
+    notes = []
+    if pd.api.types.is_bool_dtype(column):
+        message = f'Column "{name}" holds true and false: they are read as 1 and 0.'
+        notes.append((message, "Leave it out if it is not a count; the theory of the method assumes 3 or more values."))
+    elif len(np.unique(values)) == 2:
+        message = f'Column "{name}" takes only 2 values: the theory of the method assumes 3 or more.'
+        notes.append((message, "Its place in the order is less certain."))
+    if isinstance(column.dtype, pd.CategoricalDtype):
+        message = f'Column "{name}" is stored as categories: its numbers are read as counts, in their own order.'
+        notes.append((message, "Leave it out if its numbers are only labels."))
+    if name.strip() and _counts_rows(column):
+        notes.append((f'Column "{name}" numbers the rows: it looks like an index, not a count.', "Leave it out."))
+    return [Problem(name, None, message, remedy, blocking=False) for message, remedy in notes]
+
+
+def _number(value: float) -> str:
+    """A number as a person would write it."""
+    if np.isfinite(value) and value == np.floor(value) and abs(value) < TOO_LARGE:
+        return str(int(value))
+    return f"{value:g}"

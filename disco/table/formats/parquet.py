@@ -1,0 +1,65 @@
+"""Read Parquet; the metadata show how much it holds before anything is unpacked."""
+
+import io
+import json
+
+import pyarrow as pa
+import pyarrow.parquet as arrow_parquet
+
+from disco.table.formats.limits import MOST_UNPACKED, NotATable, check_shape
+from disco.table.formats.plain import with_notes
+
+
+def read(data: bytes) -> pa.Table:
+    """The columns of a Parquet file, without an index that pandas stored beside them.
+
+    Raises:
+        NotATable: it is damaged, too large, or has cells with several values.
+    """
+    try:
+        # Not pyarrow's read_table: it refuses duplicate names, which `disco.table.counts` reports better.
+        file = arrow_parquet.ParquetFile(io.BytesIO(data))
+        _look(file)
+        table = file.read(use_threads=False)
+        table.validate(full=True)
+    except (pa.ArrowException, ValueError, TypeError, KeyError, OSError) as error:
+        reason = next(iter(str(error).splitlines()), "")[:200]
+        raise NotATable(f" cannot be read as Parquet: {reason or type(error).__name__}") from None
+    index = _index(table.schema.metadata or {})
+    kept = [place for place, name in enumerate(table.column_names) if name not in index]
+    notes = []
+    if index:
+        label = ", ".join(f'"{name}"' for name in index.values() if name is not None) or "without a name"
+        notes.append(f"The file's index {label} was left out: an index names rows and is not a column.")
+    return with_notes(table.select(kept), notes)
+
+
+def _look(file: arrow_parquet.ParquetFile) -> None:
+    """Refuse a file that, by its metadata, is too large or has cells with several values."""
+    metadata = file.metadata
+    check_shape(metadata.num_rows, metadata.num_columns)
+    groups = range(metadata.num_row_groups)
+    size = sum(metadata.row_group(group).total_byte_size for group in groups)
+    if size > MOST_UNPACKED:
+        raise NotATable(f" unpacks to {size / 1e6:,.0f} MB; at most {MOST_UNPACKED / 1e6:,.0f} MB are read.")
+    for field in file.schema_arrow:
+        if pa.types.is_nested(field.type):
+            raise NotATable(
+                f': the cells of column "{field.name[:40]}" hold several values ({str(field.type)[:80]}): leave it '
+                "out of the file."
+            )
+
+
+def _index(metadata: dict[bytes, bytes]) -> dict[str, str | None]:
+    """The columns that pandas stored as an index: column -> name of the index."""
+    if b"pandas" not in metadata:
+        return {}
+    try:
+        stored = json.loads(metadata[b"pandas"])
+        index = [name for name in stored["index_columns"] if isinstance(name, str)]
+        named = {column["field_name"]: column["name"] for column in stored["columns"]}
+        return {name: named[name] for name in index}
+    except (ValueError, KeyError, TypeError, RecursionError):
+        raise NotATable(
+            ": the metadata that pandas wrote are damaged: write it again with to_parquet(..., index=False)."
+        ) from None

@@ -1,0 +1,66 @@
+"""Tables of plain columns, with notes, as one process passes them to another."""
+
+import json
+from typing import Any
+
+import pyarrow as pa
+
+from disco.table.formats.limits import MOST_BYTES, NotATable
+
+NOTES = "notes"  # the metadata key of sentences, as JSON, about parts of the file that were not read
+MIXED = {b"cells": b"json"}  # metadata of a column with cells of several types, each stored as JSON
+
+
+def with_notes(table: pa.Table, notes: list[str]) -> pa.Table:
+    """The same table with these notes as its only metadata."""
+    return table.replace_schema_metadata({NOTES: json.dumps(notes)} if notes else None)
+
+
+def notes_of(table: pa.Table) -> list[str]:
+    """The notes that `with_notes` stored."""
+    return json.loads((table.schema.metadata or {}).get(NOTES.encode(), "[]"))
+
+
+def mixed(cells: list[Any]) -> tuple[pa.Field, pa.Array]:
+    """An unnamed column whose cells have several types."""
+    words = [None if cell is None else json.dumps(cell, default=str) for cell in cells]
+    return pa.field("", pa.string(), metadata=MIXED), pa.array(words, pa.string())
+
+
+def plain(table: pa.Table) -> pa.Table:
+    """The table with columns that also take little memory outside Arrow: numbers, times or text."""
+    columns = [_plain_column(name, column) for name, column in zip(table.column_names, table.columns, strict=True)]
+    fields = [field.with_type(column.type) for field, column in zip(table.schema, columns, strict=True)]
+    table = pa.Table.from_arrays(columns, schema=pa.schema(fields, table.schema.metadata))
+    if table.nbytes > 2 * MOST_BYTES:
+        raise NotATable(f" unpacks to {table.nbytes / 1e6:,.0f} MB; at most {2 * MOST_BYTES / 1e6:,.0f} MB are read.")
+    return table
+
+
+def _plain_column(name: str, column: pa.ChunkedArray) -> pa.ChunkedArray:
+    kind = column.type
+    if pa.types.is_dictionary(kind):
+        return _plain_column(name, column.cast(kind.value_type))
+    if pa.types.is_decimal(kind):
+        return _of_decimals(column)
+    if pa.types.is_date(kind):
+        return column.cast(pa.timestamp("s"), safe=False)
+    simple = (pa.types.is_integer, pa.types.is_floating, pa.types.is_boolean, pa.types.is_null, pa.types.is_timestamp)
+    if any(is_kind(kind) for is_kind in simple):
+        return column
+    if pa.types.is_nested(kind):
+        raise NotATable(f': the cells of column "{name[:40]}" hold several values ({kind}): leave it out of the file.')
+    try:
+        return column.cast(pa.string())
+    except (pa.ArrowInvalid, pa.ArrowNotImplementedError):
+        raise NotATable(
+            f': column "{name[:40]}" holds neither numbers nor text ({kind}): leave it out of the file.'
+        ) from None
+
+
+def _of_decimals(column: pa.ChunkedArray) -> pa.ChunkedArray:
+    """Decimals as whole numbers if all are whole, else as text, because a float might round one to a whole number."""
+    try:
+        return column.cast(pa.int64())
+    except pa.ArrowInvalid:
+        return column.cast(pa.string())

@@ -1,0 +1,181 @@
+"""Read Excel workbooks: a zip of XML, whose cell references show the size of a sheet before it is parsed."""
+
+import datetime
+import io
+import posixpath
+import re
+import zipfile
+import zlib
+from collections.abc import Iterator
+from dataclasses import dataclass
+from typing import Any
+from xml.etree import ElementTree
+
+import pyarrow as pa
+from python_calamine import CalamineError, CalamineWorkbook
+
+from disco.table.formats.limits import MOST_SHEET_CELLS, MOST_UNPACKED, NotATable, check_shape
+from disco.table.formats.plain import mixed, with_notes
+
+_MOST_MEMBERS = 10_000
+_MOST_LIST = 10_000_000  # bytes of the list of sheets
+_LAST_ROW, _LAST_COLUMN = 1_048_576, 16_384  # Excel's own limits
+_BLOCK = 1_000_000  # bytes scanned at a time
+# A cell with content: <c r="B7">, with or without a prefix, but not <c r="B7" s="1"/>.
+_CELL = re.compile(rb"""<(?:\w+:)?c\s(?:[^<>]*?\s)?r\s*=\s*["']([A-Za-z]+)([0-9]+)["'](?:[^<>]*[^/<>])?>""")
+_REFUSED = " cannot be read as an Excel workbook: "
+_DAMAGED = (
+    *(zipfile.BadZipFile, zlib.error, ElementTree.ParseError, CalamineError),
+    *(OSError, EOFError, ValueError, KeyError, RuntimeError, NotImplementedError),
+)
+
+
+@dataclass(frozen=True)
+class _Sheet:
+    name: str
+    hidden: bool
+    part: str  # its file in the zip
+
+
+def read(data: bytes) -> pa.Table:
+    """The first visible sheet that has cells; the notes name the other sheets with cells.
+
+    Raises:
+        NotATable: it is not a workbook, is damaged, has no cells, or has too many.
+    """
+    if not zipfile.is_zipfile(io.BytesIO(data)):
+        raise NotATable(f"{_REFUSED}Cannot detect file format.")
+    try:
+        with zipfile.ZipFile(io.BytesIO(data)) as archive:
+            _look(archive)
+            filled = [sheet for sheet in _sheets(archive) if any(_references(archive, sheet.part))]
+            first = _first(filled)
+            _check_range(archive, first)
+        rows = CalamineWorkbook.from_filelike(io.BytesIO(data)).get_sheet_by_name(first.name).to_python()
+    except _DAMAGED as error:
+        raise NotATable(f"{_REFUSED}{str(error)[:200]}.") from None
+    return _table(rows, _notes(filled, first))
+
+
+def _first(filled: list[_Sheet]) -> _Sheet:
+    """The first visible sheet."""
+    if not filled:
+        raise NotATable(" has no cells: put the names in the first row and the counts below.")
+    shown = [sheet for sheet in filled if not sheet.hidden]
+    if not shown:
+        raise NotATable(" has cells only on hidden sheets: unhide the sheet that holds the counts.")
+    return shown[0]
+
+
+def _notes(filled: list[_Sheet], first: _Sheet) -> list[str]:
+    others = [f"{sheet.name} (hidden)" if sheet.hidden else sheet.name for sheet in filled if sheet is not first]
+    which = "first visible sheet" if any(sheet.hidden for sheet in filled) else "first sheet"
+    told = ", ".join(others[:10]) + (f" and {len(others) - 10} more" if len(others) > 10 else "")
+    return [f'Only the {which}, "{first.name}", was read; the others are {told}.'] if others else []
+
+
+def _look(archive: zipfile.ZipFile) -> None:
+    """Refuse a zip that unpacks to more than any table needs."""
+    members = archive.infolist()
+    size = sum(member.file_size for member in members)
+    if len(members) > _MOST_MEMBERS:
+        raise NotATable(f"{_REFUSED}it packs {len(members):,} files, more than {_MOST_MEMBERS:,}.")
+    if size > MOST_UNPACKED:
+        raise NotATable(
+            f" unpacks to {size / 1e6:,.0f} MB; at most {MOST_UNPACKED / 1e6:,.0f} MB are read. Save the sheet as CSV."
+        )
+
+
+def _sheets(archive: zipfile.ZipFile) -> list[_Sheet]:
+    """The worksheets, in the order of their tabs."""
+    if "xl/workbook.xml" not in archive.namelist():
+        raise NotATable(f"{_REFUSED}Cannot detect file format.")
+    related = {
+        element.get("Id"): posixpath.normpath(posixpath.join("/xl", element.get("Target", ""))).lstrip("/")
+        for element in _elements(archive, "xl/_rels/workbook.xml.rels", "Relationship")
+    }
+    found = []
+    for element in _elements(archive, "xl/workbook.xml", "sheet"):
+        key = next((value for name, value in element.items() if name.endswith("}id")), None)
+        part = related.get(key, "")
+        if part.startswith("xl/worksheets/"):
+            found.append(_Sheet(element.get("name", ""), element.get("state", "visible") != "visible", part))
+    return found
+
+
+def _elements(archive: zipfile.ZipFile, part: str, tag: str) -> Iterator[ElementTree.Element]:
+    """All elements called `tag` in a small part of the workbook, in any namespace."""
+    if archive.getinfo(part).file_size > _MOST_LIST:
+        raise NotATable(f"{_REFUSED}its list of sheets is too long.")
+    return ElementTree.fromstring(archive.read(part)).iterfind(f".//{{*}}{tag}")
+
+
+def _references(archive: zipfile.ZipFile, part: str) -> Iterator[list[tuple[bytes, bytes]]]:
+    """The references of a sheet's cells with content, such as ("B", "7"), block by block."""
+    with archive.open(part) as file:
+        rest = b""
+        while block := file.read(_BLOCK):
+            block = rest + block
+            cut = max(block.rfind(b"<"), 0)  # an incomplete cell is left for the next block
+            yield _CELL.findall(block, 0, cut)
+            rest = block[cut:][-_BLOCK:]
+        yield _CELL.findall(rest)
+
+
+def _check_range(archive: zipfile.ZipFile, sheet: _Sheet) -> None:
+    """Refuse a sheet whose used range, from the first to the last row and column, is too large."""
+    rows: set[int] = set()
+    columns: set[int] = set()
+    for cells in _references(archive, sheet.part):
+        rows.update(int(digits[:12]) for digits in {digits for _, digits in cells})
+        columns.update(_column(letters) for letters in {letters for letters, _ in cells})
+    top, bottom, left, right = min(rows), max(rows), min(columns), max(columns)
+    where = f', sheet "{sheet.name[:40]}": '
+    if bottom > _LAST_ROW or right > _LAST_COLUMN:
+        raise NotATable(f"{where}a cell lies beyond row {_LAST_ROW:,} or column XFD, Excel's limits; save it again.")
+    if (bottom - top + 1) * (right - left + 1) > MOST_SHEET_CELLS:
+        raise NotATable(
+            f"{where}its cells reach row {bottom:,} and column {right:,}, a range of "
+            f"{(bottom - top + 1) * (right - left + 1):,} cells; at most {MOST_SHEET_CELLS:,} are read. Delete stray "
+            "cells far from the table, spaces too, or save the sheet as CSV."
+        )
+    check_shape(bottom - top + 1, right - left + 1)
+
+
+def _column(letters: bytes) -> int:
+    """The number of a column: A is 1, Z is 26, AA is 27."""
+    number = 0
+    for letter in letters[:12].upper():
+        number = 26 * number + letter - 64
+    return number
+
+
+def _table(rows: list[list[Any]], notes: list[str]) -> pa.Table:
+    """Names from the first row, cells below; an empty cell is missing."""
+    if not rows:
+        raise NotATable(" has no cells: put the names in the first row and the counts below.")
+    header, *rows = rows
+    while rows and all(cell == "" for cell in rows[-1]):
+        rows.pop()
+    columns = [[None if row[place] == "" else row[place] for row in rows] for place in range(len(header))]
+    arrays, fields = [], []
+    for cell, cells in zip(header, columns, strict=True):
+        field, array = _typed(cells)
+        fields.append(field.with_name(_heading(cell)))
+        arrays.append(array)
+    return with_notes(pa.Table.from_arrays(arrays, schema=pa.schema(fields)), notes)
+
+
+def _typed(cells: list[Any]) -> tuple[pa.Field, pa.Array]:
+    """An unnamed column, of the type that all its cells have."""
+    if len({type(cell) for cell in cells if cell is not None}) > 1:
+        return mixed(cells)
+    array = pa.array(cells, from_pandas=False)
+    return pa.field("", array.type), array
+
+
+def _heading(cell: Any) -> str:
+    """A column name from a cell of the first row; 2012.0 becomes 2012, a year typed as a number."""
+    if isinstance(cell, float) and cell.is_integer():
+        return str(int(cell))
+    return cell.isoformat() if isinstance(cell, datetime.date | datetime.datetime) else str(cell)

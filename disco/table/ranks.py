@@ -1,0 +1,216 @@
+"""From counts to ranks: the grids on which the score networks are trained and evaluated.
+
+Rank transform (paper, *Rank Transform*): with v_0 < … < v_K the distinct training values of a column,
+T(v_k) = k. A held-out value gets rank 0 below v_0, rank K above v_K, and rank max(k, 1) strictly between v_k and
+v_{k+1}, so that rank 0 never holds a value above the observed minimum.
+
+Quantile levels (paper, *Lahman*): each pooled column is cut at its empirical quantiles and not recoded afterwards, so a
+column with many ties may have empty levels.
+"""
+
+from dataclasses import dataclass
+
+import numpy as np
+import pandas as pd
+
+from disco.errors import InputError
+from disco.settings import Settings
+from disco.table.counts import least_rows
+
+
+@dataclass(frozen=True)
+class FoldRanks:
+    """The ranks of one cross-fitting fold.
+
+    Attributes:
+        train: ranks of the score-training split, (training rows, nodes).
+        held_out: ranks of the held-out fold, (held-out rows, nodes).
+        rows: the held-out rows' numbers among all rows that were divided, from 0, (held-out rows,).
+        top: the common grid bound K = max_j K_j; the grid is {0, …, K}.
+    """
+
+    train: np.ndarray
+    held_out: np.ndarray
+    rows: np.ndarray
+    top: int
+
+
+@dataclass(frozen=True)
+class Folds:
+    """How a fit divides the rows of its table.
+
+    Attributes:
+        rows: the table's rows that give networks and order, ascending, (rows,).
+        of_row: the held-out fold of each of them, from 0, (rows,).
+        ranks: their ranks, fold by fold.
+        parent_ranks: the same with the rows that give the parents held out; `ranks` itself if they are the same rows.
+    """
+
+    rows: np.ndarray
+    of_row: np.ndarray
+    ranks: list[FoldRanks]
+    parent_ranks: list[FoldRanks]
+
+    @classmethod
+    def of(cls, counts: np.ndarray, settings: Settings, of_row: np.ndarray | None = None) -> "Folds":
+        """Divide the rows of a table.
+
+        Args:
+            counts: whole numbers, (all rows, nodes).
+            settings: of the fit.
+            of_row: the held-out folds of an earlier fit, (rows,); drawn unless given.
+
+        Raises:
+            InputError: there are too few rows for the folds.
+        """
+        rows, parent_rows = split_rows(len(counts), settings)
+        if of_row is None:
+            of_row = fold_of_rows(len(rows), settings.folds, settings.seed)
+        own = counts[rows]
+        ranks = fold_ranks(own, of_row, settings)
+        other = other_ranks(own, of_row, counts[parent_rows], settings) if settings.disjoint_rows else ranks
+        return cls(rows, of_row, ranks, other)
+
+
+def sampled_rows(rows: int, settings: Settings) -> np.ndarray:
+    """The rows that a fit uses, ascending: all of them, or a random sample of `max_rows`."""
+    if settings.max_rows is None or rows <= settings.max_rows:
+        return np.arange(rows)
+    random = np.random.default_rng([settings.seed, 1])
+    return np.sort(random.permutation(rows)[: settings.max_rows])
+
+
+def split_rows(rows: int, settings: Settings) -> tuple[np.ndarray, np.ndarray]:
+    """The rows that give networks and order, and those that give the parents, ascending.
+
+    They are the same, or two random halves with `disjoint_rows`.
+
+    Raises:
+        InputError: the halves are too small for the folds.
+    """
+    used = sampled_rows(rows, settings)
+    if not settings.disjoint_rows:
+        return used, used
+    needed = least_rows(settings.folds)
+    if len(used) // 2 < needed:
+        raise InputError(
+            f"disjoint_rows halves the rows, and {len(used)} are too few for {settings.folds} folds: it needs at "
+            f"least {2 * needed}. Add rows, use fewer folds, or use all rows for order and parents."
+        )
+    drawn = np.random.default_rng([settings.seed, 4]).permutation(used)
+    half = (len(used) + 1) // 2
+    return np.sort(drawn[:half]), np.sort(drawn[half:])
+
+
+def fold_of_rows(rows: int, folds: int, seed: int) -> np.ndarray:
+    """The held-out fold of each row, from 0: a random partition into folds of nearly equal size.
+
+    Raises:
+        InputError: there are too few rows for that many folds.
+    """
+    if rows < least_rows(folds):
+        raise InputError(
+            f"The table has {rows} rows, too few for {folds} folds: it needs at least {least_rows(folds)}. "
+            "Add rows or use fewer folds."
+        )
+    fold = np.empty(rows, dtype=np.int64)
+    order = np.random.default_rng([seed, 0]).permutation(rows)
+    for index, part in enumerate(np.array_split(order, folds)):
+        fold[part] = index
+    return fold
+
+
+def fold_ranks(counts: np.ndarray, fold_of_row: np.ndarray, settings: Settings) -> list[FoldRanks]:
+    """The ranks of every fold; each transform is fitted on the rows of the other folds.
+
+    Args:
+        counts: whole numbers, (rows, nodes).
+        fold_of_row: the held-out fold of each row, (rows,).
+    """
+    codes = quantile_levels(counts, settings.levels) if settings.transform == "quantile" else counts
+    folds = [fold_of_row == fold for fold in range(settings.folds)]
+    return [_one_fold(codes[~fold], codes[fold], np.flatnonzero(fold), settings) for fold in folds]
+
+
+def other_ranks(counts: np.ndarray, fold_of_row: np.ndarray, others: np.ndarray, settings: Settings) -> list[FoldRanks]:
+    """The ranks of every fold with a part of other rows held out, instead of the fold's own rows.
+
+    Args:
+        counts: whole numbers, (rows, nodes).
+        fold_of_row: the held-out fold of each row, (rows,).
+        others: whole numbers of rows that no network has seen, (other rows, nodes).
+    """
+    own, held_out = counts, others
+    if settings.transform == "quantile":
+        own, held_out = (quantile_levels(part, settings.levels, of=counts) for part in (counts, others))
+    part_of_row = fold_of_rows(len(others), settings.folds, settings.seed)
+    parts = [(own[fold_of_row != fold], part_of_row == fold) for fold in range(settings.folds)]
+    return [_one_fold(train, held_out[part], np.flatnonzero(part), settings) for train, part in parts]
+
+
+def _one_fold(train: np.ndarray, held_out: np.ndarray, rows: np.ndarray, settings: Settings) -> FoldRanks:
+    if settings.transform == "rank":
+        grids = [np.unique(column) for column in train.T]
+        train, held_out = _ranked(train, grids), _ranked(held_out, grids)
+        top = max(len(grid) - 1 for grid in grids)
+    elif settings.transform == "quantile":
+        top = settings.levels - 1
+    else:
+        top = int(train.max())
+        held_out = np.minimum(held_out, top)
+    return FoldRanks(train, held_out, rows, top)
+
+
+def _ranked(values: np.ndarray, grids: list[np.ndarray]) -> np.ndarray:
+    return np.column_stack([rank_on_grid(column, grid) for column, grid in zip(values.T, grids, strict=True)])
+
+
+def dense_ranks(values: np.ndarray) -> np.ndarray:
+    """Each value's number among the distinct values of its column, from 0, (rows, nodes)."""
+    return np.column_stack([np.unique(column, return_inverse=True)[1] for column in values.T])
+
+
+def rank_on_grid(values: np.ndarray, grid: np.ndarray) -> np.ndarray:
+    """Ranks of values on a column's ascending distinct training values, by the paper's held-out rule.
+
+    Args:
+        values: (rows,).
+        grid: v_0 < … < v_K, (K + 1,).
+
+    Returns:
+        Ranks in {0, …, K}, (rows,).
+    """
+    below = np.searchsorted(grid, values, side="left")
+    at_or_clipped = np.minimum(below, len(grid) - 1)
+    between = (grid[at_or_clipped] != values) & (below > 0) & (below < len(grid))
+    return np.where(between, np.maximum(below - 1, 1), at_or_clipped)
+
+
+def quantile_levels(counts: np.ndarray, levels: int, of: np.ndarray | None = None) -> np.ndarray:
+    """Each column cut at its pooled empirical quantiles: level k holds q_k < x ≤ q_{k+1}.
+
+    Args:
+        counts: (rows, nodes).
+        levels: the number of levels; equal cuts leave levels empty.
+        of: the rows that define the quantiles, (other rows, nodes); `counts` by default.
+
+    Returns:
+        Levels in {0, …, levels − 1}, (rows, nodes).
+    """
+    shares = np.arange(1, levels) / levels
+    cuts = np.quantile(counts if of is None else of, shares, axis=0)
+    return np.column_stack(
+        [np.searchsorted(cut, column, side="left") for cut, column in zip(cuts.T, counts.T, strict=True)]
+    )
+
+
+def transform_table(table: pd.DataFrame, settings: Settings) -> pd.DataFrame:
+    """The whole table on its grid: a fold's transform, fitted on all rows; for showing."""
+    counts = table.to_numpy()
+    if settings.transform == "rank":
+        codes = dense_ranks(counts)
+    elif settings.transform == "quantile":
+        codes = quantile_levels(counts, settings.levels)
+    else:
+        codes = counts
+    return pd.DataFrame(codes, columns=table.columns, index=table.index)

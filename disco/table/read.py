@@ -1,0 +1,111 @@
+"""Read a table from a CSV, TSV, XLSX or Parquet file, cell for cell.
+
+Nothing is repaired: duplicate and empty names stay as they are, text stays text, and a row of the wrong length is
+refused. `disco.table.counts` checks whether the table holds counts.
+
+Workbooks, Parquet and large texts are read in a separate process (disco/formats/__main__.py), so a file that crashes
+its reader only causes an error message.
+"""
+
+import json
+from pathlib import Path
+from typing import BinaryIO
+
+import pandas as pd
+import pyarrow as pa
+
+from disco.errors import InputError
+from disco.files import check_size, read_regular
+from disco.table import spreadsheets
+from disco.table.formats import SUFFIXES, TEXT, parse, text
+from disco.table.formats.apart import parse_apart
+from disco.table.formats.limits import MOST_BYTES, NotATable
+from disco.table.formats.plain import MIXED, NOTES, notes_of
+from disco.table.formats.text import MISSING_WORDS
+
+__all__ = ["MISSING_WORDS", "NOTES", "SUFFIXES", "read_table", "read_words"]
+
+_SMALL = 1_000_000  # bytes of text that are read in this process, which saves the 0.2 s of starting another
+_NULLABLE = {
+    kind: dtype
+    for kind, dtype in (
+        (pa.int8(), pd.Int8Dtype()),
+        (pa.int16(), pd.Int16Dtype()),
+        (pa.int32(), pd.Int32Dtype()),
+        (pa.int64(), pd.Int64Dtype()),
+        (pa.uint8(), pd.UInt8Dtype()),
+        (pa.uint16(), pd.UInt16Dtype()),
+        (pa.uint32(), pd.UInt32Dtype()),
+        (pa.uint64(), pd.UInt64Dtype()),
+    )
+}
+
+
+def read_table(source: str | Path | BinaryIO, name: str | None = None) -> pd.DataFrame:
+    """The table in a file, with its names as they are, including duplicate and empty ones.
+
+    Args:
+        source: a path, or an open binary file.
+        name: the file's name, whose suffix gives its format; needed for an open file without a name.
+
+    Raises:
+        InputError: the file is missing, empty, unreadable, too large (disco/formats/limits.py) or of unknown format.
+    """
+    name = name or Path(str(getattr(source, "name", source))).name
+    suffix = Path(name).suffix.lower()
+    if suffix not in SUFFIXES:
+        raise InputError(f"{name} has an unknown format: give a file that ends in {', '.join(SUFFIXES)}.")
+    data = _bytes(source, name)
+    small = suffix in TEXT and len(data) <= _SMALL
+    try:
+        table = parse(data, suffix) if small else parse_apart(data, suffix)
+    except NotATable as reason:
+        raise InputError(f"{name}{reason}") from None
+    names = [spreadsheets.plain(name) for name in table.column_names] if suffix in TEXT else table.column_names
+    frame = _frame(table)
+    frame.columns = names
+    if notes := notes_of(table):
+        frame.attrs[NOTES] = notes
+    return frame
+
+
+def read_words(path: Path, most: int) -> pd.DataFrame:
+    """A CSV file with every cell as text, exactly as written except for the apostrophe that an export adds.
+
+    Args:
+        most: the largest size read, in bytes.
+
+    Raises:
+        InputError: the file is missing, not CSV or too large.
+    """
+    try:
+        table = text.read(read_regular(path, most), None, words=True)
+    except NotATable as reason:
+        raise InputError(f"{path}{reason}") from None
+    columns = [[spreadsheets.plain(cell) for cell in column.to_pylist()] for column in table.columns]
+    frame = pd.DataFrame(dict(enumerate(columns)), dtype="str")
+    frame.columns = [spreadsheets.plain(name) for name in table.column_names]
+    return frame
+
+
+def _bytes(source: str | Path | BinaryIO, name: str) -> bytes:
+    """The content of the file; an open file is read from its start."""
+    if isinstance(source, str | Path):
+        return read_regular(source, MOST_BYTES)
+    if source.seekable():
+        source.seek(0)
+    data = source.read(MOST_BYTES + 1)
+    check_size(name, len(data), MOST_BYTES)
+    return data
+
+
+def _frame(table: pa.Table) -> pd.DataFrame:
+    """The columns in pandas, named by their place; whole numbers with missing cells stay whole."""
+    columns = zip(table.schema, table.columns, strict=True)
+    return pd.DataFrame(dict(enumerate(_series(field, column) for field, column in columns)))
+
+
+def _series(field: pa.Field, column: pa.ChunkedArray) -> pd.Series:
+    if field.metadata == MIXED:
+        return pd.Series([None if cell is None else json.loads(cell) for cell in column.to_pylist()], dtype=object)
+    return column.to_pandas(types_mapper=_NULLABLE.get if column.null_count else None)

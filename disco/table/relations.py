@@ -1,0 +1,152 @@
+"""Find columns that others determine exactly: copies, complements, multiples, sums.
+
+An edge between such columns is arithmetic rather than causal, and its direction cannot be known. There are three steps:
+
+1. Columns with the same ranks, or with reversed ranks, are the same column to the method.
+2. Among the others, a QR decomposition of some rows shows which column lies in the span of earlier ones. The
+   coefficients are rounded to small whole numbers.
+3. The relation must then hold exactly in every row of the table.
+"""
+
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+
+import numpy as np
+import pandas as pd
+from scipy.linalg import solve_triangular
+
+from disco.table.ranks import dense_ranks
+
+_NOTHING = 1e-8  # a residual below this share of a column's spread counts as zero
+_LARGEST = 100  # largest coefficient of a relation
+_DIVISORS = range(1, 13)  # possible denominators of coefficients
+_ROWS_A_COLUMN = 4  # rows per column in the decomposition
+_NAMED = 6  # largest number of columns named in a sentence
+
+
+@dataclass(frozen=True)
+class Relation:
+    """Columns that determine one another in every row.
+
+    Attributes:
+        columns: their names; the others determine the first.
+        sentence: the relation in words.
+    """
+
+    columns: tuple[str, ...]
+    sentence: str
+
+
+def relations(table: pd.DataFrame) -> list[Relation]:
+    """The exact relations among the columns of a table, one for each column that could be left out.
+
+    Args:
+        table: counts, one column per node, none constant.
+    """
+    names, values = [str(name) for name in table.columns], table.to_numpy()
+    found, kept = [], []
+    twins = _twins(values)
+    for column in range(len(names)):
+        if column in twins:
+            found.append(_pair(names, values, twins[column], column))
+        else:
+            kept.append(column)
+    return [*found, *(_linear(names, *one) for one in _dependent(values, kept))]
+
+
+def _twins(values: np.ndarray) -> dict[int, int]:
+    """The columns with the same or reversed ranks as an earlier column: column -> earlier column."""
+    seen: dict[bytes, int] = {}
+    twins = {}
+    for column, ranks in enumerate(dense_ranks(values).T):
+        keys = ranks.astype("<i4").tobytes(), (ranks.max() - ranks).astype("<i4").tobytes()
+        earlier = [seen[key] for key in keys if key in seen]
+        if earlier:
+            twins[column] = earlier[0]
+        else:
+            seen[keys[0]] = column
+    return twins
+
+
+def _pair(names: Sequence[str], values: np.ndarray, first: int, second: int) -> Relation:
+    """The relation of two columns with the same or reversed ranks."""
+    one, other = values[:, first], values[:, second]
+    a, b = f'"{names[first]}"', f'"{names[second]}"'
+    for big, small, of, from_ in ((other, one, b, a), (one, other, a, b)):
+        times = int(big.max()) // max(int(small.max()), 1)
+        if times and np.array_equal(big, small * times):
+            words = f"{of} is a copy of {from_}." if times == 1 else f"{of} is {times} times {from_}."
+            return Relation((names[second], names[first]), words)
+    total = one + other
+    if (total == total[0]).all():
+        return Relation((names[second], names[first]), f"{a} and {b} add up to {total[0]} in every row.")
+    words = "rises" if (np.argsort(one, kind="stable") == np.argsort(other, kind="stable")).all() else "falls"
+    return Relation((names[second], names[first]), f"{b} {words} with {a} one to one: their ranks are equivalent.")
+
+
+def _dependent(values: np.ndarray, kept: Sequence[int]) -> Iterator[tuple[dict[int, int], int]]:
+    """The relations Σ weight · column = constant, as (column -> weight, constant)."""
+    rows = np.random.default_rng(0).permutation(len(values))[: _ROWS_A_COLUMN * len(kept) + 64]
+    sample = values[np.ix_(rows, np.asarray(kept))].astype(float)
+    sample -= sample.mean(axis=0)
+    scale = np.sqrt((sample**2).sum(axis=0))
+    within = [place for place in range(len(kept)) if scale[place] > 0]
+    # The types of NumPy do not know that this mode gives one array.
+    triangle: np.ndarray = np.linalg.qr(sample[:, within] / scale[within], mode="r")  # type: ignore[assignment]
+    free: list[int] = []
+    for at, place in enumerate(within[: len(triangle)]):  # n rows span at most n columns
+        if abs(triangle[at, at]) > _NOTHING:
+            free.append(at)
+            continue
+        part = triangle[np.ix_(free, free)] if free else np.empty((0, 0))
+        slopes = solve_triangular(part, triangle[free, at]) if free else np.empty(0)
+        columns = [kept[within[other]] for other in free]
+        slopes = slopes * scale[place] / scale[[within[other] for other in free]]
+        weights = _whole(dict(zip(columns, slopes, strict=True)), kept[place])
+        if weights is not None and 2 * len(weights) + 2 <= len(values):
+            sums = values[:, list(weights)].astype(np.int64) @ np.array(list(weights.values()))
+            if (sums == sums[0]).all():
+                yield weights, int(sums[0])
+                continue
+        free.append(at)
+
+
+def _whole(slopes: dict[int, float], column: int) -> dict[int, int] | None:
+    """The relation of a column to others, with its slopes on them, in whole weights; None if these are not small."""
+    for divisor in _DIVISORS:
+        scaled = {other: -slope * divisor for other, slope in slopes.items()}
+        whole = {other: round(value) for other, value in scaled.items()}
+        if all(abs(scaled[other] - whole[other]) < 1e-5 for other in scaled):
+            weights = {column: divisor} | {other: value for other, value in whole.items() if value}
+            return weights if len(weights) > 1 and max(map(abs, weights.values())) <= _LARGEST else None
+    return None
+
+
+def _linear(names: Sequence[str], weights: dict[int, int], constant: int) -> Relation:
+    """A relation in words; if one side of the equation is a single column, it comes first."""
+    if sum(weight > 0 for weight in weights.values()) > len(weights) / 2:
+        weights, constant = {column: -weight for column, weight in weights.items()}, -constant
+    left = {column: weight for column, weight in sorted(weights.items()) if weight > 0}
+    right = {column: -weight for column, weight in sorted(weights.items()) if weight < 0}
+    columns = tuple(names[column] for column in (*left, *right))
+    ones = {*left.values(), *right.values()} == {1}
+    if not left and ones:
+        return Relation(columns, f"{_listed(columns)} add up to {-constant} in every row.")
+    if len(left) == 1 and ones and not constant:
+        return Relation(columns, f'"{columns[0]}" is the sum of {_listed(columns[1:])}.')
+    sides = [_terms(names, left), _terms(names, right)]
+    if constant:
+        sides[constant > 0].append(str(abs(constant)))
+    return Relation(columns, f"{' + '.join(sides[0]) or '0'} = {' + '.join(sides[1]) or '0'} in every row.")
+
+
+def _terms(names: Sequence[str], weights: dict[int, int]) -> list[str]:
+    return [f'{weight} × "{names[column]}"'.removeprefix("1 × ") for column, weight in weights.items()]
+
+
+def _listed(names: Sequence[str]) -> str:
+    """Names with commas and an *and*; a long list ends with how many more there are."""
+    words = [f'"{name}"' for name in names]
+    if len(words) > _NAMED:
+        words = [*words[: _NAMED - 1], f"{len(words) - _NAMED + 1} more"]
+    return f"{', '.join(words[:-1])} and {words[-1]}"

@@ -1,0 +1,124 @@
+"""Fit a run in this process: losses, status and checkpoint while it runs, results when it ends."""
+
+import contextlib
+import os
+import time
+from typing import TYPE_CHECKING, Any
+
+import psutil
+
+from disco.errors import InputError
+from disco.files import remove_leftovers
+from disco.runs import events, results
+from disco.runs.folder import Run
+from disco.runs.locks import Lock
+from disco.runs.status import FIT, Status, host, versions
+from disco.work.pace import Pace
+from disco.work.recording import Recorder
+
+if TYPE_CHECKING:
+    from disco.estimator import DISCO
+    from disco.progress import Callback, Event
+
+_TELLING_SECONDS = 5.0  # shorter fits say nothing about the machine's speed
+
+
+def queued(run: Run) -> Status:
+    """The status from which a fit is queued; it continues from its checkpoint.
+
+    Raises:
+        InputError: it is done.
+    """
+    status = run.written_status()
+    if status.state == "done":
+        raise InputError(f"The run {run.name} is done; make a new one to fit again.")
+    return status
+
+
+def execute(run: Run, *, callback: "Callback | None" = None, lock: Lock | None = None) -> None:
+    """Fit a run from its start or its checkpoint, and write everything into its folder.
+
+    Args:
+        callback: sees every event; False stops the fit, which can be resumed.
+        lock: the run's lock, if the caller already holds it.
+
+    Raises:
+        InputError: another process holds the run, its table or settings cannot be fitted, or it cannot be written.
+        ScoreUnavailable: a curvature score has no admissible observation.
+        FitStopped: the callback asked for it.
+    """
+    held = lock or run.take({"host": host(), "pid": os.getpid(), "signals": False})
+    try:
+        before = queued(run)
+        remove_leftovers(run.path)
+        losses = _Losses(run, before)
+        recorder = Recorder(run, FIT, losses, callback, seconds=before.seconds, versions=versions())
+        with recorder.watch():
+            model = _fit(run, recorder, losses)
+            results.save_fit(run.path, model)
+        recorder.finished(**_measured(run, model, recorder.seconds, losses.peak_bytes))
+        with contextlib.suppress(OSError):
+            run.checkpoint_path.unlink(missing_ok=True)
+    finally:
+        if lock is None:
+            held.release()
+
+
+def _fit(run: Run, recorder: Recorder, losses: "_Losses") -> "DISCO":
+    from disco.devices import choose_device
+    from disco.estimator import DISCO
+    from disco.work.forecast import foretell, known
+
+    table, settings, device = run.table(), run.settings, choose_device(run.device).type
+    speed = known(device)
+    foretold = foretell(*table.shape, settings, speed).to_dict() if speed else None
+    run.update(device=device, estimate=foretold)
+    losses.pace = Pace(foretold["by_stage"] if foretold else None)
+    recorder.begun = time.monotonic()  # importing torch is not part of the fit
+    model = DISCO(device=device, **settings.to_dict())
+    return model.fit(table, callback=recorder, checkpoint=run.checkpoint_path)
+
+
+def _measured(run: Run, model: "DISCO", seconds: float, peak: int) -> dict[str, Any]:
+    """What a finished fit took, and how far the estimate was off."""
+    from disco.work.forecast import review
+
+    foretold = run.written_status().estimate
+    seconds_off = seconds / foretold["seconds"] if foretold else None
+    if seconds_off is not None and seconds > _TELLING_SECONDS:
+        review(model.device_.type, seconds_off)
+    if model.device_.type == "cuda":
+        import torch
+
+        peak = int(torch.cuda.max_memory_allocated())
+    return {
+        "eta": 0.0, "seconds": seconds, "peak_bytes": peak, "rows_used": int(model.rows_used_),
+        "seconds_off": seconds_off, "bytes_off": peak / foretold["bytes"] if foretold else None,
+    }  # fmt: skip
+
+
+class _Losses:
+    """What only a fit records: its losses, best epochs, memory, and the time left at its pace."""
+
+    def __init__(self, run: Run, before: Status) -> None:
+        self.path = run.events_path
+        self.best_epochs = dict(before.best_epochs)
+        self.peak_bytes = before.peak_bytes or 0
+        self.pace = Pace(None)
+        self.is_first = True
+
+    def hear(self, event: "Event", now: float, is_late: bool) -> bool:
+        if self.is_first:
+            events.rewind(self.path, event.stage, event.done)
+        self.is_first = False
+        events.append(self.path, event)
+        self.pace.hear(event, now)
+        if event.best_epoch is not None:
+            self.best_epochs[event.stage] = list(event.best_epoch)
+        is_due = is_late or event.done >= event.total
+        if is_due:
+            self.peak_bytes = max(self.peak_bytes, psutil.Process().memory_info().rss)
+        return is_due
+
+    def standing(self, now: float) -> dict[str, Any]:
+        return {"eta": self.pace.left(), "best_epochs": self.best_epochs, "peak_bytes": self.peak_bytes}

@@ -1,0 +1,346 @@
+"""How long a fit will take on this machine, and how much memory it needs.
+
+A short calibration fits a small table twice, with wide and with narrow networks. The two times of a stage give its
+pace, in floating-point operations per second, and a fixed cost per step (an optimiser update, a scored node, a child):
+
+    seconds(stage) = operations(stage) / pace(stage) + steps(stage) · cost(stage)
+
+This is the time of the whole schedule on an idle machine, even if the calibration ran on a busy one: on a CPU it
+measures the processor time of one thread, which other programs do not change. Two things make it a range: the joint
+network may stop early, and other programs take their share; those running now are counted, and half as many again.
+"""
+
+import contextlib
+import dataclasses
+import math
+import threading
+import time
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+import pandas as pd
+
+from disco.errors import InputError
+from disco.files import read_record, write_json
+from disco.fit.cost import STAGES, forest_looks, peak_bytes, stage_flops
+from disco.runs.folder import runs_root
+from disco.runs.schema import record
+from disco.runs.status import host
+from disco.score.plan import Plan
+from disco.settings import Settings
+
+if TYPE_CHECKING:
+    from disco.progress import Event
+
+_ROWS, _NODES = 768, 5  # of the calibration's table: batches as full as the paper's
+_EPOCHS = 4  # all but the first are timed, and the fastest counts: other programs may slow some down
+_WIDE, _NARROW = 512, 16
+_LIBRARY_BYTES = {"cpu": 480 << 20, "cuda": 0}  # taken by Python, torch and pandas before a fit
+_VALID_SECONDS = 7 * 86400.0
+_CALM = 1.25  # the most that a thread's time may exceed its processor time while the machine counts as idle
+_TOLERATED = 2.0  # factor by which an estimate may be off before the calibration is discarded
+_SPREAD = 1.5  # factor by which a fit may take longer for reasons unknown
+_UNITS = ((90.0, 1, "s"), (5400.0, 60, "min"), (172800.0, 3600, "h"), (math.inf, 86400, "days"))
+_calibrating = threading.Lock()
+_measured: dict[tuple[str, int], "Speed"] = {}  # by device and threads, for all folders of runs of this process
+
+
+@dataclass(frozen=True)
+class Speed:
+    """The speed of a device, from its calibration.
+
+    Attributes:
+        device: cpu or cuda.
+        pace: stage → floating-point operations per second.
+        cost: stage → seconds per step on top of that.
+        forest: seconds per row that PCM's forests weigh, as `disco.fit.cost.forest_looks` counts them.
+        measured_at: seconds since 1970.
+    """
+
+    device: str
+    pace: dict[str, float]
+    cost: dict[str, float]
+    forest: float
+    measured_at: float
+
+
+@dataclass(frozen=True)
+class Estimate:
+    """The time and memory that a fit will need.
+
+    Attributes:
+        seconds: the whole fit on an idle machine.
+        low: seconds if the joint network stops as early as it may.
+        high: seconds beside the programs that run now, and half as many again.
+        bytes: peak memory on the device, roughly.
+        by_stage: stage → seconds.
+        fits_memory: whether that much is free now.
+        free_bytes: what is free now.
+        device: cpu or cuda.
+    """
+
+    seconds: float
+    low: float
+    high: float
+    bytes: int
+    by_stage: dict[str, float]
+    fits_memory: bool
+    free_bytes: int
+    device: str
+
+    def to_dict(self) -> dict[str, Any]:
+        """The part that a run keeps."""
+        return {"seconds": self.seconds, "bytes": self.bytes, "by_stage": self.by_stage}
+
+
+def estimate(rows: int, nodes: int, settings: Settings, device: str = "auto") -> Estimate:
+    """Time and memory of fitting a table of `rows` × `nodes`. Calibrates the device on first use.
+
+    Raises:
+        InputError: there is no such device.
+    """
+    from disco.devices import choose_device
+
+    kind = choose_device(device).type
+    return foretell(rows, nodes, settings, calibrate(kind))
+
+
+def foretell(rows: int, nodes: int, settings: Settings, speed: Speed) -> Estimate:
+    """Time and memory of fitting a table of `rows` × `nodes` at a known speed."""
+    plan = Plan.of(rows, settings)
+    steps, flops = stage_steps(plan, nodes), stage_flops(plan, nodes)
+    by_stage = {stage: flops[stage] / speed.pace[stage] + steps[stage] * speed.cost[stage] for stage in flops}
+    if settings.selector == "pcm":
+        by_stage["selector"] = forest_looks(plan, nodes) * speed.forest
+    needed = peak_bytes(plan, nodes, speed.device) + _LIBRARY_BYTES[speed.device]
+    free = free_bytes(speed.device)
+    seconds = sum(by_stage.values())
+    low = seconds - by_stage["joint"] * (1 - _shortest_share(plan))
+    high = seconds * _SPREAD * crowding(speed.device)
+    return Estimate(seconds, low, high, needed, by_stage, needed <= free, free, speed.device)
+
+
+def _shortest_share(plan: Plan) -> float:
+    """The share of its epochs after which the joint network may stop at the earliest."""
+    settings = plan.settings
+    first = settings.validation_start + settings.patience * settings.validation_every
+    return min(1.0, first / plan.joint.epochs)
+
+
+def crowding(device: str) -> float:
+    """How many times longer a fit takes beside the programs that run now; 1 on a CUDA device, which they do not use."""
+    if device != "cpu":
+        return 1.0
+    import psutil
+
+    cores = psutil.cpu_count() or 1
+    return max(1.0, (psutil.getloadavg()[0] + min(torch_threads(), cores)) / cores)
+
+
+def span(low: float, high: float) -> str:
+    """A range of seconds in one unit: 8 to 25 s, 2 to 6 min, 0.5 to 3 h."""
+    size, unit = next((size, unit) for most, size, unit in _UNITS if high < most)
+    first, last = (_digits(max(seconds, 1.0) / size) for seconds in (low, high))
+    return f"{last} {unit}" if first == last else f"{first} to {last} {unit}"
+
+
+def _digits(number: float) -> str:
+    return f"{number:.0f}" if number >= 10 else f"{number:.1g}" if number < 1 else f"{number:.2g}"
+
+
+def check_memory(foretold: Estimate) -> None:
+    """Refuse a fit that is too large for this machine's memory.
+
+    Raises:
+        InputError: it needs more memory than is free.
+    """
+    if not foretold.fits_memory:
+        raise InputError(
+            f"This fit needs about {_gigabytes(foretold.bytes)} of memory and {_gigabytes(foretold.free_bytes)} are "
+            f"free on {foretold.device}; use fewer columns or rows, a smaller width, or cap evaluation_rows."
+        )
+
+
+def stage_steps(plan: Plan, nodes: int) -> dict[str, float]:
+    """Steps of each stage, which have a fixed cost: optimiser updates, nodes scored over all removals, children."""
+    return {
+        "joint": float(plan.joint.epochs * plan.joint.batches),
+        "projection": float(plan.projection.epochs * plan.projection.batches),
+        "ordering": nodes * (nodes + 1) / 2 - 1,
+        "parents": float(nodes),
+    }
+
+
+def free_bytes(device: str) -> int:
+    """Bytes of memory that are free on a device now."""
+    if device == "cuda":
+        import torch
+
+        return int(torch.cuda.mem_get_info()[0])
+    import psutil
+
+    return int(psutil.virtual_memory().available)
+
+
+def calibrate(device: str) -> Speed:
+    """The speed of cpu or cuda: one or two seconds of fitting, then kept in the folder of runs for a week."""
+    with _calibrating:
+        kept = known(device)
+        if kept is None:
+            key = device, torch_threads()
+            kept = _measured.get(key) or _measure(device)
+            _measured[key] = kept
+            with contextlib.suppress(OSError):  # the next process then measures again
+                write_json(_path(device), dataclasses.asdict(kept))
+    return kept
+
+
+def known(device: str) -> Speed | None:
+    """The calibration that is kept, unless it is damaged or older than a week."""
+    try:
+        speed = record(Speed, read_record(_path(device)))
+    except (OSError, ValueError):
+        return None
+    is_usable = all(set(STAGES) <= set(numbers) for numbers in (speed.pace, speed.cost))
+    if not is_usable or min(speed.pace.values()) <= 0 or min(*speed.cost.values(), speed.forest) < 0:
+        return None
+    return speed if 0 <= time.time() - speed.measured_at < _VALID_SECONDS else None
+
+
+def review(device: str, seconds_off: float) -> None:
+    """Discard a calibration whose estimate was off by a factor of two; the machine was probably busy."""
+    if not 1 / _TOLERATED <= seconds_off <= _TOLERATED:
+        with contextlib.suppress(OSError):
+            _path(device).unlink(missing_ok=True)
+        _measured.pop((device, torch_threads()), None)
+
+
+def torch_threads() -> int:
+    """The number of threads that a fit uses in this process."""
+    import torch
+
+    return torch.get_num_threads()
+
+
+def _measure(device: str) -> Speed:
+    wide, narrow = (_settings(width) for width in (_WIDE, _NARROW))
+    found = _cpu_seconds((wide, narrow)) if device == "cpu" else _all_seconds((wide, narrow), device, time.perf_counter)
+    return Speed(device, *solve(*found, wide, narrow), _forest_seconds(), time.time())
+
+
+def _cpu_seconds(networks: Sequence[Settings]) -> list[dict[str, float]]:
+    """Seconds of each stage for each of some networks, as on an idle CPU even if this one is busy.
+
+    Other programs do not change the processor time of one thread. They do change that of several threads, which keep
+    their processors busy while they wait for each other, and they change the clock. So one thread is measured first.
+    All threads are measured only on an idle machine, since it would take minutes on a busy one, and count if faster.
+    """
+    threads = torch_threads()
+    begun, worked = time.perf_counter(), time.thread_time()
+    with _on_threads(1):
+        alone = _all_seconds(networks, "cpu", time.thread_time)
+    is_busy = time.perf_counter() - begun > _CALM * (time.thread_time() - worked)
+    if threads == 1 or is_busy:
+        return alone
+    together = _all_seconds(networks, "cpu", time.perf_counter)
+    return min(alone, together, key=lambda found: sum(found[0].values()))
+
+
+def _all_seconds(networks: Sequence[Settings], device: str, clock: Callable[[], float]) -> list[dict[str, float]]:
+    table = _table()
+    return [_stage_seconds(table, one, device, clock) for one in networks]
+
+
+@contextlib.contextmanager
+def _on_threads(count: int) -> Iterator[None]:
+    """Torch has this many threads inside the `with` block."""
+    import torch
+
+    before = torch.get_num_threads()
+    torch.set_num_threads(count)
+    try:
+        yield
+    finally:
+        torch.set_num_threads(before)
+
+
+def solve(
+    slow: dict[str, float], fast: dict[str, float], wide: Settings, narrow: Settings
+) -> tuple[dict[str, float], dict[str, float]]:
+    """Pace and cost of each stage from its seconds with wide and with narrow networks on the same table."""
+    many, few = (stage_flops(Plan.of(_ROWS, settings), _NODES) for settings in (wide, narrow))
+    steps = stage_steps(Plan.of(_ROWS, wide), _NODES)
+    pace, cost = {}, {}
+    for stage, seconds in slow.items():
+        difference = max(seconds - fast[stage], 0.1 * seconds)  # noise must not make a pace infinite
+        pace[stage] = (many[stage] - few[stage]) / difference
+        cost[stage] = max(0.0, seconds - many[stage] / pace[stage]) / steps[stage]
+    return pace, cost
+
+
+def _forest_seconds() -> float:
+    """Seconds per row that a forest weighs, by the fastest of a few small forests."""
+    from disco.parents.pcm import TREES, variances
+
+    settings, rng, trees, seconds = Settings(selector="pcm"), np.random.default_rng(0), 8, []
+    half, others = rng.poisson(5.0, (2, 1024, 20)).astype(float)
+    squares = rng.exponential(size=len(half))
+    for _ in range(3):
+        begun = time.thread_time()
+        with _on_threads(1):
+            variances(squares, half, others, trees, 0)
+        seconds.append((time.thread_time() - begun) / torch_threads())  # each thread grows one tree at a time
+    nodes, plan = half.shape[1] + 1, Plan.of(2 * len(half), settings)
+    looks = [forest_looks(plan, count) for count in (nodes, nodes - 1)]  # the last node's are the difference
+    return min(seconds) / ((looks[0] - looks[1]) * trees / TREES)
+
+
+def _stage_seconds(
+    table: pd.DataFrame, settings: Settings, device: str, clock: Callable[[], float]
+) -> dict[str, float]:
+    """Seconds of each stage of a fit by a clock; each training stage by its fastest epoch."""
+    from disco.estimator import DISCO
+
+    seen: dict[str, list[float]] = {}
+    begun = clock()
+
+    def note(event: "Event") -> None:
+        seen.setdefault(event.stage, []).append(clock())
+
+    DISCO(device=device, **settings.to_dict()).fit(table, callback=note)
+    seconds, before = {}, begun
+    for stage, times in seen.items():
+        if stage in ("joint", "projection"):
+            seconds[stage] = float(np.diff(times).min()) * len(times)
+        else:
+            seconds[stage] = times[-1] - before
+        before = times[-1]
+    return seconds
+
+
+def _settings(width: int) -> Settings:
+    return Settings.of(
+        "paper",
+        width=width,
+        joint_epochs=_EPOCHS,
+        projection_epochs=_EPOCHS,
+        evaluation_rows=32,
+        boundary="clipped",
+        monitor_every=1000,
+    )
+
+
+def _table() -> pd.DataFrame:
+    counts = np.random.default_rng(0).poisson(3.0, (_ROWS, _NODES))
+    return pd.DataFrame(counts, columns=[f"x{node + 1}" for node in range(_NODES)])
+
+
+def _path(device: str) -> Path:
+    return runs_root() / f".calibration-{host()}-{device}-{torch_threads()}.json"
+
+
+def _gigabytes(count: float) -> str:
+    return f"{count / 1e9:.1f} GB"

@@ -1,0 +1,254 @@
+"""Long work on runs, of any kind: started, queued, cancelled, resumed.
+
+Each is a detached process that holds its run's lock for its whole life (disco/runs/locks.py) and the device's lock
+while it works (disco/work/turns.py). It outlives the page, the tab and the app; the app finds it by its run.
+
+    python -m disco.work.jobs WORK PATH --lock HANDLE    (what `start` runs)
+"""
+
+import argparse
+import contextlib
+import os
+import signal
+import subprocess
+import sys
+import threading
+import time
+import traceback
+from collections.abc import Callable
+from dataclasses import dataclass
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, BinaryIO
+
+from disco.errors import FitStopped, InputError, ScoreUnavailable
+from disco.runs import FIT, REFINE, Run, Status, Work, runs_root
+from disco.runs.locks import Lock, note
+from disco.runs.status import host
+from disco.work import execution, refining, turns
+from disco.work.recording import ending
+
+if TYPE_CHECKING:
+    from disco.progress import Callback
+    from disco.refine import Refined
+
+_GRACE_SECONDS = 1.4  # for a worker to write its checkpoint before it is killed
+_KILL_SECONDS = 0.3
+_SPAWN_SECONDS = 0.2  # between taking a run's lock and starting its process
+
+
+@dataclass(frozen=True)
+class Doing:
+    """How a kind of work is queued and done.
+
+    Attributes:
+        queued: the status from which a run is queued, given the run and what is asked for, if the work can be asked
+            for something; it raises an InputError if there is nothing to do.
+        do: the work itself, given the run, its lock and a callback; what it returns, `work` returns.
+    """
+
+    queued: Callable[..., Status]
+    do: Callable[[Run, Lock, "Callback | None"], Any]
+
+
+def _fit(run: Run, lock: Lock, callback: "Callback | None") -> None:
+    execution.execute(run, callback=callback, lock=lock)
+
+
+def _refine(run: Run, lock: Lock, callback: "Callback | None") -> "Refined":
+    from disco.runs.refined import choice_from  # loads torch
+    from disco.work.refining import refine_run  # loads torch
+
+    status = run.written_status(REFINE)
+    return refine_run(run, choice_from(status.choice), device=status.device, callback=callback)
+
+
+WORKS = {FIT: Doing(execution.queued, _fit), REFINE: Doing(refining.queued, _refine)}
+
+
+def start(run: Run, work: Work, *asked: Any) -> None:
+    """Queue a run, to be worked on by a process of its own; after a stop, the same call resumes the work.
+
+    Args:
+        asked: what is asked for: a `Choice` of a refinement, nothing of a fit.
+
+    Raises:
+        InputError: it is waiting or running, or its fit is done; its device is not there, or its folder cannot be
+            written.
+    """
+    lock = enqueue(run, work, *asked)
+    try:
+        process = _spawn(run, work, lock)
+        with contextlib.suppress(OSError):
+            lock.write(_note(process.pid, work))
+    except OSError as error:
+        raise InputError(f"No process could be started for the run {run.name} ({error.strerror}).") from error
+    finally:
+        lock.release()  # the worker has inherited it
+    threading.Thread(target=process.wait, daemon=True).start()  # so that it leaves no zombie
+
+
+def enqueue(run: Run, work: Work, *asked: Any, pid: int | None = None, device: str | None = None) -> Lock:
+    """Take a run's lock and a place in its device's queue.
+
+    Args:
+        asked: as for `start`.
+        pid: the process that will work, and that stops on SIGTERM; None while it is not yet known.
+        device: auto, cpu or cuda; by default the run's own.
+
+    Raises:
+        InputError: as for `start`.
+    """
+    from disco.devices import choose_device
+
+    kind = choose_device(device or run.device).type
+    lock = run.take(_note(pid, work))
+    try:
+        status, queued_at = WORKS[work].queued(run, *asked), time.time()
+        fresh = {"state": "queued", "queued_at": queued_at, "finished_at": None, "eta": None, "error": None}
+        run.update(work, **{**vars(status), **fresh, "device": kind, "host": host()})
+        turns.add_ticket(run, kind, queued_at)
+    except BaseException:
+        lock.release()
+        raise
+    return lock
+
+
+def cancel(run: Run, work: Work) -> None:
+    """Stop it within 2 seconds; it can be resumed from its checkpoint, or from what it has finished.
+
+    Raises:
+        InputError: other work of the run goes on; or it runs on another machine, or inside a program that does not
+            answer.
+    """
+    if run.works_on(work):
+        _end(run, work)
+    lock = run.take()
+    try:
+        if run.written_status(work).active:
+            run.update(work, state="cancelled", eta=None, message="", finished_at=time.time())
+    finally:
+        lock.release()
+
+
+def position(run: Run, work: Work) -> int | None:
+    """Place in the device's queue, 1 = next; None if it is not waiting."""
+    status = run.status(work)
+    return turns.position(run, status.device) if status.state == "queued" else None
+
+
+def work(run: Run, kind: Work, lock: Lock, callback: "Callback | None" = None) -> Any:
+    """Wait for the device's turn, then do the work, in this process.
+
+    Args:
+        kind: the kind of work.
+        lock: from `enqueue`; released at the end.
+        callback: sees every event, those of waiting too (disco/work/turns.py); False stops.
+
+    Returns:
+        The `Refined` of a refinement.
+
+    Raises:
+        FitStopped, InputError, ScoreUnavailable: as the work itself.
+    """
+    status = run.written_status(kind)
+    try:
+        with turns.turn(run, status.device, status.queued_at, callback):
+            return WORKS[kind].do(run, lock, callback)
+    except BaseException as error:
+        if run.written_status(kind).active:  # it ended while waiting
+            with contextlib.suppress(InputError):
+                run.update(kind, eta=None, finished_at=time.time(), **ending(error, kind))
+        raise
+    finally:
+        lock.release()
+
+
+def _note(pid: int | None, work: Work) -> dict[str, Any]:
+    """The note in a run's lock about its holder."""
+    return {"host": host(), "pid": pid, "signals": True, "work": work.name}
+
+
+def _spawn(run: Run, work: Work, lock: Lock) -> subprocess.Popen:
+    command = [sys.executable, "-m", "disco.work.jobs", work.name, str(run.path), "--lock", str(lock.handle)]
+    environment = {**os.environ, "DISCO_RUNS": str(runs_root())}
+    with _log(run) as log:
+        return subprocess.Popen(
+            command,
+            stdin=subprocess.DEVNULL,
+            stdout=log,
+            stderr=log,
+            cwd=Path(__file__).resolve().parents[2],  # where the worker finds this package
+            env=environment,
+            pass_fds=[lock.handle],
+            start_new_session=True,
+        )
+
+
+def _log(run: Run) -> BinaryIO:
+    """The log file for a worker's output, or /dev/null if it cannot be written."""
+    try:
+        flags = os.O_WRONLY | os.O_APPEND | os.O_CREAT | os.O_NONBLOCK
+        return os.fdopen(os.open(run.path / "worker.log", flags, 0o644), "ab")
+    except OSError:
+        return open(os.devnull, "ab")
+
+
+def _end(run: Run, work: Work) -> None:
+    """Ask the process of a run to stop, then kill it."""
+    owner = note(run.lock_path)
+    deadline = time.monotonic() + _SPAWN_SECONDS
+    while owner.get("pid") is None and owner.get("host") == host() and run.alive and time.monotonic() < deadline:
+        time.sleep(0.01)  # its process is still being started
+        owner = note(run.lock_path)
+    if not run.alive:
+        return
+    it = f"The {work.noun} of the run {run.name}"
+    if owner.get("host") != host():
+        raise InputError(f"{it} runs on the machine {owner.get('host')}; cancel it there.")
+    if owner.get("pid") is None:
+        raise InputError(f"The process of the run {run.name} is not known yet; cancel it again in a moment.")
+    if not owner.get("signals"):
+        raise InputError(f"{it} runs inside process {owner.get('pid')}; stop it there.")
+    for number, seconds in ((signal.SIGTERM, _GRACE_SECONDS), (signal.SIGKILL, _KILL_SECONDS)):
+        try:
+            os.kill(owner["pid"], number)
+        except ProcessLookupError:
+            return
+        deadline = time.monotonic() + seconds
+        while time.monotonic() < deadline:
+            if not run.alive:
+                return
+            time.sleep(0.02)
+
+
+def _worker(name: str, path: Path, handle: int) -> int:
+    """Work on a run whose lock this process has inherited; exit status."""
+    stopping = threading.Event()
+    signal.signal(signal.SIGTERM, lambda *_: stopping.set())
+    lock = Lock(handle)
+    os.set_inheritable(handle, False)
+    try:
+        run = Run(path)
+        kind = next(kind for kind in WORKS if kind.name == name)
+        work(run, kind, lock, lambda event: not stopping.is_set())
+    except (FitStopped, InputError, ScoreUnavailable) as error:
+        print(error, file=sys.stderr)
+        return 1
+    except Exception:
+        traceback.print_exc()
+        return 1
+    return 0
+
+
+def main() -> int:
+    """The worker's command line."""
+    parser = argparse.ArgumentParser(prog="python -m disco.work.jobs")
+    parser.add_argument("work", choices=[kind.name for kind in WORKS])
+    parser.add_argument("path", type=Path)
+    parser.add_argument("--lock", type=int, required=True)
+    arguments = parser.parse_args()
+    return _worker(arguments.work, arguments.path, arguments.lock)
+
+
+if __name__ == "__main__":
+    sys.exit(main())

@@ -1,0 +1,118 @@
+"""What long work writes of itself while it runs: its status, seldom enough, and the lines of its curves."""
+
+import contextlib
+import time
+from collections.abc import Iterator
+from typing import TYPE_CHECKING, Any, Protocol
+
+from disco.errors import FitStopped, InputError, ScoreUnavailable
+from disco.files import unwritten
+from disco.runs.folder import Run
+from disco.runs.status import Work, host
+
+if TYPE_CHECKING:
+    from disco.progress import Callback, Event
+
+_WRITE_SECONDS = 0.25  # between two writes of the status
+
+
+class Part(Protocol):
+    """What only one kind of work records."""
+
+    def hear(self, event: "Event", now: float, is_late: bool) -> bool:
+        """Write the lines of an event at a time in seconds.
+
+        Args:
+            is_late: the last write of the status is long enough ago.
+
+        Returns:
+            Whether the status must be written.
+        """
+
+    def standing(self, now: float) -> dict[str, Any]:
+        """The status fields that only this kind has, and `eta`."""
+
+
+class Recorder:
+    """The callback of long work that records its status in the run's folder.
+
+    Args:
+        run: the run; the caller holds its lock.
+        work: the kind of work.
+        part: what only this kind records.
+        callback: sees every event; False stops the work.
+        seconds: of earlier attempts that it continues.
+        first: more fields of its first status.
+    """
+
+    def __init__(
+        self, run: Run, work: Work, part: Part, callback: "Callback | None", *, seconds: float = 0.0, **first: Any
+    ) -> None:
+        self.run, self.work, self.part, self.callback = run, work, part, callback
+        self.begun, self.before, self.written = time.monotonic(), seconds, 0.0
+        self.last: Event | None = None
+        running = {"state": "running", "message": "", "error": None, "eta": None, "host": host(), "finished_at": None}
+        run.update(work, **{**running, **first})
+
+    @property
+    def seconds(self) -> float:
+        """Seconds of work so far, earlier attempts included."""
+        return self.before + time.monotonic() - self.begun
+
+    def __call__(self, event: "Event") -> bool | None:
+        now = time.monotonic()
+        is_due = self.part.hear(event, now, now - self.written >= _WRITE_SECONDS)
+        self.last = event
+        if is_due:
+            self.written = now
+            self.run.update(self.work, durable=False, **self.standing())
+        return self.callback(event) if self.callback else None
+
+    def standing(self) -> dict[str, Any]:
+        """The status fields that the last event changed."""
+        if self.last is None:
+            return {"seconds": self.seconds}
+        names = ("stage", "done", "total", "progress", "message")
+        common = {name: getattr(self.last, name) for name in names}
+        return {**common, "seconds": self.seconds, **self.part.standing(time.monotonic())}
+
+    @contextlib.contextmanager
+    def watch(self) -> Iterator[None]:
+        """Record why the work inside did not finish, and turn a file that cannot be written into a sentence."""
+        try:
+            yield
+        except BaseException as error:
+            with contextlib.suppress(InputError):  # a full disk: with its lock free, it reads as interrupted
+                self._end(message="", **ending(error, self.work))
+            if isinstance(error, OSError):
+                raise unwritten(self.run.path, error) from error
+            raise
+
+    def finished(self, **more: Any) -> None:
+        """Record that it is done, with more fields of its last status.
+
+        Raises:
+            InputError: the status cannot be written.
+        """
+        self._end(state="done", progress=1.0, message="", **more)
+
+    def _end(self, **changes: Any) -> None:
+        self.run.update(self.work, **{**self.standing(), "eta": None, "finished_at": time.time(), **changes})
+
+
+def ending(error: BaseException, work: Work) -> dict[str, Any]:
+    """Final status of unfinished work: stopped by the user, or failed with a sentence."""
+    if isinstance(error, FitStopped | KeyboardInterrupt | SystemExit):
+        return {"state": "cancelled"}
+    return {"state": "failed", "error": _reason(error, f"The {work.noun}")}
+
+
+def _reason(error: BaseException, it: str) -> str:
+    if isinstance(error, InputError | ScoreUnavailable):
+        return str(error)
+    if isinstance(error, OSError):
+        where = f" ({error.filename})" if isinstance(error.filename, str) else ""
+        return f"{it} could not be written: {error.strerror or error}{where}."
+    if isinstance(error, MemoryError) or type(error).__name__ == "OutOfMemoryError":
+        return f"{it} ran out of memory; use fewer columns or rows."
+    return f"{it} met an unexpected {type(error).__name__}: {error}"

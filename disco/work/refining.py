@@ -1,0 +1,198 @@
+"""What an unfinished refinement keeps beside its status.
+
+refining.jsonl   start, sweep, score of the searches as they run; deleted once refined_starts.csv holds them
+refining.json    finished searches and bootstrap tables (`disco.refine`), from which a stopped refinement resumes
+"""
+
+import contextlib
+import dataclasses
+import json
+import math
+import os
+import shutil
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import pandas as pd
+
+from disco.errors import InputError
+from disco.files import append_bytes, read_bytes, read_json, remove_leftovers, write_bytes
+from disco.runs.events import line_value
+from disco.runs.folder import Run
+from disco.runs.schema import fits, is_text
+from disco.runs.status import REFINE, Status, unasked
+from disco.work.recording import Recorder
+
+if TYPE_CHECKING:
+    from disco.progress import Callback, Event
+    from disco.refine import Choice, Refined
+
+HISTORY = ["start", "sweep", "score"]
+_HISTORY_BYTES = 1 << 24
+_MORE = ("starts", "restarts", "bootstrap", "redone")  # these only ask for more or fewer searches
+
+
+def queued(run: Run, choice: "Choice") -> Status:
+    """The status from which a refinement is queued; the searches of one with another choice are deleted."""
+    before, asked = run.written_status(REFINE), dataclasses.asdict(choice)
+    if not _goes_on(before, asked):
+        before = unasked(REFINE)
+        _remove(run.path / "refining.jsonl")
+    return dataclasses.replace(before, choice=asked)
+
+
+def recorder_of(run: Run, choice: "Choice", device: str, callback: "Callback | None") -> Recorder:
+    """The callback of a refinement that records it; the caller holds the run's lock.
+
+    Raises:
+        InputError: its status cannot be written.
+    """
+    before, asked = run.written_status(REFINE), dataclasses.asdict(choice)
+    is_resumed = _goes_on(before, asked)
+    remove_leftovers(run.path)
+    searches = _Searches(run, _finished(run) if is_resumed else set())
+    fresh = {"stage": "", "done": 0, "total": 0, "progress": 0.0, "start": "", "sweep": 0, "score": None}
+    seconds = before.seconds if is_resumed else 0.0
+    return Recorder(run, REFINE, searches, callback, seconds=seconds, device=device, choice=asked, **fresh)
+
+
+def refine_run(run: Run, choice: "Choice", *, device: str = "cpu", callback: "Callback | None" = None) -> "Refined":
+    """Refine a run's table, starting from its causal order and edges if it has them, and save the result there.
+
+    The same call after an interruption continues from the finished searches. The caller holds the run's lock.
+
+    Raises:
+        InputError: the table cannot be refined, or the run cannot be read or written.
+        FitStopped: the callback asked to stop.
+    """
+    from disco.refine import refine  # loads torch
+    from disco.runs.refined import save
+
+    recorder = recorder_of(run, choice, device, callback)
+    memory = run.path / "refining.json"
+    with recorder.watch():
+        fitted = (run.path / "edges.csv").exists()
+        result = refine(
+            run.table(),
+            choice,
+            settings=run.settings,
+            order=run.order() if fitted else None,
+            edges=run.edges() if fitted else None,
+            device=device,
+            callback=recorder,
+            memory=memory,
+        )
+        save(run.path, result, choice)
+    recorder.finished()
+    discard_history(run)
+    with contextlib.suppress(OSError):
+        memory.unlink(missing_ok=True)
+    return result
+
+
+def discard_history(run: Run) -> None:
+    """Delete the searches of a finished refinement, which are part of its result."""
+    _remove(run.path / "refining.jsonl")
+
+
+def forget(run: Run) -> None:
+    """Delete an unfinished refinement with its searches; a finished one stays.
+
+    Raises:
+        InputError: the run is waiting or running, or a file cannot be removed.
+    """
+    lock = run.take()
+    try:
+        for name in (REFINE.file, "refining.jsonl", "refining.json"):
+            _remove(run.path / name)
+        if os.path.lexists(run.path / REFINE.file):
+            raise InputError(f"{run.path / REFINE.file} cannot be removed: give write access to its folder.")
+    finally:
+        lock.release()
+
+
+def _remove(path: Path) -> None:
+    """Delete a file, or whatever has its name, if possible."""
+    with contextlib.suppress(OSError):
+        if path.is_dir() and not path.is_symlink():
+            shutil.rmtree(path)
+        else:
+            path.unlink(missing_ok=True)
+
+
+def _goes_on(before: Status, asked: dict[str, Any]) -> bool:
+    """Whether a choice asks for the searches of an unfinished refinement, or for more or fewer of them."""
+    same = all(before.choice.get(name) == value for name, value in asked.items() if name not in _MORE)
+    return before.state not in ("none", "done") and same
+
+
+def history(run: Run) -> pd.DataFrame:
+    """The searches so far, with the last score of every sweep: start, sweep, score in nats."""
+    kinds = {"start": "str", "sweep": "int64", "score": "float64"}
+    return pd.DataFrame(_lines(run), columns=HISTORY).drop_duplicates(HISTORY[:2], keep="last").astype(kinds)
+
+
+def _lines(run: Run) -> list[list[Any]]:
+    """The complete lines; torn or damaged ones are left out."""
+    try:
+        text = read_bytes(run.path / "refining.jsonl", _HISTORY_BYTES).decode("utf-8", "replace")
+    except (OSError, ValueError):
+        return []
+    kinds = (str, int, float | None)
+    found = [line_value(line) for line in text.splitlines()]
+    return [
+        one
+        for one in found
+        if isinstance(one, list) and len(one) == len(kinds) and all(map(fits, one, kinds)) and is_text(one[0])
+    ]
+
+
+class _Searches:
+    """What only a refinement records: its searches, sweep by sweep, and the time left of its bootstrap.
+
+    Args:
+        kept: the starts of the finished searches; the lines of the others are deleted, since they will be repeated.
+    """
+
+    def __init__(self, run: Run, kept: set[str]) -> None:
+        self.path = run.path / "refining.jsonl"
+        self.first: tuple[float, int] | None = None  # time and number of tables when the bootstrap began here
+        self.last: Event | None = None
+        lines = [line for line in _lines(run) if line[0] in kept]
+        with contextlib.suppress(OSError):  # a refinement does not depend on its curves
+            write_bytes(self.path, "".join(json.dumps(line) + "\n" for line in lines).encode())
+
+    def hear(self, event: "Event", now: float, is_late: bool) -> bool:
+        last, self.last = self.last, event
+        turned = last is None or (last.stage, last.start, last.sweep) != (event.stage, event.start, event.sweep)
+        if turned and last is not None and last.start:
+            self._line(last)  # the final score of the sweep
+        if (turned or is_late) and event.start:
+            self._line(event)
+        return turned or is_late
+
+    def _line(self, event: "Event") -> None:
+        append_bytes(self.path, (json.dumps([event.start, event.sweep, event.score]) + "\n").encode())
+
+    def standing(self, now: float) -> dict[str, Any]:
+        event = self.last
+        score = event.score if math.isfinite(event.score) else None
+        return {"start": event.start, "sweep": event.sweep, "score": score, "eta": self._left(event, now)}
+
+    def _left(self, event: "Event", now: float) -> float | None:
+        """Seconds left of the bootstrap, whose tables all take about the same time."""
+        if event.stage != "bootstrap":
+            return None
+        since, done = self.first = self.first or (now, event.done)
+        drawn = event.done - done
+        return (now - since) / drawn * (event.total - event.done) if drawn >= 2 else None
+
+
+def _finished(run: Run) -> set[str]:
+    """The names of the starts whose searches are finished."""
+    try:
+        kept = read_json(run.path / "refining.json").get("starts")
+    except (OSError, ValueError):
+        return set()
+    ones = [one.get("start") for one in kept if isinstance(one, dict)] if isinstance(kept, list) else []
+    return {one for one in ones if isinstance(one, str)}

@@ -1,0 +1,210 @@
+"""Fitted networks kept on the device between page interactions, for all tabs of this process.
+
+They may take $DISCO_CACHE_BYTES together, or a quarter of the device's memory; the least recently used go first.
+"""
+
+import os
+import threading
+from collections import OrderedDict
+from dataclasses import dataclass
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from disco.errors import InputError
+from disco.files import check_regular
+from disco.runs import Run
+
+if TYPE_CHECKING:
+    from torch import Tensor
+
+    from disco.fit.fitted import Fitted
+
+_SHARE = 0.25  # of the device's memory
+
+
+@dataclass(frozen=True)
+class Cached:
+    """A run whose networks are loaded."""
+
+    run: str
+    name: str
+    bytes: int
+    device: str
+
+
+@dataclass(frozen=True)
+class DeviceStatus:
+    """The device that serves: its kind (cpu or cuda), its name, and its memory in bytes."""
+
+    kind: str
+    name: str
+    used: int
+    total: int
+
+
+@dataclass
+class _Entry:
+    fitted: "Fitted"
+    cached: Cached
+    stamp: int  # when the file of networks changed last, so that a run that is fitted again is loaded again
+
+
+class _Cache:
+    """Fitted networks by run folder, least recently used first; every method holds the lock."""
+
+    def __init__(self) -> None:
+        self.entries: OrderedDict[Path, _Entry] = OrderedDict()
+        self.lock = threading.Lock()
+        self.loading: dict[Path, threading.Lock] = {}
+
+    def get(self, path: Path, stamp: int) -> "Fitted | None":
+        with self.lock:
+            entry = self.entries.get(path)
+            if entry is None or entry.stamp != stamp:
+                return None
+            self.entries.move_to_end(path)
+            return entry.fitted
+
+    def put(self, path: Path, entry: _Entry, limit: int) -> None:
+        """Keep an entry, and drop the least recently used until all fit; one too large by itself is not kept."""
+        with self.lock:
+            self.entries.pop(path, None)
+            if entry.cached.bytes <= limit:
+                self.entries[path] = entry
+            while sum(kept.cached.bytes for kept in self.entries.values()) > limit:
+                self.entries.popitem(last=False)
+
+    def one_at_a_time(self, path: Path) -> threading.Lock:
+        """A lock per run, so that two tabs that ask for the same run load it once."""
+        with self.lock:
+            return self.loading.setdefault(path, threading.Lock())
+
+    def list(self) -> list[Cached]:
+        with self.lock:
+            return [entry.cached for entry in reversed(self.entries.values())]
+
+    def clear(self) -> None:
+        with self.lock:
+            self.entries.clear()
+
+
+_cache = _Cache()
+
+
+def fitted(run: Run) -> "Fitted":
+    """The fitted networks of a run, on the device; loaded once.
+
+    Raises:
+        InputError: the run is not done, or its networks cannot be read.
+    """
+    networks = run.path / "networks.safetensors"
+    try:
+        stamp = networks.stat().st_mtime_ns
+    except OSError as error:
+        raise InputError(f"The run {run.name} has no fitted networks yet.") from error
+    with _cache.one_at_a_time(run.path):
+        found = _cache.get(run.path, stamp)
+        if found is None:
+            found, size = _load(run, networks)
+            cached = Cached(run.id, run.name, size, found.device.type)
+            _cache.put(run.path, _Entry(found, cached, stamp), cache_limit())
+    return found
+
+
+def cached() -> list[Cached]:
+    """The runs whose networks are loaded, most recently used first."""
+    _forget_deleted()
+    return _cache.list()
+
+
+def clear() -> None:
+    """Drop all loaded networks."""
+    _cache.clear()
+
+
+def cache_limit() -> int:
+    """The bytes that loaded networks may take together.
+
+    Raises:
+        InputError: $DISCO_CACHE_BYTES is not a whole number.
+    """
+    chosen = os.environ.get("DISCO_CACHE_BYTES")
+    if chosen is None:
+        return int(_SHARE * device_status().total)
+    try:
+        return int(chosen)
+    except ValueError as error:
+        raise InputError(f"DISCO_CACHE_BYTES must be a whole number of bytes; got {chosen!r}.") from error
+
+
+def device_status() -> DeviceStatus:
+    """The default device, and how much of its memory all programs use together."""
+    from disco.devices import choose_device
+
+    if choose_device("auto").type == "cuda":
+        import torch
+
+        free, total = torch.cuda.mem_get_info()
+        return DeviceStatus("cuda", torch.cuda.get_device_name(), total - free, total)
+    import psutil
+
+    memory = psutil.virtual_memory()
+    return DeviceStatus("cpu", _processor(), memory.total - memory.available, memory.total)
+
+
+def _load(run: Run, networks: Path) -> tuple["Fitted", int]:
+    """The fitted networks of a run from its files, and their bytes.
+
+    Raises:
+        InputError: a file is damaged.
+    """
+    from safetensors import SafetensorError
+    from safetensors.torch import load_file
+
+    from disco.devices import choose_device
+    from disco.fit.fitted import Fitted
+
+    try:
+        check_regular(networks)
+        tensors = load_file(networks)
+        _check_size(tensors, run)
+        found = Fitted.restore(run.table(), run.settings, tensors, choose_device("auto"))
+    except InputError:
+        raise
+    except (OSError, SafetensorError, KeyError, ValueError, TypeError, RuntimeError, IndexError) as error:
+        words = " ".join(str(error).split())[:200]
+        raise InputError(
+            f"The networks of the run {run.name} cannot be read from {networks} ({words}): fit the table again."
+        ) from error
+    return found, sum(tensor.nbytes for tensor in tensors.values())
+
+
+def _check_size(tensors: dict[str, "Tensor"], run: Run) -> None:
+    """Refuse weights that are not finite, or far fewer than the settings ask for.
+
+    Raises:
+        ValueError: they are one of the two.
+    """
+    settings = run.settings
+    held = sum(tensor.numel() for name, tensor in tensors.items() if name.startswith(("joint.", "projection.")))
+    if held < settings.folds * settings.width * (settings.width * (settings.hidden_layers - 1) + 1):
+        raise ValueError("they are smaller than the settings say")
+    for name, tensor in tensors.items():
+        if tensor.is_floating_point() and not bool(tensor.isfinite().all()):
+            raise ValueError(f"{name} holds no finite numbers")
+
+
+def _forget_deleted() -> None:
+    with _cache.lock:
+        for path in [path for path in _cache.entries if not path.exists()]:
+            del _cache.entries[path]
+
+
+def _processor() -> str:
+    """The name of this machine's processor."""
+    try:
+        lines = Path("/proc/cpuinfo").read_text().splitlines()
+    except OSError:
+        lines = []
+    names = [line.partition(":")[2].strip() for line in lines if line.startswith("model name")]
+    return names[0] if names else "CPU"

@@ -1,0 +1,42 @@
+"""Columns that others determine exactly: what joins them, and the choice to leave some out."""
+
+import streamlit as st
+
+from pages.data import columns
+from pages.shared import session, table_facts
+from pages.shared.drafts import Draft
+from pages.shared.names import plain, shown
+
+_IN_SIGHT = 5
+
+
+def leave_out(draft: Draft) -> None:
+    """Name them, with one column of each relation proposed to be left out; nothing where there are none."""
+    found = table_facts.relations(draft)
+    if not found:
+        return
+    lines = [f"- {plain(relation.sentence)}" for relation in found[:_IN_SIGHT]]
+    if len(found) > _IN_SIGHT:
+        lines.append(f"- and {len(found) - _IN_SIGHT} more.")
+    st.warning(
+        "**Some columns are determined by others.** An edge between such columns says arithmetic, not cause, and which "
+        "of them drives the others cannot be known.\n\n" + "\n".join(lines),
+        icon=":material/join_inner:",
+    )
+    names = {position: str(draft.table.columns[position]) for position in draft.columns}
+    joined = {name for relation in found for name in relation.columns}
+    options = [position for position, name in names.items() if name in joined]
+    proposed = {relation.columns[0] for relation in found}
+    with st.container(horizontal=True, vertical_alignment="bottom"):
+        chosen = st.multiselect(
+            "Leave out",
+            options,
+            [position for position in options if names[position] in proposed],
+            format_func=lambda position: shown(names[position], 80),
+            key=f"out_{draft.key}_{hash(draft.columns)}",
+            help="One column of each relation is proposed. Tick a column in the table below to take it back.",
+        )
+        if st.button("Leave out", key="leave_out", disabled=not chosen):
+            session.draft.choose_columns(tuple(sorted({*draft.columns} - {*chosen})))
+            columns.taken_anew()
+            st.rerun()

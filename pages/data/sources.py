@@ -1,0 +1,109 @@
+"""Where a table comes from: two samples and an upload. Owns the keys `upload` and `source_problem`."""
+
+from collections.abc import Callable
+
+import streamlit as st
+
+from disco import lahman, simulate
+from disco.errors import InputError
+from disco.table.counts import read_table
+from pages.shared import session
+from pages.shared.names import plain
+
+_PROBLEM = "source_problem"
+_SUFFIXES = ["csv", "tsv", "txt", "xlsx", "parquet"]
+_COHORTS = {"2012–2018": (2012, 2018), "2019–2025": (2019, 2025)}
+
+
+def cards() -> None:
+    """Three cards side by side; on a small screen one below the other."""
+    for column, card in zip(st.columns(3), (_lahman, _poisson, _upload), strict=True):
+        with column.container(border=True, height="stretch"):
+            card()
+    if problem := st.session_state.get(_PROBLEM):
+        kept = " The table loaded before is kept." if session.draft.current() is not None else ""
+        st.error(plain(problem) + kept, icon=":material/error:")
+
+
+def _lahman() -> None:
+    st.markdown("**Lahman batting**  \n17 counts of 200 players a season, the paper's case study. 1,400 rows.")
+    seasons = st.segmented_control(
+        "Seasons",
+        list(_COHORTS),
+        default="2012–2018",
+        required=True,
+        key="lahman_seasons",
+        help="The two cohorts of the paper. Loaded with four quantile levels, as there. " + lahman.CREDIT,
+    )
+    st.space("stretch")
+    if st.button("Load Lahman", key="load_lahman", width="stretch"):
+        _guarded(lambda: _load_lahman(str(seasons)))
+
+
+def _load_lahman(seasons: str) -> None:
+    with st.spinner("Reading the batting table …"):
+        table = lahman.cohort(*_COHORTS[seasons])
+    settings = session.draft.settings().replace(transform="quantile", levels=4)
+    session.draft.load(table, f"Lahman {seasons}", lahman.CREDIT, settings=settings)
+
+
+def _poisson() -> None:
+    st.markdown(
+        "**Poisson, 20 nodes**  \nSimulated from a random graph that is known, so a fit can be held against the truth. "
+        "2,000 rows."
+    )
+    st.caption("Softplus means, about three parents per node, seed 0.")
+    st.page_link(
+        "pages/simulate/page.py",
+        label="Own design",
+        icon=":material/science:",
+        query_params=session.address.parameters(),
+        help="Choose or draw a graph, and how each node depends on its parents.",
+    )
+    st.space("stretch")
+    if st.button("Load Poisson", key="load_poisson", width="stretch"):
+        _guarded(_load_poisson)
+
+
+def _load_poisson() -> None:
+    table, edges = simulate.poisson_er(nodes=20, rows=2000, k=3, seed=0)
+    settings = session.draft.settings().replace(transform="rank")
+    session.draft.load(table, "Poisson 20", "Simulated: Erdős–Rényi graph, Poisson counts, seed 0.", edges, settings)
+
+
+def _upload() -> None:
+    st.file_uploader(
+        "**Your own counts**",
+        type=_SUFFIXES,
+        key="upload",
+        on_change=_uploaded,
+        help="A row an observation, a column a variable, names in the first row. Whole numbers from 0 up. "
+        "CSV, TSV, XLSX or Parquet. The file stays on this machine.",
+    )
+
+
+def _uploaded() -> None:
+    file = st.session_state.get("upload")
+    if file is None:
+        st.session_state.pop(_PROBLEM, None)
+        return
+    _guarded(lambda: _load_file(file), rerun=False)
+
+
+def _load_file(file: st.runtime.uploaded_file_manager.UploadedFile) -> None:
+    table = read_table(file, file.name)
+    settings = session.draft.settings().replace(transform="rank")
+    session.draft.load(table, file.name, f"Uploaded file {file.name}.", settings=settings)
+
+
+def _guarded(load: Callable[[], None], rerun: bool = True) -> None:
+    """Load a table; when that fails the one loaded before stays, and the reason is shown."""
+    st.session_state.pop(_PROBLEM, None)
+    try:
+        load()
+    except InputError as error:
+        st.session_state[_PROBLEM] = str(error)
+    except MemoryError:
+        st.session_state[_PROBLEM] = "The table is too large for this machine's memory."
+    if rerun:
+        st.rerun()

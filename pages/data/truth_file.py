@@ -1,0 +1,75 @@
+"""A known truth from a file, attached to the loaded table. Owns the keys `truth_upload` and `truth_problem`."""
+
+import pandas as pd
+import streamlit as st
+
+from disco.errors import InputError
+from disco.figures.words import how_many
+from disco.files import check_size
+from disco.metrics.edges import known
+from disco.simulate import read_truth
+from disco.simulate.edge_files import LARGEST_TEXT
+from pages.shared import session
+from pages.shared.drafts import Draft
+from pages.shared.names import plain
+
+_UPLOAD, _PROBLEM = "truth_upload", "truth_problem"
+
+
+def attach(draft: Draft) -> None:
+    """A box that opens: give the true edges, or take them away again; a hidden truth is not touched."""
+    if draft.teaching:
+        return
+    problem = st.session_state.get(_PROBLEM)
+    with st.expander("Known truth", icon=":material/rule:", expanded=bool(problem)):
+        st.markdown(
+            "If you know the true edges of this table, give them as a CSV file with the columns `parent` and `child`, "
+            "one row per edge. Fits started from now on are held against them: order, parents and graph. A column "
+            "`direction` may say of each edge whether its direction can be known: `known`, `unknown` or `not proved`, "
+            "as in the `truth.csv` of Simulate."
+        )
+        st.file_uploader(
+            "True edges",
+            type=["csv", "tsv", "txt", "graphml"],
+            key=_UPLOAD,
+            on_change=_uploaded,
+            help="Every name must be a column of the table. The edges must have no cycle. GraphML is read too.",
+        )
+        if problem:
+            st.error(plain(problem), icon=":material/error:")
+        if draft.truth is not None:
+            st.button(
+                f"Forget the {how_many(len(draft.truth), 'true edge')}",
+                key="truth_forget",
+                type="tertiary",
+                icon=":material/delete:",
+                on_click=session.draft.set_truth,
+                args=(None,),
+            )
+
+
+def _uploaded() -> None:
+    file, draft = st.session_state.get(_UPLOAD), session.draft.current()
+    st.session_state.pop(_PROBLEM, None)
+    if file is None or draft is None:
+        return
+    try:
+        session.draft.set_truth(_read(file.getvalue(), draft))
+    except InputError as error:
+        st.session_state[_PROBLEM] = f"{file.name}: {error}"
+
+
+def _read(data: bytes, draft: Draft) -> pd.DataFrame:
+    """The true edges, columns parent, child, and direction where the file has it.
+
+    Raises:
+        InputError: the file is no list of edges, has a cycle, or names what is no column.
+    """
+    check_size("it", len(data), LARGEST_TEXT)
+    try:
+        text = data.decode("utf-8-sig")
+    except UnicodeDecodeError:
+        raise InputError("it is not UTF-8 text; save it as CSV UTF-8.") from None
+    truth, names = read_truth(text)
+    known([(name, name) for name in names], {str(name) for name in draft.table.columns}, "the table", "The truth")
+    return truth

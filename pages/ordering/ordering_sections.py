@@ -1,0 +1,217 @@
+"""The sections of the Ordering page."""
+
+import pandas as pd
+import streamlit as st
+
+from disco.errors import InputError
+from disco.figures import arcs, steps
+from disco.figures import curvature as by_rank
+from disco.figures import ordering as figures
+from disco.figures.words import how_many, more, number, share
+from disco.metrics import order_agreement
+from disco.runs import Run, stamps
+from disco.work import serving
+from pages.ordering import step_player
+from pages.shared import figure, picked, refined_words, truth
+from pages.shared.known import Known
+from pages.shared.names import code, plain
+from pages.shared.results import VARIANT_WORDS, Result
+
+MOST_ROWS = 40  # nodes drawn at one step
+
+
+def against_truth(result: Result, known: Known) -> None:
+    """The true edges over the order, A_top beside what sorting gives, and the way to the first wrong removal."""
+    if known.edges.empty:
+        return
+    truth.order_numbers(known)
+    figure.show(arcs.order_arcs(result.order, known.edges), "order_arcs")
+    wrong = known.wrong_removals
+    if wrong.empty:
+        st.caption("Every node was removed when no true child of it was left.")
+        return
+    first = wrong.iloc[0]
+    st.button(
+        f"Step {first['step']}, the first wrong removal",
+        icon=":material/arrow_downward:",
+        key="first_wrong",
+        on_click=step_player.go,
+        args=(result, int(first["step"])),
+        help="Shows that step below. Later removals may be wrong because of it.",
+    )
+
+
+def worth() -> None:
+    """What orders of real tables are worth."""
+    st.info(
+        "**What such an order is worth.** On simulated tables of the paper's class it is mostly right. On real tables "
+        "it is little better than a guess. Public tables have pairs of columns whose order in time is certain, such as "
+        "a parent's schooling before one's own: of 291 such pairs in 23 tables the order of CCS has 198 the right way "
+        "round, sorting the columns by their mean 201, and the refined order 145; of 324 in 24 others the refined "
+        f"order has 159. Read an order as a hypothesis. {refined_words.SAME_ROWS}",
+        icon=":material/balance:",
+    )
+
+
+def by_step(result: Result, known: Known | None) -> None:
+    """Everything that belongs to one step; drawn again by itself while the steps play."""
+    step_player.advance(result)
+    step = step_player.player(result)
+    decided = steps.step_of(result.steps, step)
+    _numbers(decided, result)
+    sinks = _judged(result, known, step) if known else []
+    rows = _rows(result, step)
+    name = figures.SCORE_NAMES[result.criterion]
+    scored = figures.scores(result.ccs, step, rows, picked.picked(result.order), name, sinks)
+    figure.show(scored, "step_scores", on_select=_pick_clicked)
+    if len(rows) < decided.remaining:
+        st.caption(f"The {len(rows)} smallest scores of {decided.remaining} are drawn.")
+    if step_player.is_playing():
+        st.caption("Pause to see the curvature behind these scores, and the other criteria.")
+        return
+    _why(result, step, decided)
+    _criteria(result, step, rows)
+
+
+def _pick_clicked() -> None:
+    node = figure.clicked("step_scores")
+    if node is not None:
+        picked.pick(node)
+
+
+def _numbers(decided: steps.Decision, result: Result) -> None:
+    """The removal in four numbers and a sentence."""
+    name = figures.SCORE_NAMES[result.criterion]
+    row = figure.numbers()
+    wide = figure.NUMBER
+    place = f"Gets place {decided.remaining} of the causal order."
+    row.metric("Removed as sink", plain(decided.sink), help=place, width=wide)
+    score = f"{name}, mean over folds; the smallest is removed."
+    row.metric("Its score", number(decided.score), help=score, width=wide)
+    row.metric(
+        "Margin",
+        f"× {number(decided.ratio)}",
+        width=wide,
+        help=f"Score of the runner-up, {code(decided.runner_up)}, over the sink's; the difference is "
+        f"{number(decided.margin)}.",
+    )
+    row.metric(
+        "Folds that agree",
+        share(decided.folds_agreeing, decided.folds).capitalize(),
+        width=wide,
+        help="Folds in which this node alone has the smallest score.",
+    )
+    st.markdown(decided.sentence(name, code))
+
+
+def _judged(result: Result, known: Known, step: int) -> list[str]:
+    """Say whether this removal was right; return the nodes that were sinks in the known graph."""
+    wrong = known.wrong_removals
+    if step not in set(wrong["step"]):
+        st.markdown(
+            ":material/check: According to the known graph, this node was a sink: none of its true children was left."
+        )
+    else:
+        row = wrong[wrong["step"] == step].iloc[0]
+        children = ", ".join(code(child) for child in row["children"][:8])
+        more_of_them = f" and {len(row['children']) - 8} more" if len(row["children"]) > 8 else ""
+        first = " It is the first wrong removal." if step == wrong["step"].min() else ""
+        are = "true child was" if len(row["children"]) == 1 else "true children were"
+        st.markdown(
+            ":red[:material/close:] **According to the known graph, this node was not a sink:** "
+            f"its {are} still there, {children}{more_of_them}.{first}"
+        )
+    return steps.true_sinks(steps.fold_scores(result.ccs, step).index.tolist(), known.edges)
+
+
+def _rows(result: Result, step: int) -> list[str]:
+    by = st.segmented_control(
+        "Rows",
+        ["order", "score"],
+        default="order",
+        key="step_rows",
+        required=True,
+        format_func={"order": "in causal order", "score": "smallest score first"}.get,
+        help="In causal order every node keeps its row, so that the steps can play. Click a large mark to pick a node.",
+    )
+    keep = picked.picked(result.order)
+    return figures.shown_rows(result.ccs, step, result.order, by or "order", MOST_ROWS, keep)
+
+
+def _why(result: Result, step: int, decided: steps.Decision) -> None:
+    """The curvature of the picked node beside the sink's."""
+    st.subheader("Why a node is a sink or not", anchor=False)
+    st.markdown(
+        "The curvature of a sink depends on its own rank alone: within one rank, all rows of the table have nearly the "
+        "same curvature. If a node has children, their values move its curvature, which then spreads within a rank."
+    )
+    remaining = steps.fold_scores(result.ccs, step).index.tolist()
+    node = picked.node_box(
+        "Node beside the sink",
+        remaining,
+        "ordering_node",
+        "Its curvature is drawn beside the sink's, on the same scale.",
+        decided.runner_up,
+    )
+    nodes = list(dict.fromkeys([node or decided.runner_up, decided.sink]))
+    try:
+        with st.spinner("Computing the curvature from the fitted networks …"):
+            stamp = stamps.networks(result.run)
+            frames = {one: _curvature(result.run, stamp, one, tuple(sorted(remaining))) for one in nodes}
+    except (InputError, OSError):
+        st.info(
+            "The curvature needs the fitted networks of this run, and they are not in its folder or cannot be read."
+        )
+        return
+    _drawn(result, frames, decided)
+
+
+def _drawn(result: Result, frames: dict[str, pd.DataFrame], decided: steps.Decision) -> None:
+    least, inside = result.run.settings.min_level_rows, result.boundary == "admissible"
+    figure.show(by_rank.by_rank(frames, decided.sink, least, inside), "curvature")
+    said = []
+    for node, frame in frames.items():
+        found = by_rank.parts(frame, least, inside)
+        left_out = f"; {how_many(found.left_out, 'row')} in ranks of fewer than {least} do not count"
+        said.append(
+            f"{code(node)}: variance within ranks {number(found.within)} (this is the CCS), "
+            f"in all {number(found.total)} (the constant-curvature score), from "
+            f"{how_many(found.rows, 'held-out row')} in {found.levels} groups of one fold and rank"
+            f"{left_out if found.left_out else ''}."
+        )
+    faint = " Faint rows are not admissible and count for nothing." if inside else ""
+    st.caption("  \n".join(said) + "  \nBars: mean of a rank and one standard deviation each way." + faint)
+
+
+@st.cache_resource(max_entries=256, show_spinner=False)
+def _curvature(_run: Run, stamp: int, node: str, remaining: tuple[str, ...]) -> pd.DataFrame:
+    return serving.fitted(_run).curvature(node, remaining)
+
+
+def _criteria(result: Result, step: int, rows: list[str]) -> None:
+    st.subheader("Both criteria, both boundaries", anchor=False)
+    st.markdown(
+        "Each column is one rule at this step; a cell is the node's score as a multiple of that rule's smallest. The "
+        "CCS counts the variance within ranks, the constant-curvature criterion all of it. *Clipped* keeps rows at the "
+        "top of the grid, *admissible* leaves them out."
+    )
+    figure.show(figures.criteria(result.criteria, step, rows), "criteria")
+
+
+def overview(result: Result, known: Known | None) -> None:
+    """How clear every removal was, and how far the order agrees with the run's own."""
+    st.subheader("All steps", anchor=False)
+    wrong = known.wrong_removals["step"].tolist() if known else []
+    figure.show(figures.margins(result.steps, step_player.step_of(result), wrong), "margins")
+    close = result.steps.nsmallest(1, "ratio").iloc[0]
+    st.caption(
+        f"The closest removal is step {close['step']}: {code(close['sink'])} was taken before "
+        f"{code(close['runner_up'])}, which scored {more(close['ratio'])}. Where the margin is small or the "
+        "folds differ, neighbouring places of the order may well be swapped."
+    )
+    if result.variant != result.run.own_variant:
+        own = result.run.order()
+        st.caption(
+            f"Of all pairs of nodes, {order_agreement(own, result.order):.0%} stand in the same order as with "
+            f"{VARIANT_WORDS[result.run.own_variant]}, as fitted."
+        )

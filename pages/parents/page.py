@@ -1,0 +1,54 @@
+"""Parents: choose the selector and what it decides by, and see at once which edges it keeps."""
+
+import streamlit as st
+
+from pages.parents import side_by_side
+from pages.shared import (
+    empty,
+    graph_truth,
+    graph_view,
+    intro,
+    parent_sections,
+    results,
+    selector_sections,
+    selectors,
+    sparse,
+    thresholds,
+    truth,
+)
+
+intro.page_intro(
+    "Parents",
+    "Each node's candidate parents are the nodes before it in the causal order. A selector decides which are kept: "
+    "choose it, and move the threshold it decides by; the graph, the counts and every figure follow. Nothing is "
+    "refitted.",
+)
+run = empty.require_run()
+result = results.shown(run)
+results.variant_picker(result)
+known = truth.shown(result)
+selector = selectors.choose(result)
+if selector == "ocs":
+    tau_z, pi_min = thresholds.sliders(result, "parents")
+    table = result.candidates(tau_z)
+    graph = result.graph(tau_z, pi_min)
+    parent_sections.counts(graph)
+    sparse.advise(result, graph.number_of_edges())
+    if known:
+        truth.edge_numbers(known, graph)
+    parent_sections.cannot(result, tau_z)
+    left, right = st.container(key="beside_parents").columns([3, 2], gap="large")
+    with left:
+        if known:
+            graph_truth.choose()
+        graph_view.graph_view(result, graph_truth.seen(graph, known, tau_z), "parents_canvas", height=430)
+    with right:
+        parent_sections.sensitivity(result, tau_z, pi_min)
+    if known and len(known.edges):
+        parent_sections.against_truth(result, known, tau_z, pi_min)
+    parent_sections.candidates(result, tau_z, pi_min, known)
+    parent_sections.matrix(result, table, pi_min, known)
+else:
+    selector_sections.page(result, known, selector)
+side_by_side.section(result, known, selector)
+intro.assumptions_note()

@@ -1,0 +1,122 @@
+"""Parents: two selectors side by side, edge by edge."""
+
+import pandas as pd
+import streamlit as st
+
+from disco.figures import selectors as figures
+from disco.figures.words import how_many, number, share
+from disco.parents.selectors import AGREEMENT, SELECTORS, WORDS, compared
+from disco.table import spreadsheets
+from pages.shared import figure, selecting, selectors, session
+from pages.shared.answers import heard
+from pages.shared.known import Known
+from pages.shared.refined_words import SAME_ROWS
+from pages.shared.results import Result
+from pages.shared.selector_sections import truth_of
+
+
+def section(result: Result, known: Known | None, shown: str) -> None:
+    """Where two selectors agree along the order shown, at the cut-offs chosen above.
+
+    Args:
+        shown: the selector that the rest of the page shows.
+    """
+    st.subheader("Two selectors side by side", anchor=False)
+    pair = _pair(result, shown)
+    found = [selectors.kept(result, selector) for selector in pair]
+    if any(one is None for one in found):
+        for selector, one in zip(pair, found, strict=True):
+            if one is None and selector == shown:
+                st.caption(f"{WORDS[selector].name} can be computed above.")
+            elif one is None:
+                st.markdown(f"{WORDS[selector].name} has not been computed along this order yet.")
+                selecting.offer(result, selector, "beside")
+        return
+    table = compared(*found)
+    st.caption(f"{_rule(result, pair[0])}; {_rule(result, pair[1])}. Each keeps its own cut-off, as set above.")
+    if "evidence" in pair:
+        st.caption(SAME_ROWS)
+    _counts(table, pair, known)
+    figure.show(figures.agreement(table, result.order, *pair, known.edges if known else None), "agreement")
+    _table(table, pair, known)
+
+
+def _pair(result: Result, shown: str) -> tuple[str, str]:
+    now = session.shown.compared() or ("ocs", shown if shown != "ocs" else "evidence")
+    row = st.container(key="beside_compared").columns(2, gap="medium")
+    for place, (label, box) in enumerate(zip(("Compare", "with"), row, strict=True)):
+        key = f"compared_{place}_{result.run.id}"
+        st.session_state[key] = now[place]
+
+        def chosen(selector: str, place: int = place) -> None:
+            pair = [selector] * 2
+            # The same one twice swaps the two.
+            pair[1 - place] = now[place] if now[1 - place] == pair[place] else now[1 - place]
+            session.shown.set_compared((pair[0], pair[1]))
+
+        box.selectbox(
+            label,
+            list(SELECTORS),
+            format_func=lambda one: WORDS[one].name,
+            key=key,
+            on_change=heard(key, SELECTORS, chosen),
+        )
+    return now
+
+
+def _rule(result: Result, selector: str) -> str:
+    if selector != "ocs":
+        return f"{WORDS[selector].name}: {selectors.rule(selector, selectors.cut_of(selector))}"
+    tau_z, pi_min = session.shown.thresholds(result.rule) or result.thresholds
+    folds = "" if result.rule == "jackknife" else f" in {share(round(pi_min * result.folds), result.folds)} folds"
+    return f"OCS: Z > {tau_z:.3g}{folds}"
+
+
+def _counts(table: pd.DataFrame, pair: tuple[str, str], known: Known | None) -> None:
+    """How many edges both have and each has alone, and the F1 of each where the truth is shown."""
+    words, counted = figures.agreement_words(*pair), table["selected_by"].value_counts()
+    row = figure.numbers()
+    for which in AGREEMENT[:3]:
+        label = words[which][0].upper() + words[which][1:]
+        row.metric(label, int(counted.get(which, 0)), width=figure.NUMBER)
+    for selector, which in zip(pair, AGREEMENT[1:3], strict=True):
+        if known:
+            met = known.met(table[table["selected_by"].isin(["both", which])])
+            said = f"Precision {number(met.precision)}, recall {number(met.recall)}, SHD {met.shd}."
+            row.metric(f"F1 of {WORDS[selector].name}", number(met.f1), width=figure.NUMBER, help=said)
+
+
+def _table(table: pd.DataFrame, pair: tuple[str, str], known: Known | None) -> None:
+    words = figures.agreement_words(*pair)
+    rows = table[table["selected_by"] != "neither"]
+    if rows.empty:
+        st.caption("Neither keeps an edge.")
+        return
+    rows = rows.assign(selected_by=rows["selected_by"].map(words))
+    if known:
+        rows = rows.assign(truth=truth_of(rows, known))
+    column = st.column_config
+    scores = [f"{WORDS[one].name}: {WORDS[one].score}" if one != "ocs" else "OCS" for one in pair]
+    st.dataframe(
+        rows,
+        hide_index=True,
+        height=min(38 + 35 * len(rows), 320),
+        column_config={
+            "parent": column.TextColumn("Parent"),
+            "child": column.TextColumn("Child"),
+            "score_one": column.NumberColumn(scores[0], format="%.4g"),
+            "score_other": column.NumberColumn(scores[1], format="%.4g"),
+            "selected_by": column.TextColumn("Selected by"),
+            "truth": column.TextColumn("Truth", help="By the truth of this table."),
+        },
+    )
+    named = rows.rename(columns={"score_one": f"score_{pair[0]}", "score_other": f"score_{pair[1]}"})
+    st.download_button(
+        f"{how_many(len(rows), 'edge')} of either, CSV",
+        spreadsheets.to_csv(named),
+        f"parents_{pair[0]}_{pair[1]}.csv",
+        "text/csv",
+        key="compared_csv",
+        on_click="ignore",
+        help=spreadsheets.NOTE,
+    )

@@ -1,0 +1,29 @@
+"""Preprocess: ranks, quantile levels or nothing; before and after; what the ordering score can use."""
+
+import streamlit as st
+
+from pages.preprocess import transform
+from pages.shared import empty, intro, problem_list, session, table_facts
+
+intro.page_intro(
+    "Preprocess",
+    "Choose how counts become levels. You see a column before and after, how many levels each column keeps, and "
+    "whether enough rows share a level for the ordering score. Ranks are right for small counts; for columns with "
+    "many distinct values compare quantile levels. Then go on to Train.",
+)
+draft = session.draft.current()
+if draft is None:
+    empty.no_table()
+if table_facts.chosen_counts(draft) is None:
+    problem_list.problem_list(table_facts.problems(draft))
+    if st.button("Back to Data", type="primary", icon=":material/arrow_back:"):
+        session.address.go("data")
+    st.stop()
+
+intro.run_caption(draft.name, len(draft.table), len(draft.columns))
+transform.choose(draft)
+st.subheader("Before and after", anchor=False)
+transform.before_after(draft)
+transform.all_columns(draft)
+if st.button("Go on to Train", type="primary", icon=":material/arrow_forward:"):
+    session.address.go("train")

@@ -1,0 +1,116 @@
+"""Preprocess: the choice of the transform, what it means, and what it does to the columns."""
+
+import streamlit as st
+
+from disco.figures import counts as figures
+from disco.figures.theme import plotly_config
+from pages.shared import choices, preview, table_facts
+from pages.shared.drafts import Draft
+from pages.shared.names import code
+
+_WORDS = {"rank": "Ranks", "quantile": "Quantile levels", "none": "None"}
+_MEANING = {
+    "rank": "**Ranks.** Each distinct value gets its place, 0 to K, so a column keeps its order and every tie and "
+    "loses its units. The graph is the same after any strictly increasing transform of any column, such as a "
+    "logarithm. With many distinct values few rows share a level, and the ordering score, which compares rows "
+    "*within* a level, has little to stand on: then take quantile levels. This is the paper's default.",
+    "quantile": "**Quantile levels.** Each column is cut at its quantiles into a few levels, so that many rows share "
+    "one. The graph is still the same after a strictly increasing transform, up to rounding of the cuts. "
+    "But this compresses the support: values within a level are no longer told apart, and the levels need not keep "
+    "the conditional independences of the counts. Read the result as one about levels. The paper does this for the "
+    "Lahman table. A column with many ties leaves levels empty.",
+    "none": "**None.** The counts go in as they are; distances between values matter. The invariance is lost: a "
+    "logarithm or another unit may give another graph, and gaps between values are states no row has seen. For "
+    "comparison with ranks.",
+}
+
+
+def choose(draft: Draft) -> None:
+    """The transform and its numbers, beside what the choice means."""
+    left, right = st.columns([2, 3], gap="large")
+    with left:
+        choices.segments(
+            "transform",
+            "Transform",
+            list(_WORDS),
+            _WORDS.__getitem__,
+            "How counts become the levels on which the networks work. It is fitted on the training folds only.",
+        )
+        with st.container(horizontal=True):
+            if draft.settings.transform == "quantile":
+                choices.number("levels", "Levels per column", "Four are the paper's q4.", min_value=2, max_value=64)
+            choices.number(
+                "min_level_rows",
+                "n_min, rows per level",
+                "The ordering score skips levels with fewer held-out rows than this. The paper takes 2.",
+                min_value=2,
+                max_value=1000,
+            )
+    right.markdown(_MEANING[draft.settings.transform])
+
+
+def before_after(draft: Draft) -> None:
+    """One column before and after, side by side."""
+    before, after, _ = table_facts.coded(draft)
+    position = preview.pick_column(draft, "preprocess_column")
+    place = draft.columns.index(position)
+    figure = figures.before_after(before.iloc[:, place], after.iloc[:, place], draft.settings.transform)
+    st.plotly_chart(figure, key="before_after", config=plotly_config("before-after"))
+    st.caption(
+        "Shown as fitted on all rows. In the fit each fold's transform is fitted on the other folds; a held-out value "
+        "that those have not seen goes to the level below it."
+        + (f" The fit draws {len(before):,} of {len(draft.table):,} rows." if len(before) < len(draft.table) else "")
+    )
+
+
+def all_columns(draft: Draft) -> None:
+    """Levels of every column, and the held-out rows that the ordering score can use."""
+    support, n_min = table_facts.support(draft), draft.settings.min_level_rows
+    left, right = st.columns(2, gap="large")
+    with left:
+        st.subheader("Levels per column", anchor=False)
+        st.plotly_chart(figures.levels_per_column(support), key="levels", config=plotly_config("levels"))
+        if (all_of_them := len(support)) > (most := figures.MOST_COLUMNS):
+            st.caption(f"{most} of {all_of_them:,} columns, those that lose most rows; the table below has all.")
+    with right:
+        st.subheader("Rows per level against n_min", anchor=False)
+        figure = figures.rows_per_level(support, n_min)
+        st.plotly_chart(figure, key="rows_per_level", config=plotly_config("rows-per-level"))
+        st.caption(
+            f"Line: from the thinnest to the fullest level. Dashed: n_min = {n_min}. "
+            "Right: share of held-out rows at levels with at least that many, which the ordering score can use."
+        )
+    _verdict(draft)
+    with st.expander("As a table"):
+        st.dataframe(support, hide_index=True, column_config=_config(n_min), alt="Levels, and rows per level")
+
+
+def _verdict(draft: Draft) -> None:
+    support, folds = table_facts.support(draft), draft.settings.folds
+    weak = support[support["kept"] < figures.ENOUGH].sort_values("kept")
+    if weak.empty:
+        least = support["kept"].min()
+        share = "all" if least > 0.995 else f"at least {least:.0%} of"
+        st.success(f"In every column {share} the held-out rows share their level with enough others.")
+        return
+    names = ", ".join(code(name) for name in weak["column"].head(5)) + (" and others" if len(weak) > 5 else "")
+    st.warning(
+        f"In {len(weak)} of {len(support)} columns more than a fifth of the held-out rows lie at levels too thin for "
+        f"the ordering score ({folds} folds): {names}. "
+        + ("Use fewer levels." if draft.settings.transform == "quantile" else "Quantile levels would pool them.")
+    )
+
+
+def _config(n_min: int) -> dict[str, object]:
+    number = st.column_config.NumberColumn
+    return {
+        "column": st.column_config.TextColumn("Column", pinned=True),
+        "before": number("Values before"),
+        "after": number("Values after"),
+        "fewest_rows": number("Fewest rows per level", help="Of the levels of a held-out fold."),
+        "median_rows": number("Median", format="%g"),
+        "most_rows": number("Most"),
+        "kept": st.column_config.ProgressColumn(
+            f"Held-out rows at levels with {n_min} or more", min_value=0, max_value=1, format="percent"
+        ),
+    }

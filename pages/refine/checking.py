@@ -1,0 +1,59 @@
+"""The check of a refined model: computed in the background, one for each refinement, and kept with the run."""
+
+import pandas as pd
+
+from disco.likelihood.check import Check, Parents, check
+from disco.progress import Callback
+from disco.refine import Refined
+from disco.refine.prior import BEFORE
+from disco.runs import Run, stamps
+from disco.runs.refined import read_check, save_check
+from pages.shared import background, refined_model
+
+STAGES = {
+    "": "Starting",
+    "fit": "Fitting the graph",
+    "simulate": "Drawing tables from it",
+    "held-out": "Fitting every graph without a part of the rows",
+}
+FAILURE = "The model could not be checked"
+
+
+def graphs(run: Run, refined: Refined) -> dict[str, Parents]:
+    """The graphs held against each other: the empty one, DISCO's where the run has a fit, the refined one."""
+    found: dict[str, Parents] = {"empty": {}}
+    if stamps.fit(run):
+        found["DISCO"] = refined_model.parents_of(run.edges())
+    return {**found, "refined": refined_model.parents_of(refined.edges)}
+
+
+def begin(run: Run, refined: Refined) -> background.Computation[Check]:
+    """Start a check in the background, or find the one that is running already."""
+    key, table, held = key_of(run), refined_model.table(run), graphs(run, refined)
+
+    def work(hear: Callback) -> Check:
+        found = checked(table, held, hear)
+        if key_of(run) == key:  # not refined anew meanwhile
+            save_check(run, found)
+        return found
+
+    return background.begin(key, work, FAILURE)
+
+
+def checked(table: pd.DataFrame, held: dict[str, Parents], hear: Callback) -> Check:
+    """The check of some graphs on a table."""
+    return check(table, held, prior=BEFORE, callback=hear)
+
+
+def at_work(run: Run) -> background.Computation[Check] | None:
+    """The check of the run's refinement: one begun since the server started, or one kept with the run."""
+    key = key_of(run)
+    found = background.find(key)
+    if found is None and (kept := read_check(run)) is not None:
+        return background.keep(key, background.Computation(1.0, state="done", result=kept))
+    return found
+
+
+def key_of(run: Run) -> background.Key:
+    """Under what the check of the run's refinement is found; it changes when the run is refined anew."""
+    return "checking", str(run.path), stamps.refinement(run)

@@ -1,0 +1,58 @@
+"""Refine: the order and edges of highest likelihood, with evidence on every edge, beside the DISCO result."""
+
+import streamlit as st
+
+from disco import metrics, runs
+from pages.refine import refine_edges, refine_sections, refined_effects
+from pages.shared import (
+    empty,
+    intro,
+    misfit,
+    monitor,
+    quick_look,
+    refine_monitor,
+    refinement,
+    results,
+    session,
+    thresholds,
+    truth,
+)
+
+intro.page_intro(
+    "Refine",
+    "Search for the order and the graph of highest likelihood in the paper's own model, and weigh every edge and its "
+    "direction. It needs no fit; where there is one, it stands beside the DISCO result and never replaces it. While it "
+    "goes you may leave the page or close the tab.",
+)
+run = session.run.current()
+if run is None:
+    quick_look.without_a_run()
+    st.stop()
+status = run.status(runs.REFINE)
+is_fitted = run.status().state == "done"
+if run.status().active:
+    empty.not_done(run)
+    st.stop()
+if status.state not in ("none", "done"):
+    monitor.monitor(run, refine_monitor.KIND)
+if status.active:
+    st.stop()
+found = refinement.readable(run)
+if found is None:
+    refine_sections.without(False, run, is_fitted)
+    st.stop()
+result = results.shown(run) if is_fitted else None
+present = thresholds.present(result) if result else ()
+graph = result.graph(*present) if result else None
+changes = metrics.changes(graph, found.graph) if result else None
+known = truth.shown(found)
+misfit.banner(found.refined)
+refine_sections.summary(found, changes)
+if known:
+    refine_sections.against_truth(found, known, (graph, result.known) if result else None)
+st.subheader("The edges by evidence", anchor=False)
+st.fragment(refine_edges.explore)(found, changes, result.edges(*present) if result else None, known)
+refine_sections.order(found)
+refine_sections.searches(found)
+refined_effects.model_check(run, found.refined)
+refine_sections.without(True, run, is_fitted)

@@ -1,0 +1,202 @@
+"""Refine: the edges by evidence, as a graph and as a table that the same filters drive, and what is picked in them."""
+
+import networkx as nx
+import pandas as pd
+import streamlit as st
+
+from disco.figures.words import how_many
+from pages.refine import refine_filters, refined_effects
+from pages.shared import downloads, graph_view, picked, refined_words
+from pages.shared.answers import heard
+from pages.shared.glossary import define
+from pages.shared.known import Known
+from pages.shared.names import code, shown
+from pages.shared.refinement import Refinement
+
+_TELL = {"evidence": "the evidence", "changes": "what changed", "truth": "the truth"}
+
+
+def explore(
+    refinement: Refinement, changes: pd.DataFrame | None, disco: pd.DataFrame | None, known: Known | None
+) -> None:
+    """Filters, graph, table, files, and what is picked.
+
+    Args:
+        changes: parent, child, verdict of the two graphs' edges; None where there is no DISCO graph.
+        disco: the DISCO graph's edges: parent, child, ocs, z, frequency.
+        known: what the truth says, where it is shown.
+    """
+    if refinement.edges.empty:
+        st.info(
+            "No edge is worth its price: by this likelihood the columns are independent, or the rows too few to tell.",
+            icon=":material/hub:",
+        )
+    filters = refine_filters.chosen(refinement)
+    edges, unjudged = refine_filters.kept(refinement.edges, filters)
+    graph = refinement.subgraph(edges)
+    lines, absent = _lines(changes, known)
+    left, right = st.container(key="beside_refined").columns([4, 3], gap="medium")
+    with left:
+        st.markdown(f"**{len(edges)} of {how_many(len(refinement.edges), 'edge')}** shown")
+        if unjudged:
+            st.caption(f"{how_many(unjudged, 'edge')} shown although a number that a filter asks for is not available.")
+        drawn = _judged(refinement, graph, lines, absent, changes, disco, known)
+        graph_view.graph_view(refinement, drawn, "refine_canvas", strength=refinement.strength, picks_edges=True)
+        downloads.refined_row(refinement, graph, drawn)
+    with right:
+        table = _table(edges, changes, known, refinement.graph)
+        _show(table, refinement)
+        downloads.table(refinement, table)
+        _dropped(changes, disco)
+    _details(refinement, edges)
+
+
+def _lines(changes: pd.DataFrame | None, known: Known | None) -> tuple[str, bool]:
+    """What the lines tell, and whether edges that the refined graph lacks are drawn."""
+    there = {"evidence": True, "changes": changes is not None, "truth": known is not None}
+    tell = [name for name, is_there in there.items() if is_there]
+    if len(tell) == 1:
+        return "evidence", False
+    row = st.container(horizontal=True, vertical_alignment="bottom", gap="medium")
+    lines = row.segmented_control(
+        "Lines tell",
+        tell,
+        default="evidence",
+        format_func=_TELL.get,
+        key="refine_lines",
+        required=True,
+        help="The evidence: a wide line has much of it, a dashed one an undecided direction. What changed: kept, new, "
+        "turned or dropped against the DISCO graph. The truth: true, extra, reversed or missing.",
+    )
+    absent = row.toggle(
+        "Edges it lacks",
+        True,
+        key="refine_absent",
+        disabled=lines == "evidence",
+        help="Draw the dropped edges, or the missing true ones.",
+    )
+    return lines or "evidence", absent
+
+
+def _judged(
+    refinement: Refinement,
+    graph: nx.DiGraph,
+    lines: str,
+    absent: bool,
+    changes: pd.DataFrame | None,
+    disco: pd.DataFrame | None,
+    known: Known | None,
+) -> nx.DiGraph:
+    """The graph shown with the verdicts that its lines tell; what a filter hides is neither missing nor dropped."""
+    if lines == "evidence":
+        return graph
+    verdicts = changes if lines == "changes" else known.verdicts(refinement.graph)
+    is_absent = verdicts["verdict"].isin(("dropped", "missing"))
+    is_shown = pd.Series([pair in graph.edges for pair in _pairs(verdicts)], index=verdicts.index, dtype=bool)
+    return refinement.judged(graph, verdicts[is_absent | is_shown], disco if lines == "changes" else None, absent)
+
+
+def _table(edges: pd.DataFrame, changes: pd.DataFrame | None, known: Known | None, graph: nx.DiGraph) -> pd.DataFrame:
+    """The edges with what the DISCO graph and the truth say of each."""
+    table = edges
+    verdicts = {"disco": changes, "truth": None if known is None else known.verdicts(graph)}
+    for name, frame in verdicts.items():
+        if frame is not None:
+            table = table.merge(frame.rename(columns={"verdict": name}), on=["parent", "child"], how="left")
+    return table
+
+
+def _show(table: pd.DataFrame, refinement: Refinement) -> None:
+    names = ["parent", "child", "gain_nats", "direction_nats", "robust_nats", "decided"]
+    names += ["bootstrap", "disco", "truth", "folds"]
+    if table["bootstrap"].isna().all():
+        names.remove("bootstrap")
+    if table["folds"].isna().all():
+        names.remove("folds")
+    names = [name for name in (*names, "p_value") if name in table]
+    unavailable = refined_words.unavailable(table, refinement.choice, refinement.refined.nodes is None)
+    if unavailable.any():
+        table = table.assign(unavailable=unavailable.to_numpy())
+        names.insert(2, "unavailable")  # rare, and to be seen without scrolling
+    told = {name: (100 * table[name]).round() for name in ("bootstrap", "folds")}
+    told |= {name: table[name].round(1) + 0.0 for name in ("direction_nats", "robust_nats")}  # −0 is 0
+    stable, stable_help = refined_words.stability(refinement.choice)
+    column = st.column_config
+    st.dataframe(
+        table.assign(**told)[names],
+        hide_index=True,
+        height=min(38 + 35 * max(len(table), 1), 420),
+        key="refine_table",
+        placeholder="–",
+        column_config={
+            "parent": column.TextColumn("Parent", width=70),
+            "child": column.TextColumn("Child", width=70),
+            "gain_nats": column.NumberColumn("Gain", format="%.1f", width=56, help=define("edge gain")),
+            "direction_nats": column.NumberColumn("Direction", format="%.1f", width=66, help=refined_words.DIRECTION),
+            "robust_nats": column.NumberColumn("Robust", format="%.1f", width=62, help=refined_words.ROBUST),
+            "decided": column.CheckboxColumn(
+                "Decided", width=64, help=refined_words.decided_means(refinement.choice.bound)
+            ),
+            "bootstrap": column.NumberColumn(stable, format="%d %%", width=92, help=stable_help),
+            "folds": column.NumberColumn(
+                "Folds",
+                format="%d %%",
+                width=58,
+                help="Share of the fits without a part of the rows, searched like the tables drawn with replacement.",
+            ),
+            "disco": column.TextColumn("DISCO", width=62, help="Against the DISCO graph: kept, new or turned."),
+            "truth": column.TextColumn("Truth", width=74, help="By the truth of this table."),
+            "p_value": column.NumberColumn("p", format="%.1e", width=70, help=refined_words.P_VALUE),
+            "unavailable": column.TextColumn(
+                "Not available", width=96, help="Numbers that could not be computed for this edge."
+            ),
+        },
+    )
+
+
+def _dropped(changes: pd.DataFrame | None, disco: pd.DataFrame | None) -> None:
+    if changes is None or not (changes["verdict"] == "dropped").any():
+        return
+    gone = changes[changes["verdict"] == "dropped"].merge(disco, on=["parent", "child"])
+    with st.expander(f"{how_many(len(gone), 'edge')} of the DISCO graph dropped"):
+        st.dataframe(gone[["parent", "child", "ocs", "z"]], hide_index=True, key="refine_dropped")
+
+
+def _details(refinement: Refinement, edges: pd.DataFrame) -> None:
+    """A box for an edge and one for a node, and what is known of the one that is picked."""
+    left, right = st.columns(2, gap="medium", vertical_alignment="bottom")
+    with left:
+        edge = _edge_box(edges, refinement.edges)
+    with right:
+        node = picked.node_box("Find a node", refinement.order, "refine_node", "Or click it.", then=graph_view.focus_on)
+    if edge is not None:
+        st.markdown(f"##### {code(edge[0])} → {code(edge[1])}")
+        refined_effects.edge_details(refinement.run, refinement.refined, *edge)
+    elif node is not None:
+        st.markdown(f"##### {code(node)}")
+        refined_effects.node_details(refinement.run, refinement.refined, node)
+    else:
+        st.caption("Click an edge or a node of the graph, or choose one here, to see what is behind it.")
+
+
+def _edge_box(edges: pd.DataFrame, every: pd.DataFrame) -> tuple[str, str] | None:
+    pairs = _pairs(edges)
+    now = picked.picked_edge(pairs)
+    # Numbered among all edges: no two labels agree and no filter changes one, since the browser answers with a label.
+    labels = {(u, v): f"{k}. {shown(u, 24)} → {shown(v, 24)}" for k, (u, v) in enumerate(_pairs(every), start=1)}
+    st.session_state["refine_edge"] = now
+    st.selectbox(
+        "Edge, strongest first",
+        pairs,
+        index=None,
+        key="refine_edge",
+        format_func=lambda pair: labels.get(pair, ""),
+        placeholder="Choose an edge",
+        on_change=heard("refine_edge", [None, *pairs], picked.pick_edge),
+        help="Or click it in the graph.",
+    )
+    return now
+
+
+def _pairs(frame: pd.DataFrame) -> list[tuple[str, str]]:
+    return list(zip(frame["parent"], frame["child"], strict=True))

@@ -1,0 +1,71 @@
+"""Refine: what is asked for, and the start."""
+
+import streamlit as st
+
+from disco import runs
+from disco.errors import InputError
+from disco.refine import Choice
+from disco.runs.refined import choice_from
+from disco.work import jobs
+from pages.shared.names import plain
+
+_FIELDS = {
+    "starts": ("Starts", 1, 40, "Orders to search from: the run's own, the columns sorted, then random ones."),
+    "bootstrap": (
+        "Bootstrap tables",
+        0,
+        1000,
+        "Drawn with replacement, to see how often an edge is found again: its local stability. 0 for none.",
+    ),
+    "restarts": (
+        "Restarts",
+        0,
+        200,
+        "Searches from near the best order, at most; they end when a round of four gains nothing.",
+    ),
+    "folds": ("Parts left out in turn", 0, 20, "How often an edge is found on the rest of the rows. 0 for none."),
+    "bound": (
+        "Bound, nats",
+        0.0,
+        100.0,
+        "A direction with less evidence is undecided. 10 nats: 22,000 to 1. Misfit asks for more.",
+    ),
+    "seed": ("Seed", 0, 2**31 - 1, "Of the random orders, the bootstrap tables and the parts left out."),
+}
+_IN_SIGHT = ("starts", "bootstrap")
+
+
+def start_box(run: runs.Run, label: str) -> None:
+    """The numbers of a refinement and the button that starts it."""
+    row = st.container(horizontal=True, vertical_alignment="bottom", gap="medium")
+    values = {name: _number(row, run, name) for name in _IN_SIGHT}
+    with st.expander("More numbers"):
+        inside = st.container(horizontal=True, gap="medium")
+        values |= {name: _number(inside, run, name) for name in _FIELDS if name not in _IN_SIGHT}
+    values["redone"] = st.toggle(
+        "Search every bootstrap table from scratch (about ten times slower)",
+        key=f"refine_redone_{run.id}",
+        help="Each gets a screen, a prior and starts of its own, like the whole table. Without it, a short search from "
+        "the graph found gives the edges' local stability, which is higher than the share of full searches.",
+    )
+    if st.button(label, type="primary", icon=":material/play_arrow:", key="start_refinement"):
+        begin(run, values)
+
+
+def begin(run: runs.Run, values: dict[str, float]) -> None:
+    """Start a refinement, or say in a sentence why not."""
+    try:
+        jobs.start(run, runs.REFINE, choice_from(values))
+    except InputError as error:
+        st.error(plain(error))
+        return
+    st.rerun()
+
+
+def _number(place: object, run: runs.Run, name: str) -> float:
+    label, low, high, help = _FIELDS[name]
+    usual = getattr(Choice(), name)
+    kind = type(low)
+    return place.number_input(
+        label, low, high, kind(usual), step=kind(1), key=f"refine_{name}_{run.id}", help=help, width=200
+    )

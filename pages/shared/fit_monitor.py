@@ -1,0 +1,85 @@
+"""What the monitor shows of a fit: its stages, its account, loss curves, and the way on."""
+
+import streamlit as st
+
+from disco import runs
+from disco.figures import losses
+from disco.figures.theme import plotly_config
+from disco.runs import FIT, Status
+from pages.shared import session
+from pages.shared.monitor import Kind
+from pages.shared.names import plain
+from pages.shared.words import STAGES, duration, size
+
+_EPOCHS = ("joint", "projection")
+
+
+def _step(status: Status) -> str:
+    unit = "epoch" if status.stage in _EPOCHS else "node"
+    return f"{STAGES[status.stage]}: {unit} {status.done:,} of {status.total:,}"
+
+
+def _kept(run: runs.Run) -> str:
+    return " and can go on from its last checkpoint" if run.checkpoint_path.exists() else ""
+
+
+def _again(run: runs.Run, status: Status) -> str:
+    if run.checkpoint_path.exists():
+        return "Resume"
+    return "Fit it" if status.state == "unfitted" else "Start again"
+
+
+def _below(run: runs.Run, status: Status) -> None:
+    if status.state == "done":
+        st.caption(_account(run, status))
+    elif status.state == "unfitted":
+        st.caption(f"It would be fitted with preset {run.settings.preset}; below are other presets, with an estimate.")
+
+
+def _account(run: runs.Run, status: Status) -> str:
+    changed = ", ".join(f"{name} {value}" for name, value in run.settings.changed().items())
+    words = [f"Preset {run.settings.preset}" + (f" with {plain(changed)}" if changed else "")]
+    words += [f"seed {run.settings.seed}", f"device {status.device}"]
+    if status.rows_used:
+        words.append(f"{status.rows_used:,} rows used")
+    if status.seconds_off and status.estimate:
+        words.append(f"estimated {duration(status.estimate['seconds'])}, took {status.seconds_off:.1f} times that")
+    if status.peak_bytes:
+        words.append(f"peak memory {size(status.peak_bytes)}")
+    return " · ".join(words) + "."
+
+
+def _buttons(run: runs.Run, status: Status) -> None:
+    if status.state == "done" and st.button(
+        "See the causal order", type="primary", icon=":material/arrow_forward:", key="to_ordering"
+    ):
+        session.address.go("ordering")
+    if st.button("Close this run", type="tertiary", key="close", help="It stays in the list of runs."):
+        session.run.select(None)
+        st.rerun()
+
+
+def _curves(run: runs.Run, status: Status) -> None:
+    if status.state == "unfitted":
+        return
+    events = run.events()
+    folds = list(range(1, run.settings.folds + 1))
+    with st.container(horizontal=True, vertical_alignment="bottom"):
+        smoothing = st.slider(
+            "Smoothing", 0.0, 0.95, 0.0, 0.05, key="smoothing", width=260, persist_state="session",
+            help="Weight of the past in a moving average. The measured values stay in sight behind.",
+        )  # fmt: skip
+        shown = st.pills(
+            "Folds", folds, default=folds, selection_mode="multi", key="folds_shown",
+            format_func=str, help="Each fold has its own two networks.",
+        )  # fmt: skip
+    st.caption("Dotted: training loss. Line with dots: validation loss. Star: the epoch whose network is used.")
+    for column, stage in zip(st.columns(2, gap="medium"), _EPOCHS, strict=True):
+        with column:
+            st.markdown(f"**{STAGES[stage]}**")
+            figure = losses.loss_curves(events, stage, status.best_epochs.get(stage), smoothing, shown)
+            st.plotly_chart(figure, key=f"loss_{stage}", config=plotly_config(f"loss-{stage}"))
+            st.caption(losses.said_in_words(events, stage))
+
+
+KIND = Kind(FIT, _step, _kept, _again, below=_below, buttons=_buttons, curves=_curves)

@@ -1,0 +1,113 @@
+"""Long work on a run as it goes: its state, time left, bar; cancel and resume. Each kind adds its words and curves.
+
+A fragment reads the run's files each second while the work is going on, so a refresh, another tab or a restart of the
+app shows the same. Beside it stands nothing that switches pages, which could leave the next page blank.
+"""
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import Any
+
+import streamlit as st
+
+from disco.errors import InputError
+from disco.runs import Run, Status, Work
+from disco.work import jobs
+from pages.shared.names import plain
+from pages.shared.words import duration, standing
+
+_SECONDS = 1.0
+
+
+def _nothing(run: Run, status: Status) -> None:
+    """What a kind of work adds that adds nothing."""
+
+
+@dataclass(frozen=True)
+class Kind:
+    """What pages need to show a kind of work.
+
+    Attributes:
+        work: the work.
+        step: what is being done in a stage, in words.
+        kept: what it can go on from, in words that follow its state; empty if nothing.
+        again: the label of the button that starts it again.
+        asked: what it was asked for, to ask for it again.
+        below: what stands below its state.
+        buttons: more buttons.
+        curves: what is drawn of it.
+    """
+
+    work: Work
+    step: Callable[[Status], str]
+    kept: Callable[[Run], str]
+    again: Callable[[Run, Status], str]
+    asked: Callable[[Status], tuple[Any, ...]] = lambda status: ()
+    below: Callable[[Run, Status], None] = _nothing
+    buttons: Callable[[Run, Status], None] = _nothing
+    curves: Callable[[Run, Status], None] = _nothing
+
+
+def monitor(run: Run, kind: Kind) -> None:
+    """The state and curves of a run's work, followed while it is going on."""
+    is_active = run.status(kind.work).active
+    st.fragment(_live, run_every=_SECONDS if is_active else None)(run, kind, is_active)
+
+
+def _live(run: Run, kind: Kind, was_active: bool) -> None:
+    status = run.status(kind.work)
+    if status.active != was_active:
+        st.rerun()  # the whole page: the sidebar and the way on change too
+    with st.container(border=True):
+        st.markdown(f"{standing(run.name, kind.work, status)}{_where(run, kind, status)}.")
+        if status.active:
+            bar(st, kind, status)
+        if status.error:
+            st.error(plain(status.error), icon=":material/error:")
+        kind.below(run, status)
+        _buttons(run, kind, status)
+    kind.curves(run, status)
+
+
+def _where(run: Run, kind: Kind, status: Status) -> str:
+    if status.state == "queued":
+        place = jobs.position(run, kind.work)
+        return "" if place is None else f", number {place}; fits and refinements take their turn on the device"
+    if status.active:
+        return f", {duration(status.seconds)} so far" if status.seconds >= 1 else ""
+    if status.state == "done":
+        return f" in {duration(status.seconds)}"
+    return (f" at {status.progress:.0%}" if status.progress > 0 else "") + kind.kept(run)
+
+
+def bar(place: Any, kind: Kind, status: Status) -> None:
+    """The bar of work that waits or runs, drawn in a container: what is being done, its share, the time left."""
+    left = "" if status.eta is None else f" · about {duration(status.eta)} left"
+    words = f"{kind.step(status)} · {status.progress:.0%}{left}" if status.stage else "Starting"
+    text = "Waiting" if status.state == "queued" else plain(words)
+    place.progress(min(max(status.progress, 0.0), 1.0), text=text)
+
+
+def _buttons(run: Run, kind: Kind, status: Status) -> None:
+    name = kind.work.name
+    with st.container(horizontal=True):
+        if status.active:
+            text = "Stops within 2 seconds; it can go on later."
+            if st.button("Cancel", icon=":material/stop:", key=f"cancel_{name}", help=text):
+                act("Stopping …", lambda: jobs.cancel(run, kind.work))
+        elif status.resumable:
+            label = kind.again(run, status)
+            if st.button(label, type="primary", icon=":material/play_arrow:", key=f"resume_{name}"):
+                act("Starting …", lambda: jobs.start(run, kind.work, *kind.asked(status)))
+        kind.buttons(run, status)
+
+
+def act(words: str, action: Callable[[], object]) -> None:
+    """Do something to a run, and draw the page again; or say in a sentence why not."""
+    try:
+        with st.spinner(words):
+            action()
+    except InputError as error:
+        st.error(plain(error))
+        return
+    st.rerun()

@@ -1,0 +1,59 @@
+"""A closer look at the loaded table: dispersion, one column's distribution, the first rows."""
+
+import streamlit as st
+from pandas.api.types import is_object_dtype
+
+from disco.figures import counts as figures
+from disco.figures.theme import plotly_config
+from pages.shared import table_facts
+from pages.shared.drafts import Draft
+from pages.shared.names import distinct, shown
+
+_ROWS, _COLUMNS = 50, 60
+
+
+def pick_column(draft: Draft, key: str) -> int | None:
+    """A select box with search over the chosen columns; the position of the picked one."""
+    names = draft.table.columns
+    labels = dict(zip(draft.columns, distinct(shown(names[position]) for position in draft.columns), strict=True))
+    return st.selectbox(
+        "Column",
+        list(draft.columns),
+        key=f"{key}_{draft.key}",
+        format_func=lambda position: labels.get(position, ""),
+        help="Type to search. Only chosen columns are offered.",
+        persist_state="session",
+    )
+
+
+def columns_in_sight(draft: Draft) -> None:
+    """Variance against mean of all columns beside the distribution of a picked one."""
+    facts = table_facts.described(draft).iloc[list(draft.columns)]
+    good = facts[facts["type"] != "not counts"]
+    if good.empty:
+        return
+    left, right = st.columns(2)
+    with right:
+        position = pick_column(draft, "data_column")
+        is_count = position in good.index
+        if is_count:
+            figure = figures.distribution(draft.table.iloc[:, position].astype("int64"))
+            st.plotly_chart(figure, key="distribution", config=plotly_config("distribution"))
+        else:
+            st.caption("This column does not hold counts.")
+    with left:
+        st.markdown("**Variance against mean.** Above the line a column varies more than Poisson counts do.")
+        figure = figures.mean_variance(good, str(draft.table.columns[position]) if is_count else None)
+        st.plotly_chart(figure, key="mean_variance", config=plotly_config("variance-mean"))
+
+
+def first_rows(draft: Draft) -> None:
+    """The table as read, its first rows."""
+    with st.expander("First rows"):
+        part = draft.table.iloc[:_ROWS, list(draft.columns[:_COLUMNS])].copy()
+        part.columns = distinct([shown(name) for name in part.columns])
+        part.index = range(1, len(part) + 1)
+        part = part.astype({name: str for name, kind in part.dtypes.items() if is_object_dtype(kind)})
+        st.dataframe(part, height=320)
+        if len(draft.columns) > _COLUMNS:
+            st.caption(f"The first {_COLUMNS} of {len(draft.columns):,} chosen columns.")

@@ -1,0 +1,99 @@
+"""A refinement as a fitted model, for the pages: fitted node by node when asked for, and kept; read only.
+
+A node's fit needs its own column and its parents' alone, so a click fits no more than one node.
+"""
+
+import networkx as nx
+import pandas as pd
+import streamlit as st
+
+from disco.figures import effects
+from disco.likelihood.misfit import misfits
+from disco.likelihood.model import Model
+from disco.likelihood.words import Kind, describe
+from disco.refine import Refined
+from disco.refine.prior import BEFORE
+from disco.runs import Run, stamps
+from disco.table.ranks import transform_table
+
+
+def is_level(run: Run) -> bool:
+    """Whether the refinement saw quantile levels instead of counts."""
+    return run.settings.transform == "quantile"
+
+
+def table(run: Run) -> pd.DataFrame:
+    """What the refinement saw of the run's table: its counts, or their quantile levels."""
+    return _table(run, str(run.path))
+
+
+def parents_of(edges: pd.DataFrame) -> dict[str, list[str]]:
+    """The parents of every node that has any."""
+    return {child: rows["parent"].tolist() for child, rows in edges.groupby("child", sort=False)}
+
+
+def curve(run: Run, refined: Refined, parent: str, child: str) -> tuple[pd.DataFrame, pd.DataFrame]:
+    """The response curve of an edge, and the observed means beside it."""
+    parents = tuple(parents_of(refined.edges)[child])
+    return _curve(run, str(run.path), stamps.refinement(run), parent, child, parents)
+
+
+def kind(run: Run, refined: Refined, node: str) -> Kind:
+    """What kind of count a node is."""
+    parents = tuple(parents_of(refined.edges).get(node, ()))
+    return _kind(run, str(run.path), stamps.refinement(run), node, parents)
+
+
+def turned_misfits(run: Run, refined: Refined, parent: str, child: str) -> pd.DataFrame:
+    """The misfit of an edge's two nodes in nats, with the edge as it is and turned: columns node, forwards, turned.
+
+    Raises:
+        InputError: the refinement's graph and table do not fit.
+    """
+    parents = parents_of(refined.edges)
+    above, beside = parents.get(parent, []), [name for name in parents[child] if name != parent]
+    names = list(dict.fromkeys([parent, child, *above, *beside]))
+    place = {name: number for number, name in enumerate(names)}
+    bank = Model.of(table(run)[names], {}, prior=BEFORE).bank
+    graphs = {"forwards": (above, [*beside, parent]), "turned": ([*above, child], beside)}
+    found = pd.DataFrame({"node": [parent, child]})
+    for name, sets in graphs.items():
+        pairs = [
+            (place[node], [place[one] for one in nodes]) for node, nodes in zip((parent, child), sets, strict=True)
+        ]
+        found[name] = misfits(bank, pairs)
+    return found
+
+
+def neighbours(refined: Refined, node: str) -> tuple[list[str], list[str]]:
+    """Its parents and its children, in causal order."""
+    graph: nx.DiGraph = refined.graph()
+    place = {name: number for number, name in enumerate(refined.order)}
+    return sorted(graph.predecessors(node), key=place.get), sorted(graph.successors(node), key=place.get)
+
+
+# The run is hashed by its path; the stamp makes a run that was refined anew be fitted anew.
+@st.cache_resource(max_entries=4, show_spinner=False)
+def _table(_run: Run, path: str) -> pd.DataFrame:
+    counts = _run.table()
+    return transform_table(counts, _run.settings) if is_level(_run) else counts
+
+
+@st.cache_resource(max_entries=128, show_spinner=False)
+def _model(_run: Run, path: str, stamp: int, node: str, parents: tuple[str, ...]) -> Model:
+    part = _table(_run, path)[[node, *parents]]
+    return Model.of(part, {node: parents} if parents else {}, prior=BEFORE)
+
+
+@st.cache_resource(max_entries=256, show_spinner=False)
+def _curve(
+    _run: Run, path: str, stamp: int, parent: str, child: str, parents: tuple[str, ...]
+) -> tuple[pd.DataFrame, pd.DataFrame]:
+    rows = _table(_run, path)
+    fitted = _model(_run, path, stamp, child, parents)
+    return fitted.curve(parent, child), effects.binned(rows[parent], rows[child])
+
+
+@st.cache_resource(max_entries=128, show_spinner=False)
+def _kind(_run: Run, path: str, stamp: int, node: str, parents: tuple[str, ...]) -> Kind:
+    return describe(_model(_run, path, stamp, node, parents), node, is_level=is_level(_run))

@@ -1,0 +1,108 @@
+"""What a refinement of a run holds, read once and shared by the parts of the Refine page; read only."""
+
+from dataclasses import dataclass, replace
+from functools import cached_property
+
+import networkx as nx
+import pandas as pd
+import streamlit as st
+
+from disco.errors import InputError
+from disco.figures import graph as drawing
+from disco.figures import refined as figures
+from disco.refine import Choice, Refined
+from disco.runs import Run, stamps
+from disco.runs.refined import choice_from, choice_of, read_refined
+from pages.shared.known import Known
+from pages.shared.names import plain
+
+_NO_OCS = ["fold", "parent", "child", "ocs", "curvature", "z"]
+_NO_CANDIDATES = ["parent", "child", "ocs", "z", "frequency"]
+
+
+@dataclass(frozen=True)
+class Refinement:
+    """A run's refinement.
+
+    Attributes:
+        run: the run.
+        refined: order, edges with evidence, searches, moves.
+        choice: what was asked for.
+        places: where the graph's nodes stand, in pixels.
+    """
+
+    run: Run
+    refined: Refined
+    choice: Choice
+    places: dict[str, tuple[float, float]]
+
+    @property
+    def order(self) -> list[str]:
+        """Node names, source first."""
+        return self.refined.order
+
+    @property
+    def edges(self) -> pd.DataFrame:
+        """One row per edge, strongest first, those without a gain last."""
+        return self.refined.edges
+
+    @cached_property
+    def graph(self) -> nx.DiGraph:
+        """The DAG, the misfit on its nodes, the evidence on its edges."""
+        return self.refined.graph()
+
+    @cached_property
+    def strength(self) -> float:
+        """Of the widest line, so that widths do not change with the filters."""
+        return max((drawing.strength(values) for *_, values in self.graph.edges(data=True)), default=1.0)
+
+    @cached_property
+    def known(self) -> Known | None:
+        """What the run's truth says of it; pages ask `truth.shown`, which may keep it to itself."""
+        return Known.of(self.run, self.order, pd.DataFrame(columns=_NO_OCS), [])
+
+    def subgraph(self, edges: pd.DataFrame) -> nx.DiGraph:
+        """All nodes with some of the edges."""
+        from disco import graph
+
+        return graph.build(self.order, edges, self.refined.nodes)
+
+    def judged(
+        self, graph: nx.DiGraph, verdicts: pd.DataFrame, candidates: pd.DataFrame | None, absent: bool
+    ) -> object:
+        """The graph with a verdict on each edge, with or without those that it lacks.
+
+        Args:
+            candidates: parent, child, ocs, z, frequency of the edges it lacks, where they have such.
+        """
+        nothing = pd.DataFrame(columns=_NO_CANDIDATES).astype(dict.fromkeys(_NO_CANDIDATES[2:], float))
+        return drawing.judged(graph, verdicts, nothing if candidates is None else candidates, missing=absent)
+
+
+def of(run: Run) -> Refinement | None:
+    """The refinement of a run; None where it has none.
+
+    Raises:
+        InputError: one of its files is damaged.
+    """
+    stamp = stamps.refinement(run)
+    return _read(run, str(run.path), stamp) if stamp else None
+
+
+def readable(run: Run) -> Refinement | None:
+    """The refinement of a run; None where it has none, or a damaged one, which is said."""
+    try:
+        return of(run)
+    except InputError as error:
+        st.error(plain(error), icon=":material/error:")
+        return None
+
+
+# The stamp makes a run that was refined anew be read anew; the run itself is hashed by its path.
+@st.cache_resource(max_entries=16, show_spinner=False)
+def _read(_run: Run, path: str, stamp: int) -> Refinement:
+    refined = read_refined(_run)
+    # Strongest first, whoever wrote the file; at the end those whose gain is not available.
+    edges = refined.edges.sort_values("gain_nats", ascending=False, kind="stable", ignore_index=True)
+    refined = replace(refined, edges=edges)
+    return Refinement(_run, refined, choice_from(choice_of(_run)), figures.places(refined.order, refined.edges))

@@ -1,0 +1,11 @@
+"""The state that pages share, one owner per thing: the address, the open run, the draft, what is shown of a run."""
+
+from pages.shared.session import address, draft, run, shown
+
+__all__ = ["address", "draft", "run", "shown", "start"]
+
+
+def start() -> None:
+    """Bring session and address in step; called by app.py before a page is drawn."""
+    run.current()
+    draft.follow_address()

@@ -1,0 +1,168 @@
+"""The draft of the session: the loaded table and the settings of the fit to come."""
+
+from dataclasses import replace
+from typing import Any
+
+import pandas as pd
+import streamlit as st
+
+from disco import runs
+from disco.errors import InputError
+from disco.settings import Settings
+from pages.shared import drafts
+from pages.shared.drafts import Draft
+from pages.shared.names import plain
+from pages.shared.session import address, run
+
+_DRAFT, _PREVIOUS, _TOLD = "shared_draft", "shared_previous_token", "shared_told"
+_OWN_CHOICES = ("seed", "transform", "levels", "folds", "boundary", "criterion", "min_level_rows")
+
+
+def follow_address() -> None:
+    """Take the draft that the address asks for, while the server keeps it; called before a page is drawn."""
+    st.session_state.pop(_TOLD, None)
+    token = address.asked("draft")
+    found = drafts.store().get(token) if token and token != address.kept("draft") else None
+    if found is not None:
+        _take(found, token)
+    else:
+        address.keep("draft", address.kept("draft"))
+
+
+def current() -> Draft | None:
+    """The draft of this session; without one of the user's own, the open run's table and settings.
+
+    None where the open run's table cannot be read, which the page says once.
+    """
+    now = st.session_state.get(_DRAFT)
+    if now is not None and not now.is_of_run:
+        return now
+    opened = run.current()
+    if opened is not None and (now is None or now.run != opened.id):
+        try:
+            _keep(_of_run(opened))
+        except InputError as error:
+            if st.session_state.get(_TOLD) != opened.id:
+                st.session_state[_TOLD] = opened.id
+                st.error(plain(error))
+            return None
+    return st.session_state.get(_DRAFT)
+
+
+def _of_run(opened: runs.Run) -> Draft:
+    """A run's table with its settings; InputError where it cannot be read."""
+    table = opened.table()
+    name = drafts.table_name(opened.name, opened.settings)
+    return Draft(
+        table,
+        name,
+        opened.source,
+        opened.truth(),
+        _every_column(table),
+        opened.settings,
+        opened.id,
+        is_of_run=True,
+        teaching=opened.teaching,
+    )
+
+
+def _every_column(table: pd.DataFrame) -> tuple[int, ...]:
+    return tuple(range(table.shape[1]))
+
+
+def _keep(changed: Draft, token: str | None = None) -> None:
+    """Make `changed` the draft of this session, under its token or a new one, and keep it on the server."""
+    token = token or address.kept("draft") or drafts.new_token()
+    drafts.store().put(token, changed)
+    _take(changed, token)
+
+
+def _take(draft: Draft, token: str) -> None:
+    st.session_state[_DRAFT] = draft
+    address.keep("draft", token)
+
+
+def load(
+    table: pd.DataFrame,
+    name: str,
+    source: str,
+    truth: pd.DataFrame | None = None,
+    settings: Settings | None = None,
+    teaching: bool = False,
+) -> None:
+    """Load a table: all columns chosen, the settings given or kept, and no run open.
+
+    The draft before it can be gone back to, by `go_back` or the browser's button.
+
+    Args:
+        teaching: the truth stays hidden, here and in runs of this table, until the reader reveals it.
+    """
+    before = st.session_state.get(_DRAFT)
+    if before is not None and not before.is_of_run:
+        st.session_state[_PREVIOUS] = address.kept("draft")
+    kept = settings or (Settings() if before is None else before.settings)
+    _keep(Draft(table, name, source, truth, _every_column(table), kept, teaching=teaching), drafts.new_token())
+    run.select(None)
+
+
+def previous() -> Draft | None:
+    """The draft loaded before this one, while it is kept."""
+    return drafts.store().get(st.session_state.get(_PREVIOUS, ""))
+
+
+def go_back() -> None:
+    """Take the previous draft again; the present one becomes the previous."""
+    earlier, now = st.session_state[_PREVIOUS], address.kept("draft")
+    found = drafts.store().get(earlier)
+    if found is not None:
+        _take(found, earlier)
+        st.session_state[_PREVIOUS] = now
+
+
+def settings() -> Settings:
+    """The settings of the fit to come."""
+    now = current()
+    return Settings() if now is None else now.settings
+
+
+def choose_columns(positions: tuple[int, ...]) -> None:
+    """Choose columns by position, in the table's order."""
+    _change(columns=tuple(sorted(set(positions))))
+
+
+def set_truth(truth: pd.DataFrame | None) -> None:
+    """Attach the true edges (parent, child) to the loaded table, or take them away; they are not hidden."""
+    _change(truth=truth, teaching=False)
+
+
+def change_settings(**changes: Any) -> None:
+    """Change settings of the fit to come; a new preset keeps the user's own choices.
+
+    Raises:
+        InputError: a value does not fit.
+    """
+    now = current()
+    if now is None:
+        return
+    before = now.settings
+    if "preset" in changes:
+        own = {name: getattr(before, name) for name in _OWN_CHOICES}
+        before = Settings.of(changes.pop("preset"), **own)
+    changed = before.replace(**changes)
+    if changed != now.settings:
+        _change(settings=changed)
+
+
+def _change(**changes: Any) -> None:
+    """Replace parts of the draft, which is then the user's own and of no run."""
+    now = current()
+    if now is not None:
+        _keep(replace(now, **changes, run=None, is_of_run=False))
+
+
+def started_as(started: runs.Run) -> None:
+    """Open the run that the draft was just started as."""
+    now = current()
+    if now is not None:
+        _keep(replace(now, run=started.id))
+    run.select(started)

@@ -1,0 +1,43 @@
+"""The open run of the session."""
+
+import streamlit as st
+
+from disco import runs
+from disco.errors import InputError
+from pages.shared.session import address
+
+_MISSING = "shared_missing_run"
+
+
+def current() -> runs.Run | None:
+    """The open run: the one in the address first, then the session's; the address follows."""
+    wanted = address.asked("run") or address.kept("run")
+    if not wanted:
+        return None
+    try:
+        found = _open(wanted)
+    except InputError as error:
+        st.session_state[_MISSING] = str(error)
+        found = None
+    select(found)
+    return found
+
+
+def _open(run_id: str) -> runs.Run:
+    """The run of an id; InputError with the reason where there is none that can be opened."""
+    # An address may hold anything: only the name of a run is looked up, never a path.
+    if runs.is_kept(run_id):
+        return runs.open_run(run_id)
+    raise InputError(f"There is no run {run_id} on this machine: it may have been deleted or moved.")
+
+
+def select(run: runs.Run | None) -> None:
+    """Open a run on every page, or none."""
+    if run is not None:
+        st.session_state.pop(_MISSING, None)
+    address.keep("run", None if run is None else run.id)
+
+
+def why_missing() -> str | None:
+    """Why the run in the address could not be opened; told once."""
+    return st.session_state.pop(_MISSING, None)

@@ -1,0 +1,103 @@
+"""Facts about the loaded table, computed once per table and kept, since pages ask at every rerun."""
+
+import numpy as np
+import pandas as pd
+import streamlit as st
+
+from disco.errors import InputError
+from disco.figures.counts import level_support
+from disco.settings import Settings
+from disco.table import counts, ranks
+from disco.table.relations import Relation
+from disco.table.relations import relations as find_relations
+from pages.shared.drafts import Draft
+
+
+def described(draft: Draft) -> pd.DataFrame:
+    """`disco.table.counts.describe` of the whole table."""
+    return _described(draft.key, draft.table)
+
+
+def problems(draft: Draft) -> list[counts.Problem]:
+    """What keeps the chosen columns from being counts, and notes on them."""
+    return _problems(draft.key, draft.columns, draft.settings.folds, draft.table)
+
+
+def faulty(draft: Draft) -> list[tuple[bool, str]]:
+    """For each column of the whole table: whether it blocks a fit, and the first complaint or note in words."""
+    return _faulty(draft.key, draft.table)
+
+
+def chosen_counts(draft: Draft) -> pd.DataFrame | None:
+    """The chosen columns as counts; None while something blocks."""
+    return _counts(draft.key, draft.columns, draft.settings.folds, draft.table)
+
+
+def relations(draft: Draft) -> list[Relation]:
+    """The chosen columns that others determine exactly; none while something blocks."""
+    table = chosen_counts(draft)
+    return [] if table is None else _relations(draft.key, draft.columns, table)
+
+
+def coded(draft: Draft) -> tuple[pd.DataFrame, pd.DataFrame, np.ndarray]:
+    """Counts, codes and held-out folds of the rows a fit would use; the columns must be counts."""
+    return _coded(draft.key, draft.columns, draft.settings, draft.table)
+
+
+def support(draft: Draft) -> pd.DataFrame:
+    """`level_support` of the chosen columns."""
+    return _support(draft.key, draft.columns, draft.settings, draft.table)
+
+
+# A leading underscore keeps an argument out of the cache's key: the draft's key stands for the table.
+
+
+@st.cache_resource(show_spinner="Describing the columns …", max_entries=16)
+def _described(key: str, _table: pd.DataFrame) -> pd.DataFrame:
+    return counts.describe(_table)
+
+
+@st.cache_resource(show_spinner="Checking the table …", max_entries=32)
+def _problems(key: str, columns: tuple[int, ...], folds: int, _table: pd.DataFrame) -> list[counts.Problem]:
+    part = _table.iloc[:, list(columns)]
+    part.attrs = _table.attrs
+    return counts.problems(part, folds)
+
+
+@st.cache_resource(show_spinner=False, max_entries=16)
+def _faulty(key: str, _table: pd.DataFrame) -> list[tuple[bool, str]]:
+    names = ["" if name is None or name is pd.NA or name != name else str(name) for name in _table.columns]
+    found: dict[str, tuple[bool, str]] = {}
+    for problem in counts.problems(_table, folds=2):
+        if problem.column is not None:
+            blocking, words = found.get(problem.column, (False, problem.message))
+            found[problem.column] = (blocking or problem.blocking, words)
+    return [found.get(name, (False, "")) for name in names]
+
+
+@st.cache_resource(show_spinner=False, max_entries=8)
+def _counts(key: str, columns: tuple[int, ...], folds: int, _table: pd.DataFrame) -> pd.DataFrame | None:
+    try:
+        return counts.as_counts(_table.iloc[:, list(columns)], folds)
+    except InputError:
+        return None
+
+
+@st.cache_resource(show_spinner="Looking for columns that others determine …", max_entries=16)
+def _relations(key: str, columns: tuple[int, ...], _table: pd.DataFrame) -> list[Relation]:
+    return find_relations(_table)
+
+
+@st.cache_resource(show_spinner=False, max_entries=8)
+def _coded(
+    key: str, columns: tuple[int, ...], settings: Settings, _table: pd.DataFrame
+) -> tuple[pd.DataFrame, pd.DataFrame, np.ndarray]:
+    table = counts.as_counts(_table.iloc[:, list(columns)], settings.folds)
+    table = table.iloc[ranks.sampled_rows(len(table), settings)]
+    return table, ranks.transform_table(table, settings), ranks.fold_of_rows(len(table), settings.folds, settings.seed)
+
+
+@st.cache_resource(show_spinner="Counting rows per level …", max_entries=16)
+def _support(key: str, columns: tuple[int, ...], settings: Settings, _table: pd.DataFrame) -> pd.DataFrame:
+    before, after, fold = _coded(key, columns, settings, _table)
+    return level_support(before, after, fold, settings.min_level_rows)

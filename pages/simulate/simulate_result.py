@@ -1,0 +1,219 @@
+"""Simulate: the drawn table with its facts, its truth and what sorting would reach; onward and into files."""
+
+import json
+
+import pandas as pd
+import streamlit as st
+
+from disco import metrics
+from disco.errors import InputError
+from disco.figures import simulated as figures
+from disco.figures.words import how_many
+from disco.simulate import FAMILIES, Design, Simulated, known
+from disco.table.spreadsheets import NOTE, to_csv
+from pages.shared import figure, session
+from pages.shared.names import code, distinct, shown
+from pages.simulate import simulate_canvas, simulate_drawn, simulate_form
+from pages.simulate.simulate_graph import WORDS
+
+AT_ONCE = 2_000_000  # cells that are drawn without asking, in a moment
+_ROWS, _COLUMNS, _CAUSES, _EDGES = 50, 60, 5, 10
+_SORTS = {"mean": "By mean", "variance": "By variance", "excess": "By variance − mean"}
+
+
+def drawn(design: Design) -> Simulated | None:
+    """The table of the design, drawn at once where that is quick, else at the press of a button.
+
+    Raises:
+        InputError: it cannot be drawn.
+    """
+    found = simulate_form.last(design)
+    if found is not None:
+        return found
+    size = f"{how_many(design.rows, 'row')} × {how_many(design.nodes, 'column')}"
+    if simulate_form.effort(design) > AT_ONCE:
+        st.caption(f"{size}: this may take some seconds.")
+        if not st.button("Simulate", type="primary", icon=":material/play_arrow:", key="sim_draw"):
+            return None
+    with st.spinner(f"Simulating {size} …"):
+        return simulate_form.draw(design)
+
+
+def send_on(result: Simulated, teaching: bool) -> None:
+    """What was drawn in a line, and the button that makes it the loaded table."""
+    rows, nodes = result.table.shape
+    edges = f", {how_many(len(result.truth), 'true edge')}" if not teaching else ""
+    left, right = st.columns([3, 2], vertical_alignment="center")
+    left.markdown(f"**{how_many(rows, 'row')} × {how_many(nodes, 'column')}{edges}**")
+    continuous = _continuous(result)
+    if right.button(
+        "Use this table",
+        type="primary",
+        icon=":material/arrow_forward:",
+        key="sim_use",
+        width="stretch",
+        disabled=continuous,
+        help="DISCO fits counts; continuous values can only be downloaded."
+        if continuous
+        else "Load it as a table of its own, with its truth, and go on to Preprocess.",
+    ):
+        _use(result, teaching)
+
+
+def _continuous(result: Simulated) -> bool:
+    return any(FAMILIES[key].law.continuous for key in result.design.keys())
+
+
+def _use(result: Simulated, teaching: bool) -> None:
+    design = result.design
+    families = ", ".join(FAMILIES[key].label for key in design.keys())
+    told = {"own": "own graph"}.get(design.graph, design.graph)
+    name = f"Simulated {'' if teaching else told + ' '}{design.nodes}, seed {design.seed}"
+    source = "Simulated." if teaching else f"Simulated: {WORDS[design.graph]}, {families}, seed {design.seed}."
+    settings = session.draft.settings().replace(transform="rank")
+    session.draft.load(result.table, name, source, result.truth, settings, teaching=teaching)
+    session.address.go("preprocess")
+
+
+def graph(result: Simulated | None) -> None:
+    """The graph: the canvas for one drawn by hand, else a picture of the truth."""
+    now = simulate_form.form()
+    if now.teaching:
+        st.info(
+            "The graph and all that gives it away are hidden while **Teaching** is on.",
+            icon=":material/visibility_off:",
+        )
+        return
+    by_hand, most = now.graph == "own", simulate_canvas.MOST
+    too_many = by_hand and len(simulate_drawn.drawn().places) > most
+    if too_many:
+        st.caption(f"More than {most} nodes cannot be drawn by hand: change the table of edges.")
+    if by_hand and not too_many:
+        simulate_canvas.canvas("sim_canvas")
+    elif result is not None and len(result.order) > figures.MOST_NODES:
+        st.caption(f"More than {figures.MOST_NODES} nodes are not drawn; truth.csv holds the edges.")
+    elif result is not None:
+        figure.show(figures.truth(result), "sim_truth")
+    if result is None:
+        return
+    _directions(result)
+    _hidden_causes(result)
+    if not by_hand and len(result.order) <= most:
+        st.button(
+            "Change this graph by hand",
+            icon=":material/draw:",
+            key="sim_by_hand",
+            type="tertiary",
+            on_click=_by_hand,
+            args=(result,),
+        )
+
+
+def _directions(result: Simulated) -> None:
+    """What can be known of the directions, and which cannot where that is some of them."""
+    if not len(result.truth):
+        return
+    st.caption(known.words(result.truth["direction"]))
+    unknown = result.truth[result.truth["direction"] == known.UNKNOWN]
+    if 0 < len(unknown) < len(result.truth):
+        pairs = unknown[["parent", "child"]].itertuples(index=False, name=None)
+        edges = [f"{code(parent)} → {code(child)}" for parent, child in pairs]
+        more = f" and {len(edges) - _EDGES} more" if len(edges) > _EDGES else ""
+        st.caption(f"Cannot be known: {', '.join(edges[:_EDGES])}{more}.")
+
+
+def _hidden_causes(result: Simulated) -> None:
+    """What acts on two columns and is none."""
+    hidden = result.latent_edges.groupby("parent", sort=False)["child"].agg(list)
+    for cause, children in hidden.head(_CAUSES).items():
+        st.caption(f"Hidden: {code(cause)} acts on {' and '.join(map(code, children))}.")
+    if len(hidden) > _CAUSES:
+        st.caption(f"and {how_many(len(hidden) - _CAUSES, 'more hidden cause')}.")
+
+
+def _by_hand(result: Simulated) -> None:
+    edges = result.truth[["parent", "child"]].itertuples(index=False, name=None)
+    simulate_drawn.keep(simulate_drawn.of_edges(result.table.columns, edges))
+    simulate_form.change(graph="own")
+
+
+def sorting(result: Simulated) -> None:
+    """What sorting the columns would reach: the control beside every score of a method."""
+    st.subheader("What sorting reaches", anchor=False)
+    st.caption(
+        "Share of the true edges that an order agrees with (A_top) when the columns are only sorted. A method "
+        "shows its worth where it does better; about 50 % is chance."
+    )
+    try:
+        found = metrics.controls(result.table, result.truth)
+    except InputError:
+        st.caption("The graph has no edge to agree with.")
+        return
+    row = figure.numbers()
+    for name, words in _SORTS.items():
+        row.metric(words, f"{found[name]:.0%}", width=figure.NUMBER)
+    box = st.expander("Why", icon=":material/scatter_plot:", key="sim_why", on_change="rerun")
+    if box.open:
+        with box:
+            figure.show(figures.sortable(result), "sim_sortable")
+
+
+def columns(result: Simulated, teaching: bool) -> None:
+    """Facts on every column, and the first rows."""
+    st.subheader("Columns", anchor=False)
+    found = figures.facts(result)
+    found["column"] = [shown(name, 80) for name in found["column"]]
+    if len(result.design.keys()) > 1:
+        found["family"] = [FAMILIES[result.families[name]].label for name in result.table.columns]
+    if teaching:
+        found = found.drop(columns=["place", "parents", "family"], errors="ignore")
+    number = st.column_config.NumberColumn
+    st.dataframe(
+        found,
+        hide_index=True,
+        height=min(36 * len(found) + 40, 340),
+        alt="Facts on the simulated columns",
+        column_config={
+            "column": st.column_config.TextColumn("Column", pinned=True),
+            "mean": number("Mean", format="%.3g"),
+            "variance": number("Variance", format="%.3g"),
+            "zeros": st.column_config.ProgressColumn("Zeros", format="percent", min_value=0, max_value=1),
+            "max": number("Max", format="localized"),
+            "place": number("Place", help="In a causal order, sources first."),
+            "parents": number("Parents"),
+            "family": "Family",
+        },
+    )
+    box = st.expander("First rows", key="sim_rows_box", on_change="rerun")
+    if box.open:
+        part = result.table.iloc[:_ROWS, :_COLUMNS].rename(index=lambda row: row + 1, columns=lambda name: shown(name))
+        box.dataframe(part.set_axis(distinct(part.columns), axis=1), height=320)
+
+
+def files(result: Simulated, teaching: bool) -> None:
+    """The table, its truth, its order and its design as files."""
+    row = st.container(horizontal=True, gap="small")
+    hidden = "Hidden while Teaching is on." if teaching else None
+    order = pd.DataFrame({"position": range(1, len(result.order) + 1), "node": result.order})
+    made = {
+        "counts.csv": (lambda: to_csv(result.table), False, "text/csv"),  # large: written only when asked for
+        "truth.csv": (to_csv(result.truth), teaching, "text/csv"),
+        "order.csv": (to_csv(order), teaching, "text/csv"),
+        "design.json": (_json(result.design), teaching, "application/json"),
+    }
+    for name, (data, closed, kind) in made.items():
+        row.download_button(
+            name,
+            data,
+            name,
+            kind,
+            key=f"sim_{name}",
+            on_click="ignore",
+            icon=":material/download:",
+            disabled=closed,
+            help=hidden if closed else NOTE if kind == "text/csv" else None,
+        )
+
+
+def _json(design: Design) -> str:
+    return json.dumps(design.to_dict(), indent=2, ensure_ascii=False)

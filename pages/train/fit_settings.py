@@ -1,0 +1,177 @@
+"""Train: the preset, the settings in sight, and every other number of the method in a box that opens."""
+
+import streamlit as st
+
+from disco.settings import CHOICES, PRESETS, Settings
+from pages.shared import choices, session
+from pages.shared.glossary import define
+
+_CHOICE_WORDS = {
+    "iqr": "Median and IQR",
+    "jackknife": "Folds",
+    "updates": "Updates",
+    "epochs": "Epochs",
+    "ocs": "OCS",
+    "cam": "CAM",
+    "pcm": "PCM",
+    "evidence": "Evidence",
+}
+_PRESET_WORDS = {"tuned": "Tuned", "paper": "Paper"}
+_SCHEDULE = (
+    "What the cosine counts. Epochs: it falls to the last epoch. Updates: it falls over as many optimiser updates as "
+    "there are epochs, and the last rate is held. The paper does not say; preset Paper takes {paper}, our reading."
+)
+GROUPS: dict[str, tuple[tuple[str, str, str], ...]] = {
+    "Rows": (
+        ("max_rows", "Rows used at most", "A seeded sample of the rows; empty uses all."),
+        ("evaluation_rows", "Held-out rows scored per fold", "At most; empty scores every held-out row."),
+    ),
+    "Networks": (
+        ("width", "Width", "Units of a hidden layer, in both networks."),
+        ("hidden_layers", "Hidden layers", "In both networks."),
+        ("skip_connection", "Skip connection", "A linear map beside the joint network's hidden layers."),
+        ("batch_size", "Batch size", "Rows per training step."),
+    ),
+    "Joint network": (
+        ("joint_epochs", "Epochs at most", "It stops earlier when its validation loss no longer falls."),
+        ("joint_steps", "Steps at least", "A small table gets more epochs for it."),
+        ("joint_schedule", "Learning rate falls with", _SCHEDULE.format(paper=PRESETS["paper"]["joint_schedule"])),
+        ("joint_learning_rate", "Learning rate, first", "Falls along a cosine to the last."),
+        ("joint_learning_rate_end", "Learning rate, last", "At the end of the cosine."),
+        ("joint_gradient_norm", "Gradient norm at most", "Longer gradients are cut to this."),
+        ("validation_share", "Share held out for validation", "Of the training folds' rows; decides when to stop."),
+        ("validation_rows", "Validation rows at most", "A bound on the same."),
+        ("validation_start", "First validation epoch", "No stopping before it."),
+        ("validation_every", "Epochs between validations", "From the first on."),
+        ("patience", "Patience", "Validations without a gain before it stops."),
+        ("min_improvement", "Least gain", "A smaller fall of the loss does not count."),
+    ),
+    "Projection network": (
+        ("projection_epochs", "Epochs", "All of them are done."),
+        ("projection_steps", "Steps at least", "A small table gets more epochs for it."),
+        (
+            "projection_schedule",
+            "Learning rate falls with",
+            _SCHEDULE.format(paper=PRESETS["paper"]["projection_schedule"]),
+        ),
+        ("projection_learning_rate", "Learning rate, first", "Falls along a cosine to the last."),
+        ("projection_learning_rate_end", "Learning rate, last", "At the end of the cosine."),
+        ("projection_gradient_norm", "Gradient norm at most", "Longer gradients are cut to this."),
+        ("full_set_probability", "Share of full masks", "Chance that a mask keeps every column."),
+        ("full_set_weight", "Weight of the full set", "Of the loss term on all columns."),
+        ("log_clip", "Bound on the log correction", "Larger corrections are cut."),
+    ),
+    "Noise": (
+        ("sigma_min", "Least training noise", "Of the birth–death corruption."),
+        ("sigma_max", "Largest training noise", "At most 3."),
+        ("time_min", "Earliest time", "Of the noise schedule."),
+        ("noise_levels", "Noise levels scored", "Curvature is averaged over them."),
+        ("noise_min", "Least noise scored", "Near zero, where scores are those of the data."),
+        ("noise_max", "Largest noise scored", "The levels lie evenly in logarithm between the two."),
+    ),
+    "Parents and monitoring": (
+        (
+            "selector",
+            "Selector of parents",
+            "Whose edges are the run's. Every other can be computed after the fit, on Parents. PCM takes minutes where "
+            "nodes are many, on top of the estimated time.",
+        ),
+        (
+            "disjoint_rows",
+            "Disjoint rows",
+            "A random half of the rows gives networks and order, the other half the parents. Off, all rows give both.",
+        ),
+        (
+            "parent_rule",
+            "Rule of parent selection",
+            "The paper's median and IQR, or the agreement of the folds. Can be changed after the fit, on Parents.",
+        ),
+        ("tau_z", "Threshold τ_Z", "Of the paper's rule; can be moved after the fit, on Parents, without refitting."),
+        ("pi_min", "Share of folds π_min", "Can be moved after the fit, on Parents, without refitting."),
+        ("fdr", "False discovery rate", "Nominal; sets the threshold of the rule by agreement of the folds."),
+        ("monitor_every", "Epochs between measured losses", "For the curves only; changes no result."),
+    ),
+}
+
+
+def preset() -> None:
+    """The preset and what it stands for."""
+    choices.segments(
+        "preset",
+        "Preset",
+        list(_PRESET_WORDS),
+        _PRESET_WORDS.__getitem__,
+        "Tuned: smaller, smoother networks and a short schedule, chosen by held-out losses, and parents by the "
+        "agreement of the folds, in about a tenth of the time. Paper: every number as in the paper. Your choices of "
+        "seed, folds, transform, boundary and criterion stay.",
+    )
+    settings = session.draft.settings()
+    if settings.preset == "paper":
+        st.caption(
+            "The paper does not say what the cosines of its learning rates count. That they count optimiser updates "
+            "and not epochs is our reading: taken by epochs, the joint network overfits and the graph is nearly empty."
+        )
+    if changed := _differences(settings):
+        st.caption(f"{len(changed)} setting{'s differ' if len(changed) > 1 else ' differs'} from the preset.")
+
+
+def in_sight() -> None:
+    """The choices most fits are about."""
+    left, right = st.columns(2)
+    with left:
+        choices.number("seed", "Seed", "The same seed on the same device gives the same result.", min_value=0, step=1)
+        choices.segments(
+            "boundary",
+            "Boundary",
+            list(CHOICES["boundary"]),
+            str.capitalize,
+            f"Clipped: {define('clipped boundary')} Admissible: {define('admissible boundary')} Can be compared after "
+            "the fit.",
+        )
+    with right:
+        choices.number("folds", "Folds", "Cross-fitting folds; each has its own networks.", min_value=2, step=1)
+        choices.segments(
+            "criterion",
+            "Sink criterion",
+            ["ccs", "constant"],
+            {"ccs": "CCS", "constant": "Constant"}.__getitem__,
+            f"CCS: {define('CCS')} Constant: {define('constant criterion')} Can be compared after the fit.",
+        )
+
+
+def every_number() -> None:
+    """All other settings, grouped."""
+    with st.expander("All settings", icon=":material/settings:"):
+        for title, fields in GROUPS.items():
+            st.markdown(f"**{title}**")
+            columns = st.columns(3)
+            for place, (name, label, text) in enumerate(fields):
+                with columns[place % 3]:
+                    if isinstance(getattr(Settings(), name), bool):
+                        choices.toggle(name, label, text)
+                    elif name in CHOICES:
+                        choices.segments(name, label, list(CHOICES[name]), _CHOICE_WORDS.__getitem__, text)
+                    else:
+                        choices.number(name, label, text, **_format(name))
+        st.button("Back to the preset", on_click=_reset, disabled=not _differences(session.draft.settings()))
+
+
+def _format(name: str) -> dict[str, object]:
+    if isinstance(getattr(Settings(), name), float):
+        return {"format": "%g", "step": None, "min_value": 0.0}
+    return {"step": 1, "min_value": 0}
+
+
+def _differences(settings: Settings) -> list[str]:
+    """Names of the settings listed here that are not the preset's."""
+    plain = Settings.of(settings.preset)
+    listed = [name for fields in GROUPS.values() for name, _, _ in fields]
+    return [name for name in listed if getattr(settings, name) != getattr(plain, name)]
+
+
+def _reset() -> None:
+    plain = Settings.of(session.draft.settings().preset)
+    session.draft.change_settings(**{name: getattr(plain, name) for name in _differences(session.draft.settings())})
+
+
+assert set(_PRESET_WORDS) == set(PRESETS), "every preset needs its word here"

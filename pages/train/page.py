@@ -1,0 +1,37 @@
+"""Train: settings, estimate, start; the fit as it goes; cancel and resume."""
+
+import streamlit as st
+
+from pages.shared import empty, fit_monitor, fit_start, intro, monitor, problem_list, quick_look, session, table_facts
+from pages.train import fit_settings
+
+intro.page_intro(
+    "Train",
+    "Fit the two score networks and recover the graph. Choose a preset, look at the estimate, start. The fit runs "
+    "apart from this page: you may refresh or close the tab and find it again in the list of runs. While it runs you "
+    "see the losses of each fold; cancel and resume as you like.",
+)
+run = session.run.current()
+empty.missing_run()
+draft = session.draft.current()
+if run is not None:
+    monitor.monitor(run, fit_monitor.KIND)
+if draft is None:
+    empty.no_table()
+
+is_new = run is None or draft.run != run.id
+with st.container() if run is None else st.expander("Set up another fit", expanded=is_new):
+    intro.run_caption(draft.name, len(draft.table), len(draft.columns))
+    if table_facts.chosen_counts(draft) is None:
+        problem_list.problem_list(table_facts.problems(draft))
+        # A link, not a button: st.switch_page beside the monitor's timer can leave the page blank.
+        st.page_link("pages/data/page.py", label="Back to Data", query_params=session.address.parameters())
+        st.stop()
+    left, right = st.columns([3, 2], gap="large")
+    with left:
+        fit_settings.preset()
+        fit_settings.in_sight()
+    with right:
+        fit_start.start_box(draft)
+        quick_look.offer(draft)
+    fit_settings.every_number()

@@ -1,0 +1,338 @@
+"""The command line: what it prints, where, and how it ends. Most commands run in this process, for speed."""
+
+import json
+import os
+import pty
+import select
+import signal
+import socket
+import subprocess
+import sys
+from collections.abc import Iterator
+from pathlib import Path
+
+import networkx as nx
+import pandas as pd
+import pytest
+from job_world import PATIENCE, wait
+
+import disco
+from disco.__main__ import main
+from disco.cli import app as app_command
+from disco.cli.choices import chosen_columns, parse_assignments
+from disco.cli.progress import Progress
+from disco.errors import InputError
+from disco.progress import Event
+from disco.runs import FIT, list_runs, open_run
+from disco.work import jobs
+
+pytestmark = pytest.mark.usefixtures("calibrated")
+
+ROOT = Path(disco.__file__).parents[1]
+TINY = "--preset paper --set width=8 --set hidden_layers=2 --set noise_levels=2 --set projection_epochs=2".split()
+SHORT = [*TINY, "--set", "joint_epochs=3"]
+ENDLESS = [*TINY, "--set", "joint_epochs=100000", "--set", "validation_start=100000"]
+
+
+@pytest.fixture
+def counts(small_table: pd.DataFrame, tmp_path: Path) -> str:
+    path = tmp_path / "counts.csv"
+    small_table.to_csv(path, index=False)
+    return str(path)
+
+
+def out(tmp_path: Path) -> str:
+    return str(tmp_path / "out")
+
+
+def test_help_loads_nothing_slow():
+    command = [sys.executable, "-X", "importtime", "-m", "disco", "--help"]
+    told = subprocess.run(command, cwd=ROOT, capture_output=True, text=True, timeout=60, check=True)
+    loaded = {line.rpartition("|")[2].strip() for line in told.stderr.splitlines()}
+    assert "simulate" in told.stdout and "disco.cli.arguments" in loaded
+    assert not loaded & {"numpy", "pandas", "scipy", "networkx", "torch"}
+
+
+def test_fit_prints_its_result_and_the_app_lists_it(counts, tmp_path, capsys):
+    assert main(["fit", counts, "--out", out(tmp_path), "--seed", "7", "--tau-z", "1", *SHORT]) == 0
+    printed = capsys.readouterr()
+    run = open_run(Path(out(tmp_path)))
+    assert f"Causal order, source first: {', '.join(run.order())}" in printed.out
+    assert "Preset paper with width 8, " in printed.out and str(run.path) in printed.out
+    assert "300 rows × 5 columns on cpu: about " in printed.err and "joint 1/3" in printed.err and "100%" in printed.err
+    assert "\r" not in printed.err  # no terminal: plain lines
+    assert list_runs() == [run] and run.settings.seed == 7 and run.settings.tau_z == 1.0
+    assert run.settings.width == 8 and run.source == counts and run.status().state == "done"
+
+
+def test_fit_refuses_a_full_folder_and_resumes_its_own(counts, small_table, tmp_path, capsys):
+    arguments = ["fit", counts, "--out", out(tmp_path), *SHORT]
+    assert main(arguments) == 0
+    first = capsys.readouterr().out
+    assert main(arguments) == 2
+    assert "is not empty; add --resume" in capsys.readouterr().err
+    assert main([*arguments, "--resume"]) == 0
+    assert capsys.readouterr().out == first
+    assert main([*arguments, "--resume", "--seed", "3"]) == 2
+    assert "begun with seed 0, not 3" in capsys.readouterr().err
+    (small_table + 1).to_csv(counts, index=False)
+    assert main([*arguments, "--resume"]) == 2
+    assert "begun with another table" in capsys.readouterr().err
+    assert main(["fit", counts, "--out", str(tmp_path / "new"), *SHORT, "--resume"]) == 0  # nothing there: start
+
+
+@pytest.mark.parametrize(
+    ("arguments", "sentence"),
+    [
+        (["fit", "nothing.csv", "--out", "OUT"], "nothing.csv does not exist"),
+        (["fit", "COUNTS", "--out", "OUT", "--columns", "a,zz"], 'no column "zz"'),
+        (["fit", "COUNTS", "--out", "OUT", "--columns", "a"], "at least 2"),
+        (["fit", "COUNTS", "--out", "OUT", "--preset", "quick"], "preset must be one of tuned, paper"),
+        (["fit", "COUNTS", "--out", "OUT", "--boundary", "open"], "boundary must be one of"),
+        (["fit", "COUNTS", "--out", "OUT", "--set", "depth=3"], "unknown setting 'depth'"),
+        (["fit", "COUNTS", "--out", "OUT", "--set", "width=big"], "width must be a whole number"),
+        (["fit", "COUNTS", "--out", "OUT", "--set", "width"], "--set needs name=value"),
+        (["fit", "COUNTS", "--out", "OUT", "--seed", "1", "--set", "seed=2"], "seed is given twice"),
+        (["fit", "COUNTS", "--out", "OUT", "--folds", "100"], "100 folds need at least 400"),
+        (["fit", "COUNTS", "--out", "OUT", "--set", "width=10000000"], "of memory"),
+        (["fit", "COUNTS", "--out", "OUT", "--device", "tpu"], "device must be auto, cpu or cuda"),
+        (["fit", "COUNTS", "--out", "COUNTS"], "is not empty"),
+        (["graph", "no-such-run"], "There is no run no-such-run"),
+        (["lahman", "--out", "OUT", "--years", "1066"], "1066"),
+        (["lahman", "--out", "OUT", "--seeds", "0,x"], "--seeds must be whole numbers"),
+        (["lahman", "--out", "OUT", "--seeds", "0,0"], "a seed twice"),
+        (["lahman", "--out", "OUT", "--set", "seed=3"], "seed is no --set"),
+        (["app", "--port", "0"], "--port must lie between"),
+    ],
+)
+def test_bad_input_gets_one_sentence(arguments, sentence, counts, tmp_path, capsys):
+    places = {"COUNTS": counts, "OUT": out(tmp_path)}
+    assert main([places.get(argument, argument) for argument in arguments]) == 2
+    printed = capsys.readouterr()
+    assert sentence in printed.err and len(printed.err.splitlines()) == 1 and printed.out == ""
+    assert not Path(out(tmp_path)).exists() and list_runs() == []
+
+
+@pytest.mark.parametrize("arguments", [[], ["fit"], ["fly"], ["graph", "x", "--format", "png"], ["fit", "--seed", "x"]])
+def test_bad_usage_gets_one_sentence(arguments, capsys):
+    with pytest.raises(SystemExit) as stop:
+        main(arguments)
+    printed = capsys.readouterr()
+    assert stop.value.code == 2 and len(printed.err.splitlines()) == 1 and "--help" in printed.err
+
+
+def test_a_bad_cell_is_named_without_a_traceback(tmp_path):
+    path = tmp_path / "bad.csv"
+    path.write_text("a,b\n" + "1,2\n2,1\n" * 10 + "1,-5\n")
+    command = [sys.executable, "-m", "disco", "fit", str(path), "--out", out(tmp_path)]
+    ended = subprocess.run(command, capture_output=True, text=True, cwd=ROOT, timeout=PATIENCE)
+    assert ended.returncode == 2 and ended.stdout == ""
+    assert ended.stderr.startswith('disco: Column "b", row 21: -5 is negative') and "Traceback" not in ended.stderr
+
+
+def test_graph_writes_every_format(counts, tmp_path, capsys):
+    assert main(["fit", counts, "--out", out(tmp_path), *SHORT]) == 0
+    capsys.readouterr()
+    run = open_run(Path(out(tmp_path)))
+    assert main(["graph", run.id, "--tau-z=-9", "--pi-min", "0.3", "--format", "json"]) == 0
+    graph = nx.node_link_graph(json.loads(capsys.readouterr().out), edges="edges")
+    assert set(graph.edges) == set(run.graph(-9.0, 0.3).edges) and graph.number_of_edges() == 10
+    for name in ("dag.csv", "dag.json", "dag.graphml", "dag.dot"):
+        assert main(["graph", out(tmp_path), "--out", str(tmp_path / name)]) == 0
+    assert (tmp_path / "dag.dot").read_text().startswith("digraph")
+    assert set(nx.read_graphml(tmp_path / "dag.graphml").nodes) == set("abcde")
+    assert capsys.readouterr().out == ""
+    assert main(["graph", out(tmp_path)]) == 0
+    assert capsys.readouterr().out.startswith("parent,child")
+    assert main(["graph", out(tmp_path), "--pi-min", "2"]) == 2
+    assert main(["graph", out(tmp_path), "--out", str(tmp_path / "none" / "g.csv")]) == 2
+
+
+def test_graph_of_an_unfinished_run_is_refused(counts, small_table, tmp_path, capsys):
+    from disco.runs import create_run
+    from disco.settings import Settings
+
+    run = create_run(small_table, Settings(), name="later")
+    assert main(["graph", run.id]) == 2
+    assert "no result yet" in capsys.readouterr().err
+
+
+def test_a_closed_pipe_is_no_error(counts, tmp_path):
+    assert main(["fit", counts, "--out", out(tmp_path), *SHORT]) == 0
+    ended = subprocess.run(
+        f"{sys.executable} -m disco graph {out(tmp_path)} --tau-z=-9 --format json | true; exit ${{PIPESTATUS[0]}}",
+        shell=True, executable="/bin/bash", capture_output=True, text=True, cwd=ROOT, timeout=PATIENCE,
+    )  # fmt: skip
+    assert (ended.returncode, ended.stderr) == (0, "")
+
+
+def test_lahman_ends_with_one_json_line_and_refits_nothing(tmp_path, capsys, small_table, monkeypatch):
+    names = ["AB", "H", "SO", "BB", "2B"]
+    table = small_table.set_axis(names, axis=1)
+    monkeypatch.setattr("disco.cli.lahman.cohort", lambda first, last: table)
+    monkeypatch.setattr("disco.cli.lahman.R7", (("AB", "H"), ("AB", "SO")))
+    monkeypatch.setattr("disco.cli.lahman.R17", (("AB", "H"), ("AB", "SO"), ("H", "2B")))
+    arguments = ["lahman", "--years", "2012-2018", "--out", out(tmp_path), *SHORT]
+    assert main([*arguments, "--seeds", "0,1"]) == 0
+    found = json.loads(capsys.readouterr().out)
+    assert list(found) == ["years", "levels", "boundary", "seeds", "r7", "r17", "r7_mean", "r17_mean", "seconds"]
+    assert found["seeds"] == [0, 1] and found["years"] == "2012-2018" and found["boundary"] == "clipped"
+    assert found["r17_mean"] == pytest.approx(sum(found["r17"]) / 2)
+    runs = list_runs()
+    assert all(run.settings.preset == "paper" and run.settings.width == 8 for run in runs)
+    assert {run.settings.seed for run in runs} == {0, 1} and all(run.settings.transform == "quantile" for run in runs)
+    before = {run.id: run.status().finished_at for run in runs}
+    assert main([*arguments, "--seeds", "0,1,2"]) == 0
+    printed = capsys.readouterr()
+    assert (
+        json.loads(printed.out)["r7"][:2] == found["r7"] and "seed 2:" in printed.err and "seed 0:" not in printed.err
+    )
+    assert {run.id: run.status().finished_at for run in runs} == before
+    assert main([*arguments, "--seeds", "0", "--set", "max_rows=100"]) == 2
+
+
+@pytest.fixture
+def terminal(counts: str, tmp_path: Path) -> Iterator[tuple[int, int]]:
+    """An endless fit in its own terminal: (process, terminal)."""
+    process, handle = pty.fork()
+    if process == 0:
+        os.chdir(ROOT)
+        command = [sys.executable, "-m", "disco", "fit", counts, "--out", out(tmp_path), *ENDLESS]
+        os.execv(sys.executable, command)
+    yield process, handle
+    os.close(handle)
+
+
+def read_until(handle: int, text: bytes) -> bytes:
+    """What a terminal shows, up to a text or its end."""
+    seen = b""
+    while text not in seen:
+        assert select.select([handle], [], [], PATIENCE)[0], seen
+        try:
+            seen += os.read(handle, 4096)
+        except OSError:  # the terminal's other end is closed
+            break
+    return seen
+
+
+def status_of(process: int) -> int:
+    """The exit status of a process, once it ends."""
+    found = []
+    wait(lambda: (found.append(os.waitpid(process, os.WNOHANG)) or found[-1][0]) == process)
+    return os.waitstatus_to_exitcode(found[-1][1])
+
+
+def test_ctrl_c_on_a_terminal_leaves_a_run_to_resume(terminal, counts, tmp_path, capsys):
+    process, handle = terminal
+    assert b"[" in read_until(handle, b"joint 5")  # a bar
+    assert b"\r" in read_until(handle, b"joint")
+    os.write(handle, b"\x03")
+    last = read_until(handle, b"goes on from here.")
+    assert status_of(process) == 130
+    assert b"Traceback" not in last
+    run = open_run(Path(out(tmp_path)))
+    reached = run.status().done
+    assert run.status().state == "cancelled" and run.checkpoint_path.exists()
+    jobs.start(run, FIT)  # a page can resume what the command line started
+    wait(lambda: run.events()["epoch"].max() >= reached + 2)
+    arguments = ["fit", counts, "--out", out(tmp_path), "--resume"]
+    assert main(arguments) == 2 and "already waiting or running" in capsys.readouterr().err
+    jobs.cancel(run, FIT)
+    assert not run.events().duplicated(["stage", "epoch", "fold"]).any()
+
+
+def test_the_page_can_cancel_a_fit_of_the_command_line(terminal, tmp_path, monkeypatch):
+    process, handle = terminal
+    read_until(handle, b"joint 5")
+    run = open_run(Path(out(tmp_path)))
+    monkeypatch.setattr(jobs, "_GRACE_SECONDS", PATIENCE)
+    jobs.cancel(run, FIT)
+    assert run.status().state == "cancelled"
+    read_until(handle, b"no such text")
+    assert status_of(process) == 130
+
+
+def test_assignments_are_typed_by_their_setting():
+    found = parse_assignments(["width=64", "tau_z=1", "evaluation_rows=none", "max_rows=9", "transform=quantile"])
+    assert found == {"width": 64, "tau_z": 1.0, "evaluation_rows": None, "max_rows": 9, "transform": "quantile"}
+    assert isinstance(found["tau_z"], float)
+
+
+def test_columns_are_chosen_by_name(small_table):
+    table = small_table.rename(columns={"b": "b, too"})
+    assert list(chosen_columns(table, 'e, "b, too",a')) == ["e", "b, too", "a"]
+    assert list(chosen_columns(table, None)) == list(table)
+    with pytest.raises(InputError, match='"f"'):
+        chosen_columns(table, "f")
+
+
+def test_progress_without_a_terminal_is_sparse(capsys):
+    with Progress("seed 1") as progress:
+        for epoch in range(1, 1001):
+            progress(Event("joint", epoch, 1000, epoch / 1000))
+    lines = capsys.readouterr().err.splitlines()
+    assert 10 <= len(lines) <= 25 and all(line.startswith("seed 1: ") for line in lines) and "100%" in lines[-1]
+
+
+def test_the_version_is_told(capsys):
+    with pytest.raises(SystemExit) as stop:
+        main(["--version"])
+    assert stop.value.code == 0 and capsys.readouterr().out == f"disco {disco.__version__}\n"
+
+
+def test_a_taken_port_is_refused_or_passed_over(capsys, monkeypatch):
+    with socket.socket() as taken:
+        taken.bind((app_command.ADDRESS, 0))
+        taken.listen()
+        port = taken.getsockname()[1]
+        assert main(["app", "--port", str(port)]) == 2
+        assert f"Port {port} is taken" in capsys.readouterr().err
+        monkeypatch.setattr(app_command, "FIRST_PORT", port)
+        assert app_command.free_port(None) > port
+
+
+def test_a_fit_waits_for_the_device_and_can_be_interrupted_there(counts, small_table, tmp_path):
+    from disco.cli.choices import parse_assignments
+    from disco.runs import create_run
+    from disco.settings import Settings
+
+    endless = parse_assignments([text for text in ENDLESS if "=" in text])
+    busy = create_run(small_table, Settings.of("paper", **endless), name="busy", device="cpu")
+    jobs.start(busy, FIT)
+    command = [sys.executable, "-m", "disco", "fit", counts, "--out", out(tmp_path), *SHORT]
+    told = tmp_path / "told"
+    with told.open("w") as stderr, subprocess.Popen(command, cwd=ROOT, stderr=stderr) as waiting:
+        try:
+            wait(lambda: "waiting for the device, in use by another fit" in told.read_text())
+            run = open_run(Path(out(tmp_path)))
+            assert run.status().state == "queued" and jobs.position(run, FIT) == 1
+            waiting.send_signal(signal.SIGINT)
+            assert waiting.wait(PATIENCE) == 130 and run.status().state == "cancelled"
+        finally:
+            waiting.kill()
+            jobs.cancel(busy, FIT)
+    assert main(["fit", counts, "--out", out(tmp_path), "--resume"]) == 0
+
+
+def test_a_signal_in_the_middle_of_a_line_says_so_all_the_same(tmp_path):
+    """A handler that wrote through the stream would find it half-written, and end the fit with an error."""
+    script = (
+        "import os, signal, threading\n"
+        "from disco.cli.foreground import signals\n"
+        "from disco.cli.progress import Progress\n"
+        "stopping, progress = threading.Event(), Progress()\n"
+        "class Interrupted:\n"
+        "    fileno = progress.stream.fileno\n"
+        "    def write(self, text):\n"
+        "        if self.inside: raise RuntimeError('reentrant call')\n"
+        "        self.inside = True\n"
+        "        os.kill(os.getpid(), signal.SIGINT)\n"
+        "        self.inside = False\n"
+        "    def flush(self): pass\n"
+        "    inside = False\n"
+        "progress.stream = Interrupted()\n"
+        "with signals(stopping, progress): progress.say('a line')\n"
+        "assert stopping.is_set()\n"
+    )
+    ended = subprocess.run([sys.executable, "-c", script], cwd=ROOT, capture_output=True, text=True, timeout=PATIENCE)
+    assert ended.returncode == 0 and "stopping after this step" in ended.stderr, ended.stderr

@@ -1,0 +1,160 @@
+"""disco refine, and the refined graph in disco graph and disco evaluate."""
+
+import dataclasses
+import json
+
+import pandas as pd
+import pytest
+from made_up import finished_run
+
+from disco.__main__ import main
+from disco.cli import refine as refine_command
+from disco.errors import FitStopped
+from disco.files import read_frame
+from disco.refine import Choice
+from disco.runs import open_run
+from disco.runs.refined import choice_of, read_refined
+from disco.simulate import Design, simulate
+from disco.work.refining import refine_run
+
+pytestmark = pytest.mark.usefixtures("calibrated")
+
+FAST = ["--starts", "1", "--restarts", "0", "--bootstrap", "2"]
+
+
+@pytest.fixture
+def counts(tmp_path):
+    known = simulate(Design(nodes=6, rows=800, k=1.5, family="nb-softplus", seed=2))
+    known.table.to_csv(tmp_path / "counts.csv", index=False)
+    known.truth.to_csv(tmp_path / "truth.csv", index=False)
+    return tmp_path
+
+
+def test_refines_a_table_without_a_fitted_run(counts, capsys):
+    folder = counts / "run"
+    assert main(["refine", "--counts", str(counts / "counts.csv"), "--out", str(folder), *FAST]) == 0
+    printed = capsys.readouterr()
+    order = read_frame(folder / "refined_order.csv", ("node",))
+    edges = read_frame(folder / "refined_edges.csv", ("parent", "child"))
+    assert list(order["position"]) == [1, 2, 3, 4, 5, 6]
+    assert {"parent", "child", "gain_nats", "direction_nats", "decided", "p_value", "bootstrap"} <= set(edges)
+    assert "rows ×" not in printed.err and "GB" not in printed.err  # no estimate of a fit that nobody asked for
+    assert printed.out.count(", robust ") == printed.out.count("local stability ") == len(edges)
+    assert (
+        "reversing the edge costs at least 10 nats, and at least half of that" in printed.err
+        and "3 times the misfit" in printed.err
+    )
+    assert len(read_frame(folder / "refined_nodes.csv", ("node",))) == 6
+    assert f"{len(edges)} edges" in printed.out and "no hidden common causes" in printed.err
+    place = dict(zip(order["node"], order["position"], strict=True))
+    assert all(place[edge.parent] < place[edge.child] for edge in edges.itertuples())
+    assert not (folder / "refining.json").exists()
+
+    assert main(["evaluate", "--truth", str(counts / "truth.csv"), "--run", str(folder), "--graph", "refined"]) == 0
+    found = json.loads(capsys.readouterr().out)
+    assert found["edges"] == len(edges) and found["controls"]["mean"] is not None
+
+    assert main(["graph", str(folder), "--graph", "refined", "--format", "csv"]) == 0
+    lines = capsys.readouterr().out.splitlines()
+    assert len(lines) == len(edges) + 1 and "gain_nats" in lines[0]
+
+
+def test_a_run_holds_both_graphs():
+    run = finished_run(4)
+    before = {path.name: path.read_bytes() for path in run.path.iterdir() if path.suffix == ".csv"}
+    assert main(["refine", str(run.path), *FAST]) == 0
+    starts = read_frame(run.path / "refined_starts.csv", ("start",))
+    assert set(starts["start"]) == {"CCS order"}
+    for name, data in before.items():
+        assert (run.path / name).read_bytes() == data
+    refined = read_refined(open_run(run.path))
+    assert sorted(refined.order) == sorted(run.order())
+    assert list(refined.graph()) == refined.order
+
+
+def test_goes_on_after_a_stop(counts):
+    folder = counts / "run"
+    assert main(["refine", "--counts", str(counts / "counts.csv"), "--out", str(folder), *FAST]) == 0
+    whole = read_refined(open_run(folder))
+    run, choice = open_run(folder), Choice(starts=1, restarts=0, bootstrap=2)
+    with pytest.raises(FitStopped):
+        refine_run(run, choice, callback=lambda step: step.stage != "bootstrap")
+    assert (run.path / "refining.json").exists()
+    told = []
+    again = refine_run(run, choice, callback=told.append)
+    assert "search" not in {step.stage for step in told}
+    drawn = "bootstrap"  # fits from other starts differ by hundredths of a nat, which can decide a weak edge
+    pd.testing.assert_frame_equal(
+        again.edges.drop(columns=drawn), whole.edges.drop(columns=drawn), atol=0.05, rtol=0.05
+    )
+    assert (again.edges[drawn] - whole.edges[drawn]).abs().mean() < 0.1
+
+
+@pytest.mark.parametrize(
+    ("options", "sentence"),
+    [
+        ([], "give a RUN, or --counts"),
+        (["nowhere"], "There is no run nowhere"),
+        (["nowhere", "--out", "x"], "--out goes with --counts"),
+        (["--counts", "COUNTS"], "--counts needs --out"),
+        (["--counts", "COUNTS", "--out", "OUT", "--starts", "0"], "starts must be at least 1"),
+        (["--counts", "COUNTS", "--out", "OUT", "--bootstrap", "-1"], "bootstrap must be at least 0"),
+    ],
+)
+def test_bad_use_is_one_sentence(counts, capsys, options, sentence):
+    given = [{"COUNTS": str(counts / "counts.csv"), "OUT": str(counts / "out")}.get(word, word) for word in options]
+    assert main(["refine", *given]) == 2
+    error = capsys.readouterr().err
+    assert sentence in error and len(error.splitlines()) == 1
+    assert not (counts / "out").exists()
+
+
+def test_no_refinement_yet_is_said(capsys):
+    run = finished_run(4)
+    assert main(["graph", str(run.path), "--graph", "refined"]) == 2
+    assert "no refinement yet" in capsys.readouterr().err
+
+
+def test_thresholds_do_not_go_with_the_refined_graph(capsys):
+    run = finished_run(4)
+    assert main(["graph", str(run.path), "--graph", "refined", "--tau-z", "2"]) == 2
+    assert "thresholds and rules are for the graph disco" in capsys.readouterr().err
+
+
+def test_determined_columns_are_named_and_can_be_left_out(counts, capsys):
+    table = pd.read_csv(counts / "counts.csv")
+    table.assign(total=table["x1"] + table["x2"]).to_csv(counts / "sums.csv", index=False)
+    given = ["refine", "--counts", str(counts / "sums.csv"), *FAST]
+    assert main([*given, "--out", str(counts / "whole")]) == 0
+    printed = capsys.readouterr()
+    sentence = '"total" is the sum of "x1" and "x2".'
+    assert f"Note: {sentence}" in printed.err and "--without" in printed.err and sentence in printed.out
+    assert read_refined(open_run(counts / "whole")).notes[0] == sentence
+    assert main([*given, "--out", str(counts / "part"), "--without", "total, x3"]) == 0
+    printed = capsys.readouterr()
+    assert sentence not in printed.err and sentence not in printed.out
+    assert sorted(read_refined(open_run(counts / "part")).order) == ["x1", "x2", "x4", "x5", "x6"]
+    assert main([*given, "--out", str(counts / "none"), "--without", "y"]) == 2
+    assert 'There is no column "y"' in capsys.readouterr().err
+
+
+def test_what_is_not_available_is_said(counts, capsys):
+    folder = counts / "run"
+    assert main(["refine", "--counts", str(counts / "counts.csv"), "--out", str(folder), *FAST]) == 0
+    run = open_run(folder)
+    found = read_refined(run)
+    edges = found.edges.assign(gain_nats=float("nan"), direction_nats=float("nan"), decided=False)
+    capsys.readouterr()
+    refine_command._print(run, dataclasses.replace(found, edges=edges, notes=("Mind the gap.",)), Choice())
+    printed = capsys.readouterr().out
+    assert printed.count("gain not available, direction not available") == len(edges)
+    assert "Note: Mind the gap." in printed and " nan" not in printed
+
+
+def test_tables_drawn_can_be_searched_anew(counts, capsys):
+    given = ["refine", "--counts", str(counts / "counts.csv"), "--out", str(counts / "run"), *FAST, "--redone"]
+    assert main(given) == 0
+    printed = capsys.readouterr().out
+    found = read_refined(open_run(counts / "run"))
+    assert choice_of(open_run(counts / "run"))["redone"] is True
+    assert printed.count(", stability ") == len(found.edges) and "local stability" not in printed

@@ -1,0 +1,105 @@
+"""Figures of counts: their numbers against direct computation, names as text, readable colours."""
+
+import numpy as np
+import pandas as pd
+import pytest
+from app_world import HOSTILE, poisson
+
+from disco.figures import counts as figures
+from disco.figures import theme
+from disco.table.counts import describe
+
+
+def relative_luminance(colour: str) -> float:
+    parts = np.array([int(colour[place : place + 2], 16) for place in (1, 3, 5)]) / 255
+    linear = np.where(parts <= 0.04045, parts / 12.92, ((parts + 0.055) / 1.055) ** 2.4)
+    return float(linear @ [0.2126, 0.7152, 0.0722])
+
+
+def contrast(one: str, other: str) -> float:
+    low, high = sorted((relative_luminance(one), relative_luminance(other)))
+    return (high + 0.05) / (low + 0.05)
+
+
+@pytest.mark.parametrize("colour", theme.FOLD_COLOURS)
+@pytest.mark.parametrize("page", ["#FBFBF9", "#151A1E"])
+def test_colours_are_readable_on_light_and_dark(colour, page):
+    assert contrast(colour, page) >= 2.8
+
+
+def test_a_name_is_text_in_a_figure():
+    assert theme.label("<script>alert(1)</script>") == "&lt;script&gt;alert(1)&lt;/script&gt;"
+    assert "$" not in theme.label("$x$")
+    assert theme.label("") == "(empty)"
+    assert len(theme.label("x" * 100)) == 40
+
+
+def test_hostile_names_in_every_figure():
+    table = poisson(names=HOSTILE)
+    support = figures.level_support(table, table, np.arange(90) % 3, 2)
+    drawn = [
+        figures.mean_variance(describe(table), HOSTILE[0]),
+        figures.distribution(table[HOSTILE[0]]),
+        figures.before_after(table[HOSTILE[0]], table[HOSTILE[0]], "rank"),
+        figures.levels_per_column(support),
+        figures.rows_per_level(support, 2),
+    ]
+    for figure in drawn:
+        written = figure.to_json()
+        assert "<script>" not in written and "\\u003cscript" not in written
+        assert "$x$" not in written
+
+
+def test_bars_hold_every_row():
+    rng = np.random.default_rng(0)
+    for column in (rng.poisson(3, 500), rng.integers(0, 100_000, 500), np.full(5, 7)):
+        bars = figures.distribution(pd.Series(column, name="x")).data[0]
+        assert sum(bars.y) == len(column)
+        assert len(bars.x) <= 121
+
+
+def test_bars_of_small_counts_are_their_frequencies():
+    bars = figures.distribution(pd.Series([0, 0, 1, 3, 3, 3], name="x")).data[0]
+    assert list(bars.x) == [0, 1, 3]
+    assert list(bars.y) == [2, 1, 3]
+
+
+def test_level_support_against_counting_by_hand():
+    codes = pd.DataFrame({"a": [0, 0, 1, 1, 0, 0, 1, 2]})
+    fold = np.array([0, 0, 0, 0, 1, 1, 1, 1])
+    found = figures.level_support(codes * 5, codes, fold, 2).iloc[0]
+    assert (found["before"], found["after"]) == (3, 3)
+    assert (found["fewest_rows"], found["most_rows"]) == (1, 2)
+    assert found["median_rows"] == 2
+    assert found["kept"] == pytest.approx((1.0 + 0.5) / 2)
+
+
+def test_thin_columns_stand_out_and_come_first():
+    support = pd.DataFrame(
+        {"column": ["good", "thin"], "before": [9, 90], "after": [9, 90], "fewest_rows": [5, 1],
+         "median_rows": [9.0, 1.0], "most_rows": [20, 2], "kept": [1.0, 0.1]}
+    )  # fmt: skip
+    figure = figures.rows_per_level(support, 2)
+    assert list(figure.layout.yaxis.ticktext) == ["thin", "good"]
+    marked = {trace.name: trace.marker.color for trace in figure.data if trace.mode == "markers"}
+    assert marked["Median, too few rows"] == theme.WARNING
+    assert figure.layout.shapes[0].x0 == 2
+
+
+def test_at_most_sixty_columns_are_drawn():
+    table = poisson(names=tuple(f"x{i}" for i in range(80)))
+    support = figures.level_support(table, table, np.arange(90) % 3, 2)
+    assert len(figures.levels_per_column(support).layout.yaxis.ticktext) == figures.MOST_COLUMNS
+
+
+def test_the_poisson_line_is_the_diagonal():
+    figure = figures.mean_variance(describe(poisson()))
+    np.testing.assert_array_equal(figure.data[0].x, figure.data[0].y)
+    constant = describe(pd.DataFrame({"a": [0] * 9, "b": [0] * 9}))
+    assert "No column" in figures.mean_variance(constant).layout.annotations[0].text
+
+
+def test_before_and_after_stand_side_by_side():
+    figure = figures.before_after(pd.Series([5, 9, 9], name="x"), pd.Series([0, 1, 1], name="x"), "quantile")
+    assert [note.text for note in figure.layout.annotations] == ["Before", "After"]
+    assert figure.layout.xaxis2.title.text == "Quantile level"

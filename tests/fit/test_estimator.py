@@ -1,0 +1,245 @@
+import math
+from dataclasses import FrozenInstanceError
+
+import networkx as nx
+import numpy as np
+import pandas as pd
+import pytest
+from sklearn.base import clone
+
+from disco import DISCO, FitStopped, InputError, ScoreUnavailable
+from disco.devices import choose_device
+from disco.fit.fitted import Fitted
+
+TINY = {
+    "width": 16, "hidden_layers": 2, "joint_epochs": 6, "projection_epochs": 6, "batch_size": 64,
+    "validation_start": 2, "validation_every": 2, "monitor_every": 2, "joint_steps": 0,
+    "projection_steps": 0, "noise_levels": 5, "noise_min": 1e-3, "noise_max": 5e-3, "device": "cpu",
+}  # fmt: skip
+
+
+@pytest.fixture(scope="module")
+def table():
+    random = np.random.default_rng(0)
+    a, d = random.poisson(2, 150), random.poisson(3, 150)
+    b = random.poisson(0.5 + a)
+    return pd.DataFrame({"b": b, "a": a, "d": d, "c": random.poisson(0.2 + 0.5 * b)})
+
+
+@pytest.fixture(scope="module")
+def fitted(table):
+    return DISCO(**TINY).fit(table)
+
+
+def same(one, other):
+    """Whether two fits found the same, bit by bit."""
+    return one.order_ == other.order_ and one.ocs_.equals(other.ocs_) and one.ccs_.equals(other.ccs_)
+
+
+def test_attributes_follow_scikit_learn(fitted, table):
+    assert list(fitted.feature_names_in_) == ["b", "a", "d", "c"] and fitted.n_features_in_ == 4
+    assert sorted(fitted.order_) == ["a", "b", "c", "d"]
+    assert list(fitted.adjacency_.index) == list(fitted.adjacency_.columns) == list(table.columns)
+    assert fitted.rows_used_ == 150
+    copied = clone(DISCO(tau_z=1.5, **TINY))
+    assert copied.get_params() == {"preset": "tuned", "tau_z": 1.5, **TINY}
+    assert copied.set_params(tau_z=3.0).get_params()["tau_z"] == 3.0
+
+
+def test_frames_are_tidy(fitted):
+    ccs = fitted.ccs_
+    assert list(ccs.columns) == ["step", "remaining", "node", "fold", "score", "chosen"]
+    assert ccs.groupby("step")["remaining"].first().tolist() == [4, 3, 2]
+    for step, part in ccs.groupby("step"):
+        means = part.groupby("node")["score"].mean()
+        assert part.loc[part["chosen"], "node"].unique().tolist() == [means.idxmin()] == [fitted.order_[4 - step]]
+    assert fitted.ocs_.groupby(["parent", "child"]).ngroups == 6 and len(fitted.ocs_) == 18
+    position = {name: place for place, name in enumerate(fitted.order_)}
+    assert (fitted.ocs_["parent"].map(position) < fitted.ocs_["child"].map(position)).all()
+    merged = fitted.criteria_.merge(ccs, on=["step", "node", "fold"])
+    assert np.allclose(merged["ccs_clipped"], merged["score"])
+
+
+def test_graph_carries_scores_and_follows_the_thresholds(fitted):
+    whole = fitted.graph(tau_z=-100, pi_min=1)
+    assert whole.number_of_edges() == 6 and nx.is_directed_acyclic_graph(whole)
+    assert {"ocs", "z", "frequency"} <= set(next(iter(whole.edges(data=True)))[2])
+    assert fitted.graph(tau_z=100).number_of_edges() == 0 and fitted.graph().number_of_nodes() == 4
+    assert fitted.adjacency_.to_numpy().sum() == fitted.graph().number_of_edges() == len(fitted.edges_)
+    half = fitted.graph(tau_z=0.0, pi_min=1 / 3)
+    for parent, child in half.edges:
+        z = fitted.ocs_.query("parent == @parent and child == @child")["z"]
+        assert half.edges[parent, child]["z"] == pytest.approx(z.mean()) and (z > 0).any()
+
+
+def test_a_seed_repeats_and_another_seed_differs(fitted, table):
+    assert same(fitted, DISCO(**TINY).fit(table))
+    assert not fitted.ocs_["ocs"].equals(DISCO(**TINY, seed=1).fit(table).ocs_["ocs"])
+
+
+def test_column_order_does_not_matter(fitted, table):
+    other = DISCO(**TINY).fit(table[["d", "c", "b", "a"]])
+    assert same(fitted, other)
+    assert other.adjacency_.loc["a", "b"] == fitted.adjacency_.loc["a", "b"]
+
+
+def test_a_strictly_increasing_transform_of_any_column_does_not_matter(fitted, table):
+    moved = table.assign(a=table["a"] ** 2 + table["a"], c=3 * table["c"] + 7)
+    assert same(fitted, DISCO(**TINY).fit(moved))
+    plain = DISCO(**TINY, transform="none")
+    assert not plain.fit(table).ocs_["ocs"].equals(plain.fit(moved).ocs_["ocs"])
+
+
+def test_an_array_is_named_and_fitted(table):
+    fit = DISCO(**TINY).fit(table.to_numpy())
+    assert list(fit.feature_names_in_) == ["x1", "x2", "x3", "x4"]
+
+
+@pytest.mark.parametrize(
+    "change",
+    [{"seed": 1}, {"transform": "quantile"}, {"transform": "none"}, {"transform": "quantile", "levels": 3},
+     {"max_rows": 100}, {"folds": 2}, {"sigma_min": 0.01}, {"sigma_max": 1.0}, {"time_min": 0.3}, {"width": 8},
+     {"hidden_layers": 1}, {"batch_size": 32}, {"joint_epochs": 4}, {"joint_schedule": "updates"},
+     {"projection_schedule": "updates"}, {"skip_connection": False}, {"joint_learning_rate": 0.01},
+     {"joint_learning_rate_end": 1e-3}, {"joint_gradient_norm": 0.01}, {"validation_share": 0.3},
+     {"validation_rows": 2}, {"projection_epochs": 3}, {"projection_learning_rate": 0.01},
+     {"projection_learning_rate_end": 1.4e-3}, {"projection_gradient_norm": 0.001}, {"full_set_probability": 0.9},
+     {"full_set_weight": 5.0}, {"log_clip": 1e-3}, {"boundary": "admissible"}, {"noise_levels": 2},
+     {"noise_min": 4e-3}, {"noise_max": 0.5}, {"min_level_rows": 12}, {"evaluation_rows": 30},
+     {"min_improvement": 100.0}],
+)  # fmt: skip
+def test_every_setting_has_an_effect(fitted, table, change):
+    """A documented setting without an effect is worse than none."""
+    base = DISCO(**TINY, transform="quantile").fit(table) if "levels" in change else fitted
+    other = DISCO(**{**TINY, **change}).fit(table)
+    assert not (other.ccs_.equals(base.ccs_) and other.ocs_.equals(base.ocs_))
+
+
+def test_the_early_stopping_rule_reads_its_settings(table):
+    def joint(**rule):
+        # No improvement is large enough, so the first epoch that the rule reads is served.
+        return DISCO(**{**TINY, "min_improvement": 100.0, "patience": 1, **rule}).fit(table).training_["joint"]
+
+    assert (joint()["epochs"], joint()["best_epoch"]) == (4, [2, 2, 2])
+    assert joint(patience=2)["epochs"] == 6
+    assert joint(validation_every=4)["epochs"] == 6
+    assert joint(validation_start=3)["best_epoch"] == [3, 3, 3]
+
+
+def test_criterion_boundary_and_thresholds_reuse_the_networks(fitted, table):
+    for boundary, criterion in (("admissible", "ccs"), ("clipped", "constant")):
+        recovered = fitted.recover(boundary=boundary, criterion=criterion)
+        direct = DISCO(**TINY, boundary=boundary, criterion=criterion).fit(table)
+        assert recovered.order == direct.order_
+        assert np.allclose(recovered.ocs[["ocs", "z"]], direct.ocs_[["ocs", "z"]])
+    assert fitted.recover().order == fitted.order_
+
+
+def test_a_fit_is_restored_from_its_tensors(fitted, table):
+    restored = Fitted.restore(table, fitted.settings_, fitted.tensors(), fitted.device_)
+    recovery = restored.recover()
+    assert recovery.order == fitted.order_ and recovery.ocs.equals(fitted.ocs_) and recovery.ccs.equals(fitted.ccs_)
+    evaluated = dict(restored.sinks)
+    assert len(evaluated) == 3 and restored.recover().ccs.equals(recovery.ccs)
+    assert all(restored.sinks[remaining] is scores for remaining, scores in evaluated.items())  # nothing twice
+    with pytest.raises(FrozenInstanceError):
+        restored.settings = fitted.settings_.replace(noise_levels=1)
+
+
+def test_curvature_of_a_node_makes_up_its_score(fitted):
+    node, remaining = fitted.order_[1], fitted.order_[:3]
+    values = fitted.curvature(node, remaining)
+    assert len(values) == 150 and sorted(values["row"]) == list(range(1, 151))
+    shown = fitted.ccs_.query("remaining == 3 and node == @node").set_index("fold")["score"]
+    for fold, part in values.groupby("fold"):
+        groups = [group for _, group in part.groupby("rank")["curvature"] if len(group) > 1]
+        score = sum(len(group) * group.var() for group in groups) / sum(len(group) for group in groups)
+        assert score == pytest.approx(shown[fold], rel=1e-3)
+
+
+def test_events_tell_the_whole_story(table):
+    events = []
+    DISCO(**TINY).fit(table, callback=events.append)
+    assert [event.stage for event in events] == ["joint"] * 6 + ["projection"] * 6 + ["ordering"] * 3 + ["parents"] * 3
+    progress = [event.progress for event in events]
+    assert progress == sorted(progress) and progress[-1] == pytest.approx(1.0) and progress[0] > 0
+    assert [event.done for event in events[:6]] == [1, 2, 3, 4, 5, 6] and events[0].total == 6
+    assert all(len(event.train) == 3 for event in events[:12]) and events[12].train is None
+    assert math.isnan(events[0].validation[0]) and not math.isnan(events[1].validation[0])
+    assert events[0].message == "joint: epoch 1 of 6"
+
+
+@pytest.mark.parametrize("stop", [1, 4, 8, 13, 14, 17])
+def test_a_stopped_fit_resumes_as_if_it_had_not_been_stopped(fitted, table, tmp_path, stop):
+    path, seen = tmp_path / "checkpoint.safetensors", []
+
+    def until(event):
+        seen.append(event)
+        return len(seen) < stop
+
+    with pytest.raises(FitStopped):
+        DISCO(**TINY).fit(table, callback=until, checkpoint=path)
+    later = []
+    resumed = DISCO(**TINY).fit(table, callback=lambda event: later.append(event), checkpoint=path)
+    assert same(fitted, resumed) and resumed.training_ == fitted.training_
+    first = (later[0].stage, later[0].done)
+    assert first == (("joint", stop + 1) if stop < 6 else ("projection", stop - 5) if stop < 12 else ("ordering", 1))
+
+
+def test_a_fit_whose_folds_all_stopped_early_resumes(table, tmp_path):
+    rule = {**TINY, "min_improvement": 100.0, "patience": 1}  # every fold stops at epoch 4
+    path, whole = tmp_path / "checkpoint.safetensors", DISCO(**rule).fit(table)
+    with pytest.raises(FitStopped):
+        DISCO(**rule).fit(table, callback=lambda event: event.stage == "joint", checkpoint=path)
+    resumed = DISCO(**rule).fit(table, checkpoint=path)
+    assert same(whole, resumed) and resumed.training_ == whole.training_
+
+
+@pytest.mark.parametrize("share", [0.0, 1.0])
+def test_a_holdout_of_nothing_or_all_leaves_a_row_on_each_side(table, share):
+    assert len(DISCO(**{**TINY, "validation_share": share}).fit(table).order_) == 4
+
+
+def test_a_checkpoint_of_another_fit_is_refused(table, tmp_path):
+    path = tmp_path / "checkpoint.safetensors"
+    with pytest.raises(FitStopped):
+        DISCO(**TINY).fit(table, callback=lambda event: False, checkpoint=path)
+    with pytest.raises(InputError, match="belongs to another table, other settings or another version"):
+        DISCO(**TINY, seed=5).fit(table, checkpoint=path)
+    path.write_bytes(b"nonsense")
+    with pytest.raises(InputError, match="checkpoint.safetensors cannot be read as saved networks"):
+        DISCO(**TINY).fit(table, checkpoint=path)
+
+
+@pytest.mark.parametrize("epochs", [1, 2, 20])
+def test_few_epochs_fit(table, epochs):
+    fit = DISCO(**{**TINY, "joint_epochs": epochs, "projection_epochs": epochs, "validation_start": 10}).fit(table)
+    assert len(fit.order_) == 4
+
+
+def test_two_columns_are_enough(table):
+    fit = DISCO(**TINY).fit(table[["a", "b"]])
+    assert fit.graph(tau_z=-9).number_of_edges() == 1 and len(fit.ccs_) == 6
+
+
+def test_an_unavailable_score_stops_with_its_column(table):
+    spread = table.assign(wide=np.random.default_rng(1).permutation(len(table)))
+    with pytest.raises(ScoreUnavailable, match="The CCS of column 'wide' is unavailable in held-out fold 1"):
+        DISCO(**TINY, transform="none").fit(spread)
+
+
+def test_a_table_too_large_for_memory_is_refused_with_an_estimate(table, monkeypatch):
+    monkeypatch.setattr("disco.fit.fitting.peak_bytes", lambda *_: 10**15)
+    with pytest.raises(InputError, match="A fit of 150 rows × 4 columns needs about 1000000.0 GB of memory, and"):
+        DISCO(**TINY).fit(table)
+
+
+def test_devices_are_chosen_in_words():
+    with pytest.raises(InputError, match="device must be auto, cpu or cuda; got 'tpu'."):
+        choose_device("tpu")
+    assert choose_device("cpu").type == "cpu"
+
+
+def test_unknown_settings_are_refused_at_fit(table):
+    with pytest.raises(InputError, match="unknown setting 'epochs'"):
+        DISCO(epochs=3).fit(table)

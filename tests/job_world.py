@@ -1,0 +1,53 @@
+"""Work in separate processes: settings that end soon or never, and waits for what another process does."""
+
+import os
+import signal
+import time
+from collections.abc import Callable, Iterator
+
+import pandas as pd
+import pytest
+
+from disco.runs import Run, create_run, list_runs
+from disco.runs.locks import note
+from disco.settings import Settings
+from disco.work import jobs
+
+TINY = {"width": 8, "hidden_layers": 2, "noise_levels": 2, "projection_epochs": 2}
+ENDLESS = Settings.of("paper", **TINY, joint_epochs=100_000, validation_start=100_000)
+PATIENCE = 300.0  # seconds; a busy machine may be slow, but a test that passes never waits this long
+
+
+@pytest.fixture(autouse=True)
+def few_threads(monkeypatch: pytest.MonkeyPatch) -> Iterator[None]:
+    """Workers have one thread and do not outlive a test; each has all the time it needs to answer a cancel.
+
+    `python -m benchmarks.prompt` measures how quick a cancel is.
+    """
+    monkeypatch.setenv("OMP_NUM_THREADS", "1")
+    for limit in ("_GRACE_SECONDS", "_KILL_SECONDS", "_SPAWN_SECONDS"):
+        monkeypatch.setattr(jobs, limit, PATIENCE)
+    yield
+    for run in list_runs():
+        if run.alive and (pid := note(run.lock_path).get("pid")) not in (None, os.getpid()):
+            os.kill(pid, signal.SIGKILL)
+
+
+def new(table: pd.DataFrame, settings: Settings, name: str = "job") -> Run:
+    return create_run(table, settings, name=name, device="cpu")
+
+
+def wait(condition: Callable[[], bool]) -> None:
+    deadline = time.monotonic() + PATIENCE
+    while not condition():
+        assert time.monotonic() < deadline, "waited too long"
+        time.sleep(0.02)
+
+
+def wait_for(run: Run, *states: str) -> None:
+    wait(lambda: run.status().state in states)
+
+
+def kill(run: Run) -> None:
+    os.kill(note(run.lock_path)["pid"], signal.SIGKILL)
+    wait(lambda: not run.alive)

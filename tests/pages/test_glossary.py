@@ -1,0 +1,59 @@
+"""The glossary: every term that the app asks for is defined, once, in few sentences, with the engine's own numbers."""
+
+import ast
+import re
+from pathlib import Path
+
+import pytest
+from app_world import booted
+from made_up import finished_run, refine_by_hand
+
+from disco import lahman
+from disco.likelihood.misfit import MISFIT
+from disco.refine.turning import BOUND
+from pages.shared.glossary import define, entries
+from pages.shared.selectors import SAID
+
+PAGES = Path(__file__).parents[2] / "pages"
+
+
+def asked() -> dict[str, str]:
+    """The terms that stand in calls of `define`, with the file of one of them."""
+    found = {}
+    for path in PAGES.rglob("*.py"):
+        for node in ast.walk(ast.parse(path.read_text(encoding="utf-8"))):
+            if isinstance(node, ast.Call) and isinstance(node.func, ast.Name) and node.func.id == "define":
+                if isinstance(node.args[0], ast.Constant):
+                    found[node.args[0].value] = path.name
+    return found
+
+
+def test_every_term_that_a_page_asks_for_is_defined():
+    assert len(asked()) > 10
+    assert {term: file for term, file in asked().items() if term not in entries()} == {}
+    assert set(lahman.COLUMNS) <= set(entries()) and len(SAID) == 4
+
+
+def test_an_unknown_term_is_named():
+    with pytest.raises(KeyError, match='docs/glossary.md does not define "gadget"'):
+        define("gadget")
+
+
+def test_a_definition_is_one_to_three_sentences():
+    for term, text in entries().items():
+        assert text[0].isupper() and text.endswith((".", ").")), term
+        assert len(re.findall(r"[.!?:](?= [A-Z]|$)", text)) <= 3, term
+
+
+def test_numbers_are_those_of_the_engine():
+    assert f"From {MISFIT:g} nats on" in define("misfit")
+    assert f"at least {BOUND:g} nats" in define("decided")
+
+
+def test_pages_take_their_help_from_the_glossary():
+    run = refine_by_hand(finished_run(5))
+    helps = {metric.label: metric.help for metric in booted("graph", run=run.id).metric}
+    assert helps["SHD"] == define("SHD")
+    app = booted("lahman")
+    box = next(one for one in app.expander if one.label == "What the columns count")
+    assert f"- **GIDP**: {define('GIDP')}" in box.markdown[0].value

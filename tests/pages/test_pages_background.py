@@ -1,0 +1,92 @@
+"""A computation in the background of the pages: how it ends, how it is stopped, and that it is found again."""
+
+import threading
+
+import pytest
+
+from disco.errors import FitStopped, InputError, ScoreUnavailable
+from disco.progress import Event
+from pages.shared import background
+from pages.shared.background import Computation
+
+
+@pytest.fixture(autouse=True)
+def none_begun():
+    background._all().clear()
+
+
+def ended(work) -> Computation:
+    """A computation after its work, in this thread."""
+    job = Computation()
+    job.do(work, "It could not be done")
+    return job
+
+
+def test_the_result_and_the_progress_are_told():
+    heard = []
+
+    def work(hear):
+        heard.append(hear(Event("first", 1, 4, 0.25)))
+        return "found"
+
+    job = ended(work)
+    assert (job.state, job.result, job.error, job.progress, job.stage) == ("done", "found", "", 0.25, "first")
+    assert heard == [True] and not job.is_running
+
+
+@pytest.mark.parametrize(
+    ("error", "sentence"),
+    [
+        (InputError("The column is empty."), "The column is empty."),
+        (ScoreUnavailable("No row is admissible."), "No row is admissible."),
+        (ZeroDivisionError("division by zero"), "It could not be done: division by zero"),
+    ],
+)
+def test_what_went_wrong_is_a_sentence(error, sentence):
+    def work(hear):
+        raise error
+
+    job = ended(work)
+    assert (job.state, job.error, job.result) == ("failed", sentence, None)
+
+
+def test_a_cancelled_computation_hears_so_and_keeps_nothing():
+    job, heard = Computation(), []
+
+    def work(hear):
+        heard.append(hear(Event("first", 1, 10, 0.1)))
+        job.cancel()
+        heard.append(hear(Event("first", 2, 10, 0.2)))
+        raise FitStopped("stopped")
+
+    job.do(work, "It could not be done")
+    assert heard == [True, False] and (job.state, job.error, job.result) == ("stopped", "", None)
+
+
+def test_a_running_computation_is_found_and_one_that_ended_is_begun_anew():
+    may_end, threads = threading.Event(), []
+
+    def work(hear):
+        threads.append(threading.current_thread())
+        may_end.wait(60)
+
+    before, key = set(threading.enumerate()), ("test", 1)
+    first = background.begin(key, work, "It could not be done")
+    (thread,) = set(threading.enumerate()) - before
+    assert background.begin(key, work, "It could not be done") is first is background.find(key)
+    assert background.find(("test", 2)) is None and first.is_running
+    may_end.set()
+    thread.join(60)
+    assert not thread.is_alive()
+    assert first.state == "done" and threads == [thread]
+    again = background.begin(key, work, "It could not be done")
+    assert again is not first and again is background.find(key)
+
+
+def test_the_oldest_results_are_forgotten_and_what_has_none_is_kept(monkeypatch):
+    monkeypatch.setattr(background, "_MOST_RESULTS", 2)
+    background.keep(("failed",), Computation(state="failed", error="No."))
+    for number in range(4):
+        background.keep(("done", number), Computation(state="done", result=number))
+    assert [background.find(("done", number)) is not None for number in range(4)] == [False, False, True, True]
+    assert background.find(("failed",)).error == "No."

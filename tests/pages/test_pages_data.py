@@ -1,0 +1,209 @@
+"""Data: samples, good and bad uploads, the choice of columns, names shown as data."""
+
+import numpy as np
+import pandas as pd
+import pytest
+from app_world import HOSTILE, booted, button, csv, poisson, texts, upload, written_run
+
+from pages.data import columns
+
+
+def draft_of(at):
+    return at.session_state["shared_draft"]
+
+
+def columns_of(at):
+    return next(found for found in at.dataframe if "levels" in found.value)
+
+
+def test_empty_state_leads_on():
+    at = booted()
+    assert at.title[0].value == "Data"
+    assert "Load a sample" in texts(at)
+    assert {"Load Lahman", "Load Poisson"} <= {found.label for found in at.button}
+    assert at.file_uploader(key="upload").help
+
+
+def test_poisson_sample_brings_its_truth():
+    at = booted()
+    button(at, "Load Poisson").click().run()
+    assert not at.exception
+    assert draft_of(at).table.shape == (2000, 20)
+    assert len(draft_of(at).truth) > 20
+    assert "true edges known" in texts(at)
+    assert draft_of(at).settings.transform == "rank"
+
+
+def test_lahman_sample_takes_four_levels_and_credits_its_source():
+    at = booted()
+    button(at, "Load Lahman").click().run()
+    assert not at.exception
+    assert draft_of(at).table.shape == (1400, 17)
+    assert (draft_of(at).settings.transform, draft_of(at).settings.levels) == ("quantile", 4)
+    assert "Lahman" in draft_of(at).source
+
+
+def test_upload_describes_each_column():
+    table = pd.DataFrame({"a": [0, 1, 2, 2] * 6, "b": [0, 1] * 12})
+    at = upload(booted(), "small.csv", csv(table))
+    assert not at.exception
+    facts = columns_of(at).value.set_index("column")
+    assert facts.loc["b", "type"] == "0/1"
+    assert facts.loc["a", "levels"] == 3
+    assert facts.loc["a", "zeros"] == pytest.approx(0.25)
+    assert facts.loc["a", "mean"] == pytest.approx(1.25)
+    assert facts.loc["a", "dispersion"] == pytest.approx(table["a"].var() / 1.25)
+    assert 0 < facts.loc["a", "ties"] < 1
+    assert not button(at, "Go on to Preprocess").disabled
+
+
+@pytest.mark.parametrize(
+    ("name", "content", "words"),
+    [
+        ("empty.csv", b"", "is empty"),
+        ("names.csv", b"a,b,c\n", "no rows"),
+        ("ragged.csv", b"a,b\n1,2\n3,4,5\n", "row 2"),
+        ("bytes.csv", bytes(range(256)), "UTF"),
+        ("book.xlsx", b"no book", "Excel"),
+        ("table.parquet", b"no table", "Parquet"),
+    ],
+)
+def test_bad_upload_loses_nothing(name, content, words):
+    at = upload(booted(), "good.csv", csv(poisson()))
+    before = draft_of(at)
+    upload(at, name, content)
+    assert not at.exception
+    assert any(words in found.value and "is kept" in found.value for found in at.error)
+    assert draft_of(at) is before
+
+
+def test_problems_name_column_row_and_remedy():
+    table = poisson().astype(object)
+    table.iloc[3, 0], table.iloc[5, 1] = "low", -4
+    at = upload(booted(), "faulty.csv", csv(table))
+    assert not at.exception
+    said = at.error[0].value.replace("\\", "")
+    assert 'Column "a", row 4' in said and "row 6" in said and "negative" in said and "leave the column out" in said
+    assert button(at, "Go on to Preprocess").disabled
+
+
+def test_usable_leaves_out_the_faulty_columns():
+    table = poisson(names=("a", "b", "c", "d")).astype(object)
+    table.iloc[3, 0] = "low"
+    at = upload(booted(), "faulty.csv", csv(table))
+    button(at, "Usable").click().run()
+    assert draft_of(at).columns == (1, 2, 3)
+    assert not at.error
+    assert not button(at, "Go on to Preprocess").disabled
+
+
+def test_duplicate_and_empty_names():
+    at = upload(booted(), "twice.csv", b"a,a,,b,c\n" + b"1,2,3,4,5\n2,1,0,3,1\n" * 12)
+    assert not at.exception
+    said = at.error[0].value.replace("\\", "")
+    assert "2 columns" in said and "no name" in said
+    button(at, "Usable").click().run()
+    assert draft_of(at).columns == (3, 4)
+    assert not at.exception
+
+
+@pytest.mark.parametrize(
+    ("content", "words"),
+    [
+        (b"a\n" + b"1\n2\n" * 20, "at least 2"),
+        (b"a,b\n1,2\n3,4\n5,6\n", "3 rows"),
+        (b"a,b\n" + b"1,2\n" * 30, "constant"),
+    ],
+)
+def test_tables_too_small_are_refused_in_words(content, words):
+    at = upload(booted(), "small.csv", content)
+    assert not at.exception
+    assert words in texts(at)
+    assert button(at, "Go on to Preprocess").disabled
+
+
+def test_search_and_buttons_act_on_the_columns_shown():
+    at = upload(booted(), "t.csv", csv(poisson(names=("alpha", "beta", "gamma", "alps"))))
+    button(at, "None").click().run()
+    assert draft_of(at).columns == ()
+    at.text_input(key="column_search").set_value("alp").run()
+    button(at, "All").click().run()
+    assert draft_of(at).columns == (0, 3)
+    at.text_input(key="column_search").set_value("nothing").run()
+    assert "No column has this" in texts(at)
+
+
+def test_ticks_keep_the_columns_out_of_sight():
+    assert columns.ticked(chosen=(0, 1, 5), view=[1, 2, 3], rows=[1, 2]) == (0, 2, 3, 5)
+    assert columns.ticked(chosen=(), view=[4], rows=[]) == ()
+
+
+def test_names_are_shown_not_read():
+    at = upload(booted(), "<b>x</b>.csv", csv(poisson(names=HOSTILE)))
+    assert not at.exception
+    assert "\\<b\\>x\\<\\/b\\>\\.csv" in at.subheader[0].value
+    table = poisson(names=HOSTILE).astype(object)
+    table.iloc[0, :] = "oops"
+    upload(at, "faulty.csv", csv(table))
+    said = at.error[0].value
+    assert "<script>" not in said and "\\<script\\>" in said
+    assert "\\$x\\$" in said and "\\:red\\[a\\]" in said
+
+
+def test_two_thousand_columns():
+    names = tuple(f"gene_{number}" for number in range(2000))
+    at = upload(booted(), "wide.csv", csv(poisson(rows=60, names=names)))
+    assert not at.exception
+    assert len(draft_of(at).columns) == 2000
+    assert len(columns_of(at).value) == 2000
+
+
+def test_a_refresh_finds_the_table_again():
+    at = upload(booted(), "kept.csv", csv(poisson()))
+    fresh = booted(draft=at.query_params["draft"])
+    assert "kept" in fresh.subheader[0].value
+    np.testing.assert_array_equal(draft_of(fresh).table, draft_of(at).table)
+
+
+def test_the_table_before_is_one_button_away():
+    at = upload(booted(), "first.csv", csv(poisson()))
+    upload(at, "second.csv", csv(poisson(rows=60)))
+    button(at, "Back to").click().run()
+    assert draft_of(at).name == "first.csv"
+    button(at, "Back to").click().run()
+    assert draft_of(at).name == "second.csv"
+
+
+def test_a_link_to_a_run_shows_its_table():
+    run = written_run(poisson())
+    at = booted(run=run.id)
+    assert draft_of(at).name == "made by hand"
+    assert at.query_params["run"] == run.id
+
+
+def test_unknown_runs_and_paths_in_the_address_are_refused():
+    for wanted in ("no-such-run", "../../etc", "/etc", ".."):
+        at = booted(run=wanted)
+        assert "run" not in at.query_params
+
+
+def test_columns_that_others_determine_are_named_and_left_out_in_one_click():
+    table = poisson(names=("a", "b", "c"))
+    table = table.assign(total=table.sum(axis=1), **{"<b>copy</b>": table["a"]})
+    at = upload(booted(), "sums.csv", csv(table))
+    assert not at.exception
+    said = at.warning[0].value.replace("\\", "")
+    assert '"total" is the sum of "a", "b" and "c".' in said and 'is a copy of "a".' in said
+    assert "arithmetic, not cause" in said and "<b>copy</b>" not in at.warning[0].value
+    assert at.multiselect[0].value == [3, 4]
+    button(at, "Leave out").click().run()
+    assert not at.exception and draft_of(at).columns == (0, 1, 2) and not at.warning
+    button(at, "All").click().run()
+    assert draft_of(at).columns == (0, 1, 2, 3, 4)
+    at.multiselect[0].set_value([]).run()
+    assert button(at, "Leave out").disabled
+
+
+def test_no_table_without_a_relation_is_warned_of():
+    at = upload(booted(), "good.csv", csv(poisson()))
+    assert not at.warning and not at.multiselect

@@ -1,0 +1,160 @@
+"""How far to trust arrows, on the pages: misfit at the top, per node and in the graph, and words on directions."""
+
+import numpy as np
+import pytest
+from app_world import button, texts
+from made_up import HOSTILE, finished_run, refine_by_hand
+from test_pages_ordering import opened
+from test_pages_refine import EDGES, ORDER, PAGE, numbers, table
+
+from disco.figures import graph as drawing
+from disco.refine import Choice
+from disco.refine.result import _missed
+from disco.runs.refined import read_refined, save
+from disco.work import jobs
+from pages.shared import graph_view, refined_words
+
+GRAPH = "pages/graph/page.py"
+BAD = {"x2": 152.0, "x5": 31.0}
+GOOD = "not of the model's kind"
+
+
+def refined(**more):
+    return refine_by_hand(finished_run(6, truth=None), ORDER, EDGES, **more)
+
+
+def warned(app) -> str:
+    return "\n".join(part.value for part in app.warning)
+
+
+def test_a_table_that_is_not_of_the_kind_is_warned_of_on_top(drawn):
+    run = refined(misfit=BAD)
+    app = opened(run, PAGE)
+    said = app.warning[0].value
+    assert "no direction is called decided" in said and "2 of 6 nodes" in said
+    assert said.index("`x2` (152 nats)") < said.index("`x5` (31.0 nats)")
+    assert numbers(app)["Undecided"] == "5" and not table(app, "robust_nats")["decided"].any()
+    app.selectbox(key="refine_edge").set_value(EDGES[3]).run()
+    assert "no direction of this table is called decided" in texts(app)
+    assert [node for node in drawn[-1] if drawing.is_missed(drawn[-1], node)] == ["x2", "x5"]
+
+
+def test_some_nodes_that_are_not_of_the_kind_are_named():
+    run = refine_by_hand(finished_run(12, truth=None), edges=EDGES, misfit={"x2": 152.0})
+    app = opened(run, PAGE)
+    assert "**1 of 12 nodes is not of the model's kind" in warned(app) and "no direction" not in warned(app)
+    assert numbers(app)["Undecided"] == "3"  # both edges of x2, and the weak one
+    app.selectbox(key="refine_edge").set_value(EDGES[0]).run()
+    assert "would have to lose 466" in texts(app)
+
+
+def test_a_table_of_the_kind_has_no_warning():
+    for page in (PAGE, GRAPH):
+        app = opened(refined(), page)
+        assert GOOD not in warned(app)
+
+
+def test_the_note_of_the_engine_is_not_said_twice():
+    run = refined(misfit=BAD)
+    found = read_refined(run)
+    (note,) = _missed(found.nodes)
+    object.__setattr__(found, "notes", (note, "Mind the gap."))
+    save(run.path, found, Choice())
+    app = opened(run, PAGE)
+    assert "Mind the gap" in warned(app) and warned(app).count(GOOD) == 1
+
+
+def test_hostile_names_stay_text_in_the_warning():
+    run = refine_by_hand(finished_run(HOSTILE), HOSTILE[::-1], misfit=dict.fromkeys(HOSTILE, 50.0))
+    for page in (PAGE, GRAPH):
+        app = opened(run, page)
+        assert "`<script>alert(1)</script>`" in warned(app)
+        assert "<script>" not in warned(app).replace("`<script>alert(1)</script>`", "")
+
+
+def test_a_node_that_could_not_be_measured_comes_first():
+    app = opened(refined(misfit={"x3": np.nan, "x2": 9.0}), PAGE)
+    assert "`x3` (not available), `x2` (9.00 nats)" in warned(app)
+
+
+def test_an_older_refinement_says_what_it_lacks():
+    run = refined()
+    (run.path / "refined_nodes.csv").unlink()
+    app = opened(run, PAGE)
+    assert any("older version" in info.value for info in app.info)
+    app.selectbox(key="refine_edge").set_value(EDGES[0]).run()
+    assert "called its direction decided, by fewer rules" in texts(app)
+    app.selectbox(key="refine_node").set_value("x2").run()
+    assert not app.exception and "Misfit, nats" not in numbers(app)
+
+
+def test_the_graph_page_marks_nodes_and_tells_their_misfit(drawn):
+    app = opened(refined(misfit=BAD), GRAPH)
+    assert "no direction is called decided" in warned(app)
+    assert [node for node in drawn[-1] if drawing.is_missed(drawn[-1], node)] == ["x2", "x5"]
+    app.selectbox(key="graph_search").set_value("x2").run()
+    assert numbers(app)["Misfit, nats"] == "152" and "This node is not of the model's kind" in warned(app)
+    app.selectbox(key="graph_search").set_value("x1").run()
+    assert numbers(app)["Misfit, nats"] == "0" and "This node is not" not in warned(app)
+    bare = opened(finished_run(6), GRAPH)
+    bare.selectbox(key="graph_search").set_value("x2").run()
+    assert not bare.exception and not drawing.is_missed(drawn[-1], "x2")
+
+
+def test_the_graph_page_does_without_a_refinement_that_cannot_be_read():
+    run = refined(misfit=BAD)
+    (run.path / "refined_nodes.csv").write_text("torn")
+    app = opened(run, GRAPH)
+    assert not app.exception and GOOD not in warned(app)
+
+
+def test_the_canvas_is_told_which_nodes_are_missed():
+    run = refined(misfit={"x2": 152.0})
+    found = read_refined(run)
+    number = {node: str(place) for place, node in enumerate(found.order)}
+
+    class Placed:
+        order, places = found.order, dict.fromkeys(found.order, (0.0, 0.0))
+
+    told = {node: graph_view._node(node, number, found.graph(), Placed) for node in found.order}
+    assert [node for node in told if told[node]["missed"]] == ["x2"]
+    assert "its arrows are hypotheses" in told["x2"]["title"] and "hypotheses" not in told["x1"]["title"]
+
+
+@pytest.mark.parametrize("redone", [False, True])
+def test_shares_are_called_what_they_are(redone):
+    run = refined(choice=Choice(redone=redone))
+    app = opened(run, PAGE)
+    label, help = refined_words.stability(Choice(redone=redone))
+    assert app.slider(key=f"refine_least_share_{run.id}").label == f"{label} at least"
+    assert ("short search" in help) != redone
+    app.selectbox(key="refine_edge").set_value(EDGES[0]).run()
+    assert label in numbers(app)
+    assert ("searched anew" in texts(app)) == redone
+
+
+def test_searching_every_table_anew_can_be_asked_for(monkeypatch):
+    started = []
+    monkeypatch.setattr(jobs, "start", lambda run, work, choice: started.append(choice))
+    run = finished_run(4)
+    app = opened(run, PAGE)
+    app.toggle(key=f"refine_redone_{run.id}").set_value(True).run()
+    button(app, "Start the refinement").click().run()
+    assert started == [Choice(redone=True)]
+
+
+def test_the_p_value_is_said_to_take_the_graph_as_given():
+    assert "takes the graph as given" in refined_words.P_VALUE and "P(p < .05)" in refined_words.P_VALUE
+    app = opened(refined(), PAGE)
+    app.selectbox(key="refine_edge").set_value(EDGES[0]).run()
+    assert any(refined_words.P_VALUE in metric.help for metric in app.metric if metric.label == "p-value")
+
+
+def test_orders_of_real_tables_are_said_to_be_worth_little():
+    said = texts(opened(refined()))
+    assert "of 291 such pairs" in said and "has 198 the right" in said and refined_words.SAME_ROWS in said
+
+
+def test_agreement_of_both_is_said_to_be_no_evidence_where_they_are_compared():
+    app = opened(refined(), PAGE)
+    assert texts(app).count(refined_words.SAME_ROWS) == 2  # beside the numbers, and beside the two orders

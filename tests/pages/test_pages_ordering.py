@@ -1,0 +1,120 @@
+"""The Ordering page, booted through app.py."""
+
+from functools import partial
+
+import pytest
+from app_world import texts
+from made_up import HOSTILE, finished_run
+from streamlit.testing.v1 import AppTest
+
+from disco import runs
+from disco.settings import Settings
+from disco.work import serving
+
+PAGE = "pages/ordering/page.py"
+
+
+def opened(run: runs.Run | None = None, page: str = PAGE) -> AppTest:
+    app = AppTest.from_file("../app.py", default_timeout=60)
+    if run is not None:
+        app.query_params["run"] = run.id
+    app.run()
+    app.switch_page(page)
+    app.run()
+    assert not app.exception, app.exception
+    return app
+
+
+@pytest.fixture
+def fitted_run(small_table) -> runs.Run:
+    """A tiny fit with networks."""
+    tiny = Settings.of("paper", joint_epochs=2, projection_epochs=2, width=8, folds=2)
+    run = runs.create_run(small_table[["a", "b", "c"]], tiny, name="tiny")
+    runs.execute(run)
+    assert run.status().state == "done"
+    return run
+
+
+def test_empty_leads_on():
+    app = opened()
+    assert app.title[0].value == "Ordering"
+    assert any(button.key == "empty_lead_on" for button in app.button)
+
+
+def test_a_run_shows_its_steps():
+    app = opened(finished_run(6, truth=None))
+    assert [metric.label for metric in app.metric] == ["Removed as sink", "Its score", "Margin", "Folds that agree"]
+    assert app.metric[0].value == "x6"
+    app.slider[0].set_value(3).run()
+    assert not app.exception and app.metric[0].value == "x4"
+    app.button(key="step_forth").click().run()
+    assert app.metric[0].value == "x3"
+
+
+def test_play_goes_on_by_itself_and_stops_at_the_end(monkeypatch):
+    from pages.ordering import step_player
+
+    clock = iter(range(0, 10_000, 2))
+    monkeypatch.setattr(step_player.time, "monotonic", lambda: float(next(clock)))
+    app = opened(finished_run(4, truth=None))
+    app.button(key="step_play").click().run()
+    seen = [app.metric[0].value]
+    for _ in range(6):
+        app.run()
+        seen.append(app.metric[0].value)
+    assert not app.exception
+    assert seen[-1] == "x2" and "x3" in seen
+    assert not app.session_state["ordering_playing"]
+
+
+def test_hostile_names_are_shown_as_text():
+    app = opened(finished_run(HOSTILE))
+    # In markdown a name stands as code or with every sign escaped.
+    said = texts(app)
+    assert "`<script>alert(1)</script>`" in said
+    assert "<script>" not in said.replace("`<script>alert(1)</script>`", "")
+    assert not any(getattr(part, "allow_html", False) and "alert" in part.value for part in app.markdown)
+
+
+def test_without_networks_the_page_says_so():
+    app = opened(finished_run(4))
+    assert any("networks" in info.value for info in app.info)
+
+
+def test_curvature_and_another_criterion_from_the_networks(fitted_run):
+    app = opened(fitted_run)
+    assert any("variance within ranks" in caption.value for caption in app.caption)
+    app.button(key="reorder_constant-admissible").click().run()
+    for _ in range(100):
+        app.run()
+        if "constant-admissible" in fitted_run.variants():
+            break
+    app.run()
+    assert not app.exception
+    assert "constant-admissible" in fitted_run.variants()
+    app.button(key="reorder_show_constant-admissible").click().run()
+    assert not app.exception
+    assert app.session_state["shared_variant"] == {fitted_run.id: "constant-admissible"}
+    assert any("same order" in caption.value for caption in app.caption)
+
+
+def test_the_curvature_gives_the_score_that_was_saved(fitted_run):
+    from disco.figures import curvature as by_rank
+
+    ccs = fitted_run.ccs()
+    first = ccs[ccs["step"] == 1]
+    for node, scores in first.groupby("node"):
+        frame = serving.fitted(fitted_run).curvature(node, first["node"].unique())
+        within = by_rank.parts(frame, fitted_run.settings.min_level_rows, admissible_only=False).within
+        assert within == pytest.approx(scores["score"].mean(), rel=1e-3, abs=1e-9)
+
+
+def test_a_recovery_can_be_cancelled(fitted_run):
+    from pages.ordering import reordering
+    from pages.shared import background
+
+    job = background.Computation()
+    job.cancel()
+    job.do(partial(reordering.recover, fitted_run, "ccs-admissible"), "It could not be done")
+    assert job.state == "stopped" and "ccs-admissible" not in fitted_run.variants()
+    assert job.stage == "ordering" and job.progress > 0

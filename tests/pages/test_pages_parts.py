@@ -1,0 +1,141 @@
+"""What the pages share: names as data, times in words, drafts within bounds, the shared state."""
+
+from datetime import UTC, datetime, timedelta
+from types import SimpleNamespace
+
+import pandas as pd
+import pytest
+import streamlit
+from app_world import HOSTILE, booted, poisson, written_run
+
+from disco.settings import Settings
+from pages.shared import answers, drafts, figure, names, words
+from pages.train import fit_settings
+
+
+@pytest.mark.parametrize("name", HOSTILE)
+def test_plain_escapes_every_mark(name):
+    escaped = names.plain(name)
+    bare = escaped.replace("\\", "").replace("\u2060", "")
+    assert bare == name
+    for mark in "<>$:[]*`|":
+        assert escaped.count(mark) == escaped.count("\\" + mark)
+
+
+def test_code_outgrows_backticks_in_a_name():
+    assert names.code("a") == "`a`"
+    assert names.code("a`b") == "``a`b``"
+    assert names.code("`tick`") == "`` `tick` ``"
+    assert names.code(" \n ") == "`(empty)`"
+
+
+def test_shown_cuts_long_names():
+    assert names.shown("x" * 60, 10) == "x" * 9 + "…"
+    assert names.shown("") == "(empty)"
+
+
+def test_labels_that_agree_are_numbered():
+    assert names.distinct(["a", "b", "a", "a (2)", "a"]) == ["a", "b", "a (2)", "a (2) (2)", "a (3)"]
+
+
+@pytest.mark.parametrize("answer", ["gone", 3, {}, ["a"], None])
+def test_only_an_option_is_handed_on(monkeypatch, answer):
+    heard = []
+    monkeypatch.setattr(answers.st, "session_state", {"box": answer})
+    answers.heard("box", ["a", ("b", "c")], heard.append)()
+    answers.heard("box", [None, "a"], heard.append)()
+    assert heard == ([None] if answer is None else [])
+    monkeypatch.setattr(answers.st, "session_state", {"box": ("b", "c")})
+    answers.heard("box", ["a", ("b", "c")], heard.append)()
+    assert heard[-1] == ("b", "c")
+
+
+@pytest.mark.parametrize(
+    ("points", "name"), [([], None), ([{}], None), ([{"customdata": []}], None), ([{"customdata": [{"a": 1}]}], None),
+                         ([{"customdata": 3}], None), ([{"customdata": "a"}], "a"), ([{"customdata": ["a", 1]}], "a")]
+)  # fmt: skip
+def test_a_click_on_a_figure_is_a_name_or_nothing(monkeypatch, points, name):
+    state = {"chart": SimpleNamespace(selection=SimpleNamespace(points=points))}
+    monkeypatch.setattr(figure.st, "session_state", state)
+    assert figure.clicked("chart") == name
+
+
+@pytest.mark.parametrize(
+    ("seconds", "said"),
+    [(0.2, "under 1 s"), (8.4, "8 s"), (200, "3 min 20 s"), (1500, "25 min"), (7500, "2 h 5 min"), (7200, "2 h"),
+     (3 * 86400, "3 days"), (None, "unknown"), (float("nan"), "unknown")],
+)  # fmt: skip
+def test_durations(seconds, said):
+    assert words.duration(seconds) == said
+
+
+@pytest.mark.parametrize(
+    ("count", "said"), [(12, "12 bytes"), (640e6, "640 MB"), (1.34e9, "1.3 GB"), (None, "unknown")]
+)
+def test_sizes(count, said):
+    assert words.size(count) == said
+
+
+def test_times_ago():
+    now = datetime.now(UTC)
+    assert words.ago(now) == "just now"
+    assert words.ago(now - timedelta(minutes=5)) == "5 min ago"
+    assert words.ago("2020-01-02T00:00:00+00:00") == "02 Jan 2020"
+    assert words.ago("nonsense") == ""
+    assert words.clock("2020-01-02T12:00:00+00:00").startswith("02 Jan 2020")
+
+
+def test_drafts_are_bounded_in_number():
+    store = drafts.DraftStore()
+    for number in range(40):
+        store.put(str(number), drafts.Draft(poisson(), "t"))
+    assert store.get("0") is None
+    assert store.get("39") is not None
+
+
+def test_drafts_are_bounded_in_bytes(monkeypatch):
+    monkeypatch.setattr(drafts, "_MOST_BYTES", 10_000)
+    store = drafts.DraftStore()
+    for number in range(3):
+        store.put(str(number), drafts.Draft(pd.DataFrame({"a": range(900)}), "t"))
+    assert [store.get(str(number)) is not None for number in range(3)] == [False, False, True]
+
+
+def test_run_names_and_table_names_are_inverse():
+    settings = Settings.of("paper", transform="quantile", levels=6)
+    assert drafts.run_name("T", settings) == "T, 6 levels, paper"
+    assert drafts.table_name("T, 6 levels, paper", settings) == "T"
+    assert drafts.table_name("other", settings) == "other"
+
+
+# In sight on Train, or on Preprocess.
+ELSEWHERE = {"preset", "seed", "boundary", "folds", "criterion", "transform", "levels", "min_level_rows"}
+
+
+def test_every_setting_has_its_widget_and_help():
+    listed = [name for fields in fit_settings.GROUPS.values() for name, _, _ in fields]
+    assert len(listed) == len(set(listed))
+    assert set(listed) == set(Settings().to_dict()) - ELSEWHERE
+    assert all(label for fields in fit_settings.GROUPS.values() for _, label, _ in fields)
+    assert all(text.endswith(".") for fields in fit_settings.GROUPS.values() for _, _, text in fields)
+
+
+def test_menu_is_in_the_order_of_the_work(monkeypatch):
+    menus, navigation = [], streamlit.navigation
+    monkeypatch.setattr(streamlit, "navigation", lambda pages, **more: menus.append(pages) or navigation(pages, **more))
+    run = written_run(poisson())
+    at = booted(run=run.id)
+    assert at.selectbox(key="run_picker").value == run.id
+    in_sight = {
+        heading: [page.title for page in pages if page.visibility == "visible"] for heading, pages in menus[0].items()
+    }
+    work = ["Data", "Preprocess", "Train", "Ordering", "Parents", "Refine", "Graph"]
+    assert in_sight == {"": work, "Laboratory": ["Simulate", "Lahman"]}
+
+
+def test_runs_of_one_name_and_minute_are_told_apart():
+    first, second = written_run(poisson()), written_run(poisson())
+    for run in (first, second):
+        at = booted("train", run=run.id)
+        at.run()
+        assert at.query_params["run"] == run.id and at.selectbox(key="run_picker").value == run.id

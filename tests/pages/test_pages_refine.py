@@ -1,0 +1,380 @@
+"""The Refine page, booted through app.py: empty, started, running, and the result with its filters."""
+
+import json
+from dataclasses import replace
+
+import numpy as np
+import pandas as pd
+import pytest
+from app_world import booted, button, csv, poisson, texts, upload, written_when_asked
+from made_up import HOSTILE, finished_run, refine_by_hand
+from test_pages_ordering import opened
+
+from disco.errors import InputError
+from disco.refine import Choice
+from disco.runs import REFINE, create_run
+from disco.runs.refined import read_refined, save
+from disco.settings import Settings
+from disco.work import jobs, refining
+from pages.shared import graph_view, run_list
+
+PAGE = "pages/refine/page.py"
+ORDER = ["x1", "x2", "x3", "x4", "x5", "x6"]
+EDGES = [("x1", "x2"), ("x2", "x3"), ("x3", "x4"), ("x1", "x4"), ("x4", "x6")]
+
+
+def numbers(app) -> dict[str, str]:
+    return {metric.label: metric.value for metric in app.metric}
+
+
+def table(app, column: str) -> pd.DataFrame:
+    """The table that has a column."""
+    return next(frame.value for frame in app.dataframe if column in frame.value)
+
+
+def edges_shown(app) -> set[tuple[str, str]]:
+    frame = table(app, "direction_nats")
+    return set(zip(frame["parent"], frame["child"], strict=True))
+
+
+def refined(**more):
+    return refine_by_hand(finished_run(6, **more), ORDER, EDGES)
+
+
+def test_empty_leads_on():
+    app = opened(page=PAGE)
+    assert any(found.key == "empty_lead_on" for found in app.button)
+
+
+def test_a_refinement_without_edges_says_so():
+    app = opened(refine_by_hand(finished_run(4), edges=[]), PAGE)
+    assert any("No edge is worth its price" in info.value for info in app.info)
+    assert "0 of 0 edges" in texts(app)
+
+
+def test_without_a_refinement_it_is_asked_for(monkeypatch):
+    started = []
+    monkeypatch.setattr(jobs, "start", lambda run, work, choice: started.append((run.id, work, choice)))
+    run = finished_run(4)
+    app = opened(run, PAGE)
+    assert "highest likelihood" in texts(app) and not app.dataframe
+    for name, value in (("starts", 7), ("seed", 3), ("bound", 2.0)):
+        app.number_input(key=f"refine_{name}_{run.id}").set_value(value)
+    button(app, "Start the refinement").click().run()
+    assert not app.exception
+    assert started == [(run.id, REFINE, Choice(starts=7, seed=3, bound=2.0))]
+
+
+def test_a_refused_start_is_one_sentence(monkeypatch):
+    def refuse(run, work, choice):
+        raise InputError("The run <b> is already waiting or running.")
+
+    monkeypatch.setattr(jobs, "start", refuse)
+    app = opened(finished_run(4), PAGE)
+    button(app, "Start the refinement").click().run()
+    assert [error.value for error in app.error] == ["The run \\<b\\> is already waiting or running\\."]
+
+
+def going_on(run, **state):
+    lock = run.take({"work": "refine"})
+    usual = {"state": "running", "stage": "search", "done": 1, "total": 12, "progress": 0.3, "start": "by mean"}
+    run.update(REFINE, **{**usual, "sweep": 2, "seconds": 75.0, "choice": {"starts": 4}, **state})
+    lines = [["CCS order", 1, -300.0], ["CCS order", 2, -120.0], ["by mean", 1, -150.0], ["by mean", 2, -119.0]]
+    (run.path / "refining.jsonl").write_text("".join(json.dumps(line) + "\n" for line in lines))
+    return lock
+
+
+def test_while_it_goes_on_it_is_shown_and_can_be_cancelled(monkeypatch):
+    cancelled = []
+    monkeypatch.setattr(jobs, "cancel", lambda run, work: cancelled.append((run.id, work)))
+    run = refined()
+    lock = going_on(run)
+    app = opened(run, PAGE)
+    (progress,) = [found.proto.text for found in app.get("progress") if "Search" in found.proto.text]
+    assert "Search 2 of 12, from by mean: sweep 2" in progress.replace("\\", "") and "left" not in progress
+    assert "is running, 1 min 15 s so far" in texts(app)
+    assert any("the best so far started from by mean" in part.value for part in app.markdown)
+    assert not app.dataframe and not any(found.key == "start_refinement" for found in app.button)
+    assert not any(found.key == f"delete_{run.id}" for found in app.button)
+    button(app, "Cancel").click().run()
+    assert cancelled == [(run.id, REFINE)] and not app.exception
+    lock.release()
+
+
+def test_time_left_is_told_where_it_is_known():
+    run = refined()
+    lock = going_on(run, stage="bootstrap", done=10, total=53, eta=95.0)
+    app = opened(run, PAGE)
+    (progress,) = [found.proto.text for found in app.get("progress") if "other rows" in found.proto.text]
+    assert "10 of 53" in progress and "about 1 min 35 s left" in progress
+    lock.release()
+
+
+def test_the_place_in_the_queue_is_said(monkeypatch):
+    monkeypatch.setattr(jobs, "position", lambda run, work: 2)
+    run = finished_run(4)
+    lock = going_on(run, state="queued")
+    assert "waits in the queue, number 2" in texts(opened(run, PAGE))
+    lock.release()
+
+
+@pytest.mark.parametrize(("state", "words"), [("running", "was interrupted"), ("cancelled", "was cancelled"),
+                                              ("failed", "failed")])  # fmt: skip
+def test_what_ended_can_go_on_with_the_same_choice(monkeypatch, state, words):
+    started = []
+    monkeypatch.setattr(jobs, "start", lambda run, work, choice: started.append(choice))
+    run = finished_run(4)
+    error = "Out of <memory>." if state == "failed" else None
+    going_on(run, state=state, choice={"starts": 2, "seed": 9}, error=error).release()
+    app = opened(run, PAGE)
+    assert words in texts(app) and ("Out of \\<memory\\>" in texts(app)) == bool(error)
+    button(app, "Go on").click().run()
+    assert started == [Choice(starts=2, seed=9)]
+
+
+def test_what_was_cancelled_can_be_set_aside_and_the_result_stays():
+    run = refined()
+    going_on(run, state="cancelled").release()
+    app = opened(run, PAGE)
+    assert "was cancelled" in texts(app) and edges_shown(app) == set(EDGES)
+    button(app, "Set aside").click().run()
+    assert not app.exception and "was cancelled" not in texts(app) and edges_shown(app) == set(EDGES)
+    assert run.status(REFINE).state == "done" and refining.history(run).empty
+
+
+def test_a_label_that_changed_meanwhile_opens_nothing(monkeypatch):
+    """The browser may send back an old label after a run's status changed it."""
+    opened_runs = []
+    monkeypatch.setattr(run_list.session.run, "select", opened_runs.append)
+    monkeypatch.setattr(run_list.st, "session_state", {"run_picker": "Fitting · gone"})
+    run_list._picked()
+    assert opened_runs == []
+
+
+def test_the_result_beside_the_disco_graph():
+    run = refined(truth=None)
+    app = opened(run, PAGE)
+    shown = numbers(app)
+    before = set(run.graph().edges)
+    after, turned = set(EDGES), {(u, v) for u, v in EDGES if (v, u) in before}
+    assert shown["Edges"] == "5" and shown["Undecided"] == "1"
+    assert int(shown["Kept"]) == len(before & after) and int(shown["Turned"]) == len(turned)
+    assert int(shown["New"]) == len(after - before - turned)
+    assert int(shown["Dropped"]) == len({(u, v) for u, v in before if (u, v) not in after and (v, u) not in after})
+    said = texts(app)
+    assert "no hidden common causes" in said and "curved function of the sum" in said and "base measure" in said
+    assert "2 searches ended within 10 nats of it" in said
+    assert table(app, "direction_nats")["gain_nats"].is_monotonic_decreasing
+    assert "truth" not in said and not any("truth" in (found.key or "") for found in app.button)
+
+
+def test_an_order_that_stayed_and_one_other_search():
+    run = refined(truth=None)
+    found = read_refined(run)
+    starts = found.starts[found.starts["start"] != "CCS order"]
+    save(run.path, replace(found, starts=starts, moves=found.moves.assign(gain_nats=np.nan)), Choice())
+    app = opened(run, PAGE)
+    assert "The other search did not find the same." in texts(app) and "other 1 " not in texts(app)
+    assert "No node moved" in texts(app) and not any("before" in frame.value for frame in app.dataframe)
+
+
+def test_present_thresholds_of_the_disco_graph_count():
+    run = refined(truth=None)
+    app = opened(run, "pages/graph/page.py")
+    app.slider[0].set_value(0.2).run()
+    app.switch_page(PAGE)
+    app.run()
+    kept = len(set(run.graph(0.2, 1.0).edges) & set(EDGES))
+    assert int(numbers(app)["Kept"]) == kept and kept != len(set(run.graph().edges) & set(EDGES))
+
+
+def test_filters_drive_the_table_and_the_graph_and_are_undone(drawn):
+    run = refined()
+    app = opened(run, PAGE)
+    assert edges_shown(app) == set(EDGES) == set(drawn[-1].edges)
+    app.toggle(key=f"refine_only_decided_{run.id}").set_value(True).run()
+    assert edges_shown(app) == set(EDGES) - {("x3", "x4")} == set(drawn[-1].edges)
+    app.select_slider(key=f"refine_least_gain_{run.id}").set_value(100).run()
+    assert edges_shown(app) == {*EDGES[:2], EDGES[3]} == set(drawn[-1].edges)
+    app.slider(key=f"refine_least_share_{run.id}").set_value(90).run()
+    assert edges_shown(app) == set(EDGES[:2]) == set(drawn[-1].edges)
+    assert "**2 of 5 edges** shown" in texts(app)
+    assert list(drawn[-1]) == ORDER  # the nodes stay
+    app.button(key="refine_show_all").click().run()
+    assert edges_shown(app) == set(EDGES) and app.button(key="refine_show_all").disabled
+
+
+def test_what_changed_is_drawn(drawn):
+    run = refined(truth=None)
+    app = opened(run, PAGE)
+    assert not any("verdict" in values for *_, values in drawn[-1].edges(data=True))
+    app.segmented_control(key="refine_lines").set_value("changes").run()
+    told = {(u, v): values["verdict"] for u, v, values in drawn[-1].edges(data=True)}
+    before = set(run.graph().edges)
+    assert {edge for edge, verdict in told.items() if verdict == "dropped"} == before - set(EDGES)
+    assert {edge for edge, verdict in told.items() if verdict == "kept"} == before & set(EDGES)
+    app.select_slider(key=f"refine_least_gain_{run.id}").set_value(100).run()
+    # An edge that a filter hides does not count as dropped.
+    hidden = {(u, v) for u, v, values in drawn[-1].edges(data=True) if values["verdict"] == "dropped"}
+    assert hidden == before - set(EDGES)
+    app.toggle(key="refine_absent").set_value(False).run()
+    assert set(drawn[-1].edges) == set(EDGES[:4])
+
+
+def test_an_edge_or_a_node_is_picked_in_turn():
+    app = opened(refined(), PAGE)
+    box = app.selectbox(key="refine_edge")
+    assert box.options[0] == "1. x1 → x2"
+    box.set_value(("x3", "x4")).run()
+    assert not app.exception and "##### `x3` → `x4`" in texts(app)
+    assert numbers(app)["Gain, nats"] == "128"
+    app.selectbox(key="refine_node").set_value("x2").run()
+    assert "##### `x2`" in texts(app) and app.selectbox(key="refine_edge").value is None
+    app.switch_page("pages/graph/page.py")
+    app.run()
+    assert app.selectbox(key="graph_search").value == "x2"
+
+
+def with_label(app, key: str, label: str):
+    """Run the app with a label that a select box may not have, as a browser may send it while reruns overlap."""
+    states = app._tree.get_widget_states()
+    (box,) = [state for state in states.widgets if state.id == app.selectbox(key=key).id]
+    box.string_value = label
+    return app._run(states)
+
+
+def test_a_label_that_a_filter_took_away_picks_nothing():
+    run = refined()
+    app = opened(run, PAGE)
+    app.selectbox(key="refine_edge").set_value(("x4", "x6")).run()
+    app.select_slider(key=f"refine_least_gain_{run.id}").set_value(200).run()
+    assert "##### `x4` → `x6`" not in texts(app)
+    with_label(app, "refine_edge", "5. x4 → x6")
+    assert not app.exception and app.selectbox(key="refine_edge").value is None
+    with_label(app, "refine_node", "no such node")
+    assert not app.exception and app.selectbox(key="refine_node").value is None
+    app.select_slider(key=f"refine_least_gain_{run.id}").set_value(0).run()
+    assert "##### `x4` → `x6`" in texts(app)  # what the reader picked stays picked
+
+
+def test_labels_do_not_change_with_a_filter_and_never_agree():
+    long = [f"{'a' * 60}{end}" for end in "xyz"]
+    run = refine_by_hand(finished_run(long), long)
+    app = opened(run, PAGE)
+    options = app.selectbox(key="refine_edge").options
+    assert [option[:3] for option in options] == ["1. ", "2. "]
+    nodes = app.selectbox(key="refine_node")
+    assert len(set(nodes.options)) == 3
+    with_label(app, "refine_node", nodes.options[1])
+    assert app.selectbox(key="refine_node").value == long[1]
+    app.toggle(key=f"refine_only_decided_{run.id}").set_value(True).run()
+    assert set(app.selectbox(key="refine_edge").options) <= set(options)
+
+
+@pytest.mark.parametrize("answer", ["0-1", "1-0", "7-9", "0-99999999", "a-b", "0-1-2", None, 3, "٣-1"])
+def test_what_the_browser_says_of_an_edge_is_only_ever_two_places(answer):
+    found = graph_view.edge_of(answer, ORDER)
+    assert found == {"0-1": ("x1", "x2"), "1-0": ("x2", "x1")}.get(answer)
+
+
+def test_hostile_names_are_shown_as_text():
+    run = refine_by_hand(finished_run(HOSTILE), HOSTILE[::-1])
+    app = opened(run, PAGE)
+    app.selectbox(key="refine_edge").set_value((HOSTILE[2], HOSTILE[1])).run()
+    assert not app.exception
+    for part in [*app.markdown, *app.caption]:
+        assert "<script>" not in part.value.replace("`<script>alert(1)</script>`", "")
+    assert any("`<script>alert(1)</script>`" in part.value for part in app.markdown)
+
+
+def test_a_known_truth_stands_beside_both_graphs_and_the_controls(drawn):
+    app = opened(refined(), PAGE)
+    rows = table(app, "A_top").set_index("")
+    assert rows.index.tolist() == ["Refined", "DISCO", "Sort by mean", "Sort by variance", "Sort by variance − mean"]
+    assert rows.loc["Refined", ["A_top", "SHD"]].tolist() == ["1.00", "4"]
+    assert float(rows.loc["Refined", "F1"]) == pytest.approx(0.6)
+    app.segmented_control(key="refine_lines").set_value("truth").run()
+    told = {(u, v): values["verdict"] for u, v, values in drawn[-1].edges(data=True)}
+    assert told[("x1", "x2")] == "true" and told[("x1", "x4")] == "extra" and told[("x4", "x5")] == "missing"
+    assert table(app, "direction_nats")["truth"].tolist() == ["true", "true", "true", "extra", "extra"]
+
+
+def test_teaching_hides_the_truth_until_it_is_asked_for(drawn):
+    run = refined(teaching=True)
+    app = opened(run, PAGE)
+    assert "is hidden" in texts(app) and "Against the truth" not in texts(app)
+    assert (
+        "truth" not in table(app, "direction_nats") and "truth" not in app.segmented_control(key="refine_lines").options
+    )
+    app.button(key="truth_reveal").click().run()
+    assert "truth" in table(app, "direction_nats") and not app.exception
+
+
+def test_a_run_that_was_never_fitted_shows_its_refinement_alone():
+    run = create_run(finished_run(6).table(), Settings(), name="bare")
+    refine_by_hand(run, ORDER, EDGES)
+    (run.path / "refined_moves.csv").unlink()
+    app = opened(run, PAGE)
+    assert numbers(app) == {"Edges": "5", "Undecided": "1"}
+    assert edges_shown(app) == set(EDGES) and "no causal order to start from" in texts(app)
+    assert not app.segmented_control
+    assert any("Refinement · bare" in option for option in app.selectbox(key="run_picker").options)
+
+
+def test_without_a_run_no_fit_is_asked_for_and_the_table_can_be_refined(monkeypatch):
+    app = opened(page=PAGE)
+    assert "no fit before it" in texts(app) and [found.key for found in app.button if "lead_on" in str(found.key)]
+    started = []
+    monkeypatch.setattr(jobs, "start", lambda run, work, choice: started.append(run))
+    app = upload(booted(), "t.csv", csv(poisson()))
+    app.switch_page(PAGE)
+    app.run()
+    assert "no fit before it" in texts(app) and "`t.csv` · 90 rows × 3 columns" in texts(app)
+    app.button(key="quick_look").click().run()
+    assert not app.exception and [run.id for run in started] == [app.query_params["run"]]
+    assert "No run is open" not in texts(app)
+
+
+def test_the_graph_page_leads_to_the_refined_graph():
+    label = "This run has a refined graph too"
+    for run, is_led in ((finished_run(6), False), (refined(), True)):
+        app = opened(run, "pages/graph/page.py")
+        assert not app.exception and (label in [link.label for link in app.get("page_link")]) == is_led
+
+
+def test_other_pages_say_that_it_was_not_fitted_and_lead_to_the_refined_graph():
+    run = create_run(finished_run(6).table(), Settings(), name="bare")
+    refine_by_hand(run, ORDER, EDGES)
+    app = opened(run, "pages/graph/page.py")
+    assert "has not been fitted" in texts(app) and {"empty_to_train", "empty_to_refine"} <= {
+        found.key for found in app.button
+    }
+    app = opened(run, "pages/train/page.py")
+    assert "has not been fitted" in texts(app) and app.button(key="resume_fit").label == "Fit it"
+    assert "with preset tuned" in texts(app)
+    assert not any(found.key == "smoothing" for found in app.slider)
+
+
+def test_a_fit_that_is_going_on_comes_first():
+    run = finished_run(4)
+    run.update(state="running", progress=0.5)
+    lock = run.take()
+    assert any(found.key == "empty_to_train" for found in opened(run, PAGE).button)
+    lock.release()
+
+
+def test_files_hold_the_edges_shown(monkeypatch):
+    written = written_when_asked(monkeypatch)
+    opened(refined(), PAGE)
+    files = {name.rsplit(".", 1)[-1]: text for name, text in written.items() if not name.endswith("_edges.csv")}
+    assert set(files) == {"svg", "csv", "graphml", "dot", "json"}
+    lines = files["csv"].splitlines()
+    assert len(lines) == len(EDGES) + 1 and "gain_nats" in lines[0] and "verdict" not in lines[0]
+
+
+def test_a_refinement_without_any_edge_is_no_error():
+    run = refine_by_hand(finished_run(4), edges=[])
+    app = opened(run, PAGE)
+    assert numbers(app)["Edges"] == "0" and "**0 of 0 edges** shown" in texts(app)
+    app.segmented_control(key="refine_lines").set_value("changes").run()
+    assert not app.exception

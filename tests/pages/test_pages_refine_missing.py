@@ -1,0 +1,109 @@
+"""Refine if a number of an edge could not be computed: this is said everywhere, and the edge is never hidden."""
+
+import json
+from dataclasses import replace
+
+import numpy as np
+import pandas as pd
+import pytest
+from app_world import texts, written_when_asked
+from made_up import finished_run, refine_by_hand
+from test_pages_ordering import opened
+from test_pages_refine import EDGES, ORDER, PAGE, edges_shown, table
+
+from disco.figures import graph as drawing
+from disco.graph import export
+from disco.refine import Choice
+from disco.runs import Run
+from disco.runs import refined as stored
+from pages.shared.refined_words import NUMBERS
+
+EDGE = EDGES[1]  # decided, can be reversed
+
+
+def lacking(column: str, which: list[tuple[str, str]] | None = None) -> Run:
+    """A refinement in which a number of some edges is not available."""
+    run = refine_by_hand(finished_run(6, truth=None), ORDER, EDGES)
+    found = stored.read_refined(run)
+    edges = found.edges.copy()
+    for parent, child in which or [EDGE]:
+        is_it = (edges["parent"] == parent) & (edges["child"] == child)
+        edges.loc[is_it, column] = np.nan
+        if column == "direction_nats":
+            edges.loc[is_it, "decided"] = False
+    stored.save(run.path, replace(found, edges=edges), Choice())
+    return run
+
+
+@pytest.mark.parametrize("column", NUMBERS)
+def test_a_number_that_is_not_available_is_called_so(column, drawn, monkeypatch):
+    written = written_when_asked(monkeypatch)
+    app = opened(lacking(column), PAGE)
+    shown = table(app, "direction_nats").set_index(["parent", "child"])
+    assert shown["unavailable"].to_dict() == {edge: NUMBERS[column] if edge == EDGE else "" for edge in EDGES}
+    place = -1 if column == "gain_nats" else 1
+    assert shown.index[place] == EDGE  # strongest first, those of unknown strength last
+    app.selectbox(key="refine_edge").set_value(EDGE).run()
+    assert not app.exception and f"**Not available**: {NUMBERS[column]}." in texts(app)
+    assert not any("nan" in part.value.lower() for part in [*app.markdown, *app.caption, *app.metric])
+    rows = pd.read_csv(pd.io.common.StringIO(written["made_up_refined_edges.csv"]))
+    assert rows[column].isna().sum() == 1
+    assert "unavailable" not in rows and "nan" not in written["made_up_refined_edges.csv"]
+    _in_every_file(drawn[-1])
+
+
+def _in_every_file(graph) -> None:
+    for format in ("csv", "json", "graphml", "dot"):
+        assert "nan" not in export(graph, format).lower(), format
+    said = {(edge.parent, edge.child): edge for edge in drawing.edges(graph)}
+    assert all(np.isfinite(edge.width) and "nan" not in edge.words() for edge in said.values())
+    json.dumps([edge.width for edge in said.values()], allow_nan=False)
+
+
+def test_the_graph_tells_what_is_not_available():
+    graph = stored.read_refined(lacking("direction_nats")).graph()
+    words = {(edge.parent, edge.child): edge.words() for edge in drawing.edges(graph)}
+    assert "direction not available" in words[EDGE] and "not available" not in words[EDGES[3]]
+    weakest = drawing.edges(stored.read_refined(lacking("gain_nats")).graph())[0]
+    assert (weakest.parent, weakest.child) == EDGE and "gain not available" in weakest.words()
+    assert weakest.width == drawing.THIN
+
+
+@pytest.mark.parametrize(
+    ("column", "kind", "key", "value", "gone"),
+    [
+        ("gain_nats", "select_slider", "least_gain", 100, {EDGES[4]}),
+        ("direction_nats", "toggle", "only_decided", True, {EDGES[2]}),
+        ("bootstrap", "slider", "least_share", 75, {EDGES[3], EDGES[4]}),
+    ],
+)
+def test_a_filter_keeps_what_it_cannot_judge_and_says_so(drawn, column, kind, key, value, gone):
+    run = lacking(column)
+    app = opened(run, PAGE)
+    assert "a filter asks for" not in texts(app)
+    getattr(app, kind)(key=f"refine_{key}_{run.id}").set_value(value).run()
+    assert not app.exception and edges_shown(app) == set(EDGES) - gone == set(drawn[-1].edges)
+    assert "1 edge shown although a number that a filter asks for is not available." in texts(app)
+    app.button(key="refine_show_all").click().run()
+    assert edges_shown(app) == set(EDGES) and "a filter asks for" not in texts(app)
+
+
+@pytest.mark.parametrize("column", NUMBERS)
+def test_a_number_that_no_edge_has(column):
+    app = opened(lacking(column, which=EDGES), PAGE)
+    assert edges_shown(app) == set(EDGES) and NUMBERS[column] in table(app, "direction_nats")["unavailable"].tolist()
+    for edge in EDGES[1:3]:  # decided, and not
+        app.selectbox(key="refine_edge").set_value(edge).run()
+        assert not app.exception
+    app.selectbox(key="refine_node").set_value("x4").run()
+    app.segmented_control(key="refine_lines").set_value("changes").run()
+    assert not app.exception
+
+
+def test_nothing_is_called_missing_that_was_not_asked_for():
+    run = refine_by_hand(finished_run(6, truth=None), ORDER, EDGES)
+    found = stored.read_refined(run)
+    stored.save(run.path, replace(found, edges=found.edges.assign(bootstrap=np.nan, folds=np.nan)),
+                Choice(bootstrap=0, folds=0))  # fmt: skip
+    app = opened(run, PAGE)
+    assert "unavailable" not in table(app, "direction_nats")

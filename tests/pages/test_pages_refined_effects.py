@@ -1,0 +1,338 @@
+"""The parts of the Refine page that show the fitted model, each on a separate page."""
+
+import dataclasses
+import os
+import time
+from functools import partial
+
+import numpy as np
+import pandas as pd
+import pytest
+from app_world import texts
+from made_up import HOSTILE, finished_run
+from streamlit.testing.v1 import AppTest
+
+from disco import runs
+from disco.refine import Choice, Refined
+from disco.refine.result import EDGE_COLUMNS
+from disco.runs import refined as stored
+from disco.runs import stamps
+from disco.settings import Settings
+from pages.shared import refined_words
+
+NAMES = ("a", HOSTILE[1], HOSTILE[2], "d")
+
+
+def table(rows=400):
+    random = np.random.default_rng(0)
+    a = random.poisson(2.0, rows)
+    b = random.poisson(0.4 + 0.9 * a)
+    c = random.negative_binomial(2, 2 / (2.4 + 0.5 * b))
+    return pd.DataFrame(dict(zip(NAMES, (a, b, c, random.integers(0, 2, rows)), strict=True)))
+
+
+def refined_run(settings=None, fitted=False, frame=None, misfit=0.0) -> runs.Run:
+    """A run with a refinement written by hand: a → b → c and a → c, the first edge decided; the misfit of "a"."""
+    if fitted:
+        run = finished_run(list(NAMES), truth=None)
+        frame = run.table()
+    else:
+        frame = table() if frame is None else frame
+        run = runs.create_run(frame, settings or Settings.of("paper"), name="counts only")
+    edges = pd.DataFrame(
+        [
+            (NAMES[0], NAMES[1], 120.0, 130.0, 110.0, 30.0, 12.0, 3.0, 0.5, True, 1e-50, 1.0, 0.9),
+            (NAMES[1], NAMES[2], 20.0, 24.0, 9.0, 1.5, 1.5, -0.2, 0.5, False, 0.0, 2 / 3, np.nan),
+            (NAMES[0], NAMES[2], 6.0, 9.0, 2.0, 19.0, 2.0, 1.0, 0.5, False, 1e-3, 1.0, 0.5),
+        ],
+        columns=list(EDGE_COLUMNS),
+    )
+    starts = pd.DataFrame([("by mean", 1, -10.0)], columns=["start", "sweep", "score"])
+    nodes = pd.DataFrame({"node": list(frame.columns), "levels": 9, "misfit_nats": 0.0, "misfit_per_row": 0.0})
+    nodes.loc[0, ["misfit_nats", "misfit_per_row"]] = misfit, misfit / len(frame)
+    found = Refined(list(frame.columns), edges, starts, "by mean", -10.0, 3, 7, nodes=nodes)
+    stored.save(run.path, found, Choice(bootstrap=10, folds=3))
+    return run
+
+
+def part(function: str, run: runs.Run, *arguments: str) -> AppTest:
+    """One part on a separate page."""
+
+    def page(function, path, arguments):  # noqa: ANN001, ANN202
+        from pathlib import Path
+
+        from disco.runs import Run
+        from disco.runs.refined import read_refined
+        from pages.refine import refined_effects
+
+        run = Run(Path(path))
+        getattr(refined_effects, function)(run, read_refined(run), *arguments)
+
+    app = AppTest.from_function(page, args=(function, str(run.path), arguments), default_timeout=60).run()
+    assert not app.exception, app.exception
+    return app
+
+
+def figures(app: AppTest) -> int:
+    return len(app.get("plotly_chart"))
+
+
+def test_an_edge_has_its_curve_and_evidence():
+    app = part("edge_details", refined_run(), NAMES[0], NAMES[1])
+    said = texts(app)
+    assert "loses 30.0 nats" in said and "9 of 10 tables" in said and "3 of 3 fits" in said
+    assert "DISCO" not in said and "no hidden common causes" in said
+    assert [metric.value for metric in app.metric] == ["120", "30.0", "12.0", "90%", "1.00e-50"]
+    assert figures(app) == 1
+
+
+def test_an_open_direction_is_called_so():
+    said = texts(part("edge_details", refined_run(), NAMES[1], NAMES[2]))
+    assert "Undecided" in said and "loses only 1.50 nats" in said and "2 of 3 fits" in said
+    assert "**Not available**: share of tables drawn with replacement." in said and "of 10 tables" not in said
+    app = part("edge_details", refined_run(), NAMES[0], NAMES[2])
+    assert "only 2.00 with the link held straight" in texts(app)
+
+
+@pytest.mark.parametrize(
+    ("changes", "missed", "words"),
+    [
+        ({"decided": True}, {}, "**Decided:** turned round, the graph loses 30.0 nats"),
+        ({}, {}, "another search that ended nearly as high"),
+        ({"direction_nats": np.nan}, {}, "not available"),
+        ({"direction_nats": 3.0, "robust_nats": 3.0}, {"a": 90.0}, "loses only 3.00 nats"),
+        ({"direction_nats": -2.0, "robust_nats": -2.0}, {}, "the graph gains 2.00 nats"),
+        ({"robust_nats": 4.0}, {"a": 90.0}, "only 4.00 with the link held straight"),
+        ({"linear_nats": -6.0}, {"a": 90.0}, "with every effect linear it gains 6.00"),
+        ({"linear_nats": np.nan}, {}, "not available"),
+        ({}, {"a": 10.0}, "would have to lose 40.0"),
+        ({}, {"a": np.nan}, "what the model misses of `a` and"),
+        ({}, {"d": 3.0}, "1 of 4 nodes are not of the model's kind"),
+    ],
+)
+def test_the_first_rule_that_fails_is_named(changes, missed, words):
+    run = refined_run()
+    found = stored.read_refined(run)
+    misfit = found.nodes["node"].map(missed).where(found.nodes["node"].isin(missed), 0.0).astype(float)
+    found = dataclasses.replace(found, nodes=found.nodes.assign(misfit_nats=misfit))
+    row = {**found.edges.iloc[0].to_dict(), "decided": False, **changes}
+    assert words in refined_words.direction(run, found, row)
+    older = dataclasses.replace(found, nodes=None)
+    assert "older version" in refined_words.direction(run, older, row)
+
+
+def test_the_evidence_on_a_direction_part_by_part():
+    app = part("edge_details", refined_run(misfit=10.0), NAMES[0], NAMES[1])
+    rows = app.dataframe[0].value.set_index("part")
+    assert rows["nats"].tolist() == [30.0, 12.0, 3.0, 0.5, 10.0, 0.0]
+    assert rows.loc[f"Misfit of {NAMES[0]}, the parent", "asked"] == "direction ≥ 40.0"
+    assert "at most 1 nat is against it" in texts(app) and "misses less than 10% of all nodes" in texts(app)
+
+
+def test_misfit_forwards_and_turned_is_measured_once_when_asked(monkeypatch):
+    from pages.shared import refined_model
+
+    asked, original = [], refined_model.misfits
+
+    def counted(bank, pairs):  # noqa: ANN001, ANN202
+        asked.append(pairs)
+        return original(bank, pairs)
+
+    monkeypatch.setattr(refined_model, "misfits", counted)
+    app = part("edge_details", refined_run(), NAMES[1], NAMES[2])
+    assert not asked
+    app.button(key="refined_turned_misfit").click().run()
+    assert not app.exception
+    app.run()
+    found = app.dataframe[-1].value
+    assert found["node"].tolist() == [NAMES[1], NAMES[2]] and list(found) == ["node", "forwards", "turned"]
+    assert (found[["forwards", "turned"]].to_numpy() >= 0).all()
+    # b and c, then their other parents: a of b, b and a of c; if the edge is reversed, c joins the parents of b.
+    assert asked == [[(0, [2]), (1, [2, 0])], [(0, [2, 1]), (1, [2])]]
+    assert "refined_turned_misfit" not in {button.key for button in app.button}
+
+
+def test_the_misfit_of_a_node_and_what_it_means():
+    app = part("node_details", refined_run(misfit=44.0), NAMES[0])
+    assert {metric.label: metric.value for metric in app.metric} == {"Misfit, nats": "44.0", "Misfit per row": "0.110"}
+    assert "its arrows are hypotheses" in texts(app)
+    good = part("node_details", refined_run(), NAMES[0])
+    assert good.metric[0].value == "0" and "hypotheses" not in texts(good)
+    run = refined_run(misfit=np.nan)
+    assert "hypotheses" in texts(part("node_details", run, NAMES[0]))
+    (run.path / "refined_nodes.csv").unlink()
+    assert not part("node_details", run, NAMES[0]).metric
+
+
+def test_the_fit_of_the_run_is_quoted_where_there_is_one():
+    run = refined_run(fitted=True)
+    assert "DISCO's result has this edge: OCS" in texts(part("edge_details", run, NAMES[0], NAMES[1]))
+    assert "but no edge between them" in texts(part("edge_details", run, NAMES[1], NAMES[2]))
+
+
+def test_an_edge_or_node_that_is_not_there():
+    run = refined_run()
+    assert "no edge" in texts(part("edge_details", run, NAMES[1], NAMES[0]))
+    assert "no node" in texts(part("node_details", run, "q"))
+
+
+def test_a_node_in_words_with_its_neighbours():
+    run = refined_run()
+    app = part("node_details", run, NAMES[2])
+    assert "Over\\-dispersed" in texts(app) and "Given its parents" in texts(app)
+    assert app.dataframe[0].value["node"].tolist() == [NAMES[0], NAMES[1]]
+    assert app.dataframe[0].value["direction"].tolist() == ["undecided", "undecided"]
+    assert figures(app) == 1
+    two = part("node_details", run, "d")
+    assert "Two values only" in texts(two) and figures(two) == 0 and "no parents" in texts(two)
+
+
+def test_hostile_names_stay_text():
+    run = refined_run()
+    for function, names in (("edge_details", (NAMES[1], NAMES[2])), ("node_details", (NAMES[1],))):
+        app = part(function, run, *names)
+        for text in [element.value for kind in (app.markdown, app.caption) for element in kind]:
+            assert "<script>" not in text.replace(f"`{NAMES[1]}`", "")
+
+
+def test_levels_are_called_levels():
+    frame = table().iloc[:, :3]
+    run = refined_run(Settings.of("paper", transform="quantile", levels=4), frame=frame)
+    assert figures(part("edge_details", run, NAMES[0], NAMES[1])) == 1
+    app = part("node_details", run, NAMES[1])
+    assert "not counts" in texts(app) and figures(app) == 0
+
+
+def test_only_the_node_is_fitted_and_only_once(monkeypatch):
+    from pages.shared import refined_model
+
+    asked = []
+    original = refined_model.Model.of
+
+    def counted(part, parents, **more):  # noqa: ANN001, ANN202
+        asked.append(list(part.columns))
+        return original(part, parents, **more)
+
+    monkeypatch.setattr(refined_model.Model, "of", counted)
+    run = refined_run()
+    part("edge_details", run, NAMES[0], NAMES[1])
+    part("edge_details", run, NAMES[0], NAMES[1])
+    part("node_details", run, NAMES[1])
+    assert asked == [[NAMES[1], NAMES[0]]]
+    before = stamps.refinement(run)
+    stored.save(run.path, stored.read_refined(run), Choice(bootstrap=10))  # refined anew
+    os.utime(run.path / "refined.json", ns=(before + 10**9, before + 10**9))  # later, on a coarse clock too
+    part("edge_details", run, NAMES[0], NAMES[1])
+    assert len(asked) == 2
+
+
+@pytest.fixture
+def quick(monkeypatch):
+    """A model check with few tables."""
+    from disco.likelihood.check import check
+    from pages.refine import checking
+
+    monkeypatch.setattr(checking, "check", lambda *given, **more: check(*given, simulations=3, folds=2, **more))
+
+
+def ended(run: runs.Run):
+    from pages.refine import checking
+
+    for _ in range(6000):
+        job = checking.at_work(run)
+        if not job.is_running:
+            return job
+        time.sleep(0.05)
+    raise AssertionError("the check did not end")
+
+
+def test_the_check_runs_apart_and_is_found_again(quick):
+    run = refined_run(fitted=True)
+    app = part("model_check", run)
+    assert figures(app) == 0
+    app.button(key="refined_check").click().run()
+    job = ended(run)
+    assert job.state == "done", job.error
+    again = part("model_check", run)
+    assert figures(again) == 4 and not [button for button in again.button if button.key == "refined_check"]
+    assert job.result.scores["graph"].tolist() == ["empty", "DISCO", "refined"]
+    again.segmented_control(key="refined_statistic").set_value("zeros").run()
+    again.selectbox(key="refined_margin_node").set_value(NAMES[1]).run()
+    assert not again.exception
+
+
+def test_a_check_outlives_the_server_and_ends_with_its_refinement(quick):
+    from pages.refine import checking
+    from pages.shared import background
+
+    run = refined_run(fitted=True)
+    checking.begin(run, stored.read_refined(run))
+    result = ended(run).result
+    background._all().clear()
+    kept = checking.at_work(run).result
+    for name in ("columns", "pairs", "margins", "scores", "differences"):
+        pd.testing.assert_frame_equal(getattr(kept, name), getattr(result, name), check_dtype=False)
+    assert (kept.unseen, kept.simulations, kept.note) == (result.unseen, result.simulations, result.note)
+    app = part("model_check", run)
+    assert figures(app) == 4 and not app.exception
+    (run.path / "refined_check.json").write_text("{torn")
+    background._all().clear()
+    assert checking.at_work(run) is None
+    stored.save_check(run, result)
+    stored.save(run.path, stored.read_refined(run), Choice(bootstrap=10))
+    assert checking.at_work(run) is None
+
+
+def test_without_a_fit_its_graph_is_left_out(quick):
+    from pages.refine import checking
+
+    run = refined_run()
+    checking.begin(run, stored.read_refined(run))
+    assert ended(run).result.scores["graph"].tolist() == ["empty", "refined"]
+
+
+def worked(table, graphs, is_cancelled=False):
+    """A check after its work, in this thread."""
+    from pages.refine import checking
+    from pages.shared import background
+
+    job = background.Computation()
+    if is_cancelled:
+        job.cancel()
+    job.do(partial(checking.checked, table, graphs), checking.FAILURE)
+    return job
+
+
+def kept_as(run, job):
+    """Let the page find a check."""
+    from pages.refine import checking
+    from pages.shared import background
+
+    background.keep(checking.key_of(run), job)
+
+
+def test_a_check_can_be_cancelled():
+    run = refined_run()
+    job = worked(table(), {"refined": {}}, is_cancelled=True)
+    assert job.state == "stopped" and job.result is None
+    kept_as(run, job)
+    assert "Cancelled" in texts(part("model_check", run))
+
+
+def test_an_error_is_a_sentence():
+    job = worked(table(), {"refined": {"q": ["a"]}})
+    assert job.state == "failed" and '"q"' in job.error
+    job = worked(None, {"refined": {}})
+    assert job.state == "failed" and job.error.startswith("The model could not be checked")
+    run = refined_run()
+    kept_as(run, job)
+    app = part("model_check", run)
+    assert "could not be checked" in texts(app) and app.button(key="refined_check")
+
+
+def test_a_share_of_some_draws_is_said_as_one():
+    """Of ten tables, seven can show the edge, and five of these have it."""
+    run = refined_run()
+    row = {"bootstrap": 5 / 7, "folds": 1.0}
+    said = refined_words.repeats(run, row)
+    assert "71 % of those tables drawn with replacement in which both columns vary" in said and "3 of 3 fits" in said

@@ -1,0 +1,208 @@
+"""The selectors on Parents and Graph, booted through app.py."""
+
+import time
+
+import pandas as pd
+import pytest
+from app_world import texts
+from made_up import HOSTILE, candidates, finished_run, ordering
+from test_pages_ordering import opened
+
+from disco.figures import selectors as figures
+from disco.parents import cam, evidence, selectors
+from disco.parents.ocs import select
+from disco.progress import Event
+from disco.runs import Run, results
+from disco.runs.parents import compute_candidates, read_candidates
+from disco.settings import Settings
+from disco.simulate import Design, simulate
+from pages.shared import background
+from pages.shared.refined_words import SAME_ROWS
+
+PAGE = "pages/parents/page.py"
+ORDER = [f"x{k}" for k in range(1, 9)]
+
+
+@pytest.fixture
+def run() -> Run:
+    """Scores made by hand along the true order of a table with known causes."""
+    return of_design()
+
+
+def of_design(settings: Settings | None = None) -> Run:
+    known = simulate(Design(nodes=8, rows=500, k=2, seed=4))
+    names = dict(zip(known.order, ORDER, strict=True))
+    truth = [(names[edge.parent], names[edge.child]) for edge in known.truth.itertuples()]
+    run = finished_run(ORDER, settings=settings, truth=truth)
+    known.table.rename(columns=names)[ORDER].to_parquet(run.path / "table.parquet", index=False)
+    return run
+
+
+def value(app, label: str) -> str:
+    return next(metric.value for metric in app.metric if metric.label == label)
+
+
+def shown(app, run: Run, selector: str):
+    return app.segmented_control(key=f"selector_{run.id}").set_value(selector).run()
+
+
+def compute(app, selector: str, where: str = "shown"):
+    """Press the button, wait for the thread, and rerun."""
+    app.button(key=f"selecting_{where}_{selector}").click().run()
+    deadline = time.monotonic() + 300
+    while any(job.is_running for job in background._all().values()):
+        assert time.monotonic() < deadline
+        time.sleep(0.05)
+    return app.run()
+
+
+@pytest.fixture(autouse=True)
+def no_jobs():
+    background._all().clear()
+
+
+def test_ocs_is_shown_at_first_and_the_others_are_offered(run):
+    app = opened(run, PAGE)
+    assert app.segmented_control(key=f"selector_{run.id}").value == "ocs" and app.slider
+    assert "Evidence has not been computed along this order yet." in texts(app)
+    shown(app, run, "cam")
+    assert not app.exception and not app.slider and "CAM has not been computed" in texts(app)
+    assert "normal errors" in texts(app)
+    assert [button.key for button in app.button if button.key and button.key.startswith("selecting_")] == [
+        "selecting_shown_cam"
+    ]
+
+
+@pytest.mark.parametrize("selector", ["cam", "evidence"])
+def test_a_selector_is_computed_kept_and_follows_its_cut(selector, run):
+    app = compute(shown(opened(run, PAGE), run, selector), selector)
+    assert not app.exception
+    expected = {"cam": cam.edges, "evidence": evidence.edges}[selector](run.table(), ORDER)
+    pd.testing.assert_frame_equal(read_candidates(run, selector), expected, check_dtype=False)
+    assert value(app, "Edges") == str(int(expected["selected"].sum())) != "0"
+    assert len(app.dataframe[0].value) == int(expected["selected"].sum())
+    cut = {"cam": 1e-12, "evidence": 20.0}[selector]
+    app.select_slider(key=f"cut_{selector}_{run.id}").set_value(cut).run()
+    fewer = selectors.kept(expected, selector, cut)["selected"].sum()
+    assert value(app, "Edges") == str(int(fewer)) != str(int(expected["selected"].sum()))
+    assert len(app.dataframe[0].value) == fewer
+    app.toggle(key=f"selector_every_{selector}").set_value(True).run()
+    assert len(app.dataframe[0].value) == len(expected)
+    next(button for button in app.button if button.label.startswith("Back to")).click().run()
+    assert value(app, "Edges") == str(int(expected["selected"].sum()))
+
+
+def test_two_selectors_are_counted_and_scored(run):
+    found = {name: compute_candidates(run, name) for name in ("cam", "evidence")}
+    app = opened(run, PAGE)
+    by_ocs = selectors.of_ocs(run.ocs(), *run.thresholds())
+    for pair in (("ocs", "evidence"), ("cam", "evidence")):
+        one, other = (by_ocs if name == "ocs" else found[name] for name in pair)
+        chosen = [
+            set(zip(e["parent"], e["child"], strict=True)) for e in (one[one["selected"]], other[other["selected"]])
+        ]
+        words = [selectors.WORDS[name].name for name in pair]
+        assert value(app, "Both") == str(len(chosen[0] & chosen[1]))
+        assert value(app, f"Only {words[0]}") == str(len(chosen[0] - chosen[1]))
+        assert value(app, f"Only {words[1]}") == str(len(chosen[1] - chosen[0]))
+        true = set(zip(run.truth()["parent"], run.truth()["child"], strict=True))
+        for name, edges in zip(words, chosen, strict=True):
+            f1 = 2 * len(edges & true) / (len(edges) + len(true))
+            assert float(value(app, f"F1 of {name}")) == pytest.approx(f1, abs=5e-3)
+        table = app.dataframe[-1].value
+        assert set(zip(table["parent"], table["child"], strict=True)) == chosen[0] | chosen[1]
+        assert (table["selected_by"] == "both").sum() == len(chosen[0] & chosen[1])
+        app.selectbox(key=f"compared_0_{run.id}").set_value("cam").run()
+    app.selectbox(key=f"compared_0_{run.id}").set_value("evidence").run()  # the same one twice swaps the two
+    assert app.selectbox(key=f"compared_1_{run.id}").value == "cam" and not app.exception
+    shown(app, run, "cam").select_slider(key=f"cut_cam_{run.id}").set_value(1e-12).run()
+    strict = selectors.kept(found["cam"], "cam", 1e-12)["selected"].sum()
+    assert int(value(app, "Both")) + int(value(app, "Only CAM")) == strict
+
+
+def test_a_selector_can_be_computed_from_side_by_side(run):
+    app = compute(opened(run, PAGE), "evidence", "beside")
+    assert read_candidates(run, "evidence") is not None and value(app, "Both").isdigit()
+    assert SAME_ROWS in texts(app)
+
+
+def test_progress_cancel_and_errors_are_said(run, monkeypatch):
+    job = background.keep(("selecting", str(run.path), run.own_variant, "pcm"), background.Computation(progress=0.4))
+    app = shown(opened(run, PAGE), run, "pcm")
+    app.button(key="selecting_cancel_shown_pcm").click().run()
+    assert job.hear(Event("selector", 1, 2, 0.5)) is False
+    job.state = "stopped"
+    assert "Cancelled; nothing was kept." in texts(app.run())
+    job.state, job.error = "failed", "The regression of `x*` cannot be made."
+    assert "cannot be made" in texts(app.run()) and "`x*`" not in app.error[0].value
+    monkeypatch.setattr(background, "_all", lambda: {})  # a refresh in another process finds the button again
+    assert any(button.key == "selecting_shown_pcm" for button in app.run().button)
+
+
+def test_what_a_selector_refuses_is_a_sentence():
+    run = finished_run(30, truth=None)  # 60 rows
+    app = compute(shown(opened(run, PAGE), run, "pcm"), "pcm")
+    assert not app.exception and "too many for 30 rows" in app.error[0].value
+
+
+def test_hostile_names_are_data():
+    run = finished_run(HOSTILE)
+    compute_candidates(run, "cam")
+    app = shown(opened(run, PAGE), run, "cam")
+    assert "None is kept at this cut-off." in texts(app)
+    app.select_slider(key=f"cut_cam_{run.id}").set_value(0.2).run()
+    assert not app.exception
+    assert "<script>" not in texts(app).replace("`<script>alert(1)</script>`", "")
+
+
+def test_agreement_stands_in_causal_order_and_tells_by_shape():
+    order = ["c", "b", "a", "<b>d</b>"]
+    table = pd.DataFrame({
+        "parent": ["a", "c", "b"], "child": ["<b>d</b>", "b", "a"], "score_one": [1.0, 2, 3],
+        "score_other": [1.0, 2, 3], "selected_by": ["both", "one", "other"],
+    })  # fmt: skip
+    truth = pd.DataFrame({"parent": ["c"], "child": ["b"]})
+    fig = figures.agreement(table, order, "ocs", "cam", truth)
+    marks = [trace for trace in fig.data if trace.name.split(" (")[0] in ("both", "only OCS", "only CAM")]
+    assert len({trace.marker.symbol for trace in marks}) == 3
+    assert list(fig.layout.xaxis.categoryarray)[:3] == order[:3] == list(fig.layout.yaxis.categoryarray)[:3]
+    assert "&lt;b&gt;d" in fig.layout.xaxis.categoryarray[3] and "agree on 1 of 3 edges" in fig.layout.title.text
+    assert [trace.x[0] for trace in marks][1:] == ["b", "a"]
+
+
+def test_cuts_count_as_the_selector_does(run):
+    for selector, choices in (("cam", (1e-8, 1e-3, 0.2)), ("evidence", (0.0, 5.0, 20.0))):
+        found = compute_candidates(run, selector)
+        fig = figures.cuts(found, selector, choices[1], choices)
+        expected = [int(selectors.kept(found, selector, cut)["selected"].sum()) for cut in choices]
+        assert list(fig.data[0].y) == expected and fig.data[1].y[0] == expected[1] and len(set(expected)) > 1
+
+
+def test_graph_shows_the_selector_that_the_run_was_fitted_with():
+    page = "pages/graph/page.py"
+    run = of_design(Settings.of("paper", joint_epochs=1, projection_epochs=1, width=8, selector="cam"))
+    found = compute_candidates(run, "cam")
+    edges = selectors.edges(found, run.ocs(), run.thresholds()[0])
+    results._frames(run.path, ORDER, run.ccs(), run.criteria(), run.ocs(), edges)
+    assert run.graph().number_of_edges() == len(edges)
+    app = opened(run, page)
+    assert not app.slider and any(part.value.startswith(f"**{len(edges)} edge") for part in app.markdown)
+    assert "Shown: the edges by CAM, p < 0.001, as this run was fitted." in texts(app)
+    app.selectbox(key="graph_search").set_value("x5").run()
+    assert not app.exception
+    other = ORDER[::-1]  # along another order it was not computed
+    folder = run.path / "variants" / "constant-clipped"
+    folder.mkdir(parents=True)
+    scores = candidates(other)
+    results._frames(folder, other, *ordering(other), scores, select(scores, 2.0, 1.0))
+    app = opened(run, page)
+    app.segmented_control(key=f"variant_{run.id}").set_value("constant-clipped").run()
+    assert not app.exception and app.slider and "CAM was not computed along this order" in texts(app)
+
+
+def test_graph_says_that_it_shows_the_ocs_where_parents_shows_another(run):
+    app = opened(run, "pages/graph/page.py")
+    assert app.slider and "as this run was fitted" not in texts(app)
+    app.switch_page(PAGE)
+    shown(app.run(), run, "cam").switch_page("pages/graph/page.py")
+    assert "Shown: the edges by OCS, as this run was fitted." in texts(app.run()) and app.slider

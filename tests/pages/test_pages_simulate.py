@@ -1,0 +1,350 @@
+"""Simulate: good and impossible designs, graphs by hand, teaching, files, and the way to Preprocess."""
+
+import io
+import json
+
+import pandas as pd
+import pytest
+from app_world import APP, HOSTILE, booted, button, texts
+from streamlit.testing.v1 import AppTest
+
+from disco.errors import InputError
+from disco.simulate import Design, simulate
+from disco.simulate.examples import EXAMPLES
+from disco.table.spreadsheets import to_csv
+from pages.simulate import simulate_canvas, simulate_design, simulate_drawn, simulate_graph
+from pages.simulate.simulate_drawn import DrawnGraph
+from pages.simulate.simulate_form import Form
+
+
+def opened(drawn=None, **values):
+    """The page with a small design, with given values in its form and perhaps a drawn graph."""
+    at = AppTest.from_file(APP, default_timeout=60)
+    at.session_state["simulate_form"] = Form(**({"nodes": 6, "rows": 60, "k": 2.0} | values))
+    if drawn is not None:
+        at.session_state["simulate_drawn"] = drawn
+    return at_simulate(at.run())
+
+
+def at_simulate(at):
+    at.switch_page("pages/simulate/page.py").run()
+    assert not at.exception, at.exception
+    return at
+
+
+def set_to(at, **values):
+    """Set controls of the page, one after the other."""
+    for name, value in values.items():
+        kinds = (at.number_input, at.selectbox, at.segmented_control, at.toggle)
+        next(one for kind in kinds for one in kind if one.key == f"sim_{name}").set_value(value).run()
+        assert not at.exception, at.exception
+    return at
+
+
+def table_of(at):
+    return at.session_state["simulate_last"].table
+
+
+def facts_of(at):
+    return next(frame.value for frame in at.dataframe if "variance" in frame.value)
+
+
+def said(at):
+    return [error.value.replace("\\", "") for error in at.error]
+
+
+def test_the_table_is_that_of_the_design():
+    at = opened(seed=3, k=2.0)
+    expected = simulate(Design(nodes=6, rows=60, k=2.0, seed=3))
+    pd.testing.assert_frame_equal(table_of(at), expected.table)
+    shown = facts_of(at).set_index("column")
+    assert shown.loc["x4", "mean"] == pytest.approx(expected.table["x4"].mean())
+    assert shown.loc["x4", "variance"] == pytest.approx(expected.table["x4"].var())
+    assert shown.loc["x4", "zeros"] == pytest.approx((expected.table["x4"] == 0).mean())
+    assert list(shown["parents"]) == [sum(expected.truth["child"] == name) for name in shown.index]
+    assert f"60 rows × 6 columns, {len(expected.truth)} true edges" in texts(at)
+    assert {one.label for one in at.metric} == {"By mean", "By variance", "By variance − mean"}
+
+
+@pytest.mark.parametrize("graph", ["er-exact", "sf", "chain", "fork", "collider", "own"])
+def test_every_kind_of_graph(graph):
+    at = opened(k=2.0, graph=graph)
+    nodes = 4 if graph == "own" else 6
+    expected = {"er-exact": 12, "sf": 8, "chain": 5, "fork": 5, "collider": 5, "own": 4}[graph]
+    assert f"60 rows × {nodes} columns, {expected} true edges" in texts(at)
+
+
+def test_families_in_groups_and_by_node():
+    at = set_to(opened(graph="chain"), mixing="groups", group_0="binomial-probit")
+    assert at.session_state["simulate_last"].families == {
+        "x1": "binomial-probit", "x2": "binomial-probit", "x3": "nb-softplus", "x4": "nb-softplus",
+        "x5": "binomial-sigmoid", "x6": "binomial-sigmoid",
+    }  # fmt: skip
+    set_to(at, mixing="nodes", family="geometric")
+    assert set(at.session_state["simulate_last"].families.values()) == {"geometric"}
+
+
+def test_parameters_are_those_of_the_chosen_families():
+    at = set_to(opened(family="nb-softplus"), parameter_size=0.5)
+    assert at.session_state["simulate_last"].design.parameters == {"size": 0.5}
+    set_to(at, family="poisson-softplus")
+    assert at.session_state["simulate_last"].design.parameters == {}
+    set_to(at, family="nb-softplus")
+    assert at.number_input(key="sim_parameter_size").value == 0.5
+    at.number_input(key="sim_parameter_size").set_value(None).run()
+    assert at.session_state["simulate_last"].design.parameters == {}
+
+
+def test_unsortable_sets_its_parts():
+    at = set_to(opened(), unsortable=True)
+    design = at.session_state["simulate_last"].design
+    assert design.random_signs and design.equal_means and design.equal_variances
+    set_to(at, equal_means=False)
+    design = at.session_state["simulate_last"].design
+    assert design.random_signs and not design.equal_variances
+    assert not at.toggle(key="sim_unsortable").value
+
+
+@pytest.mark.parametrize(
+    ("values", "section", "words"),
+    [
+        ({"nodes": 1}, "graph", "from 2 to"),
+        ({"graph": "er-exact", "k": 5.0}, "graph", "lower k"),
+        ({"graph": "sf", "k": 1.5}, "graph", "whole k"),
+        ({"graph": "own", "drawn": DrawnGraph({})}, "graph", "needs its edges"),
+        ({"family": "nb-softplus", "parameters": {"size": -1.0}}, "families", "size"),
+        ({"graph": "chain", "nodes": 40, "parameters": {"scale": 10.0}}, "families", "The mean of"),
+        ({"rows": 0}, "table", "rows"),
+        ({"family": "binomial-probit", "exposure": 0.5}, "table", "exposure"),
+        ({"interactions": 1.5}, "table", "interactions"),
+    ],
+)
+def test_what_is_impossible_is_said_where_it_was_asked(values, section, words):
+    at = opened(**values)
+    (sentence,) = said(at)
+    assert words in sentence and "There is no table yet" in texts(at)
+    order = [element.key or element.type for element in _flat(at.main)]
+    first, last = {
+        "graph": ("sim_graph", "sim_mixing"),
+        "families": ("sim_family", "sim_rows"),
+        "table": ("sim_rows", "sim_teaching"),
+    }[section]
+    assert order.index(first) < order.index("error") < order.index(last)
+
+
+def test_what_was_impossible_can_be_mended():
+    at = opened(nodes=1, family="nb-softplus", parameters={"size": -1.0})
+    set_to(at, nodes=5)
+    assert "size" in said(at)[0]
+    set_to(at, parameter_size=2.0)
+    assert not at.error and table_of(at).shape == (60, 5)
+
+
+def _flat(block):
+    for element in block.children.values():
+        if hasattr(element, "children"):
+            yield from _flat(element)
+        else:
+            yield element
+
+
+def test_a_cycle_is_named():
+    names = ("a", "<b>b</b>", "c")
+    cycle = DrawnGraph(dict.fromkeys(names, (0.0, 0.0)), (("a", names[1]), (names[1], "c"), ("c", "a")))
+    at = opened(cycle, graph="own")
+    assert "a → <b>b</b> → c → a" in said(at)[0] and "<b>" not in at.error[0].value
+
+
+def test_pasted_edges_take_the_place_of_the_drawing():
+    at = opened(graph="own")
+    at.text_area(key="simulate_pasted").set_value("parent,child\nrain,wet\nsun,dry\n").run()
+    button(at, "Take these edges").click().run()
+    assert set(table_of(at)) == {"rain", "wet", "sun", "dry"}
+    at.text_area(key="simulate_pasted").set_value("a,b\nb,a").run()
+    button(at, "Take these edges").click().run()
+    assert any("a → b → a" in sentence for sentence in said(at))
+    assert set(table_of(at)) == {"rain", "wet", "sun", "dry"}
+
+
+def test_hostile_names_are_shown_not_read():
+    edges = tuple(zip(HOSTILE, HOSTILE[1:], strict=False))
+    at = opened(DrawnGraph(dict.fromkeys(HOSTILE, (0.0, 0.0)), edges), graph="own", mixing="nodes")
+    assert not at.error
+    assert list(table_of(at)) == list(HOSTILE)
+    assert "<script>" not in texts(at)
+    button(at, "Use this table").click().run()
+    assert not at.exception
+
+
+def test_two_and_three_hundred_nodes():
+    at = opened(nodes=2, k=1.0)
+    assert table_of(at).shape == (60, 2)
+    set_to(at, nodes=300)
+    assert table_of(at).shape == (60, 300)
+    at = opened(DrawnGraph({f"x{k}": (0.0, 0.0) for k in range(300)}, (("x0", "x1"),)), graph="own")
+    assert table_of(at).shape == (60, 300) and "cannot be drawn by hand" in texts(at)
+
+
+def test_a_large_design_waits_for_the_button(monkeypatch):
+    monkeypatch.setattr("pages.simulate.simulate_result.AT_ONCE", 100)
+    at = opened(nodes=5, rows=50)
+    assert "simulate_last" not in at.session_state
+    button(at, "Simulate").click().run()
+    assert table_of(at).shape == (50, 5)
+    at.switch_page("pages/data/page.py").run()
+    at_simulate(at)
+    assert table_of(at).shape == (50, 5) and "50 rows × 5 columns" in texts(at)
+
+
+def test_the_table_goes_on_with_its_truth():
+    at = opened(k=2.0)
+    made = at.session_state["simulate_last"]
+    button(at, "Use this table").click().run()
+    assert at.title[0].value == "Preprocess"
+    draft = at.session_state["shared_draft"]
+    pd.testing.assert_frame_equal(draft.table, made.table)
+    pd.testing.assert_frame_equal(draft.truth, made.truth)
+    assert not draft.teaching and "seed 0" in draft.source
+
+
+@pytest.mark.parametrize(
+    ("name", "words"),
+    [
+        ("Complete binary model: cannot be known", "No direction can be known."),
+        ("Trimodal source, softplus: can be known", "Every direction can be known"),
+        ("Tree, partly known", "Cannot be known: `a` → `b`, `a` → `e`."),
+    ],
+)
+def test_an_example_fills_the_form_and_the_page_says_what_can_be_known(name, words):
+    at = set_to(opened(), example=name)
+    pd.testing.assert_frame_equal(table_of(at), simulate(EXAMPLES[name]).table)
+    assert words in texts(at)
+    assert next(box for box in at.selectbox if box.key == "sim_example").value is None, "ready for the next"
+    assert words not in texts(set_to(at, teaching=True))
+
+
+def test_shapes_and_spreads_reach_the_table_and_survive_a_design_file():
+    at = opened(k=1.0, sources="heaped", spread=3.0)
+    design = Design(nodes=6, rows=60, k=1.0, sources="heaped", spread=3.0)
+    pd.testing.assert_frame_equal(table_of(at), simulate(design).table)
+    assert "On: heaped sources, spread 3." in texts(at)
+    set_to(at, sources="family", spread=1.0)
+    pd.testing.assert_frame_equal(table_of(at), simulate(Design(nodes=6, rows=60, k=1.0)).table)
+
+
+def test_teaching_hides_the_truth():
+    at = opened(k=2.0, graph="own", teaching=True)
+    assert not at.metric and "true edge" not in texts(at)
+    assert not {"place", "parents", "family"} & set(facts_of(at))
+    files = {one.label: one for one in at.get("download_button")}
+    assert [files[name].disabled for name in ("counts.csv", "truth.csv", "order.csv", "design.json")] == [
+        False, True, True, True,
+    ]  # fmt: skip
+    assert not any("parent" in frame.value for frame in at.dataframe)
+    button(at, "Use this table").click().run()
+    assert at.session_state["shared_draft"].teaching
+    assert "seed" not in at.session_state["shared_draft"].source
+
+
+def test_data_leads_here():
+    at = booted()
+    assert any("Own design" in str(link.proto) for link in at.get("page_link"))
+
+
+def test_continuous_tables_can_only_be_downloaded():
+    at = opened(rows=20, family="gaussian-gp")
+    if "simulate_last" not in at.session_state:
+        button(at, "Simulate").click().run()
+    assert button(at, "Use this table").disabled
+
+
+def test_nothing_is_lost_between_pages():
+    at = set_to(opened(), graph="sf", family="nb-exp", parameter_size=3.0, latent=1, seed=8, teaching=True)
+    before = at.session_state["simulate_form"]
+    at.switch_page("pages/data/page.py").run()
+    at_simulate(at)
+    assert at.session_state["simulate_form"] == before
+    shown = {one.key: one.value for one in [*at.number_input, *at.selectbox, *at.toggle]}
+    assert shown["sim_nodes"] == 6 and shown["sim_family"] == "nb-exp" and shown["sim_parameter_size"] == 3.0
+    assert shown["sim_latent"] == 1 and shown["sim_seed"] == 8 and shown["sim_teaching"]
+
+
+DESIGNS = [
+    Design(graph="sf", nodes=7, k=2, rows=50, family="nb-exp", parameters={"size": 3.0}, seed=4, unsortable=True),
+    Design(graph="own", edges=(("a", "b"), ("c", "b")), names=("b", "a", "c", "alone"), rows=30, family="zip,nb-exp"),
+    Design(nodes=2, rows=30, family={"x1": "zip", "x2": "geometric"}, latent=1, exposure=0.2, interactions=0.3),
+]
+
+
+@pytest.mark.parametrize("design", DESIGNS)
+def test_a_saved_design_gives_the_same_table_again(design):
+    at = opened()
+    content = json.dumps(design.to_dict()).encode()
+    at.file_uploader(key="sim_design_file").set_value(("design.json", content, "application/json")).run()
+    assert not at.exception and not at.error
+    pd.testing.assert_frame_equal(table_of(at), simulate(design).table)
+
+
+@pytest.mark.parametrize(
+    ("content", "words"),
+    [
+        (b"", "not a design"),
+        (b"[1]", "not a design"),
+        (b"\xff\xfe\x00", "not a design"),
+        (b"[" * 100_000, "not a design"),
+        (b'{"graph": "own", "edges": [1, 2]}', "pair"),
+        (b'{"nodes": 1e400}', "nodes"),
+        (b'{"__class__": "os.system"}', "__class__"),
+        (b'{"graph": "own", "edges": [["a", "b"], ["b", "a"]]}', "a → b → a"),
+    ],
+)
+def test_bad_design_files_are_refused_in_words(content, words):
+    with pytest.raises(InputError, match=words):
+        simulate_design.parsed(content)
+
+
+def test_a_bad_design_file_keeps_the_design_before():
+    at = opened(seed=5)
+    at.file_uploader(key="sim_design_file").set_value(("d.json", b"{", "application/json")).run()
+    assert "is kept" in said(at)[0] and at.session_state["simulate_form"].seed == 5
+
+
+def sent(nodes, edges=()):
+    return {"stamp": 0, "nodes": [{"name": name, "x": x, "y": y} for name, x, y in nodes], "edges": list(edges)}
+
+
+def test_only_graphs_are_taken_from_the_browser():
+    good = sent([("a", 0, 1), ("b", 2, 3)], [["a", "b"]])
+    assert simulate_canvas.read(good) == DrawnGraph({"a": (0.0, 1.0), "b": (2.0, 3.0)}, (("a", "b"),))
+    bad = [
+        {}, {"nodes": 3, "edges": 4}, sent([("a", 0, "far")]), sent([("a", 0, float("nan"))]), sent([("a", 0, 1e9)]),
+        sent([("a", 0, 0), ("a", 1, 1)]), sent([("a", 0, 0)], [["a", "b"]]), sent([("", 0, 0)]), sent([(5, 0, 0)]),
+        sent([("a", 0, 0)], [["a"]]), sent([("a", 0, 0), ("b", 0, 0)], [["a", "b"], ["a", "b"]]),
+        sent([("a", 0, 0)], [[["a"], "a"]]), sent([(f"x{k}", 0, 0) for k in range(simulate_canvas.MOST + 1)]),
+    ]  # fmt: skip
+    assert [simulate_canvas.read(answer) for answer in bad] == [None] * len(bad)
+
+
+def test_the_table_of_edges_says_the_whole_graph():
+    table = pd.DataFrame({"parent": ["a", " b ", None, "d", "a"], "child": ["b", "c", "e", None, "b"]})
+    edges, names = simulate_graph.listed(table)
+    assert edges == [("a", "b"), ("b", "c")] and names == ["a", "b", "c", "e", "d"]
+
+
+def test_nodes_keep_their_places_when_edges_change():
+    before = DrawnGraph({"a": (5.0, 5.0), "b": (90.0, 10.0)}, (("a", "b"),))
+    after = simulate_drawn.with_edges(before, ["a", "b", "new"], [("a", "new")])
+    assert after.places["a"] == (5.0, 5.0) and after.places["b"] == (90.0, 10.0)
+    assert len(set(after.places.values())) == 3
+
+
+def test_causes_are_laid_out_above_their_effects():
+    laid = simulate_drawn.of_edges(["c", "a", "b"], [("a", "b"), ("b", "c"), ("a", "c")])
+    assert laid.places["a"][1] < laid.places["b"][1] < laid.places["c"][1]
+    assert laid.names == ("c", "a", "b")
+
+
+def test_counts_read_back_as_they_were_drawn():
+    at = opened()
+    again = pd.read_csv(io.StringIO(to_csv(table_of(at))))
+    pd.testing.assert_frame_equal(again, table_of(at))

@@ -1,0 +1,223 @@
+"""Train: settings, estimate, start; the monitor in every state of a run."""
+
+from dataclasses import replace
+
+import pandas as pd
+import pytest
+from app_world import booted, button, csv, poisson, texts, upload, written_run
+
+from disco import runs
+from disco.errors import InputError
+from disco.refine import Choice
+from disco.settings import Settings
+from disco.work import jobs
+from disco.work.forecast import Speed
+
+
+@pytest.fixture(autouse=True)
+def known_speed(monkeypatch):
+    stages = ("joint", "projection", "ordering", "parents")
+    speed = Speed("cpu", dict.fromkeys(stages, 1e10), dict.fromkeys(stages, 1e-3), 1e-8, 0.0)
+    monkeypatch.setattr("disco.work.forecast.calibrate", lambda device: speed)
+
+
+def on_train(table=None):
+    at = upload(booted(), "t.csv", csv(poisson() if table is None else table))
+    at.switch_page("pages/train/page.py")
+    at.run()
+    for _ in range(50):  # the engine is loaded in the background
+        if at.metric:
+            break
+        at.run()
+    assert not at.exception
+    return at
+
+
+def settings(at):
+    return at.session_state["shared_draft"].settings
+
+
+def test_empty_state_leads_to_data():
+    at = booted("train")
+    assert "No table is loaded" in texts(at)
+    button(at, "Go to Data").click().run()
+    assert at.title[0].value == "Data"
+
+
+def test_estimate_before_the_start():
+    at = on_train()
+    assert [found.label for found in at.metric] == ["Time, about", "Memory, about"]
+    assert "The preset *paper* would take about" in texts(at)
+
+
+def test_a_preset_changes_its_numbers_and_keeps_own_choices():
+    at = on_train()
+    at.number_input(key="set_seed").set_value(7).run()
+    at.button_group(key="set_boundary").set_value("admissible").run()
+    assert settings(at).preset == "tuned" and "is our reading" not in texts(at)
+    at.button_group(key="set_preset").set_value("paper").run()
+    assert (settings(at).seed, settings(at).boundary) == (7, "admissible")
+    assert settings(at).joint_epochs == 800 and "is our reading" in texts(at)
+    at.button_group(key="set_preset").set_value("tuned").run()
+    assert settings(at) == Settings.of("tuned", seed=7, boundary="admissible")
+
+
+def test_the_paper_can_be_taken_at_its_letter():
+    at = on_train()
+    at.button_group(key="set_preset").set_value("paper").run()
+    at.button_group(key="set_joint_schedule").set_value("epochs").run()
+    assert settings(at) == Settings.of("paper", joint_schedule="epochs")
+    assert "1 setting differs" in texts(at)
+
+
+def test_every_number_of_the_method_can_be_set():
+    at = on_train()
+    named = {found.key.removeprefix("set_") for found in [*at.number_input, *at.button_group, *at.toggle] if found.key}
+    left_to_preprocess = {"transform", "levels", "min_level_rows"}
+    assert set(settings(at).to_dict()) - left_to_preprocess <= named
+
+
+def test_a_refused_value_is_said_and_changes_nothing():
+    at = on_train()
+    at.number_input(key="set_pi_min").set_value(3.0).run()
+    assert any("pi" in found.value for found in at.error)
+    assert settings(at).pi_min == 1.0
+    assert at.number_input(key="set_pi_min").value == 1.0
+
+
+def test_back_to_the_preset():
+    at = on_train()
+    at.number_input(key="set_width").set_value(64).run()
+    assert "1 setting differs" in texts(at)
+    button(at, "Back to the preset").click().run()
+    assert settings(at).width == 256
+
+
+def test_start_makes_a_run_and_opens_it(monkeypatch):
+    started = []
+    monkeypatch.setattr(jobs, "start", lambda run, work: started.append(run))
+    at = on_train()
+    button(at, "Start the fit").click().run()
+    assert not at.exception
+    (run,) = runs.list_runs()
+    assert [found.id for found in started] == [run.id]
+    assert run.name == "t.csv, ranks, tuned"
+    assert run.settings == Settings.of("tuned")
+    assert at.query_params["run"] == run.id
+
+
+def test_a_quick_look_refines_the_table_without_a_fit(monkeypatch):
+    started = []
+    monkeypatch.setattr(jobs, "start", lambda run, work, choice: started.append((run, work, choice)))
+    at = on_train()
+    button(at, "Quick look").click().run()
+    assert not at.exception and at.title[0].value == "Refine"
+    (run,) = runs.list_runs()
+    assert started == [(run, runs.REFINE, Choice(bootstrap=0, folds=0))] and run.status().state == "unfitted"
+    assert at.query_params["run"] == run.id and list(run.table().columns) == ["a", "b", "c"]
+
+
+def test_a_quick_look_that_is_refused_is_said(monkeypatch):
+    def refuse(run, work, choice):
+        raise InputError("The device is not there.")
+
+    monkeypatch.setattr(jobs, "start", refuse)
+    at = on_train()
+    button(at, "Quick look").click().run()
+    assert any("device is not there" in found.value for found in at.error)
+
+
+def test_a_run_of_a_table_for_teaching_is_for_teaching(monkeypatch):
+    monkeypatch.setattr(jobs, "start", lambda run, work: None)
+    at = on_train()
+    truth = pd.DataFrame({"parent": ["a"], "child": ["b"]})
+    at.session_state["shared_draft"] = replace(at.session_state["shared_draft"], truth=truth, teaching=True)
+    at.run()
+    button(at, "Start the fit").click().run()
+    (run,) = runs.list_runs()
+    assert run.teaching and len(run.truth()) == 1
+    assert booted("train", run=run.id).session_state["shared_draft"].teaching
+
+
+def test_a_start_that_is_refused_is_said(monkeypatch):
+    def refuse(run, work):
+        raise InputError("The device is not there.")
+
+    monkeypatch.setattr(jobs, "start", refuse)
+    at = on_train()
+    button(at, "Start the fit").click().run()
+    assert any("device is not there" in found.value for found in at.error)
+
+
+def test_done_run_shows_its_account_and_leads_on():
+    run = written_run(poisson(), rows_used=90, seconds_off=1.1, estimate={"seconds": 75})
+    at = booted("train", run=run.id)
+    said = texts(at)
+    assert "is done in 1 min 23 s" in said and "90 rows used" in said and "estimated 1 min 15 s" in said
+    assert "No sign of overfitting" in said
+    assert button(at, "See the causal order")
+
+
+def test_overfitting_is_said_in_words():
+    at = booted("train", run=written_run(poisson(), lowest=20).id)
+    assert "Overfitting in folds 1, 2, 3: the validation loss was lowest at epoch 20" in texts(at)
+
+
+def test_running_run_shows_stage_progress_and_time_left(monkeypatch):
+    run = written_run(poisson(), state="running", stage="joint", done=12, total=40, progress=0.25, eta=95.0)
+    lock = run.take()
+    cancelled = []
+    monkeypatch.setattr(jobs, "cancel", lambda run, work: cancelled.append(run))
+    try:
+        at = booted("train", run=run.id)
+        progress = [found.proto.text for found in at.get("progress")]
+        assert any("epoch 12 of 40" in words and "25%" in words and "1 min 35 s left" in words for words in progress)
+        button(at, "Cancel").click().run()
+        assert [found.id for found in cancelled] == [run.id]
+    finally:
+        lock.release()
+
+
+def test_a_dead_worker_is_seen_and_can_be_resumed(monkeypatch):
+    run = written_run(poisson(), state="running", stage="joint", progress=0.25)
+    run.checkpoint_path.write_bytes(b"kept")
+    resumed = []
+    monkeypatch.setattr(jobs, "start", lambda run, work: resumed.append(run))
+    at = booted("train", run=run.id)
+    assert "was interrupted at 25% and can go on from its last checkpoint" in texts(at)
+    button(at, "Resume").click().run()
+    assert [found.id for found in resumed] == [run.id]
+
+
+@pytest.mark.parametrize(("state", "words"), [("cancelled", "was cancelled"), ("failed", "failed")])
+def test_ended_runs_say_why_and_can_be_started_again(state, words):
+    run = written_run(poisson(), state=state, progress=0.0, error="Column <b> is odd." if state == "failed" else None)
+    at = booted("train", run=run.id)
+    assert words in texts(at)
+    assert button(at, "Start again")
+    if state == "failed":
+        assert any("Column \\<b\\> is odd" in found.value for found in at.error)
+
+
+def test_folds_and_smoothing_can_be_changed():
+    at = booted("train", run=written_run(poisson()).id)
+    at.slider(key="smoothing").set_value(0.6).run()
+    at.button_group(key="folds_shown").set_value([2]).run()
+    assert not at.exception
+
+
+def test_a_run_that_is_gone_is_said():
+    at = booted("train", run="gone")
+    assert "There is no run gone on this machine" in texts(at)
+
+
+def test_sidebar_opens_and_deletes_runs():
+    first, second = written_run(poisson(), "first"), written_run(poisson(), "second")
+    at = booted("train")
+    picker = at.selectbox(key="run_picker")
+    assert any("first" in option for option in picker.options)
+    picker.set_value(first.id).run()
+    assert at.query_params["run"] == first.id
+    at.button(key=f"delete_{first.id}").click().run()
+    assert [run.id for run in runs.list_runs()] == [second.id]
+    assert "run" not in at.query_params

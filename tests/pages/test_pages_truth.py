@@ -1,0 +1,203 @@
+"""A known truth on the result pages: shown if there is one, and for teaching hidden until it is asked for."""
+
+import pandas as pd
+import pytest
+from app_world import booted, texts, written_when_asked
+from made_up import finished_run
+from test_pages_ordering import opened
+
+from disco.graph import FORMATS, export
+from pages.shared.known import Known
+
+PAGES = ("ordering", "parents", "graph")
+# Along x1 … x6 the second edge runs against the order; the first is found at any low threshold, the third never.
+EDGES = [("x1", "x4"), ("x5", "x2"), ("x3", "x6")]
+
+
+def page(name: str) -> str:
+    return f"pages/views/{name}.py"
+
+
+def numbers(app) -> dict[str, str]:
+    return {metric.label: metric.value for metric in app.metric}
+
+
+def test_the_order_is_held_against_the_truth_beside_the_controls():
+    app = opened(finished_run(6, truth=EDGES))
+    shown = numbers(app)
+    assert shown["A_top of this order"] == "0.667"
+    assert {"Sort by mean", "Sort by variance", "Sort by var − mean"} <= set(shown)
+    assert "According to the known graph, this node was a sink" in texts(app)
+    app.button(key="first_wrong").click().run()
+    assert not app.exception
+    assert app.slider[0].value == 2 and numbers(app)["Removed as sink"] == "x5"
+    assert "its true child was still there, `x2`. It is the first wrong removal" in texts(app)
+
+
+def test_a_right_order_says_so():
+    app = opened(finished_run(6))
+    assert numbers(app)["A_top of this order"] == "1.00"
+    assert "when no true child of it was left" in texts(app)
+    assert not any(button.key == "first_wrong" for button in app.button)
+
+
+def test_parents_are_held_against_the_truth():
+    run = finished_run(6, truth=EDGES)
+    app = opened(run, page("parents"))
+    for tau_z in (0.5, 1.5):
+        app.slider[0].set_value(tau_z).run()
+        found = len(run.edges(tau_z, 1.0))
+        assert numbers(app)["Recall"] == "0.333"
+        assert float(numbers(app)["Precision"]) == pytest.approx(1 / found, abs=5e-3)
+        assert numbers(app)["SHD"] == str(found - 1 + 2)
+    assert "A_top, the most recall an order allows: 0.667 here; sorting the columns by mean" in texts(app)
+    assert any(f"F1 is {float(numbers(app)['F1']):.3f} at τ" in part.value.replace("\\", "") for part in app.markdown)
+    app.selectbox(key="parents_child").set_value("x2").run()
+    assert "since the order puts `x2` first: `x5`" in texts(app)
+
+
+def test_edges_are_counted_and_drawn_by_verdict(drawn):
+    run = finished_run(6, truth=[*EDGES, ("x4", "x1"), ("x5", "x1")])
+    app = opened(run, page("graph"))
+    app.slider[0].set_value(0.5).run()
+    found = run.graph(0.5, 1.0)
+    shown = numbers(app)
+    # x1 → x5 is found but reversed; x1 → x4 is true, though the truth has the reverse as well.
+    assert (shown["True"], shown["Reversed"], shown["Missing"]) == ("1", "1", "2")
+    assert int(shown["Extra"]) == found.number_of_edges() - 2
+    assert "3 true edges cannot be found at any threshold" in texts(app)
+    assert drawn[-1].edges["x5", "x2"]["verdict"] == "missing" and drawn[-1].edges["x1", "x5"]["verdict"] == "reversed"
+    app.toggle(key="graph_missing").set_value(False).run()
+    assert set(drawn[-1].edges) == set(found.edges)
+    app.segmented_control(key="graph_lines").set_value("folds").run()
+    assert not any("verdict" in values for *_, values in drawn[-1].edges(data=True))
+    app.switch_page(page("parents"))
+    app.run()
+    assert not any("verdict" in values for *_, values in drawn[-1].edges(data=True))
+
+
+def test_edges_whose_direction_cannot_be_known_are_right_either_way(drawn):
+    """The same edges twice, once with every direction known: they differ only in edges against the order."""
+    said = "2 of 3 true edges have a direction that cannot be known"
+    for free in (True, False):
+        told = ["unknown" if free else "known", "unknown" if free else "known", "not proved"]
+        run = finished_run(6, truth=[(*edge, one) for edge, one in zip(EDGES, told, strict=True)], teaching=True)
+        assert run.truth()["direction"].tolist() == told
+        app = opened(run, page("graph"))
+        app.button(key="truth_reveal").click().run()
+        app.slider[0].set_value(-9 if free else 0.5).run()
+        shown = numbers(app)
+        assert (said in texts(app)) == free and ("Either way" in shown) == free
+        app.switch_page(page("ordering"))
+        app.run()
+        assert numbers(app)["A_top of this order"] == ("1.00" if free else "0.667")
+        assert any(button.key == "first_wrong" for button in app.button) != free
+        app.switch_page(page("parents"))
+        app.run()
+        assert not app.exception and (said in texts(app)) == free
+
+
+def test_the_picked_node_lists_verdicts_and_missing_neighbours():
+    app = opened(finished_run(6, truth=EDGES), page("graph"))
+    app.selectbox(key="graph_search").set_value("x2").run()
+    rows = pd.concat([frame.value for frame in app.dataframe])
+    assert rows.set_index("node").loc["x5", ["verdict", "folds"]].tolist() == ["missing", "–"]
+    assert "1 missing" in texts(app)
+
+
+def test_files_hold_the_edges_found_and_the_verdicts_apart(monkeypatch):
+    written = written_when_asked(monkeypatch)
+    run = finished_run(6, truth=EDGES)
+    opened(run, page("graph"))
+    apart = written.pop(next(name for name in written if name.endswith("_verdicts.csv")))
+    assert "missing" in apart and "extra" in apart
+    files = {name.rsplit(".", 1)[-1]: text for name, text in written.items()}
+    assert files.pop("svg").startswith("<svg ")
+    assert files == {kind: export(run.graph(), kind) for kind in FORMATS}
+
+
+def test_without_a_truth_nothing_is_held_against_it():
+    for name in PAGES:
+        app = opened(finished_run(6, truth=None), page(name))
+        assert "truth" not in texts(app).replace("tuned against a truth", "")
+        assert not any(button.key.startswith("truth_") for button in app.button if button.key)
+
+
+@pytest.mark.parametrize("name", PAGES)
+def test_an_empty_truth_is_no_error(name):
+    app = opened(finished_run(5, truth=[]), page(name))
+    assert "every edge found is an extra one" in texts(app)
+
+
+@pytest.mark.parametrize("name", PAGES)
+def test_a_truth_that_names_other_columns_is_said_and_the_rest_is_used(name):
+    app = opened(finished_run(5, truth=[("x1", "x3"), ("<b>u</b>", "x2"), ("x4", "w")]), page(name))
+    (said,) = [warning.value for warning in app.warning if "truth" in warning.value]
+    assert "names `<b>u</b>`, which is not among its columns; 2 true edges are left out" in said
+    if name == "graph":
+        assert int(numbers(app)["True"]) + int(numbers(app)["Missing"]) == 1
+
+
+def seen(app) -> list[str]:
+    """All texts, buttons, numbers and figures of a page."""
+    said = [f"{metric.label} {metric.value} {metric.help}" for metric in app.metric]
+    said += [f"{button.label} {button.help}" for button in app.button]
+    said += [f"{chart.proto.spec}" for chart in app.get("plotly_chart")]
+    return [*texts(app).splitlines(), *said]
+
+
+@pytest.mark.parametrize("name", PAGES)
+def test_a_hidden_truth_leaves_no_trace(name, monkeypatch, drawn):
+    secret = finished_run(6, name="same", truth=EDGES, teaching=True)
+    plain = finished_run(6, name="same", truth=None)
+    for part in ("a_top", "controls", "wrong_removals", "order_errors", "accuracy", "curve", "met", "verdicts"):
+        monkeypatch.setattr(Known, part, property(lambda self: pytest.fail("a hidden truth was used")))
+    hidden, without = opened(secret, page(name)), opened(plain, page(name))
+    added = [line for line in seen(hidden) if line not in seen(without)]
+    assert added == [":material/visibility_off: The truth of this table is hidden.", "Reveal the truth "]
+    assert [line for line in seen(without) if line not in seen(hidden)] == []
+    assert not any("verdict" in values for graph in drawn for *_, values in graph.edges(data=True))
+
+
+def test_revealing_shows_all_pages_and_hiding_takes_it_back():
+    app = opened(finished_run(6, truth=EDGES, teaching=True), page("graph"))
+    assert "Missing" not in numbers(app)
+    app.button(key="truth_reveal").click().run()
+    assert not app.exception and "Missing" in numbers(app)
+    app.switch_page(page("ordering"))
+    app.run()
+    assert "A_top of this order" in numbers(app)
+    app.switch_page(page("data"))
+    app.run()
+    assert "3 true edges known" in texts(app)
+    app.button(key="truth_hide").click().run()
+    assert "true edge" not in texts(app) and "is hidden" in texts(app)
+    app.switch_page(page("parents"))
+    app.run()
+    assert "Precision" not in numbers(app)
+
+
+def test_another_reader_still_has_it_hidden():
+    run = finished_run(6, truth=EDGES, teaching=True)
+    opened(run, page("graph")).button(key="truth_reveal").click().run()
+    assert "is hidden" in texts(opened(run, page("graph")))
+
+
+def test_a_truth_once_shown_is_shown_for_a_part_of_its_columns():
+    first = finished_run(6, truth=EDGES, teaching=True)
+    app = opened(first, page("graph"))
+    app.button(key="truth_reveal").click().run()
+    part = finished_run(["x1", "x3", "x4", "x6"], truth=[("x1", "x4"), ("x3", "x6")], teaching=True)
+    other = finished_run(["x1", "x3", "x4", "x6"], truth=[("x4", "x1")], teaching=True)
+    app.run()  # the list of runs picks them up
+    for run, is_shown in ((part, True), (other, False)):
+        app.selectbox(key="run_picker").set_value(run.id).run()
+        assert ("Missing" in numbers(app)) == is_shown
+
+
+def test_the_data_page_hides_how_many_true_edges_there_are():
+    run = finished_run(6, truth=EDGES, teaching=True)
+    app = booted(run=run.id)
+    assert "true edge" not in texts(app)
+    app.button(key="truth_reveal").click().run()
+    assert "3 true edges known" in texts(app)

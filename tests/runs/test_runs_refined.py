@@ -1,0 +1,76 @@
+"""A refinement in a run folder: misfit and robust evidence are read back, older refinements are read as such."""
+
+from dataclasses import replace
+
+import pandas as pd
+import pytest
+from made_up import finished_run, refine_by_hand
+
+from disco.errors import InputError
+from disco.files import read_frame
+from disco.refine import Choice
+from disco.refine.result import EDGE_COLUMNS
+from disco.runs import REFINE
+from disco.runs.refined import choice_of, read_refined, save
+from disco.work import jobs
+
+EDGES = [("x1", "x2"), ("x2", "x4"), ("x1", "x3")]
+
+
+def made(**more):
+    return refine_by_hand(finished_run(4), edges=EDGES, **more)
+
+
+def test_misfit_and_evidence_come_back():
+    run = made(misfit={"x2": 44.0, "x3": float("nan")})
+    found = read_refined(run)
+    assert found.nodes["node"].tolist() == ["x1", "x2", "x3", "x4"]
+    assert found.nodes["misfit_nats"].fillna(-1).tolist() == [0.0, 44.0, -1.0, 0.0]
+    assert found.nodes["misfit_per_row"][1] == pytest.approx(44 / 60)
+    assert list(found.edges) == list(EDGE_COLUMNS) and found.edges["robust_nats"].notna().all()
+    assert found.graph().nodes["x2"]["misfit_nats"] == 44.0
+    save(run.path, replace(found, nodes=None), Choice())
+    assert read_refined(run).nodes is None and not (run.path / "refined_nodes.csv").exists()
+
+
+def older(run, directions):
+    """A refinement as an older version wrote it: an edge that could not be reversed alone counted as decided."""
+    (run.path / "refined_nodes.csv").unlink()
+    path = run.path / "refined_edges.csv"
+    edges = read_frame(path, ("parent", "child")).drop(columns=["robust_nats", "linear_nats", "spread_nats"])
+    is_turned = [value is not None for value in directions]
+    edges.assign(reversible=is_turned, direction_nats=directions, decided=True).to_csv(path, index=False)
+    return read_refined(run)
+
+
+def test_in_an_older_refinement_nothing_is_decided_without_direction_evidence():
+    found = older(made(), [20.0, None, 7.0])
+    assert found.edges["decided"].tolist() == [True, False, True]
+    assert list(found.edges) == list(EDGE_COLUMNS) and found.edges["robust_nats"].isna().all()
+    assert found.nodes is None and found.graph().number_of_edges() == 3
+
+
+@pytest.mark.parametrize(
+    ("change", "words"),
+    [
+        (lambda nodes: nodes.iloc[1:], "does not have every column"),
+        (lambda nodes: nodes.assign(node="x1"), "stands there twice"),
+        (lambda nodes: nodes.assign(misfit_nats="much"), "no number"),
+        (lambda nodes: nodes.assign(node=["x1", "x2", "x3", "zz"]), "no column of the table"),
+        (lambda nodes: nodes.drop(columns="misfit_nats"), "no column misfit_nats"),
+    ],
+)
+def test_a_damaged_list_of_nodes_is_one_sentence(change, words):
+    run = made()
+    path = run.path / "refined_nodes.csv"
+    change(pd.read_csv(path)).to_csv(path, index=False)
+    with pytest.raises(InputError, match=words) as error:
+        read_refined(run)
+    assert "refined_nodes.csv" in str(error.value) and "refine the run again" in str(error.value)
+
+
+def test_that_tables_were_searched_anew_is_kept_where_it_waits_and_where_it_is_done():
+    run = made(choice=Choice(redone=True))
+    assert choice_of(run)["redone"] is True
+    jobs.enqueue(run, REFINE, Choice(redone=True)).release()
+    assert run.status(REFINE).error is None and run.status(REFINE).choice["redone"] is True

@@ -1,0 +1,201 @@
+"""CCS, the constant-curvature criterion and OCS against exact values of enumerated joint tables."""
+
+import itertools
+
+import numpy as np
+import pandas as pd
+import pytest
+import torch
+
+from disco.parents.ocs import candidate_scores
+from disco.score.curvature import HeldOut, diagonal, off_diagonal, off_diagonal_scores, sink_scores
+from disco.score.ordering import order_of, remove_sinks
+from disco.settings import Settings
+from disco.table.ranks import FoldRanks
+from tests.exact import ExactScores
+
+SETTINGS = Settings.of("paper", noise_levels=2)
+NOISE = (1e-3, 5e-3)
+
+
+def held_out(tables, rows, seed=0):
+    """Held-out folds of unequal length, with rows drawn from each fold's table."""
+    random, folds = np.random.default_rng(seed), []
+    for number, table in enumerate(tables):
+        drawn = random.choice(table.size, size=rows + number, p=table.ravel())
+        ranks = np.stack(np.unravel_index(drawn, table.shape), axis=1)
+        folds.append(FoldRanks(ranks[:1], ranks, np.arange(len(ranks)), table.shape[0] - 1))
+    return HeldOut.of(folds, SETTINGS), folds
+
+
+@pytest.fixture
+def random_tables():
+    random = np.random.default_rng(3)
+    return [random.dirichlet(np.ones(64)).reshape(4, 4, 4), random.dirichlet(np.ones(64)).reshape(4, 4, 4)]
+
+
+def brute_curvature(scores, fold, state, remaining, i, j):
+    """H_ij,R at each noise level, by its definition, with shifts clipped to K."""
+    shifted = state.copy()
+    shifted[i] = min(shifted[i] + 1, scores.top[fold].item())
+    return np.array([
+        scores.entry(fold, level, shifted, remaining, j) - scores.entry(fold, level, state, remaining, j)
+        for level in range(len(NOISE))
+    ])  # fmt: skip
+
+
+@pytest.mark.parametrize("remaining", [(0, 1, 2), (0, 2)])
+@pytest.mark.parametrize("boundary", ["clipped", "admissible"])
+def test_sink_scores_equal_their_definition(random_tables, remaining, boundary):
+    scores = ExactScores(random_tables, NOISE)
+    rows, folds = held_out(random_tables, 60)
+    found = sink_scores(scores, rows, remaining, SETTINGS)
+    for fold, data in enumerate(folds):
+        for place, node in enumerate(remaining):
+            frame = pd.DataFrame({
+                "level": data.held_out[:, node],
+                "h": [brute_curvature(scores, fold, row.astype(float), remaining, node, node).mean()
+                      for row in data.held_out],
+            })  # fmt: skip
+            if boundary == "admissible":
+                frame = frame[frame["level"] + 2 <= 3]
+            groups = [group["h"] for _, group in frame.groupby("level") if len(group) >= 2]
+            expected = sum(len(group) * group.var() for group in groups) / sum(len(group) for group in groups)
+            assert found["ccs", boundary][fold, place] == pytest.approx(expected, rel=1e-9)
+            assert found["constant", boundary][fold, place] == pytest.approx(frame["h"].var(), rel=1e-9)
+
+
+@pytest.mark.parametrize("boundary", ["clipped", "admissible"])
+def test_off_diagonal_scores_equal_their_definition(random_tables, boundary):
+    scores = ExactScores(random_tables, NOISE)
+    rows, folds = held_out(random_tables, 50)
+    for remaining, child in itertools.product([(0, 1, 2), (1, 2)], [1, 2]):
+        both = off_diagonal_scores(scores, rows, remaining, child, SETTINGS)
+        found, mean = both["ocs", boundary], both["curvature", boundary]
+        for fold, data in enumerate(folds):
+            for place, parent in enumerate(remaining):
+                if parent == child:
+                    assert np.isnan(found[fold, place])
+                    continue
+                values = [
+                    brute_curvature(scores, fold, row.astype(float), remaining, child, parent)
+                    for row in data.held_out
+                    if boundary == "clipped" or max(row[child], row[parent]) + 1 <= 3
+                ]
+                assert found[fold, place] == pytest.approx(np.mean(np.abs(values)), rel=1e-9)
+                assert mean[fold, place] == pytest.approx(np.mean(values), rel=1e-9)
+
+
+def test_the_minimum_of_rows_a_level_is_respected(random_tables):
+    scores = ExactScores(random_tables[:1], NOISE)
+    ranks = np.array([[0, 0, 1], [0, 1, 2], [0, 2, 0], [1, 0, 0], [1, 2, 1]])
+    rows = HeldOut.of([FoldRanks(ranks[:1], ranks, np.arange(5), 3)], SETTINGS)
+    curvature = diagonal(scores, rows, (0, 1, 2), [0], 2)[0, :, 0].numpy()
+    two = sink_scores(scores, rows, (0, 1, 2), SETTINGS)["ccs", "clipped"][0, 0]
+    three = sink_scores(scores, rows, (0, 1, 2), SETTINGS.replace(min_level_rows=3))["ccs", "clipped"][0, 0]
+    first, second = curvature[:3].var(ddof=1), curvature[3:].var(ddof=1)
+    assert two == pytest.approx((3 * first + 2 * second) / 5)
+    assert three == pytest.approx(first)
+
+
+def test_a_node_without_repeated_levels_is_unavailable(random_tables):
+    ranks = np.array([[0, 0, 1], [1, 1, 1], [2, 2, 1], [3, 3, 1]])
+    rows = HeldOut.of([FoldRanks(ranks[:1], ranks, np.arange(4), 3)], SETTINGS)
+    found = sink_scores(ExactScores(random_tables[:1], NOISE), rows, (0, 1, 2), SETTINGS)
+    assert np.isnan(found["ccs", "clipped"][0]).tolist() == [True, True, False]
+    assert not np.isnan(found["constant", "admissible"][0]).any()
+
+
+def test_no_admissible_row_is_unavailable(random_tables):
+    ranks = np.array([[3, 0, 0], [3, 1, 0], [3, 2, 1], [2, 2, 1]])
+    rows = HeldOut.of([FoldRanks(ranks[:1], ranks, np.arange(4), 3)], SETTINGS)
+    scores = ExactScores(random_tables[:1], NOISE)
+    assert np.isnan(sink_scores(scores, rows, (0, 1), SETTINGS)["ccs", "admissible"][0, 0])
+    rows = HeldOut.of([FoldRanks(ranks[:1], ranks[:3], np.arange(3), 3)], SETTINGS)
+    found = off_diagonal_scores(scores, rows, (0, 1), 1, SETTINGS)
+    assert np.isnan(found["ocs", "admissible"][0, 0]) and found["ocs", "clipped"][0, 0] >= 0
+
+
+def glm_table():
+    """A semiparametric GLM DAG on {0, …, 3}: 0 → 1, 1 → 2, nonlinear η, arbitrary base measures."""
+    levels = np.arange(4)
+    source = np.array([0.3, 0.35, 0.2, 0.15])
+
+    def conditional(eta, measure):
+        weights = np.array(measure) * np.exp(np.outer(eta, levels))
+        return weights / weights.sum(axis=1, keepdims=True)
+
+    second = conditional([-1.0, 0.2, 0.5, 1.6], [1.0, 2.0, 0.7, 0.9])
+    third = conditional([0.8, -0.9, -1.2, 0.3], [0.6, 1.0, 1.5, 0.4])
+    return source[:, None, None] * second[:, :, None] * third[None]
+
+
+def test_exact_scores_recover_the_graph():
+    """Theorem sink-identification: CCS is 0 only at sinks, OCS is 0 only at nonparents."""
+    table = glm_table()
+    scores = ExactScores([table], (0.0,))
+    settings = Settings(noise_levels=1, boundary="admissible")
+    rows, _ = held_out([table], 400)
+    steps = list(
+        remove_sinks(lambda R: sink_scores(scores, rows, R, settings), 3, "ccs", "admissible", ["a", "b", "c"])
+    )
+    assert order_of(steps) == [0, 1, 2]
+    first = steps[0].scores["ccs", "admissible"][0]
+    assert first[2] < 1e-20 and first[0] > 1e-3 and first[1] > 1e-3
+    assert steps[1].scores["ccs", "admissible"][0, 1] < 1e-20
+    # The base measure's own curvature is not constant, so the other criterion does not vanish at the sink.
+    assert steps[0].scores["constant", "admissible"][0, 2] > 1e-3
+    walk = candidate_scores(lambda child, R: off_diagonal_scores(scores, rows, R, child, settings), [0, 1, 2])
+    found = {child: values["ocs", "admissible"][0] for child, values in walk}
+    assert found[2][0] < 1e-10 and found[2][1] > 0.1 and found[1][0] > 0.1
+
+
+def test_averages_over_noise_come_before_the_variance_and_after_the_absolute_value():
+    class Opposite:
+        """Two noise levels whose curvatures cancel."""
+
+        top = torch.tensor([3.0])
+
+        def entries(self, ranks, remaining):
+            return torch.zeros(1, 2, ranks.shape[1], len(remaining), dtype=torch.float64)
+
+        def entries_after(self, ranks, remaining, node):
+            other = ranks[..., [1 - node]].double().expand(-1, -1, len(remaining))
+            return torch.stack([other, -other], dim=1)
+
+        def own_entries_after(self, ranks, remaining, nodes):
+            return self.entries_after(ranks, nodes, nodes[0])
+
+    ranks = np.array([[0, 1], [0, 3], [1, 2]])
+    rows = HeldOut.of([FoldRanks(ranks[:1], ranks, np.arange(3), 3)], SETTINGS)
+    assert diagonal(Opposite(), rows, (0, 1), [0], 2).abs().max() == 0
+    assert off_diagonal(Opposite(), rows, (0, 1), 0, 2)[0, 0, :, 1].tolist() == [1, 3, 2]
+
+
+def test_a_row_cap_takes_a_seeded_sample(rng):
+    ranks = rng.integers(0, 3, (50, 2))
+    fold = FoldRanks(ranks[:1], ranks, np.arange(50), 2)
+    one = HeldOut.of([fold], SETTINGS.replace(evaluation_rows=10))
+    assert one.ranks.shape[1] == 10 and len(set(one.rows[0])) == 10
+    other = HeldOut.of([fold], SETTINGS.replace(evaluation_rows=10, seed=1))
+    assert not np.array_equal(one.rows, other.rows)
+
+
+def test_curvature_is_evaluated_in_full_precision_and_leaves_the_setting(random_tables):
+    class Watching(ExactScores):
+        seen: list[tuple[str, bool]] = []
+
+        def entries(self, ranks, remaining):
+            self.seen.append((torch.get_float32_matmul_precision(), torch.is_grad_enabled()))
+            return super().entries(ranks, remaining)
+
+    rows, _ = held_out(random_tables, 5)
+    torch.set_float32_matmul_precision("medium")
+    try:
+        scores = Watching(random_tables, NOISE)
+        sink_scores(scores, rows, (0, 1), SETTINGS)
+        off_diagonal_scores(scores, rows, (0, 1), 1, SETTINGS)
+        assert torch.get_float32_matmul_precision() == "medium"
+    finally:
+        torch.set_float32_matmul_precision("highest")
+    assert set(scores.seen) == {("highest", False)}

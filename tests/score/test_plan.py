@@ -1,0 +1,46 @@
+"""The plan of a fit: the numbers of rows that the fit then really uses, and the steps that it then really makes."""
+
+import math
+
+import pytest
+
+from disco.score.plan import Plan
+from disco.settings import Settings
+from disco.table.ranks import Folds, fold_of_rows
+
+
+@pytest.mark.parametrize(
+    "changes", [{}, {"max_rows": 101}, {"disjoint_rows": True}, {"folds": 4, "validation_share": 1.0}]
+)
+@pytest.mark.parametrize("rows", [118, 119, 120])
+def test_the_plan_counts_the_rows_of_the_folds(rng, rows, changes):
+    settings = Settings(**changes)
+    plan, folds = Plan.of(rows, settings), Folds.of(rng.poisson(2.0, (rows, 2)), settings)
+    assert plan.rows == len(folds.rows) and plan.used == min(rows, settings.max_rows or rows)
+    assert plan.parent_rows == sum(len(fold.rows) for fold in folds.parent_ranks)
+    assert plan.train == min(len(fold.train) for fold in folds.ranks)
+    assert plan.evaluated == min(len(fold.held_out) for fold in folds.ranks)
+    assert plan.train == plan.projection.rows == plan.joint.rows + plan.holdout and plan.joint.rows >= 1
+
+
+@pytest.mark.parametrize("rows", [768, 769, 770, 771, 853, 855, 860])
+def test_the_steps_asked_for_are_made_whatever_row_decides_over_a_batch(rows):
+    """Of 769 rows one fold trains on 513 and the others on 512; each visits 512, which is one batch and not two."""
+    settings = Settings(batch_size=512, joint_epochs=1, joint_steps=500, projection_epochs=1, projection_steps=1000)
+    plan, train = Plan.of(rows, settings), rows - math.ceil(rows / 3)
+    for schedule, visited, steps in ((plan.joint, train - plan.holdout, 500), (plan.projection, train, 1000)):
+        assert schedule.rows == visited and schedule.batches == math.ceil(visited / 512)
+        assert steps <= schedule.epochs * schedule.batches < steps + schedule.batches
+
+
+def test_the_evaluation_rows_have_a_bound():
+    assert Plan.of(3000, Settings(evaluation_rows=None)).evaluated == 1000
+    assert Plan.of(3000, Settings(evaluation_rows=40)).evaluated == 40
+
+
+def test_folds_of_an_earlier_fit_are_taken_as_they_are(rng):
+    counts, settings = rng.poisson(2.0, (60, 2)), Settings()
+    drawn, other = Folds.of(counts, settings), fold_of_rows(60, 3, 7)
+    again = Folds.of(counts, settings, other)
+    assert (again.of_row == other).all() and not (again.of_row == drawn.of_row).all()
+    assert [fold.rows.tolist() for fold in again.ranks] == [(other == fold).nonzero()[0].tolist() for fold in range(3)]

@@ -1,0 +1,317 @@
+import copy
+import math
+
+import numpy as np
+import pytest
+import torch
+from scipy.linalg import expm
+
+from disco import DISCO
+from disco.errors import InputError
+from disco.score.checkpoint import pack_training, unpack_training
+from disco.score.corruption import neighbour_mask
+from disco.score.losses import (
+    ProjectionBatch,
+    draw_joint,
+    draw_masks,
+    joint_losses,
+    projection_losses,
+    score_entropy,
+    stacked,
+)
+from disco.score.networks import new_networks
+from disco.score.plan import Plan
+from disco.score.training import (
+    Training,
+    TrainingRows,
+    clip_gradients,
+    cosine,
+    keep_folds,
+    learning_rates,
+    train_joint,
+    train_projection,
+)
+from disco.settings import Settings
+from disco.table.ranks import fold_of_rows, fold_ranks
+from tests.exact import generator_matrix
+
+SETTINGS = Settings.of(
+    "paper", width=16, hidden_layers=2, batch_size=16, joint_epochs=6, projection_epochs=4, joint_schedule="epochs",
+    projection_schedule="epochs", validation_start=2, validation_every=1, patience=1, monitor_every=1,
+)  # fmt: skip
+PLAN = Plan.of(100, SETTINGS)
+CPU = torch.device("cpu")
+
+
+@pytest.fixture
+def folds(rng):
+    counts = np.column_stack([rng.poisson(2, 100), rng.poisson(4, 100), rng.integers(0, 3, 100)])
+    return fold_ranks(counts, fold_of_rows(100, 3, 0), SETTINGS)  # folds of 67, 67 and 66 training rows
+
+
+def start(folds, settings=SETTINGS):
+    joint, projection = new_networks(folds, settings)
+    return Training.start(joint), Training.start(projection), TrainingRows(folds, settings, CPU)
+
+
+def only(training: Training, fold: int) -> Training:
+    """The same stage with only one fold."""
+    for parameter in training.network.parameters():
+        parameter.data = parameter.data[[fold]].clone()
+    keep_folds(training.network, [fold])
+    training.active = [fold]
+    return training
+
+
+def test_score_entropy_is_least_at_the_target_and_zero_there():
+    target = torch.linspace(-3, 3, 13, dtype=torch.float64)
+    guess = target.clone().requires_grad_()
+    score_entropy(guess, target).sum().backward()
+    assert torch.allclose(score_entropy(target, target), torch.zeros_like(target), atol=1e-12)
+    assert torch.allclose(guess.grad, torch.zeros_like(target), atol=1e-12)
+    assert (score_entropy(target + 0.3, target) > 0).all() and (score_entropy(target - 0.3, target) > 0).all()
+
+
+def test_the_joint_loss_is_minimised_by_the_concrete_score():
+    """Averaged over x_0 given x, the minimiser of the loss is p_σ(y)/p_σ(x) of an enumerated table."""
+    table = np.random.default_rng(0).dirichlet(np.ones(16)).reshape(4, 4)
+    sigma = 0.6
+    kernel = expm(sigma * generator_matrix(3))
+    noisy = kernel.T @ table @ kernel
+    states = np.stack(np.meshgrid(range(4), range(4), indexing="ij"), -1).reshape(-1, 2)
+    weight, target, place, inside = [], [], [], []
+    for x0 in states:
+        for number, x in enumerate(states):
+            for node in range(2):
+                for step in (-1, 1):
+                    y = x.copy()
+                    y[node] += step
+                    if 0 <= y[node] <= 3:
+                        weight.append(table[tuple(x0)] * kernel[x0[0], x[0]] * kernel[x0[1], x[1]])
+                        target.append(np.log(kernel[x0[node], y[node]] / kernel[x0[node], x[node]]))
+                        place.append((number * 2 + node) * 2 + (step + 1) // 2)
+                        inside.append((tuple(x), tuple(y)))
+    weight, target, place = torch.tensor(weight), torch.tensor(target), torch.tensor(place)
+    score = torch.zeros(64, dtype=torch.float64)
+    score[place] = torch.tensor([np.log(noisy[y] / noisy[x]) for x, y in inside])
+    least = (weight * score_entropy(score[place], target)).sum()
+    score.requires_grad_()
+    (weight * score_entropy(score[place], target)).sum().backward()
+    assert score.grad.abs().max() < 1e-12
+    for entry in place.unique()[::7]:
+        moved = score.detach().clone()
+        moved[entry] += 0.05
+        assert (weight * score_entropy(moved[place], target)).sum() > least
+
+
+def test_joint_loss_weights_and_masks_as_in_the_paper(folds):
+    joint, _ = new_networks(folds[:1], SETTINGS)
+    ranks = torch.as_tensor(folds[0].train[:5])
+    batch = stacked([draw_joint(ranks, folds[0].top, SETTINGS, torch.Generator().manual_seed(1))])
+    predicted = joint(batch.noisy, batch.sigma.log())
+    expected = 0.0
+    for row in range(5):
+        rate = batch.sigma[0, row].item() * math.log(3.0 / 1e-3)
+        for node in range(3):
+            for direction, step in enumerate((-1, 1)):
+                if 0 <= batch.noisy[0, row, node].item() + step <= folds[0].top:
+                    u = predicted[0, row, node, direction].exp().item()
+                    v = batch.target[0, row, node, direction].exp().item()
+                    expected += rate * (u - v + v * math.log(v / u)) / 5
+    assert joint_losses(joint, batch, SETTINGS).item() == pytest.approx(expected, rel=1e-4)
+
+
+def test_projection_loss_as_in_the_paper(folds):
+    joint, projection = new_networks(folds[:1], SETTINGS)
+    noisy = torch.as_tensor(folds[0].train[:4], dtype=torch.float32)[None]
+    mask = torch.tensor([[[1.0, 1, 0], [0, 1, 1], [1, 1, 1], [1, 0, 1]]])
+    sigma = torch.tensor([[0.01, 0.1, 1.0, 2.0]])
+    batch = ProjectionBatch(noisy, sigma, mask)
+    found = projection_losses(projection, batch, joint, SETTINGS.replace(full_set_weight=0.5))
+    filled = torch.where(mask > 0, noisy, projection.fill[:, None])
+    target = joint(noisy, sigma.log()) - joint(filled, sigma.log())
+    inside = neighbour_mask(noisy, folds[0].top)
+    masked = score_entropy(projection(noisy, mask, sigma.log()), target)[inside & (mask[..., None] > 0)].mean()
+    whole = projection(noisy, torch.ones_like(mask), sigma.log())
+    full = score_entropy(whole, torch.zeros_like(whole))[inside].mean()
+    assert found.item() == pytest.approx((masked + 0.5 * full).item(), rel=1e-5)
+
+
+def test_masks_follow_their_distribution():
+    draws, nodes = 60_000, 4
+    masks = draw_masks(torch.zeros(draws, nodes), 0.2, torch.Generator().manual_seed(0))
+    sizes = np.bincount(masks.sum(1).int().numpy(), minlength=5) / draws
+    assert np.allclose(sizes, [0, 0, 0.8 / 3, 0.8 / 3, 0.8 / 3 + 0.2], atol=0.01)
+    pairs = masks[masks.sum(1) == 2]
+    codes = np.bincount((pairs @ torch.tensor([1.0, 2, 4, 8])).int().numpy(), minlength=16)
+    chosen = codes[[3, 5, 6, 9, 10, 12]] / len(pairs)
+    assert np.allclose(chosen, 1 / 6, atol=0.015)
+
+
+def test_folds_in_one_batch_equal_folds_one_by_one(folds):
+    joint, projection, rows = start(folds)
+    together = [epoch for epoch in train_joint(joint, rows, PLAN)]
+    served = new_networks(folds, SETTINGS)[0]
+    served.load_state_dict({**served.state_dict(), **joint.best})
+    projected = [epoch for epoch in train_projection(projection, served, rows, PLAN)]
+    assert len({epoch.best for epoch in together}) > 1
+    for fold in range(3):
+        alone, single, _ = start(folds)
+        epochs = [epoch for epoch in train_joint(only(alone, fold), rows, PLAN)]
+        for one, all_ in zip(epochs, together, strict=False):
+            assert one.train[fold] == pytest.approx(all_.train[fold], rel=1e-4)
+        assert alone.best_epoch[fold] == joint.best_epoch[fold]
+        for name, value in alone.best.items():
+            assert torch.allclose(value[fold], joint.best[name][fold], atol=1e-4)
+        target = copy.deepcopy(served)
+        for parameter in target.parameters():
+            parameter.data = parameter.data[[fold]]
+        keep_folds(target, [fold])
+        last = list(train_projection(only(single, fold), target, rows, PLAN))[-1]
+        assert last.train[0] == pytest.approx(projected[-1].train[fold], rel=1e-4)
+
+
+def test_a_resumed_stage_equals_an_uninterrupted_one(folds):
+    whole, _, rows = start(folds)
+    losses = [epoch.train for epoch in train_joint(whole, rows, PLAN)]
+    for stop in (1, 3):
+        first, _, _ = start(folds)
+        run = train_joint(first, rows, PLAN)
+        for _ in range(stop):
+            next(run)
+        tensors, meta = pack_training("joint", first)
+        tensors = {name: value.detach().clone() for name, value in tensors.items()}
+        second, _, _ = start(folds)
+        unpack_training("joint", second, tensors, meta)
+        rest = [epoch.train for epoch in train_joint(second, rows, PLAN)]
+        assert np.array_equal(losses[stop:], rest, equal_nan=True)
+        assert second.best_epoch == whole.best_epoch
+        assert all(torch.equal(second.best[name], value) for name, value in whole.best.items())
+
+
+def test_early_stopping_serves_the_best_validated_state(folds):
+    settings = SETTINGS.replace(patience=2)
+    training, _, _ = start(folds, settings)
+    seen = []
+    for epoch, losses in enumerate([[3.0, 3, 3], [2.0, 3.5, 2], [2.5, 3.2, 1], [2.6, 0.0, 0.5]], start=1):
+        training.epoch = epoch
+        for parameter in training.network.parameters():
+            parameter.data.fill_(epoch)
+            training.optimizer.state[parameter] = {"exp_avg": parameter.data.clone(), "exp_avg_sq": parameter.data}
+        training.judge([losses[fold] for fold in training.active], settings)
+        seen.append(list(training.active))
+    assert seen == [[0, 1, 2], [0, 1, 2], [0, 2], [2]]
+    assert training.best_epoch == [2, 1, 4]
+    assert [training.best["mlp.biases.0"][fold].max().item() for fold in range(3)] == [2, 1, 4]
+
+
+def test_improvement_must_reach_its_minimum(folds):
+    training, _, _ = start(folds)
+    training.epoch = 1
+    training.judge([1.0, 1.0, 1.0], SETTINGS.replace(patience=5))
+    training.epoch = 2
+    training.judge([1.0 - 0.9e-4, 1.0 - 1.1e-4, 1.0], SETTINGS.replace(patience=5))
+    assert training.best_epoch == [1, 2, 1] and training.waited == [1, 0, 1]
+
+
+def test_validation_is_the_same_for_the_same_network(folds):
+    one, _, rows = start(folds)
+    other, _, _ = start(folds)
+    plan = Plan.of(100, SETTINGS.replace(joint_learning_rate=1e-30, joint_learning_rate_end=1e-30, patience=9))
+    first = [epoch.validation for epoch in train_joint(one, rows, plan)]
+    assert first[0] == pytest.approx(first[-1], rel=1e-5)
+    assert first == [epoch.validation for epoch in train_joint(other, rows, plan)]
+
+
+@pytest.mark.parametrize("epochs", [1, 2, 20])
+def test_short_trainings_serve_a_state(folds, epochs):
+    settings = SETTINGS.replace(joint_epochs=epochs, projection_epochs=epochs, validation_start=10, patience=3)
+    plan, (joint, projection, rows) = Plan.of(100, settings), start(folds, settings)
+    assert len([epoch for epoch in train_joint(joint, rows, plan)]) == epochs
+    served = new_networks(folds, settings)[0]
+    before = served.mlp.weights[0].detach().clone()
+    assert not torch.equal(joint.best["mlp.weights.0"], before) and min(joint.best_epoch) >= 1
+    list(train_projection(projection, served, rows, plan))
+    assert projection.best_epoch == [epochs] * 3
+    now = dict(projection.network.named_parameters())
+    assert all(torch.equal(now[name], value) for name, value in projection.best.items())
+
+
+def test_training_lowers_both_losses(folds):
+    settings = SETTINGS.replace(joint_epochs=40, projection_epochs=40, validation_start=40, width=32)
+    plan, (joint, projection, rows) = Plan.of(100, settings), start(folds, settings)
+    losses = [epoch.train for epoch in train_joint(joint, rows, plan)]
+    assert np.mean(losses[-5:]) < 0.9 * np.mean(losses[:2])
+    served = new_networks(folds, settings)[0]
+    served.load_state_dict({**served.state_dict(), **joint.best})
+    losses = [epoch.train for epoch in train_projection(projection, served, rows, plan)]
+    assert np.mean(losses[-5:]) < 0.9 * np.mean(losses[:2])
+
+
+def test_divergence_is_said_in_words(folds):
+    joint, _, rows = start(folds)
+    with torch.no_grad():
+        joint.network.mlp.weights[-1].fill_(float("nan"))
+    with pytest.raises(InputError, match="Training diverged: the loss of fold 1 is not finite at epoch 1"):
+        next(train_joint(joint, rows, PLAN))
+
+
+@pytest.mark.parametrize("stage", ["joint", "projection"])
+def test_a_last_step_that_diverges_is_said_in_words(stage):
+    """The loss before that step is finite, and there is no next epoch to see what it did."""
+    table = np.random.default_rng(0).poisson(2.0, (60, 2))
+    once = {"width": 4, "joint_epochs": 1, "projection_epochs": 1, f"{stage}_learning_rate": 1e30}
+    with pytest.raises(InputError, match="Training diverged: no validation loss of fold 1 is finite. Lower the"):
+        DISCO("paper", device="cpu", **once).fit(table)
+
+
+def test_gradients_are_clipped_a_fold():
+    weight = torch.nn.Parameter(torch.zeros(2, 2, 2))
+    weight.grad = torch.tensor([[[3.0, 0], [0, 4.0]], [[0.3, 0], [0, 0.4]]])
+    clip_gradients([weight], 1.0)
+    assert weight.grad[0].norm().item() == pytest.approx(1.0, rel=1e-5)
+    assert weight.grad[1].norm().item() == pytest.approx(0.5, rel=1e-5)
+
+
+def test_cosine_schedule_runs_from_start_to_end_and_stays():
+    assert cosine(0, 100, 1e-3, 1e-5) == pytest.approx(1e-3)
+    assert cosine(50, 100, 1e-3, 1e-5) == pytest.approx((1e-3 + 1e-5) / 2)
+    assert cosine(100, 100, 1e-3, 1e-5) == cosine(1000, 100, 1e-3, 1e-5) == pytest.approx(1e-5)
+
+
+@pytest.mark.parametrize("stage", ["joint", "projection"])
+@pytest.mark.parametrize("unit", ["epochs", "updates"])
+def test_the_learning_rate_of_every_update(folds, stage, unit, monkeypatch):
+    """By epochs, update k has the rate of its epoch; by updates it has its own, and the last from `epochs` on."""
+    settings = SETTINGS.replace(
+        **{f"{stage}_schedule": unit}, joint_epochs=7, projection_epochs=7, validation_start=100, batch_size=16
+    )
+    plan, (joint, projection, rows) = Plan.of(100, settings), start(folds, settings)
+    training = joint if stage == "joint" else projection
+    rates, step = [], Training.step
+
+    def noted(self, losses, bound):
+        rates.append(self.optimizer.param_groups[0]["lr"])
+        step(self, losses, bound)
+
+    monkeypatch.setattr(Training, "step", noted)
+    epochs = train_joint(joint, rows, plan) if stage == "joint" else train_projection(
+        projection, copy.deepcopy(joint.network), rows, plan
+    )  # fmt: skip
+    list(epochs)
+    batches = 4 if stage == "joint" else 5  # of 16: 59 rows to train on beside 7 held out, or all 66
+    first, last = (1e-3, 1e-5) if stage == "joint" else (1.5e-3, 3e-5)
+    done = [min(k if unit == "updates" else k // batches, 7) for k in range(7 * batches)]
+    assert training.epoch == 7 and len(rates) == 7 * batches
+    assert rates == pytest.approx(
+        [last + (first - last) * (1 + math.cos(math.pi * k / 7)) / 2 for k in done], rel=1e-12
+    )
+    assert (rates[-1] == last) == (unit == "updates")
+
+
+def test_a_resumed_stage_goes_on_with_the_rates_of_its_updates():
+    plan = Plan.of(60, SETTINGS.replace(joint_schedule="updates", joint_epochs=10))
+    assert plan.joint.batches == 3  # of 16: 36 of 40 rows, beside 4 held out
+    whole = [rate for epoch in range(4) for rate in learning_rates("joint", epoch, plan)]
+    assert whole == [cosine(k, 10, 1e-3, 1e-5) for k in range(12)]
+    assert learning_rates("joint", 2, plan) == whole[6:9]

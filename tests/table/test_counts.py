@@ -1,0 +1,239 @@
+"""What a table of counts must be, with sentences that name column, row and remedy."""
+
+import decimal
+import io
+
+import numpy as np
+import pandas as pd
+import pytest
+
+from disco.errors import InputError
+from disco.table import counts
+from disco.table.read import read_table
+
+GOOD = [3, 0, 2, 1, 2, 5, 0, 0, 1, 4, 2, 2]
+CORRECT = "Correct the table, or leave the column out."
+
+
+def with_cells(**cells: object) -> pd.DataFrame:
+    """A good table of 12 rows whose column `bad` has the given cells at the given rows (r3=...)."""
+    bad = pd.Series(GOOD[::-1], dtype=object)
+    for row, cell in cells.items():
+        bad[int(row[1:]) - 1] = cell
+    return pd.DataFrame({"good": GOOD, "bad": bad.infer_objects()})
+
+
+def only_problem(table: pd.DataFrame | np.ndarray, folds: int = 3) -> counts.Problem:
+    found = counts.problems(table, folds)
+    assert len(found) == 1, found
+    return found[0]
+
+
+@pytest.mark.parametrize(
+    ("cells", "row", "message", "remedy"),
+    [
+        ({"r3": -2}, 3, 'Column "bad", row 3: -2 is negative; a count is 0 or more.', CORRECT),
+        (
+            {"r3": -2, "r4": -1},
+            3,
+            'Column "bad", row 3: -2 is negative; a count is 0 or more. The same holds for 1 more row.',
+            CORRECT,
+        ),
+        ({"r5": 2.5}, 5, 'Column "bad", row 5: 2.5 is not a whole number.', "DISCO never rounds: give the counts."),
+        (
+            {"r12": None},
+            12,
+            'Column "bad", row 12: the value is missing.',
+            "Fill it in, or leave out the row or the column.",
+        ),
+        ({"r1": np.inf}, 1, 'Column "bad", row 1: the value is infinite.', CORRECT),
+        ({"r1": -np.inf}, 1, 'Column "bad", row 1: the value is infinite.', CORRECT),
+        ({"r2": "many"}, 2, 'Column "bad", row 2: "many" is text, not a count.', CORRECT),
+        (
+            {"r2": "1,234"},
+            2,
+            'Column "bad", row 2: "1,234" is text, not a count.',
+            "Write numbers without thousands separators.",
+        ),
+        (
+            {"r2": "3,5"},
+            2,
+            'Column "bad", row 2: "3,5" is text, not a count.',
+            "Write decimals with a point; a count has none.",
+        ),
+        (
+            {"r2": "7"},
+            2,
+            'Column "bad", row 2: "7" is text, not a count.',
+            "Its numbers are kept as text: store them as numbers.",
+        ),
+        ({"r2": [1, 2]}, 2, 'Column "bad", row 2: [1, 2] is not a number.', CORRECT),
+        ({"r2": True}, 2, 'Column "bad", row 2: True is not a number.', CORRECT),
+        ({"r2": 2**53}, 2, 'Column "bad", row 2: 9.0072e+15 is too large for a count.', CORRECT),
+        ({"r2": 10**30}, 2, 'Column "bad", row 2: 1e+30 is too large for a count.', CORRECT),
+    ],
+)
+def test_a_bad_cell_is_named_with_column_and_row(cells, row, message, remedy):
+    table = with_cells(**cells)
+    assert only_problem(table) == counts.Problem("bad", row, message, remedy)
+    with pytest.raises(InputError) as error:
+        counts.as_counts(table)
+    assert str(error.value) == f"{message} {remedy}"
+
+
+@pytest.mark.parametrize(
+    ("values", "message"),
+    [
+        ([7] * 12, 'Column "bad" is constant: every row is 7.'),
+        ([True] * 12, 'Column "bad" is constant: every row is 1.'),
+        (pd.date_range("2020-01-02", periods=12), 'Column "bad", row 1: 2020-01-02 00:00:00 is not a number.'),
+        ([1j] * 12, 'Column "bad", row 1: 1j is not a number.'),
+        (pd.Categorical(list("abcabcabcabc")), 'Column "bad", row 1: "a" is text, not a count.'),
+        (pd.array([1, None] * 6, "Int64"), 'Column "bad", row 2: the value is missing.'),
+        (pd.array(["1", None, "x"] * 4, "string"), 'Column "bad", row 3: "x" is text, not a count.'),
+        (np.array([1, 2**63] * 6, dtype="uint64"), 'Column "bad", row 2: 9.22337e+18 is too large for a count.'),
+    ],
+)
+def test_a_bad_column_is_named(values, message):
+    problems = counts.problems(pd.DataFrame({"good": GOOD, "bad": values}))
+    assert any(p.message.startswith(message) and p.blocking and p.column == "bad" for p in problems), problems
+
+
+@pytest.mark.parametrize(
+    ("table", "folds", "message", "remedy"),
+    [
+        (pd.DataFrame({"a": GOOD}), 3, "The table has 1 column; at least 2 are needed.",
+         "Separate the columns of a text file by commas, semicolons or tabs."),
+        (pd.DataFrame({"a": GOOD[:9], "b": GOOD[:9]}), 3, "The table has 9 rows; 3 folds need at least 12.",
+         "Give more rows, or use fewer folds."),
+        (pd.DataFrame(zip(GOOD, GOOD, GOOD, strict=True), columns=["a", "b", "a"]), 3,
+         '2 columns are called "a": 1 and 3.', "Give every column a name of its own."),
+        (pd.DataFrame(zip(GOOD, GOOD, strict=True), columns=[1, "1"]), 3,
+         '2 columns are called "1": 1 and 2.', "Give every column a name of its own."),
+        (pd.DataFrame(zip(GOOD, GOOD, strict=True), columns=["a", " "]), 3,
+         "Column 2 has no name.", "Give it a name in the first row."),
+        (pd.DataFrame(zip(GOOD, GOOD, strict=True), columns=["a", None]), 3,
+         "Column 2 has no name.", "Give it a name in the first row."),
+        (pd.DataFrame(zip(GOOD, range(12), strict=True), columns=["a", ""]), 3,
+         "Column 2 has no name.", "It only numbers the rows: leave it out."),
+        (np.arange(12), 3, "The array has 1 dimensions; a table has 2, rows and columns.",
+         "Give an array of shape (rows, columns)."),
+    ],
+)  # fmt: skip
+def test_a_bad_table_is_named(table, folds, message, remedy):
+    problem = only_problem(table, folds)
+    assert (problem.message, problem.remedy, problem.row, problem.blocking) == (message, remedy, None, True)
+
+
+def test_enough_rows_depends_on_the_folds():
+    table = pd.DataFrame({"a": GOOD, "b": GOOD[::-1]})
+    assert counts.problems(table, folds=3) == []
+    assert only_problem(table, folds=4).message == "The table has 12 rows; 4 folds need at least 16."
+
+
+def test_all_problems_are_listed_at_once():
+    text = "id,a,b,a\n1,-1,2.5,x\n2,3,,4\n3,3,1,4\n4,3,1,4\n"
+    found = counts.problems(read_table(io.BytesIO(text.encode()), "t.csv"), folds=1)
+    assert [(p.column, p.row, p.blocking) for p in found] == [
+        ("a", None, True), ("id", None, False), ("a", 1, True), ("b", 2, True), ("b", 1, True), ("a", 1, True),
+    ]  # fmt: skip
+
+
+@pytest.mark.parametrize(
+    ("values", "message"),
+    [
+        ([True, False] * 6, 'Column "a" holds true and false: they are read as 1 and 0.'),
+        (
+            pd.Categorical([2, 1, 0] * 4, categories=[2, 0, 1]),
+            'Column "a" is stored as categories: its numbers are read as counts, in their own order.',
+        ),
+        ([0, 3] * 6, 'Column "a" takes only 2 values: the theory of the method assumes 3 or more.'),
+        (range(12), 'Column "a" numbers the rows: it looks like an index, not a count.'),
+        (range(1, 13), 'Column "a" numbers the rows: it looks like an index, not a count.'),
+    ],
+)
+def test_notes_do_not_block(values, message):
+    table = pd.DataFrame({"a": values, "b": GOOD})
+    problem = only_problem(table)
+    assert problem.message == message and not problem.blocking
+    assert counts.as_counts(table)["a"].tolist() == [int(value) for value in values]
+
+
+def test_a_first_row_of_data_taken_for_names_is_noted():
+    table = read_table(
+        io.BytesIO(("5,7\n" + "".join(f"{a},{b}\n" for a, b in zip(GOOD, GOOD, strict=True))).encode()), "t.csv"
+    )
+    assert only_problem(table).message.startswith("The names of all columns are numbers: the first row of the data")
+    assert counts.problems(pd.DataFrame(np.stack([GOOD, GOOD[::-1]], axis=1))) == []
+
+
+def test_notes_of_the_file_are_passed_on():
+    table = pd.DataFrame({"a": GOOD, "b": GOOD})
+    table.attrs["notes"] = ["Only the first sheet was read."]
+    problem = only_problem(table)
+    assert problem.message == "Only the first sheet was read." and not problem.blocking
+
+
+@pytest.mark.parametrize(
+    "values",
+    [
+        np.array(GOOD, dtype="float32"),
+        np.array(GOOD, dtype="uint8"),
+        pd.array(GOOD, "Int64"),
+        pd.array(GOOD, "int64[pyarrow]"),
+        pd.arrays.SparseArray(GOOD),
+        [decimal.Decimal(value) for value in GOOD],
+        pd.Series(GOOD, dtype=object),
+    ],
+)
+def test_whole_numbers_of_any_type_are_counts(values):
+    table = pd.DataFrame({"a": values, "b": GOOD[::-1]})
+    assert counts.problems(table) == []
+    found = counts.as_counts(table)
+    assert found["a"].tolist() == GOOD and found.dtypes.eq("int64").all()
+
+
+def test_as_counts_copies_and_does_not_touch_its_argument():
+    table = pd.DataFrame({1: GOOD, "b": GOOD}, index=range(50, 62))
+    before = table.copy(deep=True)
+    found = counts.as_counts(table)
+    found.iloc[0, 0] = 99
+    pd.testing.assert_frame_equal(table, before)
+    assert found.columns.tolist() == ["1", "b"] and found.index.tolist() == list(range(12))
+
+
+def test_an_array_gets_names():
+    found = counts.as_counts(np.array([GOOD, GOOD[::-1], GOOD]).T.astype(float))
+    assert found.columns.tolist() == ["x1", "x2", "x3"] and found["x2"].tolist() == GOOD[::-1]
+    message = counts.problems(np.array([[0, np.nan]] * 12))[-1].message
+    assert message == 'Column "x2", row 1: the value is missing. The same holds for 11 more rows.'
+
+
+def test_the_largest_count_is_exact():
+    table = pd.DataFrame({"a": [2**53 - 1, *GOOD[1:]], "b": GOOD})
+    assert counts.as_counts(table).loc[0, "a"] == 2**53 - 1
+
+
+def test_describe_by_hand():
+    table = pd.DataFrame(
+        {"a": [0, 0, 1, 3], "b": [1, 0, 1, 1], "c": [2, 2, 2, 2], "d": [1.5, 2, 3, 4], "e": list("wxyz")}
+    )
+    found = counts.describe(table).set_index("column")
+    assert found["type"].tolist() == ["counts", "0/1", "constant", "not counts", "not counts"]
+    a = found.loc["a"]
+    assert (a["levels"], a["zeros"], a["mean"], a["minimum"], a["maximum"]) == (3, 0.5, 1.0, 0, 3)
+    assert a["variance"] == pytest.approx(2.0) and a["dispersion"] == pytest.approx(2.0)
+    assert a["ties"] == pytest.approx(1 / 6)  # one of the six pairs of rows has equal values
+    assert found.loc["c", "ties"] == 1.0 and found.loc["d":"e", "levels":].isna().all(axis=None)
+    assert counts.describe(pd.DataFrame({"z": [0, 0]})).loc[0, "dispersion"] is not None
+
+
+def test_describe_of_poisson_counts(rng):
+    found = counts.describe(rng.poisson(4.0, (20_000, 2))).loc[0]
+    assert found["dispersion"] == pytest.approx(1.0, abs=0.05)
+    assert found["zeros"] == pytest.approx(np.exp(-4.0), abs=0.005)
+
+
+def test_describe_keeps_columns_of_the_same_name():
+    table = pd.DataFrame([[0, 1], [1, 5], [2, 7]], columns=["a", "a"])
+    assert counts.describe(table)["maximum"].tolist() == [2, 7]

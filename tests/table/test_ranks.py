@@ -1,0 +1,88 @@
+import numpy as np
+import pandas as pd
+import pytest
+
+from disco import InputError, Settings
+from disco.table.ranks import fold_of_rows, fold_ranks, quantile_levels, rank_on_grid, sampled_rows, transform_table
+
+
+def test_held_out_rule():
+    grid = np.array([2, 5, 9, 10])
+    #            below, at min, first gap, at, second gap, at, at max, above
+    values = np.array([0, 2, 3, 5, 7, 9, 10, 99])
+    assert rank_on_grid(values, grid).tolist() == [0, 0, 1, 1, 1, 2, 3, 3]
+
+
+def test_gap_above_takes_the_lower_rank():
+    assert rank_on_grid(np.array([8]), np.array([1, 2, 5, 9])).tolist() == [2]
+
+
+def test_training_ranks_are_dense_and_the_bound_is_common():
+    random = np.random.default_rng(0)
+    counts = np.column_stack([random.poisson(2, 90) * 10, random.poisson(20, 90)])
+    for fold in fold_ranks(counts, fold_of_rows(90, 3, 0), Settings()):
+        for column in fold.train.T:
+            assert sorted(set(column)) == list(range(column.max() + 1))
+        assert fold.top == fold.train.max() and fold.held_out.max() <= fold.top
+        assert len(fold.train) + len(fold.held_out) == 90
+
+
+def test_transform_is_fitted_on_the_training_rows_alone():
+    counts = np.column_stack([np.arange(12), np.arange(12)])
+    fold_of_row = np.array([0] * 11 + [1])
+    held_out = fold_ranks(counts, fold_of_row, Settings(folds=2))[1]
+    assert held_out.top == 10 and held_out.held_out.tolist() == [[10, 10]]
+
+
+def test_quantile_levels_leave_empty_levels():
+    column = np.array([0] * 6 + [1, 2])
+    assert quantile_levels(column[:, None], 4)[:, 0].tolist() == [0, 0, 0, 0, 0, 0, 3, 3]
+
+
+def test_quantile_levels_are_pooled_before_the_folds():
+    counts = np.arange(16)[:, None].repeat(2, axis=1)
+    folds = fold_ranks(counts, fold_of_rows(16, 2, 0), Settings(transform="quantile", levels=4, folds=2))
+    pooled = np.empty((16, 2), int)
+    for fold in folds:
+        pooled[fold.rows] = fold.held_out
+    assert pooled[:, 0].tolist() == [0] * 4 + [1] * 4 + [2] * 4 + [3] * 4
+    assert {fold.top for fold in folds} == {3}
+
+
+def test_without_a_transform_held_out_counts_are_clipped():
+    counts = np.array([[0, 1], [5, 2], [7, 3], [90, 1]])
+    fold = fold_ranks(counts, np.array([0, 0, 0, 1]), Settings(transform="none", folds=2))[1]
+    assert fold.top == 7 and fold.held_out.tolist() == [[7, 1]] and fold.train[:, 0].tolist() == [0, 5, 7]
+
+
+def test_ranks_do_not_change_under_increasing_maps():
+    counts = np.random.default_rng(1).poisson(3, (60, 2))
+    mapped = np.column_stack([counts[:, 0] ** 2 + counts[:, 0], counts[:, 1] * 7 + 3])
+    folds = fold_of_rows(60, 3, 0)
+    for one, other in zip(fold_ranks(counts, folds, Settings()), fold_ranks(mapped, folds, Settings()), strict=True):
+        assert np.array_equal(one.train, other.train) and np.array_equal(one.held_out, other.held_out)
+
+
+def test_folds_partition_the_rows_evenly():
+    fold = fold_of_rows(100, 3, 7)
+    assert sorted(np.bincount(fold)) == [33, 33, 34]
+    assert not np.array_equal(fold, fold_of_rows(100, 3, 8))
+
+
+def test_too_few_rows_for_the_folds():
+    with pytest.raises(InputError, match="The table has 11 rows, too few for 3 folds: it needs at least 12."):
+        fold_of_rows(11, 3, 0)
+
+
+def test_row_cap_is_a_seeded_sample():
+    settings = Settings(max_rows=10, seed=1)
+    rows = sampled_rows(100, settings)
+    assert len(set(rows)) == 10 and np.array_equal(rows, np.sort(rows))
+    assert not np.array_equal(rows, sampled_rows(100, Settings(max_rows=10, seed=2)))
+    assert len(sampled_rows(5, settings)) == 5
+
+
+def test_table_codes():
+    table = pd.DataFrame({"a": [5, 5, 9], "b": [1, 0, 2]})
+    codes = transform_table(table, Settings())
+    assert codes["a"].tolist() == [0, 0, 1] and codes["b"].tolist() == [1, 0, 2]

@@ -1,0 +1,77 @@
+"""Columns that others determine exactly."""
+
+import numpy as np
+import pandas as pd
+import pytest
+
+from disco.table.relations import relations
+
+
+@pytest.fixture
+def base():
+    random = np.random.default_rng(0)
+    return {name: random.poisson(mean, 200) for name, mean in (("a", 3), ("b", 4), ("c", 2))}
+
+
+def sentences(**columns):
+    return [relation.sentence for relation in relations(pd.DataFrame(columns))]
+
+
+def test_what_joins_columns_is_said(base):
+    a, b, c = base.values()
+    assert sentences(**base) == []
+    for made, sentence in (
+        (a.copy(), '"y" is a copy of "a".'),
+        (3 * a, '"y" is 3 times "a".'),
+        (20 - a, '"a" and "y" add up to 20 in every row.'),
+        (a**2 + 1, '"y" rises with "a" one to one: their ranks are equivalent.'),
+        (1000 - a**2, '"y" falls with "a" one to one: their ranks are equivalent.'),
+        (a + b + c, '"y" is the sum of "a", "b" and "c".'),
+        (a + 2 * b + 3, '"y" = "a" + 2 × "b" + 3 in every row.'),
+        (40 - a - b - c, '"a", "b", "c" and "y" add up to 40 in every row.'),
+    ):
+        assert sentences(**base, y=made) == [sentence]
+
+
+def test_a_total_is_named_wherever_it_stands(base):
+    total = base["a"] + base["b"] + base["c"]
+    for columns in ({"total": total, **base}, {**base, "total": total}):
+        (found,) = relations(pd.DataFrame(columns))
+        assert found.columns[0] == "total" and found.sentence.startswith('"total" is the sum of ')
+
+
+def test_halves_and_one_hot_columns(base):
+    a, b = base["a"], base["b"]
+    even = 2 * (a + b)
+    (found,) = relations(pd.DataFrame({"a": a, "b": b, "twice": even}))
+    assert '"twice"' in found.sentence and "2 × " in found.sentence
+    hot = {f"is{level}": (np.minimum(a, 2) == level) * 1 for level in range(3)}
+    (found,) = relations(pd.DataFrame(hot))
+    assert found.sentence.endswith("add up to 1 in every row.") and len(found.columns) == 3
+
+
+def test_one_row_apart_is_no_relation(base):
+    total = base["a"] + base["b"] + base["c"]
+    total[7] += 1
+    assert sentences(total=total, **base) == []
+
+
+def test_few_rows_determine_nothing():
+    random = np.random.default_rng(0)
+    assert relations(pd.DataFrame(random.poisson(3, (12, 20)))) == []
+    assert relations(pd.DataFrame({"a": [0, 1, 0, 1], "b": [1, 0, 0, 1], "c": [1, 1, 0, 2]})) == []
+
+
+def test_products_extremes_and_large_counts(base):
+    a, b = base["a"], base["b"]
+    assert sentences(a=a, b=b, times=a * b, most=np.maximum(a, b), parity=(a + b) % 2) == []
+    large = 10**9 * (1 + a)
+    assert sentences(large=large, b=b, sum=large + b) == ['"sum" is the sum of "large" and "b".']
+
+
+def test_a_long_sum_is_shortened():
+    random = np.random.default_rng(0)
+    parts = {f"p{number}": random.poisson(2, 300) for number in range(12)}
+    (found,) = relations(pd.DataFrame({**parts, "all": sum(parts.values())}))
+    assert found.sentence == '"all" is the sum of "p0", "p1", "p2", "p3", "p4" and 7 more.'
+    assert len(found.columns) == 13

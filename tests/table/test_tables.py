@@ -1,0 +1,215 @@
+"""Reading files: every cell literally, and a sentence for what cannot be read."""
+
+import datetime
+import io
+import pickle
+from collections.abc import Callable
+from pathlib import Path
+
+import numpy as np
+import openpyxl
+import pandas as pd
+import pyarrow as pa
+import pyarrow.parquet as parquet
+import pytest
+
+from disco.errors import InputError
+from disco.table.read import NOTES, read_table
+
+
+def read(text: str | bytes, name: str = "counts.csv") -> pd.DataFrame:
+    return read_table(io.BytesIO(text.encode() if isinstance(text, str) else text), name)
+
+
+def workbook(*sheets: tuple[str, list[list[object]]]) -> bytes:
+    book = openpyxl.Workbook()
+    book.remove(book.active)
+    for title, rows in sheets:
+        sheet = book.create_sheet(title)
+        for row in rows:
+            sheet.append(row)
+    out = io.BytesIO()
+    book.save(out)
+    return out.getvalue()
+
+
+def as_parquet(table: pd.DataFrame) -> bytes:
+    out = io.BytesIO()
+    table.to_parquet(out)
+    return out.getvalue()
+
+
+@pytest.mark.parametrize(
+    ("text", "name"),
+    [
+        ("a,b\n1,20\n0,3\n", "counts.csv"),
+        ("a;b\n1;20\n0;3\n", "counts.csv"),
+        ("a\tb\n1\t20\n0\t3\n", "counts.tsv"),
+        ("a\tb\n1\t20\n0\t3\n", "COUNTS.TXT"),
+        ("\ufeffa,b\r\n1,20\r\n0,3", "counts.csv"),
+        ("a,b\n1,20\n\n0,3\n\n", "counts.csv"),
+        ('"a","b"\n"1","20"\n"0","3"\n', "counts.csv"),
+        ("a,b\n1,20\n0,3\n".encode("utf-16"), "counts.csv"),
+        (workbook(("counts", [["a", "b"], [1, 20], [0, 3]])), "counts.xlsx"),
+        (as_parquet(pd.DataFrame({"a": [1, 0], "b": [20, 3]})), "counts.parquet"),
+    ],
+)
+def test_every_kind_of_file_gives_the_same_table(text, name):
+    table = read(text, name)
+    assert table.columns.tolist() == ["a", "b"]
+    assert table.to_numpy().tolist() == [[1, 20], [0, 3]]
+
+
+def test_a_path_and_an_open_file_are_read_from_the_start(tmp_path, small_table):
+    path = tmp_path / "small.csv"
+    small_table.to_csv(path, index=False)
+    pd.testing.assert_frame_equal(read_table(path), small_table)
+    pd.testing.assert_frame_equal(read_table(str(path)), small_table)
+    with path.open("rb") as file:
+        first, again = read_table(file), read_table(file)
+    pd.testing.assert_frame_equal(first, again)
+
+
+@pytest.mark.parametrize("kind", ["csv", "xlsx"])
+def test_duplicate_and_empty_names_stay(kind):
+    if kind == "csv":
+        table = read("a,,a,a.1\n1,2,3,4\n")
+    else:
+        table = read(workbook(("s", [["a", None, "a", "a.1"], [1, 2, 3, 4]])), "t.xlsx")
+    assert table.columns.tolist() == ["a", "", "a", "a.1"]
+    assert table.to_numpy().tolist() == [[1, 2, 3, 4]]
+
+
+@pytest.mark.parametrize(
+    ("text", "place"),
+    [
+        ('a,b\n1,2\n3,"4\n5,6\n', "line 3, character 3"),
+        ('a,b\n1,"2\n3,4\n5,"6\n7,8\n', "line 2, character 3"),  # the next quote closes it within another cell
+        ('\r\n\r\nü;b\r\n"1";"ä ""2""";"3\r\n4;5;6\r\n', "line 4, character 15"),
+        ('a,"b\n1,2\n', "line 1, character 3"),
+        ('"', "line 1, character 1"),
+        ('a,b\n"one\ntwo","2\n3,4\n', "line 3, character 6"),
+    ],
+)
+def test_a_quote_left_open_is_said_with_its_place(text, place):
+    sentence = f"counts.csv, {place}: a quote opens there that does not close at the end of its cell"
+    with pytest.raises(InputError, match=sentence):
+        read(text)
+
+
+@pytest.mark.parametrize("cell", ['5" pipe', '"two\nlines"', '"a ""quoted"" word"', '"x" y', '""', '"a\r\n""b"""'])
+def test_quotes_that_close_and_quotes_within_words_are_read(cell):
+    assert len(read(f"a,b\n1,{cell}\n{cell},3\n")) == 2
+
+
+def test_duplicate_names_of_parquet_stay():
+    out = io.BytesIO()
+    parquet.write_table(pa.table([[1, 2], [3, 4]], names=["a", "a"]), out)
+    assert read(out.getvalue(), "t.parquet").columns.tolist() == ["a", "a"]
+
+
+def test_names_are_data():
+    header = '"<script>alert(1)</script>","with ""quotes""","two\nlines","Größe 数"'
+    table = read(f"{header}\n1,2,3,4\n5,6,7,8\n")
+    assert table.columns.tolist() == ["<script>alert(1)</script>", 'with "quotes"', "two\nlines", "Größe 数"]
+    assert len(table) == 2
+
+
+def test_values_are_not_repaired():
+    table = read('a,b,c,d,e\n3.0,"1,234",-1,x,\n2.5,5,inf,7,NA\n')
+    assert table["a"].tolist() == [3.0, 2.5]
+    assert table["b"].tolist() == ["1,234", "5"]
+    assert table["c"].tolist() == [-1, np.inf]
+    assert table["d"].tolist() == ["x", "7"]
+    assert table["e"].isna().all()
+
+
+def test_a_late_bad_cell_does_not_change_the_cells_before_it():
+    rows = [str(i) for i in range(200_000)]
+    table = read("a,b\n" + "\n".join(f"{row},1" for row in rows) + "\nx,1\n")
+    assert table["a"].tolist() == [*rows, "x"] and table["b"].dtype == "int64"
+
+
+def test_excel_kinds_of_cells():
+    rows = [[2012.0, "b", "c"], [1, True, datetime.date(2020, 1, 2)], [None, False, "text"], [None, None, None]]
+    table = read(workbook(("s", rows)), "t.xlsx")
+    assert table.columns.tolist() == ["2012", "b", "c"]
+    assert len(table) == 2 and table["2012"].isna().tolist() == [False, True]
+    assert table["b"].tolist() == [True, False] and table["c"].tolist()[1] == "text"
+
+
+def test_other_sheets_and_a_stored_index_are_mentioned():
+    sheets = ("empty", []), ("counts", [["a", "b"], [1, 2]]), ("notes", [["x"]])
+    assert read(workbook(*sheets), "t.xlsx").attrs[NOTES] == [
+        'Only the first sheet, "counts", was read; the others are notes.'
+    ]
+    table = pd.DataFrame({"a": [1, 2]}, index=pd.Index(["p", "q"], name="player"))
+    assert read(as_parquet(table), "t.parquet").attrs[NOTES] == [
+        'The file\'s index "player" was left out: an index names rows and is not a column.'
+    ]
+    assert NOTES not in read(as_parquet(pd.DataFrame({"a": [1, 2]})), "t.parquet").attrs
+
+
+def test_parquet_keeps_nullable_whole_numbers():
+    table = read(as_parquet(pd.DataFrame({"a": pd.array([1, None], "Int64"), "b": [1, 2]})), "t.parquet")
+    assert table["a"].dtype == "Int64" and table["a"].isna().tolist() == [False, True]
+
+
+@pytest.mark.parametrize(
+    ("make", "sentence"),
+    [
+        (
+            lambda: read("1,2", "a.pdf"),
+            "a.pdf has an unknown format: give a file that ends in .csv, .tsv, .txt, .xlsx, .parquet.",
+        ),
+        (
+            lambda: read("", "a.csv"),
+            "a.csv is empty: give a file with one row of names and the rows of counts below it.",
+        ),
+        (lambda: read("a,b\n", "a.csv"), "a.csv has names but no rows: put the counts below the names."),
+        (
+            lambda: read("a,b\n1,2\n3,4,5\n"),
+            "counts.csv, row 2: the row has 3 cells, but there are 2 names. "
+            "Give every row one cell per name; if the first column holds row names, name it too.",
+        ),
+        (
+            lambda: read("a,b\n1,2\n3\n"),
+            "counts.csv, row 2: the row has 1 cell, but there are 2 names. Give every row one cell per name.",
+        ),
+        (lambda: read(b"a,\xe9\n1,2\n"), "counts.csv is not UTF-8 text: save it as CSV UTF-8 and load it again."),
+        (
+            lambda: read("PK nonsense", "a.xlsx"),
+            "a.xlsx cannot be read as an Excel workbook: Cannot detect file format.",
+        ),
+        (
+            lambda: read(workbook(("s", [])), "a.xlsx"),
+            "a.xlsx has no cells: put the names in the first row and the counts below.",
+        ),
+        (lambda: read_table(Path("nowhere.csv")), "nowhere.csv does not exist: check the path."),
+    ],
+)
+def test_what_cannot_be_read_gets_a_sentence(make: Callable[[], pd.DataFrame], sentence: str):
+    with pytest.raises(InputError) as error:
+        make()
+    assert str(error.value) == sentence
+
+
+def test_a_folder_and_broken_parquet_get_a_sentence(tmp_path):
+    (tmp_path / "folder.csv").mkdir()
+    with pytest.raises(InputError, match="folder.csv cannot be read: it is a folder, not a file."):
+        read_table(tmp_path / "folder.csv")
+    with pytest.raises(InputError, match="broken.parquet cannot be read as Parquet: "):
+        read(b"PAR1 and no more", "broken.parquet")
+
+
+class Bomb:
+    """Reports when it is unpickled."""
+
+    def __reduce__(self) -> tuple:
+        return pytest.fail, ("unpickled",)
+
+
+@pytest.mark.parametrize("suffix", ["csv", "tsv", "txt", "xlsx", "parquet"])
+def test_nothing_is_unpickled(suffix):
+    with pytest.raises(InputError):
+        read(pickle.dumps(Bomb()), f"evil.{suffix}")

@@ -1,0 +1,199 @@
+"""Fits in separate processes, really started, cancelled, killed, resumed and queued."""
+
+import os
+import signal
+import subprocess
+import sys
+from collections.abc import Callable
+from contextlib import AbstractContextManager
+
+import pandas as pd
+import pytest
+from job_world import ENDLESS, PATIENCE, TINY, few_threads, kill, new, wait, wait_for  # noqa: F401 - a fixture
+
+from disco.errors import FitStopped, InputError
+from disco.progress import Event
+from disco.runs import FIT, Run
+from disco.runs.locks import note
+from disco.settings import Settings
+from disco.work import jobs, turns
+from disco.work.execution import execute
+
+SHORT = Settings.of("paper", **TINY, joint_epochs=120)
+LONGER = SHORT.replace(joint_epochs=500, validation_start=10_000)
+
+
+def assert_no_line_twice(run: Run) -> None:
+    events = run.events()
+    assert not events.duplicated(["stage", "epoch", "fold"]).any()
+    for (_, fold), epochs in events.groupby(["stage", "fold"])["epoch"]:
+        assert epochs.tolist() == list(range(1, len(epochs) + 1)), fold
+
+
+def test_a_started_fit_runs_apart_and_finishes(small_table):
+    run = new(small_table, SHORT)
+    jobs.start(run, FIT)
+    assert run.status().state in ("queued", "running")  # no gap before its process holds the lock
+    with pytest.raises(InputError, match="already waiting or running"):
+        jobs.start(run, FIT)
+    wait(lambda: len(run.events()) > 0)
+    assert note(run.lock_path)["pid"] != os.getpid()
+    wait_for(run, "done", "failed", "interrupted")
+    assert run.status().state == "done" and run.status().error is None
+    whole = new(small_table, SHORT)
+    execute(whole)
+    assert run.order() == whole.order()
+    with pytest.raises(InputError, match="is done"):
+        jobs.start(run, FIT)
+    jobs.cancel(run, FIT)  # too late: nothing changes
+    assert run.status().state == "done"
+
+
+def test_cancel_kill_and_resume_lose_nothing(small_table):
+    """The worker stops when asked, is killed twice, and ends with the same result as an uninterrupted fit."""
+    run = new(small_table, LONGER)
+    jobs.start(run, FIT)
+    wait(lambda: run.events()["epoch"].max() > 50)
+    jobs.cancel(run, FIT)
+    status = run.status()
+    assert status.state == "cancelled" and status.resumable and run.checkpoint_path.exists()
+    reached = run.events()["epoch"].max()
+    for more in (40, 80):  # killed after epochs that no checkpoint holds
+        jobs.start(run, FIT)
+        wait(lambda more=more: run.events()["epoch"].max() > reached + more)
+        kill(run)
+        assert run.status().state == "interrupted"
+        with open(run.events_path, "a") as file:
+            file.write('{"epoch": 9')  # as if killed within a line
+    jobs.start(run, FIT)
+    wait_for(run, "done", "failed", "interrupted")
+    assert run.status().state == "done"
+    whole = new(small_table, LONGER)
+    execute(whole)
+    assert_no_line_twice(run)
+    pd.testing.assert_frame_equal(run.events(), whole.events(), rtol=1e-6)
+    assert run.order() == whole.order()
+    pd.testing.assert_frame_equal(run.ocs(), whole.ocs(), rtol=1e-6)
+
+
+def test_a_fit_killed_before_any_checkpoint_starts_anew(small_table):
+    run = new(small_table, LONGER)
+    jobs.start(run, FIT)
+    wait(lambda: len(run.events()) > 30)
+    kill(run)
+    run.checkpoint_path.unlink(missing_ok=True)  # on a busy machine there may be one already
+    jobs.start(run, FIT)
+    wait_for(run, "done", "failed", "interrupted")
+    assert run.status().state == "done"
+    assert_no_line_twice(run)
+
+
+def test_fits_queue_one_at_a_time_first_come_first_served(small_table):
+    first, second, third = (new(small_table, ENDLESS, name) for name in ("first", "second", "third"))
+    for run in (first, second, third):
+        jobs.start(run, FIT)
+    wait(lambda: len(first.events()) > 0)
+    assert [jobs.position(run, FIT) for run in (first, second, third)] == [None, 1, 2]
+    reached = len(first.events())
+    wait(lambda: len(first.events()) > reached + 100)  # without a queue, the others would have had time to start
+    assert [run.status().state for run in (first, second, third)] == ["running", "queued", "queued"]
+    jobs.cancel(second, FIT)  # gives up its place
+    assert jobs.position(third, FIT) == 1 and second.status().state == "cancelled"
+    kill(first)  # a dead fit frees its device
+    wait(lambda: len(third.events()) > 0)
+    jobs.start(second, FIT)
+    assert jobs.position(second, FIT) == 1
+    jobs.cancel(third, FIT)
+    wait(lambda: len(second.events()) > 0)
+    jobs.cancel(second, FIT)
+    assert [run.status().state for run in (first, second, third)] == ["interrupted", "cancelled", "cancelled"]
+    assert turns.waiting("cpu") == []
+
+
+def test_the_turn_comes_when_the_device_is_let_go(small_table):
+    """In this process, so that nothing depends on when another one starts."""
+    first, second = (new(small_table, SHORT, name) for name in ("first", "second"))
+    locks = [jobs.enqueue(run, FIT, pid=os.getpid()) for run in (first, second)]
+    told: list[int] = []
+
+    def gives_up(event: Event) -> bool:
+        told.append(event.total)
+        return "in use by another fit" not in event.message  # it has tried to take the device
+
+    def turn(run: Run, callback: Callable[[Event], bool] | None) -> AbstractContextManager[None]:
+        return turns.turn(run, "cpu", run.status().queued_at, callback)
+
+    with turn(first, None):
+        # The second is next, has tried to take the device, and gives up.
+        with pytest.raises(FitStopped), turn(second, gives_up):
+            raise AssertionError("two fits at once")
+    assert set(told) == {1}
+    with turn(second, None):
+        assert turns.waiting("cpu") == []
+    for lock in locks:
+        lock.release()
+
+
+def test_a_dead_waiting_fit_holds_up_nobody(small_table):
+    first, second, third = (new(small_table, ENDLESS, name) for name in ("first", "second", "third"))
+    for run in (first, second, third):
+        jobs.start(run, FIT)
+    wait_for(first, "running")
+    kill(second)
+    assert second.status().state == "interrupted" and jobs.position(third, FIT) == 1
+    kill(first)
+    wait_for(third, "running")
+
+
+def test_a_worker_that_does_not_answer_is_killed(small_table, monkeypatch):
+    run = new(small_table, ENDLESS)
+    jobs.start(run, FIT)
+    wait(lambda: len(run.events()) > 0)
+    os.kill(note(run.lock_path)["pid"], signal.SIGSTOP)  # hears no SIGTERM
+    monkeypatch.setattr(jobs, "_GRACE_SECONDS", 0.1)
+    jobs.cancel(run, FIT)
+    assert run.status().state == "cancelled" and not run.alive
+    jobs.start(run, FIT)
+    wait(lambda: run.status().state == "running")
+    jobs.cancel(run, FIT)
+
+
+@pytest.mark.parametrize("moment", [lambda run: True, lambda run: run.status().state == "running"])
+def test_a_fit_can_be_cancelled_at_any_moment(small_table, moment):
+    """While the process starts and imports, and when it has begun; other tests cancel while it fits."""
+    run = new(small_table, ENDLESS)
+    jobs.start(run, FIT)
+    wait(lambda: moment(run))
+    jobs.cancel(run, FIT)
+    assert run.status().state == "cancelled" and not run.alive
+
+
+def test_a_fit_outlives_the_program_that_started_it(small_table):
+    run = new(small_table, ENDLESS)
+    code = f"from disco import jobs, runs; jobs.start(runs.open_run({run.id!r}), runs.FIT)"
+    subprocess.run([sys.executable, "-c", code], check=True, cwd=os.getcwd(), timeout=PATIENCE)
+    wait(lambda: len(run.events()) > 0)
+    assert run.status().state == "running"
+    jobs.cancel(run, FIT)
+
+
+def test_a_failure_in_a_worker_is_told(small_table):
+    run = new(small_table, SHORT)
+    (run.path / "table.parquet").write_bytes(b"not parquet")
+    jobs.start(run, FIT)
+    wait_for(run, "failed", "interrupted")
+    assert run.status().state == "failed" and "table.parquet is damaged" in run.status().error
+    wait(lambda: not run.alive)
+    wait(lambda: (run.path / "worker.log").read_text())  # written after the lock is let go
+    assert "Traceback" not in (run.path / "worker.log").read_text()
+
+
+def test_a_fit_inside_another_program_is_not_killed(small_table):
+    run = new(small_table, SHORT)
+    lock = run.take({"host": "elsewhere", "pid": 1, "signals": True})
+    with pytest.raises(InputError, match="on the machine elsewhere"):
+        jobs.cancel(run, FIT)
+    lock.write({"host": note(run.lock_path)["host"] and os.uname().nodename, "pid": os.getpid(), "signals": False})
+    with pytest.raises(InputError, match="stop it there"):
+        jobs.cancel(run, FIT)
+    lock.release()

@@ -1,0 +1,189 @@
+"""Refinements in separate processes, really started, cancelled, killed, resumed and queued."""
+
+import dataclasses
+import json
+import os
+import signal
+
+import numpy as np
+import pandas as pd
+import pytest
+from job_world import ENDLESS, few_threads, kill, new, wait
+from made_up import finished_run
+
+from disco.__main__ import main
+from disco.errors import FitStopped, InputError
+from disco.refine import Choice
+from disco.runs import FIT, REFINE, Run, create_run
+from disco.runs.locks import note
+from disco.runs.refined import choice_of, read_refined
+from disco.settings import Settings
+from disco.simulate import Design, simulate
+from disco.work import jobs, recording, refining
+from disco.work.refining import refine_run
+
+assert few_threads  # used by every test here
+
+SHORT = Choice(starts=2, restarts=1, bootstrap=3, folds=2)
+LONG = Choice(starts=2, restarts=0, bootstrap=5000, folds=0)
+
+
+def tabled(nodes: int = 6, rows: int = 500) -> Run:
+    known = simulate(Design(nodes=nodes, rows=rows, k=1.5, family="nb-softplus", seed=2))
+    return create_run(known.table, Settings(), name="refined", device="cpu")
+
+
+def ended(run: Run) -> str:
+    wait(lambda: not run.status(REFINE).active)
+    return run.status(REFINE).state
+
+
+def test_a_started_refinement_runs_apart_and_leaves_the_fit_alone():
+    run = finished_run(5)
+    before = (run.path / "status.json").read_bytes()
+    assert run.status(REFINE).state == "none"
+    jobs.start(run, REFINE, SHORT)
+    assert run.status(REFINE).active and run.status(REFINE).choice["restarts"] == 1
+    assert run.status().state == "done"
+    for refused in (lambda: jobs.start(run, REFINE, SHORT), run.delete):
+        with pytest.raises(InputError, match="waiting or running"):
+            refused()
+    wait(lambda: run.status(REFINE).state == "running")
+    assert note(run.lock_path)["pid"] != os.getpid()
+    assert ended(run) == "done" and run.status(REFINE).error is None and run.status(REFINE).progress == 1.0
+    assert (run.path / "status.json").read_bytes() == before
+    result = read_refined(run)
+    assert choice_of(run)["bootstrap"] == 3
+    assert result.moves["node"].tolist() == result.order
+    assert not (run.path / "refining.json").exists() and not (run.path / "refining.jsonl").exists()
+    wait(lambda: not run.alive)
+    run.delete()
+
+
+def test_what_was_found_is_kept_by_a_cancel():
+    run = tabled(nodes=10)
+    jobs.start(run, REFINE, LONG)
+    wait(lambda: run.status(REFINE).done > 2)
+    seen = refining.history(run)
+    assert len(seen) and set(seen["start"]) >= {"by variance − mean", "by mean"}
+    jobs.cancel(run, REFINE)
+    status = run.status(REFINE)
+    assert status.state == "cancelled" and status.resumable and not run.alive and status.seconds > 0
+    kept = json.loads((run.path / "refining.json").read_text())["starts"]
+    assert len(kept) >= 2
+    jobs.start(run, REFINE, LONG)
+    wait(lambda: run.status(REFINE).state == "running" and run.status(REFINE).done > status.done)
+    assert run.status(REFINE).seconds > status.seconds
+    again = json.loads((run.path / "refining.json").read_text())["starts"]
+    assert again[: len(kept)] == kept
+    jobs.cancel(run, REFINE)
+
+
+def test_killed_in_the_middle_and_resumed_equals_uninterrupted():
+    run, whole = tabled(), tabled()
+    jobs.start(run, REFINE, SHORT)
+    wait(lambda: (run.path / "refining.json").exists() or not run.alive)
+    kill(run)
+    assert run.status(REFINE).state == "interrupted" and run.status(REFINE).resumable
+    jobs.start(run, REFINE, SHORT)
+    assert ended(run) == "done"
+    expected, found = refine_run(whole, SHORT), read_refined(run)
+    same = ("order", "best", "score", "candidates", "fits", "notes")
+    assert [getattr(found, name) for name in same] == [getattr(expected, name) for name in same]
+    assert refined_files(run) == refined_files(whole)
+
+
+def refined_files(run):
+    """The content of every file of a refinement in its run."""
+    return {path.name: path.read_bytes() for path in sorted(run.path.glob("refined*"))}
+
+
+def test_a_refinement_waits_for_its_turn_and_gives_its_place_up(small_table):
+    fit, run = new(small_table, ENDLESS), tabled()
+    jobs.start(fit, FIT)
+    wait(lambda: len(fit.events()) > 0)
+    jobs.start(run, REFINE, SHORT)
+    assert jobs.position(run, REFINE) == 1 and run.status(REFINE).state == "queued"
+    assert run.status().state == "unfitted"
+    with pytest.raises(InputError, match="waiting or running"):
+        jobs.cancel(run, FIT)  # does not stop a refinement
+    jobs.cancel(run, REFINE)
+    assert run.status(REFINE).state == "cancelled" and jobs.position(run, REFINE) is None
+    jobs.start(run, REFINE, SHORT)
+    jobs.cancel(fit, FIT)
+    assert ended(run) == "done"
+
+
+def test_a_worker_that_does_not_answer_is_killed(monkeypatch):
+    run = tabled(nodes=10)
+    jobs.start(run, REFINE, LONG)
+    wait(lambda: run.status(REFINE).state == "running")
+    os.kill(note(run.lock_path)["pid"], signal.SIGSTOP)
+    monkeypatch.setattr(jobs, "_GRACE_SECONDS", 0.1)
+    jobs.cancel(run, REFINE)
+    assert run.status(REFINE).state == "cancelled" and not run.alive
+
+
+def test_a_failure_is_one_sentence():
+    run = tabled()
+    (run.path / "table.parquet").write_bytes(b"not parquet")
+    jobs.start(run, REFINE, SHORT)
+    assert ended(run) == "failed"
+    error = run.status(REFINE).error
+    assert "table.parquet is damaged" in error and len(error.splitlines()) == 1
+
+
+def test_the_command_line_writes_the_same_state(capsys):
+    run = finished_run(4)
+    states = set()
+    standing = recording.Recorder.standing
+
+    def watched(self):
+        states.add((run.status(REFINE).state, run.status().state))
+        return standing(self)
+
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(recording.Recorder, "standing", watched)
+        assert main(["refine", str(run.path), "--starts", "2", "--restarts", "0", "--bootstrap", "2"]) == 0
+    assert states == {("running", "done")}
+    status = run.status(REFINE)
+    assert status.state == "done" and status.choice["starts"] == 2 and status.seconds > 0
+
+
+def test_history_holds_each_sweep_once_and_forgets_torn_searches():
+    run, choice = tabled(), dataclasses.replace(SHORT, starts=1)  # two searches might agree and need no restart
+    with pytest.raises(FitStopped):
+        refine_run(run, choice, callback=lambda step: step.start != "restart 1")
+    assert run.status(REFINE).state == "cancelled"
+    seen = refining.history(run)
+    assert not seen.duplicated(["start", "sweep"]).any()
+    assert seen.loc[seen["start"] == "restart 1", "sweep"].tolist() == [1]
+    ends = json.loads((run.path / "refining.json").read_text())["starts"]
+    assert {one["start"] for one in ends} == {"by variance − mean"}
+    for one in ends:
+        np.testing.assert_allclose(seen.loc[seen["start"] == one["start"], "score"], one["sweeps"], atol=1e-6)
+    with open(run.path / "refining.jsonl", "a") as file:
+        file.write('["restart 1", 7')  # as if killed within a line
+    with pytest.raises(FitStopped):
+        refine_run(run, choice, callback=lambda step: step.stage != "search")
+    again = refining.history(run)
+    assert again.loc[again["start"] == "restart 1", "sweep"].tolist() == [1]  # started again
+    finished = again[again["start"] != "restart 1"].reset_index(drop=True)
+    pd.testing.assert_frame_equal(finished, seen[seen["start"] != "restart 1"].reset_index(drop=True))
+
+
+def test_another_choice_begins_anew():
+    run = tabled()
+    with pytest.raises(FitStopped):
+        refine_run(run, SHORT, callback=lambda step: step.start != "by mean")
+    lock = jobs.enqueue(run, REFINE, Choice(seed=7))
+    assert refining.history(run).empty and run.written_status(REFINE).progress == 0.0
+    lock.release()
+
+
+def test_time_left_is_told_only_while_tables_are_drawn():
+    run, told = tabled(), []
+    refine_run(run, Choice(starts=1, restarts=0, bootstrap=30, folds=0),
+               callback=lambda step: told.append((step.stage, step.done, run.written_status(REFINE).eta)))  # fmt: skip
+    assert {eta for stage, *_, eta in told if stage != "bootstrap"} == {None}
+    assert run.written_status(REFINE).eta is None
