@@ -12,8 +12,7 @@ from disco.settings import PRESETS
 from disco.work.forecast import estimate, span
 from pages.lahman import lahman_refined, lahman_runs, lahman_states
 from pages.lahman.lahman_runs import BOUNDARIES, Study
-from pages.ordering import reordering
-from pages.shared import background, figure, fit_monitor, machine
+from pages.shared import background, figure, fit_monitor, machine, reordering
 from pages.shared.glossary import define
 from pages.shared.names import plain
 from pages.shared.words import size

@@ -3,8 +3,8 @@
 import streamlit as st
 
 from disco.figures.words import how_many
-from pages.ordering import ordering_sections, reordering, step_player
-from pages.shared import empty, intro, results, truth
+from pages.ordering import ordering_sections, step_player
+from pages.shared import empty, intro, reordering, results, truth
 from pages.shared.names import code
 
 intro.page_intro(

@@ -110,8 +110,7 @@ def test_the_curvature_gives_the_score_that_was_saved(fitted_run):
 
 
 def test_a_recovery_can_be_cancelled(fitted_run):
-    from pages.ordering import reordering
-    from pages.shared import background
+    from pages.shared import background, reordering
 
     job = background.Computation()
     job.cancel()
