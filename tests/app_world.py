@@ -29,7 +29,7 @@ def booted(page: str = "data", **address: str) -> AppTest:
         at.query_params[name] = value
     at.run()
     if page != "data":
-        at.switch_page(f"pages/views/{page}.py")
+        at.switch_page(f"pages/{page}/page.py")
         for name, value in address.items():
             at.query_params[name] = value
         at.run()

@@ -59,7 +59,7 @@ def poke(app: AppTest) -> None:
 @pytest.mark.parametrize("given", [{"tau_z": NEVER, "truth": 0}, {"nodes": 2, "truth": 1}])
 @pytest.mark.parametrize("page", ["ordering", "parents", "graph"])
 def test_a_fit_of_next_to_nothing(page, given):
-    poke(opened(made(**given), f"pages/views/{page}.py"))
+    poke(opened(made(**given), f"pages/{page}/page.py"))
 
 
 @pytest.mark.parametrize(
@@ -82,7 +82,7 @@ def test_a_refinement_without_a_fit_and_without_edges():
     poke(app)
     assert "**0 of 0 edges** shown" in texts(app)
     for page in ("ordering", "parents", "graph"):
-        assert "has not been fitted" in texts(opened(run, f"pages/views/{page}.py"))
+        assert "has not been fitted" in texts(opened(run, f"pages/{page}/page.py"))
 
 
 def test_what_changed_against_a_fit_without_edges():

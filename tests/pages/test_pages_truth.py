@@ -15,7 +15,7 @@ EDGES = [("x1", "x4"), ("x5", "x2"), ("x3", "x6")]
 
 
 def page(name: str) -> str:
-    return f"pages/views/{name}.py"
+    return f"pages/{name}/page.py"
 
 
 def numbers(app) -> dict[str, str]:

@@ -228,7 +228,7 @@ def test_the_pages_of_a_damaged_run_say_what_is_damaged(run, name, how):
     at = booted("data", run="damaged")
     said = []
     for page in ("data", "train", "ordering", "parents", "refine", "graph"):
-        at.switch_page(f"pages/views/{page}.py")
+        at.switch_page(f"pages/{page}/page.py")
         at.run()
         assert not at.exception, at.exception
         assert at.title, f"{page} is empty"
