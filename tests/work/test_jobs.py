@@ -170,7 +170,7 @@ def test_a_fit_can_be_cancelled_at_any_moment(small_table, moment):
 
 def test_a_fit_outlives_the_program_that_started_it(small_table):
     run = new(small_table, ENDLESS)
-    code = f"from disco import jobs, runs; jobs.start(runs.open_run({run.id!r}), runs.FIT)"
+    code = f"from disco import runs; from disco.work import jobs; jobs.start(runs.open_run({run.id!r}), runs.FIT)"
     subprocess.run([sys.executable, "-c", code], check=True, cwd=os.getcwd(), timeout=PATIENCE)
     wait(lambda: len(run.events()) > 0)
     assert run.status().state == "running"

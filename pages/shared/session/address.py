@@ -36,5 +36,5 @@ def parameters() -> dict[str, str]:
 
 
 def go(page: str) -> None:
-    """Switch to a page of the app by its file name; the open run and the draft stay in the address."""
+    """Switch to a page of the app by its name; the open run and the draft stay in the address."""
     st.switch_page(f"pages/{page}/page.py", query_params=parameters())
