@@ -55,7 +55,8 @@ class Reporter:
     def __init__(self, callback: Callback | None, weights: Mapping[str, float], stopped: str) -> None:
         self.callback, self.weights, self.stopped = callback, dict(weights), stopped
         self.last = Event(next(iter(weights)), 0, 1, 0.0)
-        self.done, self.unit, self.more = 0, "", {}  # of the last step
+        self.done, self.unit = 0, ""  # of the last step, like `more`
+        self.more: dict[str, Any] = {}
 
     def step(
         self, stage: str, done: int, total: int, share: float | None = None, *, unit: str = "", **more: Any

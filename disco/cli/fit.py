@@ -56,9 +56,9 @@ def tell_estimate(counts: pd.DataFrame, settings: Settings, device: str) -> None
     """Print the time and memory that the fit will take; InputError if the memory is too small."""
     from disco.work.forecast import check_memory, estimate, span
 
-    foretold = estimate(*counts.shape, settings, device)
-    check_memory(foretold)
     rows, nodes = counts.shape
+    foretold = estimate(rows, nodes, settings, device)
+    check_memory(foretold)
     print(
         f"{rows} rows × {nodes} columns on {foretold.device}: about {span(foretold.low, foretold.high)} "
         f"and {foretold.bytes / 1e9:.1f} GB.",

@@ -13,8 +13,10 @@ from disco.simulate.design import LARGEST_DESIGN
 from disco.table.spreadsheets import harmless_frame
 
 _FLAGS = {"d": "nodes", "n": "rows"}
-_SAME = ("graph", "k", "family", "seed", "unsortable", "random_signs", "equal_means", "equal_variances")
-_SAME += ("exposure", "interactions", "latent", "sources", "spread")
+_SAME = (
+    *("graph", "k", "family", "seed", "unsortable", "random_signs", "equal_means", "equal_variances"),
+    *("exposure", "interactions", "latent", "sources", "spread"),
+)
 
 
 def run(arguments: argparse.Namespace) -> None:

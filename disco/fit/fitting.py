@@ -160,8 +160,8 @@ def _stage(
         unpack_training(name, state, store.tensors, store.meta)
     store.under_way = lambda: pack_training(name, state)
     for epoch in run(state):
-        losses = {"train": epoch.train, "validation": epoch.validation, "best_epoch": epoch.best}
-        reporter.step(name, epoch.number, total, unit="epoch", **losses)
+        train, validation, best = epoch.train, epoch.validation, epoch.best
+        reporter.step(name, epoch.number, total, unit="epoch", train=train, validation=validation, best_epoch=best)
     with torch.no_grad():
         for key, parameter in network.named_parameters():
             parameter.copy_(state.best[key])

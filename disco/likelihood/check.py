@@ -187,9 +187,13 @@ def _compared(model: Model, drawn: Sequence[_Numbers]) -> tuple[pd.DataFrame, pd
 
 
 def _held_out(
-    table: pd.DataFrame, graphs: Mapping[str, Parents], offset: np.ndarray | None,
-    prior: Prior, fold: np.ndarray, reporter: Reporter,
-) -> tuple[dict[str, np.ndarray], float]:  # fmt: skip
+    table: pd.DataFrame,
+    graphs: Mapping[str, Parents],
+    offset: np.ndarray | None,
+    prior: Prior,
+    fold: np.ndarray,
+    reporter: Reporter,
+) -> tuple[dict[str, np.ndarray], float]:
     """Held-out log-likelihood of every row by graph, (rows,), and the share of counts unseen in training."""
     rows, unseen = {name: np.empty(len(table)) for name in graphs}, 0
     nodes, fits = table.shape[1], table.shape[1] * len(graphs) * (fold.max() + 1)

@@ -89,7 +89,8 @@ def _expected(bank: Bank, node: int, parents: Sequence[int], theta: Tensor) -> t
 def _columns(bank: Bank, parents: Sequence[int], mean: np.ndarray) -> np.ndarray:
     """A column of 1 and functions of the parents and of the fitted mean, of unit variance, (n, columns)."""
     mean = _standard(mean[:, None])[:, 0]
-    scores, effects, products = [], [], []
+    scores: list[np.ndarray] = []
+    effects, products = [], []
     for parent in parents:
         ranks = bank.ranks[:, parent].cpu().numpy()
         counts = np.bincount(ranks)
@@ -131,7 +132,7 @@ def _gain(expected: np.ndarray, seen: np.ndarray, columns: np.ndarray, learnt: n
     gradient = rows.T @ ((target - probability) @ contrasts.T)
     steps = {ridge: _solved(information, gradient, ridge) for ridge in _RIDGES}
     gains = {ridge: gain(step) for ridge, step in steps.items()}
-    ridge = max(gains, key=gains.get)
+    ridge = max(gains, key=gains.__getitem__)
     weights, best = steps[ridge], max(gains[ridge], 0.0)
     for _ in range(_STEPS if best > 1 else 0):
         probability = np.exp(_log_softmax(offset + rows @ weights @ contrasts))

@@ -31,8 +31,7 @@ from typing import NamedTuple
 import numpy as np
 import pandas as pd
 from scipy.optimize import brentq
-from scipy.special import digamma
-from scipy.stats import norm
+from scipy.special import digamma, ndtr
 
 _PRIOR_PAIRS = 3.0  # weight of the average of all pairs, in candidates of a child
 _TINY = 1e-300
@@ -80,7 +79,7 @@ class TwoGroups(NamedTuple):
 
     def false(self, z: float) -> float:
         """The share of all candidates that have no edge but a Z above `z`."""
-        return float(self.null * 2 * norm.sf(z / self.scale))
+        return float(self.null * 2 * ndtr(-z / self.scale))
 
 
 def two_groups(z: np.ndarray) -> TwoGroups:

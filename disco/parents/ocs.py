@@ -13,6 +13,7 @@ local false discovery rate. Everything that reads Z is the same for both.
 """
 
 from collections.abc import Callable, Iterator, Sequence
+from typing import overload
 
 import numpy as np
 import pandas as pd
@@ -77,13 +78,18 @@ def tidy(
     """
     folds = next(iter(found.values())).shape[0]
     parts = [
-        pd.DataFrame({
-            "fold": fold + 1, "parent": list(order[:place]), "child": child,
-            "ocs": found[child][fold], "curvature": curvature[child][fold],
-        })
+        pd.DataFrame(
+            {
+                "fold": fold + 1,
+                "parent": list(order[:place]),
+                "child": child,
+                "ocs": found[child][fold],
+                "curvature": curvature[child][fold],
+            }
+        )
         for fold in range(folds)
         for place, child in enumerate(order[1:], start=1)
-    ]  # fmt: skip
+    ]
     return with_z(pd.concat(parts, ignore_index=True), rule)
 
 
@@ -158,6 +164,10 @@ def means(ocs: pd.DataFrame) -> pd.DataFrame:
     return found.rename("score").reset_index()
 
 
+@overload
+def reaches(frequency: float, pi_min: float) -> bool: ...
+@overload
+def reaches(frequency: pd.Series, pi_min: float) -> pd.Series: ...
 def reaches(frequency: float | pd.Series, pi_min: float) -> bool | pd.Series:
     """Whether a selection frequency is at least π_min; it is a mean of 0s and 1s, so rounding is forgiven."""
     return frequency >= pi_min - _ROUNDING

@@ -109,7 +109,7 @@ def _scores(
     test_factor, test_own = cholesky(test_smooths.T @ test_smooths)
     test_smooths *= test_own
     y, test_y = normalised(fit), normalised(test)
-    seeds = rng.integers(2**32, size=fit.shape[1])
+    seeds = rng.integers(2**32, size=fit.shape[1:])
     score = np.full((fit.shape[1], fit.shape[1]), np.nan)
     inverses = zip(_inverses(factor, columns), _inverses(test_factor, columns), strict=True)
     for child, (inverse, test_inverse) in enumerate(inverses, start=1):
@@ -177,7 +177,8 @@ def _smooths(fit: np.ndarray, test: np.ndarray, columns: int) -> tuple[np.ndarra
 
     A function is linear between neighbouring values of the first half, and constant beyond their range.
     """
-    first, second = [], []
+    first: list[np.ndarray] = []
+    second: list[np.ndarray] = []
     for value, other in zip(fit.T, test.T, strict=True):
         first.append(spline_basis(value, columns))
         distinct, places = np.unique(value, return_index=True)

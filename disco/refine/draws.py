@@ -77,9 +77,10 @@ def near_found(scores: Scores, found: Found, weights: Sequence[np.ndarray]) -> I
 
 def _weights(rows: int, choice: Choice) -> Iterator[tuple[str, np.ndarray]]:
     """The name of each draw and its weights of the rows: first each fold left out, then each bootstrap table."""
-    fold = fold_of_rows(rows, choice.folds, choice.seed) if choice.folds else None
-    for number in range(choice.folds):
-        yield _name("folds", number, choice), (fold != number).astype(float)
+    if choice.folds:
+        fold = fold_of_rows(rows, choice.folds, choice.seed)
+        for number in range(choice.folds):
+            yield _name("folds", number, choice), (fold != number).astype(float)
     for number in range(choice.bootstrap):
         drawn = np.random.default_rng([choice.seed, 13, number]).integers(0, rows, rows)
         yield _name("bootstrap", number, choice), np.bincount(drawn, minlength=rows).astype(float)

@@ -126,9 +126,14 @@ def _read(kept: dict[str, Any], names: list[str]) -> tuple[First | None, dict[st
     first, ends = None, {}
     if one := kept["first"]:
         first = First(
-            [place[name] for name in one["order"]], sets(one["parents"]), Prior(*one["prior"]), one["price"],
-            one["against"], sets(one["candidates"]), made["first"],
-        )  # fmt: skip
+            [place[name] for name in one["order"]],
+            sets(one["parents"]),
+            Prior(*one["prior"]),
+            one["price"],
+            one["against"],
+            sets(one["candidates"]),
+            made["first"],
+        )
     for one in kept["starts"]:
         if not one["start"].startswith(WIDER_SCREEN):
             order = [place[name] for name in one["order"]]

@@ -78,6 +78,7 @@ def trust(scores: Scores, order: Sequence[int], parents: Sequence[Sequence[int]]
     Raises:
         FitStopped: the callback asked to stop.
     """
+    assert scores.order is not None  # without an order there is nothing to trust
     place = {node: at for at, node in enumerate(scores.order)}
     spans = [
         (place[one.child] - place[one.parent]) / len(place) * math.copysign(1.0, one.nats)
@@ -125,12 +126,12 @@ def _better(bank: Bank, batches: Sequence[Problems], fits: Sequence[Fits]) -> Pr
         unit = bank.unit(problems.node, problems.parents)[..., None]
         width = torch.as_tensor(bank.width, device=unit.device)[problems.parents]
         column = torch.arange(WIDTH, device=unit.device)
-        bends = ((column > 0) & (column < width[..., None])).flatten(1)
+        is_bend = ((column > 0) & (column < width[..., None])).flatten(1)
         theta, varies = (part[:, bank.head :].unflatten(1, (-1, WIDTH)) for part in (one.theta, variance))
-        theta, varies = (theta / unit).flatten(1)[bends], (varies / unit.square()).flatten(1)[bends]
-        link, link_varies = one.theta[:, bank.head - 1], variance[:, bank.head - 1]
-        told += [float((1 - bank.prior.bends * varies).sum()), float((1 - bank.prior.link * link_varies).sum())]
-        squares += [float(theta.square().sum()), float(link.square().sum())]
+        theta, varies = (theta / unit).flatten(1)[is_bend], (varies / unit.square()).flatten(1)[is_bend]
+        kappa, kappa_varies = one.theta[:, bank.head - 1], variance[:, bank.head - 1]
+        told += [float((1 - bank.prior.bends * varies).sum()), float((1 - bank.prior.link * kappa_varies).sum())]
+        squares += [float(theta.square().sum()), float(kappa.square().sum())]
     bends, link = (
         float(np.clip(number / max(square, 1e-12), *bounds)) if number else before
         for number, square, bounds, before in zip(told, squares, _BOUNDS, bank.prior[1:3], strict=True)

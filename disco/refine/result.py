@@ -83,10 +83,12 @@ def refined(
         named[kind] = draws.shares(pairs, *(draws.of_kind(every, kind, choice) for every in (found, constant)))
     nodes = pd.DataFrame(
         {
-            "node": names, "levels": bank.exists.sum(1).cpu().numpy(), "misfit_nats": judged.misfit,
+            "node": names,
+            "levels": bank.exists.sum(1).cpu().numpy(),
+            "misfit_nats": judged.misfit,
             "misfit_per_row": judged.misfit / bank.rows,
         }
-    )  # fmt: skip
+    )
     notes = _of_table(task.table), _of_draws(names, constant, choice), _missing(named), _crowded(named), _missed(nodes)
     return Refined(
         order=[names[node] for node in best.found.order],

@@ -69,16 +69,18 @@ class NodeFit:
 
 
 Wanted = tuple[int, Parents]
+Asked = TypeVar("Asked")  # what a walk needs: a fit, or a fit by some scores
 Result = TypeVar("Result")
 Walk = Generator[list[Wanted], None, Result]  # yields the fits that it needs, and continues once they are made
 
 
-def together(walks: Sequence[Walk[Result]]) -> Walk[list[Result]]:
+def together(walks: Sequence[Generator[list[Asked], None, Result]]) -> Generator[list[Asked], None, list[Result]]:
     """Several walks as one: they run side by side, so that their fits share batches."""
     results: list[Any] = [None] * len(walks)
-    open_, wanted = list(range(len(walks))), []
+    open_ = list(range(len(walks)))
     while True:
-        still = []
+        still: list[int] = []
+        wanted: list[Asked] = []
         for number in open_:
             try:
                 wanted += next(walks[number])
@@ -88,7 +90,7 @@ def together(walks: Sequence[Walk[Result]]) -> Walk[list[Result]]:
         if not still:
             return results
         yield wanted
-        open_, wanted = still, []
+        open_ = still
 
 
 def bits_of(nodes: Iterable[int]) -> Allowed:
@@ -347,7 +349,7 @@ def _fits(wanted: Sequence[tuple[Scores, Wanted]]) -> tuple[Fits, Problems]:
     _begin_anew(bank, problems, fresh, theta)
     weights = first.weights
     if any(scores is not first for scores, _ in wanted):
-        weights = torch.stack([scores.weights for scores, _ in wanted])
+        weights = torch.stack([scores.weights for scores, _ in wanted])  # type: ignore[misc]  # then all are weighted
     fits = fit(bank, problems, theta.to(bank.value), weights=weights, tolerance=first.tolerance)
     lost = ~(fits.evidence.isfinite() & fits.log_likelihood.isfinite()).cpu() & ~fresh
     if bool(lost.any()):  # a step from another fit can lead too far

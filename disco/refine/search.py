@@ -147,7 +147,8 @@ class _State:
     def _walks(self, node: int, reach: int) -> "_Places":
         """The places up to `reach` linked nodes away, and the walks that score them."""
         scores, linked = self.scores, self.scores.place[node]
-        around, before, passed, now = [], {}, 0, 0
+        around: list[int] = []
+        before, passed, now = {}, 0, 0
         for other in self.order:
             if other == node:
                 now = len(around)

@@ -91,14 +91,17 @@ def _from_every_start(
     task: Task, scores: Scores, starts: Starts, first: First, reporter: Reporter, memory: Memory
 ) -> list[End]:
     """Search from every start, then from orders near the best, round by round, until a round gains nothing."""
-    choice, asked, best = task.choice, [], None
+    choice = task.choice
+    asked: list[str] = []
+    best: End | None = None
     for labels in _rounds(list(starts), choice.restarts):
         missing = [label for label in labels if label not in memory.ends]
-        begun = starts if best is None else {
-            label: near(best.found.order, int(label.split()[-1]), choice.seed) for label in missing
-        }  # fmt: skip
+        if best is None:
+            begun, known = starts, first.parents
+        else:
+            begun = {label: near(best.found.order, int(label.split()[-1]), choice.seed) for label in missing}
+            known = best.found.parents
         if missing:
-            known = first.parents if best is None else best.found.parents
             done, total = len(asked), len(starts) + choice.restarts
             ends = _side_by_side(scores, {label: begun[label] for label in missing}, known, reporter, done, total)
             memory.ends.update((end.start, end) for end in ends)
@@ -135,8 +138,8 @@ def _side_by_side(
             inside[start] = event.progress
             share = (done + sum(inside.values())) / max(total, 1)
             words = f"search from {start}: sweep {event.sweep}, score {event.score:,.1f}"
-            own = {"start": start, "sweep": event.sweep, "score": event.score}
-            reporter.step("search", done, total, share, message=words, **own)
+            sweep, score = event.sweep, event.score
+            reporter.step("search", done, total, share, message=words, start=start, sweep=sweep, score=score)
 
         return told
 

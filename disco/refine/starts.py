@@ -34,13 +34,13 @@ def first_orders(
     return dict(list(starts.items())[:count])
 
 
-def near(order: Sequence[str], number: int, seed: int) -> list[str]:
+def near(order: Sequence[int], number: int, seed: int) -> list[int]:
     """An order near another one, to leave a local optimum.
 
     By turns a stretch of the order is reversed, some nodes are put anywhere, or every node moves by some places.
 
     Args:
-        order: all nodes.
+        order: all node numbers.
         number: of the restart.
         seed: of the draw.
     """
@@ -48,20 +48,20 @@ def near(order: Sequence[str], number: int, seed: int) -> list[str]:
     return (_shaken, _reversed_stretch, _moved)[number % 3](list(order), random)
 
 
-def _reversed_stretch(order: list[str], random: np.random.Generator) -> list[str]:
+def _reversed_stretch(order: list[int], random: np.random.Generator) -> list[int]:
     length = min(int(random.integers(_STRETCH[0], _STRETCH[1] + 1)), len(order))
     at = int(random.integers(0, len(order) - length + 1))
     return [*order[:at], *order[at : at + length][::-1], *order[at + length :]]
 
 
-def _moved(order: list[str], random: np.random.Generator) -> list[str]:
+def _moved(order: list[int], random: np.random.Generator) -> list[int]:
     chosen = set(random.permutation(len(order))[:_MOVED].tolist())
-    left = [name for place, name in enumerate(order) if place not in chosen]
+    left = [node for place, node in enumerate(order) if place not in chosen]
     for place in sorted(chosen):
         left.insert(int(random.integers(0, len(left) + 1)), order[place])
     return left
 
 
-def _shaken(order: list[str], random: np.random.Generator) -> list[str]:
+def _shaken(order: list[int], random: np.random.Generator) -> list[int]:
     places = np.arange(len(order)) + random.normal(0.0, _SHAKEN, len(order))
     return [order[place] for place in np.argsort(places, kind="stable")]

@@ -73,13 +73,13 @@ class Task:
 
         None if no column is left.
         """
-        bank, ranks = self.bank, self.bank.ranks.cpu().numpy()[rows]
+        bank, columns, ranks = self.bank, self.bank.columns, self.bank.ranks.cpu().numpy()[rows]
         varies = np.flatnonzero(ranks.min(0) < ranks.max(0))
         if not len(varies):
             return None
         offset = None if bank.offset is None else bank.offset.cpu().numpy()[rows]
-        kind = {"dtype": bank.columns.dtype, "device": bank.columns.device}
-        part = Bank.of(dense_ranks(ranks[:, varies]), offset=offset, prior=BEFORE, **kind)
+        left = dense_ranks(ranks[:, varies])
+        part = Bank.of(left, offset=offset, prior=BEFORE, dtype=columns.dtype, device=columns.device)
         place = {int(node): at for at, node in enumerate(varies)}
         order = None if self.order is None else [place[node] for node in self.order if node in place]
         also = self.also[np.ix_(varies, varies)]

@@ -98,9 +98,18 @@ def read_refined(run: Run) -> Refined:
     moves = read(path, schema.REFINED_MOVES, nodes, many) if os.path.lexists(path) else None
     notes = tuple(printable(note, _LONGEST_NOTE) for note in head.notes[:_MOST_NOTES])
     return Refined(
-        order, edges, starts, printable(head.best, 100), head.score, head.candidates, head.fits, moves, _ends(run),
-        notes, _nodes(run),
-    )  # fmt: skip
+        order,
+        edges,
+        starts,
+        printable(head.best, 100),
+        head.score,
+        head.candidates,
+        head.fits,
+        moves,
+        _ends(run),
+        notes,
+        _nodes(run),
+    )
 
 
 def _edges(found: pd.DataFrame) -> pd.DataFrame:
@@ -164,8 +173,11 @@ def read_check(run: Run) -> Check | None:
     try:
         found = read_json(run.path / "refined_check.json", _CHECK_BYTES)
         frames = {name: _frame_of(found[name], columns, set(run.nodes)) for name, columns in _CHECKED.items()}
-        others = {field.name: found[field.name] for field in dataclasses.fields(Check)
-                  if field.name not in frames and field.name in found}  # fmt: skip
+        others = {
+            field.name: found[field.name]
+            for field in dataclasses.fields(Check)
+            if field.name not in frames and field.name in found
+        }
         check = Check(**frames, **others)
     except (OSError, ValueError, TypeError, KeyError):
         return None

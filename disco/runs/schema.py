@@ -58,7 +58,8 @@ def record(kind: type[_Record], values: Mapping[str, Any]) -> _Record:
     Raises:
         ValueError: a value is of another type; the sentence names it.
     """
-    known = {field.name: field.type for field in dataclasses.fields(kind)}
+    those = dataclasses.fields(kind)  # type: ignore[arg-type]  # typing has no name for "any dataclass"
+    known = {field.name: field.type for field in those}
     found = {name: value for name, value in values.items() if name in known}
     for name, value in found.items():
         if not fits(value, known[name]):

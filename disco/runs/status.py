@@ -43,13 +43,20 @@ class Work:
 
 
 FIT = Work(
-    "fit", "fit", "status.json", ("joint", "projection", "ordering", "parents", "selector"),
-    unasked="unfitted", lost="interrupted",
-)  # fmt: skip
+    "fit",
+    "fit",
+    "status.json",
+    ("joint", "projection", "ordering", "parents", "selector"),
+    unasked="unfitted",
+    lost="interrupted",
+)
 REFINE = Work(  # older versions of DISCO refined without a status
-    "refine", "refinement", "refining_status.json", ("screen", "prior", "search", "evidence", "bootstrap"),
+    "refine",
+    "refinement",
+    "refining_status.json",
+    ("screen", "prior", "search", "evidence", "bootstrap"),
     result="refined.json",
-)  # fmt: skip
+)
 
 
 @dataclass(frozen=True)
@@ -188,9 +195,13 @@ def _checked(status: Status, work: Work) -> Status:
     _check_estimate(status.estimate)
     if not fits(status.choice, dict[str, float | bool]):
         raise ValueError("choice holds something else than numbers")
-    texts = {name: printable(getattr(status, name), _LONGEST_TEXT) for name in ("message", "host", "start")}
-    error = None if status.error is None else printable(status.error, _LONGEST_TEXT)
-    return dataclasses.replace(status, **texts, error=error)
+    return dataclasses.replace(
+        status,
+        message=printable(status.message, _LONGEST_TEXT),
+        host=printable(status.host, _LONGEST_TEXT),
+        start=printable(status.start, _LONGEST_TEXT),
+        error=None if status.error is None else printable(status.error, _LONGEST_TEXT),
+    )
 
 
 def _check_estimate(foretold: dict[str, Any] | None) -> None:

@@ -32,7 +32,7 @@ class Design:
     # er: k (d - 1) edges on average; er-exact: k d edges; sf: edges per new node; otherwise unused
     k: float = number(3, at_least=0, at_most=LARGEST_GRAPH)
     edges: tuple[tuple[str, str], ...] | None = None  # own graph: pairs parent, child
-    names: tuple[str, ...] | None = None  # x1 to xd; for an own graph, its nodes in the order of first mention
+    names: tuple[str, ...] = ()  # x1 to xd if empty; for an own graph, its nodes in the order of first mention
     rows: int = whole(2000, at_least=1, at_most=LARGEST_TABLE)  # n
     family: str | Mapping[str, str] = "poisson-softplus"  # a key; "a,b": parts of the causal order; or node -> key
     parameters: Mapping[str, float] = field(default_factory=dict)  # name -> value, for all families with that parameter
@@ -52,6 +52,7 @@ class Design:
 
     def __post_init__(self) -> None:
         check(self, "graph")
+        # A design.json holds null for names that are not given.
         if self.names is not None and (isinstance(self.names, str) or not isinstance(self.names, Iterable)):
             raise InputError(f"names must be a list of names; got {self.names!r}.")
         if self.graph == "own":
@@ -165,7 +166,7 @@ class Design:
         repeated = [name for place, name in enumerate(self.names) if name in self.names[:place]]
         if repeated:
             raise InputError(f'Two nodes are called "{repeated[0]}": give each node a name of its own.')
-        if self.graph == "own":
+        if self.edges is not None:
             own_graph(self.edges, list(self.names))
 
     def _check_families(self) -> None:

@@ -103,7 +103,6 @@ def build(design: Design, present: np.ndarray, keys: list[str], streams: Streams
             parents[child].append(nodes + number)
             weights[child].append(weight)
         latent_keys.append(keys[children[0]])
-    assert design.names is not None  # a design fills them in
     names = [*design.names, *(f"latent{number + 1}" for number in range(design.latent))]
     parents += [[] for _ in latent_keys]
     weights += [[] for _ in latent_keys]

@@ -38,7 +38,6 @@ def simulate(design: Design) -> Simulated:
         InputError: the graph does not exist, a node's mean is too large, or no intercept gives equal means.
     """
     streams = Streams.of(design.seed, design.nodes, design.latent)
-    assert design.names is not None  # a design fills them in
     names = list(design.names)
     if design.edges is not None:
         present, order = own_graph(design.edges, names)

@@ -71,7 +71,8 @@ def _fit(run: Run, recorder: Recorder, losses: "_Losses") -> "DISCO":
 
     table, settings, device = run.table(), run.settings, choose_device(run.device).type
     speed = known(device)
-    foretold = foretell(*table.shape, settings, speed).to_dict() if speed else None
+    rows, nodes = table.shape
+    foretold = foretell(rows, nodes, settings, speed).to_dict() if speed else None
     run.update(device=device, estimate=foretold)
     losses.pace = Pace(foretold["by_stage"] if foretold else None)
     recorder.begun = time.monotonic()  # importing torch is not part of the fit
@@ -92,9 +93,13 @@ def _measured(run: Run, model: "DISCO", seconds: float, peak: int) -> dict[str, 
 
         peak = int(torch.cuda.max_memory_allocated())
     return {
-        "eta": 0.0, "seconds": seconds, "peak_bytes": peak, "rows_used": int(model.rows_used_),
-        "seconds_off": seconds_off, "bytes_off": peak / foretold["bytes"] if foretold else None,
-    }  # fmt: skip
+        "eta": 0.0,
+        "seconds": seconds,
+        "peak_bytes": peak,
+        "rows_used": int(model.rows_used_),
+        "seconds_off": seconds_off,
+        "bytes_off": peak / foretold["bytes"] if foretold else None,
+    }
 
 
 class _Losses:

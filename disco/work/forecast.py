@@ -226,9 +226,10 @@ def torch_threads() -> int:
 
 
 def _measure(device: str) -> Speed:
-    wide, narrow = (_settings(width) for width in (_WIDE, _NARROW))
-    found = _cpu_seconds((wide, narrow)) if device == "cpu" else _all_seconds((wide, narrow), device, time.perf_counter)
-    return Speed(device, *solve(*found, wide, narrow), _forest_seconds(), time.time())
+    networks = wide, narrow = _settings(_WIDE), _settings(_NARROW)
+    slow, fast = _cpu_seconds(networks) if device == "cpu" else _all_seconds(networks, device, time.perf_counter)
+    pace, cost = solve(slow, fast, wide, narrow)
+    return Speed(device, pace, cost, _forest_seconds(), time.time())
 
 
 def _cpu_seconds(networks: Sequence[Settings]) -> list[dict[str, float]]:

@@ -176,6 +176,7 @@ class _Searches:
 
     def standing(self, now: float) -> dict[str, Any]:
         event = self.last
+        assert event is not None  # the recorder asks only after an event
         score = event.score if math.isfinite(event.score) else None
         return {"start": event.start, "sweep": event.sweep, "score": score, "eta": self._left(event, now)}
 
