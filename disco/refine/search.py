@@ -69,8 +69,7 @@ def search(
 
     state = _State(scores, list(order))
     yield from state.begin(parents)
-    sweeps = []
-    reach = _NEAR
+    sweeps, reach = [], _NEAR
     for sweep in range(1, most_sweeps + 1):
         moved = False
         nodes = state.order[::-1]

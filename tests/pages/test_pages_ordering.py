@@ -10,12 +10,13 @@ from streamlit.testing.v1 import AppTest
 from disco import runs
 from disco.settings import Settings
 from disco.work import serving
+from disco.work.execution import execute
 
 PAGE = "pages/ordering/page.py"
 
 
 def opened(run: runs.Run | None = None, page: str = PAGE) -> AppTest:
-    app = AppTest.from_file("../app.py", default_timeout=60)
+    app = AppTest.from_file("../../app.py", default_timeout=60)
     if run is not None:
         app.query_params["run"] = run.id
     app.run()
@@ -30,7 +31,7 @@ def fitted_run(small_table) -> runs.Run:
     """A tiny fit with networks."""
     tiny = Settings.of("paper", joint_epochs=2, projection_epochs=2, width=8, folds=2)
     run = runs.create_run(small_table[["a", "b", "c"]], tiny, name="tiny")
-    runs.execute(run)
+    execute(run)
     assert run.status().state == "done"
     return run
 

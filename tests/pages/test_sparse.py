@@ -115,7 +115,7 @@ def test_a_page_offers_what_keeps_more_with_one_click(page):
     assert not app.exception and app.slider[0].value == LOWER[0]
     app = opened(run, page)
     app.button(key="sparse_jackknife").click().run()
-    assert not app.exception and app.selectbox(key=f"parent_rule_{page[12:-3]}_{run.id}").value == "jackknife"
+    assert not app.exception and app.selectbox(key=f"parent_rule_{page.split('/')[1]}_{run.id}").value == "jackknife"
     for key, title in (("sparse_evidence", "Parents"), ("sparse_refine", "Refine")):
         app = opened(run, page)
         app.button(key=key).click().run()
