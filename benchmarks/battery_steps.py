@@ -35,7 +35,7 @@ from disco.errors import FitStopped, InputError, ScoreUnavailable
 from disco.figures import effects, ordering, refined
 from disco.figures import parents as parent_figures
 from disco.figures import selectors as selector_figures
-from disco.likelihood import words
+from disco.likelihood import kinds
 from disco.likelihood.check import STATISTICS, check
 from disco.likelihood.model import Model
 from disco.metrics import average_precision, evaluate, precision_recall
@@ -284,7 +284,7 @@ def _model(bench: Bench) -> None:
         bench.alive()
     for place, node in enumerate(model.names):
         stated(model.base_measure(node), "probability")
-        kind = words.describe(model, node)
+        kind = kinds.describe(model, node)
         stated(kind.table().drop(columns="parameter"), "distance", "cost")
         number(kind.ratio, "the ratio of variance to mean")
         if re.search(r"\b(nan|inf)\b", kind.sentence()):

@@ -19,7 +19,7 @@ __version__ = "0.1.0"
 os.environ.setdefault("OMP_WAIT_POLICY", "PASSIVE")
 
 # Imported on first use: they bring torch, which takes two seconds, and a list of runs or a waiting job needs none.
-_LATER = {"DISCO": "estimator", "Event": "progress", "Fitted": "fitted", "Recovery": "fitted"}
+_LATER = {"DISCO": "estimator", "Event": "progress", "Fitted": "fit.fitted", "Recovery": "fit.fitted"}
 
 
 def __getattr__(name: str) -> Any:

@@ -10,6 +10,7 @@ from fnmatch import fnmatch
 from pathlib import Path
 
 import pytest
+from test_imports import LAYERS
 
 import disco
 
@@ -31,15 +32,15 @@ def imports(path: Path) -> set[str]:
     return found
 
 
-def tree() -> set[str]:
-    """The paths that the tree of ARCHITECTURE.md lists, folders by their indentation."""
+def tree() -> list[str]:
+    """The paths that the tree of ARCHITECTURE.md lists, in its order, folders by their indentation."""
     text = (ROOT / "ARCHITECTURE.md").read_text(encoding="utf-8")
     block = next(part for part in text.split("```") if part.startswith("\napp.py"))
-    paths, folders = set(), []
+    paths, folders = [], []
     for line in block.strip("\n").splitlines():
         indent, name = re.match(r"( *)(\S+)", line).groups()
         folders = folders[: len(indent) // 2]
-        paths.add("".join([*folders, name]))
+        paths.append("".join([*folders, name]))
         if name.endswith("/"):
             folders.append(name)
     return paths
@@ -50,6 +51,11 @@ def test_the_tree_is_true():
     there = {path.as_posix() for path in SCRIPTS}
     assert {path for path in there if not path.endswith("__init__.py")} - listed == set(), "not in the tree"
     assert listed - there == set(), "in the tree, but not there"
+
+
+def test_the_tree_has_the_order_of_the_imports():
+    first = [path for path in tree() if re.fullmatch(r"disco/\w+(/|\.py)", path) and "__init__" not in path]
+    assert [Path(path).stem for path in first] == list(LAYERS)
 
 
 def test_paths_and_links_of_the_documents_exist():
@@ -111,6 +117,11 @@ def test_the_app_is_private_by_default():
     assert config["browser"]["gatherUsageStats"] is False
     assert config["server"]["enableXsrfProtection"] is True and config["server"]["address"] == "127.0.0.1"
     assert config["server"]["maxUploadSize"] > 0 and {"light", "dark"} <= set(config["theme"])
+
+
+def test_every_public_name_can_be_imported():
+    """Those that bring torch are imported on first use, by the name of their module."""
+    assert [name for name in disco.__all__ if not hasattr(disco, name)] == []
 
 
 def test_one_version_everywhere():

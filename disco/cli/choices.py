@@ -98,7 +98,7 @@ def chosen_graph(run: Run, arguments: argparse.Namespace) -> nx.DiGraph:
     if selector != "ocs" and (given or arguments.rule):
         raise InputError(f"--rule, --tau-z and --pi-min are for the selector ocs, not {selector}: add --parents ocs.")
     from disco.cli.advice import advice
-    from disco.cli.parents import chosen_parents
+    from disco.cli.selector import chosen_parents
 
     rule = arguments.rule or run.settings.parent_rule
     graph = _of_ocs(run, rule, given) if selector == "ocs" else chosen_parents(run, selector)

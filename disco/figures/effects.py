@@ -1,6 +1,6 @@
 """Figures of a fitted graph: response curves, the shape of a node's distribution, the model check.
 
-The curves and bands come from `disco.likelihood.model`, the shapes from `disco.likelihood.words`, the simulated tables
+The curves and bands come from `disco.likelihood.model`, the shapes from `disco.likelihood.kinds`, the simulated tables
 from `disco.likelihood.check`.
 """
 
@@ -11,7 +11,7 @@ import plotly.graph_objects as go
 from disco.figures import roles, theme
 from disco.figures.words import evenly, number
 from disco.likelihood.check import Check
-from disco.likelihood.words import Kind, Shape
+from disco.likelihood.kinds import Kind, Shape
 
 STATISTIC_WORDS = {"mean": "mean", "ratio": "variance / mean", "zeros": "share of zeros"}
 BAND = "rgba(43,131,186,0.22)"

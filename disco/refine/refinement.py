@@ -11,7 +11,6 @@ from disco.likelihood.evaluate import Problems
 from disco.likelihood.newton import fit
 from disco.progress import Callback, Reporter
 from disco.refine.choice import Choice
-from disco.refine.draws import draw, near_found
 from disco.refine.evidence import Judged, judge
 from disco.refine.memory import Drawn, Memory, key_of
 from disco.refine.moves import moves
@@ -19,6 +18,7 @@ from disco.refine.result import Refined, refined
 from disco.refine.screen import screen
 from disco.refine.search import STOPPED, Found
 from disco.refine.searches import search_everywhere
+from disco.refine.stability import draw, near_found
 from disco.refine.task import Task
 from disco.settings import Settings
 

@@ -10,7 +10,7 @@ import pandas as pd
 
 from disco.graph import build
 from disco.likelihood.misfit import MISFIT
-from disco.refine import draws
+from disco.refine import stability
 from disco.refine.choice import Choice
 from disco.refine.evidence import COLUMNS, MOST_MISFIT, Judged
 from disco.refine.memory import Drawn, End
@@ -20,7 +20,7 @@ from disco.refine.task import Task
 from disco.table.relations import relations
 
 _MOST_NAMED = 8
-EDGE_COLUMNS = (*COLUMNS[:-1], "decided", "p_value", *draws.KINDS)
+EDGE_COLUMNS = (*COLUMNS[:-1], "decided", "p_value", *stability.KINDS)
 
 
 @dataclass(frozen=True)
@@ -76,11 +76,11 @@ def refined(
         drawn: edges found on other rows, by the name of the draw.
     """
     names, choice, bank, best = task.names, task.choice, task.bank, searched.best
-    edges, constant = judged.edges, draws.constant_columns(bank, choice)
+    edges, constant = judged.edges, stability.constant_columns(bank, choice)
     pairs, named = list(zip(edges["parent"], edges["child"], strict=True)), _named(edges, names)
     found = {name: one.edges for name, one in drawn.items()}
-    for kind in draws.KINDS:
-        named[kind] = draws.shares(pairs, *(draws.of_kind(every, kind, choice) for every in (found, constant)))
+    for kind in stability.KINDS:
+        named[kind] = stability.shares(pairs, *(stability.of_kind(every, kind, choice) for every in (found, constant)))
     nodes = pd.DataFrame(
         {
             "node": names,
@@ -132,7 +132,7 @@ def _of_draws(names: Sequence[str], constant: dict[str, list[int]], choice: Choi
     """Which columns are constant in draws."""
     notes = []
     for kind, words in (("folds", "of {count} parts of the rows"), ("bootstrap", "of {count} bootstrap tables")):
-        times = Counter(node for one in draws.of_kind(constant, kind, choice) for node in one)
+        times = Counter(node for one in stability.of_kind(constant, kind, choice) for node in one)
         for node, count in sorted(times.items()):
             total = words.format(count=getattr(choice, kind))
             notes.append(

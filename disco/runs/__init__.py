@@ -2,8 +2,9 @@
 
 A run is a folder of plain files; nothing in it is ever unpickled, and whatever is read back is checked.
 
-    settings.json          format version, name, source, device asked for, every setting
+    settings.json          format version, id, name, source, time, device asked for, rows, nodes, every setting
     status.json            state, stage, progress 0–1, eta, error, versions, device, estimate and how far off it was
+    lock, worker.log       who works on the run (`disco.runs.locks`), and what that process printed
     events.jsonl           one line per fold and epoch: epoch, stage, fold, train, validation (null: not measured)
     table.parquet          the counts as given; truth.csv (parent, child, direction) if the true edges are known
     order.csv              position from 1, node; source first
@@ -13,6 +14,7 @@ A run is a folder of plain files; nothing in it is ever unpickled, and whatever 
     training.json          best epochs of each stage
     networks.safetensors   weights; checkpoint.safetensors while a fit is unfinished
     variants/NAME/         order, ccs, criteria, ocs, edges recovered later from the same networks
+    refined*, refining*    a refinement (`disco.runs.refined`), and one that is not finished (`disco.work.refining`)
 """
 
 from disco.runs.folder import Run, runs_root

@@ -16,7 +16,7 @@ import dataclasses
 import os
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import pandas as pd
 
@@ -28,9 +28,6 @@ from disco.refine.result import EDGE_COLUMNS
 from disco.runs import schema
 from disco.runs.folder import Run
 from disco.runs.schema import REFINE, Schema, check_edges, check_order, damaged, fits, printable, read, record, shown
-
-if TYPE_CHECKING:
-    pass
 
 _MOST_SWEEPS, _MOST_SEARCHES = 1_000_000, 10_000
 _MOST_NOTES, _LONGEST_NOTE = 1000, 1000

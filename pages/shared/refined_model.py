@@ -8,9 +8,9 @@ import pandas as pd
 import streamlit as st
 
 from disco.figures import effects
+from disco.likelihood.kinds import Kind, describe
 from disco.likelihood.misfit import misfits
 from disco.likelihood.model import Model
-from disco.likelihood.words import Kind, describe
 from disco.refine import Refined
 from disco.refine.prior import BEFORE
 from disco.runs import Run, stamps

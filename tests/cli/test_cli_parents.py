@@ -10,7 +10,7 @@ from test_cli import SHORT
 
 from disco import metrics
 from disco.__main__ import main
-from disco.cli import parents as command
+from disco.cli import selector as command
 from disco.errors import FitStopped
 from disco.parents import cam, evidence
 from disco.runs import open_run

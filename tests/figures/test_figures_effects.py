@@ -6,8 +6,8 @@ import pytest
 
 from disco.figures import effects, roles
 from disco.likelihood.check import check
+from disco.likelihood.kinds import describe
 from disco.likelihood.model import Model
-from disco.likelihood.words import describe
 
 ODD = "<b>y</b> $x$"
 

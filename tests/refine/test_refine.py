@@ -17,7 +17,7 @@ from statsmodels.tools.numdiff import approx_hess
 from disco.errors import FitStopped, InputError
 from disco.likelihood.bank import Bank
 from disco.metrics import a_top, f1
-from disco.refine import Choice, draws, refine, searches
+from disco.refine import Choice, refine, searches, stability
 from disco.refine import scores as scores_module
 from disco.refine.evidence import decided, evidence, in_classes
 from disco.refine.memory import First
@@ -468,9 +468,9 @@ def link(parent, child):
 def test_shares_are_those_of_the_draws_that_tell_of_the_edge():
     edges, drawn = [(0, 1), (1, 2), (3, 4)], [[[0, 1], [1, 2]], [[1, 2]], [], []]
     constant = [[], [0], [0, 2], [3]]
-    assert draws.shares(edges[:2], drawn, constant) == [0.5, 2 / 3]
-    assert np.isnan(draws.shares(edges[2:], drawn, [[3], [4], [3], [3]])).all()
-    assert np.isnan(draws.shares(edges, [], [])).all()
+    assert stability.shares(edges[:2], drawn, constant) == [0.5, 2 / 3]
+    assert np.isnan(stability.shares(edges[2:], drawn, [[3], [4], [3], [3]])).all()
+    assert np.isnan(stability.shares(edges, [], [])).all()
 
 
 def test_a_column_that_is_constant_without_one_fold():

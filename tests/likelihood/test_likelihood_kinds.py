@@ -6,8 +6,8 @@ import pytest
 from scipy.stats import binom, nbinom, poisson
 
 from disco.errors import InputError
+from disco.likelihood.kinds import BINOMIAL, COM, NB, POISSON, _Fitted, _shapes, describe
 from disco.likelihood.model import Model
-from disco.likelihood.words import BINOMIAL, COM, NB, POISSON, _Fitted, _shapes, describe
 from disco.simulate import Design, simulate
 
 
