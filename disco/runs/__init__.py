@@ -2,7 +2,7 @@
 
 A run is a folder of plain files; nothing in it is ever unpickled, and whatever is read back is checked.
 
-    settings.json          format version, name, source, device asked for, every setting
+    settings.json          format version, name, source, requested device, every setting
     status.json            state, stage, progress 0–1, eta, error, versions, device, estimate and how far off it was
     events.jsonl           one line per fold and epoch: epoch, stage, fold, train, validation (null: not measured)
     table.parquet          the counts as given; truth.csv (parent, child, direction) if the true edges are known

@@ -3,8 +3,8 @@
 Nothing is repaired: duplicate and empty names stay as they are, text stays text, and a row of the wrong length is
 refused. `disco.table.counts` checks whether the table holds counts.
 
-Workbooks, Parquet and large texts are read in a separate process (disco/table/formats/__main__.py), so a file that crashes
-its reader only causes an error message.
+Workbooks, Parquet and large texts are read in a separate process (disco/table/formats/__main__.py), so a file that
+crashes its reader only causes an error message.
 """
 
 import json
@@ -49,7 +49,8 @@ def read_table(source: str | Path | BinaryIO, name: str | None = None) -> pd.Dat
         name: the file's name, whose suffix gives its format; needed for an open file without a name.
 
     Raises:
-        InputError: the file is missing, empty, unreadable, too large (disco/table/formats/limits.py) or of unknown format.
+        InputError: the file is missing, empty, unreadable, too large (disco/table/formats/limits.py) or of unknown
+            format.
     """
     name = name or Path(str(getattr(source, "name", source))).name
     suffix = Path(name).suffix.lower()
