@@ -187,7 +187,7 @@ def _checked(status: Status, work: Work) -> Status:
             raise ValueError(f"{name} is {value}")
     _check_estimate(status.estimate)
     if not fits(status.choice, dict[str, float | bool]):
-        raise ValueError("choice holds something other than numbers")
+        raise ValueError("choice holds something else than numbers")
     texts = {name: printable(getattr(status, name), _LONGEST_TEXT) for name in ("message", "host", "start")}
     error = None if status.error is None else printable(status.error, _LONGEST_TEXT)
     return dataclasses.replace(status, **texts, error=error)

@@ -49,7 +49,7 @@ def read_table(source: str | Path | BinaryIO, name: str | None = None) -> pd.Dat
         name: the file's name, whose suffix gives its format; needed for an open file without a name.
 
     Raises:
-        InputError: the file is missing, empty, unreadable, too large (disco/table/formats/limits.py) or of unknown
+        InputError: the file is missing, empty, unreadable, too large (disco/table/formats/limits.py), or of unknown
             format.
     """
     name = name or Path(str(getattr(source, "name", source))).name
