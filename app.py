@@ -38,13 +38,13 @@ def main() -> None:
     st.html(HOME / "assets/app.css")
     session.start()
     sections = {heading: [_page(*page) for page in pages] for heading, pages in PAGES.items()}
-    # The first page lies at the root alone; this answers to the address that its name lets one expect.
+    # The first page has the root as its only address; this hidden page makes /data lead there too.
     sections[""].append(st.Page(_to_data, title="Data", url_path="data", visibility="hidden"))
     page = st.navigation(sections, expanded=True)
     sidebar.draw()
     try:
         page.run()
-    except InputError as error:  # such as a damaged file of the open run: the other pages go on
+    except InputError as error:  # such as a damaged file of the open run: the other pages still work
         st.error(plain(error), icon=":material/error:")
     finally:
         _keep(len(sys.modules))
@@ -61,10 +61,10 @@ def _to_data() -> None:
 
 @st.cache_resource(show_spinner=False)
 def _keep(modules: int) -> None:
-    """Take what is loaded out of the collection of garbage, anew when there are more modules.
+    """Exempt all loaded objects from garbage collection; done again when more modules are loaded.
 
-    Streamlit collects garbage after every run of a page, also of a part of it. With torch loaded it looks at 350,000
-    objects that stay, for up to a fifth of a second in which nothing reaches the browser.
+    Streamlit collects garbage after every run of a page or of a part of it. With torch loaded, it would visit 350,000
+    permanent objects for up to a fifth of a second, in which nothing reaches the browser.
     """
     gc.collect()
     gc.freeze()

@@ -163,7 +163,7 @@ function makeEditor(place) {
   return editor;
 }
 
-// The whole drawing is in sight, never larger than life.
+// The whole drawing is visible, never enlarged.
 function fit(editor, svg) {
   const wideness = svg.clientWidth || 600;
   const height = svg.clientHeight || 400;
@@ -199,7 +199,7 @@ function inside(view, { x, y }) {
 function pointer(editor, place, { add, connect, change, pick, rename, draw }) {
   const svg = place.querySelector(".canvas");
   const rubber = place.querySelector(".rubber");
-  let clicked = null; // the node clicked or put down last: what is drawn anew between two clicks gets no dblclick
+  let clicked = null; // the node clicked or put down last: a redraw between two clicks prevents dblclick
   let held = null; // what the pointer went down on, until it goes up
   svg.addEventListener("pointerdown", (event) => {
     if (event.button !== 0) return;

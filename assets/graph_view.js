@@ -1,4 +1,4 @@
-// The causal graph on a vis-network canvas: nodes keep their places, a click or a search picks one. Where asked for, a click
+// The causal graph on a vis-network canvas: nodes keep their places, a click or a search picks one. If requested, a click
 // picks an edge.
 // Names are only ever set as text: vis draws them on the canvas, the hover box takes textContent.
 

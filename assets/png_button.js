@@ -1,8 +1,8 @@
 // A button that turns an SVG picture into a PNG of twice its size, in the browser and without a network.
-// The picture is asked for when the button is pressed and comes with the number of that press.
+// The picture is requested when the button is pressed and comes with the number of that press.
 
 const kept = new WeakMap(); // which press waits for its picture, if one does, in each place of the page
-const LONGEST = 20000; // ms to wait for a picture, after which it may be asked for again
+const LONGEST = 20000; // ms to wait for a picture, after which it may be requested again
 
 export default function ({ data, parentElement, setTriggerValue }) {
   const button = parentElement.querySelector("button");

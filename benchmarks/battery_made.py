@@ -150,7 +150,7 @@ KINDS: dict[str, Callable[[Generator, int], Columns]] = {
     "95 % zeros": _zeros(0.95),
     "99 % zeros": _zeros(0.99),
     "counts to 10⁹": _huge,
-    "a level a row": _unique,
+    "one level per row": _unique,
     "binary": _binary,
     "sorted rows": _sorted,
     "repeated rows": _repeated,

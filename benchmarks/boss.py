@@ -1,4 +1,4 @@
-"""BOSS, what a user might choose instead: a general search over orders, on log counts.
+"""BOSS, the rival that a user might choose instead: a general search over orders, on log counts.
 
 causal-learn's best order score search (Andrews and others, 2023) maximises a Gaussian BIC of linear regressions, here
 of standardised log(1 + x), with λ = 2: every coefficient costs 2 log n, four times as much as in the BIC. Linear

@@ -70,7 +70,7 @@ def measure(names: tuple[str, ...], seed: int) -> dict:
 
 
 def main() -> None:
-    """Measure every permutation and seed asked for."""
+    """Measure every requested permutation and seed."""
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--seeds", type=numbers, default=[0, 1, 2])
     options = parser.parse_args()

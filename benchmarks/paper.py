@@ -263,7 +263,7 @@ def run_table(options: argparse.Namespace, bench: Bench) -> int:
 
 
 def main(arguments: list[str] | None = None) -> int:
-    """Run what was asked for and return the exit status."""
+    """Run the requested command and return the exit status."""
     options = parser().parse_args(arguments)
     torch.set_num_threads(options.threads)
     options.fits.mkdir(parents=True, exist_ok=True)
@@ -283,7 +283,7 @@ def main(arguments: list[str] | None = None) -> int:
             else:
                 return run_table(options, bench)
         except (FitStopped, KeyboardInterrupt):
-            print("Stopped; the same command goes on from here.", file=sys.stderr)
+            print("Stopped; the same command continues from here.", file=sys.stderr)
             return 130
         except InputError as error:
             print(error, file=sys.stderr)

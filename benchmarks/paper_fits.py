@@ -55,7 +55,7 @@ class Bench:
 
 
 def fit(bench: Bench, wanted: Wanted, label: str) -> Run | None:
-    """The finished fit, either found, resumed or newly made; None while another process works on it.
+    """The finished fit, either found, resumed or newly made; None while another process is working on it.
 
     Raises:
         InputError: its folder holds another fit, or it cannot be fitted here.
@@ -167,7 +167,7 @@ def variant(bench: Bench, run: Run, name: str) -> str:
 
 
 def networks(run: Run, device: str) -> Fitted:
-    """The fitted networks of a run; the last ones asked for are kept.
+    """The fitted networks of a run; the latest ones are kept.
 
     Raises:
         InputError: the fit has no networks.
@@ -205,7 +205,7 @@ def adopt(bench: Bench, path: Path, candidates: Iterable[Wanted], threads: int) 
         if run.settings == wanted.settings and same(run, wanted):
             break
     else:
-        raise InputError(f"{path}: no table of the paper asks for a fit of this table and these settings.")
+        raise InputError(f"{path}: no table of the paper needs a fit of this table and these settings.")
     target = bench.fits / wanted.name
     if not target.exists():
         beside = target.with_name(f".{target.name}.{os.getpid()}")

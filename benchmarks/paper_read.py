@@ -1,4 +1,4 @@
-"""What a row reads from its fits: metrics of the graph, sink selection on nested sets, parents along a given order.
+"""How a row's figures are read from its fits: metrics, sink selection on nested sets, parents along a given order.
 
 Sink selection (paper, *CCS comparison*) uses the prefixes of the true causal order with 2 to 9 nodes and at least one
 edge. The node with the smallest score, averaged over folds, is selected; it is right if it has no child in the prefix.
@@ -43,7 +43,7 @@ def read_graph(row: "Row", known: Known, runs: list[Run], bench: Bench) -> dict[
     table, settings = run.ocs(chosen), run.settings
     if row.parent_rule not in (None, settings.parent_rule):
         if "curvature" not in table:
-            raise InputError(f"{run.path} has no mean curvature; fit it anew.")
+            raise InputError(f"{run.path} has no mean curvature; fit it again.")
         settings = settings.replace(parent_rule=row.parent_rule)
         table = ocs.with_z(table, row.parent_rule)
     found = ocs.select(table, *(row.rule or ocs.own_thresholds(table, settings)))

@@ -114,7 +114,7 @@ def _design(line: Line) -> str:
 
 
 def valid(row: Row, line: Line) -> bool:
-    """Whether a line is this row's, from the fits that it asks for today."""
+    """Whether a line belongs to this row, with the fits that it needs today."""
     method = METHODS.get(line["method"])
     if line["row"] != row.key or method is None or not row.takes(method):
         return False

@@ -48,7 +48,7 @@ class Method:
 
 HALVES = ("first half", "second half")
 
-# What a processor can do: 12 % of the operations of the whole schedule. The learning rates of both networks are at
+# A schedule for a CPU: 12 % of the operations of the whole schedule. The learning rates of both networks are at
 # their end from epoch 114 on, and the joint network's held-out loss is flat from epoch 40.
 BRIEF = {"joint_epochs": 150, "projection_epochs": 150, "noise_levels": 1, "evaluation_rows": 500}
 

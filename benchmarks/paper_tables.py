@@ -1,5 +1,5 @@
-"""The paper's tables as rows: what is simulated, what is fitted, what is read (paper, appendices *Experimental Details*
-and *Algorithm Diagnostics*).
+"""The paper's tables as rows: the data simulated, the fits made, the figures read (paper, appendices *Experimental
+Details* and *Algorithm Diagnostics*).
 
 A row without `read` belongs to a method that is not implemented; the report shows it as not run.
 """

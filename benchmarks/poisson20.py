@@ -45,7 +45,7 @@ def measure(seed: int, preset: str, nodes: int, rows: int) -> dict:
 
 
 def main() -> None:
-    """Measure every seed asked for."""
+    """Measure every requested seed."""
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--seeds", default="0,1,2")
     parser.add_argument("--preset", default="paper")

@@ -2,7 +2,7 @@
 
     python -m benchmarks.prompt       # about a minute
 
-Measured are the time to cancel a fit, at several moments, over the 2 seconds that are promised; and the time to redraw
+It measures the time to cancel a fit, at several moments, over the 2 seconds that are promised, and the time to redraw
 the edges of a refined graph of a hundred nodes after moving a filter, over that of its whole page. One JSON line per
 measurement.
 """

@@ -49,7 +49,7 @@ def measure(design: Design, choice: Choice, device: str) -> dict:
 
 
 def main() -> None:
-    """Measure the design asked for."""
+    """Measure the requested design."""
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--nodes", type=int, default=50)
     parser.add_argument("--rows", type=int, default=5000)

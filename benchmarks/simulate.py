@@ -2,7 +2,7 @@
 
     python -m benchmarks.simulate --nodes 1000 --rows 5000 --family poisson-softplus
 
-One JSON line: seconds, the peak memory of the process in MB and what it was before the start, edges, largest mean and
+One JSON line: seconds, the peak memory of the process in MB after and before, edges, largest mean and
 largest count.
 """
 
@@ -38,7 +38,7 @@ def measure(design: Design) -> dict:
 
 
 def main() -> None:
-    """Measure the design asked for."""
+    """Measure the requested design."""
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--graph", default="er")
     parser.add_argument("--nodes", type=int, default=1000)

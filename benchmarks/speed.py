@@ -73,7 +73,7 @@ def threshold_move(nodes: int, folds: int = 3, repeats: int = 20) -> dict:
 
 
 def main() -> None:
-    """Run the measurements asked for."""
+    """Run the requested measurements."""
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--paper", action="store_true")
     parser.add_argument("--threads", type=int, default=torch.get_num_threads())

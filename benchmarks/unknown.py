@@ -1,4 +1,4 @@
-"""The refinement on designs whose directions can or cannot be known: what it decides, and how often that is true.
+"""The refinement on designs whose directions can or cannot be known: the directions it decides, and how many are true.
 
     python -m benchmarks.unknown                        # the tables that results/unknown.jsonl lacks
     python -m benchmarks.unknown --only "bimodal" --results /tmp/trial.jsonl

@@ -1,4 +1,4 @@
-"""What the fields of settings may hold: said beside each field, checked in one place, refused in one sentence.
+"""Validation of dataclass fields: declared beside each field, checked in one place, refused in one sentence.
 
     @dataclass(frozen=True)
     class Settings:
@@ -9,7 +9,7 @@
         def __post_init__(self) -> None:
             check(self)
 
-What a value must do is a `Demand`: a test, and the words that follow "must" in the sentence.
+A `Demand` is a test of a value, with the words that follow "must" in the sentence.
 """
 
 import dataclasses
@@ -26,13 +26,13 @@ Demand = tuple[Callable[[Any], bool], str]
 
 @dataclass(frozen=True)
 class _Rule:
-    """What a field demands.
+    """The demands on a field.
 
     Attributes:
         demands: in the order in which they are checked.
         optional: whether it may also be None.
-        values: the only values it may have; empty for other fields than words.
-        quote: around a word in the sentence.
+        values: the allowed words; empty for other fields.
+        quote: put around a refused word in the sentence.
     """
 
     demands: tuple[Demand, ...]
@@ -70,31 +70,31 @@ def flag(default: bool) -> Any:
 
 
 def one_of(default: str, values: Iterable[str], quote: str = "'") -> Any:
-    """A field for one of some words; a word that is none of them stands in the sentence within `quote`."""
+    """A field for one of some words; `quote` is put around a refused word in the sentence."""
     known = tuple(values)
     is_known: Demand = (lambda value: isinstance(value, str) and value in known, f"be one of {', '.join(known)}")
     return _field(default, _Rule((is_known,), values=known, quote=quote))
 
 
 def between(low: float, high: float, whole: bool = False) -> Demand:
-    """To be a number, or a whole number, from `low` to `high`."""
+    """The demand to be a number, or a whole number, from `low` to `high`."""
     if whole:
         return lambda value: is_whole(value) and low <= value <= high, f"be a whole number from {low:,} to {high:,}"
     return lambda value: is_number(value) and low <= value <= high, f"be a number from {low:g} to {high:g}"
 
 
 def whole_from(least: int) -> Demand:
-    """To be a whole number that is at least so high."""
+    """The demand to be a whole number of at least `least`."""
     return lambda value: is_whole(value) and value >= least, f"be a whole number from {least} up"
 
 
 def is_number(value: Any) -> bool:
-    """Whether a value is a number: true and false are none."""
+    """Whether a value is a number; True and False are not."""
     return isinstance(value, numbers.Real) and not isinstance(value, bool)
 
 
 def is_whole(value: Any) -> bool:
-    """Whether a value is of a type of whole numbers: true and false are none, nor is 2.0."""
+    """Whether a value has a type of whole numbers; True, False and 2.0 do not."""
     return isinstance(value, numbers.Integral) and not isinstance(value, bool)
 
 
@@ -102,7 +102,7 @@ def require(name: str, value: Any, *demands: Demand, quote: str = "'") -> None:
     """Refuse a value that does not meet a demand.
 
     Raises:
-        InputError: what `name` must be, and what it is.
+        InputError: a demand is not met; the sentence says what `name` must be, and what it is.
     """
     for holds, words in demands:
         if not holds(value):
@@ -111,17 +111,17 @@ def require(name: str, value: Any, *demands: Demand, quote: str = "'") -> None:
 
 
 def check(settings: Any, *names: str) -> None:
-    """Check the fields of a frozen dataclass that were made by the functions above: all, or those named.
+    """Check the fields of a frozen dataclass that were made by the functions above: all of them, or those named.
 
     Raises:
-        InputError: what the first field that does not fit must be, and what it is.
+        InputError: a value is not allowed; the sentence says what the first such field must be, and what it is.
     """
     for item in dataclasses.fields(settings):
         rule, value = item.metadata.get("rule"), getattr(settings, item.name)
         if rule is None or (names and item.name not in names) or (value is None and rule.optional):
             continue
         require(item.name, value, *rule.demands, quote=rule.quote)
-        if is_number(value) and not isinstance(value, int | float):  # of NumPy, which JSON does not know
+        if is_number(value) and not isinstance(value, int | float):  # a NumPy number, which JSON cannot hold
             object.__setattr__(settings, item.name, int(value) if is_whole(value) else float(value))
 
 

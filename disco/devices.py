@@ -9,10 +9,10 @@ def choose_device(name: str = "auto") -> torch.device:
     """The device a name stands for; `auto` is CUDA if there is a CUDA device, else the CPU.
 
     Raises:
-        InputError: the name is unknown, or CUDA is asked for and absent.
+        InputError: the name is unknown, or it is cuda and there is no CUDA device.
     """
     if name not in ("auto", "cpu", "cuda"):
         raise InputError(f"device must be auto, cpu or cuda; got {name!r}.")
     if name == "cuda" and not torch.cuda.is_available():
-        raise InputError("device cuda is asked for, but torch finds no CUDA device here. Use auto or cpu.")
+        raise InputError("device is cuda, but torch finds no CUDA device here. Use auto or cpu.")
     return torch.device("cuda" if name != "cpu" and torch.cuda.is_available() else "cpu")

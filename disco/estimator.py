@@ -68,11 +68,11 @@ class DISCO:
             table: counts, rows by columns.
             y: ignored.
             callback: receives every `Event`; returning False stops the fit.
-            checkpoint: a file that keeps the state of an unfinished fit; the fit goes on from it if it exists.
+            checkpoint: a file that keeps the state of an unfinished fit; the fit resumes from it if it exists.
 
         Raises:
             InputError: the table or a setting cannot be used, training diverged, or the fit would not fit into memory.
-            FitStopped: the callback asked for it; the checkpoint holds the state.
+            FitStopped: the callback asked to stop; the checkpoint holds the state.
             ScoreUnavailable: a node or edge has no admissible observation.
         """
         settings, device = Settings.of(self.preset, **self._changes), choose_device(self.device)

@@ -170,7 +170,7 @@ def with_means(scores: pd.DataFrame) -> pd.DataFrame:
 
 
 def undecided(edges: pd.DataFrame, reference: tuple[tuple[str, str], ...]) -> tuple[int, int]:
-    """How many pairs of a reference a refined graph joins, either way round, and how many of these are undecided.
+    """How many pairs of a reference a refined graph joins, in either direction, and how many of these are undecided.
 
     Args:
         edges: parent, child, decided.

@@ -1,6 +1,6 @@
-"""One progress protocol for all work that takes long.
+"""One progress protocol for all long work.
 
-A public function takes `callback`, which receives an `Event` at every step, and between steps the last one again.
+A public function takes `callback`, which receives an `Event` at every step, and the latest one again between steps.
 If the callback returns False, the work stops at its next safe point and raises `FitStopped`.
 Inside, one `Reporter` per piece of work makes the events: stages call `step`, and `check` within a step.
 """
@@ -14,17 +14,17 @@ from disco.errors import FitStopped
 
 @dataclass(frozen=True)
 class Event:
-    """How far some work is.
+    """The progress of some work.
 
     Attributes:
-        stage: of a fit joint, projection, ordering, parents or selector (if it is not ocs); of a refinement screen,
-            prior, search, evidence or bootstrap; of a model check fit, simulate or held-out.
-        done, total: parts of the stage: epochs, removals, nodes, searches, tables.
-        progress: share of the whole work that is done, 0 to 1, as far as it can be known; it never falls.
+        stage: in a fit: joint, projection, ordering, parents, and selector if it is not ocs; in a refinement: screen,
+            prior, search, evidence, bootstrap; in a model check: fit, simulate, held-out.
+        done, total: parts of the stage that are done, and all: epochs, removals, nodes, searches or tables.
+        progress: estimated share of the whole work that is done, 0 to 1; it never falls.
         message: the same in words; empty if the stage has none.
-        train, validation: of training, one loss per fold, NaN if there is none.
-        best_epoch: of training, the epoch whose state each fold would serve, 0 before the first validation.
-        start, sweep, score: of a search, the name of its start, the sweep it is in, its score in nats.
+        train, validation: in training, one loss per fold; NaN if it has none.
+        best_epoch: in training, the epoch whose state each fold would use; 0 before the first validation.
+        start, sweep, score: in a search, the name of its start, the current sweep, the score in nats.
     """
 
     stage: str
@@ -48,8 +48,8 @@ class Reporter:
 
     Args:
         callback: receives the events, if there is one.
-        weights: stage → its part of the whole work, in the order of the stages and in any unit.
-        stopped: what FitStopped says, with the fields stage, unit, done and total of the last step.
+        weights: stage → its share of the whole work, in any unit; the stages in their order.
+        stopped: the message of FitStopped, with placeholders for stage, unit, done and total of the last step.
     """
 
     def __init__(self, callback: Callback | None, weights: Mapping[str, float], stopped: str) -> None:
@@ -64,8 +64,8 @@ class Reporter:
         """Report that `done` of `total` parts of a stage are done.
 
         Args:
-            share: of the stage that is done, 0 to 1; done / total unless given.
-            unit: what the parts are called; the message is made with it.
+            share: share of the stage that is done, 0 to 1; done / total unless given.
+            unit: the name of the parts, used in the message.
             more: further fields of the event.
 
         Raises:
@@ -76,10 +76,10 @@ class Reporter:
         self._ask()
 
     def check(self, more: int = 0) -> None:
-        """Ask within a step whether to go on.
+        """Ask within a step whether to continue.
 
         Args:
-            more: parts of the stage that were done since the step was reported.
+            more: parts of the stage done since the last report.
 
         Raises:
             FitStopped: the callback asked to stop.
@@ -92,16 +92,16 @@ class Reporter:
     def part(self, stage: str, unit: str) -> Callback:
         """The callback of work that is one stage of this work; `unit` as in `step`."""
 
-        def told(event: Event) -> bool:
+        def heard(event: Event) -> bool:
             self.done, self.unit, self.more = event.done, unit, {}
             self._note(stage, event.done, event.total, event.progress)
-            return self._goes_on()
+            return self._continues()
 
-        return told
+        return heard
 
     def quiet(self) -> "Reporter":
-        """A reporter for work within a step, which only asks whether to go on."""
-        return Reporter(lambda event: self._goes_on(), self.weights, self.stopped)
+        """A reporter for work within a step, which only asks whether to continue."""
+        return Reporter(lambda event: self._continues(), self.weights, self.stopped)
 
     def _note(self, stage: str, done: int, total: int, share: float) -> None:
         if self.callback is None:
@@ -112,13 +112,13 @@ class Reporter:
         words = {"message": f"{stage}: {self.unit} {done} of {total}"} if self.unit else {}
         self.last = Event(stage, done, total, min(max(progress, self.last.progress), 1.0), **{**words, **self.more})
 
-    def _goes_on(self) -> bool:
+    def _continues(self) -> bool:
         return self.callback is None or self.callback(self.last) is not False
 
     def _ask(self) -> None:
-        if not self._goes_on():
+        if not self._continues():
             at = self.last
             raise FitStopped(self.stopped.format(stage=at.stage, unit=self.unit, done=at.done, total=at.total))
 
 
-SILENT = Reporter(None, {"": 1.0}, "")  # of work that nobody follows
+SILENT = Reporter(None, {"": 1.0}, "")  # for work without a callback

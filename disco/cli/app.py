@@ -55,7 +55,7 @@ def find_app() -> Path:
 
 
 def free_port(wanted: int | None) -> int:
-    """The port asked for, or the first free one from 8501 on.
+    """The given port, or the first free one from 8501 on.
 
     Raises:
         InputError: it is taken.

@@ -29,7 +29,7 @@ def run(arguments: argparse.Namespace) -> None:
         settings = Settings.of(**given)
         fitted = new_run(table, settings, arguments.out, arguments.counts, arguments.device or "auto")
     if fitted.status().state != "done":
-        work_here(fitted, FIT, "the same command with --resume goes on from here.")
+        work_here(fitted, FIT, "the same command with --resume continues from here.")
     print_result(fitted)
 
 
@@ -45,7 +45,7 @@ def new_run(
         InputError: the folder is neither, or the table cannot be fitted.
     """
     if folder.exists() and (not folder.is_dir() or any(folder.iterdir())):
-        raise InputError(f"{folder} is not empty; add --resume to go on with a run in it, or choose another folder.")
+        raise InputError(f"{folder} is not empty; add --resume to resume the run in it, or choose another folder.")
     counts = as_counts(table, settings.folds)
     if fits:
         tell_estimate(counts, settings, device)

@@ -20,12 +20,12 @@ _STOPPING = (signal.SIGINT, signal.SIGTERM, signal.SIGHUP)
 
 
 def work_here(run: Run, work: Work, go_on: str, *asked: Any, label: str = "", device: str | None = None) -> Any:
-    """Do, or go on with, long work on a run; the app shows it and can cancel it.
+    """Do or resume long work on a run; the app shows it and can cancel it.
 
     Args:
         work: the kind of work.
         go_on: how to resume it, in words.
-        asked: what is asked for, as for `jobs.start`.
+        asked: the choices, as for `jobs.start`.
         label: text before its progress.
         device: auto, cpu or cuda; by default the run's own.
 
@@ -33,7 +33,7 @@ def work_here(run: Run, work: Work, go_on: str, *asked: Any, label: str = "", de
         What `jobs.work` does.
 
     Raises:
-        FitStopped: it was interrupted, with a sentence on how to go on.
+        FitStopped: it was interrupted, with a sentence on how to resume it.
         InputError, ScoreUnavailable: it cannot be done.
     """
     stopping = threading.Event()

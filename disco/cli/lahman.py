@@ -39,7 +39,7 @@ def run(arguments: argparse.Namespace) -> None:
     runs = [_run(arguments.out, label, table, choice, arguments.device) for choice in wanted]
     for seed, fitted in zip(seeds, runs, strict=True):
         if fitted.status().state != "done":
-            work_here(fitted, FIT, "the same command goes on from here.", label=f"seed {seed}")
+            work_here(fitted, FIT, "the same command continues from here.", label=f"seed {seed}")
         if words := advice(fitted, len(fitted.edges()), fitted.settings.selector, fitted.settings.parent_rule):
             print(f"Seed {seed}: {words}", file=sys.stderr)
     print(json.dumps(summary(arguments, seeds, runs)))

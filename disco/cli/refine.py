@@ -22,13 +22,13 @@ def run(arguments: argparse.Namespace) -> None:
 
     Raises:
         InputError: there is no such run, the table cannot be used, or a number is out of range.
-        FitStopped: it was interrupted; the same command goes on.
+        FitStopped: it was interrupted; the same command continues.
     """
     given = {name: getattr(arguments, name) for name in ("starts", "restarts", "bootstrap", "seed")}
     choice = Choice(**{name: value for name, value in given.items() if value is not None}, redone=arguments.redone)
     device = choose_device(arguments.device or "auto").type
     target = _target(arguments)
-    go_on = "the same command goes on from the searches that were finished."
+    go_on = "the same command continues from the finished searches."
     result = work_here(target, REFINE, go_on, choice, device=device)
     _print(target, result, choice)
 

@@ -10,7 +10,7 @@ from disco.score.plan import Plan
 from disco.settings import Settings
 
 STAGES = ("joint", "projection", "ordering", "parents")
-_FOREST_OWN = 2  # what a tree costs beside its splits, as a number of columns to split
+_FOREST_OWN = 2  # cost of a tree besides its splits, as a number of columns to split
 
 
 def _weights(inputs: int, outputs: int, settings: Settings) -> int:
@@ -41,7 +41,7 @@ def stage_flops(plan: Plan, nodes: int) -> dict[str, float]:
 
 
 def forest_looks(plan: Plan, nodes: int) -> float:
-    """How many rows PCM's forests weigh as a place to split, over all nodes, trees and depths; 0 without PCM."""
+    """Number of split evaluations in PCM's forests: rows tried, over all nodes, trees and depths; 0 without PCM."""
     if plan.settings.selector != "pcm":
         return 0.0
     from disco.parents.pcm import TREES  # slow to import

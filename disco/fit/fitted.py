@@ -117,7 +117,7 @@ class Fitted:
 
         Raises:
             InputError: there is no such boundary or criterion.
-            FitStopped: the callback asked for it.
+            FitStopped: the callback asked to stop.
             ScoreUnavailable: a node or edge has no admissible observation.
         """
         own = self.settings
@@ -145,7 +145,7 @@ class Fitted:
             Columns fold, parent, child, ocs, curvature, z, as in `Recovery`.
 
         Raises:
-            FitStopped: the callback asked for it.
+            FitStopped: the callback asked to stop.
             ScoreUnavailable: an edge has no admissible observation.
         """
         return self._candidates(order, boundary, Reporter(callback, {"parents": 1.0}, STOPPED))

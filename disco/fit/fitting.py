@@ -103,7 +103,7 @@ def fingerprint(table: pd.DataFrame, rows: np.ndarray, settings: Settings) -> st
     del chosen["selector"]  # no network depends on it
     for name, before in (("disjoint_rows", False), ("joint_schedule", "epochs"), ("projection_schedule", "epochs")):
         if chosen[name] == before:
-            del chosen[name]  # a fit begun by a version without this choice can go on
+            del chosen[name]  # a fit begun by a version without this choice can be resumed
     names_and_settings = json.dumps([sorted(table.columns), chosen], sort_keys=True)
     return hashlib.sha256(names_and_settings.encode() + by_name(table)[rows].astype("<i8").tobytes()).hexdigest()
 
@@ -120,7 +120,7 @@ def _check_memory(plan: Plan, nodes: int, device: torch.device) -> None:
 
 
 def _work(plan: Plan, nodes: int) -> dict[str, float]:
-    """Floating-point operations by stage, by which progress is told."""
+    """Floating-point operations by stage, from which progress is computed."""
     flops = stage_flops(plan, nodes)
     if plan.settings.selector != "ocs":
         flops["selector"] = max(forest_looks(plan, nodes) * _LOOK_FLOPS, _SELECTOR_SHARE * sum(flops.values()))

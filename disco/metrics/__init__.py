@@ -3,7 +3,7 @@
 Edges are directed pairs (parent, child), and an order has its sources first. A share with nothing to count, such as the
 precision of an estimate without edges, is NaN. A reference may be partial: A_top and recall use only the edges it has.
 If it is a table with a column `direction`, an edge whose direction is `unknown` counts as found, and as ordered
-correctly, either way round. SID and ancestor AID take every edge as given.
+correctly, in either direction. SID and ancestor AID take every edge as given.
 
 Two graphs are compared on the same nodes. A 0/1 matrix and a networkx.DiGraph list their nodes, so a name in only one
 of them is an error. Pairs and edge tables do not list nodes, and may name different ones.

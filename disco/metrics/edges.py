@@ -2,7 +2,7 @@
 
 A true positive is a pair in both graphs. Then F1 = 2 TP / (2 TP + FP + FN) and SHD = FP + FN, so a reversed edge counts
 twice in the SHD. If the truth is a table with a column `direction`, an edge whose direction is `unknown`
-(`disco.simulate.known`) counts as found either way round.
+(`disco.simulate.known`) counts as found in either direction.
 """
 
 import math

@@ -1,4 +1,4 @@
-"""What a refinement is asked for."""
+"""The choices of a refinement."""
 
 from dataclasses import dataclass
 

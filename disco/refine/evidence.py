@@ -10,18 +10,18 @@ the prior that searches begin with. The fitted prior would also tell directions 
 the spreads of parents and children differ in the table (`Prior.power`). What it would add is the *spread evidence*,
 which does not count. The prior odds of a given order do not count either.
 
-A direction follows from the class of models, and real tables are seldom of it: on tables with pairs whose order in time
-is certain, half of the directions with 5 nats of evidence are wrong (`benchmarks/directed.py`). So a direction is
+A direction follows from the class of models, to which real tables seldom belong: on tables with pairs whose order in
+time is certain, half of the directions with 5 nats of evidence are wrong (`benchmarks/directed.py`). So a direction is
 *decided* only if
 
-- the direction evidence reaches the bound asked for, and half of it with the link held straight as well: the *robust
+- the direction evidence reaches the required bound, and half of it with the link held straight as well: the *robust
   evidence* is the smaller of the two;
 - with every effect linear, there is no evidence against it (`linear_nats`); in that class a pair alone has no
   direction, and only the other edges can tell one;
 - it exceeds three times the misfit of the two nodes (`disco.likelihood.misfit`) by the bound;
 - both nodes have more than three levels: with two or three, a node fits the class whatever its parents do;
-- the class misses less than a tenth of all nodes;
-- no search that ended near the best score has the edge the other way round.
+- less than a tenth of all nodes are poorly fitted;
+- no search that ended near the best score has the edge reversed.
 """
 
 from collections.abc import Sequence
@@ -49,10 +49,10 @@ COLUMNS = (
 CLASSES = (BEFORE, BEFORE._replace(link=STRAIGHT), Prior(BEFORE.linear, 1e7, STRAIGHT))  # bent, straight, linear
 AGAINST = 1.0  # nats of linear evidence against a direction that may be chance
 HALF = 0.5  # share of the bound that a direction needs with the link held straight
-FEW = 3  # levels up to which nothing tells whether a node is of the class
+FEW = 3  # levels up to which the class fits a node in any case
 TIMES = 3.0  # multiple of its nodes' misfit that the evidence of a direction must exceed
 _FINAL = 1e-4  # nats that the last step of a fit promises, when its evidence is reported
-MOST_MISFIT = 0.1  # if the class misses this share of the nodes, no direction is decided
+MOST_MISFIT = 0.1  # if this share of the nodes is poorly fitted, no direction is decided
 
 Alone = dict[Wanted, tuple[float, float]]  # score and log-likelihood by fit
 
@@ -81,7 +81,7 @@ def judge(searched: Searched, choice: Choice, reporter: Reporter) -> Judged:
     """
     reporter.step("evidence", 0, 1, message="evidence: what every edge is worth")
     found, bank = searched.best.found, searched.scores.bank
-    scores = searched.scores.replace(tolerance=_FINAL)  # without earlier fits, so that nothing depends on their way
+    scores = searched.scores.replace(tolerance=_FINAL)  # without earlier fits, on which the result must not depend
     classes = in_classes(scores)
     edges = evidence(scores, classes, found.order, found.parents)
     made = scores.made + sum(one.made for one in classes)
@@ -93,7 +93,7 @@ def judge(searched: Searched, choice: Choice, reporter: Reporter) -> Judged:
 
 
 def _turned_elsewhere(found: Sequence[Found], least: float) -> set[tuple[int, int]]:
-    """The edges (parent, child) that a search with an end of at least that score has the other way round."""
+    """The edges (parent, child) that a search with an end of at least that score has reversed."""
     graphs = [one.parents for one in found if one.score >= least]
     return {(child, parent) for parents in graphs for child, nodes in enumerate(parents) for parent in nodes}
 
@@ -143,8 +143,8 @@ def decided(
         rows: those of `evidence`.
         misfit: of every node, nats; NaN counts as missed.
         levels: number of levels of every node.
-        bound: nats of evidence asked for.
-        turned: edges (parent, child) that a search with an end near the best has the other way round.
+        bound: nats of evidence required.
+        turned: edges (parent, child) that a search with an end near the best has reversed.
     """
     missed = np.nan_to_num(misfit, nan=np.inf)
     parent, child = rows["parent"].to_numpy(int), rows["child"].to_numpy(int)

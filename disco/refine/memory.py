@@ -1,4 +1,4 @@
-"""What a refinement has done already, so that the same call goes on after an interruption."""
+"""The finished parts of a refinement, from which the same call continues after an interruption."""
 
 import hashlib
 import json
@@ -65,11 +65,11 @@ class Drawn(NamedTuple):
 
 @dataclass
 class Memory:
-    """What is done already, written to disk after every piece of work if a path is given.
+    """The finished parts, written to disk after every piece of work if a path is given.
 
     Attributes:
         path: the file.
-        key: what it belongs to (`key_of`).
+        key: identifies the refinement it belongs to (`key_of`).
         names: columns of the table, by which the file names the nodes of an order.
         first: the first search.
         ends: of the other searches, by start, as they were finished.
@@ -85,7 +85,7 @@ class Memory:
 
     @classmethod
     def of(cls, path: Path | None, key: str, names: Sequence[str]) -> "Memory":
-        """What a file holds for a table of these columns; empty if it holds nothing that can be used."""
+        """The content of a file for a table of these columns; empty if none of it can be used."""
         if path is None or not path.exists():
             return cls(path, key, names)
         from disco.files import read_json  # here, since `disco.runs` imports this package, and psutil
@@ -120,7 +120,7 @@ class Memory:
 
 
 def _read(kept: dict[str, Any], names: list[str]) -> tuple[First | None, dict[str, End], dict[str, Drawn]]:
-    """What a file that `_fits` holds."""
+    """The content of a file that `_fits`."""
     place, made = {name: node for node, name in enumerate(names)}, kept["made"]
     sets = lambda lists: [tuple(nodes) for nodes in lists]  # noqa: E731
     first, ends = None, {}
@@ -143,7 +143,7 @@ def _read(kept: dict[str, Any], names: list[str]) -> tuple[First | None, dict[st
 
 
 def _fits(kept: dict, names: list[str]) -> bool:
-    """Whether graphs, draws and numbers are such as a refinement of these columns leaves."""
+    """Whether graphs, draws and numbers are as a refinement of these columns would write them."""
     first, starts = kept["first"], kept["starts"]
     if not isinstance(starts, list):
         return False
@@ -186,7 +186,7 @@ def key_of(
     candidates: Sequence,
     offset: np.ndarray | None = None,
 ) -> str:
-    """What finished searches belong to: a digest of the table, what was asked for, and the format of the file."""
+    """The key of finished searches: a digest of the table, the choices, and the format of the file."""
     asked = {**asdict(choice), "bootstrap": 0, "starts": 0, "restarts": 0, "redone": False}
     text = json.dumps([_FORMAT, asked, list(order or ()), [list(nodes) for nodes in candidates]])
     digest = hashlib.sha256(np.ascontiguousarray(ranks).tobytes() + text.encode())

@@ -18,11 +18,11 @@ class Reason(Enum):
     UNAVAILABLE = "the direction evidence is not available"
     WEAK = "the direction evidence is below the bound"
     FRAGILE = "the direction evidence is below half the bound with the link held straight"
-    FEW_LEVELS = "one of its nodes has so few levels that nothing tells whether it is of the class"
+    FEW_LEVELS = "one of its nodes has so few levels that the class fits it in any case"
     AGAINST = "with every effect linear the evidence is against the direction"
     MISSED = "the direction evidence does not exceed the misfit of the two nodes by enough"
-    TABLE = "the class misses too many of all nodes"
-    ELSEWHERE = "a search that ended near the best has the edge the other way round"
+    TABLE = "too many of all nodes are poorly fitted"
+    ELSEWHERE = "a search that ended near the best has the edge reversed"
     DECIDED = "no rule fails"
 
 
@@ -32,7 +32,7 @@ def reason(row: Mapping[str, Any], nodes: pd.DataFrame | None, bound: float) -> 
     Args:
         row: of `Refined.edges`.
         nodes: `Refined.nodes`.
-        bound: nats of evidence asked for.
+        bound: nats of evidence required.
     """
     direction, robust, linear = (float(row[f"{name}_nats"]) for name in ("direction", "robust", "linear"))
     if nodes is None:
@@ -63,11 +63,11 @@ def _of(nodes: pd.DataFrame, row: Mapping[str, Any], column: str) -> tuple[float
 
 
 def missed(nodes: pd.DataFrame) -> pd.DataFrame:
-    """The nodes that the class misses, worst first, among them those whose misfit is not available."""
+    """The poorly fitted nodes, worst first, including those whose misfit is not available."""
     found = nodes[~(nodes["misfit_nats"] < MISFIT)]
     return found.sort_values("misfit_nats", ascending=False, na_position="first", kind="stable", ignore_index=True)
 
 
 def is_of_kind(nodes: pd.DataFrame) -> bool:
-    """Whether the class misses few enough nodes for directions to be decided."""
+    """Whether few enough nodes are poorly fitted for directions to be decided."""
     return len(missed(nodes)) / len(nodes) < MOST_MISFIT

@@ -50,7 +50,7 @@ def refine(
         offset: log exposure of every row, (n,).
         device: cpu or cuda.
         callback: receives the events; False stops.
-        memory: a file that keeps finished searches, so that the same call goes on after an interruption.
+        memory: a file that keeps finished searches, so that the same call continues after an interruption.
 
     Raises:
         InputError: the table cannot be used, or the order or edges name other columns.

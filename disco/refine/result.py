@@ -1,4 +1,4 @@
-"""What a refinement gives."""
+"""The result of a refinement."""
 
 from collections import Counter
 from collections.abc import Sequence
@@ -41,7 +41,7 @@ class Refined:
         moves: one row per node, columns node, before, after, gain_nats (`disco.refine.moves`); None if no order was
             given to start from.
         orders: where every search ended, columns start, position from 1, node; None if it was not kept.
-        notes: sentences on what is not available, on columns that others determine, and on nodes that the class misses.
+        notes: sentences on missing evidence, on columns that others determine, and on poorly fitted nodes.
         nodes: one row per node, columns node, levels, misfit_nats, misfit_per_row (`disco.likelihood.misfit`), NaN if
             not available; None in a refinement made before misfit was measured.
     """
@@ -131,19 +131,22 @@ def _of_table(table: pd.DataFrame) -> list[str]:
 def _of_draws(names: Sequence[str], constant: dict[str, list[int]], choice: Choice) -> list[str]:
     """Which columns are constant in draws."""
     notes = []
-    for kind, words in (("folds", "of {count} parts of the rows"), ("bootstrap", "of {count} bootstrap tables")):
+    for kind, words in (
+        ("folds", "of {count} fits without a part of the rows"),
+        ("bootstrap", "of {count} bootstrap tables"),
+    ):
         times = Counter(node for one in stability.of_kind(constant, kind, choice) for node in one)
         for node, count in sorted(times.items()):
             total = words.format(count=getattr(choice, kind))
             notes.append(
-                f'"{names[node]}" has one value alone in {count} {total}; these say nothing of its edges, whose shares '
-                "are those of the others."
+                f'"{names[node]}" has only one value in {count} {total}; the stability of its edges is computed '
+                "from the others."
             )
     return notes
 
 
 def _missing(edges: pd.DataFrame) -> list[str]:
-    """Which evidence is not available."""
+    """Which edges lack evidence."""
     return [
         f'The evidence on the edge from "{row.parent}" to "{row.child}" is not available: a fit it needs has no finite '
         "likelihood."
@@ -152,25 +155,25 @@ def _missing(edges: pd.DataFrame) -> list[str]:
 
 
 def _crowded(edges: pd.DataFrame) -> list[str]:
-    """Which nodes have as many parents as they can have."""
+    """Which nodes have the largest number of parents that the search allows."""
     many = edges["child"].value_counts()
     return [
-        f'"{name}" has {MOST_PARENTS} parents, which is the most that the search gives a node; it may have more.'
+        f'"{name}" has {MOST_PARENTS} parents, the most that the search allows; it may have more.'
         for name in many.index[many >= MOST_PARENTS]
     ]
 
 
 def _missed(nodes: pd.DataFrame) -> list[str]:
-    """Which nodes the class misses, and what that means."""
+    """Which nodes the model fits poorly, and what that means."""
     missed = nodes[~(nodes["misfit_nats"] < MISFIT)]
     if missed.empty:
         return []
     names = ", ".join(f'"{name}"' for name in missed["node"][:_MOST_NAMED]) + " …" * (len(missed) > _MOST_NAMED)
     share = len(missed) / len(nodes)
     ending = (
-        "the table is not of the model's kind, so no direction is called decided."
+        f"that is {MOST_MISFIT:.0%} or more, so no direction of this table is called decided."
         if share >= MOST_MISFIT
         else "their arrows are hypotheses."
     )
     are = "is" if len(missed) == 1 else "are"
-    return [f"{len(missed)} of {len(nodes)} columns {are} not of the model's kind ({names}): {ending}"]
+    return [f"{len(missed)} of {len(nodes)} columns {are} poorly fitted ({names}): {ending}"]

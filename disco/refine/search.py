@@ -92,7 +92,7 @@ def search(
 
 
 def _turned(state: "_State") -> Walk[bool]:
-    """Turn every edge that scores better the other way round; returns whether there was one."""
+    """Turn every edge that scores better reversed; returns whether there was one."""
     moved = False
     edges = [(parent, child) for child, fitted in enumerate(state.fitted) for parent in fitted.parents]
     for at in range(0, len(edges), _TOGETHER):

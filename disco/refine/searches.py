@@ -57,7 +57,7 @@ def search_everywhere(
     first = first_search(scores, next(iter(starts.values())), reporter, memory)
     bank = replace(scores.bank, prior=first.prior)
     scores = scores.replace(bank=bank, candidates=first.candidates, price=first.price, against=first.against)
-    starts[next(iter(starts))] = first.order  # it goes on from where the first search ended
+    starts[next(iter(starts))] = first.order  # it continues from where the first search ended
     ends = _from_every_start(task, scores, starts, first, reporter, memory)
     scores, ends = _under_a_wider_screen(scores, ends, reporter)
     return Searched(scores, ends, first.made + sum(end.made for end in ends))
@@ -122,7 +122,7 @@ def _rounds(starts: list[str], restarts: int) -> Iterable[list[str]]:
 
 
 def _agree(ends: Sequence[End]) -> bool:
-    """Whether half of the searches, and two at least, ended where the best did."""
+    """Whether half of the searches, and at least two, ended where the best did."""
     best = best_of(ends).found.score
     return 2 * sum(end.found.score > best - _ROUND_GAIN for end in ends) >= max(len(ends), 3)
 
@@ -149,7 +149,7 @@ def _side_by_side(
 
 
 def _under_a_wider_screen(scores: Scores, ends: list[End], reporter: Reporter) -> tuple[Scores, list[End]]:
-    """Searches with the pairs that the screen left out and the best graph asks for, until it asks for none."""
+    """Repeat the searches with the pairs that the screen left out and the best graph supports, until there are none."""
     for number in range(1, _WIDER + 1):
         best: Found = best_of(ends).found
         candidates = widened(scores, best.order, best.parents)

@@ -26,7 +26,7 @@ def draw(
     memory: Memory,
     again: Callable[[Sequence[np.ndarray]], Iterator[Drawn]],
 ) -> dict[str, Drawn]:
-    """Search on every draw that is asked for and not done yet; returns all that are done, by name.
+    """Search on every requested draw that is not done yet; returns all that are done, by name.
 
     Args:
         rows: n.
@@ -44,12 +44,12 @@ def draw(
 
 
 def of_kind(drawn: dict, kind: str, choice: Choice) -> list:
-    """The values of the folds, or of the bootstrap tables, that are asked for; `drawn` by name of the draw."""
+    """The values of the folds, or of the bootstrap tables, that are requested; `drawn` by name of the draw."""
     return [drawn[_name(kind, number, choice)] for number in range(getattr(choice, kind))]
 
 
 def constant_columns(bank: Bank, choice: Choice) -> dict[str, list[int]]:
-    """The columns with one value only on the rows of a draw, by name of the draw."""
+    """The columns with only one value on the rows of a draw, by name of the draw."""
     ranks, found = bank.ranks.T.cpu().numpy(), {}
     for name, weights in _weights(bank.rows, choice):
         seen = ranks[:, weights > 0]

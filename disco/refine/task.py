@@ -1,4 +1,4 @@
-"""A table to refine with what is known of it, checked and in node numbers."""
+"""A table to refine with its given order and edges, checked and as node numbers."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -18,7 +18,7 @@ from disco.table.ranks import dense_ranks, transform_table
 
 @dataclass(frozen=True)
 class Task:
-    """What is refined.
+    """The input of a refinement.
 
     Attributes:
         table: counts, one column per node.
@@ -45,7 +45,7 @@ class Task:
         offset: np.ndarray | None,
         device: str,
     ) -> "Task":
-        """Of the arguments of `refine`.
+        """The task of the arguments of `refine`.
 
         Raises:
             InputError: the table cannot be used, or the order or edges name other columns.
@@ -69,7 +69,7 @@ class Task:
         return list(self.table.columns)
 
     def drawn(self, rows: np.ndarray) -> tuple["Task", np.ndarray] | None:
-        """The same of drawn rows, (n,) row numbers, without constant columns; and the numbers of those left.
+        """The task on drawn rows, (n,) row numbers, without constant columns; and the numbers of the columns left.
 
         None if no column is left.
         """

@@ -2,7 +2,7 @@
 
 A run is a folder of plain files; nothing in it is ever unpickled, and whatever is read back is checked.
 
-    settings.json          format version, id, name, source, time, device asked for, rows, nodes, every setting
+    settings.json          format version, id, name, source, time, requested device, rows, nodes, every setting
     status.json            state, stage, progress 0–1, eta, error, versions, device, estimate and how far off it was
     lock, worker.log       who works on the run (`disco.runs.locks`), and what that process printed
     events.jsonl           one line per fold and epoch: epoch, stage, fold, train, validation (null: not measured)

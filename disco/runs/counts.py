@@ -40,7 +40,7 @@ def read_counts(path: Path) -> pd.DataFrame:
     """The counts, (rows, nodes), int64.
 
     Raises:
-        InputError: it is missing, or holds something else.
+        InputError: it is missing, or does not hold counts.
     """
     try:
         with _opened(path) as file:
@@ -52,7 +52,7 @@ def read_counts(path: Path) -> pd.DataFrame:
         raise damaged(path, f"it cannot be read as Parquet ({_first_line(error)})", _REMEDY) from None
     for name, column in table.items():
         if column.dtype.kind not in "iu" or column.min() < 0 or column.max() >= TOO_LARGE:
-            raise damaged(path, f"its column {printable(name, 40)!r} holds something else than counts", _REMEDY)
+            raise damaged(path, f"its column {printable(name, 40)!r} holds something other than counts", _REMEDY)
     return table.astype("int64")
 
 
@@ -80,7 +80,7 @@ def _opened(path: Path) -> parquet.ParquetFile:
     if not cells or len(set(schema.names)) < len(schema.names) or "" in schema.names:
         raise damaged(path, "it has no counts, or columns without a name of their own", _REMEDY)
     if not all(pa.types.is_integer(kind) for kind in schema.types):
-        raise damaged(path, "its columns hold something else than counts", _REMEDY)
+        raise damaged(path, "its columns hold something other than counts", _REMEDY)
     return file
 
 

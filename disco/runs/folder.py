@@ -54,7 +54,7 @@ class Run:
         name: the name its user gave it.
         source: where its table comes from.
         created: date and time, with time zone.
-        device: the device asked for: auto, cpu or cuda.
+        device: the requested device: auto, cpu or cuda.
         teaching: pages hide its truth until the reader asks for it.
         settings: settings of its fit; a setting newer than the run has the value that held then.
 

@@ -38,10 +38,10 @@ class Unreadable:
         """Delete the folder with all its content; of a link, only the link.
 
         Raises:
-            InputError: it is in use, holds something else than a run, or cannot be removed.
+            InputError: it is in use, holds something other than a run, or cannot be removed.
         """
         if not self.deletable or held(self.path / "lock"):
-            why = "a process works on it" if self.deletable else "it holds other things than a run"
+            why = "a process is working on it" if self.deletable else "it holds something other than a run"
             raise InputError(f"{self.path} is not removed: {why}.")
         try:
             if self.path.is_symlink():
@@ -116,10 +116,10 @@ def _folders(place: Path) -> Iterator[Path]:
 def _run(path: Path) -> Run:
     """The run of a folder or link in the folder of runs; InputError with the reason if it is not a run."""
     if not path.name.isprintable() or len(path.name) > _LONGEST_ID:
-        raise InputError("Its name holds signs that an address cannot, or too many: rename the folder.")
+        raise InputError("Its name is too long, or has characters that an address cannot hold: rename the folder.")
     try:
         if path.is_symlink() and not path.is_dir():
-            raise InputError("It is a link that leads to no folder.")
+            raise InputError("It is a link to a folder that does not exist: delete the link, or restore the folder.")
         return Run(path)
     except (OSError, RuntimeError) as error:  # a circle of links is a RuntimeError
         raise InputError(f"It cannot be opened: {getattr(error, 'strerror', None) or error}.") from error

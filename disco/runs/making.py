@@ -120,7 +120,7 @@ def _made(place: Path, wanted: Path | None, counts: pd.DataFrame, truth: pd.Data
 
 
 def _placed(apart: Path, wanted: Path | None, head: dict) -> Path:
-    """The finished folder under its final name: the one asked for, or a new one in the folder of runs."""
+    """The finished folder under its final name: the given one, or a new one in the folder of runs."""
     if apart.parent == wanted:
         for name in sorted(os.listdir(apart), key="settings.json".__eq__):  # last, because it makes the folder a run
             os.rename(apart / name, wanted / name)
@@ -141,7 +141,7 @@ def _placed(apart: Path, wanted: Path | None, head: dict) -> Path:
 
 
 def _place_for(folder: Path) -> Path:
-    """Where to make the folder asked for, which is new or empty: beside it or, if that is impossible, inside it.
+    """Where to make the given folder, which is new or empty: beside it or, if that is impossible, inside it.
 
     Raises:
         InputError: it is neither, or cannot be made.

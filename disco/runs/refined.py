@@ -147,7 +147,7 @@ def choice_from(values: dict[str, Any]) -> Choice:
     kinds = {item.name: item.type for item in dataclasses.fields(Choice)}
     for name, value in values.items():
         if name not in kinds or not fits(value, kinds[name]):
-            raise InputError(f"A refinement cannot be asked for {printable(name, 40)} {shown(value)}.")
+            raise InputError(f"A refinement cannot have {printable(name, 40)} {shown(value)}.")
     return Choice(**values)
 
 

@@ -1,4 +1,4 @@
-"""What the files of a run must hold. It is checked when reading: a folder may be damaged, or come from a stranger."""
+"""The content that a run's files must have, checked on reading: a folder may be damaged, or come from a stranger."""
 
 import dataclasses
 import math
@@ -16,8 +16,8 @@ from disco.files import read_frame
 from disco.graph import DIRECTIONS
 
 FIT, REFINE = "fit the table again", "refine the run again"
-_LARGEST = 2**53  # from here on, floats do not represent every whole number
-_SHOWN = 40  # most characters of a value in a sentence
+_LARGEST = 2**53  # from here on, floats cannot represent every whole number
+_SHOWN = 40  # most characters of a value in an error sentence
 _Record = TypeVar("_Record")
 
 
@@ -95,13 +95,12 @@ def fits(value: Any, kind: Any) -> bool:
 
 @dataclass(frozen=True)
 class Schema:
-    """What a CSV file holds.
+    """The columns of a CSV file.
 
     Attributes:
-        columns: name → kind: `node`, a column of the table; `word`, any text; `direction`, what can be
-            known of a direction; `whole`, a whole number from 0;
-            `number`, finite; `loose`, a number that may be missing; `any`, one that may also be infinite; `flag`, True
-            or False.
+        columns: name → kind: `node`, a column of the table; `word`, any text; `direction`, whether a direction can be
+            known; `whole`, a whole number from 0; `number`, a finite number; `loose`, a finite number that may be
+            missing; `any`, a number that may be missing or infinite; `flag`, True or False.
         optional: columns that an older version did not write.
         key: columns that identify a row.
         remedy: how to make the file again.
@@ -113,6 +112,7 @@ class Schema:
     remedy: str = FIT
 
 
+_NUMBERS = {"whole": "is not a whole number from 0 up", "any": "is not a number"}
 _ENDS = {"parent": "node", "child": "node"}
 ORDER = Schema({"position": "whole", "node": "node"}, key=("node",))
 CCS = Schema(
@@ -162,14 +162,14 @@ REFINED_ORDERS = Schema({"start": "word", "position": "whole", "node": "node"}, 
 
 
 def read(path: Path, schema: Schema, nodes: Sequence[str], most: int) -> pd.DataFrame:
-    """The frame of a CSV file, every column of its kind.
+    """The frame of a CSV file, every column converted to its kind.
 
     Args:
         nodes: the columns of the table.
-        most: most rows that it can have.
+        most: the largest number of rows.
 
     Raises:
-        InputError: it is missing or holds something else, with its path and a remedy.
+        InputError: it is missing or has other content; the sentence has its path and a remedy.
     """
     words = [name for name, kind in schema.columns.items() if kind in ("node", "word", "direction")]
     try:
@@ -181,7 +181,7 @@ def read(path: Path, schema: Schema, nodes: Sequence[str], most: int) -> pd.Data
     except InputError:
         raise
     except (ValueError, MemoryError) as error:
-        raise damaged(path, f"it is no table of text ({' '.join(str(error).split())})", schema.remedy) from None
+        raise damaged(path, f"it is not a readable CSV table ({' '.join(str(error).split())})", schema.remedy) from None
     try:
         return checked(found, schema, set(nodes), most)
     except ValueError as error:
@@ -189,18 +189,18 @@ def read(path: Path, schema: Schema, nodes: Sequence[str], most: int) -> pd.Data
 
 
 def checked(found: pd.DataFrame, schema: Schema, nodes: set[str], most: int) -> pd.DataFrame:
-    """The frame with the columns of the schema, each of its kind; ValueError with what is wrong."""
+    """The frame with the columns of the schema, each converted to its kind; ValueError if that is impossible."""
     for name in schema.columns:
         if name not in found and name not in schema.optional:
             raise ValueError(f"it has no column {name}")
     if len(found) > most:
-        raise ValueError(f"it has more than the {most:,} rows that it can have")
+        raise ValueError(f"it has more than {most:,} rows")
     found = pd.DataFrame(
         {name: _column(found[name], kind, nodes) for name in found if (kind := schema.columns.get(name))}
     )
     again = found.duplicated(list(schema.key)).to_numpy() if schema.key else np.zeros(1, bool)
     if again.any():
-        raise ValueError(f"row {int(again.argmax()) + 1} stands there twice")
+        raise ValueError(f"row {int(again.argmax()) + 1} repeats the {' and '.join(schema.key)} of an earlier row")
     return found
 
 
@@ -210,16 +210,16 @@ def _column(column: pd.Series, kind: str, nodes: set[str]) -> pd.Series:
         _refuse(column, (column == "").to_numpy(), "is empty")
         return column
     if kind == "direction":
-        _refuse(column, ~column.isin(DIRECTIONS).to_numpy(), f"is none of {', '.join(DIRECTIONS)}")
+        _refuse(column, ~column.isin(DIRECTIONS).to_numpy(), f"is not one of {', '.join(DIRECTIONS)}")
         return column
     if kind == "node":
-        _refuse(column, ~column.isin(nodes).to_numpy(), "is no column of the table")
+        _refuse(column, ~column.isin(nodes).to_numpy(), "is not a column of the table")
         return column
     if kind == "flag":
         if column.dtype != bool:
             _refuse(column, ~column.isin([True, False, "True", "False"]).to_numpy(), "is neither True nor False")
         return column.isin([True, "True"])
-    # A boolean or a word in place of a number becomes missing.
+    # A boolean or a word in place of a number becomes NaN.
     is_number = column.dtype.kind in "iuf"
     values = (column if is_number else pd.to_numeric(column.astype("str"), errors="coerce")).to_numpy(float)
     bad = np.isnan(values) & column.notna().to_numpy() if kind in ("loose", "any") else ~np.isfinite(values)
@@ -228,7 +228,7 @@ def _column(column: pd.Series, kind: str, nodes: set[str]) -> pd.Series:
     if kind == "whole":
         with np.errstate(invalid="ignore"):
             bad |= (values < 0) | (values >= _LARGEST) | (values % 1 != 0)
-    _refuse(column, bad, "is no number that can stand there")
+    _refuse(column, bad, _NUMBERS.get(kind, "is not a finite number"))
     return pd.Series(values.astype("int64") if kind == "whole" else values, index=column.index)
 
 
@@ -252,7 +252,7 @@ def check_order(path: Path, frame: pd.DataFrame, nodes: Sequence[str], remedy: s
 
 
 def check_edges(path: Path, edges: pd.DataFrame, order: Sequence[str], remedy: str = FIT) -> pd.DataFrame:
-    """The edges, checked to run along the order.
+    """The edges, checked to agree with the order.
 
     Raises:
         InputError: one does not.

@@ -1,4 +1,4 @@
-"""Where a run's work stands: one record for each kind of work, status.json for the fit."""
+"""The status of a run's work: one record for each kind of work, status.json for the fit."""
 
 import dataclasses
 import platform
@@ -28,7 +28,7 @@ class Work:
         noun: its name in sentences.
         file: the name of its status file.
         stages: its stages.
-        unasked: the state before it is asked for.
+        unasked: the state before it is requested.
         lost: the state if there is no status file.
         result: the file that its result has; if there is no status file but this one, it is done.
     """
@@ -66,7 +66,7 @@ class Status:
     Attributes:
         work: fit or refine.
         state: queued, running, done, cancelled, failed, interrupted (its process died, which shows only by the lock
-            that nobody holds); unfitted or none if no fit, or no refinement, was asked for.
+            that nobody holds); unfitted or none if no fit, or no refinement, was requested.
         stage: one of the work's stages; empty before the first.
         done, total: epochs or nodes of the stage; searches or bootstrap tables.
         progress: share of the whole work, 0 to 1.
@@ -135,7 +135,7 @@ _OF_ONE = (
 
 
 def unasked(work: Work) -> Status:
-    """The status of work that nobody has asked for yet."""
+    """The status of work that has not been requested."""
     return Status(work.name, work.unasked)
 
 
@@ -205,7 +205,7 @@ def _checked(status: Status, work: Work) -> Status:
 
 
 def _check_estimate(foretold: dict[str, Any] | None) -> None:
-    """Refuse an estimate of other things than positive numbers."""
+    """Refuse an estimate that holds something other than positive numbers."""
     if foretold is not None and not (
         fits(foretold.get("seconds"), float)
         and foretold["seconds"] > 0
@@ -213,7 +213,7 @@ def _check_estimate(foretold: dict[str, Any] | None) -> None:
         and foretold.get("bytes", 1) > 0
         and fits(foretold.get("by_stage", {}), dict[str, float])
     ):
-        raise ValueError("estimate holds other things than numbers")
+        raise ValueError("estimate holds something other than numbers")
 
 
 def host() -> str:

@@ -1,4 +1,4 @@
-"""The state of an unfinished fit on disk, so that it can go on after a stop, a crash or a reboot.
+"""The state of an unfinished fit on disk, so that it can be resumed after a stop, a crash or a reboot.
 
 One safetensors file, replaced atomically: tensors by name, and one JSON text with the rest. Nothing is pickled.
 """
@@ -59,7 +59,7 @@ def load_tensors(path: Path) -> tuple[dict[str, Tensor], dict[str, Any]]:
             meta = json.loads(file.metadata()["json"])
             return {name: file.get_tensor(name) for name in file.keys()}, meta  # noqa: SIM118
     except Exception as error:  # the library has no single exception type
-        raise InputError(f"{path} cannot be read as saved networks ({error}): delete it to start anew.") from error
+        raise InputError(f"{path} cannot be read as saved networks ({error}): delete it to start again.") from error
 
 
 class Checkpoint:
@@ -88,7 +88,7 @@ class Checkpoint:
             self.tensors, self.meta = load_tensors(path)
             if self.meta.get("fingerprint") != fingerprint or self.meta.get("format") != _FORMAT:
                 raise InputError(
-                    f"{path} belongs to another table, other settings or another version: delete it to start anew."
+                    f"{path} belongs to another table, other settings or another version: delete it to start again."
                 )
 
     def watching(self, callback: Callback | None) -> Callback:
@@ -147,7 +147,7 @@ def unpack_training(stage: str, training: Training, tensors: dict[str, Tensor], 
             _unpack_optimizer(f"{stage}.adam.", name, parameter, training, tensors)
     except (KeyError, ValueError, TypeError, AttributeError, RuntimeError) as error:
         raise InputError(
-            f"The checkpoint of the {stage} network is damaged ({error}): delete checkpoint.safetensors to start anew."
+            f"The checkpoint of the {stage} network is damaged ({error}): delete checkpoint.safetensors to start again."
         ) from error
 
 

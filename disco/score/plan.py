@@ -6,7 +6,7 @@ It follows from the number of rows n and the settings, before any row is drawn. 
     rows     = used, or the larger half of them with disjoint_rows
     train    = rows − ⌈rows / B⌉
     holdout  = validation_share · train, at least 1 and at most validation_rows and train − 1
-    epochs   = max(epochs asked for, ⌈steps asked for / batches⌉), with batches = ⌈rows per epoch / batch_size⌉
+    epochs   = max(epochs requested, ⌈steps requested / batches⌉), with batches = ⌈rows per epoch / batch_size⌉
 
 Folds differ by at most one row. `train` is the smallest: all folds share a batch, so each visits that many rows.
 """

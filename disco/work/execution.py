@@ -20,7 +20,7 @@ if TYPE_CHECKING:
     from disco.estimator import DISCO
     from disco.progress import Callback, Event
 
-_TELLING_SECONDS = 5.0  # shorter fits say nothing about the machine's speed
+_LONG_SECONDS = 5.0  # shorter fits are no measure of the machine's speed
 
 
 def queued(run: Run) -> Status:
@@ -45,7 +45,7 @@ def execute(run: Run, *, callback: "Callback | None" = None, lock: Lock | None =
     Raises:
         InputError: another process holds the run, its table or settings cannot be fitted, or it cannot be written.
         ScoreUnavailable: a curvature score has no admissible observation.
-        FitStopped: the callback asked for it.
+        FitStopped: the callback asked to stop.
     """
     held = lock or run.take({"host": host(), "pid": os.getpid(), "signals": False})
     try:
@@ -81,12 +81,12 @@ def _fit(run: Run, recorder: Recorder, losses: "_Losses") -> "DISCO":
 
 
 def _measured(run: Run, model: "DISCO", seconds: float, peak: int) -> dict[str, Any]:
-    """What a finished fit took, and how far the estimate was off."""
+    """Time and memory of a finished fit, and how far off the estimate was."""
     from disco.work.forecast import review
 
     foretold = run.written_status().estimate
     seconds_off = seconds / foretold["seconds"] if foretold else None
-    if seconds_off is not None and seconds > _TELLING_SECONDS:
+    if seconds_off is not None and seconds > _LONG_SECONDS:
         review(model.device_.type, seconds_off)
     if model.device_.type == "cuda":
         import torch
@@ -103,7 +103,7 @@ def _measured(run: Run, model: "DISCO", seconds: float, peak: int) -> dict[str, 
 
 
 class _Losses:
-    """What only a fit records: its losses, best epochs, memory, and the time left at its pace."""
+    """The part of the record that only a fit has: losses, best epochs, memory, and the time left at its pace."""
 
     def __init__(self, run: Run, before: Status) -> None:
         self.path = run.events_path

@@ -6,8 +6,9 @@ pace, in floating-point operations per second, and a fixed cost per step (an opt
     seconds(stage) = operations(stage) / pace(stage) + steps(stage) · cost(stage)
 
 This is the time of the whole schedule on an idle machine, even if the calibration ran on a busy one: on a CPU it
-measures the processor time of one thread, which other programs do not change. Two things make it a range: the joint
-network may stop early, and other programs take their share; those running now are counted, and half as many again.
+measures the processor time of one thread, which other programs do not change. The estimate is a range for two reasons:
+the joint network may stop early, and other programs slow the fit down. Its upper end counts the programs that run now,
+and adds one half for reasons unknown.
 """
 
 import contextlib
@@ -56,7 +57,7 @@ class Speed:
         device: cpu or cuda.
         pace: stage → floating-point operations per second.
         cost: stage → seconds per step on top of that.
-        forest: seconds per row that PCM's forests weigh, as `disco.fit.cost.forest_looks` counts them.
+        forest: seconds per split evaluation of PCM's forests (`disco.fit.cost.forest_looks`).
         measured_at: seconds since 1970.
     """
 
@@ -74,11 +75,11 @@ class Estimate:
     Attributes:
         seconds: the whole fit on an idle machine.
         low: seconds if the joint network stops as early as it may.
-        high: seconds beside the programs that run now, and half as many again.
+        high: seconds beside the programs that run now, plus one half.
         bytes: peak memory on the device, roughly.
         by_stage: stage → seconds.
-        fits_memory: whether that much is free now.
-        free_bytes: what is free now.
+        fits_memory: whether that many bytes are free now.
+        free_bytes: bytes that are free now.
         device: cpu or cuda.
     """
 
@@ -283,7 +284,7 @@ def solve(
 
 
 def _forest_seconds() -> float:
-    """Seconds per row that a forest weighs, by the fastest of a few small forests."""
+    """Seconds per split evaluation, from the fastest of a few small forests."""
     from disco.parents.pcm import TREES, variances
 
     settings, rng, trees, seconds = Settings(selector="pcm"), np.random.default_rng(0), 8, []
@@ -302,7 +303,7 @@ def _forest_seconds() -> float:
 def _stage_seconds(
     table: pd.DataFrame, settings: Settings, device: str, clock: Callable[[], float]
 ) -> dict[str, float]:
-    """Seconds of each stage of a fit by a clock; each training stage by its fastest epoch."""
+    """Seconds of each stage of a fit by a clock; a training stage counts its fastest epoch."""
     from disco.estimator import DISCO
 
     seen: dict[str, list[float]] = {}

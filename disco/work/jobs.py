@@ -41,9 +41,9 @@ class Doing:
     """How a kind of work is queued and done.
 
     Attributes:
-        queued: the status from which a run is queued, given the run and what is asked for, if the work can be asked
-            for something; it raises an InputError if there is nothing to do.
-        do: the work itself, given the run, its lock and a callback; what it returns, `work` returns.
+        queued: gives the status from which a run is queued, from the run and, for a refinement, its choice; raises an
+            InputError if there is nothing to do.
+        do: does the work, given the run, its lock and a callback; `work` returns its result.
     """
 
     queued: Callable[..., Status]
@@ -69,11 +69,11 @@ def start(run: Run, work: Work, *asked: Any) -> None:
     """Queue a run, to be worked on by a process of its own; after a stop, the same call resumes the work.
 
     Args:
-        asked: what is asked for: a `Choice` of a refinement, nothing of a fit.
+        asked: for a refinement its `Choice`, for a fit nothing.
 
     Raises:
-        InputError: it is waiting or running, or its fit is done; its device is not there, or its folder cannot be
-            written.
+        InputError: the run is waiting or running, or its fit is done; its device does not exist, or its folder cannot
+            be written.
     """
     lock = enqueue(run, work, *asked)
     try:
@@ -114,11 +114,11 @@ def enqueue(run: Run, work: Work, *asked: Any, pid: int | None = None, device: s
 
 
 def cancel(run: Run, work: Work) -> None:
-    """Stop it within 2 seconds; it can be resumed from its checkpoint, or from what it has finished.
+    """Stop it within 2 seconds; it can be resumed from its checkpoint or its finished searches.
 
     Raises:
-        InputError: other work of the run goes on; or it runs on another machine, or inside a program that does not
-            answer.
+        InputError: other work on the run is running; or it runs on another machine, or in a program that cannot be
+            signalled.
     """
     if run.works_on(work):
         _end(run, work)
@@ -142,7 +142,7 @@ def work(run: Run, kind: Work, lock: Lock, callback: "Callback | None" = None) -
     Args:
         kind: the kind of work.
         lock: from `enqueue`; released at the end.
-        callback: sees every event, those of waiting too (disco/work/turns.py); False stops.
+        callback: sees every event, including those while waiting (disco/work/turns.py); False stops.
 
     Returns:
         The `Refined` of a refinement.

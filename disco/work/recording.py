@@ -1,4 +1,4 @@
-"""What long work writes of itself while it runs: its status, seldom enough, and the lines of its curves."""
+"""Record long work while it runs: its status, a few times per second at most, and the data of its curves."""
 
 import contextlib
 import time
@@ -17,13 +17,13 @@ _WRITE_SECONDS = 0.25  # between two writes of the status
 
 
 class Part(Protocol):
-    """What only one kind of work records."""
+    """The part of the record that only one kind of work has."""
 
     def hear(self, event: "Event", now: float, is_late: bool) -> bool:
-        """Write the lines of an event at a time in seconds.
+        """Record an event at a time in seconds.
 
         Args:
-            is_late: the last write of the status is long enough ago.
+            is_late: whether the last write of the status is long enough ago.
 
         Returns:
             Whether the status must be written.
@@ -39,10 +39,10 @@ class Recorder:
     Args:
         run: the run; the caller holds its lock.
         work: the kind of work.
-        part: what only this kind records.
+        part: the part of the record that only this kind has.
         callback: sees every event; False stops the work.
-        seconds: of earlier attempts that it continues.
-        first: more fields of its first status.
+        seconds: seconds of work in earlier attempts, if it is resumed.
+        first: further fields of its first status.
     """
 
     def __init__(
@@ -89,7 +89,7 @@ class Recorder:
             raise
 
     def finished(self, **more: Any) -> None:
-        """Record that it is done, with more fields of its last status.
+        """Record that it is done, with further fields of its last status.
 
         Raises:
             InputError: the status cannot be written.

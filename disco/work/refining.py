@@ -1,4 +1,4 @@
-"""What an unfinished refinement keeps beside its status.
+"""Refine a run in this process, and the files of an unfinished refinement beside its status.
 
 refining.jsonl   start, sweep, score of the searches as they run; deleted once refined_starts.csv holds them
 refining.json    finished searches and bootstrap tables (`disco.refine`), from which a stopped refinement resumes
@@ -35,7 +35,7 @@ _MORE = ("starts", "restarts", "bootstrap", "redone")  # these only ask for more
 def queued(run: Run, choice: "Choice") -> Status:
     """The status from which a refinement is queued; the searches of one with another choice are deleted."""
     before, asked = run.written_status(REFINE), dataclasses.asdict(choice)
-    if not _goes_on(before, asked):
+    if not _resumes(before, asked):
         before = unasked(REFINE)
         _remove(run.path / "refining.jsonl")
     return dataclasses.replace(before, choice=asked)
@@ -48,7 +48,7 @@ def recorder_of(run: Run, choice: "Choice", device: str, callback: "Callback | N
         InputError: its status cannot be written.
     """
     before, asked = run.written_status(REFINE), dataclasses.asdict(choice)
-    is_resumed = _goes_on(before, asked)
+    is_resumed = _resumes(before, asked)
     remove_leftovers(run.path)
     searches = _Searches(run, _finished(run) if is_resumed else set())
     fresh = {"stage": "", "done": 0, "total": 0, "progress": 0.0, "start": "", "sweep": 0, "score": None}
@@ -120,8 +120,8 @@ def _remove(path: Path) -> None:
             path.unlink(missing_ok=True)
 
 
-def _goes_on(before: Status, asked: dict[str, Any]) -> bool:
-    """Whether a choice asks for the searches of an unfinished refinement, or for more or fewer of them."""
+def _resumes(before: Status, asked: dict[str, Any]) -> bool:
+    """Whether a choice resumes an unfinished refinement: the same searches, or more or fewer of them."""
     same = all(before.choice.get(name) == value for name, value in asked.items() if name not in _MORE)
     return before.state not in ("none", "done") and same
 
@@ -148,7 +148,7 @@ def _lines(run: Run) -> list[list[Any]]:
 
 
 class _Searches:
-    """What only a refinement records: its searches, sweep by sweep, and the time left of its bootstrap.
+    """The part of the record that only a refinement has: its searches, sweep by sweep, and the bootstrap's time left.
 
     Args:
         kept: the starts of the finished searches; the lines of the others are deleted, since they will be repeated.

@@ -8,7 +8,7 @@ from pages.shared.drafts import Draft
 from pages.shared.glossary import define
 from pages.shared.names import shown
 
-_VERSION = "columns_version"  # a new key makes Streamlit take the choice anew after a button
+_VERSION = "columns_version"  # a new key makes Streamlit read the choice again after a button
 
 
 def choose(draft: Draft) -> None:
@@ -70,7 +70,7 @@ def _ticked(key: str, view: list[int]) -> None:
 
 
 def ticked(chosen: tuple[int, ...], view: list[int], rows: list[int]) -> tuple[int, ...]:
-    """The chosen positions after ticking `rows` of the columns in `view`; those out of sight stay as they were."""
+    """The chosen positions after ticking `rows` of the columns in `view`; hidden ones stay as they were."""
     return tuple(sorted({*chosen} - {*view} | {view[row] for row in rows if row < len(view)}))
 
 

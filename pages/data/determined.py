@@ -11,7 +11,7 @@ _IN_SIGHT = 5
 
 
 def leave_out(draft: Draft) -> None:
-    """Name them, with one column of each relation proposed to be left out; nothing where there are none."""
+    """List the relations, and propose to leave out one column of each; nothing if there are none."""
     found = table_facts.relations(draft)
     if not found:
         return
@@ -19,8 +19,8 @@ def leave_out(draft: Draft) -> None:
     if len(found) > _IN_SIGHT:
         lines.append(f"- and {len(found) - _IN_SIGHT} more.")
     st.warning(
-        "**Some columns are determined by others.** An edge between such columns says arithmetic, not cause, and which "
-        "of them drives the others cannot be known.\n\n" + "\n".join(lines),
+        "**Some columns are determined by others.** An edge between such columns reflects arithmetic, not cause, and "
+        "its direction cannot be known.\n\n" + "\n".join(lines),
         icon=":material/join_inner:",
     )
     names = {position: str(draft.table.columns[position]) for position in draft.columns}
@@ -34,7 +34,7 @@ def leave_out(draft: Draft) -> None:
             [position for position in options if names[position] in proposed],
             format_func=lambda position: shown(names[position], 80),
             key=f"out_{draft.key}_{hash(draft.columns)}",
-            help="One column of each relation is proposed. Tick a column in the table below to take it back.",
+            help="One column of each relation is proposed. To keep it, tick it in the table below.",
         )
         if st.button("Leave out", key="leave_out", disabled=not chosen):
             session.draft.choose_columns(tuple(sorted({*draft.columns} - {*chosen})))

@@ -49,8 +49,8 @@ def _load_lahman(seasons: str) -> None:
 
 def _poisson() -> None:
     st.markdown(
-        "**Poisson, 20 nodes**  \nSimulated from a random graph that is known, so a fit can be held against the truth. "
-        "2,000 rows."
+        "**Poisson, 20 nodes**  \nSimulated from a random graph that is known, so a fit can be compared with the truth."
+        " 2,000 rows."
     )
     st.caption("Softplus means, about three parents per node, seed 0.")
     st.page_link(
@@ -77,7 +77,7 @@ def _upload() -> None:
         type=_SUFFIXES,
         key="upload",
         on_change=_uploaded,
-        help="A row an observation, a column a variable, names in the first row. Whole numbers from 0 up. "
+        help="One row per observation, one column per variable, names in the first row. Whole numbers from 0 up. "
         "CSV, TSV, XLSX or Parquet. The file stays on this machine.",
     )
 
@@ -97,7 +97,7 @@ def _load_file(file: st.runtime.uploaded_file_manager.UploadedFile) -> None:
 
 
 def _guarded(load: Callable[[], None], rerun: bool = True) -> None:
-    """Load a table; when that fails the one loaded before stays, and the reason is shown."""
+    """Load a table; if that fails, the previous table stays, and the reason is shown."""
     st.session_state.pop(_PROBLEM, None)
     try:
         load()

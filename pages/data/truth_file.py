@@ -17,14 +17,14 @@ _UPLOAD, _PROBLEM = "truth_upload", "truth_problem"
 
 
 def attach(draft: Draft) -> None:
-    """A box that opens: give the true edges, or take them away again; a hidden truth is not touched."""
+    """An expander to give or remove the true edges; a hidden truth is left as it is."""
     if draft.teaching:
         return
     problem = st.session_state.get(_PROBLEM)
     with st.expander("Known truth", icon=":material/rule:", expanded=bool(problem)):
         st.markdown(
             "If you know the true edges of this table, give them as a CSV file with the columns `parent` and `child`, "
-            "one row per edge. Fits started from now on are held against them: order, parents and graph. A column "
+            "one row per edge. Fits started from now on are compared with them: order, parents and graph. A column "
             "`direction` may say of each edge whether its direction can be known: `known`, `unknown` or `not proved`, "
             "as in the `truth.csv` of Simulate."
         )
@@ -63,7 +63,7 @@ def _read(data: bytes, draft: Draft) -> pd.DataFrame:
     """The true edges, columns parent, child, and direction where the file has it.
 
     Raises:
-        InputError: the file is no list of edges, has a cycle, or names what is no column.
+        InputError: the file is no list of edges, has a cycle, or names something that is not a column.
     """
     check_size("it", len(data), LARGEST_TEXT)
     try:

@@ -34,7 +34,7 @@ def scores(result: Result, graph: nx.DiGraph, judged: nx.DiGraph, node: str | No
 
     Args:
         graph: the edges found.
-        judged: the same with verdicts and missing edges, where a truth is shown.
+        judged: the same with verdicts and missing edges, if a truth is shown.
     """
     if node is None:
         alone = sum(1 for one in graph if graph.degree(one) == 0)
@@ -74,7 +74,9 @@ def _table(title: str, edges: list[tuple[str, dict]], result: Result) -> None:
         height=min(38 + 35 * len(rows), 260),
         column_config={
             "node": st.column_config.TextColumn("Node", width=50 if narrow else 96),
-            "verdict": st.column_config.TextColumn("Truth", width=74, help="By the truth of this table."),
+            "verdict": st.column_config.TextColumn(
+                "Truth", width=74, help="According to the known truth of this table."
+            ),
             "ocs": st.column_config.NumberColumn("OCS", format="%.3g", width=52 if narrow else 60),
             "z": st.column_config.NumberColumn("Z", format="%.2f", width=42 if narrow else 56),
             "folds": st.column_config.TextColumn("Folds", width=44, help="Folds in which the edge passes τ_Z."),

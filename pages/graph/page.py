@@ -1,4 +1,4 @@
-"""Graph: look at the graph, pick a node, take the graph away."""
+"""Graph: look at the graph, pick a node, download it."""
 
 import streamlit as st
 

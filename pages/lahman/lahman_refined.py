@@ -34,7 +34,7 @@ def section(done: dict[int, runs.Run]) -> None:
     st.caption(
         "Beyond the paper: a search over orders by the likelihood of the paper's own class, from DISCO's order, sorted "
         "and random ones. DISCO's result stays as it is. Batting counts lie outside that class, for many follow from "
-        "each other by accounting, so a higher likelihood is no better cause."
+        "each other by accounting, so a higher likelihood does not mean better causal directions."
     )
     lahman_states.follow(lambda: _unfinished(done), refine_monitor.KIND)
     missing = [run for run in done.values() if run.status(REFINE).state == "none"]
@@ -42,8 +42,8 @@ def section(done: dict[int, runs.Run]) -> None:
         f"Refine {len(missing)} of {len(done)} fits",
         key="lahman_refine",
         icon=":material/tune:",
-        help=f"{CHOICE.starts} starts, {CHOICE.restarts} restarts and {CHOICE.bootstrap} tables drawn with "
-        "replacement each: some minutes per fit. They wait for each other and go on when you leave the page.",
+        help=f"{CHOICE.starts} starts, {CHOICE.restarts} restarts and {CHOICE.bootstrap} bootstrap "
+        "tables each: some minutes per fit. They run one at a time, and continue when you leave the page.",
     ):
         for run in missing:
             lahman_states.guarded(jobs.start, run, REFINE, CHOICE)
@@ -55,12 +55,12 @@ def section(done: dict[int, runs.Run]) -> None:
 
 
 def _unfinished(done: dict[int, runs.Run]) -> dict[int, runs.Run]:
-    """The runs whose refinement was asked for and is not there yet."""
+    """The runs whose refinement was requested and is not finished."""
     return {seed: run for seed, run in done.items() if run.status(REFINE).state not in ("none", "done")}
 
 
 def _found(done: dict[int, runs.Run]) -> dict[int, Refined]:
-    """The refinements that are there, beside an order that can be read."""
+    """The finished refinements of the runs whose order can be read."""
     found = {}
     for seed, run in done.items():
         with contextlib.suppress(InputError):
@@ -113,9 +113,7 @@ def _ends(found: dict[int, Refined]) -> None:
     seed = st.segmented_control("Searches of seed", seeds, default=seeds[0], required=True, key="lahman_ends_seed")
     refined = found[seed if seed in seeds else seeds[0]]
     table = lahman.ends(refined.starts, refined.orders)
-    st.markdown(
-        f"Ends within {NEAR:g} nats of each other are too close to choose by: read them together, not the best alone."
-    )
+    st.markdown(f"Ends within {NEAR:g} nats of each other cannot be told apart: read them together, not only the best.")
     figure.show(figures.ends(table, NEAR), "lahman_ends")
     st.dataframe(
         table,

@@ -124,7 +124,7 @@ def paper_rows() -> pd.DataFrame:
 
 
 def controls(table: pd.DataFrame) -> dict[str, tuple[float, float]]:
-    """What sorting the columns reaches on R7 and R17, both ways round."""
+    """The agreement of sorting the columns, rising and falling, with R7 and R17."""
     by_mean, by_excess = metrics.order_by_mean(table), metrics.order_by_excess(table)
     orders = {
         "by rising mean": by_mean,

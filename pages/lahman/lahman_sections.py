@@ -33,7 +33,7 @@ def warning() -> None:
 
 
 def columns() -> None:
-    """What each count is, in a box that opens."""
+    """What each count means, in an expander."""
     with st.expander("What the columns count", icon=":material/info:"):
         st.markdown("\n".join(f"- **{name}**: {define(name)}" for name in lahman.COLUMNS))
 
@@ -60,8 +60,8 @@ def choose() -> Study:
             required=True,
             key="lahman_levels",
             format_func=LEVEL_WORDS.get,
-            help="q4: each column cut at its quartiles; raw: the rank of each count. Fewer levels give more rows a "
-            "level.",
+            help="q4: each column cut at its quartiles; raw: the rank of each count. Fewer levels give more rows "
+            "per level.",
         )
         preset = row.segmented_control(
             "Preset",
@@ -70,8 +70,8 @@ def choose() -> Study:
             required=True,
             key="lahman_preset",
             format_func=str.capitalize,
-            help="Tuned: smaller networks and a short schedule. Paper: the paper's settings as we read them, minutes a "
-            "fit.",
+            help="Tuned: smaller networks and a short schedule. Paper: the paper's settings as we read them, minutes "
+            "per fit.",
         )
         seeds = row.multiselect(
             "Seeds", SEEDS, default=[0, 1, 2], key="lahman_seeds", help="The paper runs 0, 1 and 2."
@@ -97,7 +97,7 @@ def fits(study: Study) -> None:
         type="primary",
         icon=":material/play_arrow:",
         key="lahman_start",
-        help="They wait for each other, one at a time, and go on when you leave the page.",
+        help="They run one at a time, and continue when you leave the page.",
     ):
         try:
             for seed in missing:
@@ -132,9 +132,7 @@ def results(study: Study) -> None:
         _other_boundary(done)
     controls = lahman_runs.controls(lahman_runs.cohort(study.years))
     figure.show(figures.agreement(table, lahman_runs.paper_rows(), controls), "lahman_agreement")
-    st.caption(
-        "Controls sort the columns of the chosen cohort and fit nothing: read what a method reaches beside them."
-    )
+    st.caption("Controls sort the columns of the chosen cohort and fit nothing: compare every method with them.")
     if done:
         _reference(done)
         lahman_refined.section(done)
@@ -215,7 +213,7 @@ def _reference(done: dict[int, runs.Run]) -> None:
     with left:
         figure.show(figures.reference(list(orders.values()), edge_sets, pairs), "lahman_reference_arrows")
         st.caption(
-            "The number on an arrow: in how many runs the order agrees with it. Solid: also an edge in most graphs."
+            "The number on an arrow: the number of runs whose order agrees with it. Solid: also an edge in most graphs."
         )
     with right:
         figure.show(figures.places(orders), "lahman_places")

@@ -1,4 +1,4 @@
-"""Where the fits, or the refinements, of a Lahman cohort stand: a line per seed, followed while one goes on."""
+"""Where the fits, or the refinements, of a Lahman cohort stand: one line per seed, updated while one is running."""
 
 from collections.abc import Callable
 
@@ -36,7 +36,7 @@ def _lines(find: Callable[[], dict[int, Run]], kind: Kind, was_busy: int) -> Non
     for seed, run in found.items():
         _line(seed, run, kind)
     if _busy(found, kind) < was_busy:
-        st.rerun()  # one has ended: what it found can be shown
+        st.rerun()  # one has ended: its result can be shown
 
 
 def _line(seed: int, run: Run, kind: Kind) -> None:

@@ -46,9 +46,9 @@ def worth() -> None:
     st.info(
         "**What such an order is worth.** On simulated tables of the paper's class it is mostly right. On real tables "
         "it is little better than a guess. Public tables have pairs of columns whose order in time is certain, such as "
-        "a parent's schooling before one's own: of 291 such pairs in 23 tables the order of CCS has 198 the right way "
-        "round, sorting the columns by their mean 201, and the refined order 145; of 324 in 24 others the refined "
-        f"order has 159. Read an order as a hypothesis. {refined_words.SAME_ROWS}",
+        "a parent's schooling before one's own: of 291 such pairs in 23 tables, the CCS order has 198 right, sorting "
+        "the columns by mean 201, and the refined order 145. Of 324 pairs in 24 other tables, the refined order has "
+        f"159 right. Read an order as a hypothesis. {refined_words.SAME_ROWS}",
         icon=":material/balance:",
     )
 

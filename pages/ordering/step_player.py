@@ -37,7 +37,7 @@ def interval() -> float | None:
 
 
 def advance(result: Result) -> None:
-    """While playing, go on one step when its time has come; at the last step stop."""
+    """While playing, advance one step when it is due; stop at the last step."""
     if not is_playing():
         return
     now = time.monotonic()

@@ -1,4 +1,4 @@
-"""Parents: choose the selector and what it decides by, and see at once which edges it keeps."""
+"""Parents: choose the selector and its threshold, and see at once which edges it keeps."""
 
 import streamlit as st
 

@@ -73,7 +73,7 @@ def _rule(result: Result, selector: str) -> str:
 
 
 def _counts(table: pd.DataFrame, pair: tuple[str, str], known: Known | None) -> None:
-    """How many edges both have and each has alone, and the F1 of each where the truth is shown."""
+    """The number of edges that both have and that only one has, and the F1 of each if the truth is shown."""
     words, counted = figures.agreement_words(*pair), table["selected_by"].value_counts()
     row = figure.numbers()
     for which in AGREEMENT[:3]:
@@ -107,7 +107,7 @@ def _table(table: pd.DataFrame, pair: tuple[str, str], known: Known | None) -> N
             "score_one": column.NumberColumn(scores[0], format="%.4g"),
             "score_other": column.NumberColumn(scores[1], format="%.4g"),
             "selected_by": column.TextColumn("Selected by"),
-            "truth": column.TextColumn("Truth", help="By the truth of this table."),
+            "truth": column.TextColumn("Truth", help="According to the known truth of this table."),
         },
     )
     named = rows.rename(columns={"score_one": f"score_{pair[0]}", "score_other": f"score_{pair[1]}"})

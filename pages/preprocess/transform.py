@@ -20,8 +20,8 @@ _MEANING = {
     "the conditional independences of the counts. Read the result as one about levels. The paper does this for the "
     "Lahman table. A column with many ties leaves levels empty.",
     "none": "**None.** The counts go in as they are; distances between values matter. The invariance is lost: a "
-    "logarithm or another unit may give another graph, and gaps between values are states no row has seen. For "
-    "comparison with ranks.",
+    "logarithm or another unit may give another graph, and gaps between values are states that no row has. Use "
+    "it for comparison with ranks.",
 }
 
 

@@ -20,7 +20,7 @@ FAILURE = "The model could not be checked"
 
 
 def graphs(run: Run, refined: Refined) -> dict[str, Parents]:
-    """The graphs held against each other: the empty one, DISCO's where the run has a fit, the refined one."""
+    """The graphs to compare: the empty one, DISCO's if the run has a fit, the refined one."""
     found: dict[str, Parents] = {"empty": {}}
     if stamps.fit(run):
         found["DISCO"] = refined_model.parents_of(run.edges())
@@ -33,7 +33,7 @@ def begin(run: Run, refined: Refined) -> background.Computation[Check]:
 
     def work(hear: Callback) -> Check:
         found = checked(table, held, hear)
-        if key_of(run) == key:  # not refined anew meanwhile
+        if key_of(run) == key:  # not refined again meanwhile
             save_check(run, found)
         return found
 
@@ -55,5 +55,5 @@ def at_work(run: Run) -> background.Computation[Check] | None:
 
 
 def key_of(run: Run) -> background.Key:
-    """Under what the check of the run's refinement is found; it changes when the run is refined anew."""
+    """The key of the check of the run's refinement; it changes when the run is refined again."""
     return "checking", str(run.path), stamps.refinement(run)

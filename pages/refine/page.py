@@ -21,8 +21,8 @@ from pages.shared import (
 intro.page_intro(
     "Refine",
     "Search for the order and the graph of highest likelihood in the paper's own model, and weigh every edge and its "
-    "direction. It needs no fit; where there is one, it stands beside the DISCO result and never replaces it. While it "
-    "goes you may leave the page or close the tab.",
+    "direction. It needs no fit; if there is one, the result stands beside the DISCO result and never replaces it. "
+    "While it runs, you may leave the page or close the tab.",
 )
 run = session.run.current()
 if run is None:

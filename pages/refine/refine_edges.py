@@ -59,17 +59,17 @@ def _lines(changes: pd.DataFrame | None, known: Known | None) -> tuple[str, bool
         return "evidence", False
     row = st.container(horizontal=True, vertical_alignment="bottom", gap="medium")
     lines = row.segmented_control(
-        "Lines tell",
+        "Lines show",
         tell,
         default="evidence",
         format_func=_TELL.get,
         key="refine_lines",
         required=True,
-        help="The evidence: a wide line has much of it, a dashed one an undecided direction. What changed: kept, new, "
-        "turned or dropped against the DISCO graph. The truth: true, extra, reversed or missing.",
+        help="The evidence: a wider line has more of it, a dashed line an undecided direction. What changed: kept, "
+        "new, turned (reversed) or dropped, against the DISCO graph. The truth: true, extra, reversed or missing.",
     )
     absent = row.toggle(
-        "Edges it lacks",
+        "Absent edges",
         True,
         key="refine_absent",
         disabled=lines == "evidence",
@@ -87,7 +87,7 @@ def _judged(
     disco: pd.DataFrame | None,
     known: Known | None,
 ) -> nx.DiGraph:
-    """The graph shown with the verdicts that its lines tell; what a filter hides is neither missing nor dropped."""
+    """The graph with the verdicts that its lines show; edges hidden by a filter are neither missing nor dropped."""
     if lines == "evidence":
         return graph
     verdicts = changes if lines == "changes" else known.verdicts(refinement.graph)
@@ -97,7 +97,7 @@ def _judged(
 
 
 def _table(edges: pd.DataFrame, changes: pd.DataFrame | None, known: Known | None, graph: nx.DiGraph) -> pd.DataFrame:
-    """The edges with what the DISCO graph and the truth say of each."""
+    """The edges, each with its verdict against the DISCO graph and against the truth."""
     table = edges
     verdicts = {"disco": changes, "truth": None if known is None else known.verdicts(graph)}
     for name, frame in verdicts.items():
@@ -142,10 +142,12 @@ def _show(table: pd.DataFrame, refinement: Refinement) -> None:
                 "Folds",
                 format="%d %%",
                 width=58,
-                help="Share of the fits without a part of the rows, searched like the tables drawn with replacement.",
+                help="Share of fits without one part of the rows that have the edge, searched like bootstrap tables.",
             ),
-            "disco": column.TextColumn("DISCO", width=62, help="Against the DISCO graph: kept, new or turned."),
-            "truth": column.TextColumn("Truth", width=74, help="By the truth of this table."),
+            "disco": column.TextColumn(
+                "DISCO", width=62, help="Compared with the DISCO graph: kept, new or turned (reversed)."
+            ),
+            "truth": column.TextColumn("Truth", width=74, help="According to the known truth of this table."),
             "p_value": column.NumberColumn("p", format="%.1e", width=70, help=refined_words.P_VALUE),
             "unavailable": column.TextColumn(
                 "Not available", width=96, help="Numbers that could not be computed for this edge."

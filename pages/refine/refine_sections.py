@@ -16,16 +16,17 @@ from pages.shared.names import code, plain
 from pages.shared.refinement import Refinement
 
 _NOTES_IN_SIGHT = 5
+_MISFIT_NOTES = ("poorly fitted", "of the model's kind")  # the latter in results of older versions
 _HELP = {
-    "kept": "In both graphs, the same way round.",
-    "new": "In the refined graph alone.",
-    "dropped": "In the DISCO graph alone.",
-    "turned": "In both, the other way round in the refined graph.",
+    "kept": "In both graphs, in the same direction.",
+    "new": "Only in the refined graph.",
+    "dropped": "Only in the DISCO graph.",
+    "turned": "In both graphs, reversed in the refined graph.",
 }
 
 
 def summary(refinement: Refinement, changes: pd.DataFrame | None) -> None:
-    """The order, what the refinement takes for granted, and its edges in numbers."""
+    """The order, the assumptions, notes, and the edges in numbers."""
     more = " …" if len(refinement.order) > 24 else ""
     st.markdown("Refined order, source first: " + " → ".join(code(node) for node in refinement.order[:24]) + more)
     _assumptions()
@@ -34,8 +35,8 @@ def summary(refinement: Refinement, changes: pd.DataFrame | None) -> None:
 
 
 def _notes(notes: Sequence[str]) -> None:
-    """What is not available, and columns that others determine; misfit stands on top of the page."""
-    notes = [note for note in notes if "of the model's kind" not in note]
+    """Missing evidence, and columns that others determine; misfit is shown at the top of the page."""
+    notes = [note for note in notes if not any(words in note for words in _MISFIT_NOTES)]
     if not notes:
         return
     lines = [f"- {plain(note)}" for note in notes]
@@ -58,46 +59,48 @@ def _assumptions() -> None:
 
 
 def _numbers(refinement: Refinement, changes: pd.DataFrame | None) -> None:
-    """Edges, undecided directions, and what changed against the DISCO graph."""
+    """Numbers of edges, of undecided directions, and of changes from the DISCO graph."""
     edges = refinement.edges
     row, wide = figure.numbers(), 112
     row.metric("Edges", f"{len(edges):,}", width=wide)
     text = refined_words.decided_means(refinement.choice.bound)
     if changes is not None:
         text += (
-            f" An edge against the CCS order needs up to {MOST_AGAINST:g} nats more: the more, the further apart "
-            "the order has its nodes and the better it agrees with the decided directions."
+            f" An edge against the CCS order needs up to {MOST_AGAINST:g} nats more: more if its nodes are "
+            "further apart in that order, and if the order agrees better with the decided directions."
         )
-    row.metric("Undecided", int((~edges["decided"]).sum()), width=wide, help=f"Edges of undecided direction. {text}")
+    row.metric(
+        "Undecided", int((~edges["decided"]).sum()), width=wide, help=f"Edges whose direction is undecided. {text}"
+    )
     if changes is None:
         return
     counted = changes["verdict"].value_counts()
     for verdict, help in _HELP.items():
         row.metric(verdict.capitalize(), int(counted.get(verdict, 0)), width=wide, help=help)
     st.caption(
-        "Kept, new, dropped and turned: against the DISCO graph at its present thresholds, as on Graph. "
+        "Kept, new, dropped and turned (reversed): compared with the DISCO graph at its thresholds, as on Graph. "
         + refined_words.SAME_ROWS
     )
 
 
 def searches(refinement: Refinement) -> None:
-    """Where each search ended, and whether the best stands alone."""
+    """Where each search ended, and whether others ended near the best."""
     st.subheader("The searches", anchor=False)
     starts, bound = refinement.refined.starts, refinement.choice.bound
     same, near, others = figures.near_ties(starts, bound)
     best = f"The best graph was found from {code(refinement.refined.best)}."
     if others == 0:
-        best += " It is the only search, so nothing tells whether another start would do better."
+        best += " It is the only search, so whether another start would do better is unknown."
     elif others == 1:
-        best += " The other search ended with the same score." if same else " The other search did not find the same."
+        best += " The other search ended with the same score." if same else " The other search found another graph."
     elif same:
         best += f" {same} of the other {others} searches ended with the same score."
     else:
-        best += f" None of the other {others} found the same; yet another search might still do better."
+        best += f" None of the other {others} searches found the same graph; a further one might still do better."
     if near:
         best += (
             f" **{near} {'more ' if same else ''}{_ended(near)} within {bound:g} nats of it:** the table can hardly "
-            "tell these graphs apart. An edge that one of them has the other way round counts as undecided."
+            "tell these graphs apart. An edge that one of them has reversed counts as undecided."
         )
     st.markdown(best)
     left, right = st.container(key="beside_searches").columns(2, gap="large")
@@ -116,7 +119,7 @@ def order(refinement: Refinement) -> None:
     st.subheader("The order before and after", anchor=False)
     moves = refinement.refined.moves
     if moves is None:
-        st.caption("There was no causal order to start from, so nothing is compared.")
+        st.caption("There was no causal order to start from, so there is nothing to compare.")
         return
     st.caption(refined_words.SAME_ROWS)
     left, right = st.container(key="beside_slope").columns([3, 2], gap="large")
@@ -141,12 +144,12 @@ def order(refinement: Refinement) -> None:
         )
         st.caption(
             "Gain: what the score loses when this node alone is put back where it agrees with most of the DISCO order. "
-            "Nodes that moved together can each gain much, or little, alone."
+            "If several nodes moved together, the gain of each alone can be far from its share."
         )
 
 
 def against_truth(refinement: Refinement, known: Known, disco: tuple[object, Known] | None) -> None:
-    """The refined graph, the DISCO graph and sorting the columns, held against the true edges."""
+    """The refined graph, the DISCO graph and sorting the columns, compared with the true edges."""
     st.subheader("Against the truth", anchor=False)
     rows = [_met("Refined", refinement.graph, known)]
     if disco is not None:
@@ -166,13 +169,13 @@ def _met(name: str, graph: object, known: Known) -> tuple[str, ...]:
 
 
 def without(refinement_exists: bool, run: object, is_fitted: bool) -> None:
-    """What a refinement does, and its start; in a box that opens where there is one already."""
+    """What a refinement does, and its start; in an expander if there is a refinement already."""
     if not refinement_exists:
         st.markdown(
             "A refinement looks for the order and the edges of highest likelihood in the paper's own model: each node "
             "given its parents is a semiparametric GLM. It starts from several orders, moves one node at a time to "
             "where the likelihood is best, and starts again near the best order so far. Then it weighs every edge: "
-            "what its child's score loses without it, and what is lost when it is turned."
+            "what its child's score loses without it, and what reversing it costs."
         )
         first = "This run has no causal order yet: the search starts from sorted and random orders."
         if is_fitted:

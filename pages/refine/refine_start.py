@@ -1,4 +1,4 @@
-"""Refine: what is asked for, and the start."""
+"""Refine: the choices of a refinement, and its start."""
 
 import streamlit as st
 
@@ -15,7 +15,7 @@ _FIELDS = {
         "Bootstrap tables",
         0,
         1000,
-        "Drawn with replacement, to see how often an edge is found again: its local stability. 0 for none.",
+        "Tables drawn from the rows with replacement. They show how stable every edge is. 0 for none.",
     ),
     "restarts": (
         "Restarts",
@@ -23,12 +23,17 @@ _FIELDS = {
         200,
         "Searches from near the best order, at most; they end when a round of four gains nothing.",
     ),
-    "folds": ("Parts left out in turn", 0, 20, "How often an edge is found on the rest of the rows. 0 for none."),
+    "folds": (
+        "Parts left out in turn",
+        0,
+        20,
+        "They show how often an edge is found on the rest of the rows. 0 for none.",
+    ),
     "bound": (
         "Bound, nats",
         0.0,
         100.0,
-        "A direction with less evidence is undecided. 10 nats: 22,000 to 1. Misfit asks for more.",
+        "A direction with less evidence is undecided. 10 nats: 22,000 to 1. Misfit raises this.",
     ),
     "seed": ("Seed", 0, 2**31 - 1, "Of the random orders, the bootstrap tables and the parts left out."),
 }

@@ -42,7 +42,7 @@ def edge_details(run: Run, refined: Refined, parent: str, child: str) -> None:
     st.caption(
         "The line sets the parent to each of its counts in every row, leaves the row's other parents as they are, and "
         "averages the child's mean. The discs are plain means of the rows with that count, so they differ from the "
-        f"line where parents go together. The band is pointwise and takes the graph as given. {refined_words.ASSUMED}"
+        f"line if parents are correlated. The band is pointwise and takes the graph as given. {refined_words.ASSUMED}"
     )
 
 
@@ -67,7 +67,7 @@ def _numbers(row: dict, choice: Choice) -> None:
 
 
 def _breakdown(run: Run, refined: Refined, row: dict, choice: Choice) -> None:
-    """The evidence on the direction part by part, and the misfit of both nodes either way round."""
+    """The evidence on the direction part by part, and the misfit of both nodes in either direction."""
     with st.expander("Why the direction is decided or not"):
         st.dataframe(
             refined_words.breakdown(run, refined, row),
@@ -78,7 +78,7 @@ def _breakdown(run: Run, refined: Refined, row: dict, choice: Choice) -> None:
             column_config={
                 "part": st.column_config.TextColumn("Part", width=190),
                 "nats": st.column_config.NumberColumn("Nats", format="%.1f", width=64),
-                "asked": st.column_config.TextColumn("Asked for", width=130),
+                "asked": st.column_config.TextColumn("Required", width=130),
             },
         )
         st.caption(f"{refined_words.decided_means(choice.bound)} {refined_words.SPREAD}")
@@ -101,9 +101,9 @@ def node_details(run: Run, refined: Refined, node: str) -> None:
     if not kind.is_level and len(kind.counts) > 2:
         figure.show(effects.kind(kind), "refined_kind")
         st.caption(
-            "The fitted distribution at rows of middle mean, beside the shapes nearest to it, all with the same mean. "
+            "The fitted distribution at rows with a middle mean, beside the nearest shapes, all with the same mean. "
             "The distance is the average divergence over all rows in nats; from "
-            f"0.01 on the shape is called none of these. {refined_words.ASSUMED}"
+            f"0.01 on, the node is said to have none of these shapes. {refined_words.ASSUMED}"
         )
     left, right = st.columns(2)
     _neighbours(left, "Parents", [(name, refined_words.row_of(refined, name, node)) for name in parents])
@@ -133,7 +133,7 @@ def _neighbours(place: st.delta_generator.DeltaGenerator, title: str, edges: lis
 
 
 def model_check(run: Run, refined: Refined) -> None:
-    """Simulated tables beside the observed one, and graphs on held-out rows, when asked for."""
+    """Simulated tables beside the observed one, and graphs on held-out rows, on request."""
     st.subheader("Does the model make such tables?", anchor=False)
     job = checking.at_work(run)
     if job and job.is_running:
@@ -143,8 +143,8 @@ def model_check(run: Run, refined: Refined) -> None:
         _figures(job.result)
         return
     st.caption(
-        f"Draws {SIMULATIONS} tables from the refined graph and sets them beside yours; then fits every graph {FOLDS} "
-        "times without a part of the rows, and predicts that part. It goes on when you leave the page."
+        f"Draws {SIMULATIONS} tables from the refined graph and compares them with yours; then fits every graph "
+        f"{FOLDS} times without one part of the rows, and predicts that part. It continues when you leave the page."
     )
     background.say_end(job)
     if st.button("Check the model", key="refined_check", icon=":material/fact_check:"):

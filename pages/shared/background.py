@@ -44,11 +44,11 @@ class Computation(Generic[T]):
 
     @property
     def is_running(self) -> bool:
-        """Whether it goes on."""
+        """Whether it is still running."""
         return self.state == "running"
 
     def hear(self, event: Event) -> bool:
-        """The callback of the work: notes the progress; False asks the work to stop."""
+        """The callback of the work: it records the progress, and returns False to stop the work."""
         self.progress, self.stage = event.progress, event.stage
         return not self._stop.is_set()
 
@@ -118,7 +118,7 @@ def bar(computation: Computation, text: str, key: str, width: int = 3) -> None:
 
 
 def say_end(computation: Computation | None) -> None:
-    """Say why a computation that ended has no result; nothing where it has one, or none was begun."""
+    """Say why a computation that ended has no result; nothing if it has one, or if none was begun."""
     if computation and computation.state == "failed":
         st.error(plain(computation.error))
     elif computation and computation.state == "stopped":

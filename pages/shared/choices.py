@@ -31,7 +31,7 @@ def _changed(name: str) -> None:
 
 
 def segments(name: str, label: str, options: Sequence[str], words: Callable[[str], str], text: str) -> str:
-    """A choice among a few words, all in sight."""
+    """A choice among a few words, all visible."""
     return st.segmented_control(
         label, options, key=_key(name), format_func=words, help=text, required=True, on_change=_changed, args=(name,)
     )

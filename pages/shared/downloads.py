@@ -1,6 +1,6 @@
 """The graph as files: pictures made here and in the browser, tables and graphs for other programs.
 
-A file is written when its button is pressed: a page drawn anew at every move of a threshold does not wait for it.
+A file is written when its button is pressed: so redrawing the page at every move of a threshold does not wait for it.
 """
 
 import re
@@ -36,13 +36,13 @@ def row(result: Result, graph: nx.DiGraph, tau_z: float, pi_min: float, said: st
     The pictures are as shown, with the verdicts of a truth; the other files hold the edges found.
 
     Args:
-        said: what chose the edges, where it is not the two thresholds.
+        said: the rule that chose the edges, if not the two thresholds.
     """
     places = {node: result.places[node] for node in graph}
     name, folds = result.run.name, share(round(pi_min * result.folds), result.folds)
     title = f"{name}: {VARIANT_WORDS[result.variant]}, {said or f'τ_Z = {tau_z:g}, {folds} folds'}"
     picture = partial(drawing.svg, graph, places, graph_view.strongest(result), title)
-    st.caption("Take the graph shown, at these thresholds, as a file:")
+    st.caption("Download the graph shown, at these thresholds:")
     _files(_found(graph), picture, _file(result.run), "graph")
 
 
@@ -55,12 +55,12 @@ def refined_row(refinement: Refinement, graph: nx.DiGraph, drawn: nx.DiGraph) ->
     """
     title = f"{refinement.run.name}: refined graph"
     picture = partial(drawing.svg, drawn, refinement.places, refinement.strength, title)
-    st.caption("Take the graph shown as a file:")
+    st.caption("Download the graph shown:")
     _files(graph, picture, f"{_file(refinement.run)}_refined", "refined")
 
 
 def table(refinement: Refinement, edges: pd.DataFrame) -> None:
-    """A button for the table of edges shown, with all that is known of each."""
+    """A button for the table of edges shown, with all numbers of each."""
     st.download_button(
         "Edges shown, CSV",
         partial(spreadsheets.to_csv, edges),

@@ -1,4 +1,4 @@
-"""What the monitor shows of a fit: its stages, its account, loss curves, and the way on."""
+"""What the monitor shows of a fit: its stages, summary, loss curves and buttons."""
 
 import streamlit as st
 
@@ -20,7 +20,7 @@ def _step(status: Status) -> str:
 
 
 def _kept(run: runs.Run) -> str:
-    return " and can go on from its last checkpoint" if run.checkpoint_path.exists() else ""
+    return " and can be resumed from its last checkpoint" if run.checkpoint_path.exists() else ""
 
 
 def _again(run: runs.Run, status: Status) -> str:
@@ -67,7 +67,7 @@ def _curves(run: runs.Run, status: Status) -> None:
     with st.container(horizontal=True, vertical_alignment="bottom"):
         smoothing = st.slider(
             "Smoothing", 0.0, 0.95, 0.0, 0.05, key="smoothing", width=260, persist_state="session",
-            help="Weight of the past in a moving average. The measured values stay in sight behind.",
+            help="Weight of the past in a moving average. The measured values stay visible behind.",
         )  # fmt: skip
         shown = st.pills(
             "Folds", folds, default=folds, selection_mode="multi", key="folds_shown",

@@ -37,7 +37,7 @@ def start_box(draft: Draft) -> None:
 
 
 def new_run(draft: Draft, name: str, device: str) -> runs.Run:
-    """A run of the draft's chosen columns, and of what is true of them; nothing is begun.
+    """A run of the draft's chosen columns, with their true edges if known; no fit is started.
 
     Raises:
         InputError: it cannot be made.
@@ -52,7 +52,7 @@ def new_run(draft: Draft, name: str, device: str) -> runs.Run:
 
 
 def _device() -> str:
-    """The device asked for; there is a choice only beside a GPU."""
+    """The device to use; there is a choice only if the machine has a GPU."""
     if not machine.engine_ready() or serving.device_status().kind != "cuda":
         return "auto"
     return st.segmented_control(
@@ -63,7 +63,7 @@ def _device() -> str:
         key="fit_device",
         persist_state="session",
         format_func={"auto": "GPU", "cpu": "CPU"}.__getitem__,
-        help="Fits wait for each other, one at a time a device.",
+        help="Fits run one at a time on a device.",
     )
 
 
@@ -97,7 +97,7 @@ def _show(found: Estimate, others: Sequence[tuple[str, Estimate]]) -> None:
         "Time, about",
         span(found.low, found.high),
         help="From a short calibration of this machine and how busy it is "
-        f"now. Alone and without early stopping: {stages}. While the fit goes on, the time left follows its pace.",
+        f"now. Alone and without early stopping: {stages}. While the fit runs, the time left follows its pace.",
     )
     right.metric("Memory, about", size(found.bytes), help=f"{size(found.free_bytes)} are free now.")
     for name, other in others:

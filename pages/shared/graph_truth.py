@@ -1,4 +1,4 @@
-"""How the graph shows a known truth: whether lines tell it, and whether missing edges are drawn."""
+"""How the graph shows a known truth: whether lines show it, and whether missing edges are drawn."""
 
 import networkx as nx
 import streamlit as st
@@ -13,8 +13,8 @@ TELL = {"truth": "the truth", "folds": "the folds"}
 
 
 def choose() -> None:
-    """What the lines tell, and whether missing edges are drawn; Parents and Graph share the choice."""
-    # A widget's own state ends with its page, and this one stands on two.
+    """What the lines show, and whether missing edges are drawn; Parents and Graph share the choice."""
+    # The state of a widget ends with its page, but this widget is on two pages.
     st.session_state[_LINES], st.session_state[_MISSING] = st.session_state.get(_CHOICE, ("truth", True))
 
     def keep() -> None:
@@ -22,13 +22,13 @@ def choose() -> None:
 
     row = st.container(horizontal=True, vertical_alignment="bottom", gap="medium")
     lines = row.segmented_control(
-        "Lines tell",
+        "Lines show",
         list(TELL),
         format_func=TELL.get,
         key=_LINES,
         required=True,
         on_change=keep,
-        help="The truth: whether an edge is true, extra, reversed or missing. The folds: in how many it passed.",
+        help="The truth: whether an edge is true, extra, reversed or missing. The folds: whether it passed in all.",
     )
     row.toggle(
         "Missing edges",
@@ -40,22 +40,22 @@ def choose() -> None:
 
 
 def seen(graph: nx.DiGraph, known: Known | None, tau_z: float) -> nx.DiGraph:
-    """The graph as it is to be drawn: with verdicts where a truth is shown and wanted."""
+    """The graph to draw: with verdicts if a truth is shown and the lines are to show it."""
     lines, missing = st.session_state.get(_CHOICE, ("truth", True))
     return graph if known is None or lines == "folds" else known.judged(graph, tau_z, missing)
 
 
 def numbers(graph: nx.DiGraph, known: Known) -> None:
-    """How many edges became what by the truth, and the figures made of them; beside it the controls."""
+    """The number of edges per verdict, F1 and SHD; below them the sorting controls."""
     counted = known.verdicts(graph)["verdict"].value_counts()
     met = known.met(graph)
     row = figure.numbers()
     helps = {
-        "true": "Found, and the right way round.",
-        "either way": "Found, and true; which way round it points cannot be known, so either way is right.",
-        "missing": "True, and not found in either direction.",
-        "extra": "Found, and not true in either direction.",
-        "reversed": "Found the wrong way round.",
+        "true": "Found, in the true direction.",
+        "either way": "Found. The true direction cannot be known, so either direction counts as right.",
+        "missing": "True, but not found in either direction.",
+        "extra": "Found, but not true in either direction.",
+        "reversed": "True, but found in the wrong direction.",
     }
     if not known.either_way:
         del helps["either way"]

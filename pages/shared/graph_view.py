@@ -81,12 +81,12 @@ def graph_view(
         "picksEdges": picks_edges,
         "focus": number.get(node) if node == st.session_state.get(_FOCUS) else None,
         "height": height or (420 if len(result.order) <= 8 else 560 if len(result.order) <= 40 else 720),
-        # Blue and red speak of the truth then, and parents and children are marked without them.
+        # Blue and red then show the truth, so parents and children are marked without these colours.
         "roles": {} if verdicts else {"parent": roles.PARENT, "child": roles.CHILD},
         "verdicts": {k: v._asdict() for k, v in roles.LOOKS.items() if k in verdicts} if verdicts else None,
     }
 
-    # What comes from the browser is only ever a place in the order, or two.
+    # The browser only ever sends one place in the order, or two.
     def clicked() -> None:
         answer = st.session_state[key].get("picked")
         place = int(answer) if isinstance(answer, str) and answer.isdigit() else -1
@@ -124,11 +124,11 @@ def png_button(picture: Callable[[], str], file: str, key: str) -> None:
     """A button that saves a picture as PNG, made in the browser.
 
     Args:
-        picture: its SVG, asked for when the button is pressed; a page drawn anew does not wait for it.
+        picture: its SVG, made when the button is pressed, so redrawing the page does not wait for it.
         file: the name of the PNG.
         key: of the element.
     """
-    press = st.session_state.get(key, {}).get("press")  # of the run that a press asked for alone
+    press = st.session_state.get(key, {}).get("press")  # only in the script run that follows the press
     data = {"svg": picture() if press else "", "press": press, "file": file, "label": "PNG"}
     _png(key=key, data=data, on_press_change=lambda: None, width=76)
 

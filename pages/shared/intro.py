@@ -18,18 +18,18 @@ def run_caption(name: str, rows: int, columns: int) -> None:
 
 
 def assumptions_note() -> None:
-    """What an edge means and what it does not, in a box that opens."""
+    """What an edge means and what it does not, in an expander."""
     with st.expander("What an edge means, and what it does not", icon=":material/info:"):
         st.markdown(
-            "**It means:** given the causal order found, changing the parent by one level changes the log odds of "
-            "the child going up one level: by the paper's rule more than for the child's other candidates, in enough "
-            "cross-fitting folds; by the agreement of the folds more than their disagreement explains. "
-            "By CAM, PCM or the evidence it means what Parents says beside the selector.\n\n"
+            "**It means:** given the causal order found, raising the parent by one level changes the log odds that "
+            "the child is one level higher. By the paper's rule, this change is larger than for the child's other "
+            "candidates in enough cross-fitting folds; by the agreement of the folds, it is larger than their "
+            "disagreement explains. For CAM, PCM and evidence, see the text beside the selector on Parents.\n\n"
             "**It is causal only if** every common cause of two columns is a column of the table, the rows are "
             "independent, there are no causal loops, and each column given its parents follows a semiparametric GLM "
             "whose dependence on every parent is nonlinear.\n\n"
             "**It does not mean** that the effect is large in the units of the data, that a missing edge is proof of "
             "no effect, or that a share of wrong edges is guaranteed: neither rule has finite-sample error control, "
-            "and a wrong order makes wrong edges. A sum such as a total and its parts, or an exposure shared by all "
+            "and a wrong order gives wrong edges. A sum such as a total and its parts, or an exposure shared by all "
             "columns, breaks the assumptions."
         )

@@ -1,4 +1,4 @@
-"""What a known truth says of a result; each part is computed when it is first asked for, and kept with the result."""
+"""A result compared with the known truth; each part is computed when first needed, and kept with the result."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -17,7 +17,7 @@ from disco.runs import Run
 
 @dataclass(frozen=True)
 class Known:
-    """A result held against the true edges among its nodes; read only.
+    """A result compared with the true edges among its nodes; read only.
 
     Attributes:
         run: whose table the truth belongs to.
@@ -25,7 +25,7 @@ class Known:
         ocs: its candidates: fold, parent, child, ocs, z.
         taus: the values of τ_Z that curves are drawn at.
         told: the true edges among the nodes, as the truth has them: parent, child, and maybe direction.
-        strangers: names in the truth that are no node of the result; edges with them are left out.
+        strangers: names in the truth that are not nodes of the result; edges with them are left out.
         left_out: how many edges that is.
     """
 
@@ -52,12 +52,12 @@ class Known:
 
     @cached_property
     def edges(self) -> pd.DataFrame:
-        """The true edges, those whose direction cannot be known as the order has them, so that either way counts."""
+        """The true edges; those whose direction cannot be known are turned to agree with the order."""
         return metrics.along(self.order, self.told)
 
     @cached_property
     def either_way(self) -> set[tuple[str, str]]:
-        """The true edges whose direction cannot be known, as the order has them."""
+        """The true edges whose direction cannot be known, turned to agree with the order."""
         return metrics.undirected(self.edges)
 
     @cached_property

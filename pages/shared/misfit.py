@@ -1,4 +1,4 @@
-"""What the model misses of the nodes, and what their arrows are worth: on top of a page, per node, per edge."""
+"""How well the model fits the nodes, and so how far to trust their arrows: at the top of a page, per node, per edge."""
 
 import contextlib
 import math
@@ -19,11 +19,11 @@ from pages.shared.glossary import define
 from pages.shared.names import code, plain
 
 _MOST_NAMED = 6
-_KEPT = "turned_misfit"  # of the session: what was measured, by run, refinement and edge
+_KEPT = "turned_misfit"  # session key: the measured misfits by run, refinement and edge
 
 
 def banner(refined: Refined) -> None:
-    """Say on top of a page which nodes are not of the model's kind; nothing where all are."""
+    """Say at the top of a page which nodes are poorly fitted; nothing if none is."""
     nodes = refined.nodes
     if nodes is None:
         st.info(
@@ -38,42 +38,47 @@ def banner(refined: Refined) -> None:
     named = [f"{code(row.node)} ({_nats(row.misfit_nats)})" for row in worst[:_MOST_NAMED].itertuples()]
     rest = f" and {len(worst) - _MOST_NAMED} more" if len(worst) > _MOST_NAMED else ""
     share = f"{len(worst)} of {how_many(len(nodes), 'node')}"
-    said = f"misfit, worst first: {', '.join(named)}{rest}"
+    are = "is" if len(worst) == 1 else "are"
+    said = f"Misfit, worst first: {', '.join(named)}{rest}."
     if is_of_kind(nodes):
         st.warning(
-            f"**{share} {'is' if len(worst) == 1 else 'are'} not of the model's kind: the arrows there are "
-            f"hypotheses.** Their {said}.",
+            f"**{share} {are} poorly fitted by the model: the arrows there are hypotheses.** {said}",
             icon=":material/rule:",
         )
         return
     st.warning(
-        f"**This table is not of the model's kind: no direction is called decided.** The model misses {share}, "
-        f"{MOST_MISFIT:.0%} or more; {said}. An edge still says that two columns are joined. Which way its arrow "
+        f"**The model does not fit this table: no direction is called decided.** {share} {are} poorly fitted, "
+        f"{MOST_MISFIT:.0%} or more. {said} An edge still says that two columns are joined. Which way its arrow "
         "points is a hypothesis: on real tables about half of such arrows are wrong.",
         icon=":material/warning:",
     )
 
 
 def of_node(refined: Refined, node: str, *, of_refined: bool = False) -> None:
-    """A node's misfit in nats and per row, and what it means; nothing where it was not measured.
+    """A node's misfit in nats and per row, and what it means; nothing if it was not measured.
 
     Args:
-        of_refined: say that it was measured beside the parents of the refined graph.
+        of_refined: say that it was measured given the parents in the refined graph.
     """
     if refined.nodes is None:
         return
     row = refined.nodes.set_index("node").loc[node]
     place = figure.numbers()
     place.metric("Misfit, nats", _number(row["misfit_nats"]), width=figure.NUMBER, help=define("misfit"))
-    place.metric("Misfit per row", _number(row["misfit_per_row"]), width=figure.NUMBER, help="The same over the rows.")
+    place.metric(
+        "Misfit per row",
+        _number(row["misfit_per_row"]),
+        width=figure.NUMBER,
+        help="The misfit divided by the number of rows.",
+    )
     if not row["misfit_nats"] < MISFIT:
-        st.warning("This node is not of the model's kind: its arrows are hypotheses.", icon=":material/rule:")
+        st.warning("This node is poorly fitted by the model: its arrows are hypotheses.", icon=":material/rule:")
     if of_refined:
-        st.caption("Measured beside its parents in the refined graph.")
+        st.caption("Measured given its parents in the refined graph.")
 
 
 def of_run(run: Run) -> Refined | None:
-    """The refinement of a run, its banner and the way to it drawn; None where there is none that can be read."""
+    """The refinement of a run, with its banner and a link to it drawn; None if there is none that can be read."""
     found = None
     with contextlib.suppress(InputError):
         found = refinement.of(run)
@@ -99,20 +104,20 @@ def marked(graph: nx.DiGraph, refined: Refined | None) -> nx.DiGraph:
 
 
 def forwards_and_turned(run: Run, refined: Refined, parent: str, child: str) -> None:
-    """The misfit of an edge's two nodes as it stands and turned round, measured when asked for and kept."""
+    """The misfit of an edge's two nodes with the edge as found and reversed; measured on request, and kept."""
     kept = st.session_state.setdefault(_KEPT, {})
     asked = (str(run.path), stamps.refinement(run), parent, child)
     place = st.empty()
     if asked not in kept:
         if not place.button(
-            "Misfit forwards and turned",
+            "Misfit with the edge reversed",
             key="refined_turned_misfit",
             icon=":material/sync_alt:",
-            help="How well the model fits both nodes with the edge as it is, and with it turned round.",
+            help="How well the model fits both nodes with the edge as found, and with the edge reversed.",
         ):
             return
         try:
-            with place, st.spinner("Fitting both nodes, forwards and turned …"):
+            with place, st.spinner("Fitting both nodes, with the edge as found and reversed …"):
                 kept[asked] = refined_model.turned_misfits(run, refined, parent, child)
         except InputError as error:
             place.error(plain(error))
@@ -131,15 +136,15 @@ def _show_turned(found: pd.DataFrame) -> None:
         placeholder="not available",
         column_config={
             "node": column.TextColumn("Misfit, nats", width=160),
-            "forwards": column.NumberColumn("Forwards", format="%.1f", width=90, help="With the edge as it is."),
+            "forwards": column.NumberColumn("As found", format="%.1f", width=90, help="With the edge as found."),
             "turned": column.NumberColumn(
-                "Turned", format="%.1f", width=90, help="With the edge the other way round; all other parents stay."
+                "Reversed", format="%.1f", width=90, help="With the edge reversed; all other parents stay."
             ),
         },
     )
     st.caption(
-        "Where the model fits neither way, its direction evidence tells little. That it fits better one way is a hint, "
-        "no proof."
+        "If the model fits in neither direction, its direction evidence says little. A better fit in one direction is "
+        "a hint, not a proof."
     )
 
 

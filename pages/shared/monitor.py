@@ -1,7 +1,7 @@
-"""Long work on a run as it goes: its state, time left, bar; cancel and resume. Each kind adds its words and curves.
+"""Long work on a run while it runs: state, time left, progress bar, cancel, resume. Each kind adds words and curves.
 
-A fragment reads the run's files each second while the work is going on, so a refresh, another tab or a restart of the
-app shows the same. Beside it stands nothing that switches pages, which could leave the next page blank.
+A fragment reads the run's files each second while the work is running, so a refresh, another tab or a restart of the
+app shows the same. Nothing in it switches pages, since that could leave the next page blank.
 """
 
 from collections.abc import Callable
@@ -20,7 +20,7 @@ _SECONDS = 1.0
 
 
 def _nothing(run: Run, status: Status) -> None:
-    """What a kind of work adds that adds nothing."""
+    """For a kind of work that adds nothing here."""
 
 
 @dataclass(frozen=True)
@@ -29,13 +29,13 @@ class Kind:
 
     Attributes:
         work: the work.
-        step: what is being done in a stage, in words.
-        kept: what it can go on from, in words that follow its state; empty if nothing.
+        step: the current step of a stage, in words.
+        kept: how it can be resumed, in words that follow its state; empty if it cannot.
         again: the label of the button that starts it again.
-        asked: what it was asked for, to ask for it again.
-        below: what stands below its state.
-        buttons: more buttons.
-        curves: what is drawn of it.
+        asked: the choices it was started with, to start it again.
+        below: draws what stands below its state.
+        buttons: draws more buttons.
+        curves: draws its curves.
     """
 
     work: Work
@@ -49,7 +49,7 @@ class Kind:
 
 
 def monitor(run: Run, kind: Kind) -> None:
-    """The state and curves of a run's work, followed while it is going on."""
+    """The state and curves of a run's work, updated while it is running."""
     is_active = run.status(kind.work).active
     st.fragment(_live, run_every=_SECONDS if is_active else None)(run, kind, is_active)
 
@@ -57,7 +57,7 @@ def monitor(run: Run, kind: Kind) -> None:
 def _live(run: Run, kind: Kind, was_active: bool) -> None:
     status = run.status(kind.work)
     if status.active != was_active:
-        st.rerun()  # the whole page: the sidebar and the way on change too
+        st.rerun()  # the whole page: the sidebar and the next steps change too
     with st.container(border=True):
         st.markdown(f"{standing(run.name, kind.work, status)}{_where(run, kind, status)}.")
         if status.active:
@@ -81,7 +81,7 @@ def _where(run: Run, kind: Kind, status: Status) -> str:
 
 
 def bar(place: Any, kind: Kind, status: Status) -> None:
-    """The bar of work that waits or runs, drawn in a container: what is being done, its share, the time left."""
+    """The bar of work that waits or runs, drawn in a container: the current step, the share done, the time left."""
     left = "" if status.eta is None else f" · about {duration(status.eta)} left"
     words = f"{kind.step(status)} · {status.progress:.0%}{left}" if status.stage else "Starting"
     text = "Waiting" if status.state == "queued" else plain(words)
@@ -92,7 +92,7 @@ def _buttons(run: Run, kind: Kind, status: Status) -> None:
     name = kind.work.name
     with st.container(horizontal=True):
         if status.active:
-            text = "Stops within 2 seconds; it can go on later."
+            text = "Stops within 2 seconds; it can be resumed later."
             if st.button("Cancel", icon=":material/stop:", key=f"cancel_{name}", help=text):
                 act("Stopping …", lambda: jobs.cancel(run, kind.work))
         elif status.resumable:

@@ -21,7 +21,7 @@ def offer(draft: Draft, is_first: bool = False) -> None:
         icon=":material/bolt:",
         width="content" if is_first else "stretch",
         key="quick_look",
-        help="Searches the order and the graph of highest likelihood in the paper's model, without any network: "
+        help="Searches for the order and the graph of highest likelihood in the paper's model, without any network: "
         "seconds for some tens of columns. A fit of the same run can follow.",
     )
     if pressed:

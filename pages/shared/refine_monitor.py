@@ -1,4 +1,4 @@
-"""What the monitor shows of a refinement: its stages, and the searches sweep by sweep."""
+"""What the monitor shows of a refinement: its stages, and its searches sweep by sweep."""
 
 import streamlit as st
 
@@ -13,8 +13,8 @@ _STAGES = {
     "screen": "Screen: which pairs may be joined",
     "prior": "Prior: how large effects are, from a first search",
     "search": "Search {now} of {total}, from {start}: sweep {sweep}",
-    "evidence": "Evidence: what every edge is worth",
-    "bootstrap": "Edges on other rows: {done} of {total}",
+    "evidence": "Evidence: how sure every edge is",
+    "bootstrap": "Stability: edges on other rows, {done} of {total}",
 }
 
 
@@ -26,12 +26,12 @@ def _step(status: Status) -> str:
 
 
 def _kept(run: Run) -> str:
-    return " and can go on from what was finished" if (run.path / "refining.json").exists() else ""
+    return " and can be resumed from its finished searches" if (run.path / "refining.json").exists() else ""
 
 
 def _buttons(run: Run, status: Status) -> None:
-    text = "Forgets what this one had found. A finished refinement stays."
-    if status.resumable and st.button("Set aside", type="tertiary", key="forget_refinement", help=text):
+    text = "Deletes the searches of the unfinished refinement. A finished one is kept."
+    if status.resumable and st.button("Discard", type="tertiary", key="forget_refinement", help=text):
         act("Removing …", lambda: refining.forget(run))
 
 
@@ -40,10 +40,10 @@ def _curves(run: Run, status: Status) -> None:
     if len(history):
         current = status.start if status.active and status.stage == "search" else ""
         figure.show(figures.searches(history, current), "refine_searches")
-        st.caption("Thick: the best search so far. Dotted: the one that goes on. Each sweep looks at every node once.")
+        st.caption("Thick: the best search so far. Dotted: the one that is running. Each sweep tries every node once.")
 
 
 KIND = Kind(
-    REFINE, _step, _kept, again=lambda run, status: "Go on", asked=lambda status: (choice_from(status.choice),),
+    REFINE, _step, _kept, again=lambda run, status: "Resume", asked=lambda status: (choice_from(status.choice),),
     buttons=_buttons, curves=_curves,
 )  # fmt: skip

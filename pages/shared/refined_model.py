@@ -1,4 +1,4 @@
-"""A refinement as a fitted model, for the pages: fitted node by node when asked for, and kept; read only.
+"""A refinement as a fitted model, for the pages: fitted node by node on request, and kept; read only.
 
 A node's fit needs its own column and its parents' alone, so a click fits no more than one node.
 """
@@ -72,7 +72,7 @@ def neighbours(refined: Refined, node: str) -> tuple[list[str], list[str]]:
     return sorted(graph.predecessors(node), key=place.get), sorted(graph.successors(node), key=place.get)
 
 
-# The run is hashed by its path; the stamp makes a run that was refined anew be fitted anew.
+# The run is hashed by its path; the stamp makes sure that a run refined again is fitted again.
 @st.cache_resource(max_entries=4, show_spinner=False)
 def _table(_run: Run, path: str) -> pd.DataFrame:
     counts = _run.table()

@@ -32,47 +32,37 @@ NUMBERS = {
     "linear_nats": "linear evidence",
     "spread_nats": "spread evidence",
     "p_value": "p-value",
-    "bootstrap": "share of tables drawn with replacement",
-    "folds": "share of parts left out",
+    "bootstrap": "share of bootstrap tables",
+    "folds": "share of fits without a part of the rows",
 }
 P_VALUE = define("p-value")
-SAME_ROWS = "CCS order and likelihood use the same rows: that they agree is no independent evidence."
+SAME_ROWS = "The CCS order and the likelihood use the same rows, so their agreement is no independent evidence."
 DIRECTION = define("direction evidence")
 ROBUST = define("robust evidence")
-SPREAD = (
-    "What spreads would add is the part of the fitted prior, which knows how the spreads of parents and children "
-    "differ in this table. It does not count."
-)
+SPREAD = f"Spread evidence: {define('spread evidence')}"
 
 
 def decided_means(bound: float) -> str:
-    """What a decided direction has to have."""
+    """The rules that a decided direction meets."""
     return (
-        f"Decided asks that turning the edge loses at least {bound:g} nats, and half as much with the link held "
-        f"straight; that with every effect linear at most {AGAINST:g} nat is against it; that what is lost exceeds "
-        f"{TIMES:g} times the misfit of its two nodes by {bound:g}; that both nodes have more than {FEW} levels; that "
-        f"the model misses less than {MOST_MISFIT:.0%} of all nodes; and that no other search that ended as high has "
-        "it the other way round."
+        f"A direction is decided if reversing the edge costs at least {bound:g} nats, and at least half as much with a "
+        f"straight link; if with every effect linear at most {AGAINST:g} nat is against it; if the cost exceeds "
+        f"{TIMES:g} times the misfit of its two nodes by {bound:g}; if both nodes have more than {FEW} levels; if less "
+        f"than {MOST_MISFIT:.0%} of all nodes are poorly fitted; and if no other search that ended as high has the "
+        "edge reversed."
     )
 
 
 def stability(choice: Choice) -> tuple[str, str]:
-    """What the share of tables drawn with replacement is called, and what it says."""
-    if choice.redone:
-        return "Found anew", (
-            "Share of tables drawn with replacement that give the edge this way round, each searched anew as the whole "
-            "table was, with a screen, a prior and starts of its own."
-        )
-    return "Local stability", (
-        "Share of tables drawn with replacement that give the edge this way round in a short search from the graph "
-        "found, by its screen and prior. A search anew gives lower shares; Refine again can ask for it."
-    )
+    """The term for an edge's share of the bootstrap tables, and its definition."""
+    term = "bootstrap share" if choice.redone else "local stability"
+    return term.capitalize(), define(term)
 
 
 def unavailable(edges: pd.DataFrame, choice: Choice, is_older: bool) -> pd.Series:
-    """The numbers of each edge that could not be computed, in words; empty text where all could.
+    """The numbers of each edge that could not be computed, in words; empty text if all could.
 
-    No share is missing where nothing was drawn anew, and no evidence that an older refinement did not look for.
+    A share of draws that were not requested is not missing, nor is evidence that older versions did not compute.
     """
     missing = edges[list(NUMBERS)].isna()
     for name in ("direction_nats", "robust_nats", "linear_nats", "spread_nats"):
@@ -87,60 +77,59 @@ def unavailable(edges: pd.DataFrame, choice: Choice, is_older: bool) -> pd.Serie
 
 
 def row_of(refined: Refined, parent: str, child: str) -> dict[str, Any] | None:
-    """The evidence on an edge; None where the refinement has no such edge."""
+    """The evidence on an edge; None if the refinement has no such edge."""
     edges = refined.edges
     rows = edges[(edges["parent"] == parent) & (edges["child"] == child)]
     return None if rows.empty else rows.iloc[0].to_dict()
 
 
 def p_value(value: float) -> str:
-    """A p-value that may have run out of digits."""
+    """A p-value as text; one too small for a float is given as a bound."""
     return "below 1e-300" if value < 1e-300 else number(value)
 
 
 def or_not(value: float) -> str:
-    """A number, or that it is not available."""
+    """A number as text; `not available` for NaN."""
     return "not available" if math.isnan(value) else number(value)
 
 
 def lacking(run: Run, refined: Refined, row: dict[str, Any]) -> str:
-    """Which numbers of an edge are not available; empty where all are."""
+    """Which numbers of an edge are not available; empty if all are."""
     told = unavailable(pd.DataFrame([row]), Choice(**choice_of(run)), refined.nodes is None).iloc[0]
     return f"**Not available**: {told}." if told else ""
 
 
 def direction(run: Run, refined: Refined, row: dict[str, Any]) -> str:
-    """Whether the direction is decided, and why: the first rule that it fails."""
+    """Whether the direction is decided and, if not, the first rule that it fails."""
     bound, nodes = Choice(**choice_of(run)).bound, refined.nodes
     nats, least = (or_not(float(row[name])) for name in ("direction_nats", "robust_nats"))
-    loses = f"turned round, the graph loses {nats} nats"
+    costs = f"reversing the edge costs {nats} nats"
     if nodes is None:
         is_sure = "decided" if row["decided"] else "undecided"
         return f"An older version called its direction {is_sure}, by fewer rules than today: refine again."
-    need = asked(row, nodes, bound)
+    need, poor = asked(row, nodes, bound), len(missed(nodes))
     ends = f"of {code(row['parent'])} and {code(row['child'])}"
     said = {
-        Reason.UNAVAILABLE: "what turning it costs is not available.",
-        Reason.WEAK: f"turned round, the graph loses only {nats} nats, less than the {bound:g} that decide.",
-        Reason.FRAGILE: f"{loses}, but only {least} with the link held straight, less than the {HALF * bound:g} "
-        "that decide.",
-        Reason.FEW_LEVELS: f"{loses}, but a column of {FEW} levels or fewer fits the model whatever its parents do, so "
-        "that nothing tells whether it is of the model's kind.",
-        Reason.AGAINST: f"{loses}, but with every effect linear it gains {or_not(-row['linear_nats'])}.",
-        Reason.MISSED: f"{loses}, but beside what the model misses {ends} it would have to lose {or_not(need)}.",
-        Reason.TABLE: f"{loses}, but {len(missed(nodes))} of {len(nodes)} nodes are not of the model's kind, "
+        Reason.UNAVAILABLE: "the cost of reversing the edge is not available.",
+        Reason.WEAK: f"reversing the edge costs only {nats} nats, less than the {bound:g} that decide.",
+        Reason.FRAGILE: f"{costs}, but only {least} with a straight link, less than the {HALF * bound:g} that decide.",
+        Reason.FEW_LEVELS: f"{costs}, but the model fits any column of {FEW} levels or fewer, whatever its parents "
+        "do, so its fit says nothing about a direction.",
+        Reason.AGAINST: f"{costs}, but with every effect linear it gains {or_not(-row['linear_nats'])}.",
+        Reason.MISSED: f"{costs}, but given the misfit {ends} it would have to cost {or_not(need)}.",
+        Reason.TABLE: f"{costs}, but {poor} of {len(nodes)} nodes {'is' if poor == 1 else 'are'} poorly fitted, "
         f"{MOST_MISFIT:.0%} or more: no direction of this table is called decided.",
-        Reason.ELSEWHERE: f"{loses}, but another search that ended nearly as high has it the other way round.",
-        Reason.DECIDED: f"{loses}, and at least {least} with the link held straight; {bound:g} are asked for"
-        + (f", and {or_not(need)} beside what the model misses {ends}." if need > bound else "."),
+        Reason.ELSEWHERE: f"{costs}, but another search that ended nearly as high has the edge reversed.",
+        Reason.DECIDED: f"{costs}, and at least {least} with a straight link; {bound:g} are required"
+        + (f", and {or_not(need)} given the misfit {ends}." if need > bound else "."),
     }
     rule = reason(row, nodes, bound)
     if rule is Reason.MISSED and math.isnan(need):
-        said[rule] = f"{loses}, but what the model misses {ends} could not be measured."
+        said[rule] = f"{costs}, but the misfit {ends} could not be measured."
     if rule is Reason.WEAK and row["direction_nats"] < 0:
         said[rule] = (
-            f"by direction evidence alone it would stand the other way round: turned, the graph gains "
-            f"{number(-row['direction_nats'])} nats. The CCS order, or what the spreads tell, keeps it so."
+            f"by direction evidence alone the edge would be reversed, which gains "
+            f"{number(-row['direction_nats'])} nats. The CCS order or the spread evidence keeps it as it is."
         )
     return f"**{'Decided' if rule is Reason.DECIDED else 'Undecided'}:** {said[rule]}"
 
@@ -150,9 +139,9 @@ def breakdown(run: Run, refined: Refined, row: dict[str, Any]) -> pd.DataFrame:
     bound, nodes = Choice(**choice_of(run)).bound, refined.nodes
     parts = [
         ("Direction evidence", row["direction_nats"], f"≥ {bound:g}"),
-        ("With the link held straight too", row["robust_nats"], f"≥ {HALF * bound:g}"),
-        ("With every effect linear", row["linear_nats"], f"≥ −{AGAINST:g}"),
-        ("What spreads would add", row["spread_nats"], "does not count"),
+        ("Robust evidence", row["robust_nats"], f"≥ {HALF * bound:g}"),
+        ("Linear evidence", row["linear_nats"], f"≥ −{AGAINST:g}"),
+        ("Spread evidence", row["spread_nats"], "does not count"),
     ]
     if nodes is not None:
         need = f"direction ≥ {or_not(asked(row, nodes, bound))}"
@@ -162,28 +151,28 @@ def breakdown(run: Run, refined: Refined, row: dict[str, Any]) -> pd.DataFrame:
 
 
 def repeats(run: Run, row: dict[str, Any]) -> str:
-    """In how many fits on other rows the edge came back; empty where none was asked for."""
+    """In how many fits on other rows the edge was found again; empty if none was requested."""
     given, parts = Choice(**choice_of(run)), []
-    for name, words in (("bootstrap", "tables drawn with replacement"), ("folds", "fits without a part of the rows")):
+    for name, words in (("bootstrap", "bootstrap tables"), ("folds", "fits without a part of the rows")):
         if math.isnan(float(row[name])) or not (count := getattr(given, name)):
             continue
         times = row[name] * count
         if abs(times - round(times)) < 1e-6:
             parts.append(f"{round(times)} of {count} {words}")
-        else:  # draws in which a column is constant say nothing of it
-            parts.append(f"{100 * row[name]:.0f} % of those {words} in which both columns vary")
-    how = "searched anew" if given.redone else "searched for a few sweeps from this graph"
-    return f"It came back, in this direction, in {' and in '.join(parts)}, each {how}." if parts else ""
+        else:  # draws in which a column is constant do not count
+            parts.append(f"{100 * row[name]:.0f} % of the {words} in which both columns vary")
+    how = "searched from the start" if given.redone else "searched for a few sweeps from this graph"
+    return f"It was found again, in this direction, in {' and in '.join(parts)}, each {how}." if parts else ""
 
 
 def in_disco(run: Run, parent: str, child: str) -> str:
-    """What the run's own result says of the two nodes; empty where the run has no fit."""
+    """What the run's own result says about the two nodes; empty if the run has no fit."""
     if not stamps.fit(run):
         return ""
     result = results.of(run, run.own_variant)
     tau_z, pi_min = result.thresholds
     found = result.candidates(tau_z)
-    for first, second, words in ((parent, child, "has this edge"), (child, parent, "has it the other way round")):
+    for first, second, words in ((parent, child, "has this edge"), (child, parent, "has it reversed")):
         rows = found[(found["parent"] == first) & (found["child"] == second)]
         if rows.empty:
             continue

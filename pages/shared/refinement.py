@@ -1,4 +1,4 @@
-"""What a refinement of a run holds, read once and shared by the parts of the Refine page; read only."""
+"""A run's refinement, read once and shared by the parts of the Refine page; read only."""
 
 from dataclasses import dataclass, replace
 from functools import cached_property
@@ -27,7 +27,7 @@ class Refinement:
     Attributes:
         run: the run.
         refined: order, edges with evidence, searches, moves.
-        choice: what was asked for.
+        choice: how it was searched.
         places: where the graph's nodes stand, in pixels.
     """
 
@@ -90,7 +90,7 @@ def of(run: Run) -> Refinement | None:
 
 
 def readable(run: Run) -> Refinement | None:
-    """The refinement of a run; None where it has none, or a damaged one, which is said."""
+    """The refinement of a run; None if it has none, or, with a message, if it is damaged."""
     try:
         return of(run)
     except InputError as error:
@@ -98,7 +98,7 @@ def readable(run: Run) -> Refinement | None:
         return None
 
 
-# The stamp makes a run that was refined anew be read anew; the run itself is hashed by its path.
+# The stamp makes sure that a run refined again is read again; the run itself is hashed by its path.
 @st.cache_resource(max_entries=16, show_spinner=False)
 def _read(_run: Run, path: str, stamp: int) -> Refinement:
     refined = read_refined(_run)

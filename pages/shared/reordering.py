@@ -1,4 +1,4 @@
-"""Another criterion or boundary from the fitted networks: nothing is refitted, but each node is scored anew."""
+"""Another criterion or boundary from the fitted networks: nothing is refitted, but each node is scored again."""
 
 from functools import partial
 

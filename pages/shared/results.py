@@ -1,4 +1,4 @@
-"""What a finished run holds, read once and shared by the result pages; read only, never changed."""
+"""The results of a run, read once and shared by the result pages; read only."""
 
 from dataclasses import dataclass
 from functools import cached_property
@@ -125,7 +125,7 @@ def of(run: Run, variant: str, rule: str | None = None) -> Result:
     return _read(run, str(run.path), variant, rule or run.settings.parent_rule, stamp)
 
 
-# The stamp makes a variant that was recovered anew be read anew; the run itself is hashed by its path.
+# The stamp makes sure that a variant recovered again is read again; the run itself is hashed by its path.
 @st.cache_resource(max_entries=24, show_spinner=False)
 def _read(_run: Run, path: str, variant: str, rule: str, stamp: int) -> Result:
     order, ccs, ocs = _run.order(variant), _run.ccs(variant), _run.ocs(variant)

@@ -44,14 +44,14 @@ def _choose(found: dict[str, runs.Run]) -> None:
         format_func=lambda run_id: names.get(run_id, run_id),
         placeholder="Open a run",
         on_change=_picked,
-        help="Every fit on this machine, of this app or the command line. The page's address holds the open run.",
+        help="Every fit on this machine, from this app or the command line. The page's address holds the open run.",
     )
     if current is not None:
         _delete(current)
 
 
 def _unreadable(found: list[runs.Unreadable]) -> None:
-    """Damaged folders: the reason of each, and a way to be rid of it."""
+    """Damaged folders: why each cannot be opened, and a button that deletes it."""
     with st.expander(f"{how_many(len(found), 'folder')} that cannot be opened", icon=":material/warning:"):
         for one in found[:_MOST_UNREADABLE]:
             st.markdown(f"**{plain(one.name)}**")
@@ -91,7 +91,7 @@ def _labels(found: list[runs.Run]) -> dict[str, str]:
 def _label(run: runs.Run) -> str:
     """What sets a run apart comes first: a narrow sidebar cuts the end."""
     status = run.status()
-    # One word for waiting and running: the sidebar is not drawn anew when the one becomes the other.
+    # One word for waiting and running: so the sidebar need not be redrawn when one becomes the other.
     state = "Fitting" if status.active else clock(run.created) if status.state == "done" else status.state.capitalize()
     if status.state == "unfitted" and run.status(REFINE).state != "none":
         state = "Refinement"

@@ -36,10 +36,10 @@ def _key(run: Run, variant: str, selector: str) -> background.Key:
 
 
 def offer(result: Result, selector: str, where: str) -> None:
-    """A button that computes the selector, or how far it is; the page is drawn anew when it is done.
+    """A button that computes the selector, or its progress; the page is redrawn when it is done.
 
     Args:
-        where: of the page, so that two may stand on it.
+        where: the part of the page, so that a page may have two.
     """
     job = at_work(result.run, result.variant, selector)
     busy = job is not None and job.is_running
@@ -50,7 +50,7 @@ def _line(result: Result, selector: str, where: str, was_busy: bool) -> None:
     job = at_work(result.run, result.variant, selector)
     name, key = WORDS[selector].name, f"{where}_{selector}"
     if job and job.is_running:
-        background.bar(job, f"{name} looks at every node's candidates", key=f"selecting_cancel_{key}")
+        background.bar(job, f"{name} tests every node's candidates", key=f"selecting_cancel_{key}")
         return
     if was_busy:
         st.rerun()  # the whole page: the edges can be shown now, or why not, and the clock may stop
@@ -60,9 +60,9 @@ def _line(result: Result, selector: str, where: str, was_busy: bool) -> None:
     background.say_end(job)
 
 
-_KEPT = "The result is kept with the run; the page may be left meanwhile."
+_KEPT = "The result is kept with the run; you may leave the page meanwhile."
 _TAKES = {
     "cam": f"Seconds. {_KEPT}",
-    "pcm": f"A random forest for each node: minutes where nodes or rows are many. {_KEPT}",
-    "evidence": f"Seconds to minutes, by the number of nodes. {_KEPT}",
+    "pcm": f"A random forest for each node: minutes if there are many nodes or rows. {_KEPT}",
+    "evidence": f"Seconds to minutes, depending on the number of nodes. {_KEPT}",
 }

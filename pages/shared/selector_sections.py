@@ -60,16 +60,16 @@ def own_graph(result: Result) -> tuple[nx.DiGraph, float, float, str] | None:
 
 
 def lines(result: Result) -> str:
-    """What the look of a line means where another selector than the OCS chose the edges."""
+    """What the width and dash of a line mean if another selector than the OCS chose the edges."""
     return (
-        "Unless they tell the truth, lines speak of the OCS: wide where it is high, dashed where not all folds are "
+        "Unless they show the truth, lines show the OCS: wider if it is higher, dashed if not all folds are "
         f"above its own τ_Z = {result.thresholds[0]:.3g}."
     )
 
 
 def _table(result: Result, kept: pd.DataFrame, selector: str, known: Known | None) -> None:
     st.subheader("Candidates", anchor=False)
-    every = st.toggle("Those not kept as well", key=f"selector_every_{selector}")
+    every = st.toggle("Show the others too", key=f"selector_every_{selector}")
     rows = kept if every else kept[kept["selected"]]
     if rows.empty:
         st.caption("None is kept at this cut-off.")
@@ -119,5 +119,5 @@ def _columns(selector: str) -> dict[str, object]:
         "selected": column.CheckboxColumn("Kept"),
         "ocs": column.NumberColumn("OCS", format="%.3g", help="Mean over folds."),
         "ocs_z": column.NumberColumn("Z of the OCS", format="%.2f", help="Mean over folds."),
-        "truth": column.TextColumn("Truth", help="By the truth of this table."),
+        "truth": column.TextColumn("Truth", help="According to the known truth of this table."),
     }

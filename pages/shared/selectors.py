@@ -60,7 +60,7 @@ def candidates(result: Result, selector: str) -> pd.DataFrame | None:
     return _read(result, selector, str(path), result.rule, stamp)
 
 
-# The stamp makes a file that was computed anew be read anew.
+# The stamp makes sure that a file computed again is read again.
 @st.cache_resource(max_entries=48, show_spinner=False)
 def _read(_result: Result, selector: str, path: str, rule: str, stamp: int) -> pd.DataFrame | None:
     found = read_candidates(_result.run, selector, _result.variant)
@@ -80,7 +80,7 @@ def cut_slider(result: Result, selector: str) -> float:
     """The cut-off as the reader sets it; it starts at the selector's own."""
     key = f"cut_{selector}_{result.run.id}"
     st.session_state[key] = cut_of(selector)
-    label = "Least worth of an edge, nats" if selector == "evidence" else "Cut-off of the p-value"
+    label = "Least evidence for an edge, nats" if selector == "evidence" else "Cut-off of the p-value"
     row = st.container(key="beside_cut").columns([4, 3], gap="medium", vertical_alignment="bottom")
     with row[0]:
         cut = st.select_slider(
@@ -104,11 +104,11 @@ def cut_slider(result: Result, selector: str) -> float:
 
 
 _HELP = {
-    "cam": "An edge is kept when the p-value of its F test is below. The paper's is 0.001. Nothing is fitted anew.",
-    "pcm": "An edge is kept when the p-value of its test is below. The paper's is 0.05, without a correction for many "
-    "tests: of 100 candidates without an edge about five pass. Nothing is fitted anew.",
-    "evidence": "An edge is kept when the child's log posterior would lose more without it. 0 keeps every edge of the "
-    "search; 3 nats are odds of 20 to 1. Nothing is fitted anew.",
+    "cam": "An edge is kept if the p-value of its F test is below this. The paper uses 0.001. Nothing is refitted.",
+    "pcm": "An edge is kept if the p-value of its test is below this. The paper uses 0.05, without a correction for "
+    "many tests: of 100 candidates without an edge, about five pass. Nothing is refitted.",
+    "evidence": "An edge is kept if the child's log posterior would lose more than this without it. 0 keeps every edge "
+    "of the search; 3 nats are odds of 20 to 1. Nothing is refitted.",
 }
 
 

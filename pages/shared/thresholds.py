@@ -73,18 +73,18 @@ def sliders(result: Result, where: str) -> tuple[float, float]:
 
 
 def graph(result: Result, where: str) -> tuple[nx.DiGraph, float, float, str]:
-    """The graph at the thresholds that the reader sets, these, and no other words for them."""
+    """The graph at the thresholds that the reader sets, these two, and an empty text: no other rule chose it."""
     tau_z, pi_min = sliders(result, where)
     return result.graph(tau_z, pi_min), tau_z, pi_min, ""
 
 
 _STEP = {"iqr": 0.05, "jackknife": 0.01}
 _HELP = {
-    "iqr": "A candidate passes in a fold when its standardised OCS, Z, is above it. The default is 2; the paper's own "
-    "comparison finds 1 better in all three families it tries.",
-    "jackknife": "A candidate is kept when its mean curvature over the folds is so many standard errors from zero. The "
-    "default is where the local false discovery rate meets its setting: of candidates with just that Z, so many in a "
-    "hundred have no edge (nominal).",
+    "iqr": "A candidate passes in a fold if its standardised OCS, Z, is above this. The default is 2; in the paper's "
+    "own comparison, 1 is better in all three families.",
+    "jackknife": "A candidate is kept if its mean curvature over the folds is more than this many standard errors from "
+    "zero. At the default, the local false discovery rate is that of the settings: this share of the candidates with "
+    "exactly this Z have no edge (nominal).",
 }
 
 
@@ -112,6 +112,6 @@ def _expected(result: Result, tau_z: float) -> None:
         "Expected from noise alone",
         f"{noise:.1f} of {kept}",
         width="content",
-        help="The Z of all candidates are modelled as two groups, without and with an edge: so many of the first group "
-        "are expected above τ_Z. Nominal: a wrong order, which this does not know of, makes more false edges.",
+        help="The Z of all candidates are modelled as two groups, without and with an edge. This many of the first "
+        "group are expected above τ_Z. Nominal: it does not account for a wrong order, which makes more false edges.",
     )

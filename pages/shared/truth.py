@@ -1,4 +1,4 @@
-"""Whether the known truth may be shown, and how far an order and its edges meet it, beside the sorting controls.
+"""Whether the known truth may be shown, and how well an order and its edges agree with it, beside the sorting controls.
 
 A table for teaching keeps its truth to itself until the reader asks for it; that holds for this reader's session
 alone. A truth once shown is shown wherever it, or a part of it, belongs to a table.
@@ -44,8 +44,8 @@ def shown(result: Held) -> Known | None:
     if known.either_way:
         st.caption(
             f"{share(len(known.either_way), len(known.edges)).capitalize()} true edges have a direction that cannot be "
-            "known: turned, such an edge fits exactly as well. It counts as found, and as rightly ordered, whichever "
-            "way round."
+            "known: reversed, such an edge fits exactly as well. It counts as found, and as correctly ordered, in "
+            "either direction."
         )
     if known.edges.empty:
         st.caption("The truth of this table has no edges among its columns: every edge found is an extra one.")

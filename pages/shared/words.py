@@ -8,7 +8,7 @@ from pages.shared.names import code
 
 STATES = {
     "unfitted": "has not been fitted",
-    "none": "has not been asked for",
+    "none": "has not been started",
     "queued": "waits in the queue",
     "running": "is running",
     "done": "is done",

@@ -26,7 +26,7 @@ def choose() -> None:
     if mixing == "groups":
         _groups()
     else:
-        text = "For the nodes that the table below says nothing else of." if mixing == "nodes" else None
+        text = "For the nodes that have no other family in the table below." if mixing == "nodes" else None
         simulate_form.choice("family", "Family", KEYS, label, text)
     if mixing == "nodes":
         _by_node()
@@ -88,7 +88,7 @@ def _by_node() -> None:
 
 
 def _parameters(families: list[str]) -> None:
-    """Every parameter that one of the families has; an empty box leaves each its own default."""
+    """Every parameter that one of the families has; an empty box keeps each family's default."""
     found: dict[str, list[Parameter]] = {}
     for family in families:
         for name, item in FAMILIES[family].parameters.items():

@@ -126,7 +126,7 @@ def take(given: Design) -> None:
     st.session_state[_FORM] = Form(graph=given.graph, names=given.names, parameters=dict(given.parameters), **kept)
 
 
-# The table drawn last is kept, so that a look at another page or a change of mind about the layout draws nothing anew.
+# The last table is kept, so that visiting another page or changing the layout does not draw it again.
 
 
 def last(wanted: Design) -> Simulated | None:
@@ -198,7 +198,7 @@ def choice(name: str, label: str, options: Sequence[str], words: Callable[[str],
 
 
 def segments(name: str, label: str, options: Sequence[str], words: Callable[[str], str]) -> None:
-    """A choice of the form among a few words, all in sight."""
+    """A choice of the form among a few words, all visible."""
     st.segmented_control(
         label, options, key=key(name), format_func=words, required=True, on_change=_changed, args=(name,)
     )

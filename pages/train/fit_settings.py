@@ -1,4 +1,4 @@
-"""Train: the preset, the settings in sight, and every other number of the method in a box that opens."""
+"""Train: the preset, the settings that are always visible, and all others in an expander."""
 
 import streamlit as st
 
@@ -34,11 +34,11 @@ GROUPS: dict[str, tuple[tuple[str, str, str], ...]] = {
     ),
     "Joint network": (
         ("joint_epochs", "Epochs at most", "It stops earlier when its validation loss no longer falls."),
-        ("joint_steps", "Steps at least", "A small table gets more epochs for it."),
+        ("joint_steps", "Steps at least", "A small table gets more epochs to reach them."),
         ("joint_schedule", "Learning rate falls with", _SCHEDULE.format(paper=PRESETS["paper"]["joint_schedule"])),
         ("joint_learning_rate", "Learning rate, first", "Falls along a cosine to the last."),
         ("joint_learning_rate_end", "Learning rate, last", "At the end of the cosine."),
-        ("joint_gradient_norm", "Gradient norm at most", "Longer gradients are cut to this."),
+        ("joint_gradient_norm", "Gradient norm at most", "Longer gradients are scaled down to this."),
         ("validation_share", "Share held out for validation", "Of the training folds' rows; decides when to stop."),
         ("validation_rows", "Validation rows at most", "A bound on the same."),
         ("validation_start", "First validation epoch", "No stopping before it."),
@@ -47,8 +47,8 @@ GROUPS: dict[str, tuple[tuple[str, str, str], ...]] = {
         ("min_improvement", "Least gain", "A smaller fall of the loss does not count."),
     ),
     "Projection network": (
-        ("projection_epochs", "Epochs", "All of them are done."),
-        ("projection_steps", "Steps at least", "A small table gets more epochs for it."),
+        ("projection_epochs", "Epochs", "There is no early stopping."),
+        ("projection_steps", "Steps at least", "A small table gets more epochs to reach them."),
         (
             "projection_schedule",
             "Learning rate falls with",
@@ -56,7 +56,7 @@ GROUPS: dict[str, tuple[tuple[str, str, str], ...]] = {
         ),
         ("projection_learning_rate", "Learning rate, first", "Falls along a cosine to the last."),
         ("projection_learning_rate_end", "Learning rate, last", "At the end of the cosine."),
-        ("projection_gradient_norm", "Gradient norm at most", "Longer gradients are cut to this."),
+        ("projection_gradient_norm", "Gradient norm at most", "Longer gradients are scaled down to this."),
         ("full_set_probability", "Share of full masks", "Chance that a mask keeps every column."),
         ("full_set_weight", "Weight of the full set", "Of the loss term on all columns."),
         ("log_clip", "Bound on the log correction", "Larger corrections are cut."),
@@ -108,15 +108,15 @@ def preset() -> None:
     settings = session.draft.settings()
     if settings.preset == "paper":
         st.caption(
-            "The paper does not say what the cosines of its learning rates count. That they count optimiser updates "
-            "and not epochs is our reading: taken by epochs, the joint network overfits and the graph is nearly empty."
+            "The paper does not say what the cosines of its learning rates count. That they count optimiser updates, "
+            "not epochs, is our reading: counted by epochs, the joint network overfits and the graph is almost empty."
         )
     if changed := _differences(settings):
         st.caption(f"{len(changed)} setting{'s differ' if len(changed) > 1 else ' differs'} from the preset.")
 
 
 def in_sight() -> None:
-    """The choices most fits are about."""
+    """The settings that are changed most often."""
     left, right = st.columns(2)
     with left:
         choices.number("seed", "Seed", "The same seed on the same device gives the same result.", min_value=0, step=1)

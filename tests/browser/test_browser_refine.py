@@ -79,7 +79,7 @@ def test_nodes_that_are_not_of_the_models_kind_have_a_dashed_outline(page, addre
     dashes += ".options.shapeProperties.borderDashes)"
     for place in ("refine", "graph"):
         page.goto(f"{address}/{place}?run={run.id}")
-        expect(page.locator(".key").get_by_text("not of the model's kind")).to_be_visible()
+        expect(page.locator(".key").get_by_text("the model does not fit this node")).to_be_visible()
         assert page.locator(".canvas").first.evaluate(dashes) == [False, [5, 4]]
         assert page.locator(FAULT).count() == 0, page.locator(FAULT).all_inner_texts()
 

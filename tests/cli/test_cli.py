@@ -227,7 +227,7 @@ def test_ctrl_c_on_a_terminal_leaves_a_run_to_resume(terminal, counts, tmp_path,
     assert b"[" in read_until(handle, b"joint 5")  # a bar
     assert b"\r" in read_until(handle, b"joint")
     os.write(handle, b"\x03")
-    last = read_until(handle, b"goes on from here.")
+    last = read_until(handle, b"continues from here.")
     assert status_of(process) == 130
     assert b"Traceback" not in last
     run = open_run(Path(out(tmp_path)))

@@ -128,7 +128,7 @@ def test_what_ended_can_go_on_with_the_same_choice(monkeypatch, state, words):
     going_on(run, state=state, choice={"starts": 2, "seed": 9}, error=error).release()
     app = opened(run, PAGE)
     assert words in texts(app) and ("Out of \\<memory\\>" in texts(app)) == bool(error)
-    button(app, "Go on").click().run()
+    button(app, "Resume").click().run()
     assert started == [Choice(starts=2, seed=9)]
 
 
@@ -137,7 +137,7 @@ def test_what_was_cancelled_can_be_set_aside_and_the_result_stays():
     going_on(run, state="cancelled").release()
     app = opened(run, PAGE)
     assert "was cancelled" in texts(app) and edges_shown(app) == set(EDGES)
-    button(app, "Set aside").click().run()
+    button(app, "Discard").click().run()
     assert not app.exception and "was cancelled" not in texts(app) and edges_shown(app) == set(EDGES)
     assert run.status(REFINE).state == "done" and refining.history(run).empty
 

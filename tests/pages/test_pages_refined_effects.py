@@ -80,7 +80,7 @@ def figures(app: AppTest) -> int:
 def test_an_edge_has_its_curve_and_evidence():
     app = part("edge_details", refined_run(), NAMES[0], NAMES[1])
     said = texts(app)
-    assert "loses 30.0 nats" in said and "9 of 10 tables" in said and "3 of 3 fits" in said
+    assert "costs 30.0 nats" in said and "9 of 10 bootstrap tables" in said and "3 of 3 fits" in said
     assert "DISCO" not in said and "no hidden common causes" in said
     assert [metric.value for metric in app.metric] == ["120", "30.0", "12.0", "90%", "1.00e-50"]
     assert figures(app) == 1
@@ -88,26 +88,26 @@ def test_an_edge_has_its_curve_and_evidence():
 
 def test_an_open_direction_is_called_so():
     said = texts(part("edge_details", refined_run(), NAMES[1], NAMES[2]))
-    assert "Undecided" in said and "loses only 1.50 nats" in said and "2 of 3 fits" in said
-    assert "**Not available**: share of tables drawn with replacement." in said and "of 10 tables" not in said
+    assert "Undecided" in said and "costs only 1.50 nats" in said and "2 of 3 fits" in said
+    assert "**Not available**: share of bootstrap tables." in said and "of 10 bootstrap" not in said
     app = part("edge_details", refined_run(), NAMES[0], NAMES[2])
-    assert "only 2.00 with the link held straight" in texts(app)
+    assert "only 2.00 with a straight link" in texts(app)
 
 
 @pytest.mark.parametrize(
     ("changes", "missed", "words"),
     [
-        ({"decided": True}, {}, "**Decided:** turned round, the graph loses 30.0 nats"),
+        ({"decided": True}, {}, "**Decided:** reversing the edge costs 30.0 nats"),
         ({}, {}, "another search that ended nearly as high"),
         ({"direction_nats": np.nan}, {}, "not available"),
-        ({"direction_nats": 3.0, "robust_nats": 3.0}, {"a": 90.0}, "loses only 3.00 nats"),
-        ({"direction_nats": -2.0, "robust_nats": -2.0}, {}, "the graph gains 2.00 nats"),
-        ({"robust_nats": 4.0}, {"a": 90.0}, "only 4.00 with the link held straight"),
+        ({"direction_nats": 3.0, "robust_nats": 3.0}, {"a": 90.0}, "costs only 3.00 nats"),
+        ({"direction_nats": -2.0, "robust_nats": -2.0}, {}, "would be reversed, which gains 2.00 nats"),
+        ({"robust_nats": 4.0}, {"a": 90.0}, "only 4.00 with a straight link"),
         ({"linear_nats": -6.0}, {"a": 90.0}, "with every effect linear it gains 6.00"),
         ({"linear_nats": np.nan}, {}, "not available"),
-        ({}, {"a": 10.0}, "would have to lose 40.0"),
-        ({}, {"a": np.nan}, "what the model misses of `a` and"),
-        ({}, {"d": 3.0}, "1 of 4 nodes are not of the model's kind"),
+        ({}, {"a": 10.0}, "would have to cost 40.0"),
+        ({}, {"a": np.nan}, "the misfit of `a` and"),
+        ({}, {"d": 3.0}, "1 of 4 nodes is poorly fitted"),
     ],
 )
 def test_the_first_rule_that_fails_is_named(changes, missed, words):
@@ -126,7 +126,7 @@ def test_the_evidence_on_a_direction_part_by_part():
     rows = app.dataframe[0].value.set_index("part")
     assert rows["nats"].tolist() == [30.0, 12.0, 3.0, 0.5, 10.0, 0.0]
     assert rows.loc[f"Misfit of {NAMES[0]}, the parent", "asked"] == "direction ≥ 40.0"
-    assert "at most 1 nat is against it" in texts(app) and "misses less than 10% of all nodes" in texts(app)
+    assert "at most 1 nat is against it" in texts(app) and "less than 10% of all nodes are poorly fitted" in texts(app)
 
 
 def test_misfit_forwards_and_turned_is_measured_once_when_asked(monkeypatch):
@@ -220,7 +220,7 @@ def test_only_the_node_is_fitted_and_only_once(monkeypatch):
     part("node_details", run, NAMES[1])
     assert asked == [[NAMES[1], NAMES[0]]]
     before = stamps.refinement(run)
-    stored.save(run.path, stored.read_refined(run), Choice(bootstrap=10))  # refined anew
+    stored.save(run.path, stored.read_refined(run), Choice(bootstrap=10))  # refined again
     os.utime(run.path / "refined.json", ns=(before + 10**9, before + 10**9))  # later, on a coarse clock too
     part("edge_details", run, NAMES[0], NAMES[1])
     assert len(asked) == 2
@@ -335,4 +335,4 @@ def test_a_share_of_some_draws_is_said_as_one():
     run = refined_run()
     row = {"bootstrap": 5 / 7, "folds": 1.0}
     said = refined_words.repeats(run, row)
-    assert "71 % of those tables drawn with replacement in which both columns vary" in said and "3 of 3 fits" in said
+    assert "71 % of the bootstrap tables in which both columns vary" in said and "3 of 3 fits" in said

@@ -184,7 +184,7 @@ def test_a_dead_worker_is_seen_and_can_be_resumed(monkeypatch):
     resumed = []
     monkeypatch.setattr(jobs, "start", lambda run, work: resumed.append(run))
     at = booted("train", run=run.id)
-    assert "was interrupted at 25% and can go on from its last checkpoint" in texts(at)
+    assert "was interrupted at 25% and can be resumed from its last checkpoint" in texts(at)
     button(at, "Resume").click().run()
     assert [found.id for found in resumed] == [run.id]
 

@@ -283,7 +283,7 @@ def test_a_node_with_as_many_parents_as_it_can_have_is_named(known, monkeypatch)
     monkeypatch.setattr("disco.refine.result.MOST_PARENTS", 1)
     result = refine(known.table, ALONE)
     assert result.edges["child"].value_counts().max() == 1
-    assert any("the most that the search gives a node" in note for note in result.notes)
+    assert any("the most that the search allows" in note for note in result.notes)
 
 
 def test_redone_shares_are_those_of_refinements_of_the_drawn_tables():
@@ -458,7 +458,7 @@ def test_a_column_that_is_constant_in_a_draw_ends_no_search(ones):
     result = refine(rare(ones), Choice(starts=1, restarts=0, bootstrap=50, folds=3), edges=link("a", "k"))
     assert np.isfinite(result.score)
     missing = [note for note in result.notes if "bootstrap tables" in note]
-    assert len(missing) == (ones < 5) and all(note.startswith('"k" has one value alone in ') for note in missing)
+    assert len(missing) == (ones < 5) and all(note.startswith('"k" has only one value in ') for note in missing)
 
 
 def link(parent, child):
@@ -476,7 +476,9 @@ def test_shares_are_those_of_the_draws_that_tell_of_the_edge():
 def test_a_column_that_is_constant_without_one_fold():
     table = pd.DataFrame({"k": (np.arange(12) == 0) * 1, "a": np.arange(12) % 3})
     result = refine(table, Choice(starts=1, restarts=0, bootstrap=0, folds=2))
-    assert np.isfinite(result.score) and any("in 1 of 2 parts of the rows" in note for note in result.notes)
+    assert np.isfinite(result.score) and any(
+        "in 1 of 2 fits without a part of the rows" in note for note in result.notes
+    )
 
 
 @pytest.mark.parametrize("other", [np.arange(12) % 2, 1 - np.arange(12) % 2])
