@@ -107,8 +107,8 @@ def _columns(selector: str) -> dict[str, object]:
     score = {
         "cam": "F of the candidate's curve.",
         "pcm": "T of its test, one-sided.",
-        "evidence": "What the child's log posterior loses without it; of a candidate that was not kept, what it would "
-        "gain. Empty if a screen left the pair out.",
+        "evidence": "The loss of the child's log posterior without it or, for a candidate that is no edge, the gain "
+        "with it. Empty if a screen left the pair out.",
     }
     column = st.column_config
     return {
