@@ -119,7 +119,7 @@ function makeView(place) {
   return view;
 }
 
-// The key of a graph held against a known truth: a line for each verdict in it.
+// The key of a graph compared with a known truth: one line per verdict in it.
 function explain(frame, verdicts) {
   frame.classList.toggle("truth", Boolean(verdicts));
   const entries = Object.values(verdicts ?? {}).map((verdict) => {

@@ -367,7 +367,7 @@ def _evaluate(bench: Bench) -> None:
     truth = graphs.edges(graph)[["parent", "child"]]
     own = evaluate(truth, list(graph), graph, bench.table)
     if len(truth) and (own["f1"], own["shd"], own["sid"]) != (1.0, 0, 0):
-        raise Wrong(f"A graph held against itself: {own}.")
+        raise Wrong(f"A graph compared with itself: {own}.")
     other = evaluate(truth, bench.order, graphs.build(bench.order, pd.DataFrame(columns=["parent", "child"])))
     json.dumps([own, other], allow_nan=False)
     for found in bench.found.values() if len(truth) else ():

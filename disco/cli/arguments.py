@@ -175,7 +175,7 @@ def _which(command: argparse.ArgumentParser) -> None:
     command.add_argument("--rule", choices=rules, help="rule of the ocs: the paper's iqr, or jackknife (the run's own)")
     command.add_argument("--graph", choices=("disco", "refined"), help="which of a run's graphs (disco)")
     command.add_argument(
-        "--parents", choices=selectors, help="the edges of this selector (the run's own), computed where it has none"
+        "--parents", choices=selectors, help="the edges of this selector (the run's own), computed if it has none"
     )
 
 

@@ -65,7 +65,7 @@ def _print(target: Run, result: Refined, choice: Choice) -> None:
         f"A direction is decided if reversing the edge costs at least {choice.bound:g} nats, and at least half of that "
         "with a straight link; if nothing speaks against it with every effect linear; if the cost exceeds "
         f"{TIMES:g} times the misfit of its two columns by {choice.bound:g} nats; if both columns have more than {FEW} "
-        f"levels; if less than {MOST_MISFIT:.0%} of all columns fit the model badly; and if no search that ended as "
+        f"levels; if less than {MOST_MISFIT:.0%} of all columns are poorly fitted; and if no search that ended as "
         "high has the edge reversed. A gain says that two columns are adjacent, not which of them is the cause.",
         file=sys.stderr,
     )

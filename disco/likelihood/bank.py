@@ -36,7 +36,7 @@ from disco.errors import InputError
 from disco.likelihood.departures import departures
 
 WIDTH = 4  # columns per parent, at most
-RIDGE = 1e-3  # prior precision that keeps coefficients finite where the data say nothing
+RIDGE = 1e-3  # prior precision that keeps coefficients finite if the rows say nothing about them
 _INDICATOR_LEVELS = 5  # a parent with at most so many levels has a free effect
 _FREE_LEVELS = 8  # a node with at most so many levels has a free base measure
 _DEPENDENT = 1e-8  # a basis column with less squared length left counts as dependent on the others

@@ -3,13 +3,13 @@
 The five shapes are close to the usual families of counts, but not to the two modes of a mixture or the heaps at 12 and
 16 years of schooling. A base measure without these lets a wrong direction win, because the other column then explains
 them (paper, Eq. ef-density: the base measure is free). A free number per level would cost one column each. So the
-column's own distribution decides which shapes to add, each if a likelihood ratio test asks for it:
+column's own distribution decides which shapes to add, each if a likelihood ratio test supports it:
 
 - how a log-linear fit with cubic hinges in √v departs from the five shapes, and v³ with it;
 - how the counts themselves depart from that fit, shrunk by a gamma prior on the ratio of count and fit, whose one
   parameter is fitted.
 
-A fitted base measure takes as much of each as the rows ask for, in either direction of an edge.
+A fitted base measure takes as much of each as the rows support, in either direction of an edge.
 """
 
 import numpy as np
@@ -17,7 +17,7 @@ from scipy.optimize import minimize_scalar
 from scipy.special import chdtri, gammaln, xlogy
 
 _HINGES = 10
-_CHANCE = 1e-3  # level of the likelihood ratio tests at which a column asks for more than the five shapes
+_CHANCE = 1e-3  # level of the likelihood ratio tests that add shapes beyond the five
 _RIDGE = 1e-9  # per row, on columns whose largest entry is 1
 _SIZES = (-5.0, 12.0)  # log of the gamma prior's shape: from free to no departure
 _STEPS = 200  # of Newton's method, at most
@@ -26,7 +26,7 @@ _LEAST = 1e-9  # expected count of a level, at least
 
 
 def departures(counts: np.ndarray, shapes: np.ndarray) -> np.ndarray:
-    """Base measure columns that a column's own distribution asks for.
+    """Base measure columns that a column's own distribution supports.
 
     Args:
         counts: how many rows have each level, (levels,), none 0.

@@ -24,7 +24,7 @@ from disco.likelihood.newton import fit
 from disco.progress import SILENT, Reporter
 from disco.table.ranks import fold_of_rows
 
-MISFIT = 3.0  # nats from which on a node is said not to be of the class
+MISFIT = 3.0  # nats from which on a node is called poorly fitted
 _GROUPS = 6
 _COLUMNS = 60  # functions of the parents, at most
 _RIDGES = (3.0, 30.0, 300.0)

@@ -138,7 +138,7 @@ class Model:
             InputError: an offset is missing, given without need, or of another length.
         """
         if (self.bank.offset is None) != (offset is None) or (offset is not None and len(offset) != rows):
-            raise InputError(f"The model needs an offset of {rows} rows exactly where it was fitted with one.")
+            raise InputError(f"The model needs an offset of {rows} rows if and only if it was fitted with one.")
         random = np.random.default_rng([seed, 17])
         ranks = np.zeros((rows, len(self.names)), dtype=np.int64)
         for node in self.order:

@@ -60,7 +60,7 @@ def _uploaded() -> None:
 
 
 def _read(data: bytes, draft: Draft) -> pd.DataFrame:
-    """The true edges, columns parent, child, and direction where the file has it.
+    """The true edges, columns parent, child, and direction if the file has it.
 
     Raises:
         InputError: the file is no list of edges, has a cycle, or names something that is not a column.

@@ -22,9 +22,9 @@ def explore(
     """Filters, graph, table, files, and what is picked.
 
     Args:
-        changes: parent, child, verdict of the two graphs' edges; None where there is no DISCO graph.
+        changes: parent, child, verdict of the two graphs' edges; None if there is no DISCO graph.
         disco: the DISCO graph's edges: parent, child, ocs, z, frequency.
-        known: what the truth says, where it is shown.
+        known: the result compared with the truth, if that is shown.
     """
     if refinement.edges.empty:
         st.info(
@@ -39,7 +39,7 @@ def explore(
     with left:
         st.markdown(f"**{len(edges)} of {how_many(len(refinement.edges), 'edge')}** shown")
         if unjudged:
-            st.caption(f"{how_many(unjudged, 'edge')} shown although a number that a filter asks for is not available.")
+            st.caption(f"{how_many(unjudged, 'edge')} shown although a number that a filter needs is not available.")
         drawn = _judged(refinement, graph, lines, absent, changes, disco, known)
         graph_view.graph_view(refinement, drawn, "refine_canvas", strength=refinement.strength, picks_edges=True)
         downloads.refined_row(refinement, graph, drawn)

@@ -21,7 +21,7 @@ class Filters(NamedTuple):
 
 
 def chosen(refinement: Refinement) -> Filters:
-    """Draw the filters; what they ask for."""
+    """Draw the filters; their values."""
     run, edges = refinement.run, refinement.edges
     keys = [f"refine_{name}_{run.id}" for name in ("least_gain", "only_decided", "least_share")]
     usual = Filters()
@@ -70,7 +70,7 @@ def chosen(refinement: Refinement) -> Filters:
 def kept(edges: pd.DataFrame, filters: Filters) -> tuple[pd.DataFrame, int]:
     """The edges that pass, in the same order, and how many of them no filter could judge.
 
-    An edge stays where what a filter asks for is not available: nothing says that it is weak.
+    An edge stays if the number that a filter needs is not available, since it may be strong.
     """
     asked = []
     if filters.gain:

@@ -14,7 +14,7 @@ def heard(key: str, options: Container[Any], then: Callable[[Any], None]) -> Cal
 
     Args:
         key: of the box.
-        options: what may be chosen; with None where the box can be emptied.
+        options: what may be chosen; with None if the box can be emptied.
         then: called with the option.
     """
 

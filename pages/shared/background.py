@@ -80,7 +80,7 @@ def _all() -> dict[Key, Computation]:
 
 
 def begin(key: Key, work: Callable[[Callback], T], failure: str) -> Computation[T]:
-    """Start some work, or find it where it is running already; the arguments are those of `Computation.do`."""
+    """Start some work, or find it if it is running already; the arguments are those of `Computation.do`."""
     with _starting:
         found = find(key)
         if found is None or not found.is_running:

@@ -67,7 +67,7 @@ class Known:
 
     @cached_property
     def controls(self) -> dict[str, float]:
-        """A_top of sorting the columns, by what they are sorted by; empty where it cannot be had."""
+        """A_top of sorting the columns, by what they are sorted by; empty if it cannot be had."""
         try:
             found = metrics.controls(self.run.table()[self.order], self.edges)
         except (InputError, KeyError, OSError):

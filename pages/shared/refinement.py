@@ -80,7 +80,7 @@ class Refinement:
 
 
 def of(run: Run) -> Refinement | None:
-    """The refinement of a run; None where it has none.
+    """The refinement of a run; None if it has none.
 
     Raises:
         InputError: one of its files is damaged.

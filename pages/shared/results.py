@@ -84,7 +84,7 @@ class Result:
 
     @cached_property
     def known(self) -> Known | None:
-        """What the run's truth says of it, where there is one; pages ask `truth.shown`, which may keep it to itself."""
+        """What the run's truth says of it, if there is one; pages ask `truth.shown`, which may keep it to itself."""
         return Known.of(self.run, self.order, self.ocs, TAUS)
 
     def candidates(self, tau_z: float) -> pd.DataFrame:
@@ -92,7 +92,7 @@ class Result:
         return frequencies(self.ocs, tau_z)
 
     def edges(self, tau_z: float, pi_min: float) -> pd.DataFrame:
-        """The candidates that pass two thresholds, with the same columns, even where none passes."""
+        """The candidates that pass two thresholds, with the same columns, even if none passes."""
         table = self.candidates(tau_z)
         return table[reaches(table["frequency"], pi_min)]
 
@@ -146,7 +146,7 @@ def _read(_run: Run, path: str, variant: str, rule: str, stamp: int) -> Result:
 
 
 def variant_picker(result: Result) -> None:
-    """Which of the run's orders the result pages show; drawn only where there is a choice."""
+    """Which of the run's orders the result pages show; drawn only if there is a choice."""
     available = result.run.variants()
     if len(available) < 2:
         return

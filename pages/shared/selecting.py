@@ -13,7 +13,7 @@ from pages.shared.results import Result
 
 
 def begin(run: Run, variant: str, selector: str) -> background.Computation:
-    """Start a selector in the background, or find it where it is running already."""
+    """Start a selector in the background, or find it if it is running already."""
     work = partial(compute, run, variant, selector)
     return background.begin(_key(run, variant, selector), work, "The parents could not be computed")
 

@@ -43,7 +43,7 @@ def page(result: Result, known: Known | None, selector: str) -> None:
 def own_graph(result: Result) -> tuple[nx.DiGraph, float, float, str] | None:
     """For Graph: the graph of the selector that the run was fitted with, the OCS's own thresholds, and what chose it.
 
-    None with the OCS, or where the selector was not computed along the order shown, which it says.
+    None with the OCS, or if the selector was not computed along the order shown, which it says.
     """
     selector = result.run.settings.selector
     if selector == "ocs":
@@ -107,8 +107,8 @@ def _columns(selector: str) -> dict[str, object]:
     score = {
         "cam": "F of the candidate's curve.",
         "pcm": "T of its test, one-sided.",
-        "evidence": "What the child's log posterior loses without it; of a candidate that was not kept, what it would "
-        "gain. Empty where a screen left the pair out.",
+        "evidence": "The loss of the child's log posterior without it or, for a candidate that is no edge, the gain "
+        "with it. Empty if a screen left the pair out.",
     }
     column = st.column_config
     return {

@@ -51,7 +51,7 @@ def _name(run: Run) -> Callable[[str], str]:
 
 
 def candidates(result: Result, selector: str) -> pd.DataFrame | None:
-    """Every candidate of cam, pcm or evidence with its OCS, Z and frequency beside; None where not computed yet."""
+    """Every candidate of cam, pcm or evidence with its OCS, Z and frequency beside; None if not computed yet."""
     path = path_of(result.run, selector, result.variant)
     try:
         stamp = path.stat().st_mtime_ns
@@ -118,7 +118,7 @@ def rule(selector: str, cut: float) -> str:
 
 
 def kept(result: Result, selector: str) -> pd.DataFrame | None:
-    """Every candidate with `selected` at the reader's cut-off or thresholds; None where not computed yet."""
+    """Every candidate with `selected` at the reader's cut-off or thresholds; None if not computed yet."""
     if selector == "ocs":
         return selectors.of_ocs(result.ocs, *(session.shown.thresholds(result.rule) or result.thresholds))
     found = candidates(result, selector)

@@ -29,7 +29,7 @@ class Held(Protocol):
 
 
 def shown(result: Held) -> Known | None:
-    """What the truth says of a result; None where there is none, or while it is hidden.
+    """What the truth says of a result; None if there is none, or while it is hidden.
 
     Draws the line that reveals or hides it, and what must be said of a truth that does not fit.
     """

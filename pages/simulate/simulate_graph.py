@@ -129,7 +129,7 @@ def _take_file() -> None:
     except InputError as error:
         st.session_state[_PROBLEM] = str(error)
     except UnicodeDecodeError:
-        st.session_state[_PROBLEM] = f"{file.name} is no text: give a CSV file with parent and child, or GraphML."
+        st.session_state[_PROBLEM] = f"{file.name} is not text: give a CSV file with parent and child, or GraphML."
 
 
 def _take(text: str) -> None:

@@ -1,4 +1,4 @@
-"""Simulate: the drawn table with its facts, its truth and what sorting would reach; onward and into files."""
+"""Simulate: the drawn table with its facts, its truth, the sorting controls, and its files."""
 
 import json
 
@@ -22,7 +22,7 @@ _SORTS = {"mean": "By mean", "variance": "By variance", "excess": "By variance â
 
 
 def drawn(design: Design) -> Simulated | None:
-    """The table of the design, drawn at once where that is quick, else at the press of a button.
+    """The table of the design, drawn at once if that is quick, otherwise when a button is pressed.
 
     Raises:
         InputError: it cannot be drawn.
@@ -40,7 +40,7 @@ def drawn(design: Design) -> Simulated | None:
 
 
 def send_on(result: Simulated, teaching: bool) -> None:
-    """What was drawn in a line, and the button that makes it the loaded table."""
+    """The simulated table in one line, and the button that loads it."""
     rows, nodes = result.table.shape
     edges = f", {how_many(len(result.truth), 'true edge')}" if not teaching else ""
     left, right = st.columns([3, 2], vertical_alignment="center")
@@ -110,7 +110,7 @@ def graph(result: Simulated | None) -> None:
 
 
 def _directions(result: Simulated) -> None:
-    """What can be known of the directions, and which cannot where that is some of them."""
+    """Whether the directions can be known and, if only some can, which cannot."""
     if not len(result.truth):
         return
     st.caption(known.words(result.truth["direction"]))
@@ -123,7 +123,7 @@ def _directions(result: Simulated) -> None:
 
 
 def _hidden_causes(result: Simulated) -> None:
-    """What acts on two columns and is none."""
+    """The hidden causes, each with the two columns it acts on."""
     hidden = result.latent_edges.groupby("parent", sort=False)["child"].agg(list)
     for cause, children in hidden.head(_CAUSES).items():
         st.caption(f"Hidden: {code(cause)} acts on {' and '.join(map(code, children))}.")
@@ -138,11 +138,11 @@ def _by_hand(result: Simulated) -> None:
 
 
 def sorting(result: Simulated) -> None:
-    """What sorting the columns would reach: the control beside every score of a method."""
+    """The A_top of sorting the columns, the control for every score of a method."""
     st.subheader("What sorting reaches", anchor=False)
     st.caption(
-        "Share of the true edges that an order agrees with (A_top) when the columns are only sorted. A method "
-        "shows its worth where it does better; about 50 % is chance."
+        "Share of the true edges that an order agrees with (A_top) if the columns are only sorted. A method "
+        "must do better to be of use; about 50 % is chance."
     )
     try:
         found = metrics.controls(result.table, result.truth)

@@ -21,7 +21,7 @@ def choose() -> None:
         )
     dice.button(
         ":material/casino:",
-        help="Another seed, by chance.",
+        help="A random seed.",
         key="sim_dice",
         width="stretch",
         on_click=lambda: simulate_form.change(seed=secrets.randbelow(1_000_000)),
@@ -42,18 +42,18 @@ def _unsortable_changed() -> None:
 
 
 def _harder(now: simulate_form.Form) -> None:
-    """What makes the table unsortable one by one, exposure, interactions, hidden causes."""
+    """The options that make a table harder: signs, means, variances, exposure, interactions, hidden causes, shapes."""
     with st.expander("Make it harder", icon=":material/fitness_center:", key="sim_harder", on_change="rerun"):
         st.caption(
             "Effects that only add up make mean and variance grow along the causal order, so that sorting the "
             "columns orders them. With these three it cannot:"
         )
         simulate_form.switch("random_signs", "Random signs", "Each effect is negative with probability 1/2.")
-        simulate_form.switch("equal_means", "Equal means", "Intercepts such that all columns have the same mean.")
+        simulate_form.switch("equal_means", "Equal means", "Intercepts are set so that all columns have the same mean.")
         simulate_form.switch(
             "equal_variances",
             "Equal variances",
-            "Effects scaled such that all columns have the same variance; needs equal means.",
+            "Effects are scaled so that all columns have the same variance; needs equal means.",
             disabled=not now.equal_means,
         )
         st.caption("These break what the method assumes:")
@@ -75,14 +75,18 @@ def _harder(now: simulate_form.Form) -> None:
             format="%g",
         )
         simulate_form.number(
-            "latent", "Hidden common causes", "Each acts on two columns and is no column itself.", min_value=0, step=1
+            "latent",
+            "Hidden common causes",
+            "Each acts on two columns and is not a column itself.",
+            min_value=0,
+            step=1,
         )
         st.caption("These change what the columns look like, not what can be known:")
         simulate_form.choice("sources", "Nodes without parents", list(SOURCES), _shape)
         simulate_form.number(
             "spread",
             "Unequal spreads",
-            "The largest standard deviation is about so many times the least. 1: as the families have them.",
+            "The largest standard deviation is about this many times the smallest. 1: as the families have them.",
             min_value=0.05,
             max_value=20.0,
             step=1.0,
@@ -93,7 +97,7 @@ def _harder(now: simulate_form.Form) -> None:
 
 
 def _used(now: simulate_form.Form) -> list[str]:
-    """Which of these the design has."""
+    """The options that the design uses."""
     used = [name.replace("_", " ") for name in UNSORTABLE if getattr(now, name)]
     used += [f"{name} {getattr(now, name):g}" for name in ("exposure", "interactions", "latent") if getattr(now, name)]
     used += [f"{now.sources} sources"] if now.sources != "family" else []

@@ -73,8 +73,8 @@ GROUPS: dict[str, tuple[tuple[str, str, str], ...]] = {
         (
             "selector",
             "Selector of parents",
-            "Whose edges are the run's. Every other can be computed after the fit, on Parents. PCM takes minutes where "
-            "nodes are many, on top of the estimated time.",
+            "Whose edges are the run's. Every other can be computed after the fit, on Parents. PCM takes minutes if "
+            "there are many nodes, on top of the estimated time.",
         ),
         (
             "disjoint_rows",

@@ -74,7 +74,7 @@ def test_both_orders_and_the_ends_are_shown(batting):
     assert graphs["graph"].tolist() == ["DISCO", "refined"] and graphs["open7"].tolist() == ["–", "1 of 2"]
     assert graphs["r7"].tolist() == [a_top(ORDER, lahman.R7)] * 2
     assert ends["below"].tolist() == [0.0, 3.0] and ends["r7"].sum() == pytest.approx(1.0)
-    assert "too close to choose by" in texts(app)
+    assert "cannot be told apart" in texts(app)
     assert not [button for button in app.button if button.key == "lahman_refine"]
 
 

@@ -32,7 +32,7 @@ def follow_address() -> None:
 def current() -> Draft | None:
     """The draft of this session; without one of the user's own, the open run's table and settings.
 
-    None where the open run's table cannot be read, which the page says once.
+    None if the open run's table cannot be read, which the page says once.
     """
     now = st.session_state.get(_DRAFT)
     if now is not None and not now.is_of_run:
@@ -50,7 +50,7 @@ def current() -> Draft | None:
 
 
 def _of_run(opened: runs.Run) -> Draft:
-    """A run's table with its settings; InputError where it cannot be read."""
+    """A run's table with its settings; InputError if it cannot be read."""
     table = opened.table()
     name = drafts.table_name(opened.name, opened.settings)
     return Draft(

@@ -24,7 +24,7 @@ def current() -> runs.Run | None:
 
 
 def _open(run_id: str) -> runs.Run:
-    """The run of an id; InputError with the reason where there is none that can be opened."""
+    """The run of an id; InputError with the reason if there is none that can be opened."""
     # An address may hold anything: only the name of a run is looked up, never a path.
     if runs.is_kept(run_id):
         return runs.open_run(run_id)
