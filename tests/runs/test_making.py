@@ -27,7 +27,7 @@ FOREVER = [*TINY, "--set", "joint_epochs=100000", "--set", "validation_start=100
 KILLED = """
 import os, signal, sys
 import pandas as pd
-from disco.runs import create_run, files, making
+from disco.runs import create_run, making
 from disco.settings import Settings
 
 def dies(*arguments, **named):
