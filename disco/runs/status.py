@@ -194,7 +194,7 @@ def _checked(status: Status, work: Work) -> Status:
             raise ValueError(f"{name} is {value}")
     _check_estimate(status.estimate)
     if not fits(status.choice, dict[str, float | bool]):
-        raise ValueError("choice holds something else than numbers")
+        raise ValueError("choice holds something other than numbers")
     return dataclasses.replace(
         status,
         message=printable(status.message, _LONGEST_TEXT),
