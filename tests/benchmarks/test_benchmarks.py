@@ -181,7 +181,7 @@ def test_a_fit_made_elsewhere_is_adopted(bench, tmp_path):
 def test_a_fit_of_another_table_is_refused(bench, tmp_path):
     wanted = BOTH[0][1].wanted(TINY, 0)
     short = finished(tmp_path / "short", rows=120)
-    with pytest.raises(InputError, match="no table of the paper asks"):
+    with pytest.raises(InputError, match="no table of the paper needs"):
         paper_fits.adopt(bench, short, wanted, threads=1)
     shutil.copytree(short, bench.fits / wanted[0].name)
     with pytest.raises(InputError, match="holds a fit of another table"):
