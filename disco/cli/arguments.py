@@ -61,7 +61,7 @@ def _fit(command: argparse.ArgumentParser) -> None:
     command.add_argument(
         "--disjoint-rows", action="store_true", default=None, help="half of the rows for the order, half for parents"
     )
-    _thresholds(command)
+    _thresholds(command, "2; the rule jackknife finds its own", "1")
     command.add_argument("--columns", metavar="A,B", help="only these columns; quote a name that contains a comma")
     command.add_argument("--without", metavar="A,B", help="leave out these columns")
     command.add_argument("--device", metavar="NAME", help="auto (default), cpu or cuda")
@@ -164,13 +164,20 @@ def _app(command: argparse.ArgumentParser) -> None:
     command.add_argument("--headless", action="store_true", help="do not open a browser")
 
 
-def _thresholds(command: argparse.ArgumentParser) -> None:
-    command.add_argument("--tau-z", type=float, metavar="Z", help="ocs: an edge needs a Z above this (2)")
-    command.add_argument("--pi-min", type=float, metavar="SHARE", help="ocs: in at least this share of the folds (1)")
+def _thresholds(command: argparse.ArgumentParser, tau_z: str, pi_min: str) -> None:
+    """Options of the two thresholds.
+
+    Args:
+        tau_z, pi_min: what they are unless given.
+    """
+    command.add_argument("--tau-z", type=float, metavar="Z", help=f"ocs: an edge needs a Z above this ({tau_z})")
+    command.add_argument(
+        "--pi-min", type=float, metavar="SHARE", help=f"ocs: in at least this share of folds ({pi_min})"
+    )
 
 
 def _which(command: argparse.ArgumentParser) -> None:
-    _thresholds(command)
+    _thresholds(command, "the run's own", "the run's own")
     rules, selectors = CHOICES["parent_rule"], CHOICES["selector"]
     command.add_argument("--rule", choices=rules, help="rule of the ocs: the paper's iqr, or jackknife (the run's own)")
     command.add_argument("--graph", choices=("disco", "refined"), help="which of a run's graphs (disco)")

@@ -27,6 +27,11 @@ def run(arguments: argparse.Namespace) -> None:
     fitted = resumed(arguments.out, table, given, arguments.device) if arguments.resume else None
     if fitted is None:
         settings = Settings.of(**given)
+        if "tau_z" in given and settings.parent_rule == "jackknife":
+            raise InputError(
+                "--tau-z has no effect on the rule jackknife, which finds its own threshold: give --set fdr=0.2 for "
+                "fewer edges, or --set parent_rule=iqr for the paper's rule."
+            )
         fitted = new_run(table, settings, arguments.out, arguments.counts, arguments.device or "auto")
     if fitted.status().state != "done":
         work_here(fitted, FIT, "the same command with --resume continues from here.")

@@ -291,6 +291,11 @@ def test_a_taken_port_is_refused_or_passed_over(capsys, monkeypatch):
         assert app_command.free_port(None) > port
 
 
+def test_a_threshold_without_effect_is_refused(counts, tmp_path, capsys):
+    assert main(["fit", counts, "--out", out(tmp_path), "--tau-z", "1"]) == 2
+    assert "--set fdr=0.2" in capsys.readouterr().err and not Path(out(tmp_path)).exists()
+
+
 def test_a_fit_waits_for_the_device_and_can_be_interrupted_there(counts, small_table, tmp_path):
     from disco.cli.choices import parse_assignments
     from disco.runs import create_run
