@@ -48,20 +48,10 @@ class Method:
 
 HALVES = ("first half", "second half")
 
-# A schedule for a CPU: 12 % of the operations of the whole schedule. The learning rates of both networks are at
-# their end from epoch 114 on, and the joint network's held-out loss is flat from epoch 40.
-BRIEF = {"joint_epochs": 150, "projection_epochs": 150, "noise_levels": 1, "evaluation_rows": 500}
-
 METHODS: dict[str, Method] = {
     "disco-paper": Method("paper", True, "preset `paper`, with 400 projection epochs where the paper's table has them"),
     "disco-paper-800": Method(
         "paper", False, "preset `paper` with its 800 projection epochs where the paper's table has 400"
-    ),
-    "disco-paper-brief": Method(
-        "paper",
-        True,
-        "preset `paper` with 150 epochs of each network, one noise level, 500 evaluation rows per fold",
-        BRIEF,
     ),
     "disco-literal": Method(
         "paper", True, "as `disco-paper`, with learning rates whose cosines count epochs, not updates", LITERAL
