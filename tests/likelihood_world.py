@@ -9,9 +9,15 @@ from disco.likelihood.bank import STRAIGHT, WIDTH, Prior
 
 COUNT, BINARY, POISSON, MANY, TRIALS, THREE, NOISE = range(7)
 PAIRS = [
-    (POISSON, [COUNT, BINARY]), (MANY, [BINARY, COUNT, TRIALS]), (TRIALS, [POISSON]), (BINARY, [COUNT, THREE]),
-    (THREE, [POISSON]), (COUNT, []), (MANY, []), (NOISE, [THREE, BINARY, COUNT]),
-]  # fmt: skip
+    (POISSON, [COUNT, BINARY]),
+    (MANY, [BINARY, COUNT, TRIALS]),
+    (TRIALS, [POISSON]),
+    (BINARY, [COUNT, THREE]),
+    (THREE, [POISSON]),
+    (COUNT, []),
+    (MANY, []),
+    (NOISE, [THREE, BINARY, COUNT]),
+]
 LINKED = Prior(0.3, 2.0, 5.0, 0.4, 0.7)
 
 

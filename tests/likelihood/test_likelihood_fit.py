@@ -71,8 +71,12 @@ def test_a_node_with_one_level_left_has_no_evidence_for_any_parent(ranks, bank):
     fits = fit(bank, Problems.of([(THREE, []), (THREE, [COUNT]), (COUNT, [THREE])]), weights=weights)
     assert fits.converged.all() and fits.evidence.isfinite().all()
     close(fits.log_likelihood[:2], 0.0, rtol=0, atol=1e-9)
-    promised = additions(bank, Problems.of([(THREE, [])]), fit(bank, Problems.of([(THREE, [])]), weights=weights),
-                         torch.tensor([[COUNT, NOISE]]))  # fmt: skip
+    promised = additions(
+        bank,
+        Problems.of([(THREE, [])]),
+        fit(bank, Problems.of([(THREE, [])]), weights=weights),
+        torch.tensor([[COUNT, NOISE]]),
+    )
     close(promised.gain, 0.0, rtol=0, atol=1e-6)
 
 
