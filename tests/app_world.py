@@ -16,9 +16,19 @@ from disco.settings import Settings
 
 APP = str(Path(__file__).resolve().parents[1] / "app.py")
 HOSTILE = (
-    "<script>alert(1)</script>", "$x$", ":red[a]", "a|b", "`tick`", "**bold**", "http://evil.example/x", "a -> b",
-    "<b>bold</b>", ":smile:", "[l](javascript:alert(1))", "Zähler_ä",
-)  # fmt: skip
+    "<script>alert(1)</script>",
+    "$x$",
+    ":red[a]",
+    "a|b",
+    "`tick`",
+    "**bold**",
+    "http://evil.example/x",
+    "a -> b",
+    "<b>bold</b>",
+    ":smile:",
+    "[l](javascript:alert(1))",
+    "Zähler_ä",
+)
 TINY = Settings.of("paper", joint_epochs=40, projection_epochs=40, width=16, hidden_layers=1)
 
 

@@ -19,9 +19,13 @@ from playwright.sync_api import Page, expect
 
 ROOT = Path(__file__).resolve().parents[1]
 FLAGS = (
-    "--disable-gpu", "--disable-quic", "--no-first-run", "--disable-background-networking",
-    "--disable-component-update", "--disable-sync",
-)  # fmt: skip
+    "--disable-gpu",
+    "--disable-quic",
+    "--no-first-run",
+    "--disable-background-networking",
+    "--disable-component-update",
+    "--disable-sync",
+)
 HOSTILE = "<script>alert(1)</script>"
 PATIENCE = 180_000  # milliseconds; a busy machine may be slow, but a test that passes never waits this long
 expect.set_options(timeout=PATIENCE)

@@ -27,10 +27,22 @@ torch.set_num_threads(1)
 # Files that take longest, so that no process is left with one at the end. The first one compiles for the CPU what
 # others read back; those up to `test_jobs` need nothing compiled.
 LONG = (
-    "test_likelihood", "test_browser", "test_jobs", "test_battery", "test_browser_refine", "test_tampered", "test_cli",
-    "test_jobs_refine", "test_browser_simulate", "test_browser_truth", "test_making", "test_pages_sparse",
-    "test_pages_refine_missing", "test_refine",
-)  # fmt: skip
+    "test_likelihood_compiled",
+    "test_browser",
+    "test_jobs",
+    "test_battery",
+    "test_browser_refine",
+    "test_tampered",
+    "test_cli",
+    "test_jobs_refine",
+    "test_browser_simulate",
+    "test_browser_truth",
+    "test_making",
+    "test_pages_sparse",
+    "test_pages_refine_missing",
+    "test_refine_memory",
+    "test_refine",
+)
 BROWSERS = ("chromium", "chromium-browser", "google-chrome", "google-chrome-stable")
 
 

@@ -134,8 +134,15 @@ def refine_by_hand(
     numbered = told.assign(**{end: told[end].map(before.index) for end in ("parent", "child")})
     told["decided"] = decided(numbered, nats, np.full(len(before), 9), choice.bound, set())
     found = Refined(
-        order, told, pd.DataFrame(starts, columns=["start", "sweep", "score"]), "restart 1", -100.0,
-        3 * len(order), 50, pd.DataFrame(rows, columns=["node", "before", "after", "gain_nats"]), nodes=nodes,
-    )  # fmt: skip
+        order,
+        told,
+        pd.DataFrame(starts, columns=["start", "sweep", "score"]),
+        "restart 1",
+        -100.0,
+        3 * len(order),
+        50,
+        pd.DataFrame(rows, columns=["node", "before", "after", "gain_nats"]),
+        nodes=nodes,
+    )
     refined.save(run.path, found, choice)
     return run

@@ -11,8 +11,8 @@ import numpy as np
 import pandas as pd
 import pytest
 import torch
-from likelihood.test_likelihood import COUNT, LINKED, NOISE, PAIRS, THREE, close, columns_of, ranked
-from refine.test_refine import chain
+from likelihood_world import COUNT, LINKED, NOISE, PAIRS, THREE, close, columns_of, ranked
+from refine_world import chain
 
 from disco.errors import FitStopped
 from disco.estimator import DISCO

@@ -50,8 +50,13 @@ def _line(seed: int, run: Run, kind: Kind) -> None:
     took = f" in {duration(status.seconds)}" if status.state == "done" and status.seconds else ""
     middle.caption(f"{standing(run.name, work, status)}{took}. {plain(status.error or '')}")
     if status.state == "done":
-        right.button("Open", key=f"lahman_open_{seed}", on_click=session.run.select, args=(run,),
-                     help="Ordering, Parents and Graph then show this run.")  # fmt: skip
+        right.button(
+            "Open",
+            key=f"lahman_open_{seed}",
+            on_click=session.run.select,
+            args=(run,),
+            help="Ordering, Parents and Graph then show this run.",
+        )
     elif right.button("Resume", key=f"lahman_resume_{work.name}_{seed}"):
         guarded(lambda: jobs.start(run, work, *kind.asked(status)))
         st.rerun()

@@ -66,13 +66,25 @@ def _curves(run: runs.Run, status: Status) -> None:
     folds = list(range(1, run.settings.folds + 1))
     with st.container(horizontal=True, vertical_alignment="bottom"):
         smoothing = st.slider(
-            "Smoothing", 0.0, 0.95, 0.0, 0.05, key="smoothing", width=260, persist_state="session",
+            "Smoothing",
+            0.0,
+            0.95,
+            0.0,
+            0.05,
+            key="smoothing",
+            width=260,
+            persist_state="session",
             help="Weight of the past in a moving average. The measured values stay visible behind.",
-        )  # fmt: skip
+        )
         shown = st.pills(
-            "Folds", folds, default=folds, selection_mode="multi", key="folds_shown",
-            format_func=str, help="Each fold has its own two networks.",
-        )  # fmt: skip
+            "Folds",
+            folds,
+            default=folds,
+            selection_mode="multi",
+            key="folds_shown",
+            format_func=str,
+            help="Each fold has its own two networks.",
+        )
     st.caption("Dotted: training loss. Line with dots: validation loss. Star: the epoch whose network is used.")
     for column, stage in zip(st.columns(2, gap="medium"), _EPOCHS, strict=True):
         with column:

@@ -44,6 +44,11 @@ def _curves(run: Run, status: Status) -> None:
 
 
 KIND = Kind(
-    REFINE, _step, _kept, again=lambda run, status: "Resume", asked=lambda status: (choice_from(status.choice),),
-    buttons=_buttons, curves=_curves,
-)  # fmt: skip
+    REFINE,
+    _step,
+    _kept,
+    again=lambda run, status: "Resume",
+    asked=lambda status: (choice_from(status.choice),),
+    buttons=_buttons,
+    curves=_curves,
+)

@@ -56,31 +56,7 @@ def _harder(now: simulate_form.Form) -> None:
             "Effects are scaled so that all columns have the same variance; needs equal means.",
             disabled=not now.equal_means,
         )
-        st.caption("These break what the method assumes:")
-        simulate_form.number(
-            "exposure",
-            "Exposure",
-            "Standard deviation of a row's log exposure, such as sequencing depth: a factor on "
-            "every mean of the row. 0: none.",
-            min_value=0.0,
-            step=0.1,
-            format="%g",
-        )
-        simulate_form.number(
-            "interactions",
-            "Interactions",
-            "Share of each effect, 0 to 1, that comes from pairs of parents.",
-            min_value=0.0,
-            step=0.1,
-            format="%g",
-        )
-        simulate_form.number(
-            "latent",
-            "Hidden common causes",
-            "Each acts on two columns and is not a column itself.",
-            min_value=0,
-            step=1,
-        )
+        _breaking()
         st.caption("These change what the columns look like, not what can be known:")
         simulate_form.choice("sources", "Nodes without parents", list(SOURCES), _shape)
         simulate_form.number(
@@ -94,6 +70,35 @@ def _harder(now: simulate_form.Form) -> None:
         )
     if used := _used(now):
         st.caption(f"On: {', '.join(used)}.".replace("latent", "hidden causes"))
+
+
+def _breaking() -> None:
+    """Exposure, interactions and hidden causes, which the method assumes are not there."""
+    st.caption("These break what the method assumes:")
+    simulate_form.number(
+        "exposure",
+        "Exposure",
+        "Standard deviation of a row's log exposure, such as sequencing depth: a factor on "
+        "every mean of the row. 0: none.",
+        min_value=0.0,
+        step=0.1,
+        format="%g",
+    )
+    simulate_form.number(
+        "interactions",
+        "Interactions",
+        "Share of each effect, 0 to 1, that comes from pairs of parents.",
+        min_value=0.0,
+        step=0.1,
+        format="%g",
+    )
+    simulate_form.number(
+        "latent",
+        "Hidden common causes",
+        "Each acts on two columns and is not a column itself.",
+        min_value=0,
+        step=1,
+    )
 
 
 def _used(now: simulate_form.Form) -> list[str]:

@@ -19,9 +19,13 @@ from benchmarks.battery_steps import FAST, STEPS, through
 from benchmarks.battery_tables import REAL, whole
 
 few = settings(
-    max_examples=2, derandomize=True, deadline=None, database=None, suppress_health_check=list(HealthCheck),
+    max_examples=2,
+    derandomize=True,
+    deadline=None,
+    database=None,
+    suppress_health_check=list(HealthCheck),
     phases=[Phase.generate],  # a failing table is already small, and shrinking it takes minutes
-)  # fmt: skip
+)
 
 
 def check(table: pd.DataFrame) -> list[Outcome]:
@@ -68,10 +72,17 @@ def test_at_least_forty_tables_are_real():
 
 
 def test_a_real_table_is_its_whole_numbers():
-    frame = pd.DataFrame({
-        "count": [1, 2, 0, 4, 5, None], "half": [0.5] * 6, "constant": [3] * 6, "word": list("abcdef"),
-        "gaps": [1, None, None, 2, 3, 4], "below": [-1, 0, 1, 2, 3, 4], 7: [True, False, True, True, False, True],
-    })  # fmt: skip
+    frame = pd.DataFrame(
+        {
+            "count": [1, 2, 0, 4, 5, None],
+            "half": [0.5] * 6,
+            "constant": [3] * 6,
+            "word": list("abcdef"),
+            "gaps": [1, None, None, 2, 3, 4],
+            "below": [-1, 0, 1, 2, 3, 4],
+            7: [True, False, True, True, False, True],
+        }
+    )
     pd.testing.assert_frame_equal(
         whole(frame), pd.DataFrame({"count": [1, 2, 0, 4, 5], "7": [1, 0, 1, 1, 0]}), check_dtype=False
     )
@@ -116,8 +127,11 @@ def dying(told, table, size, skip, longest):
 def test_an_abort_and_a_hang_are_named_and_the_next_step_goes_on(tmp_path):
     found = [one for one, peak in battery.outcomes(made("sum", 0, 40), FAST, silent=0.4, target=dying)]
     assert [(one.step, one.outcome) for one in found] == [
-        ("counts", RESULT), ("fit", battery.ABORT), ("cam", battery.HANG), ("pcm", RESULT)
-    ]  # fmt: skip
+        ("counts", RESULT),
+        ("fit", battery.ABORT),
+        ("cam", battery.HANG),
+        ("pcm", RESULT),
+    ]
 
 
 def test_a_line_says_all_and_is_not_repeated(tmp_path, monkeypatch, capsys):

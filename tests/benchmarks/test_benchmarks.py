@@ -26,15 +26,20 @@ from disco.simulate import Design
 from disco.work.execution import execute
 from disco.work.forecast import Speed
 
-TINY = Method(
-    "paper", True, "a trial",
-    {"joint_epochs": 2, "projection_epochs": 2, "validation_start": 1, "validation_every": 1, "width": 8,
-     "hidden_layers": 1, "batch_size": 64, "noise_levels": 1},
-)  # fmt: skip
+SHORT = {
+    "joint_epochs": 2,
+    "projection_epochs": 2,
+    "validation_start": 1,
+    "validation_every": 1,
+    "width": 8,
+    "hidden_layers": 1,
+    "batch_size": 64,
+    "noise_levels": 1,
+}
+TINY = Method("paper", True, "a trial", SHORT)
 DESIGN = Design(graph="er", nodes=6, k=2, rows=160, family="poisson-softplus")
-BOTH = [
-    (6, Row((name,), DESIGN, paper_read.read_sinks, criterion=name)) for name in ("ccs", "constant")
-]  # two rows that share a fit
+# Two rows that share a fit.
+BOTH = [(6, Row((name,), DESIGN, paper_read.read_sinks, criterion=name)) for name in ("ccs", "constant")]
 PASSING = {"seconds", "written", "machines"}  # fields that may differ between two runs of the same
 
 

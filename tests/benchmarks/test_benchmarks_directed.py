@@ -65,9 +65,14 @@ def test_a_panel_has_one_row_a_unit():
 
 
 def test_a_player_of_two_clubs_has_one_row_and_needs_both_seasons():
-    batting = pd.DataFrame({
-        "playerID": ["a", "a", "a", "b"], "yearID": [2022, 2022, 2023, 2022], "AB": [30, 30, 70, 90], "HR": [1, 2, 5, 6]
-    })  # fmt: skip
+    batting = pd.DataFrame(
+        {
+            "playerID": ["a", "a", "a", "b"],
+            "yearID": [2022, 2022, 2023, 2022],
+            "AB": [30, 30, 70, 90],
+            "HR": [1, 2, 5, 6],
+        }
+    )
     found = seasons(2022, 2023, 50)(batting)
     assert found[["AB22", "HR22", "AB23", "HR23"]].to_numpy().tolist() == [[60, 3, 70, 5]]
 

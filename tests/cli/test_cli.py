@@ -161,8 +161,13 @@ def test_a_closed_pipe_is_no_error(counts, tmp_path):
     assert main(["fit", counts, "--out", out(tmp_path), *SHORT]) == 0
     ended = subprocess.run(
         f"{sys.executable} -m disco graph {out(tmp_path)} --tau-z=-9 --format json | true; exit ${{PIPESTATUS[0]}}",
-        shell=True, executable="/bin/bash", capture_output=True, text=True, cwd=ROOT, timeout=PATIENCE,
-    )  # fmt: skip
+        shell=True,
+        executable="/bin/bash",
+        capture_output=True,
+        text=True,
+        cwd=ROOT,
+        timeout=PATIENCE,
+    )
     assert (ended.returncode, ended.stderr) == (0, "")
 
 

@@ -121,9 +121,15 @@ def test_edges_carry_their_verdict_and_missing_ones_their_scores():
     graph, held = judged()
     found = {edge: values["verdict"] for *edge, values in held.edges(data=True) for edge in [tuple(edge)]}
     assert found == {
-        ("x0", "x1"): "true", ("x2", "x4"): "extra", ("x3", "x6"): "reversed", ("x0", "x4"): "missing",
-        ("x3", "x5"): "either way", ("x0", "x7"): "missing", ("x2", "x5"): "missing", ("x7", "x1"): "missing",
-    }  # fmt: skip
+        ("x0", "x1"): "true",
+        ("x2", "x4"): "extra",
+        ("x3", "x6"): "reversed",
+        ("x0", "x4"): "missing",
+        ("x3", "x5"): "either way",
+        ("x0", "x7"): "missing",
+        ("x2", "x5"): "missing",
+        ("x7", "x1"): "missing",
+    }
     assert held.edges["x0", "x4"]["ocs"] > 0 and "ocs" not in held.edges["x7", "x1"]
     assert held.edges["x0", "x1"]["z"] == graph.edges["x0", "x1"]["z"]
     assert graph.number_of_edges() == 4 and "verdict" not in graph.edges["x0", "x1"]

@@ -76,9 +76,16 @@ def test_level_support_against_counting_by_hand():
 
 def test_thin_columns_stand_out_and_come_first():
     support = pd.DataFrame(
-        {"column": ["good", "thin"], "before": [9, 90], "after": [9, 90], "fewest_rows": [5, 1],
-         "median_rows": [9.0, 1.0], "most_rows": [20, 2], "kept": [1.0, 0.1]}
-    )  # fmt: skip
+        {
+            "column": ["good", "thin"],
+            "before": [9, 90],
+            "after": [9, 90],
+            "fewest_rows": [5, 1],
+            "median_rows": [9.0, 1.0],
+            "most_rows": [20, 2],
+            "kept": [1.0, 0.1],
+        }
+    )
     figure = figures.rows_per_level(support, 2)
     assert list(figure.layout.yaxis.ticktext) == ["thin", "good"]
     marked = {trace.name: trace.marker.color for trace in figure.data if trace.mode == "markers"}

@@ -109,10 +109,13 @@ def test_margins_mark_disagreement(ccs):
 def test_variance_parts_are_the_two_criteria():
     frame = pd.DataFrame(
         {
-            "fold": [1] * 5, "row": range(1, 6), "rank": [0, 0, 1, 1, 2], "curvature": [1.0, 3.0, 5.0, 5.0, 9.0],
+            "fold": [1] * 5,
+            "row": range(1, 6),
+            "rank": [0, 0, 1, 1, 2],
+            "curvature": [1.0, 3.0, 5.0, 5.0, 9.0],
             "admissible": [True, True, True, True, False],
         }
-    )  # fmt: skip
+    )
     found = by_rank.parts(frame, min_rows=2, admissible_only=False)
     assert found.within == pytest.approx((2 * 2.0 + 2 * 0.0) / 4)  # the rank with one row is not used
     assert found.total == pytest.approx(np.var([1, 3, 5, 5, 9], ddof=1))

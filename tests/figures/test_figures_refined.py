@@ -95,8 +95,11 @@ def test_changes_differ_by_more_than_colour():
     before = [("a", "b"), ("c", "b"), ("b", "d")]
     told = metrics.changes(before, after)
     assert dict(zip(zip(told["parent"], told["child"], strict=True), told["verdict"], strict=True)) == {
-        ("a", "b"): "kept", ("b", "c"): "turned", ("a", "d"): "new", ("b", "d"): "dropped",
-    }  # fmt: skip
+        ("a", "b"): "kept",
+        ("b", "c"): "turned",
+        ("a", "d"): "new",
+        ("b", "d"): "dropped",
+    }
     nothing = pd.DataFrame(columns=["parent", "child", "ocs", "z", "frequency"]).astype({"ocs": float})
     drawn = drawing.edges(drawing.judged(after, told, nothing))
     assert len({edge.look[1] for edge in drawn}) == len({edge.look[0] for edge in drawn}) == 4

@@ -80,9 +80,17 @@ def test_a_small_table_gets_more_epochs_and_the_paper_none():
 
 def test_a_fit_makes_the_steps_asked_for(rng):
     asked = Settings.of(
-        "paper", width=8, joint_epochs=2, joint_steps=9, projection_epochs=1, projection_steps=4, batch_size=20,
-        validation_start=100, noise_levels=1, folds=2,
-    )  # fmt: skip
+        "paper",
+        width=8,
+        joint_epochs=2,
+        joint_steps=9,
+        projection_epochs=1,
+        projection_steps=4,
+        batch_size=20,
+        validation_start=100,
+        noise_levels=1,
+        folds=2,
+    )
     seen = []
     fit = DISCO(**{k: v for k, v in asked.to_dict().items() if k != "preset"}).fit(
         rng.poisson(2, (80, 3)), callback=lambda event: seen.append((event.stage, event.done, event.total))

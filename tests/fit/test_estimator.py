@@ -12,10 +12,21 @@ from disco.devices import choose_device
 from disco.fit.fitted import Fitted
 
 TINY = {
-    "width": 16, "hidden_layers": 2, "joint_epochs": 6, "projection_epochs": 6, "batch_size": 64,
-    "validation_start": 2, "validation_every": 2, "monitor_every": 2, "joint_steps": 0,
-    "projection_steps": 0, "noise_levels": 5, "noise_min": 1e-3, "noise_max": 5e-3, "device": "cpu",
-}  # fmt: skip
+    "width": 16,
+    "hidden_layers": 2,
+    "joint_epochs": 6,
+    "projection_epochs": 6,
+    "batch_size": 64,
+    "validation_start": 2,
+    "validation_every": 2,
+    "monitor_every": 2,
+    "joint_steps": 0,
+    "projection_steps": 0,
+    "noise_levels": 5,
+    "noise_min": 1e-3,
+    "noise_max": 5e-3,
+    "device": "cpu",
+}
 
 
 @pytest.fixture(scope="module")
@@ -97,17 +108,44 @@ def test_an_array_is_named_and_fitted(table):
 
 @pytest.mark.parametrize(
     "change",
-    [{"seed": 1}, {"transform": "quantile"}, {"transform": "none"}, {"transform": "quantile", "levels": 3},
-     {"max_rows": 100}, {"folds": 2}, {"sigma_min": 0.01}, {"sigma_max": 1.0}, {"time_min": 0.3}, {"width": 8},
-     {"hidden_layers": 1}, {"batch_size": 32}, {"joint_epochs": 4}, {"joint_schedule": "updates"},
-     {"projection_schedule": "updates"}, {"skip_connection": False}, {"joint_learning_rate": 0.01},
-     {"joint_learning_rate_end": 1e-3}, {"joint_gradient_norm": 0.01}, {"validation_share": 0.3},
-     {"validation_rows": 2}, {"projection_epochs": 3}, {"projection_learning_rate": 0.01},
-     {"projection_learning_rate_end": 1.4e-3}, {"projection_gradient_norm": 0.001}, {"full_set_probability": 0.9},
-     {"full_set_weight": 5.0}, {"log_clip": 1e-3}, {"boundary": "admissible"}, {"noise_levels": 2},
-     {"noise_min": 4e-3}, {"noise_max": 0.5}, {"min_level_rows": 12}, {"evaluation_rows": 30},
-     {"min_improvement": 100.0}],
-)  # fmt: skip
+    [
+        {"seed": 1},
+        {"transform": "quantile"},
+        {"transform": "none"},
+        {"transform": "quantile", "levels": 3},
+        {"max_rows": 100},
+        {"folds": 2},
+        {"sigma_min": 0.01},
+        {"sigma_max": 1.0},
+        {"time_min": 0.3},
+        {"width": 8},
+        {"hidden_layers": 1},
+        {"batch_size": 32},
+        {"joint_epochs": 4},
+        {"joint_schedule": "updates"},
+        {"projection_schedule": "updates"},
+        {"skip_connection": False},
+        {"joint_learning_rate": 0.01},
+        {"joint_learning_rate_end": 1e-3},
+        {"joint_gradient_norm": 0.01},
+        {"validation_share": 0.3},
+        {"validation_rows": 2},
+        {"projection_epochs": 3},
+        {"projection_learning_rate": 0.01},
+        {"projection_learning_rate_end": 1.4e-3},
+        {"projection_gradient_norm": 0.001},
+        {"full_set_probability": 0.9},
+        {"full_set_weight": 5.0},
+        {"log_clip": 1e-3},
+        {"boundary": "admissible"},
+        {"noise_levels": 2},
+        {"noise_min": 4e-3},
+        {"noise_max": 0.5},
+        {"min_level_rows": 12},
+        {"evaluation_rows": 30},
+        {"min_improvement": 100.0},
+    ],
+)
 def test_every_setting_has_an_effect(fitted, table, change):
     """A documented setting without an effect is worse than none."""
     base = DISCO(**TINY, transform="quantile").fit(table) if "levels" in change else fitted

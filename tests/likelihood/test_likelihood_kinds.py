@@ -74,8 +74,10 @@ def test_a_shape_that_is_there_exactly_is_found_exactly():
     """A free base measure fits the shares, and these are a Poisson's, a binomial's, a negative binomial's."""
     grid = np.arange(7)
     for law, name, parameter in (
-        (poisson(0.8), POISSON, None), (binom(6, 0.4), BINOMIAL, 6), (nbinom(1.5, 0.7), NB, 1.5),
-    ):  # fmt: skip
+        (poisson(0.8), POISSON, None),
+        (binom(6, 0.4), BINOMIAL, 6),
+        (nbinom(1.5, 0.7), NB, 1.5),
+    ):
         rows = np.repeat(grid, np.round(5e5 * law.pmf(grid)).astype(int).clip(1))
         kind = alone(rows)
         assert kind.nearest.name == name and kind.nearest.distance < 1e-6

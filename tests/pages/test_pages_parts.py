@@ -51,9 +51,17 @@ def test_only_an_option_is_handed_on(monkeypatch, answer):
 
 
 @pytest.mark.parametrize(
-    ("points", "name"), [([], None), ([{}], None), ([{"customdata": []}], None), ([{"customdata": [{"a": 1}]}], None),
-                         ([{"customdata": 3}], None), ([{"customdata": "a"}], "a"), ([{"customdata": ["a", 1]}], "a")]
-)  # fmt: skip
+    ("points", "name"),
+    [
+        ([], None),
+        ([{}], None),
+        ([{"customdata": []}], None),
+        ([{"customdata": [{"a": 1}]}], None),
+        ([{"customdata": 3}], None),
+        ([{"customdata": "a"}], "a"),
+        ([{"customdata": ["a", 1]}], "a"),
+    ],
+)
 def test_a_click_on_a_figure_is_a_name_or_nothing(monkeypatch, points, name):
     state = {"chart": SimpleNamespace(selection=SimpleNamespace(points=points))}
     monkeypatch.setattr(figure.st, "session_state", state)
@@ -62,9 +70,18 @@ def test_a_click_on_a_figure_is_a_name_or_nothing(monkeypatch, points, name):
 
 @pytest.mark.parametrize(
     ("seconds", "said"),
-    [(0.2, "under 1 s"), (8.4, "8 s"), (200, "3 min 20 s"), (1500, "25 min"), (7500, "2 h 5 min"), (7200, "2 h"),
-     (3 * 86400, "3 days"), (None, "unknown"), (float("nan"), "unknown")],
-)  # fmt: skip
+    [
+        (0.2, "under 1 s"),
+        (8.4, "8 s"),
+        (200, "3 min 20 s"),
+        (1500, "25 min"),
+        (7500, "2 h 5 min"),
+        (7200, "2 h"),
+        (3 * 86400, "3 days"),
+        (None, "unknown"),
+        (float("nan"), "unknown"),
+    ],
+)
 def test_durations(seconds, said):
     assert words.duration(seconds) == said
 

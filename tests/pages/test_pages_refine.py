@@ -118,8 +118,9 @@ def test_the_place_in_the_queue_is_said(monkeypatch):
     lock.release()
 
 
-@pytest.mark.parametrize(("state", "words"), [("running", "was interrupted"), ("cancelled", "was cancelled"),
-                                              ("failed", "failed")])  # fmt: skip
+@pytest.mark.parametrize(
+    ("state", "words"), [("running", "was interrupted"), ("cancelled", "was cancelled"), ("failed", "failed")]
+)
 def test_what_ended_can_go_on_with_the_same_choice(monkeypatch, state, words):
     started = []
     monkeypatch.setattr(jobs, "start", lambda run, work, choice: started.append(choice))

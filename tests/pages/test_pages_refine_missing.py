@@ -103,7 +103,8 @@ def test_a_number_that_no_edge_has(column):
 def test_nothing_is_called_missing_that_was_not_asked_for():
     run = refine_by_hand(finished_run(6, truth=None), ORDER, EDGES)
     found = stored.read_refined(run)
-    stored.save(run.path, replace(found, edges=found.edges.assign(bootstrap=np.nan, folds=np.nan)),
-                Choice(bootstrap=0, folds=0))  # fmt: skip
+    stored.save(
+        run.path, replace(found, edges=found.edges.assign(bootstrap=np.nan, folds=np.nan)), Choice(bootstrap=0, folds=0)
+    )
     app = opened(run, PAGE)
     assert "unavailable" not in table(app, "direction_nats")

@@ -157,10 +157,15 @@ def test_hostile_names_are_data():
 
 def test_agreement_stands_in_causal_order_and_tells_by_shape():
     order = ["c", "b", "a", "<b>d</b>"]
-    table = pd.DataFrame({
-        "parent": ["a", "c", "b"], "child": ["<b>d</b>", "b", "a"], "score_one": [1.0, 2, 3],
-        "score_other": [1.0, 2, 3], "selected_by": ["both", "one", "other"],
-    })  # fmt: skip
+    table = pd.DataFrame(
+        {
+            "parent": ["a", "c", "b"],
+            "child": ["<b>d</b>", "b", "a"],
+            "score_one": [1.0, 2, 3],
+            "score_other": [1.0, 2, 3],
+            "selected_by": ["both", "one", "other"],
+        }
+    )
     truth = pd.DataFrame({"parent": ["c"], "child": ["b"]})
     fig = figures.agreement(table, order, "ocs", "cam", truth)
     marks = [trace for trace in fig.data if trace.name.split(" (")[0] in ("both", "only OCS", "only CAM")]

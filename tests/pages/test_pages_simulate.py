@@ -77,9 +77,13 @@ def test_every_kind_of_graph(graph):
 def test_families_in_groups_and_by_node():
     at = set_to(opened(graph="chain"), mixing="groups", group_0="binomial-probit")
     assert at.session_state["simulate_last"].families == {
-        "x1": "binomial-probit", "x2": "binomial-probit", "x3": "nb-softplus", "x4": "nb-softplus",
-        "x5": "binomial-sigmoid", "x6": "binomial-sigmoid",
-    }  # fmt: skip
+        "x1": "binomial-probit",
+        "x2": "binomial-probit",
+        "x3": "nb-softplus",
+        "x4": "nb-softplus",
+        "x5": "binomial-sigmoid",
+        "x6": "binomial-sigmoid",
+    }
     set_to(at, mixing="nodes", family="geometric")
     assert set(at.session_state["simulate_last"].families.values()) == {"geometric"}
 
@@ -237,9 +241,8 @@ def test_teaching_hides_the_truth():
     assert not at.metric and "true edge" not in texts(at)
     assert not {"place", "parents", "family"} & set(facts_of(at))
     files = {one.label: one for one in at.get("download_button")}
-    assert [files[name].disabled for name in ("counts.csv", "truth.csv", "order.csv", "design.json")] == [
-        False, True, True, True,
-    ]  # fmt: skip
+    disabled = [files[name].disabled for name in ("counts.csv", "truth.csv", "order.csv", "design.json")]
+    assert disabled == [False, True, True, True]
     assert not any("parent" in frame.value for frame in at.dataframe)
     button(at, "Use this table").click().run()
     assert at.session_state["shared_draft"].teaching
@@ -317,11 +320,20 @@ def test_only_graphs_are_taken_from_the_browser():
     good = sent([("a", 0, 1), ("b", 2, 3)], [["a", "b"]])
     assert simulate_canvas.read(good) == DrawnGraph({"a": (0.0, 1.0), "b": (2.0, 3.0)}, (("a", "b"),))
     bad = [
-        {}, {"nodes": 3, "edges": 4}, sent([("a", 0, "far")]), sent([("a", 0, float("nan"))]), sent([("a", 0, 1e9)]),
-        sent([("a", 0, 0), ("a", 1, 1)]), sent([("a", 0, 0)], [["a", "b"]]), sent([("", 0, 0)]), sent([(5, 0, 0)]),
-        sent([("a", 0, 0)], [["a"]]), sent([("a", 0, 0), ("b", 0, 0)], [["a", "b"], ["a", "b"]]),
-        sent([("a", 0, 0)], [[["a"], "a"]]), sent([(f"x{k}", 0, 0) for k in range(simulate_canvas.MOST + 1)]),
-    ]  # fmt: skip
+        {},
+        {"nodes": 3, "edges": 4},
+        sent([("a", 0, "far")]),
+        sent([("a", 0, float("nan"))]),
+        sent([("a", 0, 1e9)]),
+        sent([("a", 0, 0), ("a", 1, 1)]),
+        sent([("a", 0, 0)], [["a", "b"]]),
+        sent([("", 0, 0)]),
+        sent([(5, 0, 0)]),
+        sent([("a", 0, 0)], [["a"]]),
+        sent([("a", 0, 0), ("b", 0, 0)], [["a", "b"], ["a", "b"]]),
+        sent([("a", 0, 0)], [[["a"], "a"]]),
+        sent([(f"x{k}", 0, 0) for k in range(simulate_canvas.MOST + 1)]),
+    ]
     assert [simulate_canvas.read(answer) for answer in bad] == [None] * len(bad)
 
 

@@ -62,8 +62,9 @@ def one_by_one(table, order, columns, basis=powers):
     return pd.DataFrame(rows, columns=["parent", "child", "score", "p_value"])
 
 
-@pytest.mark.parametrize(("columns", "basis"), [(1, powers), (2, powers), (3, powers), (4, cubic_splines),
-                                                (6, cubic_splines)])  # fmt: skip
+@pytest.mark.parametrize(
+    ("columns", "basis"), [(1, powers), (2, powers), (3, powers), (4, cubic_splines), (6, cubic_splines)]
+)
 @pytest.mark.parametrize("order", ["abcdef", "fedcba", "dbface"])
 def test_each_test_is_that_of_a_full_and_a_reduced_fit(rng, columns, basis, order):
     table = mixed_table(rng)
@@ -95,8 +96,9 @@ def test_one_column_is_the_linear_model_of_statsmodels(rng):
         assert np.allclose(found.loc[[child], "score"], fit.tvalues.iloc[1:] ** 2, rtol=1e-6)
 
 
-@pytest.mark.parametrize(("family", "bound"), [("poisson-softplus", 0.97), ("nb-softplus", 0.95),
-                                               ("binomial-sigmoid", 0.97)])  # fmt: skip
+@pytest.mark.parametrize(
+    ("family", "bound"), [("poisson-softplus", 0.97), ("nb-softplus", 0.95), ("binomial-sigmoid", 0.97)]
+)
 def test_the_true_order_gives_nearly_the_true_edges(family, bound):
     drawn = [simulate(Design(nodes=20, rows=2500, k=3, family=family, seed=seed)) for seed in range(4)]
     found = [edges(one.table, one.order) for one in drawn]
@@ -132,9 +134,9 @@ def test_every_predecessor_is_a_row_in_causal_order_and_the_table_is_left_as_it_
     before = small_table.copy()
     found = edges(small_table, list("caedb"))
     assert list(found) == ["parent", "child", "score", "p_value", "selected"]
-    assert [parent + child for parent, child in zip(found["parent"], found["child"], strict=True)] == [
-        "ca", "ce", "ae", "cd", "ad", "ed", "cb", "ab", "eb", "db"
-    ]  # fmt: skip
+    assert [parent + child for parent, child in zip(found["parent"], found["child"], strict=True)] == (
+        "ca ce ae cd ad ed cb ab eb db".split()
+    )
     assert found["selected"].dtype == bool
     pd.testing.assert_frame_equal(small_table, before)
 
@@ -186,11 +188,14 @@ def test_one_node_has_no_candidates(small_table):
     assert found.empty and list(found) == ["parent", "child", "score", "p_value", "selected"]
 
 
-@pytest.mark.parametrize(("order", "message"), [
-    ("abcd", '"e" is a column of the table but is not in the order'),
-    ("abcdex", '"x" is in the order but is not a column of the table'),
-    ("abcded", '"d" appears twice in the order'),
-])  # fmt: skip
+@pytest.mark.parametrize(
+    ("order", "message"),
+    [
+        ("abcd", '"e" is a column of the table but is not in the order'),
+        ("abcdex", '"x" is in the order but is not a column of the table'),
+        ("abcded", '"d" appears twice in the order'),
+    ],
+)
 def test_an_order_of_other_names_is_refused(small_table, order, message):
     with pytest.raises(InputError, match=message):
         edges(small_table, list(order))

@@ -88,9 +88,13 @@ def test_tidy_follows_the_order():
     found = {"b": np.array([[0.5], [0.6]]), "c": np.array([[0.1, 0.9], [0.2, 0.8]])}
     ocs = tidy(found, found, ["a", "b", "c"])
     assert ocs[["fold", "parent", "child", "ocs"]].to_numpy().tolist() == [
-        [1, "a", "b", 0.5], [1, "a", "c", 0.1], [1, "b", "c", 0.9],
-        [2, "a", "b", 0.6], [2, "a", "c", 0.2], [2, "b", "c", 0.8],
-    ]  # fmt: skip
+        [1, "a", "b", 0.5],
+        [1, "a", "c", 0.1],
+        [1, "b", "c", 0.9],
+        [2, "a", "b", 0.6],
+        [2, "a", "c", 0.2],
+        [2, "b", "c", 0.8],
+    ]
     assert ocs["z"].tolist()[1:3] == pytest.approx([-1.0, 1.0])
 
 

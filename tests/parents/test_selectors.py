@@ -56,9 +56,15 @@ def test_settings_go_round_and_old_ones_read_as_before(small_table):
 
 
 PREVIEW = {
-    "max_rows": 1500, "width": 192, "joint_epochs": 80, "validation_start": 40, "validation_every": 20,
-    "projection_epochs": 150, "evaluation_rows": 200, "monitor_every": 5,
-}  # fmt: skip
+    "max_rows": 1500,
+    "width": 192,
+    "joint_epochs": 80,
+    "validation_start": 40,
+    "validation_every": 20,
+    "projection_epochs": 150,
+    "evaluation_rows": 200,
+    "monitor_every": 5,
+}
 LITERAL = {"joint_schedule": "epochs", "projection_schedule": "epochs"}
 
 

@@ -1,8 +1,7 @@
-"""The refinement: screen, search, evidence, cache."""
+"""The refinement: screen, scores, search and restarts."""
 
 import dataclasses
 import itertools
-import json
 import subprocess
 import sys
 
@@ -11,57 +10,17 @@ import numpy as np
 import pandas as pd
 import pytest
 import torch
+from refine_world import ALONE, PRICE, QUICK, all_pairs, bank_of, chain, searched
 from scipy.optimize import minimize
 from statsmodels.tools.numdiff import approx_hess
 
-from disco.errors import FitStopped, InputError
-from disco.likelihood.bank import Bank
+from disco.errors import InputError
 from disco.metrics import a_top, f1
-from disco.refine import Choice, refine, searches, stability
-from disco.refine import scores as scores_module
-from disco.refine.evidence import decided, evidence, in_classes
+from disco.refine import Choice, refine, searches
 from disco.refine.memory import First
-from disco.refine.prior import BEFORE
 from disco.refine.scores import Scores, make_fits, resolve
 from disco.refine.screen import screen
-from disco.refine.search import Found, search
-from disco.simulate import Design, simulate
-
-PRICE = float(np.log(8))  # of an edge, nats
-QUICK = Choice(starts=2, restarts=0, bootstrap=0, folds=0)
-ALONE = dataclasses.replace(QUICK, starts=1)
-
-
-def searched(scores: Scores, order: list[int]) -> Found:
-    """The end of one search."""
-    return resolve([(scores, search(scores, order))])[0]
-
-
-def drawn(**design):
-    return simulate(Design(nodes=8, rows=3000, k=2, family="nb-softplus", **design))
-
-
-def bank_of(table, **more):
-    ranks = np.column_stack([np.unique(column, return_inverse=True)[1] for column in table.to_numpy().T])
-    return Bank.of(ranks, prior=BEFORE, **more)
-
-
-def all_pairs(nodes):
-    return [tuple(other for other in range(nodes) if other != node) for node in range(nodes)]
-
-
-def chain(rows=1200, seed=0):
-    """a → b → c with strong, curved effects, and d unconnected."""
-    random = np.random.default_rng(seed)
-    a = random.poisson(2.0, rows)
-    b = random.poisson(0.3 + 0.5 * (a - 2.0) ** 2)
-    c = random.poisson(0.5 + 0.9 * np.sqrt(b))
-    return pd.DataFrame({"c": c, "a": a, "d": random.poisson(1.5, rows), "b": b})
-
-
-@pytest.fixture(scope="module")
-def known():
-    return drawn(seed=1)
+from disco.refine.search import search
 
 
 @pytest.fixture(scope="module")
@@ -192,84 +151,6 @@ def test_no_edges_among_independent_columns():
     assert sum(len(refine(table, QUICK).edges) for table in tables) <= 1
 
 
-def evidence_of(scores: Scores, parents: list[tuple[int, ...]]) -> pd.DataFrame:
-    graph = nx.DiGraph((parent, child) for child, nodes in enumerate(parents) for parent in nodes)
-    graph.add_nodes_from(range(len(parents)))
-    rows = evidence(scores, in_classes(scores), list(nx.lexicographical_topological_sort(graph)), parents)
-    return rows.set_index(["parent", "child"])
-
-
-def test_evidence_is_what_refits_give():
-    bank = bank_of(chain())
-    scores = Scores(bank, all_pairs(4), price=PRICE)
-    a, b, c = 1, 3, 0
-    parents = [(b,), (), (), (a,)]
-    rows = evidence_of(scores, parents)
-    fresh = Scores(bank, all_pairs(4), price=PRICE)
-    make_fits((fresh, key) for key in [(b, ()), (b, (a,)), (a, (b,)), (a, ())])
-    score = lambda node, *nodes: fresh.fits[node][nodes].score  # noqa: E731
-    edge = rows.loc[(a, b)]
-    assert edge["gain_nats"] == pytest.approx(score(b, a) - score(b), abs=0.05)
-    assert edge["direction_nats"] == pytest.approx(score(b, a) + score(a) - score(b) - score(a, b), abs=0.1)
-    assert edge["direction_nats"] > 20
-    assert edge["p_value"] < 1e-10
-    assert rows.loc[(b, c), "log_likelihood_nats"] > rows.loc[(b, c), "bic_nats"]
-
-
-def test_every_edge_has_direction_evidence_where_no_direction_can_be_known():
-    """A complete pairwise binary model is equally likely in every order; some edges cannot be reversed alone."""
-    random = np.random.default_rng(2)
-    states = np.array(list(itertools.product([0, 1], repeat=4)))
-    weights = np.triu(random.uniform(0.4, 0.9, (4, 4)) * random.choice([-1, 1], (4, 4)), 1)
-    energy = np.einsum("si,ij,sj->s", 2 * states - 1, weights, states - 0.5)
-    probability = np.exp(energy) / np.exp(energy).sum()
-    table = pd.DataFrame(states[random.choice(16, 3000, p=probability)], columns=list("abcd"))
-    edges = refine(table, QUICK).edges
-    assert len(edges) == 6
-    assert edges["direction_nats"].abs().max() < 2
-    assert not edges["decided"].any()
-
-
-def test_direction_evidence_is_the_best_graph_with_the_child_first():
-    """With three nodes all orders are searched; the reversed score is the best with the child before the parent."""
-    scores = Scores(bank_of(chain()[["c", "a", "b"]]), all_pairs(3), price=PRICE)
-    best = {order: searched_from(scores, order) for order in itertools.permutations(range(3))}
-    order = max(best, key=lambda order: best[order][0])
-    top, parents = best[order]
-    for row in evidence(scores, in_classes(scores), list(order), parents).itertuples():
-        neutral = in_classes(scores)[0]
-        ends = {other: searched_from(neutral, other)[0] for other in best}
-        first = max(score for other, score in ends.items() if other.index(row.child) < other.index(row.parent))
-        assert row.direction_nats == pytest.approx(ends[order] - first, abs=0.5)
-
-
-def searched_from(scores: Scores, order: tuple[int, ...]) -> tuple[float, list[tuple[int, ...]]]:
-    """The score and the parents of the best graph along one order."""
-    walks = [scores.walk(node, scores.allowed(node, order[: order.index(node)]), ()) for node in range(len(order))]
-    fits = resolve([(scores, walk) for walk in walks])
-    return sum(fitted.score for fitted in fits), [fitted.parents for fitted in fits]
-
-
-def test_what_decides_a_direction():
-    """Each rule alone makes it undecided."""
-    sure = {"parent": [0], "child": [1], "direction_nats": [30.0], "robust_nats": [20.0], "linear_nats": [8.0]}
-    fits, missed, many = np.zeros(11), np.array([0.0, 9.0, *[0.0] * 9]), np.full(11, 4)
-    cases = [
-        ({}, fits, many, set(), True), ({"robust_nats": [4.9]}, fits, many, set(), False),
-        ({"direction_nats": [9.9]}, fits, many, set(), False), ({"linear_nats": [-1.1]}, fits, many, set(), False),
-        ({"linear_nats": [-0.9]}, fits, many, set(), True), ({"linear_nats": [np.nan]}, fits, many, set(), False),
-        ({}, fits, many, {(0, 1)}, False), ({}, fits, many, {(1, 0)}, True),
-        ({}, missed, many, set(), False), ({"direction_nats": [37.0]}, missed, many, set(), True),
-        ({}, fits, np.array([3, *[9] * 10]), set(), False), ({}, fits, np.array([9, 9, *[2] * 9]), set(), True),
-        ({}, np.array([0, 0, np.nan, *[0] * 8]), many, set(), True),
-        ({}, np.array([0, 0, 3.0, 4.0, *[0] * 7]), many, set(), False),
-        ({}, np.array([np.nan, *[0] * 10]), many, set(), False),
-    ]  # fmt: skip
-    for changed, misfit, levels, turned, expected in cases:
-        found = decided(pd.DataFrame({**sure, **changed}), misfit, levels, 10.0, turned)
-        assert found.tolist() == [expected], (changed, misfit, levels, turned)
-
-
 def test_a_node_may_have_thirty_parents():
     random = np.random.default_rng(0)
     causes = random.poisson(2.0, (1500, 30))
@@ -284,31 +165,6 @@ def test_a_node_with_as_many_parents_as_it_can_have_is_named(known, monkeypatch)
     result = refine(known.table, ALONE)
     assert result.edges["child"].value_counts().max() == 1
     assert any("the most that the search allows" in note for note in result.notes)
-
-
-def test_redone_shares_are_those_of_refinements_of_the_drawn_tables():
-    """Each table has its own screen, prior and starts; a column that is constant in a table is left out of it."""
-    table = chain(rows=300).assign(rare=(np.arange(300) < 2) * 1)
-    choice = dataclasses.replace(QUICK, bootstrap=3, redone=True)
-    found, again = refine(table, choice), []
-    for number in range(3):
-        rows = np.sort(np.random.default_rng([choice.seed, 13, number]).integers(0, 300, 300))
-        drawn = table.iloc[rows]
-        again.append(refine(drawn.loc[:, drawn.nunique() > 1].reset_index(drop=True), QUICK).graph())
-    for edge in found.edges.itertuples():
-        told = [graph for graph in again if edge.parent in graph and edge.child in graph]
-        assert edge.bootstrap == pytest.approx(np.mean([graph.has_edge(edge.parent, edge.child) for graph in told]))
-
-
-def test_a_linear_pair_has_no_decided_direction():
-    """Two columns with a linear canonical effect fit equally well in both directions."""
-    random = np.random.default_rng(5)
-    x = random.binomial(1, 0.4, 1500)
-    y = (random.random(1500) < np.where(x == 1, 0.8, 0.2)).astype(int)
-    edges = refine(pd.DataFrame({"x": x, "y": y}), QUICK).edges
-    assert len(edges) == 1
-    assert abs(edges["direction_nats"].iloc[0]) < 0.5
-    assert not edges["decided"].iloc[0]
 
 
 def test_shares_count_directed_edges(refined):
@@ -374,33 +230,6 @@ def scored(walk, scores):
     return dataclasses.replace(found, score=next(scores))
 
 
-def test_stops_and_goes_on_from_finished_searches(known, tmp_path):
-    memory, choice = tmp_path / "refining.json", dataclasses.replace(ALONE, restarts=2)
-    seen = []
-
-    def stop_in_restarts(step):
-        seen.append(step)
-        return not (step.stage == "search" and step.done == 1)
-
-    with pytest.raises(FitStopped):
-        refine(known.table, choice, callback=stop_in_restarts, memory=memory)
-    rest = []
-    resumed = refine(known.table, choice, callback=rest.append, memory=memory)
-    assert {step.done for step in rest if step.stage == "search"} == {1}
-    whole = refine(known.table, choice)
-    assert resumed.score == pytest.approx(whole.score, abs=0.05)
-    assert resumed.starts["start"].tolist() == whole.starts["start"].tolist()
-    progress = [step.progress for step in seen]
-    assert progress == sorted(progress)
-
-
-def test_memory_of_another_table_is_left_alone(known, tmp_path):
-    memory = tmp_path / "refining.json"
-    refine(known.table, QUICK, memory=memory)
-    other = refine(known.table.head(700), QUICK, memory=memory)
-    assert other.score > refine(known.table, QUICK).score  # fewer rows, fewer nats to lose
-
-
 @pytest.mark.parametrize("change", [{"starts": 0}, {"restarts": -1}, {"bootstrap": -1}, {"folds": 1}, {"bound": -1.0}])
 def test_choices_out_of_range(change):
     with pytest.raises(InputError, match=next(iter(change))):
@@ -447,40 +276,6 @@ def test_columns_that_determine_one_another_are_fitted():
     assert np.isfinite(refine(exposed, QUICK, offset=depth).score)
 
 
-def rare(ones, rows=300):
-    """A column with this many ones, beside two counts independent of it."""
-    random = np.random.default_rng(0)
-    return pd.DataFrame({"k": (np.arange(rows) < ones) * 1, "a": random.poisson(3, rows), "b": random.poisson(2, rows)})
-
-
-@pytest.mark.parametrize("ones", [2, 3, 5])
-def test_a_column_that_is_constant_in_a_draw_ends_no_search(ones):
-    result = refine(rare(ones), Choice(starts=1, restarts=0, bootstrap=50, folds=3), edges=link("a", "k"))
-    assert np.isfinite(result.score)
-    missing = [note for note in result.notes if "bootstrap tables" in note]
-    assert len(missing) == (ones < 5) and all(note.startswith('"k" has only one value in ') for note in missing)
-
-
-def link(parent, child):
-    return pd.DataFrame({"parent": [parent], "child": [child]})
-
-
-def test_shares_are_those_of_the_draws_that_tell_of_the_edge():
-    edges, drawn = [(0, 1), (1, 2), (3, 4)], [[[0, 1], [1, 2]], [[1, 2]], [], []]
-    constant = [[], [0], [0, 2], [3]]
-    assert stability.shares(edges[:2], drawn, constant) == [0.5, 2 / 3]
-    assert np.isnan(stability.shares(edges[2:], drawn, [[3], [4], [3], [3]])).all()
-    assert np.isnan(stability.shares(edges, [], [])).all()
-
-
-def test_a_column_that_is_constant_without_one_fold():
-    table = pd.DataFrame({"k": (np.arange(12) == 0) * 1, "a": np.arange(12) % 3})
-    result = refine(table, Choice(starts=1, restarts=0, bootstrap=0, folds=2))
-    assert np.isfinite(result.score) and any(
-        "in 1 of 2 fits without a part of the rows" in note for note in result.notes
-    )
-
-
 @pytest.mark.parametrize("other", [np.arange(12) % 2, 1 - np.arange(12) % 2])
 def test_copies_and_complements(other):
     table = pd.DataFrame({"a": np.arange(12) % 2, "b": other})
@@ -489,133 +284,8 @@ def test_copies_and_complements(other):
     assert any(note.startswith('"b" is a copy of "a"') or "add up to 1" in note for note in result.notes)
 
 
-def test_separated_levels_have_finite_evidence():
-    random = np.random.default_rng(0)
-    a, c, f = (random.poisson(mean, 500) for mean in (3, 2, 4))
-    table = pd.DataFrame({"a": a, "u": c, "f": f, "b": np.where(a > 3, a, 0), "c": np.where(a > 3, 1, 0)})
-    result = refine(table, QUICK)
-    numbers = result.edges[["gain_nats", "log_likelihood_nats", "bic_nats", "p_value"]]
-    assert np.isfinite(numbers.to_numpy()).all() and len(result.edges) >= 2
-    assert result.score < 0  # the log-likelihood of counts, less penalties
-
-
-def test_a_fit_without_a_finite_likelihood_is_not_available(known, monkeypatch):
-    """The search continues without it, and the evidence that needs it is missing and named."""
-    truly, names = scores_module.fit, list(known.table.columns)
-    whole = refine(known.table, ALONE)
-    edge = whole.edges.iloc[0]
-    parent, child = names.index(edge["parent"]), names.index(edge["child"])
-
-    def lost(bank, problems, *more, **also):
-        fits = truly(bank, problems, *more, **also)
-        without = (problems.node == child) & ~(problems.parents == parent).any(1)
-        return dataclasses.replace(fits, evidence=fits.evidence.masked_fill(without, torch.nan))
-
-    monkeypatch.setattr(scores_module, "fit", lost)
-    found = refine(known.table, ALONE)
-    row = found.edges.set_index(["parent", "child"]).loc[(edge["parent"], edge["child"])]
-    assert np.isnan(row["gain_nats"]) and np.isnan(row["p_value"]) and np.isnan(row["bic_nats"])
-    assert not row["decided"] or not row["reversible"]
-    assert any(f'from "{edge["parent"]}" to "{edge["child"]}" is not available' in note for note in found.notes)
-    assert np.isfinite(found.edges["gain_nats"]).sum() >= len(whole.edges) - known.table.shape[1]
-
-
-@pytest.fixture(scope="module")
-def whole_choice():
-    return Choice(starts=2, restarts=2, bootstrap=5, folds=2, seed=3)
-
-
-@pytest.fixture(scope="module")
-def uninterrupted(known, whole_choice):
-    return refine(known.table, whole_choice, order=list(known.table.columns))
-
-
-@pytest.fixture(scope="module")
-def steps(known, whole_choice):
-    """How many steps it reports."""
-    seen = []
-    refine(known.table, whole_choice, order=list(known.table.columns), callback=seen.append)
-    return len(seen)
-
-
-@pytest.mark.parametrize("share", [0.1, 0.3, 0.45, 0.6, 0.7, 0.8, 0.9, 0.97])
-def test_an_interruption_changes_nothing_to_the_last_bit(known, whole_choice, uninterrupted, steps, tmp_path, share):
-    memory, order, left = tmp_path / "refining.json", list(known.table.columns), iter(range(int(share * steps)))
-
-    def goes_on(step):
-        return next(left, None) is not None
-
-    with pytest.raises(FitStopped):
-        refine(known.table, whole_choice, order=order, memory=memory, callback=goes_on)
-    found = refine(known.table, whole_choice, order=order, memory=memory)
-    for name in ("edges", "starts", "orders", "moves"):
-        pd.testing.assert_frame_equal(getattr(found, name), getattr(uninterrupted, name), check_exact=True)
-    same = ("order", "best", "score", "candidates", "fits", "notes")
-    assert [getattr(found, name) for name in same] == [getattr(uninterrupted, name) for name in same]
-
-
-def test_evidence_does_not_depend_on_the_way_to_the_graph(known, uninterrupted):
-    """The same graph, evaluated by scores that have made other fits before."""
-    names = list(known.table.columns)
-    parents = [tuple(sorted(names.index(one) for one in uninterrupted.graph().predecessors(name))) for name in names]
-    bank = bank_of(known.table, dtype=torch.float32)
-    candidates = all_pairs(len(names))
-    found = []
-    for seed in (0, 1):
-        scores = Scores(bank, candidates, price=PRICE)
-        searched(scores, np.random.default_rng(seed).permutation(len(names)).tolist())
-        found.append(evidence_of(scores.replace(tolerance=1e-4), parents))
-    pd.testing.assert_frame_equal(*found, check_exact=True)
-
-
-def test_another_offset_is_another_refinement(known, tmp_path):
-    memory, table = tmp_path / "refining.json", known.table
-    refine(table, ALONE, memory=memory)
-    depth = np.random.default_rng(0).normal(0, 0.5, len(table))
-    expected = refine(table, ALONE, offset=depth).score
-    assert refine(table, ALONE, offset=depth, memory=memory).score == expected
-
-
-@pytest.mark.parametrize(
-    "damage",
-    [
-        lambda kept: kept.update(first=5), lambda kept: kept["first"].update(order=["x"]),
-        lambda kept: kept["first"].update(prior=[None] * 5), lambda kept: kept["first"].update(candidates=[[99]]),
-        lambda kept: kept["starts"][0].update(parents=[[1], [0], *[[]] * 6]), lambda kept: kept.update(starts={}),
-        lambda kept: kept["starts"][0].update(score="high"), lambda kept: kept.pop("drawn"),
-        lambda kept: kept.update(drawn={"bootstrap 0": [[0, 1, 2]]}), lambda kept: kept.update(made=None),
-    ],
-)  # fmt: skip
-def test_a_damaged_memory_counts_as_none(known, tmp_path, damage):
-    memory = tmp_path / "refining.json"
-    expected = refine(known.table, ALONE, memory=memory)
-    kept = json.loads(memory.read_text())
-    damage(kept)
-    memory.write_text(json.dumps(kept))
-    assert refine(known.table, ALONE, memory=memory).score == expected.score
-    memory.write_text("[" * 100_000)
-    assert refine(known.table, ALONE, memory=memory).score == expected.score
-
-
 def test_the_engine_alone_loads_neither_psutil_nor_platformdirs():
     """These are for runs, workers and caches; scikit-learn brings psutil along."""
     code = "import sys, disco.refine; print(sorted({'psutil', 'platformdirs'} & set(sys.modules)))"
     told = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True, timeout=300)
     assert told.stdout.strip() == "[]"
-
-
-def test_a_file_of_an_older_version_is_gone_on_from(known, tmp_path, steps, whole_choice, uninterrupted):
-    """It kept the searches under a wider screen, and how many fits the evidence took."""
-    memory, order, left = tmp_path / "refining.json", list(known.table.columns), iter(range(int(0.97 * steps)))
-    goes_on = lambda step: next(left, None) is not None  # noqa: E731
-    with pytest.raises(FitStopped):
-        refine(known.table, whole_choice, order=order, memory=memory, callback=goes_on)
-    kept = json.loads(memory.read_text())
-    names, first = ("first", "starts", "drawn", "made"), kept["starts"][0]
-    assert set(kept) == {"key", *names} and set(kept["drawn"]) < set(kept["made"])
-    kept["starts"].append({**first, "start": "wider screen 1", "score": first["score"] + 100})
-    kept["made"] = {name: count for name, count in kept["made"].items() if count} | {"wider screen 1": 9, "evidence": 9}
-    memory.write_text(json.dumps(kept))
-    found = refine(known.table, whole_choice, order=order, memory=memory)
-    pd.testing.assert_frame_equal(found.edges, uninterrupted.edges, check_exact=True)
-    assert (found.best, found.fits) == (uninterrupted.best, uninterrupted.fits)

@@ -120,10 +120,13 @@ def test_a_gain_is_the_ratio_of_integrals_over_all_coefficients():
 
     head = 1 + measure.shape[1]
     with_it = integral(
-        lambda theta: log_density(theta[:, :head], theta[:, head], theta[:, -1])
-        + normal(theta[:, head], prior.linear) + normal(theta[:, -1], prior.link),
+        lambda theta: (
+            log_density(theta[:, :head], theta[:, head], theta[:, -1])
+            + normal(theta[:, head], prior.linear)
+            + normal(theta[:, -1], prior.link)
+        ),
         head + 2,
-    )  # fmt: skip
+    )
     without = integral(lambda theta: log_density(theta, np.zeros(len(theta)), np.zeros(len(theta))), head)
     assert with_it - without > 3
     assert gain == pytest.approx(with_it - without, abs=0.03)
@@ -138,11 +141,21 @@ ASKED = (RANKS, Choice(), ["a", "b", "c"], [(1,), (0, 2), (1,)], None)
 @pytest.mark.parametrize(
     "other",
     [
-        {0: RANKS + (RANKS == 4)}, {0: RANKS[:3]}, {0: RANKS[::-1]}, {0: RANKS[:, [1, 0, 2]]}, {1: Choice(folds=0)},
-        {1: Choice(bound=4.0)}, {1: Choice(seed=1)}, {2: None}, {2: ["b", "a", "c"]}, {3: [(1,), (0,), ()]},
-        {3: [(1, 2), (0,), (1,)]}, {4: np.zeros(4)}, {4: np.array([0.0, 0.0, 0.0, 1e-12])},
+        {0: RANKS + (RANKS == 4)},
+        {0: RANKS[:3]},
+        {0: RANKS[::-1]},
+        {0: RANKS[:, [1, 0, 2]]},
+        {1: Choice(folds=0)},
+        {1: Choice(bound=4.0)},
+        {1: Choice(seed=1)},
+        {2: None},
+        {2: ["b", "a", "c"]},
+        {3: [(1,), (0,), ()]},
+        {3: [(1, 2), (0,), (1,)]},
+        {4: np.zeros(4)},
+        {4: np.array([0.0, 0.0, 0.0, 1e-12])},
     ],
-)  # fmt: skip
+)
 def test_another_task_has_another_key(other):
     changed = [other.get(place, value) for place, value in enumerate(ASKED)]
     assert key_of(*changed) != key_of(*ASKED)

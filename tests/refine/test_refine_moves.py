@@ -4,7 +4,7 @@ import math
 
 import numpy as np
 import pytest
-from test_refine import PRICE, all_pairs, bank_of, chain
+from refine_world import PRICE, all_pairs, bank_of, chain
 
 from disco.refine import Choice, refine
 from disco.refine.moves import moves, put_back

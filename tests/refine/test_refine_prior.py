@@ -6,8 +6,8 @@ import numpy as np
 import pandas as pd
 import pytest
 import torch
+from refine_world import ALONE, all_pairs, bank_of, chain, searched
 from scipy.optimize import minimize
-from test_refine import ALONE, all_pairs, bank_of, chain, searched
 
 from disco.likelihood.bank import Prior
 from disco.likelihood.evaluate import Problems

@@ -135,11 +135,15 @@ def test_a_calibration_that_cannot_be_kept_is_used(monkeypatch):
 @pytest.mark.parametrize(
     "kept",
     [
-        b"", b"[" * 200_000, b"[1]", b"{}", b'{"device": "cpu", "pace": 5}',
+        b"",
+        b"[" * 200_000,
+        b"[1]",
+        b"{}",
+        b'{"device": "cpu", "pace": 5}',
         b'{"device": "cpu", "pace": {"joint": "x"}, "cost": {}, "forest": 1, "measured_at": 1}',
         b'{"device": "cpu", "pace": {}, "cost": {}, "forest": 1, "measured_at": 1e999}',
     ],
-)  # fmt: skip
+)
 def test_a_damaged_calibration_is_measured_anew(kept):
     forecast._path("cpu").write_bytes(kept)
     assert forecast.known("cpu") is None

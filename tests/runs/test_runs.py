@@ -59,9 +59,20 @@ def test_a_run_holds_what_the_estimator_found(small_table, small_truth, tiny):
 def test_its_files_are_those_promised_and_readable(small_table, small_truth, tiny):
     run = finished(small_table, tiny, truth=small_truth)
     wanted = {
-        "settings.json", "status.json", "events.jsonl", "table.parquet", "truth.csv", "order.csv", "ccs.csv",
-        "criteria.csv", "ocs.csv", "edges.csv", "training.json", "networks.safetensors", "lock",
-    }  # fmt: skip
+        "settings.json",
+        "status.json",
+        "events.jsonl",
+        "table.parquet",
+        "truth.csv",
+        "order.csv",
+        "ccs.csv",
+        "criteria.csv",
+        "ocs.csv",
+        "edges.csv",
+        "training.json",
+        "networks.safetensors",
+        "lock",
+    }
     assert {path.name for path in run.path.iterdir()} == wanted
     columns = {
         "order": ["position", "node"],

@@ -216,10 +216,17 @@ def test_a_damaged_file_is_named_and_harms_no_other(run, capsys, name, how, dama
 
 NOT_SHOWN = ("events.jsonl", "edges.csv")  # pages work without the losses, and take the edges from the OCS
 SAMPLE = [
-    ("order.csv", "words"), ("ccs.csv", "half"), ("ocs.csv", "missing cells"), ("edges.csv", "pipe"),
-    ("table.parquet", "binary"), ("truth.csv", "folder"), ("refined.json", "a list"),
-    ("refined_edges.csv", "unknown names"), ("events.jsonl", "binary"), ("status.json", "deep"),
-]  # fmt: skip
+    ("order.csv", "words"),
+    ("ccs.csv", "half"),
+    ("ocs.csv", "missing cells"),
+    ("edges.csv", "pipe"),
+    ("table.parquet", "binary"),
+    ("truth.csv", "folder"),
+    ("refined.json", "a list"),
+    ("refined_edges.csv", "unknown names"),
+    ("events.jsonl", "binary"),
+    ("status.json", "deep"),
+]
 
 
 @pytest.mark.parametrize(("name", "how"), SAMPLE)

@@ -38,10 +38,12 @@ def brute_curvature(scores, fold, state, remaining, i, j):
     """H_ij,R at each noise level, by its definition, with shifts clipped to K."""
     shifted = state.copy()
     shifted[i] = min(shifted[i] + 1, scores.top[fold].item())
-    return np.array([
-        scores.entry(fold, level, shifted, remaining, j) - scores.entry(fold, level, state, remaining, j)
-        for level in range(len(NOISE))
-    ])  # fmt: skip
+    return np.array(
+        [
+            scores.entry(fold, level, shifted, remaining, j) - scores.entry(fold, level, state, remaining, j)
+            for level in range(len(NOISE))
+        ]
+    )
 
 
 @pytest.mark.parametrize("remaining", [(0, 1, 2), (0, 2)])
@@ -52,11 +54,15 @@ def test_sink_scores_equal_their_definition(random_tables, remaining, boundary):
     found = sink_scores(scores, rows, remaining, SETTINGS)
     for fold, data in enumerate(folds):
         for place, node in enumerate(remaining):
-            frame = pd.DataFrame({
-                "level": data.held_out[:, node],
-                "h": [brute_curvature(scores, fold, row.astype(float), remaining, node, node).mean()
-                      for row in data.held_out],
-            })  # fmt: skip
+            frame = pd.DataFrame(
+                {
+                    "level": data.held_out[:, node],
+                    "h": [
+                        brute_curvature(scores, fold, row.astype(float), remaining, node, node).mean()
+                        for row in data.held_out
+                    ],
+                }
+            )
             if boundary == "admissible":
                 frame = frame[frame["level"] + 2 <= 3]
             groups = [group["h"] for _, group in frame.groupby("level") if len(group) >= 2]

@@ -16,11 +16,24 @@ from tests.exact import ExactScores
 
 SIGMAS = (0.3, 0.6, 1.2)
 SETTINGS = Settings.of(
-    "paper", width=48, hidden_layers=2, batch_size=512, joint_epochs=90, joint_schedule="epochs",
-    joint_learning_rate=5e-3, projection_epochs=90, projection_schedule="epochs", projection_learning_rate=5e-3,
-    validation_start=90, validation_every=90, monitor_every=90, noise_levels=len(SIGMAS), noise_min=SIGMAS[0],
-    noise_max=SIGMAS[-1], folds=2,
-)  # fmt: skip
+    "paper",
+    width=48,
+    hidden_layers=2,
+    batch_size=512,
+    joint_epochs=90,
+    joint_schedule="epochs",
+    joint_learning_rate=5e-3,
+    projection_epochs=90,
+    projection_schedule="epochs",
+    projection_learning_rate=5e-3,
+    validation_start=90,
+    validation_every=90,
+    monitor_every=90,
+    noise_levels=len(SIGMAS),
+    noise_min=SIGMAS[0],
+    noise_max=SIGMAS[-1],
+    folds=2,
+)
 STATES = np.array(list(itertools.product(range(3), repeat=3)))
 TOLERANCE = 0.16  # root mean square of log ratios; this training leaves .06 to .11
 SETS = [(0, 1, 2), (0, 1), (1, 2), (0, 2)]

@@ -36,9 +36,19 @@ from disco.table.ranks import fold_of_rows, fold_ranks
 from tests.exact import generator_matrix
 
 SETTINGS = Settings.of(
-    "paper", width=16, hidden_layers=2, batch_size=16, joint_epochs=6, projection_epochs=4, joint_schedule="epochs",
-    projection_schedule="epochs", validation_start=2, validation_every=1, patience=1, monitor_every=1,
-)  # fmt: skip
+    "paper",
+    width=16,
+    hidden_layers=2,
+    batch_size=16,
+    joint_epochs=6,
+    projection_epochs=4,
+    joint_schedule="epochs",
+    projection_schedule="epochs",
+    validation_start=2,
+    validation_every=1,
+    patience=1,
+    monitor_every=1,
+)
 PLAN = Plan.of(100, SETTINGS)
 CPU = torch.device("cpu")
 
@@ -295,9 +305,11 @@ def test_the_learning_rate_of_every_update(folds, stage, unit, monkeypatch):
         step(self, losses, bound)
 
     monkeypatch.setattr(Training, "step", noted)
-    epochs = train_joint(joint, rows, plan) if stage == "joint" else train_projection(
-        projection, copy.deepcopy(joint.network), rows, plan
-    )  # fmt: skip
+    epochs = (
+        train_joint(joint, rows, plan)
+        if stage == "joint"
+        else train_projection(projection, copy.deepcopy(joint.network), rows, plan)
+    )
     list(epochs)
     batches = 4 if stage == "joint" else 5  # of 16: 59 rows to train on beside 7 held out, or all 66
     first, last = (1e-3, 1e-5) if stage == "joint" else (1.5e-3, 3e-5)

@@ -102,24 +102,56 @@ def test_a_bad_column_is_named(values, message):
 @pytest.mark.parametrize(
     ("table", "folds", "message", "remedy"),
     [
-        (pd.DataFrame({"a": GOOD}), 3, "The table has 1 column; at least 2 are needed.",
-         "Separate the columns of a text file by commas, semicolons or tabs."),
-        (pd.DataFrame({"a": GOOD[:9], "b": GOOD[:9]}), 3, "The table has 9 rows; 3 folds need at least 12.",
-         "Give more rows, or use fewer folds."),
-        (pd.DataFrame(zip(GOOD, GOOD, GOOD, strict=True), columns=["a", "b", "a"]), 3,
-         '2 columns are called "a": 1 and 3.', "Give every column a name of its own."),
-        (pd.DataFrame(zip(GOOD, GOOD, strict=True), columns=[1, "1"]), 3,
-         '2 columns are called "1": 1 and 2.', "Give every column a name of its own."),
-        (pd.DataFrame(zip(GOOD, GOOD, strict=True), columns=["a", " "]), 3,
-         "Column 2 has no name.", "Give it a name in the first row."),
-        (pd.DataFrame(zip(GOOD, GOOD, strict=True), columns=["a", None]), 3,
-         "Column 2 has no name.", "Give it a name in the first row."),
-        (pd.DataFrame(zip(GOOD, range(12), strict=True), columns=["a", ""]), 3,
-         "Column 2 has no name.", "It only numbers the rows: leave it out."),
-        (np.arange(12), 3, "The array has 1 dimensions; a table has 2, rows and columns.",
-         "Give an array of shape (rows, columns)."),
+        (
+            pd.DataFrame({"a": GOOD}),
+            3,
+            "The table has 1 column; at least 2 are needed.",
+            "Separate the columns of a text file by commas, semicolons or tabs.",
+        ),
+        (
+            pd.DataFrame({"a": GOOD[:9], "b": GOOD[:9]}),
+            3,
+            "The table has 9 rows; 3 folds need at least 12.",
+            "Give more rows, or use fewer folds.",
+        ),
+        (
+            pd.DataFrame(zip(GOOD, GOOD, GOOD, strict=True), columns=["a", "b", "a"]),
+            3,
+            '2 columns are called "a": 1 and 3.',
+            "Give every column a name of its own.",
+        ),
+        (
+            pd.DataFrame(zip(GOOD, GOOD, strict=True), columns=[1, "1"]),
+            3,
+            '2 columns are called "1": 1 and 2.',
+            "Give every column a name of its own.",
+        ),
+        (
+            pd.DataFrame(zip(GOOD, GOOD, strict=True), columns=["a", " "]),
+            3,
+            "Column 2 has no name.",
+            "Give it a name in the first row.",
+        ),
+        (
+            pd.DataFrame(zip(GOOD, GOOD, strict=True), columns=["a", None]),
+            3,
+            "Column 2 has no name.",
+            "Give it a name in the first row.",
+        ),
+        (
+            pd.DataFrame(zip(GOOD, range(12), strict=True), columns=["a", ""]),
+            3,
+            "Column 2 has no name.",
+            "It only numbers the rows: leave it out.",
+        ),
+        (
+            np.arange(12),
+            3,
+            "The array has 1 dimensions; a table has 2, rows and columns.",
+            "Give an array of shape (rows, columns).",
+        ),
     ],
-)  # fmt: skip
+)
 def test_a_bad_table_is_named(table, folds, message, remedy):
     problem = only_problem(table, folds)
     assert (problem.message, problem.remedy, problem.row, problem.blocking) == (message, remedy, None, True)
@@ -135,8 +167,13 @@ def test_all_problems_are_listed_at_once():
     text = "id,a,b,a\n1,-1,2.5,x\n2,3,,4\n3,3,1,4\n4,3,1,4\n"
     found = counts.problems(read_table(io.BytesIO(text.encode()), "t.csv"), folds=1)
     assert [(p.column, p.row, p.blocking) for p in found] == [
-        ("a", None, True), ("id", None, False), ("a", 1, True), ("b", 2, True), ("b", 1, True), ("a", 1, True),
-    ]  # fmt: skip
+        ("a", None, True),
+        ("id", None, False),
+        ("a", 1, True),
+        ("b", 2, True),
+        ("b", 1, True),
+        ("a", 1, True),
+    ]
 
 
 @pytest.mark.parametrize(

@@ -108,7 +108,7 @@ HOSTILE = {
     "endless name": (".csv", lambda: b'"' + b"x" * 5_000_001 + b'"', "cannot be read as names"),
     "no end of a quote": (".csv", lambda: b'"' + b"x\n" * 5_000_001, ", line 1, character 1: a quote opens there"),
     "latin cells": (".csv", lambda: b"a,b\n1,\xe9\n", "is not UTF-8 text"),
-}  # fmt: skip
+}
 
 
 @pytest.mark.parametrize("case", HOSTILE)
@@ -158,8 +158,16 @@ def odd(path: Path, what: str) -> Path:
 
 
 @pytest.mark.parametrize("what", ["pipe", "folder", "socket", "device", "file", "link", "missing"])
-@pytest.mark.parametrize("command", ["fit {} --out {}", "refine --counts {} --out {}", "evaluate --truth {} --edges {}",
-                                     "simulate --edges {} --out {}", "simulate --design {} --out {}"])  # fmt: skip
+@pytest.mark.parametrize(
+    "command",
+    [
+        "fit {} --out {}",
+        "refine --counts {} --out {}",
+        "evaluate --truth {} --edges {}",
+        "simulate --edges {} --out {}",
+        "simulate --design {} --out {}",
+    ],
+)
 def test_only_regular_files_are_read(what, command, tmp_path, capsys, monkeypatch):
     monkeypatch.chdir(tmp_path)  # a socket's path is short
     path = odd(Path("x.csv"), what)
@@ -296,14 +304,31 @@ def nested(depth: int) -> bytes:
 @pytest.mark.parametrize(
     "content",
     [
-        nested(100_000), b"", b"\xff\xfe", b"[]", b"null", b'{"nodes": ' + b"9" * 5000 + b"}", b'{"k": 1e999}',
-        b'{"k": ' + b"9" * 400 + b"}", b'{"graph": ["er"]}', b'{"graph": {}}', b'{"names": [[1], {}]}',
-        b'{"seed": NaN}', b'{"parameters": {"source": "x"}}', b'{"parameters": {"source": []}}', b'{"family": 3}',
+        nested(100_000),
+        b"",
+        b"\xff\xfe",
+        b"[]",
+        b"null",
+        b'{"nodes": ' + b"9" * 5000 + b"}",
+        b'{"k": 1e999}',
+        b'{"k": ' + b"9" * 400 + b"}",
+        b'{"graph": ["er"]}',
+        b'{"graph": {}}',
+        b'{"names": [[1], {}]}',
+        b'{"seed": NaN}',
+        b'{"parameters": {"source": "x"}}',
+        b'{"parameters": {"source": []}}',
+        b'{"family": 3}',
         b'{"family": {}}',
-        b'{"graph": "own", "edges": "ab"}', b'{"graph": "own", "edges": {"ab": 1, "ba": 2}}', b'{"rows": true}', b"\0",
-        b'{"graph": "own", "edges": [["a", "b"]], "names": 5}', b'{"names": {"a": 1}}', b'{"\\ud800": 1}',
+        b'{"graph": "own", "edges": "ab"}',
+        b'{"graph": "own", "edges": {"ab": 1, "ba": 2}}',
+        b'{"rows": true}',
+        b"\0",
+        b'{"graph": "own", "edges": [["a", "b"]], "names": 5}',
+        b'{"names": {"a": 1}}',
+        b'{"\\ud800": 1}',
     ],
-)  # fmt: skip
+)
 def test_a_hostile_design_is_one_sentence(content, tmp_path, capsys):
     with pytest.raises(InputError):
         parsed(content)
@@ -322,11 +347,19 @@ def test_a_design_of_wrong_types_from_python_is_a_sentence_too():
 @pytest.mark.parametrize(
     "content",
     [
-        "<graphml" + "<a>" * 50_000, "<graphml><graph edgedefault='directed'><edge/></graph></graphml>", "<a/>",
-        "a,b\n" * 500_001, " " * 1_000_000 + "x",
-        '"' * 1001, "a,b\n" + "x" * 200_000 + ",y", "\0,\0", "->", ",,,,\n", "parent,child\n,",
+        "<graphml" + "<a>" * 50_000,
+        "<graphml><graph edgedefault='directed'><edge/></graph></graphml>",
+        "<a/>",
+        "a,b\n" * 500_001,
+        " " * 1_000_000 + "x",
+        '"' * 1001,
+        "a,b\n" + "x" * 200_000 + ",y",
+        "\0,\0",
+        "->",
+        ",,,,\n",
+        "parent,child\n,",
     ],
-)  # fmt: skip
+)
 def test_a_hostile_graph_is_one_sentence(content):
     with pytest.raises(InputError) as error:
         read_edges(content)
@@ -335,10 +368,16 @@ def test_a_hostile_graph_is_one_sentence(content):
 
 @pytest.mark.parametrize(
     "make",
-    [lambda: b"\xef\xbb\xbf", lambda: b"parent,child\n1,\xff\n", lambda: b"parent,child,parent\na,b,c\n",
-     lambda: b"parent,child\n" * 2 + b"a\n", lambda: b"\0" * 10, lambda: b"," * 100_000,
-     lambda: b"parent,child,node,position\n" + b"".join(b"x%d,x%d,x%d,1\n" % (i, i + 1, i) for i in range(5001))],
-)  # fmt: skip
+    [
+        lambda: b"\xef\xbb\xbf",
+        lambda: b"parent,child\n1,\xff\n",
+        lambda: b"parent,child,parent\na,b,c\n",
+        lambda: b"parent,child\n" * 2 + b"a\n",
+        lambda: b"\0" * 10,
+        lambda: b"," * 100_000,
+        lambda: b"parent,child,node,position\n" + b"".join(b"x%d,x%d,x%d,1\n" % (i, i + 1, i) for i in range(5001)),
+    ],
+)
 @pytest.mark.parametrize("option", ["--truth", "--edges", "--order"])
 def test_a_hostile_list_of_names_is_one_sentence(make: Callable[[], bytes], option, tmp_path, capsys):
     (tmp_path / "good.csv").write_text("parent,child,node,position\na,b,a,1\n")

@@ -117,10 +117,15 @@ def test_the_time_is_a_range_from_early_stopping_to_a_busy_machine(monkeypatch):
 @pytest.mark.parametrize(
     ("low", "high", "words"),
     [
-        (0.1, 0.4, "1 s"), (8, 25, "8 to 25 s"), (30, 30.2, "30 s"), (2, 120, "0.03 to 2 min"),
-        (100, 390, "1.7 to 6.5 min"), (1800, 10800, "0.5 to 3 h"), (86400, 864000, "1 to 10 days"),
+        (0.1, 0.4, "1 s"),
+        (8, 25, "8 to 25 s"),
+        (30, 30.2, "30 s"),
+        (2, 120, "0.03 to 2 min"),
+        (100, 390, "1.7 to 6.5 min"),
+        (1800, 10800, "0.5 to 3 h"),
+        (86400, 864000, "1 to 10 days"),
     ],
-)  # fmt: skip
+)
 def test_a_range_is_said_in_one_unit(low, high, words):
     assert forecast.span(low, high) == words
 

@@ -183,7 +183,10 @@ def test_another_choice_begins_anew():
 
 def test_time_left_is_told_only_while_tables_are_drawn():
     run, told = tabled(), []
-    refine_run(run, Choice(starts=1, restarts=0, bootstrap=30, folds=0),
-               callback=lambda step: told.append((step.stage, step.done, run.written_status(REFINE).eta)))  # fmt: skip
+    refine_run(
+        run,
+        Choice(starts=1, restarts=0, bootstrap=30, folds=0),
+        callback=lambda step: told.append((step.stage, step.done, run.written_status(REFINE).eta)),
+    )
     assert {eta for stage, *_, eta in told if stage != "bootstrap"} == {None}
     assert run.written_status(REFINE).eta is None

@@ -1,0 +1,26 @@
+"""Ranks, bank and weights of the tests of the likelihood."""
+
+import numpy as np
+import pytest
+import torch
+from likelihood_world import COUNT, MANY, POISSON, columns_of, ranked
+
+from disco.likelihood.bank import Bank
+
+
+@pytest.fixture(scope="module")
+def ranks():
+    return ranked(*columns_of(600))
+
+
+@pytest.fixture(scope="module")
+def bank(ranks):
+    return Bank.of(ranks)
+
+
+@pytest.fixture(scope="module")
+def weights(ranks):
+    """No weights, bootstrap counts, and weights that exclude every top level."""
+    counts = torch.as_tensor(np.random.default_rng(1).poisson(1, len(ranks))).double()
+    low = torch.as_tensor((ranks[:, POISSON] <= 4) & (ranks[:, MANY] <= 80) & (ranks[:, COUNT] <= 5))
+    return {"none": None, "bootstrap": counts, "tail": counts * low}

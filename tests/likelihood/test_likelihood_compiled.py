@@ -1,0 +1,137 @@
+"""What is compiled for the CPU: what arrays give, kept on disk, in several threads."""
+
+import os
+import subprocess
+import sys
+import threading
+
+import numba
+import numpy as np
+import pytest
+import torch
+from likelihood_world import BINARY, LINKED, MANY, NOISE, PAIRS, THREE, close
+from threadpoolctl import threadpool_info
+
+from disco.likelihood import compiled, cpu, grid, rows, small, steps
+from disco.likelihood.bank import Bank
+from disco.likelihood.evaluate import Problems, tabulated
+from disco.likelihood.newton import fit, marginal_start
+from disco.likelihood.steps import additions, removals
+
+COLD = """
+import hashlib, numpy as np, torch
+from disco.likelihood.bank import Bank, Prior
+from disco.likelihood.evaluate import Problems
+from disco.likelihood.newton import fit
+from disco.likelihood.steps import additions
+random = np.random.default_rng(0)
+a = random.poisson(3, 600)
+b = random.poisson(0.5 + a)
+ranks = np.column_stack([np.unique(x, return_inverse=True)[1] for x in (a, b, random.poisson(1 + b))])
+bank = Bank.of(ranks, prior=Prior(10.0, 1000.0, 4.0), dtype=torch.float32)
+problems = Problems.of([(1, (0,)), (2, (0, 1)), (2, ())])
+fits = fit(bank, problems)
+parts = fits.theta, fits.evidence, additions(bank, problems, fits, torch.tensor([[0, 1]] * 3)).own
+print(hashlib.sha256(b"".join(part.numpy().tobytes() for part in parts)).hexdigest())
+"""
+
+
+@pytest.mark.slow
+def test_a_process_that_has_compiled_finds_what_one_finds_that_reads_it_back(tmp_path):
+    """Equal to the last digit, so that interrupting a first refinement changes nothing.
+
+    Where nothing is compiled yet, it is kept where all other tests find it, since it takes half a minute.
+    """
+    is_cold = not any(cpu._KEPT_IN.rglob("*.nbi"))
+    folder = cpu._KEPT_IN.parent if is_cold else tmp_path
+    environment = {**os.environ, "NUMBA_CACHE_DIR": str(folder), "PYTHONPATH": os.getcwd()}
+    call = {"env": environment, "capture_output": True, "text": True, "check": True, "timeout": 600}
+    told = [subprocess.run([sys.executable, "-c", COLD], **call).stdout for _ in range(2)]
+    assert told[0] == told[1] and list(folder.rglob("*.nbi"))
+
+
+@pytest.mark.parametrize("dtype", [torch.float64, torch.float32])
+def test_compiled_is_what_the_arrays_are(ranks, weights, dtype, rng):
+    """At the end of a fit, also after shortened steps, with different weights for each problem."""
+    bank, problems = Bank.of(ranks, dtype=dtype, prior=LINKED), Problems.of(PAIRS)
+    own = torch.stack([weights["tail" if number % 3 else "bootstrap"] for number in range(len(PAIRS))])
+    near = marginal_start(bank, problems)
+    far = near + torch.as_tensor(rng.normal(size=near.shape)) * (near != 0)
+    candidates = torch.tensor([[NOISE, -1, THREE, BINARY, MANY]] * len(PAIRS))
+    for start, given in ((near, None), (far, None), (near, own)):
+        one = fit(bank, problems, start, weights=given, tolerance=1e-9, evaluate=tabulated)
+        other = fit(bank, problems, start, weights=given, tolerance=1e-9)
+        assert one.converged.all() and other.converged.all()
+        close(other.log_likelihood, one.log_likelihood, rtol=0, atol=1e-5 if dtype == torch.float64 else 2e-3)
+        close(other.evidence, one.evidence, rtol=0, atol=1e-4 if dtype == torch.float64 else 5e-3)
+        close(other.theta, one.theta, rtol=0, atol=1e-5 if dtype == torch.float64 else 2e-2)
+        asked = bank.columns, problems.parents, other.moments.slopes, other.moments.curvature, candidates
+        for found, expected in zip(rows.products(*asked), steps.products(*asked), strict=True):
+            double = dtype == torch.float64
+            close(found, expected, rtol=1e-10 if double else 1e-4, atol=1e-8 if double else 1e-2)
+
+
+def test_without_a_folder_to_keep_it_in_it_is_compiled_anew(monkeypatch):
+    monkeypatch.setattr("numba.core.caching.CompileResultCacheImpl._locator_classes", [])
+    with pytest.raises(RuntimeError, match="no locator"):
+        numba.njit(cache=True)(rows.padded.py_func)
+    assert [cpu.compiled(rows.padded.py_func)(count) for count in (4, 5)] == [4, 8]
+
+
+def test_what_is_compiled_is_kept_apart_for_every_state_of_the_sources(tmp_path, monkeypatch):
+    """A constant that changes in one file is compiled into the functions of another."""
+    monkeypatch.delenv("NUMBA_CACHE_DIR", raising=False)
+    (tmp_path / "one.py").write_text("LIMIT = 1\n")
+    first = cpu.kept_in(tmp_path)
+    assert first.parent == tmp_path / "__pycache__" and cpu.kept_in(tmp_path) == first
+    (tmp_path / "one.py").write_text("LIMIT = 2\n")
+    assert cpu.kept_in(tmp_path) != first
+    monkeypatch.setenv("NUMBA_CACHE_DIR", str(tmp_path / "elsewhere"))
+    assert cpu.kept_in(tmp_path).parent == tmp_path / "elsewhere"
+    assert str(cpu._KEPT_IN) in steps._additions.stats.cache_path
+
+
+def test_no_part_of_what_is_compiled_is_kept_apart_from_its_caller():
+    """Files on disk must not change what a process compiles, so only functions that Python calls are cached."""
+    kept, parts = set(), set()
+    for module in (rows, grid, small, steps, compiled):
+        for name, found in vars(module).items():
+            if isinstance(found, numba.core.dispatcher.Dispatcher) and found.py_func.__module__ == module.__name__:
+                (kept if found.stats.cache_path else parts).add(name)
+    assert kept == {"_newton", "_products", "_additions", "_removals", "_solve", "_inverse"}
+    assert {"factorise", "dot", "index_at_rows", "_evaluate"} <= parts
+
+
+def test_threads_change_nothing(bank):
+    problems, threads = Problems.of(PAIRS), torch.get_num_threads()
+    candidates = torch.tensor([[NOISE, THREE]] * len(PAIRS))
+    found = []
+    try:
+        for number in (1, 3):
+            torch.set_num_threads(number)
+            fits = fit(bank, problems)
+            more, less = additions(bank, problems, fits, candidates), removals(bank, problems, fits)
+            found.append((fits.theta, fits.evidence, *more, *less))
+    finally:
+        torch.set_num_threads(threads)
+    assert all(torch.equal(*pair) for pair in zip(*found, strict=True))
+
+
+def test_the_exponential_of_a_loop_is_that_of_the_library():
+    values = np.linspace(-100.0, 4.0, 1001)
+    assert [rows.exp(value) for value in values] == pytest.approx(np.exp(values), rel=1e-12)
+    assert rows.exp(-745.0) == rows.exp(-100.0)
+
+
+def test_in_a_refinement_only_the_work_at_the_rows_takes_several_threads():
+    """Threads of libraries that wait between small calls would keep the processors busy for nothing."""
+    before = torch.get_num_threads()
+    torch.set_num_threads(2)
+    try:
+        both = threading.Barrier(2, timeout=30)
+        with cpu.threads_at_the_rows():
+            assert {library["num_threads"] for library in threadpool_info()} == {1}
+            cpu.side_by_side(2, lambda part: both.wait())  # breaks where one thread takes both
+        assert torch.get_num_threads() == 2
+    finally:
+        torch.set_num_threads(before)

@@ -1,0 +1,102 @@
+"""Columns of several laws, and the likelihood of a node as a direct sum over its levels."""
+
+import dataclasses
+
+import numpy as np
+import torch
+
+from disco.likelihood.bank import STRAIGHT, WIDTH, Prior
+
+COUNT, BINARY, POISSON, MANY, TRIALS, THREE, NOISE = range(7)
+PAIRS = [
+    (POISSON, [COUNT, BINARY]),
+    (MANY, [BINARY, COUNT, TRIALS]),
+    (TRIALS, [POISSON]),
+    (BINARY, [COUNT, THREE]),
+    (THREE, [POISSON]),
+    (COUNT, []),
+    (MANY, []),
+    (NOISE, [THREE, BINARY, COUNT]),
+]
+LINKED = Prior(0.3, 2.0, 5.0, 0.4, 0.7)
+
+
+def ranked(*columns):
+    """Columns as ranks on their grids."""
+    return np.column_stack([np.unique(column, return_inverse=True)[1] for column in columns])
+
+
+def columns_of(rows, seed=0):
+    """Counts of several laws: Poisson, two levels, hundreds of levels, binomial, three levels."""
+    random = np.random.default_rng(seed)
+    count, binary = random.poisson(3, rows), random.binomial(1, 0.4, rows)
+    poisson = random.poisson(np.exp(0.3 + 0.15 * count - 0.4 * binary))
+    many = random.negative_binomial(1, 1 / (1 + 120 * np.exp(0.3 * binary)))
+    trials = random.binomial(20, 1 / (1 + np.exp(1 - 0.2 * poisson)))
+    return count, binary, poisson, many, trials, random.binomial(2, 0.3 + 0.3 * binary), random.poisson(1.5, rows)
+
+
+def at_rows(bank, ranks, offset=None):
+    """The bank's bases at other rows of its grid."""
+    rows = torch.as_tensor(ranks)
+    columns = torch.stack([bank.basis[node][rows[:, node]].T for node in range(bank.nodes)]).to(bank.columns)
+    other = None if offset is None else torch.as_tensor(offset)
+    return dataclasses.replace(bank, ranks=rows, columns=columns, offset=other)
+
+
+def canonical(bank, parents, theta):
+    """The canonical parameter at the rows, without the offset: a curved function of the sum of effects."""
+    index, bend = torch.zeros(bank.rows).double(), theta[bank.head - 1]
+    for number, parent in enumerate(parents):
+        at = bank.head + WIDTH * number
+        index = index + bank.basis[parent][bank.ranks[:, parent]] @ theta[at : at + WIDTH]
+    return theta[0] + (torch.expm1(bend * index) / bend if bend else index)
+
+
+def direct(bank, node, parents, theta, weights=None):
+    """Log-likelihood and penalty of one problem, by the sum over the levels at every row."""
+    ranks, levels = bank.ranks, torch.arange(int(bank.ranks[:, node].max()) + 1)
+    scale = bank.ranks[:, node].double().std(correction=0)
+    shapes = bank.measure[node, : len(levels)]
+    slope = canonical(bank, parents, theta) / scale
+    slope = slope if bank.offset is None else slope + bank.offset
+    logits = slope[:, None] * levels + shapes @ theta[1 : 1 + shapes.shape[1]]
+    counted = torch.ones(len(ranks)).bool() if weights is None else weights > 0
+    seen = torch.isin(levels, ranks[counted, node])  # a level without weighted rows does not exist
+    own = logits[:, seen].logsumexp(1)
+    own = torch.where(counted, logits[torch.arange(len(ranks)), ranks[:, node]] - own, 0.0)
+    link = torch.tensor([bank.prior.link])
+    expected, precisions = of_effects(bank, node, parents)
+    priors = torch.cat([torch.zeros(1), bank.measure_precision[node], link, precisions])
+    apart = theta - torch.cat([torch.zeros(bank.head), expected])
+    return own @ (torch.ones(len(ranks)).double() if weights is None else weights), priors @ apart**2 / 2
+
+
+def of_effects(bank, node, parents):
+    """Prior means and precisions of the parents' coefficients."""
+    deviation = bank.ranks.double().std(0, correction=0)
+    means, precisions = torch.zeros((2, len(parents), WIDTH), dtype=torch.float64)
+    precisions += 1
+    for row, parent in enumerate(parents):
+        unit = (deviation[parent] / deviation[node]) ** bank.prior.power
+        means[row, 0] = bank.prior.mean * unit
+        kinds = torch.tensor([bank.prior.linear, *[bank.prior.bends] * (WIDTH - 1)], dtype=torch.float64)
+        precisions[row, : bank.width[parent]] = kinds[: bank.width[parent]] / unit**2
+    return means.flatten(), precisions.flatten()
+
+
+def real(bank, node, parents):
+    """Which coefficients are not padding."""
+    measure, width = bank.measure.shape[-1], np.arange(WIDTH)
+    blocks = [width < bank.width[parent] for parent in parents]
+    own = [[True], np.arange(measure) < bank.measure_width[node], [bool(parents) and bank.prior.link < STRAIGHT]]
+    return torch.as_tensor(np.concatenate([*own, *blocks]))
+
+
+def residual(design, theta, moments):
+    """x̂ − E v̂ at the rows, times their weights."""
+    return moments.slopes[:, 0] / design.bent(theta)[1]
+
+
+def close(found, expected, **tolerances):
+    np.testing.assert_allclose(np.asarray(found), np.asarray(expected), **tolerances)
