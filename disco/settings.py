@@ -45,6 +45,7 @@ class Settings:
     joint_epochs: int = whole(30, at_least=1)
     joint_steps: int = whole(500, at_least=0)  # at least; a small table gets more epochs to reach it
     joint_schedule: str = one_of("epochs", ("updates", "epochs"))  # the unit of the cosine learning-rate schedule
+    joint_decay: int | None = whole(None, at_least=1, optional=True)  # its length in that unit; None: as many as epochs
     joint_learning_rate: float = number(1e-3, above=0)
     joint_learning_rate_end: float = number(1e-5, above=0)
     joint_gradient_norm: float = number(1.0, above=0)
@@ -57,6 +58,7 @@ class Settings:
     projection_epochs: int = whole(40, at_least=1)
     projection_steps: int = whole(1000, at_least=0)  # as joint_steps
     projection_schedule: str = one_of("epochs", ("updates", "epochs"))  # as joint_schedule
+    projection_decay: int | None = whole(None, at_least=1, optional=True)  # as joint_decay
     projection_learning_rate: float = number(1.5e-3, above=0)
     projection_learning_rate_end: float = number(3e-5, above=0)
     projection_gradient_norm: float = number(5.0, above=0)

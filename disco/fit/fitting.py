@@ -101,8 +101,11 @@ def fingerprint(table: pd.DataFrame, rows: np.ndarray, settings: Settings) -> st
     """
     chosen = settings.to_dict()
     del chosen["selector"]  # no network depends on it
-    for name, before in (("disjoint_rows", False), ("joint_schedule", "epochs"), ("projection_schedule", "epochs")):
-        if chosen[name] == before:
+    before: dict[str, Any] = {"disjoint_rows": False}
+    for stage in ("joint", "projection"):
+        before |= {f"{stage}_schedule": "epochs", f"{stage}_decay": None}
+    for name, value in before.items():
+        if chosen[name] == value:
             del chosen[name]  # a fit begun by a version without this choice can be resumed
     names_and_settings = json.dumps([sorted(table.columns), chosen], sort_keys=True)
     return hashlib.sha256(names_and_settings.encode() + by_name(table)[rows].astype("<i8").tobytes()).hexdigest()

@@ -161,17 +161,18 @@ def learning_rates(stage: str, epoch: int, plan: Plan) -> list[float]:
 
     The paper gives the ends of the cosine, but not what it counts. By `epochs` the rate falls from one epoch to the
     next until the last. By `updates` it falls from one update to the next, reaches its end after as many updates as
-    there are epochs, and stays there.
+    there are epochs, and stays there. With a decay in the settings, its length is that many epochs or updates instead.
 
     Args:
         stage: joint or projection.
         epoch: counted from 0.
     """
-    unit, start, end = (
-        getattr(plan.settings, f"{stage}_{name}") for name in ("schedule", "learning_rate", "learning_rate_end")
+    unit, decay, start, end = (
+        getattr(plan.settings, f"{stage}_{name}")
+        for name in ("schedule", "decay", "learning_rate", "learning_rate_end")
     )
     schedule: Schedule = getattr(plan, stage)
-    batches, length = schedule.batches, schedule.epochs
+    batches, length = schedule.batches, decay or schedule.epochs
     if unit == "epochs":
         return [cosine(epoch, length, start, end)] * batches
     return [cosine(epoch * batches + place, length, start, end) for place in range(batches)]

@@ -21,6 +21,7 @@ _SCHEDULE = (
     "What the cosine counts. Epochs: it falls to the last epoch. Updates: it falls over as many optimiser updates as "
     "there are epochs, and the last rate is held. The paper does not say; preset Paper takes {paper}, our reading."
 )
+_DECAY = "Epochs or updates after which the learning rate is at its last; empty: as many as there are epochs."
 GROUPS: dict[str, tuple[tuple[str, str, str], ...]] = {
     "Rows": (
         ("max_rows", "Rows used at most", "A seeded sample of the rows; empty uses all."),
@@ -36,6 +37,7 @@ GROUPS: dict[str, tuple[tuple[str, str, str], ...]] = {
         ("joint_epochs", "Epochs at most", "It stops earlier when its validation loss no longer falls."),
         ("joint_steps", "Steps at least", "A small table gets more epochs to reach them."),
         ("joint_schedule", "Learning rate falls with", _SCHEDULE.format(paper=PRESETS["paper"]["joint_schedule"])),
+        ("joint_decay", "Learning rate falls for", _DECAY),
         ("joint_learning_rate", "Learning rate, first", "Falls along a cosine to the last."),
         ("joint_learning_rate_end", "Learning rate, last", "At the end of the cosine."),
         ("joint_gradient_norm", "Gradient norm at most", "Longer gradients are scaled down to this."),
@@ -54,6 +56,7 @@ GROUPS: dict[str, tuple[tuple[str, str, str], ...]] = {
             "Learning rate falls with",
             _SCHEDULE.format(paper=PRESETS["paper"]["projection_schedule"]),
         ),
+        ("projection_decay", "Learning rate falls for", _DECAY),
         ("projection_learning_rate", "Learning rate, first", "Falls along a cosine to the last."),
         ("projection_learning_rate_end", "Learning rate, last", "At the end of the cosine."),
         ("projection_gradient_norm", "Gradient norm at most", "Longer gradients are scaled down to this."),

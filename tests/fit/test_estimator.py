@@ -124,6 +124,8 @@ def test_an_array_is_named_and_fitted(table):
         {"joint_epochs": 4},
         {"joint_schedule": "updates"},
         {"projection_schedule": "updates"},
+        {"joint_decay": 1},
+        {"projection_decay": 1},
         {"skip_connection": False},
         {"joint_learning_rate": 0.01},
         {"joint_learning_rate_end": 1e-3},

@@ -327,3 +327,12 @@ def test_a_resumed_stage_goes_on_with_the_rates_of_its_updates():
     whole = [rate for epoch in range(4) for rate in learning_rates("joint", epoch, plan)]
     assert whole == [cosine(k, 10, 1e-3, 1e-5) for k in range(12)]
     assert learning_rates("joint", 2, plan) == whole[6:9]
+
+
+def test_the_cosine_may_be_longer_or_shorter_than_the_training():
+    for decay in (4, 30):
+        plan = Plan.of(60, SETTINGS.replace(joint_schedule="updates", joint_decay=decay, joint_epochs=10))
+        rates = [rate for epoch in range(10) for rate in learning_rates("joint", epoch, plan)]
+        assert rates == [cosine(k, decay, 1e-3, 1e-5) for k in range(30)]
+        plan = Plan.of(60, SETTINGS.replace(joint_schedule="epochs", joint_decay=decay, joint_epochs=10))
+        assert learning_rates("joint", 3, plan) == [cosine(3, decay, 1e-3, 1e-5)] * 3
