@@ -236,6 +236,7 @@ def read_at_rows(columns, parents, rows, bend, observed, grid, found, sums):
             total = once = twice = number(0)
             for r in range(size):
                 sloped[r] = value[r] * rise[r]
+            for r in range(size):  # apart: see `_index`
                 total += value[r]
                 once += value[r] * turn[r]
                 twice += value[r] * turn[r] * turn[r]
@@ -264,7 +265,7 @@ def _residuals(rows, start, size, grid, times, powers):
     own, weights, coefficients = rows.own, rows.weights, grid.coefficients
     number = own.dtype.type
     cells, places = np.empty(BLOCK, np.int32), np.empty(BLOCK, own.dtype)
-    index = _placed(rows, start, size, grid, cells, places)
+    _placed(rows, start, size, grid, cells, places)
     lines, one = (coefficients.shape[1] - 4) // 2, number(1)
     for r in range(size):
         cell, at = cells[r], places[r]
@@ -278,12 +279,29 @@ def _residuals(rows, start, size, grid, times, powers):
         for i in range(6):
             powers[cell, i] += power
             power *= np.float64(at)
-    return index
+    return _index(rows, start, size, grid)
 
 
 @within
 def _placed(rows, start, size, grid, cells, places):
-    """The cell of a table over η that each row of a block lies in, and where in it; returns their `index`."""
+    """The cell of a table over η that each row of a block lies in, and where in it."""
+    eta = rows.eta
+    number = eta.dtype.type
+    first, each, top = number(grid.low), number(1 / grid.width), number(len(grid.coefficients) - 1e-3)
+    zero = number(0)
+    for r in range(size):
+        place = min(max((eta[start + r] - first) * each, zero), top)
+        cells[r] = np.int32(place)
+        places[r] = place - number(cells[r])
+
+
+@within
+def _index(rows, start, size, grid):
+    """`AtRows.index` of a block of rows.
+
+    A loop that sums writes nothing: one that also wrote would take its sum in another order where arrays happen to lie
+    close together in memory, and the last digit would depend on that.
+    """
     own, weights, eta = rows.own, rows.weights, rows.eta
     number = eta.dtype.type
     first, each, top = number(grid.low), number(1 / grid.width), number(len(grid.coefficients) - 1e-3)
@@ -292,10 +310,7 @@ def _placed(rows, start, size, grid, cells, places):
     for r in range(size):
         e, x = eta[start + r], own[start + r]
         whole = (e - first) * each
-        place = min(max(whole, zero), top)
-        cells[r] = np.int32(place)
-        places[r] = place - number(cells[r])
-        beyond = (whole - place) * cell_width
+        beyond = (whole - min(max(whole, zero), top)) * cell_width
         weight = weights[start + r] if len(weights) else one
         # Beyond the grid a single level is left, and the normaliser rises by that.
         apart = (x - (peak if beyond > zero else bottom)) * beyond
@@ -313,6 +328,9 @@ def _turned(residual, s, rise, turn, start, size, bend, bent, curved):
         second = rise[r] if lowest < t < highest else none  # of h, where g = h(κ s) / κ
         bent[r] -= residual[r] * index * second
         curved[r] -= residual[r] * bend * second
+    for r in range(size):  # apart: see `_index`
+        index, t = s[start + r], bend * s[start + r]
+        second = rise[r] if lowest < t < highest else none
         if abs(t) < SMALL:
             total += np.float64(residual[r] * index * index * index) * _series(2, t)
         else:

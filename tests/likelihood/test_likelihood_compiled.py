@@ -117,6 +117,16 @@ def test_threads_change_nothing(bank):
     assert all(torch.equal(*pair) for pair in zip(*found, strict=True))
 
 
+def test_where_arrays_lie_in_memory_changes_nothing(bank):
+    """A loop that sums and writes may be run in two ways, by how far its arrays lie apart."""
+    problems, kept = Problems.of(PAIRS), []
+    first = fit(bank, problems)
+    for size in range(1, 100):
+        kept.append(np.empty(37 * size))
+        again = fit(bank, problems)
+        assert torch.equal(first.theta, again.theta) and torch.equal(first.evidence, again.evidence), size
+
+
 def test_the_exponential_of_a_loop_is_that_of_the_library():
     values = np.linspace(-100.0, 4.0, 1001)
     assert [rows.exp(value) for value in values] == pytest.approx(np.exp(values), rel=1e-12)
