@@ -120,7 +120,7 @@ class Run:
 
     def works_on(self, work: Work) -> bool:
         """Whether a process holds its lock for this kind of work."""
-        return self.alive and note(self.lock_path).get("work", FIT.name) == work.name
+        return self.alive and work.name in str(note(self.lock_path).get("work", FIT.name)).split()
 
     def take(self, words: dict[str, Any] | None = None) -> Lock:
         """Take its lock, with a note for those who find it held.

@@ -3,7 +3,7 @@
 Each is a detached process that holds its run's lock for its whole life (disco/runs/locks.py) and the device's lock
 while it works (disco/work/turns.py). It outlives the page, the tab and the app; the app finds it by its run.
 
-    python -m disco.work.jobs WORK PATH --lock HANDLE    (what `start` runs)
+    python -m disco.work.jobs WORK... --run PATH --lock HANDLE    (what `start` runs)
 """
 
 import argparse
@@ -65,21 +65,27 @@ def _refine(run: Run, lock: Lock, callback: "Callback | None") -> "Refined":
 WORKS = {FIT: Doing(execution.queued, _fit), REFINE: Doing(refining.queued, _refine)}
 
 
-def start(run: Run, work: Work, *asked: Any) -> None:
+def start(run: Run, work: Work, *asked: Any, then: Work | None = None) -> None:
     """Queue a run, to be worked on by a process of its own; after a stop, the same call resumes the work.
 
     Args:
         asked: for a refinement its `Choice`, for a fit nothing.
+        then: other work, for which nothing is asked, that the same process queues once the first has ended, unless it
+            was stopped.
 
     Raises:
         InputError: the run is waiting or running, or its fit is done; its device does not exist, or its folder cannot
             be written.
     """
+    kinds = (work,) if then is None else (work, then)
     lock = enqueue(run, work, *asked)
     try:
-        process = _spawn(run, work, lock)
+        if then is not None:
+            lock.write(_note(None, *kinds))
+            _queue(run, then, run.written_status(work).device)
+        process = _spawn(run, kinds, lock)
         with contextlib.suppress(OSError):
-            lock.write(_note(process.pid, work))
+            lock.write(_note(process.pid, *kinds))
     except OSError as error:
         raise InputError(f"No process could be started for the run {run.name} ({error.strerror}).") from error
     finally:
@@ -103,18 +109,25 @@ def enqueue(run: Run, work: Work, *asked: Any, pid: int | None = None, device: s
     kind = choose_device(device or run.device).type
     lock = run.take(_note(pid, work))
     try:
-        status, queued_at = WORKS[work].queued(run, *asked), time.time()
-        fresh = {"state": "queued", "queued_at": queued_at, "finished_at": None, "eta": None, "error": None}
-        run.update(work, **{**vars(status), **fresh, "device": kind, "host": host()})
-        turns.add_ticket(run, kind, queued_at)
+        turns.add_ticket(run, kind, _queue(run, work, kind, *asked))
     except BaseException:
         lock.release()
         raise
     return lock
 
 
+def _queue(run: Run, work: Work, device: str, *asked: Any) -> float:
+    """Record that work on a run, whose lock is held, waits for its turn; since when, in seconds since 1970."""
+    status, queued_at = WORKS[work].queued(run, *asked), time.time()
+    fresh = {"state": "queued", "queued_at": queued_at, "finished_at": None, "eta": None, "error": None}
+    run.update(work, **{**vars(status), **fresh, "device": device, "host": host()})
+    return queued_at
+
+
 def cancel(run: Run, work: Work) -> None:
     """Stop it within 2 seconds; it can be resumed from its checkpoint or its finished searches.
+
+    Other work that the same process does before or after it is stopped too.
 
     Raises:
         InputError: other work on the run is running; or it runs on another machine, or in a program that cannot be
@@ -124,8 +137,9 @@ def cancel(run: Run, work: Work) -> None:
         _end(run, work)
     lock = run.take()
     try:
-        if run.written_status(work).active:
-            run.update(work, state="cancelled", eta=None, message="", finished_at=time.time())
+        for kind in WORKS:
+            if run.written_status(kind).active:
+                run.update(kind, state="cancelled", eta=None, message="", finished_at=time.time())
     finally:
         lock.release()
 
@@ -150,6 +164,13 @@ def work(run: Run, kind: Work, lock: Lock, callback: "Callback | None" = None) -
     Raises:
         FitStopped, InputError, ScoreUnavailable: as the work itself.
     """
+    try:
+        return _in_turn(run, kind, lock, callback)
+    finally:
+        lock.release()
+
+
+def _in_turn(run: Run, kind: Work, lock: Lock, callback: "Callback | None") -> Any:
     status = run.written_status(kind)
     try:
         with turns.turn(run, status.device, status.queued_at, callback):
@@ -159,17 +180,17 @@ def work(run: Run, kind: Work, lock: Lock, callback: "Callback | None" = None) -
             with contextlib.suppress(InputError):
                 run.update(kind, eta=None, finished_at=time.time(), **ending(error, kind))
         raise
-    finally:
-        lock.release()
 
 
-def _note(pid: int | None, work: Work) -> dict[str, Any]:
+def _note(pid: int | None, *kinds: Work) -> dict[str, Any]:
     """The note in a run's lock about its holder."""
-    return {"host": host(), "pid": pid, "signals": True, "work": work.name}
+    return {"host": host(), "pid": pid, "signals": True, "work": " ".join(kind.name for kind in kinds)}
 
 
-def _spawn(run: Run, work: Work, lock: Lock) -> subprocess.Popen:
-    command = [sys.executable, "-m", "disco.work.jobs", work.name, str(run.path), "--lock", str(lock.handle)]
+def _spawn(run: Run, kinds: tuple[Work, ...], lock: Lock) -> subprocess.Popen:
+    names = [kind.name for kind in kinds]
+    handle = str(lock.handle)
+    command = [sys.executable, "-m", "disco.work.jobs", *names, "--run", str(run.path), "--lock", handle]
     environment = {**os.environ, "DISCO_RUNS": str(runs_root())}
     with _log(run) as log:
         return subprocess.Popen(
@@ -221,33 +242,43 @@ def _end(run: Run, work: Work) -> None:
             time.sleep(0.02)
 
 
-def _worker(name: str, path: Path, handle: int) -> int:
-    """Work on a run whose lock this process has inherited; exit status."""
+def _worker(names: list[str], path: Path, handle: int) -> int:
+    """Work on a run whose lock this process has inherited, one kind after the other; exit status."""
     stopping = threading.Event()
     signal.signal(signal.SIGTERM, lambda *_: stopping.set())
     lock = Lock(handle)
     os.set_inheritable(handle, False)
+    exits = 0
     try:
         run = Run(path)
-        kind = next(kind for kind in WORKS if kind.name == name)
-        work(run, kind, lock, lambda event: not stopping.is_set())
-    except (FitStopped, InputError, ScoreUnavailable) as error:
-        print(error, file=sys.stderr)
-        return 1
+        for place, name in enumerate(names):
+            kind = next(kind for kind in WORKS if kind.name == name)
+            try:
+                if place > 0:
+                    device = run.written_status(kind).device
+                    turns.add_ticket(run, device, _queue(run, kind, device))
+                _in_turn(run, kind, lock, lambda event: not stopping.is_set())
+            except FitStopped:
+                return 1
+            except (InputError, ScoreUnavailable) as error:  # what follows does not need it
+                print(error, file=sys.stderr)
+                exits = 1
     except Exception:
         traceback.print_exc()
         return 1
-    return 0
+    finally:
+        lock.release()
+    return exits
 
 
 def main() -> int:
     """The worker's command line."""
     parser = argparse.ArgumentParser(prog="python -m disco.work.jobs")
-    parser.add_argument("work", choices=[kind.name for kind in WORKS])
-    parser.add_argument("path", type=Path)
+    parser.add_argument("work", nargs="+", choices=[kind.name for kind in WORKS])
+    parser.add_argument("--run", type=Path, required=True)
     parser.add_argument("--lock", type=int, required=True)
     arguments = parser.parse_args()
-    return _worker(arguments.work, arguments.path, arguments.lock)
+    return _worker(arguments.work, arguments.run, arguments.lock)
 
 
 if __name__ == "__main__":
