@@ -3,7 +3,7 @@
 import streamlit as st
 
 from disco import metrics, runs
-from pages.refine import refine_edges, refine_sections, refined_effects
+from pages.refine import model_check, refine_edges, refine_sections
 from pages.shared import (
     empty,
     intro,
@@ -54,5 +54,5 @@ st.subheader("The edges by evidence", anchor=False)
 st.fragment(refine_edges.explore)(found, changes, result.edges(*present) if result else None, known)
 refine_sections.order(found)
 refine_sections.searches(found)
-refined_effects.model_check(run, found.refined)
+model_check.model_check(run, found.refined)
 refine_sections.without(True, run, is_fitted)

@@ -5,8 +5,8 @@ import pandas as pd
 import streamlit as st
 
 from disco.figures.words import how_many
-from pages.refine import refine_filters, refined_effects
-from pages.shared import downloads, graph_view, picked, refined_words
+from pages.refine import refine_filters
+from pages.shared import downloads, evidence_panel, graph_view, picked, refined_words
 from pages.shared.answers import heard
 from pages.shared.glossary import define
 from pages.shared.known import Known
@@ -173,10 +173,10 @@ def _details(refinement: Refinement, edges: pd.DataFrame) -> None:
         node = picked.node_box("Find a node", refinement.order, "refine_node", "Or click it.", then=graph_view.focus_on)
     if edge is not None:
         st.markdown(f"##### {code(edge[0])} → {code(edge[1])}")
-        refined_effects.edge_details(refinement.run, refinement.refined, *edge)
+        evidence_panel.edge_details(refinement.run, refinement.refined, *edge)
     elif node is not None:
         st.markdown(f"##### {code(node)}")
-        refined_effects.node_details(refinement.run, refinement.refined, node)
+        evidence_panel.node_details(refinement.run, refinement.refined, node)
     else:
         st.caption("Click an edge or a node of the graph, or choose one here, to see what is behind it.")
 

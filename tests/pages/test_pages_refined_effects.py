@@ -63,10 +63,11 @@ def part(function: str, run: runs.Run, *arguments: str) -> AppTest:
 
         from disco.runs import Run
         from disco.runs.refined import read_refined
-        from pages.refine import refined_effects
+        from pages.refine import model_check
+        from pages.shared import evidence_panel
 
-        run = Run(Path(path))
-        getattr(refined_effects, function)(run, read_refined(run), *arguments)
+        run, parts = Run(Path(path)), model_check if function == "model_check" else evidence_panel
+        getattr(parts, function)(run, read_refined(run), *arguments)
 
     app = AppTest.from_function(page, args=(function, str(run.path), arguments), default_timeout=60).run()
     assert not app.exception, app.exception
