@@ -3,21 +3,22 @@
 import streamlit as st
 
 from disco.figures.words import how_many
-from pages.data import columns, determined, sources, truth_file
-from pages.shared import empty, intro, preview, problem_list, session, table_facts, truth
+from pages.data import columns, determined, sources, truth_file, welcome
+from pages.shared import empty, finding, intro, preview, problem_list, session, table_facts, truth
 from pages.shared.names import plain
 
-intro.page_intro(
-    "Data",
-    "Load a table of counts: one row per observation, one column per variable. Below it you see a summary of each "
-    "column. Nothing is rounded, recoded or left out unless you say so. Fix the problems listed, choose the columns, "
-    "then go on to Preprocess.",
-)
-empty.missing_run()
-sources.cards()
 draft = session.draft.current()
 if draft is None:
-    st.info("Load a sample to look around, or upload your own counts.", icon=":material/arrow_upward:")
+    welcome.greet()
+else:
+    intro.page_intro(
+        "Data",
+        "One row per observation, one column per variable. Nothing is rounded, recoded or left out unless you say so.",
+    )
+empty.missing_run()
+sources.cards()
+if draft is None:
+    welcome.explain()
     st.stop()
 st.subheader(plain(draft.name), anchor=False)
 st.caption(
@@ -29,6 +30,10 @@ earlier = session.draft.previous()
 if earlier is not None:
     back = f"Back to {plain(earlier.name)}"
     st.button(back, icon=":material/undo:", type="tertiary", on_click=session.draft.go_back, key="go_back")
+ready = table_facts.chosen_counts(draft) is not None
+with st.container(horizontal=True, vertical_alignment="center"):
+    finding.button(draft, ready)
+    st.caption("Or go step by step: Preprocess, Train, Ordering, Parents, Refine.")
 problem_list.problem_list(
     table_facts.problems(draft), "**Usable**, below, chooses the columns without a problem and leaves out the others."
 )
@@ -37,13 +42,3 @@ columns.choose(draft)
 preview.columns_in_sight(draft)
 preview.first_rows(draft)
 truth_file.attach(draft)
-
-ready = table_facts.chosen_counts(draft) is not None
-if st.button(
-    "Go on to Preprocess",
-    type="primary",
-    icon=":material/arrow_forward:",
-    disabled=not ready,
-    help=None if ready else "Fix the problems above, or choose other columns.",
-):
-    session.address.go("preprocess")

@@ -16,17 +16,19 @@ _COHORTS = {"2012–2018": (2012, 2018), "2019–2025": (2019, 2025)}
 
 
 def cards() -> None:
-    """Three cards side by side; on a small screen one below the other."""
-    for column, card in zip(st.columns(3), (_lahman, _poisson, _upload), strict=True):
-        with column.container(border=True, height="stretch"):
-            card()
+    """Three cards side by side, on a small screen one below the other; put away once a table is loaded."""
+    is_loaded = session.draft.current() is not None
+    with st.expander("Load another table", icon=":material/upload_file:") if is_loaded else st.container():
+        for column, card in zip(st.columns(3), (_lahman, _poisson, _upload), strict=True):
+            with column.container(border=True, height="stretch"):
+                card()
     if problem := st.session_state.get(_PROBLEM):
         kept = " The table loaded before is kept." if session.draft.current() is not None else ""
         st.error(plain(problem) + kept, icon=":material/error:")
 
 
 def _lahman() -> None:
-    st.markdown("**Lahman batting**  \n17 counts of 200 players a season, the paper's case study. 1,400 rows.")
+    st.markdown("**Baseball**  \n17 counts of 200 batters a season: runs, hits, strikeouts … 1,400 rows.")
     seasons = st.segmented_control(
         "Seasons",
         list(_COHORTS),
@@ -49,13 +51,12 @@ def _load_lahman(seasons: str) -> None:
 
 def _poisson() -> None:
     st.markdown(
-        "**Poisson, 20 nodes**  \nSimulated from a random graph that is known, so a fit can be compared with the truth."
-        " 2,000 rows."
+        "**Simulated counts**  \n20 columns from a known graph, so that what is found can be compared with the truth. "
+        "2,000 rows."
     )
-    st.caption("Softplus means, about three parents per node, seed 0.")
     st.page_link(
         "pages/simulate/page.py",
-        label="Own design",
+        label="Design your own",
         icon=":material/science:",
         query_params=session.address.parameters(),
         help="Choose or draw a graph, and how each node depends on its parents.",

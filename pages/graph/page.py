@@ -1,57 +1,62 @@
-"""Graph: look at the graph, pick a node, download it."""
+"""Graph: the graph of the refinement, of the fit or of both; look at it, pick in it, download it."""
 
 import streamlit as st
 
 from disco.figures.words import how_many
-from pages.graph import node_panel
+from pages.graph import side_panel
+from pages.graph import view as views
 from pages.shared import (
     downloads,
     empty,
+    finding,
     graph_truth,
     graph_view,
     intro,
     misfit,
-    picked,
+    refinement,
     results,
-    selector_sections,
+    session,
     sparse,
-    thresholds,
     truth,
 )
 from pages.shared.names import code
 
-intro.page_intro(
-    "Graph",
-    "The causal graph that the order and the thresholds give. Rows follow the causal order, so every edge points "
-    "down. Click a node or search for it to see its parents, its children and their scores. Nodes stay where they "
-    "are when you move a threshold.",
-)
-run = empty.require_run()
-result = results.shown(run)
-results.variant_picker(result)
-known = truth.shown(result)
-refined = misfit.of_run(run)
-graph, tau_z, pi_min, said = selector_sections.own_graph(result) or thresholds.graph(result, "graph")
-sparse.advise(result, graph.number_of_edges(), run.settings.selector if said else "ocs")
-if known:
-    graph_truth.numbers(graph, known)
-    graph_truth.choose()
-left, right = st.container(key="beside_graph").columns([5, 2], gap="medium")
-with right:
-    node = picked.node_box(
-        "Find a node", result.order, "graph_search", "Type some letters of its name.", then=graph_view.focus_on
-    )
-    judged = graph_truth.seen(graph, known, tau_z)
-    part = misfit.marked(node_panel.neighbourhood(judged, node), refined)
-    node_panel.scores(result, graph, judged, node)
-    if refined and node:
-        misfit.of_node(refined, node, of_refined=True)
-with left:
-    st.markdown(
-        f"**{how_many(graph.number_of_edges(), 'edge')}** among {how_many(len(graph), 'node')} of {code(run.name)}"
-    )
-    graph_view.graph_view(result, part, "graph_canvas")
-    downloads.row(result, part, tau_z, pi_min, said)
+st.title("Graph", anchor=False)
+run = session.run.current()
+if run is None:
+    empty.no_run()
+    st.stop()
+finding.progress(run)
+found = refinement.readable(run)
+result = results.shown(run) if run.status().state == "done" else None
+if found is None and result is None:
+    side_panel.nothing_yet(run)
+    st.stop()
+place = st.empty()
+left, right = st.container(key="beside_graph").columns([5, 3], gap="medium")
+with right, st.container(height=side_panel.HEIGHT, key="graph_rail", border=False):
+    view = views.chosen(found, result)
+    known = truth.shown(view.placed)
     if known:
-        downloads.verdicts(result, known, graph)
+        graph_truth.choose()
+    drawn = side_panel.panel(view, known)
+with place.container():
+    side_panel.verdict(view)
+with left:
+    named = f"**{how_many(view.graph.number_of_edges(), 'edge')}** among {how_many(len(view.graph), 'node')}"
+    part = "" if len(drawn) == len(view.graph) else f", {how_many(len(drawn), 'node')} shown"
+    st.markdown(f"{named} of {code(run.name)}{part}")
+    graph_view.graph_view(
+        view.placed, drawn, "graph_canvas", strength=view.strength, picks_edges=True, height=side_panel.CANVAS
+    )
+    downloads.view_row(view.name, view.placed, drawn, view.strength, view.rule)
+views.tell_address(view)
+if known:
+    graph_truth.numbers(view.graph, known)
+    if view.result is not None:
+        downloads.verdicts(view.result, known, view.graph)
+if view.result is not None:
+    sparse.advise(view.result, view.graph.number_of_edges(), run.settings.selector if view.said else "ocs")
+if found is not None:
+    misfit.banner(found.refined)
 intro.assumptions_note()

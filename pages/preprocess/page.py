@@ -25,5 +25,3 @@ transform.choose(draft)
 st.subheader("Before and after", anchor=False)
 transform.before_after(draft)
 transform.all_columns(draft)
-if st.button("Go on to Train", type="primary", icon=":material/arrow_forward:"):
-    session.address.go("train")

@@ -30,7 +30,7 @@ if run is None:
     st.stop()
 status = run.status(runs.REFINE)
 is_fitted = run.status().state == "done"
-if run.status().active:
+if run.status().active and status.state == "none":
     empty.not_done(run)
     st.stop()
 if status.state not in ("none", "done"):

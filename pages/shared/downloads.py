@@ -14,13 +14,12 @@ import streamlit as st
 from disco import graph as graphs
 from disco.errors import InputError
 from disco.figures import graph as drawing
-from disco.figures.words import share
 from disco.runs import Run
 from disco.table import spreadsheets
 from pages.shared import graph_view
 from pages.shared.known import Known
 from pages.shared.refinement import Refinement
-from pages.shared.results import VARIANT_WORDS, Result
+from pages.shared.results import Result
 
 KINDS = {
     "csv": ("CSV", "text/csv", f"The edges with their numbers. {spreadsheets.NOTE}"),
@@ -30,24 +29,8 @@ KINDS = {
 }
 
 
-def row(result: Result, graph: nx.DiGraph, tau_z: float, pi_min: float, said: str = "") -> None:
-    """Six buttons in a row: PNG, SVG, CSV, GraphML, DOT, JSON of the graph shown.
-
-    The pictures are as shown, with the verdicts of a truth; the other files hold the edges found.
-
-    Args:
-        said: the rule that chose the edges, if not the two thresholds.
-    """
-    places = {node: result.places[node] for node in graph}
-    name, folds = result.run.name, share(round(pi_min * result.folds), result.folds)
-    title = f"{name}: {VARIANT_WORDS[result.variant]}, {said or f'τ_Z = {tau_z:g}, {folds} folds'}"
-    picture = partial(drawing.svg, graph, places, graph_view.strongest(result), title)
-    st.caption("Download the graph shown, at these thresholds:")
-    _files(_found(graph), picture, _file(result.run), "graph")
-
-
 def refined_row(refinement: Refinement, graph: nx.DiGraph, drawn: nx.DiGraph) -> None:
-    """The same six of a refined graph.
+    """Six buttons in a row: PNG, SVG, CSV, GraphML, DOT, JSON of a refined graph.
 
     Args:
         graph: the edges shown.
@@ -57,6 +40,22 @@ def refined_row(refinement: Refinement, graph: nx.DiGraph, drawn: nx.DiGraph) ->
     picture = partial(drawing.svg, drawn, refinement.places, refinement.strength, title)
     st.caption("Download the graph shown:")
     _files(graph, picture, f"{_file(refinement.run)}_refined", "refined")
+
+
+def view_row(name: str, placed: Result | Refinement, graph: nx.DiGraph, strength: float, said: str) -> None:
+    """The same six of the graph that the page Graph shows.
+
+    Args:
+        name: whose edges they are: both, likelihood or DISCO.
+        graph: as drawn, with verdicts.
+        said: the rule that chose DISCO's edges.
+    """
+    whose = {"both": "likelihood and DISCO", "likelihood": "likelihood"}.get(name, "DISCO")
+    title = ", ".join(filter(None, [f"{placed.run.name}: {whose}", said]))
+    places = {node: placed.places[node] for node in graph}
+    picture = partial(drawing.svg, graph, places, strength, title)
+    st.caption("Download the graph shown:")
+    _files(_found(graph), picture, _file(placed.run), "graph")
 
 
 def table(refinement: Refinement, edges: pd.DataFrame) -> None:

@@ -84,17 +84,27 @@ def _breakdown(run: Run, refined: Refined, row: dict, choice: Choice) -> None:
 
 
 def node_details(run: Run, refined: Refined, node: str) -> None:
-    """What kind of count a node is, and its parents and children."""
+    """How well the model fits a node, what kind of count it is, and its parents and children."""
     if node not in refined.order:
         st.info(f"The refined graph has no node {code(node)}.")
         return
+    if not kind_details(run, refined, node):
+        return
+    parents, children = refined_model.neighbours(refined, node)
+    left, right = st.columns(2)
+    _neighbours(left, "Parents", [(name, refined_words.row_of(refined, name, node)) for name in parents])
+    _neighbours(right, "Children", [(name, refined_words.row_of(refined, node, name)) for name in children])
+
+
+def kind_details(run: Run, refined: Refined, node: str) -> bool:
+    """How well the model fits a node, and what kind of count it is; whether it could be fitted."""
     try:
         kind = refined_model.kind(run, refined, node)
     except InputError as error:
         st.error(plain(error))
-        return
+        return False
     misfit.of_node(refined, node)
-    parents, children = refined_model.neighbours(refined, node)
+    parents, _ = refined_model.neighbours(refined, node)
     st.markdown(f"{'Given its parents' if parents else 'It has no parents'}. {plain(kind.sentence())}")
     if not kind.is_level and len(kind.counts) > 2:
         figure.show(effects.kind(kind), "refined_kind")
@@ -103,9 +113,7 @@ def node_details(run: Run, refined: Refined, node: str) -> None:
             "The distance is the average divergence over all rows in nats; from "
             f"0.01 on, the node is said to have none of these shapes. {refined_words.ASSUMED}"
         )
-    left, right = st.columns(2)
-    _neighbours(left, "Parents", [(name, refined_words.row_of(refined, name, node)) for name in parents])
-    _neighbours(right, "Children", [(name, refined_words.row_of(refined, node, name)) for name in children])
+    return True
 
 
 def _neighbours(place: st.delta_generator.DeltaGenerator, title: str, edges: list[tuple[str, dict]]) -> None:

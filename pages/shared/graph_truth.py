@@ -9,7 +9,7 @@ from pages.shared.glossary import define
 from pages.shared.known import Known
 
 _LINES, _MISSING, _CHOICE = "graph_lines", "graph_missing", "shared_graph_truth"
-TELL = {"truth": "the truth", "folds": "the folds"}
+TELL = {"truth": "the truth", "folds": "the scores"}
 
 
 def choose() -> None:
@@ -28,7 +28,7 @@ def choose() -> None:
         key=_LINES,
         required=True,
         on_change=keep,
-        help="The truth: whether an edge is true, extra, reversed or missing. The folds: whether it passed in all.",
+        help="The truth: whether an edge is true, extra, reversed or missing. The scores: how strong an edge is.",
     )
     row.toggle(
         "Missing edges",
@@ -41,8 +41,14 @@ def choose() -> None:
 
 def seen(graph: nx.DiGraph, known: Known | None, tau_z: float) -> nx.DiGraph:
     """The graph to draw: with verdicts if a truth is shown and the lines are to show it."""
+    shows_truth, missing = choice()
+    return known.judged(graph, tau_z, missing) if known is not None and shows_truth else graph
+
+
+def choice() -> tuple[bool, bool]:
+    """Whether lines show the truth, and whether missing edges are drawn."""
     lines, missing = st.session_state.get(_CHOICE, ("truth", True))
-    return graph if known is None or lines == "folds" else known.judged(graph, tau_z, missing)
+    return lines == "truth", missing
 
 
 def numbers(graph: nx.DiGraph, known: Known) -> None:

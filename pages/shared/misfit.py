@@ -1,6 +1,5 @@
 """How well the model fits the nodes, and so how far to trust their arrows: at the top of a page, per node, per edge."""
 
-import contextlib
 import math
 
 import networkx as nx
@@ -14,7 +13,7 @@ from disco.refine import Refined
 from disco.refine.evidence import MOST_MISFIT
 from disco.refine.reasons import is_of_kind, missed
 from disco.runs import Run, stamps
-from pages.shared import figure, refined_model, refinement, session
+from pages.shared import figure, refined_model
 from pages.shared.glossary import define
 from pages.shared.names import code, plain
 
@@ -75,23 +74,6 @@ def of_node(refined: Refined, node: str, *, of_refined: bool = False) -> None:
         st.warning("This node is poorly fitted by the model: its arrows are hypotheses.", icon=":material/rule:")
     if of_refined:
         st.caption("Measured given its parents in the refined graph.")
-
-
-def of_run(run: Run) -> Refined | None:
-    """The refinement of a run, with its banner and a link to it drawn; None if there is none that can be read."""
-    found = None
-    with contextlib.suppress(InputError):
-        found = refinement.of(run)
-    if found is not None:
-        banner(found.refined)
-    if stamps.refinement(run):
-        st.page_link(
-            "pages/refine/page.py",
-            label="This run has a refined graph too",
-            icon=":material/auto_fix_high:",
-            query_params=session.address.parameters(),
-        )
-    return None if found is None else found.refined
 
 
 def marked(graph: nx.DiGraph, refined: Refined | None) -> nx.DiGraph:

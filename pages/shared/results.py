@@ -104,13 +104,13 @@ class Result:
 
 
 def shown(run: Run) -> Result:
-    """The result that the session shows of a run: the chosen variant, or the run's own."""
-    rule = session.shown.parent_rule()
+    """The result that the session shows of a run: the chosen variant and rule, or the run's own if it lacks them."""
     try:
-        return of(run, session.shown.variant() or run.own_variant, rule)
+        return of(run, session.shown.variant() or run.own_variant, session.shown.parent_rule())
     except InputError:
         session.shown.set_variant(None)
-        return of(run, run.own_variant, rule)
+        session.shown.set_parent_rule(None)
+        return of(run, run.own_variant)
 
 
 def of(run: Run, variant: str, rule: str | None = None) -> Result:

@@ -18,8 +18,8 @@ def columns_of(at):
 
 def test_empty_state_leads_on():
     at = booted()
-    assert at.title[0].value == "Data"
-    assert "Load a sample" in texts(at)
+    assert at.title[0].value == "What drives what?"
+    assert "causal graph" in texts(at)
     assert {"Load Lahman", "Load Poisson"} <= {found.label for found in at.button}
     assert at.file_uploader(key="upload").help
 
@@ -54,7 +54,7 @@ def test_upload_describes_each_column():
     assert facts.loc["a", "mean"] == pytest.approx(1.25)
     assert facts.loc["a", "dispersion"] == pytest.approx(table["a"].var() / 1.25)
     assert 0 < facts.loc["a", "ties"] < 1
-    assert not button(at, "Go on to Preprocess").disabled
+    assert not button(at, "Find the graph").disabled
 
 
 @pytest.mark.parametrize(
@@ -84,7 +84,7 @@ def test_problems_name_column_row_and_remedy():
     assert not at.exception
     said = at.error[0].value.replace("\\", "")
     assert 'Column "a", row 4' in said and "row 6" in said and "negative" in said and "leave the column out" in said
-    assert button(at, "Go on to Preprocess").disabled
+    assert button(at, "Find the graph").disabled
 
 
 def test_usable_leaves_out_the_faulty_columns():
@@ -94,7 +94,7 @@ def test_usable_leaves_out_the_faulty_columns():
     button(at, "Usable").click().run()
     assert draft_of(at).columns == (1, 2, 3)
     assert not at.error
-    assert not button(at, "Go on to Preprocess").disabled
+    assert not button(at, "Find the graph").disabled
 
 
 def test_duplicate_and_empty_names():
@@ -119,7 +119,7 @@ def test_tables_too_small_are_refused_in_words(content, words):
     at = upload(booted(), "small.csv", content)
     assert not at.exception
     assert words in texts(at)
-    assert button(at, "Go on to Preprocess").disabled
+    assert button(at, "Find the graph").disabled
 
 
 def test_search_and_buttons_act_on_the_columns_shown():

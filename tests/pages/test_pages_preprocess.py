@@ -25,7 +25,7 @@ def test_empty_state_leads_to_data():
     at = booted("preprocess")
     assert "No table is loaded" in texts(at)
     button(at, "Go to Data").click().run()
-    assert at.title[0].value == "Data"
+    assert at.title[0].value == "What drives what?"
 
 
 def test_ranks_are_the_default_and_say_what_they_keep():

@@ -41,7 +41,7 @@ def test_empty_state_leads_to_data():
     at = booted("train")
     assert "No table is loaded" in texts(at)
     button(at, "Go to Data").click().run()
-    assert at.title[0].value == "Data"
+    assert at.title[0].value == "What drives what?"
 
 
 def test_estimate_before_the_start():

@@ -8,4 +8,5 @@ __all__ = ["address", "draft", "run", "shown", "start"]
 def start() -> None:
     """Bring session and address in step; called by app.py before a page is drawn."""
     run.current()
+    shown.follow_address()
     draft.follow_address()

@@ -1,7 +1,7 @@
 """The address of the page, `?run=ID&draft=TOKEN`: the open run, and the draft.
 
 The session holds the same two ids, and both are kept in step on every page, so a refresh, a deep link or another tab
-finds the same things.
+finds the same things. Graph adds what it shows (`pages.shared.session.shown`).
 """
 
 import streamlit as st
@@ -10,7 +10,7 @@ _KEYS = {"run": "shared_run", "draft": "shared_token"}
 
 
 def asked(name: str) -> str | None:
-    """The id that the address asks for; name is `run` or `draft`."""
+    """What the address asks for under a name, such as `run` or `draft`."""
     return st.query_params.get(name)
 
 
@@ -26,8 +26,16 @@ def keep(name: str, value: str | None) -> None:
         st.query_params.pop(name, None)
         return
     st.session_state[_KEYS[name]] = value
-    if asked(name) != value:  # each write sends the browser a new address
-        st.query_params[name] = value
+    tell({name: value})
+
+
+def tell(values: dict[str, str | None]) -> None:
+    """Write parameters to the address; None removes one."""
+    for name, value in values.items():
+        if value is None:
+            st.query_params.pop(name, None)
+        elif asked(name) != value:  # each write sends the browser a new address
+            st.query_params[name] = value
 
 
 def parameters() -> dict[str, str]:

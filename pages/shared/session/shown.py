@@ -1,11 +1,22 @@
-"""What the result pages show of the open run; each run keeps its own choices across pages."""
+"""What the result pages show of the open run; each run keeps its own choices across pages.
 
+The address of Graph holds those that make its graph, `?edges=both&order=ccs-clipped&rule=iqr&tau=2&pi=1`, so that a
+link shows the same graph to others.
+"""
+
+import math
 from typing import Any
 
 import streamlit as st
 
+from disco.runs.results import VARIANTS
+from disco.settings import CHOICES
+from disco.union import BOTH, DISCO, LIKELIHOOD
 from pages.shared.session import address
 
+VIEWS = (BOTH, LIKELIHOOD, DISCO)
+_VIEW, _FOLLOWED = "shared_view", "shared_followed"
+_HIGHEST = 1e6  # of a τ_Z in an address
 _VARIANT, _RULE, _THRESHOLDS = "shared_variant", "shared_parent_rule", "shared_thresholds"
 _SELECTOR, _CUT, _COMPARED = "shared_selector", "shared_cut", "shared_compared"
 
@@ -25,8 +36,8 @@ def parent_rule() -> str | None:
     return _of_run(_RULE)
 
 
-def set_parent_rule(rule: str) -> None:
-    """Show the edges of another rule; each rule keeps its own thresholds."""
+def set_parent_rule(rule: str | None) -> None:
+    """Show the edges of another rule, or of the run's own; each rule keeps its own thresholds."""
     _keep_of_run(_RULE, rule)
 
 
@@ -68,6 +79,44 @@ def compared() -> tuple[str, str] | None:
 def set_compared(pair: tuple[str, str]) -> None:
     """Put two selectors side by side."""
     _keep_of_run(_COMPARED, pair)
+
+
+def view() -> str | None:
+    """Whose edges Graph shows of the open run, one of `VIEWS`; None until the user chooses."""
+    return _of_run(_VIEW)
+
+
+def set_view(name: str) -> None:
+    """Show the edges of both methods, or of one."""
+    _keep_of_run(_VIEW, name)
+
+
+def follow_address() -> None:
+    """Take what a link to Graph asks for, once for each run; anything that cannot be is passed over."""
+    run_id = address.kept("run")
+    followed = st.session_state.setdefault(_FOLLOWED, set())
+    if run_id is None or run_id in followed:
+        return
+    followed.add(run_id)
+    for name, allowed, take in (
+        ("edges", VIEWS, set_view),
+        ("order", VARIANTS, set_variant),
+        ("rule", CHOICES["parent_rule"], set_parent_rule),
+    ):
+        asked = address.asked(name)
+        if asked in allowed:
+            take(asked)
+    tau_z, pi_min = (_number(address.asked(name)) for name in ("tau", "pi"))
+    rule = address.asked("rule")
+    if rule in CHOICES["parent_rule"] and 0 <= tau_z <= _HIGHEST and 0 < pi_min <= 1:
+        set_thresholds(rule, (tau_z, pi_min))
+
+
+def _number(text: str | None) -> float:
+    try:
+        return float(text or "nan")
+    except ValueError:
+        return math.nan
 
 
 def _of_run(key: str) -> Any:

@@ -1,0 +1,150 @@
+"""Beside the graph: a search, how much of it to show, and the picked node or edge with its scores and evidence."""
+
+import networkx as nx
+import numpy as np
+import pandas as pd
+import streamlit as st
+
+from disco import graph as graphs
+from disco.figures import graph as drawing
+from disco.figures.words import how_many, number, share
+from disco.runs import REFINE, Run
+from disco.union import BOTH, DISCO
+from pages.graph.view import View
+from pages.graph.view import verdict as verdict_of
+from pages.shared import empty, evidence_panel, figure, graph_truth, graph_view, misfit, picked
+from pages.shared.glossary import define
+from pages.shared.known import Known
+from pages.shared.names import code
+
+REACH = {"All": None, "1 step": 1, "2 steps": 2}
+CANVAS, HEIGHT = 560, 690  # pixels of the canvas, and of the panel that stands beside it and its key
+
+
+def nothing_yet(run: Run) -> None:
+    """What stands where the graph will be."""
+    if run.status(REFINE).active:
+        st.info("The first graph appears here as soon as the likelihood search is done.", icon=":material/hub:")
+    else:
+        empty.not_done(run)
+
+
+def verdict(view: View) -> None:
+    """How far to trust the arrows, in one line."""
+    level, text, advice = verdict_of(view)
+    kind = {"sure": st.success, "guess": st.info, "poor": st.warning}[level]
+    kind(f"**{text}** {advice}")
+
+
+def panel(view: View, known: Known | None) -> nx.DiGraph:
+    """Search, reach, and what is picked; the graph to draw."""
+    node = picked.node_box(
+        "Find a node", view.placed.order, "graph_search", "Type some letters of its name.", then=graph_view.focus_on
+    )
+    shows_truth, missing = graph_truth.choice()
+    judged = view.judged(known, missing) if known is not None and shows_truth else view.graph
+    if view.refinement is not None:
+        judged = misfit.marked(judged, view.refinement.refined)
+    part = _neighbourhood(judged, node)
+    edge = picked.picked_edge(part.edges)
+    if edge is not None:
+        _edge(view, edge)
+    elif node is not None:
+        _node(view, judged, node)
+    else:
+        alone = sum(1 for one in view.graph if view.graph.degree(one) == 0)
+        st.caption("Click a node or an edge, or search for a node above.")
+        st.caption(
+            f"{how_many(len(graphs.sources(view.graph)) - alone, 'source')}, "
+            f"{how_many(len(graphs.sinks(view.graph)) - alone, 'sink')}, "
+            f"{how_many(alone, 'node')} without any edge."
+        )
+    return part
+
+
+def _neighbourhood(graph: nx.DiGraph, node: str | None) -> nx.DiGraph:
+    """The part of the graph that the reader wants to see: all, or what lies near the picked node."""
+    reach = st.segmented_control(
+        "Show",
+        list(REACH),
+        default="All",
+        key="graph_reach",
+        required=True,
+        disabled=node is None,
+        help="All nodes, or those within one or two edges of the picked node." if node else "Pick a node first.",
+    )
+    steps = REACH[reach or "All"]
+    return graph if node is None or steps is None else drawing.around(graph, node, steps)
+
+
+def _edge(view: View, edge: tuple[str, str]) -> None:
+    """The picked edge: its evidence by the likelihood, or its scores by DISCO."""
+    parent, child = edge
+    st.markdown(f"##### {code(parent)} → {code(child)}")
+    if view.name != DISCO and edge in view.refinement.graph.edges:
+        if view.graph.edges[edge].get("turned"):
+            st.markdown(f"DISCO has this edge reversed, {code(child)} → {code(parent)}: its direction is undecided.")
+        evidence_panel.edge_details(view.placed.run, view.refinement.refined, *edge)
+        return
+    if view.name == BOTH and edge in view.graph.edges:
+        st.markdown("DISCO alone found this edge. The likelihood search found none here that is worth its price.")
+    values = view.result.candidates(view.tau_z).set_index(["parent", "child"])
+    if edge not in values.index:
+        st.caption("The order found puts the child first, so this edge has no score.")
+        return
+    row, folds = values.loc[edge], view.result.folds
+    place = figure.numbers()
+    place.metric("OCS", number(row["ocs"]), width=110, help=define("OCS"))
+    place.metric("Z", number(row["z"]), width=90, help=define("Z"))
+    passed = share(round(row["frequency"] * folds), folds)
+    place.metric("Folds above τ_Z", passed, width=140, help=define("π_min"))
+
+
+def _node(view: View, judged: nx.DiGraph, node: str) -> None:
+    """The picked node: its place, its parents and children with their scores, and how well the model fits it."""
+    st.markdown(f"##### {code(node)}")
+    graph = view.graph
+    above, below = len(graphs.ancestors(graph, node)), len(graphs.descendants(graph, node))
+    st.caption(
+        f"Place {graph.nodes[node]['position']} of {len(graph)} in the causal order; "
+        f"{how_many(above, 'ancestor')}, {how_many(below, 'descendant')}."
+    )
+    _table("Parents", [(parent, judged.edges[parent, node]) for parent in graphs.parents(judged, node)], view)
+    _table("Children", [(child, judged.edges[node, child]) for child in graphs.children(judged, node)], view)
+    if view.name != DISCO:
+        evidence_panel.kind_details(view.placed.run, view.refinement.refined, node)
+    elif view.refinement is not None:
+        misfit.of_node(view.refinement.refined, node, of_refined=True)
+
+
+def _table(title: str, edges: list[tuple[str, dict]], view: View) -> None:
+    missing = sum(numbers.get("verdict") == "missing" for _, numbers in edges)
+    st.markdown(f"**{title}** ({len(edges) - missing}{f', {missing} missing' if missing else ''})")
+    if not edges:
+        st.caption("None in this graph.")
+        return
+    empty_row = {"ocs": np.nan, "z": np.nan, "frequency": np.nan, "gain_nats": np.nan, "decided": 0.0, "found_by": ""}
+    rows = pd.DataFrame([{"node": node, **empty_row, **numbers} for node, numbers in edges])
+    rows = rows.sort_values("ocs" if view.name == DISCO else "gain_nats", ascending=False)
+    if view.result is not None:
+        folds = view.result.folds
+        rows["folds"] = ["–" if value != value else f"{round(value * folds)}/{folds}" for value in rows["frequency"]]
+    names = {"both": ["found_by", "gain_nats", "ocs"], "likelihood": ["gain_nats", "decided"]}
+    shown = ["node", *(["verdict"] if "verdict" in rows else []), *names.get(view.name, ["ocs", "z", "folds"])]
+    column = st.column_config
+    st.dataframe(
+        rows.assign(decided=rows["decided"].astype(bool))[shown],
+        hide_index=True,
+        height=min(38 + 35 * len(rows), 260),
+        placeholder="–",
+        column_config={
+            "node": column.TextColumn("Node", width=96),
+            "verdict": column.TextColumn("Truth", width=74, help="According to the known truth of this table."),
+            "found_by": column.TextColumn("Found by", width=74),
+            "gain_nats": column.NumberColumn("Gain", format="%.1f", width=60, help=define("edge gain")),
+            "decided": column.CheckboxColumn("Decided", width=64),
+            "ocs": column.NumberColumn("OCS", format="%.3g", width=60),
+            "z": column.NumberColumn("Z", format="%.2f", width=56),
+            "folds": column.TextColumn("Folds", width=44, help="Folds in which the edge passes τ_Z."),
+        },
+    )
