@@ -1,0 +1,107 @@
+"""Verdicts: the level and the numbers in the sentence follow from the result."""
+
+from dataclasses import replace
+
+import pandas as pd
+import pytest
+from made_up import candidates, finished_run, refine_by_hand
+
+from disco.figures import verdicts
+from disco.runs.refined import read_refined
+
+BOUND = 10.0
+
+
+def steps(folds: list[int], ratios: list[float]) -> pd.DataFrame:
+    return pd.DataFrame({"folds_agreeing": folds, "folds": 3, "ratio": ratios})
+
+
+@pytest.mark.parametrize(
+    ("folds", "ratios", "level", "text"),
+    [
+        ([3] * 5, [2.0] * 5, "sure", "Folds agree on all 5 removals."),
+        ([3] * 5, [2.0] * 4 + [1.05], "sure", "all 5 removals; 1 removal was won by less than 10 %."),
+        ([3] * 3 + [2] * 2, [2.0] * 5, "guess", "Folds agree on 3 of 5 removals."),
+        # All folds agree, yet most removals were narrow.
+        ([3] * 5, [1.01] * 3 + [2.0] * 2, "poor", "all 5 removals; 3 removals were won by less than 10 %."),
+        ([0] * 197 + [3], [1.01] * 152 + [1.5] * 46, "poor", "Folds agree on 1 of 198 removals; 152 removals were"),
+    ],
+)
+def test_an_order_is_as_sure_as_its_removals(folds, ratios, level, text):
+    found = verdicts.of_order(steps(folds, ratios))
+    assert found.level == level and text in found.text
+
+
+def scored(z: list[list[float]]) -> pd.DataFrame:
+    """Candidates of three nodes a, b, c: a → b, a → c, b → c, with their Z by fold."""
+    pairs = [("a", "b"), ("a", "c"), ("b", "c")]
+    rows = [
+        (fold, *pair, 0.1, 0.1, value) for pair, row in zip(pairs, z, strict=True) for fold, value in enumerate(row, 1)
+    ]
+    return pd.DataFrame(rows, columns=["fold", "parent", "child", "ocs", "curvature", "z"])
+
+
+def test_edges_are_as_sure_as_they_are_far_from_the_threshold():
+    def level(z: list[list[float]]) -> str:
+        return verdicts.of_parents(scored(z), "iqr", 2.0, 1.0).level
+
+    assert level([[9, 9], [9, 9], [0, 0]]) == "sure"
+    assert level([[9, 9], [2.1, 9], [0, 0]]) == "guess"
+    assert level([[9, 9], [2.1, 9], [1.9, 9]]) == "poor"
+    assert level([[9, 1], [9, 1], [9, 1]]) == "poor"  # no edge in both folds
+    said = verdicts.of_parents(scored([[9, 9], [2.1, 9], [1.9, 9]]), "iqr", 2.0, 1.0).text
+    assert said == "Of 2 edges, 1 would go if τ_Z were 0.25 higher; 1 would come if it were lower."
+
+
+def test_by_the_agreement_of_the_folds_noise_decides():
+    ocs = candidates([f"x{k}" for k in range(12)])
+    z = ocs.groupby(["parent", "child"], sort=False)["z"].transform("mean")
+    ocs["z"] = z.where(z > z.quantile(0.7), 0.1) * 3
+    assert verdicts.of_parents(ocs, "jackknife", 3.0, 1.0).level == "sure"
+    assert verdicts.of_parents(ocs, "jackknife", 0.0, 1.0).level == "poor"
+
+
+def removals() -> pd.DataFrame:
+    """The order a, b, c, scored in two folds: c goes first, clearly before a but not before b."""
+    rows = [(1, "a", 9, 9), (1, "b", 3, 1), (1, "c", 1, 2), (2, "a", 5, 5), (2, "b", 4.9, 4.9)]
+    return pd.DataFrame(
+        [
+            (step, 4 - step, node, fold, score, node == "cb"[step - 1])
+            for step, node, *s in rows
+            for fold, score in enumerate(s, 1)
+        ],
+        columns=["step", "remaining", "node", "fold", "score", "chosen"],
+    )
+
+
+def test_an_arrow_is_as_sure_as_the_step_that_removed_its_child():
+    edges = pd.DataFrame({"parent": ["a", "b", "a"], "child": ["c", "c", "b"]})
+    found = verdicts.directions(removals(), edges)
+    assert found["ratio"].tolist() == pytest.approx([6.0, 4 / 3, 5 / 4.9])
+    assert found["folds_agreeing"].tolist() == [2, 1, 2]
+    assert found["is_clear"].tolist() == [True, False, False]  # the folds differ; the margin is small
+    whole = verdicts.of_graph(removals(), edges, 3)
+    assert whole.level == "poor" and whole.text.startswith("In 1 of 3 edges all folds")
+    assert verdicts.of_graph(removals(), edges[:1], 2).level == "sure"
+    assert verdicts.of_graph(removals(), edges[:0], 3).level == "poor"
+
+
+def test_a_refinement_is_as_sure_as_its_directions_and_its_model():
+    run = refine_by_hand(finished_run(7))
+    found = read_refined(run)
+    decided = replace(
+        found, edges=found.edges.assign(decided=True), starts=found.starts[found.starts["score"] != -101.5]
+    )
+
+    def level(refined, bound: float = BOUND) -> str:
+        return verdicts.of_refinement(refined, bound).level
+
+    alone = replace(decided, starts=decided.starts[decided.starts["start"] == "restart 1"])
+    assert level(alone) == "sure"
+    assert level(decided) == "guess"  # other searches ended near the best with another graph
+    assert level(replace(alone, edges=found.edges)) == "guess"  # two of six directions are undecided
+    assert level(replace(alone, edges=found.edges.assign(decided=False))) == "poor"
+    assert level(replace(alone, edges=found.edges[:0])) == "guess"
+    assert level(replace(alone, nodes=None)) == "guess"
+    missed = replace(alone, nodes=found.nodes.assign(misfit_nats=5.0))
+    assert level(missed) == "poor" and "all 7 nodes are poorly fitted" in verdicts.of_refinement(missed, BOUND).text
