@@ -18,6 +18,7 @@ from pages.shared import (
     session,
     sparse,
     truth,
+    verdict,
 )
 from pages.shared.names import code
 
@@ -41,7 +42,7 @@ with right, st.container(height=side_panel.HEIGHT, key="graph_rail", border=Fals
         graph_truth.choose()
     drawn = side_panel.panel(view, known)
 with place.container():
-    side_panel.verdict(view)
+    verdict.show(*views.verdict(view))
 with left:
     named = f"**{how_many(view.graph.number_of_edges(), 'edge')}** among {how_many(len(view.graph), 'node')}"
     part = "" if len(drawn) == len(view.graph) else f", {how_many(len(drawn), 'node')} shown"

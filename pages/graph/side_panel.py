@@ -11,7 +11,6 @@ from disco.figures.words import how_many, number, share
 from disco.runs import REFINE, Run
 from disco.union import BOTH, DISCO
 from pages.graph.view import View
-from pages.graph.view import verdict as verdict_of
 from pages.shared import empty, evidence_panel, figure, graph_truth, graph_view, misfit, picked
 from pages.shared.glossary import define
 from pages.shared.known import Known
@@ -27,13 +26,6 @@ def nothing_yet(run: Run) -> None:
         st.info("The first graph appears here as soon as the likelihood search is done.", icon=":material/hub:")
     else:
         empty.not_done(run)
-
-
-def verdict(view: View) -> None:
-    """How far to trust the arrows, in one line."""
-    level, text, advice = verdict_of(view)
-    kind = {"sure": st.success, "guess": st.info, "poor": st.warning}[level]
-    kind(f"**{text}** {advice}")
 
 
 def panel(view: View, known: Known | None) -> nx.DiGraph:

@@ -3,11 +3,13 @@
 from dataclasses import dataclass
 
 import networkx as nx
+import pandas as pd
 import streamlit as st
 
 from disco.figures import graph as drawing
+from disco.figures import verdicts
+from disco.figures.verdicts import Verdict
 from disco.figures.words import share
-from disco.refine.reasons import is_of_kind
 from disco.union import BOTH, DISCO, LIKELIHOOD, union
 from pages.shared import graph_view, selector_sections, session, thresholds
 from pages.shared.known import Known
@@ -59,10 +61,10 @@ class View:
 
     def judged(self, known: Known, missing: bool) -> nx.DiGraph:
         """The graph with the verdict of a truth on every edge, with or without the true edges that it lacks."""
-        verdicts = known.verdicts(self.graph)
+        told = known.verdicts(self.graph)
         if self.result is None:
-            return self.refinement.judged(self.graph, verdicts, None, missing)
-        return drawing.judged(self.graph, verdicts, self.result.candidates(self.tau_z), missing=missing)
+            return self.refinement.judged(self.graph, told, None, missing)
+        return drawing.judged(self.graph, told, self.result.candidates(self.tau_z), missing=missing)
 
 
 def chosen(refinement: Refinement | None, result: Result | None) -> View:
@@ -110,30 +112,14 @@ def tell_address(view: View) -> None:
     session.address.tell({"edges": view.name if both else None, **told})
 
 
-def verdict(view: View) -> tuple[str, str, str]:
-    """How far to trust the arrows of a graph: sure, guess or poor; a sentence; and what to do about it."""
-    many = view.graph.number_of_edges()
-    if not many:
-        return "guess", "No edge was found.", "The rows may be too few, or the columns independent."
+def verdict(view: View) -> Verdict:
+    """How far to trust the arrows of a graph."""
     if view.name == DISCO:
-        return (
-            "guess",
-            "The arrows follow DISCO's order, which comes without evidence on single directions.",
-            "Refine weighs every edge and its direction."
-            if view.refinement is None
-            else "Choose Both or Likelihood to see which directions are decided.",
-        )
-    decided = sum(bool(values.get("decided")) for *_, values in view.graph.edges(data=True))
-    agreed = sum(values.get("found_by") == BOTH for *_, values in view.graph.edges(data=True))
-    found = f" {agreed} of {many} edges were found by both methods." if view.name == BOTH else ""
-    nodes = view.refinement.refined.nodes
-    if nodes is None or not is_of_kind(nodes):
-        return (
-            "poor",
-            f"The model does not fit this table, so no direction is decided.{found}",
-            "Read an edge as a connection, and its arrow as a hypothesis.",
-        )
-    told = f"{decided} of {many} directions are decided.{found}"
-    if decided >= 0.8 * many:
-        return "sure", told, "A decided direction still rests on the assumptions below."
-    return "guess", told, "A dashed edge says that two columns are joined; its direction is open."
+        edges = pd.DataFrame(view.graph.edges, columns=["parent", "child"])
+        return verdicts.of_graph(view.result.ccs, edges, len(view.graph))
+    found = verdicts.of_refinement(view.refinement.refined, view.refinement.choice.bound)
+    if view.name == LIKELIHOOD:
+        return found
+    agreed = sum(values["found_by"] == BOTH for *_, values in view.graph.edges(data=True))
+    many = view.graph.number_of_edges()
+    return found._replace(text=f"{found.text} {share(agreed, many).capitalize()} edges were found by both methods.")

@@ -1,0 +1,163 @@
+"""Graph with a refinement, a fit or both; the address that shows the same graph; and Find the graph."""
+
+import pytest
+from app_world import booted, button, texts
+from made_up import HOSTILE, finished_run, refine_by_hand
+from test_pages_ordering import opened
+
+from disco.errors import InputError
+from disco.runs import FIT, REFINE, list_runs
+from disco.settings import Settings
+from disco.work import jobs
+
+PAGE = "pages/graph/page.py"
+ORDER = ["x2", "x1", "x3", "x4", "x5", "x6"]
+EDGES = [("x2", "x1"), ("x2", "x3"), ("x3", "x4"), ("x4", "x6")]
+
+
+def both(**more):
+    return refine_by_hand(finished_run(6, truth=None), ORDER, EDGES, **more)
+
+
+def found_by(graph):
+    return {pair: graph.edges[pair].get("found_by") for pair in graph.edges}
+
+
+def test_a_refinement_alone_has_a_graph(drawn):
+    run = both()
+    (run.path / "edges.csv").unlink()
+    run.update(state="cancelled")
+    app = opened(run, PAGE)
+    assert list(drawn[-1].edges) == sorted(EDGES, key=lambda pair: ORDER.index(pair[0]))
+    assert not [box for box in app.segmented_control if box.label == "Edges of"]
+    assert "DISCO fit** cancelled" in texts(app) and button(app, "Start again").key == "again_fit"
+
+
+def test_the_edges_of_both_say_who_found_them(drawn):
+    run = both()
+    app = opened(run, PAGE)
+    fitted, refined = set(run.graph().edges), set(EDGES)
+    told = found_by(drawn[-1])
+    for pair, who in told.items():
+        is_fitted = pair in fitted or pair[::-1] in fitted
+        assert who == ("both" if pair in refined and is_fitted else "likelihood" if pair in refined else "DISCO")
+    assert "both" in told.values() and {frozenset(pair) for pair in told} == {frozenset(p) for p in fitted | refined}
+    assert any("found by both methods" in box.value for box in (*app.success, *app.warning, *app.error))
+
+
+@pytest.mark.parametrize(("name", "expected"), [("likelihood", set(EDGES)), ("DISCO", None)])
+def test_one_method_can_be_shown_alone(drawn, name, expected):
+    run = both()
+    app = opened(run, PAGE)
+    app.segmented_control(key=f"graph_view_{run.id}").set_value(name).run()
+    assert set(drawn[-1].edges) == (expected or set(run.graph().edges))
+    assert app.query_params["edges"] == name
+    assert ("tau" in app.query_params) == (name == "DISCO")
+
+
+def test_a_link_shows_the_same_graph(drawn):
+    run = both()
+    app = opened(run, PAGE)
+    app.segmented_control(key=f"graph_view_{run.id}").set_value("DISCO").run()
+    app.slider[0].set_value(0.5).run()
+    first = set(drawn[-1].edges)
+    assert first != set(run.graph().edges)
+    link = {name: value for name, value in app.query_params.items() if name != "draft"}
+    again = booted("graph", **link)
+    assert set(drawn[-1].edges) == first and again.query_params["tau"] == "0.5"
+    again.button(key=f"own_graph_{link['rule']}_{run.id}").click().run()
+    assert set(drawn[-1].edges) == set(run.graph().edges)
+
+
+@pytest.mark.parametrize(
+    "asked",
+    [
+        {"edges": "<b>", "rule": "iqr", "tau": "nan", "pi": "1"},
+        {"edges": "DISCO", "rule": "__class__", "tau": "1", "pi": "1"},
+        {"edges": "DISCO", "rule": "iqr", "tau": "-1", "pi": "2"},
+        {"edges": "both", "order": "ccs-admissible", "rule": "iqr", "tau": "1e999", "pi": "x"},
+    ],
+)
+def test_an_address_with_nonsense_shows_the_usual_graph(drawn, asked):
+    run = both()
+    booted("graph", run=run.id, **asked)
+    usual = drawn[-1]
+    opened(run, PAGE)
+    if asked["edges"] != "DISCO":
+        assert found_by(usual) == found_by(drawn[-1])
+    else:
+        assert set(usual.edges) == set(run.graph().edges)
+
+
+def test_a_picked_edge_and_node_are_told_beside_the_graph():
+    run = both(misfit={"x4": 40.0})
+    app = opened(run, PAGE)
+    app.session_state["shared_picked_edge"] = {run.id: EDGES[2]}
+    app.run()
+    assert not app.exception
+    assert "`x3` → `x4`" in texts(app) and "Gain, nats" in {metric.label for metric in app.metric}
+    app.selectbox(key="graph_search").set_value("x4").run()
+    assert not app.exception and "This node is poorly fitted" in "\n".join(box.value for box in app.warning)
+    assert any("found_by" in frame.value for frame in app.dataframe)
+
+
+def test_a_turned_edge_is_undecided_and_says_so(drawn):
+    run = both()
+    turned = [pair for pair in EDGES if pair[::-1] in run.graph().edges]
+    app = opened(run, PAGE)
+    assert turned and not any(drawn[-1].edges[pair]["decided"] for pair in turned)
+    app.session_state["shared_picked_edge"] = {run.id: turned[0]}
+    app.run()
+    assert "DISCO has this edge reversed" in texts(app)
+
+
+def test_hostile_names_in_both():
+    run = refine_by_hand(finished_run(HOSTILE), HOSTILE[::-1])
+    app = opened(run, PAGE)
+    app.selectbox(key="graph_search").set_value(HOSTILE[0]).run()
+    assert not app.exception and "<script>" not in texts(app).replace("`<script>alert(1)</script>`", "")
+
+
+def loaded():
+    app = booted()
+    button(app, "Load Poisson").click().run()
+    return app
+
+
+def test_find_the_graph_starts_a_search_and_a_fit_behind_it(monkeypatch):
+    asked = []
+    monkeypatch.setattr(jobs, "start", lambda run, work, *more, then=None: asked.append((run, work, more, then)))
+    app = loaded()
+    app.button(key="find_graph").click().run()
+    ((run, work, (choice,), then),) = asked
+    assert work is REFINE and then is FIT and choice.bootstrap == choice.folds == 0
+    assert run.settings == Settings.of("tuned") and app.query_params["run"] == run.id
+    assert app.title[0].value == "Graph"
+
+
+def test_find_the_graph_that_is_refused_is_said(monkeypatch):
+    def refuse(*_, **__):
+        raise InputError("The disk is full.")
+
+    monkeypatch.setattr(jobs, "start", refuse)
+    app = loaded()
+    app.button(key="find_graph").click().run()
+    assert "The disk is full" in "".join(box.value for box in app.error).replace("\\", "")
+    assert app.title[0].value == "Data"
+
+
+def test_what_is_at_work_is_shown_on_graph():
+    run = finished_run(4, truth=None)
+    for name in ("edges.csv",):
+        (run.path / name).unlink()
+    lock = run.take({"work": "refine fit"})
+    try:
+        run.update(state="queued", progress=0.0)
+        run.update(REFINE, state="running", stage="search", progress=0.4)
+        app = opened(run, PAGE)
+        assert "first graph appears here" in "".join(box.value for box in app.info)
+        assert {"**Likelihood search**", "**DISCO fit**"} <= {part.value for part in app.caption}
+        assert app.button(key="cancel_finding") is not None
+    finally:
+        lock.release()
+    assert [one.id for one in list_runs()] == [run.id]
