@@ -11,7 +11,7 @@ from disco.figures import verdicts
 from disco.figures.verdicts import Verdict
 from disco.figures.words import share
 from disco.union import BOTH, DISCO, LIKELIHOOD, union
-from pages.shared import graph_view, selector_sections, session, thresholds
+from pages.shared import graph_view, results, selector_sections, session, thresholds
 from pages.shared.known import Known
 from pages.shared.refinement import Refinement
 from pages.shared.results import VARIANT_WORDS, Result
@@ -73,6 +73,7 @@ def chosen(refinement: Refinement | None, result: Result | None) -> View:
     if name == LIKELIHOOD or result is None:
         return View(LIKELIHOOD, refinement.graph, refinement, result)
     with st.expander("DISCO's thresholds", expanded=name == DISCO):
+        results.variant_picker(result)
         own, tau_z, pi_min, said = selector_sections.own_graph(result) or thresholds.graph(result, "graph")
     graph = own if name == DISCO else union(refinement.graph, own)
     return View(name, graph, refinement, result, tau_z, pi_min, said)

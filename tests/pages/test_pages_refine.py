@@ -336,17 +336,17 @@ def test_without_a_run_no_fit_is_asked_for_and_the_table_can_be_refined(monkeypa
     assert "No run is open" not in texts(app)
 
 
-def test_the_graph_page_leads_to_the_refined_graph():
-    label = "This run has a refined graph too"
-    for run, is_led in ((finished_run(6), False), (refined(), True)):
+def test_the_graph_page_offers_the_refined_graph():
+    for run, is_offered in ((finished_run(6), False), (refined(), True)):
         app = opened(run, "pages/graph/page.py")
-        assert not app.exception and (label in [link.label for link in app.get("page_link")]) == is_led
+        keys = [found.key for found in app.segmented_control]
+        assert not app.exception and (f"graph_view_{run.id}" in keys) == is_offered
 
 
 def test_other_pages_say_that_it_was_not_fitted_and_lead_to_the_refined_graph():
     run = create_run(finished_run(6).table(), Settings(), name="bare")
     refine_by_hand(run, ORDER, EDGES)
-    app = opened(run, "pages/graph/page.py")
+    app = opened(run, "pages/ordering/page.py")
     assert "has not been fitted" in texts(app) and {"empty_to_train", "empty_to_refine"} <= {
         found.key for found in app.button
     }

@@ -251,7 +251,7 @@ def test_teaching_hides_the_truth():
 
 def test_data_leads_here():
     at = booted()
-    assert any("Own design" in str(link.proto) for link in at.get("page_link"))
+    assert any("Design your own" in str(link.proto) for link in at.get("page_link"))
 
 
 def test_continuous_tables_can_only_be_downloaded():
