@@ -44,12 +44,12 @@ def _cache_root(sources: Path) -> Path:
     return Path(platformdirs.user_cache_dir("disco", appauthor=False))
 
 
-_KEPT_IN = kept_in(Path(__file__).parent)
+KEPT_IN = kept_in(Path(__file__).parent)
 
 
 def compiled(function: Callable) -> Callable:
     """Compile a function that Python calls, at its first call; kept on disk if a folder for it can be written."""
-    before, numba.config.CACHE_DIR = numba.config.CACHE_DIR, str(_KEPT_IN)
+    before, numba.config.CACHE_DIR = numba.config.CACHE_DIR, str(KEPT_IN)
     try:
         return numba.njit(cache=True, **_OPTIONS)(function)
     except RuntimeError:  # numba finds no folder to keep it in

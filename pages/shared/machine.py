@@ -1,7 +1,7 @@
 """What this machine can do, found out in the background so that no page waits for it.
 
 The engine takes seconds to import and the calibration some seconds to run; both happen in one thread of the
-server, and pages look whether it is done.
+server, and pages look whether it is done. What the likelihood compiles is compiled in a process apart.
 """
 
 from concurrent.futures import Future, ThreadPoolExecutor
@@ -19,7 +19,12 @@ def _thread() -> ThreadPoolExecutor:
 
 @st.cache_resource(show_spinner=False)
 def _engine() -> Future:
-    return _thread().submit(import_module, "disco.estimator")
+    return _thread().submit(_load)
+
+
+def _load() -> None:
+    import_module("disco.estimator")
+    import_module("disco.work.ahead").start()
 
 
 @st.cache_resource(show_spinner=False)

@@ -42,8 +42,8 @@ def test_a_process_that_has_compiled_finds_what_one_finds_that_reads_it_back(tmp
 
     Where nothing is compiled yet, it is kept where all other tests find it, since it takes half a minute.
     """
-    is_cold = not any(cpu._KEPT_IN.rglob("*.nbi"))
-    folder = cpu._KEPT_IN.parent if is_cold else tmp_path
+    is_cold = not any(cpu.KEPT_IN.rglob("*.nbi"))
+    folder = cpu.KEPT_IN.parent if is_cold else tmp_path
     environment = {**os.environ, "NUMBA_CACHE_DIR": str(folder), "PYTHONPATH": os.getcwd()}
     call = {"env": environment, "capture_output": True, "text": True, "check": True, "timeout": 600}
     told = [subprocess.run([sys.executable, "-c", COLD], **call).stdout for _ in range(2)]
@@ -88,7 +88,7 @@ def test_what_is_compiled_is_kept_apart_for_every_state_of_the_sources(tmp_path,
     assert cpu.kept_in(tmp_path) != first
     monkeypatch.setenv("NUMBA_CACHE_DIR", str(tmp_path / "elsewhere"))
     assert cpu.kept_in(tmp_path).parent == tmp_path / "elsewhere"
-    assert str(cpu._KEPT_IN) in steps._additions.stats.cache_path
+    assert str(cpu.KEPT_IN) in steps._additions.stats.cache_path
 
 
 def test_no_part_of_what_is_compiled_is_kept_apart_from_its_caller():
