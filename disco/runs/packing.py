@@ -72,19 +72,33 @@ def pack(run: Run, *, networks: bool = True) -> bytes:
     names = [name for name in _names(run) if networks or name != NETWORKS]
     buffer = io.BytesIO()
     try:
-        if sum((run.path / name).stat().st_size for name in names) > MOST_UNPACKED:
-            raise InputError(
-                f"The run {run.name} has more than {MOST_UNPACKED / 1e6:,.0f} MB: leave out the networks, or copy its "
-                f"folder {run.path}."
-            )
+        if sum(_own(run, name).stat().st_size for name in names) > MOST_UNPACKED:
+            raise _too_large(run)
         with zipfile.ZipFile(buffer, "w") as archive:
             for name in names:
-                _add(archive, run, name, (run.path / name).read_bytes())
+                _add(archive, run, name, _own(run, name).read_bytes())
             if "status.json" not in names:
                 _add(archive, run, "status.json", json.dumps(unasked(FIT).to_dict()).encode())
     except OSError as error:
         raise InputError(f"{error.filename or run.path} cannot be read ({error.strerror or error}).") from error
+    if buffer.tell() > MOST_PACKED:
+        raise _too_large(run)
     return buffer.getvalue()
+
+
+def _own(run: Run, name: str) -> Path:
+    """The path of a run's file; a link that leads out of the run's folder would give away what lies there."""
+    path = run.path / name
+    if not path.resolve().is_relative_to(run.path):
+        raise InputError(f"{path} is a link to a file elsewhere: put the file in its place, or delete the link.")
+    return path
+
+
+def _too_large(run: Run) -> InputError:
+    return InputError(
+        f"A ZIP of the run {run.name} is too large to be opened again, with more than {MOST_PACKED / 1e6:,.0f} MB: "
+        f"leave out the networks, or copy its folder {run.path}."
+    )
 
 
 def _names(run: Run) -> list[str]:
@@ -98,7 +112,8 @@ def _names(run: Run) -> list[str]:
 
 
 def _add(archive: zipfile.ZipFile, run: Run, name: str, data: bytes) -> None:
-    entry = zipfile.ZipInfo(f"{run.id}/{name}", max(run.created.timetuple()[:6], (1980, 1, 1, 0, 0, 0)))
+    top = run.id.lstrip(".") or "run"
+    entry = zipfile.ZipInfo(f"{top}/{name}", max(run.created.timetuple()[:6], (1980, 1, 1, 0, 0, 0)))
     entry.external_attr = 0o644 << 16
     is_dense = name.endswith((".parquet", ".safetensors"))
     entry.compress_type = zipfile.ZIP_STORED if is_dense else zipfile.ZIP_DEFLATED
@@ -121,7 +136,8 @@ def unpack(file: BinaryIO) -> Run:
             _check(folder)
             head, _ = read_head(folder)
         except InputError as error:  # its sentence names the hidden folder, where nobody can restore a file
-            raise _refused(str(error).replace(f"{folder}{os.sep}", "").rstrip(".")) from None
+            said = str(error).replace(f"{folder}{os.sep}", "").replace(str(folder), "it")
+            raise _refused(said.rstrip(".")) from None
         values = read_record(folder / "settings.json")
         if head.id != values.get("id"):
             values["id"] = id_of(head.name)
@@ -227,14 +243,14 @@ def _check(folder: Path) -> None:
     run = Run(folder)
     run.table(), run.truth()
     for work in (FIT, REFINE):
-        state = run.status(work).state
+        state = run.written_status(work).state
         if state not in ("done", work.unasked):
             raise InputError(f"its {work.noun} is {state}, not done")
-    if run.status().state == "done":
+    if run.written_status().state == "done":
         _check_fit(run)
     elif any((folder / name).exists() for name in _FITTED):
         raise InputError("it has results of a fit that is not done")
-    if run.status(REFINE).state == "done":
+    if run.written_status(REFINE).state == "done" or (folder / "refined.json").exists():
         read_refined(run)
     _drop(folder / "refined_check.json", partial(read_check, run))
 
