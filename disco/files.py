@@ -11,6 +11,7 @@ import json
 import math
 import os
 import stat
+import sys
 import threading
 from collections.abc import Sequence
 from pathlib import Path
@@ -20,6 +21,8 @@ import pandas as pd
 
 from disco.errors import InputError
 
+# Where app, datasets and docs lie: beside the package, or where an installation puts them.
+HOMES = (Path(__file__).resolve().parents[1], Path(sys.prefix) / "share" / "disco")
 _KINDS = {
     stat.S_IFDIR: "a folder",
     stat.S_IFIFO: "a pipe",

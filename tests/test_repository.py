@@ -80,7 +80,7 @@ def test_every_file_of_a_run_is_described():
     sources = [ROOT / "disco/work/jobs.py", *(ROOT / "disco/runs").glob("*.py")]
     nodes = [node for path in sources for node in ast.walk(ast.parse(path.read_text(encoding="utf-8")))]
     texts = {node.value for node in nodes if isinstance(node, ast.Constant) and isinstance(node.value, str)}
-    written = {text for text in texts if re.fullmatch(r"\w+\.(json|jsonl|csv|parquet|safetensors|log)", text)}
+    written = {text for text in texts if re.fullmatch(r"\w+\.(json|jsonl|csv|txt|parquet|safetensors|log)", text)}
     assert len(written) > 15
     assert {name for name in written if not any(fnmatch(name, pattern) for pattern in patterns)} == set()
 

@@ -2,11 +2,10 @@
 
 import argparse
 import socket
-import sys
 from pathlib import Path
 
-import disco
 from disco.errors import InputError
+from disco.files import HOMES
 
 ADDRESS = "127.0.0.1"
 FIRST_PORT, PORTS = 8501, 50
@@ -43,12 +42,12 @@ def run(arguments: argparse.Namespace) -> None:
 
 
 def find_app() -> Path:
-    """app.py with its pages: beside the package, or where an installation puts it.
+    """app.py with its pages.
 
     Raises:
         InputError: there is none.
     """
-    for folder in (Path(disco.__file__).resolve().parents[1], Path(sys.prefix) / "share" / "disco"):
+    for folder in HOMES:
         if (folder / "app.py").is_file() and (folder / "pages" / "shared").is_dir():
             return folder / "app.py"
     raise InputError("The app's pages are not installed; run `make app` in the repository of DISCO.")

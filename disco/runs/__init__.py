@@ -3,6 +3,7 @@
 A run is a folder of plain files; nothing in it is ever unpickled, and whatever is read back is checked.
 
     settings.json          format version, id, name, source, time, requested device, rows, nodes, every setting
+    name.txt               the name given later; settings.json never changes
     status.json            state, stage, progress 0–1, eta, error, versions, device, estimate and how far off it was
     lock, worker.log       who works on the run (`disco.runs.locks`), and what that process printed
     events.jsonl           one line per fold and epoch: epoch, stage, fold, train, validation (null: not measured)
@@ -17,6 +18,7 @@ A run is a folder of plain files; nothing in it is ever unpickled, and whatever 
     refined*, refining*    a refinement (`disco.runs.refined`), and one that is not finished (`disco.work.refining`)
 """
 
+from disco.runs.bundled import example
 from disco.runs.folder import Run, runs_root
 from disco.runs.listing import Unreadable, find_runs, is_kept, list_runs, open_run
 from disco.runs.making import create_run
@@ -30,6 +32,7 @@ __all__ = [
     "Unreadable",
     "Work",
     "create_run",
+    "example",
     "find_runs",
     "is_kept",
     "list_runs",

@@ -16,7 +16,7 @@ from disco.files import read_json
 from disco.runs import results, schema
 from disco.runs.counts import read_counts, read_nodes
 from disco.runs.events import read_events
-from disco.runs.head import read_head
+from disco.runs.head import read_head, read_name, write_name
 from disco.runs.locks import Lock, held, note
 from disco.runs.schema import damaged, fits
 from disco.runs.status import FIT, Status, Work, read_status, write_status
@@ -51,7 +51,6 @@ class Run:
     Attributes:
         path: its folder.
         id: its name in a URL: the name of the folder, or of its link in the folder of runs.
-        name: the name its user gave it.
         source: where its table comes from.
         created: date and time, with time zone.
         device: the requested device: auto, cpu or cuda.
@@ -67,7 +66,7 @@ class Run:
         head, self.settings = read_head(self.path)
         inside = Path(os.path.abspath(path))  # links are not followed: a link in the folder of runs names its run
         self.id = inside.name if inside.parent == runs_root() else head.id or self.path.name
-        self.name, self.source = head.name or self.id, head.source
+        self._first_name, self.source = head.name or self.id, head.source
         self.device, self.teaching, self.created = head.device, head.teaching, head.moment
 
     def __repr__(self) -> str:
@@ -78,6 +77,19 @@ class Run:
 
     def __hash__(self) -> int:
         return hash(self.path)
+
+    @property
+    def name(self) -> str:
+        """The name its user gave it, when it was made or later."""
+        return read_name(self.path) or self._first_name
+
+    def rename(self, name: str) -> None:
+        """Give it another name, also while it is worked on; an empty one brings back the name it was made with.
+
+        Raises:
+            InputError: the name is too long, or cannot be written.
+        """
+        write_name(self.path, name)
 
     def table(self) -> pd.DataFrame:
         """The counts as given, (rows, nodes).

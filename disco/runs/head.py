@@ -1,4 +1,7 @@
-"""settings.json: what a run is. It is checked when read, since a page lists every folder it finds."""
+"""settings.json: what a run is. It is checked when read, since a page lists every folder it finds.
+
+It never changes. A new name that its user gives the run lies beside it, in name.txt.
+"""
 
 import re
 from dataclasses import dataclass, field
@@ -7,7 +10,7 @@ from pathlib import Path
 from typing import Any
 
 from disco.errors import InputError
-from disco.files import read_record
+from disco.files import read_bytes, read_record, unwritten, write_bytes
 from disco.runs.schema import printable, record
 from disco.settings import Settings
 
@@ -15,6 +18,7 @@ FORMAT = 1  # of a run folder; increased when an older DISCO could no longer rea
 
 _MOST_FOLDS = 1000  # pages draw each of them
 _LONGEST_NAME, _LONGEST_SOURCE = 200, 2000
+_NAME_BYTES = 1 << 12
 _ID = re.compile(r"[A-Za-z0-9][A-Za-z0-9._-]{0,99}")
 # What fits did before these settings existed.
 _BEFORE = Settings.of("paper", joint_schedule="epochs", projection_schedule="epochs").to_dict()
@@ -109,3 +113,30 @@ def read_head(folder: Path) -> tuple[Head, Settings]:
         return head, head.checked_settings()
     except ValueError as error:
         raise InputError(f"{path} is damaged: {str(error).rstrip('.')}. Restore the file, or delete the run.") from None
+
+
+def read_name(folder: Path) -> str:
+    """The new name of a run; empty if it has none, or if its file cannot be read."""
+    try:
+        text = read_bytes(folder / "name.txt", _NAME_BYTES).decode()
+    except (OSError, ValueError):
+        return ""
+    return printable(" ".join(text.split()), _LONGEST_NAME)
+
+
+def write_name(folder: Path, name: str) -> None:
+    """Give a run a new name, in one line; an empty one gives it back the name it was made with.
+
+    Raises:
+        InputError: it is too long, or cannot be written.
+    """
+    text = printable(" ".join(name.split()), len(name))
+    if len(text) > _LONGEST_NAME:
+        raise InputError(f"The name has {len(text)} characters; a run's has at most {_LONGEST_NAME}.")
+    try:
+        if text:
+            write_bytes(folder / "name.txt", text.encode(errors="replace"))
+        else:
+            (folder / "name.txt").unlink(missing_ok=True)
+    except OSError as error:
+        raise unwritten(folder, error) from error

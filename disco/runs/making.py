@@ -12,8 +12,10 @@ import secrets
 import shutil
 import time
 import unicodedata
+from collections.abc import Callable
 from datetime import datetime
 from pathlib import Path
+from typing import Any
 
 import pandas as pd
 
@@ -69,9 +71,32 @@ def create_run(
         "nodes": counts.shape[1],
         "settings": settings.to_dict(),
     }
+
+    def fill(apart: Path) -> dict[str, Any]:
+        write_counts(apart / "table.parquet", counts)
+        if truth is not None:
+            write_frame(apart / "truth.csv", truth[[name for name in TRUTH.columns if name in truth]])
+        write_status(apart, FIT, unasked(FIT))
+        write_json(apart / "settings.json", head)
+        return head
+
+    return make(fill, folder)
+
+
+def make(fill: Callable[[Path], dict[str, Any]], folder: Path | None = None) -> Run:
+    """A new run from what `fill` writes into a hidden folder, all of it or none.
+
+    It lies in the folder of runs or, if `folder` is given, there, with a link in the folder of runs.
+
+    Args:
+        fill: writes the files, and returns the content of settings.json; its id changes if another run has it.
+
+    Raises:
+        InputError: the folder holds something already or cannot be written, or what was written is no run.
+    """
     place = runs_root() if folder is None else _place_for(Path(folder))
     try:
-        path = _made(place, None if folder is None else Path(folder).resolve(), counts, truth, head)
+        path = _made(place, None if folder is None else Path(folder).resolve(), fill)
     except OSError as error:
         raise unwritten(place, error) from error
     run = Run(path)
@@ -98,7 +123,7 @@ def remove_unfinished(place: Path) -> None:
             shutil.rmtree(path, ignore_errors=True)
 
 
-def _made(place: Path, wanted: Path | None, counts: pd.DataFrame, truth: pd.DataFrame | None, head: dict) -> Path:
+def _made(place: Path, wanted: Path | None, fill: Callable[[Path], dict[str, Any]]) -> Path:
     """The run's folder, filled under a hidden name and renamed into its place."""
     remove_unfinished(place)
     apart = place / f"{_MAKING}{secrets.token_hex(8)}"
@@ -106,11 +131,7 @@ def _made(place: Path, wanted: Path | None, counts: pd.DataFrame, truth: pd.Data
     lock = None
     try:
         lock = Lock.take(apart / "lock")
-        write_counts(apart / "table.parquet", counts)
-        if truth is not None:
-            write_frame(apart / "truth.csv", truth[[name for name in TRUTH.columns if name in truth]])
-        write_status(apart, FIT, unasked(FIT))
-        write_json(apart / "settings.json", head)
+        head = fill(apart)
         Run(apart)  # refuses what could not be read back, before it is a run
         return _placed(apart, wanted, head)
     finally:
@@ -119,7 +140,7 @@ def _made(place: Path, wanted: Path | None, counts: pd.DataFrame, truth: pd.Data
         shutil.rmtree(apart, ignore_errors=True)
 
 
-def _placed(apart: Path, wanted: Path | None, head: dict) -> Path:
+def _placed(apart: Path, wanted: Path | None, head: dict[str, Any]) -> Path:
     """The finished folder under its final name: the given one, or a new one in the folder of runs."""
     if apart.parent == wanted:
         for name in sorted(os.listdir(apart), key="settings.json".__eq__):  # last, because it makes the folder a run
@@ -131,7 +152,7 @@ def _placed(apart: Path, wanted: Path | None, head: dict) -> Path:
             os.rename(apart, path)  # also replaces an empty folder, but never a full one
             return path
         except OSError as error:
-            if error.errno not in (errno.ENOTEMPTY, errno.EEXIST):
+            if error.errno not in (errno.ENOTEMPTY, errno.EEXIST, errno.ENOTDIR):  # the last: a link has the name
                 raise
         if wanted is not None:
             raise _full(path)

@@ -5,7 +5,7 @@ from functools import partial
 import streamlit as st
 
 from disco.progress import Callback
-from disco.runs import Run
+from disco.runs import Run, stamps
 from disco.work import serving
 from pages.shared import background, session
 from pages.shared.results import VARIANT_WORDS
@@ -34,6 +34,8 @@ def _key(run: Run, variant: str) -> background.Key:
 
 def section(run: Run) -> None:
     """One line for each criterion and boundary: shown, ready, on its way, or to be computed."""
+    if not stamps.networks(run):
+        st.info("This needs the fitted networks of the run, which are not in its folder.", icon=":material/info:")
     busy = _is_busy(run)
     st.fragment(_lines, run_every=background.SECONDS if busy else None)(run, busy)
 
@@ -65,7 +67,12 @@ def _line(run: Run, variant: str, is_available: bool) -> None:
             session.shown.set_variant(variant)
             st.rerun()
         return
-    if st.button("Order again", key=f"reorder_{variant}", help="Uses the fitted networks; nothing is refitted."):
+    if st.button(
+        "Order again",
+        key=f"reorder_{variant}",
+        disabled=not stamps.networks(run),
+        help="Uses the fitted networks; nothing is refitted.",
+    ):
         begin(run, variant)
         st.rerun()
     background.say_end(job)

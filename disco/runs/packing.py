@@ -1,0 +1,282 @@
+"""A run as one ZIP, and such a ZIP as a run again.
+
+The ZIP holds what is finished: table, truth, settings, fit and refinement, in a folder named like the run. Locks, logs
+and the states of unfinished work stay behind. A ZIP that is opened may come from a stranger: what is no file of a run,
+or unpacks to too much, is refused, and the readers of any run check the rest before the folder gets its name.
+"""
+
+import io
+import json
+import os
+import re
+import shutil
+import stat
+import struct
+import zipfile
+import zlib
+from collections.abc import Callable
+from functools import partial
+from pathlib import Path
+from typing import Any, BinaryIO
+
+from disco.errors import InputError
+from disco.files import read_record, write_json
+from disco.runs.folder import Run
+from disco.runs.head import read_head
+from disco.runs.making import id_of, make
+from disco.runs.results import VARIANTS
+from disco.runs.schema import printable
+from disco.runs.status import FIT, REFINE, unasked
+from disco.settings import CHOICES
+
+NETWORKS = "networks.safetensors"
+MOST_PACKED = 200_000_000  # bytes; the app's upload limit (.streamlit/config.toml)
+MOST_UNPACKED = 1_000_000_000
+MOST_RATIO = 200  # CSV files of a run shrink to a tenth, deflate at best to a thousandth
+_SMALL = 1_000_000  # bytes; a file so small may shrink more
+_MOST_FILES = 200  # about three times what a run can have, folders counted
+_LIST_BYTES = 100_000  # of the list of files at the end of a ZIP
+_BLOCK = 1 << 20
+
+_HEAD = ("settings.json", "name.txt", "table.parquet", "truth.csv", "status.json")
+_SELECTORS = tuple(name for name in CHOICES["selector"] if name != "ocs")
+_PARENTS = tuple(f"parents_{name}.csv" for name in _SELECTORS)
+_ORDERED = ("order.csv", "ccs.csv", "criteria.csv", "ocs.csv", "edges.csv", *_PARENTS)
+_FITTED = (
+    *("training.json", "events.jsonl", NETWORKS, *_ORDERED),
+    *(f"variants/{variant}/{name}" for variant in VARIANTS for name in _ORDERED),
+)
+_FRAMES = ("order", "edges", "starts", "orders", "nodes", "moves")
+_REFINED = (REFINE.file, *(f"refined_{name}.csv" for name in _FRAMES), "refined.json", "refined_check.json")
+_FILES = frozenset((*_HEAD, *_FITTED, *_REFINED))
+_FOLDERS = frozenset(("variants/", *(f"variants/{variant}/" for variant in VARIANTS)))
+_TOP = re.compile(r"[^/\\\0.][^/\\\0]{0,119}/")  # the one folder that may hold all of it
+
+_UNREADABLE = (zipfile.BadZipFile, zlib.error, EOFError, ValueError, KeyError, RuntimeError, NotImplementedError)
+
+
+# A ZIP of a run ------------------------------------------------------------------------------------------------------
+
+
+def pack(run: Run, *, networks: bool = True) -> bytes:
+    """The finished parts of a run as a ZIP; the same run gives the same bytes.
+
+    Args:
+        networks: with the fitted networks, without which no order can be recovered again and no curvature be drawn.
+
+    Raises:
+        InputError: a process works on the run, its files are too large, or one cannot be read.
+    """
+    if run.alive:
+        raise InputError(f"The run {run.name} is being worked on: wait until that is done, or cancel it.")
+    names = [name for name in _names(run) if networks or name != NETWORKS]
+    buffer = io.BytesIO()
+    try:
+        if sum(_own(run, name).stat().st_size for name in names) > MOST_UNPACKED:
+            raise _too_large(run)
+        with zipfile.ZipFile(buffer, "w") as archive:
+            for name in names:
+                _add(archive, run, name, _own(run, name).read_bytes())
+            if "status.json" not in names:
+                _add(archive, run, "status.json", json.dumps(unasked(FIT).to_dict()).encode())
+    except OSError as error:
+        raise InputError(f"{error.filename or run.path} cannot be read ({error.strerror or error}).") from error
+    if buffer.tell() > MOST_PACKED:
+        raise _too_large(run)
+    return buffer.getvalue()
+
+
+def _own(run: Run, name: str) -> Path:
+    """The path of a run's file; a link that leads out of the run's folder would give away what lies there."""
+    path = run.path / name
+    if not path.resolve().is_relative_to(run.path):
+        raise InputError(f"{path} is a link to a file elsewhere: put the file in its place, or delete the link.")
+    return path
+
+
+def _too_large(run: Run) -> InputError:
+    return InputError(
+        f"A ZIP of the run {run.name} is too large to be opened again, with more than {MOST_PACKED / 1e6:,.0f} MB: "
+        f"leave out the networks, or copy its folder {run.path}."
+    )
+
+
+def _names(run: Run) -> list[str]:
+    """The files that belong to what is finished."""
+    is_fitted, is_refined = run.status().state == "done", (run.path / "refined.json").exists()
+    names = [name for name in _HEAD if name != "status.json" or run.status().state in ("done", FIT.unasked)]
+    names += _FITTED if is_fitted else ()
+    if is_refined:
+        names += [name for name in _REFINED if name != REFINE.file or run.status(REFINE).state == "done"]
+    return [name for name in names if (run.path / name).is_file()]
+
+
+def _add(archive: zipfile.ZipFile, run: Run, name: str, data: bytes) -> None:
+    top = run.id.lstrip(".") or "run"
+    entry = zipfile.ZipInfo(f"{top}/{name}", max(run.created.timetuple()[:6], (1980, 1, 1, 0, 0, 0)))
+    entry.external_attr = 0o644 << 16
+    is_dense = name.endswith((".parquet", ".safetensors"))
+    entry.compress_type = zipfile.ZIP_STORED if is_dense else zipfile.ZIP_DEFLATED
+    archive.writestr(entry, data, compresslevel=9)
+
+
+# A run of a ZIP ------------------------------------------------------------------------------------------------------
+
+
+def unpack(file: BinaryIO) -> Run:
+    """A new run in the folder of runs from a ZIP that `pack` made; its id is new if another run has it.
+
+    Raises:
+        InputError: it is no such ZIP, it is damaged or too large, or its run cannot be read or written.
+    """
+
+    def fill(folder: Path) -> dict[str, Any]:
+        _extract(file, folder)
+        try:
+            _check(folder)
+            head, _ = read_head(folder)
+        except InputError as error:  # its sentence names the hidden folder, where nobody can restore a file
+            said = str(error).replace(f"{folder}{os.sep}", "").replace(str(folder), "it")
+            raise _refused(said.rstrip(".")) from None
+        values = read_record(folder / "settings.json")
+        if head.id != values.get("id"):
+            values["id"] = id_of(head.name)
+            write_json(folder / "settings.json", values)
+        return values
+
+    return make(fill)
+
+
+def run_id(path: Path) -> str:
+    """The id that the run of a ZIP has, from its folder there.
+
+    Raises:
+        InputError: it is no ZIP of a run.
+    """
+    try:
+        with zipfile.ZipFile(path) as archive:
+            return _top(archive.namelist()).rstrip("/")
+    except (OSError, *_UNREADABLE) as error:
+        raise _refused(f"{path.name} cannot be read ({error})") from None
+
+
+def _refused(why: str) -> InputError:
+    return InputError(f"This is no run that can be opened: {why}.")
+
+
+def _check_list(file: BinaryIO) -> None:
+    """Refuse a ZIP that is too large, or whose list of files would be: reading that list takes memory for each file."""
+    size = file.seek(0, io.SEEK_END)
+    if size > MOST_PACKED:
+        raise _refused(f"it has {size / 1e6:,.0f} MB, more than {MOST_PACKED / 1e6:,.0f} MB")
+    file.seek(max(size - (1 << 16) - 22, 0))
+    tail = file.read()
+    at = tail.rfind(b"PK\5\6")
+    if at < 0 or len(tail) - at < 22:
+        raise _refused("it is no ZIP")
+    if struct.unpack("<I", tail[at + 12 : at + 16])[0] > _LIST_BYTES or b"PK\6\7" in tail[max(at - 20, 0) : at]:
+        raise _refused(f"it packs more than {_MOST_FILES} files")
+
+
+def _extract(file: BinaryIO, folder: Path) -> None:
+    """Write the files of a ZIP that are a run's; `zipfile` gives no more of one than the list says it has."""
+    try:
+        _check_list(file)
+        with zipfile.ZipFile(file) as archive:
+            for name, entry in _inside(archive).items():
+                path = folder / name
+                path.parent.mkdir(parents=True, exist_ok=True)
+                with archive.open(entry) as packed, open(path, "xb") as unpacked:
+                    shutil.copyfileobj(packed, unpacked, _BLOCK)
+    except InputError:
+        raise
+    except _UNREADABLE as error:
+        raise _refused(f"it is no ZIP, or it is damaged ({printable(str(error), 80).rstrip('.')})") from None
+
+
+def _inside(archive: zipfile.ZipFile) -> dict[str, zipfile.ZipInfo]:
+    """The entries by the names that their files have in a run's folder."""
+    entries, found = archive.infolist(), {}
+    if len(entries) > _MOST_FILES:
+        raise _refused(f"it packs {len(entries):,} files, more than {_MOST_FILES}")
+    top = _top(archive.namelist())
+    for entry in entries:
+        name = entry.filename.removeprefix(top)
+        if not name or name in _FOLDERS:
+            continue
+        if name not in _FILES or entry.is_dir():
+            raise _refused(f"it holds {printable(entry.filename, 80)!r}, which is no file of a run")
+        if name in found:
+            raise _refused(f"it holds {name} twice")
+        _check_entry(name, entry)
+        found[name] = entry
+    if sum(entry.file_size for entry in found.values()) > MOST_UNPACKED:
+        raise _refused(f"it unpacks to more than {MOST_UNPACKED / 1e6:,.0f} MB")
+    return found
+
+
+def _top(names: list[str]) -> str:
+    """The folder that holds all files of a ZIP; empty if there is none."""
+    first = _TOP.match(names[0]) if names else None
+    top = first[0] if first and first[0] not in _FOLDERS else ""
+    return top if all(name.startswith(top) for name in names) else ""
+
+
+def _check_entry(name: str, entry: zipfile.ZipInfo) -> None:
+    """Refuse links, encrypted files, rare compressions, and files that unpack to a multiple of any run's."""
+    if stat.S_IFMT(entry.external_attr >> 16) not in (0, stat.S_IFREG):
+        raise _refused(f"its {name} is a link, or something else that is no file")
+    if entry.flag_bits & 1 or entry.compress_type not in (zipfile.ZIP_STORED, zipfile.ZIP_DEFLATED):
+        raise _refused(f"its {name} is encrypted, or packed in a way that is not read")
+    if entry.file_size > max(_SMALL, MOST_RATIO * entry.compress_size):
+        raise _refused(f"its {name} unpacks to more than {MOST_RATIO} times its size")
+
+
+def _check(folder: Path) -> None:
+    """Read everything that an unpacked folder holds; what a run counts as absent if it cannot be read is deleted.
+
+    Raises:
+        InputError: it is no run, has an unfinished fit, or a file is damaged.
+    """
+    from disco.runs.refined import read_check, read_refined  # loads torch
+
+    run = Run(folder)
+    run.table(), run.truth()
+    for work in (FIT, REFINE):
+        state = run.written_status(work).state
+        if state not in ("done", work.unasked):
+            raise InputError(f"its {work.noun} is {state}, not done")
+    if run.written_status().state == "done":
+        _check_fit(run)
+    elif any((folder / name).exists() for name in _FITTED):
+        raise InputError("it has results of a fit that is not done")
+    if run.written_status(REFINE).state == "done" or (folder / "refined.json").exists():
+        read_refined(run)
+    _drop(folder / "refined_check.json", partial(read_check, run))
+
+
+def _check_fit(run: Run) -> None:
+    """Read the results of a fit, and each variant's."""
+    from disco.runs.parents import path_of, read_candidates
+
+    run.training()
+    networks = run.path / NETWORKS
+    if networks.exists():
+        from safetensors import SafetensorError, safe_open
+
+        try:
+            with safe_open(networks, "numpy") as tensors:  # the weights are checked when they are used
+                tensors.keys()
+        except (OSError, SafetensorError) as error:
+            raise InputError(f"its {NETWORKS} cannot be read ({printable(str(error), 80)})") from None
+    for variant in run.variants():
+        run.ccs(variant), run.criteria(variant), run.ocs(variant), run.edges(variant=variant)
+        for selector in _SELECTORS:
+            path = path_of(run, selector, variant)
+            _drop(path, partial(read_candidates, run, selector, variant))
+
+
+def _drop(path: Path, read: Callable[[], object]) -> None:
+    """Delete a file that its reader gives nothing of."""
+    if path.exists() and read() is None:
+        path.unlink()

@@ -1,0 +1,38 @@
+"""The example that comes with the program: opened once, found again, shown by every result page."""
+
+import pytest
+from app_world import booted, button, texts
+
+from disco import runs
+from disco.files import HOMES
+from disco.runs import REFINE
+from disco.runs.packing import pack
+
+
+def test_the_example_is_put_among_the_runs_once():
+    run = runs.example()
+    assert runs.list_runs() == [run] and run.path.parent == runs.runs_root()
+    assert run.status().state == run.status(REFINE).state == "done" and len(run.truth()) == 55
+    assert run.settings.preset == "tuned" and run.settings.seed == 0
+    run.rename("mine")
+    assert runs.example() == run and runs.example().name == "mine" and len(runs.list_runs()) == 1
+    run.delete()
+    assert runs.example().id == run.id and runs.example().name != "mine"
+
+
+def test_the_example_is_packed_from_its_run_to_the_byte():
+    """So the file holds nothing that a run of today would not write, such as the name of a machine."""
+    run = runs.example()
+    stored = HOMES[0] / "datasets" / "example.zip"
+    assert pack(run) == stored.read_bytes() and len(stored.read_bytes()) < 150_000
+    assert run.status().host == run.status(REFINE).host == ""
+
+
+@pytest.mark.parametrize("page", ["train", "ordering", "parents", "refine", "graph"])
+def test_every_page_shows_the_example(page):
+    at = booted(page, run=runs.example().id)
+    assert not at.error, texts(at)
+    if page == "ordering":
+        assert "needs the fitted networks" in texts(at)
+        assert all(found.disabled for found in at.button if found.label == "Order again")
+        assert button(at, "Order again")

@@ -1,0 +1,329 @@
+"""A run as one ZIP and back; what a stranger may put into such a ZIP is refused with a sentence and leaves nothing."""
+
+import io
+import json
+import os
+import stat
+import struct
+import zipfile
+from collections.abc import Callable
+
+import numpy as np
+import pytest
+from safetensors.numpy import save
+
+from disco import runs
+from disco.errors import InputError
+from disco.files import HOMES
+from disco.refine import Choice
+from disco.runs import FIT, REFINE, Run, create_run, packing
+from disco.runs.packing import pack, unpack
+from disco.runs.refined import read_refined
+from disco.settings import Settings
+
+EXAMPLE = (HOMES[0] / "datasets" / "example.zip").read_bytes()
+Files = dict[str, bytes]
+
+
+def files_of(data: bytes) -> Files:
+    """The files of a ZIP by their names in the run's folder."""
+    with zipfile.ZipFile(io.BytesIO(data)) as archive:
+        return {name.partition("/")[2]: archive.read(name) for name in archive.namelist()}
+
+
+def zipped(files: Files, top: str = "run/", kind: int = zipfile.ZIP_DEFLATED) -> io.BytesIO:
+    buffer = io.BytesIO()
+    with zipfile.ZipFile(buffer, "w", kind) as archive:
+        for name, data in files.items():
+            archive.writestr(top + name, data)
+    return buffer
+
+
+def refused(file: io.BytesIO, *words: str) -> str:
+    """The sentence of a ZIP that cannot be opened; nothing of it is left."""
+    with pytest.raises(InputError) as told:
+        unpack(file)
+    said = str(told.value)
+    assert said.startswith("This is no run that can be opened: ") and said.endswith(".") and "\n" not in said
+    assert ".making-" not in said and all(word in said for word in words), said
+    assert runs.find_runs() == ([], []) and not list(runs.runs_root().glob(".making-*"))
+    return said
+
+
+# There and back ------------------------------------------------------------------------------------------------------
+
+
+def test_a_run_comes_back_as_it_was():
+    run = unpack(io.BytesIO(EXAMPLE))
+    run.rename("Another  name\n")
+    (run.path / "networks.safetensors").write_bytes(save({"a": np.zeros(2)}))
+    kept = pack(run)
+    run.delete()
+    back = unpack(io.BytesIO(kept))
+    assert back == run and back.id == run.id and back.name == "Another name" and pack(back) == kept
+    assert files_of(kept).keys() - files_of(pack(back, networks=False)).keys() == {"networks.safetensors"}
+    assert back.edges().equals(runs.open_run(run.id).edges()) and len(read_refined(back).edges) > 20
+
+
+def test_a_second_copy_gets_an_id_of_its_own():
+    first, second = unpack(io.BytesIO(EXAMPLE)), unpack(io.BytesIO(EXAMPLE))
+    assert first.id != second.id and {first.id, second.id} == {run.id for run in runs.list_runs()}
+    assert json.loads((second.path / "settings.json").read_text())["id"] == second.id
+    link = runs.runs_root() / first.id
+    first.delete()
+    link.symlink_to(second.path)  # a link has the name too
+    assert unpack(io.BytesIO(EXAMPLE)).id not in (first.id, second.id)
+
+
+@pytest.mark.parametrize("run_id", ["../../evil", "", ".hidden", "a/b", "x" * 150, 7])
+def test_an_id_that_is_none_is_replaced(run_id):
+    files = files_of(EXAMPLE)
+    files["settings.json"] = json.dumps({**json.loads(files["settings.json"]), "id": run_id}).encode()
+    if run_id == 7:
+        refused(zipped(files), "settings.json is damaged", "id is 7")
+        return
+    run = unpack(zipped(files))
+    assert run.path.parent == runs.runs_root() and run.id.startswith("example-poisson-20-")
+
+
+@pytest.mark.parametrize("top", ["", "another name/", "Übung (1)/"])
+def test_a_zip_may_have_been_made_anew(top):
+    """By another program: without a folder, or with one of another name; empty folders in it are no harm."""
+    run = unpack(zipped({**files_of(EXAMPLE), "variants/": b"", "variants/ccs-clipped/": b""}, top))
+    assert run.order() and run.id.startswith("example-poisson-20-")
+
+
+def test_what_is_not_finished_stays_behind(small_table):
+    run = create_run(small_table, Settings(), name="unfinished")
+    (run.path / "checkpoint.safetensors").write_bytes(b"state")
+    (run.path / "worker.log").write_text("said")
+    (run.path / "events.jsonl").write_text("{}\n")
+    run.update(FIT, state="cancelled", progress=0.4, host="somewhere")
+    run.update(REFINE, state="cancelled", choice=vars(Choice()))
+    kept = pack(run)
+    assert files_of(kept).keys() == {"settings.json", "table.parquet", "status.json"}
+    run.delete()
+    back = unpack(io.BytesIO(kept))
+    assert back.status().state == "unfitted" and back.status(REFINE).state == "none" and not back.status().host
+    assert back.table().equals(small_table)
+
+
+def test_a_refinement_that_is_made_again_is_packed_as_it_was():
+    run = unpack(io.BytesIO(EXAMPLE))
+    run.update(REFINE, state="cancelled")
+    kept = pack(run)
+    assert "refining_status.json" not in files_of(kept) and "refined.json" in files_of(kept)
+    assert unpack(io.BytesIO(kept)).status(REFINE).state == "done"
+
+
+def test_a_run_that_is_worked_on_is_not_packed():
+    run = unpack(io.BytesIO(EXAMPLE))
+    lock = run.take()
+    with pytest.raises(InputError, match="is being worked on: wait until that is done, or cancel it"):
+        pack(run)
+    lock.release()
+    assert pack(run) == EXAMPLE
+
+
+def test_a_link_out_of_the_folder_is_not_packed(tmp_path):
+    run = unpack(io.BytesIO(EXAMPLE))
+    (tmp_path / "secret").write_text("parent,child\n")
+    (run.path / "truth.csv").unlink()
+    (run.path / "truth.csv").symlink_to(tmp_path / "secret")
+    with pytest.raises(InputError, match="truth.csv is a link to a file elsewhere"):
+        pack(run)
+
+
+def test_a_run_too_large_to_be_opened_again_is_not_packed(monkeypatch):
+    run = unpack(io.BytesIO(EXAMPLE))
+    for limit in ("MOST_PACKED", "MOST_UNPACKED"):
+        with monkeypatch.context() as patch:
+            patch.setattr(packing, limit, 50_000)
+            with pytest.raises(InputError, match="too large to be opened again"):
+                pack(run)
+
+
+# From a stranger -----------------------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize(
+    "name",
+    [
+        "../evil.txt", "../../../../tmp/evil", "/etc/evil", "lock", "worker.log", "checkpoint.safetensors", "evil.py",
+        "refining.json", "variants/../order.csv", "variants/evil/order.csv", "a/b/c.csv", "order.csv/x",
+        "settings.json/", "C:\\evil", "..\\evil", "truth.CSV", "__MACOSX/._order.csv", "parents_ocs.csv", "x\x1b[31m",
+    ],
+)  # fmt: skip # a list to read as one
+@pytest.mark.parametrize("top", ["", "run/"])
+def test_only_files_of_a_run_are_unpacked(name, top, tmp_path):
+    said = refused(zipped({**files_of(EXAMPLE), name: b""}, top), "which is no file of a run")
+    assert said.isprintable() and sorted(path.name for path in tmp_path.iterdir()) == ["runs"]
+
+
+def test_names_beside_the_one_folder_are_refused():
+    both = zipped({**{f"run/{name}": data for name, data in files_of(EXAMPLE).items()}, "../x": b""}, "")
+    refused(both, "which is no file of a run")
+    refused(zipped(files_of(EXAMPLE), "../"), "which is no file of a run")
+    refused(zipped(files_of(EXAMPLE), "/tmp/"), "which is no file of a run")
+
+
+def test_links_and_devices_are_refused():
+    for kind in (stat.S_IFLNK, stat.S_IFIFO, stat.S_IFCHR):
+        buffer = zipped(files_of(EXAMPLE))
+        with zipfile.ZipFile(buffer, "a") as archive:
+            entry = zipfile.ZipInfo("run/name.txt")
+            entry.external_attr = (kind | 0o777) << 16
+            archive.writestr(entry, "/etc/passwd")
+        refused(buffer, "its name.txt is a link, or something else that is no file")
+
+
+def test_a_file_twice_is_refused():
+    buffer = zipped(files_of(EXAMPLE))
+    with zipfile.ZipFile(buffer, "a") as archive, pytest.warns(UserWarning, match="Duplicate name"):
+        archive.writestr("run/order.csv", b"")
+    refused(buffer, "it holds order.csv twice")
+
+
+@pytest.mark.parametrize("kind", [zipfile.ZIP_BZIP2, zipfile.ZIP_LZMA])
+def test_rare_compressions_are_refused(kind):
+    refused(zipped(files_of(EXAMPLE), kind=kind), "packed in a way that is not read")
+
+
+def test_an_encrypted_file_is_refused():
+    data = bytearray(zipped(files_of(EXAMPLE)).getvalue())
+    data[data.index(b"PK\1\2") + 8] |= 1
+    refused(io.BytesIO(data), "is encrypted")
+
+
+def test_a_bomb_is_refused_before_it_is_unpacked(monkeypatch):
+    monkeypatch.setattr(packing.shutil, "copyfileobj", pytest.fail)
+    refused(zipped({**files_of(EXAMPLE), "truth.csv": bytes(5_000_000)}), "truth.csv unpacks to more than 200 times")
+    monkeypatch.setattr(packing, "MOST_UNPACKED", 300_000)
+    refused(zipped(files_of(EXAMPLE)), "it unpacks to more than 0 MB")
+    monkeypatch.setattr(packing, "MOST_PACKED", 50_000)
+    refused(zipped(files_of(EXAMPLE)), "more than 0 MB")
+
+
+def test_a_file_that_lies_about_its_size_is_cut_and_refused():
+    """Its list says 100 bytes, the packed data hold 100 MB: no more than what it says is written."""
+    data = bytearray(zipped({"truth.csv": bytes(100_000_000), **files_of(EXAMPLE)}).getvalue())
+    at = data.index(b"PK\1\2")
+    struct.pack_into("<I", data, at + 24, 100)
+    refused(io.BytesIO(data), "damaged")
+
+
+def test_many_files_are_refused_before_they_are_listed(monkeypatch):
+    many = zipped({f"{number}": b"" for number in range(201)})
+    refused(many, "it packs 201 files, more than 200")
+    more = zipped({f"{number}": b"" for number in range(3000)})
+    monkeypatch.setattr(zipfile, "ZipFile", pytest.fail)
+    refused(more, "it packs more than 200 files")
+
+
+def cut(data: bytes) -> bytes:
+    return data[: len(data) // 2]
+
+
+def flipped(data: bytes) -> bytes:
+    return data[:30_000] + bytes([data[30_000] ^ 255]) + data[30_001:]
+
+
+@pytest.mark.parametrize(
+    "data", [b"", b"PK", b"PK\5\6" + bytes(18), b"no zip" * 1000, b"PK\5\6", cut(EXAMPLE), flipped(EXAMPLE)]
+)
+def test_what_is_no_zip_is_refused(data):
+    refused(io.BytesIO(data))
+
+
+def state_of(name: str, **changes: object) -> Callable[[Files], None]:
+    """A change of a JSON file."""
+    return lambda files: files.update({name: json.dumps({**json.loads(files[name]), **changes}).encode()})
+
+
+def replaced(old: bytes, new: bytes, *names: str) -> Callable[[Files], None]:
+    return lambda files: files.update({name: files[name].replace(old, new) for name in names})
+
+
+@pytest.mark.parametrize(
+    ("change", "said"),
+    [
+        (lambda files: files.pop("settings.json"), "it has no settings.json"),
+        (lambda files: files.pop("table.parquet"), "table.parquet is missing"),
+        (lambda files: files.pop("status.json"), "its fit is interrupted, not done"),
+        (lambda files: files.pop("edges.csv"), "has no result yet"),
+        (lambda files: files.pop("training.json"), "training.json is damaged"),
+        (lambda files: files.pop("refined_edges.csv"), "refined_edges.csv is missing"),
+        (lambda files: files.update({"table.parquet": b"PAR1"}), "cannot be read as Parquet"),
+        (lambda files: files.update({"networks.safetensors": b"\x80\x04."}), "networks.safetensors cannot be read"),
+        (lambda files: files.update({"variants/constant-clipped/edges.csv": files["edges.csv"]}), "is missing"),
+        (state_of("settings.json", format=2), "written by a newer DISCO"),
+        (state_of("settings.json", settings={"folds": 10**9}), "settings.json is damaged"),
+        (state_of("status.json", state="running"), "its fit is running, not done"),
+        (state_of("status.json", state="unfitted"), "it has results of a fit that is not done"),
+        (state_of("status.json", progress=7), "its fit is failed, not done"),
+        (state_of("refining_status.json", state="queued"), "its refinement is queued, not done"),
+        (state_of("refined.json", score="high"), "refined.json is damaged"),
+        (replaced(b'"x1"', b'"<b>"', "order.csv"), "order.csv is damaged"),
+        (replaced(b'"x1"', b'"y1"', "truth.csv", "edges.csv"), "edges.csv is damaged"),
+        (replaced(b"parent", b"mother", "truth.csv"), "truth.csv is damaged"),
+        (replaced(b"1", b"nan", "ccs.csv"), "ccs.csv is damaged"),
+    ],
+)  # fmt: skip # one line for each
+def test_what_no_run_can_hold_is_refused(change, said):
+    files = files_of(EXAMPLE)
+    change(files)
+    refused(zipped(files), said)
+
+
+def test_what_counts_as_absent_is_left_out():
+    damaged = {"parents_cam.csv": b"x", "refined_check.json": b"{}", "events.jsonl": b"{torn", "name.txt": b"\xff"}
+    run = unpack(zipped({**files_of(EXAMPLE), **damaged}))
+    assert not (run.path / "parents_cam.csv").exists() and not (run.path / "refined_check.json").exists()
+    assert len(run.events()) == 0 and run.name == "Example: Poisson 20"
+
+
+def test_a_full_disk_is_told(monkeypatch):
+    def full(*_: object) -> None:
+        raise OSError(28, "No space left on device")
+
+    monkeypatch.setattr(packing.shutil, "copyfileobj", full)
+    with pytest.raises(InputError, match="No space left on device"):
+        unpack(io.BytesIO(EXAMPLE))
+    assert runs.find_runs() == ([], []) and not list(runs.runs_root().glob(".making-*"))
+
+
+# A new name ----------------------------------------------------------------------------------------------------------
+
+
+def test_a_run_is_renamed_while_it_is_worked_on_and_gets_its_name_back(small_table):
+    run = create_run(small_table, Settings(), name="first")
+    settings, lock = (run.path / "settings.json").read_bytes(), run.take()
+    run.rename("  second\n name ")
+    assert run.name == Run(run.path).name == "second name" and runs.list_runs()[0].name == "second name"
+    assert (run.path / "settings.json").read_bytes() == settings and run.id == Run(run.path).id
+    lock.release()
+    run.rename(" \t")
+    assert run.name == "first" and not (run.path / "name.txt").exists()
+    with pytest.raises(InputError, match="The name has 201 characters; a run's has at most 200"):
+        run.rename("x" * 201)
+
+
+@pytest.mark.parametrize("content", [b"\xff\xfe", b"x" * 5000, b"", b" \n", "pipe", "folder", "zero"])
+def test_a_damaged_name_is_none(small_table, content):
+    run = create_run(small_table, Settings(), name="first")
+    path = run.path / "name.txt"
+    if isinstance(content, bytes):
+        path.write_bytes(content)
+    elif content == "folder":
+        path.mkdir()
+    elif content == "pipe":
+        os.mkfifo(path)
+    else:
+        path.symlink_to("/dev/zero")
+    assert run.name == "first"
+
+
+def test_a_name_is_shown_without_what_controls_a_terminal(small_table):
+    run = create_run(small_table, Settings(), name="first")
+    run.rename("a\x1b[31mb\x00\ud800")
+    assert run.name.isprintable() and Run(run.path).name == run.name and run.name.startswith("a")
