@@ -1,60 +1,176 @@
 """The layout of a causal graph: nodes in rows along the causal order, the same for every threshold.
 
-Row r holds the next w nodes of the order, and within a row each node is a little lower than the one before it. So
+A row holds consecutive nodes of the order, and within a row each node is a little lower than the one before it. So
 every edge that the order allows points downwards, whichever edges are kept, and no node moves when a threshold
-changes. Within a row, nodes are placed near those that their scores tie them to.
+changes. Rows break where few strong candidates run between neighbours of the order; within a row, nodes stand near
+those that their scores tie them to, with few crossings between strong candidates. No two boxes overlap.
 """
 
-from collections.abc import Sequence
+import unicodedata
+from collections.abc import Mapping, Sequence
 
 import numpy as np
 import pandas as pd
 
-COLUMN, ROW, STAGGER = 150, 130, 62  # pixels between columns, between rows, and down a row
-SWEEPS = 12
-GOLDEN = 0.618  # rows are shifted by multiples of it, so that no node is hidden by those straight above it
-WIDE, SQUARE = 1.6, 1.15  # target width over height, for few nodes and for many
+Places = Mapping[str, tuple[float, float]]
+COLUMN, ROW = 150, 130  # pixels between columns and between rows of a graph drawn by hand
+HEIGHT, PAD = 30, 22  # pixels of a node's box, and of its sides around the name
+LONGEST = 18  # most characters of a name on a node; hovering shows the whole name
+GAP, STEP, CHANNEL = 56, 7, 92  # pixels between boxes of a row, down from a node to the next, and between rows
+SWEEPS, SWAPS, STRONGEST = 12, 2, 2  # STRONGEST: candidates per node whose crossings are counted
+WIDE, SQUARE = 1.7, 1.15  # target width over height, for few nodes and for many
 MANY_NODES = 40
+STRONG = 6.0  # a larger Z pulls no harder
 
 
-def columns(nodes: int) -> int:
+def short(name: str) -> str:
+    """A name as shown on its node, cut in the middle because names of one kind often differ at their ends."""
+    text = " ".join(str(name).split()) or "(empty)"
+    return text if len(text) <= LONGEST else f"{text[: LONGEST - 8]}…{text[-7:]}"
+
+
+def node_width(name: str) -> float:
+    """The width of a node's box in pixels, for any usual sans-serif font."""
+    return max(44.0, PAD + sum(map(_letter_width, short(name))))
+
+
+def _letter_width(letter: str) -> float:
+    if unicodedata.east_asian_width(letter) in "WF":
+        return 14.5
+    if letter in "mwMW@%&…—":
+        return 13.0
+    return 9.6 if letter.isupper() else 4.6 if letter in "ijlI.,:;|'! " else 8.0
+
+
+def columns(nodes: int, column: float = COLUMN, row: float = ROW) -> int:
     """Number of nodes per row that makes the graph fit the page."""
     shape = WIDE if nodes <= MANY_NODES else SQUARE
-    return max(2, min(nodes, round(float(np.sqrt(shape * nodes * ROW / COLUMN)))))
+    return max(2, min(nodes, round(float(np.sqrt(shape * nodes * row / column)))))
 
 
 def positions(order: Sequence[str], candidates: pd.DataFrame) -> dict[str, tuple[float, float]]:
-    """The place (x, y) of each node in pixels, y downwards; the source's row is the first.
+    """The place (x, y) of each node's middle in pixels, y downwards; the source's row is the first.
 
     Args:
         order: all nodes, source first.
         candidates: every candidate edge, columns parent, child, z; a high z pulls its ends together.
     """
-    width = columns(len(order))
-    rows = [list(range(start, min(start + width, len(order)))) for start in range(0, len(order), width)]
+    if not order:
+        return {}
+    widths = np.array([node_width(node) for node in order])
     tie = _ties(order, candidates)
-    x = np.zeros(len(order))
-    for number, row in enumerate(rows):
-        x[row] = _spread(number, len(row), width)
+    rows = _rows(tie, columns(len(order), float(widths.mean()) + GAP, CHANNEL + 5 * STEP))
+    y, top = np.zeros(len(order)), 0
+    for row in rows:
+        y[row] = top + STEP * np.arange(len(row))
+        top += STEP * (len(row) - 1) + CHANNEL
+    lines = _Lines(rows, widths, tie, y)
     for sweep in range(SWEEPS):
-        numbered = list(enumerate(rows))
-        for number, row in numbered if sweep % 2 == 0 else numbered[::-1]:
-            others = tie[row].copy()
+        lines.pull(downwards=sweep % 2 == 0)
+    for _ in range(SWAPS):
+        lines.uncross()
+    return {node: (round(float(lines.x[place])), round(float(y[place]))) for place, node in enumerate(order)}
+
+
+class _Lines:
+    """The places of the nodes along their rows, improved step by step.
+
+    Attributes:
+        rows: the nodes of each row, from left to right.
+        x: the middle of each node, (nodes,).
+    """
+
+    def __init__(self, rows: list[np.ndarray], widths: np.ndarray, tie: np.ndarray, y: np.ndarray) -> None:
+        self.rows, self.widths, self.tie, self.y = rows, widths, tie, y
+        self.x = np.zeros(len(widths))
+        for row in rows:
+            self.x[row] = _packed(np.zeros(len(row)), widths[row])
+        pairs = np.argwhere(np.triu(tie) > 0)
+        strongest = np.argsort(-tie[tuple(pairs.T)], kind="stable")[: STRONGEST * len(widths)]
+        self.pairs = pairs[strongest]
+        self.weights = tie[tuple(self.pairs.T)]
+
+    def pull(self, downwards: bool) -> None:
+        """Bring each row's nodes near those of other rows that they are tied to, without overlaps."""
+        for number in range(len(self.rows))[:: 1 if downwards else -1]:
+            row = self.rows[number]
+            others = self.tie[row].copy()
             others[:, row] = 0  # the nodes of a row cannot all be next to each other
             total = others.sum(axis=1)
-            wish = np.where(total > 0, others @ x / np.where(total > 0, total, 1), x[row])
-            x[np.asarray(row)[np.argsort(wish, kind="stable")]] = _spread(number, len(row), width)
-    drop = STAGGER / max(1, width - 1)
-    return {
-        node: (round(float(x[place])), round(place // width * ROW + place % width * drop))
-        for place, node in enumerate(order)
-    }
+            wish = np.where(total > 0, others @ self.x / np.where(total > 0, total, 1), self.x[row])
+            by_wish = np.argsort(wish, kind="stable")
+            self.rows[number] = row[by_wish]
+            self.x[row[by_wish]] = _packed(wish[by_wish], self.widths[row[by_wish]])
+
+    def uncross(self) -> None:
+        """Swap neighbours of a row wherever that lessens the crossings of strong candidates."""
+        for row in self.rows:
+            for place in range(len(row) - 1):
+                left, right = row[place], row[place + 1]
+                touching = np.flatnonzero(np.isin(self.pairs, (left, right)).any(axis=1))
+                if not len(touching):
+                    continue
+                before, stood = self._crossings(touching), self.x[[left, right]]
+                self.x[right] = stood[0] + (self.widths[right] - self.widths[left]) / 2
+                self.x[left] = stood[1] + (self.widths[right] - self.widths[left]) / 2
+                if self._crossings(touching) < before:
+                    row[[place, place + 1]] = right, left
+                else:
+                    self.x[[left, right]] = stood
+
+    def _crossings(self, some: np.ndarray) -> float:
+        """Weighted crossings between some of the candidates' straight lines and all of them."""
+        start, end = (np.stack([self.x[self.pairs[:, k]], self.y[self.pairs[:, k]]], axis=1) for k in (0, 1))
+        a, b = start[some][:, None], end[some][:, None]
+
+        def side(p: np.ndarray, q: np.ndarray, r: np.ndarray) -> np.ndarray:
+            return np.sign((q - p)[..., 0] * (r - p)[..., 1] - (q - p)[..., 1] * (r - p)[..., 0])
+
+        apart = (side(a, b, start[None]) * side(a, b, end[None]) < 0) & (
+            side(start[None], end[None], a) * side(start[None], end[None], b) < 0
+        )
+        return float((apart * self.weights[some][:, None] * self.weights[None]).sum())
 
 
-def _spread(row: int, count: int, width: int) -> np.ndarray:
-    """Evenly spaced places about 0; a short last row spreads out somewhat."""
-    shift = (row * GOLDEN) % 1.0 - 0.5
-    return ((np.arange(count) - (count - 1) / 2) * min(1.6, width / count) + shift * 0.8) * COLUMN
+def _rows(tie: np.ndarray, width: int) -> list[np.ndarray]:
+    """The order cut into rows of about `width` nodes, so that few strong candidates lie within one row.
+
+    The cheapest cuts by dynamic programming: a strong candidate within a row costs as much as a row of another size.
+    """
+    nodes = len(tie)
+    inside = np.triu(tie / STRONG**2).cumsum(axis=0).cumsum(axis=1)
+    inside = np.pad(inside, ((1, 0), (1, 0)))
+    cost, cut = np.zeros(nodes + 1), np.zeros(nodes + 1, dtype=int)
+    for end in range(1, nodes + 1):
+        starts = np.arange(max(0, end - round(1.4 * width)), end)
+        within = inside[end, end] - inside[starts, end] - inside[end, starts] + inside[starts, starts]
+        size = end - starts
+        odd = 6 * ((size - width) / width) ** 2 * np.where((end == nodes) & (size < width), 0.3, 1)
+        total = cost[starts] + 2 * within + odd
+        best = int(total.argmin())
+        cost[end], cut[end] = total[best], starts[best]
+    rows, end = [], nodes
+    while end:
+        rows.append(np.arange(cut[end], end))
+        end = int(cut[end])
+    return rows[::-1]
+
+
+def _packed(wish: np.ndarray, widths: np.ndarray) -> np.ndarray:
+    """The places nearest to the wishes, from left to right with a gap between boxes.
+
+    Least squares under x[k + 1] ≥ x[k] + distance, by pooling adjacent violators: a pool stands as one block.
+    """
+    distance = (widths[1:] + widths[:-1]) / 2 + GAP
+    offset = np.concatenate([[0.0], distance.cumsum()])
+    pools: list[list[float]] = []  # each: sum of its shifted wishes, number of nodes
+    for value in wish - offset:
+        pools.append([float(value), 1])
+        while len(pools) > 1 and pools[-2][0] / pools[-2][1] > pools[-1][0] / pools[-1][1]:
+            total, count = pools.pop()
+            pools[-1][0] += total
+            pools[-1][1] += count
+    return np.concatenate([np.full(int(count), total / count) for total, count in pools]) + offset
 
 
 def _ties(order: Sequence[str], candidates: pd.DataFrame) -> np.ndarray:
@@ -63,5 +179,5 @@ def _ties(order: Sequence[str], candidates: pd.DataFrame) -> np.ndarray:
     tie = np.zeros((len(order), len(order)))
     strong = candidates[candidates["z"] > 1]
     rows, cols = (strong[end].map(place).to_numpy(dtype=int) for end in ("parent", "child"))
-    tie[rows, cols] = np.minimum(strong["z"].to_numpy(), 6.0) ** 2
+    tie[rows, cols] = np.minimum(strong["z"].to_numpy(), STRONG) ** 2
     return tie + tie.T

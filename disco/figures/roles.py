@@ -23,13 +23,15 @@ WRONG = "#D62839"  # against a known truth
 
 class Verdict(NamedTuple):
     """The look of an edge compared with a truth or another graph: its colour, its dash (pixels on and off), its
-    meaning, whether it has a dot at its tail, and whether only the truth or the other graph has it."""
+    meaning, whether it has a dot at its tail, whether only the truth or the other graph has it, and whether the dot
+    is a ring."""
 
     colour: str
     dash: tuple[int, ...]
     meaning: str
     has_dot: bool = False
     is_absent: bool = False
+    is_ring: bool = False
 
 
 VERDICTS = {
@@ -47,6 +49,12 @@ CHANGES = {
     "dropped": Verdict(ACCENT, (2, 5), "only in the DISCO graph", is_absent=True),
 }
 LOOKS = {**VERDICTS, **CHANGES}
+# Of a graph that joins those of both methods; their dash says whether the direction is decided.
+FOUND_BY = {
+    "both": Verdict("#0072B2", (), "found by both methods"),
+    "likelihood": Verdict("#D98200", (), "by the likelihood alone", has_dot=True),
+    "DISCO": Verdict("#B5489A", (), "by DISCO alone", has_dot=True, is_ring=True),
+}
 
 # One blue from faint to full, so that low values fade into light and dark pages alike.
 SEQUENTIAL = [[0.0, "rgba(43,131,186,0.10)"], [1.0, "rgba(43,131,186,1)"]]

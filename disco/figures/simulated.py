@@ -5,8 +5,8 @@ import pandas as pd
 import plotly.graph_objects as go
 
 from disco import graph as graphs
-from disco.figures import graph as drawing
 from disco.figures import placing, roles, theme
+from disco.figures.network import network
 from disco.figures.words import log_ticks
 from disco.simulate import Simulated
 
@@ -21,7 +21,7 @@ def true_graph(drawn: Simulated) -> nx.DiGraph:
 def truth(drawn: Simulated) -> go.Figure:
     """The true graph, causes above their effects."""
     graph = true_graph(drawn)
-    figure = drawing.network(graph, placing.positions(drawn.order, drawn.truth.assign(z=6.0)))
+    figure = network(graph, placing.positions(drawn.order, drawn.truth.assign(z=6.0)))
     return figure.update_layout(height=min(620, max(300, figure.layout.height)), title=None, margin={"t": 8})
 
 

@@ -15,6 +15,7 @@ from disco.figures import accuracy, arcs, placing, roles, steps
 from disco.figures import graph as drawing
 from disco.figures import ordering as order_figures
 from disco.figures import parents as parent_figures
+from disco.figures.network import network
 from disco.parents.ocs import frequencies, select
 
 ORDER = [f"x{k}" for k in range(8)]
@@ -145,14 +146,14 @@ def test_verdicts_differ_by_colour_and_by_dash_in_every_picture():
     assert len({edge.look[0] for edge in drawn.values()}) == len({edge.look[1] for edge in drawn.values()}) == 5
     text = drawing.svg(held, places)
     root = ElementTree.fromstring(text)
-    lines = root.findall(".//{http://www.w3.org/2000/svg}g/{http://www.w3.org/2000/svg}line")
+    lines = root.findall(".//{http://www.w3.org/2000/svg}g/{http://www.w3.org/2000/svg}path")
     looks = {(line.get("stroke"), line.get("stroke-dasharray")) for line in lines}
     assert len(lines) == 8 and len({colour for colour, _ in looks}) == len({dash for _, dash in looks}) == 5
     # The tails of the reversed edge and of the one right either way.
-    assert len(root.findall(".//{http://www.w3.org/2000/svg}circle")) == 2
+    assert len(root.findall(".//{http://www.w3.org/2000/svg}g/{http://www.w3.org/2000/svg}circle")) == 2
     for meaning in (verdict.meaning for verdict in roles.VERDICTS.values()):
         assert f">{meaning}<" in text
-    dashes = {trace.line.dash for trace in drawing.network(held, places).data if trace.mode == "lines+markers"}
+    dashes = {trace.line.dash for trace in network(held, places).data if trace.mode == "lines+markers"}
     assert dashes == {"solid", "16px,8px", "10px,5px", "12px,4px,3px,4px", "2px,5px"}
     assert all(verdict.colour in text for verdict in roles.VERDICTS.values())
 

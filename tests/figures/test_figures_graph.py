@@ -10,6 +10,7 @@ from made_up import HOSTILE, candidates
 from disco import graph as graphs
 from disco.figures import graph as drawing
 from disco.figures import placing
+from disco.figures.network import network
 from disco.parents.ocs import frequencies, select
 
 ORDER = [f"x{k}" for k in range(30)]
@@ -71,18 +72,18 @@ def test_svg_survives_letters_that_xml_forbids():
 
 def test_the_plotly_figure_draws_every_edge():
     graph, places = made(ORDER)
-    fig = drawing.network(graph, places)
+    fig = network(graph, places)
     lines = [trace for trace in fig.data if trace.mode == "lines+markers"]
     assert sum(len(trace.x) // 3 for trace in lines) == graph.number_of_edges()
     hostile, where = made(HOSTILE)
-    assert "<script" not in drawing.network(hostile, where).to_json().replace("\\u003c", "<")
+    assert "<script" not in network(hostile, where).to_json().replace("\\u003c", "<")
 
 
 def test_a_graph_without_edges_is_drawn():
     graph, places = made(["a", "b"], tau_z=99.0)
     assert graph.number_of_edges() == 0
     assert "<polygon" not in drawing.svg(graph, places)
-    assert drawing.network(graph, places).layout.height
+    assert network(graph, places).layout.height
 
 
 def test_a_node_that_is_not_of_the_models_kind_has_another_outline_and_says_so():
@@ -96,7 +97,7 @@ def test_a_node_that_is_not_of_the_models_kind_has_another_outline_and_says_so()
     dashed = re.findall(r'<rect [^>]*rx="7"[^>]*stroke-dasharray="5 4"', text)
     assert len(outlines) == 3 and len(dashed) == 2
     assert "misfit 44.0 nats" in outlines[0] and "hypotheses" in outlines[0] and "misfit not available" in outlines[2]
-    assert "dashed outline: the model does not fit this node" in text
-    assert list(drawing.network(graph, places).data[-1].marker.symbol) == ["diamond-open", "circle", "diamond-open"]
+    assert ">the model does not fit this node, its arrows are hypotheses</text>" in text
+    assert list(network(graph, places).data[-1].marker.symbol) == ["diamond-open", "circle", "diamond-open"]
     good = graphs.build([*places], edges)
-    assert "dashed outline" not in drawing.svg(good, places) and "dasharray" not in drawing.svg(good, places)
+    assert "does not fit" not in drawing.svg(good, places) and "dasharray" not in drawing.svg(good, places)

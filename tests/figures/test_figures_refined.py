@@ -86,7 +86,7 @@ def test_width_is_evidence_and_dash_an_undecided_direction():
     assert drawn["c", "d"].look[1] and not drawn["a", "b"].look[1]
     assert "direction undecided" in drawn["c", "d"].words() and "robust" in drawn["d", "e"].words()
     text = drawing.svg(build(order, table), figures.places(order, table))
-    assert "dashed: direction undecided" in text and "OCS" not in text
+    assert ">direction undecided</text>" in text and "OCS" not in text
 
 
 def test_changes_differ_by_more_than_colour():

@@ -1,0 +1,84 @@
+"""The graph as a Plotly figure for notebooks: hover over a node for its parents and children."""
+
+import networkx as nx
+import plotly.graph_objects as go
+
+from disco.figures import roles, theme
+from disco.figures.graph import THICK, THIN, Edge, edges, is_missed
+from disco.figures.placing import LONGEST, Places
+from disco.figures.words import how_many
+
+
+def network(graph: nx.DiGraph, places: Places, strongest: float | None = None) -> go.Figure:
+    """The graph as a Plotly figure for notebooks: hover over a node for its parents and children."""
+    fig = go.Figure()
+    drawn = edges(graph, strongest)
+    for look in dict.fromkeys(edge.look for edge in drawn):
+        for level in range(4):
+            bucket = [e for e in drawn if e.look == look and _level(e.width) == level]
+            if bucket:
+                fig.add_trace(_lines(bucket, places, level))
+    nodes = list(graph)
+    missed = [is_missed(graph, node) for node in nodes]
+    fig.add_scatter(
+        x=[places[n][0] for n in nodes],
+        y=[places[n][1] for n in nodes],
+        mode="markers+text",
+        showlegend=False,
+        text=[theme.label(n, LONGEST) for n in nodes],
+        textposition="bottom center",
+        marker={"size": 11, "color": roles.PICKED, "symbol": ["diamond-open" if one else "circle" for one in missed]},
+        customdata=[_neighbours(graph, n) for n in nodes],
+        hovertemplate="%{customdata}<extra></extra>",
+    )
+    fig.update_yaxes(autorange="reversed", visible=False)
+    fig.update_xaxes(visible=False)
+    rows = len({round(y / 100) for _, y in places.values()})
+    said = f"{how_many(len(nodes), 'node')}, {how_many(len(drawn), 'edge')}"
+    if any(missed):
+        said += "; hollow: the model does not fit"
+    return roles.titled(fig, said, height=max(360, 110 * rows), legend=False)
+
+
+def _level(width: float) -> int:
+    return min(3, int(4 * (width - THIN) / (THICK - THIN)))
+
+
+def _lines(bucket: list[Edge], places: Places, level: int) -> go.Scatter:
+    """Edges of the same look and about the same width, as one trace."""
+    x, y = [], []
+    colour, dash = bucket[0].look
+    colour = colour if bucket[0].verdict else roles.MUTED
+    for edge in bucket:
+        x += [places[edge.parent][0], places[edge.child][0], None]
+        y += [places[edge.parent][1], places[edge.child][1], None]
+    size = [0, 8 + 2 * level, 0] * len(bucket)
+    return go.Scatter(
+        x=x,
+        y=y,
+        mode="lines+markers",
+        hoverinfo="skip",
+        showlegend=False,
+        opacity=0.7,
+        line={
+            "width": THIN + level * (THICK - THIN) / 4,
+            "color": colour,
+            "dash": ",".join(f"{on}px" for on in dash) or "solid",
+        },
+        marker={
+            "symbol": "arrow",
+            "angleref": "previous",
+            "size": size,
+            "color": colour,
+            "standoff": 7,
+            "line": {"width": 0},
+        },
+    )
+
+
+def _neighbours(graph: nx.DiGraph, node: str) -> str:
+    def listed(nodes: list[str]) -> str:
+        return ", ".join(theme.label(n, 24) for n in nodes[:12]) + " …" * (len(nodes) > 12) or "none"
+
+    parents, children = list(graph.predecessors(node)), list(graph.successors(node))
+    return f"<b>{theme.label(node)}</b><br>parents: {listed(parents)}<br>children: {listed(children)}"

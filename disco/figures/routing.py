@@ -1,0 +1,299 @@
+"""The way of each edge from box to box: around every box that it does not join.
+
+An edge is a straight line where that keeps `CLEAR` pixels away from all other boxes. Otherwise it takes the shortest
+way over the corners of the boxes, `MARGIN` pixels out (a visibility graph), and turns there in smooth curves. A way
+depends on the boxes alone, except that edges which turn at the same corner turn side by side.
+"""
+
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass
+from functools import lru_cache
+
+import numpy as np
+from scipy.sparse import csr_array
+from scipy.sparse.csgraph import dijkstra
+
+from disco.figures.placing import HEIGHT, Places, node_width
+
+CLEAR, MARGIN = 7, 13  # pixels between an edge and the boxes that it passes, and where it turns
+LANE, LANES = 5, 3  # pixels between edges that turn at the same corner, and how many have a lane of their own
+TURN, UP = 30, 2  # pixels that a turn costs in the search for the shortest way, and each pixel upwards
+REACH = 420  # pixels of the longest straight piece between two turns
+BOW = 14  # pixels aside of each of two edges in opposite directions
+SMOOTH = 8  # straight pieces of a curve, where it is held against the boxes
+_CHUNK = 8192  # lines tested at a time, which bounds the memory
+
+Point = tuple[float, float]
+Pair = tuple[str, str]
+
+
+@dataclass(frozen=True)
+class Route:
+    """The way of an edge, in pixels.
+
+    Attributes:
+        points: where it leaves its parent's box, its turns, and where it reaches its child's box.
+        smooth: how much of a turn's shorter side its curve takes, one per turn, in 0 to 0.5.
+    """
+
+    points: tuple[Point, ...]
+    smooth: tuple[float, ...] = ()
+
+    def pieces(self) -> list[tuple[Point, Point, Point]]:
+        """Start, control point and end of the curve of each turn."""
+        found = []
+        for before, turn, after, part in zip(self.points, self.points[1:], self.points[2:], self.smooth, strict=False):
+            side = part * min(_length(before, turn), _length(turn, after))
+            found.append((_towards(turn, before, side), turn, _towards(turn, after, side)))
+        return found
+
+    def path(self, back: float = 0.0) -> str:
+        """The way as the `d` of an SVG path, ending `back` pixels earlier to leave room for an arrow head."""
+        *_, last, end = self.points
+        parts = [f"M{_xy(self.points[0])}"]
+        for start, control, stop in self.pieces():
+            parts.append(f"L{_xy(start)}Q{_xy(control)} {_xy(stop)}")
+        return "".join([*parts, f"L{_xy(_towards(end, last, min(back, _length(last, end))))}"])
+
+    def line(self) -> np.ndarray:
+        """Points along the way, close to each other on its curves, (points, 2)."""
+        along = np.linspace(0, 1, SMOOTH + 1)[:, None]
+        curves = [
+            (1 - along) ** 2 * np.array(start) + 2 * along * (1 - along) * np.array(control) + along**2 * np.array(stop)
+            for start, control, stop in self.pieces()
+        ]
+        return np.concatenate([np.array([self.points[0]]), *curves, np.array([self.points[-1]])])
+
+
+def routes(places: Places, pairs: Iterable[Pair]) -> dict[Pair, Route]:
+    """The way of every edge.
+
+    Args:
+        places: the middle (x, y) of every box that is drawn.
+        pairs: parent and child of each edge.
+    """
+    return dict(_routes(tuple((node, *places[node]) for node in places), tuple(pairs)))
+
+
+def passes(places: Places, ways: Mapping[Pair, Route]) -> list[tuple[Pair, str]]:
+    """The edges that run behind a box which they do not join, each with that box's node."""
+    names = list(places)
+    boxes = _boxes(tuple((node, *places[node]) for node in places))
+    found = []
+    for pair, way in ways.items():
+        line = way.line()
+        behind = _hits(line[:-1], line[1:], boxes).any(axis=0)
+        found += [(pair, node) for node, hit in zip(names, behind, strict=True) if hit and node not in pair]
+    return found
+
+
+@lru_cache(maxsize=64)
+def _routes(placed: tuple[tuple[str, float, float], ...], pairs: tuple[Pair, ...]) -> tuple[tuple[Pair, Route], ...]:
+    number = {node: place for place, (node, *_) in enumerate(placed)}
+    boxes, middles = _boxes(placed), np.array([place[1:] for place in placed], dtype=float).reshape(-1, 2)
+    ends = np.array([(number[parent], number[child]) for parent, child in pairs], dtype=int).reshape(-1, 2)
+    turns: list[list[int]] = [[] for _ in pairs]
+    blocked = _blocked(middles[ends[:, 0]], middles[ends[:, 1]], _grown(boxes, CLEAR), ends)
+    if blocked.any():
+        web = _web(placed)
+        for place, way in web.shortest([tuple(ends[place]) for place in np.flatnonzero(blocked)]).items():
+            for edge in np.flatnonzero((ends == place).all(axis=1)):
+                turns[edge] = way
+    drawn = {pairs[place]: set(pairs) for place in range(len(pairs)) if pairs[place][::-1] in set(pairs)}
+    found = []
+    for place, points in enumerate(_in_lanes(ends, turns, boxes, middles)):
+        parent, child = ends[place]
+        if not points and pairs[place] in drawn:
+            points = [_aside(middles[parent], middles[child])]
+        found.append((pairs[place], _route(points, parent, child, boxes, middles)))
+    return tuple(found)
+
+
+class _Web:
+    """The visibility graph of some boxes: which corners, and which middles of boxes, see each other."""
+
+    def __init__(self, boxes: np.ndarray, middles: np.ndarray) -> None:
+        self.boxes, self.middles, self.corners = boxes, middles, _corners(boxes, MARGIN)
+        grown = _grown(boxes, CLEAR)
+        nodes, corners = len(boxes), len(self.corners)
+        one, other = self._near(self.corners, self.corners)
+        one, other = one[one < other], other[one < other]
+        sees = ~_blocked(self.corners[one], self.corners[other], grown)
+        one, other = one[sees], other[sees]
+        node, corner = self._near(middles, self.corners)
+        own = np.stack([node, node], axis=1)
+        sees = ~_blocked(middles[node], self.corners[corner], grown, own)
+        node, corner = node[sees], corner[sees]
+        # A node has a number to leave from and another to arrive at, so that no way leads through it.
+        links = [
+            (one, other, self.corners[one], self.corners[other]),
+            (other, one, self.corners[other], self.corners[one]),
+            (corners + node, corner, middles[node], self.corners[corner]),
+            (corner, corners + nodes + node, self.corners[corner], middles[node]),
+        ]
+        start, end = (np.concatenate([link[k] for link in links]) for k in (0, 1))
+        step = np.concatenate([link[3] - link[2] for link in links])
+        cost = np.hypot(*step.T) + TURN + UP * np.maximum(0, -step[:, 1])
+        self.links = csr_array((cost, (start, end)), shape=(corners + 2 * nodes,) * 2)
+
+    @staticmethod
+    def _near(these: np.ndarray, those: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+        gap = those[None] - these[:, None]
+        return np.nonzero((gap**2).sum(axis=2) < REACH**2)
+
+    def shortest(self, pairs: list[tuple[int, int]]) -> dict[tuple[int, int], list[int]]:
+        """The corners at which the way of each pair turns; none if there is no way. All ways lead downwards."""
+        nodes, corners = len(self.boxes), len(self.corners)
+        down = {pair: pair if self.middles[pair[0], 1] <= self.middles[pair[1], 1] else pair[::-1] for pair in pairs}
+        starts = sorted({upper for upper, _ in down.values()})
+        before = dijkstra(self.links, indices=[corners + start for start in starts], return_predecessors=True)[1]
+        found = {}
+        for pair, (upper, lower) in down.items():
+            tree, at, way = before[starts.index(upper)], corners + nodes + lower, []
+            while (at := tree[at]) >= 0 and at < corners:
+                way.append(int(at))
+            found[pair] = way[:: 1 if pair[0] == lower else -1]
+        return {pair: self._straightened(pair, way) for pair, way in found.items()}
+
+    def _straightened(self, pair: tuple[int, int], way: list[int]) -> list[int]:
+        """The way without the turns that it does not need."""
+        grown, ends = _grown(self.boxes, CLEAR), np.array([pair])
+        place = 0
+        while place < len(way):
+            points = [self.middles[pair[0]], *self.corners[way], self.middles[pair[1]]]
+            own = ends if place == 0 or place == len(way) - 1 else None
+            if _blocked(points[place][None], points[place + 2][None], grown, own)[0]:
+                place += 1
+            else:
+                del way[place]
+                place = max(0, place - 1)
+        return way
+
+
+@lru_cache(maxsize=16)
+def _web(placed: tuple[tuple[str, float, float], ...]) -> _Web:
+    return _Web(_boxes(placed), np.array([place[1:] for place in placed], dtype=float))
+
+
+def _in_lanes(ends: np.ndarray, turns: list[list[int]], boxes: np.ndarray, middles: np.ndarray) -> list[list[Point]]:
+    """The turns of each edge as points; edges that turn at one corner turn side by side, the flattest outermost."""
+    corners = _corners(boxes, MARGIN)
+    out = np.tile(np.array([[-1, -1], [1, -1], [1, 1], [-1, 1]]) * LANE, (len(boxes), 1))
+    points = [[tuple(corners[corner]) for corner in way] for way in turns]
+    users: dict[int, list[tuple[float, int, int]]] = {}
+    for edge, way in enumerate(turns):
+        whole = [middles[ends[edge, 0]], *corners[way], middles[ends[edge, 1]]]
+        for place, corner in enumerate(way):
+            bend = _bend(whole[place], whole[place + 1], whole[place + 2])
+            users.setdefault(corner, []).append((bend, edge, place))
+    grown = _grown(boxes, CLEAR - 2)
+    for corner, those in users.items():
+        lane = 0
+        for _, edge, place in sorted(those, reverse=True):
+            wide = tuple(corners[corner] + lane * out[corner])
+            whole = np.array([middles[ends[edge, 0]], *points[edge], middles[ends[edge, 1]]])
+            whole[place + 1] = wide
+            if not _blocked(whole[place : place + 2], whole[place + 1 : place + 3], grown, ends[[edge, edge]]).any():
+                points[edge][place] = wide
+            lane = min(lane + 1, LANES)
+    return points
+
+
+def _route(turns: list[Point], parent: int, child: int, boxes: np.ndarray, middles: np.ndarray) -> Route:
+    """The way through its turns, each curve as wide as the boxes let it be."""
+    start = _border(boxes[parent], middles[parent], turns[0] if turns else middles[child])
+    end = _border(boxes[child], middles[child], turns[-1] if turns else middles[parent])
+    points = tuple((round(float(x), 1), round(float(y), 1)) for x, y in (start, *turns, end))
+    others = _grown(np.delete(boxes, [parent, child], axis=0), 4)
+    smooth = [0.5] * len(turns)
+    for _ in range(5):
+        route = Route(points, tuple(smooth))
+        line = route.line()
+        hits = _hits(line[:-1], line[1:], others).any(axis=1)
+        if not turns or not hits.any():
+            return route
+        for turn in {min(int(hit) // (SMOOTH + 1), len(turns) - 1) for hit in np.flatnonzero(hits)}:
+            for near in {max(0, turn - 1), turn}:
+                smooth[near] /= 2
+    return Route(points, (0.0,) * len(turns))
+
+
+def _boxes(placed: tuple[tuple[str, float, float], ...]) -> np.ndarray:
+    """Left, top, right and bottom of every box, (nodes, 4)."""
+    if not placed:
+        return np.zeros((0, 4))
+    x, y = np.array([place[1:] for place in placed], dtype=float).T
+    half = np.array([node_width(node) for node, *_ in placed]) / 2
+    return np.stack([x - half, y - HEIGHT / 2, x + half, y + HEIGHT / 2], axis=1)
+
+
+def _grown(boxes: np.ndarray, by: float) -> np.ndarray:
+    return boxes + np.array([-by, -by, by, by])
+
+
+def _corners(boxes: np.ndarray, by: float) -> np.ndarray:
+    """Left top, right top, right bottom and left bottom of every grown box, (4 · nodes, 2)."""
+    return _grown(boxes, by)[:, [0, 1, 2, 1, 2, 3, 0, 3]].reshape(-1, 2)
+
+
+def _hits(start: np.ndarray, end: np.ndarray, boxes: np.ndarray) -> np.ndarray:
+    """Whether each straight line enters each box, (lines, boxes): it is within the slabs of both axes at once."""
+    step = end - start
+    step = np.where(np.abs(step) < 1e-9, 1e-9, step)
+    first, last = np.zeros((len(start), len(boxes))), np.ones((len(start), len(boxes)))
+    for axis in (0, 1):
+        one = (boxes[None, :, axis] - start[:, None, axis]) / step[:, None, axis]
+        two = (boxes[None, :, axis + 2] - start[:, None, axis]) / step[:, None, axis]
+        first, last = np.maximum(first, np.minimum(one, two)), np.minimum(last, np.maximum(one, two))
+    return first < last
+
+
+def _blocked(start: np.ndarray, end: np.ndarray, boxes: np.ndarray, own: np.ndarray | None = None) -> np.ndarray:
+    """Whether each straight line enters a box, (lines,).
+
+    Args:
+        own: the numbers of two boxes per line which it may enter, (lines, 2).
+    """
+    found = np.zeros(len(start), dtype=bool)
+    for at in range(0, len(start), _CHUNK):
+        part = slice(at, at + _CHUNK)
+        hits = _hits(start[part], end[part], boxes)
+        if own is not None:
+            np.put_along_axis(hits, own[part], False, axis=1)
+        found[part] = hits.any(axis=1)
+    return found
+
+
+def _border(box: np.ndarray, middle: np.ndarray, towards: Point) -> Point:
+    """Where the line from a box's middle leaves the box, a pixel out."""
+    dx, dy = float(towards[0] - middle[0]), float(towards[1] - middle[1])
+    half = (box[2:] - box[:2]) / 2 + 1
+    reach = min(half[0] / abs(dx) if dx else np.inf, half[1] / abs(dy) if dy else np.inf)
+    return (middle[0], middle[1]) if reach == np.inf else (middle[0] + dx * reach, middle[1] + dy * reach)
+
+
+def _aside(start: np.ndarray, end: np.ndarray) -> Point:
+    """A point beside the middle of a line, to the left of its direction."""
+    step = end - start
+    return tuple((start + end) / 2 + np.array([step[1], -step[0]]) * 2 * BOW / (np.hypot(*step) or 1.0))
+
+
+def _bend(before: np.ndarray, turn: np.ndarray, after: np.ndarray) -> float:
+    """The angle by which a line turns, in 0 to π."""
+    one, two = turn - before, after - turn
+    return float(abs(np.arctan2(one[0] * two[1] - one[1] * two[0], one @ two)))
+
+
+def _length(one: Point, other: Point) -> float:
+    return float(np.hypot(other[0] - one[0], other[1] - one[1]))
+
+
+def _towards(point: Point, goal: Point, far: float) -> Point:
+    """The point `far` pixels from one point towards another."""
+    length = _length(point, goal)
+    part = far / length if length else 0.0
+    return point[0] + (goal[0] - point[0]) * part, point[1] + (goal[1] - point[1]) * part
+
+
+def _xy(point: Point) -> str:
+    return f"{point[0]:.1f} {point[1]:.1f}"

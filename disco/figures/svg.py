@@ -1,0 +1,126 @@
+"""A picture of a graph (`disco.figures.graph.picture`) as an SVG document: no script, no link, every name escaped."""
+
+import html
+import json
+from collections.abc import Mapping
+
+from disco.graph import NOT_XML
+
+FONT = 14  # pixels of a node's name
+DASHED = (5, 4)  # pixels on and off of a node's dashed outline
+_EDGE, _INK, _BOX = "#5B6B78", "#1F2A30", "#F4F5F3"
+_NO_LETTERS = str.maketrans("MLQ", "   ")
+
+
+def document(picture: Mapping[str, list[dict]], title: str, about: Mapping[str, object] | None) -> str:
+    """The document, on white.
+
+    Args:
+        picture: nodes, edges and legend.
+        title: shown above them.
+        about: kept as metadata.
+    """
+    half = max((node["width"] for node in picture["nodes"]), default=44.0) / 2
+    height = max((node["height"] for node in picture["nodes"]), default=0.0)
+    xs, ys = _extent(picture["nodes"], picture["edges"])
+    left, right = min(min(xs) - half, -200.0) - 20, max(max(xs) + half, 200.0) + 20
+    top, bottom = min(ys) - height - 44, max(ys) + height + 44
+    keys, end = _svg_legend(picture["legend"], left + 16, bottom - 14)
+    right = max(right, end)
+    wide, high = right - left, bottom - top
+    return "\n".join(
+        [
+            f'<svg xmlns="http://www.w3.org/2000/svg" viewBox="{left:.0f} {top:.0f} {wide:.0f} {high:.0f}" '
+            f'width="{wide:.0f}" height="{high:.0f}" font-family="Helvetica, Arial, sans-serif" '
+            f'font-size="{FONT}">',
+            *_svg_about(title, about),
+            f'<rect x="{left:.0f}" y="{top:.0f}" width="100%" height="100%" fill="white"/>',
+            _svg_text(title, left + 16, top + 26, "start", 17),
+            *map(_svg_edge, picture["edges"]),
+            *map(_svg_node, picture["nodes"]),
+            *keys,
+            "</svg>",
+        ]
+    )
+
+
+def _extent(nodes: list[dict], lines: list[dict]) -> tuple[list[float], list[float]]:
+    """All x and all y of a picture: ways around the outermost boxes leave the area of the nodes."""
+    xs, ys = [node["x"] for node in nodes] or [0.0], [node["y"] for node in nodes] or [0.0]
+    for line in lines:
+        values = [float(value) for value in line["path"].translate(_NO_LETTERS).split()]
+        xs += values[::2]
+        ys += values[1::2]
+    return xs, ys
+
+
+def _svg_about(title: str, about: Mapping[str, object] | None) -> list[str]:
+    if not about:
+        return []
+    words = "; ".join(f"{name}: {value}" for name, value in about.items())
+    said = _xml(json.dumps(dict(about), ensure_ascii=False))
+    return [f"<title>{_xml(title)}</title>", f"<desc>{_xml(words)}</desc>", f"<metadata>{said}</metadata>"]
+
+
+def _svg_legend(keys: list[dict], x: float, y: float) -> tuple[list[str], float]:
+    """A line of samples with their meanings, and the x where it ends."""
+    parts = []
+    for key in keys:
+        ink, dash = key["colour"] or _EDGE, _svg_dash(key["dash"])
+        if key["outline"]:
+            parts.append(
+                f'<rect x="{x:.1f}" y="{y - 11:.1f}" width="30" height="13" rx="3" fill="none" '
+                f'stroke="{ink}" stroke-width="2"{dash}/>'
+            )
+        elif key["width"]:
+            parts.append(
+                f'<line x1="{x:.1f}" y1="{y - 4:.1f}" x2="{x + 34:.1f}" y2="{y - 4:.1f}" stroke="{ink}" '
+                f'stroke-width="{key["width"]}"{dash}/>'
+            )
+        if key["has_dot"]:
+            parts.append(_svg_dot([x + 4, y - 4, 4.5], ink, key["is_ring"]))
+        x += 40 if key["width"] else 0
+        parts.append(_svg_text(key["words"], x, y, "start", 12))
+        x += 6.2 * len(key["words"]) + 18
+    return parts, x
+
+
+def _svg_dash(dash: tuple[int, ...] | list[int]) -> str:
+    return f' stroke-dasharray="{" ".join(map(str, dash))}"' if dash else ""
+
+
+def _xml(text: str) -> str:
+    return html.escape(NOT_XML.sub("�", text), quote=True)
+
+
+def _svg_text(text: str, x: float, y: float, anchor: str, size: float, colour: str = _INK) -> str:
+    return (
+        f'<text x="{x:.1f}" y="{y:.1f}" text-anchor="{anchor}" font-size="{size}" fill="{colour}">{_xml(text)}</text>'
+    )
+
+
+def _svg_node(node: dict) -> str:
+    x, y, width, height = node["x"], node["y"], node["width"], node["height"]
+    outline = f'stroke-width="2.2"{_svg_dash(DASHED)}' if node["missed"] else 'stroke-width="1.2"'
+    return (
+        f"<g><title>{_xml(node['words'])}</title>"
+        f'<rect x="{x - width / 2:.1f}" y="{y - height / 2:.1f}" width="{width:.1f}" height="{height}" rx="7" '
+        f'fill="{_BOX}" stroke="{_EDGE}" {outline}/>'
+        f"{_svg_text(node['label'], x, y + 5, 'middle', FONT)}</g>"
+    )
+
+
+def _svg_edge(edge: dict) -> str:
+    ink = edge["colour"] or _EDGE
+    dot = _svg_dot(edge["dot"], ink, edge["is_ring"]) if edge["dot"] else ""
+    return (
+        f'<g opacity="0.8"><title>{_xml(edge["words"])}</title>'
+        f'<path d="{edge["path"]}" fill="none" stroke="{ink}" stroke-width="{edge["width"]:.1f}"'
+        f'{_svg_dash(edge["dash"])}/>{dot}<polygon points="{edge["head"]}" fill="{ink}"/></g>'
+    )
+
+
+def _svg_dot(dot: list[float], ink: str, is_ring: bool) -> str:
+    x, y, radius = dot
+    inside = f'fill="white" stroke="{ink}" stroke-width="2"' if is_ring else f'fill="{ink}"'
+    return f'<circle cx="{x:.1f}" cy="{y:.1f}" r="{radius:.1f}" {inside}/>'
