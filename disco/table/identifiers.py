@@ -61,9 +61,7 @@ def identifier(values: np.ndarray, name: str) -> str | None:
 
 def identifiers(table: pd.DataFrame) -> dict[int, str]:
     """The identifiers among the columns of a table that hold counts: position → why, as `identifier` says it."""
-    whys = (
-        identifier(numbers_of(table.iloc[:, position])[0], name) for position, name in enumerate(names_of(table))
-    )
+    whys = (identifier(numbers_of(table.iloc[:, position])[0], name) for position, name in enumerate(names_of(table)))
     return {position: why for position, why in enumerate(whys) if why}
 
 

@@ -230,9 +230,7 @@ def _with_numbers(
     return table, reading, _told(changed, names, reading, is_open) if is_detected else []
 
 
-def _points(
-    table: pa.Table, floats: list[int], data: bytes, start: int, names: list[str], delimiter: str
-) -> list[str]:
+def _points(table: pa.Table, floats: list[int], data: bytes, start: int, names: list[str], delimiter: str) -> list[str]:
     """A note if the points of a column may stand between thousands."""
     for place in floats:
         values = table.column(place).drop_null().to_numpy()
