@@ -10,7 +10,7 @@ import pyarrow.parquet as parquet
 from disco.errors import InputError
 from disco.files import check_regular, write_bytes
 from disco.runs.schema import damaged, printable
-from disco.table.counts import TOO_LARGE
+from disco.table.cells import TOO_LARGE
 
 _FILE_BYTES = 1 << 30
 _MOST_CELLS = 50_000_000  # 400 MB of counts

@@ -55,6 +55,7 @@ class Run:
         created: date and time, with time zone.
         device: the requested device: auto, cpu or cuda.
         teaching: pages hide its truth until the reader asks for it.
+        rows_left_out: rows of the loaded table that its table lacks, as stretches (`disco.table.rows`).
         settings: settings of its fit; a setting newer than the run has the value that held then.
 
     Raises:
@@ -68,6 +69,7 @@ class Run:
         self.id = inside.name if inside.parent == runs_root() else head.id or self.path.name
         self._first_name, self.source = head.name or self.id, head.source
         self.device, self.teaching, self.created = head.device, head.teaching, head.moment
+        self.rows_left_out = tuple((first, last) for first, last in head.rows_left_out)
 
     def __repr__(self) -> str:
         return f"Run({self.id!r})"

@@ -36,6 +36,7 @@ class Head:
         created: a date and time.
         device: auto, cpu or cuda.
         teaching: whether pages hide the truth at first.
+        rows_left_out: rows of the loaded table that the run's table lacks, as stretches: first and last, from 1.
         settings: settings of the fit.
 
     Raises:
@@ -49,6 +50,7 @@ class Head:
     created: str = "1970-01-01T00:00:00+00:00"
     device: str = "auto"
     teaching: bool = False
+    rows_left_out: list[list[int]] = field(default_factory=list)
     settings: dict[str, Any] = field(default_factory=dict)
 
     def __post_init__(self) -> None:
@@ -62,6 +64,11 @@ class Head:
             is_possible = False
         if not is_possible:
             raise ValueError(f"created is {printable(self.created, 40)!r}, no date and time of a run")
+        before = 0
+        for stretch in self.rows_left_out:
+            if len(stretch) != 2 or not before < stretch[0] <= stretch[1]:
+                raise ValueError(f"rows_left_out holds {printable(str(stretch), 40)}, no stretch of rows after {before}")
+            before = stretch[1]
         for name, longest in (("name", _LONGEST_NAME), ("source", _LONGEST_SOURCE)):
             object.__setattr__(self, name, printable(getattr(self, name), longest))
         object.__setattr__(self, "id", self.id if _ID.fullmatch(self.id) else "")

@@ -28,6 +28,7 @@ from disco.runs.locks import Lock, held
 from disco.runs.schema import TRUTH
 from disco.runs.status import FIT, unasked, write_status
 from disco.settings import Settings
+from disco.table.rows import Stretches
 
 _MAKING = ".making-"
 _LOCK_SECONDS = 60.0  # most seconds from making the folder to taking its lock
@@ -43,10 +44,14 @@ def create_run(
     truth: pd.DataFrame | None = None,
     device: str = "auto",
     teaching: bool = False,
+    rows_left_out: Stretches = (),
 ) -> Run:
     """A new run of a table, not yet started.
 
     It lies in the folder of runs or, if `folder` is given, there, with a link in the folder of runs.
+
+    Args:
+        rows_left_out: rows of the loaded table that this one lacks (`disco.table.rows`); they are recorded.
 
     Raises:
         InputError: the table is not of counts, its rows are too few for the settings, or the folder holds something
@@ -67,6 +72,7 @@ def create_run(
         "created": datetime.now().astimezone().isoformat(timespec="seconds"),
         "device": device,
         "teaching": teaching,
+        "rows_left_out": [list(stretch) for stretch in rows_left_out],
         "rows": len(counts),
         "nodes": counts.shape[1],
         "settings": settings.to_dict(),

@@ -14,13 +14,13 @@ import numpy as np
 import pandas as pd
 
 from disco.errors import InputError
-from disco.table.read import MISSING_WORDS, NOTES, read_table
+from disco.table.cells import TOO_LARGE, is_number, is_numeric_text, names_of, numbers_of
+from disco.table.identifiers import identifier
+from disco.table.read import NOTES, read_table
 
 __all__ = ["Problem", "as_counts", "describe", "problems", "read_table"]
 
 _ROWS_PER_FOLD = 4
-TOO_LARGE = 2**53  # from here on a float no longer tells neighbouring whole numbers apart
-_NUMBER = r"[ \t]*[-+]?[0-9]+(\.[0-9]*)?[ \t]*"  # not \s or \d: Arrow runs this on millions of cells
 _LEAVE_OUT = "Correct the table, or leave the column out."
 
 
@@ -34,6 +34,7 @@ class Problem:
         message: a full sentence that names the column and the row.
         remedy: a full sentence that says what to do.
         blocking: whether it must be solved before the table can be used; otherwise it is a note.
+        kind: "identifier", "names" (the first row may have been read as names), or "".
     """
 
     column: str | None
@@ -41,6 +42,7 @@ class Problem:
     message: str
     remedy: str
     blocking: bool = True
+    kind: str = ""
 
 
 def least_rows(folds: int) -> int:
@@ -61,7 +63,7 @@ def problems(table: pd.DataFrame | np.ndarray, folds: int = 3) -> list[Problem]:
             return [Problem(None, None, message, "Give an array of shape (rows, columns).")]
         table = _frame(table)
     found = [*_shape_problems(table, folds), *_name_problems(table)]
-    for position, name in enumerate(_names(table)):
+    for position, name in enumerate(names_of(table)):
         found += _column_problems(table.iloc[:, position], name)
     return found
 
@@ -76,8 +78,8 @@ def as_counts(table: pd.DataFrame | np.ndarray, folds: int = 3) -> pd.DataFrame:
         if problem.blocking:
             raise InputError(f"{problem.message} {problem.remedy}")
     frame = _frame(table)
-    columns = [_cells(frame.iloc[:, position])[0] for position in range(frame.shape[1])]
-    return pd.DataFrame(np.stack(columns, axis=1).astype(np.int64), columns=_names(frame))
+    columns = [numbers_of(frame.iloc[:, position])[0] for position in range(frame.shape[1])]
+    return pd.DataFrame(np.stack(columns, axis=1).astype(np.int64), columns=names_of(frame))
 
 
 def describe(table: pd.DataFrame | np.ndarray) -> pd.DataFrame:
@@ -89,7 +91,7 @@ def describe(table: pd.DataFrame | np.ndarray) -> pd.DataFrame:
     A column that is not counts has no numbers.
     """
     frame = _frame(table)
-    rows = [_describe(frame.iloc[:, position], name) for position, name in enumerate(_names(frame))]
+    rows = [_describe(frame.iloc[:, position], name) for position, name in enumerate(names_of(frame))]
     numbers = ["levels", "zeros", "mean", "variance", "dispersion", "ties", "minimum", "maximum"]
     return pd.DataFrame(rows, columns=["column", "type", *numbers])
 
@@ -98,7 +100,7 @@ def _describe(column: pd.Series, name: str) -> dict[str, object]:
     """The row of `describe` for one column."""
     if any(problem.row is not None for problem in _column_problems(column, name)):
         return {"column": name, "type": "not counts"}
-    values = _cells(column)[0]
+    values = numbers_of(column)[0]
     levels, rows = np.unique(values, return_counts=True)
     total, mean = len(values), values.mean() if len(values) else np.nan
     variance = values.var(ddof=1) if total > 1 else np.nan
@@ -124,11 +126,6 @@ def _frame(table: pd.DataFrame | np.ndarray) -> pd.DataFrame:
     return pd.DataFrame(table, columns=[f"x{j + 1}" for j in range(table.shape[1])])
 
 
-def _names(table: pd.DataFrame) -> list[str]:
-    """The columns' names as text; a missing name is empty."""
-    return ["" if name is None or name is pd.NA or name != name else str(name) for name in table.columns]
-
-
 def _shape_problems(table: pd.DataFrame, folds: int) -> Iterator[Problem]:
     """Too few columns or rows, and notes from the file's reader."""
     rows, columns = table.shape
@@ -144,11 +141,11 @@ def _shape_problems(table: pd.DataFrame, folds: int) -> Iterator[Problem]:
 
 def _name_problems(table: pd.DataFrame) -> Iterator[Problem]:
     """Empty and duplicate names, and names that look like a row of data."""
-    names = _names(table)
+    names = names_of(table)
     for position, name in enumerate(names):
         if not name.strip():
             remedy = "Give it a name in the first row."
-            if _counts_rows(table.iloc[:, position]):
+            if identifier(numbers_of(table.iloc[:, position])[0], name):
                 remedy = "It only numbers the rows: leave it out."
             yield Problem(name, None, f"Column {position + 1} has no name.", remedy)
     for name, times in Counter(names).items():
@@ -157,48 +154,14 @@ def _name_problems(table: pd.DataFrame) -> Iterator[Problem]:
             message = f'{times} columns are called "{name}": {", ".join(where[:-1])} and {where[-1]}.'
             yield Problem(name, None, message, "Give every column a name of its own.")
     # Integer labels, which pandas gives to a bare array, are not a row of data.
-    if names and all(isinstance(label, str) and _is_number(label) for label in table.columns):
+    if names and all(isinstance(label, str) and is_number(label) for label in table.columns):
         message = "The names of all columns are numbers: the first row of the data may have been read as names."
-        yield Problem(None, None, message, "If so, put a row of names above it.", blocking=False)
-
-
-def _is_number(text: str) -> bool:
-    return bool(re.fullmatch(_NUMBER, text))
-
-
-def _counts_rows(column: pd.Series) -> bool:
-    """Whether the column runs 0, 1, 2, ... or 1, 2, 3, ... down the rows."""
-    values = _cells(column)[0]
-    return len(values) > 1 and values[0] in (0, 1) and bool(np.all(np.diff(values) == 1))
-
-
-def _cells(column: pd.Series) -> tuple[np.ndarray, np.ndarray]:
-    """The numbers of a column as float64, NaN where there is none, and a mask of cells that hold something else."""
-    if isinstance(column.dtype, pd.CategoricalDtype):
-        column = column.astype(column.cat.categories.dtype if not column.isna().any() else object)
-    if pd.api.types.is_bool_dtype(column) or pd.api.types.is_numeric_dtype(column):
-        if not pd.api.types.is_complex_dtype(column):
-            return column.to_numpy(dtype=float, na_value=np.nan), np.zeros(len(column), dtype=bool)
-    if isinstance(column.dtype, pd.StringDtype):  # avoids one object per cell: there may be millions
-        missing = (column.isna() | column.isin(MISSING_WORDS)).to_numpy(dtype=bool)
-        return np.full(len(column), np.nan), ~missing
-    if not (pd.api.types.is_object_dtype(column) or pd.api.types.is_string_dtype(column)):
-        return np.full(len(column), np.nan), column.notna().to_numpy(dtype=bool)
-    inferred = column.infer_objects()
-    if pd.api.types.is_numeric_dtype(inferred):
-        return _cells(inferred)
-    missing = (column.isna() | column.isin(MISSING_WORDS)).to_numpy(dtype=bool)
-    cells = column.to_numpy(dtype=object, na_value=None)
-    other = np.array([isinstance(cell, str | bool) or not hasattr(cell, "__float__") for cell in cells], bool)
-    values = np.full(len(cells), np.nan)
-    numbers = ~missing & ~other
-    values[numbers] = [float(cell) for cell in cells[numbers]]
-    return values, other & ~missing
+        yield Problem(None, None, message, "If so, put a row of names above it.", blocking=False, kind="names")
 
 
 def _column_problems(column: pd.Series, name: str) -> list[Problem]:
     """What is wrong with the cells of one column: one problem per kind, at the first row that has it."""
-    values, other = _cells(column)
+    values, other = numbers_of(column)
     finite = np.isfinite(values)
     kinds = [
         (np.isnan(values) & ~other, "the value is missing", "Fill it in, or leave out the row or the column."),
@@ -225,7 +188,7 @@ def _sentence(name: str, row: int, what: str, rows: int) -> str:
 def _text_problem(column: pd.Series, name: str, other: np.ndarray) -> Problem:
     """The problem of cells that are not numbers: text, dates, lists."""
     # Prefer a cell that does not read as a number: it is the one that made a whole column of a file text.
-    strange = other & ~_numeric_text(column)
+    strange = other & ~is_numeric_text(column)
     where = strange if strange.any() else other
     row = int(np.argmax(where))
     cell = column.iloc[row]
@@ -233,18 +196,11 @@ def _text_problem(column: pd.Series, name: str, other: np.ndarray) -> Problem:
     return Problem(name, row + 1, _sentence(name, row, what, int(where.sum())), _text_remedy(cell))
 
 
-def _numeric_text(column: pd.Series) -> np.ndarray:
-    """Where a cell is text that reads as a number, (rows,) bool."""
-    if isinstance(column.dtype, pd.StringDtype):
-        return column.str.fullmatch(_NUMBER, na=False).to_numpy(dtype=bool)
-    return np.array([isinstance(cell, str) and _is_number(cell) for cell in column], bool)
-
-
 def _text_remedy(cell: object) -> str:
     """What to do about a cell that is not a number."""
     if not isinstance(cell, str):
         return _LEAVE_OUT
-    if _is_number(cell):
+    if is_number(cell):
         return "Its numbers are kept as text: store them as numbers."
     if re.fullmatch(r"\s*0[xX][0-9a-fA-F]+\s*", cell):
         return "Hexadecimal numbers are not read: write them in decimal digits."
@@ -270,9 +226,11 @@ def _column_notes(column: pd.Series, values: np.ndarray, name: str) -> list[Prob
     if isinstance(column.dtype, pd.CategoricalDtype):
         message = f'Column "{name}" is stored as categories: its numbers are read as counts, in their own order.'
         notes.append((message, "Leave it out if its numbers are only labels."))
-    if name.strip() and _counts_rows(column):
-        notes.append((f'Column "{name}" numbers the rows: it looks like an index, not a count.', "Leave it out."))
-    return [Problem(name, None, message, remedy, blocking=False) for message, remedy in notes]
+    found = [Problem(name, None, message, remedy, blocking=False) for message, remedy in notes]
+    if name.strip() and (why := identifier(values, name)):
+        message = f'Column "{name}" {why}: it looks like an index, not a count.'
+        found.append(Problem(name, None, message, "Leave it out.", blocking=False, kind="identifier"))
+    return found
 
 
 def _number(value: float) -> str:

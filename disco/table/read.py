@@ -1,7 +1,8 @@
 """Read a table from a CSV, TSV, XLSX or Parquet file, cell for cell.
 
-Nothing is repaired: duplicate and empty names stay as they are, text stays text, and a row of the wrong length is
-refused. `disco.table.counts` checks whether the table holds counts.
+How the file writes its cells is detected, unless it is given: encoding, separator, lines of names, decimal mark, mark
+between thousands. Nothing else is repaired: duplicate and empty names stay as they are, text stays text, and a row of
+the wrong length is refused. `disco.table.counts` checks whether the table holds counts.
 
 Workbooks, Parquet and large texts are read in a separate process (disco/table/formats/__main__.py), so a file that
 crashes its reader only causes an error message.
@@ -9,7 +10,7 @@ crashes its reader only causes an error message.
 
 import json
 from pathlib import Path
-from typing import BinaryIO
+from typing import Any, BinaryIO
 
 import pandas as pd
 import pyarrow as pa
@@ -20,10 +21,10 @@ from disco.table import spreadsheets
 from disco.table.formats import SUFFIXES, TEXT, parse, text
 from disco.table.formats.apart import parse_apart
 from disco.table.formats.limits import MOST_BYTES, NotATable
-from disco.table.formats.plain import MIXED, NOTES, notes_of
-from disco.table.formats.text import MISSING_WORDS
+from disco.table.formats.plain import MIXED, NOTES, READING, SHEETS, facts_of
+from disco.table.formats.reading import PLAIN, Reading
 
-__all__ = ["MISSING_WORDS", "NOTES", "SUFFIXES", "read_table", "read_words"]
+__all__ = ["NOTES", "READING", "SHEETS", "SUFFIXES", "read_table", "read_words"]
 
 _SMALL = 1_000_000  # bytes of text that are read in this process, which saves the 0.2 s of starting another
 _NULLABLE = {
@@ -41,16 +42,20 @@ _NULLABLE = {
 }
 
 
-def read_table(source: str | Path | BinaryIO, name: str | None = None) -> pd.DataFrame:
+def read_table(source: str | Path | BinaryIO, name: str | None = None, **choices: Any) -> pd.DataFrame:
     """The table in a file, with its names as they are, including duplicate and empty ones.
+
+    Its `attrs` tell how it was read: NOTES, sentences; READING, the fields of `disco.table.formats.reading.Reading`,
+    of text and workbooks; SHEETS, the names of a workbook's sheets.
 
     Args:
         source: a path, or an open binary file.
         name: the file's name, whose suffix gives its format; needed for an open file without a name.
+        choices: fields of `Reading`; the others are detected.
 
     Raises:
         InputError: the file is missing, empty, unreadable, too large (disco/table/formats/limits.py), or of unknown
-            format.
+            format, or cannot be read with these choices.
     """
     name = name or Path(str(getattr(source, "name", source))).name
     suffix = Path(name).suffix.lower()
@@ -59,14 +64,14 @@ def read_table(source: str | Path | BinaryIO, name: str | None = None) -> pd.Dat
     data = _bytes(source, name)
     small = suffix in TEXT and len(data) <= _SMALL
     try:
-        table = parse(data, suffix) if small else parse_apart(data, suffix)
+        reading = Reading(**choices)
+        table = parse(data, suffix, reading) if small else parse_apart(data, suffix, reading)
     except NotATable as reason:
         raise InputError(f"{name}{reason}") from None
     names = [spreadsheets.plain(name) for name in table.column_names] if suffix in TEXT else table.column_names
     frame = _frame(table)
     frame.columns = names
-    if notes := notes_of(table):
-        frame.attrs[NOTES] = notes
+    frame.attrs.update(facts_of(table))
     return frame
 
 
@@ -80,7 +85,7 @@ def read_words(path: Path, most: int) -> pd.DataFrame:
         InputError: the file is missing, not CSV or too large.
     """
     try:
-        table = text.read(read_regular(path, most), None, words=True)
+        table = text.read(read_regular(path, most), PLAIN, words=True)
     except NotATable as reason:
         raise InputError(f"{path}{reason}") from None
     columns = [[spreadsheets.plain(cell) for cell in column.to_pylist()] for column in table.columns]

@@ -1,5 +1,6 @@
 """A run is made completely or not at all, also when two processes want the same one."""
 
+import json
 import os
 import signal
 import subprocess
@@ -131,3 +132,17 @@ def test_of_two_refinements_of_a_run_one_works_and_the_other_gets_a_sentence(sma
         assert main(list(other)) == 2 and "already waiting or running" in capsys.readouterr().err
     jobs.cancel(run, REFINE)
     assert time.time() > (run.status(REFINE).finished_at or 0) > 0
+
+
+def test_rows_left_out_are_recorded_and_checked(small_table):
+    run = create_run(small_table, Settings(), name="left", rows_left_out=((3, 3), (17, 19)))
+    assert open_run(run.id).rows_left_out == ((3, 3), (17, 19))
+    path = run.path / "settings.json"
+    values = json.loads(path.read_text())
+    for wrong in ([[3]], [[3, 2]], [[0, 2]], [[3, 4], [4, 5]], [["3", "4"]], "3", [3, 4]):
+        path.write_text(json.dumps({**values, "rows_left_out": wrong}))
+        with pytest.raises(InputError, match="rows_left_out"):
+            open_run(run.path)
+    del values["rows_left_out"]  # as older versions wrote it
+    path.write_text(json.dumps(values))
+    assert open_run(run.path).rows_left_out == ()

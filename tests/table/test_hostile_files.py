@@ -23,7 +23,7 @@ from disco.__main__ import main
 from disco.errors import InputError
 from disco.simulate import Design, read_edges
 from disco.table.counts import problems
-from disco.table.formats import apart, limits, parse, text
+from disco.table.formats import DETECTED, apart, limits, parse, text
 from disco.table.read import NOTES, read_table
 from pages.simulate.simulate_design import parsed
 
@@ -107,7 +107,8 @@ HOSTILE = {
     "many cells": (".csv", lambda: b"a,b\n" + b"1,2\n" * 10_000_001, "20,000,004 cells; at most 20,000,000"),
     "endless name": (".csv", lambda: b'"' + b"x" * 5_000_001 + b'"', "cannot be read as names"),
     "no end of a quote": (".csv", lambda: b'"' + b"x\n" * 5_000_001, ", line 1, character 1: a quote opens there"),
-    "latin cells": (".csv", lambda: b"a,b\n1,\xe9\n", "is not UTF-8 text"),
+    "no letters": (".csv", lambda: b"a,b\n1,\x9d\n", "is not UTF-8 text"),
+    "control characters": (".csv", lambda: b"a,b\n\x02\xe9,1\n", "is not UTF-8 text"),
 }
 
 
@@ -265,16 +266,16 @@ def test_other_spellings_of_a_count_are_counts(spelling, value):
     assert table["a"].tolist() == [1, 1, 1, value]
 
 
-@pytest.mark.parametrize("spelling", ["1_000", "٣", "0b1", "1f", "1 000", "0x1p3"])
+@pytest.mark.parametrize("spelling", ["1_000", "٣", "0b1", "1f", "1 00", "10,00,0", "0x1p3"])
 def test_other_spellings_are_text(spelling):
-    table = read_table(io.BytesIO(("a,b\n" + "1,2\n" * 12 + f"{spelling},1\n").encode()), "t.csv")
+    table = read_table(io.BytesIO(("a;b\n" + "1;2\n" * 12 + f"{spelling};1\n").encode()), "t.csv")
     assert f'row 13: "{spelling}" is text, not a count.' in [problem.message for problem in problems(table)][0]
 
 
 def test_line_ends_may_be_mixed_and_blank_lines_are_no_rows():
     table = read_table(io.BytesIO(b"\r\na,b\r1,2\n\n3,4\r\n\r5,6"), "t.csv")
     assert table.to_numpy().tolist() == [[1, 2], [3, 4], [5, 6]]
-    assert text.read(b"a,b\n" + b"\n" * 1000, None).num_rows == 0
+    assert text.read(b"a,b\n" + b"\n" * 1000, DETECTED).num_rows == 0
 
 
 def test_a_large_text_is_read_apart_and_alike(monkeypatch):

@@ -116,9 +116,9 @@ def test_names_are_data():
 
 
 def test_values_are_not_repaired():
-    table = read('a,b,c,d,e\n3.0,"1,234",-1,x,\n2.5,5,inf,7,NA\n')
+    table = read('a,b,c,d,e\n3.0,"12,34,5",-1,x,\n2.5,5,inf,7,NA\n')
     assert table["a"].tolist() == [3.0, 2.5]
-    assert table["b"].tolist() == ["1,234", "5"]
+    assert table["b"].tolist() == ["12,34,5", "5"]
     assert table["c"].tolist() == [-1, np.inf]
     assert table["d"].tolist() == ["x", "7"]
     assert table["e"].isna().all()
@@ -176,7 +176,7 @@ def test_parquet_keeps_nullable_whole_numbers():
             lambda: read("a,b\n1,2\n3\n"),
             "counts.csv, row 2: the row has 1 cell, but there are 2 names. Give every row one cell per name.",
         ),
-        (lambda: read(b"a,\xe9\n1,2\n"), "counts.csv is not UTF-8 text: save it as CSV UTF-8 and load it again."),
+        (lambda: read(b"a,\x81\n1,2\n"), "counts.csv is not UTF-8 text: save it as CSV UTF-8 and load it again."),
         (
             lambda: read("PK nonsense", "a.xlsx"),
             "a.xlsx cannot be read as an Excel workbook: Cannot detect file format.",

@@ -1,9 +1,12 @@
-"""python -m disco.table.formats SUFFIX: read a file from stdin, write it to stdout as an Arrow stream, with limits.
+"""python -m disco.table.formats SUFFIX [READING]: a file from stdin, to stdout as an Arrow stream, with limits.
+
+READING is a JSON object, the fields of `disco.table.formats.reading.Reading`.
 
 Exit status: 0 for success; 2 if the file is not a table (the reason is on stdout); 3 if memory ran out; 1 if the file
 crashed its reader. If the reader aborts, the process ends by a signal.
 """
 
+import json
 import os
 import resource
 import sys
@@ -24,10 +27,11 @@ def main() -> int:
         resource.setrlimit(what, (most, most))
     import pyarrow as pa
 
-    from disco.table.formats import parse
+    from disco.table.formats import Reading, parse
 
     try:
-        table = parse(sys.stdin.buffer.read(MOST_BYTES + 1), sys.argv[1])
+        reading = Reading(**json.loads(sys.argv[2] if len(sys.argv) > 2 else "{}"))
+        table = parse(sys.stdin.buffer.read(MOST_BYTES + 1), sys.argv[1], reading)
         with pa.ipc.new_stream(sys.stdout.buffer, table.schema) as stream:
             stream.write_table(table)
         sys.stdout.buffer.flush()

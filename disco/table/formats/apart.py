@@ -1,14 +1,17 @@
 """Parse a table in a separate process, so that no file can crash this one or use up its memory."""
 
+import json
 import os
 import signal
 import subprocess
 import sys
+from dataclasses import asdict
 from pathlib import Path
 
 import pyarrow as pa
 
 from disco.table.formats.limits import MEMORY_EXIT, MOST_MEMORY, MOST_WAIT, UNREADABLE_EXIT, NotATable
+from disco.table.formats.reading import Reading
 
 _TOO_LONG = (
     f" takes longer than {MOST_WAIT} seconds to read: it is damaged or too large. Save it again, or with fewer rows."
@@ -20,7 +23,7 @@ _TOO_MUCH = (
 _BROKEN = " crashes its reader: it is damaged, or its ending is wrong. Save it again, for example as CSV."
 
 
-def parse_apart(data: bytes, suffix: str) -> pa.Table:
+def parse_apart(data: bytes, suffix: str, reading: Reading) -> pa.Table:
     """`disco.table.formats.parse` in a separate process.
 
     Raises:
@@ -28,7 +31,7 @@ def parse_apart(data: bytes, suffix: str) -> pa.Table:
     """
     try:
         ended = subprocess.run(
-            [sys.executable, "-m", "disco.table.formats", suffix],
+            [sys.executable, "-m", "disco.table.formats", suffix, json.dumps(asdict(reading))],
             input=data,
             capture_output=True,
             timeout=MOST_WAIT,

@@ -7,7 +7,7 @@ import pyarrow as pa
 import pyarrow.parquet as arrow_parquet
 
 from disco.table.formats.limits import MOST_UNPACKED, NotATable, check_shape
-from disco.table.formats.plain import with_notes
+from disco.table.formats.plain import with_facts
 
 
 def read(data: bytes) -> pa.Table:
@@ -31,7 +31,7 @@ def read(data: bytes) -> pa.Table:
     if index:
         label = ", ".join(f'"{name}"' for name in index.values() if name is not None) or "without a name"
         notes.append(f"The file's index {label} was left out: an index names rows and is not a column.")
-    return with_notes(table.select(kept), notes)
+    return with_facts(table.select(kept), notes)
 
 
 def _look(file: arrow_parquet.ParquetFile) -> None:

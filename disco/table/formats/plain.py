@@ -1,24 +1,32 @@
-"""Tables of plain columns, with notes, as one process passes them to another."""
+"""Tables of plain columns, with facts on their files, as one process passes them to another."""
 
 import json
+from collections.abc import Sequence
+from dataclasses import asdict
 from typing import Any
 
 import pyarrow as pa
 
 from disco.table.formats.limits import MOST_BYTES, NotATable
+from disco.table.formats.reading import Reading
 
-NOTES = "notes"  # the metadata key of sentences, as JSON, about parts of the file that were not read
+NOTES = "notes"  # the metadata key of sentences, as JSON, about how the file was read
+READING, SHEETS = "reading", "sheets"  # the keys of how it was read, and of the sheets that it could be read from
 MIXED = {b"cells": b"json"}  # metadata of a column with cells of several types, each stored as JSON
 
 
-def with_notes(table: pa.Table, notes: list[str]) -> pa.Table:
-    """The same table with these notes as its only metadata."""
-    return table.replace_schema_metadata({NOTES: json.dumps(notes)} if notes else None)
+def with_facts(
+    table: pa.Table, notes: Sequence[str], reading: Reading | None = None, sheets: Sequence[str] = ()
+) -> pa.Table:
+    """The same table with these facts on its file as its only metadata."""
+    facts = {NOTES: list(notes), READING: asdict(reading) if reading else None, SHEETS: list(sheets)}
+    return table.replace_schema_metadata({key: json.dumps(fact) for key, fact in facts.items() if fact} or None)
 
 
-def notes_of(table: pa.Table) -> list[str]:
-    """The notes that `with_notes` stored."""
-    return json.loads((table.schema.metadata or {}).get(NOTES.encode(), "[]"))
+def facts_of(table: pa.Table) -> dict[str, Any]:
+    """The facts that `with_facts` stored, by their keys; those that are empty are left out."""
+    metadata = table.schema.metadata or {}
+    return {key: json.loads(metadata[key.encode()]) for key in (NOTES, READING, SHEETS) if key.encode() in metadata}
 
 
 def mixed(cells: list[Any]) -> tuple[pa.Field, pa.Array]:

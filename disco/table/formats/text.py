@@ -1,73 +1,83 @@
 """Read CSV and TSV: one row of names, then rows with one cell per name."""
 
-import codecs
 import csv
 import io
+import itertools
 import re
+from collections import Counter
+from dataclasses import replace
 
 import pyarrow as pa
 import pyarrow.compute as compute
 import pyarrow.csv as arrow_csv
 
+from disco.table.formats import numbers
+from disco.table.formats.encoding import NO_TEXT, as_utf8
+from disco.table.formats.header import MISSING_WORDS, SAMPLE, header, joined, notes
 from disco.table.formats.limits import MOST_COLUMNS, NotATable, check_shape
+from disco.table.formats.plain import with_facts
+from disco.table.formats.reading import MOST_LINES, SEPARATORS, Reading
 
-MISSING_WORDS = ("", "NA", "N/A", "n/a", "#N/A", "NaN", "nan", "NULL", "null", "None")
-EMPTY = " is empty: give a file with one row of names and the rows of counts below it."
-_UTF16 = (codecs.BOM_UTF16_LE, codecs.BOM_UTF16_BE)
 _LONGEST_HEADER = 5_000_000  # bytes: MOST_COLUMNS names of 500 each
+_LOOKED_AT = 100_000  # bytes in which the separator is detected
 
 
-def read(data: bytes, delimiter: str | None, words: bool = False) -> pa.Table:
-    """The table in a text; a column's type is inferred from all its rows.
+def read(data: bytes, reading: Reading, words: bool = False) -> pa.Table:
+    """The table in a text, with facts on how it was read; a column's type is inferred from all its rows.
 
     Args:
-        delimiter: what separates cells; None to detect it in the first line.
+        reading: choices; the others are detected.
         words: whether to keep every cell as text, none missing.
 
     Raises:
         NotATable: it is not text, the number of cells in a row is not that of the names, or it is too large.
     """
-    data = _utf8(data)
-    delimiter = delimiter or _delimiter(data.lstrip(b"\r\n"))
+    data, encoding, told = as_utf8(data, reading.encoding)
+    delimiter = reading.separator or _delimiter(data.lstrip(b"\r\n"))
     check_quotes(data, delimiter)
     data = data.lstrip(b"\r\n")
-    names, start = _names(data, delimiter)
+    lines, ends = _first_lines(data, delimiter)
+    above, lines_of_names, below = header(lines, reading)
+    used = above + lines_of_names + below
+    names, start = _names(lines, above, lines_of_names, used), ends[used - 1] if used else 0
     check_shape(_rows(data, start, len(names), delimiter), len(names))
+    told += notes(lines, above, lines_of_names, below)
+    reading = replace(
+        reading, encoding=encoding, separator=delimiter, above=above, names=lines_of_names, below=below, sheet=None
+    )
     if not data[start : start + 10_000].strip() and not data[start:].strip():
-        return pa.table({str(place): pa.array([], pa.null()) for place in range(len(names))}).rename_columns(names)
+        empty = pa.table({str(place): pa.array([], pa.null()) for place in range(len(names))}).rename_columns(names)
+        return with_facts(empty, told, reading)
     kinds = dict.fromkeys(range(len(names)), pa.string()) if words else {}
     table = _parse(data, start, len(names), delimiter, kinds)
-    if not words and re.search(rb"0[xX]", data):
-        table = _without_hexadecimal(table, data, start, delimiter)
+    if not words:
+        if re.search(rb"0[xX]", data):
+            table = _without_hexadecimal(table, data, start, delimiter)
+        table, reading, more = _with_numbers(table, data, start, names, reading)
+        told += more
     if any(pa.types.is_binary(kind) for kind in table.schema.types):
-        raise _no_text()
-    return table.rename_columns(names)
-
-
-def _utf8(data: bytes) -> bytes:
-    """The text as UTF-8."""
-    try:
-        if data.startswith(_UTF16):
-            data = data.decode("utf-16").encode()
-    except UnicodeError:
-        raise _no_text() from None
-    data = data.removeprefix(codecs.BOM_UTF8)
-    if not data.strip():
-        raise NotATable(EMPTY)
-    if b"\0" in data:
-        raise NotATable(" holds NUL bytes, so it is not text: save it as CSV UTF-8 and load it again.")
-    return data
-
-
-def _no_text() -> NotATable:
-    return NotATable(" is not UTF-8 text: save it as CSV UTF-8 and load it again.")
+        raise NotATable(NO_TEXT)
+    return with_facts(table.rename_columns(names), told, reading)
 
 
 def _delimiter(data: bytes) -> str:
-    """Comma, semicolon or tab: the most frequent in the first line, outside quotes."""
-    line = re.split(rb"[\r\n]", data, maxsplit=1)[0]
-    bare = re.sub(rb'"[^"]*"', b"", line)
-    return max(",;\t", key=lambda mark: bare.count(mark.encode()))
+    """The mark that gives most lines the same number of cells, and the most cells; with one line the most frequent."""
+    text = data[:_LOOKED_AT].decode(errors="replace")
+    lines = list(itertools.islice(io.StringIO(text, newline=""), SAMPLE))
+    bare = re.sub(r'"[^"]*"', "", lines[0] if lines else "")
+    best, most = max(",;\t", key=bare.count), (0.0, 0)
+    for mark in SEPARATORS:
+        try:
+            sizes = [len(cells) for cells in csv.reader(lines, delimiter=mark) if cells]
+        except csv.Error:
+            continue
+        if len(sizes) > 2 and sizes[0] == sizes[1] - 1 > 1:
+            sizes = sizes[1:]  # the column of row names has no name
+        size, times = max(Counter(sizes).items(), key=lambda item: (item[1], item[0]), default=(1, 0))
+        share = times / max(len(sizes), 1)
+        if size > 1 and len(sizes) > 1 and (mark not in " |" or share == 1) and (share, size) > most:
+            best, most = mark, (share, size)
+    return best
 
 
 def check_quotes(data: bytes, delimiter: str) -> None:
@@ -96,24 +106,50 @@ def check_quotes(data: bytes, delimiter: str) -> None:
         )
 
 
-def _names(data: bytes, delimiter: str) -> tuple[list[str], int]:
-    """The names, and the offset of the first row."""
+def _first_lines(data: bytes, delimiter: str) -> tuple[list[list[str]], list[int]]:
+    """The first lines as cells, without blank ones, and the offsets at which they end."""
     head = data[:_LONGEST_HEADER]
-    try:
-        text = codecs.getincrementaldecoder("utf-8")().decode(head, final=len(head) == len(data))
-        lines = io.StringIO(text, newline="")
-        names = next(csv.reader(lines, delimiter=delimiter))
-    except UnicodeDecodeError:
-        raise _no_text() from None
-    except csv.Error as error:
-        raise NotATable(f": its first line cannot be read as names ({error}).") from None
-    place = lines.tell()
-    if place == len(text) and len(head) < len(data):
+    text = head.decode(errors="ignore")  # the end may cut a character
+    lines = io.StringIO(text, newline="")
+    cells = csv.reader(lines, delimiter=delimiter)
+    found, places = [], []
+    while len(found) < SAMPLE + MOST_LINES:
+        try:
+            line = next(cells, None)
+        except csv.Error as error:
+            if found:
+                break
+            raise NotATable(f": its first line cannot be read as names ({error}).") from None
+        if line is None or (lines.tell() == len(text) and len(head) < len(data)):
+            break
+        if line:
+            found.append(line)
+            places.append(lines.tell())
+    if not found:
         raise NotATable(
             f": its first line is longer than {_LONGEST_HEADER:,} bytes; put at most {MOST_COLUMNS:,} names there, and "
             "close every quote."
         )
-    return names, len(text[:place].encode())
+    ends, before = [], 0
+    for place in places:  # characters take one byte or more
+        ends.append((ends[-1] if ends else 0) + len(text[before:place].encode()))
+        before = place
+    return found, ends
+
+
+def _names(lines: list[list[str]], above: int, names: int, used: int) -> list[str]:
+    """The names; those of a file without any are x1, x2, ... If all rows have a cell more, the first has no name.
+
+    Raises:
+        NotATable: there are fewer lines than the header is said to have.
+    """
+    if len(lines) < used or (not names and len(lines) == used):
+        raise NotATable(f" has {len(lines)} lines, too few for {used} lines above the data.")
+    if not names:
+        return [f"x{place + 1}" for place in range(len(lines[used]))]
+    found = joined(lines[above : above + names])
+    data = lines[used:]
+    return ["", *found] if data and all(len(line) == len(found) + 1 for line in data) else found
 
 
 def _rows(data: bytes, start: int, columns: int, delimiter: str) -> int:
@@ -152,7 +188,7 @@ def _parse(
 def _parse_problem(error: str) -> str:
     """Pyarrow's error, as the rest of a sentence; for a row of the wrong length it says which row."""
     if "invalid UTF8" in error:
-        return str(_no_text())
+        return NO_TEXT
     found = re.search(r"(?:Row #(\d+): )?Expected (\d+) columns, got (\d+)", error)
     if not found:
         return f" cannot be read as a table of text: {error.splitlines()[0][:200]}"
@@ -163,6 +199,66 @@ def _parse_problem(error: str) -> str:
     if int(cells) == int(names) + 1:
         remedy += "; if the first column holds row names, name it too"
     return f"{where}: the row has {cells} cell{plural}, but there are {names} names. {remedy}."
+
+
+def _with_numbers(
+    table: pa.Table, data: bytes, start: int, names: list[str], reading: Reading
+) -> tuple[pa.Table, Reading, list[str]]:
+    """The table with decimal commas and marks between thousands read; the marks; and notes on them."""
+    is_open = False
+    decimal, thousands = reading.decimal or ".", reading.thousands or ""
+    if is_detected := (reading.decimal, reading.thousands) == (None, None):
+        decimal, thousands, is_open = numbers.detected(table)
+    reading = replace(reading, decimal=decimal, thousands=thousands)
+    delimiter = str(reading.separator)
+    kinds = [kind for kind in enumerate(table.schema.types) if pa.types.is_floating(kind[1])]
+    floats = [place for place, _ in kinds]
+    if (decimal, thousands) == (".", ""):
+        return table, reading, _points(table, floats, data, start, names, delimiter) if is_detected else []
+    before = table
+    if floats and (decimal == "," or thousands == "."):  # 1.418 has been read as a fraction
+        words = _parse(data, start, len(names), delimiter, dict.fromkeys(floats, pa.string()), floats)
+        for place, cells in zip(floats, words.columns, strict=True):
+            table = table.set_column(place, str(place), cells)
+        if is_detected:
+            decimal, thousands, is_open = numbers.detected(table)
+            reading = replace(reading, decimal=decimal, thousands=thousands)
+    table, changed = numbers.converted(table, decimal, thousands)
+    for place in floats:
+        if pa.types.is_string(table.column(place).type):
+            table = table.set_column(place, str(place), before.column(place))
+    return table, reading, _told(changed, names, reading, is_open) if is_detected else []
+
+
+def _points(table: pa.Table, floats: list[int], data: bytes, start: int, names: list[str], delimiter: str) -> list[str]:
+    """A note if the points of a column may stand between thousands."""
+    for place in floats:
+        values = table.column(place).drop_null().to_numpy()
+        if not (abs(values) < 1000).all() or (values % 1 == 0).all() or (abs(values * 1000 % 1 - 0.5) < 0.499).any():
+            continue
+        words = _parse(data, start, len(names), delimiter, {place: pa.string()}, [place])
+        if (cell := numbers.first_grouped(words.column(0))) is not None:
+            return [
+                f'"{cell}" in column "{names[place][:40]}" was read as a fraction. If the point stands between '
+                f"thousands, as in {cell.replace('.', '')}, read the file again with a point between thousands."
+            ]
+    return []
+
+
+def _told(changed: list[tuple[int, int, str, str]], names: list[str], reading: Reading, is_open: bool) -> list[str]:
+    """A note on how the marks were read, with an example; and what else they may mean."""
+    if not changed:
+        return []
+    columns = "1 column" if len(changed) == 1 else f"{len(changed)} columns"
+    examples = [
+        f'"{written}" in column "{names[place][:40]}", row {row + 1}, as {read}'
+        for place, row, written, read in changed[:3]
+    ]
+    note = f"Marks within numbers were read in {columns}: {'; '.join(examples)}."
+    if is_open:
+        written = changed[0][2]
+        note += f' If "{written}" is {written.replace(",", ".")}, read the file again with a decimal comma.'
+    return [note]
 
 
 def _without_hexadecimal(table: pa.Table, data: bytes, start: int, delimiter: str) -> pa.Table:

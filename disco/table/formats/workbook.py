@@ -7,15 +7,17 @@ import re
 import zipfile
 import zlib
 from collections.abc import Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 from xml.etree import ElementTree
 
 import pyarrow as pa
 from python_calamine import CalamineError, CalamineWorkbook
 
+from disco.table.formats.header import SAMPLE, header, joined, notes
 from disco.table.formats.limits import MOST_SHEET_CELLS, MOST_UNPACKED, NotATable, check_shape
-from disco.table.formats.plain import mixed, with_notes
+from disco.table.formats.plain import mixed, with_facts
+from disco.table.formats.reading import MOST_LINES, Reading
 
 _MOST_MEMBERS = 10_000
 _MOST_LIST = 10_000_000  # bytes of the list of sheets
@@ -37,11 +39,11 @@ class _Sheet:
     part: str  # its file in the zip
 
 
-def read(data: bytes) -> pa.Table:
-    """The first visible sheet that has cells; the notes name the other sheets with cells.
+def read(data: bytes, reading: Reading) -> pa.Table:
+    """The first visible sheet that has cells, or the one chosen; the notes name the other sheets with cells.
 
     Raises:
-        NotATable: it is not a workbook, is damaged, has no cells, or has too many.
+        NotATable: it is not a workbook, is damaged, has no cells, has too many, or has no such sheet.
     """
     if not zipfile.is_zipfile(io.BytesIO(data)):
         raise NotATable(f"{_REFUSED}Cannot detect file format.")
@@ -49,18 +51,24 @@ def read(data: bytes) -> pa.Table:
         with zipfile.ZipFile(io.BytesIO(data)) as archive:
             _look(archive)
             filled = [sheet for sheet in _sheets(archive) if any(_references(archive, sheet.part))]
-            first = _first(filled)
+            first = _first(filled, reading.sheet)
             _check_range(archive, first)
         rows = CalamineWorkbook.from_filelike(io.BytesIO(data)).get_sheet_by_name(first.name).to_python()
     except _DAMAGED as error:
         raise NotATable(f"{_REFUSED}{str(error)[:200]}.") from None
-    return _table(rows, _notes(filled, first))
+    told = [] if reading.sheet else _notes(filled, first)
+    return _table(rows, told, replace(reading, sheet=first.name), [sheet.name for sheet in filled])
 
 
-def _first(filled: list[_Sheet]) -> _Sheet:
-    """The first visible sheet."""
+def _first(filled: list[_Sheet], wanted: str | None) -> _Sheet:
+    """The sheet with this name, or the first visible sheet."""
     if not filled:
         raise NotATable(" has no cells: put the names in the first row and the counts below.")
+    if wanted is not None:
+        found = [sheet for sheet in filled if sheet.name == wanted]
+        if not found:
+            raise NotATable(f' has no sheet "{wanted[:40]}" with cells.')
+        return found[0]
     shown = [sheet for sheet in filled if not sheet.hidden]
     if not shown:
         raise NotATable(" has cells only on hidden sheets: unhide the sheet that holds the counts.")
@@ -150,20 +158,28 @@ def _column(letters: bytes) -> int:
     return number
 
 
-def _table(rows: list[list[Any]], notes: list[str]) -> pa.Table:
-    """Names from the first row, cells below; an empty cell is missing."""
-    if not rows:
-        raise NotATable(" has no cells: put the names in the first row and the counts below.")
-    header, *rows = rows
+def _table(rows: list[list[Any]], told: list[str], reading: Reading, sheets: list[str]) -> pa.Table:
+    """Names from the first rows, cells below; an empty cell is missing."""
     while rows and all(cell == "" for cell in rows[-1]):
         rows.pop()
-    columns = [[None if row[place] == "" else row[place] for row in rows] for place in range(len(header))]
+    if not rows:
+        raise NotATable(" has no cells: put the names in the first row and the counts below.")
+    lines = [[_heading(cell) for cell in row] for row in rows[: SAMPLE + MOST_LINES]]
+    above, lines_of_names, below = header(lines, reading)
+    used = above + lines_of_names + below
+    if len(rows) < used:
+        raise NotATable(f" has {len(rows)} lines, too few for {used} lines above the data.")
+    names = joined(lines[above : above + lines_of_names]) or [f"x{place + 1}" for place in range(len(rows[0]))]
+    told += notes(lines, above, lines_of_names, below)
+    rows = rows[used:]
+    columns = [[None if row[place] == "" else row[place] for row in rows] for place in range(len(names))]
     arrays, fields = [], []
-    for cell, cells in zip(header, columns, strict=True):
+    for name, cells in zip(names, columns, strict=True):
         field, array = _typed(cells)
-        fields.append(field.with_name(_heading(cell)))
+        fields.append(field.with_name(name))
         arrays.append(array)
-    return with_notes(pa.Table.from_arrays(arrays, schema=pa.schema(fields)), notes)
+    reading = Reading(above=above, names=lines_of_names, below=below, sheet=reading.sheet)
+    return with_facts(pa.Table.from_arrays(arrays, schema=pa.schema(fields)), told, reading, sheets)
 
 
 def _typed(cells: list[Any]) -> tuple[pa.Field, pa.Array]:

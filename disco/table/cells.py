@@ -1,0 +1,57 @@
+"""The cells of a column as numbers, and the names of the columns as text."""
+
+import re
+
+import numpy as np
+import pandas as pd
+
+from disco.table.formats.header import MISSING_WORDS
+
+TOO_LARGE = 2**53  # from here on a float no longer tells neighbouring whole numbers apart
+NUMBER = r"[ \t]*[-+]?[0-9]+(\.[0-9]*)?[ \t]*"  # not \s or \d: Arrow runs this on millions of cells
+
+
+def names_of(table: pd.DataFrame) -> list[str]:
+    """The columns' names as text; a missing name is empty."""
+    return ["" if name is None or name is pd.NA or name != name else str(name) for name in table.columns]
+
+
+def numbers_of(column: pd.Series) -> tuple[np.ndarray, np.ndarray]:
+    """The numbers of a column as float64, NaN where there is none, and a mask of cells that hold something else."""
+    if isinstance(column.dtype, pd.CategoricalDtype):
+        column = column.astype(column.cat.categories.dtype if not column.isna().any() else object)
+    if pd.api.types.is_bool_dtype(column) or pd.api.types.is_numeric_dtype(column):
+        if not pd.api.types.is_complex_dtype(column):
+            return column.to_numpy(dtype=float, na_value=np.nan), np.zeros(len(column), dtype=bool)
+    if isinstance(column.dtype, pd.StringDtype):  # avoids one object per cell: there may be millions
+        missing = (column.isna() | column.isin(MISSING_WORDS)).to_numpy(dtype=bool)
+        return np.full(len(column), np.nan), ~missing
+    if not (pd.api.types.is_object_dtype(column) or pd.api.types.is_string_dtype(column)):
+        return np.full(len(column), np.nan), column.notna().to_numpy(dtype=bool)
+    inferred = column.infer_objects()
+    if pd.api.types.is_numeric_dtype(inferred):
+        return numbers_of(inferred)
+    missing = (column.isna() | column.isin(MISSING_WORDS)).to_numpy(dtype=bool)
+    cells = column.to_numpy(dtype=object, na_value=None)
+    other = np.array([isinstance(cell, str | bool) or not hasattr(cell, "__float__") for cell in cells], bool)
+    values = np.full(len(cells), np.nan)
+    numbers = ~missing & ~other
+    values[numbers] = [float(cell) for cell in cells[numbers]]
+    return values, other & ~missing
+
+
+def is_count(values: np.ndarray) -> np.ndarray:
+    """Where a number is a count, a whole number from 0 up: (rows,) bool."""
+    return np.isfinite(values) & (values >= 0) & (values == np.floor(values)) & (values < TOO_LARGE)
+
+
+def is_number(text: str) -> bool:
+    """Whether a text reads as a plain number."""
+    return bool(re.fullmatch(NUMBER, text))
+
+
+def is_numeric_text(column: pd.Series) -> np.ndarray:
+    """Where a cell is text that reads as a number, (rows,) bool."""
+    if isinstance(column.dtype, pd.StringDtype):
+        return column.str.fullmatch(NUMBER, na=False).to_numpy(dtype=bool)
+    return np.array([isinstance(cell, str) and is_number(cell) for cell in column], bool)

@@ -1,0 +1,85 @@
+"""The lines above the data: titles, names, units."""
+
+import re
+from collections.abc import Sequence
+
+from disco.table.formats.reading import Reading
+
+MISSING_WORDS = ("", "NA", "N/A", "n/a", "#N/A", "NaN", "nan", "NULL", "null", "None")
+SAMPLE = 30  # lines looked at
+_NUMBERISH = re.compile(r"\s*[-+]?\d[\d.,' \u00a0\u202f\u2019]*([eE][-+]?\d+)?\s*")
+_MOST_WORDS = 12  # lines above the data
+Lines = Sequence[Sequence[str]]
+
+
+def header(lines: Lines, reading: Reading) -> tuple[int, int, int]:
+    """The numbers of lines above the names, with the names, and below them; those not given are detected.
+
+    Args:
+        lines: the first lines of a file as cells, without blank lines.
+    """
+    above, names, below = _detected(lines)
+    data = above + names + below if reading.names != 0 else 0  # a file without names may begin with its data
+    above = above if reading.above is None else reading.above
+    names = names if reading.names is None else reading.names
+    return above, names, max(data - above - names, 0) if reading.below is None else reading.below
+
+
+def _detected(lines: Lines) -> tuple[int, int, int]:
+    """One line of names, unless two lines or more without a number stand above lines with numbers.
+
+    Then the first line with a name of its own for every column holds the names, lines above it are titles and those
+    below it units. Without such a line all of them hold names, if those of each column together differ.
+    """
+    words = 0
+    while words < min(len(lines), _MOST_WORDS) and _is_words(lines[words]):
+        words += 1
+    data = lines[words:]
+    if words < 2 or not data or any(_is_words(line) for line in data):
+        return 0, 1, 0
+    columns = max(map(len, data))
+    for place, line in enumerate(lines[:words]):
+        is_short = len(line) == columns - 1 > 1 and place == words - 1  # no name for the column of row names
+        if (len(line) == columns or is_short) and all(line) and len(set(line)) == len(line):
+            return place, 1, words - place - 1
+    if all(len(line) == columns for line in lines[:words]) and len(set(joined(lines[:words]))) == columns:
+        return 0, words, 0
+    return 0, 1, 0
+
+
+def _is_words(line: Sequence[str]) -> bool:
+    """Whether some cells are words and none is a number or the word for a missing one."""
+    filled = [cell for cell in line if cell.strip()]
+    return bool(filled) and not any(cell.strip() in MISSING_WORDS or _NUMBERISH.fullmatch(cell) for cell in filled)
+
+
+def joined(lines: Lines) -> list[str]:
+    """One name per column from lines of names; in all but the last, a blank repeats the cell before it.
+
+    No lines give no names.
+    """
+    if len(lines) < 2:
+        return list(lines[0]) if lines else []
+    columns = max(map(len, lines))
+    filled = []
+    for number, line in enumerate(lines):
+        cells = [*line, *[""] * (columns - len(line))]
+        if number < len(lines) - 1:
+            for place in range(1, columns):
+                cells[place] = cells[place] or cells[place - 1]
+        filled.append(cells)
+    return [" ".join(part for part in parts if part) for parts in zip(*filled, strict=True)]
+
+
+def notes(lines: Lines, above: int, names: int, below: int) -> list[str]:
+    """What was left out above and below the names, in sentences."""
+    found = []
+    for place, left, what in ((0, above, "above"), (above + names, below, "below")):
+        if left:
+            shown = [cell for line in lines[place : place + left] for cell in line if cell.strip()]
+            text = ", ".join(cell[:30] for cell in shown[:6]) + (" …" if len(shown) > 6 else "")
+            count = "A line" if left == 1 else f"{left} lines"
+            found.append(f"{count} {what} the names {'was' if left == 1 else 'were'} left out: {text}.")
+    if names > 1:
+        found.append(f"The names were joined from {names} lines.")
+    return found

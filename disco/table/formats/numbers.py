@@ -1,0 +1,94 @@
+"""Numbers written with a decimal comma or with marks between thousands.
+
+`1,418` alone may be 1418 or 1.418. A number of the same file that can be read in one way only decides, such as `2,0`,
+or `1,234,567`; without one it is read as 1418, since a count has no decimals, and a note says so. `1.418` is read as it
+stands, and a note says that it may be 1418.
+"""
+
+import pyarrow as pa
+import pyarrow.compute as compute
+
+from disco.table.formats.header import MISSING_WORDS
+
+_MARKS = {",": ",", ".": "[.]", " ": "[ \u00a0\u202f]", "'": "['\u2019]"}
+_GROUPED_BY_POINTS = r"^\s*[-+]?[1-9]\d{0,2}([.]\d{3})+\s*$"
+_EVIDENCE = {  # what shows how a mark is meant, or leaves it open
+    ("decimal", ","): r"^\s*[-+]?(\d+,(\d{1,2}|\d{4,})?|0,\d+|\d{1,3}([.]\d{3})+,\d*)\s*$",
+    ("thousands", ","): r"^\s*[-+]?\d{1,3}((,\d{3}){2,}|(,\d{3})+[.]\d*)\s*$",
+    ("either", ","): r"^\s*[-+]?[1-9]\d{0,2},\d{3}\s*$",
+    ("either", "."): _GROUPED_BY_POINTS,
+    ("thousands", "."): r"^\s*[-+]?\d{1,3}(([.]\d{3}){2,}(,\d*)?|([.]\d{3})+,\d*)\s*$",
+    ("thousands", " "): "^\\s*[-+]?[1-9]\\d{0,2}([ \u00a0\u202f]\\d{3})+([.,]\\d*)?\\s*$",
+    ("thousands", "'"): "^\\s*[-+]?[1-9]\\d{0,2}(['\u2019]\\d{3})+([.,]\\d*)?\\s*$",
+}
+_SMALL_OR_GROUPED = r"^\s*[-+]?([1-9]\d{0,2}([.]\d{3})+|\d{1,3})\s*$"
+
+
+def detected(table: pa.Table) -> tuple[str, str, bool]:
+    """The decimal mark, the mark between thousands, and whether a comma may be either, from the columns of text."""
+    found: set[tuple[str, str]] = set()
+    for column in table.columns:
+        if pa.types.is_string(column.type):
+            found |= {key for key, pattern in _EVIDENCE.items() if key not in found and _any(column, pattern)}
+    marks = [mark for kind, mark in found if kind == "thousands"]
+    decimal = "," if ("decimal", ",") in found or "." in marks else "."
+    if len(marks) > 1 or decimal in marks:  # the file contradicts itself: nothing is changed
+        return ".", "", False
+    if not marks and ("either", ".") in found and decimal == ",":
+        return ",", ".", False
+    if not marks and ("either", ",") in found and decimal == ".":
+        return ".", ",", True
+    return decimal, "".join(marks), False
+
+
+def converted(table: pa.Table, decimal: str, thousands: str) -> tuple[pa.Table, list[tuple[int, int, str, str]]]:
+    """The table with its columns of text as numbers, where they are written so.
+
+    A column with other text stays text, and its numbers lose their marks.
+
+    Returns:
+        The table, and the first cell that changed in each column: column, row, as written, as read.
+    """
+    number = rf"^\s*[-+]?(\d+|\d{{1,3}}({_MARKS[thousands]}\d{{3}})+)" if thousands else r"^\s*[-+]?\d+"
+    number += rf"({_MARKS[decimal]}\d*)?\s*$"
+    changed = []
+    for place, column in enumerate(table.columns):
+        if not pa.types.is_string(column.type) or not _any(column, number):
+            continue
+        cells = column.combine_chunks()
+        fits = compute.fill_null(compute.match_substring_regex(cells, number), False)
+        bare = compute.replace_substring_regex(cells, _MARKS[thousands], "") if thousands else cells
+        bare = compute.replace_substring(bare, decimal, ".") if decimal != "." else bare
+        # Without this, digits that are grouped in another way, as 14,18, would be read too.
+        bare = compute.utf8_trim_whitespace(compute.if_else(fits, bare, cells))
+        missing = compute.fill_null(compute.is_in(cells, pa.array(MISSING_WORDS)), True)
+        differs = compute.and_(fits, compute.not_equal(bare, cells))
+        if compute.any(differs).as_py():
+            row = compute.index(differs, True).as_py()
+            changed.append((place, row, cells[row].as_py().strip(), bare[row].as_py()))
+        bare = _typed(bare, missing) if compute.all(compute.or_(fits, missing)).as_py() else bare
+        table = table.set_column(place, table.field(place).with_type(bare.type), bare)
+    return table, changed
+
+
+def _typed(cells: pa.Array, missing: pa.Array) -> pa.Array:
+    """Cells of digits as whole numbers, or else as floats; text if they are too large."""
+    bare = compute.if_else(missing, None, cells)
+    for kind in (pa.int64(), pa.float64()):
+        try:
+            return compute.cast(compute.replace_substring_regex(bare, "^[+]", ""), kind)
+        except pa.ArrowInvalid:
+            continue
+    return cells
+
+
+def first_grouped(column: pa.ChunkedArray) -> str | None:
+    """A cell such as 1.418 of a column, as written, in which every point could stand between thousands."""
+    cells = compute.filter(column, compute.invert(compute.is_in(column, pa.array(MISSING_WORDS))))
+    if not len(cells) or not compute.all(compute.match_substring_regex(cells, _SMALL_OR_GROUPED)).as_py():
+        return None
+    return compute.filter(cells, compute.match_substring(cells, "."))[0].as_py()
+
+
+def _any(cells: pa.ChunkedArray, pattern: str) -> bool:
+    return bool(compute.any(compute.match_substring_regex(cells, pattern)).as_py())

@@ -1,0 +1,64 @@
+"""How a file of text or a sheet was read, or is to be read."""
+
+from dataclasses import dataclass
+
+from disco.table.formats.limits import NotATable
+
+ENCODINGS = {
+    "utf-8": "UTF-8",
+    "utf-16": "UTF-16",
+    "cp1252": "Windows-1252, Latin-1 (Western Europe)",
+    "iso8859-15": "Latin-9 (Western Europe)",
+    "cp1250": "Windows-1250 (Central Europe)",
+    "cp1251": "Windows-1251 (Cyrillic)",
+    "mac-roman": "Mac Roman",
+    "shift-jis": "Shift JIS (Japanese)",
+    "gb18030": "GB 18030 (Chinese)",
+}
+SEPARATORS = {",": "comma", ";": "semicolon", "\t": "tab", "|": "vertical bar", " ": "space"}
+DECIMALS = {".": "point", ",": "comma"}
+THOUSANDS = {"": "none", ",": "comma", ".": "point", " ": "space", "'": "apostrophe"}
+MOST_LINES = 50  # above, with or below the names
+
+
+@dataclass(frozen=True)
+class Reading:
+    """The choices of reading a file; those that are None are detected.
+
+    Attributes:
+        encoding, separator, decimal, thousands: of text; keys of the tables above.
+        above: lines above the names that are left out, such as a title; blank lines are not counted.
+        names: lines that hold the names, joined for each column; 0 if the file has none.
+        below: lines below the names that are left out, such as units.
+        sheet: the name of a workbook's sheet.
+
+    Raises:
+        NotATable: a value is none of these, or the decimal mark also separates thousands.
+    """
+
+    encoding: str | None = None
+    separator: str | None = None
+    decimal: str | None = None
+    thousands: str | None = None
+    above: int | None = None
+    names: int | None = None
+    below: int | None = None
+    sheet: str | None = None
+
+    def __post_init__(self) -> None:
+        for name, table in (
+            *(("encoding", ENCODINGS), ("separator", SEPARATORS)),
+            *(("decimal", DECIMALS), ("thousands", THOUSANDS)),
+        ):
+            if (value := getattr(self, name)) is not None and value not in table:
+                raise NotATable(f" cannot be read with the {name} {value!r}: give one of {', '.join(table)}.")
+        for name in ("above", "names", "below"):
+            if (lines := getattr(self, name)) is not None and not 0 <= lines <= MOST_LINES:
+                raise NotATable(f" cannot be read with {lines} lines ({name}): give 0 to {MOST_LINES}.")
+        if self.decimal is not None and self.decimal == self.thousands:
+            raise NotATable(": the decimal mark cannot also separate thousands; choose another of the two.")
+
+
+DETECTED = Reading()
+PLAIN = Reading("utf-8", None, ".", "", 0, 1, 0)
+"""As DISCO writes its own files: nothing but the separator is detected."""

@@ -1,0 +1,71 @@
+"""Columns that name or number the rows: identifiers, which pass as counts but measure nothing.
+
+All values of an identifier differ, and one of these holds:
+
+- They run down the rows in equal steps, as 1, 2, 3, ... or 10, 20, 30, ...
+- Independent counts would have repeated: n draws from R whole numbers all differ with a probability of at most
+  Π (1 - i / R), i < n, reached if all R are equally likely. R is the range of the values in units of their greatest
+  common step, and a little more. The R of large counts, such as totals of RNA, lets them differ.
+- Its name is that of an identifier, as `id`, `sample_id` or `Unnamed: 0`.
+
+An identifier of groups, such as a person seen several times, repeats: there the name decides, and many values.
+Years and other times are no identifiers: every row of a series has its own.
+"""
+
+import re
+
+import numpy as np
+import pandas as pd
+
+from disco.table.cells import is_count, names_of, numbers_of
+
+_LEAST_CHANCE = 1e-6  # a smaller chance that independent counts all differ marks an identifier
+_LEAST_ROWS = 5
+_LEAST_GROUPS, _LEAST_SHARE = 20, 0.1  # fewest values of an identifier of groups, also as a share of the rows
+_LAST_WORDS = {"id", "ids", "uuid", "guid", "identifier"}
+_NAMES = {"row", "rows", "rowid", "row names", "rownames", "row number", "rownum", "index", "idx", "seqn", "unnamed 0"}
+_TIMES = {"year", "years", "yr", "month", "day", "date", "week", "quarter", "hour", "minute", "time", "season"}
+_TIMES |= {"decade", "period", "epoch", "jahr", "monat", "tag", "woche", "annee", "mois", "ano", "anno"}
+_YEARS = (1500, 2100)
+
+
+def identifier(values: np.ndarray, name: str) -> str | None:
+    """Why a column is an identifier, as the rest of a sentence that begins with its name; None if it is not.
+
+    Args:
+        values: the column's numbers, (rows,); no identifier if one is not a count.
+    """
+    words = re.findall(r"[a-z0-9]+", re.sub(r"(?<=[a-z0-9])(?=[A-Z])", " ", name).lower())  # subjectID: subject id
+    rows = len(values)
+    if rows < 2 or _TIMES & set(words) or not is_count(values).all():
+        return None
+    low, high, levels = values.min(), values.max(), len(np.unique(values))
+    steps = np.diff(values)
+    if low in (0, 1) and np.all(steps == 1):
+        return "numbers the rows"
+    if rows < _LEAST_ROWS:
+        return None
+    if levels < rows:
+        is_of_groups = _LAST_WORDS & set(words[-1:]) and levels >= max(_LEAST_GROUPS, _LEAST_SHARE * rows)
+        return f"has the name of an identifier, and {levels:,} values" if is_of_groups else None
+    if np.all(steps == steps[0]):
+        is_of_years = abs(steps[0]) == 1 and _YEARS[0] <= low <= high <= _YEARS[1]
+        return None if is_of_years else f"changes by {abs(steps[0]):,.0f} from row to row"
+    if not name.strip() or " ".join(words) in _NAMES or _LAST_WORDS & set(words[-1:]):
+        return "has the name of an identifier, and another value in every row"
+    step = np.gcd.reduce((values - low).astype(np.int64))
+    if _chance(rows, (high - low) / step + 1) < _LEAST_CHANCE:
+        return f"has another value in every row, where counts from {low:,.0f} to {high:,.0f} would repeat"
+    return None
+
+
+def identifiers(table: pd.DataFrame) -> dict[int, str]:
+    """The identifiers among the columns of a table that hold counts: position → why, as `identifier` says it."""
+    whys = (identifier(numbers_of(table.iloc[:, position])[0], name) for position, name in enumerate(names_of(table)))
+    return {position: why for position, why in enumerate(whys) if why}
+
+
+def _chance(rows: int, values: float) -> float:
+    """The probability that so many independent draws differ, equally likely from so many values and a few more."""
+    values *= (rows + 1) / (rows - 1)  # the range of a sample is narrower than that of its source
+    return float(np.exp(np.log1p(-np.arange(rows) / values).sum()))

@@ -1,0 +1,73 @@
+"""Rows and columns exchanged, and row names taken from a column.
+
+Files of gene expression often have genes in rows and samples in columns: there the rows are the nodes of the graph.
+"""
+
+import numpy as np
+import pandas as pd
+
+from disco.errors import InputError
+from disco.table.cells import names_of, numbers_of
+from disco.table.formats.limits import MOST_COLUMNS
+from disco.table.identifiers import identifier
+
+_MOST_MIXED = 5_000_000  # cells of a table with text, each an object once its columns are rows
+_DISTINCT = 0.9  # least share of different row names
+
+
+def has_row_names(table: pd.DataFrame) -> bool:
+    """Whether the first column seems to name the rows: different texts, or an identifier without a name."""
+    if table.shape[1] < 2 or not len(table) or not isinstance(table.index, pd.RangeIndex):
+        return False
+    first = table.iloc[:, 0]
+    values, other = numbers_of(first)
+    if other.all():
+        return first.nunique() >= _DISTINCT * len(first)
+    return not names_of(table)[0].strip() and identifier(values, "") is not None
+
+
+def with_row_names(table: pd.DataFrame) -> pd.DataFrame:
+    """The table with its first column as the names of its rows, instead of as a column."""
+    named = table.iloc[:, 1:].copy()
+    named.index = pd.Index([_name(cell) for cell in table.iloc[:, 0]], dtype=object)
+    return named
+
+
+def _name(cell: object) -> str:
+    return "" if pd.isna(cell) else str(int(cell)) if isinstance(cell, float) and cell.is_integer() else str(cell)
+
+
+def seems_transposed(table: pd.DataFrame) -> bool:
+    """Whether variables may stand in rows: there are more columns than rows, the row names apart."""
+    return table.shape[1] - has_row_names(table) > len(table) > 1
+
+
+def transposed(table: pd.DataFrame) -> pd.DataFrame:
+    """Rows and columns exchanged, with their names; if the first column seems to name the rows, it does.
+
+    Rows without a name become columns x1, x2, ...
+
+    Raises:
+        InputError: there would be too many columns, or the table has text and is large.
+    """
+    table = with_row_names(table) if has_row_names(table) else table
+    if len(table) > MOST_COLUMNS:
+        raise InputError(
+            f"Transposed, the table would have {len(table):,} columns; at most {MOST_COLUMNS:,} are read. Leave out "
+            "rows first, for example genes that are rarely above 0."
+        )
+    is_named = not isinstance(table.index, pd.RangeIndex)
+    columns = list(table.index) if is_named else [f"x{place + 1}" for place in range(len(table))]
+    if all(pd.api.types.is_numeric_dtype(kind) for kind in table.dtypes):
+        parts = [column.to_numpy(dtype=float, na_value=np.nan) for _, column in table.items()]
+        values = np.array(parts)
+        is_whole = np.isfinite(values).all() and (values % 1 == 0).all() and (abs(values) < 2**53).all()
+        turned = pd.DataFrame(values.astype(np.int64) if is_whole else values)
+    elif table.size > _MOST_MIXED:
+        raise InputError(f"The table has text and {table.size:,} cells: leave out its columns of text, then transpose.")
+    else:
+        turned = pd.DataFrame(table.to_numpy(dtype=object).T).infer_objects()
+    turned.columns = pd.Index(columns, dtype=object)
+    turned.index = pd.Index(names_of(table), dtype=object)
+    turned.attrs = dict(table.attrs)
+    return turned

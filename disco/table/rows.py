@@ -1,0 +1,146 @@
+"""Cells that are not counts: which rows or columns to leave out, and the table without them.
+
+A column is proposed to be left out if more than a fifth of its cells are not counts, or if it is constant; for faults
+in the others, the rows are. Rows keep the numbers, from 1, that they had in the table as loaded; stretches of them are
+pairs (first, last).
+"""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+import numpy as np
+import pandas as pd
+
+from disco.table.cells import TOO_LARGE, is_count, is_numeric_text, numbers_of
+from disco.table.formats.header import MISSING_WORDS
+
+MOST_FAULTY = 0.2  # a larger share of faulty cells speaks against the column, not the rows
+MOST_STRETCHES = 10_000  # of rows left out; a run records each
+
+Stretches = tuple[tuple[int, int], ...]
+
+
+@dataclass(frozen=True)
+class Proposal:
+    """What to leave out of a table, so that the rest holds counts.
+
+    Attributes:
+        columns: position → why, as the rest of a sentence that begins with the column's name.
+        rows: positions from 0, ascending; cells of those columns do not matter to them.
+        texts: positions of columns of numbers kept as text.
+    """
+
+    columns: dict[int, str]
+    rows: np.ndarray
+    texts: tuple[int, ...]
+
+
+def proposal(table: pd.DataFrame) -> Proposal:
+    """What to leave out of a table, or to read as numbers."""
+    columns, texts = {}, []
+    faulty = np.zeros(len(table), dtype=bool)
+    for position in range(table.shape[1]):
+        column = table.iloc[:, position]
+        values, other = numbers_of(column)
+        is_text = other.any()
+        if is_text:
+            values = readable(column)
+        bad = ~is_count(values)
+        count = int(bad.sum())
+        if count > MOST_FAULTY * len(table):
+            columns[position] = f"has {count:,} of {len(table):,} cells that are not counts"
+        elif len(good := values[~bad]) and (good == good[0]).all():
+            columns[position] = f"is constant: {good[0]:.0f} in every row"
+        else:
+            faulty |= bad
+            if is_text and not bad.any():
+                texts.append(position)
+    return Proposal(columns, np.flatnonzero(faulty), tuple(texts))
+
+
+def readable(column: pd.Series) -> np.ndarray:
+    """The numbers of a column as float64, those kept as text too; NaN for other cells."""
+    values, other = numbers_of(column)
+    values, where = values.copy(), np.flatnonzero(other & is_numeric_text(column))
+    values[where] = [float(cell) for cell in column.iloc[where]]
+    return values
+
+
+def read_as_numbers(table: pd.DataFrame, positions: Sequence[int]) -> pd.DataFrame:
+    """The table with the numbers that some columns keep as text as numbers; other text there becomes missing."""
+    changed = table.copy()
+    for position in positions:
+        values = readable(table.iloc[:, position])
+        changed.isetitem(position, values.astype(np.int64) if is_count(values).all() else values)
+    return changed
+
+
+def without_rows(table: pd.DataFrame, rows: np.ndarray) -> pd.DataFrame:
+    """The table without some rows, given by position; columns of text that then hold only counts become numbers.
+
+    Row names stay; without them the rows are numbered anew.
+    """
+    left = table.iloc[np.delete(np.arange(len(table)), rows)]
+    if isinstance(table.index, pd.RangeIndex):
+        left = left.reset_index(drop=True)
+    return read_as_numbers(left, proposal(left).texts)
+
+
+def listed(table: pd.DataFrame, rows: np.ndarray, left_out: Stretches = (), but: Sequence[int] = ()) -> pd.DataFrame:
+    """The cells for which rows are left out: row (its number), column, cell, why; one line per cell.
+
+    Args:
+        rows: positions of the rows.
+        left_out: rows left out before, by which the numbers of the others are known.
+        but: positions of columns that do not matter.
+    """
+    numbers = row_numbers(len(table), left_out)
+    found = []
+    for position in sorted({*range(table.shape[1])} - {*but}):
+        column = table.iloc[rows, position]
+        values = readable(column)
+        for place in np.flatnonzero(~is_count(values)):
+            cell = column.iloc[place]
+            shown = "" if pd.isna(cell) else str(cell)[:40]
+            found.append((numbers[rows[place]], str(table.columns[position]), shown, _why(values[place], shown)))
+    return pd.DataFrame(found, columns=["row", "column", "cell", "why"]).sort_values("row", kind="stable")
+
+
+def _why(value: float, cell: str) -> str:
+    """What keeps a cell from being a count."""
+    if np.isnan(value):
+        return "blank" if cell.strip() in MISSING_WORDS else "text"
+    if value < 0:
+        return "negative"
+    return "too large" if value >= TOO_LARGE else "not whole"
+
+
+def row_numbers(rows: int, left_out: Stretches = ()) -> np.ndarray:
+    """The numbers, from 1, that the rows of a table had before others were left out."""
+    out = sum(last - first + 1 for first, last in left_out)
+    kept = np.ones(rows + out, dtype=bool)
+    for first, last in left_out:
+        kept[first - 1 : last] = False
+    return np.flatnonzero(kept) + 1
+
+
+def stretches(numbers: np.ndarray) -> Stretches:
+    """Row numbers as stretches: 1, 2, 3, 7 are (1, 3) and (7, 7)."""
+    numbers = np.unique(numbers)
+    if not len(numbers):
+        return ()
+    cuts = np.flatnonzero(np.diff(numbers) > 1)
+    firsts, lasts = numbers[[0, *(cuts + 1)]], numbers[[*cuts, -1]]
+    return tuple((int(first), int(last)) for first, last in zip(firsts, lasts, strict=True))
+
+
+def with_more(left_out: Stretches, rows: int, more: np.ndarray) -> Stretches:
+    """The stretches left out when some of a table's present rows, given by position, go too."""
+    before = [np.arange(first, last + 1) for first, last in left_out]
+    return stretches(np.concatenate([*before, row_numbers(rows, left_out)[more]]))
+
+
+def in_words(left_out: Stretches, most: int = 12) -> str:
+    """Stretches as 3, 17–19, 204; the first ones if there are many."""
+    words = [str(first) if first == last else f"{first}–{last}" for first, last in left_out[:most]]
+    return ", ".join(words) + (", …" if len(left_out) > most else "")

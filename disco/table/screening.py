@@ -1,0 +1,64 @@
+"""Columns that hardly vary: how often above 0, mean, variance, and the share of the commonest value.
+
+A graph over columns that are almost always 0 rests on a handful of rows.
+"""
+
+from dataclasses import dataclass
+
+import numpy as np
+import pandas as pd
+
+from disco.table.cells import is_count, names_of, numbers_of
+
+RARE = 0.02  # a column above 0 in a smaller share of the rows is rare
+SAME = 0.98  # a column in which one value has a larger share of the rows is nearly constant
+
+
+@dataclass(frozen=True)
+class Screen:
+    """What a column needs to stay.
+
+    Attributes:
+        prevalence: least share of the rows above 0.
+        mean: least mean.
+        variance: least variance.
+        commonest: largest share of the rows with one value.
+    """
+
+    prevalence: float = 0.0
+    mean: float = 0.0
+    variance: float = 0.0
+    commonest: float = 1.0
+
+
+def spreads(table: pd.DataFrame) -> pd.DataFrame:
+    """How each column varies: column, prevalence, mean, variance (n - 1), commonest; missing where it is no counts."""
+    found = []
+    for position, name in enumerate(names_of(table)):
+        values, _ = numbers_of(table.iloc[:, position])
+        numbers = [np.nan] * 4
+        if len(values) > 1 and is_count(values).all():
+            times = np.unique(values, return_counts=True)[1].max()
+            numbers = [np.mean(values > 0), values.mean(), values.var(ddof=1), times / len(values)]
+        found.append((name, *numbers))
+    return pd.DataFrame(found, columns=["column", "prevalence", "mean", "variance", "commonest"])
+
+
+def left_out(found: pd.DataFrame, screen: Screen) -> np.ndarray:
+    """Which columns a screen leaves out, (columns,) bool; those that are no counts stay.
+
+    Args:
+        found: from `spreads`.
+    """
+    least = [found[name] < getattr(screen, name) for name in ("prevalence", "mean", "variance")]
+    return np.any([*least, found["commonest"] > screen.commonest], axis=0)
+
+
+def rare(found: pd.DataFrame) -> np.ndarray:
+    """Which columns are above 0 in too few rows, (columns,) bool."""
+    return (found["prevalence"] < RARE).to_numpy()
+
+
+def nearly_constant(found: pd.DataFrame) -> np.ndarray:
+    """Which columns have almost one value only, and are not rare, (columns,) bool."""
+    return (found["commonest"] > SAME).to_numpy() & ~rare(found)

@@ -1,0 +1,62 @@
+"""Identifiers are found by their values and names; counts with many distinct values are left alone."""
+
+import numpy as np
+import pandas as pd
+import pytest
+
+from disco.table.counts import problems
+from disco.table.identifiers import identifier, identifiers
+
+
+@pytest.mark.parametrize(
+    ("values", "name", "why"),
+    [
+        (np.arange(1, 13), "sample", "numbers the rows"),
+        (np.arange(300) * 10 + 100, "plot", "changes by 10 from row to row"),
+        (np.arange(40)[::-1] + 7, "rank", "changes by 1 from row to row"),
+        (np.random.default_rng(0).permutation(200), "x", "counts from 0 to 199 would repeat"),
+        (np.random.default_rng(0).permutation(500)[:400] * 5, "x", "would repeat"),  # in steps of 5, with gaps
+        (np.array([3, 90, 41, 1000, 52, 77]), "subjectID", "the name of an identifier, and another value"),
+        (np.array([3, 90, 41, 1000, 52, 77]), "Unnamed: 0", "the name of an identifier"),
+        (np.repeat(np.arange(60), 3), "person_id", "the name of an identifier, and 60 values"),
+    ],
+)
+def test_identifiers_are_found(values, name, why):
+    assert why in identifier(values.astype(float), name)
+
+
+@pytest.mark.parametrize(
+    ("values", "name"),
+    [
+        (np.arange(1947, 1963), "YEAR"),
+        (np.arange(1947, 1963), "x"),  # years by their values
+        (np.repeat(np.arange(60), 3), "persons"),
+        (np.repeat(np.arange(8), 30), "site_id"),  # a few sites are a choice, not an identifier
+        (np.array([3, 90, 41, 1000, 52, 77]), "valid"),
+        (np.array([3, 90, 41, 1000, 52, 77]), "Зубы"),
+        (np.array([5, 9, 12, 7, 10, 6, 8, 11, 13, 14, 16, 15]), "eggs"),  # 12 rows may differ by chance
+        (np.array([1.0, 2.0, np.nan, 4.0, 5.0, 6.0]), "id"),
+        (np.arange(20) + 0.5, "id"),
+    ],
+)
+def test_counts_and_times_are_none(values, name):
+    assert identifier(values.astype(float), name) is None
+
+
+@pytest.mark.parametrize("rows", [12, 30, 200, 3000])
+def test_large_counts_that_all_differ_are_none(rows):
+    """Totals as large as these rarely repeat; those that do not are no identifiers, sorted or not."""
+    rng = np.random.default_rng(rows)
+    for mean in 10 ** rng.uniform(3, 8, 60):
+        for counts in (rng.poisson(mean, rows), rng.negative_binomial(2, 2 / (2 + mean), rows)):
+            assert identifier(np.sort(counts).astype(float), "total") is None
+
+
+def test_a_table_names_its_identifiers_by_position_and_notes_them():
+    rng = np.random.default_rng(0)
+    table = pd.DataFrame(rng.poisson(4.0, (50, 2)), columns=["a", "b"])
+    table.insert(1, "id", rng.permutation(50))
+    table["text"] = "x"
+    assert list(identifiers(table)) == [1]
+    (note,) = [problem for problem in problems(table) if problem.kind == "identifier"]
+    assert note.message.endswith("it looks like an index, not a count.") and not note.blocking

@@ -1,0 +1,162 @@
+"""How a file writes its cells: detected, said, and read in another way on request."""
+
+import io
+
+import pandas as pd
+import pytest
+from test_tables import workbook
+
+from disco.errors import InputError
+from disco.table.read import NOTES, READING, SHEETS, read_table
+
+
+def read(text: str | bytes, name: str = "t.csv", **choices: object) -> pd.DataFrame:
+    return read_table(io.BytesIO(text.encode() if isinstance(text, str) else text), name, **choices)
+
+
+def notes(table: pd.DataFrame) -> str:
+    return " ".join(table.attrs.get(NOTES, []))
+
+
+@pytest.mark.parametrize("encoding", ["latin-1", "cp1252", "utf-16", "utf-8", "utf-8-sig"])
+def test_names_survive_any_usual_encoding(encoding):
+    table = read("Vögel;Käfer\n1;2\n3;4\n5;6\n".encode(encoding))
+    assert table.columns.tolist() == ["Vögel", "Käfer"] and table.to_numpy().tolist() == [[1, 2], [3, 4], [5, 6]]
+    assert table.attrs[READING]["separator"] == ";"
+    assert ("Windows-1252" in notes(table)) == (encoding in ("latin-1", "cp1252"))
+
+
+def test_an_encoding_is_taken_as_chosen():
+    text = "жук,б\n1,2\n".encode("cp1251")
+    assert read(text).columns[0] != "жук" and read(text, encoding="cp1251").columns[0] == "жук"
+    with pytest.raises(InputError, match="is not UTF-8 text"):
+        read(text, encoding="utf-8")
+
+
+@pytest.mark.parametrize("mark", [",", ";", "\t", "|", " "])
+def test_the_separator_is_the_one_that_makes_a_table(mark):
+    lines = [["a", "b", "c"], ["1", "2", "3"], ["4", "5", "6"], ["7", "8", "9"]]
+    table = read("\n".join(mark.join(line) for line in lines))
+    assert table.shape == (3, 3) and table.attrs[READING]["separator"] == mark
+
+
+def test_decimal_commas_do_not_count_as_separators():
+    table = read("a;b\n1,0;2,0\n3,0;4,0\n5,5;6,0\n")
+    assert table.to_numpy().tolist() == [[1, 2], [3, 4], [5.5, 6]]
+    assert table.attrs[READING]["decimal"] == "," and '"1,0" in column "a", row 1, as 1.0' in notes(table)
+
+
+@pytest.mark.parametrize(
+    ("cells", "numbers", "decimal", "thousands"),
+    [
+        (["1,234,567", "1,418", "3"], [1234567, 1418, 3], ".", ","),
+        (["1.234.567", "1.418", "3"], [1234567, 1418, 3], ",", "."),
+        (["2,5", "1.418", "1.000,5"], [2.5, 1418, 1000.5], ",", "."),
+        (["1 000", "12", "-1\u202f000 000"], [1000, 12, -1000000], ".", " "),
+        (["1'000", "12", "1'000'000"], [1000, 12, 1000000], ".", "'"),
+        (["2,0", "1,418", "3"], [2, 1.418, 3], ",", ""),  # the first cell shows what the second means
+    ],
+)
+def test_marks_that_can_be_read_in_one_way_are_read_so(cells, numbers, decimal, thousands):
+    table = read("a;b\n" + "".join(f"{cell};1\n" for cell in cells))
+    assert table["a"].tolist() == numbers
+    assert (table.attrs[READING]["decimal"], table.attrs[READING]["thousands"]) == (decimal, thousands)
+    assert "decimal comma" not in notes(table) and f'"{cells[0]}" in column "a"' in notes(table)
+
+
+def test_a_comma_that_may_be_either_is_said_and_can_be_chosen():
+    text = 'a;b\n"1,418";3\n2;4\n'
+    table = read(text)
+    assert table["a"].tolist() == [1418, 2]
+    assert 'as 1418. If "1,418" is 1.418, read the file again with a decimal comma.' in notes(table)
+    assert read(text, decimal=",")["a"].tolist() == [1.418, 2] and not notes(read(text, decimal=","))
+    assert read(text, decimal=".", thousands="")["a"].tolist() == ["1,418", "2"]
+
+
+def test_a_point_between_thousands_is_never_guessed():
+    text = "a;b\n1.418;3\n2.100;4\n17;1\n"
+    table = read(text)
+    assert table["a"].tolist() == [1.418, 2.1, 17] and '"1.418" in column "a" was read as a fraction' in notes(table)
+    assert read(text, decimal=",", thousands=".")["a"].tolist() == [1418, 2100, 17]
+    assert not notes(read("a;b\n1.418;3\n2.1;4\n"))  # a fraction, as the second cell shows
+
+
+def test_a_file_that_contradicts_itself_is_left_as_it_is():
+    table = read("a;b\n2,5;1,234,567\n3,5;1\n")
+    assert table["a"].tolist() == ["2,5", "3,5"] and table["b"].tolist() == ["1,234,567", "1"]
+
+
+def test_one_strange_cell_does_not_keep_the_marks_of_the_others():
+    assert read("a;b\n1,234,567;1\n?;2\n;3\n")["a"].tolist() == ["1234567", "?", ""]
+
+
+def test_other_columns_stay_as_they_were():
+    table = read("a;b;c;d\n2,5;x;true;1e3\n1,0;1,x;false;2e3\n")
+    assert table["b"].tolist() == ["x", "1,x"] and table["c"].tolist() == [True, False]
+    assert table["d"].tolist() == [1000, 2000]
+
+
+@pytest.mark.parametrize(
+    ("head", "names", "lines"),
+    [
+        ("x;y;z\n", ["x", "y", "z"], (0, 1, 0)),
+        ("x;y;z\nmm;mm;count\n", ["x", "y", "z"], (0, 1, 1)),
+        ("Caught in spring\n\nx;y;z\nmm;;\n", ["x", "y", "z"], (1, 1, 1)),
+        ("# made by hand\n# twice\nx;y;z\n", ["x", "y", "z"], (2, 1, 0)),
+        ("Fish;;Birds\nmean;sd;mean\n", ["Fish mean", "Fish sd", "Birds mean"], (0, 2, 0)),
+        ("Fish;;Birds\nx;y;z\n", ["x", "y", "z"], (1, 1, 0)),
+        ("x;y\n", ["", "x", "y"], (0, 1, 0)),  # as R writes row names
+        ("2012;2013;2014\n", ["2012", "2013", "2014"], (0, 1, 0)),
+    ],
+)
+def test_lines_above_the_data_are_told_apart(head, names, lines):
+    body = "1;2;3\n4;5;6\n7;8;9\n"
+    table = read(head + body)
+    assert table.columns.tolist() == names and table.to_numpy().tolist() == [[1, 2, 3], [4, 5, 6], [7, 8, 9]]
+    assert tuple(table.attrs[READING][name] for name in ("above", "names", "below")) == lines
+    assert ("left out" in notes(table)) == (lines[0] + lines[2] > 0)
+
+
+@pytest.mark.parametrize(
+    "text", ["a,b\n?,?\n1,2\nx,y\n", "a,b\nNA,NA\n1,2\n", "a,b\nx,y\nz,w\n", "a,b\nx,1\n2,3\n", "a,b\n,\n1,2\n"]
+)
+def test_rows_of_data_are_not_taken_for_units(text):
+    assert len(read(text)) == text.count("\n") - 1 and not notes(read(text))
+
+
+def test_lines_are_taken_as_chosen():
+    text = "1,2\n3,4\n5,6\n"
+    assert read(text).columns.tolist() == ["1", "2"]
+    assert read(text, names=0).columns.tolist() == ["x1", "x2"] and len(read(text, names=0)) == 3
+    assert read("g,h\na,b\n1,2\n", above=0, names=2).columns.tolist() == ["g a", "h b"]
+    assert len(read("g,h\na,b\n1,2\n", above=0, names=1, below=0)) == 2
+    with pytest.raises(InputError, match="too few for 9 lines above the data"):
+        read(text, names=9)
+
+
+@pytest.mark.parametrize(
+    "choices", [{"separator": "x"}, {"encoding": "rot13"}, {"names": -1}, {"decimal": ",", "thousands": ","}]
+)
+def test_choices_that_make_no_sense_are_refused_in_a_sentence(choices):
+    with pytest.raises(InputError, match=r"^t\.csv.*\.$"):
+        read("a,b\n1,2\n", **choices)
+
+
+def test_a_workbook_has_its_sheets_to_choose_from_and_its_lines():
+    rows = [["Fish of 2020", None], ["a", "b"], ["g", "mm"], [1, 2], [3, 4]]
+    book = workbook(("one", rows), ("two", [["c", "d"], [5, 6]]))
+    table = read(book, "t.xlsx")
+    assert table.columns.tolist() == ["a", "b"] and table.to_numpy().tolist() == [[1, 2], [3, 4]]
+    assert table.attrs[SHEETS] == ["one", "two"] and table.attrs[READING]["above"] == 1
+    other = read(book, "t.xlsx", sheet="two")
+    assert other.columns.tolist() == ["c", "d"] and other.attrs[READING]["sheet"] == "two" and not notes(other)
+    assert read(book, "t.xlsx", sheet="two", names=0).to_numpy().tolist() == [["c", "d"], [5, 6]]
+    with pytest.raises(InputError, match='no sheet "three"'):
+        read(book, "t.xlsx", sheet="three")
+
+
+def test_a_file_read_apart_takes_the_same_choices():
+    body = "a;b\n" + "1,418;3\n" * 130_000
+    table = read(body, decimal=",")
+    assert len(body) > 1_000_000 and table["a"].tolist()[:2] == [1.418, 1.418]
+    assert table.attrs[READING] == read(body[:804], decimal=",").attrs[READING]

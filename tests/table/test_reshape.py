@@ -1,0 +1,62 @@
+"""Rows and columns exchanged, and row names."""
+
+import io
+
+import numpy as np
+import pandas as pd
+import pytest
+
+from disco.errors import InputError
+from disco.table.counts import as_counts
+from disco.table.read import NOTES, read_table
+from disco.table.reshape import has_row_names, seems_transposed, transposed, with_row_names
+
+
+def genes(rows: int = 20, cells: int = 50) -> pd.DataFrame:
+    """Genes in rows, cells in columns, and a column of the genes' names."""
+    counts = np.random.default_rng(0).poisson(2.0, (rows, cells))
+    table = pd.DataFrame(counts, columns=[f"cell{place}" for place in range(cells)])
+    table.insert(0, "gene", [f"G{row}" for row in range(rows)])
+    return table
+
+
+def test_genes_in_rows_become_columns():
+    table = genes()
+    assert has_row_names(table) and seems_transposed(table)
+    turned = transposed(table)
+    assert turned.shape == (50, 20) and turned.columns.tolist()[:2] == ["G0", "G1"] and turned.index[0] == "cell0"
+    np.testing.assert_array_equal(as_counts(turned).to_numpy(), table.iloc[:, 1:].to_numpy().T)
+    assert not seems_transposed(turned) and not has_row_names(turned)
+    back = transposed(turned)
+    np.testing.assert_array_equal(back.to_numpy(), table.iloc[:, 1:].to_numpy())
+    assert back.index.tolist() == table["gene"].tolist()
+
+
+def test_ordinary_tables_are_not_doubted():
+    table = genes().iloc[:, 1:]
+    assert not has_row_names(table) and not seems_transposed(table.iloc[:, :10])
+    repeated = table.assign(site="s").iloc[:, ::-1]
+    assert not has_row_names(repeated)  # a text that repeats is no name
+
+
+def test_a_column_of_row_names_without_a_name_is_known_by_its_numbers():
+    table = read_table(io.BytesIO(b",a,b\n1,3,4\n2,5,6\n3,0,1\n4,1,1\n5,1,1\n"), "t.csv")
+    assert has_row_names(table)
+    named = with_row_names(table)
+    assert named.index.tolist() == ["1", "2", "3", "4", "5"] and named.columns.tolist() == ["a", "b"]
+    assert transposed(table).columns.tolist() == ["1", "2", "3", "4", "5"]
+
+
+def test_what_is_missing_or_text_stays_so():
+    table = pd.DataFrame({"a": pd.array([1, None], "Int64"), "b": [0.5, 2.0]})
+    assert transposed(table).columns.tolist() == ["x1", "x2"]
+    np.testing.assert_array_equal(transposed(table).to_numpy(), [[1.0, np.nan], [0.5, 2.0]])
+    mixed = transposed(pd.DataFrame({"a": [1, 2], "b": ["x", "3"], "c": [1, 1]}))
+    assert mixed.iloc[:, 0].tolist() == [1, "x", 1]
+    table.attrs[NOTES] = ["a note"]
+    assert transposed(table).attrs == {NOTES: ["a note"]}
+
+
+def test_too_many_columns_are_refused():
+    with pytest.raises(InputError, match="would have 10,001 columns; at most 10,000"):
+        transposed(pd.DataFrame({"a": np.zeros(10_001), "b": 1}))
