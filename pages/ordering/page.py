@@ -5,7 +5,7 @@ import streamlit as st
 from disco.figures import verdicts
 from disco.figures.words import how_many
 from pages.ordering import ordering_sections
-from pages.shared import empty, intro, results, truth, verdict
+from pages.shared import empty, intro, results, thresholds, truth, verdict
 from pages.shared.names import code
 
 intro.page_intro(
@@ -18,7 +18,8 @@ run = empty.require_run()
 result = results.shown(run)
 results.variant_picker(result)
 known = truth.shown(result)
-verdict.show(*verdicts.of_order(result.steps))
+arrows = verdicts.directions(result.ccs, result.edges(*thresholds.present(result)))
+verdict.show(*verdicts.of_order(result.steps, arrows))
 ordering_sections.worth()
 st.markdown("Causal order, source first: " + " → ".join(code(node) for node in result.order[:24]))
 if len(result.order) > 24:
