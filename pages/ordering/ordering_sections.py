@@ -12,12 +12,21 @@ from disco.metrics import order_agreement
 from disco.runs import Run, stamps
 from disco.work import serving
 from pages.ordering import step_player
-from pages.shared import figure, picked, refined_words, truth
+from pages.shared import figure, picked, refined_words, reordering, truth
 from pages.shared.known import Known
 from pages.shared.names import code, plain
 from pages.shared.results import VARIANT_WORDS, Result
 
 MOST_ROWS = 40  # nodes drawn at one step
+SECTIONS = {
+    "steps": "Step by step",
+    "why": "Why a sink",
+    "criteria": "Other criteria",
+    "all": "All steps",
+    "truth": "Against the truth",
+    "again": "Order again",
+}
+_SECTION = "ordering_section"
 
 
 def against_truth(result: Result, known: Known) -> None:
@@ -33,31 +42,70 @@ def against_truth(result: Result, known: Known) -> None:
     first = wrong.iloc[0]
     st.button(
         f"Step {first['step']}, the first wrong removal",
-        icon=":material/arrow_downward:",
+        icon=":material/arrow_forward:",
         key="first_wrong",
-        on_click=step_player.go,
+        on_click=_to_step,
         args=(result, int(first["step"])),
-        help="Shows that step below. Later removals may be wrong because of it.",
+        help="Opens that step. Later removals may be wrong because of it.",
     )
+
+
+def _to_step(result: Result, step: int) -> None:
+    st.session_state[_SECTION] = "steps"
+    step_player.go(result, step)
 
 
 def worth() -> None:
-    """What orders of real tables are worth."""
-    st.info(
-        "**What such an order is worth.** On simulated tables of the paper's class it is mostly right. On real tables "
-        "it is little better than a guess. Public tables have pairs of columns whose order in time is certain, such as "
-        "a parent's schooling before one's own: of 291 such pairs in 23 tables, the CCS order has 198 right, sorting "
-        "the columns by mean 201, and the refined order 145. Of 324 pairs in 24 other tables, the refined order has "
-        f"159 right. Read an order as a hypothesis. {refined_words.SAME_ROWS}",
-        icon=":material/balance:",
-    )
+    """What orders of real tables are worth, in an expander."""
+    with st.expander("What such an order is worth", icon=":material/balance:"):
+        st.markdown(
+            "On simulated tables of the paper's class it is mostly right. On real tables it is little better than a "
+            "guess. Public tables have pairs of columns whose order in time is certain, such as a parent's schooling "
+            "before one's own: of 291 such pairs in 23 tables, the CCS order has 198 right, sorting the columns by "
+            "mean 201, and the refined order 145. Of 324 pairs in 24 other tables, the refined order has 159 right. "
+            f"Read an order as a hypothesis. {refined_words.SAME_ROWS}"
+        )
 
 
-def by_step(result: Result, known: Known | None) -> None:
-    """Everything that belongs to one step; drawn again by itself while the steps play."""
+def sections(result: Result, known: Known | None) -> None:
+    """The section that the reader opens; the others are not computed."""
+    words = {name: text for name, text in SECTIONS.items() if name != "truth" or (known and not known.edges.empty)}
+    if st.session_state.get(_SECTION) not in words:  # at first, and when the truth is hidden again
+        st.session_state[_SECTION] = "steps"
+    opened = st.segmented_control("Show", list(words), key=_SECTION, format_func=words.get, required=True)
+    if opened in ("steps", "why", "criteria"):
+        st.fragment(by_step, run_every=step_player.interval())(result, known, opened)
+    elif opened == "all":
+        overview(result, known)
+    elif opened == "truth" and known:
+        against_truth(result, known)
+    elif opened == "again":
+        st.markdown(
+            "Another criterion or boundary can take another path. It is computed from the fitted networks, with "
+            "nothing refitted, and kept with the run; then Ordering, Parents and Graph can show it."
+        )
+        reordering.section(result.run)
+
+
+def by_step(result: Result, known: Known | None, part: str) -> None:
+    """Everything that belongs to one step; drawn again by itself while the steps play.
+
+    Args:
+        part: which of it: steps, why or criteria.
+    """
     step_player.advance(result)
     step = step_player.player(result)
     decided = steps.step_of(result.steps, step)
+    if part == "why":
+        _why(result, step, decided)
+    elif part == "criteria":
+        _criteria(result, step, _rows(result, step))
+    else:
+        _scores(result, known, step, decided)
+
+
+def _scores(result: Result, known: Known | None, step: int, decided: steps.Decision) -> None:
+    """The removal in numbers, whether it was right, and the score of every node left."""
     _numbers(decided, result)
     sinks = _judged(result, known, step) if known else []
     rows = _rows(result, step)
@@ -66,11 +114,6 @@ def by_step(result: Result, known: Known | None) -> None:
     figure.show(scored, "step_scores", on_select=_pick_clicked)
     if len(rows) < decided.remaining:
         st.caption(f"The {len(rows)} smallest scores of {decided.remaining} are drawn.")
-    if step_player.is_playing():
-        st.caption("Pause to see the curvature behind these scores, and the other criteria.")
-        return
-    _why(result, step, decided)
-    _criteria(result, step, rows)
 
 
 def _pick_clicked() -> None:
@@ -140,10 +183,13 @@ def _rows(result: Result, step: int) -> list[str]:
 
 def _why(result: Result, step: int, decided: steps.Decision) -> None:
     """The curvature of the picked node beside the sink's."""
-    st.subheader("Why a node is a sink or not", anchor=False)
+    if step_player.is_playing():
+        st.caption("Pause to see the curvature of this step.")
+        return
     st.markdown(
-        "The curvature of a sink depends on its own rank alone: within one rank, all rows of the table have nearly the "
-        "same curvature. If a node has children, their values move its curvature, which then spreads within a rank."
+        f"Step {step} removes {code(decided.sink)}. The curvature of a sink depends on its own rank alone: within one "
+        "rank, all rows of the table have nearly the same curvature. If a node has children, their values move its "
+        "curvature, which then spreads within a rank."
     )
     remaining = steps.fold_scores(result.ccs, step).index.tolist()
     node = picked.node_box(
@@ -189,7 +235,6 @@ def _curvature(_run: Run, stamp: int, node: str, remaining: tuple[str, ...]) -> 
 
 
 def _criteria(result: Result, step: int, rows: list[str]) -> None:
-    st.subheader("Both criteria, both boundaries", anchor=False)
     st.markdown(
         "Each column is one rule at this step; a cell is the node's score as a multiple of that rule's smallest. The "
         "CCS counts the variance within ranks, the constant-curvature criterion all of it. *Clipped* keeps rows at the "
@@ -200,7 +245,6 @@ def _criteria(result: Result, step: int, rows: list[str]) -> None:
 
 def overview(result: Result, known: Known | None) -> None:
     """How clear every removal was, and how far the order agrees with the run's own."""
-    st.subheader("All steps", anchor=False)
     wrong = known.wrong_removals["step"].tolist() if known else []
     figure.show(figures.margins(result.steps, step_player.step_of(result), wrong), "margins")
     close = result.steps.nsmallest(1, "ratio").iloc[0]

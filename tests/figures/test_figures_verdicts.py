@@ -28,8 +28,23 @@ def steps(folds: list[int], ratios: list[float]) -> pd.DataFrame:
     ],
 )
 def test_an_order_is_as_sure_as_its_removals(folds, ratios, level, text):
-    found = verdicts.of_order(steps(folds, ratios))
+    found = verdicts.of_order(steps(folds, ratios), arrows(0, 0))
     assert found.level == level and text in found.text
+
+
+def arrows(clear: int, unclear: int) -> pd.DataFrame:
+    return pd.DataFrame({"is_clear": [True] * clear + [False] * unclear})
+
+
+def test_narrow_removals_do_not_count_against_the_ends_of_clear_edges():
+    narrow, wide = steps([0] * 9, [1.01] * 9), steps([3] * 9, [2.0] * 9)
+    levels = [verdicts.of_order(narrow, arrows(*one)).level for one in ((9, 1), (6, 4), (1, 9), (1, 0))]
+    assert levels == ["guess", "guess", "poor", "poor"]  # a single edge tells nothing of an order of ten nodes
+    levels = [verdicts.of_order(wide, arrows(*one)).level for one in ((9, 1), (6, 4), (1, 9), (1, 0))]
+    assert levels == ["sure", "guess", "poor", "sure"]
+    said = verdicts.of_order(narrow, arrows(9, 1))
+    assert "In 9 of 10 edges all folds put the parent clearly before the child." in said.text
+    assert "rather than on single places" in said.advice
 
 
 def scored(z: list[list[float]]) -> pd.DataFrame:

@@ -26,6 +26,13 @@ def opened(run: runs.Run | None = None, page: str = PAGE) -> AppTest:
     return app
 
 
+def section(app: AppTest, name: str) -> AppTest:
+    """Open a section of Ordering."""
+    app.segmented_control(key="ordering_section").set_value(name).run()
+    assert not app.exception, app.exception
+    return app
+
+
 @pytest.fixture
 def fitted_run(small_table) -> runs.Run:
     """A tiny fit with networks."""
@@ -77,15 +84,24 @@ def test_hostile_names_are_shown_as_text():
     assert not any(getattr(part, "allow_html", False) and "alert" in part.value for part in app.markdown)
 
 
+def test_a_verdict_comes_first_and_only_the_open_section_is_drawn():
+    app = opened(finished_run(6, truth=None))
+    (found,) = [box.value for kind in ("success", "warning", "error") for box in getattr(app, kind)]
+    assert "Folds agree on" in found and "of 5 removals" in found
+    assert "truth" not in app.segmented_control(key="ordering_section").options
+    charts = {name: [c.key for c in section(app, name).get("plotly_chart")] for name in ("steps", "criteria", "all")}
+    assert charts == {"steps": ["step_scores"], "criteria": ["criteria"], "all": ["margins"]}
+
+
 def test_without_networks_the_page_says_so():
-    app = opened(finished_run(4))
+    app = section(opened(finished_run(4)), "why")
     assert any("networks" in info.value for info in app.info)
 
 
 def test_curvature_and_another_criterion_from_the_networks(fitted_run):
-    app = opened(fitted_run)
+    app = section(opened(fitted_run), "why")
     assert any("variance within ranks" in caption.value for caption in app.caption)
-    app.button(key="reorder_constant-admissible").click().run()
+    section(app, "again").button(key="reorder_constant-admissible").click().run()
     for _ in range(100):
         app.run()
         if "constant-admissible" in fitted_run.variants():
@@ -96,6 +112,7 @@ def test_curvature_and_another_criterion_from_the_networks(fitted_run):
     app.button(key="reorder_show_constant-admissible").click().run()
     assert not app.exception
     assert app.session_state["shared_variant"] == {fitted_run.id: "constant-admissible"}
+    section(app, "all")
     assert any("same order" in caption.value for caption in app.caption)
 
 

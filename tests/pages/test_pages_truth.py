@@ -4,7 +4,7 @@ import pandas as pd
 import pytest
 from app_world import booted, texts, written_when_asked
 from made_up import finished_run
-from test_pages_ordering import opened
+from test_pages_ordering import opened, section
 
 from disco.graph import FORMATS, export
 from pages.shared.known import Known
@@ -24,10 +24,11 @@ def numbers(app) -> dict[str, str]:
 
 def test_the_order_is_held_against_the_truth_beside_the_controls():
     app = opened(finished_run(6, truth=EDGES))
+    assert "According to the known graph, this node was a sink" in texts(app)
+    section(app, "truth")
     shown = numbers(app)
     assert shown["A_top of this order"] == "0.667"
     assert {"Sort by mean", "Sort by variance", "Sort by var − mean"} <= set(shown)
-    assert "According to the known graph, this node was a sink" in texts(app)
     app.button(key="first_wrong").click().run()
     assert not app.exception
     assert app.slider[0].value == 2 and numbers(app)["Removed as sink"] == "x5"
@@ -35,7 +36,7 @@ def test_the_order_is_held_against_the_truth_beside_the_controls():
 
 
 def test_a_right_order_says_so():
-    app = opened(finished_run(6))
+    app = section(opened(finished_run(6)), "truth")
     assert numbers(app)["A_top of this order"] == "1.00"
     assert "when no true child of it was left" in texts(app)
     assert not any(button.key == "first_wrong" for button in app.button)
@@ -89,7 +90,7 @@ def test_edges_whose_direction_cannot_be_known_are_right_either_way(drawn):
         shown = numbers(app)
         assert (said in texts(app)) == free and ("Either way" in shown) == free
         app.switch_page(page("ordering"))
-        app.run()
+        section(app.run(), "truth")
         assert numbers(app)["A_top of this order"] == ("1.00" if free else "0.667")
         assert any(button.key == "first_wrong" for button in app.button) != free
         app.switch_page(page("parents"))
@@ -165,7 +166,7 @@ def test_revealing_shows_all_pages_and_hiding_takes_it_back():
     app.button(key="truth_reveal").click().run()
     assert not app.exception and "Missing" in numbers(app)
     app.switch_page(page("ordering"))
-    app.run()
+    section(app.run(), "truth")
     assert "A_top of this order" in numbers(app)
     app.switch_page(page("data"))
     app.run()
