@@ -2,6 +2,11 @@
 
 import streamlit as st
 
+from disco import runs
+from disco.errors import InputError
+from pages.shared import session
+from pages.shared.names import plain
+
 
 def greet() -> None:
     """The title, one sentence, and the way to an example."""
@@ -10,6 +15,22 @@ def greet() -> None:
         "DISCO searches a table of counts for its **causal graph**: which columns drive which, how sure each "
         "connection and each direction is, and which directions nobody can know from this table."
     )
+    if st.button(
+        "See an example result",
+        icon=":material/visibility:",
+        key="see_example",
+        help="A finished search and fit of simulated counts, whose true graph is known. Nothing has to be waited for.",
+    ):
+        _open_example()
+
+
+def _open_example() -> None:
+    try:
+        session.run.select(runs.example())
+    except InputError as error:
+        st.error(plain(error))
+        return
+    session.address.go("graph")
 
 
 def explain() -> None:

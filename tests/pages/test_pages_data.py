@@ -5,6 +5,7 @@ import pandas as pd
 import pytest
 from app_world import HOSTILE, booted, button, csv, poisson, texts, upload, written_run
 
+from disco import runs
 from pages.data import columns
 
 
@@ -207,3 +208,17 @@ def test_columns_that_others_determine_are_named_and_left_out_in_one_click():
 def test_no_table_without_a_relation_is_warned_of():
     at = upload(booted(), "good.csv", csv(poisson()))
     assert not at.warning and not at.multiselect
+
+
+def test_the_example_opens_on_graph_with_both_results(drawn):
+    at = booted()
+    at.button(key="see_example").click().run()
+    assert at.title[0].value == "Graph" and not at.exception
+    assert {"both"} <= {values["found_by"] for *_, values in drawn[-1].edges(data=True)}
+
+
+def test_an_example_that_is_not_installed_is_a_sentence(monkeypatch):
+    monkeypatch.setattr(runs.bundled, "HOMES", ())
+    at = booted()
+    at.button(key="see_example").click().run()
+    assert "not installed" in texts(at) and at.title[0].value == "What drives what?"
