@@ -242,7 +242,7 @@ def _cpu_seconds(networks: Sequence[Settings]) -> list[dict[str, float]]:
     """
     threads = torch_threads()
     begun, worked = time.perf_counter(), time.thread_time()
-    with _on_threads(1):
+    with one_thread():
         alone = _all_seconds(networks, "cpu", time.thread_time)
     is_busy = time.perf_counter() - begun > _CALM * (time.thread_time() - worked)
     if threads == 1 or is_busy:
@@ -257,12 +257,12 @@ def _all_seconds(networks: Sequence[Settings], device: str, clock: Callable[[], 
 
 
 @contextlib.contextmanager
-def _on_threads(count: int) -> Iterator[None]:
-    """Torch has this many threads inside the `with` block."""
+def one_thread() -> Iterator[None]:
+    """Torch has one thread inside the `with` block."""
     import torch
 
     before = torch.get_num_threads()
-    torch.set_num_threads(count)
+    torch.set_num_threads(1)
     try:
         yield
     finally:
@@ -292,7 +292,7 @@ def _forest_seconds() -> float:
     squares = rng.exponential(size=len(half))
     for _ in range(3):
         begun = time.thread_time()
-        with _on_threads(1):
+        with one_thread():
             variances(squares, half, others, trees, 0)
         seconds.append((time.thread_time() - begun) / torch_threads())  # each thread grows one tree at a time
     nodes, plan = half.shape[1] + 1, Plan.of(2 * len(half), settings)

@@ -1,5 +1,7 @@
 """Refine: the choices of a refinement, and its start."""
 
+import contextlib
+
 import streamlit as st
 
 from disco import runs
@@ -7,6 +9,7 @@ from disco.errors import InputError
 from disco.refine import Choice
 from disco.runs.refined import choice_from
 from disco.work import jobs
+from pages.refine import refine_estimate
 from pages.shared.names import plain
 
 _FIELDS = {
@@ -53,8 +56,11 @@ def start_box(run: runs.Run, label: str) -> None:
         help="Each gets a screen, a prior and starts of its own, like the whole table. Without it, a short search from "
         "the graph found gives the edges' local stability, which is higher than the share of full searches.",
     )
-    if st.button(label, type="primary", icon=":material/play_arrow:", key="start_refinement"):
+    row = st.container(horizontal=True, vertical_alignment="center", gap="medium")
+    if row.button(label, type="primary", icon=":material/play_arrow:", key="start_refinement"):
         begin(run, values)
+    with row.container(width="stretch"), contextlib.suppress(InputError):  # said when it is started
+        refine_estimate.tell(run, choice_from(values))
 
 
 def begin(run: runs.Run, values: dict[str, float]) -> None:
