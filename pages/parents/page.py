@@ -2,6 +2,7 @@
 
 import streamlit as st
 
+from disco.figures import verdicts
 from pages.parents import side_by_side
 from pages.shared import (
     empty,
@@ -15,6 +16,7 @@ from pages.shared import (
     sparse,
     thresholds,
     truth,
+    verdict,
 )
 
 intro.page_intro(
@@ -32,6 +34,7 @@ if selector == "ocs":
     tau_z, pi_min = thresholds.sliders(result, "parents")
     table = result.candidates(tau_z)
     graph = result.graph(tau_z, pi_min)
+    verdict.show(*verdicts.of_parents(result.ocs, result.rule, tau_z, pi_min))
     parent_sections.counts(graph)
     sparse.advise(result, graph.number_of_edges())
     if known:

@@ -5,10 +5,22 @@ import pandas as pd
 import streamlit as st
 
 from disco.figures import selectors as figures
+from disco.figures import verdicts
 from disco.figures.words import how_many
 from disco.parents.selectors import WORDS
 from disco.table import spreadsheets
-from pages.shared import figure, graph_truth, graph_view, parent_sections, selecting, selectors, session, sparse, truth
+from pages.shared import (
+    figure,
+    graph_truth,
+    graph_view,
+    parent_sections,
+    selecting,
+    selectors,
+    session,
+    sparse,
+    truth,
+    verdict,
+)
 from pages.shared.known import Known
 from pages.shared.results import Result
 
@@ -23,6 +35,7 @@ def page(result: Result, known: Known | None, selector: str) -> None:
     cut = selectors.cut_slider(result, selector)
     kept = selectors.kept(result, selector)
     graph = selectors.graph(result, kept)
+    verdict.show(*verdicts.of_graph(result.ccs, kept[kept["selected"]], len(graph)))
     parent_sections.counts(graph)
     sparse.advise(result, graph.number_of_edges(), selector)
     if known:

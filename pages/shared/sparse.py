@@ -21,8 +21,8 @@ def advise(result: Result, edges: int, selector: str = "ocs") -> None:
         return
     with st.container(border=True):
         st.markdown(
-            f":material/lightbulb: **{how_many(edges, 'edge')} among {how_many(nodes, 'node')} is next to nothing.** "
-            "The reason may be the rule and not the table. Try instead:"
+            f":material/lightbulb: **Next to no edges among {how_many(nodes, 'node')}.** The reason may be the rule "
+            "and not the table. Try instead:"
         )
         with st.container(horizontal=True):
             if selector == "ocs":
