@@ -94,7 +94,8 @@ class Estimate:
 
     def to_dict(self) -> dict[str, Any]:
         """The part that a run keeps."""
-        return {"seconds": self.seconds, "bytes": self.bytes, "by_stage": self.by_stage}
+        names = ("seconds", "low", "high", "bytes", "by_stage")
+        return {name: getattr(self, name) for name in names}
 
 
 def estimate(rows: int, nodes: int, settings: Settings, device: str = "auto") -> Estimate:

@@ -141,7 +141,7 @@ def order(refinement: Refinement) -> None:
                 "node": st.column_config.TextColumn("Node", width=90),
                 "before": st.column_config.NumberColumn("Before", width=64, help="Place in the DISCO order."),
                 "after": st.column_config.NumberColumn("After", width=64, help="Place in the refined order."),
-                "gain_nats": st.column_config.NumberColumn("Gain, nats", format="%.1f", width=84),
+                "gain_nats": st.column_config.NumberColumn("Gain, nats", format="%.1f", width=84, help=define("nats")),
             },
         )
         st.caption(

@@ -10,6 +10,7 @@ from disco.refine import Choice
 from disco.runs.refined import choice_from
 from disco.work import jobs
 from pages.refine import refine_estimate
+from pages.shared.glossary import define
 from pages.shared.names import plain
 
 _FIELDS = {
@@ -36,7 +37,7 @@ _FIELDS = {
         "Bound, nats",
         0.0,
         100.0,
-        "A direction with less evidence is undecided. 10 nats: 22,000 to 1. Misfit raises this.",
+        f"A direction with less evidence is undecided. Misfit raises this. {define('nats')}",
     ),
     "seed": ("Seed", 0, 2**31 - 1, "Of the random orders, the bootstrap tables and the parts left out."),
 }

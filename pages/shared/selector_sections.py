@@ -21,6 +21,7 @@ from pages.shared import (
     truth,
     verdict,
 )
+from pages.shared.glossary import define
 from pages.shared.known import Known
 from pages.shared.results import Result
 
@@ -130,7 +131,7 @@ def _columns(selector: str) -> dict[str, object]:
         "score": column.NumberColumn(WORDS[selector].score, format="%.4g", help=score[selector]),
         "p_value": column.NumberColumn("p", format="%.2g"),
         "selected": column.CheckboxColumn("Kept"),
-        "ocs": column.NumberColumn("OCS", format="%.3g", help="Mean over folds."),
-        "ocs_z": column.NumberColumn("Z of the OCS", format="%.2f", help="Mean over folds."),
+        "ocs": column.NumberColumn("OCS", format="%.3g", help=f"{define('OCS')} Mean over folds."),
+        "ocs_z": column.NumberColumn("Z of the OCS", format="%.2f", help=f"{define('Z')} Mean over folds."),
         "truth": column.TextColumn("Truth", help="According to the known truth of this table."),
     }

@@ -81,11 +81,11 @@ def graph(result: Result, where: str) -> tuple[nx.DiGraph, float, float, str]:
 
 _STEP = {"iqr": 0.05, "jackknife": 0.01}
 _HELP = {
-    "iqr": "A candidate passes in a fold if its standardised OCS, Z, is above this. The default is 2; in the paper's "
-    "own comparison, 1 is better in all three families.",
-    "jackknife": "A candidate is kept if its mean curvature over the folds is more than this many standard errors from "
-    "zero. At the default, the local false discovery rate is that of the settings: this share of the candidates with "
-    "exactly this Z have no edge (nominal).",
+    "iqr": f"{define('τ_Z')} Z: {define('Z')} The default is 2; in the paper's own comparison, 1 is better in all "
+    "three families.",
+    "jackknife": f"{define('τ_Z')} A candidate is kept if its mean curvature over the folds is more than this many "
+    "standard errors from zero. At the default, the local false discovery rate is that of the settings: this share of "
+    "the candidates with exactly this Z have no edge (nominal).",
 }
 
 

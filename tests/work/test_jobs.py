@@ -6,8 +6,10 @@ import subprocess
 import sys
 from collections.abc import Callable
 from contextlib import AbstractContextManager
+from types import SimpleNamespace
 
 import pandas as pd
+import psutil
 import pytest
 from job_world import ENDLESS, PATIENCE, TINY, few_threads, kill, new, wait, wait_for  # noqa: F401 - a fixture
 
@@ -197,3 +199,15 @@ def test_a_fit_inside_another_program_is_not_killed(small_table):
     with pytest.raises(InputError, match="stop it there"):
         jobs.cancel(run, FIT)
     lock.release()
+
+
+def test_threads_give_way_beside_other_programs_and_the_users_choice_counts(small_table, monkeypatch):
+    given = []
+    monkeypatch.setattr(jobs.subprocess, "Popen", lambda command, **more: given.append(more["env"]))
+    for load, chosen in ((0.1, None), (2.0, None), (2.0, "ACTIVE")):
+        monkeypatch.setattr(psutil, "getloadavg", lambda load=load: (load, 0.0, 0.0))
+        monkeypatch.delenv("OMP_WAIT_POLICY", raising=False)
+        if chosen:
+            monkeypatch.setenv("OMP_WAIT_POLICY", chosen)
+        jobs._spawn(new(small_table, SHORT), FIT, SimpleNamespace(handle=0))
+    assert [environment.get("OMP_WAIT_POLICY") for environment in given] == [None, "PASSIVE", "ACTIVE"]
