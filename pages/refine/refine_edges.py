@@ -54,8 +54,8 @@ def _choices(
     refinement: Refinement, changes: pd.DataFrame | None, known: Known | None
 ) -> tuple[pd.DataFrame, int, str, bool]:
     """The edges that pass the filters, how many no filter could judge, and what the lines show, with absent edges."""
-    lines, absent = _lines(changes, known)
-    with st.expander("Filter the edges", icon=":material/filter_alt:"):
+    with st.expander("Filter and colour the edges", icon=":material/filter_alt:"):
+        lines, absent = _lines(changes, known)
         edges, unjudged = refine_filters.kept(refinement.edges, refine_filters.chosen(refinement))
     return edges, unjudged, lines, absent
 
@@ -66,8 +66,7 @@ def _lines(changes: pd.DataFrame | None, known: Known | None) -> tuple[str, bool
     tell = [name for name, is_there in there.items() if is_there]
     if len(tell) == 1:
         return "evidence", False
-    row = st.container(horizontal=True, vertical_alignment="bottom", gap="medium")
-    lines = row.segmented_control(
+    lines = st.segmented_control(
         "Lines show",
         tell,
         default="evidence",
@@ -77,7 +76,7 @@ def _lines(changes: pd.DataFrame | None, known: Known | None) -> tuple[str, bool
         help="The evidence: a wider line has more of it, a dashed line an undecided direction. What changed: kept, "
         "new, turned (reversed) or dropped, against the DISCO graph. The truth: true, extra, reversed or missing.",
     )
-    absent = row.toggle(
+    absent = st.toggle(
         "Absent edges",
         True,
         key="refine_absent",

@@ -3,6 +3,7 @@
 import networkx as nx
 import pandas as pd
 import streamlit as st
+from streamlit.delta_generator import DeltaGenerator
 
 from disco.figures import selectors as figures
 from disco.figures import verdicts
@@ -26,8 +27,12 @@ from pages.shared.known import Known
 from pages.shared.results import Result
 
 
-def page(result: Result, known: Known | None, selector: str) -> None:
-    """Cut-off, counts, graph and table of cam, pcm or evidence; or the button that computes it."""
+def page(result: Result, known: Known | None, selector: str, place: DeltaGenerator) -> None:
+    """Cut-off, counts, graph and table of cam, pcm or evidence; or the button that computes it.
+
+    Args:
+        place: where the verdict stands.
+    """
     found = selectors.candidates(result, selector)
     if found is None:
         st.markdown(f"{WORDS[selector].name} has not been computed along this order yet.")
@@ -36,7 +41,8 @@ def page(result: Result, known: Known | None, selector: str) -> None:
     cut = selectors.cut_slider(result, selector)
     kept = selectors.kept(result, selector)
     graph = selectors.graph(result, kept)
-    verdict.show(*verdicts.of_graph(result.ccs, kept[kept["selected"]], len(graph)))
+    with place:
+        verdict.show(*verdicts.of_graph(result.ccs, kept[kept["selected"]], len(graph)))
     parent_sections.counts(graph)
     sparse.advise(result, graph.number_of_edges(), selector)
     if known:
