@@ -47,7 +47,7 @@ def edge_details(run: Run, refined: Refined, parent: str, child: str) -> None:
 
 
 def _numbers(row: dict, choice: Choice) -> None:
-    shown_, wide = figure.numbers(), 104  # three stand side by side in the rail
+    shown_, wide = figure.numbers(), figure.NUMBER
     shown_.metric("Gain, nats", number(row["gain_nats"]), width=wide, help=define("edge gain"))
     for label, name, help in (
         ("Direction, nats", "direction_nats", refined_words.DIRECTION),
