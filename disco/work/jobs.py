@@ -171,7 +171,7 @@ def _note(pid: int | None, work: Work) -> dict[str, Any]:
 
 def _spawn(run: Run, work: Work, lock: Lock) -> subprocess.Popen:
     command = [sys.executable, "-m", "disco.work.jobs", work.name, str(run.path), "--lock", str(lock.handle)]
-    environment = {**waiting(), **os.environ, "DISCO_RUNS": str(runs_root())}
+    environment = {**os.environ, **waiting(), "DISCO_RUNS": str(runs_root())}
     with _log(run) as log:
         return subprocess.Popen(
             command,
@@ -193,7 +193,8 @@ def waiting() -> dict[str, str]:
     """
     import psutil  # here, since it takes a while to import
 
-    return {"OMP_WAIT_POLICY": "PASSIVE"} if psutil.getloadavg()[0] >= _BUSY else {}
+    is_chosen = "OMP_WAIT_POLICY" in os.environ
+    return {} if is_chosen or psutil.getloadavg()[0] < _BUSY else {"OMP_WAIT_POLICY": "PASSIVE"}
 
 
 def _log(run: Run) -> BinaryIO:

@@ -6,7 +6,6 @@ import subprocess
 import sys
 from collections.abc import Callable
 from contextlib import AbstractContextManager
-from types import SimpleNamespace
 
 import pandas as pd
 import psutil
@@ -201,13 +200,12 @@ def test_a_fit_inside_another_program_is_not_killed(small_table):
     lock.release()
 
 
-def test_threads_give_way_beside_other_programs_and_the_users_choice_counts(small_table, monkeypatch):
-    given = []
-    monkeypatch.setattr(jobs.subprocess, "Popen", lambda command, **more: given.append(more["env"]))
-    for load, chosen in ((0.1, None), (2.0, None), (2.0, "ACTIVE")):
-        monkeypatch.setattr(psutil, "getloadavg", lambda load=load: (load, 0.0, 0.0))
-        monkeypatch.delenv("OMP_WAIT_POLICY", raising=False)
-        if chosen:
-            monkeypatch.setenv("OMP_WAIT_POLICY", chosen)
-        jobs._spawn(new(small_table, SHORT), FIT, SimpleNamespace(handle=0))
-    assert [environment.get("OMP_WAIT_POLICY") for environment in given] == [None, "PASSIVE", "ACTIVE"]
+@pytest.mark.parametrize(
+    ("load", "chosen", "policy"), [(0.1, None, {}), (2.0, None, {"OMP_WAIT_POLICY": "PASSIVE"}), (2.0, "ACTIVE", {})]
+)
+def test_threads_give_way_beside_other_programs_unless_the_user_chose(monkeypatch, load, chosen, policy):
+    monkeypatch.setattr(psutil, "getloadavg", lambda: (load, load, load))
+    monkeypatch.delenv("OMP_WAIT_POLICY", raising=False)
+    if chosen:
+        monkeypatch.setenv("OMP_WAIT_POLICY", chosen)
+    assert jobs.waiting() == policy
