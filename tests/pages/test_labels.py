@@ -1,5 +1,6 @@
 """What is written small: labels with terms of the glossary explain them, and captions can be read."""
 
+import ast
 import json
 import re
 import tomllib
@@ -48,3 +49,19 @@ def test_captions_can_be_read_on_every_background(theme, place):
     for ground in (theme["backgroundColor"], theme["secondaryBackgroundColor"], theme["sidebar"]["backgroundColor"]):
         darker, lighter = sorted(map(luminance, (rule.group(place + 1), ground)))
         assert (lighter + 0.05) / (darker + 0.05) >= 4.5
+
+
+WIDGETS = {"checkbox", "file_uploader", "multiselect", "number_input", "radio", "select_slider", "selectbox", "slider"}
+WIDGETS |= {"text_area", "text_input", "toggle", "segmented_control", "pills", "data_editor", "chat_input"}
+
+
+def test_no_label_that_is_read_aloud_has_markdown():
+    """Streamlit passes these labels to screen readers as they are written."""
+    found = []
+    for path in (ROOT / "pages").rglob("*.py"):
+        for call in ast.walk(ast.parse(path.read_text(encoding="utf-8"))):
+            if isinstance(call, ast.Call) and isinstance(call.func, ast.Attribute) and call.func.attr in WIDGETS:
+                label = ast.unparse(call.args[0]) if call.args else ""
+                if re.search(r"\*\*|`|:material|\bcode\(", label):
+                    found.append((path.name, label))
+    assert found == []
