@@ -16,6 +16,7 @@ from disco.likelihood.kinds import Kind, Shape
 STATISTIC_WORDS = {"mean": "mean", "ratio": "variance / mean", "zeros": "share of zeros"}
 BAND = "rgba(43,131,186,0.22)"
 _MOST_MEANS = 25  # observed means drawn; more counts are binned
+_CLEAR = 2.0  # standard errors from which a difference is called one
 _MOST_PAIRS = 3000
 _DASHES = ("solid", "dash", "dot")
 
@@ -259,14 +260,18 @@ def held_out(check: Check) -> go.Figure:
     )
     figure.update_xaxes(title=f"nats per row above the {theme.label(first)} graph")
     figure.update_yaxes(autorange="reversed")
+    return roles.titled(figure, held_out_words(check), height=170 + 50 * len(rows), legend=False)
+
+
+def held_out_words(check: Check) -> str:
+    """Which of the last two graphs predicts held-out rows better, if the difference is beyond two standard errors."""
     last = check.differences.iloc[-1]
-    better = "better" if last["difference"] >= 0 else "worse"
-    title = (
-        f"The {theme.label(last['graph'])} graph predicts held-out rows {better} than the "
-        f"{theme.label(last['against'])} graph, by {number(abs(last['difference']))} ± {number(last['error'])} nats "
-        "per row"
-    )
-    return roles.titled(figure, title, height=170 + 50 * len(rows), legend=False)
+    one, other = theme.label(last["graph"]), theme.label(last["against"])
+    size = f"{number(abs(last['difference']))} ± {number(last['error'])} nats per row"
+    if not abs(last["difference"]) > _CLEAR * last["error"]:
+        return f"No difference between the {one} and the {other} graph on held-out rows: {size}"
+    better = "better" if last["difference"] > 0 else "worse"
+    return f"The {one} graph predicts held-out rows {better} than the {other} graph, by {size}"
 
 
 def margin(check: Check, node: str) -> go.Figure:

@@ -12,6 +12,7 @@ import plotly.graph_objects as go
 
 from disco.figures.theme import empty, fold_colour, fold_dash, layout
 
+SMOOTHING = 0.6  # weight of the past with which the app begins
 _MOST_POINTS = 500
 _WORSE = 0.05  # smallest rise above the lowest validation loss to report, as a share of the loss's range
 _LAST = 3  # validation losses from which a rise is computed

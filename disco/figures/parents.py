@@ -12,7 +12,7 @@ import pandas as pd
 import plotly.graph_objects as go
 
 from disco.figures import roles, theme
-from disco.figures.words import how_many, log_ticks, number, share
+from disco.figures.words import how_many, log_ticks, share
 from disco.parents import ocs as scored
 from disco.parents.ocs import frequencies, reaches, robust_scale
 
@@ -266,7 +266,8 @@ def sensitivity(ocs: pd.DataFrame, tau_z: float, pi_min: float) -> go.Figure:
     asked = [tau_z - _MOVED, tau_z, tau_z + _MOVED]
     last = max(_HIGHEST, asked[-1])
     table = scored.sensitivity(ocs, sorted({*asked, *np.arange(0.0, last + 1e-9, _STEP)}))
-    chosen = min(table["pi_min"].unique(), key=lambda value: abs(value - pi_min))
+    shares = np.sort(table["pi_min"].unique())
+    chosen = next((value for value in shares if reaches(value, pi_min)), shares[-1])  # the folds that π_min asks for
     folds = table["pi_min"].nunique()
     for index, (share_of_folds, line) in enumerate(table[table["tau_z"] >= 0].groupby("pi_min")):
         bold = share_of_folds == chosen
@@ -299,4 +300,4 @@ def sensitivity(ocs: pd.DataFrame, tau_z: float, pi_min: float) -> go.Figure:
     fig.update_xaxes(title="threshold τ_Z", zeroline=False)
     fig.update_yaxes(title="edges kept", rangemode="tozero")
     moved = f"{lower} if it is {_MOVED:g} lower, {higher} if {_MOVED:g} higher"
-    return roles.titled(fig, f"{how_many(here, 'edge')} at τ_Z = {number(tau_z)}; {moved}", height=360)
+    return roles.titled(fig, f"{how_many(here, 'edge')} at τ_Z = {tau_z:g}; {moved}", height=360)

@@ -18,7 +18,7 @@ import numpy as np
 import pandas as pd
 
 from disco.figures import refined as searches
-from disco.figures.words import how_many, number, share
+from disco.figures.words import how_many, share
 from disco.parents import jackknife
 from disco.parents.ocs import frequencies, reaches
 from disco.parents.sparse import is_sparse
@@ -98,7 +98,7 @@ def of_parents(ocs: pd.DataFrame, rule: str, tau_z: float, pi_min: float) -> Ver
 
 def _by_noise(z: np.ndarray, tau_z: float) -> Verdict:
     false, kept = jackknife.expected_false(jackknife.two_groups(z), z, tau_z)
-    text = f"Of {_edges(kept)}, {number(false)} would be expected from noise alone."
+    text = f"Of {_edges(kept)}, {false:.1f} would be expected from noise alone."
     return Verdict(_level(false, kept), text, _PARENTS_ADVICE[_level(false, kept)])
 
 

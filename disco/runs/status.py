@@ -209,8 +209,8 @@ def _check_estimate(foretold: dict[str, Any] | None) -> None:
     if foretold is not None and not (
         fits(foretold.get("seconds"), float)
         and foretold["seconds"] > 0
-        and fits(foretold.get("bytes", 1), float)
-        and foretold.get("bytes", 1) > 0
+        and all(fits(foretold.get(name, 1), float) for name in ("bytes", "low", "high"))
+        and all(foretold.get(name, 1) > 0 for name in ("bytes", "low", "high"))
         and fits(foretold.get("by_stage", {}), dict[str, float])
     ):
         raise ValueError("estimate holds something other than numbers")

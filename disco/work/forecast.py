@@ -94,7 +94,8 @@ class Estimate:
 
     def to_dict(self) -> dict[str, Any]:
         """The part that a run keeps."""
-        return {"seconds": self.seconds, "bytes": self.bytes, "by_stage": self.by_stage}
+        names = ("seconds", "low", "high", "bytes", "by_stage")
+        return {name: getattr(self, name) for name in names}
 
 
 def estimate(rows: int, nodes: int, settings: Settings, device: str = "auto") -> Estimate:
@@ -242,7 +243,7 @@ def _cpu_seconds(networks: Sequence[Settings]) -> list[dict[str, float]]:
     """
     threads = torch_threads()
     begun, worked = time.perf_counter(), time.thread_time()
-    with _on_threads(1):
+    with one_thread():
         alone = _all_seconds(networks, "cpu", time.thread_time)
     is_busy = time.perf_counter() - begun > _CALM * (time.thread_time() - worked)
     if threads == 1 or is_busy:
@@ -257,12 +258,12 @@ def _all_seconds(networks: Sequence[Settings], device: str, clock: Callable[[], 
 
 
 @contextlib.contextmanager
-def _on_threads(count: int) -> Iterator[None]:
-    """Torch has this many threads inside the `with` block."""
+def one_thread() -> Iterator[None]:
+    """Torch has one thread inside the `with` block."""
     import torch
 
     before = torch.get_num_threads()
-    torch.set_num_threads(count)
+    torch.set_num_threads(1)
     try:
         yield
     finally:
@@ -292,7 +293,7 @@ def _forest_seconds() -> float:
     squares = rng.exponential(size=len(half))
     for _ in range(3):
         begun = time.thread_time()
-        with _on_threads(1):
+        with one_thread():
             variances(squares, half, others, trees, 0)
         seconds.append((time.thread_time() - begun) / torch_threads())  # each thread grows one tree at a time
     nodes, plan = half.shape[1] + 1, Plan.of(2 * len(half), settings)

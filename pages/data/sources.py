@@ -74,7 +74,7 @@ def _load_poisson() -> None:
 
 def _upload() -> None:
     st.file_uploader(
-        "**Your own counts**",
+        "Your own counts",
         type=_SUFFIXES,
         key="upload",
         on_change=_uploaded,

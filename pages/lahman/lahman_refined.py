@@ -18,6 +18,7 @@ from disco.runs.refined import read_refined
 from disco.work import jobs
 from pages.lahman import lahman_states
 from pages.shared import figure, refine_monitor
+from pages.shared.glossary import define
 from pages.shared.refined_words import ASSUMED, SAME_ROWS, decided_means
 
 CHOICE = Choice(starts=6, bootstrap=20)
@@ -84,8 +85,8 @@ def _agreement(done: dict[int, runs.Run], found: dict[int, Refined]) -> None:
         column_config={
             "seed": "Seed",
             "graph": "Order",
-            "r7": st.column_config.NumberColumn("R7", format="%.3f"),
-            "r17": st.column_config.NumberColumn("R17", format="%.3f"),
+            "r7": st.column_config.NumberColumn("R7", format="%.3f", help=define("R7")),
+            "r17": st.column_config.NumberColumn("R17", format="%.3f", help=define("R17")),
             "open7": st.column_config.TextColumn("R7 open", help=_OPEN_HELP),
             "open17": st.column_config.TextColumn("R17 open", help=_OPEN_HELP),
         },
@@ -121,9 +122,9 @@ def _ends(found: dict[int, Refined]) -> None:
         height=min(38 + 35 * len(table), 380),
         column_config={
             "start": "Search from",
-            "below": st.column_config.NumberColumn("Nats below", format="%.1f"),
-            "r7": st.column_config.NumberColumn("R7", format="%.3f"),
-            "r17": st.column_config.NumberColumn("R17", format="%.3f"),
+            "below": st.column_config.NumberColumn("Nats below", format="%.1f", help=define("nats")),
+            "r7": st.column_config.NumberColumn("R7", format="%.3f", help=define("R7")),
+            "r17": st.column_config.NumberColumn("R17", format="%.3f", help=define("R17")),
         },
     )
     st.caption(ASSUMED)

@@ -155,8 +155,8 @@ def _score_table(table: pd.DataFrame) -> None:
             "seed": "Seed",
             "of7": "of R7",
             "of17": "of R17",
-            "r7": st.column_config.NumberColumn("R7", format="%.3f"),
-            "r17": st.column_config.NumberColumn("R17", format="%.3f"),
+            "r7": st.column_config.NumberColumn("R7", format="%.3f", help=define("R7")),
+            "r17": st.column_config.NumberColumn("R17", format="%.3f", help=define("R17")),
         },
     )
 

@@ -12,6 +12,14 @@ from pages.shared.monitor import Kind, bar
 from pages.shared.names import plain
 from pages.shared.words import duration, standing
 
+_OPENED = "lahman_opened"  # session key: a run was just opened
+
+
+def lead_on() -> None:
+    """Go to Ordering after a run was opened: only a run of the whole page may switch to another, not a part of it."""
+    if st.session_state.pop(_OPENED, False):
+        session.address.go("ordering")
+
 
 def follow(find: Callable[[], dict[int, Run]], kind: Kind) -> None:
     """The lines of the runs that are found; the whole page is drawn again once one has ended."""
@@ -50,13 +58,10 @@ def _line(seed: int, run: Run, kind: Kind) -> None:
     took = f" in {duration(status.seconds)}" if status.state == "done" and status.seconds else ""
     middle.caption(f"{standing(run.name, work, status)}{took}. {plain(status.error or '')}")
     if status.state == "done":
-        right.button(
-            "Open",
-            key=f"lahman_open_{seed}",
-            on_click=session.run.select,
-            args=(run,),
-            help="Ordering, Parents and Graph then show this run.",
-        )
+        if right.button("Open", key=f"lahman_open_{seed}", help="Shows its order, and opens it on every page."):
+            session.run.select(run)
+            st.session_state[_OPENED] = True
+            st.rerun()
     elif right.button("Resume", key=f"lahman_resume_{work.name}_{seed}"):
         guarded(lambda: jobs.start(run, work, *kind.asked(status)))
         st.rerun()

@@ -3,10 +3,11 @@
 import streamlit as st
 
 from disco import lahman
-from pages.lahman import lahman_runs, lahman_sections
+from pages.lahman import lahman_runs, lahman_sections, lahman_states
 from pages.shared import intro
 from pages.shared.names import plain
 
+lahman_states.lead_on()
 intro.page_intro(
     "Lahman",
     "The paper's case study: batting counts of baseball players, one row per player and season. Choose a cohort, fit a "

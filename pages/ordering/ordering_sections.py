@@ -13,6 +13,7 @@ from disco.runs import Run, stamps
 from disco.work import serving
 from pages.ordering import step_player
 from pages.shared import figure, picked, refined_words, reordering, truth
+from pages.shared.glossary import define
 from pages.shared.known import Known
 from pages.shared.names import code, plain
 from pages.shared.results import VARIANT_WORDS, Result
@@ -129,13 +130,14 @@ def _numbers(decided: steps.Decision, result: Result) -> None:
     wide = figure.NUMBER
     place = f"Gets place {decided.remaining} of the causal order."
     row.metric("Removed as sink", plain(decided.sink), help=place, width=wide)
-    score = f"{name}, mean over folds; the smallest is removed."
+    meaning = define("CCS" if result.criterion == "ccs" else "constant criterion")
+    score = f"{name}, mean over folds; the smallest is removed. {meaning}"
     row.metric("Its score", number(decided.score), help=score, width=wide)
     row.metric(
         "Margin",
         f"× {number(decided.ratio)}",
         width=wide,
-        help=f"Score of the runner-up, {code(decided.runner_up)}, over the sink's; the difference is "
+        help=f"{define('margin')} The runner-up is {code(decided.runner_up)}; the difference is "
         f"{number(decided.margin)}.",
     )
     row.metric(

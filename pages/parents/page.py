@@ -2,6 +2,7 @@
 
 import streamlit as st
 
+from disco.figures import verdicts
 from pages.parents import side_by_side
 from pages.shared import (
     empty,
@@ -15,6 +16,7 @@ from pages.shared import (
     sparse,
     thresholds,
     truth,
+    verdict,
 )
 
 intro.page_intro(
@@ -27,11 +29,14 @@ run = empty.require_run()
 result = results.shown(run)
 results.variant_picker(result)
 known = truth.shown(result)
+place = st.empty()  # of the verdict, which follows the thresholds chosen below
 selector = selectors.choose(result)
 if selector == "ocs":
     tau_z, pi_min = thresholds.sliders(result, "parents")
     table = result.candidates(tau_z)
     graph = result.graph(tau_z, pi_min)
+    with place:
+        verdict.show(*verdicts.of_parents(result.ocs, result.rule, tau_z, pi_min))
     parent_sections.counts(graph)
     sparse.advise(result, graph.number_of_edges())
     if known:
@@ -49,6 +54,6 @@ if selector == "ocs":
     parent_sections.candidates(result, tau_z, pi_min, known)
     parent_sections.matrix(result, table, pi_min, known)
 else:
-    selector_sections.page(result, known, selector)
+    selector_sections.page(result, known, selector, place)
 side_by_side.section(result, known, selector)
 intro.assumptions_note()

@@ -9,6 +9,7 @@ from disco.parents.selectors import AGREEMENT, SELECTORS, WORDS, compared
 from disco.table import spreadsheets
 from pages.shared import figure, selecting, selectors, session
 from pages.shared.answers import heard
+from pages.shared.glossary import define
 from pages.shared.known import Known
 from pages.shared.refined_words import SAME_ROWS
 from pages.shared.results import Result
@@ -104,8 +105,8 @@ def _table(table: pd.DataFrame, pair: tuple[str, str], known: Known | None) -> N
         column_config={
             "parent": column.TextColumn("Parent"),
             "child": column.TextColumn("Child"),
-            "score_one": column.NumberColumn(scores[0], format="%.4g"),
-            "score_other": column.NumberColumn(scores[1], format="%.4g"),
+            "score_one": column.NumberColumn(scores[0], format="%.4g", help=define(WORDS[pair[0]].name)),
+            "score_other": column.NumberColumn(scores[1], format="%.4g", help=define(WORDS[pair[1]].name)),
             "selected_by": column.TextColumn("Selected by"),
             "truth": column.TextColumn("Truth", help="According to the known truth of this table."),
         },

@@ -6,6 +6,7 @@ from disco.figures import counts as figures
 from disco.figures.theme import plotly_config
 from pages.shared import choices, preview, table_facts
 from pages.shared.drafts import Draft
+from pages.shared.glossary import define
 from pages.shared.names import code
 
 _WORDS = {"rank": "Ranks", "quantile": "Quantile levels", "none": "None"}
@@ -42,7 +43,7 @@ def choose(draft: Draft) -> None:
             choices.number(
                 "min_level_rows",
                 "n_min, rows per level",
-                "The ordering score skips levels with fewer held-out rows than this. The paper takes 2.",
+                f"{define('n_min')} The paper takes 2.",
                 min_value=2,
                 max_value=1000,
             )

@@ -3,11 +3,10 @@
 import streamlit as st
 
 from disco import metrics, runs
+from disco.figures import verdicts
 from pages.refine import model_check, refine_edges, refine_sections
 from pages.shared import (
     empty,
-    intro,
-    misfit,
     monitor,
     quick_look,
     refine_monitor,
@@ -16,14 +15,10 @@ from pages.shared import (
     session,
     thresholds,
     truth,
+    verdict,
 )
 
-intro.page_intro(
-    "Refine",
-    "Search for the order and the graph of highest likelihood in the paper's own model, and weigh every edge and its "
-    "direction. It needs no fit; if there is one, the result stands beside the DISCO result and never replaces it. "
-    "While it runs, you may leave the page or close the tab.",
-)
+st.title("Refine", anchor=False)
 run = session.run.current()
 if run is None:
     quick_look.without_a_run()
@@ -46,12 +41,11 @@ present = thresholds.present(result) if result else ()
 graph = result.graph(*present) if result else None
 changes = metrics.changes(graph, found.graph) if result else None
 known = truth.shown(found)
-misfit.banner(found.refined)
+verdict.show(*verdicts.of_refinement(found.refined, found.choice.bound))
+st.fragment(refine_edges.explore)(found, changes, result.edges(*present) if result else None, known)
 refine_sections.summary(found, changes)
 if known:
     refine_sections.against_truth(found, known, (graph, result.known) if result else None)
-st.subheader("The edges by evidence", anchor=False)
-st.fragment(refine_edges.explore)(found, changes, result.edges(*present) if result else None, known)
 refine_sections.order(found)
 refine_sections.searches(found)
 model_check.model_check(run, found.refined)

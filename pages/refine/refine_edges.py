@@ -1,5 +1,7 @@
 """Refine: the edges by evidence, as a graph and as a table that the same filters drive, and what is picked in them."""
 
+from functools import partial
+
 import networkx as nx
 import pandas as pd
 import streamlit as st
@@ -13,6 +15,8 @@ from pages.shared.known import Known
 from pages.shared.names import code, shown
 from pages.shared.refinement import Refinement
 
+_CANVAS, _RAIL = 500, 640  # pixels of the canvas, and of what stands beside it and its key
+_TABLE = "refine_table"
 _TELL = {"evidence": "the evidence", "changes": "what changed", "truth": "the truth"}
 
 
@@ -26,29 +30,34 @@ def explore(
         disco: the DISCO graph's edges: parent, child, ocs, z, frequency.
         known: the result compared with the truth, if that is shown.
     """
-    if refinement.edges.empty:
-        st.info(
-            "No edge is worth its price: by this likelihood the columns are independent, or the rows too few to tell.",
-            icon=":material/hub:",
-        )
-    filters = refine_filters.chosen(refinement)
-    edges, unjudged = refine_filters.kept(refinement.edges, filters)
+    place = st.container(key="beside_refined").columns([5, 3], gap="medium")
+    with place[1], st.container(height=_RAIL, key="refine_rail", border=False):
+        edges, unjudged, lines, absent = _choices(refinement, changes, known)
+        _picked(refinement, edges)
     graph = refinement.subgraph(edges)
-    lines, absent = _lines(changes, known)
-    left, right = st.container(key="beside_refined").columns([4, 3], gap="medium")
-    with left:
+    with place[0]:
         st.markdown(f"**{len(edges)} of {how_many(len(refinement.edges), 'edge')}** shown")
         if unjudged:
             st.caption(f"{how_many(unjudged, 'edge')} shown although a number that a filter needs is not available.")
         drawn = _judged(refinement, graph, lines, absent, changes, disco, known)
-        graph_view.graph_view(refinement, drawn, "refine_canvas", strength=refinement.strength, picks_edges=True)
+        graph_view.graph_view(
+            refinement, drawn, "refine_canvas", height=_CANVAS, strength=refinement.strength, picks_edges=True
+        )
         downloads.refined_row(refinement, graph, drawn)
-    with right:
         table = _table(edges, changes, known, refinement.graph)
         _show(table, refinement)
         downloads.table(refinement, table)
         _dropped(changes, disco)
-    _details(refinement, edges)
+
+
+def _choices(
+    refinement: Refinement, changes: pd.DataFrame | None, known: Known | None
+) -> tuple[pd.DataFrame, int, str, bool]:
+    """The edges that pass the filters, how many no filter could judge, and what the lines show, with absent edges."""
+    with st.expander("Filter and colour the edges", icon=":material/filter_alt:"):
+        lines, absent = _lines(changes, known)
+        edges, unjudged = refine_filters.kept(refinement.edges, refine_filters.chosen(refinement))
+    return edges, unjudged, lines, absent
 
 
 def _lines(changes: pd.DataFrame | None, known: Known | None) -> tuple[str, bool]:
@@ -57,8 +66,7 @@ def _lines(changes: pd.DataFrame | None, known: Known | None) -> tuple[str, bool
     tell = [name for name, is_there in there.items() if is_there]
     if len(tell) == 1:
         return "evidence", False
-    row = st.container(horizontal=True, vertical_alignment="bottom", gap="medium")
-    lines = row.segmented_control(
+    lines = st.segmented_control(
         "Lines show",
         tell,
         default="evidence",
@@ -68,7 +76,7 @@ def _lines(changes: pd.DataFrame | None, known: Known | None) -> tuple[str, bool
         help="The evidence: a wider line has more of it, a dashed line an undecided direction. What changed: kept, "
         "new, turned (reversed) or dropped, against the DISCO graph. The truth: true, extra, reversed or missing.",
     )
-    absent = row.toggle(
+    absent = st.toggle(
         "Absent edges",
         True,
         key="refine_absent",
@@ -118,6 +126,9 @@ def _show(table: pd.DataFrame, refinement: Refinement) -> None:
     if unavailable.any():
         table = table.assign(unavailable=unavailable.to_numpy())
         names.insert(2, "unavailable")  # rare, and to be seen without scrolling
+    now = picked.picked_edge(_pairs(table))
+    rows = [] if now is None else [_pairs(table).index(now)]
+    st.session_state[_TABLE] = {"selection": {"rows": rows, "columns": [], "cells": []}}
     told = {name: (100 * table[name]).round() for name in ("bootstrap", "folds")}
     told |= {name: table[name].round(1) + 0.0 for name in ("direction_nats", "robust_nats")}  # −0 is 0
     stable, stable_help = refined_words.stability(refinement.choice)
@@ -126,7 +137,9 @@ def _show(table: pd.DataFrame, refinement: Refinement) -> None:
         table.assign(**told)[names],
         hide_index=True,
         height=min(38 + 35 * max(len(table), 1), 420),
-        key="refine_table",
+        key=_TABLE,
+        on_select=partial(_row_picked, _pairs(table)),
+        selection_mode="single-row",
         placeholder="–",
         column_config={
             "parent": column.TextColumn("Parent", width=70),
@@ -156,6 +169,12 @@ def _show(table: pd.DataFrame, refinement: Refinement) -> None:
     )
 
 
+def _row_picked(pairs: list[tuple[str, str]]) -> None:
+    """Pick the edge whose row was selected; none if the selection was taken back."""
+    rows = st.session_state[_TABLE]["selection"]["rows"]
+    picked.pick_edge(pairs[rows[0]] if rows and 0 <= rows[0] < len(pairs) else None)
+
+
 def _dropped(changes: pd.DataFrame | None, disco: pd.DataFrame | None) -> None:
     if changes is None or not (changes["verdict"] == "dropped").any():
         return
@@ -164,9 +183,9 @@ def _dropped(changes: pd.DataFrame | None, disco: pd.DataFrame | None) -> None:
         st.dataframe(gone[["parent", "child", "ocs", "z"]], hide_index=True, key="refine_dropped")
 
 
-def _details(refinement: Refinement, edges: pd.DataFrame) -> None:
+def _picked(refinement: Refinement, edges: pd.DataFrame) -> None:
     """A box for an edge and one for a node, and what is known of the one that is picked."""
-    left, right = st.columns(2, gap="medium", vertical_alignment="bottom")
+    left, right = st.columns(2, gap="small", vertical_alignment="bottom")
     with left:
         edge = _edge_box(edges, refinement.edges)
     with right:
@@ -178,7 +197,7 @@ def _details(refinement: Refinement, edges: pd.DataFrame) -> None:
         st.markdown(f"##### {code(node)}")
         evidence_panel.node_details(refinement.run, refinement.refined, node)
     else:
-        st.caption("Click an edge or a node of the graph, or choose one here, to see what is behind it.")
+        st.caption("Click an edge or a node of the graph or a row of the table, or choose one here.")
 
 
 def _edge_box(edges: pd.DataFrame, every: pd.DataFrame) -> tuple[str, str] | None:

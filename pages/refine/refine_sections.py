@@ -9,7 +9,7 @@ from disco.figures import refined as figures
 from disco.figures.words import how_many, number
 from disco.refine.scores import MOST_AGAINST
 from pages.refine import refine_start
-from pages.shared import figure, refined_words
+from pages.shared import figure, misfit, refined_words
 from pages.shared.glossary import define
 from pages.shared.known import Known
 from pages.shared.names import code, plain
@@ -26,12 +26,13 @@ _HELP = {
 
 
 def summary(refinement: Refinement, changes: pd.DataFrame | None) -> None:
-    """The order, the assumptions, notes, and the edges in numbers."""
+    """The edges in numbers, poorly fitted nodes, notes, the order and the assumptions."""
+    _numbers(refinement, changes)
+    misfit.banner(refinement.refined)
+    _notes(refinement.refined.notes)
     more = " …" if len(refinement.order) > 24 else ""
     st.markdown("Refined order, source first: " + " → ".join(code(node) for node in refinement.order[:24]) + more)
     _assumptions()
-    _notes(refinement.refined.notes)
-    _numbers(refinement, changes)
 
 
 def _notes(notes: Sequence[str]) -> None:
@@ -47,15 +48,16 @@ def _notes(notes: Sequence[str]) -> None:
 
 
 def _assumptions() -> None:
-    st.info(
-        "**It assumes** no hidden common causes; that parents' effects add up, and a possibly curved function of the "
-        "sum sets the natural parameter of the node's distribution; and that the base measure, the shape of that "
-        "distribution apart from the parents, is the same for every value of the parents. Effect sizes are estimated "
+    text = (
+        "No hidden common causes. Parents' effects add up, and a possibly curved function of the sum sets the natural "
+        "parameter of the node's distribution. The base measure, the shape of that distribution apart from the "
+        "parents, is the same for every value of the parents. Effect sizes are estimated "
         "from the table (empirical Bayes) and inform weak edges. A high likelihood proves none of this. A gain says "
         "that two columns are joined. Which of them comes first follows from the class of models alone, and is worth "
-        "only as much as that class fits.",
-        icon=":material/info:",
+        "only as much as that class fits."
     )
+    with st.expander("What it assumes", icon=":material/info:"):
+        st.markdown(text)
 
 
 def _numbers(refinement: Refinement, changes: pd.DataFrame | None) -> None:
@@ -139,7 +141,7 @@ def order(refinement: Refinement) -> None:
                 "node": st.column_config.TextColumn("Node", width=90),
                 "before": st.column_config.NumberColumn("Before", width=64, help="Place in the DISCO order."),
                 "after": st.column_config.NumberColumn("After", width=64, help="Place in the refined order."),
-                "gain_nats": st.column_config.NumberColumn("Gain, nats", format="%.1f", width=84),
+                "gain_nats": st.column_config.NumberColumn("Gain, nats", format="%.1f", width=84, help=define("nats")),
             },
         )
         st.caption(
@@ -180,7 +182,7 @@ def without(refinement_exists: bool, run: object, is_fitted: bool) -> None:
         first = "This run has no causal order yet: the search starts from sorted and random orders."
         if is_fitted:
             first = "The fit of this run is not changed."
-        st.caption(f"{first} It may take seconds for ten columns, and long for hundreds.")
+        st.caption(f"{first} You may leave the page or close the tab while it runs.")
         refine_start.start_box(run, "Start the refinement")
         return
     with st.expander("Refine again with other numbers"):

@@ -1,5 +1,7 @@
 """Refine: the choices of a refinement, and its start."""
 
+import contextlib
+
 import streamlit as st
 
 from disco import runs
@@ -7,6 +9,8 @@ from disco.errors import InputError
 from disco.refine import Choice
 from disco.runs.refined import choice_from
 from disco.work import jobs
+from pages.refine import refine_estimate
+from pages.shared.glossary import define
 from pages.shared.names import plain
 
 _FIELDS = {
@@ -33,7 +37,7 @@ _FIELDS = {
         "Bound, nats",
         0.0,
         100.0,
-        "A direction with less evidence is undecided. 10 nats: 22,000 to 1. Misfit raises this.",
+        f"A direction with less evidence is undecided. Misfit raises this. {define('nats')}",
     ),
     "seed": ("Seed", 0, 2**31 - 1, "Of the random orders, the bootstrap tables and the parts left out."),
 }
@@ -53,8 +57,11 @@ def start_box(run: runs.Run, label: str) -> None:
         help="Each gets a screen, a prior and starts of its own, like the whole table. Without it, a short search from "
         "the graph found gives the edges' local stability, which is higher than the share of full searches.",
     )
-    if st.button(label, type="primary", icon=":material/play_arrow:", key="start_refinement"):
+    row = st.container(horizontal=True, vertical_alignment="center", gap="medium")
+    if row.button(label, type="primary", icon=":material/play_arrow:", key="start_refinement"):
         begin(run, values)
+    with row.container(width="stretch"), contextlib.suppress(InputError):  # said when it is started
+        refine_estimate.tell(run, choice_from(values))
 
 
 def begin(run: runs.Run, values: dict[str, float]) -> None:

@@ -75,7 +75,7 @@ def _breakdown(run: Run, refined: Refined, row: dict, choice: Choice) -> None:
             placeholder="–",
             column_config={
                 "part": st.column_config.TextColumn("Part", width=190),
-                "nats": st.column_config.NumberColumn("Nats", format="%.1f", width=64),
+                "nats": st.column_config.NumberColumn("Nats", format="%.1f", width=64, help=define("nats")),
                 "asked": st.column_config.TextColumn("Required", width=130),
             },
         )
@@ -132,7 +132,7 @@ def _neighbours(place: st.delta_generator.DeltaGenerator, title: str, edges: lis
         placeholder="not available",
         column_config={
             "node": st.column_config.TextColumn("Node"),
-            "gain": st.column_config.NumberColumn("Gain, nats", format="%.1f"),
+            "gain": st.column_config.NumberColumn("Gain, nats", format="%.1f", help=define("edge gain")),
             "direction": st.column_config.TextColumn("Direction"),
         },
     )

@@ -19,6 +19,7 @@ def show(figure: go.Figure, key: str, *, on_select: Callable[[], None] | None = 
         key: of the element; also the name of the file that its camera button saves.
         on_select: called when a point is clicked; the points then stand under `key` in the session.
     """
+    figure.update_layout(font={"color": None})  # that of the page, darker or lighter than one grey for both could be
     title = roles.title_of(figure)
     if title:
         st.markdown(f"**{plain(title)}**")

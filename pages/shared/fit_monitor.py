@@ -6,6 +6,7 @@ from disco import runs
 from disco.figures import losses
 from disco.figures.theme import plotly_config
 from disco.runs import FIT, Status
+from disco.work.forecast import span
 from pages.shared import session
 from pages.shared.monitor import Kind
 from pages.shared.names import plain
@@ -43,7 +44,8 @@ def _account(run: runs.Run, status: Status) -> str:
     if status.rows_used:
         words.append(f"{status.rows_used:,} rows used")
     if status.seconds_off and status.estimate:
-        words.append(f"estimated {duration(status.estimate['seconds'])}, took {status.seconds_off:.1f} times that")
+        low, high = (status.estimate.get(end, status.estimate["seconds"]) for end in ("low", "high"))
+        words.append(f"estimated {span(low, high)}, took {duration(status.seconds)}")
     if status.peak_bytes:
         words.append(f"peak memory {size(status.peak_bytes)}")
     return " · ".join(words) + "."
@@ -69,12 +71,12 @@ def _curves(run: runs.Run, status: Status) -> None:
             "Smoothing",
             0.0,
             0.95,
-            0.0,
+            losses.SMOOTHING,
             0.05,
             key="smoothing",
             width=260,
             persist_state="session",
-            help="Weight of the past in a moving average. The measured values stay visible behind.",
+            help="Weight of the past in a moving average. The measured values stay faintly visible behind.",
         )
         shown = st.pills(
             "Folds",

@@ -117,7 +117,7 @@ def _show_turned(found: pd.DataFrame) -> None:
         width="content",
         placeholder="not available",
         column_config={
-            "node": column.TextColumn("Misfit, nats", width=160),
+            "node": column.TextColumn("Misfit, nats", width=160, help=define("misfit")),
             "forwards": column.NumberColumn("As found", format="%.1f", width=90, help="With the edge as found."),
             "turned": column.NumberColumn(
                 "Reversed", format="%.1f", width=90, help="With the edge reversed; all other parents stay."

@@ -13,10 +13,12 @@ import streamlit as st
 from disco.errors import InputError
 from disco.runs import Run, Status, Work
 from disco.work import jobs
+from disco.work.forecast import span
 from pages.shared.names import plain
 from pages.shared.words import duration, standing
 
 _SECONDS = 1.0
+_LESS, _MORE = 0.8, 1.5  # of the time left by the pace so far; a machine slows down more often than it speeds up
 
 
 def _nothing(run: Run, status: Status) -> None:
@@ -82,7 +84,7 @@ def _where(run: Run, kind: Kind, status: Status) -> str:
 
 def bar(place: Any, kind: Kind, status: Status) -> None:
     """The bar of work that waits or runs, drawn in a container: the current step, the share done, the time left."""
-    left = "" if status.eta is None else f" · about {duration(status.eta)} left"
+    left = "" if status.eta is None else f" · {span(_LESS * status.eta, _MORE * status.eta)} left"
     words = f"{kind.step(status)} · {status.progress:.0%}{left}" if status.stage else "Starting"
     text = "Waiting" if status.state == "queued" else plain(words)
     place.progress(min(max(status.progress, 0.0), 1.0), text=text)

@@ -3,18 +3,36 @@
 import networkx as nx
 import pandas as pd
 import streamlit as st
+from streamlit.delta_generator import DeltaGenerator
 
 from disco.figures import selectors as figures
+from disco.figures import verdicts
 from disco.figures.words import how_many
 from disco.parents.selectors import WORDS
 from disco.table import spreadsheets
-from pages.shared import figure, graph_truth, graph_view, parent_sections, selecting, selectors, session, sparse, truth
+from pages.shared import (
+    figure,
+    graph_truth,
+    graph_view,
+    parent_sections,
+    selecting,
+    selectors,
+    session,
+    sparse,
+    truth,
+    verdict,
+)
+from pages.shared.glossary import define
 from pages.shared.known import Known
 from pages.shared.results import Result
 
 
-def page(result: Result, known: Known | None, selector: str) -> None:
-    """Cut-off, counts, graph and table of cam, pcm or evidence; or the button that computes it."""
+def page(result: Result, known: Known | None, selector: str, place: DeltaGenerator) -> None:
+    """Cut-off, counts, graph and table of cam, pcm or evidence; or the button that computes it.
+
+    Args:
+        place: where the verdict stands.
+    """
     found = selectors.candidates(result, selector)
     if found is None:
         st.markdown(f"{WORDS[selector].name} has not been computed along this order yet.")
@@ -23,6 +41,8 @@ def page(result: Result, known: Known | None, selector: str) -> None:
     cut = selectors.cut_slider(result, selector)
     kept = selectors.kept(result, selector)
     graph = selectors.graph(result, kept)
+    with place:
+        verdict.show(*verdicts.of_graph(result.ccs, kept[kept["selected"]], len(graph)))
     parent_sections.counts(graph)
     sparse.advise(result, graph.number_of_edges(), selector)
     if known:
@@ -117,7 +137,7 @@ def _columns(selector: str) -> dict[str, object]:
         "score": column.NumberColumn(WORDS[selector].score, format="%.4g", help=score[selector]),
         "p_value": column.NumberColumn("p", format="%.2g"),
         "selected": column.CheckboxColumn("Kept"),
-        "ocs": column.NumberColumn("OCS", format="%.3g", help="Mean over folds."),
-        "ocs_z": column.NumberColumn("Z of the OCS", format="%.2f", help="Mean over folds."),
+        "ocs": column.NumberColumn("OCS", format="%.3g", help=f"{define('OCS')} Mean over folds."),
+        "ocs_z": column.NumberColumn("Z of the OCS", format="%.2f", help=f"{define('Z')} Mean over folds."),
         "truth": column.TextColumn("Truth", help="According to the known truth of this table."),
     }

@@ -20,10 +20,7 @@ def advise(result: Result, edges: int, selector: str = "ocs") -> None:
     if not is_sparse(edges, nodes):
         return
     with st.container(border=True):
-        st.markdown(
-            f":material/lightbulb: **{how_many(edges, 'edge')} among {how_many(nodes, 'node')} is next to nothing.** "
-            "The reason may be the rule and not the table. Try instead:"
-        )
+        st.markdown(f":material/lightbulb: **Next to no edges among {how_many(nodes, 'node')}.** These may keep more:")
         with st.container(horizontal=True):
             if selector == "ocs":
                 _rules(result, edges)

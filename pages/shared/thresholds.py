@@ -46,6 +46,16 @@ def sliders(result: Result, where: str) -> tuple[float, float]:
             on_change=keep,
             help=_HELP[result.rule],
         )
+        # Always there, so that nothing moves; the other threshold stays as it is set.
+        st.button(
+            f"Back to τ_Z = {own[0]:.3g}",
+            key=f"own_{suffix}",
+            type="tertiary",
+            icon=":material/undo:",
+            disabled=tau_z == own[0],
+            on_click=session.shown.set_thresholds,
+            args=(result.rule, (own[0], pi_min)),
+        )
     with right:
         if result.rule == "iqr":
             # Any π_min asks for the same folds as the next multiple of 1/B above it.
@@ -60,15 +70,6 @@ def sliders(result: Result, where: str) -> tuple[float, float]:
             )
         else:
             _expected(result, tau_z)
-        if (tau_z, pi_min) != own and session.shown.thresholds(result.rule) is not None:
-            st.button(
-                f"Back to τ_Z = {own[0]:.3g}",
-                key=f"own_{suffix}",
-                type="tertiary",
-                icon=":material/undo:",
-                on_click=session.shown.set_thresholds,
-                args=(result.rule, None),
-            )
     return tau_z, pi_min
 
 
@@ -80,11 +81,11 @@ def graph(result: Result, where: str) -> tuple[nx.DiGraph, float, float, str]:
 
 _STEP = {"iqr": 0.05, "jackknife": 0.01}
 _HELP = {
-    "iqr": "A candidate passes in a fold if its standardised OCS, Z, is above this. The default is 2; in the paper's "
-    "own comparison, 1 is better in all three families.",
-    "jackknife": "A candidate is kept if its mean curvature over the folds is more than this many standard errors from "
-    "zero. At the default, the local false discovery rate is that of the settings: this share of the candidates with "
-    "exactly this Z have no edge (nominal).",
+    "iqr": f"{define('τ_Z')} Z: {define('Z')} The default is 2; in the paper's own comparison, 1 is better in all "
+    "three families.",
+    "jackknife": f"{define('τ_Z')} A candidate is kept if its mean curvature over the folds is more than this many "
+    "standard errors from zero. At the default, the local false discovery rate is that of the settings: this share of "
+    "the candidates with exactly this Z have no edge (nominal).",
 }
 
 

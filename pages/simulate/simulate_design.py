@@ -37,7 +37,7 @@ def read_back() -> None:
     """A box for a design.json, which then fills every control."""
     with st.expander("Open a design", icon=":material/file_open:"):
         st.file_uploader(
-            "design.json, as saved on this page or by `disco simulate`", type=["json"], key=_FILE, on_change=_opened
+            "design.json, as saved on this page or by disco simulate", type=["json"], key=_FILE, on_change=_opened
         )
         if problem := st.session_state.get(_PROBLEM):
             st.error(plain(problem) + " The design before is kept.", icon=":material/error:")

@@ -18,6 +18,7 @@ ORDER = ["x1", "x2", "x3", "x4", "x5", "x6"]
 EDGES = [("x1", "x2"), ("x2", "x3"), ("x3", "x4"), ("x1", "x4"), ("x4", "x6")]
 FAULT = ".stException, [data-testid=stException]"
 
+FILTERS = "Filter and colour the edges"
 # A point of an edge on the screen, away from all nodes, once it is drawn; vis itself says what is where.
 PLACE = """(canvas, [from, to]) => {
     const network = canvas.network, edge = `${from}-${to}`;
@@ -55,6 +56,7 @@ def test_a_filter_moved_quickly_takes_the_picked_edge_away_and_no_more(page, add
     run = refine_by_hand(finished_run(6), ORDER, EDGES)
     page.goto(f"{address}/refine?run={run.id}")
     click_edge(page, ORDER, "x4", "x6")
+    page.get_by_text(FILTERS).click()
     slider = page.get_by_role("slider", name="Gain at least")
     slider.focus()
     for pause in (30, 100):  # milliseconds between the repeats of the held key, so that reruns overlap
@@ -88,6 +90,7 @@ def test_what_changed_against_a_fit_without_edges(page, address):
     settings = Settings.of("paper", joint_epochs=1, projection_epochs=1, width=8, tau_z=1000.0)
     run = refine_by_hand(finished_run(6, settings=settings, truth=None), ORDER, EDGES)
     page.goto(f"{address}/refine?run={run.id}")
+    page.get_by_text(FILTERS).click()
     page.get_by_role("radio", name="what changed").click()
     expect(page.locator(".key").get_by_text("only in the refined graph")).to_be_visible()
     assert page.locator(FAULT).count() == 0, page.locator(FAULT).all_inner_texts()
@@ -102,7 +105,7 @@ def test_a_refinement_from_the_page_and_a_click_on_an_edge(page, address, tmp_pa
     press(page, "Start the refinement")
     expect(page.get_by_text("The refinement of")).to_be_visible()
     page.reload()  # it continues without this page
-    expect(page.get_by_text("no hidden common causes")).to_be_visible()
+    expect(page.get_by_text("What it assumes")).to_be_visible()
     found = read_refined(run)
     expect(page.get_by_text(f"{len(found.edges)} of {len(found.edges)} edges")).to_be_visible()
     first = found.edges.iloc[0]

@@ -1,5 +1,7 @@
 """Figures of fitted graphs draw and state the numbers they are given."""
 
+from dataclasses import replace
+
 import numpy as np
 import pandas as pd
 import pytest
@@ -96,4 +98,15 @@ def test_held_out_bars_say_which_graph_is_better(checked):
     gap = checked.differences.iloc[-1]["difference"]
     assert f"{gap:.3g}"[:4] in title
     worse = checked.differences.assign(difference=-checked.differences["difference"])
-    assert "worse" in roles.title_of(effects.held_out(type(checked)(**{**vars(checked), "differences": worse})))
+    assert "worse" in roles.title_of(effects.held_out(replace(checked, differences=worse)))
+
+
+@pytest.mark.parametrize(("difference", "words"), [(2.1, "better"), (1.9, "No"), (-1.9, "No"), (-2.1, "worse")])
+def test_within_two_standard_errors_no_graph_is_better(checked, difference, words):
+    known = checked.differences.assign(difference=difference, error=1.0)
+    said = effects.held_out_words(replace(checked, differences=known))
+    assert words in said and ("better" in said, "worse" in said) == (words == "better", words == "worse")
+    if words == "No":
+        assert (
+            said == "No difference between the refined and the DISCO graph on held-out rows: 1.90 ± 1.00 nats per row"
+        )

@@ -7,8 +7,8 @@ from made_up import HOSTILE, candidates
 
 from disco.figures import parents as figures
 from disco.figures import roles
-from disco.figures.words import how_many, number
-from disco.parents.ocs import frequencies, select, standardise
+from disco.figures.words import how_many
+from disco.parents.ocs import frequencies, select, sensitivity, standardise, with_z
 
 ORDER = [f"x{k}" for k in range(8)]
 
@@ -82,10 +82,25 @@ def test_the_sensitivity_curve_marks_the_present_choice(tau_z):
     kept = [len(select(ocs, tau, 2 / 3)) for tau in (tau_z, tau_z - 0.25, tau_z + 0.25)]
     fig = figures.sensitivity(ocs, tau_z, 2 / 3)
     title = "{} at τ_Z = {}; {} if it is 0.25 lower, {} if 0.25 higher"
-    assert roles.title_of(fig) == title.format(how_many(kept[0], "edge"), number(tau_z), *kept[1:])
+    assert roles.title_of(fig) == title.format(how_many(kept[0], "edge"), f"{tau_z:g}", *kept[1:])
     assert fig.data[-1].y[0] == kept[0]
     assert {trace.name for trace in fig.data[:-1]} == {"1 of 3 folds", "2 of 3 folds", "all 3 folds"}
     assert all(max(trace.x) >= tau_z and min(trace.x) == 0 for trace in fig.data[:-1])
+
+
+@pytest.mark.parametrize("rule", ["iqr", "jackknife"])
+def test_the_curve_and_the_selection_count_the_same_edges_at_every_threshold(rule):
+    """Over a fine grid, at every Z itself, and for a share of the folds between two multiples of 1/B."""
+    ocs = with_z(candidates(ORDER), rule)
+    shown = ocs if rule == "iqr" else ocs[ocs["fold"] == 1]  # as Parents draws it
+    taus = sorted({*np.arange(0.0, 5.0, 0.02).round(2), *ocs["z"].abs()})
+    for pi_min in (0.4, 2 / 3, 1.0) if rule == "iqr" else (1.0,):
+        needed = next(k / 3 for k in (1, 2, 3) if k / 3 >= pi_min - 1e-9) if rule == "iqr" else 1.0
+        counts = sensitivity(shown, taus)
+        curve = counts[np.isclose(counts["pi_min"], needed)]["edges"].tolist()
+        assert curve == [len(select(ocs, tau, pi_min)) for tau in taus]
+        for tau in taus[::40]:
+            assert roles.title_of(figures.sensitivity(shown, tau, pi_min)).startswith(f"{curve[taus.index(tau)]} edge")
 
 
 def test_equal_scores_draw_without_a_threshold():

@@ -93,3 +93,12 @@ def test_the_papers_rows_are_there():
 
     rows = lahman_runs.paper_rows().set_index("label")
     assert rows.loc["q4, clipped, 2012–2018"].tolist() == [0.952, 0.922]
+
+
+def test_open_opens_the_fit(batting):
+    run = finished(batting, 0)
+    app = opened(page=PAGE)
+    app.button(key="lahman_open_0").click().run()
+    assert not app.exception and app.title[0].value == "Ordering" and run.id in app.query_params["run"]
+    app.switch_page(PAGE)
+    assert app.run().title[0].value == "Lahman"  # it leads on once

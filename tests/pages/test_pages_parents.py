@@ -32,6 +32,25 @@ def test_thresholds_start_at_the_runs_own_and_change_the_counts():
     assert value(app, "Edges") == str(len(run.edges(0.5, 1 / 3)))
 
 
+def test_going_back_to_the_own_threshold_moves_nothing_else():
+    run = finished_run(6)
+    app = opened(run, PAGE)
+    labels = [button.label for button in app.button]
+    app.slider[0].set_value(0.5).run()
+    app.select_slider[0].set_value(1 / 3).run()
+    assert [button.label for button in app.button] == labels
+    next(button for button in app.button if button.label.startswith("Back to τ_Z")).click().run()
+    assert app.slider[0].value == 2.0 and app.select_slider[0].value == 1 / 3
+    assert value(app, "Edges") == str(len(run.edges(2.0, 1 / 3)))
+
+
+def test_a_verdict_comes_first_and_follows_the_threshold():
+    app = opened(finished_run(8), PAGE)
+    assert "next to nothing" not in app.success[0].value
+    app.slider[0].set_value(5.0).run()
+    assert not app.success or "Weak" in app.error[0].value
+
+
 def test_thresholds_follow_to_the_graph_page():
     app = opened(finished_run(6), PAGE)
     app.slider[0].set_value(1.25).run()

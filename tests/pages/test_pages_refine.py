@@ -16,7 +16,9 @@ from disco.runs import REFINE, create_run
 from disco.runs.refined import read_refined, save
 from disco.settings import Settings
 from disco.work import jobs, refining
-from pages.shared import graph_view, run_list
+from disco.work.refine_forecast import Trial
+from pages.refine import refine_edges, refine_estimate
+from pages.shared import background, graph_view, run_list
 
 PAGE = "pages/refine/page.py"
 ORDER = ["x1", "x2", "x3", "x4", "x5", "x6"]
@@ -48,7 +50,7 @@ def test_empty_leads_on():
 
 def test_a_refinement_without_edges_says_so():
     app = opened(refine_by_hand(finished_run(4), edges=[]), PAGE)
-    assert any("No edge is worth its price" in info.value for info in app.info)
+    assert "No edge is worth its price" in app.warning[0].value
     assert "0 of 0 edges" in texts(app)
 
 
@@ -106,7 +108,7 @@ def test_time_left_is_told_where_it_is_known():
     lock = going_on(run, stage="bootstrap", done=10, total=53, eta=95.0)
     app = opened(run, PAGE)
     (progress,) = [found.proto.text for found in app.get("progress") if "other rows" in found.proto.text]
-    assert "10 of 53" in progress and "about 1 min 35 s left" in progress
+    assert "10 of 53" in progress and "1.3 to 2.4 min left" in progress.replace("\\", "")
     lock.release()
 
 
@@ -163,7 +165,7 @@ def test_the_result_beside_the_disco_graph():
     assert int(shown["New"]) == len(after - before - turned)
     assert int(shown["Dropped"]) == len({(u, v) for u, v in before if (u, v) not in after and (v, u) not in after})
     said = texts(app)
-    assert "no hidden common causes" in said and "curved function of the sum" in said and "base measure" in said
+    assert "No hidden common causes" in said and "curved function of the sum" in said and "base measure" in said
     assert "2 searches ended within 10 nats of it" in said
     assert table(app, "direction_nats")["gain_nats"].is_monotonic_decreasing
     assert "truth" not in said and not any("truth" in (found.key or "") for found in app.button)
@@ -379,3 +381,29 @@ def test_a_refinement_without_any_edge_is_no_error():
     assert numbers(app)["Edges"] == "0" and "**0 of 0 edges** shown" in texts(app)
     app.segmented_control(key="refine_lines").set_value("changes").run()
     assert not app.exception
+
+
+def test_the_page_tells_the_range_beside_the_button(monkeypatch):
+    done = background.Computation(state="done", result=Trial(rows=1000, nodes=10, pairs=20, pace=1.0, threads=1))
+    monkeypatch.setattr(refine_estimate.background, "begin", lambda key, work, failure: done)
+    app = opened(finished_run(4), PAGE)
+    (said,) = [caption.value for caption in app.caption if "Takes about" in caption.value]
+    assert "20 pairs of columns may be joined" in said
+
+
+def test_a_pick_selects_its_row():
+    app = opened(refined(), PAGE)
+    app.selectbox(key="refine_edge").set_value(("x3", "x4")).run()
+    (row,) = app.session_state["refine_table"]["selection"]["rows"]
+    assert tuple(table(app, "direction_nats").iloc[row][["parent", "child"]]) == ("x3", "x4")
+    app.selectbox(key="refine_node").set_value("x2").run()
+    assert not app.session_state["refine_table"]["selection"]["rows"]
+
+
+@pytest.mark.parametrize(("rows", "edge"), [([1], EDGES[1]), ([], None), ([99], None)])
+def test_a_selected_row_picks_its_edge(monkeypatch, rows, edge):
+    seen = []
+    monkeypatch.setattr(refine_edges.st, "session_state", {"refine_table": {"selection": {"rows": rows}}})
+    monkeypatch.setattr(refine_edges.picked, "pick_edge", seen.append)
+    refine_edges._row_picked(EDGES)
+    assert seen == [edge]

@@ -8,6 +8,7 @@ from collections.abc import Callable
 from contextlib import AbstractContextManager
 
 import pandas as pd
+import psutil
 import pytest
 from job_world import ENDLESS, PATIENCE, TINY, few_threads, kill, new, wait, wait_for  # noqa: F401 - a fixture
 
@@ -197,3 +198,14 @@ def test_a_fit_inside_another_program_is_not_killed(small_table):
     with pytest.raises(InputError, match="stop it there"):
         jobs.cancel(run, FIT)
     lock.release()
+
+
+@pytest.mark.parametrize(
+    ("load", "chosen", "policy"), [(0.1, None, {}), (2.0, None, {"OMP_WAIT_POLICY": "PASSIVE"}), (2.0, "ACTIVE", {})]
+)
+def test_threads_give_way_beside_other_programs_unless_the_user_chose(monkeypatch, load, chosen, policy):
+    monkeypatch.setattr(psutil, "getloadavg", lambda: (load, load, load))
+    monkeypatch.delenv("OMP_WAIT_POLICY", raising=False)
+    if chosen:
+        monkeypatch.setenv("OMP_WAIT_POLICY", chosen)
+    assert jobs.waiting() == policy

@@ -1,0 +1,109 @@
+"""How long a refinement will take, from a screen of its table and a short trial of this machine.
+
+With c candidate pairs that the screen lets through, k = 2c / d of them per node, n rows, and p the pace of this machine
+relative to the one that was measured, the unit of time is
+
+    u = p · c · √(k / 6) · (0.7 + 0.2 · n / 1000) milliseconds.
+
+A bootstrap table takes about one u, and the searches with the evidence about ten. Over 28 refinements of 5 to 200
+columns and 500 to 8,000 rows, from independent columns to batting counts, a bootstrap table took 0.4 to 1.8 u. The
+searches took 4 to 15 u, and 50 u once, with 13 of them. Hence the range.
+"""
+
+import math
+import time
+from dataclasses import dataclass
+from functools import cache
+
+import numpy as np
+import pandas as pd
+
+from disco.progress import Callback, Reporter
+from disco.refine import Choice
+from disco.settings import Settings
+from disco.work.forecast import crowding, one_thread, torch_threads
+
+_MOST_WORK = 5e7  # rows · nodes² of the largest table that is screened whole, in about a second
+_FEWEST_ROWS = 200
+_REFERENCE = 0.0034  # seconds of the trial on the machine that was measured
+_DRAW = (0.4, 2.0)  # units that a bootstrap table takes
+_WHOLE = (4.0, 15.0)  # units that a bootstrap table takes if it is searched from scratch
+_SEARCHES = 4.0, 1.5  # units that all searches take at least, and each takes at most
+
+
+@dataclass(frozen=True)
+class Trial:
+    """What a refinement's time depends on.
+
+    Attributes:
+        rows, nodes: of the table.
+        pairs: candidate pairs that the screen lets through.
+        pace: time of a fit on this machine, as a multiple of that on the machine that was measured.
+        threads: that a refinement may use.
+    """
+
+    rows: int
+    nodes: int
+    pairs: int
+    pace: float
+    threads: int
+
+    @property
+    def unit(self) -> float:
+        """Seconds that a bootstrap table takes, about."""
+        crowded = math.sqrt(max(self.pairs, 1) / (3 * self.nodes))
+        return self.pace * max(self.pairs, 1) * crowded * (0.7 + 0.2 * self.rows / 1000) / 1000
+
+    def seconds(self, choice: Choice) -> tuple[float, float]:
+        """The least and the most that a refinement may take; the most counts the programs that run now."""
+        least, most = _WHOLE if choice.redone else _DRAW
+        draws, searches = choice.bootstrap + choice.folds, choice.starts + choice.restarts
+        low = self.unit * (_SEARCHES[0] + least * draws) / math.sqrt(self.threads)
+        return low, self.unit * (_SEARCHES[1] * searches + most * draws) * crowding("cpu")
+
+
+def trial(table: pd.DataFrame, settings: Settings, callback: Callback | None = None) -> Trial:
+    """Screen a table, or as many of its rows as are quick to screen, and measure this machine.
+
+    Args:
+        table: counts, one column per node.
+        settings: whose transform the levels come from.
+        callback: False stops.
+
+    Raises:
+        InputError: the table cannot be used.
+        FitStopped: the callback asked to stop.
+    """
+    from disco.refine.screen import screen  # loads torch
+    from disco.refine.task import Task
+
+    rows, nodes = table.shape
+    pace = _pace()
+    most = max(_FEWEST_ROWS, int(_MOST_WORK / nodes**2))
+    if rows > most:
+        drawn = table.sample(most, random_state=0)
+        table = drawn.loc[:, drawn.nunique() > 1]
+    task = Task.of(table, Choice(), settings, None, None, None, "cpu")
+    reporter = Reporter(callback, {"screen": 1.0}, "the estimate was stopped.")
+    reporter.step("screen", 0, nodes)
+    pairs = sum(map(len, screen(task.bank, reporter=reporter))) // 2
+    return Trial(rows, nodes, pairs, pace, torch_threads())
+
+
+@cache
+def _pace() -> float:
+    """Time of some fits, as a multiple of that on the machine that was measured; the fastest of three trials counts."""
+    from disco.likelihood.evaluate import Problems  # loads torch
+    from disco.likelihood.newton import fit
+    from disco.refine.task import Task
+
+    counts = pd.DataFrame(np.random.default_rng(0).poisson(3.0, (4000, 12))).add_prefix("x")
+    bank = Task.of(counts, Choice(), Settings(), None, None, None, "cpu").bank
+    problems = Problems.of([(node, [other for other in range(4) if other != node]) for node in range(12)])
+    seconds = []
+    with one_thread():
+        for _ in range(4):  # the first may compile
+            begun = time.thread_time()
+            fit(bank, problems)
+            seconds.append(time.thread_time() - begun)
+    return min(seconds) / _REFERENCE
