@@ -46,7 +46,13 @@ CHANGES = {
     "turned": Verdict("#AA4499", (12, 4, 3, 4), "reversed from the DISCO graph", has_dot=True),
     "dropped": Verdict(ACCENT, (2, 5), "only in the DISCO graph", is_absent=True),
 }
-LOOKS = {**VERDICTS, **CHANGES}
+# Of two graphs side by side.
+SIDES = {
+    "same": Verdict(MUTED, (), "in both graphs"),
+    "only here": Verdict(PICKED, (10, 5), "only in this graph"),
+    "other way": Verdict("#AA4499", (12, 4, 3, 4), "reversed in the other graph", has_dot=True),
+}
+LOOKS = {**VERDICTS, **CHANGES, **SIDES}
 
 # One blue from faint to full, so that low values fade into light and dark pages alike.
 SEQUENTIAL = [[0.0, "rgba(43,131,186,0.10)"], [1.0, "rgba(43,131,186,1)"]]
