@@ -11,7 +11,7 @@ if str(HOME) not in sys.path:
     sys.path.insert(0, str(HOME))
 
 from disco.errors import InputError  # noqa: E402 - after the path is set
-from pages.shared import session, sidebar  # noqa: E402
+from pages.shared import session, sidebar, tour  # noqa: E402
 from pages.shared.names import plain  # noqa: E402
 
 PAGES = {
@@ -44,6 +44,7 @@ def main() -> None:
     page = st.navigation(sections, expanded=True)
     sidebar.draw()
     try:
+        tour.draw("data" if page.url_path in ("", "start") else page.url_path)
         page.run()
     except InputError as error:  # such as a damaged file of the open run: the other pages still work
         st.error(plain(error), icon=":material/error:")
