@@ -21,7 +21,8 @@ def section(picked: list[Run]) -> None:
             st.markdown(f"{code(run.name)} is being worked on, and stays: cancel that first, on {where}.")
         if not free:
             return
-        st.markdown("Delete these, with their tables, networks and results? This cannot be undone.")
+        what = "this run, with its table" if len(free) == 1 else "these runs, with their tables"
+        st.markdown(f"Delete {what}, networks and results? This cannot be undone.")
         st.markdown("\n".join(f"- {code(run.name)}" for run in free[:_MOST_NAMED]))
         if len(free) > _MOST_NAMED:
             st.markdown(f"and {len(free) - _MOST_NAMED:,} more.")
