@@ -10,7 +10,7 @@ _KEYS = {"run": "shared_run", "draft": "shared_token", "tour": "shared_tour"}
 
 
 def asked(name: str) -> str | None:
-    """What the address asks for; name is `run`, `draft` or `tour`."""
+    """What the address asks for under a name, such as `run` or `draft`."""
     return st.query_params.get(name)
 
 
