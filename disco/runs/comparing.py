@@ -127,8 +127,9 @@ def _edges(first: nx.DiGraph, second: nx.DiGraph) -> pd.DataFrame:
         ends = zip(found["parent"], found["child"], strict=True)
         rows = [graph.get_edge_data(*pair) or graph.get_edge_data(*pair[::-1]) or {} for pair in ends]
         for name in EDGE_NUMBERS:
-            if any(name in row for row in rows):
-                found[f"{name}_{side}"] = [row.get(name) for row in rows]
+            values = pd.Series([row.get(name) for row in rows], dtype=float)
+            if values.notna().any():
+                found[f"{name}_{side}"] = values
         if f"decided_{side}" in found:
             found[f"decided_{side}"] = found[f"decided_{side}"].map({1.0: True, 0.0: False})
     places = {change: place for place, change in enumerate(CHANGES)}

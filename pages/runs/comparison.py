@@ -11,7 +11,7 @@ from disco.errors import InputError
 from disco.figures import graph as drawing
 from disco.figures import placing
 from disco.figures.words import how_many, number
-from disco.runs import FIT, Run, Work, stamps
+from disco.runs import FIT, REFINE, Run, Work, stamps
 from disco.runs.comparing import Comparison, Side, compare, works
 from disco.table import spreadsheets
 from pages.shared import figure, graph_view
@@ -134,7 +134,14 @@ def _graphs(found: Comparison) -> None:
                 f"**{how_many(graph.number_of_edges(), 'edge')}** of the {side.work.noun} of {code(side.run.name)}"
             )
             widest = max((drawing.strength(values) for *_, values in graph.edges(data=True)), default=1.0)
-            graph_view.graph_view(placed, _seen(graph, found), f"compare_graph_{place}", 460, strength=widest)
+            graph_view.graph_view(
+                placed,
+                _seen(graph, found),
+                f"compare_graph_{place}",
+                460,
+                strength=widest,
+                picks_edges=side.work == REFINE,  # so that its key speaks of evidence
+            )
     st.caption("Nodes follow the order of the first, so an edge of the second that runs against it points up.")
 
 
