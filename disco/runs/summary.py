@@ -52,15 +52,14 @@ def folder_bytes(folder: Path) -> int:
 
 def edge_counts(run: Run) -> tuple[int | None, int | None]:
     """The numbers of edges of its fit and of its refinement; None without a result that can be read."""
-    fitted = refined = None
+    return (
+        _rows(run, "edges.csv", schema.EDGES) if stamps.fit(run) else None,
+        _rows(run, "refined_edges.csv", schema.REFINED_EDGES) if stamps.refinement(run) else None,
+    )
+
+
+def _rows(run: Run, name: str, columns: schema.Schema) -> int | None:
     try:
-        fitted = len(run.edges()) if stamps.fit(run) else None
+        return len(schema.read(run.path / name, columns, run.nodes, len(run.nodes) ** 2))
     except InputError:
-        pass
-    try:
-        if stamps.refinement(run):
-            most = len(run.nodes) ** 2
-            refined = len(schema.read(run.path / "refined_edges.csv", schema.REFINED_EDGES, run.nodes, most))
-    except InputError:
-        pass
-    return fitted, refined
+        return None
