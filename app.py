@@ -11,7 +11,7 @@ if str(HOME) not in sys.path:
     sys.path.insert(0, str(HOME))
 
 from disco.errors import InputError  # noqa: E402 - after the path is set
-from pages.shared import session, sidebar, steps  # noqa: E402
+from pages.shared import session, sidebar, steps, tour  # noqa: E402
 from pages.shared.names import plain  # noqa: E402
 
 PAGES = {
@@ -23,6 +23,7 @@ PAGES = {
         ("parents", "Parents", ":material/account_tree:"),
         ("refine", "Refine", ":material/auto_fix_high:"),
         ("graph", "Graph", ":material/hub:"),
+        ("runs", "Runs", ":material/folder_open:"),
     ),
     "Laboratory": (
         ("simulate", "Simulate", ":material/science:"),
@@ -43,7 +44,9 @@ def main() -> None:
     page = st.navigation(sections, expanded=True)
     sidebar.draw()
     try:
-        steps.bar("data" if page.url_path in ("", "start") else page.url_path)
+        name = "data" if page.url_path in ("", "start") else page.url_path
+        steps.bar(name)
+        tour.draw(name)
         page.run()
     except InputError as error:  # such as a damaged file of the open run: the other pages still work
         st.error(plain(error), icon=":material/error:")

@@ -37,6 +37,7 @@ LONG = (
     "test_jobs_refine",
     "test_browser_simulate",
     "test_browser_truth",
+    "test_browser_runs",
     "test_making",
     "test_pages_sparse",
     "test_pages_refine_missing",

@@ -32,6 +32,8 @@ def parse(argv: Sequence[str] | None = None) -> argparse.Namespace:
         ("simulate", "simulate a table with a known graph", _simulate),
         ("evaluate", "compare a run or an edge list with the true edges", _evaluate),
         ("lahman", "the paper's case study on batting counts", _lahman),
+        ("pack", "write a run as one ZIP", _pack),
+        ("unpack", "open a ZIP of a run", _unpack),
         ("app", "open the app in the browser", _app),
     ):
         command = commands.add_parser(name, help=about, description=f"{about[0].upper()}{about[1:]}.")
@@ -157,6 +159,16 @@ def _lahman(command: argparse.ArgumentParser) -> None:
     command.add_argument("--out", type=Path, required=True, metavar="DIR", help="folder of the runs")
     command.add_argument("--device", default="auto", metavar="NAME", help="auto (default), cpu or cuda")
     _set(command)
+
+
+def _pack(command: argparse.ArgumentParser) -> None:
+    command.add_argument("run", metavar="RUN", help="folder or id of a run")
+    command.add_argument("--out", type=Path, metavar="FILE", help="a new file; default: the run's id.zip, here")
+    command.add_argument("--without-networks", action="store_true", help="leave out the fitted networks")
+
+
+def _unpack(command: argparse.ArgumentParser) -> None:
+    command.add_argument("file", type=Path, metavar="FILE", help="a ZIP that disco pack or the app has written")
 
 
 def _app(command: argparse.ArgumentParser) -> None:

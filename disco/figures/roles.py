@@ -48,13 +48,19 @@ CHANGES = {
     "turned": Verdict("#AA4499", (12, 4, 3, 4), "reversed from the DISCO graph", has_dot=True),
     "dropped": Verdict(ACCENT, (2, 5), "only in the DISCO graph", is_absent=True),
 }
-LOOKS = {**VERDICTS, **CHANGES}
 # Of a graph that joins those of both methods; their dash says whether the direction is decided.
 FOUND_BY = {
     "both": Verdict("#0072B2", (), "found by both methods"),
     "likelihood": Verdict("#D98200", (), "by the likelihood alone", has_dot=True),
     "DISCO": Verdict("#B5489A", (), "by DISCO alone", has_dot=True, is_ring=True),
 }
+# Of two graphs side by side.
+SIDES = {
+    "same": Verdict(MUTED, (), "in both graphs"),
+    "only here": Verdict(PICKED, (10, 5), "only in this graph"),
+    "other way": Verdict("#AA4499", (12, 4, 3, 4), "reversed in the other graph", has_dot=True),
+}
+LOOKS = {**VERDICTS, **CHANGES, **SIDES}
 
 # One blue from faint to full, so that low values fade into light and dark pages alike.
 SEQUENTIAL = [[0.0, "rgba(43,131,186,0.10)"], [1.0, "rgba(43,131,186,1)"]]

@@ -62,6 +62,12 @@ def read_nodes(path: Path) -> list[str]:
         return list(file.schema_arrow.names)
 
 
+def read_shape(path: Path) -> tuple[int, int]:
+    """Numbers of rows and columns, without reading the counts; errors as `read_counts`."""
+    with _opened(path) as file:
+        return file.metadata.num_rows, len(file.schema_arrow.names)
+
+
 def _opened(path: Path) -> parquet.ParquetFile:
     """The open file, its names and size checked."""
     try:

@@ -12,7 +12,8 @@ import pandas as pd
 import platformdirs
 
 from disco.errors import InputError
-from disco.files import read_json
+from disco.files import read_json, unwritten, write_frame
+from disco.metrics.edges import known
 from disco.runs import results, schema
 from disco.runs.counts import read_counts, read_nodes
 from disco.runs.events import read_events
@@ -114,6 +115,26 @@ class Run:
         """
         path = self.path / "truth.csv"
         return schema.read(path, schema.TRUTH, [], _MOST_TRUE_EDGES) if os.path.lexists(path) else None
+
+    def set_truth(self, edges: pd.DataFrame | None) -> None:
+        """Replace the true edges, or remove them; also while it is worked on, since no work reads them.
+
+        Args:
+            edges: columns parent, child and maybe direction.
+
+        Raises:
+            InputError: an edge names something that is not a column of the table, or they cannot be written.
+        """
+        path = self.path / "truth.csv"
+        try:
+            if edges is None:
+                path.unlink(missing_ok=True)
+                return
+            ends = list(zip(edges["parent"], edges["child"], strict=True))
+            known(ends, set(self.nodes), "the table of the run", "The truth")
+            write_frame(path, edges[[name for name in schema.TRUTH.columns if name in edges]])
+        except OSError as error:
+            raise unwritten(self.path, error) from error
 
     # State ------------------------------------------------------------------------------------------------------
 

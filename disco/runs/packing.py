@@ -259,7 +259,8 @@ def _check_fit(run: Run) -> None:
     """Read the results of a fit, and each variant's."""
     from disco.runs.parents import path_of, read_candidates
 
-    run.training()
+    if (run.path / "training.json").exists():  # told by the library alone
+        run.training()
     networks = run.path / NETWORKS
     if networks.exists():
         from safetensors import SafetensorError, safe_open

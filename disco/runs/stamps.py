@@ -27,6 +27,11 @@ def refinement(run: Run) -> int:
     return _of(run.path / "refined.json")
 
 
+def truth(run: Run) -> int:
+    """Of the true edges."""
+    return _of(run.path / "truth.csv")
+
+
 def _of(path: Path) -> int:
     try:
         return path.stat().st_mtime_ns

@@ -3,7 +3,7 @@
 import pandas as pd
 
 from disco.simulate.design import Design
-from disco.simulate.edge_files import read_edges, read_truth
+from disco.simulate.edge_files import read_edges, read_truth, truth_of
 from disco.simulate.families import FAMILIES
 from disco.simulate.graphs import GRAPHS, edge_list
 from disco.simulate.sampling import Simulated, simulate
@@ -18,6 +18,7 @@ __all__ = [
     "read_edges",
     "read_truth",
     "simulate",
+    "truth_of",
 ]
 
 

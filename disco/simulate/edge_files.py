@@ -10,7 +10,8 @@ import networkx as nx
 import pandas as pd
 
 from disco.errors import InputError
-from disco.files import read_regular
+from disco.files import check_size, read_regular
+from disco.metrics.edges import known
 from disco.simulate.graphs import own_graph
 from disco.simulate.known import check as check_direction
 from disco.table import spreadsheets
@@ -64,6 +65,25 @@ def read_truth(text: str) -> tuple[pd.DataFrame, list[str]]:
             if child
         ]
     return truth, names
+
+
+def truth_of(data: bytes, columns: set[str]) -> pd.DataFrame:
+    """The true edges of a table from the bytes of a file: parent, child and, if the file has it, direction.
+
+    Args:
+        columns: of the table.
+
+    Raises:
+        InputError: as for `read_truth`, the file is too large or no text, or it names something that is not a column.
+    """
+    check_size("it", len(data), LARGEST_TEXT)
+    try:
+        text = data.decode("utf-8-sig")
+    except UnicodeDecodeError:
+        raise InputError("it is not UTF-8 text; save it as CSV UTF-8.") from None
+    truth, names = read_truth(text)
+    known([(name, name) for name in names], columns, "the table", "The truth")
+    return truth
 
 
 def _read(path: Path) -> str:

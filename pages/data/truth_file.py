@@ -1,14 +1,10 @@
 """A known truth from a file, attached to the loaded table. Owns the keys `truth_upload` and `truth_problem`."""
 
-import pandas as pd
 import streamlit as st
 
 from disco.errors import InputError
 from disco.figures.words import how_many
-from disco.files import check_size
-from disco.metrics.edges import known
-from disco.simulate import read_truth
-from disco.simulate.edge_files import LARGEST_TEXT
+from disco.simulate import truth_of
 from pages.shared import session
 from pages.shared.drafts import Draft
 from pages.shared.names import plain
@@ -54,22 +50,6 @@ def _uploaded() -> None:
     if file is None or draft is None:
         return
     try:
-        session.draft.set_truth(_read(file.getvalue(), draft))
+        session.draft.set_truth(truth_of(file.getvalue(), {str(name) for name in draft.table.columns}))
     except InputError as error:
         st.session_state[_PROBLEM] = f"{file.name}: {error}"
-
-
-def _read(data: bytes, draft: Draft) -> pd.DataFrame:
-    """The true edges, columns parent, child, and direction if the file has it.
-
-    Raises:
-        InputError: the file is no list of edges, has a cycle, or names something that is not a column.
-    """
-    check_size("it", len(data), LARGEST_TEXT)
-    try:
-        text = data.decode("utf-8-sig")
-    except UnicodeDecodeError:
-        raise InputError("it is not UTF-8 text; save it as CSV UTF-8.") from None
-    truth, names = read_truth(text)
-    known([(name, name) for name in names], {str(name) for name in draft.table.columns}, "the table", "The truth")
-    return truth

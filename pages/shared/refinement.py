@@ -86,7 +86,7 @@ def of(run: Run) -> Refinement | None:
         InputError: one of its files is damaged.
     """
     stamp = stamps.refinement(run)
-    return _read(run, str(run.path), stamp) if stamp else None
+    return _read(run, str(run.path), (stamp, stamps.truth(run))) if stamp else None
 
 
 def readable(run: Run) -> Refinement | None:
@@ -98,9 +98,10 @@ def readable(run: Run) -> Refinement | None:
         return None
 
 
-# The stamp makes sure that a run refined again is read again; the run itself is hashed by its path.
+# The stamps make sure that a run refined again, or with another truth, is read again; the run itself is hashed by its
+# path.
 @st.cache_resource(max_entries=16, show_spinner=False)
-def _read(_run: Run, path: str, stamp: int) -> Refinement:
+def _read(_run: Run, path: str, stamp: tuple[int, int]) -> Refinement:
     refined = read_refined(_run)
     # Strongest first, whoever wrote the file; at the end those whose gain is not available.
     edges = refined.edges.sort_values("gain_nats", ascending=False, kind="stable", ignore_index=True)

@@ -122,12 +122,13 @@ def of(run: Run, variant: str, rule: str | None = None) -> Result:
     stamp = stamps.fit(run, variant)
     if not stamp:
         raise InputError(f"The run {run.name} has no result for {variant} yet.")
-    return _read(run, str(run.path), variant, rule or run.settings.parent_rule, stamp)
+    return _read(run, str(run.path), variant, rule or run.settings.parent_rule, (stamp, stamps.truth(run)))
 
 
-# The stamp makes sure that a variant recovered again is read again; the run itself is hashed by its path.
+# The stamps make sure that a variant recovered again, or a run with another truth, is read again; the run itself is
+# hashed by its path.
 @st.cache_resource(max_entries=24, show_spinner=False)
-def _read(_run: Run, path: str, variant: str, rule: str, stamp: int) -> Result:
+def _read(_run: Run, path: str, variant: str, rule: str, stamp: tuple[int, int]) -> Result:
     order, ccs, ocs = _run.order(variant), _run.ccs(variant), _run.ocs(variant)
     if rule != _run.settings.parent_rule:
         ocs = with_z(ocs, rule)

@@ -1,9 +1,9 @@
-"""The sidebar below the menu: the open run, the device and what is cached on it."""
+"""The sidebar below the menu: the open run, the tour, the device and what is cached on it."""
 
 import streamlit as st
 
 from disco.work import serving
-from pages.shared import machine, run_list
+from pages.shared import machine, run_list, tour
 from pages.shared.names import code
 from pages.shared.words import size
 
@@ -11,9 +11,10 @@ _MOST_LOOKS = 600  # each waits a moment; together half a minute
 
 
 def draw() -> None:
-    """The run picker and the state of the device."""
+    """The run picker, the tour and the state of the device."""
     with st.sidebar:
         run_list.picker()
+        tour.link()
         # In a thread of its own, so that the page is drawn while the engine loads. Never by a timer: a timed
         # fragment that falls into st.switch_page leaves the new page blank (streamlit 1.67).
         st.fragment(_device, parallel=True)()

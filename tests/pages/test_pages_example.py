@@ -1,7 +1,8 @@
 """The example that comes with the program: opened once, found again, shown by every result page."""
 
 import pytest
-from app_world import booted, button, texts
+from app_world import booted, texts
+from streamlit.testing.v1 import AppTest
 
 from disco import runs
 from disco.files import HOMES
@@ -32,7 +33,16 @@ def test_the_example_is_packed_from_its_run_to_the_byte():
 def test_every_page_shows_the_example(page):
     at = booted(page, run=runs.example().id)
     assert not at.error, texts(at)
-    if page == "ordering":
-        assert "needs the fitted networks" in texts(at)
-        assert all(found.disabled for found in at.button if found.label == "Order again")
-        assert button(at, "Order again")
+
+
+def test_without_networks_no_order_can_be_found_again():
+    def section() -> None:
+        from disco import runs
+        from pages.shared import reordering
+
+        reordering.section(runs.example())
+
+    at = AppTest.from_function(section).run()
+    assert not at.exception and "needs the fitted networks" in texts(at)
+    again = [found for found in at.button if found.label == "Order again"]
+    assert len(again) == 3 and all(found.disabled for found in again)

@@ -213,13 +213,10 @@ def test_a_run_that_is_gone_is_said():
     assert "There is no run gone on this machine" in texts(at)
 
 
-def test_sidebar_opens_and_deletes_runs():
-    first, second = written_run(poisson(), "first"), written_run(poisson(), "second")
+def test_the_sidebar_opens_runs():
+    first, _ = written_run(poisson(), "first"), written_run(poisson(), "second")
     at = booted("train")
     picker = at.selectbox(key="run_picker")
-    assert any("first" in option for option in picker.options)
+    assert any(option.endswith("first · paper, seed 0") for option in picker.options)
     picker.set_value(first.id).run()
     assert at.query_params["run"] == first.id
-    at.button(key=f"delete_{first.id}").click().run()
-    assert [run.id for run in runs.list_runs()] == [second.id]
-    assert "run" not in at.query_params

@@ -251,7 +251,7 @@ def replaced(old: bytes, new: bytes, *names: str) -> Callable[[Files], None]:
         (lambda files: files.pop("table.parquet"), "table.parquet is missing"),
         (lambda files: files.pop("status.json"), "its fit is interrupted, not done"),
         (lambda files: files.pop("edges.csv"), "has no result yet"),
-        (lambda files: files.pop("training.json"), "training.json is damaged"),
+        (lambda files: files.update({"training.json": b"{}"}), "training.json is damaged"),
         (lambda files: files.pop("refined_edges.csv"), "refined_edges.csv is missing"),
         (lambda files: files.update({"table.parquet": b"PAR1"}), "cannot be read as Parquet"),
         (lambda files: files.update({"networks.safetensors": b"\x80\x04."}), "networks.safetensors cannot be read"),

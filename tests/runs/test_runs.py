@@ -242,6 +242,30 @@ def test_teaching_is_remembered_and_off_in_folders_that_do_not_say(small_table, 
     assert not open_run(run.id).teaching
 
 
+def full(*_: object) -> None:
+    raise OSError(28, "No space left on device")
+
+
+def test_a_truth_comes_changes_and_goes_while_the_run_is_worked_on(small_table, small_truth, tiny, monkeypatch):
+    table = named(small_table)
+    run = create_run(table, tiny, name="x")
+    lock = run.take()
+    edges = pd.DataFrame({"parent": NAMES[:2], "child": NAMES[2:4], "direction": ["known", "unknown"], "more": 1.0})
+    run.set_truth(edges)
+    assert open_run(run.id).truth().equals(edges.drop(columns="more").astype("str"))
+    with pytest.raises(InputError, match='names "a", which is not in the table of the run'):
+        run.set_truth(small_truth)
+    with monkeypatch.context() as patch:
+        patch.setattr(os, "replace", full)
+        with pytest.raises(InputError, match="No space left on device"):
+            run.set_truth(edges[:1])
+    assert len(run.truth()) == 2 and not list(run.path.glob(".*"))
+    run.set_truth(None)
+    run.set_truth(None)
+    assert run.truth() is None
+    lock.release()
+
+
 def test_a_newer_format_is_refused_and_an_older_one_read(small_table, tiny):
     run = finished(small_table, tiny)
     path = run.path / "settings.json"

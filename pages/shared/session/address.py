@@ -1,12 +1,12 @@
-"""The address of the page, `?run=ID&draft=TOKEN`: the open run, and the draft.
+"""The address of the page, `?run=ID&draft=TOKEN`: the open run, and the draft; and `&tour=0` once the tour is over.
 
-The session holds the same two ids, and both are kept in step on every page, so a refresh, a deep link or another tab
-finds the same things. Graph adds what it shows (`pages.shared.session.shown`).
+The session holds the same, and both are kept in step on every page, so a refresh, a deep link or another tab finds the
+same things. Graph adds what it shows (`pages.shared.session.shown`).
 """
 
 import streamlit as st
 
-_KEYS = {"run": "shared_run", "draft": "shared_token"}
+_KEYS = {"run": "shared_run", "draft": "shared_token", "tour": "shared_tour"}
 
 
 def asked(name: str) -> str | None:
@@ -15,7 +15,7 @@ def asked(name: str) -> str | None:
 
 
 def kept(name: str) -> str | None:
-    """The id that the session holds; name is `run` or `draft`."""
+    """What the session holds; name is `run`, `draft` or `tour`."""
     return st.session_state.get(_KEYS[name])
 
 

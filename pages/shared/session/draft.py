@@ -135,6 +135,13 @@ def set_truth(truth: pd.DataFrame | None) -> None:
     _change(truth=truth, teaching=False)
 
 
+def truth_changed(changed: runs.Run) -> None:
+    """Take the true edges of a run again, where the draft is that run's own table."""
+    now = st.session_state.get(_DRAFT)
+    if now is not None and now.is_of_run and now.run == changed.id:
+        _keep(replace(now, truth=changed.truth()))
+
+
 def change_settings(**changes: Any) -> None:
     """Change settings of the fit to come; a new preset keeps the user's own choices.
 

@@ -1,0 +1,27 @@
+"""disco pack RUN: what is finished of a run, as one ZIP."""
+
+import argparse
+from pathlib import Path
+
+from disco.errors import InputError
+from disco.files import write_bytes
+from disco.runs import open_run
+from disco.runs.packing import pack
+
+
+def run(arguments: argparse.Namespace) -> None:
+    """Write the ZIP and print its path.
+
+    Raises:
+        InputError: there is no such run, it is being worked on or too large, or the file exists or cannot be written.
+    """
+    found = open_run(arguments.run)
+    path = arguments.out or Path(f"{found.id}.zip")
+    if path.exists():
+        raise InputError(f"{path} exists already; give another file with --out.")
+    data = pack(found, networks=not arguments.without_networks)
+    try:
+        write_bytes(path, data)
+    except OSError as error:
+        raise InputError(f"{path} cannot be written: {error.strerror}.") from error
+    print(path)

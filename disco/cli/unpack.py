@@ -1,0 +1,17 @@
+"""disco unpack FILE: a ZIP of a run, as a run in the folder of runs."""
+
+import argparse
+import io
+
+from disco.files import read_regular
+from disco.runs.packing import MOST_PACKED, unpack
+
+
+def run(arguments: argparse.Namespace) -> None:
+    """Open the ZIP and print where its run lies.
+
+    Raises:
+        InputError: the file cannot be read, or holds no run.
+    """
+    found = unpack(io.BytesIO(read_regular(arguments.file, MOST_PACKED)))
+    print(f"Run: {found.path}")

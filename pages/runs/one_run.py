@@ -1,0 +1,141 @@
+"""One run: open it, rename it, take its results as files, give it a truth."""
+
+from collections.abc import Callable
+from functools import partial
+from typing import TYPE_CHECKING
+
+import pandas as pd
+import streamlit as st
+
+from disco.errors import InputError
+from disco.runs import Run, stamps
+from disco.runs.packing import pack
+from disco.runs.schema import printable
+from disco.table import spreadsheets
+from pages.shared import attach_truth, session
+from pages.shared.names import plain
+from pages.shared.words import size
+
+if TYPE_CHECKING:
+    from disco.refine import Refined
+
+_LONGEST = 200
+
+
+def section(run: Run) -> None:
+    """The picked run, and what can be done with it."""
+    st.subheader(plain(run.name), anchor=False)
+    if run.source:
+        st.caption(plain(printable(run.source, 300)))
+    with st.container(horizontal=True, gap="small"):
+        _open(run)
+        _rename(run)
+        _zip(run)
+    _tables(run)
+    with st.expander("Known truth", icon=":material/rule:"):
+        attach_truth.section(run)
+
+
+def _open(run: Run) -> None:
+    page = "graph" if stamps.fit(run) else "refine" if stamps.refinement(run) else "train"
+    if st.button("Open", type="primary", icon=":material/folder_open:", key=f"runs_open_{run.id}"):
+        session.run.select(run)
+        session.address.go(page)
+
+
+def _rename(run: Run) -> None:
+    with st.popover("Rename", icon=":material/edit:"):
+        name = st.text_input(
+            "New name",
+            run.name,
+            max_chars=_LONGEST,
+            key=f"runs_name_{run.id}_{run.name}",
+            help="Left empty, the run gets back the name it was made with. Its address stays the same.",
+        )
+        if st.button("Rename", type="primary", key=f"runs_rename_{run.id}"):
+            try:
+                run.rename(name or "")
+            except InputError as error:
+                st.error(plain(error), icon=":material/error:")
+                return
+            st.rerun()
+
+
+def _zip(run: Run) -> None:
+    """The whole run as one file, with or without its networks."""
+    with st.popover("Whole run, ZIP", icon=":material/folder_zip:"):
+        st.markdown(
+            "Table, settings, results and truth, to be opened again with **Open a ZIP**, here or elsewhere. Logs and "
+            "unfinished work are left out."
+        )
+        networks = run.path / "networks.safetensors"
+        is_with = stamps.networks(run) > 0 and st.checkbox(
+            f"With the fitted networks ({size(networks.stat().st_size)})",
+            value=True,
+            key=f"runs_networks_{run.id}",
+            help="Without them the run opens as well, but no other order can be found, and no curvature is drawn.",
+        )
+        if run.alive:
+            st.caption("The run is being worked on. It can be downloaded when that is done.")
+        st.download_button(
+            "Download",
+            partial(pack, run, networks=is_with),
+            f"{run.id}.zip",
+            "application/zip",
+            key=f"runs_zip_{run.id}",
+            type="primary",
+            disabled=run.alive,
+            on_click="ignore",
+        )
+
+
+def _tables(run: Run) -> None:
+    """Its order, scores and edges as CSV files."""
+    files: dict[str, dict[str, Callable[[], pd.DataFrame]]] = {}
+    if stamps.fit(run):
+        files["fit"] = {
+            "order": lambda: _placed(run.order()),
+            "edges": run.edges,
+            "node scores": run.ccs,
+            "edge scores": run.ocs,
+        }
+    if stamps.refinement(run):
+        files["refinement"] = {
+            "order": lambda: _placed(_refined(run).order),
+            "edges": lambda: _refined(run).edges,
+        }
+    for result, tables in files.items():
+        with st.container(horizontal=True, gap="small", vertical_alignment="center"):
+            st.markdown(f"CSV of the {result}:", width="content")
+            for what, frame in tables.items():
+                st.download_button(
+                    what.capitalize(),
+                    partial(_csv, frame),
+                    f"{run.id}_{result}_{what.replace(' ', '_')}.csv",
+                    "text/csv",
+                    key=f"runs_{result}_{what}_{run.id}",
+                    on_click="ignore",
+                    help=_HELP[what],
+                )
+
+
+_HELP = {
+    "order": f"Position from 1 and node, sources first. {spreadsheets.NOTE}",
+    "edges": f"The edges with their numbers. {spreadsheets.NOTE}",
+    "node scores": f"The CCS of every node left at every step, per fold. {spreadsheets.NOTE}",
+    "edge scores": f"The OCS and Z of every candidate, per fold. {spreadsheets.NOTE}",
+}
+
+
+def _refined(run: Run) -> "Refined":
+    from disco.runs.refined import read_refined  # loads torch
+
+    return read_refined(run)
+
+
+def _placed(order: list[str]) -> pd.DataFrame:
+    return pd.DataFrame({"position": range(1, len(order) + 1), "node": order})
+
+
+def _csv(frame: Callable[[], pd.DataFrame]) -> str:
+    return spreadsheets.to_csv(frame())

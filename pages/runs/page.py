@@ -1,0 +1,34 @@
+"""Runs: every run on this machine; open, rename, download, delete, compare."""
+
+import streamlit as st
+
+from disco import runs
+from disco.errors import InputError
+from pages.runs import comparison, deleting, one_run, run_table, unreadable, zip_upload
+from pages.shared import intro, session
+from pages.shared.names import plain
+
+intro.page_intro(
+    "Runs",
+    "Every fit and refinement on this machine, from this app or the command line. Tick a run to open, rename, download "
+    "or delete it; tick two to compare them.",
+)
+if missing := session.run.why_missing():
+    st.warning(plain(missing))
+zip_upload.section()
+try:
+    found, damaged = runs.find_runs()
+except InputError as error:
+    st.error(plain(error), icon=":material/error:")
+    st.stop()
+if not found:
+    run_table.empty()
+else:
+    picked = run_table.choose(found)
+    if len(picked) == 1:
+        one_run.section(picked[0])
+    if len(picked) == 2:
+        comparison.section(*picked)
+    if picked:
+        deleting.section(picked)
+unreadable.section(damaged)

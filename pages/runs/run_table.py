@@ -1,0 +1,134 @@
+"""The table of runs: searched, sorted, ticked. Owns the keys `runs_search` and `runs_table_…`."""
+
+import pandas as pd
+import streamlit as st
+
+from disco import runs
+from disco.figures.words import how_many
+from disco.runs import Run, stamps
+from disco.runs.summary import Summary, edge_counts
+from pages.shared import session
+from pages.shared.names import shown
+from pages.shared.words import size
+
+_SEARCH = "runs_search"
+_FIT = {
+    "done": "fitted",
+    "queued": "waiting",
+    "running": "fitting",
+    "cancelled": "fit cancelled",
+    "failed": "fit failed",
+    "interrupted": "fit interrupted",
+}
+_REFINEMENT = {
+    "done": "refined",
+    "queued": "waiting for its refinement",
+    "running": "refining",
+    "cancelled": "refinement cancelled",
+    "failed": "refinement failed",
+    "interrupted": "refinement interrupted",
+}
+
+
+def empty() -> None:
+    """There is no run yet: what leads to one."""
+    with st.container(border=True):
+        st.markdown("**There are no runs yet.** A fit, or a refinement, of a table makes one; or open the example.")
+        with st.container(horizontal=True):
+            if st.button("See an example result", type="primary", icon=":material/hub:", key="runs_example"):
+                session.run.select(runs.example())
+                session.address.go("graph")
+            if st.button("Go to Data", icon=":material/table_view:", key="runs_to_data"):
+                session.address.go("data")
+
+
+def choose(found: list[Run]) -> list[Run]:
+    """The table of runs that match the search; the ticked ones."""
+    summaries = [Summary.of(run) for run in found]
+    row = st.container(horizontal=True, vertical_alignment="bottom")
+    words = row.text_input(
+        "Search", key=_SEARCH, placeholder="Name, source, preset, state …", icon=":material/search:", width=340
+    )
+    if any(one.fit.active or one.refinement.active for one in summaries):
+        row.button("Look again", icon=":material/refresh:", type="tertiary", help="Some runs are being worked on.")
+    view = [one for one in summaries if matches(one, words or "")]
+    total = sum(one.bytes for one in view)
+    if not view:
+        st.caption(f"None of {how_many(len(found), 'run')} matches.")
+        return []
+    part = "" if len(view) == len(found) else f" of {len(found):,}"
+    st.caption(f"{how_many(len(view), 'run')}{part}, {size(total)}. Click a heading to sort.")
+    return [view[row].run for row in _ticked(view) if row < len(view)]
+
+
+def _ticked(view: list[Summary]) -> list[int]:
+    """Draw the table; its ticked rows."""
+    # The ticks are numbers of rows, so another list of runs needs a table of its own.
+    key = f"runs_table_{hash(tuple(one.run.id for one in view))}"
+    answer = st.dataframe(
+        _frame(view),
+        key=key,
+        hide_index=True,
+        height=min(35 * len(view) + 38, 480),
+        on_select="rerun",
+        selection_mode="multi-row",
+        column_config=_config(),
+        placeholder="",
+        alt="Runs with their table, settings, state, time, edges and size",
+    )
+    return list(answer["selection"]["rows"])
+
+
+def matches(one: Summary, words: str) -> bool:
+    """Whether every word is in what the table says of a run."""
+    settings = one.run.settings
+    text = f"{one.run.name} {one.run.source} {settings.preset} seed {settings.seed} {state(one)}".lower()
+    return all(word in text for word in words.lower().split())
+
+
+def state(one: Summary) -> str:
+    """Where the work on a run stands."""
+    parts = [_FIT.get(one.fit.state, ""), _REFINEMENT.get(one.refinement.state, "")]
+    said = ", ".join(part for part in parts if part) or "not fitted"
+    return said[0].upper() + said[1:]
+
+
+def _frame(view: list[Summary]) -> pd.DataFrame:
+    current = session.run.current()
+    edges = [_edges(one.run, str(one.run.path), (stamps.fit(one.run), stamps.refinement(one.run))) for one in view]
+    return pd.DataFrame(
+        {
+            "name": [("▸ " if one.run == current else "") + shown(one.run.name, 80) for one in view],
+            "state": [state(one) for one in view],
+            "created": [one.run.created.astimezone().replace(tzinfo=None) for one in view],
+            "rows": pd.array([one.shape and one.shape[0] for one in view], dtype="Int64"),
+            "columns": pd.array([one.shape and one.shape[1] for one in view], dtype="Int64"),
+            "preset": [one.run.settings.preset for one in view],
+            "seed": [one.run.settings.seed for one in view],
+            "fit": pd.array([fit for fit, _ in edges], dtype="Int64"),
+            "refined": pd.array([refined for _, refined in edges], dtype="Int64"),
+            "size": [one.bytes for one in view],
+        }
+    )
+
+
+# The stamps make sure that a run with a new result is counted again; the run itself is hashed by its path.
+@st.cache_data(max_entries=2000, show_spinner=False)
+def _edges(_run: Run, path: str, results: tuple[int, int]) -> tuple[int | None, int | None]:
+    return edge_counts(_run)
+
+
+def _config() -> dict[str, object]:
+    text, number = st.column_config.TextColumn, st.column_config.NumberColumn
+    return {
+        "name": text("Name", width="medium", help="▸ marks the open run."),
+        "state": text("State"),
+        "created": st.column_config.DatetimeColumn("Made", format="D MMM YYYY HH:mm"),
+        "rows": number("Rows", format="localized"),
+        "columns": number("Columns", format="localized"),
+        "preset": text("Preset"),
+        "seed": number("Seed", format="%d"),
+        "fit": number("Edges, fit", format="localized", help="At the thresholds of the fit."),
+        "refined": number("Edges, refined", format="localized"),
+        "size": number("Size", format="bytes", help="All files of the run, on disk."),
+    }

@@ -1,0 +1,42 @@
+"""A run from a ZIP. Owns the keys `runs_zip_file_…` and `runs_zip_said`."""
+
+import streamlit as st
+
+from disco.errors import InputError
+from disco.runs.packing import unpack
+from pages.shared import session
+from pages.shared.names import code, plain
+
+_TIMES, _SAID = "runs_zip_times", "runs_zip_said"
+
+
+def section() -> None:
+    """A box for the ZIP of a run; below it what became of the last one."""
+    with st.expander("Open a ZIP", icon=":material/folder_zip:", expanded=_SAID in st.session_state):
+        times = st.session_state.get(_TIMES, 0)  # another key empties the box once its file has been used
+        key = f"runs_zip_file_{times}"
+        st.file_uploader(
+            "A run that was downloaded as a ZIP",
+            type=["zip"],
+            key=key,
+            on_change=_uploaded,
+            args=(key,),
+            help="Everything in it is checked before it becomes a run. An older run of the same name stays.",
+        )
+        is_good, said = st.session_state.pop(_SAID, (True, ""))
+        if said:
+            (st.success if is_good else st.error)(said, icon=None if is_good else ":material/error:")
+
+
+def _uploaded(key: str) -> None:
+    file = st.session_state.get(key)
+    if file is None:
+        return
+    try:
+        run = unpack(file)
+    except InputError as error:
+        st.session_state[_SAID] = False, plain(f"{file.name}: {error}")
+    else:
+        session.run.select(run)
+        st.session_state[_SAID] = True, f"{code(run.name)} is open, and stands in the list below."
+    st.session_state[_TIMES] = st.session_state.get(_TIMES, 0) + 1

@@ -1,0 +1,294 @@
+"""Runs: the list, what one, two and several ticked runs offer, a ZIP, a truth given later."""
+
+import io
+from pathlib import Path
+
+import pandas as pd
+import pytest
+from app_world import booted, button, poisson, texts, written_run, written_when_asked
+from made_up import HOSTILE, finished_run, refine_by_hand
+from streamlit.testing.v1 import AppTest
+
+from disco import runs
+from disco.errors import InputError
+from disco.files import HOMES
+from disco.runs import REFINE
+from disco.runs.refined import read_refined
+from disco.runs.summary import Summary
+from disco.settings import Settings
+from pages.runs import run_table
+from pages.shared import results
+
+EXAMPLE = HOMES[0] / "datasets" / "example.zip"
+
+
+@pytest.fixture
+def tick(monkeypatch):
+    """Tick runs on pages drawn from now on."""
+    draw = run_table._ticked
+
+    def ticked(*picked: runs.Run) -> None:
+        def rows(view: list[Summary]) -> list[int]:
+            draw(view)
+            return [row for row, one in enumerate(view) if one.run in picked]
+
+        monkeypatch.setattr(run_table, "_ticked", rows)
+
+    return ticked
+
+
+def listed(at: AppTest) -> pd.DataFrame:
+    return next(found.value for found in at.dataframe if "preset" in found.value)
+
+
+def error(at: AppTest) -> str:
+    (said,) = [found.value.replace("\\", "") for found in at.error]
+    return said
+
+
+# The list ------------------------------------------------------------------------------------------------------------
+
+
+def test_without_runs_the_page_leads_on():
+    at = booted("runs")
+    assert "There are no runs yet" in texts(at)
+    button(at, "See an example result").click().run()
+    assert not at.exception and at.query_params["run"] == runs.example().id
+
+
+def test_every_run_is_listed_with_what_sets_it_apart():
+    fitted = finished_run(5, "first", Settings.of("tuned", seed=3))
+    refine_by_hand(fitted)
+    written_run(poisson(), "second", state="cancelled", progress=0.5)
+    at = booted("runs", run=fitted.id)
+    table = listed(at).set_index("name")
+    assert set(table.index) == {"▸ first", "second"}
+    one, other = table.loc["▸ first"], table.loc["second"]
+    assert (one["rows"], one["columns"], one["preset"], one["seed"]) == (60, 5, "tuned", 3)
+    assert one["state"] == "Fitted, refined" and one["fit"] == len(fitted.edges())
+    assert one["refined"] == len(read_refined(fitted).edges) == 4
+    assert other["state"] == "Fit cancelled" and pd.isna(other["fit"]) and other["size"] > 1000
+
+
+def test_a_search_looks_at_name_preset_seed_and_state():
+    finished_run(4, "barley", Settings.of("tuned", seed=3))
+    finished_run(4, "rye", Settings.of("paper", seed=3))
+    at = booted("runs")
+    for words, found in (("BAR", {"barley"}), ("seed 3 paper", {"rye"}), ("fitted", {"barley", "rye"})):
+        at.text_input(key="runs_search").set_value(words).run()
+        assert set(listed(at)["name"]) == found, words
+    at.text_input(key="runs_search").set_value("wheat").run()
+    assert "None of 2 runs matches" in texts(at) and not at.dataframe
+
+
+def test_a_run_that_is_worked_on_says_so():
+    run = written_run(poisson(), "busy", state="running")
+    lock = run.take()
+    at = booted("runs")
+    assert listed(at)["state"].tolist() == ["Fitting"] and button(at, "Look again")
+    lock.release()
+
+
+# One run -------------------------------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize(("what", "page"), [("fit", "graph"), ("refinement", "refine"), ("nothing", "train")])
+def test_a_run_opens_where_its_result_is(tick, what, page):
+    run = finished_run(5) if what == "fit" else runs.create_run(poisson(), Settings(), name="made up")
+    if what == "refinement":
+        refine_by_hand(run)
+    tick(run)
+    at = booted("runs")
+    button(at, "Open").click().run()
+    assert not at.exception and at.query_params["run"] == run.id
+    assert at.title[0].value == page.capitalize()
+
+
+def test_a_run_is_renamed_and_every_page_says_so(tick):
+    run = finished_run(5, "first")
+    booted("graph", run=run.id)  # so that its result has been read
+    tick(run)
+    at = booted("runs", run=run.id)
+    at.text_input(key=f"runs_name_{run.id}_first").set_value("<b>second</b> $x$")
+    at.button(key=f"runs_rename_{run.id}").click().run()
+    assert not at.exception and listed(at)["name"].tolist() == ["▸ <b>second</b> $x$"]
+    assert "`<b>second</b> $x$`" in texts(booted("graph", run=run.id))
+    at.text_input(key=f"runs_name_{run.id}_<b>second</b> $x$").set_value("")
+    at.button(key=f"runs_rename_{run.id}").click().run()
+    assert runs.list_runs()[0].name == "first"
+
+
+def test_a_run_is_taken_as_a_zip_and_opened_again(tick, monkeypatch):
+    run = runs.example()
+    (run.path / "networks.safetensors").write_bytes(b"\2\0\0\0\0\0\0\0{}")
+    tick(run)
+    written = written_when_asked(monkeypatch)
+    at = booted("runs")
+    whole = written[f"{run.id}.zip"]
+    at.checkbox(key=f"runs_networks_{run.id}").uncheck().run()
+    assert written[f"{run.id}.zip"] == EXAMPLE.read_bytes() and len(whole) > len(EXAMPLE.read_bytes())
+    at.file_uploader(key="runs_zip_file_0").set_value(("run.zip", whole, "application/zip")).run()
+    (fresh,) = set(runs.list_runs()) - {run}
+    assert at.query_params["run"] == fresh.id and "is open, and stands in the list" in texts(at)
+    assert (fresh.path / "networks.safetensors").exists() and fresh.order() == run.order()
+    assert not at.file_uploader(key="runs_zip_file_1").value
+
+
+@pytest.mark.parametrize("data", [b"no zip", EXAMPLE.read_bytes()[:50_000]])
+def test_a_zip_that_is_no_run_is_one_sentence(data):
+    run = finished_run(4)
+    at = booted("runs", run=run.id)
+    at.file_uploader(key="runs_zip_file_0").set_value(("<b>.zip", data, "application/zip")).run()
+    assert not at.exception and runs.list_runs() == [run] and at.query_params["run"] == run.id
+    assert error(at).startswith("<b>.zip: This is no run that can be opened: ")
+
+
+def test_order_scores_and_edges_are_files(tick, monkeypatch):
+    run = finished_run(HOSTILE)
+    refine_by_hand(run)
+    tick(run)
+    written = written_when_asked(monkeypatch)
+    booted("runs")
+    tables = {name.removeprefix(f"{run.id}_"): text for name, text in written.items() if name.endswith(".csv")}
+    read = {name: pd.read_csv(io.StringIO(text)) for name, text in tables.items()}
+    assert read["fit_order.csv"]["node"].tolist() == run.order()
+    assert len(read["fit_edges.csv"]) == len(run.edges()) and len(read["fit_edge_scores.csv"]) == len(run.ocs())
+    assert read["fit_node_scores.csv"]["score"].to_numpy() == pytest.approx(run.ccs()["score"].to_numpy())
+    assert len(read["refinement_edges.csv"]) == 5 and len(read) == 6
+
+
+# A truth given later -------------------------------------------------------------------------------------------------
+
+
+def give(at: AppTest, run: runs.Run, content: bytes, times: int = 0) -> AppTest:
+    key = f"attach_truth_file_{run.id}_{times}"
+    return at.file_uploader(key=key).set_value(("truth.csv", content, "text/csv")).run()
+
+
+def test_a_truth_is_attached_replaced_and_removed_and_results_notice(tick):
+    run = finished_run(5, truth=None)
+    refine_by_hand(run)
+    shown = results.of(run, run.own_variant)
+    assert shown.known is None and "Precision" not in texts(booted("graph", run=run.id))
+    tick(run)
+    at = give(booted("runs", run=run.id), run, b"parent,child\nx1,x2\n")
+    assert not at.exception and not at.error and len(run.truth()) == 1
+    assert len(results.of(run, run.own_variant).known.told) == 1
+    assert any(found.label == "SHD" for found in booted("graph", run=run.id).metric)
+    give(at, run, b"parent,child\nx1,x2\nx2,x3\n", times=1)
+    assert len(run.truth()) == 1  # not before the button is pressed
+    button(at, "Replace the 1 true edge by these 2").click().run()
+    assert len(run.truth()) == 2 and at.session_state["shared_draft"].truth.equals(run.truth())
+    at.button(key=f"attach_truth_remove_{run.id}").click().run()
+    assert run.truth() is None and results.of(run, run.own_variant).known is None
+    assert at.session_state["shared_draft"].truth is None and not at.exception
+
+
+@pytest.mark.parametrize(
+    ("content", "words"),
+    [
+        (b"parent,child\nx1,<i>z</i>\n", 'names "<i>z</i>", which is not in the table'),
+        (b"parent,child\nx1,x2\nx2,x1\n", "cycle"),
+        (bytes(range(128, 256)), "UTF-8"),
+    ],
+)
+def test_a_truth_that_does_not_fit_is_one_sentence_and_changes_nothing(tick, content, words):
+    run = finished_run(5)
+    before = (run.path / "truth.csv").read_bytes()
+    tick(run)
+    at = give(booted("runs"), run, content)
+    assert not at.exception and words in error(at) and error(at).startswith("truth.csv: ")
+    assert (run.path / "truth.csv").read_bytes() == before
+
+
+def test_a_hidden_truth_cannot_be_touched(tick):
+    run = finished_run(4, teaching=True)
+    tick(run)
+    at = booted("runs")
+    assert "hidden, for teaching" in texts(at) and not any("attach" in found.key for found in at.file_uploader)
+
+
+def test_a_damaged_truth_can_be_replaced(tick):
+    run = finished_run(4)
+    (run.path / "truth.csv").write_text("x\n1\n")
+    tick(run)
+    at = booted("runs")
+    assert "truth.csv is damaged" in error(at)
+    give(at, run, b"parent,child\nx1,x2\n")
+    assert not at.error and len(run.truth()) == 1
+
+
+# Several -------------------------------------------------------------------------------------------------------------
+
+
+def test_several_runs_are_deleted_after_they_are_named(tick):
+    first, second, third = (finished_run(4, name) for name in ("*a*", "b", "c"))
+    tick(first, second)
+    at = booted("runs", run=second.id)
+    assert "- `*a*`" in texts(at) and "- `b`" in texts(at) and "- `c`" not in texts(at)
+    at.button(key="runs_delete").click().run()
+    assert not at.exception and runs.list_runs() == [third] and "run" not in at.query_params
+
+
+def test_a_run_that_is_worked_on_stays(tick):
+    busy, free = (runs.create_run(poisson(), Settings(), name=name) for name in ("busy", "free"))
+    busy.update(REFINE, state="running")
+    lock = busy.take({"work": "refine"})
+    tick(busy, free)
+    at = booted("runs")
+    assert "`busy` is being worked on, and stays: cancel that first, on Refine" in texts(at)
+    at.button(key="runs_delete").click().run()
+    assert runs.list_runs() == [busy]
+    at.run()
+    assert not any(found.key == "runs_delete" for found in at.button)
+    lock.release()
+
+
+def test_a_run_that_cannot_be_deleted_is_named_and_the_others_go(tick, monkeypatch):
+    first, second = finished_run(4, "first"), finished_run(4, "second")
+    delete = runs.Run.delete
+
+    def refused(run: runs.Run) -> None:
+        if run == first:
+            raise InputError("The run first is waiting or running; cancel it first.")
+        delete(run)
+
+    monkeypatch.setattr(runs.Run, "delete", refused)
+    tick(first, second)
+    at = booted("runs")
+    at.button(key="runs_delete").click().run()
+    assert error(at) == "The run first is waiting or running; cancel it first." and runs.list_runs() == [first]
+
+
+def test_two_runs_are_compared(tick, drawn, monkeypatch):
+    first, second = finished_run(6, "first", Settings.of("paper", seed=1)), finished_run(HOSTILE + ["x1", "x2"], "2")
+    third = finished_run(6, "third", Settings.of("paper", seed=2))
+    refine_by_hand(third, ["x2", "x1", "x3", "x4", "x5", "x6"])
+    written = written_when_asked(monkeypatch)
+    tick(first, third)
+    at = booted("runs")
+    assert not at.exception and [found.label for found in at.metric][:4] == ["Kept", "Lost", "New", "Turned"]
+    (table,) = [found.value for found in at.dataframe if "change" in found.value]
+    assert set(table["change"]) == {"kept"} and len(drawn) == 2
+    assert {values["verdict"] for *_, values in drawn[0].edges(data=True)} == {"same"}
+    (settings,) = [found.value for found in at.dataframe if "setting" in found.value]
+    assert ["seed", "1", "2"] in settings.to_numpy().tolist()
+    assert any(name.endswith("_edges.csv") for name in written)
+    at.button_group(key=f"compare_Second_{third.id}").set_value("refine").run()
+    (table,) = [found.value for found in at.dataframe if "change" in found.value]
+    assert {"turned", "new"} <= set(table["change"]) and "gain_nats_second" in table
+    tick(first, second)
+    at = booted("runs")
+    assert not at.exception and "6 columns only in `2`" in texts(at) and "2 columns" in texts(at)
+
+
+def test_a_run_without_a_result_cannot_be_compared(tick):
+    tick(finished_run(4), runs.create_run(poisson(), Settings(), name="never fitted"))
+    assert "`never fitted` has no finished fit or refinement to compare" in texts(booted("runs"))
+
+
+def test_damaged_results_are_one_sentence(tick):
+    first, second = finished_run(4), finished_run(4, "damaged")
+    Path(second.path / "order.csv").write_text("x\n")
+    tick(first, second)
+    assert "order.csv is damaged" in error(booted("runs"))
