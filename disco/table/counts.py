@@ -34,7 +34,7 @@ class Problem:
         message: a full sentence that names the column and the row.
         remedy: a full sentence that says what to do.
         blocking: whether it must be solved before the table can be used; otherwise it is a note.
-        kind: "identifier", "names" (the first row may have been read as names), or "".
+        kind: "identifier", "names" (the first row may have been read as names), "file" (how it was read), or "".
     """
 
     column: str | None
@@ -136,7 +136,7 @@ def _shape_problems(table: pd.DataFrame, folds: int) -> Iterator[Problem]:
         message = f"The table has {rows} row{'' if rows == 1 else 's'}; {folds} folds need at least {needed}."
         yield Problem(None, None, message, "Give more rows, or use fewer folds.")
     for note in table.attrs.get(NOTES, ()):
-        yield Problem(None, None, note, "Nothing to do if that is what you want.", blocking=False)
+        yield Problem(None, None, note, "Nothing to do if that is what you want.", blocking=False, kind="file")
 
 
 def _name_problems(table: pd.DataFrame) -> Iterator[Problem]:

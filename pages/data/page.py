@@ -3,8 +3,8 @@
 import streamlit as st
 
 from disco.figures.words import how_many
-from pages.data import columns, determined, sources, truth_file
-from pages.shared import empty, intro, preview, problem_list, session, table_facts, truth
+from pages.data import columns, mending, sources, truth_file
+from pages.shared import empty, intro, preview, session, table_facts, truth
 from pages.shared.names import plain
 
 intro.page_intro(
@@ -29,10 +29,7 @@ earlier = session.draft.previous()
 if earlier is not None:
     back = f"Back to {plain(earlier.name)}"
     st.button(back, icon=":material/undo:", type="tertiary", on_click=session.draft.go_back, key="go_back")
-problem_list.problem_list(
-    table_facts.problems(draft), "**Usable**, below, chooses the columns without a problem and leaves out the others."
-)
-determined.leave_out(draft)
+mending.panel(draft)
 columns.choose(draft)
 preview.columns_in_sight(draft)
 preview.first_rows(draft)

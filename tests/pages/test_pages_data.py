@@ -143,7 +143,7 @@ def test_names_are_shown_not_read():
     assert not at.exception
     assert "\\<b\\>x\\<\\/b\\>\\.csv" in at.subheader[0].value
     table = poisson(names=HOSTILE).astype(object)
-    table.iloc[0, :] = "oops"
+    table.iloc[1, :] = "oops"
     upload(at, "faulty.csv", csv(table))
     said = at.error[0].value
     assert "<script>" not in said and "\\<script\\>" in said
