@@ -34,7 +34,8 @@ class Problem:
         message: a full sentence that names the column and the row.
         remedy: a full sentence that says what to do.
         blocking: whether it must be solved before the table can be used; otherwise it is a note.
-        kind: "identifier", "names" (the first row may have been read as names), "file" (how it was read), or "".
+        kind: "identifier"; "name", missing or repeated; "names", the first row may have been read as names; "file", how
+            it was read; or "".
     """
 
     column: str | None
@@ -147,12 +148,12 @@ def _name_problems(table: pd.DataFrame) -> Iterator[Problem]:
             remedy = "Give it a name in the first row."
             if identifier(numbers_of(table.iloc[:, position])[0], name):
                 remedy = "It only numbers the rows: leave it out."
-            yield Problem(name, None, f"Column {position + 1} has no name.", remedy)
+            yield Problem(name, None, f"Column {position + 1} has no name.", remedy, kind="name")
     for name, times in Counter(names).items():
         if times > 1 and name.strip():
             where = [str(position + 1) for position, other in enumerate(names) if other == name]
             message = f'{times} columns are called "{name}": {", ".join(where[:-1])} and {where[-1]}.'
-            yield Problem(name, None, message, "Give every column a name of its own.")
+            yield Problem(name, None, message, "Give every column a name of its own.", kind="name")
     # Integer labels, which pandas gives to a bare array, are not a row of data.
     if names and all(isinstance(label, str) and is_number(label) for label in table.columns):
         message = "The names of all columns are numbers: the first row of the data may have been read as names."

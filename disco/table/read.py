@@ -21,10 +21,10 @@ from disco.table import spreadsheets
 from disco.table.formats import SUFFIXES, TEXT, parse, text
 from disco.table.formats.apart import parse_apart
 from disco.table.formats.limits import MOST_BYTES, NotATable
-from disco.table.formats.plain import MIXED, NOTES, READING, SHEETS, facts_of
+from disco.table.formats.plain import MIXED, NOTES, OTHER, READING, SHEETS, facts_of
 from disco.table.formats.reading import PLAIN, Reading
 
-__all__ = ["NOTES", "READING", "SHEETS", "SUFFIXES", "read_table", "read_words"]
+__all__ = ["NOTES", "OTHER", "READING", "SHEETS", "SUFFIXES", "read_table", "read_words"]
 
 _SMALL = 1_000_000  # bytes of text that are read in this process, which saves the 0.2 s of starting another
 _NULLABLE = {
@@ -46,7 +46,7 @@ def read_table(source: str | Path | BinaryIO, name: str | None = None, **choices
     """The table in a file, with its names as they are, including duplicate and empty ones.
 
     Its `attrs` tell how it was read: NOTES, sentences; READING, the fields of `disco.table.formats.reading.Reading`,
-    of text and workbooks; SHEETS, the names of a workbook's sheets.
+    of text and workbooks; OTHER, those fields as they may also be meant; SHEETS, the names of a workbook's sheets.
 
     Args:
         source: a path, or an open binary file.

@@ -60,5 +60,5 @@ def rare(found: pd.DataFrame) -> np.ndarray:
 
 
 def nearly_constant(found: pd.DataFrame) -> np.ndarray:
-    """Which columns have almost one value only, and are not rare, (columns,) bool."""
-    return (found["commonest"] > SAME).to_numpy() & ~rare(found)
+    """Which columns have almost one value only, but not quite, and are not rare, (columns,) bool."""
+    return ((found["commonest"] > SAME) & (found["commonest"] < 1)).to_numpy() & ~rare(found)

@@ -9,80 +9,87 @@ import streamlit as st
 from disco.figures.words import how_many
 from disco.table import rows
 from disco.table.counts import least_rows
-from pages.data import columns
+from pages.data import columns, reshaping
 from pages.shared import session, table_facts
 from pages.shared.drafts import Draft
-from pages.shared.names import code, plain
+from pages.shared.names import code
 
 _MOST_LISTED = 1000
 _NAMED = 5
 
 
-def panel(draft: Draft) -> None:
-    """A box for the columns, one for the rows, one for numbers kept as text; each only if there are some."""
+def has_cure(draft: Draft) -> bool:
+    """Whether something can be left out or read as numbers, so that other columns are left."""
     found = table_facts.mends(draft)
-    if found.columns:
-        _columns(draft, found)
-    if len(found.rows):
-        _rows(draft, found)
-    if found.texts:
-        _texts(draft, found)
+    return len(found.columns) < len(draft.columns) and bool(found.columns or len(found.rows) or found.texts)
+
+
+def panel(draft: Draft) -> None:
+    """One box for the columns and rows to leave out and for numbers kept as text; nothing if there are none."""
+    if not has_cure(draft) or reshaping.asks(draft):
+        return
+    found = table_facts.mends(draft)
+    with st.container(border=True):
+        for place in (_columns, _rows, _texts):
+            place(draft, found)
 
 
 def _columns(draft: Draft, found: rows.Proposal) -> None:
-    positions = {draft.columns[place]: why for place, why in found.columns.items()}
-    if len(positions) == len(draft.columns):
+    if not found.columns:
         return
-    lines = [f"- {code(draft.table.columns[position])} {why}." for position, why in list(positions.items())[:_NAMED]]
-    if len(positions) > _NAMED:
-        lines.append(f"- and {len(positions) - _NAMED:,} more.")
+    positions = {draft.columns[place]: why for place, why in found.columns.items()}
+    whys = [f"{code(draft.table.columns[position])} {why}" for position, why in list(positions.items())[:_NAMED]]
+    more = f"; and {len(positions) - _NAMED:,} more" if len(positions) > _NAMED else ""
     count = how_many(len(positions), "column")
-    with st.container(border=True):
-        st.markdown(f"**{count} cannot be used.**\n\n" + "\n".join(lines))
-        label = f"Leave out {'this' if len(positions) == 1 else 'these'} {count}"
-        if st.button(label, key="leave_out_columns", icon=":material/view_column:"):
-            names = ", ".join(str(draft.table.columns[position]) for position in list(positions)[:_NAMED])
-            more = f" and {len(positions) - _NAMED:,} more" if len(positions) > _NAMED else ""
-            session.draft.leave_out_columns(positions, f"{count} left out, not counts or constant: {names}{more}.")
-            columns.taken_anew()
-            st.rerun()
+    st.markdown(f"**{count} cannot be used:** {'; '.join(whys)}{more}.")
+    if st.button(_label(len(positions), "column"), key="leave_out_columns", icon=":material/view_column:"):
+        names = ", ".join(str(draft.table.columns[position]) for position in list(positions)[:_NAMED])
+        more = f" and {len(positions) - _NAMED:,} more" if len(positions) > _NAMED else ""
+        session.draft.leave_out_columns(positions, f"{count} left out, not counts or constant: {names}{more}.")
+        columns.taken_anew()
+        st.rerun()
+
+
+def _label(count: int, what: str) -> str:
+    return f"Leave out this {what}" if count == 1 else f"Leave out these {how_many(count, what)}"
 
 
 def _rows(draft: Draft, found: rows.Proposal) -> None:
     """The rows, counted and listed; those left have to suffice."""
+    if not len(found.rows):
+        return
     chosen = draft.table.iloc[:, list(draft.columns)]
     cells = rows.listed(chosen, found.rows[:_MOST_LISTED], draft.rows_left_out, list(found.columns))
     left_out = rows.with_more(draft.rows_left_out, len(chosen), found.rows)
-    lost = rows.stretches(rows.row_numbers(len(chosen), draft.rows_left_out)[found.rows])
+    lost = rows.in_words(rows.stretches(rows.row_numbers(len(chosen), draft.rows_left_out)[found.rows]))
     left, count = len(chosen) - len(found.rows), how_many(len(found.rows), "row")
     kinds = ", ".join(f"{number:,} {kind}" for kind, number in cells["why"].value_counts().items())
-    kinds = kinds if len(found.rows) <= _MOST_LISTED else f"{kinds}, in the first {_MOST_LISTED:,} of them"
+    kinds += f" in the first {_MOST_LISTED:,} of them" if len(found.rows) > _MOST_LISTED else ""
     refused = None
     if left < least_rows(draft.settings.folds):
         refused = f"Only {how_many(left, 'row')} would be left."
     elif len(left_out) > rows.MOST_STRETCHES:
         refused = "A run cannot record so many rows: leave out the columns that hold these cells."
-    words = f"{count} left out, with cells that are not counts: {rows.in_words(lost)}."
-    with st.container(border=True):
-        holds = "holds" if len(found.rows) == 1 else "hold"
-        st.markdown(f"**{count} {holds} cells that are not counts:** {rows.in_words(lost)} ({kinds} cells).")
-        st.caption(f"{left:,} rows would be left. The run keeps a record of the rows left out.")
-        label = f"Leave out {'this' if len(found.rows) == 1 else 'these'} {count}"
-        pressed = st.button(
-            label, key="leave_out_rows", icon=":material/playlist_remove:", disabled=bool(refused), help=refused
-        )
-        _list(draft, cells)
-    if pressed:
+    holds = "holds" if len(found.rows) == 1 else "hold"
+    st.markdown(
+        f"**{count} {holds} cells that are not counts:** {lost}. Cells: {kinds}. Without them {left:,} rows are left; "
+        "a run records which were left out."
+    )
+    label = _label(len(found.rows), "row")
+    icon = ":material/playlist_remove:"
+    if st.button(label, key="leave_out_rows", icon=icon, disabled=refused is not None, help=refused):
+        words = f"{count} left out, with cells that are not counts: {lost}."
         session.draft.edit(words, partial(_without, found.rows), left_out, is_of_rows=True)
         st.rerun()
+    _list(cells)
 
 
 def _without(places: np.ndarray, table: pd.DataFrame) -> pd.DataFrame:
     return rows.without_rows(table, places)
 
 
-def _list(draft: Draft, cells: pd.DataFrame) -> None:
-    with st.expander("List them"):
+def _list(cells: pd.DataFrame) -> None:
+    with st.expander(f"List the {how_many(len(cells), 'cell')}"):
         st.dataframe(
             cells,
             hide_index=True,
@@ -98,16 +105,17 @@ def _list(draft: Draft, cells: pd.DataFrame) -> None:
 
 
 def _texts(draft: Draft, found: rows.Proposal) -> None:
+    if not found.texts:
+        return
     positions = [draft.columns[place] for place in found.texts]
     names = ", ".join(code(draft.table.columns[position]) for position in positions[:_NAMED])
     more = f" and {len(positions) - _NAMED:,} more" if len(positions) > _NAMED else ""
     count = how_many(len(positions), "column")
-    with st.container(border=True):
-        st.markdown(f"**{count} {'keeps' if len(positions) == 1 else 'keep'} numbers as text:** {names}{more}.")
-        if st.button("Read them as numbers", key="read_texts", icon=":material/123:"):
-            words = f"Numbers kept as text read as numbers in {count}."
-            session.draft.edit(plain(words), partial(_numbers, positions), draft.rows_left_out, is_of_rows=True)
-            st.rerun()
+    st.markdown(f"**{count} {'keeps' if len(positions) == 1 else 'keep'} numbers as text:** {names}{more}.")
+    if st.button("Read them as numbers", key="read_texts", icon=":material/123:"):
+        words = f"Numbers kept as text read as numbers in {count}."
+        session.draft.edit(words, partial(_numbers, positions), draft.rows_left_out, is_of_rows=True)
+        st.rerun()
 
 
 def _numbers(positions: list[int], table: pd.DataFrame) -> pd.DataFrame:

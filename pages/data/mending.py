@@ -15,12 +15,21 @@ def panel(draft: Draft) -> None:
     reading.panel(draft)
     history.panel(draft)
     reshaping.panel(draft)
-    problem_list.problem_list(
-        [problem for problem in found if problem.kind not in _ELSEWHERE],
-        "**Usable**, below, chooses the columns without a problem and leaves out the others.",
-    )
+    problem_list.problem_list([problem for problem in found if problem.kind not in _ELSEWHERE], _way_out(draft))
     faults.panel(draft)
     identifiers.panel(draft)
     determined.leave_out(draft)
     screening.panel(draft)
     st.space("small")
+
+
+def _way_out(draft: Draft) -> str:
+    """Which of the boxes mends what blocks."""
+    ways = []
+    if reshaping.asks(draft):
+        ways.append("Answer the question above first.")
+    elif faults.has_cure(draft):
+        ways.append("The box below leaves out what is not counts.")
+    if not ways or any(problem.kind == "name" for problem in table_facts.problems(draft)):
+        ways.append("**Usable**, below, chooses the columns without a problem and leaves out the others.")
+    return " ".join(ways)

@@ -1,111 +1,26 @@
-"""How an uploaded file was read, and the choices to read it in another way."""
+"""How an uploaded file was read, open to the reader; and the way to read it, or to turn it, in another."""
 
-import io
-from functools import partial
-from typing import Any
-
-import pandas as pd
 import streamlit as st
 
-from disco.errors import InputError
-from disco.table.formats.reading import DECIMALS, ENCODINGS, MOST_LINES, SEPARATORS, THOUSANDS
-from disco.table.read import NOTES, READING, SHEETS, read_table
-from pages.data import columns
-from pages.shared import session
-from pages.shared.drafts import Draft, File
-from pages.shared.names import plain, shown
-
-_PROBLEM = "reading_problem"
-_TEXT = {"encoding": ENCODINGS, "separator": SEPARATORS, "decimal": DECIMALS, "thousands": THOUSANDS}
-_LABELS = {"encoding": "Encoding", "separator": "Separator", "decimal": "Decimal mark", "thousands": "Thousands mark"}
-_LINES = {
-    "above": ("Lines above the names", "Left out, such as a title. Blank lines are not counted."),
-    "names": ("Lines of names", "Several are joined for each column; with 0 the columns are called x1, x2, …"),
-    "below": ("Lines below the names", "Left out, such as units."),
-}
-_USUAL = {"encoding": "utf-8", "separator": ",", "decimal": ".", "thousands": "", "above": 0, "names": 1, "below": 0}
+from disco.table.read import NOTES, READING, SHEETS
+from pages.data import rereading, reshaping
+from pages.shared.drafts import Draft
+from pages.shared.names import plain
 
 
 def panel(draft: Draft) -> None:
-    """What was detected, and the choices; nothing for a table that is no text and no sheet."""
-    how = draft.table.attrs.get(READING)
-    notes = draft.table.attrs.get(NOTES, [])
-    if notes:
-        st.info(
-            "**How the file was read**\n\n" + "\n".join(f"- {plain(note)}" for note in notes), icon=":material/info:"
-        )
-    if problem := st.session_state.pop(_PROBLEM, None):
-        st.error(plain(problem) + " The table is kept as it was.", icon=":material/error:")
-    if draft.file is not None and how is not None:
-        with st.expander(in_words(how), icon=":material/description:", expanded=False):
-            choices = form(how, draft.table.attrs.get(SHEETS, []), f"reading_{draft.key}")
-            if choices is not None:
-                again(draft.file, choices)
-
-
-def in_words(how: dict[str, Any]) -> str:
-    """How a file was read, in one line."""
-    parts = []
-    if how.get("sheet") is not None:
-        parts.append(f"sheet {plain(shown(how['sheet'], 40))}")
-    if how.get("encoding") is not None:
-        parts += [ENCODINGS[how["encoding"]], f"separated by {SEPARATORS[how['separator']]}"]
-        parts.append(f"decimal {DECIMALS[how['decimal']]}")
-        parts.append(f"thousands {THOUSANDS[how['thousands']]}" if how["thousands"] else "no thousands mark")
-    first, last = how["above"] + 1, how["above"] + how["names"]
-    lines = f"line {first}" if first == last else f"lines {first} to {last}"
-    parts.append(f"names in {lines}" if how["names"] else "no line of names")
-    return "Read as " + ", ".join(parts)
-
-
-def form(how: dict[str, Any], sheets: list[str], key: str) -> dict[str, Any] | None:
-    """The choices, as now; those taken when the button is pressed."""
-    chosen: dict[str, Any] = {}
-    with st.form(key, border=False):
-        if sheets:
-            chosen["sheet"] = _select("Sheet", {name: shown(name, 60) for name in sheets}, how["sheet"], f"{key}_sheet")
-        else:
-            places = st.columns(4)
-            for place, (name, options) in zip(places, _TEXT.items(), strict=True):
-                with place:
-                    chosen[name] = _select(_LABELS[name], options, how[name], f"{key}_{name}")
-        for place, (name, (label, help)) in zip(st.columns(3), _LINES.items(), strict=True):
-            with place:
-                chosen[name] = st.number_input(label, 0, MOST_LINES, how[name], key=f"{key}_{name}", help=help)
-        pressed = st.form_submit_button("Read again", icon=":material/refresh:")
-    return chosen if pressed else None
-
-
-def _select(label: str, options: dict[str, str], now: str, key: str) -> str:
-    return st.selectbox(label, list(options), list(options).index(now), options.__getitem__, key=key)
-
-
-def after_failure(name: str) -> dict[str, Any] | None:
-    """The choices for a file that could not be read; those taken when the button is pressed."""
-    if not name.lower().endswith((".csv", ".tsv", ".txt")):
-        return None
-    with st.expander("Read it in another way", icon=":material/description:", expanded=True):
-        return form(_USUAL, [], f"reading_failed_{name}")
-
-
-def again(file: File, choices: dict[str, Any]) -> None:
-    """Read the file of the draft with these choices, as a step."""
-    words = f"{in_words({'sheet': None, 'encoding': None, **choices}).replace('Read as', 'Read again as')}."
-    try:
-        session.draft.edit(words, partial(_read, file, choices))
-        columns.taken_anew()
-    except InputError as error:
-        st.session_state[_PROBLEM] = str(error)
-    st.rerun()
-
-
-def _read(file: File, choices: dict[str, Any], _before: pd.DataFrame) -> pd.DataFrame:
-    return read_table(io.BytesIO(file.data), file.name, **choices)
-
-
-def button_without_names(draft: Draft) -> None:
-    """A button to read the file as one without names."""
-    how = draft.table.attrs.get(READING)
-    if draft.file is not None and how is not None and st.button("The first row holds data", key="no_names"):
-        kept = {name: value for name, value in how.items() if value is not None}
-        again(draft.file, {**kept, "names": 0, "above": 0, "below": 0})
+    """What was detected beyond the usual, and all choices."""
+    how, sheets = draft.table.attrs.get(READING), draft.table.attrs.get(SHEETS, [])
+    if notes := draft.table.attrs.get(NOTES, []):
+        lines = "\n".join(f"- {plain(note)}" for note in notes)
+        st.info(f"**How the file was read**\n\n{lines}", icon=":material/info:")
+        rereading.as_else_meant(draft)
+    if problem := st.session_state.pop(rereading.PROBLEM, None):
+        st.error(f"{plain(problem)} The table is kept as it was.", icon=":material/error:")
+    can_choose = draft.file is not None and how is not None
+    label = rereading.in_words(how) if can_choose else "Rows and columns"
+    with st.expander(label, icon=":material/description:", expanded=can_choose and len(sheets) > 1 and bool(notes)):
+        choices = rereading.form(how, sheets, f"reading_{draft.key}") if can_choose else None
+        reshaping.menu(draft)
+    if choices is not None:
+        rereading.again(draft.file, choices)

@@ -7,7 +7,7 @@ import streamlit as st
 
 from disco.errors import InputError
 from disco.table import reshape
-from pages.data import columns, reading
+from pages.data import columns, rereading
 from pages.shared import session, table_facts
 from pages.shared.drafts import Draft
 from pages.shared.names import code, plain, shown
@@ -16,12 +16,17 @@ _PROBLEM = "reshaping_problem"
 _TRANSPOSE, _NAMES = "Transpose", "The first column holds row names"
 
 
+def asks(draft: Draft) -> bool:
+    """Whether rows seem to be variables, or the first column their names."""
+    return reshape.seems_transposed(draft.table) or reshape.has_row_names(draft.table)
+
+
 def panel(draft: Draft) -> None:
-    """The questions that the table raises; without one, a small menu with the same buttons."""
+    """The questions that the table raises; nothing without one."""
     if problem := st.session_state.pop(_PROBLEM, None):
         st.error(plain(problem), icon=":material/error:")
-    is_turned, is_named = reshape.seems_transposed(draft.table), reshape.has_row_names(draft.table)
-    if is_turned or is_named:
+    if asks(draft):
+        is_turned, is_named = reshape.seems_transposed(draft.table), reshape.has_row_names(draft.table)
         with st.container(border=True):
             st.markdown(_question(draft, is_turned, is_named))
             with st.container(horizontal=True):
@@ -29,13 +34,16 @@ def panel(draft: Draft) -> None:
                     _transpose(draft, is_named)
                 if is_named:
                     _names(draft)
-    else:
-        with st.popover("Rows and columns", icon=":material/pivot_table_chart:"):
-            st.caption("Every column must be a variable, every row an observation.")
-            _transpose(draft, False)
-            _names(draft)
     if any(problem.kind == "names" for problem in table_facts.problems(draft)):
         _first_row(draft)
+
+
+def menu(draft: Draft) -> None:
+    """The same buttons for a table that raises no question."""
+    if not asks(draft):
+        with st.container(horizontal=True):
+            _transpose(draft, False)
+            _names(draft)
 
 
 def _question(draft: Draft, is_turned: bool, is_named: bool) -> str:
@@ -89,5 +97,4 @@ def _first_row(draft: Draft) -> None:
         st.markdown(
             "**Is the first row data?** The names of all columns are numbers, so it may have been taken as names."
         )
-        if draft.file is not None:
-            reading.button_without_names(draft)
+        rereading.without_names(draft)

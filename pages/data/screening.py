@@ -6,7 +6,7 @@ import streamlit as st
 from disco.figures.words import how_many, number
 from disco.table import screening
 from disco.table.screening import Screen
-from pages.data import columns
+from pages.data import columns, reshaping
 from pages.shared import session, table_facts
 from pages.shared.drafts import Draft
 from pages.shared.names import code
@@ -29,7 +29,7 @@ def panel(draft: Draft) -> None:
     if same:
         has = "has" if same == 1 else "have"
         told.append(f"{how_many(same, 'column')} {has} one value in more than {screening.SAME:.0%} of the rows.")
-    if rows < _WIDE * chosen:
+    if rows < _WIDE * chosen and not reshaping.asks(draft):
         told.append(f"There are {rows:,} rows for {chosen:,} columns, {rows / chosen:.2g} per column.")
     if told:
         st.warning(
@@ -72,7 +72,7 @@ def _filter(draft: Draft, has_rare: bool, has_same: bool) -> None:
     more = f" and {int(out.sum()) - _NAMED:,} more" if out.sum() > _NAMED else ""
     left, count = int((~out).sum()), how_many(int(out.sum()), "column")
     st.markdown(f"This leaves out {count} of {len(out):,}, and keeps {left:,}: {', '.join(names)}{more}.")
-    label = f"Leave out {'this' if out.sum() == 1 else 'these'} {count}"
+    label = "Leave out this column" if out.sum() == 1 else f"Leave out these {count}"
     if st.button(label, key="screen_out", icon=":material/filter_alt:", disabled=left < 2):
         bounds = [
             f"{word} {value:g}{unit}"

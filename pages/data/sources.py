@@ -8,7 +8,7 @@ import streamlit as st
 from disco import lahman, simulate
 from disco.errors import InputError
 from disco.table.read import read_table
-from pages.data import reading
+from pages.data import rereading
 from pages.shared import session
 from pages.shared.drafts import File
 from pages.shared.names import plain
@@ -27,7 +27,7 @@ def cards() -> None:
         kept = " The table loaded before is kept." if session.draft.current() is not None else ""
         st.error(plain(problem) + kept, icon=":material/error:")
         file = st.session_state.get("upload")
-        choices = None if file is None else reading.after_failure(file.name)
+        choices = None if file is None else rereading.after_failure(file.name)
         if choices is not None:
             _guarded(lambda: _load_file(file, **choices))
 

@@ -4,6 +4,7 @@ from collections.abc import Sequence
 
 import streamlit as st
 
+from disco.figures.words import how_many
 from disco.table.counts import Problem
 from pages.shared.names import plain
 
@@ -29,10 +30,18 @@ def problem_list(found: Sequence[Problem], hint: str = "") -> None:
         _all(f"All {len(notes)} notes", notes)
 
 
-def _bullets(found: Sequence[Problem], most: int = _IN_SIGHT) -> str:
-    lines = [f"- {plain(problem.message)} {plain(problem.remedy)}" for problem in found[:most]]
-    if len(found) > most:
-        lines.append(f"- and {len(found) - most:,} more.")
+def _bullets(found: Sequence[Problem], most: int = _IN_SIGHT, is_short: bool = True) -> str:
+    """The problems as a list; in a short one, those that differ only by the column are one."""
+    alike: dict[tuple[str, str], list[Problem]] = {}
+    for number, problem in enumerate(found):
+        words = problem.message.replace(f'"{problem.column}"', "", 1) if is_short else str(number)
+        alike.setdefault((words, problem.remedy), []).append(problem)
+    lines = []
+    for those in list(alike.values())[:most]:
+        more = f" The same holds for {how_many(len(those) - 1, 'more column')}." if len(those) > 1 else ""
+        lines.append(f"- {plain(those[0].message)}{more} {plain(those[0].remedy)}")
+    if len(alike) > most:
+        lines.append(f"- and {len(alike) - most:,} more.")
     return "\n".join(lines)
 
 
@@ -40,4 +49,4 @@ def _all(title: str, found: Sequence[Problem]) -> None:
     """All of them, if the box above holds only the first; as text, which wraps."""
     if len(found) > _IN_SIGHT:
         with st.expander(title):
-            st.markdown(_bullets(found, _MOST))
+            st.markdown(_bullets(found, _MOST, is_short=False))
