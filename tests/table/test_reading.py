@@ -94,6 +94,7 @@ def test_other_columns_stay_as_they_were():
     table = read("a;b;c;d\n2,5;x;true;1e3\n1,0;1,x;false;2e3\n")
     assert table["b"].tolist() == ["x", "1,x"] and table["c"].tolist() == [True, False]
     assert table["d"].tolist() == [1000, 2000]
+    assert read("a;b\n2,5;1.5\n", decimal=",")["b"].tolist() == ["1.5"]  # no number by this choice
 
 
 @pytest.mark.parametrize(

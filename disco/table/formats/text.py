@@ -226,8 +226,9 @@ def _with_numbers(
             reading = replace(reading, decimal=decimal, thousands=thousands)
     table, changed = numbers.converted(table, decimal, thousands)
     for place in floats:
-        if pa.types.is_string(table.column(place).type):
-            table = table.set_column(place, str(place), before.column(place))
+        cells = table.column(place)
+        if pa.types.is_string(cells.type) and not compute.any(compute.match_substring(cells, ".")).as_py():
+            table = table.set_column(place, str(place), before.column(place))  # such as 1e3
     other = {"decimal": ",", "thousands": ""} if is_open else None
     return table, reading, _told(changed, names, is_open) if is_detected else [], other
 
