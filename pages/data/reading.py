@@ -17,7 +17,9 @@ def panel(draft: Draft) -> None:
         rereading.as_else_meant(draft)
     if problem := st.session_state.pop(rereading.PROBLEM, None):
         st.error(f"{plain(problem)} The table is kept as it was.", icon=":material/error:")
-    can_choose = draft.file is not None and how is not None
+    if draft.file is None:
+        return
+    can_choose = how is not None
     label = rereading.in_words(how) if can_choose else "Rows and columns"
     with st.expander(label, icon=":material/description:", expanded=can_choose and len(sheets) > 1 and bool(notes)):
         choices = rereading.form(how, sheets, f"reading_{draft.key}") if can_choose else None

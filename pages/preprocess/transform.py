@@ -91,8 +91,8 @@ def _verdict(draft: Draft) -> None:
     index_like = [str(draft.table.columns[position]) for position in table_facts.index_like(draft)]
     if named := [code(name) for name in weak["column"] if name in index_like]:
         st.warning(
-            f"{', '.join(named[:5])}{' and others' if len(named) > 5 else ''}: looks like an index, not a count. No "
-            "transform helps: leave it out on Data."
+            f"{', '.join(named[:5])}{' and others' if len(named) > 5 else ''} {'looks' if len(named) == 1 else 'look'} "
+            "like an index, not a count. No transform helps: leave out on Data what measures nothing."
         )
         weak = weak[~weak["column"].isin(index_like)]
     if weak.empty and named:

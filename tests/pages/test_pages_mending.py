@@ -44,7 +44,9 @@ def test_identifiers_are_left_out_and_taken_back_with_one_click():
     press(at, "Take it back")
     assert draft_of(at).columns == (0, 1, 2, 3) and "It is chosen" in texts(at)
     at.switch_page("pages/preprocess/page.py").run()
-    assert "`id`: looks like an index" in texts(at) and "Quantile levels would" not in texts(at)
+    assert "`id` looks like an index, not a count. No transform helps" in texts(
+        at
+    ) and "Quantile levels would" not in texts(at)
     at.switch_page("pages/data/page.py").run()
     press(at, "Leave it out")
     press(at, "All")
