@@ -141,7 +141,8 @@ def read_counts(path: Path, arguments: argparse.Namespace) -> tuple[pd.DataFrame
         table = with_row_names(table)
     if arguments.transpose:
         table = transposed(table)
-    table, left_out = chosen_columns(table, arguments.columns, arguments.without), ()
+    table = chosen_columns(table, arguments.columns, arguments.without)
+    left_out: Stretches = ()
     if arguments.complete_rows:
         table, left_out = _complete(table)
     found = problems(table)

@@ -9,6 +9,7 @@ crashes its reader only causes an error message.
 """
 
 import json
+from dataclasses import asdict
 from pathlib import Path
 from typing import Any, BinaryIO
 
@@ -24,7 +25,7 @@ from disco.table.formats.limits import MOST_BYTES, NotATable
 from disco.table.formats.plain import MIXED, NOTES, OTHER, READING, SHEETS, facts_of
 from disco.table.formats.reading import PLAIN, Reading
 
-__all__ = ["NOTES", "OTHER", "READING", "SHEETS", "SUFFIXES", "read_table", "read_words"]
+__all__ = ["NOTES", "OTHER", "READING", "SHEETS", "SUFFIXES", "guessed", "read_table", "read_words"]
 
 _SMALL = 1_000_000  # bytes of text that are read in this process, which saves the 0.2 s of starting another
 _NULLABLE = {
@@ -73,6 +74,11 @@ def read_table(source: str | Path | BinaryIO, name: str | None = None, **choices
     frame.columns = names
     frame.attrs.update(facts_of(table))
     return frame
+
+
+def guessed(data: bytes) -> dict[str, Any]:
+    """The fields of `Reading` with which a text that cannot be read as a table seems to be written."""
+    return asdict(text.guessed(data))
 
 
 def read_words(path: Path, most: int) -> pd.DataFrame:

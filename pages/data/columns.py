@@ -27,7 +27,7 @@ def choose(draft: Draft) -> None:
         view = [position for position, name in enumerate(draft.table.columns) if wanted.lower() in str(name).lower()]
         _button("All", draft.columns, {*draft.columns, *view}, "Choose every column shown.")
         _button("None", draft.columns, set(draft.columns) - set(view), "Choose none of the columns shown.")
-        _button("Usable", draft.columns, usable, "Choose exactly the columns that hold counts without a problem.")
+        _button("Usable", draft.columns, usable, "Choose exactly the columns of counts without a problem, no index.")
     if not view:
         st.caption("No column has this in its name.")
         return

@@ -1,5 +1,6 @@
 """Cells that are not counts: the rows or columns to leave out, listed before it is done."""
 
+from dataclasses import replace
 from functools import partial
 
 import numpy as np
@@ -7,9 +8,9 @@ import pandas as pd
 import streamlit as st
 
 from disco.figures.words import how_many
-from disco.table import rows
+from disco.table import reshape, rows
 from disco.table.counts import least_rows
-from pages.data import columns, reshaping
+from pages.data import columns
 from pages.shared import session, table_facts
 from pages.shared.drafts import Draft
 from pages.shared.names import code
@@ -20,15 +21,23 @@ _NAMED = 5
 
 def has_cure(draft: Draft) -> bool:
     """Whether something can be left out or read as numbers, so that other columns are left."""
-    found = table_facts.mends(draft)
+    found = _found(draft)
     return len(found.columns) < len(draft.columns) and bool(found.columns or len(found.rows) or found.texts)
+
+
+def _found(draft: Draft) -> rows.Proposal:
+    """What to leave out, a column apart that may hold row names: the page asks about it elsewhere."""
+    found = table_facts.mends(draft)
+    if not reshape.has_row_names(draft.table):
+        return found
+    return replace(found, columns={at: why for at, why in found.columns.items() if draft.columns[at] != 0})
 
 
 def panel(draft: Draft) -> None:
     """One box for the columns and rows to leave out and for numbers kept as text; nothing if there are none."""
-    if not has_cure(draft) or reshaping.asks(draft):
+    if not has_cure(draft):
         return
-    found = table_facts.mends(draft)
+    found = _found(draft)
     with st.container(border=True):
         for place in (_columns, _rows, _texts):
             place(draft, found)
@@ -59,7 +68,8 @@ def _rows(draft: Draft, found: rows.Proposal) -> None:
     if not len(found.rows):
         return
     chosen = draft.table.iloc[:, list(draft.columns)]
-    cells = rows.listed(chosen, found.rows[:_MOST_LISTED], draft.rows_left_out, list(found.columns))
+    faulty = list(table_facts.mends(draft).columns)
+    cells = rows.listed(chosen, found.rows[:_MOST_LISTED], draft.rows_left_out, faulty)
     left_out = rows.with_more(draft.rows_left_out, len(chosen), found.rows)
     lost = rows.in_words(rows.stretches(rows.row_numbers(len(chosen), draft.rows_left_out)[found.rows]))
     left, count = len(chosen) - len(found.rows), how_many(len(found.rows), "row")

@@ -20,7 +20,7 @@ def panel(draft: Draft) -> None:
     if draft.file is None:
         return
     can_choose = how is not None
-    label = rereading.in_words(how) if can_choose else "Rows and columns"
+    label = plain(rereading.in_words(how)) if can_choose else "Rows and columns"
     with st.expander(label, icon=":material/description:", expanded=can_choose and len(sheets) > 1 and bool(notes)):
         choices = rereading.form(how, sheets, f"reading_{draft.key}") if can_choose else None
         reshaping.menu(draft)

@@ -9,11 +9,11 @@ import streamlit as st
 
 from disco.errors import InputError
 from disco.table.formats.reading import DECIMALS, ENCODINGS, MOST_LINES, SEPARATORS, THOUSANDS
-from disco.table.read import OTHER, READING, read_table
+from disco.table.read import OTHER, READING, guessed, read_table
 from pages.data import columns
 from pages.shared import session
 from pages.shared.drafts import Draft, File
-from pages.shared.names import plain, shown
+from pages.shared.names import shown
 
 PROBLEM = "reading_problem"
 _TEXT = {"encoding": ENCODINGS, "separator": SEPARATORS, "decimal": DECIMALS, "thousands": THOUSANDS}
@@ -23,14 +23,13 @@ _LINES = {
     "names": ("Lines of names", "Several are joined for each column; with 0 the columns are called x1, x2, …"),
     "below": ("Lines below the names", "Left out, such as units."),
 }
-_USUAL = {"encoding": "utf-8", "separator": ",", "decimal": ".", "thousands": "", "above": 0, "names": 1, "below": 0}
 
 
 def in_words(how: dict[str, Any]) -> str:
     """How a file was read, in one line."""
     parts = []
     if how.get("sheet") is not None:
-        parts.append(f"sheet {plain(shown(how['sheet'], 40))}")
+        parts.append(f"sheet {shown(how['sheet'], 40)}")
     if how.get("encoding") is not None:
         parts += [ENCODINGS[how["encoding"]], f"separated by {SEPARATORS[how['separator']]}"]
         parts.append(f"decimal {DECIMALS[how['decimal']]}")
@@ -63,12 +62,12 @@ def _select(label: str, options: dict[str, str], now: str, key: str) -> str:
     return st.selectbox(label, list(options), list(options).index(now), options.__getitem__, key=key)
 
 
-def after_failure(name: str) -> dict[str, Any] | None:
-    """The choices for a file that could not be read; those taken when the button is pressed."""
+def after_failure(name: str, data: bytes) -> dict[str, Any] | None:
+    """The choices for a text that could not be read; those taken when the button is pressed."""
     if not name.lower().endswith((".csv", ".tsv", ".txt")):
         return None
     with st.expander("Read it in another way", icon=":material/description:", expanded=True):
-        return form(_USUAL, [], f"reading_failed_{name}")
+        return form(guessed(data), [], f"reading_failed_{name}")
 
 
 def again(file: File, choices: dict[str, Any]) -> None:

@@ -7,13 +7,15 @@ import streamlit as st
 
 from disco.errors import InputError
 from disco.table import reshape
+from disco.table.formats.limits import MOST_COLUMNS
+from disco.table.rows import Stretches
 from pages.data import columns, rereading
 from pages.shared import session, table_facts
 from pages.shared.drafts import Draft
 from pages.shared.names import code, plain, shown
 
 _PROBLEM = "reshaping_problem"
-_TRANSPOSE, _NAMES = "Transpose", "The first column holds row names"
+_MOST_VARIED = 1000  # rows of a table with too many to become columns
 
 
 def asks(draft: Draft) -> bool:
@@ -26,14 +28,9 @@ def panel(draft: Draft) -> None:
     if problem := st.session_state.pop(_PROBLEM, None):
         st.error(plain(problem), icon=":material/error:")
     if asks(draft):
-        is_turned, is_named = reshape.seems_transposed(draft.table), reshape.has_row_names(draft.table)
         with st.container(border=True):
-            st.markdown(_question(draft, is_turned, is_named))
-            with st.container(horizontal=True):
-                if is_turned:
-                    _transpose(draft, is_named)
-                if is_named:
-                    _names(draft)
+            st.markdown(_question(draft))
+            _buttons(draft)
     if any(problem.kind == "names" for problem in table_facts.problems(draft)):
         _first_row(draft)
 
@@ -41,33 +38,41 @@ def panel(draft: Draft) -> None:
 def menu(draft: Draft) -> None:
     """The same buttons for a table that raises no question."""
     if not asks(draft):
-        with st.container(horizontal=True):
-            _transpose(draft, False)
-            _names(draft)
+        _buttons(draft)
 
 
-def _question(draft: Draft, is_turned: bool, is_named: bool) -> str:
-    rows, columns_there = draft.table.shape
-    first = code(draft.table.columns[0])
-    if is_turned:
+def _question(draft: Draft) -> str:
+    (rows, there), first = draft.table.shape, code(draft.table.columns[0])
+    is_named = reshape.has_row_names(draft.table)
+    turn = "If each row is a variable, such as a gene, and each column an observation, transpose the table."
+    if reshape.seems_transposed(draft.table):
         text = (
-            f"**More columns than rows: are variables in rows?** The table has {rows:,} rows and {columns_there:,} "
-            "columns, and every column becomes a node of the graph. If each row is a variable, such as a gene, and "
-            "each column an observation, such as a cell, transpose the table."
+            f"**More columns than rows: are variables in rows?** There are {rows:,} rows and {there:,} columns. Every "
+            f"column becomes a node of the graph. {turn}"
         )
         return text + (f" The names then come from the first column, {first}." if is_named else "")
-    return f"**Does the first column, {first}, hold row names?** It then names the rows, and is no node of the graph."
+    return f"**Does the first column, {first}, hold row names?** It then names the rows, and is no node. {turn}"
 
 
-def _transpose(draft: Draft, is_named: bool) -> None:
-    with_names = f", with names from {shown(draft.table.columns[0], 80)}" if is_named else ""
-    _button(_TRANSPOSE, "transpose", ":material/pivot_table_chart:", f"Transposed{with_names}.", reshape.transposed)
+def _buttons(draft: Draft) -> None:
+    is_named, first = reshape.has_row_names(draft.table), shown(draft.table.columns[0], 80)
+    with_names = f", with names from {first}" if is_named else ""
+    icon = ":material/pivot_table_chart:"
+    with st.container(horizontal=True):
+        if len(draft.table) > MOST_COLUMNS:
+            label = f"Transpose the {_MOST_VARIED:,} rows that vary most"
+            words = f"The {_MOST_VARIED:,} rows that vary most, of {len(draft.table):,}, transposed{with_names}."
+            _button(label, "transpose", icon, words, _most_varied)
+        else:
+            _button("Transpose", "transpose", icon, f"Transposed{with_names}.", reshape.transposed)
+        refused = draft.table.shape[1] < 2 or not isinstance(draft.table.index, pd.RangeIndex)
+        words = f"Row names taken from {first}."
+        label = "The first column holds row names"
+        _button(label, "row_names", ":material/label:", words, reshape.with_row_names, refused, draft.rows_left_out)
 
 
-def _names(draft: Draft) -> None:
-    refused = draft.table.shape[1] < 2 or not isinstance(draft.table.index, pd.RangeIndex)
-    words = f"Row names taken from {shown(draft.table.columns[0], 80) if draft.table.shape[1] else ''}."
-    _button(_NAMES, "row_names", ":material/label:", words, reshape.with_row_names, refused, draft)
+def _most_varied(table: pd.DataFrame) -> pd.DataFrame:
+    return reshape.transposed(reshape.most_varied(table, _MOST_VARIED))
 
 
 def _button(
@@ -77,14 +82,17 @@ def _button(
     words: str,
     change: Callable[[pd.DataFrame], pd.DataFrame],
     refused: bool = False,
-    kept: Draft | None = None,
+    left_out: Stretches = (),
 ) -> None:
-    """A button that changes the table; a change that keeps the rows keeps the record of those left out."""
-    left_out = kept.rows_left_out if kept is not None else ()
+    """A button that changes the table.
+
+    Args:
+        left_out: the record of rows left out, if the change keeps the rows.
+    """
     st.button(label, key=key, icon=icon, disabled=refused, on_click=_change, args=(words, change, left_out))
 
 
-def _change(words: str, change: Callable[[pd.DataFrame], pd.DataFrame], left_out: tuple) -> None:
+def _change(words: str, change: Callable[[pd.DataFrame], pd.DataFrame], left_out: Stretches) -> None:
     try:
         session.draft.edit(words, change, left_out)
         columns.taken_anew()

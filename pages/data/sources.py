@@ -27,7 +27,7 @@ def cards() -> None:
         kept = " The table loaded before is kept." if session.draft.current() is not None else ""
         st.error(plain(problem) + kept, icon=":material/error:")
         file = st.session_state.get("upload")
-        choices = None if file is None else rereading.after_failure(file.name)
+        choices = None if file is None else rereading.after_failure(file.name, file.getvalue())
         if choices is not None:
             _guarded(lambda: _load_file(file, **choices))
 

@@ -60,6 +60,19 @@ def read(data: bytes, reading: Reading, words: bool = False) -> pa.Table:
     return with_facts(table.rename_columns(names), told, reading, other)
 
 
+def guessed(data: bytes) -> Reading:
+    """How a text seems to be written that cannot be read as a table; the usual where that cannot be told."""
+    usual = Reading("utf-8", ",", ".", "", 0, 1, 0)
+    try:
+        data, encoding, _ = as_utf8(data, None)
+        data = data.lstrip(b"\r\n")
+        delimiter = _delimiter(data)
+        above, names, below = header(_first_lines(data, delimiter)[0], Reading())
+    except NotATable:
+        return usual
+    return replace(usual, encoding=encoding, separator=delimiter, above=above, names=names, below=below)
+
+
 def _delimiter(data: bytes) -> str:
     """The mark that gives most lines the same number of cells, and the most cells; with one line the most frequent."""
     text = data[:_LOOKED_AT].decode(errors="replace")
@@ -112,7 +125,8 @@ def _first_lines(data: bytes, delimiter: str) -> tuple[list[list[str]], list[int
     text = head.decode(errors="ignore")  # the end may cut a character
     lines = io.StringIO(text, newline="")
     cells = csv.reader(lines, delimiter=delimiter)
-    found, places = [], []
+    found: list[list[str]] = []
+    places: list[int] = []
     while len(found) < SAMPLE + MOST_LINES:
         try:
             line = next(cells, None)
@@ -130,7 +144,8 @@ def _first_lines(data: bytes, delimiter: str) -> tuple[list[list[str]], list[int
             f": its first line is longer than {_LONGEST_HEADER:,} bytes; put at most {MOST_COLUMNS:,} names there, and "
             "close every quote."
         )
-    ends, before = [], 0
+    ends: list[int] = []
+    before = 0
     for place in places:  # characters take one byte or more
         ends.append((ends[-1] if ends else 0) + len(text[before:place].encode()))
         before = place
