@@ -25,11 +25,11 @@ def panel(draft: Draft) -> None:
 
 def _way_out(draft: Draft) -> str:
     """Which of the boxes mends what blocks."""
-    ways = []
-    if reshaping.asks(draft):
+    ways, kinds = [], {problem.kind for problem in table_facts.problems(draft)}
+    if reshaping.asks(draft) or "names" in kinds:
         ways.append("Answer the question above first.")
     elif faults.has_cure(draft):
         ways.append("The box below leaves out what is not counts.")
-    if not ways or any(problem.kind == "name" for problem in table_facts.problems(draft)):
+    if not ways or "name" in kinds:
         ways.append("**Usable**, below, chooses the columns without a problem and leaves out the others.")
     return " ".join(ways)
