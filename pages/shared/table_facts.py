@@ -21,12 +21,12 @@ def described(draft: Draft) -> pd.DataFrame:
 
 def problems(draft: Draft) -> list[counts.Problem]:
     """What keeps the chosen columns from being counts, and notes on them."""
-    return _problems(draft.key, draft.columns, draft.settings.folds, draft.table)
+    return _problems(draft.key, draft.columns, draft.settings.folds, draft.rows_left_out, draft.table)
 
 
 def faulty(draft: Draft) -> list[tuple[bool, str]]:
     """For each column of the whole table: whether it blocks a fit, and the first complaint or note in words."""
-    return _faulty(draft.key, draft.table)
+    return _faulty(draft.key, draft.rows_left_out, draft.table)
 
 
 def chosen_counts(draft: Draft) -> pd.DataFrame | None:
@@ -74,17 +74,19 @@ def _described(key: str, _table: pd.DataFrame) -> pd.DataFrame:
 
 
 @st.cache_resource(show_spinner="Checking the table …", max_entries=32)
-def _problems(key: str, columns: tuple[int, ...], folds: int, _table: pd.DataFrame) -> list[counts.Problem]:
+def _problems(
+    key: str, columns: tuple[int, ...], folds: int, left_out: rows.Stretches, _table: pd.DataFrame
+) -> list[counts.Problem]:
     part = _table.iloc[:, list(columns)]
     part.attrs = _table.attrs
-    return counts.problems(part, folds)
+    return counts.problems(part, folds, left_out)
 
 
 @st.cache_resource(show_spinner=False, max_entries=16)
-def _faulty(key: str, _table: pd.DataFrame) -> list[tuple[bool, str]]:
+def _faulty(key: str, left_out: rows.Stretches, _table: pd.DataFrame) -> list[tuple[bool, str]]:
     names = ["" if name is None or name is pd.NA or name != name else str(name) for name in _table.columns]
     found: dict[str, tuple[bool, str]] = {}
-    for problem in counts.problems(_table, folds=2):
+    for problem in counts.problems(_table, 2, left_out):
         if problem.column is not None:
             message = problem.message.removeprefix(f'Column "{problem.column}"').lstrip(", ")
             blocking, words = found.get(problem.column, (False, message))

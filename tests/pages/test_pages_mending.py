@@ -141,6 +141,17 @@ def test_rows_cannot_be_left_out_when_too_few_remain():
     assert button(at, "Leave out these 2 rows").disabled
 
 
+def test_rows_keep_their_numbers_in_later_messages():
+    table = with_blanks().drop(columns=["site", "seen"]).assign(late=0)
+    table["late"] = [row % 4 for row in range(100)] + [None] * 20
+    at = upload(booted(), "later.csv", csv(table))
+    at.text_input(key="column_search").set_value("late").run()
+    press(at, "None")
+    press(at, "Leave out these 8 rows")
+    press(at, "All")
+    assert 'Column "late", row 101' in at.error[0].value.replace("\\", "") and "101–118, 120" in texts(at)
+
+
 def test_a_choice_of_columns_survives_undoing_rows():
     at = upload(booted(), "blanks.csv", csv(with_blanks()))
     press(at, "Leave out these 2 columns")
