@@ -63,8 +63,9 @@ def read(data: bytes, reading: Reading, words: bool = False) -> pa.Table:
 def guessed(data: bytes) -> Reading:
     """How a text seems to be written that cannot be read as a table; the usual where that cannot be told."""
     usual = Reading("utf-8", ",", ".", "", 0, 1, 0)
+    head = data[:_LONGEST_HEADER]
     try:
-        data, encoding, _ = as_utf8(data, None)
+        data, encoding, _ = as_utf8(head[: head.rfind(b"\n") + 1] or head, None)
         data = data.lstrip(b"\r\n")
         delimiter = _delimiter(data)
         above, names, below = header(_first_lines(data, delimiter)[0], Reading())
