@@ -64,11 +64,29 @@ def _fit(command: argparse.ArgumentParser) -> None:
         "--disjoint-rows", action="store_true", default=None, help="half of the rows for the order, half for parents"
     )
     _thresholds(command, "2; the rule jackknife finds its own", "1")
-    command.add_argument("--columns", metavar="A,B", help="only these columns; quote a name that contains a comma")
-    command.add_argument("--without", metavar="A,B", help="leave out these columns")
+    _table(command)
     command.add_argument("--device", metavar="NAME", help="auto (default), cpu or cuda")
     command.add_argument("--resume", action="store_true", help="resume the unfinished run in RUN")
     _set(command)
+
+
+def _table(command: argparse.ArgumentParser, when: str = "") -> None:
+    """How the table is read, and what is left out of it."""
+    command.add_argument("--columns", metavar="A,B", help=f"{when}only these columns; quote a name that has a comma")
+    command.add_argument("--without", metavar="A,B", help=f"{when}leave out these columns")
+    command.add_argument(
+        "--read",
+        action="append",
+        default=[],
+        metavar="NAME=VALUE",
+        help=f"{when}read the file so, instead of as detected: encoding, separator, decimal, thousands, sheet, above, "
+        "names, below",
+    )
+    command.add_argument("--transpose", action="store_true", help=f"{when}rows are variables, columns observations")
+    command.add_argument("--row-names", action="store_true", help=f"{when}the first column names the rows")
+    command.add_argument(
+        "--complete-rows", action="store_true", help=f"{when}leave out the rows with a cell that is not a count"
+    )
 
 
 def _graph(command: argparse.ArgumentParser) -> None:
@@ -84,8 +102,7 @@ def _refine(command: argparse.ArgumentParser) -> None:
     command.add_argument("run", nargs="?", metavar="RUN", help="folder or id of a run")
     command.add_argument("--counts", type=Path, metavar="COUNTS", help="a table of counts, instead of RUN")
     command.add_argument("--out", type=Path, metavar="RUN", help="with --counts: folder of the run, new or empty")
-    command.add_argument("--columns", metavar="A,B", help="with --counts: only these columns")
-    command.add_argument("--without", metavar="A,B", help="with --counts: leave out these columns")
+    _table(command, "with --counts: ")
     command.add_argument("--starts", type=int, help="number of orders to search from (4)")
     command.add_argument("--restarts", type=int, help="most searches restarted near the best order so far (16)")
     command.add_argument("--bootstrap", type=int, help="number of bootstrap tables (50); 0 for none")

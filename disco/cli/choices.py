@@ -11,11 +11,15 @@ import networkx as nx
 import pandas as pd
 
 from disco.errors import InputError
+from disco.figures.words import how_many
 from disco.runs import Run
 from disco.settings import Settings
 from disco.table.counts import as_counts, problems
+from disco.table.formats.reading import Reading
 from disco.table.read import read_table
 from disco.table.relations import relations
+from disco.table.reshape import transposed, with_row_names
+from disco.table.rows import Stretches, in_words, proposal, stretches, without_rows
 
 _ARITHMETIC = "An edge between them reflects arithmetic, not cause: leave one out with --without."
 _MOST_NOTES = 10
@@ -123,18 +127,24 @@ def _of_ocs(run: Run, rule: str, given: dict[str, float]) -> nx.DiGraph:
     return build(run.order(), select(ocs, given.get("tau_z", tau_z), given.get("pi_min", pi_min)))
 
 
-def read_counts(path: Path, columns: str | None, without: str | None = None) -> pd.DataFrame:
-    """The chosen columns of a table's file; the notes that the app shows on a usable table go to stderr.
+def read_counts(path: Path, arguments: argparse.Namespace) -> tuple[pd.DataFrame, Stretches]:
+    """The chosen part of a table's file, and the rows left out; the notes on a usable table go to stderr.
 
     Args:
-        path: the file.
-        columns: a comma-separated list of the columns to take; None takes all.
-        without: a comma-separated list of columns to leave out.
+        arguments: those of `_table` in disco/cli/arguments.py.
 
     Raises:
-        InputError: the file cannot be read, or a column is not in it.
+        InputError: the file cannot be read so, or a column is not in it.
     """
-    table = chosen_columns(read_table(path), columns, without)
+    table = read_table(path, **_reading(arguments.read))
+    if arguments.row_names:
+        table = with_row_names(table)
+    if arguments.transpose:
+        table = transposed(table)
+    table = chosen_columns(table, arguments.columns, arguments.without)
+    left_out: Stretches = ()
+    if arguments.complete_rows:
+        table, left_out = _complete(table)
     found = problems(table)
     if not any(problem.blocking for problem in found):
         notes = [f"{problem.message} {problem.remedy}" for problem in found]
@@ -143,7 +153,36 @@ def read_counts(path: Path, columns: str | None, without: str | None = None) -> 
             print(f"Note: {note}", file=sys.stderr)
         if len(notes) > _MOST_NOTES:
             print(f"Note: there are {len(notes) - _MOST_NOTES} more such notes; the app lists them.", file=sys.stderr)
-    return table
+    return table, left_out
+
+
+def _reading(texts: list[str]) -> dict[str, Any]:
+    """The fields of `Reading` from texts such as "decimal=,"; a tab is also written as \\t.
+
+    Raises:
+        InputError: a text names no field, or its value is of another type.
+    """
+    fields = {field.name: field.type for field in dataclasses.fields(Reading)}
+    found: dict[str, Any] = {}
+    for text in texts:
+        name, equals, value = text.partition("=")
+        if not equals or name not in fields:
+            raise InputError(f"--read needs NAME=VALUE with one of {', '.join(fields)}; got {text!r}.")
+        is_lines = name in ("above", "names", "below")
+        if is_lines and not value.isdecimal():
+            raise InputError(f"--read {name} needs a number of lines; got {value!r}.")
+        found[name] = int(value) if is_lines else value.replace("\\t", "\t") if name == "separator" else value
+    return found
+
+
+def _complete(table: pd.DataFrame) -> tuple[pd.DataFrame, Stretches]:
+    """The table without the rows in which a cell is not a count, and those rows; columns full of such cells stay."""
+    places = proposal(table).rows
+    left_out = stretches(places + 1)
+    if len(places):
+        rows = how_many(len(places), "row")
+        print(f"Left out {rows} with cells that are not counts: {in_words(left_out)}.", file=sys.stderr)
+    return without_rows(table, places), left_out
 
 
 def chosen_columns(table: pd.DataFrame, names: str | None, without: str | None = None) -> pd.DataFrame:

@@ -14,6 +14,7 @@ from disco.errors import InputError
 from disco.runs import FIT, Run, create_run, open_run
 from disco.settings import Settings
 from disco.table.counts import as_counts
+from disco.table.rows import Stretches
 
 
 def run(arguments: argparse.Namespace) -> None:
@@ -23,7 +24,7 @@ def run(arguments: argparse.Namespace) -> None:
         InputError, ScoreUnavailable, FitStopped: as `work_here`.
     """
     given = given_settings(arguments)
-    table = read_counts(arguments.counts, arguments.columns, arguments.without)
+    table, left_out = read_counts(arguments.counts, arguments)
     fitted = resumed(arguments.out, table, given, arguments.device) if arguments.resume else None
     if fitted is None:
         settings = Settings.of(**given)
@@ -32,18 +33,26 @@ def run(arguments: argparse.Namespace) -> None:
                 "--tau-z has no effect on the rule jackknife, which finds its own threshold: give --set fdr=0.2 for "
                 "fewer edges, or --set parent_rule=iqr for the paper's rule."
             )
-        fitted = new_run(table, settings, arguments.out, arguments.counts, arguments.device or "auto")
+        fitted = new_run(table, settings, arguments.out, arguments.counts, arguments.device or "auto", left_out)
     if fitted.status().state != "done":
         work_here(fitted, FIT, "the same command with --resume continues from here.")
     print_result(fitted)
 
 
 def new_run(
-    table: pd.DataFrame, settings: Settings, folder: Path, source: Path, device: str, *, fits: bool = True
+    table: pd.DataFrame,
+    settings: Settings,
+    folder: Path,
+    source: Path,
+    device: str,
+    left_out: Stretches = (),
+    *,
+    fits: bool = True,
 ) -> Run:
     """A run for a checked table, in a folder that is new or empty.
 
     Args:
+        left_out: rows of the file that the table lacks.
         fits: whether it will be fitted; if so, print how long that takes, and refuse a table too large for the memory.
 
     Raises:
@@ -54,7 +63,10 @@ def new_run(
     counts = as_counts(table, settings.folds)
     if fits:
         tell_estimate(counts, settings, device)
-    return create_run(counts, settings, name=folder.resolve().name, folder=folder, source=str(source), device=device)
+    name = folder.resolve().name
+    return create_run(
+        counts, settings, name=name, folder=folder, source=str(source), device=device, rows_left_out=left_out
+    )
 
 
 def tell_estimate(counts: pd.DataFrame, settings: Settings, device: str) -> None:

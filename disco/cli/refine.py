@@ -43,9 +43,10 @@ def _target(arguments: argparse.Namespace) -> Run:
         return open_run(arguments.run)
     if arguments.out is None:
         raise InputError("--counts needs --out, the folder of the run to make.")
-    table = read_counts(arguments.counts, arguments.columns, arguments.without)
+    table, left_out = read_counts(arguments.counts, arguments)
     found = resumed(arguments.out, table, {}, None)
-    return found or new_run(table, Settings(), arguments.out, arguments.counts, arguments.device or "auto", fits=False)
+    device = arguments.device or "auto"
+    return found or new_run(table, Settings(), arguments.out, arguments.counts, device, left_out, fits=False)
 
 
 def _print(target: Run, result: Refined, choice: Choice) -> None:

@@ -67,7 +67,7 @@ class Head:
         before = 0
         for stretch in self.rows_left_out:
             if len(stretch) != 2 or not before < stretch[0] <= stretch[1]:
-                raise ValueError(f"rows_left_out holds {printable(str(stretch), 40)}, no stretch of rows after {before}")
+                raise ValueError(f"rows_left_out holds {printable(str(stretch), 40)}, no rows after {before}")
             before = stretch[1]
         for name, longest in (("name", _LONGEST_NAME), ("source", _LONGEST_SOURCE)):
             object.__setattr__(self, name, printable(getattr(self, name), longest))

@@ -46,9 +46,7 @@ def create_run(
     teaching: bool = False,
     rows_left_out: Stretches = (),
 ) -> Run:
-    """A new run of a table, not yet started.
-
-    It lies in the folder of runs or, if `folder` is given, there, with a link in the folder of runs.
+    """A new run, not yet started, in the folder of runs or, if `folder` is given, there, with a link in that of runs.
 
     Args:
         rows_left_out: rows of the loaded table that this one lacks (`disco.table.rows`); they are recorded.

@@ -17,6 +17,7 @@ from disco.errors import InputError
 from disco.table.cells import TOO_LARGE, is_number, is_numeric_text, names_of, numbers_of
 from disco.table.identifiers import identifier
 from disco.table.read import NOTES, read_table
+from disco.table.rows import Stretches, row_numbers
 
 __all__ = ["Problem", "as_counts", "describe", "problems", "read_table"]
 
@@ -30,11 +31,12 @@ class Problem:
 
     Attributes:
         column: the column's name, None for the table as a whole.
-        row: the first row concerned, counted from 1; None for a whole column or table.
+        row: the first row concerned, its number from 1; None for a whole column or table.
         message: a full sentence that names the column and the row.
         remedy: a full sentence that says what to do.
         blocking: whether it must be solved before the table can be used; otherwise it is a note.
-        kind: "identifier", "names" (the first row may have been read as names), or "".
+        kind: "identifier"; "name", missing or repeated; "names", the first row may have been read as names; "file", how
+            it was read; or "".
     """
 
     column: str | None
@@ -50,12 +52,13 @@ def least_rows(folds: int) -> int:
     return _ROWS_PER_FOLD * folds
 
 
-def problems(table: pd.DataFrame | np.ndarray, folds: int = 3) -> list[Problem]:
+def problems(table: pd.DataFrame | np.ndarray, folds: int = 3, left_out: Stretches = ()) -> list[Problem]:
     """All reasons why a table cannot be used as counts, and notes on unusual columns.
 
     Args:
         table: one row per observation, one column per node.
         folds: the number of cross-fitting folds that need rows.
+        left_out: rows of the loaded table that this one lacks; the others keep their numbers.
     """
     if isinstance(table, np.ndarray):
         if table.ndim != 2:
@@ -63,8 +66,9 @@ def problems(table: pd.DataFrame | np.ndarray, folds: int = 3) -> list[Problem]:
             return [Problem(None, None, message, "Give an array of shape (rows, columns).")]
         table = _frame(table)
     found = [*_shape_problems(table, folds), *_name_problems(table)]
+    numbers = row_numbers(len(table), left_out)
     for position, name in enumerate(names_of(table)):
-        found += _column_problems(table.iloc[:, position], name)
+        found += _column_problems(table.iloc[:, position], name, numbers)
     return found
 
 
@@ -98,7 +102,7 @@ def describe(table: pd.DataFrame | np.ndarray) -> pd.DataFrame:
 
 def _describe(column: pd.Series, name: str) -> dict[str, object]:
     """The row of `describe` for one column."""
-    if any(problem.row is not None for problem in _column_problems(column, name)):
+    if any(problem.row is not None for problem in _column_problems(column, name, row_numbers(len(column)))):
         return {"column": name, "type": "not counts"}
     values = numbers_of(column)[0]
     levels, rows = np.unique(values, return_counts=True)
@@ -136,7 +140,7 @@ def _shape_problems(table: pd.DataFrame, folds: int) -> Iterator[Problem]:
         message = f"The table has {rows} row{'' if rows == 1 else 's'}; {folds} folds need at least {needed}."
         yield Problem(None, None, message, "Give more rows, or use fewer folds.")
     for note in table.attrs.get(NOTES, ()):
-        yield Problem(None, None, note, "Nothing to do if that is what you want.", blocking=False)
+        yield Problem(None, None, note, "Nothing to do if that is what you want.", blocking=False, kind="file")
 
 
 def _name_problems(table: pd.DataFrame) -> Iterator[Problem]:
@@ -147,20 +151,24 @@ def _name_problems(table: pd.DataFrame) -> Iterator[Problem]:
             remedy = "Give it a name in the first row."
             if identifier(numbers_of(table.iloc[:, position])[0], name):
                 remedy = "It only numbers the rows: leave it out."
-            yield Problem(name, None, f"Column {position + 1} has no name.", remedy)
+            yield Problem(name, None, f"Column {position + 1} has no name.", remedy, kind="name")
     for name, times in Counter(names).items():
         if times > 1 and name.strip():
             where = [str(position + 1) for position, other in enumerate(names) if other == name]
             message = f'{times} columns are called "{name}": {", ".join(where[:-1])} and {where[-1]}.'
-            yield Problem(name, None, message, "Give every column a name of its own.")
+            yield Problem(name, None, message, "Give every column a name of its own.", kind="name")
     # Integer labels, which pandas gives to a bare array, are not a row of data.
     if names and all(isinstance(label, str) and is_number(label) for label in table.columns):
         message = "The names of all columns are numbers: the first row of the data may have been read as names."
         yield Problem(None, None, message, "If so, put a row of names above it.", blocking=False, kind="names")
 
 
-def _column_problems(column: pd.Series, name: str) -> list[Problem]:
-    """What is wrong with the cells of one column: one problem per kind, at the first row that has it."""
+def _column_problems(column: pd.Series, name: str, numbers: np.ndarray) -> list[Problem]:
+    """What is wrong with the cells of one column: one problem per kind, at the first row that has it.
+
+    Args:
+        numbers: of the rows, (rows,).
+    """
     values, other = numbers_of(column)
     finite = np.isfinite(values)
     kinds = [
@@ -170,22 +178,22 @@ def _column_problems(column: pd.Series, name: str) -> list[Problem]:
         (finite & (values != np.floor(values)), "{} is not a whole number", "DISCO never rounds: give the counts."),
         (finite & (values >= TOO_LARGE), "{} is too large for a count", _LEAVE_OUT),
     ]
-    found = [_text_problem(column, name, other)] if other.any() else []
+    found = [_text_problem(column, name, other, numbers)] if other.any() else []
     for where, what, remedy in kinds:
         if where.any():
             row = int(np.argmax(where))
-            sentence = _sentence(name, row, what.format(_number(values[row])), int(where.sum()))
-            found.append(Problem(name, row + 1, sentence, remedy))
+            sentence = _sentence(name, numbers[row], what.format(_number(values[row])), int(where.sum()))
+            found.append(Problem(name, int(numbers[row]), sentence, remedy))
     return found or _column_notes(column, values, name)
 
 
 def _sentence(name: str, row: int, what: str, rows: int) -> str:
     """'Column "AB", row 3: ... The same holds for 4 more rows.'"""
     more = "" if rows == 1 else f" The same holds for {rows - 1:,} more row{'' if rows == 2 else 's'}."
-    return f'Column "{name}", row {row + 1}: {what}.{more}'
+    return f'Column "{name}", row {row}: {what}.{more}'
 
 
-def _text_problem(column: pd.Series, name: str, other: np.ndarray) -> Problem:
+def _text_problem(column: pd.Series, name: str, other: np.ndarray, numbers: np.ndarray) -> Problem:
     """The problem of cells that are not numbers: text, dates, lists."""
     # Prefer a cell that does not read as a number: it is the one that made a whole column of a file text.
     strange = other & ~is_numeric_text(column)
@@ -193,7 +201,7 @@ def _text_problem(column: pd.Series, name: str, other: np.ndarray) -> Problem:
     row = int(np.argmax(where))
     cell = column.iloc[row]
     what = f'"{cell[:40]}" is text, not a count' if isinstance(cell, str) else f"{str(cell)[:40]} is not a number"
-    return Problem(name, row + 1, _sentence(name, row, what, int(where.sum())), _text_remedy(cell))
+    return Problem(name, int(numbers[row]), _sentence(name, numbers[row], what, int(where.sum())), _text_remedy(cell))
 
 
 def _text_remedy(cell: object) -> str:

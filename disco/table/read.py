@@ -9,6 +9,7 @@ crashes its reader only causes an error message.
 """
 
 import json
+from dataclasses import asdict
 from pathlib import Path
 from typing import Any, BinaryIO
 
@@ -21,10 +22,10 @@ from disco.table import spreadsheets
 from disco.table.formats import SUFFIXES, TEXT, parse, text
 from disco.table.formats.apart import parse_apart
 from disco.table.formats.limits import MOST_BYTES, NotATable
-from disco.table.formats.plain import MIXED, NOTES, READING, SHEETS, facts_of
+from disco.table.formats.plain import MIXED, NOTES, OTHER, READING, SHEETS, facts_of
 from disco.table.formats.reading import PLAIN, Reading
 
-__all__ = ["NOTES", "READING", "SHEETS", "SUFFIXES", "read_table", "read_words"]
+__all__ = ["NOTES", "OTHER", "READING", "SHEETS", "SUFFIXES", "guessed", "read_table", "read_words"]
 
 _SMALL = 1_000_000  # bytes of text that are read in this process, which saves the 0.2 s of starting another
 _NULLABLE = {
@@ -46,7 +47,7 @@ def read_table(source: str | Path | BinaryIO, name: str | None = None, **choices
     """The table in a file, with its names as they are, including duplicate and empty ones.
 
     Its `attrs` tell how it was read: NOTES, sentences; READING, the fields of `disco.table.formats.reading.Reading`,
-    of text and workbooks; SHEETS, the names of a workbook's sheets.
+    of text and workbooks; OTHER, those fields as they may also be meant; SHEETS, the names of a workbook's sheets.
 
     Args:
         source: a path, or an open binary file.
@@ -73,6 +74,11 @@ def read_table(source: str | Path | BinaryIO, name: str | None = None, **choices
     frame.columns = names
     frame.attrs.update(facts_of(table))
     return frame
+
+
+def guessed(data: bytes) -> dict[str, Any]:
+    """The fields of `Reading` with which a text that cannot be read as a table seems to be written."""
+    return asdict(text.guessed(data))
 
 
 def read_words(path: Path, most: int) -> pd.DataFrame:

@@ -42,6 +42,18 @@ def seems_transposed(table: pd.DataFrame) -> bool:
     return table.shape[1] - has_row_names(table) > len(table) > 1
 
 
+def most_varied(table: pd.DataFrame, most: int) -> pd.DataFrame:
+    """The rows with the largest variance, at most so many, in their order, with names; other cells than numbers apart.
+
+    If the first column seems to name the rows, it does; else they are x1, x2, ... by their place.
+    """
+    table = with_row_names(table) if has_row_names(table) else table
+    if isinstance(table.index, pd.RangeIndex):
+        table = table.set_axis(pd.Index([f"x{place + 1}" for place in range(len(table))], dtype=object))
+    spread = table.select_dtypes(["number", "bool"]).astype(float).var(axis=1).fillna(0).to_numpy()
+    return table.iloc[np.sort(np.argsort(-spread, kind="stable")[:most])]
+
+
 def transposed(table: pd.DataFrame) -> pd.DataFrame:
     """Rows and columns exchanged, with their names; if the first column seems to name the rows, it does.
 
@@ -53,8 +65,8 @@ def transposed(table: pd.DataFrame) -> pd.DataFrame:
     table = with_row_names(table) if has_row_names(table) else table
     if len(table) > MOST_COLUMNS:
         raise InputError(
-            f"Transposed, the table would have {len(table):,} columns; at most {MOST_COLUMNS:,} are read. Leave out "
-            "rows first, for example genes that are rarely above 0."
+            f"Transposed, the table would have {len(table):,} columns; at most {MOST_COLUMNS:,} are read. Take the "
+            "rows that vary most."
         )
     is_named = not isinstance(table.index, pd.RangeIndex)
     columns = list(table.index) if is_named else [f"x{place + 1}" for place in range(len(table))]

@@ -39,7 +39,7 @@ def spreads(table: pd.DataFrame) -> pd.DataFrame:
         numbers = [np.nan] * 4
         if len(values) > 1 and is_count(values).all():
             times = np.unique(values, return_counts=True)[1].max()
-            numbers = [np.mean(values > 0), values.mean(), values.var(ddof=1), times / len(values)]
+            numbers = [float(np.mean(values > 0)), values.mean(), values.var(ddof=1), times / len(values)]
         found.append((name, *numbers))
     return pd.DataFrame(found, columns=["column", "prevalence", "mean", "variance", "commonest"])
 
@@ -60,5 +60,5 @@ def rare(found: pd.DataFrame) -> np.ndarray:
 
 
 def nearly_constant(found: pd.DataFrame) -> np.ndarray:
-    """Which columns have almost one value only, and are not rare, (columns,) bool."""
-    return (found["commonest"] > SAME).to_numpy() & ~rare(found)
+    """Which columns have almost one value only, but not quite, and are not rare, (columns,) bool."""
+    return ((found["commonest"] > SAME) & (found["commonest"] < 1)).to_numpy() & ~rare(found)

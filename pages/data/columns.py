@@ -14,7 +14,8 @@ _VERSION = "columns_version"  # a new key makes Streamlit read the choice again 
 def choose(draft: Draft) -> None:
     """Search, three buttons, and the table; what is ticked is fitted."""
     faulty = table_facts.faulty(draft)
-    usable = tuple(position for position, (blocking, _) in enumerate(faulty) if not blocking)
+    index_like = table_facts.index_like(draft)
+    usable = {position for position, (blocking, _) in enumerate(faulty) if not blocking} - index_like.keys()
     with st.container(horizontal=True, vertical_alignment="bottom"):
         wanted = st.text_input(
             "Search columns",
@@ -26,7 +27,7 @@ def choose(draft: Draft) -> None:
         view = [position for position, name in enumerate(draft.table.columns) if wanted.lower() in str(name).lower()]
         _button("All", draft.columns, {*draft.columns, *view}, "Choose every column shown.")
         _button("None", draft.columns, set(draft.columns) - set(view), "Choose none of the columns shown.")
-        _button("Usable", draft.columns, set(usable), "Choose exactly the columns that hold counts without a problem.")
+        _button("Usable", draft.columns, usable, "Choose exactly the columns of counts without a problem, no index.")
     if not view:
         st.caption("No column has this in its name.")
         return

@@ -2,6 +2,7 @@
 
 import streamlit as st
 
+from disco.figures.words import how_many
 from pages.data import columns
 from pages.shared import session, table_facts
 from pages.shared.drafts import Draft
@@ -37,6 +38,9 @@ def leave_out(draft: Draft) -> None:
             help="One column of each relation is proposed. To keep it, tick it in the table below.",
         )
         if st.button("Leave out", key="leave_out", disabled=not chosen):
-            session.draft.choose_columns(tuple(sorted({*draft.columns} - {*chosen})))
+            named = ", ".join(names[position] for position in chosen[:_IN_SIGHT])
+            more = f" and {len(chosen) - _IN_SIGHT} more" if len(chosen) > _IN_SIGHT else ""
+            count = how_many(len(chosen), "column")
+            session.draft.leave_out_columns(chosen, f"{count} left out, determined by others: {named}{more}.")
             columns.taken_anew()
             st.rerun()

@@ -3,8 +3,8 @@
 import streamlit as st
 
 from disco.figures.words import how_many
-from pages.data import columns, determined, sources, truth_file, welcome
-from pages.shared import empty, finding, intro, preview, problem_list, session, table_facts, truth
+from pages.data import columns, mending, sources, truth_file, welcome
+from pages.shared import empty, finding, intro, preview, session, table_facts, truth
 from pages.shared.names import plain
 
 draft = session.draft.current()
@@ -34,10 +34,7 @@ ready = table_facts.chosen_counts(draft) is not None
 with st.container(horizontal=True, vertical_alignment="center"):
     finding.button(draft, ready)
     st.caption("Or go step by step: Preprocess, Train, Ordering, Parents, Refine.")
-problem_list.problem_list(
-    table_facts.problems(draft), "**Usable**, below, chooses the columns without a problem and leaves out the others."
-)
-determined.leave_out(draft)
+mending.panel(draft)
 columns.choose(draft)
 preview.columns_in_sight(draft)
 preview.first_rows(draft)

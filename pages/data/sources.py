@@ -1,13 +1,16 @@
 """Where a table comes from: two samples and an upload. Owns the keys `upload` and `source_problem`."""
 
 from collections.abc import Callable
+from typing import Any
 
 import streamlit as st
 
 from disco import lahman, simulate
 from disco.errors import InputError
-from disco.table.counts import read_table
+from disco.table.read import read_table
+from pages.data import rereading
 from pages.shared import session
+from pages.shared.drafts import File
 from pages.shared.names import plain
 
 _PROBLEM = "source_problem"
@@ -25,6 +28,10 @@ def cards() -> None:
     if problem := st.session_state.get(_PROBLEM):
         kept = " The table loaded before is kept." if session.draft.current() is not None else ""
         st.error(plain(problem) + kept, icon=":material/error:")
+        file = st.session_state.get("upload")
+        choices = None if file is None else rereading.after_failure(file.name, file.getvalue())
+        if choices is not None:
+            _guarded(lambda: _load_file(file, **choices))
 
 
 def _lahman() -> None:
@@ -91,10 +98,11 @@ def _uploaded() -> None:
     _guarded(lambda: _load_file(file), rerun=False)
 
 
-def _load_file(file: st.runtime.uploaded_file_manager.UploadedFile) -> None:
-    table = read_table(file, file.name)
+def _load_file(file: st.runtime.uploaded_file_manager.UploadedFile, **choices: Any) -> None:
+    table = read_table(file, file.name, **choices)
     settings = session.draft.settings().replace(transform="rank")
-    session.draft.load(table, file.name, f"Uploaded file {file.name}.", settings=settings)
+    kept = File(file.name, file.getvalue())
+    session.draft.load(table, file.name, f"Uploaded file {file.name}.", settings=settings, file=kept)
 
 
 def _guarded(load: Callable[[], None], rerun: bool = True) -> None:

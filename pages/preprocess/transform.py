@@ -89,6 +89,15 @@ def all_columns(draft: Draft) -> None:
 def _verdict(draft: Draft) -> None:
     support, folds = table_facts.support(draft), draft.settings.folds
     weak = support[support["kept"] < figures.ENOUGH].sort_values("kept")
+    index_like = [str(draft.table.columns[position]) for position in table_facts.index_like(draft)]
+    if named := [code(name) for name in weak["column"] if name in index_like]:
+        st.warning(
+            f"{', '.join(named[:5])}{' and others' if len(named) > 5 else ''} {'looks' if len(named) == 1 else 'look'} "
+            "like an index, not a count. No transform helps: leave out on Data what measures nothing."
+        )
+        weak = weak[~weak["column"].isin(index_like)]
+    if weak.empty and named:
+        return
     if weak.empty:
         least = support["kept"].min()
         share = "all" if least > 0.995 else f"at least {least:.0%} of"

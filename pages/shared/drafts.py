@@ -7,15 +7,41 @@ A session holds its own draft; a copy lies under a random token which the page's
 import secrets
 import threading
 from collections import OrderedDict
+from collections.abc import Callable
 from dataclasses import dataclass, field
 
 import pandas as pd
 import streamlit as st
 
 from disco.settings import Settings
+from disco.table.rows import Stretches
 
 _MOST_DRAFTS = 32
 _MOST_BYTES = 1 << 30
+
+
+@dataclass(frozen=True)
+class File:
+    """An uploaded file, kept so that it can be read in another way."""
+
+    name: str
+    data: bytes
+
+
+@dataclass(frozen=True)
+class Step:
+    """One change of the loaded table, which can be undone.
+
+    Attributes:
+        words: what was done, one sentence.
+        edit: makes the table anew from the one before; None if only columns were left out.
+        columns, rows_left_out: of the draft before it.
+    """
+
+    words: str
+    edit: Callable[[pd.DataFrame], pd.DataFrame] | None
+    columns: tuple[int, ...]
+    rows_left_out: Stretches
 
 
 @dataclass(frozen=True)
@@ -23,7 +49,7 @@ class Draft:
     """A fit in preparation.
 
     Attributes:
-        table: as read, nothing changed.
+        table: as loaded, and changed by `steps`; an index that is no range holds names of the rows.
         name: what the user knows it by.
         source: where it came from, one sentence.
         truth: the known edges (parent, child, and maybe direction), for simulated tables.
@@ -33,6 +59,10 @@ class Draft:
         key: stands for the table in caches, so that a large table is not hashed at every look.
         is_of_run: taken from that run, so nothing is lost when another run takes its place.
         teaching: pages keep the truth to themselves until the reader asks for it; runs of the draft inherit it.
+        file: the upload it was read from, if it was.
+        loaded: the table before `steps`, if there are any.
+        steps: what was done to it.
+        rows_left_out: of the loaded table, as stretches (`disco.table.rows`).
     """
 
     table: pd.DataFrame
@@ -45,6 +75,15 @@ class Draft:
     is_of_run: bool = False
     teaching: bool = False
     key: str = field(default_factory=lambda: new_token())
+    file: File | None = None
+    loaded: pd.DataFrame | None = None
+    steps: tuple[Step, ...] = ()
+    rows_left_out: Stretches = ()
+
+    @property
+    def origin(self) -> str:
+        """Where the table came from and what was done to it, for its runs."""
+        return " ".join([self.source, *(step.words for step in self.steps)])
 
 
 def run_name(name: str, settings: Settings) -> str:
@@ -83,8 +122,10 @@ class DraftStore:
             return self._drafts.get(token)
 
     def _is_over(self) -> bool:
-        tables = {id(draft.table): draft.table for draft in self._drafts.values()}
-        used = sum(int(table.memory_usage(index=False).sum()) for table in tables.values())
+        both = [table for draft in self._drafts.values() for table in (draft.table, draft.loaded) if table is not None]
+        files = {id(draft.file): len(draft.file.data) for draft in self._drafts.values() if draft.file is not None}
+        tables = {id(table): int(table.memory_usage(index=False).sum()) for table in both}
+        used = sum(tables.values()) + sum(files.values())
         return len(self._drafts) > _MOST_DRAFTS or used > _MOST_BYTES
 
 

@@ -47,7 +47,14 @@ def new_run(draft: Draft, name: str, device: str) -> runs.Run:
     if truth is not None:
         truth = truth[truth["parent"].isin(table.columns) & truth["child"].isin(table.columns)]
     return runs.create_run(
-        table, draft.settings, name=name, source=draft.source, truth=truth, device=device, teaching=draft.teaching
+        table,
+        draft.settings,
+        name=name,
+        source=draft.origin,
+        truth=truth,
+        device=device,
+        teaching=draft.teaching,
+        rows_left_out=draft.rows_left_out,
     )
 
 

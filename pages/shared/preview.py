@@ -1,10 +1,12 @@
 """A closer look at the loaded table: dispersion, one column's distribution, the first rows."""
 
+import pandas as pd
 import streamlit as st
 from pandas.api.types import is_object_dtype
 
 from disco.figures import counts as figures
 from disco.figures.theme import plotly_config
+from disco.table.rows import row_numbers
 from pages.shared import table_facts
 from pages.shared.drafts import Draft
 from pages.shared.names import distinct, shown
@@ -48,11 +50,14 @@ def columns_in_sight(draft: Draft) -> None:
 
 
 def first_rows(draft: Draft) -> None:
-    """The table as read, its first rows."""
+    """The first rows of the table, with their names, or their numbers in the file."""
     with st.expander("First rows"):
         part = draft.table.iloc[:_ROWS, list(draft.columns[:_COLUMNS])].copy()
         part.columns = distinct([shown(name) for name in part.columns])
-        part.index = range(1, len(part) + 1)
+        if isinstance(part.index, pd.RangeIndex):
+            part.index = row_numbers(len(draft.table), draft.rows_left_out)[: len(part)]
+        else:
+            part.index = pd.Index([shown(name) for name in part.index])
         part = part.astype({name: str for name, kind in part.dtypes.items() if is_object_dtype(kind)})
         st.dataframe(part, height=320)
         if len(draft.columns) > _COLUMNS:

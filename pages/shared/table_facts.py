@@ -7,7 +7,8 @@ import streamlit as st
 from disco.errors import InputError
 from disco.figures.counts import level_support
 from disco.settings import Settings
-from disco.table import counts, ranks
+from disco.table import counts, ranks, rows, screening
+from disco.table.identifiers import identifiers
 from disco.table.relations import Relation
 from disco.table.relations import relations as find_relations
 from pages.shared.drafts import Draft
@@ -20,12 +21,12 @@ def described(draft: Draft) -> pd.DataFrame:
 
 def problems(draft: Draft) -> list[counts.Problem]:
     """What keeps the chosen columns from being counts, and notes on them."""
-    return _problems(draft.key, draft.columns, draft.settings.folds, draft.table)
+    return _problems(draft.key, draft.columns, draft.settings.folds, draft.rows_left_out, draft.table)
 
 
 def faulty(draft: Draft) -> list[tuple[bool, str]]:
     """For each column of the whole table: whether it blocks a fit, and the first complaint or note in words."""
-    return _faulty(draft.key, draft.table)
+    return _faulty(draft.key, draft.rows_left_out, draft.table)
 
 
 def chosen_counts(draft: Draft) -> pd.DataFrame | None:
@@ -37,6 +38,21 @@ def relations(draft: Draft) -> list[Relation]:
     """The chosen columns that others determine exactly; none while something blocks."""
     table = chosen_counts(draft)
     return [] if table is None else _relations(draft.key, draft.columns, table)
+
+
+def index_like(draft: Draft) -> dict[int, str]:
+    """The columns of the whole table that look like an index: position → why."""
+    return _index_like(draft.key, draft.table)
+
+
+def mends(draft: Draft) -> rows.Proposal:
+    """What to leave out of the chosen columns, by their places among them."""
+    return _mends(draft.key, draft.columns, draft.table)
+
+
+def spreads(draft: Draft) -> pd.DataFrame:
+    """`disco.table.screening.spreads` of the chosen columns."""
+    return _spreads(draft.key, draft.table).iloc[list(draft.columns)]
 
 
 def coded(draft: Draft) -> tuple[pd.DataFrame, pd.DataFrame, np.ndarray]:
@@ -58,21 +74,39 @@ def _described(key: str, _table: pd.DataFrame) -> pd.DataFrame:
 
 
 @st.cache_resource(show_spinner="Checking the table …", max_entries=32)
-def _problems(key: str, columns: tuple[int, ...], folds: int, _table: pd.DataFrame) -> list[counts.Problem]:
+def _problems(
+    key: str, columns: tuple[int, ...], folds: int, left_out: rows.Stretches, _table: pd.DataFrame
+) -> list[counts.Problem]:
     part = _table.iloc[:, list(columns)]
     part.attrs = _table.attrs
-    return counts.problems(part, folds)
+    return counts.problems(part, folds, left_out)
 
 
 @st.cache_resource(show_spinner=False, max_entries=16)
-def _faulty(key: str, _table: pd.DataFrame) -> list[tuple[bool, str]]:
+def _faulty(key: str, left_out: rows.Stretches, _table: pd.DataFrame) -> list[tuple[bool, str]]:
     names = ["" if name is None or name is pd.NA or name != name else str(name) for name in _table.columns]
     found: dict[str, tuple[bool, str]] = {}
-    for problem in counts.problems(_table, folds=2):
+    for problem in counts.problems(_table, 2, left_out):
         if problem.column is not None:
-            blocking, words = found.get(problem.column, (False, problem.message))
+            message = problem.message.removeprefix(f'Column "{problem.column}"').lstrip(", ")
+            blocking, words = found.get(problem.column, (False, message))
             found[problem.column] = (blocking or problem.blocking, words)
     return [found.get(name, (False, "")) for name in names]
+
+
+@st.cache_resource(show_spinner=False, max_entries=16)
+def _index_like(key: str, _table: pd.DataFrame) -> dict[int, str]:
+    return identifiers(_table)
+
+
+@st.cache_resource(show_spinner=False, max_entries=16)
+def _mends(key: str, columns: tuple[int, ...], _table: pd.DataFrame) -> rows.Proposal:
+    return rows.proposal(_table.iloc[:, list(columns)])
+
+
+@st.cache_resource(show_spinner=False, max_entries=16)
+def _spreads(key: str, _table: pd.DataFrame) -> pd.DataFrame:
+    return screening.spreads(_table)
 
 
 @st.cache_resource(show_spinner=False, max_entries=8)

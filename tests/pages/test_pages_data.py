@@ -144,11 +144,12 @@ def test_names_are_shown_not_read():
     assert not at.exception
     assert "\\<b\\>x\\<\\/b\\>\\.csv" in at.subheader[0].value
     table = poisson(names=HOSTILE).astype(object)
-    table.iloc[0, :] = "oops"
+    table.iloc[1, :] = "oops"
     upload(at, "faulty.csv", csv(table))
     said = at.error[0].value
-    assert "<script>" not in said and "\\<script\\>" in said
-    assert "\\$x\\$" in said and "\\:red\\[a\\]" in said
+    assert "<script>" not in said and "\\<script\\>" in said and "The same holds for 11 more columns" in said
+    said = next(found.value for found in at.markdown if found.value.count("row 2") == len(HOSTILE))
+    assert "<script>" not in said and "\\$x\\$" in said and "\\:red\\[a\\]" in said
 
 
 def test_two_thousand_columns():

@@ -94,6 +94,7 @@ def test_other_columns_stay_as_they_were():
     table = read("a;b;c;d\n2,5;x;true;1e3\n1,0;1,x;false;2e3\n")
     assert table["b"].tolist() == ["x", "1,x"] and table["c"].tolist() == [True, False]
     assert table["d"].tolist() == [1000, 2000]
+    assert read("a;b\n2,5;1.5\n", decimal=",")["b"].tolist() == ["1.5"]  # no number by this choice
 
 
 @pytest.mark.parametrize(
@@ -160,3 +161,15 @@ def test_a_file_read_apart_takes_the_same_choices():
     table = read(body, decimal=",")
     assert len(body) > 1_000_000 and table["a"].tolist()[:2] == [1.418, 1.418]
     assert table.attrs[READING] == read(body[:804], decimal=",").attrs[READING]
+
+
+def test_long_cells_cost_no_more_than_their_length():
+    """Squared, each of these would take hours."""
+    for cell in ("1" + " " * 100_000 + "x", " " * 100_000 + "x", "1,2" * 30_000 + "x", "1.418" * 20_000):
+        assert len(read(f'a;b\n"{cell}";1\n"2";3\n')) == 2
+
+
+def test_a_cut_within_a_character_is_no_other_encoding(monkeypatch):
+    monkeypatch.setattr("disco.table.formats.encoding._PIECE", 3)
+    table = read("Vögel;Käfer\n1;2\n3;4\n")
+    assert table.columns.tolist() == ["Vögel", "Käfer"] and table.attrs[READING]["encoding"] == "utf-8"

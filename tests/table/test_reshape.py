@@ -9,7 +9,7 @@ import pytest
 from disco.errors import InputError
 from disco.table.counts import as_counts
 from disco.table.read import NOTES, read_table
-from disco.table.reshape import has_row_names, seems_transposed, transposed, with_row_names
+from disco.table.reshape import has_row_names, most_varied, seems_transposed, transposed, with_row_names
 
 
 def genes(rows: int = 20, cells: int = 50) -> pd.DataFrame:
@@ -60,3 +60,11 @@ def test_what_is_missing_or_text_stays_so():
 def test_too_many_columns_are_refused():
     with pytest.raises(InputError, match="would have 10,001 columns; at most 10,000"):
         transposed(pd.DataFrame({"a": np.zeros(10_001), "b": 1}))
+
+
+def test_the_rows_that_vary_most_keep_their_order_and_names():
+    table = genes(rows=6, cells=30)
+    table.iloc[[1, 4], 1:] = 5
+    assert most_varied(table, 4).index.tolist() == ["G0", "G2", "G3", "G5"]
+    assert most_varied(table.iloc[:, 1:], 4).index.tolist() == ["x1", "x3", "x4", "x6"]
+    np.testing.assert_array_equal(most_varied(table, 100).to_numpy(), table.iloc[:, 1:].to_numpy())

@@ -8,6 +8,7 @@ from disco.table.formats.reading import ENCODINGS
 
 EMPTY = " is empty: give a file with one row of names and the rows of counts below it."
 NO_TEXT = " is not UTF-8 text: save it as CSV UTF-8 and load it again."
+_PIECE = 1 << 22  # bytes
 _UTF16 = (codecs.BOM_UTF16_LE, codecs.BOM_UTF16_BE)
 _CONTROL = re.compile(rb"[\x01-\x08\x0b\x0e-\x1f]")  # in no text
 
@@ -27,8 +28,10 @@ def as_utf8(data: bytes, encoding: str | None) -> tuple[bytes, str, list[str]]:
         if encoding == "cp1252":
             notes = ["The file is not UTF-8 and was read as Windows-1252. If a name looks wrong, choose its encoding."]
     try:
-        text = data.decode(encoding)
-        data = data if encoding == "utf-8" else text.encode()
+        if encoding == "utf-8":
+            _check(data, encoding)
+        else:
+            data = data.decode(encoding).encode()
     except UnicodeError:
         if encoding == "utf-8" or data.startswith(_UTF16):
             raise NotATable(NO_TEXT) from None
@@ -51,10 +54,18 @@ def _detected(data: bytes) -> str:
         return "utf-16"
     for encoding in ("utf-8", "cp1252"):
         try:
-            data.decode(encoding)
+            _check(data, encoding)
         except UnicodeDecodeError:
             continue
         if encoding == "cp1252" and b"\0" not in data and _CONTROL.search(data):
             break
         return encoding
     raise NotATable(NO_TEXT)
+
+
+def _check(data: bytes, encoding: str) -> None:
+    """Raise UnicodeDecodeError unless all of it is text of this encoding; piece by piece, which takes little memory."""
+    decoder = codecs.getincrementaldecoder(encoding)()
+    for start in range(0, len(data), _PIECE):
+        decoder.decode(data[start : start + _PIECE])
+    decoder.decode(b"", final=True)

@@ -87,7 +87,7 @@ def first_grouped(column: pa.ChunkedArray) -> str | None:
     cells = compute.filter(column, compute.invert(compute.is_in(column, pa.array(MISSING_WORDS))))
     if not len(cells) or not compute.all(compute.match_substring_regex(cells, _SMALL_OR_GROUPED)).as_py():
         return None
-    return compute.filter(cells, compute.match_substring(cells, "."))[0].as_py()
+    return compute.filter(cells, compute.match_substring(cells, "."))[0].as_py().strip()
 
 
 def _any(cells: pa.ChunkedArray, pattern: str) -> bool:

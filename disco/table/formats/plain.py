@@ -1,7 +1,7 @@
 """Tables of plain columns, with facts on their files, as one process passes them to another."""
 
 import json
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import asdict
 from typing import Any
 
@@ -11,22 +11,28 @@ from disco.table.formats.limits import MOST_BYTES, NotATable
 from disco.table.formats.reading import Reading
 
 NOTES = "notes"  # the metadata key of sentences, as JSON, about how the file was read
-READING, SHEETS = "reading", "sheets"  # the keys of how it was read, and of the sheets that it could be read from
+READING, OTHER, SHEETS = "reading", "other", "sheets"  # of how it was read, how else it may be meant, and its sheets
 MIXED = {b"cells": b"json"}  # metadata of a column with cells of several types, each stored as JSON
 
 
 def with_facts(
-    table: pa.Table, notes: Sequence[str], reading: Reading | None = None, sheets: Sequence[str] = ()
+    table: pa.Table,
+    notes: Sequence[str],
+    reading: Reading | None = None,
+    other: Mapping[str, str] | None = None,
+    sheets: Sequence[str] = (),
 ) -> pa.Table:
     """The same table with these facts on its file as its only metadata."""
-    facts = {NOTES: list(notes), READING: asdict(reading) if reading else None, SHEETS: list(sheets)}
+    facts = {NOTES: list(notes), READING: asdict(reading) if reading else None, OTHER: other, SHEETS: list(sheets)}
     return table.replace_schema_metadata({key: json.dumps(fact) for key, fact in facts.items() if fact} or None)
 
 
 def facts_of(table: pa.Table) -> dict[str, Any]:
     """The facts that `with_facts` stored, by their keys; those that are empty are left out."""
     metadata = table.schema.metadata or {}
-    return {key: json.loads(metadata[key.encode()]) for key in (NOTES, READING, SHEETS) if key.encode() in metadata}
+    return {
+        key: json.loads(metadata[key.encode()]) for key in (NOTES, READING, OTHER, SHEETS) if key.encode() in metadata
+    }
 
 
 def mixed(cells: list[Any]) -> tuple[pa.Field, pa.Array]:

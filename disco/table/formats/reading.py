@@ -51,7 +51,9 @@ class Reading:
             *(("decimal", DECIMALS), ("thousands", THOUSANDS)),
         ):
             if (value := getattr(self, name)) is not None and value not in table:
-                raise NotATable(f" cannot be read with the {name} {value!r}: give one of {', '.join(table)}.")
+                raise NotATable(
+                    f" cannot be read with the {name} {value!r}: give one of {', '.join(map(repr, table))}."
+                )
         for name in ("above", "names", "below"):
             if (lines := getattr(self, name)) is not None and not 0 <= lines <= MOST_LINES:
                 raise NotATable(f" cannot be read with {lines} lines ({name}): give 0 to {MOST_LINES}.")

@@ -48,16 +48,30 @@ def read(data: bytes, reading: Reading, words: bool = False) -> pa.Table:
     if not data[start : start + 10_000].strip() and not data[start:].strip():
         empty = pa.table({str(place): pa.array([], pa.null()) for place in range(len(names))}).rename_columns(names)
         return with_facts(empty, told, reading)
-    kinds = dict.fromkeys(range(len(names)), pa.string()) if words else {}
+    kinds, other = dict.fromkeys(range(len(names)), pa.string()) if words else {}, None
     table = _parse(data, start, len(names), delimiter, kinds)
     if not words:
         if re.search(rb"0[xX]", data):
             table = _without_hexadecimal(table, data, start, delimiter)
-        table, reading, more = _with_numbers(table, data, start, names, reading)
+        table, reading, more, other = _with_numbers(table, data, start, names, reading)
         told += more
     if any(pa.types.is_binary(kind) for kind in table.schema.types):
         raise NotATable(NO_TEXT)
-    return with_facts(table.rename_columns(names), told, reading)
+    return with_facts(table.rename_columns(names), told, reading, other)
+
+
+def guessed(data: bytes) -> Reading:
+    """How a text seems to be written that cannot be read as a table; the usual where that cannot be told."""
+    usual = Reading("utf-8", ",", ".", "", 0, 1, 0)
+    head = data[:_LONGEST_HEADER]
+    try:
+        data, encoding, _ = as_utf8(head[: head.rfind(b"\n") + 1] or head, None)
+        data = data.lstrip(b"\r\n")
+        delimiter = _delimiter(data)
+        above, names, below = header(_first_lines(data, delimiter)[0], Reading())
+    except NotATable:
+        return usual
+    return replace(usual, encoding=encoding, separator=delimiter, above=above, names=names, below=below)
 
 
 def _delimiter(data: bytes) -> str:
@@ -112,7 +126,8 @@ def _first_lines(data: bytes, delimiter: str) -> tuple[list[list[str]], list[int
     text = head.decode(errors="ignore")  # the end may cut a character
     lines = io.StringIO(text, newline="")
     cells = csv.reader(lines, delimiter=delimiter)
-    found, places = [], []
+    found: list[list[str]] = []
+    places: list[int] = []
     while len(found) < SAMPLE + MOST_LINES:
         try:
             line = next(cells, None)
@@ -130,7 +145,8 @@ def _first_lines(data: bytes, delimiter: str) -> tuple[list[list[str]], list[int
             f": its first line is longer than {_LONGEST_HEADER:,} bytes; put at most {MOST_COLUMNS:,} names there, and "
             "close every quote."
         )
-    ends, before = [], 0
+    ends: list[int] = []
+    before = 0
     for place in places:  # characters take one byte or more
         ends.append((ends[-1] if ends else 0) + len(text[before:place].encode()))
         before = place
@@ -203,8 +219,8 @@ def _parse_problem(error: str) -> str:
 
 def _with_numbers(
     table: pa.Table, data: bytes, start: int, names: list[str], reading: Reading
-) -> tuple[pa.Table, Reading, list[str]]:
-    """The table with decimal commas and marks between thousands read; the marks; and notes on them."""
+) -> tuple[pa.Table, Reading, list[str], dict[str, str] | None]:
+    """The table with decimal commas and marks between thousands read; the marks; notes; what else they may mean."""
     is_open = False
     decimal, thousands = reading.decimal or ".", reading.thousands or ""
     if is_detected := (reading.decimal, reading.thousands) == (None, None):
@@ -214,7 +230,8 @@ def _with_numbers(
     kinds = [kind for kind in enumerate(table.schema.types) if pa.types.is_floating(kind[1])]
     floats = [place for place, _ in kinds]
     if (decimal, thousands) == (".", ""):
-        return table, reading, _points(table, floats, data, start, names, delimiter) if is_detected else []
+        told = _points(table, floats, data, start, names, delimiter) if is_detected else []
+        return table, reading, told, {"decimal": ",", "thousands": "."} if told else None
     before = table
     if floats and (decimal == "," or thousands == "."):  # 1.418 has been read as a fraction
         words = _parse(data, start, len(names), delimiter, dict.fromkeys(floats, pa.string()), floats)
@@ -225,9 +242,11 @@ def _with_numbers(
             reading = replace(reading, decimal=decimal, thousands=thousands)
     table, changed = numbers.converted(table, decimal, thousands)
     for place in floats:
-        if pa.types.is_string(table.column(place).type):
-            table = table.set_column(place, str(place), before.column(place))
-    return table, reading, _told(changed, names, reading, is_open) if is_detected else []
+        cells = table.column(place)
+        if pa.types.is_string(cells.type) and not compute.any(compute.match_substring(cells, ".")).as_py():
+            table = table.set_column(place, str(place), before.column(place))  # such as 1e3
+    other = {"decimal": ",", "thousands": ""} if is_open else None
+    return table, reading, _told(changed, names, is_open) if is_detected else [], other
 
 
 def _points(table: pa.Table, floats: list[int], data: bytes, start: int, names: list[str], delimiter: str) -> list[str]:
@@ -245,7 +264,7 @@ def _points(table: pa.Table, floats: list[int], data: bytes, start: int, names: 
     return []
 
 
-def _told(changed: list[tuple[int, int, str, str]], names: list[str], reading: Reading, is_open: bool) -> list[str]:
+def _told(changed: list[tuple[int, int, str, str]], names: list[str], is_open: bool) -> list[str]:
     """A note on how the marks were read, with an example; and what else they may mean."""
     if not changed:
         return []

@@ -179,7 +179,7 @@ def _table(rows: list[list[Any]], told: list[str], reading: Reading, sheets: lis
         fields.append(field.with_name(name))
         arrays.append(array)
     reading = Reading(above=above, names=lines_of_names, below=below, sheet=reading.sheet)
-    return with_facts(pa.Table.from_arrays(arrays, schema=pa.schema(fields)), told, reading, sheets)
+    return with_facts(pa.Table.from_arrays(arrays, schema=pa.schema(fields)), told, reading, sheets=sheets)
 
 
 def _typed(cells: list[Any]) -> tuple[pa.Field, pa.Array]:

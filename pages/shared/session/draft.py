@@ -1,5 +1,6 @@
 """The draft of the session: the loaded table and the settings of the fit to come."""
 
+from collections.abc import Callable, Collection
 from dataclasses import replace
 from typing import Any
 
@@ -9,8 +10,10 @@ import streamlit as st
 from disco import runs
 from disco.errors import InputError
 from disco.settings import Settings
+from disco.table.identifiers import identifiers
+from disco.table.rows import Stretches
 from pages.shared import drafts
-from pages.shared.drafts import Draft
+from pages.shared.drafts import Draft, File, Step
 from pages.shared.names import plain
 from pages.shared.session import address, run
 
@@ -63,11 +66,17 @@ def _of_run(opened: runs.Run) -> Draft:
         opened.id,
         is_of_run=True,
         teaching=opened.teaching,
+        rows_left_out=opened.rows_left_out,
     )
 
 
 def _every_column(table: pd.DataFrame) -> tuple[int, ...]:
     return tuple(range(table.shape[1]))
+
+
+def _usual_columns(table: pd.DataFrame) -> tuple[int, ...]:
+    """All columns but identifiers, which measure nothing."""
+    return tuple(sorted({*_every_column(table)} - identifiers(table).keys()))
 
 
 def _keep(changed: Draft, token: str | None = None) -> None:
@@ -89,19 +98,22 @@ def load(
     truth: pd.DataFrame | None = None,
     settings: Settings | None = None,
     teaching: bool = False,
+    file: File | None = None,
 ) -> None:
-    """Load a table: all columns chosen, the settings given or kept, and no run open.
+    """Load a table: all columns but identifiers chosen, the settings given or kept, and no run open.
 
     The draft before it can be gone back to, by `go_back` or the browser's button.
 
     Args:
         teaching: the truth stays hidden, here and in runs of this table, until the reader reveals it.
+        file: the upload it was read from.
     """
     before = st.session_state.get(_DRAFT)
     if before is not None and not before.is_of_run:
         st.session_state[_PREVIOUS] = address.kept("draft")
     kept = settings or (Settings() if before is None else before.settings)
-    _keep(Draft(table, name, source, truth, _every_column(table), kept, teaching=teaching), drafts.new_token())
+    columns = _usual_columns(table) if truth is None else _every_column(table)
+    _keep(Draft(table, name, source, truth, columns, kept, teaching=teaching, file=file), drafts.new_token())
     run.select(None)
 
 
@@ -128,6 +140,65 @@ def settings() -> Settings:
 def choose_columns(positions: tuple[int, ...]) -> None:
     """Choose columns by position, in the table's order."""
     _change(columns=tuple(sorted(set(positions))))
+
+
+def edit(
+    words: str, change: Callable[[pd.DataFrame], pd.DataFrame], rows_left_out: Stretches = (), is_of_rows: bool = False
+) -> None:
+    """Change the loaded table by a function; `undo` takes it back.
+
+    Args:
+        words: what it does, one sentence.
+        rows_left_out: of the loaded table, afterwards.
+        is_of_rows: the columns, and the choice of them, stay.
+
+    Raises:
+        InputError: it cannot be done.
+    """
+    now = current()
+    if now is None:
+        return
+    table = change(now.table)
+    step = Step(words, change, now.columns, now.rows_left_out)
+    _change(
+        table=table,
+        columns=now.columns if is_of_rows else _usual_columns(table),
+        key=drafts.new_token(),
+        loaded=now.table if now.loaded is None else now.loaded,
+        steps=(*now.steps, step),
+        rows_left_out=rows_left_out,
+    )
+
+
+def leave_out_columns(positions: Collection[int], words: str) -> None:
+    """Leave columns out of the choice, as a step that `undo` takes back."""
+    now = current()
+    if now is not None:
+        loaded = now.table if now.loaded is None else now.loaded
+        steps = (*now.steps, Step(words, None, now.columns, now.rows_left_out))
+        _change(columns=tuple(sorted({*now.columns} - {*positions})), loaded=loaded, steps=steps)
+
+
+def undo(steps: int = 1) -> None:
+    """Take back the last steps."""
+    now = current()
+    if now is None or now.loaded is None or not 0 < steps <= len(now.steps):
+        return
+    kept, undone = now.steps[:-steps], now.steps[-steps:]
+    if all(step.edit is None for step in undone):
+        _change(columns=undone[0].columns, steps=kept)
+        return
+    table = now.loaded
+    for step in kept:
+        table = table if step.edit is None else step.edit(table)
+    is_of_rows = all(step.edit is not None for step in undone) and list(table.columns) == list(now.table.columns)
+    _change(
+        table=table,
+        columns=now.columns if is_of_rows else undone[0].columns,
+        key=drafts.new_token(),
+        steps=kept,
+        rows_left_out=undone[0].rows_left_out,
+    )
 
 
 def set_truth(truth: pd.DataFrame | None) -> None:

@@ -1,0 +1,132 @@
+"""Cells that are not counts: the rows or columns to leave out, listed before it is done."""
+
+from dataclasses import replace
+from functools import partial
+
+import numpy as np
+import pandas as pd
+import streamlit as st
+
+from disco.figures.words import how_many
+from disco.table import reshape, rows
+from disco.table.counts import least_rows
+from pages.data import columns
+from pages.shared import session, table_facts
+from pages.shared.drafts import Draft
+from pages.shared.names import code
+
+_MOST_LISTED = 1000
+_NAMED = 5
+
+
+def has_cure(draft: Draft) -> bool:
+    """Whether something can be left out or read as numbers, so that other columns are left."""
+    found = _found(draft)
+    return len(found.columns) < len(draft.columns) and bool(found.columns or len(found.rows) or found.texts)
+
+
+def _found(draft: Draft) -> rows.Proposal:
+    """What to leave out, a column apart that may hold row names: the page asks about it elsewhere."""
+    found = table_facts.mends(draft)
+    if not reshape.has_row_names(draft.table):
+        return found
+    return replace(found, columns={at: why for at, why in found.columns.items() if draft.columns[at] != 0})
+
+
+def panel(draft: Draft) -> None:
+    """One box for the columns and rows to leave out and for numbers kept as text; nothing if there are none."""
+    if not has_cure(draft):
+        return
+    found = _found(draft)
+    with st.container(border=True):
+        for place in (_columns, _rows, _texts):
+            place(draft, found)
+
+
+def _columns(draft: Draft, found: rows.Proposal) -> None:
+    if not found.columns:
+        return
+    positions = {draft.columns[place]: why for place, why in found.columns.items()}
+    whys = [f"{code(draft.table.columns[position])} {why}" for position, why in list(positions.items())[:_NAMED]]
+    more = f"; and {len(positions) - _NAMED:,} more" if len(positions) > _NAMED else ""
+    count = how_many(len(positions), "column")
+    st.markdown(f"**{count} cannot be used:** {'; '.join(whys)}{more}.")
+    if st.button(_label(len(positions), "column"), key="leave_out_columns", icon=":material/view_column:"):
+        names = ", ".join(str(draft.table.columns[position]) for position in list(positions)[:_NAMED])
+        more = f" and {len(positions) - _NAMED:,} more" if len(positions) > _NAMED else ""
+        session.draft.leave_out_columns(positions, f"{count} left out, not counts or constant: {names}{more}.")
+        columns.taken_anew()
+        st.rerun()
+
+
+def _label(count: int, what: str) -> str:
+    return f"Leave out this {what}" if count == 1 else f"Leave out these {how_many(count, what)}"
+
+
+def _rows(draft: Draft, found: rows.Proposal) -> None:
+    """The rows, counted and listed; those left have to suffice."""
+    if not len(found.rows):
+        return
+    chosen = draft.table.iloc[:, list(draft.columns)]
+    faulty = list(table_facts.mends(draft).columns)
+    cells = rows.listed(chosen, found.rows[:_MOST_LISTED], draft.rows_left_out, faulty)
+    left_out = rows.with_more(draft.rows_left_out, len(chosen), found.rows)
+    lost = rows.in_words(rows.stretches(rows.row_numbers(len(chosen), draft.rows_left_out)[found.rows]))
+    left, count = len(chosen) - len(found.rows), how_many(len(found.rows), "row")
+    kinds = ", ".join(f"{number:,} {kind}" for kind, number in cells["why"].value_counts().items())
+    kinds += f" in the first {_MOST_LISTED:,} of them" if len(found.rows) > _MOST_LISTED else ""
+    refused = None
+    if left < least_rows(draft.settings.folds):
+        refused = f"Only {how_many(left, 'row')} would be left."
+    elif len(left_out) > rows.MOST_STRETCHES:
+        refused = "A run cannot record so many rows: leave out the columns that hold these cells."
+    holds = "holds" if len(found.rows) == 1 else "hold"
+    st.markdown(
+        f"**{count} {holds} cells that are not counts:** {lost}. Cells: {kinds}. Without them {left:,} rows are left; "
+        "a run records which were left out."
+    )
+    label = _label(len(found.rows), "row")
+    icon = ":material/playlist_remove:"
+    if st.button(label, key="leave_out_rows", icon=icon, disabled=refused is not None, help=refused):
+        words = f"{count} left out, with cells that are not counts: {lost}."
+        session.draft.edit(words, partial(_without, found.rows), left_out, is_of_rows=True)
+        st.rerun()
+    _list(cells)
+
+
+def _without(places: np.ndarray, table: pd.DataFrame) -> pd.DataFrame:
+    return rows.without_rows(table, places)
+
+
+def _list(cells: pd.DataFrame) -> None:
+    with st.expander(f"List the {how_many(len(cells), 'cell')}"):
+        st.dataframe(
+            cells,
+            hide_index=True,
+            height=min(36 * len(cells) + 40, 320),
+            column_config={
+                "row": st.column_config.NumberColumn("Row", format="%d", help="Counted from 1, as loaded."),
+                "column": st.column_config.TextColumn("Column"),
+                "cell": st.column_config.TextColumn("Cell"),
+                "why": st.column_config.TextColumn("Why"),
+            },
+            alt="Cells that are not counts",
+        )
+
+
+def _texts(draft: Draft, found: rows.Proposal) -> None:
+    if not found.texts:
+        return
+    positions = [draft.columns[place] for place in found.texts]
+    names = ", ".join(code(draft.table.columns[position]) for position in positions[:_NAMED])
+    more = f" and {len(positions) - _NAMED:,} more" if len(positions) > _NAMED else ""
+    count = how_many(len(positions), "column")
+    st.markdown(f"**{count} {'keeps' if len(positions) == 1 else 'keep'} numbers as text:** {names}{more}.")
+    if st.button("Read them as numbers", key="read_texts", icon=":material/123:"):
+        words = f"Numbers kept as text read as numbers in {count}."
+        session.draft.edit(words, partial(_numbers, positions), draft.rows_left_out, is_of_rows=True)
+        st.rerun()
+
+
+def _numbers(positions: list[int], table: pd.DataFrame) -> pd.DataFrame:
+    return rows.read_as_numbers(table, positions)

@@ -1,0 +1,35 @@
+"""What is wrong with the loaded table, or doubtful, each with the button that mends it."""
+
+import streamlit as st
+
+from pages.data import determined, faults, history, identifiers, reading, reshaping, screening
+from pages.shared import problem_list, table_facts
+from pages.shared.drafts import Draft
+
+_ELSEWHERE = {"identifier", "names", "file"}  # notes that are shown beside the button that mends
+
+
+def panel(draft: Draft) -> None:
+    """From how the file was read to columns that hardly vary, in the order in which they are mended."""
+    found = table_facts.problems(draft)
+    reading.panel(draft)
+    history.panel(draft)
+    reshaping.panel(draft)
+    problem_list.problem_list([problem for problem in found if problem.kind not in _ELSEWHERE], _way_out(draft))
+    faults.panel(draft)
+    identifiers.panel(draft)
+    determined.leave_out(draft)
+    screening.panel(draft)
+    st.space("small")
+
+
+def _way_out(draft: Draft) -> str:
+    """Which of the boxes mends what blocks."""
+    ways, kinds = [], {problem.kind for problem in table_facts.problems(draft)}
+    if reshaping.asks(draft) or "names" in kinds:
+        ways.append("Answer the question above first.")
+    elif faults.has_cure(draft):
+        ways.append("The box below leaves out what is not counts.")
+    if not ways or "name" in kinds:
+        ways.append("**Usable**, below, chooses the columns without a problem and leaves out the others.")
+    return " ".join(ways)

@@ -1,0 +1,104 @@
+"""The choices of reading a file, and the file read again with them."""
+
+import io
+from functools import partial
+from typing import Any
+
+import pandas as pd
+import streamlit as st
+
+from disco.errors import InputError
+from disco.table.formats.reading import DECIMALS, ENCODINGS, MOST_LINES, SEPARATORS, THOUSANDS
+from disco.table.read import OTHER, READING, guessed, read_table
+from pages.data import columns
+from pages.shared import session
+from pages.shared.drafts import Draft, File
+from pages.shared.names import shown
+
+PROBLEM = "reading_problem"
+_TEXT = {"encoding": ENCODINGS, "separator": SEPARATORS, "decimal": DECIMALS, "thousands": THOUSANDS}
+_LABELS = {"encoding": "Encoding", "separator": "Separator", "decimal": "Decimal mark", "thousands": "Thousands mark"}
+_LINES = {
+    "above": ("Lines above the names", "Left out, such as a title. Blank lines are not counted."),
+    "names": ("Lines of names", "Several are joined for each column; with 0 the columns are called x1, x2, …"),
+    "below": ("Lines below the names", "Left out, such as units."),
+}
+
+
+def in_words(how: dict[str, Any]) -> str:
+    """How a file was read, in one line."""
+    parts = []
+    if how.get("sheet") is not None:
+        parts.append(f"sheet {shown(how['sheet'], 40)}")
+    if how.get("encoding") is not None:
+        parts += [ENCODINGS[how["encoding"]], f"separated by {SEPARATORS[how['separator']]}"]
+        parts.append(f"decimal {DECIMALS[how['decimal']]}")
+        parts.append(f"thousands {THOUSANDS[how['thousands']]}" if how["thousands"] else "no thousands mark")
+    first, last = how["above"] + 1, how["above"] + how["names"]
+    lines = f"line {first}" if first == last else f"lines {first} to {last}"
+    parts.append(f"names in {lines}" if how["names"] else "no line of names")
+    return "Read as " + ", ".join(parts)
+
+
+def form(how: dict[str, Any], sheets: list[str], key: str) -> dict[str, Any] | None:
+    """The choices, as now; those taken when the button is pressed."""
+    chosen: dict[str, Any] = {}
+    with st.form(key, border=False):
+        if sheets:
+            chosen["sheet"] = _select("Sheet", {name: shown(name, 60) for name in sheets}, how["sheet"], f"{key}_sheet")
+        else:
+            places = st.columns(4)
+            for place, (name, options) in zip(places, _TEXT.items(), strict=True):
+                with place:
+                    chosen[name] = _select(_LABELS[name], options, how[name], f"{key}_{name}")
+        for place, (name, (label, help)) in zip(st.columns(3), _LINES.items(), strict=True):
+            with place:
+                chosen[name] = st.number_input(label, 0, MOST_LINES, how[name], key=f"{key}_{name}", help=help)
+        pressed = st.form_submit_button("Read again", icon=":material/refresh:")
+    return chosen if pressed else None
+
+
+def _select(label: str, options: dict[str, str], now: str, key: str) -> str:
+    return st.selectbox(label, list(options), list(options).index(now), options.__getitem__, key=key)
+
+
+def after_failure(name: str, data: bytes) -> dict[str, Any] | None:
+    """The choices for a text that could not be read; those taken when the button is pressed."""
+    if not name.lower().endswith((".csv", ".tsv", ".txt")):
+        return None
+    with st.expander("Read it in another way", icon=":material/description:", expanded=True):
+        return form(guessed(data), [], f"reading_failed_{name}")
+
+
+def again(file: File, choices: dict[str, Any]) -> None:
+    """Read the file of the draft with these choices, as a step."""
+    words = f"{in_words({'sheet': None, 'encoding': None, **choices}).replace('Read as', 'Read again as')}."
+    try:
+        session.draft.edit(words, partial(_read, file, choices))
+        columns.taken_anew()
+    except InputError as error:
+        st.session_state[PROBLEM] = str(error)
+    st.rerun()
+
+
+def _read(file: File, choices: dict[str, Any], _before: pd.DataFrame) -> pd.DataFrame:
+    return read_table(io.BytesIO(file.data), file.name, **choices)
+
+
+def without_names(draft: Draft) -> None:
+    """A button to read the file as one without names, if it is at hand."""
+    _button(draft, "The first row holds data", {"names": 0, "above": 0, "below": 0})
+
+
+def as_else_meant(draft: Draft) -> None:
+    """A button to read the marks within numbers in the other way, if they can be read in two."""
+    other = draft.table.attrs.get(OTHER)
+    if other:
+        mark = "a point between thousands" if other["thousands"] else "a decimal comma"
+        _button(draft, f"Read with {mark}", other)
+
+
+def _button(draft: Draft, label: str, changes: dict[str, Any]) -> None:
+    how = draft.table.attrs.get(READING)
+    if draft.file is not None and how is not None and st.button(label, key=f"read_{label}", icon=":material/refresh:"):
+        again(draft.file, {name: value for name, value in {**how, **changes}.items() if value is not None})

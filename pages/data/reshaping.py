@@ -1,0 +1,108 @@
+"""Rows that may be variables, a column that may name the rows, and a first row that may be data."""
+
+from collections.abc import Callable
+
+import pandas as pd
+import streamlit as st
+
+from disco.errors import InputError
+from disco.table import reshape
+from disco.table.formats.limits import MOST_COLUMNS
+from disco.table.rows import Stretches
+from pages.data import columns, rereading
+from pages.shared import session, table_facts
+from pages.shared.drafts import Draft
+from pages.shared.names import code, plain, shown
+
+_PROBLEM = "reshaping_problem"
+_MOST_VARIED = 1000  # rows of a table with too many to become columns
+
+
+def asks(draft: Draft) -> bool:
+    """Whether rows seem to be variables, or the first column their names."""
+    return reshape.seems_transposed(draft.table) or reshape.has_row_names(draft.table)
+
+
+def panel(draft: Draft) -> None:
+    """The questions that the table raises; nothing without one."""
+    if problem := st.session_state.pop(_PROBLEM, None):
+        st.error(plain(problem), icon=":material/error:")
+    if asks(draft):
+        with st.container(border=True):
+            st.markdown(_question(draft))
+            _buttons(draft)
+    if any(problem.kind == "names" for problem in table_facts.problems(draft)):
+        _first_row(draft)
+
+
+def menu(draft: Draft) -> None:
+    """The same buttons for a table that raises no question."""
+    if not asks(draft):
+        _buttons(draft)
+
+
+def _question(draft: Draft) -> str:
+    (rows, there), first = draft.table.shape, code(draft.table.columns[0])
+    is_named = reshape.has_row_names(draft.table)
+    turn = "If each row is a variable, such as a gene, and each column an observation, transpose the table."
+    if reshape.seems_transposed(draft.table):
+        text = (
+            f"**More columns than rows: are variables in rows?** There are {rows:,} rows and {there:,} columns. Every "
+            f"column becomes a node of the graph. {turn}"
+        )
+        return text + (f" The names then come from the first column, {first}." if is_named else "")
+    return f"**Does the first column, {first}, hold row names?** It then names the rows, and is no node. {turn}"
+
+
+def _buttons(draft: Draft) -> None:
+    is_named, first = reshape.has_row_names(draft.table), shown(draft.table.columns[0], 80)
+    with_names = f", with names from {first}" if is_named else ""
+    icon = ":material/pivot_table_chart:"
+    with st.container(horizontal=True):
+        if len(draft.table) > MOST_COLUMNS:
+            label = f"Transpose the {_MOST_VARIED:,} rows that vary most"
+            words = f"The {_MOST_VARIED:,} rows that vary most, of {len(draft.table):,}, transposed{with_names}."
+            _button(label, "transpose", icon, words, _most_varied)
+        else:
+            _button("Transpose", "transpose", icon, f"Transposed{with_names}.", reshape.transposed)
+        refused = draft.table.shape[1] < 2 or not isinstance(draft.table.index, pd.RangeIndex)
+        words = f"Row names taken from {first}."
+        label = "The first column holds row names"
+        _button(label, "row_names", ":material/label:", words, reshape.with_row_names, refused, draft.rows_left_out)
+
+
+def _most_varied(table: pd.DataFrame) -> pd.DataFrame:
+    return reshape.transposed(reshape.most_varied(table, _MOST_VARIED))
+
+
+def _button(
+    label: str,
+    key: str,
+    icon: str,
+    words: str,
+    change: Callable[[pd.DataFrame], pd.DataFrame],
+    refused: bool = False,
+    left_out: Stretches = (),
+) -> None:
+    """A button that changes the table.
+
+    Args:
+        left_out: the record of rows left out, if the change keeps the rows.
+    """
+    st.button(label, key=key, icon=icon, disabled=refused, on_click=_change, args=(words, change, left_out))
+
+
+def _change(words: str, change: Callable[[pd.DataFrame], pd.DataFrame], left_out: Stretches) -> None:
+    try:
+        session.draft.edit(words, change, left_out)
+        columns.taken_anew()
+    except InputError as error:
+        st.session_state[_PROBLEM] = str(error)
+
+
+def _first_row(draft: Draft) -> None:
+    with st.container(border=True):
+        st.markdown(
+            "**Is the first row data?** The names of all columns are numbers, so it may have been taken as names."
+        )
+        rereading.without_names(draft)

@@ -1,0 +1,90 @@
+"""Columns that hardly vary, and a filter that shows what it would leave out."""
+
+import numpy as np
+import streamlit as st
+
+from disco.figures.words import how_many, number
+from disco.table import screening
+from disco.table.screening import Screen
+from pages.data import columns, reshaping
+from pages.shared import session, table_facts
+from pages.shared.drafts import Draft
+from pages.shared.names import code
+
+_NAMED = 12
+_WIDE = 2  # fewer rows per column than this are too few
+
+
+def panel(draft: Draft) -> None:
+    """What stands out, in numbers, and the filter; nothing while fewer than three columns are chosen."""
+    if len(draft.columns) < 3:
+        return
+    spread = table_facts.spreads(draft)
+    rare, same = int(screening.rare(spread).sum()), int(screening.nearly_constant(spread).sum())
+    rows, chosen = len(draft.table), len(draft.columns)
+    told = []
+    if rare:
+        least = f"{screening.RARE:.0%} of the rows, that is in fewer than {int(np.ceil(screening.RARE * rows)):,}"
+        told.append(f"{rare} of {chosen:,} columns {'is' if rare == 1 else 'are'} above 0 in fewer than {least}.")
+    if same:
+        has = "has" if same == 1 else "have"
+        told.append(f"{how_many(same, 'column')} {has} one value in more than {screening.SAME:.0%} of the rows.")
+    if rows < _WIDE * chosen and not reshaping.asks(draft):
+        told.append(f"There are {rows:,} rows for {chosen:,} columns, {rows / chosen:.2g} per column.")
+    if told:
+        st.warning(
+            "**The graph would rest on little.**\n\n" + "\n".join(f"- {sentence}" for sentence in told),
+            icon=":material/filter_alt:",
+        )
+    with st.expander("Filter columns", icon=":material/filter_alt:", expanded=bool(rare or same)):
+        _filter(draft, bool(rare), bool(same))
+
+
+def _filter(draft: Draft, has_rare: bool, has_same: bool) -> None:
+    spread, key = table_facts.spreads(draft), draft.key
+    first, second, third, fourth = st.columns(4)
+    prevalence = first.number_input(
+        "Above 0 in at least (% of rows)",
+        0.0,
+        100.0,
+        100 * screening.RARE if has_rare else 0.0,
+        key=f"screen_prevalence_{key}",
+        help="A column that is above 0 in fewer rows is left out.",
+    )
+    mean = second.number_input("Mean at least", 0.0, key=f"screen_mean_{key}")
+    variance = third.number_input("Variance at least", 0.0, key=f"screen_variance_{key}")
+    commonest = fourth.number_input(
+        "One value in at most (% of rows)",
+        0.0,
+        100.0,
+        100 * screening.SAME if has_same else 100.0,
+        key=f"screen_commonest_{key}",
+        help="A column with one value in more rows is left out: it is nearly constant.",
+    )
+    out = screening.left_out(spread, Screen(prevalence / 100, mean, variance, commonest / 100))
+    if not out.any():
+        st.caption("This leaves out no column.")
+        return
+    names = [
+        f"{code(line.column)} ({line.prevalence:.1%} of rows, mean {number(line.mean)})"
+        for line in spread[out].sort_values("prevalence").head(_NAMED).itertuples()
+    ]
+    more = f" and {int(out.sum()) - _NAMED:,} more" if out.sum() > _NAMED else ""
+    left, count = int((~out).sum()), how_many(int(out.sum()), "column")
+    st.markdown(f"This leaves out {count} of {len(out):,}, and keeps {left:,}: {', '.join(names)}{more}.")
+    label = "Leave out this column" if out.sum() == 1 else f"Leave out these {count}"
+    if st.button(label, key="screen_out", icon=":material/filter_alt:", disabled=left < 2):
+        bounds = [
+            f"{word} {value:g}{unit}"
+            for word, value, unit, usual in (
+                ("above 0 in under", prevalence, " % of rows", 0),
+                ("mean under", mean, "", 0),
+                ("variance under", variance, "", 0),
+                ("one value in over", commonest, " % of rows", 100),
+            )
+            if value != usual
+        ]
+        positions = np.array(draft.columns)[out]
+        session.draft.leave_out_columns(positions.tolist(), f"{count} left out by a filter: {', or '.join(bounds)}.")
+        columns.taken_anew()
+        st.rerun()

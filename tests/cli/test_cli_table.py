@@ -1,0 +1,53 @@
+"""disco fit and refine on tables that need a hand: read, turned, and without the rows that are no counts."""
+
+from pathlib import Path
+
+import numpy as np
+import pandas as pd
+import pytest
+from app_world import poisson
+
+from disco.__main__ import main
+from disco.runs import open_run
+
+QUICK = "--starts 1 --restarts 0 --bootstrap 0".split()
+
+
+def refined(path: Path, tmp_path: Path, *words: str) -> int:
+    return main(["refine", "--counts", str(path), "--out", str(tmp_path / "out"), *QUICK, *words])
+
+
+def test_rows_that_are_no_counts_are_left_out_and_recorded(tmp_path, capsys):
+    table = poisson(rows=60).astype(object)
+    table.iloc[[2, 3, 9], 0] = [None, "?", -1]
+    table.assign(site="s").to_csv(tmp_path / "t.csv", index=False)
+    assert refined(tmp_path / "t.csv", tmp_path, "--without", "site", "--complete-rows") == 0
+    assert "Left out 3 rows with cells that are not counts: 3–4, 10." in capsys.readouterr().err
+    run = open_run(tmp_path / "out")
+    assert run.rows_left_out == ((3, 4), (10, 10)) and len(run.table()) == 57
+
+
+def test_genes_in_rows_and_another_decimal_mark(tmp_path):
+    table = poisson(rows=40, names=("a", "b", "c"))
+    turned = table.T.map(lambda count: f"{count},0")
+    turned.insert(0, "gene", table.columns)
+    turned.to_csv(tmp_path / "t.csv", index=False, sep=";")
+    words = ("--row-names", "--transpose", "--read", "decimal=,", "--read", "separator=;")
+    assert refined(tmp_path / "t.csv", tmp_path, *words) == 0
+    np.testing.assert_array_equal(open_run(tmp_path / "out").table(), table)
+
+
+@pytest.mark.parametrize(
+    ("words", "sentence"),
+    [
+        (["decimal"], "--read needs NAME=VALUE with one of encoding, separator"),
+        (["colour=red"], "got 'colour=red'"),
+        (["names=two"], "--read names needs a number of lines"),
+        (["encoding=rot13"], "cannot be read with the encoding 'rot13': give one of 'utf-8'"),
+    ],
+)
+def test_choices_that_make_no_sense_are_one_sentence(words, sentence, tmp_path, capsys):
+    pd.DataFrame({"a": range(20), "b": 1}).to_csv(tmp_path / "t.csv", index=False)
+    assert refined(tmp_path / "t.csv", tmp_path, "--read", *words) == 2
+    said = capsys.readouterr().err
+    assert sentence in said and len(said.splitlines()) == 1 and not (tmp_path / "out").exists()

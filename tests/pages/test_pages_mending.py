@@ -1,0 +1,283 @@
+"""Data: each common fault of a table has its cure on the page, and every cure can be undone."""
+
+import io
+
+import numpy as np
+import openpyxl
+import pandas as pd
+import pytest
+from app_world import booted, button, csv, poisson, texts, upload
+
+from disco.runs import list_runs
+from pages.data import faults
+from pages.shared import fit_start
+
+
+def draft_of(at):
+    return at.session_state["shared_draft"]
+
+
+def labels(at):
+    return [found.label for found in at.button]
+
+
+def press(at, label):
+    button(at, label).click().run()
+    assert not at.exception
+    return at
+
+
+def with_blanks() -> pd.DataFrame:
+    """Six columns with seven blanks and a −1 in eight rows, a column of text and a constant one."""
+    table = poisson(rows=120, names=tuple("abcdef")).astype(object)
+    for row, column in ((3, 0), (4, 0), (5, 1), (20, 2), (30, 0), (40, 4), (118, 5)):
+        table.iloc[row, column] = None
+    table.iloc[10, 3] = -1
+    return table.assign(site="here", seen=1)
+
+
+def test_identifiers_are_left_out_and_taken_back_with_one_click():
+    table = poisson(names=("a", "b", "c"))
+    table.insert(0, "id", np.random.default_rng(0).permutation(len(table)) + 1)
+    at = upload(booted(), "ids.csv", csv(table))
+    assert draft_of(at).columns == (1, 2, 3) and "`id` looks like an index, not a count" in texts(at)
+    press(at, "Take it back")
+    assert draft_of(at).columns == (0, 1, 2, 3) and "It is chosen" in texts(at)
+    at.switch_page("pages/preprocess/page.py").run()
+    assert "`id` looks like an index, not a count. No transform helps" in texts(
+        at
+    ) and "Quantile levels would" not in texts(at)
+    at.switch_page("pages/data/page.py").run()
+    press(at, "Leave it out")
+    press(at, "All")
+    press(at, "Usable")
+    assert draft_of(at).columns == (1, 2, 3)
+
+
+def test_large_counts_are_no_identifiers():
+    table = poisson(names=("a", "b")).assign(total=np.random.default_rng(0).integers(20_000, 90_000, 90))
+    at = upload(booted(), "totals.csv", csv(table))
+    assert draft_of(at).columns == (0, 1, 2) and "looks like an index" not in texts(at)
+
+
+def test_genes_in_rows_are_transposed_and_turned_back():
+    counts = np.random.default_rng(0).poisson(2.0, (20, 45))
+    table = pd.DataFrame(counts, columns=[f"cell{place}" for place in range(45)])
+    table.insert(0, "<b>gene</b>", [f"G{row}" for row in range(20)])
+    at = upload(booted(), "genes.csv", csv(table))
+    assert "More columns than rows: are variables in rows?" in texts(at)
+    assert "Answer the question above first" in at.error[0].value
+    press(at, "Transpose")
+    now = draft_of(at)
+    assert now.table.shape == (45, 20) and now.table.columns[0] == "G0" and len(now.columns) == 20 and not at.error
+    np.testing.assert_array_equal(now.table.to_numpy(), counts.T)
+    assert "Transposed, with names from" in texts(at) and "<b>" not in at.caption[1].value
+    assert not button(at, "Go on to Preprocess").disabled
+    press(at, "Undo the last step")
+    pd.testing.assert_frame_equal(draft_of(at).table, table, check_dtype=False)
+    assert not draft_of(at).steps and draft_of(at).columns == tuple(range(46))
+
+
+def test_of_very_many_genes_those_that_vary_most_are_transposed(monkeypatch):
+    monkeypatch.setattr("pages.data.reshaping.MOST_COLUMNS", 25)
+    monkeypatch.setattr("pages.data.reshaping._MOST_VARIED", 10)
+    table = pd.DataFrame(np.random.default_rng(0).poisson(2.0, (30, 20)), columns=[f"cell{k}" for k in range(20)])
+    table.insert(0, "gene", [f"G{row}" for row in range(30)])
+    at = upload(booted(), "genes.csv", csv(table))
+    press(at, "Transpose the 10 rows that vary most")
+    assert draft_of(at).table.shape == (20, 10) and "of 30, transposed, with names from gene" in texts(at)
+
+
+def test_a_first_column_of_names_names_the_rows():
+    table = poisson(names=("a", "b", "c"))
+    table.insert(0, "sample", [f"s{row}" for row in range(len(table))])
+    at = upload(booted(), "named.csv", csv(table))
+    press(at, "The first column holds row names")
+    now = draft_of(at)
+    assert now.table.index.tolist()[:2] == ["s0", "s1"] and now.columns == (0, 1, 2)
+    shown = next(found.value for found in at.dataframe if "levels" not in found.value)
+    assert shown.index.tolist()[:2] == ["s0", "s1"]
+
+
+def test_rows_and_columns_that_are_not_counts_are_left_out_counted_listed_and_undone(monkeypatch):
+    at = upload(booted(), "blanks.csv", csv(with_blanks()))
+    assert "8 rows hold cells that are not counts:** 4–6, 11, 21, 31, 41, 119. Cells: 7 blank, 1 negative." in texts(at)
+    cells = next(found.value for found in at.dataframe if "why" in found.value)
+    assert cells["row"].tolist() == [4, 5, 6, 11, 21, 31, 41, 119]
+    press(at, "Leave out these 2 columns")
+    press(at, "Leave out these 8 rows")
+    now = draft_of(at)
+    assert not at.error and now.columns == tuple(range(6)) and len(now.table) == 112
+    assert now.rows_left_out == ((4, 6), (11, 11), (21, 21), (31, 31), (41, 41), (119, 119))
+    run = fit_start.new_run(now, "left", "auto")
+    assert run.rows_left_out == now.rows_left_out and "8 rows left out" in run.source and "site, seen" in run.source
+    (listed,) = list_runs()
+    assert listed.rows_left_out == now.rows_left_out
+    fresh = booted(run=run.id)
+    assert draft_of(fresh).rows_left_out == now.rows_left_out  # a second fit of the run records them too
+    press(at, "Undo the last step")
+    assert (
+        len(draft_of(at).table) == 120 and draft_of(at).rows_left_out == () and draft_of(at).columns == tuple(range(6))
+    )
+    press(at, "Back to the table as loaded")
+    assert draft_of(at).columns == tuple(range(8)) and not draft_of(at).steps and at.error
+
+
+def test_rows_can_be_left_out_before_the_question_of_row_names_is_answered():
+    table = with_blanks().drop(columns=["site", "seen"])
+    table.insert(0, "sample", [f"s{row}" for row in range(120)])
+    at = upload(booted(), "named.csv", csv(table))
+    assert not any("cannot be used" in found.value for found in at.markdown)
+    press(at, "Leave out these 8 rows")
+    press(at, "The first column holds row names")
+    assert len(draft_of(at).table) == 112 and len(draft_of(at).rows_left_out) == 6 and not at.error
+    shown = next(found.value for found in at.dataframe if "levels" not in found.value)
+    assert shown.index.tolist()[:4] == ["s0", "s1", "s2", "s6"]
+
+
+def test_rows_cannot_be_left_out_when_too_few_remain():
+    table = pd.DataFrame({"a": [None, None, *range(11)], "b": [*range(5, 13), *range(5)]}, dtype=object)
+    at = upload(booted(), "short.csv", csv(table.assign(c=[1, 2] * 6 + [3])))
+    assert button(at, "Leave out these 2 rows").disabled
+
+
+def test_rows_keep_their_numbers_in_later_messages():
+    table = with_blanks().drop(columns=["site", "seen"]).assign(late=0)
+    table["late"] = [row % 4 for row in range(100)] + [None] * 20
+    at = upload(booted(), "later.csv", csv(table))
+    at.text_input(key="column_search").set_value("late").run()
+    press(at, "None")
+    press(at, "Leave out these 8 rows")
+    press(at, "All")
+    assert 'Column "late", row 101' in at.error[0].value.replace("\\", "") and "101–118, 120" in texts(at)
+
+
+def test_a_choice_of_columns_survives_undoing_rows():
+    at = upload(booted(), "blanks.csv", csv(with_blanks()))
+    press(at, "Leave out these 2 columns")
+    press(at, "Leave out these 8 rows")
+    at.text_input(key="column_search").set_value("f").run()
+    press(at, "None")
+    press(at, "Undo the last step")
+    assert draft_of(at).columns == (0, 1, 2, 3, 4) and len(draft_of(at).table) == 120
+
+
+def test_a_table_without_counts_has_no_cure():
+    at = upload(booted(), "text.csv", b"a,b\n" + b"x,y\nz,w\n" * 12)
+    assert not faults.has_cure(draft_of(at)) and "**Usable**, below" in at.error[0].value
+
+
+GERMAN = "Zählung 2020\n\nVögel;Blätter\nn;Stück\n" + "".join(f"{row % 5},0;{1 + row % 3}.418\n" for row in range(30))
+
+
+def test_a_file_with_other_marks_is_read_said_and_read_again():
+    at = upload(booted(), "german.csv", GERMAN.encode("latin-1"))
+    now = draft_of(at)
+    assert now.table.columns.tolist() == ["Vögel", "Blätter"] and now.table.iloc[1].tolist() == [1, 2418]
+    said = texts(at).replace("\\", "")
+    assert "read as Windows-1252" in said and '"1.418" in column "Blätter", row 1, as 1418' in said
+    assert "A line above the names was left out: Zählung 2020." in said
+    (how,) = [found for found in at.expander if found.label.startswith("Read as")]
+    for part in ("Windows-1252", "semicolon", "decimal comma", "thousands point", "names in line 2"):
+        assert part in how.label.replace("\\", "")
+    at.selectbox(key=f"reading_{now.key}_thousands").set_value("")
+    press(at, "Read again")
+    assert draft_of(at).table["Blätter"].tolist()[0] == "1.418" and len(draft_of(at).steps) == 1
+    press(at, "Undo the last step")
+    assert draft_of(at).table["Blätter"].tolist()[0] == 1418
+
+
+def test_a_choice_that_makes_no_sense_keeps_the_table():
+    at = upload(booted(), "german.csv", GERMAN.encode("latin-1"))
+    before = draft_of(at)
+    at.selectbox(key=f"reading_{before.key}_thousands").set_value(",")
+    press(at, "Read again")
+    assert "cannot also separate thousands" in at.error[0].value and "kept as it was" in at.error[0].value
+    assert draft_of(at) is before
+
+
+def test_a_comma_that_may_be_either_is_one_click_from_its_other_meaning():
+    rows = "".join(f'"{1 + row % 3},418";{row % 4}\n' for row in range(30))
+    at = upload(booted(), "either.csv", f"a;b\n{rows}".encode())
+    assert draft_of(at).table["a"].tolist()[0] == 1418
+    press(at, "Read with a decimal comma")
+    assert draft_of(at).table["a"].tolist()[0] == 1.418 and "not a whole number" in at.error[0].value
+    press(at, "Back to the table as loaded")
+    assert draft_of(at).table["a"].tolist()[0] == 1418
+
+
+def test_a_first_row_taken_as_names_is_data_again():
+    at = upload(booted(), "bare.csv", b"1,2,3\n" + b"4,5,0\n2,1,7\n" * 12)
+    assert "Is the first row data?" in texts(at)
+    press(at, "The first row holds data")
+    assert draft_of(at).table.columns.tolist() == ["x1", "x2", "x3"] and len(draft_of(at).table) == 25
+
+
+def test_a_file_that_cannot_be_read_offers_its_choices():
+    at = upload(booted(), "odd.csv", "made by me, twice\nä;b\n".encode("latin-1") + b"1;2\n" * 20 + b"7;8;9\n")
+    assert "row 21" in at.error[0].value and "shared_draft" not in at.session_state
+    now = [at.selectbox(key=f"reading_failed_odd.csv_{name}").value for name in ("encoding", "separator")]
+    assert now == ["cp1252", ";"] and at.number_input(key="reading_failed_odd.csv_above").value == 1
+    at.selectbox(key="reading_failed_odd.csv_separator").set_value("|")
+    press(at, "Read again")
+    assert draft_of(at).table.shape[1] == 1 and "odd" in at.subheader[0].value
+
+
+def test_a_workbook_offers_its_sheets():
+    book = openpyxl.Workbook()
+    book.active.append(["made by", "me"])
+    book.active.append(["in", "2020"])
+    sheet = book.create_sheet("counts")
+    for row in [["a", "b"]] + [[k % 5, k % 3] for k in range(30)]:
+        sheet.append(row)
+    out = io.BytesIO()
+    book.save(out)
+    at = upload(booted(), "book.xlsx", out.getvalue())
+    at.selectbox(key=f"reading_{draft_of(at).key}_sheet").set_value("counts")
+    press(at, "Read again")
+    assert draft_of(at).table.columns.tolist() == ["a", "b"] and not at.error
+
+
+def test_numbers_kept_as_text_are_read_as_numbers():
+    book = openpyxl.Workbook()
+    for row in [["a", "b"]] + [[str(k % 5), k % 3] for k in range(30)]:
+        book.active.append(row)
+    out = io.BytesIO()
+    book.save(out)
+    at = upload(booted(), "book.xlsx", out.getvalue())
+    press(at, "Read them as numbers")
+    assert draft_of(at).table["a"].tolist() == [k % 5 for k in range(30)] and not at.error
+
+
+def test_rare_columns_are_counted_and_the_filter_shows_what_it_leaves_out():
+    rng = np.random.default_rng(0)
+    table = poisson(rows=200, names=tuple("abcdefghij"))
+    for place in range(20):
+        table[f"rare{place}"] = (rng.permutation(200) < 2) * 1
+    table["same"] = np.where(rng.permutation(200) < 2, 4, 5)
+    at = upload(booted(), "species.csv", csv(table))
+    said = texts(at)
+    assert "20 of 31 columns are above 0 in fewer than 2% of the rows, that is in fewer than 4" in said
+    assert "1 column has one value in more than 98% of the rows" in said
+    assert "This leaves out 21 columns of 31, and keeps 10" in said and "`rare0` (1.0% of rows" in said
+    assert draft_of(at).columns == tuple(range(31))  # shown before it is done
+    key = draft_of(at).key
+    at.number_input(key=f"screen_mean_{key}").set_value(10_000.0).run()
+    assert button(at, "Leave out these 31 columns").disabled
+    at.number_input(key=f"screen_mean_{key}").set_value(0.0).run()
+    press(at, "Leave out these 21 columns")
+    assert draft_of(at).columns == tuple(range(10)) and "above 0 in under 2 % of rows" in draft_of(at).origin
+    press(at, "Undo the last step")
+    assert draft_of(at).columns == tuple(range(31))
+
+
+def test_too_few_rows_for_the_columns_are_said():
+    at = upload(booted(), "wide.csv", csv(poisson(rows=40, names=tuple(f"v{place}" for place in range(30)))))
+    assert "There are 40 rows for 30 columns, 1.3 per column." in texts(at)
+
+
+@pytest.mark.parametrize("name", ["a", "b_id"])
+def test_notes_stand_open(name):
+    table = poisson(names=(name, "c")).assign(flag=[0, 1] * 45)
+    at = upload(booted(), "notes.csv", csv(table))
+    assert any('Column "flag" takes only 2 values' in found.value.replace("\\", "") for found in at.info)
