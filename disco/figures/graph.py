@@ -263,9 +263,9 @@ def _node(graph: nx.DiGraph, node: str, places: Places) -> dict:
 
 def _line(edge: Edge, way: routing.Route) -> dict:
     """An edge's marks: its line, its arrow head that grows with its width, and the dot at its tail."""
-    head = 6 + 1.6 * edge.width
     start, end = np.array(way.points[0]), np.array(way.points[-1])
-    along = _unit(end - way.points[-2])
+    last = end - way.points[-2]
+    head, along = min(6 + 1.6 * edge.width, max(6.0, 0.8 * float(np.hypot(*last)))), _unit(last)
     neck, across = end - along * head, np.array([-along[1], along[0]]) * head * 0.42
     radius = 3 + edge.width / 2
     dot = start + _unit(way.points[1] - start) * radius

@@ -18,7 +18,8 @@ from disco.figures.placing import HEIGHT, Places, node_width
 CLEAR, MARGIN = 7, 13  # pixels between an edge and the boxes that it passes, and where it turns
 LANE, LANES = 5, 3  # pixels between edges that turn at the same corner, and how many have a lane of their own
 TURN, UP = 30, 2  # pixels that a turn costs in the search for the shortest way, and each pixel upwards
-REACH = 420  # pixels of the longest straight piece between two turns
+OWN = 60  # pixels that a turn at a corner of its own box costs besides
+REACH, AT_LEAST = 420, 16  # pixels of the longest straight piece between two turns; corners that a point reaches anyway
 BOW = 14  # pixels aside of each of two edges in opposite directions
 SMOOTH = 8  # straight pieces of a curve, where it is held against the boxes
 _CHUNK = 8192  # lines tested at a time, which bounds the memory
@@ -116,11 +117,12 @@ class _Web:
         self.boxes, self.middles, self.corners = boxes, middles, _corners(boxes, MARGIN)
         grown = _grown(boxes, CLEAR)
         nodes, corners = len(boxes), len(self.corners)
-        one, other = self._near(self.corners, self.corners)
+        one, other = self._near(self.corners)
+        one, other = np.unique(np.sort(np.stack([one, other]), axis=0), axis=1)
         one, other = one[one < other], other[one < other]
         sees = ~_blocked(self.corners[one], self.corners[other], grown)
         one, other = one[sees], other[sees]
-        node, corner = self._near(middles, self.corners)
+        node, corner = self._near(middles)
         own = np.stack([node, node], axis=1)
         sees = ~_blocked(middles[node], self.corners[corner], grown, own)
         node, corner = node[sees], corner[sees]
@@ -134,12 +136,16 @@ class _Web:
         start, end = (np.concatenate([link[k] for link in links]) for k in (0, 1))
         step = np.concatenate([link[3] - link[2] for link in links])
         cost = np.hypot(*step.T) + TURN + UP * np.maximum(0, -step[:, 1])
+        is_own = np.concatenate([np.zeros(2 * len(one), dtype=bool), *[node == corner // 4] * 2])
+        cost = cost + OWN * is_own
         self.links = csr_array((cost, (start, end)), shape=(corners + 2 * nodes,) * 2)
 
-    @staticmethod
-    def _near(these: np.ndarray, those: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-        gap = those[None] - these[:, None]
-        return np.nonzero((gap**2).sum(axis=2) < REACH**2)
+    def _near(self, points: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+        """Pairs of a point and a corner within reach of each other; a point that stands apart reaches farther."""
+        gap = np.hypot(*(self.corners[None] - points[:, None]).transpose(2, 0, 1))
+        few = min(AT_LEAST, len(self.corners) - 1)
+        reach = np.maximum(REACH, 1.2 * np.partition(gap, few, axis=1)[:, few])
+        return np.nonzero(gap <= reach[:, None])
 
     def shortest(self, pairs: list[tuple[int, int]]) -> dict[tuple[int, int], list[int]]:
         """The corners at which the way of each pair turns; none if there is no way. All ways lead downwards."""
