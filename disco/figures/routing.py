@@ -19,7 +19,7 @@ CLEAR, MARGIN = 7, 13  # pixels between an edge and the boxes that it passes, an
 LANE, LANES = 5, 3  # pixels between edges that turn at the same corner, and how many have a lane of their own
 TURN, UP = 30, 2  # pixels that a turn costs in the search for the shortest way, and each pixel upwards
 OWN = 60  # pixels that a turn at a corner of its own box costs besides
-REACH, AT_LEAST = 420, 16  # pixels of the longest straight piece between two turns; corners that a point reaches anyway
+REACH = 420  # pixels of the longest straight piece of a way with turns, unless boxes stand farther apart
 BOW = 14  # pixels aside of each of two edges in opposite directions
 SMOOTH = 8  # straight pieces of a curve, where it is held against the boxes
 _CHUNK = 8192  # lines tested at a time, which bounds the memory
@@ -96,33 +96,37 @@ def _routes(placed: tuple[tuple[str, float, float], ...], pairs: tuple[Pair, ...
     turns: list[list[int]] = [[] for _ in pairs]
     blocked = _blocked(middles[ends[:, 0]], middles[ends[:, 1]], _grown(boxes, CLEAR), ends)
     if blocked.any():
-        web = _web(placed)
-        for place, way in web.shortest([tuple(ends[place]) for place in np.flatnonzero(blocked)]).items():
-            for edge in np.flatnonzero((ends == place).all(axis=1)):
-                turns[edge] = way
-    drawn = {pairs[place]: set(pairs) for place in range(len(pairs)) if pairs[place][::-1] in set(pairs)}
-    found = []
-    for place, points in enumerate(_in_lanes(ends, turns, boxes, middles)):
-        parent, child = ends[place]
-        if not points and pairs[place] in drawn:
-            points = [_aside(middles[parent], middles[child])]
-        found.append((pairs[place], _route(points, parent, child, boxes, middles)))
+        ways = _ways(placed, [tuple(ends[edge]) for edge in np.flatnonzero(blocked)])
+        for edge in np.flatnonzero(blocked):
+            turns[edge] = ways[tuple(ends[edge])]
+    both, found = set(pairs), []
+    for edge, points in enumerate(_in_lanes(ends, turns, boxes, middles)):
+        if not points and pairs[edge][::-1] in both:
+            points = _aside(ends[edge], boxes, middles)
+        found.append((pairs[edge], _route(points, *ends[edge], boxes, middles)))
     return tuple(found)
+
+
+def _ways(placed: tuple[tuple[str, float, float], ...], pairs: list[tuple[int, int]]) -> dict[tuple[int, int], list]:
+    """The corners at which each pair's way turns; where boxes stand far apart, also over longer straight pieces."""
+    ways = _web(placed, REACH).shortest(pairs)
+    if lost := [pair for pair, way in ways.items() if not way]:
+        ways |= _web(placed, np.inf).shortest(lost)
+    return ways
 
 
 class _Web:
     """The visibility graph of some boxes: which corners, and which middles of boxes, see each other."""
 
-    def __init__(self, boxes: np.ndarray, middles: np.ndarray) -> None:
+    def __init__(self, boxes: np.ndarray, middles: np.ndarray, reach: float) -> None:
         self.boxes, self.middles, self.corners = boxes, middles, _corners(boxes, MARGIN)
         grown = _grown(boxes, CLEAR)
         nodes, corners = len(boxes), len(self.corners)
-        one, other = self._near(self.corners)
-        one, other = np.unique(np.sort(np.stack([one, other]), axis=0), axis=1)
+        one, other = self._near(self.corners, reach)
         one, other = one[one < other], other[one < other]
         sees = ~_blocked(self.corners[one], self.corners[other], grown)
         one, other = one[sees], other[sees]
-        node, corner = self._near(middles)
+        node, corner = self._near(middles, reach)
         own = np.stack([node, node], axis=1)
         sees = ~_blocked(middles[node], self.corners[corner], grown, own)
         node, corner = node[sees], corner[sees]
@@ -140,12 +144,10 @@ class _Web:
         cost = cost + OWN * is_own
         self.links = csr_array((cost, (start, end)), shape=(corners + 2 * nodes,) * 2)
 
-    def _near(self, points: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-        """Pairs of a point and a corner within reach of each other; a point that stands apart reaches farther."""
-        gap = np.hypot(*(self.corners[None] - points[:, None]).transpose(2, 0, 1))
-        few = min(AT_LEAST, len(self.corners) - 1)
-        reach = np.maximum(REACH, 1.2 * np.partition(gap, few, axis=1)[:, few])
-        return np.nonzero(gap <= reach[:, None])
+    def _near(self, points: np.ndarray, reach: float) -> tuple[np.ndarray, np.ndarray]:
+        """Pairs of a point and a corner within reach of each other."""
+        gap = self.corners[None] - points[:, None]
+        return np.nonzero((gap**2).sum(axis=2) < reach**2)
 
     def shortest(self, pairs: list[tuple[int, int]]) -> dict[tuple[int, int], list[int]]:
         """The corners at which the way of each pair turns; none if there is no way. All ways lead downwards."""
@@ -177,8 +179,8 @@ class _Web:
 
 
 @lru_cache(maxsize=16)
-def _web(placed: tuple[tuple[str, float, float], ...]) -> _Web:
-    return _Web(_boxes(placed), np.array([place[1:] for place in placed], dtype=float))
+def _web(placed: tuple[tuple[str, float, float], ...], reach: float) -> _Web:
+    return _Web(_boxes(placed), np.array([place[1:] for place in placed], dtype=float), reach)
 
 
 def _in_lanes(ends: np.ndarray, turns: list[list[int]], boxes: np.ndarray, middles: np.ndarray) -> list[list[Point]]:
@@ -278,10 +280,16 @@ def _border(box: np.ndarray, middle: np.ndarray, towards: Point) -> Point:
     return (middle[0], middle[1]) if reach == np.inf else (middle[0] + dx * reach, middle[1] + dy * reach)
 
 
-def _aside(start: np.ndarray, end: np.ndarray) -> Point:
-    """A point beside the middle of a line, to the left of its direction."""
+def _aside(ends: np.ndarray, boxes: np.ndarray, middles: np.ndarray) -> list[Point]:
+    """A point to the left of a line's middle, as far out as the boxes let it be; none if they do not."""
+    start, end = middles[ends]
     step = end - start
-    return tuple((start + end) / 2 + np.array([step[1], -step[0]]) * 2 * BOW / (np.hypot(*step) or 1.0))
+    for bow in (BOW, BOW / 2):
+        point = (start + end) / 2 + np.array([step[1], -step[0]]) * 2 * bow / (np.hypot(*step) or 1.0)
+        way = np.stack([start, point, end])
+        if not _blocked(way[:-1], way[1:], _grown(boxes, 1), ends[None].repeat(2, axis=0)).any():
+            return [tuple(point)]
+    return []
 
 
 def _bend(before: np.ndarray, turn: np.ndarray, after: np.ndarray) -> float:
