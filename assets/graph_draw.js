@@ -1,7 +1,7 @@
 // The causal graph as SVG, for a page of the app and for the file that stands alone. Lines, boxes and legend come ready
 // from disco.figures.graph. Names are only ever set as text.
 
-const FONT = 14, SMALLEST = 11; // pixels of a name in its box, and the least on the screen that can be read
+const FONT = 14, WANTED = 11, SMALLEST = 8.5; // pixels of a name in its box; on the screen, better and at least
 const NEAREST = 1.4, CLOSEST = 4, FARTHEST = 0.05; // zoom that fits a small graph, and the limits of zoom
 const SLACK = 4; // pixels that a pressed pointer may move and still click
 const ARROWS = { ArrowUp: [0, -1], ArrowDown: [0, 1], ArrowLeft: [-1, 0], ArrowRight: [1, 0] };
@@ -137,7 +137,7 @@ function mark(view) {
 // Names: in their boxes where they can be read there; else only where they cover nothing, but always the picked node's
 // and its neighbours'.
 function label(view) {
-  const size = Math.max(FONT, SMALLEST / view.camera.scale);
+  const { scale } = view.camera, wanted = Math.max(FONT, WANTED / scale);
   view.measure.font = `${FONT}px ${getComputedStyle(view.frame).fontFamily}`;
   const boxes = view.data.nodes.map((node) => around(node.x, node.y, node.width, node.height));
   const degree = new Map();
@@ -147,7 +147,9 @@ function label(view) {
   const order = view.data.nodes.map((node, place) => [node, place]).sort(([a], [b]) => rank(b) - rank(a));
   for (const [node, place] of order) {
     node.textWidth ??= view.measure.measureText(node.label).width;
-    const wide = (node.textWidth * size) / FONT, inBox = wide <= node.width - 4 && size <= node.height - 4;
+    const fitting = Math.min(wanted, node.height - 6, (FONT * (node.width - 6)) / node.textWidth);
+    const inBox = fitting * scale >= SMALLEST, size = inBox ? fitting : wanted;
+    const wide = (node.textWidth * size) / FONT;
     const spots = [0, -1, 1, -2, 2, -3, 3].map((row) => around(node.x, node.y + row * size * 1.2, wide, size * 1.15));
     const free = (spot) => said.every((other) => !meet(spot, other));
     const clear = (spot) => boxes.every((box, other) => other === place || !meet(spot, box));
@@ -310,6 +312,7 @@ function say(view, event, { node, edge }) {
 function listenToKeys(view) {
   view.canvas.addEventListener("keydown", (event) => {
     if (event.ctrlKey || event.metaKey || event.altKey) return;
+    view.rest();
     const { key } = event, node = view.byId.get(view.cursor);
     if (ARROWS[key]) step(view, ...ARROWS[key]);
     else if (key === "Enter" || key === " ") node && choose(view, node);
@@ -354,6 +357,7 @@ function listenToTools(view) {
     return all.sort((one, other) => rank(one) - rank(other));
   };
   search.addEventListener("input", () => {
+    view.rest();
     const all = found();
     search.next = 0;
     count.textContent = search.value.trim() ? `${all.length} found` : "";

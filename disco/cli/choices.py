@@ -132,8 +132,8 @@ def _of_ocs(run: Run, rule: str, given: dict[str, float]) -> nx.DiGraph:
     tau_z, pi_min = given.get("tau_z", own[0]), given.get("pi_min", own[1])
     is_own = rule == run.settings.parent_rule and not given and run.settings.selector == "ocs"
     edges = run.edges() if is_own else select(ocs, tau_z, pi_min)
-    how = {"parent_rule": rule, "tau_z": tau_z, "pi_min": pi_min}
-    return _told(build(run.order(), edges), method="DISCO", order=run.own_variant, **how)
+    graph = build(run.order(), edges)
+    return _told(graph, method="DISCO", order=run.own_variant, parent_rule=rule, tau_z=tau_z, pi_min=pi_min)
 
 
 def _told(graph: nx.DiGraph, **how: float | str) -> nx.DiGraph:

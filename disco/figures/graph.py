@@ -54,7 +54,7 @@ class Edge:
     @property
     def role(self) -> roles.Verdict | None:
         """What its colour means; None for an edge that is neither compared nor of two methods."""
-        return roles.LOOKS[self.verdict] if self.verdict else roles.FOUND_BY.get(self.found_by)
+        return roles.LOOKS[self.verdict] if self.verdict else roles.FOUND_BY.get(self.found_by or "")
 
     def words(self) -> str:
         """The text shown on hovering."""
@@ -64,8 +64,9 @@ class Edge:
     @property
     def look(self) -> tuple[str, tuple[int, ...]]:
         """Its colour, and its dash as pixels on and off."""
-        colour = self.role.colour if self.role else _EDGE
-        return colour, self.role.dash if self.verdict else () if self.is_firm else UNSURE
+        if self.verdict:
+            return roles.LOOKS[self.verdict][:2]
+        return self.role.colour if self.role else _EDGE, () if self.is_firm else UNSURE
 
     @property
     def has_dot(self) -> bool:

@@ -83,8 +83,8 @@ def passes(places: Places, ways: Mapping[Pair, Route]) -> list[tuple[Pair, str]]
     found = []
     for pair, way in ways.items():
         line = way.line()
-        behind = _hits(line[:-1], line[1:], boxes).any(axis=0)
-        found += [(pair, node) for node, hit in zip(names, behind, strict=True) if hit and node not in pair]
+        behind = np.flatnonzero(_hits(line[:-1], line[1:], boxes).any(axis=0))
+        found += [(pair, names[place]) for place in behind if names[place] not in pair]
     return found
 
 
@@ -100,10 +100,10 @@ def _routes(placed: tuple[tuple[str, float, float], ...], pairs: tuple[Pair, ...
         for edge in np.flatnonzero(blocked):
             turns[edge] = ways[tuple(ends[edge])]
     both, found = set(pairs), []
-    for edge, points in enumerate(_in_lanes(ends, turns, boxes, middles)):
-        if not points and pairs[edge][::-1] in both:
-            points = _aside(ends[edge], boxes, middles)
-        found.append((pairs[edge], _route(points, *ends[edge], boxes, middles)))
+    for pair, own, points in zip(pairs, ends, _in_lanes(ends, turns, boxes, middles), strict=True):
+        if not points and pair[::-1] in both:
+            points = _aside(own, boxes, middles)
+        found.append((pair, _route(points, own, boxes, middles)))
     return tuple(found)
 
 
@@ -147,7 +147,8 @@ class _Web:
     def _near(self, points: np.ndarray, reach: float) -> tuple[np.ndarray, np.ndarray]:
         """Pairs of a point and a corner within reach of each other."""
         gap = self.corners[None] - points[:, None]
-        return np.nonzero((gap**2).sum(axis=2) < reach**2)
+        one, other = np.nonzero((gap**2).sum(axis=2) < reach**2)
+        return one, other
 
     def shortest(self, pairs: list[tuple[int, int]]) -> dict[tuple[int, int], list[int]]:
         """The corners at which the way of each pair turns; none if there is no way. All ways lead downwards."""
@@ -196,19 +197,18 @@ def _in_lanes(ends: np.ndarray, turns: list[list[int]], boxes: np.ndarray, middl
             users.setdefault(corner, []).append((bend, edge, place))
     grown = _grown(boxes, CLEAR - 2)
     for corner, those in users.items():
-        lane = 0
-        for _, edge, place in sorted(those, reverse=True):
-            wide = tuple(corners[corner] + lane * out[corner])
-            whole = np.array([middles[ends[edge, 0]], *points[edge], middles[ends[edge, 1]]])
-            whole[place + 1] = wide
-            if not _blocked(whole[place : place + 2], whole[place + 1 : place + 3], grown, ends[[edge, edge]]).any():
-                points[edge][place] = wide
-            lane = min(lane + 1, LANES)
+        for lane, (_, edge, place) in enumerate(sorted(those, reverse=True)):
+            wide = corners[corner] + min(lane, LANES) * out[corner]
+            line = np.array([middles[ends[edge, 0]], *points[edge], middles[ends[edge, 1]]])
+            line[place + 1] = wide
+            if not _blocked(line[place : place + 2], line[place + 1 : place + 3], grown, ends[[edge, edge]]).any():
+                points[edge][place] = tuple(wide)
     return points
 
 
-def _route(turns: list[Point], parent: int, child: int, boxes: np.ndarray, middles: np.ndarray) -> Route:
+def _route(turns: list[Point], own: np.ndarray, boxes: np.ndarray, middles: np.ndarray) -> Route:
     """The way through its turns, each curve as wide as the boxes let it be."""
+    parent, child = own
     start = _border(boxes[parent], middles[parent], turns[0] if turns else middles[child])
     end = _border(boxes[child], middles[child], turns[-1] if turns else middles[parent])
     points = tuple((round(float(x), 1), round(float(y), 1)) for x, y in (start, *turns, end))

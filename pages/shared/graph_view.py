@@ -75,12 +75,11 @@ def graph_view(
             picked.pick_edge(chosen)
 
     def dragged() -> None:
-        answer = str(st.session_state[key].get("moved"))
-        found = re.fullmatch(r"(\d{1,7}):(-?\d{1,9}):(-?\d{1,9})", answer, re.ASCII)
+        answer = st.session_state[key].get("moved")
         if answer == "none":
             graph_places.reset(result)
-        elif found and (node := _node_of(found[1], result.order)) is not None:
-            graph_places.move(result, node, float(found[2]), float(found[3]))
+        elif found := place_of(answer, result.order):
+            graph_places.move(result, *found)
 
     def alone() -> None:
         graph_places.show_alone(result, st.session_state[key].get("alone") == "shown")
@@ -99,6 +98,13 @@ def _node_of(answer: object, order: Sequence[str]) -> str | None:
     """The node that the browser names by its place in the order; None for anything else."""
     place = int(answer) if isinstance(answer, str) and re.fullmatch(r"\d{1,7}", answer, re.ASCII) else len(order)
     return order[place] if place < len(order) else None
+
+
+def place_of(answer: object, order: Sequence[str]) -> tuple[str, float, float] | None:
+    """The node and its new place that the browser gives, such as "3:120:-40"; None for anything else."""
+    found = re.fullmatch(r"(\d{1,7}):(-?\d{1,9}):(-?\d{1,9})", answer, re.ASCII) if isinstance(answer, str) else None
+    node = _node_of(found[1], order) if found else None
+    return None if node is None else (node, float(found[2]), float(found[3]))
 
 
 def edge_of(answer: object, order: Sequence[str]) -> tuple[str, str] | None:
