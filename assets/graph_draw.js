@@ -68,7 +68,10 @@ function show(view, data) {
     requestAnimationFrame(() => fit(view));
   } else if (data.focus && data.focus !== view.focused) {
     centre(view, data.focus);
+  } else if (view.byId.has(view.sought)) {
+    centre(view, view.sought);
   }
+  if (view.byId.has(view.sought)) view.sought = null;
   view.focused = data.focus;
 }
 
@@ -84,7 +87,8 @@ function drawEdge(edge) {
   const group = part("g", { class: "edge", "data-edge": edge.id });
   group.classList.toggle("coloured", edge.colour !== null);
   group.classList.toggle("unsure", !edge.firm);
-  const line = part("path", { class: "line", d: edge.path, stroke: ink, "stroke-width": edge.width, "stroke-dasharray": edge.dash.join(" ") });
+  const line = part("path", { class: "line", d: edge.path, stroke: ink, "stroke-dasharray": edge.dash.join(" ") });
+  line.style.setProperty("--width", `${edge.width}px`);
   group.append(part("path", { class: "near", d: edge.path }), line);
   if (edge.dot) group.append(drawDot(edge.dot, ink, edge.is_ring));
   group.append(part("polygon", { class: "head", points: edge.head, fill: ink }));
@@ -187,6 +191,7 @@ function fit(view) {
 
 function look(view, x, y, scale) {
   const other = scale !== view.camera.scale;
+  view.frame.style.setProperty("--pixel", `${1 / scale}px`); // seen from afar, lines stay visible
   view.camera = { x, y, scale };
   view.stage.setAttribute("transform", `translate(${x} ${y}) scale(${scale})`);
   if (other && view.told) label(view);
@@ -353,7 +358,10 @@ function listenToTools(view) {
   const found = () => {
     const word = search.value.trim().toLowerCase();
     const all = [...view.data.nodes, ...view.data.hidden].filter((node) => word && node.name.toLowerCase().includes(word));
-    const rank = (node) => (node.name.toLowerCase() === word ? 0 : node.name.toLowerCase().startsWith(word) ? 1 : 2);
+    const rank = (node) => {
+      const name = node.name.toLowerCase();
+      return (name === word ? 0 : name.startsWith(word) ? 1 : 2) + (view.byId.has(node.id) ? 0 : 3);
+    };
     return all.sort((one, other) => rank(one) - rank(other));
   };
   search.addEventListener("input", () => {
@@ -375,7 +383,8 @@ function listenToTools(view) {
     search.next = (search.next ?? 0) + 1;
     count.textContent = `${((search.next - 1) % all.length) + 1} of ${all.length}`;
     choose(view, node);
-    centre(view, node.id);
+    if (view.byId.has(node.id)) centre(view, node.id);
+    else view.sought = node.id; // it is hidden until the page draws it as the picked one
   });
   view.find(".fit").addEventListener("click", () => fit(view));
   view.find(".zoom-in").addEventListener("click", () => zoom(view, 1.35));

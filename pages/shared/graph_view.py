@@ -59,8 +59,7 @@ def graph_view(
         picks_edges: a click on an edge picks it.
     """
     edge = picked.picked_edge(graph.edges) if picks_edges else None
-    widest = strongest(result) if strength is None else strength
-    data = _data(result, graph, picked.picked(result.order), edge, widest)
+    data = _data(result, graph, picked.picked(result.order), edge, strongest(result) if strength is None else strength)
     data["picksEdges"] = picks_edges
     data["height"] = height or (420 if len(result.order) <= 8 else 560 if len(result.order) <= 40 else 720)
 
@@ -84,14 +83,8 @@ def graph_view(
     def alone() -> None:
         graph_places.show_alone(result, st.session_state[key].get("alone") == "shown")
 
-    _graph(
-        key=key,
-        data=data,
-        on_picked_change=clicked,
-        on_picked_edge_change=clicked_edge,
-        on_moved_change=dragged,
-        on_alone_change=alone,
-    )
+    answers = {"picked": clicked, "picked_edge": clicked_edge, "moved": dragged, "alone": alone}
+    _graph(key=key, data=data, **{f"on_{name}_change": heard for name, heard in answers.items()})
 
 
 def _node_of(answer: object, order: Sequence[str]) -> str | None:
