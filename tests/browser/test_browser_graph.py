@@ -38,6 +38,15 @@ def middle(page: Page, number: int) -> tuple[float, float]:
     return box["x"] + box["width"] / 2, box["y"] + box["height"] / 2
 
 
+def drag(page: Page, number: int) -> None:
+    """Drag a node to the right and down."""
+    at = middle(page, number)
+    page.mouse.move(*at)
+    page.mouse.down()
+    page.mouse.move(at[0] + 80, at[1] + 50, steps=6)
+    page.mouse.up()
+
+
 def paths(page: Page) -> set[str]:
     """The lines drawn on the screen."""
     return {line.get_attribute("d") for line in page.locator(".canvas .line").all()}
@@ -61,12 +70,7 @@ def test_files_are_the_picture_on_the_screen_dragged_nodes_included(page, addres
     first, before = in_file(saved(page, "SVG", tmp_path))
     assert first == paths(page)
     page.locator(".canvas").scroll_into_view_if_needed()
-    at = middle(page, 5)
-    page.mouse.move(*at)
-    page.mouse.down()
-    page.mouse.move(at[0] + 40, at[1] + 25, steps=4)
-    page.mouse.move(at[0] + 80, at[1] + 50, steps=4)
-    page.mouse.up()
+    drag(page, 5)
     expect(page.get_by_role("button", name="Reset places")).to_be_visible()
     until(page, lambda: paths(page) != first, "the line to a dragged node stays")
     until(page, lambda: in_file(saved(page, "SVG", tmp_path))[0] == paths(page), "the file has other lines")
@@ -84,6 +88,11 @@ def test_files_are_the_picture_on_the_screen_dragged_nodes_included(page, addres
     node(page, 0).locator("rect").click()
     expect(node(page, 0)).to_have_class(re.compile("picked"))
     assert page.locator(".node.child").count() == page.locator(".edge.out").count() > 0
+    drag(page, 5)
+    expect(page.get_by_role("button", name="Reset places")).to_be_visible()
+    assert paths(page) != lines
+    page.get_by_role("button", name="Reset places").click()
+    assert paths(page) == lines
 
 
 def test_keys_walk_pick_and_search_and_a_bare_wheel_scrolls_the_page(page, address):
