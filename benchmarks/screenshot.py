@@ -31,13 +31,6 @@ COLOURS = 128  # of the picture, which keeps it small
 PATIENCE = 900  # seconds, on a busy machine
 SETTLES = 5000  # milliseconds in which the drawing comes to rest
 
-# Where a node lies on the page, once the graph is drawn; its number is its place in the refined order.
-PLACE = """(canvas, number) => {
-    const box = canvas.getBoundingClientRect();
-    const spot = canvas.network.canvasToDOM(canvas.network.getPositions([number])[number]);
-    return [box.x + spot.x, box.y + spot.y];
-}"""
-
 
 def main() -> None:
     """Refine the table in a folder of its own, open the app on it and take the picture."""
@@ -89,7 +82,7 @@ def take(page: Page, number: int) -> None:
     canvas, part = page.locator(".canvas").first, page.locator(".st-key-beside_refined")
     canvas.wait_for()
     page.wait_for_timeout(SETTLES)
-    page.mouse.click(*canvas.evaluate(PLACE, str(number)))
+    canvas.locator(f"[data-node='{number}'] rect").click()
     page.locator("h5").filter(has_text=PICKED).wait_for()
     page.mouse.move(0, 0)
     page.wait_for_timeout(SETTLES)

@@ -3,13 +3,14 @@
 An edge runs from parent to child: `adjacency[parent, child]` is 1 if there is an edge, so rows are parents. A graph is
 a `networkx.DiGraph` with every node in causal order, sources first, and its `position` from 1. Its edges carry the
 numbers it was built with: `ocs`, `z` and `frequency` (paper, DAG Recovery), the `score` and `p_value` of another
-selector of parents, or a refinement's evidence. The nodes of a refined graph also carry `misfit_nats`.
+selector of parents, or a refinement's evidence; in a graph that joins those of both methods, also the word `found_by`.
+The nodes of a refined graph also carry `misfit_nats`.
 """
 
 import json
 import math
 import re
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 
 import networkx as nx
 import numpy as np
@@ -23,9 +24,11 @@ EDGE_NUMBERS = (
     *("gain_nats", "direction_nats", "robust_nats", "linear_nats", "spread_nats"),
     *("decided", "p_value", "folds", "bootstrap"),
 )
+EDGE_WORDS = ("found_by",)  # in a graph that joins those of both methods: both, likelihood or DISCO
 # Whether the direction of a true edge can be known (`disco.simulate.known`).
 KNOWN, UNKNOWN, NOT_PROVED = DIRECTIONS = ("known", "unknown", "not proved")
 FORMATS = ("csv", "json", "graphml", "dot")
+About = Mapping[str, float | int | str]  # what a graph is and how it was found, by name
 # Characters that XML 1.0 cannot hold, not even escaped.
 NOT_XML = re.compile("[^\t\n\r\u0020-\ud7ff\ue000-\ufffd\U00010000-\U0010ffff]")
 
@@ -35,7 +38,7 @@ def build(order: Sequence[str], edges: pd.DataFrame, nodes: pd.DataFrame | None 
 
     Args:
         order: all nodes, sources first.
-        edges: columns parent and child, and any of `EDGE_NUMBERS`.
+        edges: columns parent and child, and any of `EDGE_NUMBERS` and `EDGE_WORDS`.
         nodes: columns node and misfit_nats, one row per node, if the misfit was measured.
 
     Raises:
@@ -56,6 +59,9 @@ def build(order: Sequence[str], edges: pd.DataFrame, nodes: pd.DataFrame | None 
         if position[parent] >= position[child]:
             raise InputError(f'The edge from "{parent}" to "{child}" runs against the order.')
         graph.add_edge(parent, child, **dict(zip(numbers, row, strict=True)))
+    for name in [name for name in EDGE_WORDS if name in edges]:
+        words = zip(edges["parent"], edges["child"], edges[name], strict=True)
+        nx.set_edge_attributes(graph, {(parent, child): word for parent, child, word in words}, name)
     return graph
 
 
@@ -154,28 +160,35 @@ def adjacency(graph: nx.DiGraph) -> pd.DataFrame:
 
 
 def edges(graph: nx.DiGraph) -> pd.DataFrame:
-    """One row per edge: parent, child and the numbers the edges carry; children in causal order."""
-    numbers = [name for name in EDGE_NUMBERS if any(name in data for *_, data in graph.edges(data=True))]
+    """One row per edge: parent, child and the words and numbers the edges carry; children in causal order."""
+    empty = dict.fromkeys(EDGE_WORDS, "") | dict.fromkeys(EDGE_NUMBERS, math.nan)
+    names = [name for name in empty if any(name in data for *_, data in graph.edges(data=True))]
     rows = [
-        (parent, child, *(graph.edges[parent, child].get(name, math.nan) for name in numbers))
+        (parent, child, *(graph.edges[parent, child].get(name, empty[name]) for name in names))
         for child in graph
         for parent in parents(graph, child)
     ]
-    return pd.DataFrame(rows, columns=["parent", "child", *numbers])
+    return pd.DataFrame(rows, columns=["parent", "child", *names])
 
 
-def export(graph: nx.DiGraph, format: str) -> str:
+def export(graph: nx.DiGraph, format: str, about: About | None = None) -> str:
     """The graph as text.
 
     Formats: `csv`, one row per edge, without the nodes that have no edge (names as in `disco.table.spreadsheets`);
     `json`, networkx's node-link form, read by `networkx.node_link_graph(json.loads(text), edges="edges")`;
     `graphml`, read by `networkx.parse_graphml`; `dot`, for Graphviz. Names are escaped as each format requires.
 
+    Args:
+        about: what the graph is and how it was found (`disco.runs.about`). JSON, GraphML and DOT carry it as attributes
+            of the graph. CSV has a line `# DISCO name: value` for each fact above the header, since a column would
+            repeat it on every row and a reader would take it for a number of the edge. `pandas.read_csv(file,
+            comment="#")` and R's `comment.char = "#"` skip these lines, and so does all that reads edges here.
+
     Raises:
         InputError: the format is unknown, or cannot hold a name.
     """
     check_exports(graph, format)
-    return {"csv": _csv, "json": _json, "graphml": _graphml, "dot": _dot}[format](graph)
+    return {"csv": _csv, "json": _json, "graphml": _graphml, "dot": _dot}[format](graph, about or {})
 
 
 def check_exports(graph: nx.DiGraph, format: str) -> None:
@@ -191,36 +204,44 @@ def check_exports(graph: nx.DiGraph, format: str) -> None:
             raise InputError(f"GraphML cannot hold the name {node!r}: rename the column, or choose another format.")
 
 
-def _csv(graph: nx.DiGraph) -> str:
-    return spreadsheets.to_csv(edges(graph))
+def _csv(graph: nx.DiGraph, about: About) -> str:
+    return spreadsheets.with_notes(spreadsheets.to_csv(edges(graph)), about)
 
 
-def _json(graph: nx.DiGraph) -> str:
+def _json(graph: nx.DiGraph, about: About) -> str:
     data = nx.node_link_data(graph, edges="edges")
+    data["graph"] = dict(about)
     for part in (*data["nodes"], *data["edges"]):
         part.update({key: None for key, value in part.items() if isinstance(value, float) and not math.isfinite(value)})
     return json.dumps(data, indent=2, ensure_ascii=False, allow_nan=False) + "\n"
 
 
-def _graphml(graph: nx.DiGraph) -> str:
+def _graphml(graph: nx.DiGraph, about: About) -> str:
     """GraphML without missing values: most readers do not accept `nan` as a number."""
     told = graph.copy()
+    told.graph = {
+        name: NOT_XML.sub("\ufffd", value) if isinstance(value, str) else value for name, value in about.items()
+    }
     for values in (*dict(told.nodes).values(), *(data for *_, data in told.edges(data=True))):
         for name in [name for name, value in values.items() if isinstance(value, float) and not math.isfinite(value)]:
             del values[name]
     return "\n".join(nx.generate_graphml(told)) + "\n"
 
 
-def _dot(graph: nx.DiGraph) -> str:
+def _dot(graph: nx.DiGraph, about: About) -> str:
     lines = ["digraph causal {", "  rankdir=TB;"]
+    if about:
+        lines.append(f"  graph [{', '.join(f'{_quoted(name)}={_quoted(str(fact))}' for name, fact in about.items())}];")
     for node, values in graph.nodes(data=True):
         misfit = values.get("misfit_nats", math.nan)
         more = f", misfit_nats={_quoted(format(misfit, '.9g'))}" if math.isfinite(misfit) else ""
         lines.append(f"  {_quoted(node)} [label={_quoted(node)}, position={values['position']}{more}];")
     for row in edges(graph).to_dict("records"):
-        told = [name for name in EDGE_NUMBERS if math.isfinite(row.get(name, math.nan))]
-        numbers = ", ".join(f"{name}={_quoted(format(row[name], '.9g'))}" for name in told)
-        lines.append(f"  {_quoted(row['parent'])} -> {_quoted(row['child'])}{f' [{numbers}]' if numbers else ''};")
+        told = [f"{name}={_quoted(row[name])}" for name in EDGE_WORDS if row.get(name)]
+        numbers = [name for name in EDGE_NUMBERS if math.isfinite(row.get(name, math.nan))]
+        told += [f"{name}={_quoted(format(row[name], '.9g'))}" for name in numbers]
+        more = f" [{', '.join(told)}]" if told else ""
+        lines.append(f"  {_quoted(row['parent'])} -> {_quoted(row['child'])}{more};")
     return "\n".join([*lines, "}"]) + "\n"
 
 

@@ -13,6 +13,8 @@ from disco import graph as graphs
 from disco.cli.evaluate import read_names
 from disco.errors import InputError
 from disco.graph import find_cycle
+from disco.simulate.edge_files import read_edges
+from disco.table import spreadsheets
 
 HOSTILE = ['a"b', "<script>alert(1)</script>", "Größe µ 数", "back\\slash\\", "a,b;c", "line\nbreak", "=1+1", "x & y"]
 
@@ -136,6 +138,47 @@ def test_misfit_is_in_every_file_of_a_refined_graph_and_left_out_where_it_is_not
     dot = graphs.export(graph, "dot")
     assert '"a" [label="a", position=1, misfit_nats="12.5"];' in dot and "nan" not in dot
     assert "robust_nats" in graphs.export(graph, "csv").splitlines()[0]
+
+
+ABOUT = {"program": "DISCO", "run": 'a, "b"; =1\n#x', "method": "DISCO", "tau_z": 2.0, "seed": 0}
+
+
+def test_json_graphml_and_dot_say_what_the_graph_is_as_its_attributes(small):
+    assert nx.node_link_graph(json.loads(graphs.export(small, "json", ABOUT)), edges="edges").graph == ABOUT
+    again = nx.parse_graphml(graphs.export(small, "graphml", ABOUT))
+    assert {name: again.graph[name] for name in ABOUT} == ABOUT
+    nx.parse_graphml(graphs.export(small, "graphml", {"run": "a\x00b"}))
+    dot = graphs.export(small, "dot", ABOUT)
+    assert '"method"="DISCO", "tau_z"="2.0", "seed"="0"];' in dot and '"run"="a, \\"b\\"; =1\\n#x"' in dot
+    assert small.graph == {}
+
+
+def test_csv_says_what_the_graph_is_above_its_header_and_still_comes_back(tmp_path):
+    names = ["#1", "a#b", *HOSTILE]
+    graph = chain(names)
+    path = tmp_path / "edges.csv"
+    path.write_text(graphs.export(graph, "csv", ABOUT), encoding="utf-8")
+    notes = [line for line in path.read_text(encoding="utf-8").splitlines() if line.startswith("# DISCO ")]
+    told = dict(line.removeprefix("# DISCO ").split(": ", 1) for line in notes)
+    assert {name: json.loads(value) for name, value in told.items()} == ABOUT
+    assert not any(mark in line for line in notes for mark in ",;\t")  # else a spreadsheet would make cells of it
+    again = read_names(path, ("parent", "child"))
+    assert list(zip(again["parent"], again["child"], strict=True)) == list(graph.edges)
+    by_pandas = pd.read_csv(path, comment="#")
+    assert by_pandas["child"].map(spreadsheets.plain).tolist() == names[1:] and (by_pandas["ocs"] == 0.1).all()
+    edges, _ = read_edges(path)
+    assert edges == [(parent.strip(), child.strip()) for parent, child in graph.edges]
+
+
+def test_who_found_an_edge_is_a_word_in_every_file(tmp_path):
+    edges = pd.DataFrame({"parent": ["a", "a"], "child": ["b", "c"], "found_by": ["both", "DISCO"], "ocs": [0.1, 0.2]})
+    graph = graphs.build(["a", "b", "c"], edges)
+    assert graphs.edges(graph).equals(edges)
+    again = nx.node_link_graph(json.loads(graphs.export(graph, "json")), edges="edges")
+    for found in (again, nx.parse_graphml(graphs.export(graph, "graphml"))):
+        assert nx.get_edge_attributes(found, "found_by") == {("a", "b"): "both", ("a", "c"): "DISCO"}
+    assert '[found_by="both", ocs="0.1"]' in graphs.export(graph, "dot")
+    assert graphs.export(graph, "csv").startswith("parent,child,found_by,ocs\na,b,both,0.1\n")
 
 
 def calls_to_find_a_cycle(length: int) -> int:

@@ -93,11 +93,6 @@ def test_every_import_is_in_the_requirements():
     assert used - required == set(), "imported, but not required"
 
 
-def test_pyvis_gives_one_file_and_is_never_imported():
-    """Importing it would load IPython and jsonpickle; the script of its graphs is read from its folder."""
-    assert "pyvis" not in set().union(imports(Path("app.py")), *map(imports, SCRIPTS))
-
-
 def test_an_installed_copy_has_every_file_of_the_app():
     folders = tomllib.loads((ROOT / "pyproject.toml").read_text())["tool"]["setuptools"]["data-files"]
     listed = {

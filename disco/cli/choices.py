@@ -85,19 +85,24 @@ def _typed(field: dataclasses.Field, value: str) -> Any:
 def chosen_graph(run: Run, arguments: argparse.Namespace) -> nx.DiGraph:
     """The DAG of a finished run: its own, at the given thresholds, of the given selector, or its refined DAG.
 
+    Its attributes say how it was chosen, as `disco.runs.about` takes them.
+
     Raises:
         InputError: it has no such result, or a threshold is out of range or makes no sense.
         FitStopped: a selector had to be computed, and that was interrupted.
     """
     given = {name: value for name in ("tau_z", "pi_min") if (value := getattr(arguments, name)) is not None}
     if arguments.graph == "refined":
-        from disco.runs.refined import read_refined
+        from disco.runs.refined import choice_from, choice_of, read_refined
 
         if given or arguments.rule:
             raise InputError("thresholds and rules are for the graph disco; the refined graph is chosen by its score.")
         if arguments.parents:
             raise InputError("--parents is for the graph disco; a refinement has found its own parents.")
-        return read_refined(run).graph()
+        choice = choice_from(choice_of(run))
+        return _told(
+            read_refined(run).graph(), method="likelihood refinement", seed=choice.seed, bound_nats=choice.bound
+        )
     selector = arguments.parents or run.settings.selector
     if selector != "ocs" and (given or arguments.rule):
         raise InputError(f"--rule, --tau-z and --pi-min are for the selector ocs, not {selector}: add --parents ocs.")
@@ -106,6 +111,11 @@ def chosen_graph(run: Run, arguments: argparse.Namespace) -> nx.DiGraph:
 
     rule = arguments.rule or run.settings.parent_rule
     graph = _of_ocs(run, rule, given) if selector == "ocs" else chosen_parents(run, selector)
+    if selector != "ocs":
+        from disco.parents.selectors import CUTS, WORDS
+
+        parents = f"{WORDS[selector].name}, {WORDS[selector].rule.format(cut=CUTS[selector])}"
+        _told(graph, method="DISCO", order=run.own_variant, parents=parents)
     if words := advice(run, graph.number_of_edges(), selector, rule):
         print(words, file=sys.stderr)
     return graph
@@ -113,18 +123,26 @@ def chosen_graph(run: Run, arguments: argparse.Namespace) -> nx.DiGraph:
 
 def _of_ocs(run: Run, rule: str, given: dict[str, float]) -> nx.DiGraph:
     """The DAG of the OCS by a rule, at the given thresholds or the rule's own."""
-    run.settings.replace(**given)
-    if rule == run.settings.parent_rule:
-        own = run.thresholds() if run.settings.selector != "ocs" else (None, None)
-        return run.graph(given.get("tau_z", own[0]), given.get("pi_min", own[1]))
     from disco.graph import build
     from disco.parents.ocs import own_thresholds, select, with_z
 
-    if "curvature" not in run.ocs():
-        raise InputError(f"The run {run.name} is of an older version, which kept no curvature for the jackknife.")
-    ocs = with_z(run.ocs(), rule)
-    tau_z, pi_min = own_thresholds(ocs, run.settings.replace(parent_rule=rule))
-    return build(run.order(), select(ocs, given.get("tau_z", tau_z), given.get("pi_min", pi_min)))
+    run.settings.replace(**given)
+    ocs = run.ocs()
+    if rule != run.settings.parent_rule:
+        if "curvature" not in ocs:
+            raise InputError(f"The run {run.name} is of an older version, which kept no curvature for the jackknife.")
+        ocs = with_z(ocs, rule)
+    own = own_thresholds(ocs, run.settings.replace(parent_rule=rule))
+    tau_z, pi_min = given.get("tau_z", own[0]), given.get("pi_min", own[1])
+    is_own = rule == run.settings.parent_rule and not given and run.settings.selector == "ocs"
+    edges = run.edges() if is_own else select(ocs, tau_z, pi_min)
+    graph = build(run.order(), edges)
+    return _told(graph, method="DISCO", order=run.own_variant, parent_rule=rule, tau_z=tau_z, pi_min=pi_min)
+
+
+def _told(graph: nx.DiGraph, **how: float | str) -> nx.DiGraph:
+    graph.graph.update(how)
+    return graph
 
 
 def read_counts(path: Path, arguments: argparse.Namespace) -> tuple[pd.DataFrame, Stretches]:

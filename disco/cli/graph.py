@@ -9,6 +9,7 @@ from disco.errors import InputError
 from disco.files import write_bytes
 from disco.graph import FORMATS, export
 from disco.runs import open_run
+from disco.runs.about import about
 
 
 def run(arguments: argparse.Namespace) -> None:
@@ -18,8 +19,9 @@ def run(arguments: argparse.Namespace) -> None:
         InputError: there is no such run, it has no result, or the file cannot be written.
         FitStopped: parents had to be computed, and that was interrupted.
     """
-    graph = chosen_graph(open_run(arguments.run), arguments)
-    text = export(graph, arguments.format or _format_of(arguments.out))
+    opened = open_run(arguments.run)
+    graph = chosen_graph(opened, arguments)
+    text = export(graph, arguments.format or _format_of(arguments.out), about(opened, **graph.graph))
     if arguments.out is None:
         sys.stdout.write(text if text.endswith("\n") else text + "\n")
         return

@@ -54,7 +54,7 @@ class Edge:
     @property
     def role(self) -> roles.Verdict | None:
         """What its colour means; None for an edge that is neither compared nor of two methods."""
-        return roles.LOOKS[self.verdict] if self.verdict else roles.FOUND_BY.get(self.found_by)
+        return roles.LOOKS[self.verdict] if self.verdict else roles.FOUND_BY.get(self.found_by or "")
 
     def words(self) -> str:
         """The text shown on hovering."""
@@ -64,8 +64,9 @@ class Edge:
     @property
     def look(self) -> tuple[str, tuple[int, ...]]:
         """Its colour, and its dash as pixels on and off."""
-        colour = self.role.colour if self.role else _EDGE
-        return colour, self.role.dash if self.verdict else () if self.is_firm else UNSURE
+        if self.verdict:
+            return roles.LOOKS[self.verdict][:2]
+        return self.role.colour if self.role else _EDGE, () if self.is_firm else UNSURE
 
     @property
     def has_dot(self) -> bool:
@@ -263,9 +264,9 @@ def _node(graph: nx.DiGraph, node: str, places: Places) -> dict:
 
 def _line(edge: Edge, way: routing.Route) -> dict:
     """An edge's marks: its line, its arrow head that grows with its width, and the dot at its tail."""
-    head = 6 + 1.6 * edge.width
     start, end = np.array(way.points[0]), np.array(way.points[-1])
-    along = _unit(end - way.points[-2])
+    last = end - way.points[-2]
+    head, along = min(6 + 1.6 * edge.width, max(6.0, 0.8 * float(np.hypot(*last)))), _unit(last)
     neck, across = end - along * head, np.array([-along[1], along[0]]) * head * 0.42
     radius = 3 + edge.width / 2
     dot = start + _unit(way.points[1] - start) * radius

@@ -18,7 +18,7 @@ HEIGHT, PAD = 30, 22  # pixels of a node's box, and of its sides around the name
 LONGEST = 18  # most characters of a name on a node; hovering shows the whole name
 GAP, STEP, CHANNEL = 56, 7, 92  # pixels between boxes of a row, down from a node to the next, and between rows
 SWEEPS, SWAPS, STRONGEST = 12, 2, 2  # STRONGEST: candidates per node whose crossings are counted
-WIDE, SQUARE = 1.7, 1.15  # target width over height, for few nodes and for many
+WIDE, SQUARE = 1.8, 1.5  # target width over height, for few nodes and for many
 MANY_NODES = 40
 STRONG = 6.0  # a larger Z pulls no harder
 
@@ -145,7 +145,7 @@ def _rows(tie: np.ndarray, width: int) -> list[np.ndarray]:
         starts = np.arange(max(0, end - round(1.4 * width)), end)
         within = inside[end, end] - inside[starts, end] - inside[end, starts] + inside[starts, starts]
         size = end - starts
-        odd = 6 * ((size - width) / width) ** 2 * np.where((end == nodes) & (size < width), 0.3, 1)
+        odd = 5 * ((size - width) / width) ** 2 * np.where((end == nodes) & (size < width), 0.3, 1)
         total = cost[starts] + 2 * within + odd
         best = int(total.argmin())
         cost[end], cut[end] = total[best], starts[best]

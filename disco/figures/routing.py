@@ -18,7 +18,8 @@ from disco.figures.placing import HEIGHT, Places, node_width
 CLEAR, MARGIN = 7, 13  # pixels between an edge and the boxes that it passes, and where it turns
 LANE, LANES = 5, 3  # pixels between edges that turn at the same corner, and how many have a lane of their own
 TURN, UP = 30, 2  # pixels that a turn costs in the search for the shortest way, and each pixel upwards
-REACH = 420  # pixels of the longest straight piece between two turns
+OWN = 60  # pixels that a turn at a corner of its own box costs besides
+REACH = 420  # pixels of the longest straight piece of a way with turns, unless boxes stand farther apart
 BOW = 14  # pixels aside of each of two edges in opposite directions
 SMOOTH = 8  # straight pieces of a curve, where it is held against the boxes
 _CHUNK = 8192  # lines tested at a time, which bounds the memory
@@ -82,8 +83,8 @@ def passes(places: Places, ways: Mapping[Pair, Route]) -> list[tuple[Pair, str]]
     found = []
     for pair, way in ways.items():
         line = way.line()
-        behind = _hits(line[:-1], line[1:], boxes).any(axis=0)
-        found += [(pair, node) for node, hit in zip(names, behind, strict=True) if hit and node not in pair]
+        behind = np.flatnonzero(_hits(line[:-1], line[1:], boxes).any(axis=0))
+        found += [(pair, names[place]) for place in behind if names[place] not in pair]
     return found
 
 
@@ -95,32 +96,37 @@ def _routes(placed: tuple[tuple[str, float, float], ...], pairs: tuple[Pair, ...
     turns: list[list[int]] = [[] for _ in pairs]
     blocked = _blocked(middles[ends[:, 0]], middles[ends[:, 1]], _grown(boxes, CLEAR), ends)
     if blocked.any():
-        web = _web(placed)
-        for place, way in web.shortest([tuple(ends[place]) for place in np.flatnonzero(blocked)]).items():
-            for edge in np.flatnonzero((ends == place).all(axis=1)):
-                turns[edge] = way
-    drawn = {pairs[place]: set(pairs) for place in range(len(pairs)) if pairs[place][::-1] in set(pairs)}
-    found = []
-    for place, points in enumerate(_in_lanes(ends, turns, boxes, middles)):
-        parent, child = ends[place]
-        if not points and pairs[place] in drawn:
-            points = [_aside(middles[parent], middles[child])]
-        found.append((pairs[place], _route(points, parent, child, boxes, middles)))
+        ways = _ways(placed, [tuple(ends[edge]) for edge in np.flatnonzero(blocked)])
+        for edge in np.flatnonzero(blocked):
+            turns[edge] = ways[tuple(ends[edge])]
+    both, found = set(pairs), []
+    for pair, own, points in zip(pairs, ends, _in_lanes(ends, turns, boxes, middles), strict=True):
+        if not points and pair[::-1] in both:
+            points = _aside(own, boxes, middles)
+        found.append((pair, _route(points, own, boxes, middles)))
     return tuple(found)
+
+
+def _ways(placed: tuple[tuple[str, float, float], ...], pairs: list[tuple[int, int]]) -> dict[tuple[int, int], list]:
+    """The corners at which each pair's way turns; where boxes stand far apart, also over longer straight pieces."""
+    ways = _web(placed, REACH).shortest(pairs)
+    if lost := [pair for pair, way in ways.items() if not way]:
+        ways |= _web(placed, np.inf).shortest(lost)
+    return ways
 
 
 class _Web:
     """The visibility graph of some boxes: which corners, and which middles of boxes, see each other."""
 
-    def __init__(self, boxes: np.ndarray, middles: np.ndarray) -> None:
+    def __init__(self, boxes: np.ndarray, middles: np.ndarray, reach: float) -> None:
         self.boxes, self.middles, self.corners = boxes, middles, _corners(boxes, MARGIN)
         grown = _grown(boxes, CLEAR)
         nodes, corners = len(boxes), len(self.corners)
-        one, other = self._near(self.corners, self.corners)
+        one, other = self._near(self.corners, reach)
         one, other = one[one < other], other[one < other]
         sees = ~_blocked(self.corners[one], self.corners[other], grown)
         one, other = one[sees], other[sees]
-        node, corner = self._near(middles, self.corners)
+        node, corner = self._near(middles, reach)
         own = np.stack([node, node], axis=1)
         sees = ~_blocked(middles[node], self.corners[corner], grown, own)
         node, corner = node[sees], corner[sees]
@@ -134,12 +140,15 @@ class _Web:
         start, end = (np.concatenate([link[k] for link in links]) for k in (0, 1))
         step = np.concatenate([link[3] - link[2] for link in links])
         cost = np.hypot(*step.T) + TURN + UP * np.maximum(0, -step[:, 1])
+        is_own = np.concatenate([np.zeros(2 * len(one), dtype=bool), *[node == corner // 4] * 2])
+        cost = cost + OWN * is_own
         self.links = csr_array((cost, (start, end)), shape=(corners + 2 * nodes,) * 2)
 
-    @staticmethod
-    def _near(these: np.ndarray, those: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-        gap = those[None] - these[:, None]
-        return np.nonzero((gap**2).sum(axis=2) < REACH**2)
+    def _near(self, points: np.ndarray, reach: float) -> tuple[np.ndarray, np.ndarray]:
+        """Pairs of a point and a corner within reach of each other."""
+        gap = self.corners[None] - points[:, None]
+        one, other = np.nonzero((gap**2).sum(axis=2) < reach**2)
+        return one, other
 
     def shortest(self, pairs: list[tuple[int, int]]) -> dict[tuple[int, int], list[int]]:
         """The corners at which the way of each pair turns; none if there is no way. All ways lead downwards."""
@@ -171,8 +180,8 @@ class _Web:
 
 
 @lru_cache(maxsize=16)
-def _web(placed: tuple[tuple[str, float, float], ...]) -> _Web:
-    return _Web(_boxes(placed), np.array([place[1:] for place in placed], dtype=float))
+def _web(placed: tuple[tuple[str, float, float], ...], reach: float) -> _Web:
+    return _Web(_boxes(placed), np.array([place[1:] for place in placed], dtype=float), reach)
 
 
 def _in_lanes(ends: np.ndarray, turns: list[list[int]], boxes: np.ndarray, middles: np.ndarray) -> list[list[Point]]:
@@ -188,19 +197,18 @@ def _in_lanes(ends: np.ndarray, turns: list[list[int]], boxes: np.ndarray, middl
             users.setdefault(corner, []).append((bend, edge, place))
     grown = _grown(boxes, CLEAR - 2)
     for corner, those in users.items():
-        lane = 0
-        for _, edge, place in sorted(those, reverse=True):
-            wide = tuple(corners[corner] + lane * out[corner])
-            whole = np.array([middles[ends[edge, 0]], *points[edge], middles[ends[edge, 1]]])
-            whole[place + 1] = wide
-            if not _blocked(whole[place : place + 2], whole[place + 1 : place + 3], grown, ends[[edge, edge]]).any():
-                points[edge][place] = wide
-            lane = min(lane + 1, LANES)
+        for lane, (_, edge, place) in enumerate(sorted(those, reverse=True)):
+            wide = corners[corner] + min(lane, LANES) * out[corner]
+            line = np.array([middles[ends[edge, 0]], *points[edge], middles[ends[edge, 1]]])
+            line[place + 1] = wide
+            if not _blocked(line[place : place + 2], line[place + 1 : place + 3], grown, ends[[edge, edge]]).any():
+                points[edge][place] = tuple(wide)
     return points
 
 
-def _route(turns: list[Point], parent: int, child: int, boxes: np.ndarray, middles: np.ndarray) -> Route:
+def _route(turns: list[Point], own: np.ndarray, boxes: np.ndarray, middles: np.ndarray) -> Route:
     """The way through its turns, each curve as wide as the boxes let it be."""
+    parent, child = own
     start = _border(boxes[parent], middles[parent], turns[0] if turns else middles[child])
     end = _border(boxes[child], middles[child], turns[-1] if turns else middles[parent])
     points = tuple((round(float(x), 1), round(float(y), 1)) for x, y in (start, *turns, end))
@@ -272,10 +280,16 @@ def _border(box: np.ndarray, middle: np.ndarray, towards: Point) -> Point:
     return (middle[0], middle[1]) if reach == np.inf else (middle[0] + dx * reach, middle[1] + dy * reach)
 
 
-def _aside(start: np.ndarray, end: np.ndarray) -> Point:
-    """A point beside the middle of a line, to the left of its direction."""
+def _aside(ends: np.ndarray, boxes: np.ndarray, middles: np.ndarray) -> list[Point]:
+    """A point to the left of a line's middle, as far out as the boxes let it be; none if they do not."""
+    start, end = middles[ends]
     step = end - start
-    return tuple((start + end) / 2 + np.array([step[1], -step[0]]) * 2 * BOW / (np.hypot(*step) or 1.0))
+    for bow in (BOW, BOW / 2):
+        point = (start + end) / 2 + np.array([step[1], -step[0]]) * 2 * bow / (np.hypot(*step) or 1.0)
+        way = np.stack([start, point, end])
+        if not _blocked(way[:-1], way[1:], _grown(boxes, 1), ends[None].repeat(2, axis=0)).any():
+            return [tuple(point)]
+    return []
 
 
 def _bend(before: np.ndarray, turn: np.ndarray, after: np.ndarray) -> float:

@@ -23,7 +23,8 @@ def document(picture: Mapping[str, list[dict]], title: str, about: Mapping[str, 
     half = max((node["width"] for node in picture["nodes"]), default=44.0) / 2
     height = max((node["height"] for node in picture["nodes"]), default=0.0)
     xs, ys = _extent(picture["nodes"], picture["edges"])
-    left, right = min(min(xs) - half, -200.0) - 20, max(max(xs) + half, 200.0) + 20
+    middle, aside = (min(xs) + max(xs)) / 2, max((max(xs) - min(xs)) / 2 + half, 200.0) + 20
+    left, right = middle - aside, middle + aside
     top, bottom = min(ys) - height - 44, max(ys) + height + 44
     keys, end = _svg_legend(picture["legend"], left + 16, bottom - 14)
     right = max(right, end)

@@ -122,7 +122,8 @@ def _lines(text: str) -> list[list[str]]:
     """The cells of every line."""
     if max(text.count("\n"), text.count("\r")) > LARGEST_LIST:
         raise InputError(f"The graph has more than {LARGEST_LIST:,} lines: give its edges only.")
-    text = re.sub(r"(?<![ \t])[ \t]*(?:->|→)[ \t]*", ",", text.removeprefix("\ufeff"))
+    text = spreadsheets.without_notes(text.encode()).decode()
+    text = re.sub(r"(?<![ \t])[ \t]*(?:->|→)[ \t]*", ",", text)
     delimiter = max(",;\t", key=text.count)
     try:
         check_quotes(text.encode(), delimiter)

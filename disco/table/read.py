@@ -82,7 +82,7 @@ def guessed(data: bytes) -> dict[str, Any]:
 
 
 def read_words(path: Path, most: int) -> pd.DataFrame:
-    """A CSV file with every cell as text, exactly as written except for the apostrophe that an export adds.
+    """A CSV file with every cell as text, exactly as written except for the apostrophe and notes that an export adds.
 
     Args:
         most: the largest size read, in bytes.
@@ -91,7 +91,7 @@ def read_words(path: Path, most: int) -> pd.DataFrame:
         InputError: the file is missing, not CSV or too large.
     """
     try:
-        table = text.read(read_regular(path, most), PLAIN, words=True)
+        table = text.read(spreadsheets.without_notes(read_regular(path, most)), PLAIN, words=True)
     except NotATable as reason:
         raise InputError(f"{path}{reason}") from None
     columns = [[spreadsheets.plain(cell) for cell in column.to_pylist()] for column in table.columns]

@@ -4,12 +4,17 @@ A cell that begins with =, +, -, @, a tab or a carriage return gets an apostroph
 has apostrophes before such a character, so that removing one apostrophe always restores the name.
 """
 
+import codecs
 import csv
+import io
+import json
 import re
+from collections.abc import Mapping
 
 import pandas as pd
 
 NOTE = "Names that a spreadsheet would run as formulas get an apostrophe in front; DISCO removes it on reading."
+_MARK = "# DISCO "  # begins a line above the header that says what the file is
 _GUARDED = re.compile("'*[=+\\-@\t\r]")
 
 
@@ -46,3 +51,33 @@ def to_csv(table: pd.DataFrame) -> str:
     if "\r" in text:  # unless quoted, it would end the row
         text = frame.to_csv(index=False, lineterminator="\n", quoting=csv.QUOTE_NONNUMERIC)
     return text
+
+
+def with_notes(text: str, notes: Mapping[str, object]) -> str:
+    """A CSV text with a line per note above its header: the name, and the value as JSON.
+
+    Every cell that contains # is quoted, so that a reader which skips comments does not cut it there.
+    """
+    if not notes:
+        return text
+    if "#" in text:
+        rows = csv.reader(io.StringIO(text, newline=""))
+        text = "\n".join(",".join(_commented(cell) for cell in row) for row in rows) + "\n"
+    return "".join(f"{_MARK}{name}: {_note(value)}\n" for name, value in notes.items()) + text
+
+
+def without_notes(data: bytes) -> bytes:
+    """A CSV file without the lines of notes at its beginning."""
+    rest = data.removeprefix(codecs.BOM_UTF8)
+    while rest.startswith(_MARK.encode()):
+        rest = rest.partition(b"\n")[2]
+    return rest
+
+
+def _note(value: object) -> str:
+    """JSON on one line without a delimiter, so that a spreadsheet takes the line for one cell."""
+    return re.sub("[,;\\t]", lambda mark: f"\\u{ord(mark[0]):04x}", json.dumps(value, ensure_ascii=False))
+
+
+def _commented(cell: str) -> str:
+    return '"' + cell.replace('"', '""') + '"' if re.search('[#",\r\n]', cell) else cell

@@ -50,7 +50,7 @@ with left:
     graph_view.graph_view(
         view.placed, drawn, "graph_canvas", strength=view.strength, picks_edges=True, height=side_panel.CANVAS
     )
-    downloads.view_row(view.name, view.placed, drawn, view.strength, view.rule)
+    downloads.view_row(view.placed, drawn, view.strength, view.method, view.rule, view.choices)
 views.tell_address(view)
 if known:
     graph_truth.numbers(view.graph, known)

@@ -59,6 +59,27 @@ class View:
         chosen_by = self.said or f"τ_Z = {self.tau_z:g}, {folds} folds"
         return f"{VARIANT_WORDS[self.result.variant]}, {chosen_by}"
 
+    @property
+    def method(self) -> str:
+        """How the graph was found, in words."""
+        return {BOTH: "likelihood refinement and DISCO", LIKELIHOOD: "likelihood refinement"}.get(self.name, "DISCO")
+
+    @property
+    def choices(self) -> dict[str, float | str]:
+        """The choices that make the graph, by name."""
+        found: dict[str, float | str] = {}
+        if self.name != DISCO:
+            found |= {"seed": self.refinement.choice.seed, "bound_nats": self.refinement.choice.bound}
+        if self.name == LIKELIHOOD or self.result is None:
+            return found
+        own = {"parents": self.said} if self.said else {"parent_rule": self.result.rule, **self.thresholds}
+        return {**found, "order": self.result.variant, **own}
+
+    @property
+    def thresholds(self) -> dict[str, float]:
+        """Those of DISCO's edges, by name."""
+        return {"tau_z": self.tau_z, "pi_min": self.pi_min}
+
     def judged(self, known: Known, missing: bool) -> nx.DiGraph:
         """The graph with the verdict of a truth on every edge, with or without the true edges that it lacks."""
         told = known.verdicts(self.graph)

@@ -15,47 +15,111 @@ from disco import graph as graphs
 from disco.errors import InputError
 from disco.figures import graph as drawing
 from disco.runs import Run
+from disco.runs.about import about
 from disco.table import spreadsheets
-from pages.shared import graph_view
+from pages.shared import graph_places, graph_view, picked, standalone
+from pages.shared.graph_places import Placed
 from pages.shared.known import Known
 from pages.shared.refinement import Refinement
 from pages.shared.results import Result
 
 KINDS = {
-    "csv": ("CSV", "text/csv", f"The edges with their numbers. {spreadsheets.NOTE}"),
+    "csv": (
+        "CSV",
+        "text/csv",
+        f"The edges with their numbers, below lines with # that say how they were found. {spreadsheets.NOTE}",
+    ),
     "graphml": ("GraphML", "application/xml", "For Gephi, Cytoscape, igraph, networkx."),
     "dot": ("DOT", "text/vnd.graphviz", "For Graphviz."),
     "json": ("JSON", "application/json", "Nodes and links, as networkx reads them."),
 }
 
 
+def view_row(
+    placed: Placed, graph: nx.DiGraph, strength: float, method: str, rule: str, chosen: dict[str, float | str]
+) -> None:
+    """Seven buttons in a row: PNG, SVG, HTML, CSV, GraphML, DOT, JSON of the graph that the page Graph shows.
+
+    The pictures are as shown, with the verdicts of a truth; the other files hold the edges found.
+
+    Args:
+        placed: says where the nodes stand.
+        graph: as drawn, with verdicts.
+        strength: of the widest line.
+        method: how the graph was found, in words.
+        rule: what chose DISCO's edges, in words.
+        chosen: thresholds and other choices by name.
+    """
+    title = ", ".join(filter(None, [f"{placed.run.name}: {method}", rule]))
+    known = partial(about, placed.run, method, **chosen)
+    st.caption("Download the graph shown:")
+    files(placed, _found(graph), graph, title, known, strength, file_name(placed.run), "graph")
+
+
 def refined_row(refinement: Refinement, graph: nx.DiGraph, drawn: nx.DiGraph) -> None:
-    """Six buttons in a row: PNG, SVG, CSV, GraphML, DOT, JSON of a refined graph.
+    """The same seven of a refined graph.
 
     Args:
         graph: the edges shown.
         drawn: the same as they are drawn, with verdicts.
     """
-    title = f"{refinement.run.name}: refined graph"
-    picture = partial(drawing.svg, drawn, refinement.places, refinement.strength, title)
+    run, choice = refinement.run, refinement.choice
+    known = partial(about, run, "likelihood refinement", seed=choice.seed, bound_nats=choice.bound)
     st.caption("Download the graph shown:")
-    _files(graph, picture, f"{_file(refinement.run)}_refined", "refined")
+    name = f"{file_name(run)}_refined"
+    files(refinement, graph, drawn, f"{run.name}: refined graph", known, refinement.strength, name, "refined")
 
 
-def view_row(name: str, placed: Result | Refinement, graph: nx.DiGraph, strength: float, said: str) -> None:
-    """The same six of the graph that the page Graph shows.
+def files(
+    result: Placed,
+    found: nx.DiGraph,
+    drawn: nx.DiGraph,
+    title: str,
+    known: Callable[[], dict],
+    strength: float,
+    name: str,
+    key: str,
+) -> None:
+    """The buttons: of the picture, and of the graph in the formats of other programs.
 
     Args:
-        name: whose edges they are: both, likelihood or DISCO.
-        graph: as drawn, with verdicts.
-        said: the rule that chose DISCO's edges.
+        result: says where the nodes stand.
+        found: what the files of other programs hold.
+        drawn: the same as it is drawn.
+        title: of the picture.
+        known: gives what every file says of the graph (`disco.runs.about`).
+        strength: of the widest line.
+        name: of the files, without an ending.
+        key: begins the keys of the buttons.
     """
-    whose = {"both": "likelihood and DISCO", "likelihood": "likelihood"}.get(name, "DISCO")
-    title = ", ".join(filter(None, [f"{placed.run.name}: {whose}", said]))
-    places = {node: placed.places[node] for node in graph}
-    picture = partial(drawing.svg, graph, places, strength, title)
-    st.caption("Download the graph shown:")
-    _files(_found(graph), picture, _file(placed.run), "graph")
+
+    # A file is written outside of the page's script, where the session cannot be asked.
+    places = graph_places.places(result)
+    seen = graph_places.drawn(result, drawn, [picked.picked(result.order)])
+
+    def picture() -> str:
+        return drawing.svg(seen, places, strength, title, known())
+
+    def interactive() -> str:
+        return standalone.page(graph_view.shown_data(result.order, seen, places, strength), title, known())
+
+    def written(kind: str) -> str:
+        return graphs.export(found, kind, known())
+
+    buttons = st.container(horizontal=True, gap="small")
+    with buttons:
+        graph_view.png_button(picture, f"{name}.png", f"{key}_png")
+    save = partial(buttons.download_button, on_click="ignore")
+    save("SVG", picture, f"{name}.svg", "image/svg+xml", key=f"{key}_svg")
+    help = "The graph to move about in, in any browser and without a network. Its print is a PDF."
+    save("HTML", interactive, f"{name}.html", "text/html", key=f"{key}_html", help=help)
+    for kind, (label, mime, help) in KINDS.items():
+        try:
+            graphs.check_exports(found, kind)
+        except InputError as error:
+            buttons.button(label, disabled=True, help=str(error), key=f"{key}_{kind}")
+            continue
+        save(label, partial(written, kind), f"{name}.{kind}", mime, key=f"{key}_{kind}", help=help)
 
 
 def table(refinement: Refinement, edges: pd.DataFrame) -> None:
@@ -63,30 +127,12 @@ def table(refinement: Refinement, edges: pd.DataFrame) -> None:
     st.download_button(
         "Edges shown, CSV",
         partial(spreadsheets.to_csv, edges),
-        f"{_file(refinement.run)}_refined_edges.csv",
+        f"{file_name(refinement.run)}_refined_edges.csv",
         "text/csv",
         key="refined_table",
         on_click="ignore",
         help=f"Every number of the edges shown. {spreadsheets.NOTE}",
     )
-
-
-def _files(graph: nx.DiGraph, picture: Callable[[], str], file: str, key: str) -> None:
-    """The buttons: of the picture, and of the graph in the formats of other programs."""
-    buttons = st.container(horizontal=True, gap="small")
-    with buttons:
-        graph_view.png_button(picture, f"{file}.png", f"{key}_png")
-    buttons.download_button("SVG", picture, f"{file}.svg", "image/svg+xml", key=f"{key}_svg", on_click="ignore")
-    for kind, (label, mime, help) in KINDS.items():
-        try:
-            graphs.check_exports(graph, kind)
-        except InputError as error:
-            buttons.button(label, disabled=True, help=str(error), key=f"{key}_{kind}")
-            continue
-        written = partial(graphs.export, graph, kind)
-        buttons.download_button(
-            label, written, f"{file}.{kind}", mime, key=f"{key}_{kind}", on_click="ignore", help=help
-        )
 
 
 def verdicts(result: Result, known: Known, graph: nx.DiGraph) -> None:
@@ -96,7 +142,7 @@ def verdicts(result: Result, known: Known, graph: nx.DiGraph) -> None:
     st.download_button(
         "Edges against the truth, CSV",
         partial(spreadsheets.to_csv, table),
-        f"{_file(result.run)}_verdicts.csv",
+        f"{file_name(result.run)}_verdicts.csv",
         "text/csv",
         key="graph_verdicts",
         on_click="ignore",
@@ -105,7 +151,8 @@ def verdicts(result: Result, known: Known, graph: nx.DiGraph) -> None:
     )
 
 
-def _file(run: Run) -> str:
+def file_name(run: Run) -> str:
+    """A run's name in the characters of a file name."""
     return re.sub(r"[^A-Za-z0-9_-]+", "_", run.name).strip("_")[:60] or "graph"
 
 

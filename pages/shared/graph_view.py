@@ -1,27 +1,26 @@
-"""The interactive graph: vis-network, a file of the package pyvis, as a component of the page itself.
+"""The interactive graph, a component of the page itself: SVG drawn by a script of ours, with nothing from the network.
 
-Nothing is asked from the network. Nodes keep the places they are given; a click comes back as the picked node, or as
-the picked edge where edges can be picked.
+Nodes stand where the layout or the reader put them, and edges are led around them by `disco.figures.routing`, as in
+every exported picture. A click comes back as the picked node or, where edges can be picked, the picked edge; a drag
+comes back as the node's new place.
 """
 
 import re
-from collections.abc import Callable, Iterable, Sequence
-from importlib.metadata import distribution
+from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
-from typing import Protocol
 
 import networkx as nx
 import streamlit as st
 
 from disco.figures import graph as drawing
 from disco.figures import roles
+from disco.figures.words import how_many
 from disco.parents.ocs import means
-from pages.shared import picked
+from pages.shared import graph_places, picked
+from pages.shared.graph_places import Placed
 from pages.shared.results import Result
 
 _ASSETS = Path(__file__).resolve().parents[2] / "assets"
-# Looked up, not imported: pyvis would load IPython and jsonpickle.
-_VIS = Path(distribution("pyvis").locate_file("pyvis/lib/vis-9.1.2/vis-network.min.js"))
 _FOCUS = "graph_focus"
 
 
@@ -29,26 +28,15 @@ def _text(name: str) -> str:
     return (_ASSETS / name).read_text(encoding="utf-8")
 
 
-# The library is a component of its own: its message never changes, so that it travels once, and a redrawn graph
-# sends its few kilobytes alone.
-_library = st.components.v2.component(
-    "disco_vis",
-    html="<span></span>",
-    js=_VIS.read_text(encoding="utf-8") + "\nexport default function () {}",
-)
 _graph = st.components.v2.component(
-    "disco_graph", html=_text("graph_view.html"), css=_text("graph_view.css"), js=_text("graph_view.js")
+    "disco_graph",
+    html=_text("graph_view.html"),
+    css=_text("graph_view.css"),
+    js=_text("graph_draw.js") + _text("graph_view.js"),
 )
 _png = st.components.v2.component(
     "disco_png", html="<button type='button'>PNG</button>", css=_text("png_button.css"), js=_text("png_button.js")
 )
-
-
-class Placed(Protocol):
-    """What a graph belongs to: its nodes in causal order, and where they stand, in pixels."""
-
-    order: list[str]
-    places: dict[str, tuple[float, float]]
 
 
 def graph_view(
@@ -63,44 +51,53 @@ def graph_view(
     """Draw a graph of some or all nodes of a result; a click picks a node.
 
     Args:
-        graph: what to show; its nodes stand where `result.places` says. Edges that carry a verdict are drawn by it.
+        graph: what to show; its nodes stand where `result.places` says, or where they were dragged. Edges that carry a
+            verdict, or by whom they were found (`found_by`), are drawn by it.
         key: of the element.
         height: pixels; by the number of nodes when not given.
         strength: of the widest line; that of the strongest candidate of a fit when not given.
         picks_edges: a click on an edge picks it.
     """
-    number = {node: str(place) for place, node in enumerate(result.order)}
-    node, edge = picked.picked(result.order), picked.picked_edge(graph.edges) if picks_edges else None
-    verdicts = {values["verdict"] for *_, values in graph.edges(data=True) if "verdict" in values}
-    widest = strongest(result) if strength is None else strength
-    data = {
-        "nodes": [_node(node, number, graph, result) for node in graph],
-        "edges": [_edge(one, number) for one in drawing.edges(graph, widest)],
-        "picked": number.get(node),
-        "pickedEdge": None if edge is None else _id(edge, number),
-        "picksEdges": picks_edges,
-        "focus": number.get(node) if node == st.session_state.get(_FOCUS) else None,
-        "height": height or (420 if len(result.order) <= 8 else 560 if len(result.order) <= 40 else 720),
-        # Blue and red then show the truth, so parents and children are marked without these colours.
-        "roles": {} if verdicts else {"parent": roles.PARENT, "child": roles.CHILD},
-        "verdicts": {k: v._asdict() for k, v in roles.LOOKS.items() if k in verdicts} if verdicts else None,
-    }
+    edge = picked.picked_edge(graph.edges) if picks_edges else None
+    data = _data(result, graph, picked.picked(result.order), edge, strongest(result) if strength is None else strength)
+    data["picksEdges"] = picks_edges
+    data["height"] = height or (420 if len(result.order) <= 8 else 560 if len(result.order) <= 40 else 720)
 
-    # The browser only ever sends one place in the order, or two.
+    # The browser only ever sends places in the order and pixels.
     def clicked() -> None:
-        answer = st.session_state[key].get("picked")
-        place = int(answer) if isinstance(answer, str) and answer.isdigit() else -1
         st.session_state[_FOCUS] = None
-        picked.pick(result.order[place] if 0 <= place < len(result.order) else None)
+        picked.pick(_node_of(st.session_state[key].get("picked"), result.order))
 
     def clicked_edge() -> None:
         chosen = edge_of(st.session_state[key].get("picked_edge"), result.order)
         if chosen is not None and chosen in graph.edges:
             picked.pick_edge(chosen)
 
-    with st.container(gap=None):
-        _library(key=f"{key}_library")
-        _graph(key=key, data=data, on_picked_change=clicked, on_picked_edge_change=clicked_edge)
+    def dragged() -> None:
+        answer = st.session_state[key].get("moved")
+        if answer == "none":
+            graph_places.reset(result)
+        elif found := place_of(answer, result.order):
+            graph_places.move(result, *found)
+
+    def alone() -> None:
+        graph_places.show_alone(result, st.session_state[key].get("alone") == "shown")
+
+    answers = {"picked": clicked, "picked_edge": clicked_edge, "moved": dragged, "alone": alone}
+    _graph(key=key, data=data, **{f"on_{name}_change": heard for name, heard in answers.items()})
+
+
+def _node_of(answer: object, order: Sequence[str]) -> str | None:
+    """The node that the browser names by its place in the order; None for anything else."""
+    place = int(answer) if isinstance(answer, str) and re.fullmatch(r"\d{1,7}", answer, re.ASCII) else len(order)
+    return order[place] if place < len(order) else None
+
+
+def place_of(answer: object, order: Sequence[str]) -> tuple[str, float, float] | None:
+    """The node and its new place that the browser gives, such as "3:120:-40"; None for anything else."""
+    found = re.fullmatch(r"(\d{1,7}):(-?\d{1,9}):(-?\d{1,9})", answer, re.ASCII) if isinstance(answer, str) else None
+    node = _node_of(found[1], order) if found else None
+    return None if node is None else (node, float(found[2]), float(found[3]))
 
 
 def edge_of(answer: object, order: Sequence[str]) -> tuple[str, str] | None:
@@ -133,32 +130,67 @@ def png_button(picture: Callable[[], str], file: str, key: str) -> None:
     _png(key=key, data=data, on_press_change=lambda: None, width=76)
 
 
-def _node(node: str, number: dict[str, str], graph: nx.DiGraph, result: Placed) -> dict:
-    x, y = result.places[node]
-    parents, children = (_found(ends) for ends in (graph.in_edges(node, data=True), graph.out_edges(node, data=True)))
-    title = f"{node} (place {int(number[node]) + 1} of {len(number)}): {parents} parents, {children} children"
-    words = drawing.node_words(graph, node)
-    title += f"; {words}" if words else ""
-    name = drawing.short(node)
-    return {"id": number[node], "label": name, "x": x, "y": y, "title": title, "missed": bool(words)}
+def shown_data(
+    order: Sequence[str], graph: nx.DiGraph, places: Mapping[str, tuple[float, float]], widest: float
+) -> dict[str, object]:
+    """What a browser needs to draw a graph; nothing is asked of the session.
 
-
-def _id(edge: tuple[str, str], number: dict[str, str]) -> str:
-    return "-".join(number[end] for end in edge)
-
-
-def _found(edges: Iterable[tuple[str, str, dict]]) -> int:
-    return sum(values.get("verdict") not in ("missing", "dropped") for *_, values in edges)
-
-
-def _edge(edge: drawing.Edge, number: dict[str, str]) -> dict:
+    Args:
+        order: all nodes, of which the graph may have some.
+        places: where the nodes stand.
+        widest: the strength of the widest line.
+    """
+    number = {name: str(place) for place, name in enumerate(order)}
+    marks = drawing.picture(graph, places, widest)
+    is_coloured = any(line["colour"] for line in marks["edges"])
+    said = f"{how_many(len(graph), 'node')} and {how_many(graph.number_of_edges(), 'edge')}"
     return {
-        "id": _id((edge.parent, edge.child), number),
-        "from": number[edge.parent],
-        "to": number[edge.child],
-        "width": round(edge.width, 2),
-        "whole": edge.is_firm,
-        "verdict": edge.verdict,
-        "absent": edge.verdict in roles.LOOKS and roles.LOOKS[edge.verdict].is_absent,
-        "title": edge.words(),
+        "nodes": [_node(mark, number, graph) for mark in marks["nodes"]],
+        "edges": [_edge(mark, number) for mark in marks["edges"]],
+        "legend": marks["legend"],
+        # Colours then show who found an edge or the truth, so parents and children are marked without theirs.
+        "roles": {} if is_coloured else {"parent": roles.PARENT, "child": roles.CHILD},
+        "label": f"The causal graph: {said}.",
+        **{"picked": None, "pickedEdge": None, "picksEdges": True, "focus": None, "hidden": [], "moved": False},
+        **{"alone": {"count": 0, "shown": True}, "scope": "all"},
     }
+
+
+def _data(
+    result: Placed, graph: nx.DiGraph, node: str | None, edge: tuple[str, str] | None, widest: float
+) -> dict[str, object]:
+    """The same with what the reader did."""
+    number = {name: str(place) for place, name in enumerate(result.order)}
+    seen, shows_alone = graph_places.drawn(result, graph, [node]), graph_places.shows_alone(result)
+    return shown_data(result.order, seen, graph_places.places(result), widest) | {
+        "hidden": [{"id": number[name], "name": name} for name in graph if name not in seen],
+        "picked": number.get(node),
+        "pickedEdge": None if edge is None else "-".join(number[end] for end in edge),
+        "focus": number.get(node) if node is not None and node == st.session_state.get(_FOCUS) else None,
+        "alone": {"count": graph_places.alone(graph), "shown": shows_alone},
+        "moved": graph_places.is_moved(result),
+        "scope": f"{len(graph)} {hash(tuple(graph))} {shows_alone}",
+    }
+
+
+def _node(mark: dict, number: dict[str, str], graph: nx.DiGraph) -> dict:
+    node = mark["name"]
+    parents, children = (
+        sum(values.get("verdict") not in ("missing", "dropped") for *_, values in ends)
+        for ends in (graph.in_edges(node, data=True), graph.out_edges(node, data=True))
+    )
+    title = f"{node} (place {int(number[node]) + 1} of {len(number)})"
+    title += f": {how_many(parents, 'parent')}, {how_many(children, 'child', 'children')}"
+    if mark["missed"]:
+        title += f"; {drawing.node_words(graph, node)}"
+    return {**{name: mark[name] for name in _OF_NODE}, "id": number[node], "title": title}
+
+
+_OF_NODE = ("name", "label", "x", "y", "width", "height", "missed")
+_OF_EDGE = ("path", "head", "dot", "is_ring", "colour", "dash", "width", "firm", "absent")
+
+
+def _edge(mark: dict, number: dict[str, str]) -> dict:
+    ends = {"from": number[mark["parent"]], "to": number[mark["child"]]}
+    joined = {**ends, "id": "-".join(ends.values()), "title": mark["words"]}
+    return {**{name: mark[name] for name in _OF_EDGE}, **joined}

@@ -24,6 +24,7 @@ from disco.cli.progress import Progress
 from disco.errors import InputError
 from disco.progress import Event
 from disco.runs import FIT, list_runs, open_run
+from disco.runs.about import about
 from disco.work import jobs
 
 pytestmark = pytest.mark.usefixtures("calibrated")
@@ -137,13 +138,16 @@ def test_graph_writes_every_format(counts, tmp_path, capsys):
     assert main(["graph", run.id, "--tau-z=-9", "--pi-min", "0.3", "--format", "json"]) == 0
     graph = nx.node_link_graph(json.loads(capsys.readouterr().out), edges="edges")
     assert set(graph.edges) == set(run.graph(-9.0, 0.3).edges) and graph.number_of_edges() == 10
+    how = {"order": "ccs-clipped", "parent_rule": "iqr", "tau_z": -9.0, "pi_min": 0.3}
+    assert graph.graph == about(run, "DISCO", **how)
     for name in ("dag.csv", "dag.json", "dag.graphml", "dag.dot"):
         assert main(["graph", out(tmp_path), "--out", str(tmp_path / name)]) == 0
     assert (tmp_path / "dag.dot").read_text().startswith("digraph")
     assert set(nx.read_graphml(tmp_path / "dag.graphml").nodes) == set("abcde")
     assert capsys.readouterr().out == ""
     assert main(["graph", out(tmp_path)]) == 0
-    assert capsys.readouterr().out.startswith("parent,child")
+    lines = [line for line in capsys.readouterr().out.splitlines() if not line.startswith("# DISCO ")]
+    assert lines[0].startswith("parent,child") and len(lines) == 1 + run.graph().number_of_edges()
     assert main(["graph", out(tmp_path), "--pi-min", "2"]) == 2
     assert main(["graph", out(tmp_path), "--out", str(tmp_path / "none" / "g.csv")]) == 2
 

@@ -23,6 +23,11 @@ def pairs(frame: pd.DataFrame) -> set[tuple[str, str]]:
     return set(zip(frame["parent"], frame["child"], strict=True))
 
 
+def rows(text: str) -> list[str]:
+    """The lines of a graph's CSV below those that say how it was found."""
+    return [line for line in text.splitlines() if not line.startswith("# DISCO ")]
+
+
 @pytest.fixture
 def files(small_table: pd.DataFrame, small_truth: pd.DataFrame, tmp_path: Path) -> Path:
     small_table.to_csv(tmp_path / "counts.csv", index=False)
@@ -47,10 +52,12 @@ def test_fit_with_a_selector_and_disjoint_rows(files, small_table, capsys):
     assert main([*fit, "--resume"]) == 2 and "begun with selector cam, not pcm" in capsys.readouterr().err
 
     assert main(["graph", str(run.path)]) == 0  # its own graph is that of CAM
-    lines = capsys.readouterr().out.splitlines()
+    text = capsys.readouterr().out
+    lines = rows(text)
+    assert '# DISCO parents: "CAM\\u002c p < 0.001"' in text
     assert lines[0] == "parent,child,ocs,z,frequency,score,p_value" and len(lines) == len(edges) + 1
     assert main(["graph", str(run.path), "--parents", "ocs", "--tau-z", "-9"]) == 0
-    assert len(capsys.readouterr().out.splitlines()) == 11
+    assert len(rows(capsys.readouterr().out)) == 11
     assert main(["graph", str(run.path), "--tau-z", "1"]) == 2
     assert "--tau-z and --pi-min are for the selector ocs, not cam: add --parents ocs." in capsys.readouterr().err
 
@@ -61,13 +68,13 @@ def test_graph_computes_what_a_run_lacks_and_keeps_it(capsys):
     printed = capsys.readouterr()
     expected = evidence.edges(run.table(), run.order())
     assert "parents by evidence: 100%" in printed.err or "parents by evidence:" in printed.err
-    assert len(printed.out.splitlines()) == 1 + int(expected["selected"].sum())
+    assert len(rows(printed.out)) == 1 + int(expected["selected"].sum())
     pd.testing.assert_frame_equal(read_candidates(run, "evidence"), expected, check_dtype=False)
     assert main(["graph", str(run.path), "--parents", "evidence"]) == 0
     again = capsys.readouterr()
     assert "parents by evidence" not in again.err and again.out == printed.out
     assert main(["graph", str(run.path)]) == 0
-    assert len(capsys.readouterr().out.splitlines()) == 1 + len(run.edges())
+    assert len(rows(capsys.readouterr().out)) == 1 + len(run.edges())
 
 
 def test_evaluate_scores_the_selector(files, small_table, small_truth, capsys):

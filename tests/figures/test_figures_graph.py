@@ -1,15 +1,17 @@
 """The graph as pictures: fixed places, names that stay data, no request to any network."""
 
+import json
 import re
 import xml.etree.ElementTree as ElementTree
 
+import networkx as nx
 import pandas as pd
 import pytest
 from made_up import HOSTILE, candidates
 
 from disco import graph as graphs
 from disco.figures import graph as drawing
-from disco.figures import placing
+from disco.figures import placing, roles
 from disco.figures.network import network
 from disco.parents.ocs import frequencies, select
 
@@ -101,3 +103,59 @@ def test_a_node_that_is_not_of_the_models_kind_has_another_outline_and_says_so()
     assert list(network(graph, places).data[-1].marker.symbol) == ["diamond-open", "circle", "diamond-open"]
     good = graphs.build([*places], edges)
     assert "does not fit" not in drawing.svg(good, places) and "dasharray" not in drawing.svg(good, places)
+
+
+def union() -> tuple[nx.DiGraph, dict[str, tuple[float, float]]]:
+    """A graph of both methods, with an edge that points up and so a cycle."""
+    graph = graphs.build([*"abc"], pd.DataFrame(columns=["parent", "child"]))
+    graph.add_edge("a", "b", found_by="both", gain_nats=25.0, direction_nats=9.0, decided=1.0, ocs=0.3, z=4.0)
+    graph.add_edge("b", "c", found_by="likelihood", gain_nats=9.0, direction_nats=1.0, decided=0.0)
+    graph.add_edge("c", "a", found_by="DISCO", ocs=0.2, z=3.0, frequency=2 / 3, gain_nats=float("nan"))
+    return graph, {"a": (0.0, 0.0), "b": (0.0, 100.0), "c": (0.0, 200.0)}
+
+
+def test_colour_and_tail_say_who_found_an_edge_and_the_dash_that_its_direction_is_undecided():
+    graph, places = union()
+    drawn = {edge.found_by: edge for edge in drawing.edges(graph)}
+    assert {edge.look[0] for edge in drawn.values()} == {role.colour for role in roles.FOUND_BY.values()}
+    assert len({(edge.has_dot, edge.role.is_ring) for edge in drawn.values()}) == 3
+    assert {name for name, edge in drawn.items() if edge.look[1]} == {"likelihood"}
+    assert drawn["both"].width == drawing.THICK and drawn["DISCO"].width == drawing.THIN
+    assert drawn["likelihood"].width == pytest.approx(drawing.THIN + 0.6 * (drawing.THICK - drawing.THIN))
+    assert drawn["both"].words().startswith("a → b (found by both methods): gain 25.0 nats, direction 9.00 nats")
+    assert "OCS 0.300" in drawn["both"].words() and "direction undecided" in drawn["likelihood"].words()
+    assert drawn["DISCO"].words() == "c → a (by DISCO alone): OCS 0.200, Z 3.00, in 67% of folds"
+    text = drawing.svg(graph, places)
+    for role in roles.FOUND_BY.values():
+        assert f">{role.meaning}</text>" in text and role.colour in text
+    assert ">direction undecided</text>" in text
+
+
+def test_the_legend_holds_what_is_drawn_and_no_more():
+    graph, _ = made(ORDER)
+    words = [key.words for key in drawing.legend(graph, drawing.edges(graph))]
+    assert words == ["passed in all folds", "wider: higher OCS"]
+    words = [key.words for key in drawing.legend(union()[0], drawing.edges(union()[0]))]
+    assert words[:3] == [role.meaning for role in roles.FOUND_BY.values()]
+    assert words[3:] == ["direction decided", "direction undecided", "wider: more evidence"]
+
+
+def test_a_picture_says_what_it_is_of():
+    graph, places = made(HOSTILE)
+    about = {"run": "<b>&", "method": "DISCO", "tau_z": 2.0}
+    root = ElementTree.fromstring(drawing.svg(graph, places, title="t", about=about))
+    space = "{http://www.w3.org/2000/svg}"
+    assert json.loads(root.find(f"{space}metadata").text) == about
+    assert root.find(f"{space}desc").text == "run: <b>&; method: DISCO; tau_z: 2.0"
+    assert root.find(f"{space}title").text == "t"
+
+
+def test_the_whole_way_of_every_edge_is_inside_the_picture():
+    places = {name: (0.0, 60.0 * place) for place, name in enumerate("abcdefgh")}
+    graph = graphs.build([*places], pd.DataFrame({"parent": ["a", "b"], "child": ["h", "g"], "ocs": 1.0}))
+    root = ElementTree.fromstring(drawing.svg(graph, places))
+    left, top, wide, high = map(float, root.get("viewBox").split())
+    for line in root.iter("{http://www.w3.org/2000/svg}path"):
+        numbers = [float(number) for number in re.findall(r"-?[0-9.]+", line.get("d"))]
+        assert min(numbers[::2]) > left and max(numbers[::2]) < left + wide
+        assert min(numbers[1::2]) > top and max(numbers[1::2]) < top + high

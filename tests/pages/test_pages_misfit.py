@@ -114,10 +114,8 @@ def test_the_canvas_is_told_which_nodes_are_missed():
     found = read_refined(run)
     number = {node: str(place) for place, node in enumerate(found.order)}
 
-    class Placed:
-        order, places = found.order, dict.fromkeys(found.order, (0.0, 0.0))
-
-    told = {node: graph_view._node(node, number, found.graph(), Placed) for node in found.order}
+    marks = drawing.picture(found.graph(), {node: (0.0, 100.0 * k) for k, node in enumerate(found.order)})["nodes"]
+    told = {mark["name"]: graph_view._node(mark, number, found.graph()) for mark in marks}
     assert [node for node in told if told[node]["missed"]] == ["x2"]
     assert "its arrows are hypotheses" in told["x2"]["title"] and "hypotheses" not in told["x1"]["title"]
 

@@ -369,8 +369,9 @@ def test_files_hold_the_edges_shown(monkeypatch):
     written = written_when_asked(monkeypatch)
     opened(refined(), PAGE)
     files = {name.rsplit(".", 1)[-1]: text for name, text in written.items() if not name.endswith("_edges.csv")}
-    assert set(files) == {"svg", "csv", "graphml", "dot", "json"}
-    lines = files["csv"].splitlines()
+    assert set(files) == {"svg", "html", "csv", "graphml", "dot", "json"}
+    assert '"method": "likelihood refinement"' in files["json"]
+    lines = [line for line in files["csv"].splitlines() if not line.startswith("# DISCO ")]
     assert len(lines) == len(EDGES) + 1 and "gain_nats" in lines[0] and "verdict" not in lines[0]
 
 

@@ -7,6 +7,7 @@ from made_up import finished_run
 from test_pages_ordering import opened, section
 
 from disco.graph import FORMATS, export
+from disco.runs.about import about
 from pages.shared.known import Known
 
 PAGES = ("ordering", "parents", "graph")
@@ -114,7 +115,9 @@ def test_files_hold_the_edges_found_and_the_verdicts_apart(monkeypatch):
     assert "missing" in apart and "extra" in apart
     files = {name.rsplit(".", 1)[-1]: text for name, text in written.items()}
     assert files.pop("svg").startswith("<svg ")
-    assert files == {kind: export(run.graph(), kind) for kind in FORMATS}
+    assert files.pop("html").startswith("<!doctype html>")
+    how = {"order": "ccs-clipped", "parent_rule": "iqr", "tau_z": 2.0, "pi_min": 1.0}
+    assert files == {kind: export(run.graph(), kind, about(run, "DISCO", **how)) for kind in FORMATS}
 
 
 def test_without_a_truth_nothing_is_held_against_it():

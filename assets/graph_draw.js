@@ -1,0 +1,394 @@
+// The causal graph as SVG, for a page of the app and for the file that stands alone. Lines, boxes and legend come ready
+// from disco.figures.graph. Names are only ever set as text.
+
+const FONT = 14, WANTED = 11, SMALLEST = 8.5; // pixels of a name in its box; on the screen, better and at least
+const NEAREST = 1.4, CLOSEST = 4, FARTHEST = 0.05; // zoom that fits a small graph, and the limits of zoom
+const SLACK = 4; // pixels that a pressed pointer may move and still click
+const ARROWS = { ArrowUp: [0, -1], ArrowDown: [0, 1], ArrowLeft: [-1, 0], ArrowRight: [1, 0] };
+const APPLE = /Mac|iPhone|iPad/.test(navigator.platform);
+
+function part(name, attributes = {}, ...inside) {
+  const element = document.createElementNS("http://www.w3.org/2000/svg", name);
+  for (const [key, value] of Object.entries(attributes)) if (value !== null) element.setAttribute(key, value);
+  element.append(...inside);
+  return element;
+}
+
+function makeView(place) {
+  const find = (name) => place.querySelector(name);
+  const view = {
+    find, frame: find(".frame"), canvas: find(".canvas"), data: { nodes: [], edges: [], legend: [] },
+    picked: null, pickedEdge: null, cursor: null, camera: { x: 0, y: 0, scale: 1 }, byId: new Map(), scope: null,
+    pick() {}, pickEdge() {}, move() {}, reset() {}, showAlone() {},
+  };
+  view.layers = Object.fromEntries(["edges", "nodes", "labels"].map((name) => [name, part("g", { class: name })]));
+  view.stage = part("g", {}, ...Object.values(view.layers));
+  view.canvas.append(part("svg", { width: "100%", height: "100%", "aria-hidden": "true" }, view.stage));
+  view.measure = document.createElement("canvas").getContext("2d");
+  view.show = (data) => show(view, data);
+  view.rest = () => (find(".hover").hidden = true);
+  listen(view);
+  listenToKeys(view);
+  listenToTools(view);
+  // The first draw may happen in a page part that is not yet laid out.
+  let width = 0;
+  new ResizeObserver(() => {
+    if (Math.abs(view.canvas.clientWidth - width) < 40) return;
+    width = view.canvas.clientWidth;
+    fit(view);
+  }).observe(view.canvas);
+  return view;
+}
+
+// What is drawn ------------------------------------------------------------------------------------------------------
+
+function show(view, data) {
+  if (view.dragged) return void (view.waiting = data); // the node under the pointer is not taken away
+  view.data = data;
+  view.picked = data.picked;
+  view.pickedEdge = data.pickedEdge;
+  view.byId = new Map(data.nodes.map((node) => [node.id, node]));
+  if (!view.byId.has(view.cursor)) view.cursor = null;
+  view.canvas.style.height = `${data.height}px`;
+  view.canvas.setAttribute("aria-label", data.label);
+  for (const role of ["parent", "child"]) view.frame.style.setProperty(`--${role}`, data.roles[role] ?? "");
+  view.frame.classList.toggle("coloured", !data.roles.parent);
+  view.layers.edges.replaceChildren(...data.edges.map((edge) => (edge.drawn = drawEdge(edge))));
+  view.layers.nodes.replaceChildren(...data.nodes.map((node) => (node.drawn = drawNode(node))));
+  view.find(".legend").replaceChildren(...data.legend.map(drawKey));
+  const alone = view.find(".alone");
+  alone.hidden = !data.alone.count;
+  const nodes = `${data.alone.count} ${data.alone.count === 1 ? "node" : "nodes"} without edges`;
+  alone.textContent = `${data.alone.shown ? "Hide" : "Show"} ${nodes}`;
+  view.find(".reset").hidden = !data.moved;
+  mark(view);
+  // The camera moves only when other nodes are asked for, never for a threshold or a click.
+  if (data.scope !== view.scope) {
+    view.scope = data.scope;
+    requestAnimationFrame(() => fit(view));
+  } else if (data.focus && data.focus !== view.focused) {
+    centre(view, data.focus);
+  } else if (view.byId.has(view.sought)) {
+    centre(view, view.sought);
+  }
+  if (view.byId.has(view.sought)) view.sought = null;
+  view.focused = data.focus;
+}
+
+function drawNode(node) {
+  const box = part("rect", { x: -node.width / 2, y: -node.height / 2, width: node.width, height: node.height, rx: 7 });
+  const group = part("g", { class: "node", "data-node": node.id, transform: `translate(${node.x} ${node.y})` }, box);
+  group.classList.toggle("missed", node.missed);
+  return group;
+}
+
+function drawEdge(edge) {
+  const ink = edge.colour ?? "currentColor";
+  const group = part("g", { class: "edge", "data-edge": edge.id });
+  group.classList.toggle("coloured", edge.colour !== null);
+  group.classList.toggle("unsure", !edge.firm);
+  const line = part("path", { class: "line", d: edge.path, stroke: ink, "stroke-dasharray": edge.dash.join(" ") });
+  line.style.setProperty("--width", `${edge.width}px`);
+  group.append(part("path", { class: "near", d: edge.path }), line);
+  if (edge.dot) group.append(drawDot(edge.dot, ink, edge.is_ring));
+  group.append(part("polygon", { class: "head", points: edge.head, fill: ink }));
+  return group;
+}
+
+function drawDot([x, y, radius], ink, isRing) {
+  return part("circle", { cx: x, cy: y, r: radius, fill: ink, stroke: ink, "stroke-width": 2, class: isRing ? "ring" : null });
+}
+
+function drawKey(key) {
+  const entry = document.createElement("span");
+  const ink = key.colour ?? "currentColor";
+  const line = { stroke: ink, "stroke-width": key.width, "stroke-dasharray": key.dash.join(" "), fill: "none" };
+  if (key.width) {
+    const sample = part("svg", { width: 36, height: 14, "aria-hidden": "true" });
+    sample.append(key.outline ? part("rect", { ...line, x: 2, y: 2, width: 30, height: 10, rx: 3 }) : part("path", { ...line, d: "M0 7H36" }));
+    if (key.has_dot) sample.append(drawDot([6, 7, 4.5], ink, key.is_ring));
+    entry.append(sample);
+  }
+  entry.append(key.words);
+  return entry;
+}
+
+// Classes that say what is picked, its parents and children, and what is beside them.
+function mark(view) {
+  const { data, picked } = view;
+  const known = view.byId.has(picked);
+  const touches = data.edges.filter((edge) => known && (edge.from === picked || edge.to === picked));
+  const parents = new Set(touches.map((edge) => edge.from)), children = new Set(touches.map((edge) => edge.to));
+  const chosen = data.edges.find((edge) => edge.id === view.pickedEdge);
+  view.told = new Set([picked, view.cursor, ...parents, ...children, ...(chosen ? [chosen.from, chosen.to] : [])]);
+  for (const node of data.nodes) {
+    const is = { picked: node.id === picked || node.id === chosen?.from || node.id === chosen?.to, cursor: node.id === view.cursor };
+    is.parent = !is.picked && parents.has(node.id);
+    is.child = !is.picked && !is.parent && children.has(node.id);
+    is.faint = known && !is.picked && !is.parent && !is.child;
+    for (const [name, on] of Object.entries(is)) node.drawn.classList.toggle(name, on);
+  }
+  for (const edge of data.edges) {
+    const near = touches.includes(edge);
+    edge.drawn.classList.toggle("picked", edge === chosen);
+    edge.drawn.classList.toggle("in", near && edge.to === picked);
+    edge.drawn.classList.toggle("out", near && edge.from === picked);
+    edge.drawn.classList.toggle("faint", known && !near);
+  }
+  label(view);
+}
+
+// Names: in their boxes where they can be read there; else only where they cover nothing, but always the picked node's
+// and its neighbours'.
+function label(view) {
+  const { scale } = view.camera, wanted = Math.max(FONT, WANTED / scale);
+  view.measure.font = `${FONT}px ${getComputedStyle(view.frame).fontFamily}`;
+  const boxes = view.data.nodes.map((node) => around(node.x, node.y, node.width, node.height));
+  const degree = new Map();
+  for (const edge of view.data.edges) for (const end of [edge.from, edge.to]) degree.set(end, (degree.get(end) ?? 0) + 1);
+  const rank = (node) => (view.told.has(node.id) ? 1e6 : 0) + (node.id === view.picked ? 1e7 : 0) + (degree.get(node.id) ?? 0);
+  const said = [], texts = [];
+  const order = view.data.nodes.map((node, place) => [node, place]).sort(([a], [b]) => rank(b) - rank(a));
+  for (const [node, place] of order) {
+    node.textWidth ??= view.measure.measureText(node.label).width;
+    const fitting = Math.min(wanted, node.height - 6, (FONT * (node.width - 6)) / node.textWidth);
+    const inBox = fitting * scale >= SMALLEST, size = inBox ? fitting : wanted;
+    const wide = (node.textWidth * size) / FONT;
+    const spots = [0, -1, 1, -2, 2, -3, 3].map((row) => around(node.x, node.y + row * size * 1.2, wide, size * 1.15));
+    const free = (spot) => said.every((other) => !meet(spot, other));
+    const clear = (spot) => boxes.every((box, other) => other === place || !meet(spot, box));
+    const spot = inBox ? spots[0] : view.told.has(node.id) ? spots.find(free) : spots.slice(0, 1).find((one) => free(one) && clear(one));
+    if (!spot) continue;
+    said.push(spot);
+    const text = part("text", { x: node.x, y: (spot[1] + spot[3]) / 2 + size * 0.36, "font-size": size }, node.label);
+    text.classList.toggle("outside", !inBox);
+    text.classList.toggle("faint", node.drawn.classList.contains("faint"));
+    node.text = text;
+    texts.push(text);
+  }
+  view.layers.labels.replaceChildren(...texts);
+}
+
+function around(x, y, width, height) {
+  return [x - width / 2, y - height / 2, x + width / 2, y + height / 2];
+}
+
+function meet(one, other) {
+  return one[0] < other[2] && other[0] < one[2] && one[1] < other[3] && other[1] < one[3];
+}
+
+// The camera ---------------------------------------------------------------------------------------------------------
+
+function fit(view) {
+  const { clientWidth: wide, clientHeight: high } = view.canvas;
+  if (!view.data.nodes.length || !wide || !high) return;
+  const parts = [view.layers.nodes, view.layers.edges].map((layer) => layer.getBBox()).filter((box) => box.width || box.height);
+  const left = Math.min(...parts.map((box) => box.x)), right = Math.max(...parts.map((box) => box.x + box.width));
+  const top = Math.min(...parts.map((box) => box.y)), bottom = Math.max(...parts.map((box) => box.y + box.height));
+  const scale = Math.min(NEAREST, (wide - 24) / (right - left), (high - 84) / (bottom - top));
+  look(view, wide / 2 - (scale * (left + right)) / 2, (high + 44) / 2 - (scale * (top + bottom)) / 2, scale);
+}
+
+function look(view, x, y, scale) {
+  const other = scale !== view.camera.scale;
+  view.frame.style.setProperty("--pixel", `${1 / scale}px`); // seen from afar, lines stay visible
+  view.camera = { x, y, scale };
+  view.stage.setAttribute("transform", `translate(${x} ${y}) scale(${scale})`);
+  if (other && view.told) label(view);
+}
+
+function zoom(view, factor, at = [view.canvas.clientWidth / 2, view.canvas.clientHeight / 2]) {
+  const { x, y, scale } = view.camera, next = Math.min(CLOSEST, Math.max(FARTHEST, scale * factor));
+  look(view, at[0] - ((at[0] - x) * next) / scale, at[1] - ((at[1] - y) * next) / scale, next);
+}
+
+// Bring a node into the middle, near enough to read it.
+function centre(view, id) {
+  const node = view.byId.get(id), scale = Math.max(view.camera.scale, 0.8);
+  if (node) look(view, view.canvas.clientWidth / 2 - scale * node.x, view.canvas.clientHeight / 2 - scale * node.y, scale);
+}
+
+// Bring a node into sight without moving more than needed.
+function reveal(view, node) {
+  const { x, y, scale } = view.camera, [left, top] = [x + scale * node.x, y + scale * node.y];
+  const into = (at, least, most) => Math.max(least, Math.min(most, at));
+  const dx = into(left, 60, view.canvas.clientWidth - 60) - left, dy = into(top, 70, view.canvas.clientHeight - 30) - top;
+  if (dx || dy) look(view, x + dx, y + dy, scale);
+}
+
+// The pointer --------------------------------------------------------------------------------------------------------
+
+function listen(view) {
+  const { canvas } = view;
+  let press = null;
+  const target = (event) => {
+    const node = event.target.closest?.("[data-node]"), edge = event.target.closest?.("[data-edge]");
+    return { node: view.byId.get(node?.dataset.node), edge: view.data.edges.find((one) => one.id === edge?.dataset.edge) };
+  };
+  canvas.addEventListener("pointerdown", (event) => {
+    if (event.button !== 0) return;
+    press = { ...target(event), x: event.clientX, y: event.clientY, camera: view.camera, moved: false };
+    press.from = press.node && [press.node.x, press.node.y];
+  });
+  canvas.addEventListener("pointermove", (event) => {
+    if (!press) return say(view, event, target(event));
+    const dx = event.clientX - press.x, dy = event.clientY - press.y;
+    if (!press.moved && Math.hypot(dx, dy) < SLACK) return;
+    if (!press.moved) canvas.setPointerCapture(event.pointerId);
+    press.moved = true;
+    view.rest();
+    if (!press.node) return look(view, press.camera.x + dx, press.camera.y + dy, press.camera.scale);
+    view.dragged = press.node;
+    drag(view, press.node, press.from[0] + dx / view.camera.scale, press.from[1] + dy / view.camera.scale);
+  });
+  const end = (event) => {
+    const done = press;
+    press = view.dragged = null;
+    if (!done) return;
+    if (!done.moved && event.type === "pointerup") choose(view, done.node, done.edge);
+    if (done.moved && done.node) view.move(done.node.id, Math.round(done.node.x), Math.round(done.node.y));
+    if (view.waiting) view.show(view.waiting);
+    view.waiting = null;
+  };
+  canvas.addEventListener("pointerup", end);
+  canvas.addEventListener("pointercancel", end);
+  canvas.addEventListener("pointerleave", () => view.rest());
+  canvas.addEventListener("wheel", (event) => wheel(view, event), { passive: false });
+}
+
+// A bare wheel scrolls the page.
+function wheel(view, event) {
+  if (event.ctrlKey || event.metaKey) {
+    event.preventDefault();
+    const box = view.canvas.getBoundingClientRect();
+    return zoom(view, Math.exp(-event.deltaY * (event.deltaMode ? 0.05 : 0.002)), [event.clientX - box.x, event.clientY - box.y]);
+  }
+  const hint = view.find(".hint");
+  hint.textContent = `${APPLE ? "⌘" : "Ctrl"} + wheel zooms`;
+  hint.hidden = false;
+  clearTimeout(view.hinted);
+  view.hinted = setTimeout(() => (hint.hidden = true), 1200);
+}
+
+// A dragged node takes its edges along, straight until they are led around the other boxes.
+function drag(view, node, x, y) {
+  [node.x, node.y] = [x, y];
+  node.drawn.setAttribute("transform", `translate(${x} ${y})`);
+  for (const edge of view.data.edges) {
+    if (edge.from !== node.id && edge.to !== node.id) continue;
+    const start = border(view.byId.get(edge.from), view.byId.get(edge.to)), end = border(view.byId.get(edge.to), view.byId.get(edge.from));
+    const path = `M${start.join(" ")}L${end.join(" ")}`;
+    for (const line of edge.drawn.querySelectorAll("path")) line.setAttribute("d", path);
+    edge.drawn.querySelector(".head").setAttribute("points", "");
+    edge.drawn.querySelector("circle")?.remove();
+  }
+  label(view);
+}
+
+// Where the line from a box's middle to another's leaves the box.
+function border(box, other) {
+  const dx = other.x - box.x, dy = other.y - box.y;
+  const reach = Math.min(dx ? (box.width / 2 + 1) / Math.abs(dx) : Infinity, dy ? (box.height / 2 + 1) / Math.abs(dy) : Infinity);
+  return reach === Infinity ? [box.x, box.y] : [box.x + dx * reach, box.y + dy * reach];
+}
+
+function choose(view, node, edge) {
+  const id = node?.id ?? null, line = !node && view.data.picksEdges && edge && !edge.absent ? edge.id : null;
+  if (node) view.cursor = id;
+  if (id === view.picked && line === view.pickedEdge) return mark(view);
+  view.picked = id;
+  view.pickedEdge = line;
+  mark(view);
+  line === null ? view.pick(id) : view.pickEdge(line);
+}
+
+function say(view, event, { node, edge }) {
+  const hover = view.find(".hover"), words = node?.title ?? edge?.title;
+  hover.hidden = !words;
+  if (!words) return;
+  hover.textContent = words;
+  const box = view.canvas.getBoundingClientRect(), room = box.width - hover.offsetWidth - 8;
+  hover.style.left = `${Math.max(4, Math.min(event.clientX - box.x + 14, room))}px`;
+  hover.style.top = `${Math.max(4, event.clientY - box.y - hover.offsetHeight - 12)}px`;
+}
+
+// The keyboard -------------------------------------------------------------------------------------------------------
+
+function listenToKeys(view) {
+  view.canvas.addEventListener("keydown", (event) => {
+    if (event.ctrlKey || event.metaKey || event.altKey) return;
+    view.rest();
+    const { key } = event, node = view.byId.get(view.cursor);
+    if (ARROWS[key]) step(view, ...ARROWS[key]);
+    else if (key === "Enter" || key === " ") node && choose(view, node);
+    else if (key === "Escape") choose(view, null, null);
+    else if (key === "/") view.find(".search").focus();
+    else if (key === "+" || key === "=") zoom(view, 1.35);
+    else if (key === "-") zoom(view, 1 / 1.35);
+    else if (key === "0") fit(view);
+    else return;
+    event.preventDefault();
+    event.stopPropagation(); // the page has keys of its own
+  });
+}
+
+// To the nearest node in a direction; what lies aside of it counts as farther.
+function step(view, dx, dy) {
+  const from = view.byId.get(view.cursor) ?? view.byId.get(view.picked);
+  let best = from ? null : view.data.nodes[0], least = Infinity;
+  for (const node of from ? view.data.nodes : []) {
+    const [x, y] = [node.x - from.x, node.y - from.y], ahead = x * dx + y * dy, aside = Math.abs(x * dy) + Math.abs(y * dx);
+    const cost = ahead + 2.5 * aside;
+    if (node !== from && ahead > 0 && ahead > 0.3 * aside && cost < least) [best, least] = [node, cost];
+  }
+  if (best) point(view, best);
+}
+
+function point(view, node) {
+  view.cursor = node.id;
+  view.find(".spoken").textContent = node.title;
+  mark(view);
+  reveal(view, node);
+}
+
+// Search and buttons -------------------------------------------------------------------------------------------------
+
+function listenToTools(view) {
+  const search = view.find(".search"), count = view.find(".count");
+  const found = () => {
+    const word = search.value.trim().toLowerCase();
+    const all = [...view.data.nodes, ...view.data.hidden].filter((node) => word && node.name.toLowerCase().includes(word));
+    const rank = (node) => {
+      const name = node.name.toLowerCase();
+      return (name === word ? 0 : name.startsWith(word) ? 1 : 2) + (view.byId.has(node.id) ? 0 : 3);
+    };
+    return all.sort((one, other) => rank(one) - rank(other));
+  };
+  search.addEventListener("input", () => {
+    view.rest();
+    const all = found();
+    search.next = 0;
+    count.textContent = search.value.trim() ? `${all.length} found` : "";
+    if (all.length && view.byId.has(all[0].id)) point(view, all[0]);
+  });
+  search.addEventListener("keydown", (event) => {
+    event.stopPropagation();
+    if (event.key === "Escape") {
+      search.value = count.textContent = "";
+      view.canvas.focus();
+    }
+    const all = event.key === "Enter" ? found() : [];
+    if (!all.length) return;
+    const node = all[(search.next ?? 0) % all.length];
+    search.next = (search.next ?? 0) + 1;
+    count.textContent = `${((search.next - 1) % all.length) + 1} of ${all.length}`;
+    choose(view, node);
+    if (view.byId.has(node.id)) centre(view, node.id);
+    else view.sought = node.id; // it is hidden until the page draws it as the picked one
+  });
+  view.find(".fit").addEventListener("click", () => fit(view));
+  view.find(".zoom-in").addEventListener("click", () => zoom(view, 1.35));
+  view.find(".zoom-out").addEventListener("click", () => zoom(view, 1 / 1.35));
+  view.find(".reset").addEventListener("click", () => view.reset());
+  view.find(".alone").addEventListener("click", () => view.showAlone(!view.data.alone.shown));
+}

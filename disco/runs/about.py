@@ -1,0 +1,42 @@
+"""What an exported graph says of itself: program, run, method, thresholds, seed, and a digest of the table."""
+
+import hashlib
+import json
+
+import numpy as np
+import pandas as pd
+
+from disco import __version__
+from disco.runs.folder import Run
+
+
+def about(run: Run, method: str, *, seed: int | None = None, **chosen: float | str) -> dict[str, float | int | str]:
+    """The facts that every exported graph carries, one value each.
+
+    Args:
+        run: the graph's.
+        method: how its order and its edges were found, in words.
+        seed: that of the fit when not given.
+        chosen: thresholds and other choices by name.
+
+    Raises:
+        InputError: the run's table cannot be read.
+    """
+    table = run.table()
+    return {
+        **{"program": "DISCO", "version": __version__, "run": run.name, "run_id": run.id, "method": method},
+        **chosen,
+        **{"seed": run.settings.seed if seed is None else seed, "rows": len(table), "columns": table.shape[1]},
+        "table_sha256": table_digest(table),
+    }
+
+
+def table_digest(table: pd.DataFrame) -> str:
+    """SHA-256 of a table of counts, whatever the order of its columns.
+
+    It is of the sorted names as a JSON list in ASCII, then of the counts in that order of columns, row by row, as
+    little-endian 64-bit integers.
+    """
+    names = sorted(table.columns)
+    counts = np.ascontiguousarray(table[names].to_numpy(), dtype="<i8")
+    return hashlib.sha256(json.dumps(names).encode() + counts.tobytes()).hexdigest()

@@ -1,0 +1,130 @@
+"""The drawn graph in a real browser: dragged, walked through by keys, searched, saved as it stands."""
+
+import json
+import re
+import xml.etree.ElementTree as ElementTree
+from pathlib import Path
+
+import pytest
+from browser_world import until
+from made_up import finished_run
+from PIL import Image
+from playwright.sync_api import Locator, Page, expect
+
+from disco.runs.about import table_digest
+
+pytestmark = pytest.mark.browser
+
+SPACE = "{http://www.w3.org/2000/svg}"
+
+
+def saved(page: Page, label: str, folder: Path) -> Path:
+    """The file that a button gives."""
+    with page.expect_download() as download:
+        page.get_by_role("button", name=label, exact=True).click()
+    path = folder / download.value.suggested_filename
+    download.value.save_as(path)
+    return path
+
+
+def node(page: Page, number: int) -> Locator:
+    """A drawn node, by its place in the order from 0."""
+    return page.locator(f".canvas [data-node='{number}']")
+
+
+def middle(page: Page, number: int) -> tuple[float, float]:
+    """Where a node is on the screen."""
+    box = node(page, number).locator("rect").bounding_box()
+    return box["x"] + box["width"] / 2, box["y"] + box["height"] / 2
+
+
+def drag(page: Page, number: int) -> None:
+    """Drag a node to the right and down."""
+    at = middle(page, number)
+    page.mouse.move(*at)
+    page.mouse.down()
+    page.mouse.move(at[0] + 80, at[1] + 50, steps=6)
+    page.mouse.up()
+
+
+def paths(page: Page) -> set[str]:
+    """The lines drawn on the screen."""
+    return {line.get_attribute("d") for line in page.locator(".canvas .line").all()}
+
+
+def in_file(path: Path) -> tuple[set[str], dict[str, tuple[float, float]]]:
+    """The lines of an SVG file, and the corner of every node's box."""
+    root = ElementTree.parse(path).getroot()
+    boxes = {
+        group.find(f"{SPACE}text").text: tuple(float(group.find(f"{SPACE}rect").get(axis)) for axis in "xy")
+        for group in root.iter(f"{SPACE}g")
+        if group.find(f"{SPACE}text") is not None
+    }
+    return {line.get("d") for line in root.iter(f"{SPACE}path")}, boxes
+
+
+def test_files_are_the_picture_on_the_screen_dragged_nodes_included(page, address, tmp_path):
+    run = finished_run(6, name="six", truth=None)
+    page.goto(f"{address}/graph?run={run.id}")
+    node(page, 5).wait_for()
+    first, before = in_file(saved(page, "SVG", tmp_path))
+    assert first == paths(page)
+    page.locator(".canvas").scroll_into_view_if_needed()
+    drag(page, 5)
+    expect(page.get_by_role("button", name="Reset places")).to_be_visible()
+    until(page, lambda: paths(page) != first, "the line to a dragged node stays")
+    until(page, lambda: in_file(saved(page, "SVG", tmp_path))[0] == paths(page), "the file has other lines")
+    lines, after = in_file(tmp_path / "six.svg")
+    assert {name for name in after if after[name] != before[name]} == {"x6"}
+    assert after["x6"][0] - before["x6"][0] > 20 and after["x6"][1] - before["x6"][1] > 10
+    told = json.loads(Image.open(saved(page, "PNG", tmp_path)).text["Description"])
+    assert told["table_sha256"] == table_digest(run.table()) and told["run"] == "six"
+    alone = saved(page, "HTML", tmp_path)
+    page.get_by_role("button", name="Reset places").click()
+    expect(page.get_by_role("button", name="Reset places")).to_be_hidden()
+    until(page, lambda: in_file(saved(page, "SVG", tmp_path))[1] == before, "the file has the old places")
+    page.goto(alone.as_uri())
+    assert paths(page) == lines
+    node(page, 0).locator("rect").click()
+    expect(node(page, 0)).to_have_class(re.compile("picked"))
+    assert page.locator(".node.child").count() == page.locator(".edge.out").count() > 0
+    drag(page, 5)
+    expect(page.get_by_role("button", name="Reset places")).to_be_visible()
+    assert paths(page) != lines
+    page.get_by_role("button", name="Reset places").click()
+    assert paths(page) == lines
+
+
+def test_keys_walk_pick_and_search_and_a_bare_wheel_scrolls_the_page(page, address):
+    run = finished_run(6, truth=None)
+    page.goto(f"{address}/graph?run={run.id}")
+    node(page, 0).wait_for()
+    canvas = page.locator(".canvas")
+    canvas.focus()
+    page.keyboard.press("ArrowDown")
+    expect(node(page, 0)).to_have_class(re.compile("cursor"))  # from nowhere to the source
+    page.keyboard.press("ArrowDown")
+    reached = page.locator(".node.cursor")
+    expect(reached).not_to_have_attribute("data-node", "0")
+    number = int(reached.get_attribute("data-node"))
+    assert middle(page, number)[1] > middle(page, 0)[1]
+    expect(page.locator(".spoken")).to_contain_text(f"x{number + 1} (place {number + 1} of 6)")
+    page.keyboard.press("Enter")
+    expect(page.locator("h5")).to_have_text(f"x{number + 1}")
+    page.keyboard.press("Escape")
+    expect(page.locator("h5")).to_have_count(0)
+    page.keyboard.press("/")
+    expect(page.locator(".search")).to_be_focused()
+    page.keyboard.type("X5")
+    page.keyboard.press("Enter")
+    expect(page.locator("h5")).to_have_text("x5")
+    scale = "canvas => canvas.querySelector('svg > g').getCTM().a"
+    canvas.hover()
+    before = canvas.evaluate(scale)
+    page.mouse.wheel(0, 60)
+    expect(page.locator(".hint")).to_be_visible()
+    assert canvas.evaluate(scale) == before
+    page.keyboard.down("Control")
+    page.mouse.wheel(0, -60)
+    page.keyboard.up("Control")
+    until(page, lambda: canvas.evaluate(scale) > before, "Ctrl and the wheel do not zoom")
