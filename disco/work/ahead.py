@@ -1,6 +1,6 @@
 """Compile the likelihood for the CPU before it is asked for, by refining a tiny table: half a minute, once per version.
 
-    python -m disco.work.ahead
+python -m disco.work.ahead
 """
 
 import contextlib
