@@ -61,7 +61,8 @@ def build(order: Sequence[str], edges: pd.DataFrame, nodes: pd.DataFrame | None 
         graph.add_edge(parent, child, **dict(zip(numbers, row, strict=True)))
     for name in [name for name in EDGE_WORDS if name in edges]:
         words = zip(edges["parent"], edges["child"], edges[name], strict=True)
-        nx.set_edge_attributes(graph, {(parent, child): word for parent, child, word in words}, name)
+        told = {(parent, child): word for parent, child, word in words if isinstance(word, str)}
+        nx.set_edge_attributes(graph, told, name)
     return graph
 
 

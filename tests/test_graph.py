@@ -179,6 +179,8 @@ def test_who_found_an_edge_is_a_word_in_every_file(tmp_path):
         assert nx.get_edge_attributes(found, "found_by") == {("a", "b"): "both", ("a", "c"): "DISCO"}
     assert '[found_by="both", ocs="0.1"]' in graphs.export(graph, "dot")
     assert graphs.export(graph, "csv").startswith("parent,child,found_by,ocs\na,b,both,0.1\n")
+    unknown = graphs.build(["a", "b", "c"], edges.assign(found_by=["both", np.nan]))
+    assert "found_by" not in unknown.edges["a", "c"] and '"c" [ocs="0.2"]' in graphs.export(unknown, "dot")
 
 
 def calls_to_find_a_cycle(length: int) -> int:

@@ -157,20 +157,21 @@ def _rows(tie: np.ndarray, width: int) -> list[np.ndarray]:
 
 
 def _packed(wish: np.ndarray, widths: np.ndarray) -> np.ndarray:
-    """The places nearest to the wishes, from left to right with a gap between boxes.
+    """The places nearest to the wishes, from left to right with a gap between boxes, by least squares."""
+    offset = np.concatenate([[0.0], ((widths[1:] + widths[:-1]) / 2 + GAP).cumsum()])
+    return pooled(wish - offset) + offset
 
-    Least squares under x[k + 1] ≥ x[k] + distance, by pooling adjacent violators: a pool stands as one block.
-    """
-    distance = (widths[1:] + widths[:-1]) / 2 + GAP
-    offset = np.concatenate([[0.0], distance.cumsum()])
-    pools: list[list[float]] = []  # each: sum of its shifted wishes, number of nodes
-    for value in wish - offset:
+
+def pooled(wish: np.ndarray) -> np.ndarray:
+    """The values nearest to the wishes that never fall, by least squares: adjacent violators share their mean."""
+    pools: list[list[float]] = []  # each: sum of its wishes, and how many there are
+    for value in wish:
         pools.append([float(value), 1])
         while len(pools) > 1 and pools[-2][0] / pools[-2][1] > pools[-1][0] / pools[-1][1]:
             total, count = pools.pop()
             pools[-1][0] += total
             pools[-1][1] += count
-    return np.concatenate([np.full(int(count), total / count) for total, count in pools]) + offset
+    return np.concatenate([np.full(int(count), total / count) for total, count in pools])
 
 
 def _ties(order: Sequence[str], candidates: pd.DataFrame) -> np.ndarray:

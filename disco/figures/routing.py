@@ -13,9 +13,10 @@ import numpy as np
 from scipy.sparse import csr_array
 from scipy.sparse.csgraph import dijkstra
 
-from disco.figures.placing import HEIGHT, Places, node_width
+from disco.figures.placing import HEIGHT, Places, node_width, pooled
 
 CLEAR, MARGIN = 7, 13  # pixels between an edge and the boxes that it passes, and where it turns
+APART = 10  # pixels between the ends of edges on one side of a box, if there is room
 LANE, LANES = 5, 3  # pixels between edges that turn at the same corner, and how many have a lane of their own
 TURN, UP = 30, 2  # pixels that a turn costs in the search for the shortest way, and each pixel upwards
 OWN = 60  # pixels that a turn at a corner of its own box costs besides
@@ -97,14 +98,13 @@ def _routes(placed: tuple[tuple[str, float, float], ...], pairs: tuple[Pair, ...
     blocked = _blocked(middles[ends[:, 0]], middles[ends[:, 1]], _grown(boxes, CLEAR), ends)
     if blocked.any():
         ways = _ways(placed, [tuple(ends[edge]) for edge in np.flatnonzero(blocked)])
-        for edge in np.flatnonzero(blocked):
-            turns[edge] = ways[tuple(ends[edge])]
-    both, found = set(pairs), []
-    for pair, own, points in zip(pairs, ends, _in_lanes(ends, turns, boxes, middles), strict=True):
-        if not points and pair[::-1] in both:
-            points = _aside(own, boxes, middles)
-        found.append((pair, _route(points, own, boxes, middles)))
-    return tuple(found)
+        turns = [ways.get(tuple(own), []) for own in ends]
+    both, turned = set(pairs), _in_lanes(ends, turns, boxes, middles)
+    for edge, pair in enumerate(pairs):
+        if not turned[edge] and pair[::-1] in both:
+            turned[edge] = _aside(ends[edge], boxes, middles)
+    tips = _tips(ends, turned, boxes, middles)
+    return tuple((pair, _route(turned[edge], tips[edge], ends[edge], boxes)) for edge, pair in enumerate(pairs))
 
 
 def _ways(placed: tuple[tuple[str, float, float], ...], pairs: list[tuple[int, int]]) -> dict[tuple[int, int], list]:
@@ -206,13 +206,46 @@ def _in_lanes(ends: np.ndarray, turns: list[list[int]], boxes: np.ndarray, middl
     return points
 
 
-def _route(turns: list[Point], own: np.ndarray, boxes: np.ndarray, middles: np.ndarray) -> Route:
+def _tips(
+    ends: np.ndarray, turns: list[list[Point]], boxes: np.ndarray, middles: np.ndarray
+) -> list[tuple[Point, Point]]:
+    """Where each edge leaves its parent's box and reaches its child's: towards the middle, but apart from each other.
+
+    Only along the upper and the lower side; where another box is in the way of an edge, it stays as it was.
+    """
+    found = []
+    sides: dict[tuple[int, bool], list[tuple[int, int]]] = {}
+    for edge, (own, way) in enumerate(zip(ends, turns, strict=True)):
+        goals = (way[0] if way else middles[own[1]], way[-1] if way else middles[own[0]])
+        found.append([_border(boxes[node], middles[node], goal) for node, goal in zip(own, goals, strict=True)])
+        for end, node in enumerate(own):
+            above = found[edge][end][1] - middles[node][1]
+            if abs(above) > HEIGHT / 2:
+                sides.setdefault((int(node), above < 0), []).append((edge, end))
+    grown = _grown(boxes, 4)
+    for (node, _), those in sides.items():
+        those = sorted(those, key=lambda one: found[one[0]][one[1]][0])
+        wished = np.array([found[edge][end][0] for edge, end in those])
+        left, right = boxes[node][[0, 2]] + np.array([6.0, -6.0])
+        for (edge, end), x in zip(those, _spread(wished, left, right), strict=True):
+            tip = (float(x), found[edge][end][1])
+            goal = (turns[edge][0] if end == 0 else turns[edge][-1]) if turns[edge] else found[edge][1 - end]
+            if not _blocked(np.array([tip]), np.array([goal]), grown, ends[[edge]])[0]:
+                found[edge][end] = tip
+    return [(start, end) for start, end in found]
+
+
+def _spread(wished: np.ndarray, left: float, right: float) -> np.ndarray:
+    """The places nearest to the wishes, in their order, `APART` from each other if there is room between the bounds."""
+    gap = min(APART, (right - left) / max(1, len(wished) - 1))
+    steps = gap * np.arange(len(wished))
+    return np.clip(pooled(wished - steps), left, right - steps[-1]) + steps
+
+
+def _route(turns: list[Point], tips: tuple[Point, Point], own: np.ndarray, boxes: np.ndarray) -> Route:
     """The way through its turns, each curve as wide as the boxes let it be."""
-    parent, child = own
-    start = _border(boxes[parent], middles[parent], turns[0] if turns else middles[child])
-    end = _border(boxes[child], middles[child], turns[-1] if turns else middles[parent])
-    points = tuple((round(float(x), 1), round(float(y), 1)) for x, y in (start, *turns, end))
-    others = _grown(np.delete(boxes, [parent, child], axis=0), 4)
+    points = tuple((round(float(x), 1), round(float(y), 1)) for x, y in (tips[0], *turns, tips[1]))
+    others = _grown(np.delete(boxes, own, axis=0), 4)
     smooth = [0.5] * len(turns)
     for _ in range(5):
         route = Route(points, tuple(smooth))

@@ -96,6 +96,18 @@ def test_a_way_does_not_depend_on_which_other_edges_are_kept_unless_they_turn_at
     assert gap <= routing.LANE * routing.LANES + 3  # and where a shifted turn moves the end along the box
 
 
+def test_edges_reach_a_box_apart_from_each_other_and_in_the_order_in_which_they_come():
+    places = {"a": (-40.0, 0.0), "b": (0.0, -60.0), "c": (40.0, 0.0), "d": (0.0, 400.0), "e": (700.0, 420.0)}
+    ways = routes(places, [(node, "d") for node in "cab"] + [("d", "e")])
+    tips = [ways[node, "d"].points[-1] for node in "abc"]
+    assert {y for _, y in tips} == {400 - HEIGHT / 2 - 1}
+    assert all(other[0] - one[0] >= routing.APART - 0.1 for one, other in itertools.pairwise(tips))
+    assert abs(tips[0][0] + tips[2][0]) < 1 and all(abs(x) <= 22 for x, _ in tips)
+    many = {f"x{k}": (float(70 * k), 0.0) for k in range(12)} | {"d": (400.0, 300.0)}
+    tips = [way.points[-1][0] for way in routes(many, [(node, "d") for node in many if node != "d"]).values()]
+    assert tips == sorted(tips) and min(tips) >= 378 and max(tips) <= 422
+
+
 def test_boxes_on_one_another_do_no_harm():
     places = dict.fromkeys("abc", (5.0, 5.0))
     assert set(routes(places, [("a", "b"), ("b", "c")])) == {("a", "b"), ("b", "c")}
