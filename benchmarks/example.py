@@ -17,7 +17,9 @@ from disco.runs.packing import pack
 from disco.settings import Settings
 
 PLACE = Path(__file__).resolve().parents[1] / "datasets" / "example.zip"
-SOURCE = "Simulated: Erdős–Rényi graph, Poisson counts, seed 0. Comes with DISCO, without its networks."
+SOURCE = (
+    "Simulated: Erdős–Rényi graph, Poisson counts, seed 0. The example that comes with DISCO, without its networks."
+)
 
 
 def main() -> None:
