@@ -1,12 +1,17 @@
-"""The graph as a Plotly figure for notebooks: hover over a node for its parents and children."""
+"""The graph for notebooks: as a Plotly figure, and for pyvis, whose nodes can be dragged."""
+
+from typing import TYPE_CHECKING
 
 import networkx as nx
 import plotly.graph_objects as go
 
 from disco.figures import roles, theme
 from disco.figures.graph import THICK, THIN, Edge, edges, is_missed
-from disco.figures.placing import LONGEST, Places
+from disco.figures.placing import LONGEST, Places, short
 from disco.figures.words import how_many
+
+if TYPE_CHECKING:
+    from pyvis.network import Network
 
 
 def network(graph: nx.DiGraph, places: Places, strongest: float | None = None) -> go.Figure:
@@ -38,6 +43,26 @@ def network(graph: nx.DiGraph, places: Places, strongest: float | None = None) -
     if any(missed):
         said += "; hollow: the model does not fit"
     return roles.titled(fig, said, height=max(360, 110 * rows), legend=False)
+
+
+def vis(graph: nx.DiGraph, places: Places, strongest: float | None = None) -> "Network":
+    """The graph for pyvis: `vis(graph, places).show("graph.html")` shows it in a notebook.
+
+    Its lines are straight and may run behind nodes; the app and `disco.figures.svg` lead them around.
+    """
+    from pyvis.network import Network  # loads IPython, which only a notebook needs
+
+    found = Network(height="700px", directed=True, notebook=True, cdn_resources="in_line")
+    found.toggle_physics(False)
+    for node in graph:
+        x, y = places[node]
+        found.add_node(node, label=short(node), x=x, y=y, shape="box", color="#F4F5F3", physics=False)
+    for edge in edges(graph, strongest):
+        colour, dash = edge.look
+        found.add_edge(
+            edge.parent, edge.child, title=edge.words(), width=edge.width, color=colour, dashes=list(dash) or False
+        )
+    return found
 
 
 def _level(width: float) -> int:

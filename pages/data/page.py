@@ -13,7 +13,7 @@ if draft is None:
 else:
     intro.page_intro(
         "Data",
-        "One row per observation, one column per variable. Nothing is rounded, recoded or left out unless you say so.",
+        "One row per observation, one column per variable. Whatever was changed or left out can be taken back below.",
     )
 empty.missing_run()
 sources.cards()

@@ -12,7 +12,7 @@ from made_up import HOSTILE, candidates
 from disco import graph as graphs
 from disco.figures import graph as drawing
 from disco.figures import placing, roles
-from disco.figures.network import network
+from disco.figures.network import network, vis
 from disco.parents.ocs import frequencies, select
 
 ORDER = [f"x{k}" for k in range(30)]
@@ -159,3 +159,11 @@ def test_the_whole_way_of_every_edge_is_inside_the_picture():
         numbers = [float(number) for number in re.findall(r"-?[0-9.]+", line.get("d"))]
         assert min(numbers[::2]) > left and max(numbers[::2]) < left + wide
         assert min(numbers[1::2]) > top and max(numbers[1::2]) < top + high
+
+
+def test_pyvis_gets_every_node_and_edge_in_its_place_and_no_markup_of_names():
+    graph, places = made(HOSTILE)
+    found = vis(graph, places)
+    assert {node["id"]: (node["x"], node["y"]) for node in found.nodes} == {node: places[node] for node in graph}
+    assert {(edge["from"], edge["to"]) for edge in found.edges} == set(graph.edges) and found.directed
+    assert "<script>alert(1)" not in found.generate_html()
