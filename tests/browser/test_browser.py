@@ -31,9 +31,9 @@ def edges(page: Page) -> int:
 def test_a_deep_link_opened_first_after_a_start(page, tmp_path):
     """Also of the first page, which is at the root of the address."""
     with served(tmp_path / "runs") as address:
-        for name in ("train", "data"):
+        for name, title in (("train", "Train"), ("data", "What drives what?")):
             page.goto(f"{address}/{name}")
-            expect(page.get_by_role("heading", name=name.capitalize(), exact=True)).to_be_visible()
+            expect(page.get_by_role("heading", name=title, exact=True)).to_be_visible()
             expect(page.get_by_test_id("stApp")).to_have_attribute("data-test-script-state", "notRunning")
             assert page.get_by_role("dialog").count() == 0
             assert "Page not found" not in page.inner_text("body")
@@ -101,7 +101,7 @@ def _download_the_graph(page: Page) -> None:
     expect(page.get_by_role("heading", name="Graph")).to_be_visible()
     with page.expect_download() as waiting:
         page.get_by_role("button", name="CSV", exact=True).click()
-    table = pd.read_csv(waiting.value.path())
+    table = pd.read_csv(waiting.value.path(), comment="#")
     assert len(table) == kept
     for name, begin in (("SVG", b"<svg "), ("PNG", b"\x89PNG\r\n"), ("PNG", b"\x89PNG\r\n")):
         with page.expect_download() as waiting:

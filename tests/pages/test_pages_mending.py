@@ -72,7 +72,7 @@ def test_genes_in_rows_are_transposed_and_turned_back():
     assert now.table.shape == (45, 20) and now.table.columns[0] == "G0" and len(now.columns) == 20 and not at.error
     np.testing.assert_array_equal(now.table.to_numpy(), counts.T)
     assert "Transposed, with names from" in texts(at) and "<b>" not in at.caption[1].value
-    assert not button(at, "Go on to Preprocess").disabled
+    assert not button(at, "Find the graph").disabled
     press(at, "Undo the last step")
     pd.testing.assert_frame_equal(draft_of(at).table, table, check_dtype=False)
     assert not draft_of(at).steps and draft_of(at).columns == tuple(range(46))
