@@ -62,18 +62,23 @@ def offered(words: str) -> list[list[str]]:
     return [shlex.split(part) for part in words.split("`")[1::2]]
 
 
+def lines(text: str) -> list[str]:
+    """Those of a CSV file, without its notes."""
+    return [line for line in text.splitlines() if not line.startswith("#")]
+
+
 def test_the_commands_said_keep_as_many_edges_as_they_say(capsys):
     run = empty_run()
     assert main(["graph", run.id]) == 0
     printed = capsys.readouterr()
-    assert [line for line in printed.out.splitlines() if not line.startswith("#")] == ["parent,child"]
+    assert lines(printed.out) == ["parent,child"]
     assert "0 edges among 8 nodes is next to nothing. Try " in printed.err and len(printed.err.splitlines()) == 1
     rules = [command for command in offered(printed.err) if "--rule" in command]
     expected = counts_of(run)
     for name, command in zip(("lower", "jackknife"), rules, strict=True):
         assert f"({expected[name]} edges)" in printed.err
         assert main(command[1:]) == 0
-        assert len(capsys.readouterr().out.splitlines()) == expected[name] + 1
+        assert len(lines(capsys.readouterr().out)) == expected[name] + 1
     assert [command[1:2] for command in offered(printed.err)] == [["graph"], ["graph"], ["graph"], ["refine"]]
 
 
