@@ -101,3 +101,8 @@ def until(page: Page, holds: Callable[[], bool], what: str) -> None:
 def press(page: Page, label: str) -> None:
     """Click the first button of a name."""
     page.get_by_role("button", name=label).first.click()
+
+
+def turn_to(page: Page, title: str) -> None:
+    """Open a page by its link in the sidebar."""
+    page.get_by_test_id("stSidebarNavItems").get_by_role("link", name=title).click()

@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pandas as pd
 import pytest
-from browser_world import HOSTILE, counts, press, served, until
+from browser_world import HOSTILE, counts, press, served, turn_to, until
 from playwright.sync_api import Page, expect
 
 from disco.runs import list_runs
@@ -85,7 +85,7 @@ def _watch_the_losses_grow(page: Page) -> None:
 
 
 def _move_the_threshold(page: Page) -> None:
-    page.get_by_role("link", name="Parents").click()
+    turn_to(page, "Parents")
     expect(page.get_by_role("heading", name="Parents")).to_be_visible()
     slider = page.get_by_role("slider").first
     expect(slider).to_be_visible()
@@ -97,7 +97,7 @@ def _move_the_threshold(page: Page) -> None:
 
 def _download_the_graph(page: Page) -> None:
     kept = edges(page)
-    page.get_by_role("link", name="Graph").click()
+    turn_to(page, "Graph")
     expect(page.get_by_role("heading", name="Graph")).to_be_visible()
     with page.expect_download() as waiting:
         page.get_by_role("button", name="CSV", exact=True).click()
@@ -115,6 +115,7 @@ def _download_the_graph(page: Page) -> None:
 def test_refresh_in_mid_fit_and_cancel(page, address, tmp_path):
     page.goto(address)
     page.locator("input[type=file]").set_input_files(counts(tmp_path))
+    expect(page.get_by_text("7 chosen")).to_be_visible()
     page.get_by_role("link", name="Next: Preprocess").click()
     page.get_by_role("link", name="Next: Train").click()
     expect(page.get_by_text("Time, about")).to_be_visible()

@@ -1,4 +1,4 @@
-"""A newcomer's whole way: an untidy file, one button, a graph, an edge, a file of it, and a link that shows the same."""
+"""A newcomer's whole way: an untidy file, one button, a graph, an edge, a file, and a link that shows the same."""
 
 import json
 from pathlib import Path
@@ -51,7 +51,8 @@ def test_from_landing_to_a_shared_link(page, address, tmp_path):
     until(page, lambda: not run.alive, "the fit behind it goes on")
     assert run.status(REFINE).state == "done" and run.status(FIT).state == "cancelled"
     assert run.nodes == CHAIN and run.rows_left_out
-    expect(page.get_by_role("button", name="Resume").or_(page.get_by_role("button", name="Start again"))).to_be_visible()
+    again = page.get_by_role("button", name="Resume").or_(page.get_by_role("button", name="Start again"))
+    expect(again).to_be_visible()
     _pick_an_edge(page)
     drawn = edges(page)
     with page.expect_download() as waiting:

@@ -2,7 +2,7 @@
 
 import pandas as pd
 import pytest
-from browser_world import HOSTILE, press
+from browser_world import HOSTILE, press, turn_to
 from playwright.sync_api import Page, expect
 
 pytestmark = pytest.mark.browser
@@ -71,7 +71,7 @@ def test_a_graph_is_drawn_by_mouse_and_goes_on_with_its_truth(canvas, tmp_path):
     }
     press(canvas, "Use this table")
     expect(canvas.get_by_role("heading", name="Preprocess")).to_be_visible()
-    canvas.get_by_role("link", name="Simulate").click()
+    turn_to(canvas, "Simulate")
     count(canvas, 5, 5)
 
 
