@@ -5,7 +5,7 @@ import streamlit as st
 from disco.figures import verdicts
 from disco.figures.words import how_many
 from pages.ordering import ordering_sections
-from pages.shared import empty, intro, results, thresholds, truth, verdict
+from pages.shared import downloads, empty, intro, results, thresholds, truth, verdict
 from pages.shared.names import code
 
 intro.page_intro(
@@ -25,4 +25,5 @@ st.markdown("Causal order, source first: " + " → ".join(code(node) for node in
 if len(result.order) > 24:
     with st.expander(f"All {how_many(len(result.order), 'node')}"):
         st.markdown(" → ".join(code(node) for node in result.order))
+downloads.order(result)
 ordering_sections.sections(result, known)

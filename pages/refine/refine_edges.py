@@ -170,9 +170,13 @@ def _show(table: pd.DataFrame, refinement: Refinement) -> None:
 
 
 def _row_picked(pairs: list[tuple[str, str]]) -> None:
-    """Pick the edge whose row was selected; none if the selection was taken back."""
+    """Pick the edge whose row was selected.
+
+    An empty selection is not heard: the browser sends one whenever a filter changes the rows, too.
+    """
     rows = st.session_state[_TABLE]["selection"]["rows"]
-    picked.pick_edge(pairs[rows[0]] if rows and 0 <= rows[0] < len(pairs) else None)
+    if rows and 0 <= rows[0] < len(pairs):
+        picked.pick_edge(pairs[rows[0]])
 
 
 def _dropped(changes: pd.DataFrame | None, disco: pd.DataFrame | None) -> None:

@@ -12,7 +12,7 @@ from disco.runs import Run, stamps
 from disco.runs.packing import pack
 from disco.runs.schema import printable
 from disco.table import spreadsheets
-from pages.shared import attach_truth, session
+from pages.shared import attach_truth, downloads, session
 from pages.shared.names import plain
 from pages.shared.words import size
 
@@ -37,7 +37,7 @@ def section(run: Run) -> None:
 
 
 def _open(run: Run) -> None:
-    page = "graph" if stamps.fit(run) else "refine" if stamps.refinement(run) else "train"
+    page = "graph" if stamps.fit(run) or stamps.refinement(run) else "train"
     if st.button("Open", type="primary", icon=":material/folder_open:", key=f"runs_open_{run.id}"):
         session.run.select(run)
         session.address.go(page)
@@ -94,14 +94,14 @@ def _tables(run: Run) -> None:
     files: dict[str, dict[str, Callable[[], pd.DataFrame]]] = {}
     if stamps.fit(run):
         files["fit"] = {
-            "order": lambda: _placed(run.order()),
+            "order": lambda: downloads.placed(run.order()),
             "edges": run.edges,
             "node scores": run.ccs,
             "edge scores": run.ocs,
         }
     if stamps.refinement(run):
         files["refinement"] = {
-            "order": lambda: _placed(_refined(run).order),
+            "order": lambda: downloads.placed(_refined(run).order),
             "edges": lambda: _refined(run).edges,
         }
     for result, tables in files.items():
@@ -120,7 +120,7 @@ def _tables(run: Run) -> None:
 
 
 _HELP = {
-    "order": f"Position from 1 and node, sources first. {spreadsheets.NOTE}",
+    "order": f"{downloads.ORDER_HELP} {spreadsheets.NOTE}",
     "edges": f"The edges with their numbers. {spreadsheets.NOTE}",
     "node scores": f"The CCS of every node left at every step, per fold. {spreadsheets.NOTE}",
     "edge scores": f"The OCS and Z of every candidate, per fold. {spreadsheets.NOTE}",
@@ -131,10 +131,6 @@ def _refined(run: Run) -> "Refined":
     from disco.runs.refined import read_refined  # loads torch
 
     return read_refined(run)
-
-
-def _placed(order: list[str]) -> pd.DataFrame:
-    return pd.DataFrame({"position": range(1, len(order) + 1), "node": order})
 
 
 def _csv(frame: Callable[[], pd.DataFrame]) -> str:

@@ -23,6 +23,7 @@ from pages.shared.known import Known
 from pages.shared.refinement import Refinement
 from pages.shared.results import Result
 
+ORDER_HELP = "Position from 1 and node, sources first."
 KINDS = {
     "csv": (
         "CSV",
@@ -133,6 +134,24 @@ def table(refinement: Refinement, edges: pd.DataFrame) -> None:
         on_click="ignore",
         help=f"Every number of the edges shown. {spreadsheets.NOTE}",
     )
+
+
+def order(result: Result) -> None:
+    """A button for the causal order of a result, sources first."""
+    st.download_button(
+        "Order, CSV",
+        lambda: spreadsheets.to_csv(placed(result.order)),
+        f"{file_name(result.run)}_order_{result.variant}.csv",
+        "text/csv",
+        key="order_table",
+        on_click="ignore",
+        help=f"{ORDER_HELP} {spreadsheets.NOTE}",
+    )
+
+
+def placed(nodes: list[str]) -> pd.DataFrame:
+    """A causal order as a table, sources first: position from 1 and node."""
+    return pd.DataFrame({"position": range(1, len(nodes) + 1), "node": nodes})
 
 
 def verdicts(result: Result, known: Known, graph: nx.DiGraph) -> None:

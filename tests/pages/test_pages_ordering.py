@@ -11,6 +11,7 @@ from disco import runs
 from disco.settings import Settings
 from disco.work import serving
 from disco.work.execution import execute
+from pages.shared import downloads
 
 PAGE = "pages/ordering/page.py"
 
@@ -47,6 +48,12 @@ def test_empty_leads_on():
     app = opened()
     assert app.title[0].value == "Ordering"
     assert any(button.key == "empty_lead_on" for button in app.button)
+
+
+def test_the_order_is_a_file():
+    app = opened(finished_run(3, truth=None))
+    assert "Order, CSV" in [button.proto.label for button in app.get("download_button")]
+    assert downloads.placed(["x2", "x1"]).to_dict("list") == {"position": [1, 2], "node": ["x2", "x1"]}
 
 
 def test_a_run_shows_its_steps():

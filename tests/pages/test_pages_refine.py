@@ -400,10 +400,10 @@ def test_a_pick_selects_its_row():
     assert not app.session_state["refine_table"]["selection"]["rows"]
 
 
-@pytest.mark.parametrize(("rows", "edge"), [([1], EDGES[1]), ([], None), ([99], None)])
-def test_a_selected_row_picks_its_edge(monkeypatch, rows, edge):
+@pytest.mark.parametrize(("rows", "heard"), [([1], [EDGES[1]]), ([], []), ([99], [])])
+def test_a_selected_row_picks_its_edge(monkeypatch, rows, heard):
     seen = []
     monkeypatch.setattr(refine_edges.st, "session_state", {"refine_table": {"selection": {"rows": rows}}})
     monkeypatch.setattr(refine_edges.picked, "pick_edge", seen.append)
     refine_edges._row_picked(EDGES)
-    assert seen == [edge]
+    assert seen == heard

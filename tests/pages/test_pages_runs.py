@@ -99,7 +99,7 @@ def test_a_run_that_is_worked_on_says_so():
 # One run -------------------------------------------------------------------------------------------------------------
 
 
-@pytest.mark.parametrize(("what", "page"), [("fit", "graph"), ("refinement", "refine"), ("nothing", "train")])
+@pytest.mark.parametrize(("what", "page"), [("fit", "graph"), ("refinement", "graph"), ("nothing", "train")])
 def test_a_run_opens_where_its_result_is(tick, what, page):
     run = finished_run(5) if what == "fit" else runs.create_run(poisson(), Settings(), name="made up")
     if what == "refinement":
