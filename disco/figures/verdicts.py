@@ -65,7 +65,7 @@ def of_order(steps: pd.DataFrame, arrows: pd.DataFrame) -> Verdict:
         return Verdict(places, text, _ORDER_ADVICE[places])
     ends = _level(int((~arrows["is_clear"]).sum()), len(arrows))
     level = "guess" if ends == "sure" and places != "sure" else ends
-    advice = _ORDER_ADVICE[level] if level != "guess" else "Rely on the ends of edges rather than on single places."
+    advice = _ORDER_ADVICE[level] if level != "guess" else "The edges are surer than any single place."
     return Verdict(level, f"{text} {_clear(arrows)}", advice)
 
 

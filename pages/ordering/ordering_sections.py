@@ -12,7 +12,7 @@ from disco.metrics import order_agreement
 from disco.runs import Run, stamps
 from disco.work import serving
 from pages.ordering import step_player
-from pages.shared import figure, picked, refined_words, reordering, truth
+from pages.shared import figure, picked, refined_words, reordering, section, truth
 from pages.shared.glossary import define
 from pages.shared.known import Known
 from pages.shared.names import code, plain
@@ -71,9 +71,7 @@ def worth() -> None:
 def sections(result: Result, known: Known | None) -> None:
     """The section that the reader opens; the others are not computed."""
     words = {name: text for name, text in SECTIONS.items() if name != "truth" or (known and not known.edges.empty)}
-    if st.session_state.get(_SECTION) not in words:  # at first, and when the truth is hidden again
-        st.session_state[_SECTION] = "steps"
-    opened = st.segmented_control("Show", list(words), key=_SECTION, format_func=words.get, required=True)
+    opened = section.choose(words, _SECTION)
     if opened in ("steps", "why", "criteria"):
         st.fragment(by_step, run_every=step_player.interval())(result, known, opened)
     elif opened == "all":

@@ -1,5 +1,8 @@
 """Parents: choose the selector and its threshold, and see at once which edges it keeps."""
 
+from collections.abc import Callable
+from functools import partial
+
 import streamlit as st
 
 from disco.figures import verdicts
@@ -11,6 +14,7 @@ from pages.shared import (
     intro,
     parent_sections,
     results,
+    section,
     selector_sections,
     selectors,
     sparse,
@@ -31,6 +35,7 @@ results.variant_picker(result)
 known = truth.shown(result)
 place = st.empty()  # of the verdict, which follows the thresholds chosen below
 selector = selectors.choose(result)
+parts: dict[str, Callable[[], None]] = {}  # below the graph, one of them open
 if selector == "ocs":
     tau_z, pi_min = thresholds.sliders(result, "parents")
     table = result.candidates(tau_z)
@@ -49,11 +54,14 @@ if selector == "ocs":
         graph_view.graph_view(result, graph_truth.seen(graph, known, tau_z), "parents_canvas", height=430)
     with right:
         parent_sections.sensitivity(result, tau_z, pi_min)
+    parts["One child"] = partial(parent_sections.candidates, result, tau_z, pi_min, known)
+    parts["All candidates"] = partial(parent_sections.matrix, result, table, pi_min, known)
     if known and len(known.edges):
-        parent_sections.against_truth(result, known, tau_z, pi_min)
-    parent_sections.candidates(result, tau_z, pi_min, known)
-    parent_sections.matrix(result, table, pi_min, known)
+        parts["Against the truth"] = partial(parent_sections.against_truth, result, known, tau_z, pi_min)
 else:
-    selector_sections.page(result, known, selector, place)
-side_by_side.section(result, known, selector)
+    kept = selector_sections.page(result, known, selector, place)
+    if kept is not None:
+        parts["Candidates"] = partial(selector_sections.table, kept, selector, known)
+parts["Two selectors"] = partial(side_by_side.section, result, known, selector)
+parts[section.choose({name: name for name in parts}, "parents_section")]()
 intro.assumptions_note()

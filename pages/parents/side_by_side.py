@@ -22,7 +22,6 @@ def section(result: Result, known: Known | None, shown: str) -> None:
     Args:
         shown: the selector that the rest of the page shows.
     """
-    st.subheader("Two selectors side by side", anchor=False)
     pair = _pair(result, shown)
     found = [selectors.kept(result, selector) for selector in pair]
     if any(one is None for one in found):

@@ -38,7 +38,6 @@ def counts(graph: nx.DiGraph) -> None:
 
 def against_truth(result: Result, known: Known, tau_z: float, pi_min: float) -> None:
     """F1 along the threshold, and precision against recall, with the present choice on both."""
-    st.subheader("Against the truth", anchor=False)
     table = known.accuracy(tau_z)
     if result.rule == "jackknife":  # Z is the same in every fold, so one π_min is all there is
         table = table[table["pi_min"] == table["pi_min"].max()]
@@ -81,7 +80,6 @@ def sensitivity(result: Result, tau_z: float, pi_min: float) -> None:
 
 def candidates(result: Result, tau_z: float, pi_min: float, known: Known | None) -> None:
     """The candidates of one child with the threshold line."""
-    st.subheader("Candidates of one child", anchor=False)
     left, right = st.columns([3, 2], vertical_alignment="bottom")
     with left:
         child = picked.node_box(
@@ -132,7 +130,6 @@ def _true_parents(result: Result, child: str, true_parents: set[str]) -> None:
 
 def matrix(result: Result, table: pd.DataFrame, pi_min: float, known: Known | None) -> None:
     """All candidates in causal order; a click picks the child."""
-    st.subheader("All candidates, in causal order", anchor=False)
     by = st.segmented_control(
         "Colour",
         _MATRIX,

@@ -14,7 +14,7 @@ _KEY = "run_picker"
 
 
 def picker() -> None:
-    """A select box over all runs, newest first, the open one selected; below it the way to all of them."""
+    """A select box over all runs, newest first, the open one selected."""
     try:
         readable, unreadable = runs.find_runs()
     except InputError as error:
@@ -24,13 +24,14 @@ def picker() -> None:
         _choose({run.id: run for run in readable})
     else:
         st.caption("No runs yet.")
-    st.page_link(
-        "pages/runs/page.py",
-        label="All runs" + (f", {how_many(len(unreadable), 'folder')} unreadable" if unreadable else ""),
-        icon=":material/warning:" if unreadable else ":material/folder_open:",
-        query_params=session.address.parameters(),
-        help="Rename, compare, download and delete runs.",
-    )
+    if unreadable:
+        st.page_link(
+            "pages/runs/page.py",
+            label=f"{how_many(len(unreadable), 'folder')} unreadable",
+            icon=":material/warning:",
+            query_params=session.address.parameters(),
+            help="What is wrong with them stands on Runs.",
+        )
 
 
 def _choose(found: dict[str, runs.Run]) -> None:

@@ -27,17 +27,20 @@ from pages.shared.known import Known
 from pages.shared.results import Result
 
 
-def page(result: Result, known: Known | None, selector: str, place: DeltaGenerator) -> None:
-    """Cut-off, counts, graph and table of cam, pcm or evidence; or the button that computes it.
+def page(result: Result, known: Known | None, selector: str, place: DeltaGenerator) -> pd.DataFrame | None:
+    """Cut-off, counts and graph of cam, pcm or evidence; or the button that computes it.
 
     Args:
         place: where the verdict stands.
+
+    Returns:
+        Its candidates, for `table`, if it has been computed.
     """
     found = selectors.candidates(result, selector)
     if found is None:
         st.markdown(f"{WORDS[selector].name} has not been computed along this order yet.")
         selecting.offer(result, selector, "shown")
-        return
+        return None
     cut = selectors.cut_slider(result, selector)
     kept = selectors.kept(result, selector)
     graph = selectors.graph(result, kept)
@@ -57,7 +60,7 @@ def page(result: Result, known: Known | None, selector: str, place: DeltaGenerat
     with right:
         figure.show(figures.cuts(found, selector, cut, selectors.CHOICES[selector]), "cuts")
         st.caption("Where the curve is flat, the cut-off hardly matters.")
-    _table(result, kept, selector, known)
+    return kept
 
 
 def own_graph(result: Result) -> tuple[nx.DiGraph, float, float, str] | None:
@@ -87,8 +90,8 @@ def lines(result: Result) -> str:
     )
 
 
-def _table(result: Result, kept: pd.DataFrame, selector: str, known: Known | None) -> None:
-    st.subheader("Candidates", anchor=False)
+def table(kept: pd.DataFrame, selector: str, known: Known | None) -> None:
+    """The candidates that a selector keeps, or all of them."""
     every = st.toggle("Show the others too", key=f"selector_every_{selector}")
     rows = kept if every else kept[kept["selected"]]
     if rows.empty:

@@ -46,6 +46,11 @@ def shown(app, run: Run, selector: str):
     return app.segmented_control(key=f"selector_{run.id}").set_value(selector).run()
 
 
+def part(app, name: str):
+    """Open a part of the page."""
+    return app.segmented_control(key="parents_section").set_value(name).run()
+
+
 def compute(app, selector: str, where: str = "shown"):
     """Press the button, wait for the thread, and rerun."""
     app.button(key=f"selecting_{where}_{selector}").click().run()
@@ -64,6 +69,7 @@ def no_jobs():
 def test_ocs_is_shown_at_first_and_the_others_are_offered(run):
     app = opened(run, PAGE)
     assert app.segmented_control(key=f"selector_{run.id}").value == "ocs" and app.slider
+    part(app, "Two selectors")
     assert "Evidence has not been computed along this order yet." in texts(app)
     shown(app, run, "cam")
     assert not app.exception and not app.slider and "CAM has not been computed" in texts(app)
@@ -76,6 +82,7 @@ def test_ocs_is_shown_at_first_and_the_others_are_offered(run):
 @pytest.mark.parametrize("selector", ["cam", "evidence"])
 def test_a_selector_is_computed_kept_and_follows_its_cut(selector, run):
     app = compute(shown(opened(run, PAGE), run, selector), selector)
+    part(app, "Candidates")
     assert not app.exception
     expected = {"cam": cam.edges, "evidence": evidence.edges}[selector](run.table(), ORDER)
     pd.testing.assert_frame_equal(read_candidates(run, selector), expected, check_dtype=False)
@@ -94,7 +101,7 @@ def test_a_selector_is_computed_kept_and_follows_its_cut(selector, run):
 
 def test_two_selectors_are_counted_and_scored(run):
     found = {name: compute_candidates(run, name) for name in ("cam", "evidence")}
-    app = opened(run, PAGE)
+    app = part(opened(run, PAGE), "Two selectors")
     by_ocs = selectors.of_ocs(run.ocs(), *run.thresholds())
     for pair in (("ocs", "evidence"), ("cam", "evidence")):
         one, other = (by_ocs if name == "ocs" else found[name] for name in pair)
@@ -121,7 +128,7 @@ def test_two_selectors_are_counted_and_scored(run):
 
 
 def test_a_selector_can_be_computed_from_side_by_side(run):
-    app = compute(opened(run, PAGE), "evidence", "beside")
+    app = compute(part(opened(run, PAGE), "Two selectors"), "evidence", "beside")
     assert read_candidates(run, "evidence") is not None and value(app, "Both").isdigit()
     assert SAME_ROWS in texts(app)
 

@@ -53,7 +53,9 @@ def test_parents_are_held_against_the_truth():
         assert float(numbers(app)["Precision"]) == pytest.approx(1 / found, abs=5e-3)
         assert numbers(app)["SHD"] == str(found - 1 + 2)
     assert "A_top, the most recall an order allows: 0.667 here; sorting the columns by mean" in texts(app)
+    app.segmented_control(key="parents_section").set_value("Against the truth").run()
     assert any(f"F1 is {float(numbers(app)['F1']):.3f} at τ" in part.value.replace("\\", "") for part in app.markdown)
+    app.segmented_control(key="parents_section").set_value("One child").run()
     app.selectbox(key="parents_child").set_value("x2").run()
     assert "since the order puts `x2` first: `x5`" in texts(app)
 
