@@ -5,6 +5,7 @@ import random
 import shutil
 import signal
 from collections.abc import Iterator
+from functools import cache
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -13,6 +14,7 @@ import numpy as np
 import pandas as pd
 import pytest
 import torch
+from streamlit.components.v2 import manifest_scanner
 
 from disco.runs import list_runs
 from disco.runs.locks import note
@@ -63,6 +65,14 @@ def strict_world(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> Iterator[No
     torch.random.set_rng_state(states[2])
     torch.set_num_threads(threads)
     torch.set_default_dtype(dtype)
+
+
+@pytest.fixture(scope="session", autouse=True)
+def components_found_once() -> Iterator[None]:
+    """Streamlit reads the metadata of every installed package at each `AppTest`; here once per process."""
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(manifest_scanner, "scan_component_manifests", cache(manifest_scanner.scan_component_manifests))
+        yield
 
 
 @pytest.fixture
