@@ -2,11 +2,13 @@
 
 import html
 import json
+import textwrap
 from collections.abc import Mapping
 
 from disco.graph import NOT_XML
 
 FONT = 14  # pixels of a node's name
+LETTER, LINE = 9.0, 22  # pixels of a wide letter of the title, and from line to line
 DASHED = (5, 4)  # pixels on and off of a node's dashed outline
 _EDGE, _INK, _BOX = "#5B6B78", "#1F2A30", "#F4F5F3"
 _NO_LETTERS = str.maketrans("MLQ", "   ")
@@ -28,6 +30,8 @@ def document(picture: Mapping[str, list[dict]], title: str, about: Mapping[str, 
     top, bottom = min(ys) - height - 44, max(ys) + height + 44
     keys, end = _svg_legend(picture["legend"], left + 16, bottom - 14)
     right = max(right, end)
+    lines = textwrap.wrap(title, int((right - left - 32) / LETTER), max_lines=3, placeholder=" …")
+    top -= LINE * max(0, len(lines) - 1)
     wide, high = right - left, bottom - top
     return "\n".join(
         [
@@ -36,7 +40,7 @@ def document(picture: Mapping[str, list[dict]], title: str, about: Mapping[str, 
             f'font-size="{FONT}">',
             *_svg_about(title, about),
             f'<rect x="{left:.0f}" y="{top:.0f}" width="100%" height="100%" fill="white"/>',
-            _svg_text(title, left + 16, top + 26, "start", 17),
+            *(_svg_text(line, left + 16, top + 26 + LINE * k, "start", 17) for k, line in enumerate(lines)),
             *map(_svg_edge, picture["edges"]),
             *map(_svg_node, picture["nodes"]),
             *keys,

@@ -39,7 +39,7 @@ KINDS = {
 def view_row(
     placed: Placed, graph: nx.DiGraph, strength: float, method: str, rule: str, chosen: dict[str, float | str]
 ) -> None:
-    """Seven buttons in a row: PNG, SVG, HTML, CSV, GraphML, DOT, JSON of the graph that the page Graph shows.
+    """Eight buttons in a row: PNG, PDF, SVG, HTML, CSV, GraphML, DOT, JSON of the graph that the page Graph shows.
 
     The pictures are as shown, with the verdicts of a truth; the other files hold the edges found.
 
@@ -58,7 +58,7 @@ def view_row(
 
 
 def refined_row(refinement: Refinement, graph: nx.DiGraph, drawn: nx.DiGraph) -> None:
-    """The same seven of a refined graph.
+    """The same eight of a refined graph.
 
     Args:
         graph: the edges shown.
@@ -109,10 +109,11 @@ def files(
 
     buttons = st.container(horizontal=True, gap="small")
     with buttons:
-        graph_view.png_button(picture, f"{name}.png", f"{key}_png")
+        for kind in ("PNG", "PDF"):
+            graph_view.picture_button(kind, picture, f"{name}.{kind.lower()}", f"{key}_{kind.lower()}")
     save = partial(buttons.download_button, on_click="ignore")
     save("SVG", picture, f"{name}.svg", "image/svg+xml", key=f"{key}_svg")
-    help = "The graph to move about in, in any browser and without a network. Its print is a PDF."
+    help = "The graph to move about in, in any browser and without a network."
     save("HTML", interactive, f"{name}.html", "text/html", key=f"{key}_html", help=help)
     for kind, (label, mime, help) in KINDS.items():
         try:

@@ -34,8 +34,11 @@ _graph = st.components.v2.component(
     css=_text("graph_view.css"),
     js=_text("graph_draw.js") + _text("graph_view.js"),
 )
-_png = st.components.v2.component(
-    "disco_png", html="<button type='button'>PNG</button>", css=_text("png_button.css"), js=_text("png_button.js")
+_picture = st.components.v2.component(
+    "disco_picture",
+    html="<button type='button'></button>",
+    css=_text("picture_button.css"),
+    js=_text("picture_button.js"),
 )
 
 
@@ -117,17 +120,24 @@ def strongest(result: Result) -> float:
     return float(means(result.ocs)["score"].max())
 
 
-def png_button(picture: Callable[[], str], file: str, key: str) -> None:
-    """A button that saves a picture as PNG, made in the browser.
+def picture_button(kind: str, picture: Callable[[], str], file: str, key: str) -> None:
+    """A button that saves a picture as PNG, or prints it on a page of its size, both made in the browser.
 
     Args:
+        kind: PNG, or PDF, which the browser's dialog for printing saves.
         picture: its SVG, made when the button is pressed, so redrawing the page does not wait for it.
-        file: the name of the PNG.
+        file: the name of the file.
         key: of the element.
     """
     press = st.session_state.get(key, {}).get("press")  # only in the script run that follows the press
-    data = {"svg": picture() if press else "", "press": press, "file": file, "label": "PNG"}
-    _png(key=key, data=data, on_press_change=lambda: None, width=76)
+    data = {"svg": picture() if press else "", "press": press, "file": file, "kind": kind, "help": _PICTURE_HELP[kind]}
+    _picture(key=key, data=data, on_press_change=lambda: None, width=76)
+
+
+_PICTURE_HELP = {
+    "PNG": "The picture in points, of twice its size.",
+    "PDF": "Opens the dialog for printing: choose to save as PDF. The page has the size of the picture.",
+}
 
 
 def shown_data(

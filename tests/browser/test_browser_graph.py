@@ -11,10 +11,17 @@ from made_up import finished_run
 from PIL import Image
 from playwright.sync_api import Locator, Page, expect
 
+from disco.runs import Run
 from disco.runs.about import table_digest
 
 pytestmark = pytest.mark.browser
 
+# In place of the dialog for printing: what would be printed.
+PRINTED = """window.print = () => {
+    const [picture, sheet] = [document.querySelector("img"), document.querySelector("style").textContent];
+    window.top.times = (window.top.times ?? 0) + 1;
+    window.top.printed = [document.title, document.body.innerText, picture.naturalWidth, sheet];
+};"""
 SPACE = "{http://www.w3.org/2000/svg}"
 
 
@@ -65,6 +72,7 @@ def in_file(path: Path) -> tuple[set[str], dict[str, tuple[float, float]]]:
 
 def test_files_are_the_picture_on_the_screen_dragged_nodes_included(page, address, tmp_path):
     run = finished_run(6, name="six", truth=None)
+    page.add_init_script(PRINTED)
     page.goto(f"{address}/graph?run={run.id}")
     node(page, 5).wait_for()
     first, before = in_file(saved(page, "SVG", tmp_path))
@@ -79,6 +87,7 @@ def test_files_are_the_picture_on_the_screen_dragged_nodes_included(page, addres
     assert after["x6"][0] - before["x6"][0] > 20 and after["x6"][1] - before["x6"][1] > 10
     told = json.loads(Image.open(saved(page, "PNG", tmp_path)).text["Description"])
     assert told["table_sha256"] == table_digest(run.table()) and told["run"] == "six"
+    _printed(page, run)
     alone = saved(page, "HTML", tmp_path)
     page.get_by_role("button", name="Reset places").click()
     expect(page.get_by_role("button", name="Reset places")).to_be_hidden()
@@ -93,6 +102,16 @@ def test_files_are_the_picture_on_the_screen_dragged_nodes_included(page, addres
     assert paths(page) != lines
     page.get_by_role("button", name="Reset places").click()
     assert paths(page) == lines
+
+
+def _printed(page: Page, run: Run) -> None:
+    """The PDF is a page that holds the picture and what it says of itself, and no more."""
+    page.get_by_role("button", name="PDF", exact=True).click()
+    until(page, lambda: page.evaluate("Boolean(window.printed)"), "nothing is printed")
+    title, said, width, sheet = page.evaluate("window.printed")
+    assert title == "six" and table_digest(run.table()) in said and width > 300
+    assert f"size: {width}px" in sheet
+    assert page.evaluate("window.times") == 1
 
 
 def test_keys_walk_pick_and_search_and_a_bare_wheel_scrolls_the_page(page, address):

@@ -67,6 +67,21 @@ def test_svg_is_wellformed_with_all_nodes_and_edges_and_no_markup_of_names():
     assert any("<script>alert(1)</script>" in title for title in titles)
 
 
+def test_a_long_title_is_wrapped_inside_the_picture():
+    graph, places = made(ORDER)
+    title = "A run of a long name: likelihood refinement and DISCO, CCS, clipped, edges by the jackknife"
+    drawn = {}
+    for words in ("short", title):
+        root = ElementTree.fromstring(drawing.svg(graph, places, title=words))
+        lines = [element for element in root if element.tag.endswith("text") and element.get("font-size") == "17"]
+        drawn[words] = (root, lines)
+        left, top, width, _ = map(float, root.get("viewBox").split())
+        assert all(32 + 9 * len(line.text) <= width and float(line.get("y")) >= top + 20 for line in lines)
+    assert " ".join(line.text for line in drawn[title][1]) == title and len(drawn[title][1]) > 1
+    heights = [float(drawn[words][0].get("height")) for words in (title, "short")]
+    assert heights[0] - heights[1] == 22 * (len(drawn[title][1]) - 1)
+
+
 def test_svg_survives_letters_that_xml_forbids():
     graph = graphs.build(["a\x00b", "c"], select(candidates(["a\x00b", "c"]), 0.0, 1.0))
     ElementTree.fromstring(drawing.svg(graph, {"a\x00b": (0, 0), "c": (0, 100)}))
