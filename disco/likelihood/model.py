@@ -11,8 +11,7 @@ import networkx as nx
 import numpy as np
 import pandas as pd
 import torch
-from scipy.special import log_softmax
-from scipy.stats import norm
+from scipy.special import log_softmax, ndtri
 
 from disco.errors import InputError
 from disco.graph import find_cycle
@@ -171,7 +170,7 @@ class Model:
             raise InputError(f'The graph has no edge from "{parent}" to "{child}".')
         other, node = nodes
         means, errors = self._means(other, node)
-        half = norm.isf((1 - level) / 2) * errors
+        half = -ndtri((1 - level) / 2) * errors
         grid, seen = self.grids[node], np.bincount(self.bank.ranks[:, other].numpy())
         low, high = (means - half).clip(grid[0], grid[-1]), (means + half).clip(grid[0], grid[-1])
         return pd.DataFrame({"count": self.grids[other], "rows": seen, "mean": means, "low": low, "high": high})

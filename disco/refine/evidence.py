@@ -30,7 +30,7 @@ from typing import NamedTuple
 
 import numpy as np
 import pandas as pd
-from scipy.stats import chi2
+from scipy.special import chdtrc
 
 from disco.likelihood.bank import STRAIGHT, Prior
 from disco.likelihood.misfit import MISFIT, misfits
@@ -167,7 +167,7 @@ def _row(
     gain, ratio = full[0] - less[0] - against, full[1] - less[1]
     columns = int(scores.bank.width[parent])
     bic = ratio - columns * np.log(scores.bank.rows) / 2
-    p_value = chi2.sf(2 * np.maximum(ratio, 0.0), columns)
+    p_value = chdtrc(columns, 2 * np.maximum(ratio, 0.0))
     robust = np.minimum(turned.nats, _lost(straight, turned))
     spread = _lost(own, turned) - turned.nats
     return parent, child, gain, ratio, bic, turned.nats, robust, _lost(linear, turned), spread, p_value

@@ -10,7 +10,7 @@ from collections.abc import Sequence
 
 import numpy as np
 import torch
-from scipy.stats import chi2, norm
+from scipy.special import chdtri, ndtri
 
 from disco.likelihood.bank import Bank
 from disco.likelihood.evaluate import Problems
@@ -41,7 +41,7 @@ def screen(bank: Bank, *, also: np.ndarray | None = None, reporter: Reporter = S
     nodes = bank.nodes
     share = min(_FALSE / max(nodes - 1, 1), 0.5)
     partial = np.abs(_partial_correlations(bank))
-    kept = partial > max(_LEAST, norm.isf(share / 2))
+    kept = partial > max(_LEAST, -ndtri(share / 2))
     kept |= kept.T
     kept |= _standing_out(bank, np.where(kept, partial, 0.0), share, reporter)
     if also is not None:
@@ -113,7 +113,7 @@ def _standing_out(bank: Bank, partial: np.ndarray, share: float, reporter: Repor
         share: of the pairs that may stand out by chance.
         reporter: told how many nodes are done, before every batch.
     """
-    least = torch.as_tensor(chi2.isf(share, bank.width) / 2)
+    least = torch.as_tensor(chdtri(bank.width, share) / 2)
     found = np.zeros(partial.shape, dtype=bool)
     neighbours = [
         [int(other) for other in np.sort(np.argsort(-row, kind="stable")[:_NEIGHBOURS]) if row[other] > 0]
