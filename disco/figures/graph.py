@@ -224,15 +224,19 @@ def legend(graph: nx.DiGraph, drawn: list[Edge]) -> list[Key]:
         if name in present:
             keys.append(Key(role.meaning, 3, role.colour, role.dash, role.has_dot, role.is_ring))
     plain = [edge for edge in drawn if not edge.verdict]
-    by_evidence = any("gain_nats" in values or "found_by" in values for *_, values in graph.edges(data=True))
-    for is_firm in (True, False):
+    numbers = {name for *_, values in graph.edges(data=True) for name in values}
+    by_evidence, by_ocs = not numbers.isdisjoint({"gain_nats", "found_by"}), "ocs" in numbers
+    words = {False: "direction cannot be known"}  # of a truth, whose other lines need no explanation
+    if by_evidence:
+        words = {True: "direction decided", False: "direction undecided"}
+    elif by_ocs:
+        words = {True: "passed in all folds", False: "passed in some folds"}
+    for is_firm, meaning in words.items():
         if any(edge.is_firm == is_firm for edge in plain):
-            folds = "passed in all folds" if is_firm else "passed in some folds"
-            direction = "direction decided" if is_firm else "direction undecided"
-            keys.append(Key(direction if by_evidence else folds, 3, dash=() if is_firm else UNSURE))
+            keys.append(Key(meaning, 3, dash=() if is_firm else UNSURE))
     if any(is_missed(graph, node) for node in graph):
         keys.append(Key(_MISSED, 2, dash=DASHED, outline=True))
-    if any(not edge.is_absent for edge in drawn):
+    if (by_evidence or by_ocs) and any(not edge.is_absent for edge in drawn):
         keys.append(Key("wider: more evidence" if by_evidence else "wider: higher OCS"))
     return keys
 

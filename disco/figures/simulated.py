@@ -1,28 +1,38 @@
 """Figures of a simulated table: its true graph, and how well sorting its columns would find the order."""
 
+from dataclasses import dataclass
+
 import networkx as nx
 import pandas as pd
 import plotly.graph_objects as go
 
 from disco import graph as graphs
 from disco.figures import placing, roles, theme
-from disco.figures.network import network
 from disco.figures.words import log_ticks
-from disco.simulate import Simulated
+from disco.simulate import Simulated, known
 
 MOST_NODES = 200  # the most that a picture of the graph can show
 
 
-def true_graph(drawn: Simulated) -> nx.DiGraph:
-    """The true graph, its nodes in causal order."""
-    return graphs.build(drawn.order, drawn.truth)
+@dataclass(frozen=True)
+class Truth:
+    """The true graph as it is drawn.
+
+    Attributes:
+        graph: its nodes in causal order; an edge whose direction cannot be known has `decided` False.
+        places: of the nodes, in pixels, causes above their effects.
+    """
+
+    graph: nx.DiGraph
+    order: list[str]
+    places: placing.Places
 
 
-def truth(drawn: Simulated) -> go.Figure:
-    """The true graph, causes above their effects."""
-    graph = true_graph(drawn)
-    figure = network(graph, placing.positions(drawn.order, drawn.truth.assign(z=6.0)))
-    return figure.update_layout(height=min(620, max(300, figure.layout.height)), title=None, margin={"t": 8})
+def truth(drawn: Simulated) -> Truth:
+    """The true graph of a simulated table."""
+    edges = drawn.truth.assign(decided=drawn.truth["direction"] != known.UNKNOWN)
+    graph = graphs.build(drawn.order, edges)
+    return Truth(graph, drawn.order, placing.positions(drawn.order, drawn.truth.assign(z=6.0)))
 
 
 def facts(drawn: Simulated) -> pd.DataFrame:

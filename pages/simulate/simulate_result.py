@@ -11,7 +11,7 @@ from disco.figures import simulated as figures
 from disco.figures.words import how_many
 from disco.simulate import FAMILIES, Design, Simulated, known
 from disco.table.spreadsheets import NOTE, to_csv
-from pages.shared import figure, session
+from pages.shared import figure, graph_view, session
 from pages.shared.names import code, distinct, shown
 from pages.simulate import simulate_canvas, simulate_drawn, simulate_form
 from pages.simulate.simulate_graph import WORDS
@@ -93,7 +93,8 @@ def graph(result: Simulated | None) -> None:
     elif result is not None and len(result.order) > figures.MOST_NODES:
         st.caption(f"More than {figures.MOST_NODES} nodes are not drawn; truth.csv holds the edges.")
     elif result is not None:
-        figure.show(figures.truth(result), "sim_truth")
+        truth = figures.truth(result)
+        graph_view.graph_view(truth, truth.graph, "sim_truth", strength=1.0)
     if result is None:
         return
     _directions(result)

@@ -3,6 +3,7 @@
 import json
 import re
 import xml.etree.ElementTree as ElementTree
+from dataclasses import replace
 
 import networkx as nx
 import pandas as pd
@@ -11,9 +12,10 @@ from made_up import HOSTILE, candidates
 
 from disco import graph as graphs
 from disco.figures import graph as drawing
-from disco.figures import placing, roles
+from disco.figures import placing, roles, simulated
 from disco.figures.network import network, vis
 from disco.parents.ocs import frequencies, select
+from disco.simulate import Design, known, simulate
 
 ORDER = [f"x{k}" for k in range(30)]
 
@@ -182,3 +184,16 @@ def test_pyvis_gets_every_node_and_edge_in_its_place_and_no_markup_of_names():
     assert {node["id"]: (node["x"], node["y"]) for node in found.nodes} == {node: places[node] for node in graph}
     assert {(edge["from"], edge["to"]) for edge in found.edges} == set(graph.edges) and found.directed
     assert "<script>alert(1)" not in found.generate_html()
+
+
+def test_a_truth_has_dashed_lines_where_a_direction_cannot_be_known_and_no_scores():
+    drawn = simulate(Design(graph="chain", nodes=3, rows=50, seed=0))
+    keys = {}
+    for direction in (known.KNOWN, known.UNKNOWN):
+        truth = simulated.truth(replace(drawn, truth=drawn.truth.assign(direction=direction)))
+        assert truth.places.keys() == set(truth.order) == set(drawn.table)
+        picture = drawing.picture(truth.graph, truth.places, 1.0)
+        keys[direction] = [key["words"] for key in picture["legend"]]
+        assert {bool(edge["dash"]) for edge in picture["edges"]} == {direction == known.UNKNOWN}
+        assert all(edge["width"] == drawing.THIN for edge in picture["edges"])
+    assert keys == {known.KNOWN: [], known.UNKNOWN: ["direction cannot be known"]}
