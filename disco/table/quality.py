@@ -6,7 +6,7 @@ Dispersion and zeros (`disco/table/dispersion.py`), ties and levels, prevalence 
 """
 
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
 import pandas as pd
@@ -21,7 +21,7 @@ from disco.table.dispersion import corrected, dispersion, zeros
 from disco.table.near import near_copies
 from disco.table.outlying import outlying
 from disco.table.relations import Relation, relations
-from disco.table.rows import in_words, stretches
+from disco.table.rows import Stretches, in_words, row_numbers, stretches
 
 LEVEL = 0.05  # of the tests of dispersion, for all columns together
 MANY_ERRORS, MANY_ZEROS = 5.0, 0.02  # standard errors, and share of the rows, by which zeros exceed what is expected
@@ -40,7 +40,7 @@ class Finding:
         message: what was found, with its numbers: one sentence.
         advice: what to do, one sentence.
         columns: the columns to leave out, if that is the advice, by position.
-        rows: the rows to look at, numbers from 1.
+        rows: numbers of the rows to look at, from 1 in the table as loaded.
     """
 
     kind: str
@@ -72,11 +72,12 @@ class Quality:
     findings: tuple[Finding, ...]
 
 
-def quality(table: pd.DataFrame, callback: Callback | None = None) -> Quality:
+def quality(table: pd.DataFrame, left_out: Stretches = (), callback: Callback | None = None) -> Quality:
     """Look at a table of counts, of any size and with constant columns too.
 
     Args:
         table: counts, one column per node.
+        left_out: rows of the loaded table that this one lacks; the others keep their numbers.
         callback: receives the events; False stops.
 
     Raises:
@@ -88,8 +89,10 @@ def quality(table: pd.DataFrame, callback: Callback | None = None) -> Quality:
     values = counts.to_numpy()
     reporter.step("columns", 0, 1)
     columns = _columns(counts)
+    numbers = row_numbers(len(table), left_out)
     deep = depth(values, reporter, "depth")
-    rows = outlying(values, reporter, "rows")
+    deep = replace(deep, rows=deep.rows.assign(row=numbers[deep.rows["row"] - 1]))
+    rows = outlying(values, reporter, "rows").assign(row=numbers)
     reporter.step("relations", 0, 1)
     varied = np.flatnonzero(columns["levels"] > 1)
     exact = tuple(relations(counts.iloc[:, varied])) if len(varied) else ()

@@ -62,6 +62,14 @@ def test_a_row_far_away_is_found_and_others_are_not():
     assert told.rows == (18, 41) and "2 rows lie far from the others (18, 41), farthest row 18" in told.message
 
 
+def test_rows_keep_the_numbers_of_the_table_as_loaded():
+    table = poisson(200, 8)
+    table.iloc[17] = 25
+    looked_at = quality(table, left_out=((1, 2), (19, 19)))
+    assert found(looked_at)["rows"].rows == (21,) and looked_at.rows["row"].iloc[[0, 15, 16]].tolist() == [3, 18, 20]
+    assert looked_at.depth.rows["row"].tolist() == looked_at.rows["row"].tolist()
+
+
 @pytest.mark.parametrize("columns", [3, 20])
 @pytest.mark.parametrize("size", [1, 1000])
 def test_few_tables_without_outliers_have_an_outlying_row(columns, size):
@@ -144,7 +152,7 @@ def test_bad_input_is_one_sentence():
 
 def test_it_can_be_stopped_and_tells_how_far_it_is():
     heard = []
-    quality(poisson(), lambda event: heard.append(event.progress))
+    quality(poisson(), callback=lambda event: heard.append(event.progress))
     assert heard == sorted(heard) and heard[-1] > 0.5
     with pytest.raises(FitStopped):
-        quality(poisson(), lambda event: event.stage != "depth")
+        quality(poisson(), callback=lambda event: event.stage != "depth")
