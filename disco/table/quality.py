@@ -56,7 +56,8 @@ class Quality:
 
     Attributes:
         columns: one line per column: column (name), levels, ties, mean, variance, commonest, prevalence, dispersion,
-            over, under (p-values for the column alone), zeros, zeros_poisson, zeros_nb, excess.
+            over, under (p-values for the column alone), varies (more, less or as, against Poisson counts, by these
+            tests for all columns together), zeros, zeros_poisson, zeros_nb, excess, has_gaps (too many zeros).
         depth: how far the rows' totals explain what the columns have in common.
         rows: one line per row, from `disco.table.outlying.outlying`.
         relations: columns that others determine exactly.
@@ -128,8 +129,11 @@ def _columns(counts: pd.DataFrame) -> pd.DataFrame:
     described = describe(counts)[["column", "levels", "ties", "mean", "variance"]]
     spread = screening.spreads(counts)[["commonest", "prevalence"]]
     found = pd.concat([described, spread, dispersion(counts.to_numpy()), zeros(counts.to_numpy())], axis=1)
-    numbers = [name for name in found if name != "column"]
-    return found.astype(dict.fromkeys(numbers, float))
+    found = found.astype(dict.fromkeys(found.columns.drop("column"), float))
+    more, less = np.split(corrected(np.concatenate([found["over"], found["under"]])) < LEVEL, 2)
+    less &= (found["levels"] > 2).to_numpy()  # two values vary little by their nature
+    too_many = (found["excess"] > MANY_ERRORS) & (found["zeros"] - found["zeros_nb"] > MANY_ZEROS)
+    return found.assign(varies=np.select([more, less], ["more", "less"], "as"), has_gaps=too_many)
 
 
 def _near(values: np.ndarray, columns: pd.DataFrame, exact: Sequence[Relation], reporter: Reporter) -> pd.DataFrame:
@@ -217,10 +221,9 @@ def _of_rows(rows: pd.DataFrame) -> Iterator[Finding]:
 
 
 def _of_zeros(columns: pd.DataFrame) -> Iterator[Finding]:
-    over = columns["zeros"] - columns["zeros_nb"]
-    many = np.flatnonzero((columns["excess"] > MANY_ERRORS) & (over > MANY_ZEROS))
+    many = np.flatnonzero(columns["has_gaps"])
     if len(many):
-        most = columns.iloc[many[np.argmax(over.to_numpy()[many])]]
+        most = columns.loc[(columns["zeros"] - columns["zeros_nb"]).iloc[many].idxmax()]
         yield Finding(
             "zeros",
             f"{_many(many, columns)} {_is(many)} 0 more often than mean and variance let expect"
@@ -231,9 +234,7 @@ def _of_zeros(columns: pd.DataFrame) -> Iterator[Finding]:
 
 
 def _of_dispersion(columns: pd.DataFrame) -> Iterator[Finding]:
-    both = corrected(np.concatenate([columns["over"], columns["under"]]))
-    over, under = (np.flatnonzero(half < LEVEL) for half in np.split(both, 2))
-    under = under[columns["levels"].to_numpy()[under] > 2]
+    over, under = (np.flatnonzero(columns["varies"] == which) for which in ("more", "less"))
     if len(over):
         most = columns.loc[columns["dispersion"].iloc[over].idxmax()]
         yield Finding(
