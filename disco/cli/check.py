@@ -68,7 +68,7 @@ def _everything(table: pd.DataFrame, found: list[Problem], looked_at: Quality | 
         **told,
         "findings": [{**asdict(one), "columns": names[list(one.columns)]} for one in looked_at.findings],
         "by_column": looked_at.columns.to_dict("records"),
-        "depth": {name: getattr(deep, name) for name in ("explained", "by_chance", "component", "together")},
+        "depth": {name: getattr(deep, name) for name in ("explained", "by_chance", "component", "rising", "together")},
         "outlying_rows": rows[rows["is_out"]].drop(columns="is_out").to_dict("records"),
         "relations": [asdict(relation) for relation in looked_at.relations],
         "near_copies": looked_at.near.to_dict("records"),

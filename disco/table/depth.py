@@ -16,7 +16,7 @@ from disco.progress import SILENT, Reporter
 
 SHUFFLES = 19  # the largest of them is exceeded by chance once in 20 tables
 LEAST_COLUMNS = 5  # fewer have too little in common to tell a depth from a cause
-EXPLAINED, TOGETHER = 0.5, 0.75  # least shares of a table in which depth stands out
+EXPLAINED, RISING, TOGETHER = 0.5, 0.5, 0.75  # least shares of a table in which depth stands out
 _MOST_ROWS = 1000  # looked at; a random part of more
 _MOST_PAIRED = 1000  # columns whose pairs are looked at, evenly spread
 
@@ -29,20 +29,23 @@ class Depth:
         explained: squared correlation of log(1 + total) with the first component.
         by_chance: the largest of the same in shuffled tables; NaN if the table has too few columns for a verdict.
         component: share of the variance of log(1 + x) along the component.
-        together: share of the pairs of columns that rise together, by two standard errors of their correlation or more.
+        rising: share of the columns that rise along the component, by two standard errors of the correlation or more.
+        together: share of the pairs of those columns that rise together, by as much.
         rows: row (from 1), total, component (the place along it), one line per row looked at.
     """
 
     explained: float
     by_chance: float
     component: float
+    rising: float
     together: float
     rows: pd.DataFrame
 
     @property
     def stands_out(self) -> bool:
-        """Whether most pairs of columns rise together, and the total explains how, more than in shuffled tables."""
-        return self.by_chance <= self.explained >= EXPLAINED and self.together >= TOGETHER
+        """Whether most columns rise together, pair by pair, and the total explains it, more than in shuffled tables."""
+        is_explained = self.by_chance <= self.explained >= EXPLAINED
+        return is_explained and self.rising >= RISING and self.together >= TOGETHER
 
 
 def depth(values: np.ndarray, reporter: Reporter = SILENT, stage: str = "") -> Depth:
@@ -71,7 +74,7 @@ def depth(values: np.ndarray, reporter: Reporter = SILENT, stage: str = "") -> D
             chance.append(_first(np.take_along_axis(logs, order, axis=0), total)[0])
         by_chance = max(chance)
     found = pd.DataFrame({"row": rows + 1, "total": part.sum(axis=1), "component": places})
-    return Depth(explained, by_chance, component, _together(logs), found)
+    return Depth(explained, by_chance, component, *_together(logs, places), found)
 
 
 def _first(logs: np.ndarray, total: np.ndarray) -> tuple[float, float, np.ndarray]:
@@ -91,11 +94,14 @@ def _first(logs: np.ndarray, total: np.ndarray) -> tuple[float, float, np.ndarra
     return explained, float(largest / np.trace(gram)), -places if both < 0 else places
 
 
-def _together(logs: np.ndarray) -> float:
-    """Share of the pairs of columns with a correlation of at least 2 / √n."""
+def _together(logs: np.ndarray, places: np.ndarray) -> tuple[float, float]:
+    """Rising and together of `Depth`."""
     logs = logs[:, :: -(-logs.shape[1] // _MOST_PAIRED) or 1]
     rows, columns = logs.shape
     if columns < 2:
-        return np.nan
-    above = np.corrcoef(logs, rowvar=False) >= 2 / np.sqrt(rows)
-    return float((above.sum() - np.trace(above)) / (columns * (columns - 1)))
+        return np.nan, np.nan
+    above = np.corrcoef(np.column_stack([places, logs]), rowvar=False) >= 2 / np.sqrt(rows)
+    rises = above[0, 1:]
+    pairs = above[1:, 1:][np.ix_(rises, rises)]
+    count = len(pairs) * (len(pairs) - 1)
+    return float(rises.mean()), float((pairs.sum() - len(pairs)) / count) if count else 0.0

@@ -198,7 +198,8 @@ def _of_depth(deep: Depth) -> Iterator[Finding]:
         yield Finding(
             "depth",
             f"The rows' totals explain {deep.explained:.0%} of the first component of log(1 + x) (shuffled tables: up "
-            f"to {deep.by_chance:.0%}), and {deep.together:.0%} of all pairs of columns rise together.",
+            f"to {deep.by_chance:.0%}); {deep.rising:.0%} of the columns rise with it, {deep.together:.0%} of their "
+            "pairs together.",
             "If the rows differ in depth, effort or volume, edges may only show that: take rows of equal depth, and "
             "read the graph with care; causes that reach nearly all columns look the same.",
         )
@@ -266,18 +267,17 @@ def _of_levels(columns: pd.DataFrame, rows: int) -> Iterator[Finding]:
     if len(thin):
         yield Finding(
             "many levels",
-            f"In {_many(thin, columns)} a row shares its value with fewer than {SHARED:g} others on average.",
+            f"{_many(thin, columns)}: a row shares its value with fewer than {SHARED:g} others on average.",
             "Choose quantile levels for a fit, on Preprocess or with --transform quantile: its order compares rows of "
             "the same level.",
         )
 
 
 def _many(places: np.ndarray, columns: pd.DataFrame) -> str:
-    """`3 columns ("a", "b" and "c")`; a long list ends with how many more there are."""
+    """`Column "a"`, `3 columns ("a", "b", "c")`; a long list ends with how many more there are."""
     names = [f'"{name}"' for name in columns["column"].iloc[places[:_NAMED]]]
     more = f" and {len(places) - _NAMED:,} more" if len(places) > _NAMED else ""
-    noun = "1 column" if len(places) == 1 else f"{len(places):,} columns"
-    return f"{noun} ({', '.join(names)}{more})"
+    return f"Column {names[0]}" if len(places) == 1 else f"{len(places):,} columns ({', '.join(names)}{more})"
 
 
 def _most(places: np.ndarray, line: pd.Series) -> str:

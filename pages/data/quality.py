@@ -75,11 +75,17 @@ def _show(draft: Draft, found: Quality) -> None:
     if not told:
         st.caption("Nothing else stands out." if len(found.findings) else "Nothing stands out.")
     for finding in told:
-        with st.container(border=True, horizontal=True, vertical_alignment="center"):
-            st.markdown(f"**{plain(finding.message)}** {plain(finding.advice)}", width="stretch")
-            _button(draft, found, finding)
+        if finding.columns or finding.rows:
+            with st.container(border=True, horizontal=True, vertical_alignment="center"):
+                st.markdown(_words(finding), width="stretch")
+                _button(draft, found, finding)
+    st.markdown("\n".join(f"- {_words(finding)}" for finding in told if not (finding.columns or finding.rows)))
     opened = section.choose(_FIGURES, "quality_figure")
     figure.show(getattr(figures, opened)(found), f"quality_{opened}")
+
+
+def _words(finding: Finding) -> str:
+    return f"**{plain(finding.message)}** {plain(finding.advice)}"
 
 
 def _button(draft: Draft, found: Quality, finding: Finding) -> None:

@@ -43,7 +43,7 @@ def test_everything_that_was_put_in_is_found():
     kinds = ["constant", "rare", "relation", "near", "zeros", "over", "under", "few levels", "many levels"]
     assert list(told) == kinds
     assert told["constant"].columns == (places["zero"],)
-    assert told["constant"].message == '1 column ("zero") is constant.'
+    assert told["constant"].message == 'Column "zero" is constant.'
     assert told["relation"].columns == (places["total"],) and '"total" is the sum of' in told["relation"].message
     assert told["near"].columns == (places["near"],) and told["zeros"].columns == (places["gaps"],)
     assert '"capped"' in told["under"].message and '"wide"' in told["many levels"].message
@@ -84,8 +84,10 @@ def test_a_depth_stands_out_and_causes_of_both_signs_do_not():
     deep = depth(rng.poisson(5 * rates * np.ones(20)))
     assert deep.stands_out and deep.explained > 0.95 and deep.together > 0.99 and deep.by_chance < 0.6
     assert found(quality(pd.DataFrame(rng.poisson(5 * rates * np.ones(20)))))["depth"]
+    mixed = depth(np.hstack([rng.poisson(5 * rates * np.ones(12)), rng.poisson(5, (500, 8))]))
+    assert mixed.stands_out and 0.6 <= mixed.rising < 0.7 and mixed.together > 0.85
     alone = depth(rng.poisson(5, (500, 20)))
-    assert not alone.stands_out and alone.together < 0.1 and alone.explained < 0.5
+    assert not alone.stands_out and alone.rising < 0.5 and alone.explained < 0.5
     first = rng.poisson(5, (500, 1))
     signs = np.where(np.arange(20) % 2, 0.2, -0.2)
     assert not depth(np.hstack([first, rng.poisson(np.exp(1.5 + signs * first))])).stands_out
