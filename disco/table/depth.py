@@ -17,6 +17,7 @@ from disco.progress import SILENT, Reporter
 SHUFFLES = 19  # the largest of them is exceeded by chance once in 20 tables
 LEAST_COLUMNS = 5  # fewer have too little in common to tell a depth from a cause
 EXPLAINED, RISING, TOGETHER = 0.5, 0.5, 0.75  # least shares of a table in which depth stands out
+FALLING = 0.2  # largest
 _MOST_ROWS = 1000  # looked at; a random part of more
 _MOST_PAIRED = 1000  # columns whose pairs are looked at, evenly spread
 
@@ -29,8 +30,9 @@ class Depth:
         explained: squared correlation of log(1 + total) with the first component.
         by_chance: the largest of the same in shuffled tables; NaN if the table has too few columns for a verdict.
         component: share of the variance of log(1 + x) along the component.
-        rising: share of the columns that rise along the component, by two standard errors of the correlation or more.
-        together: share of the pairs of those columns that rise together, by as much.
+        rising, falling: shares of the columns that rise and that fall along the component, with a correlation of two
+            standard errors or more.
+        together: share of the pairs of rising columns that rise together, by as much.
         rows: row (from 1), total, component (the place along it), one line per row looked at.
     """
 
@@ -38,6 +40,7 @@ class Depth:
     by_chance: float
     component: float
     rising: float
+    falling: float
     together: float
     rows: pd.DataFrame
 
@@ -45,7 +48,7 @@ class Depth:
     def stands_out(self) -> bool:
         """Whether most columns rise together, pair by pair, and the total explains it, more than in shuffled tables."""
         is_explained = self.by_chance <= self.explained >= EXPLAINED
-        return is_explained and self.rising >= RISING and self.together >= TOGETHER
+        return is_explained and self.rising >= RISING and self.falling <= FALLING and self.together >= TOGETHER
 
 
 def depth(values: np.ndarray, reporter: Reporter = SILENT, stage: str = "") -> Depth:
@@ -94,14 +97,15 @@ def _first(logs: np.ndarray, total: np.ndarray) -> tuple[float, float, np.ndarra
     return explained, float(largest / np.trace(gram)), -places if both < 0 else places
 
 
-def _together(logs: np.ndarray, places: np.ndarray) -> tuple[float, float]:
-    """Rising and together of `Depth`."""
+def _together(logs: np.ndarray, places: np.ndarray) -> tuple[float, float, float]:
+    """Rising, falling and together of `Depth`."""
     logs = logs[:, :: -(-logs.shape[1] // _MOST_PAIRED) or 1]
     rows, columns = logs.shape
     if columns < 2:
-        return np.nan, np.nan
-    above = np.corrcoef(np.column_stack([places, logs]), rowvar=False) >= 2 / np.sqrt(rows)
-    rises = above[0, 1:]
-    pairs = above[1:, 1:][np.ix_(rises, rises)]
+        return np.nan, np.nan, np.nan
+    errors = np.corrcoef(np.column_stack([places, logs]), rowvar=False) * np.sqrt(rows)
+    rises, falls = errors[0, 1:] >= 2, errors[0, 1:] <= -2
+    pairs = errors[1:, 1:][np.ix_(rises, rises)] >= 2
     count = len(pairs) * (len(pairs) - 1)
-    return float(rises.mean()), float((pairs.sum() - len(pairs)) / count) if count else 0.0
+    together = (pairs.sum() - len(pairs)) / count if count else 0.0
+    return float(rises.mean()), float(falls.mean()), float(together)
