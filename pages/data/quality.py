@@ -14,7 +14,7 @@ from disco.figures.words import how_many
 from disco.table import rows
 from disco.table.counts import least_rows
 from disco.table.quality import Finding, Quality, quality
-from pages.data import columns
+from pages.data import columns, stress
 from pages.shared import background, figure, section, session, table_facts
 from pages.shared.drafts import Draft
 from pages.shared.names import plain
@@ -51,6 +51,7 @@ def _look(draft: Draft, table: pd.DataFrame) -> None:
             st.rerun()
     else:
         _show(draft, job.result)
+        stress.panel(draft, table)
 
 
 def _begin(key: background.Key, draft: Draft, table: pd.DataFrame) -> background.Computation[Quality]:
