@@ -6,8 +6,8 @@ The distance of a row is Σ_j z_j² over the columns, with
 
 where s_j is the robust spread of those roots in column j, and at least 1, that of Poisson counts. Totals and distances
 are then measured from their median, in normal spreads that the distance from the median to the decile on the same side
-gives. Large ones are measured as logarithms, small ones as cube roots: log-normal and gamma distributed totals are then
-no more than normal, and a table has no outliers for being skewed.
+gives. Large ones are measured as logarithms, small ones as square roots: the tails of log-normal, gamma and Poisson
+totals are then no heavier than normal ones, and a table has no outliers for being skewed.
 """
 
 import numpy as np
@@ -63,7 +63,7 @@ def _places(numbers: np.ndarray) -> np.ndarray:
     if not len(numbers):
         return numbers
     places = np.zeros(len(numbers))
-    for side, scaled in ((0.1, np.cbrt(1 + numbers)), (0.9, np.log1p(numbers))):
+    for side, scaled in ((0.1, np.sqrt(1 + numbers)), (0.9, np.log1p(numbers))):
         middle, decile = np.quantile(scaled, [0.5, side])
         apart = scaled - middle
         beyond = np.sign(apart) == np.sign(side - 0.5)

@@ -28,7 +28,7 @@ MANY_ERRORS, MANY_ZEROS = 5.0, 0.02  # standard errors, and share of the rows, b
 FEW_LEVELS = 3  # a refinement decides no direction at a column with so few
 SHARED = 3.0  # fewer rows that share a row's value are few for levels
 _NAMED = 6
-_WEIGHTS = {"columns": 0.3, "depth": 0.3, "rows": 0.1, "near": 0.1, "relations": 0.2}  # of time, about
+_WEIGHTS = {"columns": 0.1, "depth": 0.5, "rows": 0.1, "relations": 0.1, "near": 0.2}  # of time, about
 
 
 @dataclass(frozen=True)
@@ -183,11 +183,12 @@ def _determined(columns: pd.DataFrame, exact: Sequence[Relation], near: pd.DataF
         yield Finding("relation", f"{exact[0].sentence}{others}", advice, out)
     if len(near):
         one = near.iloc[near["correlation"].abs().argmax()]
-        more = f"{len(near):,} pairs of columns are nearly copies, most of all"
-        pairs = more if len(near) > 1 else "Nearly copies are"
+        pair = f'"{one["one"]}" and "{one["other"]}"'
+        copies = f"{len(near):,} pairs of columns are nearly copies, most of all {pair}"
         yield Finding(
             "near",
-            f'{pairs} "{one["one"]}" and "{one["other"]}": their ranks correlate by {one["correlation"]:.3f}.',
+            f"{copies if len(near) > 1 else f'{pair} are nearly copies'}: their ranks correlate by "
+            f"{one['correlation']:.3f}.",
             "Leave one of them out, if they measure the same.",
             tuple(sorted({places[name] for name in near["other"]})),
         )
@@ -208,14 +209,15 @@ def _of_depth(deep: Depth) -> Iterator[Finding]:
 def _of_rows(rows: pd.DataFrame) -> Iterator[Finding]:
     out = rows[rows["is_out"]]
     if len(out):
-        middle = np.median(rows["total"])
         far = out.loc[out[["total_at", "distance_at"]].abs().max(axis=1).idxmax()]
+        why = f"its total is {int(far['total']):,}, where the median is {np.median(rows['total']):,.0f}"
+        if abs(far["total_at"]) < far["distance_at"]:
+            why = f"its total, {int(far['total']):,}, is made up of unusual counts"
         listed = in_words(stretches(out["row"].to_numpy()), _NAMED)
-        more = f"{len(out):,} rows lie far from the others ({listed}), farthest row"
-        lie = more if len(out) > 1 else "Far from the others is row"
+        lie = f"{len(out):,} rows lie far from the others ({listed}), farthest row {int(far['row'])}"
         yield Finding(
             "rows",
-            f"{lie} {int(far['row'])}: its total is {int(far['total']):,}, where the median is {middle:,.0f}.",
+            f"{lie if len(out) > 1 else f'Row {listed} lies far from the others'}: {why}.",
             "Look up where that comes from, and leave out what was measured in another way.",
             rows=tuple(out["row"].astype(int).tolist()),
         )

@@ -61,7 +61,7 @@ def test_rows_left_out_keep_their_numbers(path, capsys):
     table.iloc[2, 0], table.iloc[7] = None, 60
     table.to_csv(path, index=False)
     status, out, err = told(path, capsys, "--complete-rows")
-    assert status == 0 and "Far from the others is row 8:" in out and "Left out 1 row" in err
+    assert status == 0 and "Row 8 lies far from the others: its total is 180" in out and "Left out 1 row" in err
 
 
 def test_the_stress_test_is_told_in_sentences_and_in_json(path, capsys, monkeypatch):
