@@ -1,18 +1,23 @@
 """Columns against given laws: their variance against Poisson's, their zeros against Poisson and negative binomial.
 
 Given its total T, a column of n independent Poisson counts of one mean is multinomial with n equal cells, so the
-unknown mean drops out. The first three cumulants of Fisher's index Σ (x − x̄)² / x̄ are then (Haldane 1937)
+unknown mean drops out. Up to a total of 30 the law of Σ x (x − 1) / 2 is computed exactly, as the n-th power of the
+generating function of one cell. Beyond, Fisher's index Σ (x − x̄)² / x̄ is given a shifted gamma distribution with its
+exact first three cumulants (Haldane 1937),
 
     n − 1,    2 (n − 1) (T − 1) / T,    4 (n − 1) (T − 1) (n + 2 T − 6) / T²,
 
-and its tails are taken from the shifted gamma distribution that has them. The index moves in steps of 2 n / T, half of
-which is allowed for.
+and half of its steps of 2 n / T is allowed for.
 """
+
+from functools import lru_cache
 
 import numpy as np
 import pandas as pd
-from scipy.stats import gamma
+from scipy.signal import fftconvolve
+from scipy.stats import gamma, poisson
 
+_SMALL = 30  # the largest total with an exact law
 _NEARLY_POISSON = 1e-3  # an excess of the variance below this share of the mean counts as none
 
 
@@ -26,21 +31,55 @@ def dispersion(values: np.ndarray) -> pd.DataFrame:
     Args:
         values: counts, (rows, columns).
     """
-    rows, total = len(values), values.sum(axis=0).astype(float)
+    rows, total = len(values), values.sum(axis=0)
     found = pd.DataFrame({"dispersion": np.full(len(total), np.nan), "over": 1.0, "under": 1.0})
     if rows < 2:
         return found
-    there = total > 0
+    there, small, large = total > 0, total <= _SMALL, total > _SMALL
     found.loc[there, "dispersion"] = values[:, there].var(axis=0, ddof=1) / values[:, there].mean(axis=0)
-    can = (total > 1) & (rows + 2 * total > 6)  # a single count of 1 has one variance only
-    index, total = (rows - 1) * found["dispersion"].to_numpy()[can], total[can]
+    pairs = (values[:, small] * (values[:, small] - 1) // 2).sum(axis=0)
+    found.loc[small, ["over", "under"]] = _exact(rows, total[small], pairs)
+    index = (rows - 1) * found["dispersion"].to_numpy()[large]
+    found.loc[large, ["over", "under"]] = _by_cumulants(rows, total[large].astype(float), index)
+    return found
+
+
+def _exact(rows: int, total: np.ndarray, pairs: np.ndarray) -> np.ndarray:
+    """P-values of Σ x (x − 1) / 2 at small totals: over, under, (columns, 2)."""
+    law = _law_of_pairs(rows)
+    over = [law[of, at:].sum() for of, at in zip(total, pairs, strict=True)]
+    under = [law[of, : at + 1].sum() for of, at in zip(total, pairs, strict=True)]
+    return np.minimum(np.column_stack([over, under]), 1.0)
+
+
+@lru_cache(maxsize=8)
+def _law_of_pairs(rows: int) -> np.ndarray:
+    """The law of Σ x (x − 1) / 2 at each small total, (total + 1, largest sum + 1), of multinomial counts."""
+    cell = np.zeros((_SMALL + 1, _SMALL * (_SMALL - 1) // 2 + 1))
+    counts = np.arange(_SMALL + 1)
+    cell[counts, counts * (counts - 1) // 2] = poisson.pmf(counts, _SMALL / 2 / rows)  # any rate gives the same law
+    power, square, left = np.zeros_like(cell), cell, rows
+    power[0, 0] = 1.0
+    while left:
+        if left % 2:
+            power = _product(power, square)
+        square, left = _product(square, square), left // 2
+    return power / power.sum(axis=1, keepdims=True)
+
+
+def _product(one: np.ndarray, other: np.ndarray) -> np.ndarray:
+    """The product of two generating functions, up to the largest total."""
+    return np.maximum(fftconvolve(one, other)[: one.shape[0], : one.shape[1]], 0.0)
+
+
+def _by_cumulants(rows: int, total: np.ndarray, index: np.ndarray) -> np.ndarray:
+    """P-values of Fisher's index by the gamma distribution: over, under, (columns, 2)."""
     mean, variance = rows - 1.0, 2 * (rows - 1) * (total - 1) / total
     third = 4 * (rows - 1) * (total - 1) * (rows + 2 * total - 6) / total**2
     shape, scale = 4 * variance**3 / third**2, third / (2 * variance)
-    start = mean - shape * scale
-    found.loc[can, "over"] = gamma.sf(index - rows / total, shape, start, scale)
-    found.loc[can, "under"] = gamma.cdf(index + rows / total, shape, start, scale)
-    return found
+    start, half_step = mean - shape * scale, rows / total
+    over = gamma.sf(index - half_step, shape, start, scale)
+    return np.column_stack([over, gamma.cdf(index + half_step, shape, start, scale)])
 
 
 def zeros(values: np.ndarray) -> pd.DataFrame:

@@ -22,17 +22,25 @@ def exact(rows: int, total: int) -> dict[float, float]:
     return found
 
 
-@pytest.mark.parametrize(("rows", "total"), [(4, 6), (6, 5), (5, 9)])
-def test_both_p_values_are_near_the_enumerated_ones(rows, total):
-    law = exact(rows, total)
-    assert sum(law.values()) == pytest.approx(1)
-    none = [0] * (rows - 2)
-    for counts in ([total, 0, *none], [2, total - 2, *none], [1] * (rows - 1) + [total - rows + 1]):
+@pytest.mark.parametrize(("rows", "total"), [(2, 2), (4, 6), (6, 5), (5, 9)])
+def test_both_p_values_at_a_small_total_are_the_enumerated_ones(rows, total):
+    law, none = exact(rows, total), [0] * (rows - 2)
+    for counts in ([total, 0, *none], [2, total - 2, *none], [total - 1, 1, *none]):
         found = dispersion(np.array(counts)[:, None]).iloc[0]
         index = round(found["dispersion"] * (rows - 1), 9)
         for side, sign in (("over", 1), ("under", -1)):
             expected = sum(p for at, p in law.items() if sign * at >= sign * index)
-            assert found[side] == pytest.approx(expected, abs=0.03 if expected < 0.3 else 0.08)
+            assert found[side] == pytest.approx(expected, abs=1e-9)
+
+
+@pytest.mark.parametrize("rows", [8, 50, 900])
+def test_the_two_laws_agree_where_they_meet(rows):
+    counts = np.random.default_rng(0).multinomial(laws._SMALL, [1 / rows] * rows, 300).T
+    by_law = dispersion(counts)
+    total, index = np.full(300, float(laws._SMALL)), (rows - 1) * by_law["dispersion"].to_numpy()
+    np.testing.assert_allclose(laws._by_cumulants(rows, total, index), by_law[["over", "under"]], atol=0.06)
+    tail = by_law["over"] < 0.05
+    np.testing.assert_allclose(laws._by_cumulants(rows, total, index)[tail, 0], by_law["over"][tail], atol=0.015)
 
 
 @pytest.mark.parametrize("rows", [50, 2000])
@@ -56,9 +64,10 @@ def test_the_test_finds_what_varies_more_or_less():
 
 def test_columns_that_can_have_one_variance_only_have_no_evidence():
     found = dispersion(np.array([[0, 1, 3], [0, 0, 3], [0, 0, 3]]))
-    assert found["over"].tolist()[:2] == [1, 1] and found["under"].tolist()[:2] == [1, 1]
-    assert np.isnan(found["dispersion"][0]) and found["under"][2] < 0.3
+    np.testing.assert_allclose(found.loc[:1, ["over", "under"]], 1)
+    assert np.isnan(found["dispersion"][0]) and found["under"][2] == pytest.approx(1680 / 3**9)
     assert dispersion(np.array([[4, 0]]))["over"].tolist() == [1, 1]
+    np.testing.assert_allclose(dispersion(np.full((9, 1), 7))["over"], 1, atol=1e-3)
 
 
 @pytest.mark.parametrize(("mean", "size"), [(0.2, 0.5), (3, 2), (3, 40), (12, 1)])
