@@ -80,7 +80,9 @@ def _show(draft: Draft, found: Quality) -> None:
             with st.container(border=True, horizontal=True, vertical_alignment="center"):
                 st.markdown(_words(finding), width="stretch")
                 _button(draft, found, finding)
-    st.markdown("\n".join(f"- {_words(finding)}" for finding in told if not (finding.columns or finding.rows)))
+    lines = [f"- {_words(finding)}" for finding in told if not (finding.columns or finding.rows)]
+    if lines:
+        st.markdown("\n".join(lines))
     opened = section.choose(_FIGURES, "quality_figure")
     figure.show(getattr(figures, opened)(found), f"quality_{opened}")
 
