@@ -1,4 +1,4 @@
-"""disco fit | graph | refine | simulate | evaluate | lahman | pack | unpack | app: also as `python -m disco`.
+"""disco check | fit | graph | refine | simulate | evaluate | lahman | pack | unpack | app: also as `python -m disco`.
 
 Exit status: 0; 2 for bad input or usage, with one sentence on stderr; 130 when interrupted, the run resumable.
 Results go to stdout, progress to stderr.

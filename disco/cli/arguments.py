@@ -26,6 +26,7 @@ def parse(argv: Sequence[str] | None = None) -> argparse.Namespace:
     top.add_argument("--version", action="version", version=f"disco {__version__}")
     commands = top.add_subparsers(title="commands", required=True, metavar="COMMAND")
     for name, about, add in (
+        ("check", "look at the quality of a table of counts", _check),
         ("fit", "fit a table of counts, as a new run", _fit),
         ("graph", "write the DAG of a run", _graph),
         ("refine", "search for the order of highest likelihood, with evidence on every edge", _refine),
@@ -45,6 +46,15 @@ def parse(argv: Sequence[str] | None = None) -> argparse.Namespace:
 
 def _command(name: str) -> Callable[[argparse.Namespace], None]:
     return lambda arguments: import_module(f"disco.cli.{name}").run(arguments)
+
+
+def _check(command: argparse.ArgumentParser) -> None:
+    command.add_argument("counts", type=Path, metavar="COUNTS", help="CSV, TSV, XLSX or Parquet; one column per node")
+    command.add_argument("--json", action="store_true", help="everything that was computed, as one JSON object")
+    command.add_argument(
+        "--stress", action="store_true", help="how many edges of a quick search are found again at half the depth"
+    )
+    _table(command)
 
 
 def _fit(command: argparse.ArgumentParser) -> None:

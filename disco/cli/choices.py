@@ -154,15 +154,7 @@ def read_counts(path: Path, arguments: argparse.Namespace) -> tuple[pd.DataFrame
     Raises:
         InputError: the file cannot be read so, or a column is not in it.
     """
-    table = read_table(path, **_reading(arguments.read))
-    if arguments.row_names:
-        table = with_row_names(table)
-    if arguments.transpose:
-        table = transposed(table)
-    table = chosen_columns(table, arguments.columns, arguments.without)
-    left_out: Stretches = ()
-    if arguments.complete_rows:
-        table, left_out = _complete(table)
+    table, left_out = read_part(path, arguments)
     found = problems(table)
     if not any(problem.blocking for problem in found):
         notes = [f"{problem.message} {problem.remedy}" for problem in found]
@@ -172,6 +164,17 @@ def read_counts(path: Path, arguments: argparse.Namespace) -> tuple[pd.DataFrame
         if len(notes) > _MOST_NOTES:
             print(f"Note: there are {len(notes) - _MOST_NOTES} more such notes; the app lists them.", file=sys.stderr)
     return table, left_out
+
+
+def read_part(path: Path, arguments: argparse.Namespace) -> tuple[pd.DataFrame, Stretches]:
+    """The chosen part of a table's file as it stands, and the rows left out; arguments and errors as `read_counts`."""
+    table = read_table(path, **_reading(arguments.read))
+    if arguments.row_names:
+        table = with_row_names(table)
+    if arguments.transpose:
+        table = transposed(table)
+    table = chosen_columns(table, arguments.columns, arguments.without)
+    return _complete(table) if arguments.complete_rows else (table, ())
 
 
 def _reading(texts: list[str]) -> dict[str, Any]:

@@ -3,7 +3,7 @@
 import streamlit as st
 
 from disco.figures.words import how_many
-from pages.data import columns, mending, sources, truth_file, welcome
+from pages.data import columns, mending, quality, sources, truth_file, welcome
 from pages.shared import empty, finding, intro, preview, session, table_facts, truth
 from pages.shared.names import plain
 
@@ -37,5 +37,6 @@ with st.container(horizontal=True, vertical_alignment="center"):
 mending.panel(draft)
 columns.choose(draft)
 preview.columns_in_sight(draft)
+quality.panel(draft)
 preview.first_rows(draft)
 truth_file.attach(draft)

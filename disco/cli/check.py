@@ -1,0 +1,107 @@
+"""disco check COUNTS: what keeps a table from being fitted, and what stands out in it."""
+
+import argparse
+import json
+import threading
+from dataclasses import asdict
+from typing import Any
+
+import pandas as pd
+
+from disco.cli.choices import read_part
+from disco.cli.foreground import signals
+from disco.cli.progress import Progress
+from disco.errors import InputError
+from disco.figures.words import how_many
+from disco.files import plain
+from disco.progress import Event
+from disco.table.cells import names_of
+from disco.table.counts import Problem, problems
+from disco.table.quality import Quality, quality
+
+_MANY_CELLS = 2_000_000  # from here on it takes seconds, and says how far it is
+
+
+def run(arguments: argparse.Namespace) -> None:
+    """Print problems, notes and findings, or everything that was computed as one JSON object.
+
+    Columns with a problem are left out of the findings.
+
+    Raises:
+        InputError: the file cannot be read; or, after the rest was printed, the table cannot be fitted as it is.
+        FitStopped: the stress test was interrupted.
+    """
+    table, left_out = read_part(arguments.counts, arguments)
+    found = problems(table, left_out=left_out)
+    bad = {problem.column for problem in found if problem.blocking}
+    part = table.loc[:, [name not in bad for name in names_of(table)]]
+    looked_at = None
+    if part.size:
+        with Progress() as progress:
+            looked_at = quality(part, left_out, progress if part.size > _MANY_CELLS else None)
+    is_usable = not bad and part.size
+    lines = _stress(table).to_dict("records") if arguments.stress and is_usable else []
+    if arguments.json:
+        told = {**_everything(table, found, looked_at), **({"stress": lines} if lines else {})}
+        print(json.dumps(plain(told), ensure_ascii=False))
+    else:
+        print(f"{arguments.counts.name}: {how_many(len(table), 'row')}, {how_many(table.shape[1], 'column')}.")
+        _print(found, looked_at)
+        _print_stress(lines)
+    if not is_usable:
+        raise InputError("the problems above must be mended before this table can be fitted.")
+
+
+def _stress(table: pd.DataFrame) -> pd.DataFrame:
+    """The lines of the stress test, with its progress on stderr."""
+    from disco.refine.stress import stress  # brings torch
+
+    stopping = threading.Event()
+    with Progress() as progress, signals(stopping, progress):
+
+        def watch(event: Event) -> bool:
+            progress(event)
+            return not stopping.is_set()
+
+        return stress(table, callback=watch)
+
+
+def _print(found: list[Problem], looked_at: Quality | None) -> None:
+    for problem in sorted(found, key=lambda problem: not problem.blocking):
+        print(f"{'Problem' if problem.blocking else 'Note'}: {problem.message} {problem.remedy}")
+    for finding in looked_at.findings if looked_at else ():
+        print(f"{finding.message} {finding.advice}")
+    if not found and looked_at and not looked_at.findings:
+        print("Nothing stands out.")
+
+
+def _print_stress(lines: list[dict[str, Any]]) -> None:
+    if lines:
+        from disco.refine.stress import in_words
+
+        print("\n".join(map(in_words, lines)))
+
+
+def _everything(table: pd.DataFrame, found: list[Problem], looked_at: Quality | None) -> dict[str, Any]:
+    """Problems, findings and every number behind them; of the rows only those that are outlying."""
+    told: dict[str, Any] = {
+        "rows": len(table),
+        "columns": table.shape[1],
+        "problems": [asdict(problem) for problem in found],
+    }
+    if looked_at is None:
+        return told
+    names = looked_at.columns["column"].to_numpy()
+    deep, rows = looked_at.depth, looked_at.rows
+    return {
+        **told,
+        "findings": [{**asdict(one), "columns": names[list(one.columns)]} for one in looked_at.findings],
+        "by_column": looked_at.columns.to_dict("records"),
+        "depth": {
+            name: getattr(deep, name)
+            for name in ("explained", "by_chance", "component", "rising", "falling", "together")
+        },
+        "outlying_rows": rows[rows["is_out"]].drop(columns="is_out").to_dict("records"),
+        "relations": [asdict(relation) for relation in looked_at.relations],
+        "near_copies": looked_at.near.to_dict("records"),
+    }

@@ -1,0 +1,87 @@
+"""The quality of a table: dispersion and zeros of its columns, totals of its rows, each against what to expect."""
+
+import pandas as pd
+import plotly.graph_objects as go
+
+from disco.figures.roles import titled
+from disco.figures.theme import BLUE, GREY, VERMILLION, empty, label
+from disco.figures.words import how_many, log_ticks
+from disco.table.quality import LEVEL, Quality
+
+_HEIGHT = 340
+_DASHED = {"color": GREY, "dash": "dash", "width": 1.5}
+
+
+def dispersion(quality: Quality) -> go.Figure:
+    """Variance / mean of every column against its mean, and which are more or less than Poisson counts have."""
+    columns = quality.columns[quality.columns["dispersion"] > 0]
+    if columns.empty:
+        return empty("No column varies.")
+    figure = go.Figure()
+    looks = {"as": (GREY, "circle"), "more": (BLUE, "triangle-up"), "less": (VERMILLION, "triangle-down")}
+    words = {"as": "as Poisson counts", "more": "more", "less": "less"}
+    for which, (colour, symbol) in looks.items():
+        part = columns[columns["varies"] == which]
+        hover = "mean %{x:.3g}, variance / mean %{y:.3g}"
+        _points(figure, part["mean"], part["dispersion"], part["column"], colour, symbol, words[which], hover)
+    figure.add_hline(y=1, line=_DASHED)
+    for update, numbers in ((figure.update_xaxes, columns["mean"]), (figure.update_yaxes, columns["dispersion"])):
+        places, ticks = log_ticks(min(numbers.min(), 1) / 2, max(numbers.max(), 1) * 2)
+        update(type="log", tickvals=places, ticktext=ticks)
+    figure.update_xaxes(title_text="Mean").update_yaxes(title_text="Variance / mean")
+    more, less = ((columns["varies"] == which).sum() for which in ("more", "less"))
+    title = f"Of {how_many(len(columns), 'column')} {more:,} vary more than Poisson counts, {less:,} less "
+    return titled(figure, f"{title} (tests at {LEVEL:.0%} for all together)", height=_HEIGHT)
+
+
+def zeros(quality: Quality) -> go.Figure:
+    """Share of zeros of every column against that of negative binomial counts with its mean and variance."""
+    columns, figure = quality.columns, go.Figure()
+    figure.add_scatter(x=[0, 1], y=[0, 1], mode="lines", line=_DASHED, showlegend=False, hoverinfo="skip")
+    for has_gaps, colour, symbol, name in (
+        (False, BLUE, "circle", "as expected"),
+        (True, VERMILLION, "diamond", "more"),
+    ):
+        part = columns[columns["has_gaps"] == has_gaps]
+        hover = "%{y:.1%} zeros, %{x:.1%} expected"
+        _points(figure, part["zeros_nb"], part["zeros"], part["column"], colour, symbol, name, hover)
+    figure.update_xaxes(title_text="Zeros of negative binomial counts with this mean and variance", tickformat=".0%")
+    figure.update_yaxes(title_text="Zeros", tickformat=".0%")
+    title = f"{int(columns['has_gaps'].sum()):,} of {how_many(len(columns), 'column')} have more zeros than expected"
+    return titled(figure, title, height=_HEIGHT)
+
+
+def depth(quality: Quality) -> go.Figure:
+    """Total of every row looked at against its place along the first component; outlying rows are marked."""
+    deep = quality.depth
+    if not deep.explained >= 0:
+        return empty("No column varies.")
+    out, figure = deep.rows["row"].isin(quality.rows.loc[quality.rows["is_out"], "row"]), go.Figure()
+    for is_out, colour, symbol, name in ((False, BLUE, "circle", "rows"), (True, VERMILLION, "diamond", "far away")):
+        part = deep.rows[out == is_out]
+        names = part["row"].map("row {}".format)
+        hover = "total %{x:,}, place %{y:.2f}"
+        _points(figure, part["total"], part["component"], names, colour, symbol, name, hover)
+    if (deep.rows["total"] > 0).all():
+        places, ticks = log_ticks(deep.rows["total"].min() / 1.1, deep.rows["total"].max() * 1.1)
+        figure.update_xaxes(type="log", tickvals=places, ticktext=ticks)
+    figure.update_xaxes(title_text="Total of the row").update_yaxes(title_text="First component of log(1 + x)")
+    chance = f"; of shuffled tables up to {deep.by_chance:.0%}" if deep.by_chance >= 0 else ""
+    title = f"Totals explain {deep.explained:.0%} of the first component{chance}"
+    return titled(figure, title, height=_HEIGHT)
+
+
+def _points(
+    figure: go.Figure, x: pd.Series, y: pd.Series, names: pd.Series, colour: str, symbol: str, legend: str, hover: str
+) -> None:
+    """One kind of points, unless there are none."""
+    if len(x):
+        figure.add_scatter(
+            x=x,
+            y=y,
+            mode="markers",
+            name=legend,
+            text=[label(name) for name in names],
+            marker={"color": colour, "symbol": symbol, "size": 8, "opacity": 0.8},
+            hovertemplate="%{text}: " + hover + "<extra></extra>",
+        )

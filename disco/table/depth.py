@@ -1,0 +1,111 @@
+"""Depth: how far the totals of the rows explain what the columns have in common.
+
+A depth, an effort or a volume that differs between rows raises or lowers all their counts. The first component of
+log(1 + x), the direction in which the rows differ most, then follows the total, and nearly every two columns rise
+together. A total goes with that component to some degree in any table, since it is a sum of the same columns: so it is
+compared with tables in which every column is shuffled on its own, which have the same values and nothing in common.
+"""
+
+from dataclasses import dataclass
+
+import numpy as np
+import pandas as pd
+from scipy.linalg import eigh
+
+from disco.progress import SILENT, Reporter
+
+SHUFFLES = 19  # the largest of them is exceeded by chance once in 20 tables
+LEAST_COLUMNS = 5  # fewer have too little in common to tell a depth from a cause
+EXPLAINED, RISING, TOGETHER = 0.5, 0.5, 0.75  # least shares of a table in which depth stands out
+FALLING = 0.2  # largest
+_MOST_ROWS = 1000  # looked at; a random part of more
+_MOST_PAIRED = 1000  # columns whose pairs are looked at, evenly spread
+
+
+@dataclass(frozen=True)
+class Depth:
+    """How far the totals explain the first component; all shares 0 to 1, NaN where nothing varies.
+
+    Attributes:
+        explained: squared correlation of log(1 + total) with the first component.
+        by_chance: the largest of the same in shuffled tables; NaN if the table has too few columns for a verdict.
+        component: share of the variance of log(1 + x) along the component.
+        rising, falling: shares of the columns that rise and that fall along the component, with a correlation of two
+            standard errors or more.
+        together: share of the pairs of rising columns that rise together, by as much.
+        rows: row (from 1), total, component (the place along it), one line per row looked at.
+    """
+
+    explained: float
+    by_chance: float
+    component: float
+    rising: float
+    falling: float
+    together: float
+    rows: pd.DataFrame
+
+    @property
+    def stands_out(self) -> bool:
+        """Whether most columns rise together, pair by pair, and the total explains it, more than in shuffled tables."""
+        is_explained = self.by_chance <= self.explained >= EXPLAINED
+        return is_explained and self.rising >= RISING and self.falling <= FALLING and self.together >= TOGETHER
+
+
+def depth(values: np.ndarray, reporter: Reporter = SILENT, stage: str = "") -> Depth:
+    """Compare the rows' totals with the first component, in a table and in shuffled ones.
+
+    Args:
+        values: counts, (rows, columns).
+        reporter, stage: told of every shuffle.
+
+    Raises:
+        FitStopped: the callback asked to stop.
+    """
+    rng = np.random.default_rng(0)
+    rows = np.sort(rng.permutation(len(values))[:_MOST_ROWS])
+    part = values[rows]
+    varied = part[:, np.ptp(part, axis=0) > 0] if len(part) else part[:, :0]
+    logs = np.log1p(varied)
+    explained, component, places = _first(logs, part.sum(axis=1))
+    by_chance = np.nan
+    if varied.shape[1] >= LEAST_COLUMNS:
+        chance = []
+        for shuffle in range(SHUFFLES):
+            reporter.step(stage, shuffle, SHUFFLES)
+            order = rng.random(varied.shape, dtype=np.float32).argsort(axis=0)
+            total = np.take_along_axis(varied, order, axis=0).sum(axis=1)
+            chance.append(_first(np.take_along_axis(logs, order, axis=0), total)[0])
+        by_chance = max(chance)
+    found = pd.DataFrame({"row": rows + 1, "total": part.sum(axis=1), "component": places})
+    return Depth(explained, by_chance, component, *_together(logs, places), found)
+
+
+def _first(logs: np.ndarray, total: np.ndarray) -> tuple[float, float, np.ndarray]:
+    """Explained and component of `Depth`, and the rows' places along the component, which rises with the total."""
+    rows, columns = logs.shape
+    if not columns:
+        return np.nan, np.nan, np.zeros(rows)
+    centred = logs - logs.mean(axis=0)
+    is_wide = columns > rows
+    gram = centred @ centred.T if is_wide else centred.T @ centred
+    last = len(gram) - 1
+    (largest,), vectors = eigh(gram, subset_by_index=[last, last])
+    places = vectors[:, 0] * np.sqrt(max(largest, 0.0)) if is_wide else centred @ vectors[:, 0]
+    log_total = np.log1p(total) - np.log1p(total).mean()
+    both, sizes = float(places @ log_total), float(places @ places) * float(log_total @ log_total)
+    explained = min(both**2 / sizes, 1.0) if sizes > 0 else 0.0
+    return explained, float(largest / np.trace(gram)), -places if both < 0 else places
+
+
+def _together(logs: np.ndarray, places: np.ndarray) -> tuple[float, float, float]:
+    """Rising, falling and together of `Depth`."""
+    logs = logs[:, :: -(-logs.shape[1] // _MOST_PAIRED) or 1]
+    rows, columns = logs.shape
+    if columns < 2:
+        return np.nan, np.nan, np.nan
+    errors = np.corrcoef(np.column_stack([places, logs]), rowvar=False) * np.sqrt(rows)
+    rises, falls = errors[0, 1:] >= 2, errors[0, 1:] <= -2
+    pairs = errors[1:, 1:][np.ix_(rises, rises)] >= 2
+    count = len(pairs) * (len(pairs) - 1)
+    together = (pairs.sum() - len(pairs)) / count if count else 0.0
+    return float(rises.mean()), float(falls.mean()), float(together)

@@ -1,0 +1,137 @@
+"""Columns against given laws: their variance against Poisson's, their zeros against Poisson and negative binomial.
+
+Given its total T, a column of n independent Poisson counts of one mean is multinomial with n equal cells, so the
+unknown mean drops out. Up to a total of 30 the law of Σ x (x − 1) / 2 is computed exactly, as the n-th power of the
+generating function of one cell. Beyond, Fisher's index Σ (x − x̄)² / x̄ is given a shifted gamma distribution with its
+exact first three cumulants (Haldane 1937),
+
+    n − 1,    2 (n − 1) (T − 1) / T,    4 (n − 1) (T − 1) (n + 2 T − 6) / T²,
+
+and half of its steps of 2 n / T is allowed for.
+"""
+
+from functools import lru_cache
+
+import numpy as np
+import pandas as pd
+from scipy.signal import fftconvolve
+from scipy.stats import gamma, poisson
+
+_SMALL = 30  # the largest total with an exact law
+_NEARLY_POISSON = 1e-3  # an excess of the variance below this share of the mean counts as none
+
+
+def dispersion(values: np.ndarray) -> pd.DataFrame:
+    """Test the variance of each column against that of Poisson counts.
+
+    Columns of the result, one line per column: `dispersion` (variance / mean: 1 for Poisson counts; NaN where nothing
+    is above 0, or with one row), `over` and `under` (p-values of varying as much or more, and as little or less; 1
+    where the total lets nothing else happen).
+
+    Args:
+        values: counts, (rows, columns).
+    """
+    rows, total = len(values), values.sum(axis=0)
+    found = pd.DataFrame({"dispersion": np.full(len(total), np.nan), "over": 1.0, "under": 1.0})
+    if rows < 2:
+        return found
+    there, small, large = total > 0, total <= _SMALL, total > _SMALL
+    found.loc[there, "dispersion"] = values[:, there].var(axis=0, ddof=1) / values[:, there].mean(axis=0)
+    pairs = (values[:, small] * (values[:, small] - 1) // 2).sum(axis=0)
+    found.loc[small, ["over", "under"]] = _exact(rows, total[small], pairs)
+    index = (rows - 1) * found["dispersion"].to_numpy()[large]
+    found.loc[large, ["over", "under"]] = _by_cumulants(rows, total[large].astype(float), index)
+    return found
+
+
+def _exact(rows: int, total: np.ndarray, pairs: np.ndarray) -> np.ndarray:
+    """P-values of Σ x (x − 1) / 2 at small totals: over, under, (columns, 2)."""
+    law = _law_of_pairs(rows)
+    over = [law[of, at:].sum() for of, at in zip(total, pairs, strict=True)]
+    under = [law[of, : at + 1].sum() for of, at in zip(total, pairs, strict=True)]
+    return np.minimum(np.column_stack([over, under]), 1.0)
+
+
+@lru_cache(maxsize=8)
+def _law_of_pairs(rows: int) -> np.ndarray:
+    """The law of Σ x (x − 1) / 2 at each small total, (total + 1, largest sum + 1), of multinomial counts."""
+    cell = np.zeros((_SMALL + 1, _SMALL * (_SMALL - 1) // 2 + 1))
+    counts = np.arange(_SMALL + 1)
+    cell[counts, counts * (counts - 1) // 2] = poisson.pmf(counts, _SMALL / 2 / rows)  # any rate gives the same law
+    power, square, left = np.zeros_like(cell), cell, rows
+    power[0, 0] = 1.0
+    while left:
+        if left % 2:
+            power = _product(power, square)
+        square, left = _product(square, square), left // 2
+    return power / power.sum(axis=1, keepdims=True)
+
+
+def _product(one: np.ndarray, other: np.ndarray) -> np.ndarray:
+    """The product of two generating functions, up to the largest total."""
+    return np.maximum(fftconvolve(one, other)[: one.shape[0], : one.shape[1]], 0.0)
+
+
+def _by_cumulants(rows: int, total: np.ndarray, index: np.ndarray) -> np.ndarray:
+    """P-values of Fisher's index by the gamma distribution: over, under, (columns, 2)."""
+    mean, variance = rows - 1.0, 2 * (rows - 1) * (total - 1) / total
+    third = 4 * (rows - 1) * (total - 1) * (rows + 2 * total - 6) / total**2
+    shape, scale = 4 * variance**3 / third**2, third / (2 * variance)
+    start, half_step = mean - shape * scale, rows / total
+    over = gamma.sf(index - half_step, shape, start, scale)
+    return np.column_stack([over, gamma.cdf(index + half_step, shape, start, scale)])
+
+
+def zeros(values: np.ndarray) -> pd.DataFrame:
+    """Compare the zeros of each column with what its mean, and its mean and variance, let expect.
+
+    Columns of the result, one line per column: `zeros` (share of the rows), `zeros_poisson` (expected of Poisson counts
+    with this mean), `zeros_nb` (of negative binomial counts with this mean and variance, or of Poisson counts if the
+    variance is no larger than the mean), `excess` (zeros less zeros_nb, in standard errors). The standard error is the
+    delta method's, from the rows of
+
+        1{x = 0} − p₀ − ∂p₀/∂m (x − m) − ∂p₀/∂v ((x − m)² − v).
+
+    Args:
+        values: counts, (rows, columns).
+    """
+    lines = [_zeros(values[:, column]) for column in range(values.shape[1] if len(values) else 0)]
+    return pd.DataFrame(lines, columns=["zeros", "zeros_poisson", "zeros_nb", "excess"], dtype=float)
+
+
+def _zeros(column: np.ndarray) -> tuple[float, float, float, float]:
+    """The line of `zeros` for one column."""
+    rows, mean, is_zero = len(column), float(column.mean()), column == 0
+    observed = float(is_zero.mean())
+    if rows < 2 or not mean:
+        return observed, float(np.exp(-mean)), float(np.exp(-mean)), 0.0
+    apart, variance = column - mean, float(column.var(ddof=1))
+    share, by_mean, by_variance = _zeros_of_nb(mean, variance)
+    influence = is_zero - by_mean * apart - by_variance * apart**2
+    error = float(influence.std(ddof=1)) / np.sqrt(rows)
+    return observed, float(np.exp(-mean)), share, (observed - share) / error if error > 0 else 0.0
+
+
+def _zeros_of_nb(mean: float, variance: float) -> tuple[float, float, float]:
+    """The share of zeros of negative binomial counts, (v / m)^(−m² / (v − m)), and its slopes in mean and variance."""
+    over = variance - mean
+    if over < _NEARLY_POISSON * mean:
+        share = float(np.exp(-mean))
+        return share, -share, 0.0
+    size, log_ratio = mean**2 / over, np.log(variance / mean)
+    share = float(np.exp(-size * log_ratio))
+    by_mean = size / mean - mean * (2 * variance - mean) / over**2 * log_ratio
+    by_variance = size / over * log_ratio - size / variance
+    return share, share * by_mean, share * by_variance
+
+
+def corrected(p_values: np.ndarray) -> np.ndarray:
+    """P-values corrected for their number by Holm's steps: the chance of any false one at a level is at most the level.
+
+    Args:
+        p_values: (tests,).
+    """
+    order = np.argsort(p_values)
+    found = np.empty(len(p_values))
+    found[order] = np.maximum.accumulate(np.sort(p_values) * np.arange(len(p_values), 0, -1))
+    return np.minimum(found, 1.0)

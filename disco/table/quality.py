@@ -1,0 +1,291 @@
+"""The quality of a table of counts: what stands out before any graph is looked for, each with one piece of advice.
+
+Dispersion and zeros (`disco/table/dispersion.py`), ties and levels, prevalence (`disco/table/screening.py`), depth
+(`disco/table/depth.py`), outlying rows (`disco/table/outlying.py`), columns that others determine
+(`disco/table/relations.py`) or nearly repeat (`disco/table/near.py`). The table is never changed.
+"""
+
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, replace
+
+import numpy as np
+import pandas as pd
+
+from disco.errors import InputError
+from disco.progress import Callback, Reporter
+from disco.table import screening
+from disco.table.cells import is_count, names_of, numbers_of
+from disco.table.counts import describe
+from disco.table.depth import Depth, depth
+from disco.table.dispersion import corrected, dispersion, zeros
+from disco.table.near import near_copies
+from disco.table.outlying import outlying
+from disco.table.relations import Relation, relations
+from disco.table.rows import Stretches, in_words, row_numbers, stretches
+
+LEVEL = 0.05  # of the tests of dispersion, for all columns together
+MANY_ERRORS, MANY_ZEROS = 5.0, 0.02  # standard errors, and share of the rows, by which zeros exceed what is expected
+FEW_LEVELS = 3  # a refinement decides no direction at a column with so few
+SHARED = 3.0  # fewer rows that share a row's value are few for levels
+_NAMED = 6
+_WEIGHTS = {"columns": 0.1, "depth": 0.5, "rows": 0.1, "relations": 0.1, "near": 0.2}  # of time, about
+
+
+@dataclass(frozen=True)
+class Finding:
+    """One thing that stands out.
+
+    Attributes:
+        kind: constant, rare, relation, near, depth, rows, zeros, over, under, few levels or many levels.
+        message: what was found, with its numbers: one sentence.
+        advice: what to do, one sentence.
+        columns: the columns to leave out, if that is the advice, by position.
+        rows: numbers of the rows to look at, from 1 in the table as loaded.
+    """
+
+    kind: str
+    message: str
+    advice: str
+    columns: tuple[int, ...] = ()
+    rows: tuple[int, ...] = ()
+
+
+@dataclass(frozen=True)
+class Quality:
+    """What a table of counts is like.
+
+    Attributes:
+        columns: one line per column: column (name), levels, ties, mean, variance, commonest, prevalence, dispersion,
+            over, under (p-values for the column alone), varies (more, less or as, against Poisson counts, by these
+            tests for all columns together), zeros, zeros_poisson, zeros_nb, excess, has_gaps (too many zeros).
+        depth: how far the rows' totals explain what the columns have in common.
+        rows: one line per row, from `disco.table.outlying.outlying`.
+        relations: columns that others determine exactly.
+        near: one, other (names), correlation of columns that are nearly copies.
+        findings: what stands out, the gravest first.
+    """
+
+    columns: pd.DataFrame
+    depth: Depth
+    rows: pd.DataFrame
+    relations: tuple[Relation, ...]
+    near: pd.DataFrame
+    findings: tuple[Finding, ...]
+
+
+def quality(table: pd.DataFrame, left_out: Stretches = (), callback: Callback | None = None) -> Quality:
+    """Look at a table of counts, of any size and with constant columns too.
+
+    Args:
+        table: counts, one column per node.
+        left_out: rows of the loaded table that this one lacks; the others keep their numbers.
+        callback: receives the events; False stops.
+
+    Raises:
+        InputError: a cell is not a count, or there is none.
+        FitStopped: the callback asked to stop.
+    """
+    reporter = Reporter(callback, _WEIGHTS, "stopped while looking at the {stage}.")
+    counts = _counts(table)
+    values = counts.to_numpy()
+    reporter.step("columns", 0, 1)
+    columns = _columns(counts)
+    numbers = row_numbers(len(table), left_out)
+    deep = depth(values, reporter, "depth")
+    deep = replace(deep, rows=deep.rows.assign(row=numbers[deep.rows["row"] - 1]))
+    rows = outlying(values, reporter, "rows").assign(row=numbers)
+    reporter.step("relations", 0, 1)
+    varied = np.flatnonzero(columns["levels"] > 1)
+    exact = tuple(relations(counts.iloc[:, varied])) if len(varied) else ()
+    near = _near(values, columns, exact, reporter)
+    found = (
+        *_hardly_varying(columns),
+        *_determined(columns, exact, near),
+        *_of_depth(deep),
+        *_of_rows(rows),
+        *_of_zeros(columns),
+        *_of_dispersion(columns),
+        *_of_levels(columns, len(table)),
+    )
+    return Quality(columns, deep, rows, exact, near, found)
+
+
+def _counts(table: pd.DataFrame) -> pd.DataFrame:
+    """The table as int64, with text as names."""
+    if not table.size:
+        raise InputError("The table has no cells: give at least one row and one column of counts.")
+    values, names = np.empty(table.shape, dtype=np.int64), names_of(table)
+    for position, name in enumerate(names):
+        column, _ = numbers_of(table.iloc[:, position])
+        if not is_count(column).all():
+            row = int(np.argmin(is_count(column))) + 1
+            raise InputError(f'Column "{name}", row {row}: the cell is not a count; leave the row or the column out.')
+        values[:, position] = column
+    return pd.DataFrame(values, columns=names)
+
+
+def _columns(counts: pd.DataFrame) -> pd.DataFrame:
+    """The line of every column."""
+    described = describe(counts)[["column", "levels", "ties", "mean", "variance"]]
+    spread = screening.spreads(counts)[["commonest", "prevalence"]]
+    found = pd.concat([described, spread, dispersion(counts.to_numpy()), zeros(counts.to_numpy())], axis=1)
+    found = found.astype(dict.fromkeys(found.columns.drop("column"), float))
+    more, less = np.split(corrected(np.concatenate([found["over"], found["under"]])) < LEVEL, 2)
+    less &= (found["levels"] > 2).to_numpy()  # two values vary little by their nature
+    too_many = (found["excess"] > MANY_ERRORS) & (found["zeros"] - found["zeros_nb"] > MANY_ZEROS)
+    return found.assign(varies=np.select([more, less], ["more", "less"], "as"), has_gaps=too_many)
+
+
+def _near(values: np.ndarray, columns: pd.DataFrame, exact: Sequence[Relation], reporter: Reporter) -> pd.DataFrame:
+    """The near copies among the columns that are not exact ones, by name."""
+    copies = {relation.columns[0] for relation in exact if len(relation.columns) == 2}
+    kept = np.flatnonzero((columns["levels"] > 1) & ~columns["column"].isin(copies))
+    found, names = near_copies(values[:, kept], reporter, "near"), columns["column"].to_numpy()[kept]
+    return found.assign(one=names[found["one"]], other=names[found["other"]])
+
+
+def _hardly_varying(columns: pd.DataFrame) -> Iterator[Finding]:
+    constant = np.flatnonzero(columns["levels"] < 2)
+    if len(constant):
+        yield Finding(
+            "constant",
+            f"{_many(constant, columns)} {_is(constant)} constant.",
+            "Leave out what never changes: it has no place in a graph.",
+            tuple(constant.tolist()),
+        )
+    varied = (columns["levels"] > 1).to_numpy()
+    rare = np.flatnonzero(screening.rare(columns) & varied)
+    if len(rare):
+        yield Finding(
+            "rare",
+            f"{_many(rare, columns)} {_is(rare)} above 0 in fewer than {screening.RARE:.0%} of the rows.",
+            "Leave out columns that so few rows speak of.",
+            tuple(rare.tolist()),
+        )
+    same = np.flatnonzero(screening.nearly_constant(columns) & varied)
+    if len(same):
+        has = "has" if len(same) == 1 else "have"
+        yield Finding(
+            "rare",
+            f"{_many(same, columns)} {has} one value in more than {screening.SAME:.0%} of the rows.",
+            "Leave out columns that hardly change.",
+            tuple(same.tolist()),
+        )
+
+
+def _determined(columns: pd.DataFrame, exact: Sequence[Relation], near: pd.DataFrame) -> Iterator[Finding]:
+    places = {name: place for place, name in enumerate(columns["column"])}
+    if exact:
+        out = tuple(sorted({places[relation.columns[0]] for relation in exact}))
+        others = f" There are {len(exact) - 1:,} more such relations." if len(exact) > 2 else ""
+        others = f" {exact[1].sentence}" if len(exact) == 2 else others
+        advice = "Leave one column of each such relation out: an edge between them is arithmetic, not cause."
+        yield Finding("relation", f"{exact[0].sentence}{others}", advice, out)
+    if len(near):
+        one = near.iloc[near["correlation"].abs().argmax()]
+        pair = f'"{one["one"]}" and "{one["other"]}"'
+        copies = f"{len(near):,} pairs of columns are nearly copies, most of all {pair}"
+        yield Finding(
+            "near",
+            f"{copies if len(near) > 1 else f'{pair} are nearly copies'}: their ranks correlate by "
+            f"{one['correlation']:.3f}.",
+            "Leave one of them out, if they measure the same.",
+            tuple(sorted({places[name] for name in near["other"]})),
+        )
+
+
+def _of_depth(deep: Depth) -> Iterator[Finding]:
+    if deep.stands_out:
+        yield Finding(
+            "depth",
+            f"The rows' totals explain {deep.explained:.0%} of the first component of log(1 + x) (shuffled tables: up "
+            f"to {deep.by_chance:.0%}); {deep.rising:.0%} of the columns rise with it, {deep.together:.0%} of their "
+            "pairs together.",
+            "If the rows differ in depth, effort or volume, edges may only show that: take rows of equal depth, and "
+            "read the graph with care; causes that reach nearly all columns look the same.",
+        )
+
+
+def _of_rows(rows: pd.DataFrame) -> Iterator[Finding]:
+    out = rows[rows["is_out"]]
+    if len(out):
+        far = out.loc[out[["total_at", "distance_at"]].abs().max(axis=1).idxmax()]
+        why = f"its total is {int(far['total']):,}, where the median is {np.median(rows['total']):,.0f}"
+        if abs(far["total_at"]) < far["distance_at"]:
+            why = f"its total, {int(far['total']):,}, is made up of unusual counts"
+        listed = in_words(stretches(out["row"].to_numpy()), _NAMED)
+        lie = f"{len(out):,} rows lie far from the others ({listed}), farthest row {int(far['row'])}"
+        yield Finding(
+            "rows",
+            f"{lie if len(out) > 1 else f'Row {listed} lies far from the others'}: {why}.",
+            "Look up where that comes from, and leave out what was measured in another way.",
+            rows=tuple(out["row"].astype(int).tolist()),
+        )
+
+
+def _of_zeros(columns: pd.DataFrame) -> Iterator[Finding]:
+    many = np.flatnonzero(columns["has_gaps"])
+    if len(many):
+        most = columns.loc[(columns["zeros"] - columns["zeros_nb"]).iloc[many].idxmax()]
+        yield Finding(
+            "zeros",
+            f"{_many(many, columns)} {_is(many)} 0 more often than mean and variance let expect"
+            f"{_most(many, most)} in {most['zeros']:.0%} of the rows instead of {most['zeros_nb']:.0%}.",
+            "Leave such a column out, or those rows, if a 0 there can also mean that nothing was measured.",
+            tuple(many.tolist()),
+        )
+
+
+def _of_dispersion(columns: pd.DataFrame) -> Iterator[Finding]:
+    over, under = (np.flatnonzero(columns["varies"] == which) for which in ("more", "less"))
+    if len(over):
+        most = columns.loc[columns["dispersion"].iloc[over].idxmax()]
+        yield Finding(
+            "over",
+            f"{_many(over, columns)} {'varies' if len(over) == 1 else 'vary'} more than Poisson counts"
+            f"{_most(over, most)} its variance is {most['dispersion']:.3g} times its mean (tests at {LEVEL:.0%} for "
+            "all columns together).",
+            "Nothing to do: causes have this effect, and neither a fit nor a refinement takes counts for Poisson.",
+        )
+    if len(under):
+        least = columns.loc[columns["dispersion"].iloc[under].idxmin()]
+        yield Finding(
+            "under",
+            f"{_many(under, columns)} {'varies' if len(under) == 1 else 'vary'} less than Poisson counts"
+            f"{_most(under, least)} its variance is {least['dispersion']:.2g} times its mean.",
+            "Nothing to do if the counts have an upper limit; otherwise look whether they were averaged or rounded.",
+        )
+
+
+def _of_levels(columns: pd.DataFrame, rows: int) -> Iterator[Finding]:
+    few = np.flatnonzero(columns["levels"].between(2, FEW_LEVELS))
+    if len(few):
+        yield Finding(
+            "few levels",
+            f"{_many(few, columns)} {'has' if len(few) == 1 else 'have'} at most {FEW_LEVELS} values.",
+            "Take finer counts where there are any: a refinement leaves directions at such columns undecided.",
+        )
+    thin = np.flatnonzero((columns["levels"] > FEW_LEVELS) & (columns["ties"] * (rows - 1) < SHARED))
+    if len(thin):
+        yield Finding(
+            "many levels",
+            f"{_many(thin, columns)}: a row shares its value with fewer than {SHARED:g} others on average.",
+            "Choose quantile levels for a fit, on Preprocess or with --transform quantile: its order compares rows of "
+            "the same level.",
+        )
+
+
+def _many(places: np.ndarray, columns: pd.DataFrame) -> str:
+    """`Column "a"`, `3 columns ("a", "b", "c")`; a long list ends with how many more there are."""
+    names = [f'"{name}"' for name in columns["column"].iloc[places[:_NAMED]]]
+    more = f" and {len(places) - _NAMED:,} more" if len(places) > _NAMED else ""
+    return f"Column {names[0]}" if len(places) == 1 else f"{len(places):,} columns ({', '.join(names)}{more})"
+
+
+def _most(places: np.ndarray, line: pd.Series) -> str:
+    """What leads from the columns of a sentence to the number of the one that is most so."""
+    return ":" if len(places) == 1 else f', most of all "{line["column"]}":'
+
+
+def _is(places: np.ndarray) -> str:
+    return "is" if len(places) == 1 else "are"

@@ -1,0 +1,132 @@
+"""The quality of the counts: what stands out, with the button that leaves it out, and a figure of each kind.
+
+It is computed when the reader opens it; a large table takes seconds, which pass in the background.
+"""
+
+from functools import partial
+
+import numpy as np
+import pandas as pd
+import streamlit as st
+
+from disco.figures import quality as figures
+from disco.figures.words import how_many
+from disco.table import rows
+from disco.table.counts import least_rows
+from disco.table.quality import Finding, Quality, quality
+from pages.data import columns, stress
+from pages.shared import background, figure, section, session, table_facts
+from pages.shared.drafts import Draft
+from pages.shared.names import plain
+
+_AT_ONCE = 200_000  # cells looked at in a second or two
+_ABOVE = {"constant", "rare", "relation"}  # what a box above names, with its button
+_STAGES = {"columns": "columns", "depth": "depth", "rows": "rows", "near": "near copies", "relations": "sums"}
+_FIGURES = {"dispersion": "Dispersion", "zeros": "Zeros", "depth": "Depth and rows"}
+_FAILURE = "The table could not be looked at"
+
+
+def panel(draft: Draft) -> None:
+    """The section, closed at first; nothing while the chosen columns are not counts."""
+    table = table_facts.chosen_counts(draft)
+    if table is None:
+        return
+    box = st.expander("Quality of the counts", icon=":material/fact_check:", key="quality_box", on_change="rerun")
+    if box.open:
+        with box:
+            _look(draft, table)
+
+
+def _look(draft: Draft, table: pd.DataFrame) -> None:
+    key: background.Key = ("quality", draft.key, *draft.columns)
+    job = background.find(key)
+    if job is None:
+        job = _begin(key, draft, table)
+    if job.is_running:
+        st.fragment(_progress, run_every=background.SECONDS)(key)
+    elif job.result is None:
+        background.say_end(job)
+        if st.button("Look again", key="quality_again"):
+            _begin(key, draft, table)
+            st.rerun()
+    else:
+        _show(draft, job.result)
+        stress.panel(draft, table)
+
+
+def _begin(key: background.Key, draft: Draft, table: pd.DataFrame) -> background.Computation[Quality]:
+    """Look at a small table now, and at a large one in the background."""
+    work = partial(quality, table, draft.rows_left_out)
+    if table.size > _AT_ONCE:
+        return background.begin(key, work, _FAILURE)
+    job = background.keep(key, background.Computation[Quality]())
+    job.do(work, _FAILURE)
+    return job
+
+
+def _progress(key: background.Key) -> None:
+    job = background.find(key)
+    if job is None or not job.is_running:
+        st.rerun()
+    background.bar(job, f"Looking at the {_STAGES.get(job.stage, 'table')} …", key="quality_cancel")
+
+
+def _show(draft: Draft, found: Quality) -> None:
+    told = [finding for finding in found.findings if finding.kind not in _ABOVE]
+    if not told:
+        st.caption("Nothing else stands out." if len(found.findings) else "Nothing stands out.")
+    for finding in told:
+        if finding.columns or finding.rows:
+            with st.container(border=True, horizontal=True, vertical_alignment="center"):
+                st.markdown(_words(finding), width="stretch")
+                _button(draft, found, finding)
+    lines = [f"- {_words(finding)}" for finding in told if not (finding.columns or finding.rows)]
+    if lines:
+        st.markdown("\n".join(lines))
+    opened = section.choose(_FIGURES, "quality_figure")
+    figure.show(getattr(figures, opened)(found), f"quality_{opened}")
+
+
+def _words(finding: Finding) -> str:
+    return f"**{plain(finding.message)}** {plain(finding.advice)}"
+
+
+def _button(draft: Draft, found: Quality, finding: Finding) -> None:
+    """Leave out the columns or rows of a finding."""
+    if finding.columns:
+        few = len(draft.columns) - len(finding.columns) < 2
+        st.button(
+            f"Leave out {how_many(len(finding.columns), 'column')}",
+            key=f"quality_out_{finding.kind}",
+            on_click=_without_columns,
+            args=([draft.columns[place] for place in finding.columns], finding.message),
+            disabled=few,
+            help="Fewer than 2 columns would be left." if few else None,
+        )
+    elif finding.rows:
+        places = np.flatnonzero(found.rows["is_out"])
+        few = len(draft.table) - len(places) < least_rows(draft.settings.folds)
+        st.button(
+            f"Leave out {how_many(len(places), 'row')}",
+            key="quality_out_rows",
+            on_click=_without_rows,
+            args=(draft, places),
+            disabled=few,
+            help="Too few rows would be left." if few else None,
+        )
+
+
+def _without_columns(positions: list[int], why: str) -> None:
+    session.draft.leave_out_columns(positions, f"{how_many(len(positions), 'column')} left out: {why}")
+    columns.taken_anew()
+
+
+def _without_rows(draft: Draft, places: np.ndarray) -> None:
+    left_out = rows.with_more(draft.rows_left_out, len(draft.table), places)
+    lost = rows.in_words(rows.stretches(rows.row_numbers(len(draft.table), draft.rows_left_out)[places]))
+    words = f"{how_many(len(places), 'row')} left out, far from the others: {lost}."
+    session.draft.edit(words, partial(_removed, places), left_out, is_of_rows=True)
+
+
+def _removed(places: np.ndarray, table: pd.DataFrame) -> pd.DataFrame:
+    return rows.without_rows(table, places)

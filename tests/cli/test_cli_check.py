@@ -1,0 +1,94 @@
+"""disco check: problems and findings as sentences, everything as JSON, and the exit status."""
+
+import json
+
+import numpy as np
+import pandas as pd
+import pytest
+from app_world import poisson
+
+from disco.__main__ import main
+
+
+@pytest.fixture
+def path(tmp_path):
+    return tmp_path / "t.csv"
+
+
+def told(path, capsys, *words: str) -> tuple[int, str, str]:
+    status = main(["check", str(path), *words])
+    said = capsys.readouterr()
+    return status, said.out, said.err
+
+
+def test_nothing_stands_out(path, capsys):
+    poisson(rows=300).to_csv(path, index=False)
+    assert told(path, capsys) == (0, "t.csv: 300 rows, 3 columns.\nNothing stands out.\n", "")
+
+
+def test_problems_come_first_and_what_can_be_looked_at_is(path, capsys):
+    table = poisson(rows=300).assign(site="here", total=lambda table: table["a"] + table["b"], id=range(300))
+    table.to_csv(path, index=False)
+    status, out, err = told(path, capsys)
+    lines = out.splitlines()
+    assert status == 2 and lines[1].startswith('Problem: Column "site", row 1: "here" is text')
+    assert lines[2].startswith('Note: Column "id" numbers the rows')
+    assert any(line.startswith('"total" is the sum of "a" and "b". Leave one') for line in lines)
+    assert err == "disco: the problems above must be mended before this table can be fitted.\n"
+    assert told(path, capsys, "--without", "site,id,total") == (
+        0,
+        "t.csv: 300 rows, 3 columns.\nNothing stands out.\n",
+        "",
+    )
+
+
+def test_everything_as_json(path, capsys):
+    table = poisson(rows=300).assign(gaps=lambda table: 9 * (np.arange(300) % 3 > 0) + table["c"] // 9)
+    table.iloc[7] = 40
+    table.to_csv(path, index=False)
+    status, out, err = told(path, capsys, "--json")
+    found = json.loads(out)
+    assert (status, err, found["rows"], found["columns"], found["problems"]) == (0, "", 300, 4, [])
+    assert [line["column"] for line in found["by_column"]] == list(table)
+    assert found["depth"]["by_chance"] is None and 0 < found["depth"]["explained"] <= 1
+    assert [line["row"] for line in found["outlying_rows"]] == [8]
+    kinds = {finding["kind"]: finding for finding in found["findings"]}
+    assert kinds["rows"]["rows"] == [8] and kinds["zeros"]["columns"] == ["gaps"]
+
+
+def test_rows_left_out_keep_their_numbers(path, capsys):
+    table = poisson(rows=300).astype(object)
+    table.iloc[2, 0], table.iloc[7] = None, 60
+    table.to_csv(path, index=False)
+    status, out, err = told(path, capsys, "--complete-rows")
+    assert status == 0 and "Row 8 lies far from the others: its total is 180" in out and "Left out 1 row" in err
+
+
+def test_the_stress_test_is_told_in_sentences_and_in_json(path, capsys, monkeypatch):
+    lines = pd.DataFrame([{"share": 0.5, "edges": 9, "again": 7, "turned": 1, "new": 2, "constant": 0}])
+    monkeypatch.setattr("disco.refine.stress.stress", lambda table, callback: lines)
+    poisson(rows=300).to_csv(path, index=False)
+    status, out, _ = told(path, capsys, "--stress")
+    said = "At 50% of the depth 7 of 9 edges are found again, 1 of them the other way, and 2 others.\n"
+    assert status == 0 and out.endswith(said)
+    assert json.loads(told(path, capsys, "--stress", "--json")[1])["stress"] == lines.to_dict("records")
+    poisson(rows=300).assign(a=1).to_csv(path, index=False)
+    assert "At 50%" not in told(path, capsys, "--stress")[1]
+
+
+@pytest.mark.parametrize(
+    ("text", "sentence"),
+    [("", "is empty"), ("a,b\n", ""), ("a,b\nx,y\nz,w\n", "must be mended"), ("a,b\n1,1\n1,1\n", "must be mended")],
+)
+def test_a_table_with_nothing_to_look_at_is_one_sentence(path, text, sentence, capsys):
+    path.write_text(text)
+    for words in ((), ("--json",)):
+        status, _, err = told(path, capsys, *words)
+        assert status == 2 and sentence in err and len(err.splitlines()) == 1
+
+
+def test_names_are_data_in_json_and_in_sentences(path, capsys):
+    table = pd.DataFrame({'a "b"\n': np.arange(40) % 2, "=1+1": np.arange(40) // 20})
+    table.to_csv(path, index=False)
+    status, out, _ = told(path, capsys, "--json")
+    assert status == 0 and len(json.loads(out)["by_column"]) == 2

@@ -1,0 +1,125 @@
+"""Data: the quality of the counts is computed when its section is opened, and its buttons act and can be undone."""
+
+import numpy as np
+import pandas as pd
+import pytest
+from app_world import HOSTILE, booted, button, csv, poisson, texts, upload
+
+from disco.progress import Event
+from disco.table.quality import quality
+from pages.data import quality as section
+from pages.data import stress
+from pages.shared import background
+
+
+@pytest.fixture(autouse=True)
+def none_begun():
+    background._all().clear()
+
+
+def opened(table):
+    at = upload(booted(), "t.csv", csv(table))
+    at.session_state["quality_box"] = True
+    at.run()
+    assert not at.exception, at.exception
+    return at
+
+
+def draft_of(at):
+    return at.session_state["shared_draft"]
+
+
+def press(at, label):
+    button(at, label).click().run()
+    assert not at.exception, at.exception
+    return at
+
+
+def test_it_is_computed_only_when_it_is_opened(monkeypatch):
+    asked = []
+    monkeypatch.setattr(section, "quality", lambda *given: asked.append(given) or quality(*given))
+    at = upload(booted(), "t.csv", csv(poisson(rows=300)))
+    assert "Quality of the counts" in [box.label for box in at.expander] and not asked
+    at.session_state["quality_box"] = True
+    at.run().run()
+    assert len(asked) == 1 and "Nothing stands out." in texts(at)
+    assert "vary more than Poisson counts" in texts(at)
+    for opened, words in (("zeros", "have more zeros than expected"), ("depth", "of the first component")):
+        at.session_state["quality_figure"] = opened
+        at.run()
+        assert not at.exception and words in texts(at)
+
+
+def test_columns_and_rows_are_left_out_and_taken_back():
+    rng = np.random.default_rng(0)
+    table = poisson(rows=300, names=tuple("abcd"))
+    table.iloc[[2, 9]] = 40
+    table["<b>gaps</b>"] = 9 * rng.binomial(1, 0.6, 300)
+    table["near"] = 10 * table["a"] + (rng.random(300) < 0.05)
+    at = opened(table)
+    assert "far from the others" in texts(at) and "<b>gaps" not in texts(at).replace("\\<b\\>gaps", "")
+    press(at, "Leave out 2 rows")
+    assert len(draft_of(at).table) == 298 and draft_of(at).rows_left_out == ((3, 3), (10, 10))
+    assert "2 rows left out, far from the others\\: 3, 10" in texts(at)
+    at.button(key="quality_out_near").click().run()
+    assert not at.exception and draft_of(at).columns == (0, 1, 2, 3, 4)
+    press(at, "Back to the table as loaded")
+    assert len(draft_of(at).table) == 300 and draft_of(at).columns == tuple(range(6))
+
+
+def test_a_large_table_is_looked_at_in_the_background(monkeypatch):
+    begun = {}
+    monkeypatch.setattr(section, "_AT_ONCE", 10)
+
+    def begin(key, work, failure):
+        begun["job"], begun["work"] = background.keep(key, background.Computation()), work
+        return begun["job"]
+
+    monkeypatch.setattr(background, "begin", begin)
+    at = opened(poisson(rows=300))
+    begun["job"].hear(Event("depth", 1, 2, 0.5))
+    at.run()
+    assert [found for found in at.button if found.key == "quality_cancel"] and "Nothing stands" not in texts(at)
+    begun["job"].cancel()
+    begun["job"].do(begun["work"], "It failed")
+    at.run()
+    assert begun["job"].state == "stopped" and "Cancelled" in texts(at)
+    press(at, "Look again")
+    begun["job"].do(begun["work"], "It failed")
+    assert "Nothing stands out." in texts(at.run())
+
+
+def test_hostile_names_are_shown_as_written():
+    table = poisson(rows=200, names=HOSTILE)
+    table[HOSTILE[0]] = 9 * (np.arange(200) % 3 > 0)
+    at = opened(table)
+    said = [words.value for words in at.markdown if "more often than" in words.value]
+    assert said and "<script>" not in said[0] and "\\<script\\>" in said[0]
+
+
+def test_there_is_nothing_to_open_while_the_columns_are_no_counts():
+    at = upload(booted(), "t.csv", csv(poisson().assign(a=-1)))
+    assert "Quality of the counts" not in [box.label for box in at.expander]
+
+
+def test_the_stress_test_runs_in_the_background_and_tells_what_it_found(monkeypatch):
+    asked = []
+
+    def tested(table, callback):
+        asked.append(table)
+        assert callback(Event("search at 50%", 0, 1, 0.4))
+        return pd.DataFrame([{"share": 0.5, "edges": 9, "again": 7, "turned": 1, "new": 2, "constant": 0}])
+
+    def begin(key, work, failure):
+        jobs.append((background.keep(key, background.Computation()), work))
+        return jobs[-1][0]
+
+    jobs = []
+    monkeypatch.setattr(stress, "stress", tested)
+    monkeypatch.setattr(background, "begin", begin)
+    at = press(opened(poisson(rows=300)), "Stress test")
+    assert not asked and at.button(key="stress_cancel")
+    jobs[0][0].do(jobs[0][1], "It failed")
+    at.run()
+    assert "7 of 9 edges are found again" in texts(at) and list(asked[0]) == ["a", "b", "c"]
+    assert "Stress test the depth" not in [found.label for found in at.button]

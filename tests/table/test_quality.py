@@ -1,0 +1,165 @@
+"""The quality of a table: each thing that can stand out does so where it was put in, and nowhere else."""
+
+import numpy as np
+import pandas as pd
+import pytest
+
+from disco.errors import FitStopped, InputError
+from disco.table.depth import depth
+from disco.table.near import near_copies
+from disco.table.outlying import outlying
+from disco.table.quality import Finding, Quality, quality
+
+
+def poisson(rows: int = 300, columns: int = 6, seed: int = 0) -> pd.DataFrame:
+    counts = np.random.default_rng(seed).poisson(4, (rows, columns))
+    return pd.DataFrame(counts, columns=[f"x{column}" for column in range(columns)])
+
+
+def found(looked_at: Quality) -> dict[str, Finding]:
+    return {finding.kind: finding for finding in looked_at.findings}
+
+
+def test_independent_poisson_columns_have_nothing_that_stands_out():
+    """In at most a few of many tables: the tests of dispersion hold 5 %, and rows about as much."""
+    told = [quality(poisson(seed=seed)).findings for seed in range(40)]
+    assert sum(map(bool, told)) <= 6
+
+
+def test_everything_that_was_put_in_is_found():
+    rng, table = np.random.default_rng(0), poisson()
+    table = table.assign(
+        zero=0,
+        rare=np.arange(300) % 60 == 1,
+        same=np.where(np.arange(300) % 60 == 2, 4 + np.arange(300) // 60, 3),
+        total=table["x0"] + table["x1"],
+        near=10 * table["x2"] + (rng.random(300) < 0.05),
+        gaps=rng.poisson(8, 300) * (rng.random(300) < 0.6),
+        wide=rng.integers(0, 10**6, 300),
+        capped=rng.binomial(20, 0.9, 300),
+    )
+    places = {name: place for place, name in enumerate(table)}
+    told = found(quality(table))
+    kinds = ["constant", "rare", "relation", "near", "zeros", "over", "under", "few levels", "many levels"]
+    assert list(told) == kinds
+    assert told["constant"].columns == (places["zero"],)
+    assert told["constant"].message == 'Column "zero" is constant.'
+    assert told["relation"].columns == (places["total"],) and '"total" is the sum of' in told["relation"].message
+    assert told["near"].columns == (places["near"],) and told["zeros"].columns == (places["gaps"],)
+    assert '"capped"' in told["under"].message and '"wide"' in told["many levels"].message
+    assert '"rare"' in told["few levels"].message and '"zero"' not in told["few levels"].message
+    rare = [finding.columns for finding in quality(table).findings if finding.kind == "rare"]
+    assert rare == [(places["rare"],), (places["same"],)]
+    for finding in told.values():
+        assert finding.message.endswith(".") and finding.advice.endswith(".")
+
+
+def test_a_row_far_away_is_found_and_others_are_not():
+    table = poisson(200, 8)
+    table.iloc[17] = 25
+    table.iloc[40, :4], table.iloc[40, 4:] = 14, 0  # an ordinary total
+    told = found(quality(table))["rows"]
+    assert told.rows == (18, 41) and "2 rows lie far from the others (18, 41), farthest row 18" in told.message
+    assert "its total is 200, where the median is 3" in told.message
+    table.iloc[17] = table.iloc[16]
+    assert found(quality(table))["rows"].message.startswith(
+        "Row 41 lies far from the others: its total, 56, is made up"
+    )
+
+
+def test_rows_keep_the_numbers_of_the_table_as_loaded():
+    table = poisson(200, 8)
+    table.iloc[17] = 25
+    looked_at = quality(table, left_out=((1, 2), (19, 19)))
+    assert found(looked_at)["rows"].rows == (21,) and looked_at.rows["row"].iloc[[0, 15, 16]].tolist() == [3, 18, 20]
+    assert looked_at.depth.rows["row"].tolist() == looked_at.rows["row"].tolist()
+
+
+@pytest.mark.parametrize("columns", [3, 20])
+@pytest.mark.parametrize("size", [1, 1000])
+def test_few_tables_without_outliers_have_an_outlying_row(columns, size):
+    rng = np.random.default_rng(5)
+    tables = [rng.negative_binomial(size, size / (size + 5), (400, columns)) for _ in range(60)]
+    assert sum(outlying(table)["is_out"].any() for table in tables) <= 6
+
+
+def test_a_depth_stands_out_and_causes_of_both_signs_do_not():
+    rng = np.random.default_rng(0)
+    rates = np.exp(0.5 * rng.normal(size=(500, 1)))
+    deep = depth(rng.poisson(5 * rates * np.ones(20)))
+    assert deep.stands_out and deep.explained > 0.95 and deep.together > 0.99 and deep.by_chance < 0.6
+    assert found(quality(pd.DataFrame(rng.poisson(5 * rates * np.ones(20)))))["depth"]
+    mixed = depth(np.hstack([rng.poisson(5 * rates * np.ones(12)), rng.poisson(5, (500, 8))]))
+    assert mixed.stands_out and 0.6 <= mixed.rising < 0.7 and mixed.together > 0.85
+    alone = depth(rng.poisson(5, (500, 20)))
+    assert not alone.stands_out and alone.together < 0.2 and alone.explained < 0.5
+    first = rng.poisson(5, (500, 1))
+    signs = np.where(np.arange(20) % 2, 0.2, -0.2)
+    assert not depth(np.hstack([first, rng.poisson(np.exp(1.5 + signs * first))])).stands_out
+    few = depth(rng.poisson(5 * rates * np.ones(4)))
+    assert np.isnan(few.by_chance) and not few.stands_out
+
+
+def test_the_share_explained_is_the_squared_correlation_with_the_component():
+    counts = np.random.default_rng(0).poisson(3, (60, 7))
+    for table in (counts, counts.T[:, :9]):
+        looked_at = depth(table)
+        logs = np.log1p(table) - np.log1p(table).mean(axis=0)
+        left, sizes, _ = np.linalg.svd(logs, full_matrices=False)
+        assert looked_at.component == pytest.approx(sizes[0] ** 2 / (sizes**2).sum())
+        expected = np.corrcoef(left[:, 0], np.log1p(table.sum(axis=1)))[0, 1] ** 2
+        assert looked_at.explained == pytest.approx(expected)
+        np.testing.assert_allclose(np.abs(looked_at.rows["component"]), np.abs(left[:, 0] * sizes[0]), atol=1e-9)
+        assert looked_at.rows["row"].tolist() == list(range(1, len(table) + 1))
+
+
+def test_near_copies_across_blocks_and_with_the_sign_reversed(monkeypatch):
+    monkeypatch.setattr("disco.table.near._BLOCK", 2)
+    counts = np.random.default_rng(0).integers(0, 1000, (200, 5))
+    counts[:, 4] = 2000 - counts[:, 1]
+    counts[:3, 4] += 5
+    pairs = near_copies(counts)
+    assert pairs[["one", "other"]].to_numpy().tolist() == [[1, 4]] and -1 < pairs["correlation"][0] < -0.98
+
+
+def test_the_columns_and_rows_do_not_matter_to_what_is_found_and_the_table_stays():
+    table = poisson().assign(gaps=np.random.default_rng(0).poisson(8, 300) * (np.arange(300) % 3 > 0))
+    before = table.copy()
+    forth, back = quality(table), quality(table.iloc[::-1, ::-1])
+    pd.testing.assert_frame_equal(table, before)
+    numbers = forth.columns.set_index("column")
+    pd.testing.assert_frame_equal(back.columns.set_index("column").loc[numbers.index], numbers)
+    assert found(forth).keys() == found(back).keys()
+    assert forth.rows["distance"].tolist() == pytest.approx(back.rows["distance"].tolist()[::-1])
+
+
+@pytest.mark.filterwarnings("error")
+@pytest.mark.parametrize(
+    "table",
+    [
+        pd.DataFrame({"a": [3]}),
+        pd.DataFrame({"a": [0, 0], "b": [1, 0]}),
+        pd.DataFrame(np.zeros((40, 3), int)),
+        pd.DataFrame(np.full((40, 7), 5)),
+        pd.DataFrame(np.eye(30, dtype=int)),
+        pd.DataFrame(np.full((25, 2), 2**52) + np.arange(25)[:, None]),
+    ],
+)
+def test_tables_with_nothing_in_them_are_looked_at_all_the_same(table):
+    looked_at = quality(table)
+    assert len(looked_at.columns) == table.shape[1] and len(looked_at.rows) == len(table)
+
+
+def test_bad_input_is_one_sentence():
+    with pytest.raises(InputError, match='Column "b", row 2: the cell is not a count'):
+        quality(pd.DataFrame({"a": [1, 2], "b": [1, -2]}))
+    with pytest.raises(InputError, match="no cells"):
+        quality(pd.DataFrame({"a": []}))
+
+
+def test_it_can_be_stopped_and_tells_how_far_it_is():
+    heard = []
+    quality(poisson(), callback=lambda event: heard.append(event.progress))
+    assert heard == sorted(heard) and heard[-1] > 0.5
+    with pytest.raises(FitStopped):
+        quality(poisson(), callback=lambda event: event.stage != "depth")
