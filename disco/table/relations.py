@@ -93,7 +93,7 @@ def _dependent(values: np.ndarray, kept: Sequence[int]) -> Iterator[tuple[dict[i
     within = [place for place in range(len(kept)) if scale[place] > 0]
     # The types of NumPy do not know that this mode gives one array.
     triangle: np.ndarray = np.linalg.qr(sample[:, within] / scale[within], mode="r")  # type: ignore[assignment]
-    free: list[int] = []
+    free: list[int] = []  # what the others are combinations of, in the rows of the sample
     for at, place in enumerate(within[: len(triangle)]):  # n rows span at most n columns
         if abs(triangle[at, at]) > _NOTHING:
             free.append(at)
@@ -107,8 +107,6 @@ def _dependent(values: np.ndarray, kept: Sequence[int]) -> Iterator[tuple[dict[i
             sums = values[:, list(weights)].astype(np.int64) @ np.array(list(weights.values()))
             if (sums == sums[0]).all():
                 yield weights, int(sums[0])
-                continue
-        free.append(at)
 
 
 def _whole(slopes: dict[int, float], column: int) -> dict[int, int] | None:

@@ -51,6 +51,13 @@ def test_captions_can_be_read_on_every_background(theme, place):
         assert (lighter + 0.05) / (darker + 0.05) >= 4.5
 
 
+def test_the_line_of_steps_has_the_colour_of_the_page_it_lies_on():
+    style = (ROOT / "assets/app.css").read_text()
+    rule = re.search(r"st-key-steps\) \{[^}]*background: light-dark\((#\w+), (#\w+)\)", style)
+    themes = tomllib.loads((ROOT / ".streamlit/config.toml").read_text())["theme"]
+    assert [rule[1], rule[2]] == [themes[theme]["backgroundColor"].lower() for theme in ("light", "dark")]
+
+
 WIDGETS = {"checkbox", "file_uploader", "multiselect", "number_input", "radio", "select_slider", "selectbox", "slider"}
 WIDGETS |= {"text_area", "text_input", "toggle", "segmented_control", "pills", "data_editor", "chat_input"}
 

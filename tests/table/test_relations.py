@@ -40,6 +40,18 @@ def test_a_total_is_named_wherever_it_stands(base):
         assert found.columns[0] == "total" and found.sentence.startswith('"total" is the sum of ')
 
 
+def test_columns_that_agree_in_some_rows_alone_do_not_hide_a_later_total(base):
+    """Of 300 rows fewer are decomposed, and in those two rare columns may be the same."""
+    random = np.random.default_rng(1)
+    columns = {f"x{number}": random.poisson(4, 300) for number in range(6)}
+    rare = np.zeros(300, dtype=int)
+    for ones in range(1, 30):
+        rare[:ones] = 1
+        pair = {"rare": rare.copy(), "same": np.where(np.arange(300) == 299 - ones, 9, rare)}
+        total = columns["x0"] + columns["x1"]
+        assert sentences(**columns, **pair, total=total) == ['"total" is the sum of "x0" and "x1".']
+
+
 def test_halves_and_one_hot_columns(base):
     a, b = base["a"], base["b"]
     even = 2 * (a + b)
