@@ -160,7 +160,8 @@ def test_parquet_keeps_nullable_whole_numbers():
     [
         (
             lambda: read("1,2", "a.pdf"),
-            "a.pdf has an unknown format: give a file that ends in .csv, .tsv, .txt, .xlsx, .parquet, .h5ad, .h5, ",
+            "a.pdf has an unknown format: give a file that ends in "
+            ".csv, .tsv, .txt, .xlsx, .parquet, .h5ad, .h5, .zip.",
         ),
         (
             lambda: read("", "a.csv"),
