@@ -251,7 +251,7 @@ ends = []
 for seed in range(int(sys.argv[3])):
     child = os.fork()
     if not child:
-        resource.setrlimit(resource.RLIMIT_CPU, (20, 20))
+        resource.setrlimit(resource.RLIMIT_CPU, (5, 5))
         rng, bad = np.random.default_rng(seed), bytearray(data)
         for place in rng.integers(len(bad), size=rng.integers(1, 12)):
             bad[place] = rng.integers(256)
