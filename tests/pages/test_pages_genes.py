@@ -23,14 +23,14 @@ def key(at, part):
 def test_fifty_genes_come_first_and_others_can_be_read():
     at = upload(booted(), "t.h5", tenx(COUNTS, genes=NAMES))
     assert not at.exception and draft_of(at).table.shape == (90, 50)
-    assert at.expander[1].label == "90 cells × 60 genes\\: the 50 with the largest Pearson residuals"
+    assert at.expander[1].label == "Read 50 genes by Pearson residuals, of 90 cells × 60 genes"
     assert not button(at, "Find the graph").disabled
     at.number_input(key=key(at, "many")).set_value(4)
     at.button_group(key=key(at, "way")).set_value("variance").run()
     button(at, READ).click().run()
     most = sorted(COUNTS.var(0).argsort()[-4:])
     assert draft_of(at).table.columns.tolist() == [NAMES[place] for place in most]
-    assert draft_of(at).origin.endswith("Read again: the 4 with the largest variance.")
+    assert draft_of(at).origin.endswith("Read 4 genes by variance.")
     button(at, "Undo the last step").click().run()
     assert draft_of(at).table.shape == (90, 50) and not at.exception
 
