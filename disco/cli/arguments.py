@@ -10,7 +10,9 @@ from typing import NoReturn
 from disco import __version__
 from disco.settings import CHOICES
 
-_COUNTS = "CSV, TSV, XLSX or Parquet, one column per node; h5ad, 10x .h5, or the folder or ZIP of a matrix.mtx"
+_COUNTS = (
+    "CSV, TSV, XLSX, ODS, Parquet or Stata, one column per node; h5ad, 10x .h5, or the folder or ZIP of a matrix.mtx"
+)
 
 
 class _Parser(argparse.ArgumentParser):

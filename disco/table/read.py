@@ -1,11 +1,11 @@
-"""Read a table from a CSV, TSV, XLSX or Parquet file, cell for cell, or chosen genes from a file of cells and genes.
+"""Read a table from a file, cell for cell, or chosen genes from a file of cells and genes.
 
 How the file writes its cells is detected, unless it is given: encoding, separator, lines of names, decimal mark, mark
 between thousands. Nothing else is repaired: duplicate and empty names stay as they are, text stays text, and a row of
 the wrong length is refused. `disco.table.counts` checks whether the table holds counts.
 
-Workbooks, Parquet, files of cells and genes and large texts are read in a separate process
-(disco/table/formats/__main__.py), so a file that crashes its reader only causes an error message.
+All but small texts are read in a separate process (disco/table/formats/__main__.py), so a file that crashes its reader
+only causes an error message.
 """
 
 import json
@@ -28,6 +28,16 @@ from disco.table.formats.reading import PLAIN, Reading
 __all__ = ["MATRIX", "NOTES", "OTHER", "READING", "SHEETS", "SUFFIXES", "guessed", "read_table", "read_words"]
 
 _SMALL = 1_000_000  # bytes of text that are read in this process, which saves the 0.2 s of starting another
+_EXPORTS = {  # formats that are not read, and what to do
+    "an SPSS file": ((".sav", ".zsav", ".por"), "in SPSS, save it as CSV or as Stata (.dta)"),
+    "an R file": (
+        (".rds", ".rda", ".rdata"),
+        "in R, write the table by write.csv(table, 'counts.csv', row.names = FALSE)",
+    ),
+    "an old Excel workbook": ((".xls", ".xlsb"), "in Excel, save it as .xlsx"),
+    "a loom file": ((".loom",), "save it as h5ad: anndata.read_loom('a.loom').write_h5ad('a.h5ad')"),
+    "a pickle": ((".pkl", ".pickle"), "it could run any program, so save the table as CSV or Parquet"),
+}
 _NULLABLE = {
     kind: dtype
     for kind, dtype in (
@@ -104,13 +114,21 @@ def _table(source: str | Path | BinaryIO, name: str, suffix: str, reading: Readi
         with folder.packed(path) as file:
             return parse_apart(file, ".zip", reading)
     if suffix not in SUFFIXES:
-        raise NotATable(f" has an unknown format: give a file that ends in {', '.join(SUFFIXES)}.")
+        raise _unknown(suffix)
     if path is not None and suffix in MATRICES:
         with open_regular(path, MOST_MATRIX_BYTES) as file:
             return parse_apart(file, suffix, reading)
     data = _bytes(source, name)
     is_small = suffix in TEXT and len(data) <= _SMALL
     return parse(data, suffix, reading) if is_small else parse_apart(data, suffix, reading)
+
+
+def _unknown(suffix: str) -> NotATable:
+    """The reason for a format that is not read."""
+    for kind, (endings, remedy) in _EXPORTS.items():
+        if suffix in endings:
+            return NotATable(f" is {kind}, which is not read: {remedy}.")
+    return NotATable(f" has an unknown format: give a file that ends in {', '.join(SUFFIXES)}.")
 
 
 def _bytes(source: str | Path | BinaryIO, name: str) -> bytes:

@@ -86,8 +86,8 @@ def _upload() -> None:
         key="upload",
         on_change=_uploaded,
         help="One row per observation, one column per variable, names in the first row. Whole numbers from 0 up. "
-        "CSV, TSV, XLSX or Parquet. Or cells and genes, of which you then choose some: h5ad, 10x .h5, or a ZIP of "
-        "matrix.mtx, features.tsv and barcodes.tsv. The file stays on this machine.",
+        "CSV, TSV, XLSX, ODS, Parquet or Stata. Or cells and genes, of which you then choose some: h5ad, 10x .h5, or a "
+        "ZIP of matrix.mtx, features.tsv and barcodes.tsv. The file stays on this machine.",
     )
 
 

@@ -10,6 +10,7 @@ from cells_by_genes import GENES, barcodes, counts, h5ad, parts, tenx, zipped
 
 from disco.errors import InputError
 from disco.table.formats import genes, matrix, parse
+from disco.table.formats.limits import NotATable
 from disco.table.formats.reading import Reading
 from disco.table.read import MATRIX, NOTES, read_table
 
@@ -76,7 +77,7 @@ def test_a_file_is_read_apart_with_the_names_of_cells_as_index():
     facts = {"cells": 80, "genes": "g2?, g3,g0", "layers": ["X"], "layer": "X", "by": "residuals", "there": 30}
     assert table.attrs[MATRIX] == facts
     assert table.attrs[NOTES] == [
-        "Columns of obs were left out, for only genes become columns: batch.",
+        "The columns of obs were left out, because only genes become nodes: batch.",
         "12 of 30 genes were chosen by name.",
     ]
 
@@ -106,11 +107,15 @@ def test_normalised_values_give_way_to_a_layer_of_counts_and_say_so():
         read(h5ad(COUNTS, other=COUNTS), layer="more")
 
 
-def test_a_fraction_far_down_is_found_too():
+def test_a_fraction_far_down_is_found_too(monkeypatch):
+    monkeypatch.setattr(matrix, "_ENTRIES", 100)
     late = COUNTS.astype(float)
     late[-1, 2] = 0.5
-    with pytest.raises(InputError, match="such as 0.5"):
-        read(h5ad(late, "csc_matrix"))
+    sentence = r"^, layer X, holds values that are not counts, such as 0\.5: save the raw counts\.$"
+    for choice in ({}, {"by": "variance"}, {"genes": "g2,g3"}):
+        with pytest.raises(NotATable, match=sentence):
+            parse(h5ad(late), ".h5ad", Reading(**choice))
+    assert len(parse(h5ad(late), ".h5ad", Reading(genes="g3,g4"))) == 80  # what is not read is not checked
 
 
 def test_raw_counts_have_genes_of_their_own():
@@ -119,7 +124,9 @@ def test_raw_counts_have_genes_of_their_own():
         other.copy("X", file.create_group("raw"))
         other.copy("var", file["raw"])
     table = read(data.getvalue(), **ALL)
-    assert table.shape == (80, 30) and table.attrs[MATRIX]["layer"] == "raw"
+    assert table.shape == (80, 30) and table.attrs[MATRIX]["layer"] == "raw.X"
+    layer = read(h5ad(COUNTS / 2, raw=COUNTS), layer="raw", **ALL)
+    assert (layer.to_numpy() == COUNTS).all()
 
 
 def test_features_of_another_kind_and_repeated_names():

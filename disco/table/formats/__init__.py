@@ -1,7 +1,8 @@
-"""The formats of tables: text, workbooks, Parquet, files of cells and genes, each read into an Arrow table.
+"""The formats of tables: text, workbooks, Parquet, Stata, files of cells and genes, each read into an Arrow table.
 
-A file is checked before it is parsed: its sizes, names and references show how much memory it will need. Nothing here
-imports pandas, so that a separate process (`python -m disco.table.formats`) starts quickly.
+A file is checked before it is parsed: its sizes, names and references show how much memory it will need. Pandas and
+h5py are imported only for the files that need them, so that a separate process (`python -m disco.table.formats`) starts
+quickly.
 """
 
 import io
@@ -17,7 +18,7 @@ from disco.table.formats.plain import plain
 from disco.table.formats.reading import DETECTED, Reading
 
 TEXT = (".csv", ".tsv", ".txt")
-SUFFIXES = (*TEXT, ".xlsx", ".parquet", *MATRICES)
+SUFFIXES = (*TEXT, ".xlsx", ".ods", ".parquet", ".dta", *MATRICES)
 
 
 def parse(data: bytes | BinaryIO, suffix: str, reading: Reading = DETECTED) -> pa.Table:
@@ -26,7 +27,7 @@ def parse(data: bytes | BinaryIO, suffix: str, reading: Reading = DETECTED) -> p
     Args:
         data: of a file of cells and genes it may be the open file.
         suffix: one of `SUFFIXES`.
-        reading: choices; Parquet has none.
+        reading: choices; Parquet and Stata have none.
 
     Raises:
         NotATable: it is empty, damaged or too large.
@@ -42,8 +43,12 @@ def parse(data: bytes | BinaryIO, suffix: str, reading: Reading = DETECTED) -> p
         raise NotATable(EMPTY)
     if suffix == ".parquet":
         table = parquet.read(data)
-    elif suffix == ".xlsx":
+    elif suffix in (".xlsx", ".ods"):
         table = workbook.read(data, reading)
+    elif suffix == ".dta":
+        from disco.table.formats import stata
+
+        table = stata.read(data)
     else:
         is_tabbed = suffix == ".tsv" and reading.separator is None
         table = text.read(data, replace(reading, separator="\t") if is_tabbed else reading)

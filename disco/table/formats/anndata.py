@@ -1,4 +1,4 @@
-"""Read h5ad, the file of anndata from 0.7 on: X, layers and raw, each dense or sparse."""
+"""Read h5ad, the file of anndata from 0.7 on: X, layers and raw.X, each dense or sparse."""
 
 from collections.abc import Callable, Iterator
 from dataclasses import replace
@@ -10,14 +10,16 @@ from disco.table.formats.limits import NotATable
 from disco.table.formats.matrix import Block, Matrix, NotCounts, check_size, dense_blocks, distinct, turned
 from disco.table.formats.reading import Reading
 
+_RAW = "raw.X"
 _SPARSE = {"csr_matrix", "csc_matrix"}
 
 
 def layers(file: h5py.File) -> list[str]:
-    """The names of its matrices: X, raw, and those of its layers."""
-    more = hdf5.child(file, "layers")
-    found = [name for name in ("X", "raw") if name in hdf5.names(file)]
-    return [*found, *(hdf5.names(more) if isinstance(more, h5py.Group) else [])]
+    """The names of its matrices: X, those of its layers, and raw.X."""
+    there, more = hdf5.names(file), hdf5.child(file, "layers")
+    inside = hdf5.names(more) if isinstance(more, h5py.Group) else []
+    first, last = ["X"] if "X" in there else [], [_RAW] if "raw" in there else []
+    return [*first, *(name for name in inside if name not in ("X", _RAW)), *last]
 
 
 def read(file: h5py.File, reading: Reading) -> tuple[Matrix, str]:
@@ -65,11 +67,9 @@ def _holds_counts(file: h5py.File, layer: str) -> bool:
 
 def _matrix(file: h5py.File, layer: str) -> Matrix:
     """The matrix of a name, with the names of its cells and genes."""
-    above = file
-    if layer == "raw":
-        above = hdf5.group_of(file, "raw")
-    inside = above if layer in ("X", "raw") else hdf5.group_of(file, "layers")
-    name = "X" if layer == "raw" else layer
+    above = hdf5.group_of(file, "raw") if layer == _RAW else file
+    inside = above if layer in ("X", _RAW) else hdf5.group_of(file, "layers")
+    name = "X" if layer == _RAW else layer
     cells, genes = _index(file, "obs"), _index(above, "var")
     found = hdf5.child(inside, name)
     if isinstance(found, h5py.Dataset):
@@ -85,7 +85,7 @@ def _matrix(file: h5py.File, layer: str) -> Matrix:
             f" has a matrix of {shape[0]:,} × {shape[1]:,} for {len(cells):,} cells and {len(genes):,} genes."
         )
     columns = _columns(file)
-    left_out = f"Columns of obs were left out, for only genes become columns: {columns}." if columns else ""
+    left_out = f"The columns of obs were left out, because only genes become nodes: {columns}." if columns else ""
     return Matrix(blocks, cells, distinct(genes), tuple(filter(None, [left_out])))
 
 

@@ -8,7 +8,7 @@ import pyarrow as pa
 
 from disco.table.formats import anndata, genes, hdf5, market, tenx
 from disco.table.formats.limits import NotATable
-from disco.table.formats.matrix import Matrix
+from disco.table.formats.matrix import Matrix, NotCounts
 from disco.table.formats.plain import ROW_NAMES, with_facts
 from disco.table.formats.reading import USUAL_GENES, Reading
 
@@ -38,16 +38,20 @@ def read(source: BinaryIO, suffix: str, reading: Reading) -> pa.Table:
 
 def _layout(file: h5py.File) -> ModuleType:
     """The module that reads this layout."""
-    if tenx.is_tenx(file):
-        return tenx
     if {"obs", "var"} <= set(hdf5.names(file)):
         return anndata
+    if tenx.layers(file):
+        return tenx
     raise NotATable(" is HDF5, but neither of anndata 0.7 or later nor of 10x Cell Ranger: save the counts as CSV.")
 
 
 def _table(matrix: Matrix, reading: Reading, layer: str, layers: list[str]) -> pa.Table:
-    places, words = genes.chosen(matrix, reading)
-    counts = genes.dense(matrix, places)
+    try:
+        places, words = genes.chosen(matrix, reading)
+        counts = genes.dense(matrix, places)
+    except NotCounts as reason:
+        cure = "choose another layer" if len(layers) > 1 else "save the raw counts"
+        raise NotCounts(f"{f', layer {layer[:40]},' if layer else ''}{reason}: {cure}.") from None
     columns = [pa.array(counts[:, place]) for place in range(len(places))]
     fields = [pa.field(matrix.genes[place], pa.int64()) for place in places]
     table = pa.Table.from_arrays(

@@ -10,20 +10,14 @@ from disco.table.formats.reading import Reading
 _EXPRESSION = "Gene Expression"
 
 
-def genomes(file: h5py.File) -> list[str]:
-    """The groups of version 2, one per genome."""
-    groups = [hdf5.child(file, name) for name in hdf5.names(file)[:100]]
-    return [group.name[1:] for group in groups if isinstance(group, h5py.Group) and "gene_names" in hdf5.names(group)]
-
-
-def is_tenx(file: h5py.File) -> bool:
-    """Whether the file has one of these layouts."""
-    return "matrix" in hdf5.names(file) or bool(genomes(file))
-
-
 def layers(file: h5py.File) -> list[str]:
-    """Its matrices: the genomes of version 2, one matrix without a choice in version 3."""
-    return ["matrix"] if "matrix" in hdf5.names(file) else genomes(file)
+    """Its matrices: the genomes of version 2, one matrix without a choice in version 3; none in another file."""
+    if "matrix" in hdf5.names(file):
+        return ["matrix"]
+    groups = {name: hdf5.child(file, name) for name in hdf5.names(file)[:100]}
+    return [
+        name for name, found in groups.items() if isinstance(found, h5py.Group) and "gene_names" in hdf5.names(found)
+    ]
 
 
 def read(file: h5py.File, reading: Reading) -> tuple[Matrix, str]:
