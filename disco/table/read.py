@@ -36,6 +36,11 @@ _EXPORTS = {  # formats that are not read, and what to do
     ),
     "an old Excel workbook": ((".xls", ".xlsb"), "in Excel, save it as .xlsx"),
     "a loom file": ((".loom",), "save it as h5ad: anndata.read_loom('a.loom').write_h5ad('a.h5ad')"),
+    "a matrix without its names": (
+        (".mtx",),
+        "give its folder, with features.tsv and barcodes.tsv, or a ZIP of the three",
+    ),
+    "a packed file": ((".gz", ".bz2", ".xz"), "unpack it, or give the folder or a ZIP of a matrix.mtx.gz"),
     "a pickle": ((".pkl", ".pickle"), "it could run any program, so save the table as CSV or Parquet"),
 }
 _NULLABLE = {

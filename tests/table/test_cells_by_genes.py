@@ -160,7 +160,7 @@ def test_a_path_is_read_like_an_upload(tmp_path):
 @pytest.mark.parametrize(
     ("name", "choices", "sentence"),
     [
-        ("t.h5ad", {"genes": "nope"}, 'has no gene "nope"; its genes are g0, g1'),
+        ("t.h5ad", {"genes": "nope"}, 'has no gene "nope"; its first genes are g0, g1'),
         ("t.h5ad", {"genes": "1"}, "1 genes cannot be chosen; give 2 to 10,000."),
         ("t.h5ad", {"genes": "9" * 30}, "genes cannot be chosen; give 2 to 10,000."),
         ("t.h5ad", {"genes": " , "}, "give the genes as a number, or as names"),

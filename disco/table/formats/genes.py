@@ -44,7 +44,7 @@ def named(genes: list[str], wanted: str) -> np.ndarray:
         fits: Callable[[str], object] = re.compile(translate(pattern)).match if is_pattern else pattern.__eq__
         places = [place for place, gene in enumerate(genes) if fits(gene)]
         if not places:
-            raise NotATable(f' has no gene "{pattern[:40]}"; its genes are {", ".join(genes[:5])} …')
+            raise NotATable(f' has no gene "{pattern[:40]}"; its first genes are {", ".join(genes[:5])}.')
         found.update(places)
     if len(found) > MOST_COLUMNS:
         raise NotATable(f": {len(found):,} genes have such names; at most {MOST_COLUMNS:,} are read.")
