@@ -15,7 +15,7 @@ import sys
 import threading
 from collections.abc import Sequence
 from pathlib import Path
-from typing import Any
+from typing import Any, BinaryIO
 
 import pandas as pd
 
@@ -68,18 +68,39 @@ def read_regular(path: str | Path, most: int) -> bytes:
         InputError: the file does not exist, is not a regular file, cannot be read, or is larger.
     """
     name = Path(path).name
+    with open_regular(path, most) as file:
+        try:
+            data = file.read(most + 1)
+        except OSError as error:
+            raise InputError(f"{name} cannot be read: {error.strerror or error}.") from None
+    check_size(name, len(data), most)
+    return data
+
+
+def open_regular(path: str | Path, most: int) -> BinaryIO:
+    """A regular file, opened for reading.
+
+    Args:
+        most: its largest size, in bytes.
+
+    Raises:
+        InputError: the file does not exist, is not a regular file, cannot be read, or is larger.
+    """
+    name = Path(path).name
     try:
-        with open(opened(path), "rb") as file:
-            size = os.fstat(file.fileno()).st_size
-            data = b"" if size > most else file.read(most + 1)
+        file = open(opened(path), "rb")
     except FileNotFoundError:
         raise InputError(f"{path} does not exist: check the path.") from None
     except NotAFile as error:
         raise InputError(f"{name} cannot be read: it is {error}, not a file.") from None
     except (OSError, ValueError) as error:
         raise InputError(f"{name} cannot be read: {getattr(error, 'strerror', None) or error}.") from None
-    check_size(name, max(size, len(data)), most)
-    return data
+    try:
+        check_size(name, os.fstat(file.fileno()).st_size, most)
+    except InputError:
+        file.close()
+        raise
+    return file
 
 
 def check_size(name: str, size: int, most: int) -> None:

@@ -10,6 +10,10 @@ from typing import NoReturn
 from disco import __version__
 from disco.settings import CHOICES
 
+_COUNTS = (
+    "CSV, TSV, XLSX, ODS, Parquet or Stata, one column per node; h5ad, 10x .h5, or the folder or ZIP of a matrix.mtx"
+)
+
 
 class _Parser(argparse.ArgumentParser):
     """A parser that says what is wrong in one sentence, without the usage lines."""
@@ -58,7 +62,7 @@ def _check(command: argparse.ArgumentParser) -> None:
 
 
 def _fit(command: argparse.ArgumentParser) -> None:
-    command.add_argument("counts", type=Path, metavar="COUNTS", help="CSV, TSV, XLSX or Parquet; one column per node")
+    command.add_argument("counts", type=Path, metavar="COUNTS", help=_COUNTS)
     command.add_argument("--out", type=Path, required=True, metavar="RUN", help="folder of the run, new or empty")
     command.add_argument("--preset", metavar="NAME", help="tuned (default) or paper")
     command.add_argument("--seed", type=int)
@@ -90,7 +94,12 @@ def _table(command: argparse.ArgumentParser, when: str = "") -> None:
         default=[],
         metavar="NAME=VALUE",
         help=f"{when}read the file so, instead of as detected: encoding, separator, decimal, thousands, sheet, above, "
-        "names, below",
+        "names, below, layer, by",
+    )
+    command.add_argument(
+        "--genes",
+        metavar="200|A,B*",
+        help=f"{when}of h5ad, 10x and matrix.mtx: how many genes become columns (50), or names and patterns",
     )
     command.add_argument("--transpose", action="store_true", help=f"{when}rows are variables, columns observations")
     command.add_argument("--row-names", action="store_true", help=f"{when}the first column names the rows")
@@ -110,7 +119,7 @@ def _graph(command: argparse.ArgumentParser) -> None:
 
 def _refine(command: argparse.ArgumentParser) -> None:
     command.add_argument("run", nargs="?", metavar="RUN", help="folder or id of a run")
-    command.add_argument("--counts", type=Path, metavar="COUNTS", help="a table of counts, instead of RUN")
+    command.add_argument("--counts", type=Path, metavar="COUNTS", help=f"instead of RUN: {_COUNTS}")
     command.add_argument("--out", type=Path, metavar="RUN", help="with --counts: folder of the run, new or empty")
     _table(command, "with --counts: ")
     command.add_argument("--starts", type=int, help="number of orders to search from (4)")

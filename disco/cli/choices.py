@@ -168,7 +168,7 @@ def read_counts(path: Path, arguments: argparse.Namespace) -> tuple[pd.DataFrame
 
 def read_part(path: Path, arguments: argparse.Namespace) -> tuple[pd.DataFrame, Stretches]:
     """The chosen part of a table's file as it stands, and the rows left out; arguments and errors as `read_counts`."""
-    table = read_table(path, **_reading(arguments.read))
+    table = read_table(path, **_reading(arguments))
     if arguments.row_names:
         table = with_row_names(table)
     if arguments.transpose:
@@ -177,15 +177,15 @@ def read_part(path: Path, arguments: argparse.Namespace) -> tuple[pd.DataFrame, 
     return _complete(table) if arguments.complete_rows else (table, ())
 
 
-def _reading(texts: list[str]) -> dict[str, Any]:
-    """The fields of `Reading` from texts such as "decimal=,"; a tab is also written as \\t.
+def _reading(arguments: argparse.Namespace) -> dict[str, Any]:
+    """The fields of `Reading` from --genes, and from --read with texts such as "decimal=,"; \\t is also a tab.
 
     Raises:
         InputError: a text names no field, or its value is of another type.
     """
-    fields = {field.name: field.type for field in dataclasses.fields(Reading)}
-    found: dict[str, Any] = {}
-    for text in texts:
+    fields = [field.name for field in dataclasses.fields(Reading) if field.name != "genes"]
+    found: dict[str, Any] = {} if arguments.genes is None else {"genes": arguments.genes}
+    for text in arguments.read:
         name, equals, value = text.partition("=")
         if not equals or name not in fields:
             raise InputError(f"--read needs NAME=VALUE with one of {', '.join(fields)}; got {text!r}.")

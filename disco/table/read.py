@@ -1,11 +1,11 @@
-"""Read a table from a CSV, TSV, XLSX or Parquet file, cell for cell.
+"""Read a table from a file, cell for cell, or chosen genes from a file of cells and genes.
 
 How the file writes its cells is detected, unless it is given: encoding, separator, lines of names, decimal mark, mark
 between thousands. Nothing else is repaired: duplicate and empty names stay as they are, text stays text, and a row of
 the wrong length is refused. `disco.table.counts` checks whether the table holds counts.
 
-Workbooks, Parquet and large texts are read in a separate process (disco/table/formats/__main__.py), so a file that
-crashes its reader only causes an error message.
+All but small texts are read in a separate process (disco/table/formats/__main__.py), so a file that crashes its reader
+only causes an error message.
 """
 
 import json
@@ -17,17 +17,32 @@ import pandas as pd
 import pyarrow as pa
 
 from disco.errors import InputError
-from disco.files import check_size, read_regular
+from disco.files import check_size, open_regular, read_regular
 from disco.table import spreadsheets
-from disco.table.formats import SUFFIXES, TEXT, parse, text
+from disco.table.formats import SUFFIXES, TEXT, folder, parse, text
 from disco.table.formats.apart import parse_apart
-from disco.table.formats.limits import MOST_BYTES, NotATable
-from disco.table.formats.plain import MIXED, NOTES, OTHER, READING, SHEETS, facts_of
+from disco.table.formats.limits import MATRICES, MOST_BYTES, MOST_MATRIX_BYTES, NotATable
+from disco.table.formats.plain import MATRIX, MIXED, NOTES, OTHER, READING, ROW_NAMES, SHEETS, facts_of
 from disco.table.formats.reading import PLAIN, Reading
 
-__all__ = ["NOTES", "OTHER", "READING", "SHEETS", "SUFFIXES", "guessed", "read_table", "read_words"]
+__all__ = ["MATRIX", "NOTES", "OTHER", "READING", "SHEETS", "SUFFIXES", "guessed", "read_table", "read_words"]
 
 _SMALL = 1_000_000  # bytes of text that are read in this process, which saves the 0.2 s of starting another
+_EXPORTS = {  # formats that are not read, and what to do
+    "an SPSS file": ((".sav", ".zsav", ".por"), "in SPSS, save it as CSV or as Stata (.dta)"),
+    "an R file": (
+        (".rds", ".rda", ".rdata"),
+        "in R, write the table by write.csv(table, 'counts.csv', row.names = FALSE)",
+    ),
+    "an old Excel workbook": ((".xls", ".xlsb"), "in Excel, save it as .xlsx"),
+    "a loom file": ((".loom",), "save it as h5ad: anndata.read_loom('a.loom').write_h5ad('a.h5ad')"),
+    "a matrix without its names": (
+        (".mtx",),
+        "give its folder, with features.tsv and barcodes.tsv, or a ZIP of the three",
+    ),
+    "a packed file": ((".gz", ".bz2", ".xz"), "unpack it, or give the folder or a ZIP of a matrix.mtx.gz"),
+    "a pickle": ((".pkl", ".pickle"), "it could run any program, so save the table as CSV or Parquet"),
+}
 _NULLABLE = {
     kind: dtype
     for kind, dtype in (
@@ -47,10 +62,12 @@ def read_table(source: str | Path | BinaryIO, name: str | None = None, **choices
     """The table in a file, with its names as they are, including duplicate and empty ones.
 
     Its `attrs` tell how it was read: NOTES, sentences; READING, the fields of `disco.table.formats.reading.Reading`,
-    of text and workbooks; OTHER, those fields as they may also be meant; SHEETS, the names of a workbook's sheets.
+    of text and workbooks; OTHER, those fields as they may also be meant; SHEETS, the names of a workbook's sheets;
+    MATRIX, of a file of cells and genes, how many there are, its layers, and what was chosen. Its cells are the rows,
+    and their names the index.
 
     Args:
-        source: a path, or an open binary file.
+        source: a path, or an open binary file; a folder of matrix.mtx, features.tsv and barcodes.tsv.
         name: the file's name, whose suffix gives its format; needed for an open file without a name.
         choices: fields of `Reading`; the others are detected.
 
@@ -60,18 +77,13 @@ def read_table(source: str | Path | BinaryIO, name: str | None = None, **choices
     """
     name = name or Path(str(getattr(source, "name", source))).name
     suffix = Path(name).suffix.lower()
-    if suffix not in SUFFIXES:
-        raise InputError(f"{name} has an unknown format: give a file that ends in {', '.join(SUFFIXES)}.")
-    data = _bytes(source, name)
-    small = suffix in TEXT and len(data) <= _SMALL
     try:
-        reading = Reading(**choices)
-        table = parse(data, suffix, reading) if small else parse_apart(data, suffix, reading)
+        table = _table(source, name, suffix, Reading(**choices))
     except NotATable as reason:
         raise InputError(f"{name}{reason}") from None
-    names = [spreadsheets.plain(name) for name in table.column_names] if suffix in TEXT else table.column_names
     frame = _frame(table)
-    frame.columns = names
+    names = table.column_names[: frame.shape[1]]
+    frame.columns = [spreadsheets.plain(name) for name in names] if suffix in TEXT else names
     frame.attrs.update(facts_of(table))
     return frame
 
@@ -100,6 +112,30 @@ def read_words(path: Path, most: int) -> pd.DataFrame:
     return frame
 
 
+def _table(source: str | Path | BinaryIO, name: str, suffix: str, reading: Reading) -> pa.Table:
+    """The file's table; NotATable or InputError if it cannot be read."""
+    path = Path(source) if isinstance(source, str | Path) else None
+    if path is not None and suffix not in SUFFIXES and path.is_dir():
+        with folder.packed(path) as file:
+            return parse_apart(file, ".zip", reading)
+    if suffix not in SUFFIXES:
+        raise _unknown(suffix)
+    if path is not None and suffix in MATRICES:
+        with open_regular(path, MOST_MATRIX_BYTES) as file:
+            return parse_apart(file, suffix, reading)
+    data = _bytes(source, name)
+    is_small = suffix in TEXT and len(data) <= _SMALL
+    return parse(data, suffix, reading) if is_small else parse_apart(data, suffix, reading)
+
+
+def _unknown(suffix: str) -> NotATable:
+    """The reason for a format that is not read."""
+    for kind, (endings, remedy) in _EXPORTS.items():
+        if suffix in endings:
+            return NotATable(f" is {kind}, which is not read: {remedy}.")
+    return NotATable(f" has an unknown format: give a file that ends in {', '.join(SUFFIXES)}.")
+
+
 def _bytes(source: str | Path | BinaryIO, name: str) -> bytes:
     """The content of the file; an open file is read from its start."""
     if isinstance(source, str | Path):
@@ -112,9 +148,17 @@ def _bytes(source: str | Path | BinaryIO, name: str) -> bytes:
 
 
 def _frame(table: pa.Table) -> pd.DataFrame:
-    """The columns in pandas, named by their place; whole numbers with missing cells stay whole."""
+    """The columns in pandas, named by their place; whole numbers with missing cells stay whole.
+
+    A last column of row names becomes the index.
+    """
+    index = None
+    if table.schema.field(table.num_columns - 1).metadata == ROW_NAMES:
+        index = pd.Index(table.column(table.num_columns - 1).to_pylist(), dtype=object)
+        table = table.select(range(table.num_columns - 1))
     columns = zip(table.schema, table.columns, strict=True)
-    return pd.DataFrame(dict(enumerate(_series(field, column) for field, column in columns)))
+    frame = pd.DataFrame(dict(enumerate(_series(field, column) for field, column in columns)))
+    return frame if index is None else frame.set_axis(index)
 
 
 def _series(field: pa.Field, column: pa.ChunkedArray) -> pd.Series:

@@ -2,8 +2,8 @@
 
 import streamlit as st
 
-from disco.table.read import NOTES, READING, SHEETS
-from pages.data import rereading, reshaping
+from disco.table.read import MATRIX, NOTES, READING, SHEETS
+from pages.data import genes, rereading, reshaping
 from pages.shared.drafts import Draft
 from pages.shared.names import plain
 
@@ -18,6 +18,9 @@ def panel(draft: Draft) -> None:
     if problem := st.session_state.pop(rereading.PROBLEM, None):
         st.error(f"{plain(problem)} The table is kept as it was.", icon=":material/error:")
     if draft.file is None:
+        return
+    if MATRIX in draft.table.attrs:
+        genes.panel(draft)
         return
     can_choose = how is not None
     label = plain(rereading.in_words(how)) if can_choose else "Rows and columns"

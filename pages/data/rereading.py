@@ -72,7 +72,12 @@ def after_failure(name: str, data: bytes) -> dict[str, Any] | None:
 
 def again(file: File, choices: dict[str, Any]) -> None:
     """Read the file of the draft with these choices, as a step."""
-    words = f"{in_words({'sheet': None, 'encoding': None, **choices}).replace('Read as', 'Read again as')}."
+    words = in_words({"sheet": None, "encoding": None, **choices}).replace("Read as", "Read again as")
+    take(f"{words}.", file, choices)
+
+
+def take(words: str, file: File, choices: dict[str, Any]) -> None:
+    """Read a file with these choices, as a step in these words."""
     try:
         session.draft.edit(words, partial(_read, file, choices))
         columns.taken_anew()

@@ -7,14 +7,14 @@ import streamlit as st
 
 from disco import lahman, simulate
 from disco.errors import InputError
-from disco.table.read import read_table
+from disco.table.read import SUFFIXES, read_table
 from pages.data import rereading
 from pages.shared import session
 from pages.shared.drafts import File
 from pages.shared.names import plain
 
 _PROBLEM = "source_problem"
-_SUFFIXES = ["csv", "tsv", "txt", "xlsx", "parquet"]
+_SUFFIXES = [suffix[1:] for suffix in SUFFIXES]
 _COHORTS = {"2012–2018": (2012, 2018), "2019–2025": (2019, 2025)}
 
 
@@ -86,7 +86,8 @@ def _upload() -> None:
         key="upload",
         on_change=_uploaded,
         help="One row per observation, one column per variable, names in the first row. Whole numbers from 0 up. "
-        "CSV, TSV, XLSX or Parquet. The file stays on this machine.",
+        "CSV, TSV, XLSX, ODS, Parquet or Stata. Or cells and genes, of which you then choose some: h5ad, 10x .h5, or a "
+        "ZIP of matrix.mtx, features.tsv and barcodes.tsv. The file stays on this machine.",
     )
 
 

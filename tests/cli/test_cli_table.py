@@ -6,6 +6,7 @@ import numpy as np
 import pandas as pd
 import pytest
 from app_world import poisson
+from cells_by_genes import counts, h5ad
 
 from disco.__main__ import main
 from disco.runs import open_run
@@ -37,9 +38,20 @@ def test_genes_in_rows_and_another_decimal_mark(tmp_path):
     np.testing.assert_array_equal(open_run(tmp_path / "out").table(), table)
 
 
+def test_chosen_genes_of_a_file_of_cells_become_the_nodes(tmp_path, capsys):
+    values = counts()
+    (tmp_path / "t.h5ad").write_bytes(h5ad(values / 2, counts=values))
+    assert refined(tmp_path / "t.h5ad", tmp_path, "--genes", "g1,g2?", "--read", "layer=counts") == 0
+    assert "Note: 11 of 30 genes were chosen by name." in capsys.readouterr().err
+    table = open_run(tmp_path / "out").table()
+    np.testing.assert_array_equal(table, values[:, [1, *range(20, 30)]])
+    assert table.columns.tolist()[:2] == ["g1", "g20"]
+
+
 @pytest.mark.parametrize(
     ("words", "sentence"),
     [
+        (["genes=3"], "got 'genes=3'"),
         (["decimal"], "--read needs NAME=VALUE with one of encoding, separator"),
         (["colour=red"], "got 'colour=red'"),
         (["names=two"], "--read names needs a number of lines"),

@@ -67,6 +67,7 @@ def test_upload_describes_each_column():
         ("bytes.csv", bytes(range(256)), "UTF"),
         ("book.xlsx", b"no book", "Excel"),
         ("table.parquet", b"no table", "Parquet"),
+        ("cells.h5", b"no cells", "HDF5"),
     ],
 )
 def test_bad_upload_loses_nothing(name, content, words):

@@ -89,7 +89,11 @@ HOSTILE = {
         lambda: with_xml(b'<row r="1048576">' + b"<c><v>1</v></c>" * 16384 + b"</row>"),
         "takes more than 1.5 GB of memory",
     ),
-    "no list of sheets": (".xlsx", lambda: with_xml(b"<", "xl/workbook.xml", b"<sheets>"), "as an Excel workbook: "),
+    "no list of sheets": (
+        ".xlsx",
+        lambda: with_xml(b"<", "xl/workbook.xml", b"<sheets>"),
+        "as a workbook of Excel or OpenDocument: ",
+    ),
     "hidden alone": (".xlsx", lambda: workbook(("s", ROWS, "hidden"), ("t", [], "visible")), "only on hidden sheets"),
     "list column": (".parquet", lambda: as_parquet(pa.table({"a": [[1], [2]]})), 'column "a" hold several values'),
     "struct column": (".parquet", lambda: as_parquet(pa.table({"a": [{"b": 1}]})), 'column "a" hold several values'),

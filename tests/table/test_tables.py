@@ -160,7 +160,8 @@ def test_parquet_keeps_nullable_whole_numbers():
     [
         (
             lambda: read("1,2", "a.pdf"),
-            "a.pdf has an unknown format: give a file that ends in .csv, .tsv, .txt, .xlsx, .parquet.",
+            "a.pdf has an unknown format: give a file that ends in "
+            ".csv, .tsv, .txt, .xlsx, .ods, .parquet, .dta, .h5ad, .h5, .zip.",
         ),
         (
             lambda: read("", "a.csv"),
@@ -179,7 +180,7 @@ def test_parquet_keeps_nullable_whole_numbers():
         (lambda: read(b"a,\x81\n1,2\n"), "counts.csv is not UTF-8 text: save it as CSV UTF-8 and load it again."),
         (
             lambda: read("PK nonsense", "a.xlsx"),
-            "a.xlsx cannot be read as an Excel workbook: Cannot detect file format.",
+            "a.xlsx cannot be read as a workbook of Excel or OpenDocument: Cannot detect file format.",
         ),
         (
             lambda: read(workbook(("s", [])), "a.xlsx"),

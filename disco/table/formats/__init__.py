@@ -1,39 +1,54 @@
-"""The formats of tables: text, Excel workbooks and Parquet, each read into an Arrow table of plain columns.
+"""The formats of tables: text, workbooks, Parquet, Stata, files of cells and genes, each read into an Arrow table.
 
-A file is checked before it is parsed: its sizes, names and references show how much memory it will need. Nothing here
-imports pandas, so that a separate process (`python -m disco.table.formats`) starts quickly.
+A file is checked before it is parsed: its sizes, names and references show how much memory it will need. Pandas and
+h5py are imported only for the files that need them, so that a separate process (`python -m disco.table.formats`) starts
+quickly.
 """
 
+import io
 from dataclasses import replace
+from typing import BinaryIO
 
 import pyarrow as pa
 
 from disco.table.formats import parquet, text, workbook
 from disco.table.formats.encoding import EMPTY
-from disco.table.formats.limits import NotATable
+from disco.table.formats.limits import MATRICES, MOST_BYTES, NotATable
 from disco.table.formats.plain import plain
 from disco.table.formats.reading import DETECTED, Reading
 
 TEXT = (".csv", ".tsv", ".txt")
-SUFFIXES = (*TEXT, ".xlsx", ".parquet")
+SUFFIXES = (*TEXT, ".xlsx", ".ods", ".parquet", ".dta", *MATRICES)
 
 
-def parse(data: bytes, suffix: str, reading: Reading = DETECTED) -> pa.Table:
+def parse(data: bytes | BinaryIO, suffix: str, reading: Reading = DETECTED) -> pa.Table:
     """The table in a file's content, with facts on how it was read in its metadata.
 
     Args:
+        data: of a file of cells and genes it may be the open file.
         suffix: one of `SUFFIXES`.
-        reading: choices; Parquet has none.
+        reading: choices; Parquet and Stata have none.
 
     Raises:
         NotATable: it is empty, damaged or too large.
     """
+    if suffix in MATRICES:
+        from disco.table.formats import single_cell  # h5py is slow to import
+
+        return plain(single_cell.read(io.BytesIO(data) if isinstance(data, bytes) else data, suffix, reading))
+    if reading.layer or reading.genes or reading.by:
+        raise NotATable(f": layers and genes are chosen in files of cells and genes only, {', '.join(MATRICES)}.")
+    data = data if isinstance(data, bytes) else data.read(MOST_BYTES + 1)
     if not data.strip():
         raise NotATable(EMPTY)
     if suffix == ".parquet":
         table = parquet.read(data)
-    elif suffix == ".xlsx":
+    elif suffix in (".xlsx", ".ods"):
         table = workbook.read(data, reading)
+    elif suffix == ".dta":
+        from disco.table.formats import stata
+
+        table = stata.read(data)
     else:
         is_tabbed = suffix == ".tsv" and reading.separator is None
         table = text.read(data, replace(reading, separator="\t") if is_tabbed else reading)

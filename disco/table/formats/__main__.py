@@ -11,15 +11,25 @@ import os
 import resource
 import sys
 
-from disco.table.formats.limits import MEMORY_EXIT, MOST_BYTES, MOST_MEMORY, MOST_SECONDS, UNREADABLE_EXIT, NotATable
+from disco.table.formats.limits import (
+    MATRICES,
+    MEMORY_EXIT,
+    MOST_BYTES,
+    MOST_MATRIX_SECONDS,
+    MOST_MEMORY,
+    MOST_SECONDS,
+    UNREADABLE_EXIT,
+    NotATable,
+)
 
 
 def main() -> int:
     """Read one file; returns the exit status."""
+    is_matrix = sys.argv[1] in MATRICES
     # Limit data, not address space: a library may reserve much more address space than it uses.
     for what, most in (
         (resource.RLIMIT_DATA, MOST_MEMORY),
-        (resource.RLIMIT_CPU, MOST_SECONDS),
+        (resource.RLIMIT_CPU, MOST_MATRIX_SECONDS if is_matrix else MOST_SECONDS),
         (resource.RLIMIT_CORE, 0),
     ):
         hard = resource.getrlimit(what)[1]
@@ -31,7 +41,8 @@ def main() -> int:
 
     try:
         reading = Reading(**json.loads(sys.argv[2] if len(sys.argv) > 2 else "{}"))
-        table = parse(sys.stdin.buffer.read(MOST_BYTES + 1), sys.argv[1], reading)
+        is_file = is_matrix and sys.stdin.buffer.seekable()
+        table = parse(sys.stdin.buffer if is_file else sys.stdin.buffer.read(MOST_BYTES + 1), sys.argv[1], reading)
         with pa.ipc.new_stream(sys.stdout.buffer, table.schema) as stream:
             stream.write_table(table)
         sys.stdout.buffer.flush()

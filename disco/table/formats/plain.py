@@ -12,7 +12,9 @@ from disco.table.formats.reading import Reading
 
 NOTES = "notes"  # the metadata key of sentences, as JSON, about how the file was read
 READING, OTHER, SHEETS = "reading", "other", "sheets"  # of how it was read, how else it may be meant, and its sheets
+MATRIX = "matrix"  # of a file of cells and genes: how many are there, its layers, and what was chosen
 MIXED = {b"cells": b"json"}  # metadata of a column with cells of several types, each stored as JSON
+ROW_NAMES = {b"cells": b"row names"}  # metadata of the column that names the rows
 
 
 def with_facts(
@@ -21,9 +23,11 @@ def with_facts(
     reading: Reading | None = None,
     other: Mapping[str, str] | None = None,
     sheets: Sequence[str] = (),
+    matrix: Mapping[str, Any] | None = None,
 ) -> pa.Table:
     """The same table with these facts on its file as its only metadata."""
-    facts = {NOTES: list(notes), READING: asdict(reading) if reading else None, OTHER: other, SHEETS: list(sheets)}
+    how = asdict(reading) if reading else None
+    facts = {NOTES: list(notes), READING: how, OTHER: other, SHEETS: list(sheets), MATRIX: matrix}
     return table.replace_schema_metadata({key: json.dumps(fact) for key, fact in facts.items() if fact} or None)
 
 
@@ -31,7 +35,9 @@ def facts_of(table: pa.Table) -> dict[str, Any]:
     """The facts that `with_facts` stored, by their keys; those that are empty are left out."""
     metadata = table.schema.metadata or {}
     return {
-        key: json.loads(metadata[key.encode()]) for key in (NOTES, READING, OTHER, SHEETS) if key.encode() in metadata
+        key: json.loads(metadata[key.encode()])
+        for key in (NOTES, READING, OTHER, SHEETS, MATRIX)
+        if key.encode() in metadata
     }
 
 

@@ -2,7 +2,7 @@
 
 from dataclasses import dataclass
 
-from disco.table.formats.limits import NotATable
+from disco.table.formats.limits import MOST_COLUMNS, NotATable
 
 ENCODINGS = {
     "utf-8": "UTF-8",
@@ -19,6 +19,8 @@ SEPARATORS = {",": "comma", ";": "semicolon", "\t": "tab", "|": "vertical bar", 
 DECIMALS = {".": "point", ",": "comma"}
 THOUSANDS = {"": "none", ",": "comma", ".": "point", " ": "space", "'": "apostrophe"}
 MOST_LINES = 50  # above, with or below the names
+SPREADS = {"residuals": "Pearson residuals", "variance": "variance"}  # by which genes are chosen
+USUAL_GENES = "50"
 
 
 @dataclass(frozen=True)
@@ -31,6 +33,9 @@ class Reading:
         names: lines that hold the names, joined for each column; 0 if the file has none.
         below: lines below the names that are left out, such as units.
         sheet: the name of a workbook's sheet.
+        layer: the matrix of a file of cells and genes, such as "X", or its genome.
+        genes: which of its genes become columns: how many, or names and patterns such as "CD*,MS4A1".
+        by: what those many vary most by, a key of `SPREADS`.
 
     Raises:
         NotATable: a value is none of these, or the decimal mark also separates thousands.
@@ -44,11 +49,14 @@ class Reading:
     names: int | None = None
     below: int | None = None
     sheet: str | None = None
+    layer: str | None = None
+    genes: str | None = None
+    by: str | None = None
 
     def __post_init__(self) -> None:
         for name, table in (
             *(("encoding", ENCODINGS), ("separator", SEPARATORS)),
-            *(("decimal", DECIMALS), ("thousands", THOUSANDS)),
+            *(("decimal", DECIMALS), ("thousands", THOUSANDS), ("by", SPREADS)),
         ):
             if (value := getattr(self, name)) is not None and value not in table:
                 raise NotATable(
@@ -59,6 +67,11 @@ class Reading:
                 raise NotATable(f" cannot be read with {lines} lines ({name}): give 0 to {MOST_LINES}.")
         if self.decimal is not None and self.decimal == self.thousands:
             raise NotATable(": the decimal mark cannot also separate thousands; choose another of the two.")
+        if self.genes is not None and not self.genes.strip(" ,"):
+            raise NotATable(": give the genes as a number, or as names and patterns such as CD*,MS4A1.")
+        many = (self.genes or "").strip()[:9]
+        if many.isdecimal() and not 2 <= int(many) <= MOST_COLUMNS:
+            raise NotATable(f": {many} genes cannot be chosen; give 2 to {MOST_COLUMNS:,}.")
 
 
 DETECTED = Reading()

@@ -1,4 +1,8 @@
-"""Read Excel workbooks: a zip of XML, whose cell references show the size of a sheet before it is parsed."""
+"""Read workbooks of Excel and OpenDocument: a zip of XML.
+
+The cell references of an Excel sheet show its size before it is parsed. OpenDocument writes repeated cells once, so its
+size shows only when it is parsed, within the memory of the process that reads.
+"""
 
 import datetime
 import io
@@ -12,7 +16,7 @@ from typing import Any
 from xml.etree import ElementTree
 
 import pyarrow as pa
-from python_calamine import CalamineError, CalamineWorkbook
+from python_calamine import CalamineError, CalamineWorkbook, SheetTypeEnum, SheetVisibleEnum
 
 from disco.table.formats.header import SAMPLE, header, joined, notes
 from disco.table.formats.limits import MOST_SHEET_CELLS, MOST_UNPACKED, NotATable, check_shape
@@ -21,11 +25,12 @@ from disco.table.formats.reading import MOST_LINES, Reading
 
 _MOST_MEMBERS = 10_000
 _MOST_LIST = 10_000_000  # bytes of the list of sheets
+_OPEN_DOCUMENT = "content.xml"
 _LAST_ROW, _LAST_COLUMN = 1_048_576, 16_384  # Excel's own limits
 _BLOCK = 1_000_000  # bytes scanned at a time
 # A cell with content: <c r="B7">, with or without a prefix, but not <c r="B7" s="1"/>.
 _CELL = re.compile(rb"""<(?:\w+:)?c\s(?:[^<>]*?\s)?r\s*=\s*["']([A-Za-z]+)([0-9]+)["'](?:[^<>]*[^/<>])?>""")
-_REFUSED = " cannot be read as an Excel workbook: "
+_REFUSED = " cannot be read as a workbook of Excel or OpenDocument: "
 _DAMAGED = (
     *(zipfile.BadZipFile, zlib.error, ElementTree.ParseError, CalamineError),
     *(OSError, EOFError, ValueError, KeyError, RuntimeError, NotImplementedError),
@@ -50,12 +55,33 @@ def read(data: bytes, reading: Reading) -> pa.Table:
     try:
         with zipfile.ZipFile(io.BytesIO(data)) as archive:
             _look(archive)
+            if _OPEN_DOCUMENT in archive.namelist():
+                return _open_document(data, reading)
             filled = [sheet for sheet in _sheets(archive) if any(_references(archive, sheet.part))]
             first = _first(filled, reading.sheet)
             _check_range(archive, first)
         rows = CalamineWorkbook.from_filelike(io.BytesIO(data)).get_sheet_by_name(first.name).to_python()
     except _DAMAGED as error:
         raise NotATable(f"{_REFUSED}{str(error)[:200]}.") from None
+    return _chosen(rows, filled, first, reading)
+
+
+def _open_document(data: bytes, reading: Reading) -> pa.Table:
+    """The same of an OpenDocument spreadsheet."""
+    book = CalamineWorkbook.from_filelike(io.BytesIO(data))
+    sheets = [
+        _Sheet(sheet.name, sheet.visible != SheetVisibleEnum.Visible, "")
+        for sheet in book.sheets_metadata
+        if sheet.typ == SheetTypeEnum.WorkSheet
+    ]
+    filled = [sheet for sheet in sheets if book.get_sheet_by_name(sheet.name).height]
+    first = _first(filled, reading.sheet)
+    found = book.get_sheet_by_name(first.name)
+    check_shape(found.height, found.width, MOST_SHEET_CELLS)
+    return _chosen(found.to_python(), filled, first, reading)
+
+
+def _chosen(rows: list[list[Any]], filled: list[_Sheet], first: _Sheet, reading: Reading) -> pa.Table:
     told = [] if reading.sheet else _notes(filled, first)
     return _table(rows, told, replace(reading, sheet=first.name), [sheet.name for sheet in filled])
 

@@ -1,0 +1,118 @@
+"""Read h5ad, the file of anndata from 0.7 on: X, layers and raw.X, each dense or sparse."""
+
+from collections.abc import Callable, Iterator
+from dataclasses import replace
+
+import h5py
+
+from disco.table.formats import hdf5
+from disco.table.formats.limits import NotATable
+from disco.table.formats.matrix import Block, Matrix, NotCounts, check_size, dense_blocks, distinct, turned
+from disco.table.formats.reading import Reading
+
+_RAW = "raw.X"
+_SPARSE = {"csr_matrix", "csc_matrix"}
+
+
+def layers(file: h5py.File) -> list[str]:
+    """The names of its matrices: X, those of its layers, and raw.X."""
+    there, more = hdf5.names(file), hdf5.child(file, "layers")
+    inside = hdf5.names(more) if isinstance(more, h5py.Group) else []
+    first, last = ["X"] if "X" in there else [], [_RAW] if "raw" in there else []
+    return [*first, *(name for name in inside if name not in ("X", _RAW)), *last]
+
+
+def read(file: h5py.File, reading: Reading) -> tuple[Matrix, str]:
+    """A matrix of an h5ad file and its name: the one chosen, or X, or else the first that holds counts.
+
+    Raises:
+        NotATable: there is no such matrix, the file is damaged or too large.
+        NotCounts: no matrix seems to hold counts.
+    """
+    there = layers(file)
+    if not there:
+        raise NotATable(" has neither X nor layers: it holds no matrix.")
+    if reading.layer is not None and reading.layer not in there:
+        raise NotATable(f' has no layer "{reading.layer[:40]}"; it has {", ".join(there[:10])}.')
+    layer = reading.layer or there[0]
+    found = _matrix(file, layer)
+    problem = _problem(found)
+    if problem is None:
+        return found, layer
+    others = [name for name in there if name != layer and _holds_counts(file, name)]
+    if not others:
+        raise NotCounts(f", {layer[:40]},{problem}, and no other layer holds counts: save the raw counts as a layer.")
+    if reading.layer is not None:
+        raise NotCounts(f', layer "{layer[:40]}",{problem}: read the layer "{others[0][:40]}", which holds counts.')
+    note = f'{layer[:40]}{problem}, so the layer "{others[0][:40]}" was read.'
+    found = _matrix(file, others[0])
+    return replace(found, notes=(note, *found.notes)), others[0]
+
+
+def _problem(matrix: Matrix) -> NotCounts | None:
+    """Why the first values are not counts, None if they are."""
+    try:
+        next(matrix.counts(), None)
+    except NotCounts as reason:
+        return reason
+    return None
+
+
+def _holds_counts(file: h5py.File, layer: str) -> bool:
+    try:
+        return _problem(_matrix(file, layer)) is None
+    except NotATable:
+        return False
+
+
+def _matrix(file: h5py.File, layer: str) -> Matrix:
+    """The matrix of a name, with the names of its cells and genes."""
+    above = hdf5.group_of(file, "raw") if layer == _RAW else file
+    inside = above if layer in ("X", _RAW) else hdf5.group_of(file, "layers")
+    name = "X" if layer == _RAW else layer
+    cells, genes = _index(file, "obs"), _index(above, "var")
+    found = hdf5.child(inside, name)
+    if isinstance(found, h5py.Dataset):
+        values = hdf5.numbers(inside, name, 2)
+        shape, blocks = (values.shape[0], values.shape[1]), lambda: dense_blocks(values)
+        check_size(shape[0], shape[1], values.size)
+    elif isinstance(found, h5py.Group):
+        shape, blocks = _sparse(found)
+    else:
+        raise NotATable(f' has no matrix "{layer[:40]}".')
+    if shape != (len(cells), len(genes)):
+        raise NotATable(
+            f" has a matrix of {shape[0]:,} × {shape[1]:,} for {len(cells):,} cells and {len(genes):,} genes."
+        )
+    columns = _columns(file)
+    left_out = f"The columns of obs were left out, because only genes become nodes: {columns}." if columns else ""
+    return Matrix(blocks, cells, distinct(genes), tuple(filter(None, [left_out])))
+
+
+def _sparse(group: h5py.Group) -> tuple[tuple[int, int], Callable[[], Iterator[Block]]]:
+    """The shape and the blocks of a sparse matrix."""
+    kind = hdf5.attribute(group, "encoding-type")
+    shape = hdf5.attribute(group, "shape")
+    if kind not in _SPARSE or not isinstance(shape, tuple) or len(shape) != 2:
+        raise NotATable(f": {group.name[:80]} is no dense, CSR or CSC matrix as anndata 0.7 and later write it.")
+    cells, genes = shape
+    check_size(cells, genes, hdf5.numbers(group, "data").size)
+    if kind == "csr_matrix":
+        return shape, hdf5.compressed(group, cells, genes).blocks
+    return shape, turned(hdf5.compressed(group, genes, cells).blocks)
+
+
+def _index(above: h5py.Group, name: str) -> list[str]:
+    """The index of obs or var."""
+    frame = hdf5.child(above, name)
+    if not isinstance(frame, h5py.Group):
+        raise NotATable(f" has no {name} as anndata 0.7 and later write it: open it with anndata and save it again.")
+    column = hdf5.attribute(frame, "_index")
+    return hdf5.texts(frame, column if isinstance(column, str) else "_index")
+
+
+def _columns(file: h5py.File) -> str:
+    """The names of the columns of obs, the first ten of them."""
+    frame = hdf5.group_of(file, "obs")
+    found = [name for name in hdf5.names(frame) if name not in (hdf5.attribute(frame, "_index"), "__categories")]
+    return ", ".join(name[:30] for name in found[:10]) + (f" and {len(found) - 10} more" if len(found) > 10 else "")

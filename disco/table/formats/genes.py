@@ -1,0 +1,130 @@
+"""The choice of genes, before a matrix of cells × genes becomes a dense table.
+
+By names or patterns; or those that vary most, by their variance or by the variance of their Pearson residuals.
+"""
+
+import re
+from collections.abc import Callable
+from fnmatch import translate
+
+import numpy as np
+
+from disco.table.formats.limits import MOST_COLUMNS, NotATable, check_shape
+from disco.table.formats.matrix import Matrix, checked
+from disco.table.formats.reading import USUAL_GENES, Reading
+
+_OVERDISPERSION = 100.0  # θ of the residuals, as in the article
+_BLOCK = 2_000_000  # residuals at once
+
+
+def chosen(matrix: Matrix, reading: Reading) -> tuple[np.ndarray, str]:
+    """The places of the chosen genes in the order of the file, (chosen,) int, and a note.
+
+    Raises:
+        NotATable: a name fits no gene, too many are chosen, or the values are not counts.
+    """
+    wanted = (reading.genes or USUAL_GENES).strip()
+    if not wanted.isdecimal():
+        places = named(matrix.genes, wanted)
+        return places, f"{len(places):,} of {len(matrix.genes):,} genes were chosen by name."
+    check_shape(len(matrix.cells), int(wanted))
+    spread, words = _SPREADS[reading.by or "residuals"]
+    return _most(spread(matrix), int(wanted), words)
+
+
+def named(genes: list[str], wanted: str) -> np.ndarray:
+    """The places of genes whose names a comma-separated list of names and patterns such as CD* holds.
+
+    Raises:
+        NotATable: one of the list fits no gene, or too many are chosen.
+    """
+    found: set[int] = set()
+    for pattern in filter(None, map(str.strip, wanted.split(","))):
+        is_pattern = any(mark in pattern for mark in "*?[")
+        fits: Callable[[str], object] = re.compile(translate(pattern)).match if is_pattern else pattern.__eq__
+        places = [place for place, gene in enumerate(genes) if fits(gene)]
+        if not places:
+            raise NotATable(f' has no gene "{pattern[:40]}"; its first genes are {", ".join(genes[:5])}.')
+        found.update(places)
+    if len(found) > MOST_COLUMNS:
+        raise NotATable(f": {len(found):,} genes have such names; at most {MOST_COLUMNS:,} are read.")
+    return np.array(sorted(found), dtype=int)
+
+
+def _most(spread: np.ndarray, most: int, words: str) -> tuple[np.ndarray, str]:
+    varied = int((spread > 0).sum())
+    if varied < 1:
+        raise NotATable(" has no gene whose counts differ between cells.")
+    places = np.sort(np.argsort(-spread, kind="stable")[: min(most, varied)])
+    note = f"{len(places):,} of {len(spread):,} genes were chosen by {words}."
+    return places, note + (" The other genes are constant." if len(places) < min(most, len(spread)) else "")
+
+
+def variances(matrix: Matrix) -> np.ndarray:
+    """The variance of each gene's counts over the cells, (genes,)."""
+    sums, squares = np.zeros((2, len(matrix.genes)))
+    for _, genes, values in matrix.counts():
+        sums += np.bincount(genes, values, len(sums))
+        squares += np.bincount(genes, values**2, len(sums))
+    cells = len(matrix.cells)
+    return squares / cells - (sums / cells) ** 2
+
+
+def residual_variances(matrix: Matrix) -> np.ndarray:
+    """The variance of each gene's Pearson residuals over the cells, (genes,).
+
+    z = (x − μ) / √(μ + μ²/θ), where μ is the cell's total times the gene's share of all counts, and θ = 100; clipped to
+    ±√cells (Lause, Berens and Kobak, Genome Biology 22, 2021). Without the zeros of a sparse matrix:
+    Σ z = Σ z(0) + Σ over values of (z(x) − z(0)), and the same of z².
+    """
+    cells, sums = len(matrix.cells), np.zeros(len(matrix.genes))
+    depth = np.zeros(cells)
+    for of_cell, genes, values in matrix.counts():
+        sums += np.bincount(genes, values, len(sums))
+        depth += np.bincount(of_cell, values, cells)
+    share = sums / max(sums.sum(), 1)
+    first, second = _of_zeros(share, depth)
+    for of_cell, genes, values in matrix.counts():
+        mean = share[genes] * depth[of_cell]
+        z, zero = _residuals(values, mean, cells), _residuals(0, mean, cells)
+        first += np.bincount(genes, z - zero, len(sums))
+        second += np.bincount(genes, z**2 - zero**2, len(sums))
+    return np.where(sums > 0, second / cells - (first / cells) ** 2, 0)
+
+
+def _of_zeros(share: np.ndarray, depth: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+    """The sums over all cells of z(0) and z(0)² of each gene; equal totals of genes and of cells are computed once."""
+    shares, place = np.unique(share, return_inverse=True)
+    depths, times = np.unique(depth, return_counts=True)
+    sums = np.zeros((2, len(shares)))
+    step = max(_BLOCK // len(depths), 1)
+    for start in range(0, len(shares), step):
+        part = slice(start, start + step)
+        z = _residuals(0, np.outer(shares[part], depths), len(depth))
+        sums[0, part], sums[1, part] = z @ times, z**2 @ times
+    return sums[0, place], sums[1, place]
+
+
+def _residuals(values: np.ndarray | int, mean: np.ndarray, cells: int) -> np.ndarray:
+    """Clipped Pearson residuals; 0 where the mean is 0."""
+    scale = np.sqrt(mean + mean**2 / _OVERDISPERSION)
+    z = np.divide(values - mean, scale, out=np.zeros_like(mean), where=scale > 0)
+    return np.clip(z, -np.sqrt(cells), np.sqrt(cells))
+
+
+def dense(matrix: Matrix, places: np.ndarray) -> np.ndarray:
+    """The counts of the genes at these places, (cells, chosen) int64, each gene's in one stretch of memory."""
+    check_shape(len(matrix.cells), len(places))
+    table = np.zeros((len(matrix.cells), len(places)), np.int64, order="F")
+    column = np.full(len(matrix.genes), -1)
+    column[places] = np.arange(len(places))
+    for cells, genes, values in matrix.blocks():
+        kept = column[genes] >= 0
+        table[cells[kept], column[genes[kept]]] = checked(values[kept])
+    return table
+
+
+_SPREADS = {
+    "residuals": (residual_variances, "the variance of their Pearson residuals"),
+    "variance": (variances, "their variance"),
+}

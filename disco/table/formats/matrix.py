@@ -1,0 +1,162 @@
+"""A matrix of counts in a file, cells × genes, read block by block: the whole of it is never in memory."""
+
+from collections import Counter
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+from disco.table.formats.limits import MOST_CELLS_OF_MATRIX, MOST_ENTRIES, MOST_GENES, NotATable
+
+Block = tuple[np.ndarray, np.ndarray, np.ndarray]
+_ENTRIES = 1_000_000  # of a block
+_TOO_LARGE = 2**53  # from here on a float no longer tells neighbouring whole numbers apart
+_BAD_POINTERS = ": the pointers of its sparse matrix do not fit its values: it is damaged."
+
+
+class NotCounts(NotATable):
+    """Values that are not counts."""
+
+
+@dataclass(frozen=True)
+class Matrix:
+    """Counts of cells × genes.
+
+    Attributes:
+        blocks: gives the stored values from the beginning, in blocks of cells, genes (places from 0) and values,
+            (entries,) each; no place comes twice, and places that do not come are 0.
+        cells, genes: their names.
+        notes: what was left out, in sentences.
+    """
+
+    blocks: Callable[[], Iterator[Block]]
+    cells: list[str]
+    genes: list[str]
+    notes: tuple[str, ...] = ()
+
+    def counts(self) -> Iterator[Block]:
+        """The blocks, their values as float64 that are checked to be counts.
+
+        Raises:
+            NotCounts: some are not.
+        """
+        for cells, genes, values in self.blocks():
+            yield cells, genes, checked(values)
+
+
+def checked(values: np.ndarray) -> np.ndarray:
+    """The values as float64.
+
+    Raises:
+        NotCounts: some are not whole numbers from 0 up.
+    """
+    values = values.astype(float)
+    wrong = ~((values >= 0) & (values < _TOO_LARGE) & (values == np.floor(values)))
+    if wrong.any():
+        raise NotCounts(f" holds values that are not counts, such as {values[wrong][0]:g}")
+    return values
+
+
+@dataclass(frozen=True)
+class Compressed:
+    """A sparse matrix whose values lie in a file, line after line: lines are cells (CSR) or genes (CSC).
+
+    Attributes:
+        data, indices: of the stored values; anything that gives an array for a slice.
+        pointers: where each line begins and the last ends, (lines + 1,) int64.
+        width: places in a line.
+    """
+
+    data: Any
+    indices: Any
+    pointers: np.ndarray
+    width: int
+
+    def __post_init__(self) -> None:
+        lengths = np.diff(self.pointers)
+        entries = self.data.shape[0]
+        if self.pointers[0] != 0 or self.pointers[-1] != entries or self.indices.shape[0] != entries:
+            raise NotATable(_BAD_POINTERS)
+        if (lengths < 0).any() or (lengths > self.width).any():
+            raise NotATable(_BAD_POINTERS)
+        if self.indices.dtype.kind not in "iu":
+            raise NotATable(": the places in its sparse matrix are fractions: it is damaged.")
+
+    def blocks(self) -> Iterator[Block]:
+        """Blocks of whole lines: line, place, value."""
+        line, lines = 0, len(self.pointers) - 1
+        while line < lines:
+            first = self.pointers[line]
+            end = max(line + 1, int(np.searchsorted(self.pointers, first + _ENTRIES, side="right")) - 1)
+            last = self.pointers[end]
+            places = self.indices[first:last].astype(np.int64)
+            if len(places) and (places.min() < 0 or places.max() >= self.width):
+                raise NotATable(": a place in its sparse matrix lies outside the matrix: it is damaged.")
+            of_line = np.repeat(np.arange(line, end), np.diff(self.pointers[line : end + 1]))
+            _check_once(of_line * self.width + places)
+            yield of_line, places, self.data[first:last]
+            line = end
+
+
+def _check_once(keys: np.ndarray) -> None:
+    """Refuse places that come twice."""
+    if (np.diff(keys) <= 0).any() and (np.diff(np.sort(keys)) == 0).any():
+        raise NotATable(": its sparse matrix has two values for one cell and gene: it is damaged.")
+
+
+def dense_blocks(values: Any) -> Iterator[Block]:
+    """Blocks of whole rows of a dense matrix in a file, without its zeros."""
+    rows, columns = values.shape
+    step = max(_ENTRIES // columns, 1)
+    for start in range(0, rows, step):
+        block = values[start : start + step]
+        cells, genes = np.nonzero(block)
+        yield cells + start, genes, block[cells, genes]
+
+
+def turned(blocks: Callable[[], Iterator[Block]]) -> Callable[[], Iterator[Block]]:
+    """The blocks of the transposed matrix."""
+    return lambda: ((cells, genes, values) for genes, cells, values in blocks())
+
+
+def only(matrix: Matrix, kept: list[int], note: str) -> Matrix:
+    """The matrix of the genes at these places, which rise."""
+    column = np.full(len(matrix.genes), -1)
+    column[kept] = np.arange(len(kept))
+
+    def blocks() -> Iterator[Block]:
+        for cells, genes, values in matrix.blocks():
+            inside = column[genes] >= 0
+            yield cells[inside], column[genes[inside]], values[inside]
+
+    return Matrix(blocks, matrix.cells, [matrix.genes[place] for place in kept], (*matrix.notes, note))
+
+
+def distinct(names: list[str], ids: list[str] | None = None) -> list[str]:
+    """Names of which none comes twice: a repeated one gets its id, or which of them it is, in brackets."""
+    times, turn = Counter(names), Counter[str]()
+    found = []
+    for place, name in enumerate(names):
+        if times[name] > 1:
+            turn[name] += 1
+            name = f"{name} ({ids[place] if ids else turn[name]})"
+        found.append(name)
+    return found
+
+
+def check_size(cells: int, genes: int, entries: int) -> None:
+    """Refuse a matrix too large to be worth reading.
+
+    Raises:
+        NotATable: it has too many cells, genes or values, or none.
+    """
+    for many, most, what in (
+        (cells, MOST_CELLS_OF_MATRIX, "cells"),
+        (genes, MOST_GENES, "genes"),
+        (entries, MOST_ENTRIES, "values"),
+    ):
+        if many > most:
+            raise NotATable(f" has {many:,} {what}; at most {most:,} are read. Leave cells or genes out.")
+    if cells < 1 or genes < 1:
+        raise NotATable(f" has {max(cells, 0):,} cells and {max(genes, 0):,} genes: there is nothing to read.")

@@ -1,0 +1,38 @@
+"""Read Stata's .dta."""
+
+import io
+import struct
+import warnings
+
+import pandas as pd
+import pyarrow as pa
+
+from disco.table.formats.limits import MOST_CELLS, NotATable, check_shape
+from disco.table.formats.plain import with_facts
+
+_DAMAGED = (
+    *(ValueError, KeyError, IndexError, TypeError, AttributeError, OverflowError, struct.error, StopIteration),
+    *(OSError, EOFError, NotImplementedError, pa.ArrowException),
+)
+
+
+def read(data: bytes) -> pa.Table:
+    """The columns of a Stata file; where values have labels, the values themselves.
+
+    Raises:
+        NotATable: it is damaged or too large.
+    """
+    try:
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore")
+            with pd.read_stata(io.BytesIO(data), convert_categoricals=False, iterator=True) as reader:
+                columns = len(reader.variable_labels())
+                check_shape(1, columns)
+                frame = reader.read(MOST_CELLS // max(columns, 1) + 1)
+                labels = sorted(reader.value_labels())
+        check_shape(len(frame), columns, MOST_CELLS)
+        table = pa.Table.from_pandas(frame, preserve_index=False)
+    except _DAMAGED as error:
+        reason = next(iter(str(error).splitlines()), "")[:100]
+        raise NotATable(f" cannot be read as Stata: {reason or type(error).__name__}.") from None
+    return with_facts(table, ["Labels of values were not taken: the numbers are as stored."] if labels else [])

@@ -1,0 +1,74 @@
+"""Which genes of a file of cells and genes become columns, and the file read again with others."""
+
+from typing import Any
+
+import streamlit as st
+
+from disco.figures.words import how_many
+from disco.table.formats.limits import MOST_CELLS, MOST_COLUMNS
+from disco.table.formats.reading import SPREADS, USUAL_GENES
+from disco.table.read import MATRIX
+from pages.data import rereading
+from pages.shared.drafts import Draft
+from pages.shared.names import distinct, plain, shown
+
+_WAYS = {"residuals": "By Pearson residuals", "variance": "By variance", "names": "By name"}
+_HELP = (
+    "Those that vary most between cells, given how many counts a cell and a gene have in all (Pearson residuals), or "
+    "by their variance, which favours frequent genes. Or those with certain names."
+)
+
+_LIST = "With commas or line breaks between them."
+
+
+def panel(draft: Draft) -> None:
+    """How many cells and genes there are, which were chosen, and the choice of others; nothing for another file."""
+    facts = draft.table.attrs[MATRIX]
+    there = f"{how_many(facts['cells'], 'cell')} × {how_many(facts['there'], 'gene')}"
+    with st.expander(plain(f"Read {_chosen(facts)}, of {there}"), icon=":material/genetics:", expanded=not draft.steps):
+        choices = _form(facts, f"genes_{draft.key}")
+    if choices is not None and draft.file is not None:
+        with st.spinner("Reading the chosen genes …"):
+            rereading.take(f"Read {_chosen({**facts, **choices})}.", draft.file, choices)
+
+
+def _chosen(facts: dict[str, Any]) -> str:
+    """Which genes were chosen, and from which layer if there are several."""
+    genes = facts["genes"].strip()
+    if genes.isdecimal():
+        words = f"{int(genes):,} genes by {SPREADS[facts['by']]}"
+    else:
+        words = f"genes named {shown(genes, 60)}"
+    return f"{words} from the layer {shown(facts['layer'], 40)}" if len(facts["layers"]) > 1 else words
+
+
+def _form(facts: dict[str, Any], key: str) -> dict[str, Any] | None:
+    """The choices, as now; those taken when the button is pressed."""
+    is_named = not facts["genes"].strip().isdecimal()
+    chosen: dict[str, Any] = {}
+    if len(facts["layers"]) > 1:
+        layers = facts["layers"]
+        labels = dict(zip(layers, distinct(shown(name, 60) for name in layers), strict=True))
+        now = layers.index(facts["layer"])
+        chosen["layer"] = st.selectbox("Layer", layers, now, labels.__getitem__, key=f"{key}_layer")
+    with st.container(horizontal=True, vertical_alignment="bottom"):
+        way = st.segmented_control(
+            "Choose genes",
+            list(_WAYS),
+            default="names" if is_named else facts["by"],
+            format_func=_WAYS.__getitem__,
+            required=True,
+            key=f"{key}_way",
+            help=_HELP,
+            width="content",
+        )
+        if way != "names":
+            most = max(2, min(facts["there"], MOST_COLUMNS, MOST_CELLS // facts["cells"]))
+            now = min(int(USUAL_GENES if is_named else facts["genes"]), most)
+            number = st.number_input("How many genes", 2, most, now, key=f"{key}_many", width=180)
+            chosen |= {"genes": str(number), "by": way}
+    if way == "names":
+        now = facts["genes"] if is_named else ""
+        text = st.text_area("Names, or patterns such as CD*", now, key=f"{key}_names", help=_LIST)
+        chosen["genes"] = ",".join(text.splitlines())
+    return chosen if st.button("Read these genes", icon=":material/refresh:", key=f"{key}_read") else None

@@ -1,0 +1,68 @@
+"""Data: a file of cells and genes, and the choice of the genes that become columns."""
+
+import numpy as np
+import pytest
+from app_world import booted, button, texts, upload
+from cells_by_genes import counts, h5ad, tenx
+
+from disco.table.read import MATRIX
+
+COUNTS = counts(90, 60)
+NAMES = [f"g{place}" for place in range(60)]
+READ = "Read these genes"
+
+
+def draft_of(at):
+    return at.session_state["shared_draft"]
+
+
+def key(at, part):
+    return f"genes_{draft_of(at).key}_{part}"
+
+
+def test_fifty_genes_come_first_and_others_can_be_read():
+    at = upload(booted(), "t.h5", tenx(COUNTS, genes=NAMES))
+    assert not at.exception and draft_of(at).table.shape == (90, 50)
+    assert at.expander[1].label == "Read 50 genes by Pearson residuals, of 90 cells × 60 genes"
+    assert not button(at, "Find the graph").disabled
+    at.number_input(key=key(at, "many")).set_value(4)
+    at.button_group(key=key(at, "way")).set_value("variance").run()
+    button(at, READ).click().run()
+    most = sorted(COUNTS.var(0).argsort()[-4:])
+    assert draft_of(at).table.columns.tolist() == [NAMES[place] for place in most]
+    assert draft_of(at).origin.endswith("Read 4 genes by variance.")
+    button(at, "Undo the last step").click().run()
+    assert draft_of(at).table.shape == (90, 50) and not at.exception
+
+
+def test_genes_by_name_and_a_layer():
+    at = upload(booted(), "t.h5ad", h5ad(COUNTS / 2, genes=NAMES, counts=COUNTS))
+    assert 'so the layer "counts" was read' in texts(at)
+    at.button_group(key=key(at, "way")).set_value("names").run()
+    at.text_area(key=key(at, "names")).set_value("g5?\ng1").run()
+    button(at, READ).click().run()
+    table = draft_of(at).table
+    assert table.columns.tolist() == ["g1", *NAMES[50:]] and (table.to_numpy() == COUNTS[:, [1, *range(50, 60)]]).all()
+    assert table.attrs[MATRIX]["layer"] == "counts"
+
+
+@pytest.mark.parametrize(("part", "value", "words"), [("names", "nope", "has no gene"), ("layer", "X", "not counts")])
+def test_a_choice_that_cannot_be_read_keeps_the_table(part, value, words):
+    at = upload(booted(), "t.h5ad", h5ad(COUNTS / 2, genes=NAMES, counts=COUNTS))
+    before = draft_of(at)
+    if part == "names":
+        at.button_group(key=key(at, "way")).set_value("names").run()
+        at.text_area(key=key(at, part)).set_value(value)
+    else:
+        at.selectbox(key=key(at, part)).set_value(value)
+    button(at, READ).click().run()
+    assert draft_of(at) is before and not at.exception
+    assert any(words in found.value and "is kept" in found.value for found in at.error)
+
+
+def test_names_of_genes_and_layers_are_data():
+    bad = ["<script>alert(1)</script>", "$x$", ":red[a]", "[l](javascript:alert(1))", *NAMES[4:]]
+    at = upload(booted(), "t.h5ad", h5ad(COUNTS, genes=bad, **{":red[layer]": COUNTS}))
+    assert not at.exception and "\\:red\\[" not in at.selectbox(key=key(at, "layer")).options[0]
+    assert np.isin(bad[:4], draft_of(at).table.columns).any()
+    assert "<script>" not in texts(at).replace("\\<script", "")

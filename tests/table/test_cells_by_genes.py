@@ -1,0 +1,176 @@
+"""Files of cells and genes: the same counts by every layout, and the genes that vary most."""
+
+import io
+
+import h5py
+import numpy as np
+import pandas as pd
+import pytest
+from cells_by_genes import GENES, barcodes, counts, h5ad, parts, tenx, zipped
+
+from disco.errors import InputError
+from disco.table.formats import genes, matrix, parse
+from disco.table.formats.limits import NotATable
+from disco.table.formats.reading import Reading
+from disco.table.read import MATRIX, NOTES, read_table
+
+COUNTS = counts()
+ALL = {"genes": "*"}
+
+
+def read(data: bytes, name: str = "t.h5ad", **choices: object) -> pd.DataFrame:
+    return read_table(io.BytesIO(data), name, **choices)
+
+
+FILES = {
+    "CSR": (".h5ad", lambda values: h5ad(values, "csr_matrix")),
+    "CSC": (".h5ad", lambda values: h5ad(values, "csc_matrix")),
+    "dense": (".h5ad", lambda values: h5ad(values, "array")),
+    "floats": (".h5ad", lambda values: h5ad(values.astype("float32"), "csr_matrix")),
+    "10x version 3": (".h5", lambda values: tenx(values, 3)),
+    "10x version 2": (".h5", lambda values: tenx(values, 2)),
+    "matrix.mtx": (".zip", lambda values: zipped(parts(values))),
+    "matrix.mtx unpacked": (".zip", lambda values: zipped(parts(values, packed=False))),
+}
+
+
+@pytest.mark.parametrize("case", FILES)
+def test_every_layout_gives_the_same_counts(case, monkeypatch):
+    monkeypatch.setattr(matrix, "_ENTRIES", 100)  # several blocks
+    suffix, write = FILES[case]
+    table = parse(write(COUNTS), suffix, Reading(**ALL))
+    assert table.column_names == [*GENES, ""]
+    assert (np.array([column.to_pylist() for column in table.columns[:-1]]).T == COUNTS).all()
+    assert table.columns[-1].to_pylist() == barcodes(80)
+    few = parse(write(COUNTS), suffix, Reading(genes="7"))
+    wanted = genes.residual_variances(stored(COUNTS)).argsort()[::-1][:7]
+    assert few.column_names == [*[GENES[place] for place in sorted(wanted)], ""]
+
+
+def stored(values: np.ndarray, step: int = 7) -> matrix.Matrix:
+    def blocks():
+        for start in range(0, len(values), step):
+            cells, places = np.nonzero(values[start : start + step])
+            yield cells + start, places, values[cells + start, places]
+
+    return matrix.Matrix(blocks, barcodes(len(values)), GENES[: values.shape[1]])
+
+
+@pytest.mark.parametrize("cells", [80, 4])
+def test_variances_of_pearson_residuals_are_those_of_the_dense_formula(cells):
+    values = COUNTS[:cells] * (1 if cells == 80 else 9)
+    values[1] = 0  # an empty cell
+    values[:, 3] = 0  # and an empty gene
+    mean = np.outer(values.sum(1), values.sum(0)) / values.sum()
+    with np.errstate(invalid="ignore"):
+        z = np.nan_to_num((values - mean) / np.sqrt(mean + mean**2 / 100))
+    assert (abs(z) > np.sqrt(cells)).any()  # so that clipping matters
+    expected = z.clip(-np.sqrt(cells), np.sqrt(cells)).var(0)
+    np.testing.assert_allclose(genes.residual_variances(stored(values)), expected, rtol=1e-10, atol=1e-12)
+    np.testing.assert_allclose(genes.variances(stored(values)), values.var(0), rtol=1e-10, atol=1e-12)
+
+
+def test_a_file_is_read_apart_with_the_names_of_cells_as_index():
+    table = read(h5ad(COUNTS), genes="g2?, g3,g0")
+    assert table.columns.tolist() == ["g0", "g3", *[f"g2{place}" for place in range(10)]]
+    assert table.index.tolist() == barcodes(80) and (table["g3"].to_numpy() == COUNTS[:, 3]).all()
+    facts = {"cells": 80, "genes": "g2?, g3,g0", "layers": ["X"], "layer": "X", "by": "residuals", "there": 30}
+    assert table.attrs[MATRIX] == facts
+    assert table.attrs[NOTES] == [
+        "The columns of obs were left out, because only genes become nodes: batch.",
+        "12 of 30 genes were chosen by name.",
+    ]
+
+
+def test_genes_are_chosen_by_variance_too():
+    table = read(h5ad(COUNTS), genes="4", by="variance")
+    assert table.columns.tolist() == [GENES[place] for place in sorted(COUNTS.var(0).argsort()[-4:])]
+    assert table.attrs[NOTES][-1] == "4 of 30 genes were chosen by their variance."
+    constant = COUNTS.copy()
+    constant[:, 3:] = 2
+    assert read(h5ad(constant), genes="4", by="variance").columns.tolist() == ["g0", "g1", "g2"]
+
+
+def test_normalised_values_give_way_to_a_layer_of_counts_and_say_so():
+    scaled = COUNTS / 3 + 0.1
+    table = read(h5ad(scaled, counts=COUNTS, other=scaled), **ALL)
+    assert (table.to_numpy() == COUNTS).all() and table.attrs[MATRIX]["layer"] == "counts"
+    assert table.attrs[NOTES][0] == ('X holds values that are not counts, such as 0.1, so the layer "counts" was read.')
+    with pytest.raises(
+        InputError, match='layer "X", holds values that .* read the layer "counts", which holds counts.'
+    ):
+        read(h5ad(scaled, counts=COUNTS), layer="X")
+    with pytest.raises(InputError, match="no other layer holds counts: save the raw counts as a layer.$"):
+        read(h5ad(scaled, other=-COUNTS))
+    assert read(h5ad(COUNTS, other=2 * COUNTS), layer="other", **ALL)["g1"].tolist() == (2 * COUNTS[:, 1]).tolist()
+    with pytest.raises(InputError, match='has no layer "more"; it has X, other.'):
+        read(h5ad(COUNTS, other=COUNTS), layer="more")
+
+
+def test_a_fraction_far_down_is_found_too(monkeypatch):
+    monkeypatch.setattr(matrix, "_ENTRIES", 100)
+    late = COUNTS.astype(float)
+    late[-1, 2] = 0.5
+    sentence = r"^, layer X, holds values that are not counts, such as 0\.5: save the raw counts\.$"
+    for choice in ({}, {"by": "variance"}, {"genes": "g2,g3"}):
+        with pytest.raises(NotATable, match=sentence):
+            parse(h5ad(late), ".h5ad", Reading(**choice))
+    assert len(parse(h5ad(late), ".h5ad", Reading(genes="g3,g4"))) == 80  # what is not read is not checked
+
+
+def test_raw_counts_have_genes_of_their_own():
+    data = io.BytesIO(h5ad(COUNTS[:, :10] / 3))
+    with h5py.File(data, "a") as file, h5py.File(io.BytesIO(h5ad(COUNTS))) as other:
+        other.copy("X", file.create_group("raw"))
+        other.copy("var", file["raw"])
+    table = read(data.getvalue(), **ALL)
+    assert table.shape == (80, 30) and table.attrs[MATRIX]["layer"] == "raw.X"
+    layer = read(h5ad(COUNTS / 2, raw=COUNTS), layer="raw", **ALL)
+    assert (layer.to_numpy() == COUNTS).all()
+
+
+def test_features_of_another_kind_and_repeated_names():
+    kinds = ["Gene Expression"] * 28 + ["Antibody Capture"] * 2
+    names = ["same", "same", *GENES[2:]]
+    table = read(tenx(COUNTS, genes=names, kinds=kinds), "t.h5", **ALL)
+    assert table.columns.tolist() == ["same (ENSG0)", "same (ENSG1)", *GENES[2:28]]
+    assert (table.to_numpy() == COUNTS[:, :28]).all()
+    assert table.attrs[NOTES][0] == "2 features that are not genes were left out: Antibody Capture."
+    twice = read(h5ad(COUNTS, genes=names), **ALL)
+    assert twice.columns.tolist()[:3] == ["same (1)", "same (2)", "g2"]
+
+
+def test_a_folder_of_matrix_market_is_read(tmp_path):
+    for name, data in parts(COUNTS).items():
+        (tmp_path / name).write_bytes(data)
+    assert (read_table(tmp_path, **ALL).to_numpy() == COUNTS).all()
+    (tmp_path / "barcodes.tsv.gz").unlink()
+    with pytest.raises(InputError, match=rf"^{tmp_path.name} is a folder without barcodes.tsv: it needs matrix.mtx"):
+        read_table(tmp_path)
+
+
+def test_a_path_is_read_like_an_upload(tmp_path):
+    (tmp_path / "a.h5ad").write_bytes(h5ad(COUNTS))
+    pd.testing.assert_frame_equal(read_table(tmp_path / "a.h5ad"), read(h5ad(COUNTS)))
+    few = read(h5ad(COUNTS))
+    assert few.shape == (80, 29) and few.attrs[NOTES][-1].endswith("residuals. The other genes are constant.")
+    assert read(h5ad(counts(80, 60), genes=[f"h{place}" for place in range(60)])).shape == (80, 50)
+
+
+@pytest.mark.parametrize(
+    ("name", "choices", "sentence"),
+    [
+        ("t.h5ad", {"genes": "nope"}, 'has no gene "nope"; its first genes are g0, g1'),
+        ("t.h5ad", {"genes": "1"}, "1 genes cannot be chosen; give 2 to 10,000."),
+        ("t.h5ad", {"genes": "9" * 30}, "genes cannot be chosen; give 2 to 10,000."),
+        ("t.h5ad", {"genes": " , "}, "give the genes as a number, or as names"),
+        ("t.h5ad", {"by": "size"}, "cannot be read with the by 'size'"),
+        ("t.csv", {"genes": "5"}, "are chosen in files of cells and genes only"),
+        ("t.zip", {"layer": "X"}, "has one matrix, so no layer can be chosen."),
+    ],
+)
+def test_a_choice_that_cannot_be_is_one_sentence(name, choices, sentence):
+    data = {"t.h5ad": h5ad(COUNTS), "t.csv": b"a,b\n1,2\n", "t.zip": zipped(parts(COUNTS))}[name]
+    with pytest.raises(InputError) as error:
+        read(data, name, **choices)
+    assert str(error.value).startswith(name) and sentence in str(error.value)

@@ -1,0 +1,260 @@
+"""Files of cells and genes made to do harm, or damaged: each gives one sentence."""
+
+import io
+import subprocess
+import sys
+import zlib
+
+import h5py
+import numpy as np
+import pytest
+from cells_by_genes import counts, h5ad, parts, tenx, zipped
+from fuzz import FUZZ
+
+from disco.errors import InputError
+from disco.table.formats import limits, matrix, parse
+from disco.table.formats.reading import Reading
+from disco.table.read import read_table
+
+COUNTS = counts()
+
+
+def changed(change, data: bytes | None = None) -> bytes:
+    """A 10x file, or another, after a change."""
+    out = io.BytesIO(tenx(COUNTS) if data is None else data)
+    with h5py.File(out, "a") as file:
+        change(file)
+    return out.getvalue()
+
+
+def put(place: str, values: object, data: bytes | None = None, **how: object) -> bytes:
+    """The same with another dataset in one place."""
+
+    def change(file: h5py.File) -> None:
+        del file[place]
+        file.create_dataset(place, data=values, **how)
+
+    return changed(change, data)
+
+
+def edited(name: str, place: int, value: int) -> bytes:
+    """A 10x file with one number of its sparse matrix changed."""
+    with h5py.File(io.BytesIO(tenx(COUNTS)), "r") as file:
+        values = file[f"matrix/{name}"][:].astype(np.int64)
+    values[place] = value
+    return put(f"matrix/{name}", values)
+
+
+def linked(link: object, place: str = "matrix/data") -> bytes:
+    def change(file: h5py.File) -> None:
+        del file[place]
+        file[place] = link
+
+    return changed(change)
+
+
+def virtual() -> bytes:
+    def change(file: h5py.File) -> None:
+        del file["matrix/data"]
+        layout = h5py.VirtualLayout((10,), "i4")
+        layout[:] = h5py.VirtualSource("/etc/passwd", "data", (10,))
+        file.create_virtual_dataset("matrix/data", layout)
+
+    return changed(change)
+
+
+def elsewhere() -> bytes:
+    """Values that lie in a plain file of the machine."""
+
+    def change(file: h5py.File) -> None:
+        del file["matrix/data"]
+        file.create_dataset("matrix/data", (10,), "i1", external=[("/etc/passwd", 0, 10)])
+
+    return changed(change)
+
+
+def bomb() -> bytes:
+    """A chunk of 80 numbers that unpacks to 4 GB."""
+    packer = zlib.compressobj(9)
+    pieces = [packer.compress(bytes(1 << 24)) + packer.flush(zlib.Z_FULL_FLUSH) for _ in range(2)]
+    packed = pieces[0] + 255 * pieces[1] + packer.flush()
+
+    def change(file: h5py.File) -> None:
+        del file["matrix/indices"]
+        found = file.create_dataset("matrix/indices", (COUNTS.astype(bool).sum(),), "i8", chunks=(80,), compression=9)
+        found.id.write_direct_chunk((0,), packed)
+
+    return changed(change)
+
+
+def twice() -> bytes:
+    """Two entries for one cell and gene, in the first cell."""
+    with h5py.File(io.BytesIO(tenx(COUNTS)), "r") as file:
+        indices = file["matrix/indices"][:]
+    indices[1] = indices[0]
+    return put("matrix/indices", indices)
+
+
+def filtered(code: int) -> bytes:
+    """Values packed by a filter that is no standard one."""
+
+    def change(file: h5py.File) -> None:
+        del file["matrix/data"]
+        creation = h5py.h5p.create(h5py.h5p.DATASET_CREATE)
+        creation.set_chunk((10,))
+        creation.set_filter(code, h5py.h5z.FLAG_OPTIONAL, (1, 2))
+        space = h5py.h5s.create_simple((10,))
+        h5py.h5d.create(file["matrix"].id, b"data", h5py.h5t.NATIVE_INT32, space, creation)
+
+    return changed(change)
+
+
+def market(text: str) -> bytes:
+    return zipped({**parts(COUNTS, packed=False), "matrix.mtx": text.encode()})
+
+
+HEAD = "%%MatrixMarket matrix coordinate integer general\n30 80 2\n"
+HOSTILE = {
+    "no HDF5": (".h5", lambda: b"x" * 1000, "cannot be read as HDF5"),
+    "cut": (".h5", lambda: tenx(COUNTS)[:4000], "cannot be read as HDF5"),
+    "nothing": (".h5ad", lambda: b"", "cannot be read as HDF5"),
+    "another layout": (".h5", lambda: changed(lambda file: file.pop("matrix")), "neither of anndata 0.7 or later nor"),
+    "external link": (".h5", lambda: linked(h5py.ExternalLink("/etc/passwd", "/x")), "matrix/data is a link"),
+    "link of a group": (".h5", lambda: linked(h5py.ExternalLink("/dev/zero", "/x"), "matrix"), "/matrix is a link"),
+    "soft link": (".h5", lambda: linked(h5py.SoftLink("/matrix/indices")), "matrix/data is a link"),
+    "virtual": (".h5", virtual, "matrix/data lies in other files"),
+    "outside": (".h5", elsewhere, "matrix/data lies in other files"),
+    "odd filter": (".h5", lambda: filtered(32001), "save the file again with gzip compression"),
+    "huge shape": (".h5", lambda: put("matrix/shape", [30, 2**40]), "1,099,511,627,776 cells; at most 2,000,000"),
+    "negative shape": (".h5", lambda: put("matrix/shape", [-30, 80]), "has 80 cells and 0 genes"),
+    "shape of one": (".h5", lambda: put("matrix/shape", [30]), "no shape of features and cells"),
+    "declared, not stored": (
+        ".h5",
+        lambda: put("matrix/data", None, shape=(10**12,), dtype="i4", chunks=(1000,)),
+        "1,000,000,000,000 values; at most",
+    ),
+    "huge chunks": (
+        ".h5",
+        lambda: put("matrix/data", None, shape=(10**8,), dtype="i4", chunks=(10**8,)),
+        "chunks of more than 100 MB",
+    ),
+    "a place too far": (".h5", lambda: edited("indices", 3, 30), "lies outside the matrix"),
+    "a place below 0": (".h5", lambda: edited("indices", 3, -1), "lies outside the matrix"),
+    "pointer back": (".h5", lambda: edited("indptr", 5, 0), "pointers of its sparse matrix do not fit"),
+    "pointer far": (".h5", lambda: edited("indptr", 5, 2**62), "pointers of its sparse matrix do not fit"),
+    "first pointer": (".h5", lambda: edited("indptr", 0, 1), "pointers of its sparse matrix do not fit"),
+    "last pointer": (".h5", lambda: edited("indptr", -1, 5), "pointers of its sparse matrix do not fit"),
+    "few pointers": (".h5", lambda: put("matrix/indptr", [0]), "1 pointers for 80 lines"),
+    "few places": (".h5", lambda: put("matrix/indices", [0, 1]), "pointers of its sparse matrix do not fit"),
+    "places in fractions": (".h5", lambda: put("matrix/indptr", np.zeros(81)), "holds fractions"),
+    "twice": (".h5", twice, "two values for one cell and gene"),
+    "negative": (".h5", lambda: edited("data", 7, -4), "not counts, such as -4"),
+    "text as values": (".h5", lambda: put("matrix/data", np.array([b"x"] * 9)), "matrix/data is not a list of numbers"),
+    "a table as values": (".h5", lambda: put("matrix/data", np.zeros((3, 3))), "is not a list of numbers"),
+    "few barcodes": (".h5", lambda: put("matrix/barcodes", np.array([b"x"])), "other numbers of names"),
+    "numbers as names": (".h5", lambda: put("matrix/barcodes", np.zeros(80)), "is not a list of names"),
+    "no UTF-8": (".h5", lambda: put("matrix/barcodes", np.array([b"\xff\xfe"] * 80)), "are not UTF-8 text"),
+    "long name": (".h5", lambda: put("matrix/barcodes", np.array([b"x" * 1001] * 80)), "longer than 1000 characters"),
+    "wide names": (
+        ".h5",
+        lambda: put("matrix/barcodes", None, shape=(80,), dtype="S9000000", chunks=(1,)),
+        "take more than 200 MB",
+    ),
+    "old anndata": (".h5ad", lambda: put("obs", np.zeros(3), h5ad(COUNTS)), "has no obs as anndata 0.7"),
+    "no names": (
+        ".h5ad",
+        lambda: changed(lambda file: file["var"].pop("names"), h5ad(COUNTS)),
+        "/var/names is not a list of names",
+    ),
+    "names elsewhere": (
+        ".h5ad",
+        lambda: changed(lambda file: file["var"].attrs.update({"_index": "../obs/names"}), h5ad(COUNTS)),
+        "is not a list of names",
+    ),
+    "another form": (
+        ".h5ad",
+        lambda: changed(lambda file: file["X"].attrs.update({"encoding-type": "coo"}), h5ad(COUNTS)),
+        "is no dense, CSR or CSC matrix",
+    ),
+    "another shape": (
+        ".h5ad",
+        lambda: changed(lambda file: file["X"].attrs.update({"shape": [80, 31]}), h5ad(COUNTS)),
+        "a matrix of 80 × 31 for 80 cells and 30 genes",
+    ),
+    "dense NaN": (".h5ad", lambda: h5ad(np.where(COUNTS > 9, np.nan, COUNTS), "array"), "such as nan"),
+    "no ZIP": (".zip", lambda: b"PK" * 100, "cannot be read as a matrix in a ZIP"),
+    "a run": (".zip", lambda: zipped({"settings.json": b"{}"}), "needs matrix.mtx, features.tsv"),
+    "no matrix": (".zip", lambda: market("1 2 3\n"), "no general sparse matrix"),
+    "array": (".zip", lambda: market("%%MatrixMarket matrix array real general\n1 1\n1\n"), "no general sparse matrix"),
+    "sizes": (".zip", lambda: market(HEAD.replace("80", "-80")), "does not say how many"),
+    "other sizes": (".zip", lambda: market(HEAD.replace("80", "81")), "30 × 81 for 30 features and 80 barcodes"),
+    "too few lines": (".zip", lambda: market(HEAD + "1 1 5\n"), "ends 1 lines too early"),
+    "too many lines": (".zip", lambda: market(HEAD + "1 1 5\n2 1 5\n3 1 5\n"), "too many lines"),
+    "outside of it": (".zip", lambda: market(HEAD + "1 1 5\n0 2 5\n"), "places outside the matrix"),
+    "no order": (".zip", lambda: market(HEAD + "1 2 5\n1 2 5\n"), "not in order"),
+    "words": (".zip", lambda: market(HEAD + "1 2 x\n1 2 5\n"), "matrix.mtx cannot be read"),
+    "four words": (".zip", lambda: market(HEAD + "1 2 3 4\n"), "matrix.mtx cannot be read"),
+    "one endless line": (".zip", lambda: market(HEAD + "1" * 40_000_000), "matrix.mtx cannot be read"),
+    "comments": (".zip", lambda: market(HEAD[:49] + "%\n" * 2000), "does not say how many"),
+    "no gzip": (".zip", lambda: zipped({**parts(COUNTS), "barcodes.tsv.gz": b"x"}), "cannot be read as a matrix"),
+}
+
+
+@pytest.mark.parametrize("case", HOSTILE)
+def test_a_hostile_matrix_costs_one_sentence(case):
+    suffix, content, sentence = HOSTILE[case]
+    data = content()
+    with pytest.raises(limits.NotATable) as error:
+        parse(data, suffix)
+    assert sentence in str(error.value) and "\n" not in str(error.value) and str(error.value).endswith(".")
+
+
+def test_a_chunk_that_unpacks_to_gigabytes_is_one_sentence():
+    with pytest.raises(InputError, match=r"^t\.h5 .*\.$"):
+        read_table(io.BytesIO(bomb()), "t.h5")
+
+
+@pytest.mark.parametrize("order", ["by cells", "by genes"])
+def test_matrix_market_may_be_in_either_order(order, monkeypatch):
+    monkeypatch.setattr("disco.table.formats.market._BLOCK", 1000)
+    cells, genes = np.nonzero(COUNTS) if order == "by cells" else np.nonzero(COUNTS.T)[::-1]
+    lines = "".join(f"{gene + 1} {cell + 1} {COUNTS[cell, gene]}\n" for cell, gene in zip(cells, genes, strict=True))
+    table = parse(market(HEAD.replace("80 2", f"80 {len(cells)}") + lines), ".zip", Reading(genes="*"))
+    assert (np.array([column.to_pylist() for column in table.columns[:-1]]).T == COUNTS).all()
+
+
+def test_indices_in_no_order_are_read_all_the_same():
+    with h5py.File(io.BytesIO(tenx(COUNTS)), "r") as file:
+        found = {name: file[f"matrix/{name}"][:] for name in ("data", "indices", "indptr")}
+    for name in ("data", "indices"):
+        lines = np.split(found[name], found["indptr"][1:-1])
+        found[name] = np.concatenate([line[::-1] for line in lines])
+    table = parse(put("matrix/indices", found["indices"], put("matrix/data", found["data"])), ".h5", Reading(genes="*"))
+    assert (np.array([column.to_pylist() for column in table.columns[:-1]]).T == COUNTS).all()
+
+
+@pytest.mark.parametrize(("name", "most"), [("MOST_ENTRIES", 100), ("MOST_GENES", 29), ("MOST_CELLS_OF_MATRIX", 79)])
+def test_a_matrix_too_large_is_refused_before_it_is_read(name, most, monkeypatch):
+    monkeypatch.setattr(matrix, name, most)
+    for data, suffix in ((tenx(COUNTS), ".h5"), (h5ad(COUNTS, "array"), ".h5ad"), (zipped(parts(COUNTS)), ".zip")):
+        with pytest.raises(limits.NotATable, match=rf"; at most {most} are read"):
+            parse(data, suffix)
+
+
+@pytest.mark.parametrize(
+    ("suffix", "write"),
+    [
+        (".h5ad", lambda: h5ad(COUNTS)),
+        (".h5ad", lambda: h5ad(COUNTS, "array")),
+        (".h5", lambda: tenx(COUNTS)),
+        (".zip", lambda: zipped(parts(COUNTS, packed=False))),
+    ],
+)
+def test_any_bytes_end_with_a_table_or_a_sentence(suffix, write, tmp_path):
+    """A signal would be a sentence too, since the file is read in a process of its own."""
+    (tmp_path / "good").write_bytes(write())
+    done = subprocess.run(
+        [sys.executable, "-c", FUZZ, tmp_path / "good", suffix, "40"], capture_output=True, text=True, timeout=300
+    )
+    *wrong, ends = done.stdout.splitlines()
+    assert wrong == [] and len(ends.split()) == 40 and "2" in ends.split()

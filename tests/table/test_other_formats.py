@@ -1,0 +1,128 @@
+"""Stata and OpenDocument files, and the way out of formats that are not read."""
+
+import io
+import subprocess
+import sys
+import zipfile
+
+import numpy as np
+import pandas as pd
+import pytest
+from fuzz import FUZZ
+
+from disco.errors import InputError
+from disco.table.formats import limits, parse, stata
+from disco.table.read import NOTES, READING, SHEETS, read_table
+
+ROWS = [["a", "b"], *([place % 5, place % 3] for place in range(30))]
+NAMES = {
+    "office": "urn:oasis:names:tc:opendocument:xmlns:office:1.0",
+    "table": "urn:oasis:names:tc:opendocument:xmlns:table:1.0",
+    "text": "urn:oasis:names:tc:opendocument:xmlns:text:1.0",
+}
+
+
+def sheet(name: str, rows: list[list[object]], more: str = "") -> str:
+    """A sheet of an OpenDocument spreadsheet, with more XML at its end."""
+    lines = ["".join(map(_cell, row)) for row in rows]
+    body = "".join(f"<table:table-row>{line}</table:table-row>" for line in lines)
+    return f'<table:table table:name="{name}">{body}{more}</table:table>'
+
+
+def _cell(value: object) -> str:
+    if isinstance(value, str):
+        return f'<table:table-cell office:value-type="string"><text:p>{value}</text:p></table:table-cell>'
+    return f'<table:table-cell office:value-type="float" office:value="{value}"/>'
+
+
+def ods(*sheets: str) -> bytes:
+    """An OpenDocument spreadsheet."""
+    names = " ".join(f'xmlns:{name}="{address}"' for name, address in NAMES.items())
+    inside = f"<office:body><office:spreadsheet>{''.join(sheets)}</office:spreadsheet></office:body>"
+    manifest = '<manifest:manifest xmlns:manifest="urn:oasis:names:tc:opendocument:xmlns:manifest:1.0"/>'
+    out = io.BytesIO()
+    with zipfile.ZipFile(out, "w", zipfile.ZIP_DEFLATED) as archive:
+        archive.writestr("mimetype", "application/vnd.oasis.opendocument.spreadsheet")
+        archive.writestr("content.xml", f"<office:document-content {names}>{inside}</office:document-content>")
+        archive.writestr("META-INF/manifest.xml", manifest)
+    return out.getvalue()
+
+
+def dta(table: pd.DataFrame, version: int = 118) -> bytes:
+    out = io.BytesIO()
+    table.to_stata(out, write_index=False, version=version)
+    return bytes(out.getbuffer())
+
+
+def read(data: bytes, name: str, **choices: object) -> pd.DataFrame:
+    return read_table(io.BytesIO(data), name, **choices)
+
+
+def test_a_sheet_of_open_document_is_read_and_another_can_be():
+    empty = '<table:table-row table:number-rows-repeated="1048000"><table:table-cell/></table:table-row>'
+    book = ods(sheet("one", ROWS, empty), sheet("two", [["c", "d"], [5, 6]]))
+    table = read(book, "t.ods")
+    assert table.columns.tolist() == ["a", "b"] and table.to_numpy().tolist() == ROWS[1:]
+    assert table.attrs[SHEETS] == ["one", "two"] and table.attrs[READING]["sheet"] == "one"
+    assert table.attrs[NOTES] == ['Only the first sheet, "one", was read; the others are two.']
+    assert read(book, "t.ods", sheet="two").to_numpy().tolist() == [[5, 6]]
+
+
+@pytest.mark.parametrize(
+    ("more", "sentence"),
+    [
+        (("1048576", "16384"), "t.ods"),
+        (("1", "4000000000"), "t.ods"),
+        (("1048576", "6"), "cells; at most 5,000,000 are read"),
+    ],
+)
+def test_repeated_cells_cost_a_sentence(more, sentence):
+    rows, columns = more
+    cell = f'<table:table-cell table:number-columns-repeated="{columns}" office:value-type="float" office:value="1"/>'
+    row = f'<table:table-row table:number-rows-repeated="{rows}">{cell}</table:table-row>'
+    with pytest.raises(InputError, match=sentence) as error:
+        read(ods(sheet("s", ROWS, row)), "t.ods")
+    assert str(error.value).endswith(".") and "\n" not in str(error.value)
+
+
+@pytest.mark.parametrize("version", [114, 117, 118])
+def test_stata_keeps_whole_numbers_gaps_and_text(version):
+    wide = pd.DataFrame({"a": np.arange(20, dtype="int16"), "b": [np.nan, *range(19)], "s": ["x"] * 20})
+    table = read(dta(wide.assign(c=pd.Categorical(["u", "v"] * 10)), version), "t.dta")
+    assert table["a"].tolist() == list(range(20)) and table["b"].isna().tolist() == [True] + [False] * 19
+    assert table["s"].tolist() == ["x"] * 20 and table["c"].tolist() == [0, 1] * 10
+    assert table.attrs[NOTES] == ["Labels of values were not taken: the numbers are as stored."]
+    assert NOTES not in read(dta(wide, version), "t.dta").attrs
+
+
+def test_damaged_and_large_stata_files_are_refused(monkeypatch):
+    with pytest.raises(InputError, match="^t.dta cannot be read as Stata: "):
+        read(b"no Stata file", "t.dta")
+    monkeypatch.setattr(stata, "MOST_CELLS", 30)
+    data = dta(pd.DataFrame({"a": range(40), "b": 1}))
+    with pytest.raises(limits.NotATable, match="cells; at most"):
+        parse(data, ".dta")
+
+
+def test_any_bytes_of_a_stata_file_end_with_a_table_or_a_sentence(tmp_path):
+    (tmp_path / "good").write_bytes(dta(pd.DataFrame({"a": range(20), "s": "x"})))
+    command = [sys.executable, "-c", FUZZ, tmp_path / "good", ".dta", "40"]
+    done = subprocess.run(command, capture_output=True, text=True, timeout=300)
+    *wrong, ends = done.stdout.splitlines()
+    assert wrong == [] and len(ends.split()) == 40 and "2" in ends.split()
+
+
+@pytest.mark.parametrize(
+    ("name", "sentence"),
+    [
+        ("t.SAV", "is an SPSS file, which is not read: in SPSS, save it as CSV or as Stata (.dta)."),
+        ("t.rds", "is an R file, which is not read: in R, write the table by write.csv"),
+        ("t.xls", "is an old Excel workbook, which is not read: in Excel, save it as .xlsx."),
+        ("matrix.mtx.gz", "is a packed file, which is not read: unpack it, or give the folder or a ZIP"),
+        ("t.pkl", "is a pickle, which is not read: it could run any program"),
+    ],
+)
+def test_a_format_that_is_not_read_says_how_to_export(name, sentence):
+    with pytest.raises(InputError) as error:
+        read(b"x", name)
+    assert str(error.value).startswith(f"{name} {sentence}")
