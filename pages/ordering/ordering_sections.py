@@ -62,8 +62,8 @@ def worth() -> None:
         st.markdown(
             "On simulated tables of the paper's class it is mostly right. On real tables it is little better than a "
             "guess. Public tables have pairs of columns whose order in time is certain, such as a parent's schooling "
-            "before one's own: of 291 such pairs in 23 tables, the CCS order has 198 right, sorting the columns by "
-            "mean 201, and the refined order 145. Of 324 pairs in 24 other tables, the refined order has 159 right. "
+            "before one's own: of 615 such pairs in 47 tables, the CCS order has 415 right, sorting the columns by "
+            "mean 415 too, and the refined order 304. "
             f"Read an order as a hypothesis. {refined_words.SAME_ROWS}"
         )
 
