@@ -1,0 +1,81 @@
+"""The rules over the columns of a table, and the orders that keep to them.
+
+An order keeps to the rules if the parent of every required edge stands before its child, and every tier before all
+later ones. Forbidden edges do not restrict the order. `before` holds all pairs that follow from these.
+"""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+import numpy as np
+
+FREE, FORBIDDEN, REQUIRED, FIXED = "free", "forbidden", "required", "fixed"  # what the rules say of an edge
+
+
+@dataclass(frozen=True, eq=False)
+class Resolved:
+    """The rules over columns; all matrices are (nodes, nodes) true or false.
+
+    Attributes:
+        forbidden: [parent, child] may not be an edge; tiers are included.
+        required: [parent, child] must be an edge.
+        before: [a, b]: a stands before b in every order that keeps to the rules.
+    """
+
+    forbidden: np.ndarray
+    required: np.ndarray
+    before: np.ndarray
+
+    def part(self, nodes: Sequence[int]) -> "Resolved":
+        """The rules over some of the columns."""
+        block = np.ix_(list(nodes), list(nodes))
+        return Resolved(self.forbidden[block], self.required[block], self.before[block])
+
+    def may_be_last(self, remaining: Sequence[int]) -> np.ndarray:
+        """Which of some nodes no other of them has to follow, (remaining,) true or false; at least one."""
+        others = list(remaining)
+        return np.logical_not(self.before[np.ix_(others, others)].any(axis=1))
+
+    def sorted(self, order: Sequence[int]) -> list[int]:
+        """The order that keeps to the rules and is nearest to another one: each time its first node that may come."""
+        left, found = list(order), list[int]()
+        waits = self.before.sum(axis=0)  # for how many nodes that are not placed yet
+        while left:
+            node = next(node for node in left if not waits[node])
+            left.remove(node)
+            found.append(node)
+            waits = waits - self.before[node]
+        return found
+
+    def span(self, others: Sequence[int], node: int) -> tuple[int, int]:
+        """Between which of the other nodes, in an order that keeps to the rules, a node may stand.
+
+        Returns:
+            The least and the most of them that it may have before it.
+        """
+        earlier = np.flatnonzero(self.before[others, node])
+        later = np.flatnonzero(self.before[node, others])
+        return int(earlier[-1]) + 1 if len(earlier) else 0, int(later[0]) if len(later) else len(others)
+
+    def of_edge(self, parent: int, child: int) -> str:
+        """What the rules say of an edge: required, forbidden, fixed (only this direction is allowed) or free."""
+        if self.required[parent, child]:
+            return REQUIRED
+        if self.forbidden[parent, child]:
+            return FORBIDDEN
+        return FIXED if self.before[parent, child] or self.forbidden[child, parent] else FREE
+
+
+def closure(direct: np.ndarray) -> np.ndarray:
+    """Which nodes a path leads to, [from, to], (nodes, nodes) true or false.
+
+    Args:
+        direct: [from, to], the steps.
+    """
+    found = direct
+    while True:
+        steps = found.astype(np.float32)
+        more = found | (steps @ steps > 0)
+        if (more == found).all():
+            return found
+        found = more
