@@ -8,8 +8,9 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 import numpy as np
+import pandas as pd
 
-FREE, FORBIDDEN, REQUIRED, FIXED = "free", "forbidden", "required", "fixed"  # what the rules say of an edge
+RULES = FREE, FORBIDDEN, REQUIRED, FIXED = "free", "forbidden", "required", "fixed"  # what they say of an edge
 
 
 @dataclass(frozen=True, eq=False)
@@ -30,6 +31,15 @@ class Resolved:
         """The rules over some of the columns."""
         block = np.ix_(list(nodes), list(nodes))
         return Resolved(self.forbidden[block], self.required[block], self.before[block])
+
+    def turned(self, edge: tuple[int, int]) -> "Resolved":
+        """The rules for orders with the child of an edge before its parent too; `before` allows such orders.
+
+        What follows from both is not added to `before`: `sorted` does not need it.
+        """
+        before = self.before.copy()
+        before[edge[::-1]] = True
+        return Resolved(self.forbidden, self.required, before)
 
     def may_be_last(self, remaining: Sequence[int]) -> np.ndarray:
         """Which of some nodes no other of them has to follow, (remaining,) true or false; at least one."""
@@ -64,6 +74,17 @@ class Resolved:
         if self.forbidden[parent, child]:
             return FORBIDDEN
         return FIXED if self.before[parent, child] or self.forbidden[child, parent] else FREE
+
+    def of_edges(self, edges: pd.DataFrame, names: Sequence[str]) -> list[str]:
+        """What the rules say of edges, as `of_edge`.
+
+        Args:
+            edges: columns parent and child, names.
+            names: of all nodes, by number.
+        """
+        place = {name: number for number, name in enumerate(names)}
+        pairs = zip(edges["parent"].map(place), edges["child"].map(place), strict=True)
+        return [self.of_edge(parent, child) for parent, child in pairs]
 
 
 def closure(direct: np.ndarray) -> np.ndarray:
