@@ -45,13 +45,9 @@ class World:
         found += [f"{edge} is forbidden" for edge in edges & self.forbidden]
         found += [f"{edge} is inside" for edge in edges if self.tier[edge[0]] == self.tier[edge[1]] in self.closed]
         found += [f"{edge} is missing" for edge in self.required - edges if is_whole]
-        found += [
-            f"{early} stands after {late}"
-            for early in order
-            for late in order
-            if 0 < self.tier[early] < self.tier[late] and place[early] > place[late]
-        ]
-        return found
+        apart = [(early, late) for early in order for late in order if 0 < self.tier[early] < self.tier[late]]
+        late_first = [(first, last) for first, last in {*self.required, *apart} if place[first] > place[last]]
+        return found + [f"{first} stands after {last}" for first, last in late_first]
 
 
 def table_of(random: np.random.Generator, names: list[str], rows: int) -> pd.DataFrame:

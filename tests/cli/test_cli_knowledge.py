@@ -7,6 +7,7 @@ import networkx as nx
 import pytest
 
 from disco.__main__ import main
+from disco.errors import InputError
 from disco.knowledge import Knowledge
 from disco.runs import list_runs, open_run
 from disco.runs.parents import read_candidates
@@ -84,6 +85,25 @@ def test_a_run_has_the_knowledge_that_it_was_made_with(world, capsys):
     for command in (refine, ["refine", str(folder / "run"), *REFINE]):
         assert main([*command, "--knowledge", str(folder / "other.txt")]) == 2
         assert f"was made with other knowledge ({rules})" in capsys.readouterr().err
+
+
+def test_knowledge_of_a_run_is_checked_when_it_is_read(world, capsys):
+    folder, names, _ = world
+    refine = ["refine", "--counts", str(folder / "counts.csv"), "--out", str(folder / "run"), *REFINE]
+    assert main([*refine, "--knowledge", str(folder / "k.json")]) == 0
+    path = folder / "run" / "refined_edges.csv"
+    path.write_text(path.read_text().replace('"required"', '"wanted"'))
+    with pytest.raises(InputError, match="'wanted' is not one of free, forbidden, required, fixed"):
+        read_refined(open_run(folder / "run"))
+    for text in ("{", json.dumps({"tiers": [["nowhere"]]}), "[" * 100_000):
+        (folder / "run" / "knowledge.json").write_text(text)
+        with pytest.raises(InputError, match=r"knowledge.json is damaged: .*make a new run"):
+            open_run(folder / "run").knowledge()
+        assert main(["refine", str(folder / "run"), *REFINE]) == 2
+        assert "is damaged" in capsys.readouterr().err
+        assert main(["pack", str(folder / "run"), "--out", str(folder / "bad.zip")]) == 0
+        assert main(["unpack", str(folder / "bad.zip")]) == 2
+        (folder / "bad.zip").unlink()
 
 
 def test_knowledge_that_cannot_be_kept_stops_before_anything_is_made(world, capsys):

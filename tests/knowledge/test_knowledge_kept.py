@@ -12,6 +12,8 @@ from knowledge_world import World, worlds
 
 from disco.parents import ocs, selectors
 from disco.refine import Choice, refine
+from disco.refine.moves import put_back
+from disco.refine.turning import turned_orders
 from disco.score.ordering import order_of, remove_sinks
 from disco.settings import Settings
 
@@ -82,6 +84,24 @@ def test_refinements(world, redone, has_order, seed):
     for drawn in held["drawn"].values():
         pairs = {(names[parent], names[child]) for parent, child in drawn}
         assert world.broken(sorted_by(pairs, world), pairs) == []
+
+
+@kept
+@given(worlds, st.integers(0, 2**32))
+def test_orders_that_evidence_and_moves_are_measured_by(world, seed):
+    """With an edge turned that may be, and with one node put back where another order has it."""
+    random, names = np.random.default_rng(seed), list(world.table.columns)
+    rules = world.knowledge.resolve(names)
+    order, other = (rules.sorted(random.permutation(len(names))) for _ in range(2))
+    along = [(parent, child) for at, parent in enumerate(order) for child in order[at + 1 :]]
+    edges = [edge for edge in along if rules.of_edge(*edge) == "required" or random.random() < 0.4]
+    for parent, child in edges:
+        for turned in turned_orders(order, nx.DiGraph(edges), (parent, child), rules):
+            assert sorted(turned) == sorted(order) and turned.index(child) < turned.index(parent)
+            if not rules.before[parent, child]:
+                assert world.broken([names[node] for node in turned], [], is_whole=False) == []
+    for node in order:
+        assert world.broken([names[one] for one in put_back(order, other, node, rules)], [], is_whole=False) == []
 
 
 def sorted_by(pairs: set[tuple[str, str]], world: World) -> list[str]:
