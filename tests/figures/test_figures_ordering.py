@@ -36,6 +36,8 @@ def test_a_step_that_knowledge_decided_says_so():
     assert (step.sink, step.runner_up, step.margin, step.ratio) == ("b", "c", -1.5, 0.25)
     told = "Knowledge makes b the sink, with a CCS of 2.00; c has the smallest, 0.500, but may not be last."
     assert step.sentence() == told
+    title = figures.scores(frame, 1, ["c", "a", "b"]).layout.title.text
+    assert "knowledge makes b the sink" in title and "smallest" not in title
 
 
 def test_a_tie_keeps_the_node_that_was_chosen():
