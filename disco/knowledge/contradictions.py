@@ -96,7 +96,9 @@ def _rule(rules: Sequence[EdgeRule], parent: int, child: int) -> str:
 
 
 def _listed(rules: Sequence[str]) -> str:
+    """Rules in a sentence, a long list shortened in the middle."""
     quoted = [f'"{words}"' for words in rules]
+    quoted = quoted if len(quoted) <= 8 else [*quoted[:4], "…", *quoted[-3:]]
     return quoted[0] if len(quoted) == 1 else f"{', '.join(quoted[:-1])} and {quoted[-1]}"
 
 

@@ -47,14 +47,17 @@ class Resolved:
         return np.logical_not(self.before[np.ix_(others, others)].any(axis=1))
 
     def sorted(self, order: Sequence[int]) -> list[int]:
-        """The order that keeps to the rules and is nearest to another one: each time its first node that may come."""
-        left, found = list(order), list[int]()
-        waits = self.before.sum(axis=0)  # for how many nodes that are not placed yet
+        """The order of all or some nodes that keeps to the rules and is nearest to another one.
+
+        Each place gets the first node of the other order that no node without a place has to stand before.
+        """
+        before = self.before[np.ix_(list(order), list(order))]
+        left, found, waits = list(range(len(order))), list[int](), before.sum(axis=0)
         while left:
-            node = next(node for node in left if not waits[node])
-            left.remove(node)
-            found.append(node)
-            waits = waits - self.before[node]
+            place = next(place for place in left if not waits[place])
+            left.remove(place)
+            found.append(order[place])
+            waits = waits - before[place]
         return found
 
     def span(self, others: Sequence[int], node: int) -> tuple[int, int]:

@@ -183,8 +183,10 @@ class _State:
 
     def _room(self, node: int, linked: Container[int]) -> tuple[int, int]:
         """The least and the most of its linked nodes that a node may have before it."""
+        if self.scores.rules is None:
+            return 0, len(self.order)
         others = [other for other in self.order if other != node]
-        first, last = (0, len(others)) if self.scores.rules is None else self.scores.rules.span(others, node)
+        first, last = self.scores.rules.span(others, node)
         least = sum(other in linked for other in others[:first])
         return least, least + sum(other in linked for other in others[first:last])
 

@@ -88,8 +88,11 @@ def turned_orders(
         edge: parent and child.
         rules: to which the orders keep where they allow it.
     """
+    first, last = (order.index(node) for node in edge)
     for other in _turned(order, graph, edge):
-        yield other if rules is None or rules.before[edge] else rules.turned(edge).sorted(other)
+        if rules is not None and not rules.before[edge]:
+            other[first : last + 1] = rules.turned(edge).sorted(other[first : last + 1])
+        yield other
 
 
 def _turned(order: Sequence[int], graph: nx.DiGraph, edge: tuple[int, int]) -> Iterator[list[int]]:

@@ -66,6 +66,13 @@ def test_a_contradiction_is_told_with_the_fewest_rules(rules, sentence):
     assert refused(**rules) == f"The knowledge contradicts itself: {sentence}. Remove one of these rules."
 
 
+def test_a_long_cycle_is_told_in_a_short_sentence():
+    names = [f"n{number}" for number in range(100)]
+    with pytest.raises(InputError, match="n0 → n1 → n2 → n3 → … → n97 → n98 → n99 → n0") as caught:
+        Knowledge(required=list(zip(names, [*names[1:], "n0"], strict=True))).resolve(names)
+    assert len(str(caught.value)) < 300
+
+
 @pytest.mark.parametrize(
     ("rules", "words"),
     [
