@@ -60,15 +60,7 @@ def create_run(
         InputError: the table is not of counts, its rows are too few for the settings, the knowledge does not fit it, or
             the folder holds something already or cannot be written.
     """
-    from disco.table.counts import as_counts
-
-    counts = as_counts(table, settings.folds)
-    if knowledge is not None:
-        knowledge.resolve(list(counts.columns))
-    if settings.selector != "ocs" or settings.disjoint_rows:
-        from disco.parents import selectors
-
-        selectors.check(settings.selector, counts, settings)
+    counts = _checked(table, settings, knowledge)
     head = {
         "format": FORMAT,
         "id": id_of(name),
@@ -94,6 +86,20 @@ def create_run(
         return head
 
     return make(fill, folder)
+
+
+def _checked(table: pd.DataFrame, settings: Settings, knowledge: "Knowledge | None") -> pd.DataFrame:
+    """The table as counts; InputError if a fit with these settings and this knowledge would refuse it."""
+    from disco.table.counts import as_counts
+
+    counts = as_counts(table, settings.folds)
+    if knowledge is not None:
+        knowledge.resolve(list(counts.columns))
+    if settings.selector != "ocs" or settings.disjoint_rows:
+        from disco.parents import selectors
+
+        selectors.check(settings.selector, counts, settings)
+    return counts
 
 
 def make(fill: Callable[[Path], dict[str, Any]], folder: Path | None = None) -> Run:
