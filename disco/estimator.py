@@ -13,6 +13,7 @@ from disco import graph as graphs
 from disco.devices import choose_device
 from disco.fit.fitted import Recovery
 from disco.fit.fitting import fit
+from disco.knowledge import Knowledge
 from disco.parents import ocs
 from disco.progress import Callback
 from disco.settings import Settings
@@ -59,6 +60,7 @@ class DISCO:
         table: pd.DataFrame | np.ndarray,
         y: None = None,
         *,
+        knowledge: Knowledge | None = None,
         callback: Callback | None = None,
         checkpoint: Path | str | None = None,
     ) -> Self:
@@ -67,16 +69,18 @@ class DISCO:
         Args:
             table: counts, rows by columns.
             y: ignored.
+            knowledge: rules to which order and edges keep.
             callback: receives every `Event`; returning False stops the fit.
             checkpoint: a file that keeps the state of an unfinished fit; the fit resumes from it if it exists.
 
         Raises:
-            InputError: the table or a setting cannot be used, training diverged, or the fit would not fit into memory.
+            InputError: the table, a setting or the knowledge cannot be used, training diverged, or the fit would not
+                fit into memory.
             FitStopped: the callback asked to stop; the checkpoint holds the state.
             ScoreUnavailable: a node or edge has no admissible observation.
         """
         settings, device = Settings.of(self.preset, **self._changes), choose_device(self.device)
-        found = fit(table, settings, device, callback=callback, checkpoint=checkpoint)
+        found = fit(table, settings, device, knowledge=knowledge, callback=callback, checkpoint=checkpoint)
         self.fitted_, self.settings_, self.device_ = found.fitted, settings, device
         self.feature_names_in_ = np.asarray(found.fitted.table.columns, dtype=object)
         self.n_features_in_, self.rows_used_ = len(self.feature_names_in_), found.fitted.plan.used

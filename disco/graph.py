@@ -3,7 +3,8 @@
 An edge runs from parent to child: `adjacency[parent, child]` is 1 if there is an edge, so rows are parents. A graph is
 a `networkx.DiGraph` with every node in causal order, sources first, and its `position` from 1. Its edges carry the
 numbers it was built with: `ocs`, `z` and `frequency` (paper, DAG Recovery), the `score` and `p_value` of another
-selector of parents, or a refinement's evidence; in a graph that joins those of both methods, also the word `found_by`.
+selector of parents, or a refinement's evidence; in a graph that joins those of both methods, also the word `found_by`,
+and with knowledge the word `rule` (`disco.knowledge.resolved`).
 The nodes of a refined graph also carry `misfit_nats`.
 """
 
@@ -24,7 +25,8 @@ EDGE_NUMBERS = (
     *("gain_nats", "direction_nats", "robust_nats", "linear_nats", "spread_nats"),
     *("decided", "p_value", "folds", "bootstrap"),
 )
-EDGE_WORDS = ("found_by",)  # in a graph that joins those of both methods: both, likelihood or DISCO
+# In a graph that joins those of both methods: both, likelihood or DISCO. With knowledge, what it says of the edge.
+EDGE_WORDS = ("found_by", "rule")
 # Whether the direction of a true edge can be known (`disco.simulate.known`).
 KNOWN, UNKNOWN, NOT_PROVED = DIRECTIONS = ("known", "unknown", "not proved")
 FORMATS = ("csv", "json", "graphml", "dot")

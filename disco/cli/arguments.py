@@ -79,6 +79,7 @@ def _fit(command: argparse.ArgumentParser) -> None:
     )
     _thresholds(command, "2; the rule jackknife finds its own", "1")
     _table(command)
+    _knowledge(command)
     command.add_argument("--device", metavar="NAME", help="auto (default), cpu or cuda")
     command.add_argument("--resume", action="store_true", help="resume the unfinished run in RUN")
     _set(command)
@@ -108,6 +109,15 @@ def _table(command: argparse.ArgumentParser, when: str = "") -> None:
     )
 
 
+def _knowledge(command: argparse.ArgumentParser) -> None:
+    command.add_argument(
+        "--knowledge",
+        type=Path,
+        metavar="FILE",
+        help="tiers, required and forbidden edges: knowledge.json or Tetrad's text form; kept in the run",
+    )
+
+
 def _graph(command: argparse.ArgumentParser) -> None:
     from disco.graph import FORMATS
 
@@ -127,6 +137,7 @@ def _refine(command: argparse.ArgumentParser) -> None:
     command.add_argument("--bootstrap", type=int, help="number of bootstrap tables (50); 0 for none")
     command.add_argument("--redone", action="store_true", help="repeat the whole search on each bootstrap table (slow)")
     command.add_argument("--seed", type=int, help="seed of the random orders and of the bootstrap (0)")
+    _knowledge(command)
     command.add_argument("--device", metavar="NAME", help="auto (default), cpu or cuda")
 
 

@@ -11,6 +11,9 @@ from disco.cli.advice import advice
 from disco.cli.choices import given_settings, read_counts
 from disco.cli.foreground import work_here
 from disco.errors import InputError
+from disco.knowledge import Knowledge
+from disco.knowledge.files import read
+from disco.knowledge.resolved import REQUIRED
 from disco.runs import FIT, Run, create_run, open_run
 from disco.settings import Settings
 from disco.table.counts import as_counts
@@ -25,7 +28,8 @@ def run(arguments: argparse.Namespace) -> None:
     """
     given = given_settings(arguments)
     table, left_out = read_counts(arguments.counts, arguments)
-    fitted = resumed(arguments.out, table, given, arguments.device) if arguments.resume else None
+    known = None if arguments.knowledge is None else read(arguments.knowledge)
+    fitted = resumed(arguments.out, table, given, arguments.device, known) if arguments.resume else None
     if fitted is None:
         settings = Settings.of(**given)
         if "tau_z" in given and settings.parent_rule == "jackknife":
@@ -33,7 +37,8 @@ def run(arguments: argparse.Namespace) -> None:
                 "--tau-z has no effect on the rule jackknife, which finds its own threshold: give --set fdr=0.2 for "
                 "fewer edges, or --set parent_rule=iqr for the paper's rule."
             )
-        fitted = new_run(table, settings, arguments.out, arguments.counts, arguments.device or "auto", left_out)
+        device = arguments.device or "auto"
+        fitted = new_run(table, settings, arguments.out, arguments.counts, device, left_out, knowledge=known)
     if fitted.status().state != "done":
         work_here(fitted, FIT, "the same command with --resume continues from here.")
     print_result(fitted)
@@ -47,25 +52,36 @@ def new_run(
     device: str,
     left_out: Stretches = (),
     *,
+    knowledge: Knowledge | None = None,
     fits: bool = True,
 ) -> Run:
     """A run for a checked table, in a folder that is new or empty.
 
     Args:
         left_out: rows of the file that the table lacks.
+        knowledge: to which its results keep.
         fits: whether it will be fitted; if so, print how long that takes, and refuse a table too large for the memory.
 
     Raises:
-        InputError: the folder is neither, or the table cannot be fitted.
+        InputError: the folder is neither, the table cannot be fitted, or the knowledge does not fit it.
     """
     if folder.exists() and (not folder.is_dir() or any(folder.iterdir())):
         raise InputError(f"{folder} is not empty; add --resume to resume the run in it, or choose another folder.")
     counts = as_counts(table, settings.folds)
+    if knowledge is not None:
+        knowledge.resolve(list(counts.columns))
     if fits:
         tell_estimate(counts, settings, device)
     name = folder.resolve().name
     return create_run(
-        counts, settings, name=name, folder=folder, source=str(source), device=device, rows_left_out=left_out
+        counts,
+        settings,
+        name=name,
+        folder=folder,
+        source=str(source),
+        device=device,
+        rows_left_out=left_out,
+        knowledge=knowledge,
     )
 
 
@@ -83,11 +99,17 @@ def tell_estimate(counts: pd.DataFrame, settings: Settings, device: str) -> None
     )
 
 
-def resumed(folder: Path, table: pd.DataFrame, given: dict[str, Any], device: str | None) -> Run | None:
-    """The run in a folder, which must have this table and these settings; None if there is no run.
+def resumed(
+    folder: Path,
+    table: pd.DataFrame,
+    given: dict[str, Any],
+    device: str | None,
+    knowledge: Knowledge | None = None,
+) -> Run | None:
+    """The run in a folder, which must have this table, these settings and this knowledge; None if there is no run.
 
     Raises:
-        InputError: it has another table or other settings.
+        InputError: it has another table, other settings or other knowledge.
     """
     if not folder.exists() or (folder.is_dir() and not any(folder.iterdir())):
         return None
@@ -98,9 +120,22 @@ def resumed(folder: Path, table: pd.DataFrame, given: dict[str, Any], device: st
             raise InputError(f"unknown setting {name!r}.")
         if kept[name] != value:
             raise InputError(f"{folder} was begun with {name} {kept[name]}, not {value}; choose another folder.")
+    check_knowledge(found, knowledge)
     if not found.table().equals(as_counts(table, found.settings.folds)):
         raise InputError(f"{folder} was begun with another table; choose another folder.")
     return found
+
+
+def check_knowledge(run: Run, given: Knowledge | None) -> None:
+    """Refuse knowledge that is given for a run and is not the run's own.
+
+    Raises:
+        InputError: it is not.
+    """
+    own = run.knowledge()
+    if given is not None and given != own:
+        how = "without knowledge" if own is None else f"with other knowledge ({own})"
+        raise InputError(f"{run.path} was made {how}, which never changes: make a new run of its table.")
 
 
 def print_result(run: Run) -> None:
@@ -114,6 +149,8 @@ def print_result(run: Run) -> None:
         _print_ocs(run, count, edges)
     if words := advice(run, len(edges), settings.selector, settings.parent_rule):
         print(words)
+    if (known := run.knowledge()) is not None:
+        _print_knowledge(run, known)
     if settings.disjoint_rows:
         print("One half of the rows gave the networks and the order, the other half the parents.")
     changed = ", ".join(f"{name} {value}" for name, value in settings.changed().items())
@@ -123,6 +160,20 @@ def print_result(run: Run) -> None:
     print(f"Run: {run.path}")
 
 
+def _print_knowledge(run: Run, knowledge: Knowledge) -> None:
+    """How many rules there are, and what they cost the order."""
+    from disco.score.ordering import forced
+
+    print(f"Knowledge: {knowledge}.")
+    cost, steps = forced(run.ccs()), len(run.order()) - 1
+    if len(cost):
+        worst = cost.loc[cost["rank"].idxmax()]
+        print(
+            f"At {len(cost)} of {steps} steps the order follows the knowledge against the scores; at most at step "
+            f"{worst['step']}, where {worst['node']} had rank {worst['rank']} and {worst['first']} was first."
+        )
+
+
 def _print_ocs(run: Run, count: str, edges: pd.DataFrame) -> None:
     settings, (tau_z, pi_min) = run.settings, run.thresholds()
     if settings.parent_rule == "jackknife":
@@ -130,7 +181,9 @@ def _print_ocs(run: Run, count: str, edges: pd.DataFrame) -> None:
     else:
         print(f"{count} with Z > {tau_z:g} in at least {pi_min:.0%} of {settings.folds} folds:")
     for edge in edges.itertuples():
-        print(f"  {edge.parent} -> {edge.child}  OCS {edge.ocs:.4g}, Z {edge.z:.3g}, frequency {edge.frequency:.3g}")
+        required = ", required" if getattr(edge, "rule", "") == REQUIRED else ""
+        told = f"OCS {edge.ocs:.4g}, Z {edge.z:.3g}, frequency {edge.frequency:.3g}{required}"
+        print(f"  {edge.parent} -> {edge.child}  {told}")
 
 
 def _print_selected(selector: str, count: str, edges: pd.DataFrame) -> None:
@@ -140,6 +193,6 @@ def _print_selected(selector: str, count: str, edges: pd.DataFrame) -> None:
     print(f"{count} by {words.name}, {words.rule.format(cut=CUTS[selector])}:")
     for edge in edges.to_dict("records"):
         p_value = f", p {edge['p_value']:.2g}" if "p_value" in edge else ""
-        print(
-            f"  {edge['parent']} -> {edge['child']}  {words.score} {edge['score']:.4g}{p_value}, OCS {edge['ocs']:.4g}"
-        )
+        required = ", required" if edge.get("rule") == REQUIRED else ""
+        told = f"{words.score} {edge['score']:.4g}{p_value}, OCS {edge['ocs']:.4g}{required}"
+        print(f"  {edge['parent']} -> {edge['child']}  {told}")

@@ -5,15 +5,18 @@ import math
 import sys
 
 from disco.cli.choices import read_counts
-from disco.cli.fit import new_run, resumed
+from disco.cli.fit import check_knowledge, new_run, resumed
 from disco.cli.foreground import work_here
 from disco.devices import choose_device
 from disco.errors import InputError
+from disco.knowledge.files import read
+from disco.knowledge.resolved import FIXED, FREE, REQUIRED
 from disco.refine import Choice, Refined
 from disco.refine.evidence import FEW, MOST_MISFIT, TIMES
 from disco.runs import REFINE, Run, open_run
 from disco.settings import Settings
 
+_BY_RULE = {REQUIRED: "required", FIXED: "direction by knowledge"}
 _SHARE = {False: "local stability", True: "stability"}
 
 
@@ -37,16 +40,20 @@ def _target(arguments: argparse.Namespace) -> Run:
     """The run to refine: an existing one, or a new one for a table."""
     if (arguments.run is None) == (arguments.counts is None):
         raise InputError("give a RUN, or --counts with a table and --out with a new folder.")
+    known = None if arguments.knowledge is None else read(arguments.knowledge)
     if arguments.run is not None:
         if arguments.out is not None:
             raise InputError("--out goes with --counts; a refinement lies in its run.")
-        return open_run(arguments.run)
+        target = open_run(arguments.run)
+        check_knowledge(target, known)
+        return target
     if arguments.out is None:
         raise InputError("--counts needs --out, the folder of the run to make.")
     table, left_out = read_counts(arguments.counts, arguments)
-    found = resumed(arguments.out, table, {}, None)
-    device = arguments.device or "auto"
-    return found or new_run(table, Settings(), arguments.out, arguments.counts, device, left_out, fits=False)
+    found, device = resumed(arguments.out, table, {}, None, known), arguments.device or "auto"
+    return found or new_run(
+        table, Settings(), arguments.out, arguments.counts, device, left_out, knowledge=known, fits=False
+    )
 
 
 def _print(target: Run, result: Refined, choice: Choice) -> None:
@@ -56,10 +63,13 @@ def _print(target: Run, result: Refined, choice: Choice) -> None:
     print(f"{len(edges)} edges, {undecided} of undecided direction; log posterior {result.score:,.1f} nats:")
     for edge in edges.itertuples():
         share = "" if edge.bootstrap != edge.bootstrap else f", {_SHARE[choice.redone]} {edge.bootstrap:.2f}"
-        is_sure = "decided" if edge.decided else "undecided"
+        rule = getattr(edge, "rule", FREE)
+        is_sure = _BY_RULE.get(rule) or ("decided" if edge.decided else "undecided")
         told = {"gain": edge.gain_nats, "direction": edge.direction_nats, "robust": edge.robust_nats}
         said = ", ".join(f"{name} {_nats(value)}" for name, value in told.items())
         print(f"  {edge.parent} -> {edge.child}  {said}, {is_sure}{share}")
+    if (known := target.knowledge()) is not None:
+        print(f"Knowledge: {known}.")
     for note in result.notes:
         print(f"Note: {note}")
     print(

@@ -19,6 +19,7 @@ from disco.figures import roles, routing
 from disco.figures.placing import HEIGHT, Places, node_width, short
 from disco.figures.svg import DASHED, document
 from disco.figures.words import number
+from disco.knowledge.resolved import REQUIRED
 from disco.likelihood.misfit import MISFIT
 from disco.parents.ocs import reaches
 
@@ -136,7 +137,8 @@ def _is_absent(verdict: str | None) -> bool:
 
 def _is_firm(values: Mapping[str, float]) -> bool:
     is_decided = bool(values.get("decided", True))
-    return is_decided and ("found_by" in values or reaches(values.get("frequency", 1.0), 1.0))
+    is_required = values.get("rule") == REQUIRED
+    return is_required or (is_decided and ("found_by" in values or reaches(values.get("frequency", 1.0), 1.0)))
 
 
 def _scores(graph: nx.DiGraph, parent: str, child: str) -> str:

@@ -74,7 +74,9 @@ def scores(
     fig.update_yaxes(range=[len(rows) - 0.4, -1.6])  # a row above the nodes for the margin's label
     _log_axis(fig, low, high, f"{name} (mean and each fold, log scale)")
     last = int(ccs["step"].max())
-    title = f"Step {step} of {last}: {theme.label(decided.sink, 24)} has the smallest {name}"
+    sink = theme.label(decided.sink, 24)
+    why = f"{sink} has the smallest {name}" if decided.margin >= 0 else f"knowledge makes {sink} the sink"
+    title = f"Step {step} of {last}: {why}"
     return roles.titled(fig, title, height=150 + ROW * (len(rows) + 1))
 
 

@@ -14,7 +14,7 @@ import plotly.graph_objects as go
 from disco.figures import roles, theme
 from disco.figures.words import how_many, log_ticks, share
 from disco.parents import ocs as scored
-from disco.parents.ocs import frequencies, reaches, robust_scale
+from disco.parents.ocs import frequencies, passes, reaches, robust_scale
 
 ROW = 24  # pixels per candidate
 _HIGHEST, _STEP, _MOVED = 5.0, 0.05, 0.25  # sensitivity curve: its end, its step, the change of τ_Z in the title
@@ -124,8 +124,7 @@ def _candidate_axis(
     All shapes are set at once, because Plotly checks the whole list again for each one added.
     """
     words = []
-    for row, edge in shown.iterrows():
-        kept = reaches(edge["frequency"], pi_min)
+    for (row, edge), kept in zip(shown.iterrows(), passes(shown, pi_min), strict=True):
         star = "★ " if edge["parent"] in true_parents else ""
         text = f"{star}{theme.label(edge['parent'], 18)}  {round(edge['frequency'] * folds)}/{folds}"
         words.append(f"<b>{text}</b>" if kept else text)
@@ -136,7 +135,7 @@ def _candidate_axis(
 
 
 def _candidates_title(child: str, table: pd.DataFrame, pi_min: float, shown: int) -> str:
-    kept = np.count_nonzero(reaches(table["frequency"], pi_min))
+    kept = np.count_nonzero(passes(table, pi_min))
     said = f"{theme.label(child, 24)} keeps {kept} of {how_many(len(table), 'candidate parent')}"
     return said if shown == len(table) else f"{said}; the {shown} highest are drawn"
 
@@ -163,7 +162,7 @@ def matrix(
     values[rows, columns] = table[by].to_numpy()
     words = different([theme.label(node, 18) for node in order])
     fig = go.Figure(_cells(values, by, words))
-    kept = np.asarray(reaches(table["frequency"], pi_min))
+    kept = np.asarray(passes(table, pi_min))
     size = max(3.0, min(12.0, 420 / len(order)))
     fig.add_scatter(
         x=[words[place] for place in columns[kept]],

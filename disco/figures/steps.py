@@ -1,7 +1,8 @@
 """What each step of the ordering decided, read from its scores.
 
 Step t holds the remaining nodes R, the score of each in every held-out fold, and the minimiser of the mean over
-folds, which is removed as a sink (paper, *DAG Recovery*).
+folds, which is removed as a sink (paper, *DAG Recovery*). With knowledge it is the minimiser among those that may be
+last; if that is another node, the runner-up is the minimiser among all, the margin is negative and the ratio below 1.
 """
 
 from collections.abc import Callable, Collection
@@ -24,7 +25,7 @@ class Decision:
         score: its score, the mean over folds.
         runner_up: the node with the next smallest score.
         margin: the runner-up's score minus the sink's.
-        ratio: the runner-up's score over the sink's, at least 1.
+        ratio: the runner-up's score over the sink's, at least 1 unless knowledge chose the sink.
         folds_agreeing: the folds in which the sink alone has the smallest score.
         folds: how many folds there are.
     """
@@ -41,6 +42,11 @@ class Decision:
 
     def sentence(self, score: str = "CCS", write: Callable[[str], str] = str) -> str:
         """What the step decided, in words; `write` makes a name safe for where the sentence goes."""
+        if self.margin < 0:
+            return (
+                f"Knowledge makes {write(self.sink)} the sink, with a {score} of {number(self.score)}; "
+                f"{write(self.runner_up)} has the smallest, {number(self.score + self.margin)}, but may not be last."
+            )
         return (
             f"{write(self.sink)} is removed as the sink, with a {score} of {number(self.score)}; the runner-up "
             f"{write(self.runner_up)} has {more(self.ratio)}. "

@@ -20,7 +20,7 @@ import pandas as pd
 from disco.figures import refined as searches
 from disco.figures.words import how_many, share
 from disco.parents import jackknife
-from disco.parents.ocs import frequencies, reaches
+from disco.parents.ocs import frequencies, passes
 from disco.parents.sparse import is_sparse
 from disco.refine import Refined
 from disco.refine.reasons import is_of_kind, missed
@@ -203,7 +203,7 @@ def _level(open_: float, many: int) -> str:
 
 def _kept(ocs: pd.DataFrame, tau_z: float, pi_min: float) -> pd.DataFrame:
     table = frequencies(ocs, tau_z)
-    return table[reaches(table["frequency"], pi_min)]
+    return table[passes(table, pi_min)]
 
 
 def _edges(count: int) -> str:

@@ -17,6 +17,7 @@ import torch
 from torch import Tensor
 
 from disco.fit.cost import stage_flops
+from disco.knowledge import Knowledge, Resolved
 from disco.parents import ocs
 from disco.progress import Callback, Reporter
 from disco.score.curvature import HeldOut, NetworkScores, counted, diagonal, off_diagonal_scores, sink_scores
@@ -38,7 +39,8 @@ class Recovery:
         order: node names, source first.
         ccs: step, remaining, node, fold, score, chosen.
         criteria: step, node, fold, and one score per criterion and boundary; NaN where unavailable.
-        ocs: fold, parent, child, ocs, curvature (mean without absolute value), z.
+        ocs: fold, parent, child, ocs, curvature (mean without absolute value), z; with knowledge also rule, what it
+            says of the edge (`disco.knowledge.resolved`).
     """
 
     order: list[str]
@@ -57,6 +59,7 @@ class Fitted:
         networks: joint and projection network, all folds in one batch.
         settings: of the fit.
         sinks: the scores of the remaining sets evaluated so far, which grow as orders are recovered.
+        rules: to which orders and edges keep, by `names`.
     """
 
     table: pd.DataFrame
@@ -64,16 +67,22 @@ class Fitted:
     networks: Networks
     settings: Settings
     sinks: SinkScores = field(default_factory=dict, repr=False)
+    rules: Resolved | None = None
     _pairs: dict[tuple[int, ...], ocs.PairScores] = field(default_factory=dict, init=False, repr=False)
 
     @classmethod
     def restore(
-        cls, table: pd.DataFrame, settings: Settings, tensors: dict[str, Tensor], device: torch.device
+        cls,
+        table: pd.DataFrame,
+        settings: Settings,
+        tensors: dict[str, Tensor],
+        device: torch.device,
+        knowledge: Knowledge | None = None,
     ) -> "Fitted":
-        """The fitted networks whose `tensors` were kept, with the table and settings of their fit.
+        """The fitted networks whose `tensors` were kept, with the table, settings and knowledge of their fit.
 
         Raises:
-            InputError: the table cannot be used.
+            InputError: the table cannot be used, or the knowledge names other columns or contradicts itself.
             KeyError, ValueError, IndexError, RuntimeError: the tensors are not those of such a fit.
         """
         counts = as_counts(table, settings.folds)
@@ -83,7 +92,8 @@ class Fitted:
             own = {key.removeprefix(f"{name}."): value for key, value in tensors.items() if key.startswith(f"{name}.")}
             network.load_state_dict(own)
             network.to(device)
-        return cls(counts, folds, networks, settings)
+        rules = None if knowledge is None else knowledge.resolve(sorted(counts.columns))
+        return cls(counts, folds, networks, settings, rules=rules)
 
     def tensors(self) -> dict[str, Tensor]:
         """The networks and the fold of every row: all that `restore` needs beside table and settings."""
@@ -142,7 +152,7 @@ class Fitted:
             callback: receives an event after every child; False stops.
 
         Returns:
-            Columns fold, parent, child, ocs, curvature, z, as in `Recovery`.
+            Columns fold, parent, child, ocs, curvature, z and, with knowledge, rule, as in `Recovery`.
 
         Raises:
             FitStopped: the callback asked to stop.
@@ -158,7 +168,8 @@ class Fitted:
             ocs.check_available(values["ocs", boundary], child, order[:place], boundary)
             found[child], mean[child] = values["ocs", boundary], values["curvature", boundary]
             reporter.step("parents", place, last, unit="node")
-        return ocs.tidy(found, mean, order, self.settings.parent_rule)
+        table = ocs.tidy(found, mean, order, self.settings.parent_rule)
+        return table if self.rules is None else table.assign(rule=self.rules.of_edges(table, self.names))
 
     def curvature(self, node: str, remaining: Sequence[str]) -> pd.DataFrame:
         """Diagonal curvature of a node within a remaining set at the held-out rows, averaged over noise levels.
@@ -193,7 +204,7 @@ class Fitted:
 
     def _removals(self, criterion: str, boundary: str, reporter: Reporter) -> list[Removal]:
         steps, nodes = [], len(self.names)
-        for step in remove_sinks(self.sink_scores, nodes, criterion, boundary, self.names):
+        for step in remove_sinks(self.sink_scores, nodes, criterion, boundary, self.names, self.rules):
             steps.append(step)
             # A step costs in proportion to the nodes it evaluates.
             left = len(step.remaining) - 1

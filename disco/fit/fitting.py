@@ -23,6 +23,7 @@ from torch import nn
 from disco.errors import InputError
 from disco.fit.cost import forest_looks, peak_bytes, stage_flops
 from disco.fit.fitted import STOPPED, Fitted, Recovery, by_name
+from disco.knowledge import Knowledge
 from disco.parents import ocs, selectors
 from disco.progress import Callback, Reporter
 from disco.score.checkpoint import Checkpoint, pack_sinks, pack_training, unpack_sinks, unpack_training
@@ -44,7 +45,8 @@ class FitResult:
     Attributes:
         fitted: the networks.
         recovery: order and scores, with the criterion and boundary of the settings.
-        edges: the selected edges: parent, child, ocs, z, frequency; score and p_value with a selector other than ocs.
+        edges: the selected edges: parent, child, ocs, z, frequency; score and p_value with a selector other than ocs,
+            and rule with knowledge.
         candidates: all candidates of that selector, as `disco.parents.selectors.candidates` gives them; None with ocs.
         training: stage → epochs run, and the served epoch and its validation loss of each fold.
     """
@@ -61,18 +63,20 @@ def fit(
     settings: Settings,
     device: torch.device,
     *,
+    knowledge: Knowledge | None = None,
     callback: Callback | None = None,
     checkpoint: Path | str | None = None,
 ) -> FitResult:
     """Train the networks, find the order, select the parents; arguments and errors as `disco.DISCO.fit`."""
     counts = as_counts(table, settings.folds)
+    rules = None if knowledge is None else knowledge.resolve(sorted(counts.columns))
     folds, plan, nodes = Folds.of(by_name(counts), settings), Plan.of(len(counts), settings), counts.shape[1]
     selectors.check(settings.selector, counts, settings)
     _check_memory(plan, nodes, device)
     store = Checkpoint(Path(checkpoint) if checkpoint else None, fingerprint(counts, folds.rows, settings))
     reporter = Reporter(store.watching(callback), _work(plan, nodes), STOPPED)
     networks, training = _train(folds, plan, device, reporter, store)
-    fitted = Fitted(counts, folds, networks, settings, unpack_sinks(store.tensors))
+    fitted = Fitted(counts, folds, networks, settings, unpack_sinks(store.tensors), rules)
     store.under_way = lambda: (pack_sinks(fitted.sinks), {})
     recovery = fitted.recovery(settings.criterion, settings.boundary, reporter)
     tau_z, pi_min = ocs.own_thresholds(recovery.ocs, settings)
@@ -85,6 +89,7 @@ def fit(
         counts,
         recovery.order,
         settings,
+        knowledge=knowledge,
         device=device.type,
         callback=reporter.part("selector", "node"),
     )

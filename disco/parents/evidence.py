@@ -12,12 +12,14 @@ import pandas as pd
 import torch
 
 from disco.graph import check_order
+from disco.knowledge import Resolved
 from disco.likelihood.bank import Bank
 from disco.parents import STOPPED
 from disco.progress import Callback, Reporter
 from disco.refine.prior import BEFORE, fitted_to, price
-from disco.refine.scores import NodeFit, Scores, Walk, resolve
+from disco.refine.scores import NodeFit, Scores, resolve
 from disco.refine.screen import screen
+from disco.refine.walks import Walk
 from disco.table.ranks import dense_ranks
 
 
@@ -25,6 +27,7 @@ def edges(
     table: pd.DataFrame,
     order: Sequence[str],
     *,
+    rules: Resolved | None = None,
     device: str = "cpu",
     callback: Callback | None = None,
 ) -> pd.DataFrame:
@@ -33,6 +36,7 @@ def edges(
     Args:
         table: counts, one column per node.
         order: all columns, sources first.
+        rules: to which the parents and the order keep, by the table's columns.
         device: cpu or cuda.
         callback: receives the events; each node has three steps: it is screened, gets its parents, and gets them again
             under the fitted prior. False stops.
@@ -51,7 +55,8 @@ def edges(
     bank = Bank.of(dense_ranks(table.to_numpy()), prior=BEFORE, dtype=torch.float32, device=device, names=names)
     reporter = Reporter(callback, {"selector": 1.0}, STOPPED)
     reporter.step("selector", 0, 3 * len(names), unit="node")
-    scores = Scores(bank, screen(bank, reporter=reporter), price=price(len(names), 0), reporter=reporter)
+    candidates = screen(bank, rules=rules, reporter=reporter)
+    scores = Scores(bank, candidates, price=price(len(names), 0), rules=rules, reporter=reporter)
     numbers = [names.index(name) for name in order]
     found = _along(scores, numbers, count(len(names) + 1))
     parents = [found[numbers.index(node)].parents for node in range(len(names))]

@@ -10,6 +10,9 @@ children with two or more candidates. An edge is kept when Z > τ_Z in a share �
 
 This is the rule `iqr`. The rule `jackknife` (`disco.parents.jackknife`) has another Z, whose threshold comes from a
 local false discovery rate. Everything that reads Z is the same for both.
+
+With knowledge, a candidate has a `rule` (`disco.knowledge.resolved`): forbidden ones are never selected and required
+ones always, whatever their Z. All of them count among the candidates by which Z is scaled.
 """
 
 from collections.abc import Callable, Iterator, Sequence
@@ -19,6 +22,7 @@ import numpy as np
 import pandas as pd
 
 from disco.errors import ScoreUnavailable
+from disco.knowledge.resolved import FORBIDDEN, REQUIRED
 from disco.parents import jackknife
 from disco.settings import Settings
 
@@ -148,14 +152,20 @@ def frequencies(ocs: pd.DataFrame, tau_z: float) -> pd.DataFrame:
     """One row per candidate edge: means over folds, and the selection frequency Π(τ_Z).
 
     Args:
-        ocs: columns fold, parent, child, ocs, z.
+        ocs: columns fold, parent, child, ocs, z, and maybe rule.
 
     Returns:
-        Columns parent, child, ocs, z, frequency, in the order of `ocs`.
+        Columns parent, child, ocs, z, frequency, and rule if it is there, in the order of `ocs`.
     """
     marked = ocs.assign(frequency=(ocs["z"] > tau_z).astype(float))
     means = marked.groupby(["parent", "child"], sort=False, observed=True)[["ocs", "z", "frequency"]].mean()
-    return means.reset_index()
+    found = means.reset_index()
+    return found.assign(rule=_rules(ocs)) if "rule" in ocs else found
+
+
+def _rules(ocs: pd.DataFrame) -> np.ndarray:
+    """What the knowledge says of every candidate, in the order in which they first appear."""
+    return ocs.drop_duplicates(["parent", "child"])["rule"].to_numpy()
 
 
 def means(ocs: pd.DataFrame) -> pd.DataFrame:
@@ -173,15 +183,37 @@ def reaches(frequency: float | pd.Series, pi_min: float) -> bool | pd.Series:
     return frequency >= pi_min - _ROUNDING
 
 
+def passes(table: pd.DataFrame, pi_min: float) -> pd.Series:
+    """Which candidates are edges: those that reach π_min, but none that knowledge forbids, and all that it requires.
+
+    Args:
+        table: columns frequency and maybe rule.
+    """
+    return allowed(reaches(table["frequency"], pi_min), table)
+
+
+def allowed(selected: pd.Series, table: pd.DataFrame) -> pd.Series:
+    """A selection of candidates without those that their column rule, if there is one, forbids, and with the required.
+
+    Args:
+        selected: one true or false per row of the table.
+    """
+    if "rule" not in table:
+        return selected
+    return (selected & (table["rule"] != FORBIDDEN)) | (table["rule"] == REQUIRED)
+
+
 def select(ocs: pd.DataFrame, tau_z: float, pi_min: float) -> pd.DataFrame:
-    """The edges that pass both thresholds, largest OCS first: columns parent, child, ocs, z, frequency."""
+    """The edges that pass both thresholds, largest OCS first: the columns of `frequencies`."""
     edges = frequencies(ocs, tau_z)
-    kept = edges[reaches(edges["frequency"], pi_min)]
+    kept = edges[passes(edges, pi_min)]
     return kept.sort_values("ocs", ascending=False, kind="stable").reset_index(drop=True)
 
 
 def sensitivity(ocs: pd.DataFrame, taus: Sequence[float]) -> pd.DataFrame:
     """The number of edges at each pair of thresholds: columns tau_z, pi_min (1/B, …, 1), edges."""
+    if "rule" in ocs:
+        ocs = ocs.assign(z=np.select([ocs["rule"] == FORBIDDEN, ocs["rule"] == REQUIRED], [-np.inf, np.inf], ocs["z"]))
     z = ocs.pivot(index=["parent", "child"], columns="fold", values="z").to_numpy()
     folds = z.shape[1]
     # An edge passes in k folds while τ_Z is below its k-th largest Z.

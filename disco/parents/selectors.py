@@ -13,7 +13,8 @@ import numpy as np
 import pandas as pd
 
 from disco.errors import InputError
-from disco.parents.ocs import frequencies, reaches
+from disco.knowledge import Knowledge
+from disco.parents.ocs import allowed, frequencies, passes
 from disco.parents.smooths import check_rows
 from disco.progress import Callback
 from disco.settings import CHOICES, Settings
@@ -44,6 +45,7 @@ def candidates(
     order: list[str],
     settings: Settings,
     *,
+    knowledge: Knowledge | None = None,
     device: str = "cpu",
     callback: Callback | None = None,
 ) -> pd.DataFrame:
@@ -57,22 +59,33 @@ def candidates(
         table: counts, all rows of a fit's table.
         order: its columns, sources first.
         settings: of the fit; they give the rows for the parents, the seed and the transform.
+        knowledge: to which the edges keep. `evidence` searches under its rules. CAM and PCM test every candidate given
+            all predecessors, forbidden ones among them, and then leave out what is forbidden and keep what is required.
         device: cpu or cuda, for `evidence`.
         callback: receives the events of the selector; False stops.
 
     Returns:
-        One row per candidate edge: parent, child, score, p_value (cam and pcm), selected; children in causal order.
+        One row per candidate edge: parent, child, score, p_value (cam and pcm), selected and, with knowledge, rule;
+        children in causal order.
 
     Raises:
-        InputError: there are too few rows, or a column is constant among them and the selector is `evidence`.
+        InputError: there are too few rows, a column is constant among them and the selector is `evidence`, or the
+            knowledge cannot be used.
         FitStopped: the callback asked to stop.
     """
     engine, rows = _engine(selector), rows_of(selector, table, settings)
+    names = list(rows.columns)
+    rules = None if knowledge is None else knowledge.resolve(names)
     if selector == "cam":
-        return engine.edges(rows, order, cutoff=CUTS["cam"], callback=callback)
-    if selector == "pcm":
-        return engine.edges(rows, order, alpha=CUTS["pcm"], seed=settings.seed, callback=callback)
-    return engine.edges(rows, order, device=device, callback=callback)
+        found = engine.edges(rows, order, cutoff=CUTS["cam"], callback=callback)
+    elif selector == "pcm":
+        found = engine.edges(rows, order, alpha=CUTS["pcm"], seed=settings.seed, callback=callback)
+    else:
+        found = engine.edges(rows, order, rules=rules, device=device, callback=callback)
+    if rules is None:
+        return found
+    found["rule"] = rules.of_edges(found, names)
+    return found.assign(selected=allowed(found["selected"], found))
 
 
 def _engine(selector: str) -> ModuleType:
@@ -119,12 +132,14 @@ def kept(found: pd.DataFrame, selector: str, cut: float | None = None) -> pd.Dat
     if cut is None or cut == CUTS[selector]:
         return found
     if selector == "evidence":
-        return found.assign(selected=found["selected"] & ((found["score"] > cut) | (cut <= 0)))
-    return found.assign(selected=found["p_value"] < cut)
+        selected = found["selected"] & ((found["score"] > cut) | (cut <= 0))
+    else:
+        selected = found["p_value"] < cut
+    return found.assign(selected=allowed(selected, found))
 
 
 def edges(found: pd.DataFrame, ocs: pd.DataFrame, tau_z: float) -> pd.DataFrame:
-    """The selected candidates with their OCS, highest score first.
+    """The selected candidates with their OCS, highest score first; what knowledge says of them comes from `found`.
 
     Args:
         found: as `candidates` or `kept` returns it.
@@ -132,17 +147,18 @@ def edges(found: pd.DataFrame, ocs: pd.DataFrame, tau_z: float) -> pd.DataFrame:
         tau_z: the threshold on z for `frequency`.
 
     Returns:
-        One row per edge: parent, child, score, p_value (cam and pcm), ocs, z, frequency.
+        One row per edge: parent, child, score, p_value (cam and pcm), rule (with knowledge), ocs, z, frequency.
     """
     chosen = found[found["selected"]].drop(columns="selected")
     chosen = chosen.sort_values("score", ascending=False, kind="stable")
-    return chosen.merge(frequencies(ocs, tau_z), on=["parent", "child"], how="left")
+    beside = frequencies(ocs.drop(columns="rule", errors="ignore"), tau_z)
+    return chosen.merge(beside, on=["parent", "child"], how="left")
 
 
 def of_ocs(ocs: pd.DataFrame, tau_z: float, pi_min: float) -> pd.DataFrame:
     """The candidates of the OCS in the form of the other selectors: parent, child, score (mean OCS), selected."""
     table = frequencies(ocs, tau_z)
-    table = table.assign(score=table["ocs"], selected=reaches(table["frequency"], pi_min))
+    table = table.assign(score=table["ocs"], selected=passes(table, pi_min))
     return table[["parent", "child", "score", "selected"]]
 
 

@@ -22,6 +22,8 @@ time is certain, half of the directions with 5 nats of evidence are wrong (`benc
 - both nodes have more than three levels: with two or three, a node fits the class whatever its parents do;
 - less than a tenth of all nodes are poorly fitted;
 - no search that ended near the best score has the edge reversed.
+
+A direction that knowledge leaves no choice is decided whatever the evidence, which then says how far the rows agree.
 """
 
 from collections.abc import Sequence
@@ -32,15 +34,17 @@ import numpy as np
 import pandas as pd
 from scipy.special import chdtrc
 
+from disco.knowledge.resolved import FREE
 from disco.likelihood.bank import STRAIGHT, Prior
 from disco.likelihood.misfit import MISFIT, misfits
 from disco.progress import Reporter
 from disco.refine.choice import Choice
 from disco.refine.prior import BEFORE
-from disco.refine.scores import SEARCHING, Parents, Scores, Wanted, fit_alone, make_fits
+from disco.refine.scores import SEARCHING, Scores, fit_alone, make_fits
 from disco.refine.search import Found
 from disco.refine.searches import Searched
 from disco.refine.turning import Turned, turnings
+from disco.refine.walks import Parents, Wanted
 
 COLUMNS = (
     *("parent", "child", "gain_nats", "log_likelihood_nats", "bic_nats"),
@@ -61,7 +65,7 @@ class Judged(NamedTuple):
     """How sure the edges of a graph are.
 
     Attributes:
-        edges: `evidence`'s rows, and `decided`.
+        edges: `evidence`'s rows, and `decided`; with knowledge also `rule`, what it says of the edge.
         misfit: of every node, nats, (d,).
         scores: by which the graph was judged.
         made: node fits.
@@ -89,6 +93,9 @@ def judge(searched: Searched, choice: Choice, reporter: Reporter) -> Judged:
     misfit = misfits(bank, list(enumerate(found.parents)), reporter=reporter)
     elsewhere = _turned_elsewhere([end.found for end in searched.ends], found.score - choice.bound)
     edges["decided"] = decided(edges, misfit, bank.exists.sum(1).cpu().numpy(), choice.bound, elsewhere)
+    if (rules := scores.rules) is not None:
+        edges["rule"] = [rules.of_edge(*pair) for pair in zip(edges["parent"], edges["child"], strict=True)]
+        edges["decided"] |= edges["rule"] != FREE
     return Judged(edges, misfit, scores, made)
 
 

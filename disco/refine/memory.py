@@ -10,10 +10,11 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
+from disco.knowledge import Knowledge
 from disco.likelihood.bank import Prior
 from disco.refine.choice import Choice
-from disco.refine.scores import Parents
 from disco.refine.search import Found
+from disco.refine.walks import Parents
 
 WIDER_SCREEN = "wider screen"  # the searches under one, which an interrupted refinement makes again
 _FORMAT = 7  # of what is kept, and of the scores in it
@@ -185,11 +186,14 @@ def key_of(
     order: Sequence[str] | None,
     candidates: Sequence,
     offset: np.ndarray | None = None,
+    knowledge: Knowledge | None = None,
 ) -> str:
-    """The key of finished searches: a digest of the table, the choices, and the format of the file."""
+    """The key of finished searches: a digest of the table, the choices, the knowledge, and the format of the file."""
     asked = {**asdict(choice), "bootstrap": 0, "starts": 0, "restarts": 0, "redone": False}
     text = json.dumps([_FORMAT, asked, list(order or ()), [list(nodes) for nodes in candidates]])
     digest = hashlib.sha256(np.ascontiguousarray(ranks).tobytes() + text.encode())
     if offset is not None:
         digest.update(np.asarray(offset, dtype="<f8").tobytes())
+    if knowledge is not None:
+        digest.update(json.dumps(knowledge.to_dict()).encode())
     return digest.hexdigest()

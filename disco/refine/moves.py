@@ -9,7 +9,9 @@ from collections.abc import Sequence
 import numpy as np
 import pandas as pd
 
-from disco.refine.scores import Parents, Scores, make_fits, resolve
+from disco.knowledge import Resolved
+from disco.refine.scores import Scores, make_fits, resolve
+from disco.refine.walks import Parents
 
 COLUMNS = ("node", "before", "after", "gain_nats")
 
@@ -30,7 +32,7 @@ def moves(scores: Scores, order: Sequence[int], parents: Sequence[Parents], befo
     wanted: list[tuple[int, Parents]] = []
     walks, owners = [], []
     for node in order:
-        back = put_back(order, before, node)
+        back = put_back(order, before, node, scores.rules)
         for other in _affected(scores, order, back, node):
             place = back.index(other)
             wanted.append((other, parents[other]))
@@ -41,15 +43,20 @@ def moves(scores: Scores, order: Sequence[int], parents: Sequence[Parents], befo
     for node, (other, nodes), fitted in zip(owners, wanted, resolve([(scores, walk) for walk in walks]), strict=True):
         gain[node] = gain.get(node, 0.0) + scores.fits[other][nodes].score - fitted.score
     first = {node: place for place, node in enumerate(before, start=1)}
+    moved = {node for node in order if put_back(order, before, node, scores.rules) != list(order)}
     rows = [
-        (node, first[node], place, gain.get(node, 0.0) if put_back(order, before, node) != list(order) else np.nan)
+        (node, first[node], place, gain.get(node, 0.0) if node in moved else np.nan)
         for place, node in enumerate(order, start=1)
     ]
     return pd.DataFrame(rows, columns=list(COLUMNS))
 
 
-def put_back(order: Sequence[int], before: Sequence[int], node: int) -> list[int]:
-    """The order with one node put where it agrees with another order on most pairs, at the nearest such place."""
+def put_back(order: Sequence[int], before: Sequence[int], node: int, rules: Resolved | None = None) -> list[int]:
+    """The order with one node put where it agrees with another order on most pairs, at the nearest such place.
+
+    Args:
+        rules: to which the order keeps, and the place has to.
+    """
     rank = {other: place for place, other in enumerate(before)}
     rest = [other for other in order if other != node]
     later = np.array([rank[other] > rank[node] for other in rest], dtype=int)
@@ -57,7 +64,8 @@ def put_back(order: Sequence[int], before: Sequence[int], node: int) -> list[int
     # and to those of the rest that it has earlier.
     wrong = np.concatenate([[0], np.cumsum(later)]) + np.concatenate([np.cumsum((1 - later)[::-1])[::-1], [0]])
     now = list(order).index(node)
-    places = np.flatnonzero(wrong == wrong.min())
+    first, last = (0, len(rest)) if rules is None else rules.span(rest, node)
+    places = first + np.flatnonzero(wrong[first : last + 1] == wrong[first : last + 1].min())
     best = int(places[np.abs(places - now).argmin()])
     return [*rest[:best], node, *rest[best:]]
 

@@ -20,13 +20,15 @@ import torch
 from scipy.optimize import minimize, minimize_scalar
 from torch import Tensor
 
+from disco.knowledge.resolved import FREE
 from disco.likelihood.bank import WIDTH, Bank, Prior
 from disco.likelihood.evaluate import Problems
 from disco.likelihood.newton import Fits, fit
 from disco.likelihood.small import inverse
-from disco.refine.scores import AGAINST, SEARCHING, Parents, Scores
+from disco.refine.scores import AGAINST, SEARCHING, Scores
 from disco.refine.screen import widened
 from disco.refine.turning import turnings
+from disco.refine.walks import Parents
 
 BEFORE = Prior(10.0, 1000.0, 4.0)  # what a search begins with: effects about as in simulated designs
 # Expected values of mean, power and log precision of the linear effects, the precisions of these expectations, so that
@@ -68,7 +70,8 @@ def price(nodes: int, edges: int) -> float:
 def trust(scores: Scores, order: Sequence[int], parents: Sequence[Sequence[int]]) -> float:
     """The slope of the log odds that an edge runs along the scores' order, per share of the order between its nodes.
 
-    A logistic regression on those edges of a graph whose direction the rows decide, whichever it is. One pseudo-edge
+    A logistic regression on those edges of a graph whose direction the rows decide, whichever it is, and knowledge does
+    not. One pseudo-edge
     across a tenth of the order is added, which runs along it as often as `AGAINST` says; without any edge, the result
     is `AGAINST`.
 
@@ -79,11 +82,11 @@ def trust(scores: Scores, order: Sequence[int], parents: Sequence[Sequence[int]]
         FitStopped: the callback asked to stop.
     """
     assert scores.order is not None  # without an order there is nothing to trust
-    place = {node: at for at, node in enumerate(scores.order)}
+    place, rules = {node: at for at, node in enumerate(scores.order)}, scores.rules
     spans = [
         (place[one.child] - place[one.parent]) / len(place) * math.copysign(1.0, one.nats)
         for one in turnings(scores.replace(order=None), order, [tuple(nodes) for nodes in parents])
-        if abs(one.nats) >= _TOLD
+        if abs(one.nats) >= _TOLD and (rules is None or rules.of_edge(one.parent, one.child) == FREE)
     ] + [0.1, -0.1]
     along, counts = np.array(spans), np.append(np.ones(len(spans) - 1), math.exp(-0.1 * AGAINST))
     return float(

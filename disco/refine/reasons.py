@@ -7,6 +7,7 @@ from typing import Any
 
 import pandas as pd
 
+from disco.knowledge.resolved import FREE
 from disco.likelihood.misfit import MISFIT
 from disco.refine.evidence import AGAINST, FEW, HALF, MOST_MISFIT, TIMES
 
@@ -14,6 +15,7 @@ from disco.refine.evidence import AGAINST, FEW, HALF, MOST_MISFIT, TIMES
 class Reason(Enum):
     """The rules, in the order in which they are checked."""
 
+    KNOWN = "knowledge allows only this direction"
     OLDER = "an older refinement, which did not measure misfit, nor direction evidence in smaller classes"
     UNAVAILABLE = "the direction evidence is not available"
     WEAK = "the direction evidence is below the bound"
@@ -34,6 +36,8 @@ def reason(row: Mapping[str, Any], nodes: pd.DataFrame | None, bound: float) -> 
         nodes: `Refined.nodes`.
         bound: nats of evidence required.
     """
+    if row.get("rule", FREE) != FREE:
+        return Reason.KNOWN
     direction, robust, linear = (float(row[f"{name}_nats"]) for name in ("direction", "robust", "linear"))
     if nodes is None:
         return Reason.OLDER

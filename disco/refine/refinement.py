@@ -6,6 +6,7 @@ from pathlib import Path
 import numpy as np
 import pandas as pd
 
+from disco.knowledge import Knowledge
 from disco.likelihood.cpu import threads_at_the_rows
 from disco.likelihood.evaluate import Problems
 from disco.likelihood.newton import fit
@@ -34,6 +35,7 @@ def refine(
     order: Sequence[str] | None = None,
     edges: pd.DataFrame | None = None,
     offset: np.ndarray | None = None,
+    knowledge: Knowledge | None = None,
     device: str = "cpu",
     callback: Callback | None = None,
     memory: Path | None = None,
@@ -48,18 +50,20 @@ def refine(
             that the rows leave open follow it (`prior.trust`).
         edges: parent, child of edges that the screen must let through.
         offset: log exposure of every row, (n,).
+        knowledge: rules to which every order and graph keeps, also those on drawn rows.
         device: cpu or cuda.
         callback: receives the events; False stops.
         memory: a file that keeps finished searches, so that the same call continues after an interruption.
 
     Raises:
-        InputError: the table cannot be used, or the order or edges name other columns.
+        InputError: the table or the knowledge cannot be used, or the order or edges name other columns.
         FitStopped: the callback asked to stop.
     """
     reporter = Reporter(callback, _WEIGHTS, STOPPED)
-    task = Task.of(table, choice or Choice(), settings or Settings(), order, edges, offset, device)
+    task = Task.of(table, choice or Choice(), settings or Settings(), order, edges, offset, device, knowledge)
     candidates = _candidates(task, reporter)
-    kept = Memory.of(memory, key_of(task.bank.ranks.cpu().numpy(), task.choice, order, candidates, offset), task.names)
+    key = key_of(task.bank.ranks.cpu().numpy(), task.choice, order, candidates, offset, knowledge)
+    kept = Memory.of(memory, key, task.names)
     searched = search_everywhere(task, candidates, reporter, kept)
     found = searched.best.found
     judged = judge(searched, task.choice, reporter)
@@ -75,7 +79,7 @@ def _candidates(task: Task, reporter: Reporter) -> list[tuple[int, ...]]:
         reporter.step("screen", 0, nodes, message="screen: compiling, some seconds the first time on a machine")
         fit(task.bank, Problems.of([(0, ())]))
     reporter.step("screen", 0, nodes, message="screen: which pairs may be joined")
-    return screen(task.bank, also=task.also, reporter=reporter)
+    return screen(task.bank, also=task.also, rules=task.rules, reporter=reporter)
 
 
 def _again(
@@ -93,7 +97,7 @@ def _redone(task: Task, weights: np.ndarray, reporter: Reporter) -> Drawn:
     if part is None:
         return Drawn([], 0)
     drawn, nodes = part
-    candidates = screen(drawn.bank, also=drawn.also, reporter=reporter)
+    candidates = screen(drawn.bank, also=drawn.also, rules=drawn.rules, reporter=reporter)
     searched = search_everywhere(drawn, candidates, reporter, Memory())
     graph = enumerate(searched.best.found.parents)
     edges = [[int(nodes[parent]), int(nodes[child])] for child, parents in graph for parent in parents]

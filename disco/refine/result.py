@@ -32,7 +32,8 @@ class Refined:
         edges: one row per edge, strongest first, columns `EDGE_COLUMNS`: edge gains and direction evidence in nats, and
             whether the direction is decided (`disco.refine.evidence`); `folds` and `bootstrap` are the share of draws
             with the edge in this direction, NaN if there are none or one of its columns is constant in all of them.
-            Other evidence that is not available is NaN too, and named in the notes.
+            Other evidence that is not available is NaN too, and named in the notes. With knowledge also `rule`, what it
+            says of the edge: required, fixed (only this direction is allowed) or free.
         starts: one row per start and sweep: start, sweep, score.
         best: the start of the search that found this graph.
         score: the graph's log posterior in nats, up to a constant of the table (`disco.refine.scores`).
@@ -92,7 +93,7 @@ def refined(
     notes = _of_table(task.table), _of_draws(names, constant, choice), _missing(named), _crowded(named), _missed(nodes)
     return Refined(
         order=[names[node] for node in best.found.order],
-        edges=named[list(EDGE_COLUMNS)],
+        edges=named[[*EDGE_COLUMNS, *(["rule"] if "rule" in named else [])]],
         starts=_history(searched.ends),
         best=best.start,
         score=best.found.score,

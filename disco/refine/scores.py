@@ -10,21 +10,24 @@ what the likelihood does not, and together they find more directions (benchmarks
 The parents of a node among allowed candidates are found by steps from the parents it had. The candidate whose Rao
 statistic promises most is added; the parent whose Wald statistic says that it is not worth its price is removed; a fit
 confirms each step, until nothing changes. Fits are kept by (node, parents), results by (node, allowed candidates).
+With knowledge, a forbidden parent is never allowed, and a required one is there from the start and never removed.
 """
 
 import math
 from collections.abc import Generator, Iterable, Sequence
 from dataclasses import dataclass, replace
-from typing import Any, TypeVar
+from typing import Any
 
 import numpy as np
 import torch
 
+from disco.knowledge import Resolved
 from disco.likelihood.bank import WIDTH, Bank
 from disco.likelihood.evaluate import Problems
 from disco.likelihood.newton import Fits, fit, marginal_start
 from disco.likelihood.steps import Additions, Removals, additions, removals
 from disco.progress import SILENT, Reporter
+from disco.refine.walks import Allowed, Parents, Result, Walk, Wanted, bits_of, together
 
 AGAINST = 12.0  # nats that an edge against the whole length of an order costs, before fitting; as in simulated designs
 MOST_AGAINST = 5.0  # nats: half of what decides a direction, so that an order overrules no decided direction
@@ -34,9 +37,6 @@ _DOUBT = 1.0  # nats: a fit without a parent is tried if its Wald statistic prom
 _ALONE = 64  # fits side by side
 _BATCH_CELLS = 8_000_000  # columns × rows of a batch of fits
 MOST_PARENTS = 100  # per node, since fits grow with their square; a result says if a node reached it
-
-Parents = tuple[int, ...]
-Allowed = int  # a set of nodes, as bits by node number
 
 
 @dataclass(frozen=True)
@@ -68,36 +68,6 @@ class NodeFit:
         return self.score > _FAILED / 2
 
 
-Wanted = tuple[int, Parents]
-Asked = TypeVar("Asked")  # what a walk needs: a fit, or a fit by some scores
-Result = TypeVar("Result")
-Walk = Generator[list[Wanted], None, Result]  # yields the fits that it needs, and continues once they are made
-
-
-def together(walks: Sequence[Generator[list[Asked], None, Result]]) -> Generator[list[Asked], None, list[Result]]:
-    """Several walks as one: they run side by side, so that their fits share batches."""
-    results: list[Any] = [None] * len(walks)
-    open_ = list(range(len(walks)))
-    while True:
-        still: list[int] = []
-        wanted: list[Asked] = []
-        for number in open_:
-            try:
-                wanted += next(walks[number])
-                still.append(number)
-            except StopIteration as stop:
-                results[number] = stop.value
-        if not still:
-            return results
-        yield wanted
-        open_ = still
-
-
-def bits_of(nodes: Iterable[int]) -> Allowed:
-    """A set of nodes as bits."""
-    return sum(1 << node for node in set(nodes))
-
-
 def cost_against(parent: int, child: int, nodes: int, against: float) -> float:
     """Nats that an edge costs more if a given order has the parent later; they grow with the span between the two.
 
@@ -118,6 +88,7 @@ class Scores:
         price: of an edge, the log prior odds against it, nats.
         order: a given causal order of all nodes, or None.
         against: nats that an edge against the whole length of that order costs, as in `cost_against`.
+        rules: to which parents keep, or None.
         weights: of the rows, (n,), or None.
         warm: scores of the same table and candidates, whose fits are good starts.
         tolerance: of the fits, as in `newton.fit`.
@@ -132,6 +103,7 @@ class Scores:
         price: float,
         order: Sequence[int] | None = None,
         against: float = AGAINST,
+        rules: Resolved | None = None,
         weights: torch.Tensor | None = None,
         warm: "Scores | None" = None,
         tolerance: float = SEARCHING,
@@ -141,7 +113,16 @@ class Scores:
         self.tolerance = tolerance
         self.candidates = [tuple(nodes) for nodes in candidates]
         self.place = [{node: place for place, node in enumerate(nodes)} for nodes in self.candidates]
-        self.may = [bits_of(nodes) for nodes in self.candidates]
+        self.rules = rules
+        self.may, self.must = [bits_of(nodes) for nodes in self.candidates], [0] * len(candidates)
+        self.ahead: list[set[int]] = [set() for _ in candidates]  # the nodes that have to stand before a node
+        if rules is not None:
+            never, required, before = (
+                [set(np.flatnonzero(column).tolist()) for column in matrix.T]
+                for matrix in (rules.forbidden, rules.required, rules.before)
+            )
+            self.may = [may & ~bits_of(nodes) for may, nodes in zip(self.may, never, strict=True)]
+            self.must, self.ahead = [bits_of(nodes) for nodes in required], before
         self.price, self.order, self.against = price, order, against
         rank = {node: at for at, node in enumerate(order or ())}
         self.prices = [
@@ -161,7 +142,7 @@ class Scores:
         The last digits of a fit depend on the fits that it could start from. So a search that must end the same after
         an interruption begins without any.
         """
-        own = ("bank", "candidates", "price", "order", "against", "weights", "warm", "tolerance", "reporter")
+        own = ("bank", "candidates", "price", "order", "against", "rules", "weights", "warm", "tolerance", "reporter")
         return Scores(**{name: getattr(self, name) for name in own} | changes)
 
     def price_of(self, parent: int, child: int) -> float:
@@ -170,15 +151,17 @@ class Scores:
         return self.price if at is None else float(self.prices[child][at])
 
     def allowed(self, node: int, before: Iterable[int]) -> Allowed:
-        """The candidates of a node among the given nodes."""
+        """The candidates of a node among the given nodes, without those that the rules forbid."""
         return bits_of(before) & self.may[node]
 
     def walk(self, node: int, allowed: Allowed, parents: Parents) -> Walk[NodeFit]:
-        """Find a node's parents among the allowed ones, by steps from given parents."""
+        """Find a node's parents among the allowed ones, by steps from given parents; required ones stay if allowed."""
         found = self.found[node].get(allowed)
         if found is not None:
             return found
         start = tuple(parent for parent in parents if allowed >> parent & 1)
+        if must := self.must[node] & allowed:
+            start = tuple(sorted({*start, *(other for other in self.candidates[node] if must >> other & 1)}))
         now = yield from self._get(node, start)
         open_ = np.array([allowed >> other & 1 for other in self.candidates[node]], dtype=bool)
         while True:
@@ -214,6 +197,8 @@ class Scores:
             parent = now.parents[number]
             if now.loss[number] > _DOUBT:
                 return None
+            if self.must[node] >> parent & 1:
+                continue
             without = yield from self._get(node, tuple(other for other in now.parents if other != parent))
             if without.score > now.score:
                 return without

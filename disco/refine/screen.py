@@ -12,6 +12,7 @@ import numpy as np
 import torch
 from scipy.special import chdtri, ndtri
 
+from disco.knowledge import Resolved
 from disco.likelihood.bank import Bank
 from disco.likelihood.evaluate import Problems
 from disco.likelihood.newton import fit
@@ -27,12 +28,15 @@ _AT_ONCE = 64  # candidates in one product
 _SIDE_BY_SIDE = 16  # nodes fitted in one batch
 
 
-def screen(bank: Bank, *, also: np.ndarray | None = None, reporter: Reporter = SILENT) -> list[tuple[int, ...]]:
+def screen(
+    bank: Bank, *, also: np.ndarray | None = None, rules: Resolved | None = None, reporter: Reporter = SILENT
+) -> list[tuple[int, ...]]:
     """The candidates of every node, ascending; symmetric.
 
     Args:
         bank: the table.
         also: pairs to keep in any case, for instance the edges of another method, (d, d) true or false.
+        rules: pairs that they forbid in both directions are left out, and required ones are kept.
         reporter: told how many nodes are done, before every batch of them.
 
     Raises:
@@ -46,7 +50,11 @@ def screen(bank: Bank, *, also: np.ndarray | None = None, reporter: Reporter = S
     kept |= _standing_out(bank, np.where(kept, partial, 0.0), share, reporter)
     if also is not None:
         kept |= also
+    if rules is not None:
+        kept |= rules.required
     kept |= kept.T
+    if rules is not None:
+        kept &= ~(rules.forbidden & rules.forbidden.T)
     np.fill_diagonal(kept, False)
     return [tuple(np.flatnonzero(row).tolist()) for row in kept]
 
@@ -66,13 +74,15 @@ def widened(scores: Scores, order: Sequence[int], parents: Sequence[Sequence[int
         FitStopped: the callback asked to stop.
     """
     bank, sets = scores.bank, [set(nodes) for nodes in scores.candidates]
+    never = np.zeros((bank.nodes, bank.nodes), dtype=bool) if scores.rules is None else scores.rules.forbidden
     for first in range(0, len(order), _SIDE_BY_SIDE):
         scores.reporter.check()
         nodes = order[first : first + _SIDE_BY_SIDE]
         problems = Problems.of([(node, sorted(parents[node])) for node in nodes], bank.columns.device)
         fits = fit(bank, problems, tolerance=SEARCHING)
         before = [
-            [other for other in order[: first + number] if other not in sets[node]] for number, node in enumerate(nodes)
+            [other for other in order[: first + number] if other not in sets[node] and not never[other, node]]
+            for number, node in enumerate(nodes)
         ]
         for at in range(0, max(map(len, before)), _AT_ONCE):
             lists = Problems.of(

@@ -5,16 +5,20 @@ matter; the rest are equivalent. Sweeps over all nodes try the nearest places un
 Then edges are turned: the child moves to before its parent, together with those of its ancestors that stand between the
 two (a *tuck*; Lam, Andrews and Ramsey, 2022), which no move of a single node can do. If a turn gains, sweeps follow
 again.
+
+With knowledge, every order keeps to it (`disco.knowledge.resolved`): the one to begin with, those with a node moved,
+and those with an edge turned, for which all nodes move that have to stand before a node that moves.
 """
 
-from collections.abc import Sequence
+from collections.abc import Container, Sequence
 from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
 
 from disco.progress import Callback, Reporter
-from disco.refine.scores import NodeFit, Parents, Scores, Walk, bits_of, together
+from disco.refine.scores import NodeFit, Scores
+from disco.refine.walks import Parents, Walk, bits_of, together
 
 STOPPED = "the refinement was stopped."
 _LEAST_GAIN = 1e-3  # nats that a move must gain
@@ -52,7 +56,7 @@ def search(
 
     Args:
         scores: of the table.
-        order: all nodes.
+        order: all nodes; it keeps to the scores' rules.
         parents: of every node in a known graph; the search for a node's parents begins with them.
         most_sweeps: stop after so many.
         only_near: stop when no move among the nearest places gains.
@@ -155,12 +159,13 @@ class _State:
                 around.append(other)
                 before[other] = passed
             passed |= 1 << other
-        first = max(now - reach, 0)
-        behind, near = around[:first], around[first : now + reach]
+        least, most = self._room(node, linked)
+        first = max(now - reach, least)
+        behind, near = around[:first], around[first : min(now + reach, most)]
         with_it, without = [], []
         for other in near:
             allowed, bit, parents = before[other] & scores.may[other], 1 << node, self.fitted[other].parents
-            with_it.append(scores.walk(other, allowed | bit, parents))
+            with_it.append(scores.walk(other, allowed | bit & scores.may[other], parents))
             without.append(scores.walk(other, allowed & ~bit, parents))
         return _Places(behind, near, now - first, [*with_it, *without, self._along(node, behind, near)])
 
@@ -173,8 +178,17 @@ class _State:
             fits.append(fitted)
             parents = fitted.parents
             if place < len(near):
-                allowed |= 1 << near[place]
+                allowed |= 1 << near[place] & scores.may[node]
         return fits
+
+    def _room(self, node: int, linked: Container[int]) -> tuple[int, int]:
+        """The least and the most of its linked nodes that a node may have before it."""
+        if self.scores.rules is None:
+            return 0, len(self.order)
+        others = [other for other in self.order if other != node]
+        first, last = self.scores.rules.span(others, node)
+        least = sum(other in linked for other in others[:first])
+        return least, least + sum(other in linked for other in others[first:last])
 
     def look_ahead(self, nodes: Sequence[int], reach: int) -> Walk[None]:
         """Make the fits that the moves of these nodes need, in common batches."""
@@ -195,7 +209,10 @@ class _State:
             return False
         self.order.remove(node)
         last = [*places.behind, *near[:best]][-1:]
-        self.order.insert(self.order.index(last[0]) + 1 if last else 0, node)
+        at = self.order.index(last[0]) + 1 if last else 0
+        if (rules := self.scores.rules) is not None:
+            at = max(at, rules.span(self.order, node)[0])
+        self.order.insert(at, node)
         self.fitted[node] = mine[best]
         for number, other in enumerate(near):
             self.fitted[other] = before[number] if number < best else after[number]
@@ -204,17 +221,19 @@ class _State:
     def tuck(self, edge: tuple[int, int]) -> tuple[list[int], list[int], list[Walk[NodeFit]]] | None:
         """The order with an edge turned, the nodes that have other candidates in it, and their walks.
 
-        None if there is no such edge, or if another path joins its ends, so that no order turns this edge alone.
+        None if there is no such edge, if the rules allow only its direction, or if another path joins its ends, so that
+        no order turns this edge alone.
         """
         parent, child = edge
         if parent not in self.fitted[child].parents:
             return None
         start, end = self.order.index(parent), self.order.index(child)
-        block, above = [child], set(self.fitted[child].parents) - {parent}
+        ahead = self.scores.ahead
+        block, above = [child], (set(self.fitted[child].parents) - {parent}) | ahead[child]
         for node in self.order[end - 1 : start : -1]:
             if node in above:
                 block.append(node)
-                above.update(self.fitted[node].parents)
+                above.update(self.fitted[node].parents, ahead[node])
         if parent in above:
             return None
         inside = set(block)

@@ -52,7 +52,8 @@ def search_everywhere(
     Raises:
         FitStopped: the callback asked to stop.
     """
-    scores = Scores(task.bank, candidates, price=price(task.bank.nodes, 0), order=task.order, reporter=reporter)
+    odds = price(task.bank.nodes, 0)
+    scores = Scores(task.bank, candidates, price=odds, order=task.order, rules=task.rules, reporter=reporter)
     starts = _starts(task)
     first = first_search(scores, next(iter(starts.values())), reporter, memory)
     bank = replace(scores.bank, prior=first.prior)
@@ -68,7 +69,7 @@ def _starts(task: Task) -> Starts:
     place = {name: node for node, name in enumerate(names)}
     order = None if task.order is None else [names[node] for node in task.order]
     orders = first_orders(task.table, task.choice.starts, task.choice.seed, order)
-    return {start: [place[name] for name in order] for start, order in orders.items()}
+    return {start: task.kept([place[name] for name in order]) for start, order in orders.items()}
 
 
 def first_search(scores: Scores, order: list[int], reporter: Reporter, memory: Memory) -> First:
@@ -99,7 +100,8 @@ def _from_every_start(
         if best is None:
             begun, known = starts, first.parents
         else:
-            begun = {label: near(best.found.order, int(label.split()[-1]), choice.seed) for label in missing}
+            orders = {label: near(best.found.order, int(label.split()[-1]), choice.seed) for label in missing}
+            begun = {label: task.kept(order) for label, order in orders.items()}
             known = best.found.parents
         if missing:
             done, total = len(asked), len(starts) + choice.restarts

@@ -1,7 +1,7 @@
 """A table to refine with its given order and edges, checked and as node numbers."""
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
 import pandas as pd
@@ -9,6 +9,7 @@ import torch
 
 from disco.errors import InputError
 from disco.graph import check_order
+from disco.knowledge import Knowledge, Resolved
 from disco.likelihood.bank import Bank
 from disco.refine.choice import Choice
 from disco.refine.prior import BEFORE
@@ -26,6 +27,7 @@ class Task:
         choice: how much to search.
         order: all nodes in a given causal order, or None.
         also: pairs that the screen must let through, (d, d) true or false.
+        rules: to which every order and graph keeps, or None.
     """
 
     table: pd.DataFrame
@@ -33,6 +35,7 @@ class Task:
     choice: Choice
     order: list[int] | None
     also: np.ndarray
+    rules: Resolved | None = None
 
     @classmethod
     def of(
@@ -44,11 +47,12 @@ class Task:
         edges: pd.DataFrame | None,
         offset: np.ndarray | None,
         device: str,
+        knowledge: Knowledge | None = None,
     ) -> "Task":
-        """The task of the arguments of `refine`.
+        """The task of the arguments of `refine`; a given order is changed as little as the knowledge requires.
 
         Raises:
-            InputError: the table cannot be used, or the order or edges name other columns.
+            InputError: the table or the knowledge cannot be used, or the order or edges name other columns.
         """
         names = list(table.columns)
         place, also = {name: node for node, name in enumerate(names)}, np.zeros((len(names),) * 2, dtype=bool)
@@ -61,12 +65,18 @@ class Task:
             also[place[pair[0]], place[pair[1]]] = True
         ranks = dense_ranks(transform_table(table, settings).to_numpy())
         bank = Bank.of(ranks, offset=offset, prior=BEFORE, dtype=torch.float32, device=device, names=names)
-        return cls(table, bank, choice, None if order is None else [place[name] for name in order], also)
+        rules = None if knowledge is None else knowledge.resolve(names)
+        task = cls(table, bank, choice, None, also, rules)
+        return task if order is None else replace(task, order=task.kept([place[name] for name in order]))
 
     @property
     def names(self) -> list[str]:
         """Columns of the table, by node number."""
         return list(self.table.columns)
+
+    def kept(self, order: list[int]) -> list[int]:
+        """The order itself, or the nearest one that keeps to the rules."""
+        return order if self.rules is None else self.rules.sorted(order)
 
     def drawn(self, rows: np.ndarray) -> tuple["Task", np.ndarray] | None:
         """The task on drawn rows, (n,) row numbers, without constant columns; and the numbers of the columns left.
@@ -83,4 +93,5 @@ class Task:
         place = {int(node): at for at, node in enumerate(varies)}
         order = None if self.order is None else [place[node] for node in self.order if node in place]
         also = self.also[np.ix_(varies, varies)]
-        return Task(self.table.iloc[rows, varies], part, self.choice, order, also), varies
+        rules = None if self.rules is None else self.rules.part(varies.tolist())
+        return Task(self.table.iloc[rows, varies], part, self.choice, order, also, rules), varies

@@ -6,6 +6,9 @@ the parent moves down to after the child, together with those of its descendants
 the child. Nodes on such a path stay, and lose a parent or a child that the order no longer allows. In both orders, the
 one found and the turned one, every node with other candidates before it chooses its parents again. So every edge has
 direction evidence, even if turning it alone would close a cycle.
+
+With knowledge, the turned orders keep to it, unless it allows only the edge's own direction. Then they keep to nothing,
+and a required edge that such an order has reversed is left out: the evidence says what the rows lose without the rule.
 """
 
 import math
@@ -14,7 +17,9 @@ from dataclasses import dataclass
 
 import networkx as nx
 
-from disco.refine.scores import Parents, Scores, Walk, bits_of, resolve, together
+from disco.knowledge import Resolved
+from disco.refine.scores import Scores, resolve
+from disco.refine.walks import Parents, Walk, bits_of, together
 
 BOUND = 10.0  # nats of evidence that decide a direction at least: the turned edge is e¹⁰ ≈ 22,000 times less likely
 
@@ -53,7 +58,7 @@ def turnings(scores: Scores, order: Sequence[int], parents: Sequence[Parents]) -
 
     def best(edge: tuple[int, int]) -> Walk[Turned]:
         found = []
-        for other in turned_orders(order, graph, edge):
+        for other in turned_orders(order, graph, edge, scores.rules):
             first, last = order.index(edge[0]), order.index(edge[1])
             allowed, earlier = {}, bits_of(other[:first])
             for node in other[first : last + 1]:  # all others have the same nodes before them
@@ -72,8 +77,25 @@ def turnings(scores: Scores, order: Sequence[int], parents: Sequence[Parents]) -
     return resolve([(scores, best(edge)) for edge in graph.edges])
 
 
-def turned_orders(order: Sequence[int], graph: nx.DiGraph, edge: tuple[int, int]) -> Iterator[list[int]]:
-    """The orders with an edge's child before its parent, one or two."""
+def turned_orders(
+    order: Sequence[int], graph: nx.DiGraph, edge: tuple[int, int], rules: Resolved | None = None
+) -> Iterator[list[int]]:
+    """The orders with an edge's child before its parent, one or two.
+
+    Args:
+        order: all nodes, sources first.
+        graph: whose edges all run along it.
+        edge: parent and child.
+        rules: to which the orders keep where they allow it.
+    """
+    first, last = (order.index(node) for node in edge)
+    for other in _turned(order, graph, edge):
+        if rules is not None and not rules.before[edge]:
+            other[first : last + 1] = rules.turned(edge).sorted(other[first : last + 1])
+        yield other
+
+
+def _turned(order: Sequence[int], graph: nx.DiGraph, edge: tuple[int, int]) -> Iterator[list[int]]:
     parent, child = edge
     start, end = order.index(parent), order.index(child)
     between = order[start + 1 : end]

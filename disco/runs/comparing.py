@@ -1,6 +1,7 @@
 """Two runs compared: which edges both have, which only one, which run the other way, and how far the orders agree."""
 
 import dataclasses
+import json
 from dataclasses import dataclass
 from typing import Any
 
@@ -137,8 +138,8 @@ def _edges(first: nx.DiGraph, second: nx.DiGraph) -> pd.DataFrame:
 
 
 def _settings(first: Side, second: Side) -> pd.DataFrame:
-    """The settings of the fits, and the choices of two refinements, that differ."""
-    sides = [side.run.settings.to_dict() for side in (first, second)]
+    """The settings of the fits, the knowledge, and the choices of two refinements, that differ."""
+    sides = [{**side.run.settings.to_dict(), "knowledge": _knowledge(side.run)} for side in (first, second)]
     if first.choice and second.choice:
         from disco.refine import Choice
 
@@ -148,3 +149,9 @@ def _settings(first: Side, second: Side) -> pd.DataFrame:
     one, other = sides
     rows = [(name, str(one[name]), str(other[name])) for name in one if one[name] != other[name]]
     return pd.DataFrame(rows, columns=["setting", "first", "second"], dtype="str")
+
+
+def _knowledge(run: Run) -> str:
+    """The rules that a run keeps to, as JSON; "none" without any."""
+    known = run.knowledge()
+    return "none" if known is None else json.dumps(known.to_dict(), ensure_ascii=False)

@@ -26,6 +26,7 @@ if TYPE_CHECKING:
     import networkx as nx
 
     from disco.fit.fitted import Recovery
+    from disco.knowledge import Knowledge
 
 _TRAINING_BYTES = 1 << 22
 _MOST_TRUE_EDGES = 1_000_000
@@ -135,6 +136,24 @@ class Run:
             write_frame(path, edges[[name for name in schema.TRUTH.columns if name in edges]])
         except OSError as error:
             raise unwritten(self.path, error) from error
+
+    def knowledge(self) -> "Knowledge | None":
+        """The knowledge to which its results keep; None without any.
+
+        Raises:
+            InputError: it cannot be read, or does not fit the table.
+        """
+        path = self.path / "knowledge.json"
+        if not os.path.lexists(path):
+            return None
+        from disco.knowledge.files import read
+
+        try:
+            found = read(path)
+            found.resolve(self.nodes)
+        except InputError as error:
+            raise damaged(path, str(error).rstrip("."), "make a new run with knowledge") from None
+        return found
 
     # State ------------------------------------------------------------------------------------------------------
 

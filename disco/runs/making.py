@@ -15,7 +15,7 @@ import unicodedata
 from collections.abc import Callable
 from datetime import datetime
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import pandas as pd
 
@@ -29,6 +29,9 @@ from disco.runs.schema import TRUTH
 from disco.runs.status import FIT, unasked, write_status
 from disco.settings import Settings
 from disco.table.rows import Stretches
+
+if TYPE_CHECKING:
+    from disco.knowledge import Knowledge
 
 _MAKING = ".making-"
 _LOCK_SECONDS = 60.0  # most seconds from making the folder to taking its lock
@@ -45,23 +48,19 @@ def create_run(
     device: str = "auto",
     teaching: bool = False,
     rows_left_out: Stretches = (),
+    knowledge: "Knowledge | None" = None,
 ) -> Run:
     """A new run, not yet started, in the folder of runs or, if `folder` is given, there, with a link in that of runs.
 
     Args:
         rows_left_out: rows of the loaded table that this one lacks (`disco.table.rows`); they are recorded.
+        knowledge: to which its fit and its refinement keep.
 
     Raises:
-        InputError: the table is not of counts, its rows are too few for the settings, or the folder holds something
-            already or cannot be written.
+        InputError: the table is not of counts, its rows are too few for the settings, the knowledge does not fit it, or
+            the folder holds something already or cannot be written.
     """
-    from disco.table.counts import as_counts
-
-    counts = as_counts(table, settings.folds)
-    if settings.selector != "ocs" or settings.disjoint_rows:
-        from disco.parents import selectors
-
-        selectors.check(settings.selector, counts, settings)
+    counts = _checked(table, settings, knowledge)
     head = {
         "format": FORMAT,
         "id": id_of(name),
@@ -80,11 +79,27 @@ def create_run(
         write_counts(apart / "table.parquet", counts)
         if truth is not None:
             write_frame(apart / "truth.csv", truth[[name for name in TRUTH.columns if name in truth]])
+        if knowledge is not None:
+            write_json(apart / "knowledge.json", knowledge.to_dict())
         write_status(apart, FIT, unasked(FIT))
         write_json(apart / "settings.json", head)
         return head
 
     return make(fill, folder)
+
+
+def _checked(table: pd.DataFrame, settings: Settings, knowledge: "Knowledge | None") -> pd.DataFrame:
+    """The table as counts; InputError if a fit with these settings and this knowledge would refuse it."""
+    from disco.table.counts import as_counts
+
+    counts = as_counts(table, settings.folds)
+    if knowledge is not None:
+        knowledge.resolve(list(counts.columns))
+    if settings.selector != "ocs" or settings.disjoint_rows:
+        from disco.parents import selectors
+
+        selectors.check(settings.selector, counts, settings)
+    return counts
 
 
 def make(fill: Callable[[Path], dict[str, Any]], folder: Path | None = None) -> Run:

@@ -31,7 +31,9 @@ def path_of(run: Run, selector: str, variant: str | None = None) -> Path:
 
 
 def read_candidates(run: Run, selector: str, variant: str | None = None) -> pd.DataFrame | None:
-    """parent, child, score, p_value (cam and pcm), selected of every candidate; None if not computed yet.
+    """Every candidate: parent, child, score, p_value (cam and pcm), selected, rule (with knowledge).
+
+    None if not computed yet.
 
     Raises:
         InputError: as `path_of`, or the run's order is damaged.
@@ -39,6 +41,8 @@ def read_candidates(run: Run, selector: str, variant: str | None = None) -> pd.D
     path = path_of(run, selector, variant)
     order = np.array(run.order(variant), dtype=object)
     names = ["parent", "child", "score", *(["p_value"] if selector != "evidence" else []), "selected"]
+    knowledge = run.knowledge()
+    names += [] if knowledge is None else ["rule"]
     try:
         found = read(path, CANDIDATES, list(order), len(order) ** 2)
     except InputError:
@@ -72,7 +76,10 @@ def compute_candidates(
     path = path_of(run, selector, variant)
     table, settings = run.table(), run.settings
     selectors.check(selector, table, settings)
-    found = selectors.candidates(selector, table, run.order(variant), settings, device=device, callback=callback)
+    order, knowledge = run.order(variant), run.knowledge()
+    found = selectors.candidates(
+        selector, table, order, settings, knowledge=knowledge, device=device, callback=callback
+    )
     try:
         write_frame(path, found)
     except OSError as error:

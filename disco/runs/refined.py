@@ -113,7 +113,7 @@ def _edges(found: pd.DataFrame) -> pd.DataFrame:
     """The edges with all columns of evidence; older refinements decide none without direction evidence."""
     if "robust_nats" not in found:
         found["decided"] &= found["direction_nats"].notna()
-    return found.reindex(columns=list(EDGE_COLUMNS))
+    return found.reindex(columns=[*EDGE_COLUMNS, *(["rule"] if "rule" in found else [])])
 
 
 def _nodes(run: Run) -> pd.DataFrame | None:

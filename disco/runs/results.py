@@ -23,7 +23,7 @@ if TYPE_CHECKING:
 VARIANTS = tuple(f"{criterion}-{boundary}" for criterion in CHOICES["criterion"] for boundary in CHOICES["boundary"])
 
 _EDGE_COLUMNS = ["parent", "child", "ocs", "frequency", "z"]
-_SELECTOR_COLUMNS = ("score", "p_value")  # of selectors other than ocs
+_MORE_COLUMNS = ("score", "p_value", "rule")  # of selectors other than ocs, and with knowledge
 _MOST_FOLDS = 1000
 
 
@@ -63,7 +63,7 @@ def _whole(path: Path, frame: pd.DataFrame, each: int) -> pd.DataFrame:
 
 
 def stored_edges(folder: Path, order: Sequence[str]) -> pd.DataFrame:
-    """parent, child, ocs, z, frequency of edges.csv, and score and p_value if the selector was not ocs."""
+    """edges.csv: parent, child, ocs, z, frequency; score, p_value if its selector is not ocs; rule with knowledge."""
     path = folder / "edges.csv"
     return check_edges(path, read(path, schema.EDGES, order, len(order) ** 2), order)
 
@@ -140,5 +140,5 @@ def _frames(
     write_frame(folder / "ccs.csv", ccs)
     write_frame(folder / "criteria.csv", criteria)
     write_frame(folder / "ocs.csv", ocs)
-    columns = [*_EDGE_COLUMNS, *(name for name in _SELECTOR_COLUMNS if name in edges)]
+    columns = [*_EDGE_COLUMNS, *(name for name in _MORE_COLUMNS if name in edges)]
     write_frame(folder / "edges.csv", edges[columns])

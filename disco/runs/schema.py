@@ -14,6 +14,7 @@ import pandas as pd
 from disco.errors import InputError
 from disco.files import read_frame
 from disco.graph import DIRECTIONS
+from disco.knowledge.resolved import RULES
 
 FIT, REFINE = "fit the table again", "refine the run again"
 _LARGEST = 2**53  # from here on, floats cannot represent every whole number
@@ -99,8 +100,9 @@ class Schema:
 
     Attributes:
         columns: name → kind: `node`, a column of the table; `word`, any text; `direction`, whether a direction can be
-            known; `whole`, a whole number from 0; `number`, a finite number; `loose`, a finite number that may be
-            missing; `any`, a number that may be missing or infinite; `flag`, True or False.
+            known; `rule`, what knowledge says of an edge; `whole`, a whole number from 0; `number`, a finite number;
+            `loose`, a finite number that may be missing; `any`, a number that may be missing or infinite; `flag`, True
+            or False.
         optional: columns that an older version did not write.
         key: columns that identify a row.
         remedy: how to make the file again.
@@ -112,6 +114,7 @@ class Schema:
     remedy: str = FIT
 
 
+_WORDS = ("node", "word", "direction", "rule")
 _NUMBERS = {"whole": "is not a whole number from 0 up", "any": "is not a number"}
 _ENDS = {"parent": "node", "child": "node"}
 ORDER = Schema({"position": "whole", "node": "node"}, key=("node",))
@@ -125,17 +128,23 @@ CRITERIA = Schema(
     key=("step", "node", "fold"),
 )
 OCS = Schema(
-    {"fold": "whole", **_ENDS, "ocs": "number", "curvature": "loose", "z": "number"},
-    optional=("curvature",),
+    {"fold": "whole", **_ENDS, "ocs": "number", "curvature": "loose", "z": "number", "rule": "rule"},
+    optional=("curvature", "rule"),
     key=("fold", "parent", "child"),
 )
 EDGES = Schema(
-    {**_ENDS, "ocs": "number", "z": "number", "frequency": "number", "score": "any", "p_value": "number"},
-    optional=("score", "p_value"),
+    {
+        **_ENDS,
+        **dict.fromkeys(("ocs", "z", "frequency", "p_value"), "number"),
+        **{"score": "any", "rule": "rule"},
+    },
+    optional=("score", "p_value", "rule"),
     key=("parent", "child"),
 )
 CANDIDATES = Schema(
-    {**_ENDS, "score": "any", "p_value": "number", "selected": "flag"}, optional=("p_value",), key=("parent", "child")
+    {**_ENDS, "score": "any", "p_value": "number", "selected": "flag", "rule": "rule"},
+    optional=("p_value", "rule"),
+    key=("parent", "child"),
 )
 TRUTH = Schema(
     {"parent": "word", "child": "word", "direction": "direction"},
@@ -146,8 +155,8 @@ REFINED_ORDER = dataclasses.replace(ORDER, remedy=REFINE)
 _NEW = ("robust_nats", "linear_nats", "spread_nats")  # older refinements lack these
 _NATS = ("gain_nats", "log_likelihood_nats", "bic_nats", "direction_nats", *_NEW)
 REFINED_EDGES = Schema(
-    {**_ENDS, **dict.fromkeys((*_NATS, "p_value", "folds", "bootstrap"), "loose"), "decided": "flag"},
-    optional=_NEW,
+    {**_ENDS, **dict.fromkeys((*_NATS, "p_value", "folds", "bootstrap"), "loose"), "decided": "flag", "rule": "rule"},
+    optional=(*_NEW, "rule"),
     key=("parent", "child"),
     remedy=REFINE,
 )
@@ -171,7 +180,7 @@ def read(path: Path, schema: Schema, nodes: Sequence[str], most: int) -> pd.Data
     Raises:
         InputError: it is missing or has other content; the sentence has its path and a remedy.
     """
-    words = [name for name, kind in schema.columns.items() if kind in ("node", "word", "direction")]
+    words = [name for name, kind in schema.columns.items() if kind in _WORDS]
     try:
         found = read_frame(path, words, list(schema.columns), most + 1)
     except FileNotFoundError:
@@ -211,6 +220,9 @@ def _column(column: pd.Series, kind: str, nodes: set[str]) -> pd.Series:
         return column
     if kind == "direction":
         _refuse(column, ~column.isin(DIRECTIONS).to_numpy(), f"is not one of {', '.join(DIRECTIONS)}")
+        return column
+    if kind == "rule":
+        _refuse(column, ~column.isin(RULES).to_numpy(), f"is not one of {', '.join(RULES)}")
         return column
     if kind == "node":
         _refuse(column, ~column.isin(nodes).to_numpy(), "is not a column of the table")

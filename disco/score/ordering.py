@@ -2,6 +2,11 @@
 
 Start with R = V. Until one node remains, take the node with the smallest score, averaged over folds, as a sink: it gets
 the last free position and leaves R. The score is the CCS or the constant-curvature criterion.
+
+With knowledge, the sink is the node of smallest score among those that may be last in R: no other node of R is its
+required child or in a later tier, nor has to follow it by a path of these. So the order keeps the tiers apart even
+where no edge joins them, as an order in time does. A forbidden edge does not restrict the order: the parents leave it
+out.
 """
 
 from collections.abc import Callable, Iterator, Sequence
@@ -11,6 +16,7 @@ import numpy as np
 import pandas as pd
 
 from disco.errors import ScoreUnavailable
+from disco.knowledge import Resolved
 from disco.score.curvature import BOUNDARIES, CRITERIA
 
 COMBINATIONS = [(criterion, boundary) for criterion in CRITERIA for boundary in BOUNDARIES]
@@ -36,7 +42,12 @@ SinkScores = dict[tuple[int, ...], dict[tuple[str, str], np.ndarray]]  # what `E
 
 
 def remove_sinks(
-    evaluate: Evaluate, nodes: int, criterion: str, boundary: str, names: Sequence[str]
+    evaluate: Evaluate,
+    nodes: int,
+    criterion: str,
+    boundary: str,
+    names: Sequence[str],
+    rules: Resolved | None = None,
 ) -> Iterator[Removal]:
     """Remove sinks one by one, from all nodes down to two.
 
@@ -45,6 +56,7 @@ def remove_sinks(
         nodes: the number of nodes, |V|.
         criterion, boundary: which score decides.
         names: column names, for error messages.
+        rules: to which the order keeps; numbered like the nodes.
 
     Raises:
         ScoreUnavailable: a remaining node has no repeated admissible level in some fold.
@@ -57,7 +69,10 @@ def remove_sinks(
         if len(missing):
             fold, place = missing[0]
             raise ScoreUnavailable(_unavailable(criterion, boundary, names[remaining[place]], fold + 1))
-        sink = remaining[int(np.argmin(score.mean(axis=0)))]
+        means = score.mean(axis=0)
+        if rules is not None:
+            means = np.where(rules.may_be_last(remaining), means, np.inf)
+        sink = remaining[int(np.argmin(means))]
         yield Removal(remaining, scores, sink)
         remaining = tuple(node for node in remaining if node != sink)
 
@@ -101,3 +116,24 @@ def criteria_frame(steps: Sequence[Removal], names: Sequence[str]) -> pd.DataFra
     ]
     combinations = [f"{criterion}_{boundary}" for criterion, boundary in COMBINATIONS]
     return pd.DataFrame(rows, columns=["step", "node", "fold", *combinations])
+
+
+def forced(ccs: pd.DataFrame) -> pd.DataFrame:
+    """The steps at which knowledge had another node removed than the one of smallest score: what it cost the order.
+
+    Args:
+        ccs: as `ccs_frame` gives it.
+
+    Returns:
+        Columns step, node (removed), rank (of its score among those of the step, 2 or more), first (the node of
+        smallest score).
+    """
+    means = ccs.groupby(["step", "node"], sort=False)["score"].mean()
+    removed = ccs[ccs["chosen"].astype(bool)].drop_duplicates("step").set_index("step")["node"]
+    rows = []
+    for step, scores in means.groupby(level="step", sort=False):
+        scores = scores.droplevel("step")
+        rank = 1 + int((scores < scores[removed[step]]).sum())
+        if rank > 1:
+            rows.append((step, removed[step], rank, scores.idxmin()))
+    return pd.DataFrame(rows, columns=["step", "node", "rank", "first"])

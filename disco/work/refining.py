@@ -78,6 +78,7 @@ def refine_run(run: Run, choice: "Choice", *, device: str = "cpu", callback: "Ca
             settings=run.settings,
             order=run.order() if fitted else None,
             edges=run.edges() if fitted else None,
+            knowledge=run.knowledge(),
             device=device,
             callback=recorder,
             memory=memory,

@@ -168,7 +168,7 @@ def _load(run: Run, networks: Path) -> tuple["Fitted", int]:
         check_regular(networks)
         tensors = load_file(networks)
         _check_size(tensors, run)
-        found = Fitted.restore(run.table(), run.settings, tensors, choose_device("auto"))
+        found = Fitted.restore(run.table(), run.settings, tensors, choose_device("auto"), run.knowledge())
     except InputError:
         raise
     except (OSError, SafetensorError, KeyError, ValueError, TypeError, RuntimeError, IndexError) as error:

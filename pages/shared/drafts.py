@@ -13,6 +13,7 @@ from dataclasses import dataclass, field
 import pandas as pd
 import streamlit as st
 
+from disco.knowledge import Knowledge
 from disco.settings import Settings
 from disco.table.rows import Stretches
 
@@ -63,6 +64,7 @@ class Draft:
         loaded: the table before `steps`, if there are any.
         steps: what was done to it.
         rows_left_out: of the loaded table, as stretches (`disco.table.rows`).
+        knowledge: to which the runs of the draft keep.
     """
 
     table: pd.DataFrame
@@ -79,6 +81,7 @@ class Draft:
     loaded: pd.DataFrame | None = None
     steps: tuple[Step, ...] = ()
     rows_left_out: Stretches = ()
+    knowledge: Knowledge | None = None
 
     @property
     def origin(self) -> str:

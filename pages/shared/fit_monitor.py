@@ -3,8 +3,10 @@
 import streamlit as st
 
 from disco import runs
+from disco.errors import InputError
 from disco.figures import losses
 from disco.figures.theme import plotly_config
+from disco.knowledge import Knowledge
 from disco.runs import FIT, Status
 from disco.work.forecast import span
 from pages.shared import session
@@ -41,6 +43,8 @@ def _account(run: runs.Run, status: Status) -> str:
     changed = ", ".join(f"{name} {value}" for name, value in run.settings.changed().items())
     words = [f"Preset {run.settings.preset}" + (f" with {plain(changed)}" if changed else "")]
     words += [f"seed {run.settings.seed}", f"device {status.device}"]
+    if (knowledge := _knowledge(run)) is not None:
+        words.append(f"knowledge: {knowledge}")
     if status.rows_used:
         words.append(f"{status.rows_used:,} rows used")
     if status.seconds_off and status.estimate:
@@ -49,6 +53,14 @@ def _account(run: runs.Run, status: Status) -> str:
     if status.peak_bytes:
         words.append(f"peak memory {size(status.peak_bytes)}")
     return " · ".join(words) + "."
+
+
+def _knowledge(run: runs.Run) -> Knowledge | None:
+    """The knowledge that the run keeps to; None without any, or if it cannot be read."""
+    try:
+        return run.knowledge()
+    except InputError:
+        return None
 
 
 def _buttons(run: runs.Run, status: Status) -> None:

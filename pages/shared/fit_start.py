@@ -55,6 +55,7 @@ def new_run(draft: Draft, name: str, device: str) -> runs.Run:
         device=device,
         teaching=draft.teaching,
         rows_left_out=draft.rows_left_out,
+        knowledge=draft.knowledge,
     )
 
 

@@ -6,7 +6,7 @@ from typing import Any
 import pandas as pd
 
 from disco.figures.words import number
-from disco.parents.ocs import reaches
+from disco.parents.ocs import passes
 from disco.refine import Choice, Refined
 from disco.refine.evidence import AGAINST, FEW, HALF, MOST_MISFIT, TIMES
 from disco.refine.reasons import Reason, asked, missed, reason
@@ -110,6 +110,7 @@ def direction(run: Run, refined: Refined, row: dict[str, Any]) -> str:
     need, poor = asked(row, nodes, bound), len(missed(nodes))
     ends = f"of {code(row['parent'])} and {code(row['child'])}"
     said = {
+        Reason.KNOWN: "the knowledge given to the run allows only this direction.",
         Reason.UNAVAILABLE: "the cost of reversing the edge is not available.",
         Reason.WEAK: f"reversing the edge costs only {nats} nats, less than the {bound:g} that decide.",
         Reason.FRAGILE: f"{costs}, but only {least} with a straight link, less than the {HALF * bound:g} that decide.",
@@ -131,7 +132,7 @@ def direction(run: Run, refined: Refined, row: dict[str, Any]) -> str:
             f"by direction evidence alone the edge would be reversed, which gains "
             f"{number(-row['direction_nats'])} nats. The CCS order or the spread evidence keeps it as it is."
         )
-    return f"**{'Decided' if rule is Reason.DECIDED else 'Undecided'}:** {said[rule]}"
+    return f"**{'Decided' if rule in (Reason.DECIDED, Reason.KNOWN) else 'Undecided'}:** {said[rule]}"
 
 
 def breakdown(run: Run, refined: Refined, row: dict[str, Any]) -> pd.DataFrame:
@@ -179,7 +180,7 @@ def in_disco(run: Run, parent: str, child: str) -> str:
         row = rows.iloc[0]
         folds = f"above τ_Z in {round(row['frequency'] * result.folds)} of {result.folds} folds"
         scores = f"OCS {number(row['ocs'])}, {folds}"
-        if reaches(row["frequency"], pi_min):
+        if passes(rows, pi_min).iloc[0]:
             return f"DISCO's result {words}: {scores}. {SAME_ROWS}"
         return f"DISCO's order has {code(first)} before {code(second)}, but no edge between them: {scores}."
     return ""

@@ -11,7 +11,7 @@ import streamlit as st
 from disco.errors import InputError
 from disco.figures import placing, steps
 from disco.parents import jackknife
-from disco.parents.ocs import frequencies, own_thresholds, reaches, with_z
+from disco.parents.ocs import frequencies, own_thresholds, passes, with_z
 from disco.runs import Run, stamps
 from pages.shared import session
 from pages.shared.known import Known
@@ -94,7 +94,7 @@ class Result:
     def edges(self, tau_z: float, pi_min: float) -> pd.DataFrame:
         """The candidates that pass two thresholds, with the same columns, even if none passes."""
         table = self.candidates(tau_z)
-        return table[reaches(table["frequency"], pi_min)]
+        return table[passes(table, pi_min)]
 
     def graph(self, tau_z: float, pi_min: float) -> nx.DiGraph:
         """The graph at two thresholds."""

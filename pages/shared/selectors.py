@@ -66,7 +66,7 @@ def _read(_result: Result, selector: str, path: str, rule: str, stamp: int) -> p
     found = read_candidates(_result.run, selector, _result.variant)
     if found is None:
         return None
-    beside = frequencies(_result.ocs, _result.thresholds[0])
+    beside = frequencies(_result.ocs.drop(columns="rule", errors="ignore"), _result.thresholds[0])
     return found.merge(beside, on=["parent", "child"], how="left")
 
 

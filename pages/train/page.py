@@ -3,7 +3,7 @@
 import streamlit as st
 
 from pages.shared import empty, fit_monitor, fit_start, intro, monitor, problem_list, quick_look, session, table_facts
-from pages.train import fit_settings
+from pages.train import fit_settings, knowledge_box
 
 intro.page_intro(
     "Train",
@@ -31,6 +31,7 @@ with st.container() if run is None else st.expander("Set up another fit", expand
     with left:
         fit_settings.preset()
         fit_settings.in_sight()
+        knowledge_box.section(draft)
     with right:
         fit_start.start_box(draft)
         quick_look.offer(draft)

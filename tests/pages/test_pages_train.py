@@ -8,10 +8,12 @@ from app_world import booted, button, csv, poisson, texts, upload, written_run
 
 from disco import runs
 from disco.errors import InputError
+from disco.knowledge import Knowledge
 from disco.refine import Choice
 from disco.settings import Settings
 from disco.work import jobs
 from disco.work.forecast import Speed
+from pages.shared.names import plain
 
 
 @pytest.fixture(autouse=True)
@@ -220,3 +222,27 @@ def test_the_sidebar_opens_runs():
     assert any(option.endswith("first · paper, seed 0") for option in picker.options)
     picker.set_value(first.id).run()
     assert at.query_params["run"] == first.id
+
+
+def test_knowledge_from_a_file_goes_into_the_run(monkeypatch):
+    monkeypatch.setattr(jobs, "start", lambda run, work: None)
+    at, names = on_train(), list(poisson().columns)
+    at.file_uploader(key="knowledge_file_0").set_value(("k.json", b'{"tiers": [["<b>"]]}', "application/json")).run()
+    (error,) = at.error
+    assert error.value == plain('The knowledge names "<b>", which is not a column of the table: correct or remove it.')
+    text = f"/knowledge\naddtemporal\n1 {names[0]}\n2 {names[1]}\n"
+    at.file_uploader(key="knowledge_file_0").set_value(("k.txt", text.encode(), "text/plain")).run()
+    assert not at.error and at.session_state["shared_draft"].knowledge == Knowledge([[names[0]], [names[1]]])
+    assert "Knowledge: 2 tiers" in [found.label for found in at.expander]
+    button(at, "Start the fit").click().run()
+    (run,) = runs.list_runs()
+    assert run.knowledge() == Knowledge([[names[0]], [names[1]]])
+
+
+def test_another_fit_of_a_run_keeps_its_knowledge_unless_it_is_removed():
+    knowledge, table = Knowledge(forbidden=[("*", "*")]), poisson()
+    run = runs.create_run(table, Settings(), name="r", knowledge=knowledge)
+    at = booted("train", run=run.id)
+    assert at.session_state["shared_draft"].knowledge == knowledge
+    at.button(key="knowledge_remove").click().run()
+    assert at.session_state["shared_draft"].knowledge is None and run.knowledge() == knowledge

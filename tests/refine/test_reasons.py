@@ -26,8 +26,10 @@ def test_a_rule_fails_exactly_where_the_direction_is_not_decided(rng):
             assert (rule is Reason.DECIDED) == is_sure
             # Stored as undecided although no rule that can be checked fails: another search has it reversed.
             assert (reason({**row, "decided": False}, nodes, BOUND) is Reason.ELSEWHERE) == is_sure
+            assert reason({**row, "decided": True, "rule": "fixed"}, nodes, BOUND) is Reason.KNOWN
+            assert reason({**row, "decided": is_sure, "rule": "free"}, nodes, BOUND) is rule
             seen.add(rule)
-    assert seen == {*Reason} - {Reason.OLDER, Reason.ELSEWHERE}
+    assert seen == {*Reason} - {Reason.OLDER, Reason.ELSEWHERE, Reason.KNOWN}
 
 
 def test_what_is_asked_beside_misfit_is_what_decides():

@@ -7,7 +7,7 @@ import pytest
 from made_up import candidates, finished_run, ordering, refine_by_hand
 
 from disco.errors import InputError
-from disco.files import write_frame
+from disco.files import write_frame, write_json
 from disco.runs import FIT, REFINE, Run
 from disco.runs.comparing import Comparison, Side, compare, works
 from disco.runs.results import _frames
@@ -112,3 +112,10 @@ def test_a_summary_tells_what_is_there():
     (run.path / "table.parquet").write_bytes(b"x")
     run = Run(run.path)
     assert edge_counts(run) == (None, None) and Summary.of(run).shape is None
+
+
+def test_other_knowledge_counts_as_another_setting():
+    first, second = (fitted(["a", "b"], [("a", "b")], name) for name in ("first", "second"))
+    write_json(second.path / "knowledge.json", {"required": [["a", "b"]]})
+    assert compared(first, second).settings.to_numpy().tolist() == [["knowledge", "none", '{"required": [["a", "b"]]}']]
+    assert compared(second, second).settings.empty

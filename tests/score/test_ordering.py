@@ -2,7 +2,8 @@ import numpy as np
 import pytest
 
 from disco.errors import ScoreUnavailable
-from disco.score.ordering import order_of, remove_sinks
+from disco.knowledge import Knowledge
+from disco.score.ordering import ccs_frame, forced, order_of, remove_sinks
 
 NAMES = ["a", "b", "c", "d"]
 
@@ -53,3 +54,20 @@ def test_who_has_the_clipped_boundary_is_not_told_to_use_it():
         "The CCS of column 'c' is unavailable in held-out fold 2: none of its levels repeats there. "
         "Use quantile levels, fewer folds or more rows, or leave the column out."
     )
+
+
+def test_the_sink_is_one_that_the_knowledge_lets_be_last():
+    """Without knowledge b, d, a are removed; b has a required child, and d is in an earlier tier than a."""
+    evaluate = scored([[1.0, 2.0, 9.0, 3.0], [6.0, 2.0, 0.0, 3.0]])
+    rules = Knowledge(tiers=[["d"], ["a"]], required=["b → c"]).resolve(NAMES)
+    steps = list(remove_sinks(evaluate, 4, "ccs", "clipped", NAMES, rules))
+    assert [step.sink for step in steps] == [0, 3, 2] and order_of(steps) == [1, 2, 3, 0]
+    cost = forced(ccs_frame(steps, NAMES, "ccs", "clipped"))
+    assert cost.to_dict("split")["data"] == [[1, "a", 3, "b"], [2, "d", 2, "b"], [3, "c", 2, "b"]]
+
+
+def test_a_forbidden_edge_does_not_change_the_order():
+    evaluate = scored([[1.0, 2.0, 9.0, 3.0], [6.0, 2.0, 0.0, 3.0]])
+    rules = Knowledge(forbidden=["* → b"]).resolve(NAMES)
+    steps = list(remove_sinks(evaluate, 4, "ccs", "clipped", NAMES, rules))
+    assert order_of(steps) == [2, 0, 3, 1] and forced(ccs_frame(steps, NAMES, "ccs", "clipped")).empty

@@ -9,6 +9,7 @@ import streamlit as st
 
 from disco import runs
 from disco.errors import InputError
+from disco.knowledge import Knowledge
 from disco.settings import Settings
 from disco.table.identifiers import identifiers
 from disco.table.rows import Stretches
@@ -67,6 +68,7 @@ def _of_run(opened: runs.Run) -> Draft:
         is_of_run=True,
         teaching=opened.teaching,
         rows_left_out=opened.rows_left_out,
+        knowledge=opened.knowledge(),
     )
 
 
@@ -204,6 +206,11 @@ def undo(steps: int = 1) -> None:
 def set_truth(truth: pd.DataFrame | None) -> None:
     """Attach the true edges (parent, child) to the loaded table, or take them away; they are not hidden."""
     _change(truth=truth, teaching=False)
+
+
+def set_knowledge(knowledge: Knowledge | None) -> None:
+    """Give the runs of the draft knowledge, or take it away."""
+    _change(knowledge=knowledge)
 
 
 def truth_changed(changed: runs.Run) -> None:

@@ -1,0 +1,6 @@
+"""What is known beforehand about the graph: tiers, required and forbidden edges."""
+
+from disco.knowledge.resolved import Resolved
+from disco.knowledge.rules import Knowledge
+
+__all__ = ["Knowledge", "Resolved"]

@@ -1,0 +1,135 @@
+"""Rules that no graph can keep to: found before a fit, in a sentence with the fewest of them that contradict.
+
+With m required edges on a path, the ways to contradict are
+
+- a required edge that is forbidden, or inside a closed tier: two rules;
+- a required path from a later tier to an earlier one: m rules, and the tiers;
+- a required path back to where it began: m rules.
+"""
+
+from collections import deque
+from collections.abc import Sequence
+from typing import NamedTuple
+
+import networkx as nx
+import numpy as np
+
+from disco.errors import InputError
+from disco.graph import cycle_words
+from disco.knowledge.resolved import closure
+
+
+class EdgeRule(NamedTuple):
+    """A required or forbidden pair, and the columns it stands for.
+
+    Attributes:
+        words: the rule as it was given.
+        parents, children: column numbers.
+    """
+
+    words: str
+    parents: frozenset[int]
+    children: frozenset[int]
+
+    def matrix(self, nodes: int) -> np.ndarray:
+        """The pairs that it stands for, [parent, child], (nodes, nodes) true or false."""
+        found = np.zeros((nodes, nodes), dtype=bool)
+        found[np.ix_(sorted(self.parents), sorted(self.children))] = True
+        np.fill_diagonal(found, False)
+        return found
+
+
+def check(
+    names: Sequence[str],
+    tier: np.ndarray,
+    inside: np.ndarray,
+    required: Sequence[EdgeRule],
+    forbidden: Sequence[EdgeRule],
+) -> None:
+    """Refuse rules that contradict each other.
+
+    Args:
+        names: of the columns.
+        tier: of every column, from 1; 0 for none, (nodes,).
+        inside: pairs within a closed tier, (nodes, nodes) true or false.
+        required, forbidden: the rules for edges.
+
+    Raises:
+        InputError: they do.
+    """
+    edges, never = (pairs_of(rules, len(names)) for rules in (required, forbidden))
+    found: list[tuple[int, str]] = []  # how many rules, and the words on them
+    for parent, child in np.argwhere(edges & never)[:1].tolist():
+        words, against = (_rule(rules, parent, child) for rules in (required, forbidden))
+        pair = f"{names[parent]} → {names[child]}"
+        which = "" if words == against == pair else f', and both stand for "{pair}"'
+        found.append((2, f'"{words}" is required and "{against}" is forbidden{which}'))
+    for parent, child in np.argwhere(edges & inside)[:1].tolist():
+        ends = f'"{names[parent]}" and "{names[child]}" are in tier {tier[parent]}, which is closed'
+        found.append((2, f'"{_rule(required, parent, child)}" is required, but {ends}'))
+    for path in filter(None, (_back_in_time(edges, tier), _cycle(edges))):
+        rules = list(dict.fromkeys(_rule(required, *edge) for edge in zip(path, path[1:], strict=False)))
+        told = f"{_listed(rules)} {'is' if len(rules) == 1 else 'are'} required"
+        if path[0] == path[-1]:
+            cycle = cycle_words([names[node] for node in path[:-1]])
+            found.append((len(rules), f"{told}, which closes the cycle {cycle}"))
+        else:
+            first, last = path[0], path[-1]
+            ends = f'"{names[first]}" is in tier {tier[first]}, after "{names[last]}" in tier {tier[last]}'
+            found.append((len(rules) + 1, f"{told}, but {ends}"))
+    if found:
+        raise InputError(f"The knowledge contradicts itself: {min(found)[1]}. Remove one of these rules.")
+
+
+def pairs_of(rules: Sequence[EdgeRule], nodes: int) -> np.ndarray:
+    """The pairs that some rules stand for together, [parent, child], (nodes, nodes) true or false."""
+    found = np.zeros((nodes, nodes), dtype=bool)
+    for rule in rules:
+        found |= rule.matrix(nodes)
+    return found
+
+
+def _rule(rules: Sequence[EdgeRule], parent: int, child: int) -> str:
+    """The words of the rule that stands for a pair; of the one for the fewest pairs, which says most."""
+    holding = [rule for rule in rules if parent in rule.parents and child in rule.children]
+    return min(holding, key=lambda rule: len(rule.parents) * len(rule.children)).words
+
+
+def _listed(rules: Sequence[str]) -> str:
+    """Rules in a sentence, a long list shortened in the middle."""
+    quoted = [f'"{words}"' for words in rules]
+    quoted = quoted if len(quoted) <= 8 else [*quoted[:4], "…", *quoted[-3:]]
+    return quoted[0] if len(quoted) == 1 else f"{', '.join(quoted[:-1])} and {quoted[-1]}"
+
+
+def _back_in_time(edges: np.ndarray, tier: np.ndarray) -> list[int]:
+    """The shortest path along edges from a later tier to an earlier one; empty without one."""
+    back = closure(edges) & (tier[:, None] > tier) & (tier > 0)
+    starts = np.flatnonzero(back.any(axis=1)).tolist()
+    graph = nx.DiGraph(np.argwhere(edges).tolist())
+    paths = [_path(graph, node, set(np.flatnonzero(back[node]).tolist())) for node in starts]
+    return min(paths, key=len, default=[])
+
+
+def _cycle(edges: np.ndarray) -> list[int]:
+    """The shortest path along edges back to its first node; empty without one."""
+    graph = nx.DiGraph(np.argwhere(edges).tolist())
+    paths = [_path(graph, node, {node}) for node in np.flatnonzero(closure(edges).diagonal()).tolist()]
+    return min(paths, key=len, default=[])
+
+
+def _path(graph: nx.DiGraph, start: int, ends: set[int]) -> list[int]:
+    """The shortest path of at least one edge from a node to one of some nodes that it reaches."""
+    before: dict[int, int] = {}
+    queue = deque([start])
+    while True:
+        node = queue.popleft()
+        for child in graph.successors(node):
+            if child in ends:
+                path = [child, node]
+                while path[-1] != start:
+                    path.append(before[path[-1]])
+                return path[::-1]
+            if child not in before and child != start:
+                before[child] = node
+                queue.append(child)

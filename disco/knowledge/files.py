@@ -1,0 +1,97 @@
+"""Knowledge as a file: knowledge.json, or Tetrad's text form. Both are checked, and nothing in them is evaluated.
+
+Tetrad's form begins with `/knowledge`. After a line `addtemporal` come the tiers, as `1 age sex`, in which `1*` forbids
+edges within the tier, and `1-` allows edges from it only into the next. After `forbiddirect` and `requiredirect` come
+edges, as `parent child`.
+"""
+
+import re
+from pathlib import Path
+
+from disco.errors import InputError
+from disco.files import parsed, read_regular
+from disco.knowledge.rules import Knowledge
+
+MOST_BYTES = 1 << 20
+_TIER = re.compile(r"(\d{1,6})([*-]*)")
+_SECTIONS = ("addtemporal", "forbiddirect", "requiredirect")
+
+
+def read(path: Path | str) -> Knowledge:
+    """The knowledge of a file, JSON or Tetrad's text form.
+
+    Raises:
+        InputError: it cannot be read, is too large, or a rule in it is not of its form.
+    """
+    return from_bytes(read_regular(path, MOST_BYTES), Path(path).name)
+
+
+def from_bytes(data: bytes, name: str) -> Knowledge:
+    """The knowledge of a file's content.
+
+    Args:
+        name: of the file, for error sentences.
+
+    Raises:
+        InputError: as `read`.
+    """
+    if len(data) > MOST_BYTES:
+        raise InputError(f"{name} has more than {MOST_BYTES >> 10:,} kB, too much for knowledge.")
+    if data.lstrip(b"\xef\xbb\xbf \t\r\n").startswith(b"/knowledge"):
+        return _from_tetrad(data.decode("utf-8-sig", "replace"), name)
+    values = parsed(data, name)
+    if not isinstance(values, dict):
+        raise InputError(f"{name} must hold a JSON object with tiers, required, forbidden or closed.")
+    return Knowledge.from_dict(values)
+
+
+def _from_tetrad(text: str, name: str) -> Knowledge:
+    """The knowledge of Tetrad's text form; its tiers may be numbered from 0, and numbers may be missing."""
+    section, tiers, signs = "", dict[int, list[str]](), dict[int, str]()
+    edges: dict[str, list[list[str]]] = {"forbiddirect": [], "requiredirect": []}
+    for number, line in enumerate(text.split("\n"), start=1):
+        words = line.split()
+        if not words or words == ["/knowledge"]:
+            continue
+        if len(words) == 1 and words[0] in _SECTIONS:
+            section = words[0]
+        elif section == "addtemporal" and (found := _TIER.fullmatch(words[0])):
+            tiers.setdefault(int(found[1]), []).extend(words[1:])
+            signs[int(found[1])] = found[2]
+        elif section in edges and len(words) == 2:
+            edges[section].append(words)
+        else:
+            raise InputError(
+                f"Line {number} of {name} is no tier and no pair of names of Tetrad's knowledge: correct or remove it; "
+                "the sections addtemporal, forbiddirect and requiredirect are read."
+            )
+    numbers = sorted(number for number, names in tiers.items() if names)
+    listed = [tiers[number] for number in numbers]
+    far = [
+        [parent, child]
+        for at, number in enumerate(numbers)
+        if "-" in signs[number]
+        for parent in tiers[number]
+        for later in listed[at + 2 :]
+        for child in later
+    ]
+    closed = [at for at, number in enumerate(numbers, start=1) if "*" in signs[number]]
+    return Knowledge(listed, edges["requiredirect"], [*edges["forbiddirect"], *far], closed)
+
+
+def to_tetrad(knowledge: Knowledge) -> str:
+    """The knowledge in Tetrad's text form.
+
+    Raises:
+        InputError: a name has a space, which that form cannot hold.
+    """
+    edges = [*knowledge.required, *knowledge.forbidden]
+    for text in (text for texts in (*knowledge.tiers, *edges) for text in texts):
+        if len(text.split()) != 1 or text != text.strip():
+            raise InputError(f'Tetrad\'s text form cannot hold "{text}", because it has a space: rename the column.')
+    lines = ["/knowledge", "addtemporal"]
+    for number, texts in enumerate(knowledge.tiers, start=1):
+        lines.append(f"{number}{'*' * (number in knowledge.closed)} {' '.join(texts)}")
+    for section, pairs in (("forbiddirect", knowledge.forbidden), ("requiredirect", knowledge.required)):
+        lines += ["", section, *(" ".join(pair) for pair in pairs)]
+    return "\n".join(lines) + "\n"

@@ -1,0 +1,105 @@
+"""The rules over the columns of a table, and the orders that keep to them.
+
+An order keeps to the rules if the parent of every required edge stands before its child, and every tier before all
+later ones. Forbidden edges do not restrict the order. `before` holds all pairs that follow from these.
+"""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+import numpy as np
+import pandas as pd
+
+RULES = FREE, FORBIDDEN, REQUIRED, FIXED = "free", "forbidden", "required", "fixed"  # what they say of an edge
+
+
+@dataclass(frozen=True, eq=False)
+class Resolved:
+    """The rules over columns; all matrices are (nodes, nodes) true or false.
+
+    Attributes:
+        forbidden: [parent, child] may not be an edge; tiers are included.
+        required: [parent, child] must be an edge.
+        before: [a, b]: a stands before b in every order that keeps to the rules.
+    """
+
+    forbidden: np.ndarray
+    required: np.ndarray
+    before: np.ndarray
+
+    def part(self, nodes: Sequence[int]) -> "Resolved":
+        """The rules over some of the columns."""
+        block = np.ix_(list(nodes), list(nodes))
+        return Resolved(self.forbidden[block], self.required[block], self.before[block])
+
+    def turned(self, edge: tuple[int, int]) -> "Resolved":
+        """The rules for orders with the child of an edge before its parent too; `before` allows such orders.
+
+        What follows from both is not added to `before`: `sorted` does not need it.
+        """
+        before = self.before.copy()
+        before[edge[::-1]] = True
+        return Resolved(self.forbidden, self.required, before)
+
+    def may_be_last(self, remaining: Sequence[int]) -> np.ndarray:
+        """Which of some nodes no other of them has to follow, (remaining,) true or false; at least one."""
+        others = list(remaining)
+        return np.logical_not(self.before[np.ix_(others, others)].any(axis=1))
+
+    def sorted(self, order: Sequence[int]) -> list[int]:
+        """The order of all or some nodes that keeps to the rules and is nearest to another one.
+
+        Each place gets the first node of the other order that no node without a place has to stand before.
+        """
+        before = self.before[np.ix_(list(order), list(order))]
+        left, found, waits = list(range(len(order))), list[int](), before.sum(axis=0)
+        while left:
+            place = next(place for place in left if not waits[place])
+            left.remove(place)
+            found.append(order[place])
+            waits = waits - before[place]
+        return found
+
+    def span(self, others: Sequence[int], node: int) -> tuple[int, int]:
+        """Between which of the other nodes, in an order that keeps to the rules, a node may stand.
+
+        Returns:
+            The least and the most of them that it may have before it.
+        """
+        earlier = np.flatnonzero(self.before[others, node])
+        later = np.flatnonzero(self.before[node, others])
+        return int(earlier[-1]) + 1 if len(earlier) else 0, int(later[0]) if len(later) else len(others)
+
+    def of_edge(self, parent: int, child: int) -> str:
+        """What the rules say of an edge: required, forbidden, fixed (only this direction is allowed) or free."""
+        if self.required[parent, child]:
+            return REQUIRED
+        if self.forbidden[parent, child]:
+            return FORBIDDEN
+        return FIXED if self.before[parent, child] or self.forbidden[child, parent] else FREE
+
+    def of_edges(self, edges: pd.DataFrame, names: Sequence[str]) -> list[str]:
+        """What the rules say of edges, as `of_edge`.
+
+        Args:
+            edges: columns parent and child, names.
+            names: of all nodes, by number.
+        """
+        place = {name: number for number, name in enumerate(names)}
+        pairs = zip(edges["parent"].map(place), edges["child"].map(place), strict=True)
+        return [self.of_edge(parent, child) for parent, child in pairs]
+
+
+def closure(direct: np.ndarray) -> np.ndarray:
+    """Which nodes a path leads to, [from, to], (nodes, nodes) true or false.
+
+    Args:
+        direct: [from, to], the steps.
+    """
+    found = direct
+    while True:
+        steps = found.astype(np.float32)
+        more = found | (steps @ steps > 0)
+        if (more == found).all():
+            return found
+        found = more

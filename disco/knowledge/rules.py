@@ -1,0 +1,174 @@
+"""Rules about the graph, by name or by pattern, as a user gives them.
+
+    Knowledge(tiers=[["age", "sex"], ["gene_*"]], required=["tf_1 → gene_3"], forbidden=["gene_* → tf_*"], closed=[1])
+
+- *Tiers* are an order in time: no node has a cause in a later tier, directly or through other nodes. A closed tier has
+  no edge between its own nodes. A node in no tier may stand anywhere.
+- A *required* edge is in every graph. A *forbidden* edge is in none, but a path may lead the same way.
+
+A text is the column of that name if there is one. Otherwise `*`, `?` and `[…]` in it make it a pattern (`fnmatch`;
+upper and lower case differ). A pattern stands for all columns that fit it, a pair of patterns for all pairs of two
+different columns.
+"""
+
+import re
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, fields
+from fnmatch import translate
+from typing import Any
+
+import numpy as np
+
+from disco.errors import InputError
+from disco.files import plain
+from disco.graph import positions
+from disco.knowledge.contradictions import EdgeRule, check, pairs_of
+from disco.knowledge.resolved import Resolved, closure
+
+MOST_TEXTS = 10_000  # names and patterns
+LONGEST_TEXT = 1000
+_ARROW = re.compile(r"\s*(?:→|->)\s*")
+_SIGNS = re.compile(r"[*?\[]")
+_KINDS = ("required", "forbidden")
+
+
+@dataclass(frozen=True)
+class Knowledge:
+    """Rules about a graph.
+
+    Attributes:
+        tiers: names and patterns of each tier, earliest first.
+        required, forbidden: pairs (parent, child) of names or patterns, given as pairs or as texts "parent → child".
+        closed: the numbers, from 1, of the tiers without edges between their own nodes.
+
+    Raises:
+        InputError: a rule is not of this form, or there are too many.
+    """
+
+    tiers: Sequence[Sequence[str]] = ()
+    required: Sequence[Sequence[str] | str] = ()
+    forbidden: Sequence[Sequence[str] | str] = ()
+    closed: Sequence[int] = ()
+
+    def __post_init__(self) -> None:
+        for name in ("tiers", *_KINDS, "closed"):
+            if not isinstance(getattr(self, name), list | tuple):
+                raise InputError(f'"{name}" of the knowledge must be a list; see docs/knowledge.md.')
+        tiers = tuple(_tier(texts, number) for number, texts in enumerate(self.tiers, start=1))
+        pairs = {kind: tuple(_pair(given, kind) for given in getattr(self, kind)) for kind in _KINDS}
+        for number in self.closed:
+            if type(number) is not int or not 1 <= number <= len(tiers):
+                raise InputError(f"A closed tier must be a number from 1 to {len(tiers)}; got {_short(number)}.")
+        count = sum(map(len, tiers)) + 2 * sum(map(len, pairs.values()))
+        if count > MOST_TEXTS:
+            raise InputError(f"The knowledge has {count:,} names and patterns; at most {MOST_TEXTS:,} are read.")
+        for name, value in {"tiers": tiers, **pairs, "closed": tuple(sorted(set(self.closed)))}.items():
+            object.__setattr__(self, name, value)
+
+    @classmethod
+    def from_dict(cls, values: Mapping[str, Any]) -> "Knowledge":
+        """The knowledge of `to_dict`, or of a file that has some of these entries.
+
+        Raises:
+            InputError: there is another entry, or a rule is not of its form.
+        """
+        known = [item.name for item in fields(cls)]
+        for name in values:
+            if name not in known:
+                raise InputError(f"Knowledge has the entries {', '.join(known)}; got {_short(name)}.")
+        return cls(**values)
+
+    def to_dict(self) -> dict[str, list]:
+        """All rules in JSON's types; entries without rules are left out."""
+        found = {item.name: plain(getattr(self, item.name)) for item in fields(self)}
+        return {name: value for name, value in found.items() if value}
+
+    def __str__(self) -> str:
+        """How many rules there are, in words."""
+        counts = [(len(self.tiers), "tier"), *((len(getattr(self, kind)), f"{kind} rule") for kind in _KINDS)]
+        parts = [f"{count} {word}{'s' * (count > 1)}" for count, word in counts if count]
+        return ", ".join(parts) or "no rules"
+
+    def resolve(self, names: Sequence[str]) -> Resolved:
+        """The rules over the columns of a table.
+
+        Args:
+            names: of the columns; the matrices are in their order.
+
+        Raises:
+            InputError: a rule names no column or no pair of columns, or rules contradict each other; the sentence has
+                the fewest rules that do.
+        """
+        place = positions(names, "table")
+        tier = self._tier_of(place)
+        rules = {kind: [_edge_rule(pair, kind, place) for pair in getattr(self, kind)] for kind in _KINDS}
+        earlier = (tier[:, None] > 0) & (tier[:, None] < tier)
+        inside = (tier[:, None] == tier) & np.isin(tier, self.closed) & ~np.eye(len(place), dtype=bool)
+        check(names, tier, inside, *rules.values())
+        required, forbidden = (pairs_of(rules[kind], len(place)) for kind in _KINDS)
+        return Resolved(forbidden | earlier.T | inside, required, closure(required | earlier))
+
+    def _tier_of(self, place: dict[str, int]) -> np.ndarray:
+        """The tier of every column, from 1; 0 for those in none."""
+        tier, by = np.zeros(len(place), dtype=int), dict[int, str]()
+        for number, texts in enumerate(self.tiers, start=1):
+            for text in texts:
+                for column in _columns(text, place):
+                    if tier[column] not in (0, number):
+                        name = list(place)[column]
+                        raise InputError(
+                            f'The knowledge puts "{name}" into two tiers, into tier {tier[column]} by "{by[column]}" '
+                            f'and into tier {number} by "{text}": leave it in one of them.'
+                        )
+                    tier[column], by[column] = number, text
+        return tier
+
+
+def _tier(texts: Any, number: int) -> tuple[str, ...]:
+    """The checked names and patterns of a tier."""
+    if not isinstance(texts, list | tuple) or not texts:
+        raise InputError(f"Tier {number} of the knowledge must be a list of names or patterns; got {_short(texts)}.")
+    return tuple(_text(text) for text in texts)
+
+
+def _pair(given: Any, kind: str) -> tuple[str, str]:
+    """A checked pair, from a pair or from a text with one arrow."""
+    parts = _ARROW.split(given) if isinstance(given, str) else given
+    if not isinstance(parts, list | tuple) or len(parts) != 2:
+        raise InputError(
+            f'A {kind} edge of the knowledge must be ["parent", "child"] or "parent → child"; got {_short(given)}.'
+        )
+    return _text(parts[0]), _text(parts[1])
+
+
+def _text(text: Any) -> str:
+    if not isinstance(text, str) or not text.strip() or len(text) > LONGEST_TEXT:
+        raise InputError(f"A name or pattern must be a text of 1 to {LONGEST_TEXT:,} characters; got {_short(text)}.")
+    return text
+
+
+def _short(value: Any) -> str:
+    text = repr(value)
+    return text if len(text) <= 60 else f"{text[:59]}…"
+
+
+def _columns(text: str, place: dict[str, int]) -> list[int]:
+    """The columns of a name or pattern."""
+    if text in place:
+        return [place[text]]
+    if not _SIGNS.search(text):
+        raise InputError(f'The knowledge names "{text}", which is not a column of the table: correct or remove it.')
+    fits = re.compile(translate(text)).match
+    found = [number for name, number in place.items() if fits(name)]
+    if not found:
+        raise InputError(f'No column of the table fits the pattern "{text}" of the knowledge: correct or remove it.')
+    return found
+
+
+def _edge_rule(pair: tuple[str, str], kind: str, place: dict[str, int]) -> EdgeRule:
+    """A pair with the columns that it stands for."""
+    words = " → ".join(pair)
+    parents, children = (frozenset(_columns(text, place)) for text in pair)
+    if len(parents | children) == 1:
+        raise InputError(f'The {kind} edge "{words}" joins a column only with itself: correct or remove it.')
+    return EdgeRule(words, parents, children)

@@ -1,0 +1,79 @@
+"""What knowledge does to a search, step by step; `tests/knowledge` has the property that no result breaks a rule."""
+
+from types import SimpleNamespace
+
+import pytest
+from refine_world import ALONE, PRICE, QUICK, all_pairs, bank_of, chain, searched
+
+from disco.knowledge import Knowledge
+from disco.refine import refine
+from disco.refine.memory import key_of
+from disco.refine.scores import Scores
+from disco.refine.screen import screen, widened
+from disco.refine.search import _State
+
+NAMES = ["a", "b", "c", "d"]
+
+
+def scores_of(rules: Knowledge, unlinked="") -> Scores:
+    """Scores of a → b → c and d alone under rules, with no pair of a name in `unlinked`."""
+    bank = bank_of(chain()[NAMES])
+    apart = {NAMES.index(name) for name in unlinked}
+    pairs = [tuple(other for other in others if not apart & {node, other}) for node, others in enumerate(all_pairs(4))]
+    return Scores(bank, pairs, price=PRICE, rules=rules.resolve(NAMES))
+
+
+def test_a_node_moves_to_behind_a_node_that_it_is_not_linked_to():
+    found = searched(scores_of(Knowledge(tiers=[["d"], ["b"]]), unlinked="d"), [0, 3, 2, 1])
+    assert found.order == [0, 3, 1, 2] and found.parents == [(), (0,), (1,), ()]
+
+
+def test_an_edge_is_turned_together_with_all_that_has_to_stand_before():
+    """a → c is turned in a, d, b, c: b moves with its child c, and d with b; no order turns an edge that is fixed."""
+    state = _State(scores_of(Knowledge(tiers=[["d"], ["b"]])), [0, 3, 1, 2])
+    state.fitted = [SimpleNamespace(parents=parents) for parents in ((), (), (0, 1), ())]
+    order, affected, _ = state.tuck((0, 2))
+    assert order == [3, 1, 2, 0] and set(affected) == {0, 1, 2, 3}
+    fixed = _State(scores_of(Knowledge(tiers=[["a"], ["d"], ["b"]])), [0, 3, 1, 2])
+    fixed.fitted = state.fitted
+    assert fixed.tuck((0, 2)) is None  # a stands before d, d before b, and b is a parent of c
+
+
+def test_required_edges_stay_and_forbidden_ones_are_never_tried():
+    table, rules = chain(), Knowledge(required=["d → c", "c → b"], forbidden=["a → c"])
+    free = refine(table, ALONE)
+    found = refine(table, ALONE, knowledge=rules)
+    pairs = dict(zip(zip(found.edges["parent"], found.edges["child"], strict=True), found.edges["rule"], strict=True))
+    assert pairs["d", "c"] == pairs["c", "b"] == "required" and ("a", "c") not in pairs
+    rows = found.edges.set_index(["parent", "child"])
+    assert rows.loc[("d", "c"), "gain_nats"] < 0 and rows.loc[("d", "c"), "decided"]
+    assert rows.loc[("c", "b"), "direction_nats"] < -10  # the rows are for b → c
+    assert found.score < free.score - 10 and "rule" not in free.edges
+
+
+def test_true_knowledge_changes_no_edge():
+    table = chain()
+    free = refine(table, QUICK)
+    found = refine(table, QUICK, knowledge=Knowledge(tiers=[["a"], ["b"], ["c"]], required=["a → b"]))
+    pairs = [set(zip(one.edges["parent"], one.edges["child"], strict=True)) for one in (free, found)]
+    assert pairs[0] == pairs[1] == {("a", "b"), ("b", "c")}
+    rules = found.edges.set_index(["parent", "child"])["rule"].to_dict()
+    assert rules == {("a", "b"): "required", ("b", "c"): "fixed"}
+    assert found.score == pytest.approx(free.score, abs=0.5)
+
+
+def test_the_screen_keeps_required_pairs_and_leaves_out_those_that_nothing_may_join():
+    bank = bank_of(chain()[NAMES])
+    rules = Knowledge(required=["a → d"], forbidden=["a → b", "b → a", "c → b"]).resolve(NAMES)
+    found = screen(bank, rules=rules)
+    assert 3 in found[0] and 0 in found[3] and 1 not in found[0] and 0 not in found[1]
+    assert 1 in found[2] and 2 in found[1]  # the other direction is allowed
+    none = Scores(bank, [()] * 4, price=PRICE, rules=rules)
+    assert not widened(none, [2, 1, 0, 3], [()] * 4)[1]  # it would be c → b
+    assert widened(none.replace(rules=None), [2, 1, 0, 3], [()] * 4)[1]
+
+
+def test_searches_under_other_knowledge_are_not_continued():
+    asked = (bank_of(chain()).ranks.numpy(), QUICK, None, [])
+    keys = {key_of(*asked), *(key_of(*asked, knowledge=one) for one in (Knowledge(), Knowledge(required=["a → b"])))}
+    assert len(keys) == 3
