@@ -32,7 +32,10 @@ PLACE = """(canvas, [from, to]) => {
 
 
 def click_edge(page: Page, order: list[str], parent: str, child: str) -> None:
-    """Click an edge where the graph says it is, until it is picked, since the page may still move."""
+    """Click an edge where the graph says it is, until it is picked, since the page may still move.
+
+    A click is given time: another one could miss the line, and a click beside it unpicks the edge.
+    """
     canvas, heading = page.locator(".canvas").first, page.locator("h5").filter(has_text=f"{parent} → {child}")
 
     def picked() -> bool:
@@ -41,7 +44,7 @@ def click_edge(page: Page, order: list[str], parent: str, child: str) -> None:
         if place is not None:
             page.mouse.click(*place)
             with contextlib.suppress(TimeoutError):
-                heading.wait_for(timeout=500)  # milliseconds
+                heading.wait_for(timeout=10_000)  # milliseconds
         return heading.count() > 0
 
     until(page, picked, f"{parent} → {child} cannot be picked")
