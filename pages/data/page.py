@@ -34,6 +34,8 @@ ready = table_facts.chosen_counts(draft) is not None
 with st.container(horizontal=True, vertical_alignment="center"):
     finding.button(draft, ready)
     st.caption("Or go step by step: Preprocess, Train, Ordering, Parents, Refine.")
+if draft.knowledge is not None:
+    st.caption(f"Both keep to the knowledge given on Train: {draft.knowledge}.")
 mending.panel(draft)
 columns.choose(draft)
 preview.columns_in_sight(draft)
