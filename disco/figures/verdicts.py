@@ -55,12 +55,13 @@ def of_order(steps: pd.DataFrame, arrows: pd.DataFrame) -> Verdict:
         steps: from `disco.figures.steps.all_steps`.
         arrows: from `directions`, of the edges kept along the order.
     """
-    many, close = len(steps), int((steps["ratio"] < CLOSE).sum())
+    by_knowledge = steps["ratio"] < 1  # such a removal was not won, but the only one allowed
+    many, close = len(steps), int((~by_knowledge & (steps["ratio"] < CLOSE)).sum())
     agreed = steps["folds_agreeing"] == steps["folds"]
     text = f"Folds agree on {share(int(agreed.sum()), many)} {_plural(many, 'removal')}"
     won = f"; {how_many(close, 'removal')} {'was' if close == 1 else 'were'} won by less than 10 %"
     text += f"{won if close else ''}."
-    places = _level(many - int((agreed & (steps["ratio"] >= CLOSE)).sum()), many)
+    places = _level(many - int((by_knowledge | agreed & (steps["ratio"] >= CLOSE)).sum()), many)
     if is_sparse(len(arrows), many + 1):
         return Verdict(places, text, _ORDER_ADVICE[places])
     ends = _level(int((~arrows["is_clear"]).sum()), len(arrows))

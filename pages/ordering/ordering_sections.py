@@ -247,12 +247,14 @@ def overview(result: Result, known: Known | None) -> None:
     """How clear every removal was, and how far the order agrees with the run's own."""
     wrong = known.wrong_removals["step"].tolist() if known else []
     figure.show(figures.margins(result.steps, step_player.step_of(result), wrong), "margins")
-    close = result.steps.nsmallest(1, "ratio").iloc[0]
-    st.caption(
-        f"The closest removal is step {close['step']}: {code(close['sink'])} was taken before "
-        f"{code(close['runner_up'])}, which scored {more(close['ratio'])}. Where the margin is small or the "
-        "folds differ, neighbouring places of the order may well be swapped."
-    )
+    won = result.steps[result.steps["ratio"] >= 1]  # the others were decided by knowledge
+    if len(won):
+        close = won.nsmallest(1, "ratio").iloc[0]
+        st.caption(
+            f"The closest removal is step {close['step']}: {code(close['sink'])} was taken before "
+            f"{code(close['runner_up'])}, which scored {more(close['ratio'])}. Where the margin is small or the "
+            "folds differ, neighbouring places of the order may well be swapped."
+        )
     if result.variant != result.run.own_variant:
         own = result.run.order()
         st.caption(

@@ -36,6 +36,12 @@ def arrows(clear: int, unclear: int) -> pd.DataFrame:
     return pd.DataFrame({"is_clear": [True] * clear + [False] * unclear})
 
 
+def test_removals_that_knowledge_decided_were_not_won_narrowly():
+    told = [verdicts.of_order(steps([3] * 4, ratios), arrows(0, 0)) for ratios in ([2.0] * 4, [2.0, 0.4, 0.9, 2.0])]
+    assert [one.level for one in told] == ["sure", "sure"]
+    assert told[0].text == told[1].text and "won by less" not in told[0].text
+
+
 def test_narrow_removals_do_not_count_against_the_ends_of_clear_edges():
     narrow, wide = steps([0] * 9, [1.01] * 9), steps([3] * 9, [2.0] * 9)
     levels = [verdicts.of_order(narrow, arrows(*one)).level for one in ((9, 1), (6, 4), (1, 9), (1, 0))]
