@@ -131,8 +131,6 @@ def _show(table: pd.DataFrame, refinement: Refinement) -> None:
     st.session_state[_TABLE] = {"selection": {"rows": rows, "columns": [], "cells": []}}
     told = {name: (100 * table[name]).round() for name in ("bootstrap", "folds")}
     told |= {name: table[name].round(1) + 0.0 for name in ("direction_nats", "robust_nats")}  # −0 is 0
-    stable, stable_help = refined_words.stability(refinement.choice)
-    column = st.column_config
     st.dataframe(
         table.assign(**told)[names],
         hide_index=True,
@@ -141,32 +139,38 @@ def _show(table: pd.DataFrame, refinement: Refinement) -> None:
         on_select=partial(_row_picked, _pairs(table)),
         selection_mode="single-row",
         placeholder="–",
-        column_config={
-            "parent": column.TextColumn("Parent", width=70),
-            "child": column.TextColumn("Child", width=70),
-            "gain_nats": column.NumberColumn("Gain", format="%.1f", width=56, help=define("edge gain")),
-            "direction_nats": column.NumberColumn("Direction", format="%.1f", width=66, help=refined_words.DIRECTION),
-            "robust_nats": column.NumberColumn("Robust", format="%.1f", width=62, help=refined_words.ROBUST),
-            "decided": column.CheckboxColumn(
-                "Decided", width=64, help=refined_words.decided_means(refinement.choice.bound)
-            ),
-            "bootstrap": column.NumberColumn(stable, format="%d %%", width=92, help=stable_help),
-            "folds": column.NumberColumn(
-                "Folds",
-                format="%d %%",
-                width=58,
-                help="Share of fits without one part of the rows that have the edge, searched like bootstrap tables.",
-            ),
-            "disco": column.TextColumn(
-                "DISCO", width=62, help="Compared with the DISCO graph: kept, new or turned (reversed)."
-            ),
-            "truth": column.TextColumn("Truth", width=74, help="According to the known truth of this table."),
-            "p_value": column.NumberColumn("p", format="%.1e", width=70, help=refined_words.P_VALUE),
-            "unavailable": column.TextColumn(
-                "Not available", width=96, help="Numbers that could not be computed for this edge."
-            ),
-        },
+        column_config=_columns(refinement),
     )
+
+
+def _columns(refinement: Refinement) -> dict[str, object]:
+    stable, stable_help = refined_words.stability(refinement.choice)
+    column = st.column_config
+    return {
+        "parent": column.TextColumn("Parent", width=70),
+        "child": column.TextColumn("Child", width=70),
+        "gain_nats": column.NumberColumn("Gain", format="%.1f", width=56, help=define("edge gain")),
+        "direction_nats": column.NumberColumn("Direction", format="%.1f", width=66, help=refined_words.DIRECTION),
+        "robust_nats": column.NumberColumn("Robust", format="%.1f", width=62, help=refined_words.ROBUST),
+        "decided": column.CheckboxColumn(
+            "Decided", width=64, help=refined_words.decided_means(refinement.choice.bound)
+        ),
+        "bootstrap": column.NumberColumn(stable, format="%d %%", width=92, help=stable_help),
+        "folds": column.NumberColumn(
+            "Folds",
+            format="%d %%",
+            width=58,
+            help="Share of fits without one part of the rows that have the edge, searched like bootstrap tables.",
+        ),
+        "disco": column.TextColumn(
+            "DISCO", width=62, help="Compared with the DISCO graph: kept, new or turned (reversed)."
+        ),
+        "truth": column.TextColumn("Truth", width=74, help="According to the known truth of this table."),
+        "p_value": column.NumberColumn("p", format="%.1e", width=70, help=refined_words.P_VALUE),
+        "unavailable": column.TextColumn(
+            "Not available", width=96, help="Numbers that could not be computed for this edge."
+        ),
+    }
 
 
 def _row_picked(pairs: list[tuple[str, str]]) -> None:
