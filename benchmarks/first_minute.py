@@ -21,7 +21,7 @@ from disco.simulate import Design, simulate
 from disco.work.ahead import compile_all
 
 GOALS = {"sample, 20 nodes": (2, 15.0), "own file, 20 × 2,000": (3, 15.0), "own file, 50 × 5,000": (3, 25.0)}
-DRAWN = "canvas => canvas.network && canvas.network.body.data.nodes.length"
+DRAWN = "canvas => canvas.querySelectorAll('[data-node]').length"
 
 
 def sample(page: Page) -> int:
