@@ -102,21 +102,41 @@ def split_rows(rows: int, settings: Settings) -> tuple[np.ndarray, np.ndarray]:
     return np.sort(drawn[:half]), np.sort(drawn[half:])
 
 
-def fold_of_rows(rows: int, folds: int, seed: int) -> np.ndarray:
+def fold_of_rows(rows: int, folds: int, seed: int, group: np.ndarray | None = None) -> np.ndarray:
     """The held-out fold of each row, from 0: a random partition into folds of nearly equal size.
 
+    Args:
+        group: the number of every row's group, from 0, (rows,); rows of a group get the same fold. The largest groups
+            are placed first, each into the fold with the fewest rows.
+
     Raises:
-        InputError: there are too few rows for that many folds.
+        InputError: there are too few rows or groups for that many folds.
     """
     if rows < least_rows(folds):
         raise InputError(
             f"The table has {rows} rows, too few for {folds} folds: it needs at least {least_rows(folds)}. "
             "Add rows or use fewer folds."
         )
+    random = np.random.default_rng([seed, 0])
+    if group is not None:
+        return _fold_of_groups(np.bincount(group), folds, random)[group]
     fold = np.empty(rows, dtype=np.int64)
-    order = np.random.default_rng([seed, 0]).permutation(rows)
-    for index, part in enumerate(np.array_split(order, folds)):
+    for index, part in enumerate(np.array_split(random.permutation(rows), folds)):
         fold[part] = index
+    return fold
+
+
+def _fold_of_groups(sizes: np.ndarray, folds: int, random: np.random.Generator) -> np.ndarray:
+    """The fold of each group of so many rows, (groups,)."""
+    if np.count_nonzero(sizes) < folds:
+        raise InputError(
+            f"The rows form {np.count_nonzero(sizes)} groups, too few for {folds} folds, because rows of a group stay "
+            "together: use fewer folds, or another column as the group."
+        )
+    fold, filled, drawn = np.empty(len(sizes), dtype=np.int64), np.zeros(folds), random.permutation(len(sizes))
+    for number in drawn[np.argsort(-sizes[drawn], kind="stable")]:
+        fold[number] = filled.argmin()
+        filled[fold[number]] += sizes[number]
     return fold
 
 

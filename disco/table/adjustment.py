@@ -1,0 +1,93 @@
+"""What the rows of a table have besides their counts: covariates, an exposure, groups.
+
+A covariate is always allowed as a cause of every node and never a node itself. An exposure is how long, how deep or how
+widely a row was counted: a node's counts grow with it, and as parents counts enter as rates (count / exposure). Rows of
+one group belong together, so that folds and drawn tables keep them together.
+"""
+
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+from functools import cached_property
+
+import numpy as np
+
+CONTINUOUS, ORDINAL, CATEGORICAL, COUNT = "continuous", "ordinal", "categorical", "count"
+KINDS = (CONTINUOUS, ORDINAL, CATEGORICAL, COUNT)  # of covariates
+MOST_LEVELS = 60  # of a categorical covariate: every node gets a coefficient for each
+
+
+@dataclass(frozen=True, eq=False)
+class Covariate:
+    """One covariate at the rows.
+
+    Attributes:
+        name: of its column.
+        kind: one of `KINDS`.
+        values: numbers, (n,); the numbers of the levels from 0 if it is categorical.
+        levels: the names of a categorical covariate's levels, in the order of their numbers.
+    """
+
+    name: str
+    kind: str
+    values: np.ndarray
+    levels: tuple[str, ...] = ()
+
+    @cached_property
+    def scale(self) -> np.ndarray:
+        """The values on the scale on which effects are smooth, (n,): √ of a count, the rank of an ordinal covariate."""
+        if self.kind == ORDINAL:
+            return np.unique(self.values, return_inverse=True)[1].astype(float)
+        return np.sqrt(self.values) if self.kind == COUNT else self.values.astype(float)
+
+
+@dataclass(frozen=True, eq=False)
+class Adjustment:
+    """Covariates, exposure and groups of n rows.
+
+    Attributes:
+        rows: n.
+        covariates: in the order of their columns.
+        exposure: of every row, above 0, (n,), or None.
+        group: the number of every row's group, from 0, (n,), or None.
+    """
+
+    rows: int
+    covariates: tuple[Covariate, ...] = ()
+    exposure: np.ndarray | None = None
+    group: np.ndarray | None = None
+
+    @property
+    def log_exposure(self) -> np.ndarray | None:
+        """log(exposure / its geometric mean), (n,), or None: the offset of a node."""
+        if self.exposure is None:
+            return None
+        logarithm = np.log(self.exposure)
+        return logarithm - logarithm.mean()
+
+    def take(self, rows: np.ndarray) -> "Adjustment":
+        """That of some rows, by number or by true and false; the levels of a categorical covariate keep numbers."""
+        covariates = tuple(replace(one, values=one.values[rows]) for one in self.covariates)
+        exposure, group = (None if part is None else part[rows] for part in (self.exposure, self.group))
+        return Adjustment(len(np.arange(self.rows)[rows]), covariates, exposure, group)
+
+    def without(self, names: Sequence[str]) -> "Adjustment":
+        """Without some covariates."""
+        return replace(self, covariates=tuple(one for one in self.covariates if one.name not in names))
+
+    def inputs(self) -> np.ndarray:
+        """What a network sees of it, (n, columns) float32: standardised numbers, one column per level of a category.
+
+        The logarithm of the exposure comes last.
+        """
+        parts = [
+            np.eye(len(one.levels))[one.values] if one.kind == CATEGORICAL else _standard(one.scale)[:, None]
+            for one in self.covariates
+        ]
+        if self.log_exposure is not None:
+            parts.append(_standard(self.log_exposure)[:, None])
+        return np.column_stack([*parts, np.empty((self.rows, 0))]).astype(np.float32)
+
+
+def _standard(values: np.ndarray) -> np.ndarray:
+    """Mean 0 and standard deviation 1."""
+    return (values - values.mean()) / max(float(values.std()), 1e-12)

@@ -1,0 +1,293 @@
+"""The role of every column: count, covariate, exposure, group, or to be ignored.
+
+    Roles({"site": "group", "depth": "exposure", "age": "covariate", "sex": ("covariate", "categorical")})
+
+As a file, roles.json:
+
+    {"columns": {"site": "group", "age": {"role": "covariate", "kind": "continuous"}},
+     "exposure": "total", "group_effects": true}
+"""
+
+import re
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pandas as pd
+
+from disco.errors import InputError
+from disco.files import parsed, read_regular
+from disco.table.adjustment import CATEGORICAL, CONTINUOUS, COUNT, KINDS, MOST_LEVELS, Adjustment, Covariate
+from disco.table.cells import is_count, names_of, numbers_of
+
+ROLES = ("count", "covariate", "exposure", "group", "ignore")
+TOTAL, RATIOS = "total", "median of ratios"
+COMPUTED = (TOTAL, RATIOS)  # exposures computed from the counts
+MOST_BYTES = 1 << 20
+
+
+@dataclass(frozen=True)
+class Roles:
+    """Roles by column; a column that is not named is a count.
+
+    Attributes:
+        columns: the role of columns, by name; a covariate may come with its kind, as ("covariate", "ordinal").
+        exposure: "total" or "median of ratios" if the exposure is computed from the counts; None otherwise.
+        group_effects: whether every group is also a level of a categorical covariate.
+    """
+
+    columns: Mapping[str, str | tuple[str, str]] = field(default_factory=dict)
+    exposure: str | None = None
+    group_effects: bool = False
+
+    def __post_init__(self) -> None:
+        _check(self)
+
+    @classmethod
+    def from_dict(cls, values: Any) -> "Roles":
+        """From the content of roles.json.
+
+        Raises:
+            InputError: it has not that form.
+        """
+        if not isinstance(values, dict) or not isinstance(values.get("columns", {}), dict):
+            raise InputError("The roles must be a JSON object with columns, exposure or group_effects.")
+        for name in values:
+            if name not in ("columns", "exposure", "group_effects"):
+                raise InputError(
+                    f'The roles have an unknown entry "{name}"; columns, exposure, group_effects are read.'
+                )
+        columns = {name: _from_json(name, given) for name, given in values.get("columns", {}).items()}
+        return cls(columns, values.get("exposure"), values.get("group_effects", False))
+
+    def to_dict(self) -> dict[str, Any]:
+        """As roles.json."""
+        columns = {
+            name: given if isinstance(given, str) else {"role": given[0], "kind": given[1]}
+            for name, given in self.columns.items()
+        }
+        return {"columns": columns, "exposure": self.exposure, "group_effects": self.group_effects}
+
+    def named(self, role: str) -> list[str]:
+        """The columns that have a role by name, in their order."""
+        return [name for name, given in self.columns.items() if _role(given) == role]
+
+    def split(self, table: pd.DataFrame) -> tuple[pd.DataFrame, Adjustment | None]:
+        """The columns that are counts, not yet checked, and what the others say of the rows; None if they say nothing.
+
+        Raises:
+            InputError: a role names no column, or a column cannot play its role.
+        """
+        table = table.set_axis(names_of(table), axis=1)
+        for name in self.columns:
+            if name not in table:
+                raise InputError(f'The roles name "{name}", which is not a column of the table: correct or remove it.')
+            if table.columns.tolist().count(name) > 1:
+                raise InputError(f'The roles name "{name}", and several columns have that name: rename them.')
+        other = {name for name, given in self.columns.items() if _role(given) != "count"}
+        counts = table[[name for name in table if name not in other]]
+        covariates = [_covariate(table[name], self.columns[name]) for name in self.named("covariate")]
+        exposure, group = None, None
+        if names := self.named("exposure"):
+            exposure = _exposure(table[names[0]])
+        elif self.exposure is not None:
+            exposure = computed(counts, self.exposure)
+        if names := self.named("group"):
+            group, levels = _group(table[names[0]])
+            if self.group_effects:
+                covariates.append(_levels_as_covariate(names[0], group, levels))
+        if not covariates and exposure is None and group is None:
+            return counts, None
+        return counts, Adjustment(len(table), tuple(covariates), exposure, group)
+
+
+Given = Roles | Mapping[str, str | tuple[str, str]] | Adjustment
+
+
+def divided(table: pd.DataFrame, roles: Given | None) -> tuple[pd.DataFrame, Adjustment | None]:
+    """The counts of a table and what its other columns say of the rows; the way of every `roles=`.
+
+    Args:
+        table: all columns; only the counts if an adjustment is given.
+        roles: roles, a mapping of columns to roles, or the adjustment itself.
+
+    Raises:
+        InputError: as `Roles.split`, or the adjustment has another number of rows.
+    """
+    if isinstance(roles, Adjustment):
+        if roles.rows != len(table):
+            raise InputError(f"The adjustment has {roles.rows:,} rows, and the table {len(table):,}.")
+        return table, roles
+    if roles is None:
+        return table, None
+    return (roles if isinstance(roles, Roles) else Roles(dict(roles))).split(table)
+
+
+def read(path: Path | str) -> Roles:
+    """The roles of a JSON file.
+
+    Raises:
+        InputError: it cannot be read, or a role in it is not of its form.
+    """
+    return Roles.from_dict(parsed(read_regular(path, MOST_BYTES), Path(path).name))
+
+
+def computed(counts: pd.DataFrame, which: str) -> np.ndarray:
+    """An exposure computed from counts, (n,): every row's total, or its size factor.
+
+    The size factor is the median over the columns of count / geometric mean of the column, among the columns without a
+    zero (Anders and Huber, Genome Biology 2010); with fewer than ten of those, over the row's counts above zero, with
+    geometric means of the column's counts above zero.
+
+    Raises:
+        InputError: a row has only zeros, so that no exposure can be computed.
+    """
+    values = np.column_stack([numbers_of(counts.iloc[:, place])[0] for place in range(counts.shape[1])])
+    total = np.nansum(values, axis=1)
+    if (total <= 0).any():
+        row = int(np.argmax(total <= 0)) + 1
+        raise InputError(
+            f"Row {row} has no count above zero, and so no {which}: leave that row out, or choose a column as exposure."
+        )
+    if which == TOTAL:
+        return total
+    logarithm = np.log(np.where(values > 0, values, np.nan))
+    whole = ~np.isnan(logarithm).any(axis=0)
+    if whole.sum() >= _WHOLE:
+        logarithm = logarithm[:, whole]
+    return np.exp(np.nanmedian(logarithm - np.nanmean(logarithm, axis=0), axis=1))
+
+
+_WHOLE = 10  # columns without a zero from which on only those give a size factor
+
+
+def _role(given: str | tuple[str, str]) -> str:
+    return given if isinstance(given, str) else given[0]
+
+
+def _from_json(name: str, given: Any) -> str | tuple[str, str]:
+    if isinstance(given, dict) and set(given) == {"role", "kind"}:
+        return given["role"], given["kind"]
+    if isinstance(given, str):
+        return given
+    raise InputError(f'The role of "{name}" must be a word, or an object with role and kind.')
+
+
+def _check(roles: Roles) -> None:
+    """Refuse roles that no table can have."""
+    for name, given in roles.columns.items():
+        parts = (given,) if isinstance(given, str) else given
+        if not isinstance(parts, tuple) or not isinstance(name, str) or parts[0] not in ROLES:
+            raise InputError(f'The role of "{name}" must be one of {", ".join(ROLES)}; got {given!r}.')
+        if len(parts) > 1 and (parts[0] != "covariate" or len(parts) > 2 or parts[1] not in KINDS):
+            raise InputError(f'A covariate is {", ".join(KINDS)}; "{name}" is given as {given!r}.')
+    for role in ("exposure", "group"):
+        if len(names := roles.named(role)) > 1:
+            quoted = " and ".join(f'"{name}"' for name in names[:2])
+            raise InputError(f"Only one column can be the {role}, and {quoted} are: choose one of them.")
+    if roles.exposure not in (None, *COMPUTED):
+        raise InputError(f"A computed exposure is {' or '.join(COMPUTED)}; got {roles.exposure!r}.")
+    if roles.exposure is not None and roles.named("exposure"):
+        raise InputError(
+            f'The exposure is "{roles.named("exposure")[0]}" and the {roles.exposure}: choose one of them.'
+        )
+    if not isinstance(roles.group_effects, bool):
+        raise InputError(f"group_effects must be true or false; got {roles.group_effects!r}.")
+    if roles.group_effects and not roles.named("group"):
+        raise InputError("The roles ask for group effects, and no column is the group: choose one.")
+
+
+def kind_of(column: pd.Series) -> str:
+    """The kind that a covariate has unless told: categorical if its cells are text, continuous otherwise."""
+    values, other = numbers_of(column)
+    return CATEGORICAL if other.any() and not _is_numeric(column) else CONTINUOUS
+
+
+def _is_numeric(column: pd.Series) -> bool:
+    """Whether text cells read as numbers, decimal fractions and exponents among them."""
+    return bool(pd.to_numeric(column, errors="coerce").notna()[column.notna()].all())
+
+
+def _covariate(column: pd.Series, given: str | tuple[str, str]) -> Covariate:
+    """A checked covariate."""
+    name, kind = str(column.name), kind_of(column) if isinstance(given, str) else given[1]
+    _refuse_missing(column, "covariate")
+    if kind == CATEGORICAL:
+        return _levels_as_covariate(name, *_group(column))
+    values = pd.to_numeric(column, errors="coerce").to_numpy(dtype=float)
+    if not np.isfinite(values).all():
+        row = int(np.argmin(np.isfinite(values)))
+        raise InputError(
+            f'The {kind} covariate "{name}" has "{column.iloc[row]}" in row {row + 1}, which is no number: correct the '
+            "cell, or make it categorical."
+        )
+    if kind == COUNT and not is_count(values).all():
+        raise InputError(
+            f'The covariate "{name}" is not of counts in row {_first(~is_count(values))}: make it continuous.'
+        )
+    if len(np.unique(values)) < 2:
+        raise InputError(f'The covariate "{name}" is constant and explains nothing: ignore it.')
+    return Covariate(name, kind, values)
+
+
+def _levels_as_covariate(name: str, codes: np.ndarray, levels: Sequence[str]) -> Covariate:
+    """A checked categorical covariate."""
+    if len(levels) < 2:
+        raise InputError(f'The covariate "{name}" is constant and explains nothing: ignore it.')
+    if len(levels) > MOST_LEVELS:
+        raise InputError(
+            f'The categorical covariate "{name}" has {len(levels):,} levels, and at most {MOST_LEVELS} are allowed: '
+            "make it continuous or the group, or join levels."
+        )
+    alone = np.bincount(codes) == 1
+    if alone.any():
+        raise InputError(
+            f'The level "{levels[int(np.argmax(alone))]}" of "{name}" has only one row, from which no effect can be '
+            f"told ({alone.sum()} of {len(levels)} levels have): join it with another level, or leave the row out."
+        )
+    return Covariate(name, CATEGORICAL, codes, tuple(levels))
+
+
+def _exposure(column: pd.Series) -> np.ndarray:
+    """A checked exposure, (n,)."""
+    _refuse_missing(column, "exposure")
+    values = pd.to_numeric(column, errors="coerce").to_numpy(dtype=float)
+    if not (np.isfinite(values) & (values > 0)).all():
+        bad = ~(np.isfinite(values) & (values > 0))
+        raise InputError(
+            f'The exposure "{column.name}" is "{column.iloc[int(np.argmax(bad))]}" in row {_first(bad)}; it must be a '
+            f"number above zero, and {bad.sum():,} rows have none: leave those rows out, or choose another exposure."
+        )
+    return values
+
+
+def _group(column: pd.Series) -> tuple[np.ndarray, list[str]]:
+    """The number of every row's level, and the levels' names in natural order."""
+    _refuse_missing(column, "group")
+    codes, levels = pd.factorize(column.astype(str), sort=False)
+    order = sorted(range(len(levels)), key=lambda number: _natural(levels[number]))
+    place = np.empty(len(levels), dtype=np.int64)
+    place[order] = np.arange(len(levels))
+    return place[codes], [str(levels[number]) for number in order]
+
+
+def _natural(text: str) -> list[tuple[int, float, str]]:
+    """The order in which 2 comes before 10."""
+    return [(0, float(part), "") if part.isdigit() else (1, 0.0, part) for part in re.split(r"([0-9]+)", text) if part]
+
+
+def _refuse_missing(column: pd.Series, role: str) -> None:
+    """Refuse a column with missing cells."""
+    values, other = numbers_of(column)
+    if missing := int((np.isnan(values) & ~other).sum()):
+        raise InputError(
+            f'The {role} "{column.name}" has {missing:,} missing cell{"s" * (missing > 1)}, the first in row '
+            f"{_first(np.isnan(values) & ~other)}: fill them in, leave those rows out, or ignore the column."
+        )
+
+
+def _first(where: np.ndarray) -> int:
+    """The number of the first row where something holds, from 1."""
+    return int(np.argmax(where)) + 1

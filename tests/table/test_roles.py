@@ -1,0 +1,109 @@
+"""Roles of columns: what they make of a table, and what they refuse."""
+
+import numpy as np
+import pandas as pd
+import pytest
+
+from disco.errors import InputError
+from disco.table.adjustment import Adjustment
+from disco.table.ranks import fold_of_rows
+from disco.table.roles import Roles, computed, divided
+
+
+def table() -> pd.DataFrame:
+    """Twelve rows of two counts, and columns for every role."""
+    return pd.DataFrame(
+        {
+            "a": [0, 1, 2, 3] * 3,
+            "b": [5, 1, 0, 2] * 3,
+            "site": ["s10", "s2", "s1"] * 4,
+            "age": np.linspace(20, 42, 12),
+            "depth": np.arange(1, 13) * 100,
+            "id": [f"r{row}" for row in range(12)],
+        }
+    )
+
+
+def test_each_role_goes_where_it_belongs():
+    roles = Roles({"site": "covariate", "age": ("covariate", "continuous"), "depth": "exposure", "id": "ignore"})
+    counts, adjustment = divided(table(), roles)
+    assert list(counts) == ["a", "b"] and adjustment.group is None
+    site, age = adjustment.covariates
+    assert site.kind == "categorical" and site.levels == ("s1", "s2", "s10")  # 2 before 10
+    assert site.values[:3].tolist() == [2, 1, 0] and age.values[-1] == 42
+    np.testing.assert_array_equal(adjustment.exposure, np.arange(1, 13) * 100)
+    assert adjustment.log_exposure.mean() == pytest.approx(0)
+
+
+def test_inputs_of_networks_are_standard_numbers_and_one_column_per_level():
+    _, adjustment = divided(table(), {"site": "covariate", "age": "covariate", "depth": "exposure"})
+    inputs = adjustment.inputs()
+    assert inputs.shape == (12, 5)
+    np.testing.assert_array_equal(inputs[:, :3].sum(1), 1)
+    np.testing.assert_allclose(inputs[:, 3:].std(0), 1, rtol=1e-5)
+
+
+def test_rows_taken_keep_the_numbers_of_levels():
+    _, adjustment = divided(table(), {"site": "covariate", "id": "group"})
+    part = adjustment.take(np.arange(12) % 3 != 0)
+    assert part.rows == 8 and part.covariates[0].values.tolist() == [1, 0] * 4
+    assert part.covariates[0].levels == ("s1", "s2", "s10") and len(part.group) == 8
+
+
+def test_total_and_size_factors():
+    counts = table()[["a", "b"]] + 1
+    np.testing.assert_array_equal(computed(counts, "total"), counts.sum(1))
+    values = np.random.default_rng(0).poisson(50, (40, 20)) + 1
+    deep = pd.DataFrame(values * np.where(np.arange(40) < 20, 1, 7)[:, None])
+    factor = computed(deep, "median of ratios")
+    assert np.median(factor[20:]) / np.median(factor[:20]) == pytest.approx(7, rel=0.05)
+
+
+def test_roles_come_back_from_their_file():
+    roles = Roles({"age": ("covariate", "ordinal"), "site": "group"}, exposure="total", group_effects=True)
+    assert Roles.from_dict(roles.to_dict()) == roles
+
+
+def test_rows_of_a_group_share_a_fold():
+    group = np.repeat(np.arange(30), np.arange(30) % 7 + 1)
+    fold = fold_of_rows(len(group), 3, 1, group)
+    assert all(len(set(fold[group == one])) == 1 for one in range(30))
+    assert np.ptp(np.bincount(fold)) <= 7
+    assert not np.array_equal(fold, fold_of_rows(len(group), 3, 2, group))
+    with pytest.raises(InputError, match="2 groups, too few for 3 folds"):
+        fold_of_rows(60, 3, 0, np.arange(60) % 2)
+
+
+REFUSED = {
+    "not a column": ({"heigth": "covariate"}, "not a column"),
+    "unknown role": ({"age": "node"}, "must be one of"),
+    "unknown kind": ({"age": ("covariate", "cyclic")}, "A covariate is"),
+    "two exposures": ({"age": "exposure", "depth": "exposure"}, "Only one column"),
+    "text as a number": ({"site": ("covariate", "continuous")}, "no number"),
+    "text as exposure": ({"site": "exposure"}, "above zero"),
+    "one row a level": ({"id": "covariate"}, "only one row"),
+}
+
+
+@pytest.mark.parametrize("case", REFUSED)
+def test_what_roles_refuse(case):
+    columns, words = REFUSED[case]
+    with pytest.raises(InputError, match=words):
+        divided(table(), columns)
+
+
+def test_an_exposure_of_zero_and_missing_cells_are_refused_with_their_number():
+    frame = table().astype({"depth": float})
+    frame.loc[[3, 5], "depth"] = 0
+    with pytest.raises(InputError, match=r"in row 4.*2 rows"):
+        divided(frame, {"depth": "exposure"})
+    frame.loc[[2, 7], "age"] = np.nan
+    with pytest.raises(InputError, match=r"2 missing cells.*row 3"):
+        divided(frame, {"age": "covariate"})
+    with pytest.raises(InputError, match="Row 1 has no count above zero"):
+        divided(frame.assign(a=0, b=0).drop(columns=["site", "age", "id", "depth"]), Roles(exposure="total"))
+
+
+def test_an_adjustment_of_other_rows_is_refused():
+    with pytest.raises(InputError, match="3 rows"):
+        divided(table(), Adjustment(3))
