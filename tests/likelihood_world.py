@@ -5,7 +5,7 @@ import dataclasses
 import numpy as np
 import torch
 
-from disco.likelihood.bank import STRAIGHT, WIDTH, Prior
+from disco.likelihood.bank import BESIDE, STRAIGHT, WIDTH, Beside, Prior
 
 COUNT, BINARY, POISSON, MANY, TRIALS, THREE, NOISE = range(7)
 PAIRS = [
@@ -18,7 +18,7 @@ PAIRS = [
     (MANY, []),
     (NOISE, [THREE, BINARY, COUNT]),
 ]
-LINKED = Prior(0.3, 2.0, 5.0, 0.4, 0.7)
+LINKED = Prior(0.3, 2.0, 5.0, 0.4, 0.7, (0.8,))
 
 
 def ranked(*columns):
@@ -36,21 +36,31 @@ def columns_of(rows, seed=0):
     return count, binary, poisson, many, trials, random.binomial(2, 0.3 + 0.3 * binary), random.poisson(1.5, rows)
 
 
+def beside(rows, seed=3):
+    """Five columns of the rows, of two kinds."""
+    random = np.random.default_rng(seed)
+    raw = np.column_stack([random.normal(size=(rows, 3)), random.integers(0, 3, rows), random.integers(0, 2, rows)])
+    orthonormal = np.linalg.qr(raw - raw.mean(0))[0] * np.sqrt(rows)
+    return Beside(orthonormal, np.array([0, 1, 1, 0, 1]))
+
+
 def at_rows(bank, ranks, offset=None):
     """The bank's bases at other rows of its grid."""
     rows = torch.as_tensor(ranks)
     columns = torch.stack([bank.basis[node][rows[:, node]].T for node in range(bank.nodes)]).to(bank.columns)
+    assert not bank.own
     other = None if offset is None else torch.as_tensor(offset)
     return dataclasses.replace(bank, ranks=rows, columns=columns, offset=other)
 
 
 def canonical(bank, parents, theta):
     """The canonical parameter at the rows, without the offset: a curved function of the sum of effects."""
-    index, bend = torch.zeros(bank.rows).double(), theta[bank.head - 1]
+    index, bend = torch.zeros(bank.rows).double(), theta[bank.bend]
     for number, parent in enumerate(parents):
         at = bank.head + WIDTH * number
         index = index + bank.basis[parent][bank.ranks[:, parent]] @ theta[at : at + WIDTH]
-    return theta[0] + (torch.expm1(bend * index) / bend if bend else index)
+    outside = bank.columns[bank.nodes :].flatten(0, 1).double().T @ theta[bank.bend + 1 : bank.head]
+    return theta[0] + outside + (torch.expm1(bend * index) / bend if bend else index)
 
 
 def direct(bank, node, parents, theta, weights=None):
@@ -67,7 +77,8 @@ def direct(bank, node, parents, theta, weights=None):
     own = torch.where(counted, logits[torch.arange(len(ranks)), ranks[:, node]] - own, 0.0)
     link = torch.tensor([bank.prior.link])
     expected, precisions = of_effects(bank, node, parents)
-    priors = torch.cat([torch.zeros(1), bank.measure_precision[node], link, precisions])
+    of_rows = torch.tensor([(*bank.prior.beside, BESIDE)[0], BESIDE, 1.0])[bank.kinds.flatten()]  # the last: padding
+    priors = torch.cat([torch.zeros(1), bank.measure_precision[node], link, of_rows, precisions])
     apart = theta - torch.cat([torch.zeros(bank.head), expected])
     return own @ (torch.ones(len(ranks)).double() if weights is None else weights), priors @ apart**2 / 2
 
@@ -90,7 +101,7 @@ def real(bank, node, parents):
     measure, width = bank.measure.shape[-1], np.arange(WIDTH)
     blocks = [width < bank.width[parent] for parent in parents]
     own = [[True], np.arange(measure) < bank.measure_width[node], [bool(parents) and bank.prior.link < STRAIGHT]]
-    return torch.as_tensor(np.concatenate([*own, *blocks]))
+    return torch.as_tensor(np.concatenate([*own, bank.kinds.flatten() >= 0, *blocks]))
 
 
 def residual(design, theta, moments):

@@ -19,7 +19,8 @@ from disco.estimator import DISCO
 from disco.fit.fitted import Fitted
 from disco.likelihood import newton
 from disco.likelihood.bank import Bank
-from disco.likelihood.evaluate import Problems, tabulated
+from disco.likelihood.batch import Problems
+from disco.likelihood.evaluate import tabulated
 from disco.likelihood.newton import fit
 from disco.likelihood.steps import additions, removals
 from disco.refine import Choice, refine

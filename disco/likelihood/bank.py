@@ -18,6 +18,10 @@ Otherwise c_i lies in the span of log v!, v², √v, 1[v = 0] and 1[v = 1], whic
 binomial and COM-Poisson shapes and to an excess of zeros; `disco.likelihood.departures` adds what the column itself
 asks for.
 
+Covariates z add columns of the rows to every node, outside the link: η = b + g(s) + h(z) + offset · s_i. They stand as
+blocks beside the parents' columns (`disco.likelihood.covariates`). If there is an exposure, a node's
+counts become rates where they are parents, with levels of their own.
+
 Every basis is centred and orthonormal under the column's own distribution over its levels, and that of c_i is also
 orthogonal to v. So Newton's equations are well conditioned and no coefficient is counted twice.
 """
@@ -57,6 +61,8 @@ class Prior(NamedTuple):
         power: in which units the effects are alike: the ratio of the parent's standard deviation to the child's, to
             this power (`Bank.unit`). At 0 it is the effect of one standard deviation of the parent, in standard
             deviations of the child; at 1 about that of one level, in levels.
+        beside: precisions of the coefficients of the rows' own columns, by kind; their mean is 0. `BESIDE` for kinds
+            beyond its end.
     """
 
     linear: float
@@ -64,10 +70,24 @@ class Prior(NamedTuple):
     link: float
     mean: float = 0.0
     power: float = 0.0
+    beside: tuple[float, ...] = ()
 
 
+BESIDE = 0.3  # precision of a covariate's coefficients, before fitting
 STRAIGHT = 1e12  # a precision at which the link has no bend
 FREE = Prior(RIDGE, RIDGE, STRAIGHT)  # nearly maximum likelihood of an additive model
+
+
+class Beside(NamedTuple):
+    """Columns of the rows that every node has.
+
+    Attributes:
+        columns: centred and orthonormal within a covariate, (n, columns).
+        kinds: numbers from 0 of the coefficients that share a precision, (columns,).
+    """
+
+    columns: np.ndarray
+    kinds: np.ndarray
 
 
 @dataclass(frozen=True)
@@ -81,11 +101,14 @@ class Bank:
         counts: how many rows have each level, (d, V).
         measure: columns of the log base measure on the levels, (d, V, q), padded with 0.
         measure_width: how many of them are not padding, (d,).
-        columns: each node's columns as a parent at the rows, (d, WIDTH, n), padded with 0.
-        basis: the same on the levels, (d, V, WIDTH).
-        width: how many of them are not padding, (d,).
+        parent_ranks: the levels of every node as a parent, from 0, (n, d); `ranks` itself unless parents are rates.
+        columns: each node's columns as a parent at the rows, then the rows' own columns in m blocks, (d + m, WIDTH, n),
+            padded with 0.
+        basis: the first on the levels of `parent_ranks`, (d, U, WIDTH).
+        width: how many columns are not padding, (d + m,).
+        kinds: of the rows' own columns, (m, WIDTH), −1 for padding.
         prior: the normal prior.
-        spread: log standard deviation of every node's levels, (d,).
+        spread, parent_spread: log standard deviation of every node's levels, as a child and as a parent, (d,).
         measure_precision: prior precision of their coefficients, (d, q), 1 for padding.
         offset: added to the canonical parameter of every node, usually log exposure, (n,) or None.
     """
@@ -96,11 +119,14 @@ class Bank:
     counts: Tensor
     measure: Tensor
     measure_width: np.ndarray
+    parent_ranks: Tensor
     columns: Tensor
     basis: Tensor
     width: np.ndarray
+    kinds: Tensor
     prior: Prior
     spread: Tensor
+    parent_spread: Tensor
     measure_precision: Tensor
     offset: Tensor | None
 
@@ -110,6 +136,8 @@ class Bank:
         ranks: np.ndarray,
         *,
         offset: np.ndarray | None = None,
+        beside: Beside | None = None,
+        positions: np.ndarray | None = None,
         prior: Prior = FREE,
         dtype: torch.dtype = torch.float64,
         device: torch.device | str = "cpu",
@@ -120,6 +148,8 @@ class Bank:
         Args:
             ranks: whole numbers 0 … K_j, every level seen at least once, (n, d).
             offset: added to the canonical parameter, for instance log library size, (n,).
+            beside: the rows' own columns.
+            positions: numbers from 0 up on which the effects of parents depend, (n, d); the ranks unless given.
             prior: the normal prior.
             dtype: of the columns at the rows; everything on the levels is double.
             device, names: where it lies, and column names for errors.
@@ -135,23 +165,29 @@ class Bank:
         if (ranks < 0).any():
             raise InputError(f'"{names[int(np.argmax((ranks < 0).any(0)))]}" has a negative rank; ranks begin at 0.')
         parts = [_node(ranks[:, node], names[node]) for node in range(nodes)]
-        value, exists, measure, basis = _padded(parts)
-        columns = torch.empty((nodes, WIDTH, rows), dtype=dtype, device=device)
+        value, exists, measure = _padded(parts)
+        effects = _parents(ranks if positions is None else positions)
+        own, kinds = _blocks(beside, rows)
+        columns = torch.empty((nodes + len(own), WIDTH, rows), dtype=dtype, device=device)
         for node in range(nodes):
-            columns[node] = torch.as_tensor(basis[node][ranks[:, node]].T).to(columns)
-        widths, effects = (np.array([part[which].shape[1] for part in parts]) for which in (1, 2))
+            columns[node] = torch.as_tensor(effects.basis[node][effects.ranks[:, node]].T).to(columns)
+        columns[nodes:] = torch.as_tensor(own).to(columns)
+        widths = np.array([shape.shape[1] for _, shape in parts])
         return cls(
-            torch.tensor(np.ascontiguousarray(ranks.T), dtype=torch.int64).to(device).T,  # a node's lie together
+            _by_node(ranks, device),
             torch.as_tensor(value).to(device),
             torch.as_tensor(exists).to(device),
             torch.as_tensor(_counts(ranks, value.shape[1]), dtype=torch.float64).to(device),
             torch.as_tensor(measure).to(device),
             widths,
+            _by_node(effects.ranks, device),
             columns,
-            torch.as_tensor(basis).to(device),
-            effects,
+            torch.as_tensor(effects.basis).to(device),
+            np.concatenate([effects.width, (kinds >= 0).sum(1)]),
+            torch.as_tensor(kinds).to(device),
             prior,
             torch.as_tensor(np.log(ranks.std(axis=0))).to(device),
+            torch.as_tensor(np.log((ranks if positions is None else positions).std(axis=0))).to(device),
             torch.as_tensor(np.where(np.arange(measure.shape[2]) < widths[:, None], RIDGE, 1.0)).to(device),
             None if offset is None else _offset(offset, rows).to(device),
         )
@@ -167,19 +203,45 @@ class Bank:
         return self.ranks.shape[1]
 
     @property
+    def bend(self) -> int:
+        """The place of the link's bend among the coefficients, after the intercept and the base measure (q)."""
+        return 1 + self.measure.shape[-1]
+
+    @property
+    def own(self) -> int:
+        """m, how many blocks of columns belong to the rows."""
+        return len(self.kinds)
+
+    @property
     def head(self) -> int:
-        """How many coefficients come before the parents': intercept, base measure (q), bend of the link."""
-        return 2 + self.measure.shape[-1]
+        """How many coefficients come before the parents': intercept, base measure, bend, the rows' own columns."""
+        return self.bend + 1 + WIDTH * self.own
+
+    def blocks(self, parents: Tensor) -> Tensor:
+        """Numbers of the blocks of columns of problems with given parents, (B, m + k): those of the rows come first."""
+        own = torch.arange(self.nodes, self.nodes + self.own, device=parents.device)
+        return torch.cat([own.expand(len(parents), -1), parents], 1) if self.own else parents
 
     @cached_property
     def there(self) -> Tensor:
-        """Which columns of a parent are not padding, (d + 1, WIDTH); none in the last row, for a parent −1."""
+        """Which columns of a block are not padding, (d + m + 1, WIDTH); none in the last row, for a parent −1."""
         width = torch.as_tensor(np.append(self.width, 0), device=self.columns.device)
         return torch.arange(WIDTH, device=width.device) < width[:, None]
 
     def unit(self, nodes: Tensor, parents: Tensor) -> Tensor:
         """Scale of each parent's coefficients, (B, k); undefined where the parent is −1."""
-        return torch.exp(self.prior.power * (self.spread[parents.clamp_min(0)] - self.spread[nodes, None]))
+        return torch.exp(self.prior.power * self.apart(nodes, parents))
+
+    def apart(self, nodes: Tensor, parents: Tensor) -> Tensor:
+        """Log ratio of each parent's standard deviation to its child's, (B, k); undefined where the parent is −1."""
+        return self.parent_spread[parents.clamp_min(0)] - self.spread[nodes, None]
+
+    @property
+    def own_precision(self) -> Tensor:
+        """Prior precisions of the coefficients of the rows' own columns, (m, WIDTH), 1 for padding."""
+        count = int(self.kinds.max()) + 1 if self.own else 0
+        known = (*self.prior.beside[:count], *[BESIDE] * (count - len(self.prior.beside)), 1.0)
+        return self.value.new_tensor(known)[self.kinds]
 
     def expected(self, nodes: Tensor, parents: Tensor) -> tuple[Tensor, Tensor]:
         """Prior means and precisions of the coefficients of nodes' parents, (B, k, WIDTH) each, 0 and 1 for padding.
@@ -195,9 +257,10 @@ class Bank:
         return mean, torch.where(there, of_columns / unit.square(), 1.0)
 
     def coefficients(self, node: int, parents: Sequence[int]) -> int:
-        """How many free numbers a node's model has: intercept, base measure, bend and columns of its parents."""
+        """How many free numbers a node's model has: intercept, base measure, bend, columns of rows and parents."""
         bend = bool(parents) and self.prior.link < STRAIGHT
-        return 1 + int(self.measure_width[node]) + bend + int(self.width[list(parents)].sum())
+        own = int(self.width[self.nodes :].sum())
+        return 1 + int(self.measure_width[node]) + bend + own + int(self.width[list(parents)].sum())
 
 
 def _offset(offset: np.ndarray, rows: int) -> Tensor:
@@ -208,8 +271,13 @@ def _offset(offset: np.ndarray, rows: int) -> Tensor:
     return torch.as_tensor(found)
 
 
-def _node(ranks: np.ndarray, name: str) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
-    """Scaled levels, base measure columns and columns as a parent of one node; one row per level."""
+def _by_node(ranks: np.ndarray, device: torch.device | str) -> Tensor:
+    """Ranks, (n, d), those of a node side by side in memory."""
+    return torch.tensor(np.ascontiguousarray(ranks.T), dtype=torch.int64).to(device).T
+
+
+def _node(ranks: np.ndarray, name: str) -> tuple[np.ndarray, np.ndarray]:
+    """Scaled levels and base measure columns of one node; one row per level."""
     share = np.bincount(ranks) / len(ranks)
     if len(share) < 2:
         raise InputError(f'"{name}" is constant; leave it out.')
@@ -218,8 +286,39 @@ def _node(ranks: np.ndarray, name: str) -> tuple[np.ndarray, np.ndarray, np.ndar
     level = np.arange(len(share), dtype=float)
     mean = share @ level
     scaled = level / np.sqrt(share @ (level - mean) ** 2)
-    measure = _orthonormal(_shapes(level, np.bincount(ranks)), share, [np.ones_like(level), level])
-    return scaled, measure, _orthonormal(_effects(level), share, [np.ones_like(level)])
+    return scaled, _orthonormal(_shapes(level, np.bincount(ranks)), share, [np.ones_like(level), level])
+
+
+class _Effects(NamedTuple):
+    """Nodes as parents: levels at the rows (n, d), columns on the levels (d, U, WIDTH), and how many those are (d,)."""
+
+    ranks: np.ndarray
+    basis: np.ndarray
+    width: np.ndarray
+
+
+def _parents(positions: np.ndarray) -> _Effects:
+    """The columns of nodes as parents, whose effects depend on positions (n, d)."""
+    found, ranks = [], np.empty(positions.shape, dtype=np.int64)
+    for node, column in enumerate(positions.T):
+        level, ranks[:, node], counts = np.unique(column, return_inverse=True, return_counts=True)
+        level = level.astype(float)
+        found.append(_orthonormal(_effects(level), counts / len(column), [np.ones_like(level)]))
+    width = np.array([basis.shape[1] for basis in found])
+    padded = np.zeros((len(found), max(map(len, found)), WIDTH))
+    for node, basis in enumerate(found):
+        padded[node, : len(basis), : basis.shape[1]] = basis
+    return _Effects(ranks, padded, width)
+
+
+def _blocks(beside: Beside | None, rows: int) -> tuple[np.ndarray, np.ndarray]:
+    """The rows' own columns in blocks, (m, WIDTH, n), and their kinds, (m, WIDTH), −1 for padding."""
+    if beside is None or not len(beside.kinds):
+        return np.empty((0, WIDTH, rows)), np.empty((0, WIDTH), dtype=np.int64)
+    blocks = -(-len(beside.kinds) // WIDTH)
+    columns, kinds = np.zeros((blocks * WIDTH, rows)), np.full(blocks * WIDTH, -1)
+    columns[: len(beside.kinds)], kinds[: len(beside.kinds)] = beside.columns.T, beside.kinds
+    return columns.reshape(blocks, WIDTH, rows), kinds.reshape(blocks, WIDTH)
 
 
 def _counts(ranks: np.ndarray, levels: int) -> np.ndarray:
@@ -228,16 +327,14 @@ def _counts(ranks: np.ndarray, levels: int) -> np.ndarray:
 
 
 def _padded(parts: Sequence[tuple[np.ndarray, ...]]) -> tuple[np.ndarray, ...]:
-    """What `_node` gives for all nodes together, padded with 0: value, exists, measure and basis of `Bank`."""
-    nodes, levels = len(parts), max(len(scaled) for scaled, _, _ in parts)
+    """What `_node` gives for all nodes together, padded with 0: value, exists and measure of `Bank`."""
+    nodes, levels = len(parts), max(len(scaled) for scaled, _ in parts)
     value, exists = np.zeros((nodes, levels)), np.zeros((nodes, levels), dtype=bool)
-    measure = np.zeros((nodes, levels, max(shape.shape[1] for _, shape, _ in parts)))
-    basis = np.zeros((nodes, levels, WIDTH))
-    for node, (scaled, shape, effect) in enumerate(parts):
+    measure = np.zeros((nodes, levels, max(shape.shape[1] for _, shape in parts)))
+    for node, (scaled, shape) in enumerate(parts):
         value[node, : len(scaled)], exists[node, : len(scaled)] = scaled, True
         measure[node, : len(scaled), : shape.shape[1]] = shape
-        basis[node, : len(scaled), : effect.shape[1]] = effect
-    return value, exists, measure, basis
+    return value, exists, measure
 
 
 def _effects(level: np.ndarray) -> np.ndarray:

@@ -19,6 +19,7 @@ import pandas as pd
 from disco.likelihood.bank import Prior
 from disco.likelihood.model import WEAK, Model
 from disco.progress import Callback, Reporter
+from disco.table.adjustment import Adjustment
 from disco.table.ranks import fold_of_rows
 
 STATISTICS = ("mean", "ratio", "zeros")
@@ -70,7 +71,7 @@ def check(
     table: pd.DataFrame,
     graphs: Mapping[str, Parents],
     *,
-    offset: np.ndarray | None = None,
+    adjustment: Adjustment | None = None,
     prior: Prior = WEAK,
     simulations: int = SIMULATIONS,
     folds: int = FOLDS,
@@ -82,7 +83,7 @@ def check(
     Args:
         table: counts, (rows, nodes).
         graphs: parents of every node, by the graph's name; tables are simulated from the last one.
-        offset: log exposure of every row, (rows,).
+        adjustment: covariates, exposure and groups of the rows; the folds keep groups together.
         prior: as in `Model.of`.
         simulations: tables to draw.
         folds: parts of the rows left out in turn.
@@ -93,30 +94,34 @@ def check(
         InputError: a graph does not fit the table.
         FitStopped: the callback asked to stop.
     """
-    nodes, note = table.shape[1], _unusable(table, folds, seed)
+    group = None if adjustment is None else adjustment.group
+    nodes, note = table.shape[1], _unusable(table, group, folds, seed)
     weights = {"fit": nodes, "simulate": _DRAW * nodes * simulations, "held-out": nodes * folds * len(graphs)}
     if note:
         del weights["held-out"]
     reporter = Reporter(callback, weights, "the model check was stopped.")
     reporter.step("fit", 0, nodes)
-    model = Model.of(table, list(graphs.values())[-1], offset=offset, prior=prior, reporter=reporter)
+    model = Model.of(table, list(graphs.values())[-1], adjustment=adjustment, prior=prior, reporter=reporter)
     drawn = []
     for number in range(simulations):
         reporter.step("simulate", number, simulations)
-        drawn.append(_drawn(model, offset, 1000 * seed + number))
+        drawn.append(_drawn(model, 1000 * seed + number))
     columns, pairs, margins = _compared(model, drawn)
     if note:
         empty = pd.DataFrame(columns=["graph", "mean"]), pd.DataFrame(columns=["graph", "against"])
         return Check(columns, pairs, margins, *empty, 0.0, simulations, note)
-    rows, unseen = _held_out(table, graphs, offset, prior, fold_of_rows(len(table), folds, seed), reporter)
+    fold = fold_of_rows(len(table), folds, seed, group)
+    rows, unseen = _held_out(table, graphs, adjustment, prior, fold, reporter)
     return Check(columns, pairs, margins, _scores(rows), _differences(rows), unseen, simulations)
 
 
-def _unusable(table: pd.DataFrame, folds: int, seed: int) -> str:
+def _unusable(table: pd.DataFrame, group: np.ndarray | None, folds: int, seed: int) -> str:
     """Why the rows cannot be held out by folds; empty if they can."""
     if len(table) < 4 * folds:
         return f"The table has {len(table)} rows, too few to leave out {folds} parts of them in turn."
-    fold = fold_of_rows(len(table), folds, seed)
+    if group is not None and len(np.unique(group)) < folds:
+        return f"The rows form {len(np.unique(group))} groups, too few to leave out {folds} parts of them in turn."
+    fold = fold_of_rows(len(table), folds, seed, group)
     for name, column in table.items():
         if any(column[fold != number].nunique() < 2 for number in range(folds)):
             return f'Without one part of the rows "{name}" is constant, so no graph can be fitted to the rest.'
@@ -157,8 +162,8 @@ def _numbers(model: Model, ranks: np.ndarray) -> _Numbers:
     return _Numbers(statistics, correlation[above].astype(np.float32), np.concatenate(margins))
 
 
-def _drawn(model: Model, offset: np.ndarray | None, seed: int) -> _Numbers:
-    table = model.sample(model.bank.rows, seed, offset)
+def _drawn(model: Model, seed: int) -> _Numbers:
+    table = model.sample(model.bank.rows, seed, model.adjustment)
     ranks = [np.searchsorted(grid, table.iloc[:, node]) for node, grid in enumerate(model.grids)]
     return _numbers(model, np.column_stack(ranks))
 
@@ -189,7 +194,7 @@ def _compared(model: Model, drawn: Sequence[_Numbers]) -> tuple[pd.DataFrame, pd
 def _held_out(
     table: pd.DataFrame,
     graphs: Mapping[str, Parents],
-    offset: np.ndarray | None,
+    adjustment: Adjustment | None,
     prior: Prior,
     fold: np.ndarray,
     reporter: Reporter,
@@ -199,11 +204,11 @@ def _held_out(
     nodes, fits = table.shape[1], table.shape[1] * len(graphs) * (fold.max() + 1)
     for number in np.unique(fold):
         out = fold == number
-        here, there = (None, None) if offset is None else (offset[~out], offset[out])
+        here, there = (None, None) if adjustment is None else (adjustment.take(~out), adjustment.take(out))
         before = None
         for place, (name, parents) in enumerate(graphs.items()):
             reporter.step("held-out", nodes * (len(graphs) * int(number) + place), int(fits))
-            model = Model.of(table[~out], parents, offset=here, prior=prior, known=before, reporter=reporter)
+            model = Model.of(table[~out], parents, adjustment=here, prior=prior, known=before, reporter=reporter)
             rows[name][out] = model.row_log_likelihood(table[out], there).sum(1)
             before = model
         unseen += sum(int((~np.isin(table.iloc[out, node], grid)).sum()) for node, grid in enumerate(model.grids))

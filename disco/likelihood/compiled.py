@@ -14,18 +14,18 @@ import torch
 from torch import Tensor
 
 from disco.likelihood.bank import WIDTH
+from disco.likelihood.batch import BatchDesign, Derivatives
 from disco.likelihood.cpu import arrays, compiled, of_problems, side_by_side, within
-from disco.likelihood.evaluate import GRID, BatchDesign, Derivatives
+from disco.likelihood.evaluate import GRID
 from disco.likelihood.grid import bounds, coefficients_of, is_fine, over_rows, table_of
+from disco.likelihood.products import copy, padded
 from disco.likelihood.rows import (
     Evaluation,
     Grid,
     Rows,
     Sums,
     bend_at_rows,
-    copy,
     index_at_rows,
-    padded,
     read_at_rows,
 )
 from disco.likelihood.small import backward, dot, factorise, forward
@@ -58,8 +58,8 @@ class Ended(NamedTuple):
 class BatchArrays(NamedTuple):
     """What B problems are given, as in `evaluate.BatchDesign`; `weights` and `offset` may be (B, 0)."""
 
-    parents: np.ndarray
-    counts: np.ndarray  # how many parents each has
+    parents: np.ndarray  # the rows' own blocks first
+    counts: np.ndarray  # how many blocks each has
     level: np.ndarray
     weights: np.ndarray
     offset: np.ndarray
@@ -86,10 +86,14 @@ class Results(NamedTuple):
 
 
 class ProblemArrays(NamedTuple):
-    """What one problem is given: the columns of all nodes, its rows, and its part of a `BatchArrays`."""
+    """What one problem is given: the columns of all blocks, its rows, and its part of a `BatchArrays`.
+
+    The first `outside` of its blocks are the rows' own.
+    """
 
     columns: np.ndarray
     parents: np.ndarray
+    outside: int
     rows: Rows
     value: np.ndarray
     exists: np.ndarray
@@ -129,16 +133,19 @@ def newton(design: BatchDesign, start: Tensor, tolerance: float, most: int) -> E
         none.new_empty((batch, rows)),
     )
     (columns,), given, written = arrays(design.columns), BatchArrays(*arrays(*given)), Results(*arrays(*found))
+    outside = design.outside
     side_by_side(
-        batch, lambda part: _newton(columns, of_problems(given, part), of_problems(written, part), tolerance, most)
+        batch,
+        lambda part: _newton(columns, outside, of_problems(given, part), of_problems(written, part), tolerance, most),
     )
     return Ended(*found[:4], Derivatives(*found[4:]))
 
 
 @compiled
-def _newton(columns, batch, found, tolerance, most):
+def _newton(columns, outside, batch, found, tolerance, most):
     rows, head = columns.shape[2], batch.measure.shape[2] + 2
     at_rows = np.empty((5, rows), columns.dtype)
+    beside = np.empty(rows if outside else 0, columns.dtype)
     slopes, curvature = np.empty((2, head + 1, rows), columns.dtype), np.empty((2, rows), columns.dtype)
     for b in range(len(batch.counts)):
         level, value, own = batch.level[b], batch.value[b], at_rows[4]
@@ -149,7 +156,8 @@ def _newton(columns, batch, found, tolerance, most):
         problem = ProblemArrays(
             columns,
             batch.parents[b, :count],
-            Rows(at_rows[0], at_rows[1], at_rows[2], at_rows[3], own, batch.weights[b], batch.offset[b]),
+            outside,
+            Rows(at_rows[0], at_rows[1], at_rows[2], at_rows[3], own, batch.weights[b], batch.offset[b], beside),
             value,
             batch.exists[b],
             batch.measure[b],
@@ -241,11 +249,13 @@ def _evaluate(problem, theta, observed, found):
     If η is not finite, that is −∞ and `found` is left alone. If `observed` is true, the information is the observed
     one, and so is its part in slopes and curvature.
     """
-    columns, parents = problem.columns, problem.parents
+    columns, parents, outside = problem.columns, problem.parents, problem.outside
     value, exists, measure = problem.value, problem.exists, problem.measure
     wide, head = WIDTH * len(parents), measure.shape[1] + 2
     gamma, bend = theta[1 : head - 1], theta[head - 1]
-    index_at_rows(columns, parents, theta[head:], problem.rows.index)
+    if outside:
+        index_at_rows(columns, parents, theta[head:], problem.rows.beside, 0, outside)
+    index_at_rows(columns, parents, theta[head:], problem.rows.index, outside, len(parents))
     low, high = bend_at_rows(problem.rows, bend, theta[0])
     if math.isnan(low):
         return -np.inf
@@ -265,7 +275,7 @@ def _evaluate(problem, theta, observed, found):
         np.zeros((head, 2)),
         np.zeros((len(parents), padded(wide + head + 1), WIDTH)),
     )
-    index = read_at_rows(columns, parents, problem.rows, bend, observed, grid, found, sums)
+    index = read_at_rows(columns, parents, outside, problem.rows, bend, observed, grid, found, sums)
     return _assemble(problem, theta, table, shape, width, index, sums, found)
 
 
@@ -317,7 +327,7 @@ def _step(problem, found, step):
     forward(factor, step)
     backward(factor, step)
     promise = dot(gradient, step) / 2
-    index_at_rows(problem.columns, problem.parents, step[head:], change)
+    index_at_rows(problem.columns, problem.parents, step[head:], change, 0, len(problem.parents))
     largest = CAP * abs(step[head - 1])
     for r in range(len(change)):
         largest = max(largest, abs(change[r] + step[0]))

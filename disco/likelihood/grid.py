@@ -4,8 +4,9 @@ import math
 
 import numpy as np
 
+from disco.likelihood.batch import FAR
 from disco.likelihood.cpu import within
-from disco.likelihood.evaluate import FAR, PIECES
+from disco.likelihood.evaluate import PIECES
 from disco.likelihood.rows import exp
 from disco.likelihood.small import dot
 

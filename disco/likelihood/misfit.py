@@ -4,10 +4,10 @@ A direction follows from the class of models, so it can be trusted only as far a
 log-likelihood that a more flexible distribution of the node given its parents gains over the fitted one on rows it has
 not seen. The levels are put into at most six groups g with about equally many rows. The flexible model multiplies the
 fitted model's probability of a group by exp(Σ_f w_gf z_f), where the z_f are smooth functions of each parent, of the
-fitted mean, and of their products. It is fitted to one half of the rows, with the ridge that is best for the other
-half, and its gain in log-likelihood is summed over both halves; if no ridge gains anything, the misfit is 0. So a node
-of the class has a misfit of 0 to within a nat. Boosted trees, which first have to learn the fitted model, find far less
-of what is missed (benchmarks/log/2026-11-22-honest-directions.md).
+fitted mean, and of their products, and the columns of covariates. It is fitted to one half of the rows, with the ridge
+that is best for the other half, and its gain in log-likelihood is summed over both halves; if no ridge gains anything,
+the misfit is 0. So a node of the class has a misfit of 0 to within a nat. Boosted trees, which first have to learn the
+fitted model, find far less of what is missed (benchmarks/log/2026-11-22-honest-directions.md).
 """
 
 from collections.abc import Sequence
@@ -19,7 +19,7 @@ from scipy.special import ndtri
 from torch import Tensor
 
 from disco.likelihood.bank import WIDTH, Bank
-from disco.likelihood.evaluate import BatchDesign, Problems
+from disco.likelihood.batch import BatchDesign, Problems
 from disco.likelihood.newton import fit
 from disco.progress import SILENT, Reporter
 from disco.table.ranks import fold_of_rows
@@ -27,6 +27,7 @@ from disco.table.ranks import fold_of_rows
 MISFIT = 3.0  # nats from which on a node is called poorly fitted
 _GROUPS = 6
 _COLUMNS = 60  # functions of the parents, at most
+_OWN = 24  # columns of the rows among them, at most
 _RIDGES = (3.0, 30.0, 300.0)
 _STEPS = 2  # of Newton's method after the first, if the first gains something
 _FEW = 5  # a parent with at most so many levels has a free effect
@@ -35,18 +36,25 @@ _CELLS = 4_000_000  # rows × levels at a time
 _SIDE_BY_SIDE = 32  # nodes fitted in one batch
 
 
-def misfits(bank: Bank, pairs: Sequence[tuple[int, Sequence[int]]], *, reporter: Reporter = SILENT) -> np.ndarray:
+def misfits(
+    bank: Bank,
+    pairs: Sequence[tuple[int, Sequence[int]]],
+    *,
+    group: np.ndarray | None = None,
+    reporter: Reporter = SILENT,
+) -> np.ndarray:
     """The misfit of nodes given parents, nats over all rows, at least 0; NaN if a fit has no finite likelihood.
 
     Args:
         bank: the table.
         pairs: nodes, each with its parents.
+        group: the number of every row's group, (n,), or None; the halves keep the rows of a group together.
         reporter: asked before every node.
 
     Raises:
         FitStopped: the reporter's callback asked to stop.
     """
-    halves, found = fold_of_rows(bank.rows, 2, seed=0), []
+    halves, found = fold_of_rows(bank.rows, 2, seed=0, group=group), []
     for number, (node, parents) in enumerate(pairs):
         reporter.check()
         if number % _SIDE_BY_SIDE == 0:
@@ -91,8 +99,9 @@ def _columns(bank: Bank, parents: Sequence[int], mean: np.ndarray) -> np.ndarray
     mean = _standard(mean[:, None])[:, 0]
     scores: list[np.ndarray] = []
     effects, products = [], []
+    own = bank.columns[bank.nodes :].flatten(0, 1)[bank.kinds.flatten() >= 0].cpu().numpy().astype(float)
     for parent in parents:
-        ranks = bank.ranks[:, parent].cpu().numpy()
+        ranks = bank.parent_ranks[:, parent].cpu().numpy()
         counts = np.bincount(ranks)
         if len(counts) <= _FEW:
             effects += [ranks == level for level in range(1, len(counts))]
@@ -102,8 +111,8 @@ def _columns(bank: Bank, parents: Sequence[int], mean: np.ndarray) -> np.ndarray
             effects += [score, score**2, score**3, ranks]
         products += [score * other for other in (mean, *scores)]
         scores.append(score)
-    shape = [mean, mean**2, mean**3] if parents else []
-    columns = [*shape, *effects, *products][:_COLUMNS]
+    shape = [mean, mean**2, mean**3] if parents or len(own) else []
+    columns = [*shape, *own[:_OWN], *effects, *products][:_COLUMNS]
     flexible = _standard(np.column_stack([*columns, np.empty((bank.rows, 0))]))
     return np.column_stack([np.ones(bank.rows), flexible])
 

@@ -1,11 +1,13 @@
 """A DAG as a fitted model: likelihood, BIC, held-out likelihood, new tables, response curves, base measures.
 
-Every node is a semiparametric GLM of its parents (`disco.likelihood.bank`), fitted in double precision. Counts are in
-the units of the table: level v of a column stands for its (v + 1)-th smallest count.
+Every node is a semiparametric GLM of its parents and of the rows' covariates (`disco.likelihood.bank`), fitted in
+double precision. Counts are in the units of the table: level v of a column stands for its (v + 1)-th smallest count.
+With an exposure, a parent's levels are its rates at an average exposure.
 """
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from typing import NamedTuple
 
 import networkx as nx
 import numpy as np
@@ -16,17 +18,35 @@ from scipy.special import log_softmax, ndtri
 from disco.errors import InputError
 from disco.graph import find_cycle
 from disco.likelihood.bank import WIDTH, Bank, Prior
-from disco.likelihood.evaluate import Problems
+from disco.likelihood.batch import Problems
+from disco.likelihood.covariates import bases, on_grids, values_of
 from disco.likelihood.link import bent
 from disco.likelihood.newton import Fits, fit
 from disco.likelihood.small import inverse
 from disco.progress import SILENT, Reporter
+from disco.table.adjustment import Adjustment
 from disco.table.ranks import rank_on_grid
 
 _TOLERANCE = 1e-8
 WEAK = Prior(0.1, 1.0, 4.0)
 _ENTRIES = 1 << 20  # probabilities held at once, 8 MB
 _POINTS = 1024  # canonical parameters between which a curve is interpolated
+
+
+class _Rows(NamedTuple):
+    """Rows on a model's grids.
+
+    Attributes:
+        ranks: levels, (rows, nodes).
+        parents: levels as parents, (rows, nodes).
+        beside: the rows' own columns, (rows, WIDTH · m).
+        offset: (rows,), or None.
+    """
+
+    ranks: np.ndarray
+    parents: np.ndarray
+    beside: np.ndarray
+    offset: np.ndarray | None
 
 
 @dataclass(frozen=True)
@@ -36,18 +56,22 @@ class Model:
     Attributes:
         names: columns, in the order of the table.
         grids: the distinct counts of every column, ascending; level v is grids[j][v].
+        parent_grids: its distinct rates if there is an exposure, its counts otherwise.
         parents: of every node, ascending node numbers.
         bank: the table on its levels.
         fits: of every node, one problem each.
         order: node numbers, sources first.
+        adjustment: covariates and exposure of the rows, or None.
     """
 
     names: tuple[str, ...]
     grids: tuple[np.ndarray, ...]
+    parent_grids: tuple[np.ndarray, ...]
     parents: tuple[tuple[int, ...], ...]
     bank: Bank
     fits: tuple[Fits, ...]
     order: tuple[int, ...]
+    adjustment: Adjustment | None = None
 
     @classmethod
     def of(
@@ -55,7 +79,7 @@ class Model:
         table: pd.DataFrame,
         parents: Mapping[str, Sequence[str]],
         *,
-        offset: np.ndarray | None = None,
+        adjustment: Adjustment | None = None,
         prior: Prior = WEAK,
         known: "Model | None" = None,
         reporter: Reporter = SILENT,
@@ -65,9 +89,9 @@ class Model:
         Args:
             table: counts, (rows, nodes).
             parents: of every node that has any.
-            offset: log exposure of every row, (rows,).
+            adjustment: covariates and exposure of the rows.
             prior: as in `Bank.of`; unless given, one that some hundred rows outweigh.
-            known: a model of the same table, offset and prior; nodes with the same parents are not fitted again.
+            known: a model of the same table, adjustment and prior; nodes with the same parents are not fitted again.
             reporter: told before every node's fit how many nodes are done.
 
         Raises:
@@ -86,7 +110,10 @@ class Model:
             cycle = ", ".join(names[node] for node in around)
             raise InputError(f"The graph has a cycle through {cycle}; a DAG has none.")
         sets = tuple(tuple(sorted(graph.predecessors(node))) for node in range(len(names)))
-        grids, bank = _on_grids(table, offset, prior) if known is None else (known.grids, known.bank)
+        if known is None:
+            grids, parent_grids, bank = on_grids(table, adjustment, prior)
+        else:
+            grids, parent_grids, bank = known.grids, known.parent_grids, known.bank
         fits = []
         for node, nodes in enumerate(sets):
             if known is not None and known.parents[node] == nodes:
@@ -94,7 +121,8 @@ class Model:
                 continue
             reporter.check(node)
             fits.append(fit(bank, Problems.of([(node, nodes)]), tolerance=_TOLERANCE))
-        return cls(names, grids, sets, bank, tuple(fits), tuple(nx.lexicographical_topological_sort(graph)))
+        order = tuple(nx.lexicographical_topological_sort(graph))
+        return cls(names, grids, parent_grids, sets, bank, tuple(fits), order, adjustment)
 
     @property
     def log_likelihood(self) -> pd.Series:
@@ -107,47 +135,47 @@ class Model:
         counted = sum(self.bank.coefficients(node, nodes) for node, nodes in enumerate(self.parents))
         return float(self.log_likelihood.sum()) - np.log(self.bank.rows) / 2 * counted
 
-    def held_out(self, table: pd.DataFrame, offset: np.ndarray | None = None) -> pd.Series:
+    def held_out(self, table: pd.DataFrame, adjustment: Adjustment | None = None) -> pd.Series:
         """Log-likelihood of other rows, of every node, nats; a count off the grid gets one of its ranks.
 
         Raises:
             InputError: a column of the model is missing.
         """
-        return pd.Series(self.row_log_likelihood(table, offset).sum(0), index=list(self.names))
+        return pd.Series(self.row_log_likelihood(table, adjustment).sum(0), index=list(self.names))
 
-    def row_log_likelihood(self, table: pd.DataFrame, offset: np.ndarray | None = None) -> np.ndarray:
+    def row_log_likelihood(self, table: pd.DataFrame, adjustment: Adjustment | None = None) -> np.ndarray:
         """Log-likelihood of other rows, nats, (rows, nodes); a count off the grid as in `held_out`.
 
         Raises:
             InputError: a column of the model is missing.
         """
-        ranks = self._ranks(table)
-        found = np.empty(ranks.shape)
+        rows = self._rows(table, adjustment)
+        found = np.empty(rows.ranks.shape)
         for node in range(len(self.names)):
-            eta = self._eta(node, ranks, offset)
-            for part in self._parts(node, len(ranks)):
+            eta = self._eta(node, rows)
+            for part in self._parts(node, len(eta)):
                 logarithm = self._log_probability(node, eta[part])
-                found[part, node] = np.take_along_axis(logarithm, ranks[part, node, None], axis=1)[:, 0]
+                found[part, node] = np.take_along_axis(logarithm, rows.ranks[part, node, None], axis=1)[:, 0]
         return found
 
-    def sample(self, rows: int, seed: int = 0, offset: np.ndarray | None = None) -> pd.DataFrame:
-        """A new table drawn from the model, node by node along the order.
+    def sample(self, rows: int, seed: int = 0, adjustment: Adjustment | None = None) -> pd.DataFrame:
+        """A new table drawn from the model, node by node along the order, in the given surroundings.
 
         Raises:
-            InputError: an offset is missing, given without need, or of another length.
+            InputError: an adjustment is missing, given without need, or of another length.
         """
-        if (self.bank.offset is None) != (offset is None) or (offset is not None and len(offset) != rows):
-            raise InputError(f"The model needs an offset of {rows} rows if and only if it was fitted with one.")
+        beside, offset = self._beside(adjustment, rows)
         random = np.random.default_rng([seed, 17])
-        ranks = np.zeros((rows, len(self.names)), dtype=np.int64)
+        ranks, parents = np.zeros((2, rows, len(self.names)), dtype=np.int64)
         for node in self.order:
-            eta, uniform = self._eta(node, ranks, offset), random.random((rows, 1))
+            eta, uniform = self._eta(node, _Rows(ranks, parents, beside, offset)), random.random((rows, 1))
             for part in self._parts(node, rows):
                 weight = self._logits(node, eta[part])
                 weight -= weight.max(axis=1, keepdims=True)
                 cumulative = np.cumsum(np.exp(weight, out=weight), axis=1, out=weight)
                 drawn = uniform[part] * cumulative[:, -1:] > cumulative
                 ranks[part, node] = np.count_nonzero(drawn, axis=1).clip(max=len(self.grids[node]) - 1)
+            parents[:, node] = self._as_parent(node, self.grids[node][ranks[:, node]], adjustment)
         columns = {
             name: grid[ranks[:, node]] for node, (name, grid) in enumerate(zip(self.names, self.grids, strict=True))
         }
@@ -160,7 +188,8 @@ class Model:
         graph as given.
 
         Returns:
-            Columns count (of the parent), rows (how many have it), mean, low and high (of the child's count).
+            Columns count (of the parent; its rate if there is an exposure), rows (how many have it), mean, low and high
+            (of the child's count).
 
         Raises:
             InputError: there is no such edge.
@@ -171,9 +200,37 @@ class Model:
         other, node = nodes
         means, errors = self._means(other, node)
         half = -ndtri((1 - level) / 2) * errors
-        grid, seen = self.grids[node], np.bincount(self.bank.ranks[:, other].numpy())
+        grid, seen = self.grids[node], np.bincount(self.bank.parent_ranks[:, other].numpy())
         low, high = (means - half).clip(grid[0], grid[-1]), (means + half).clip(grid[0], grid[-1])
-        return pd.DataFrame({"count": self.grids[other], "rows": seen, "mean": means, "low": low, "high": high})
+        return pd.DataFrame({"count": self.parent_grids[other], "rows": seen, "mean": means, "low": low, "high": high})
+
+    def covariate_curve(self, covariate: str, child: str, level: float = 0.95) -> pd.DataFrame:
+        """What a covariate adds to the child's canonical parameter, 0 on average over the rows, with pointwise bands.
+
+        For a Poisson child on its counts, that is the change in the logarithm of its mean. Bands as in `curve`.
+
+        Returns:
+            Columns value (of the covariate; its level if it is categorical), rows, effect, low and high; one row per
+            distinct value. For the exposure, value is the exposure, and the effect comes on top of its logarithm.
+
+        Raises:
+            InputError: there is no such covariate or node.
+        """
+        known = [] if self.adjustment is None else bases(self.adjustment)
+        node, names = self._number(child), [basis.name for basis in known]
+        if self.adjustment is None or covariate not in names:
+            raise InputError(f'The model has no covariate "{covariate}".')
+        place = names.index(covariate)
+        first = self.bank.bend + 1 + sum(len(basis.kinds) for basis in known[:place])
+        own = slice(first, first + len(known[place].kinds))
+        values, at, seen = values_of(self.adjustment, covariate)
+        columns, fits = known[place].at(self.adjustment.take(at)), self.fits[node]
+        covariance = inverse(fits.moments.information, fits.penalty)[0].numpy()[own, own]
+        scale = float(self.bank.value[node, 1])
+        effect = scale * columns @ fits.theta[0, own].numpy()
+        half = -ndtri((1 - level) / 2) * scale * np.sqrt(np.einsum("vi,ij,vj->v", columns, covariance, columns))
+        found = {"value": values, "rows": seen, "effect": effect, "low": effect - half, "high": effect + half}
+        return pd.DataFrame(found)
 
     def conditionals(self, node: str, groups: int = 32) -> tuple[np.ndarray, np.ndarray]:
         """The node's distributions given its parents, in groups of rows with similar canonical parameters.
@@ -186,7 +243,7 @@ class Model:
             InputError: there is no such node.
         """
         number = self._number(node)
-        eta = np.sort(self._eta(number, self.bank.ranks.numpy(), self._offset()))
+        eta = np.sort(self._eta(number, self._own()))
         parts = [part for part in np.array_split(eta, groups) if len(part)] if eta[-1] > eta[0] else [eta]
         share = np.array([len(part) for part in parts]) / len(eta)
         return share, self._log_probability(number, np.array([part.mean() for part in parts]))
@@ -198,7 +255,7 @@ class Model:
             InputError: there is no such node.
         """
         number = self._number(node)
-        eta = self._eta(number, self.bank.ranks.numpy(), self._offset()).mean(keepdims=True)
+        eta = self._eta(number, self._own()).mean(keepdims=True)
         probability = np.exp(self._log_probability(number, eta)[0])
         return pd.DataFrame({"count": self.grids[number], "probability": probability})
 
@@ -212,43 +269,76 @@ class Model:
             raise InputError(f'There is no node "{node}".')
         return self.names.index(node)
 
-    def _offset(self) -> np.ndarray | None:
-        return None if self.bank.offset is None else self.bank.offset.numpy()
+    def _own(self) -> _Rows:
+        """The rows that it was fitted to."""
+        bank = self.bank
+        beside = bank.columns[bank.nodes :].flatten(0, 1).numpy().T
+        return _Rows(
+            bank.ranks.numpy(), bank.parent_ranks.numpy(), beside, None if bank.offset is None else bank.offset.numpy()
+        )
 
-    def _ranks(self, table: pd.DataFrame) -> np.ndarray:
+    def _rows(self, table: pd.DataFrame, adjustment: Adjustment | None) -> _Rows:
+        """Other rows on its grids."""
         for name in self.names:
             if name not in table:
                 raise InputError(f'The table has no column "{name}", which the model has.')
-        columns = (
-            rank_on_grid(table[name].to_numpy(), grid) for name, grid in zip(self.names, self.grids, strict=True)
-        )
-        return np.column_stack(list(columns))
+        counts = [table[name].to_numpy() for name in self.names]
+        ranks = np.column_stack([rank_on_grid(column, grid) for column, grid in zip(counts, self.grids, strict=True)])
+        parents = np.column_stack([self._as_parent(node, column, adjustment) for node, column in enumerate(counts)])
+        return _Rows(ranks, parents, *self._beside(adjustment, len(table)))
+
+    def _as_parent(self, node: int, counts: np.ndarray, adjustment: Adjustment | None) -> np.ndarray:
+        """The levels of a node's counts where it is a parent, (rows,); a rate off the grid gets the nearest."""
+        offset = self._offset(adjustment)
+        if offset is None:
+            return rank_on_grid(counts, self.grids[node])
+        grid = self.parent_grids[node]
+        middle = (grid[1:] + grid[:-1]) / 2
+        return np.searchsorted(middle, counts / np.exp(offset))
+
+    def _offset(self, adjustment: Adjustment | None) -> np.ndarray | None:
+        """log exposure of rows, (rows,), 0 at the geometric mean of those that the model was fitted to."""
+        if self.adjustment is None or adjustment is None:
+            return None
+        return adjustment.log_exposure_like(self.adjustment)
+
+    def _beside(self, adjustment: Adjustment | None, rows: int) -> tuple[np.ndarray, np.ndarray | None]:
+        """The rows' own columns, (rows, WIDTH · m), and the offset."""
+        if (self.adjustment is None) != (adjustment is None) or (adjustment and adjustment.rows != rows):
+            raise InputError(f"The model needs covariates of {rows} rows if and only if it was fitted with some.")
+        found = np.zeros((rows, WIDTH * self.bank.own))
+        if adjustment is not None and self.adjustment is not None:
+            own = [basis.at(adjustment) for basis in bases(self.adjustment)]
+            columns = np.column_stack([*own, np.empty((rows, 0))])
+            found[:, : columns.shape[1]] = columns
+        return found, self._offset(adjustment)
 
     def _effect(self, node: int, parent: int) -> np.ndarray:
         """f_k on the parent's levels."""
         first = self.bank.head + WIDTH * self.parents[node].index(parent)
         return (self.bank.basis[parent] @ self.fits[node].theta[0, first : first + WIDTH]).numpy()
 
-    def _index(self, node: int, ranks: np.ndarray) -> np.ndarray:
-        """The sum of the parents' effects at rows, Σ f_k, (rows,)."""
-        index = np.zeros(len(ranks))
+    def _index(self, node: int, parents: np.ndarray) -> np.ndarray:
+        """The sum of the parents' effects at rows, Σ f_k, (rows,), from levels as parents, (rows, nodes)."""
+        index = np.zeros(len(parents))
         for parent in self.parents[node]:
-            index += self._effect(node, parent)[ranks[:, parent]]
+            index += self._effect(node, parent)[parents[:, parent]]
         return index
 
     def _bent(self, node: int, index: np.ndarray) -> tuple[np.ndarray, ...]:
         """What an index adds to the canonical parameter, and the derivatives of `bent`."""
-        bend = self.fits[node].theta[0, self.bank.head - 1]
+        bend = self.fits[node].theta[0, self.bank.bend]
         return tuple(part.numpy() for part in bent(torch.from_numpy(index), bend))
 
-    def _eta(self, node: int, ranks: np.ndarray, offset: np.ndarray | None) -> np.ndarray:
+    def _eta(self, node: int, rows: _Rows) -> np.ndarray:
         """The canonical parameter at rows, (rows,)."""
-        return self._shift(node, offset) + self._bent(node, self._index(node, ranks))[0]
+        return self._shift(node, rows) + self._bent(node, self._index(node, rows.parents))[0]
 
-    def _shift(self, node: int, offset: np.ndarray | None) -> float | np.ndarray:
-        """The canonical parameter without the parents' part: one number, or with an offset one per row."""
-        intercept = float(self.fits[node].theta[0, 0])
-        return intercept if offset is None else intercept + offset / float(self.bank.value[node, 1])
+    def _shift(self, node: int, rows: _Rows) -> np.ndarray:
+        """The canonical parameter at rows without the parents' part, (rows,)."""
+        theta = self.fits[node].theta[0].numpy()
+        shift = theta[0] + rows.beside @ theta[self.bank.bend + 1 : self.bank.head]
+        return shift if rows.offset is None else shift + rows.offset / float(self.bank.value[node, 1])
 
     def _logits(self, node: int, eta: np.ndarray) -> np.ndarray:
         """log p of every level at canonical parameters, without the normaliser, (values, levels)."""
@@ -262,9 +352,9 @@ class Model:
 
     def _means(self, other: int, node: int) -> tuple[np.ndarray, np.ndarray]:
         """The node's mean count over the rows with a parent set to each of its levels, and its standard error."""
-        ranks, effect = self.bank.ranks.numpy(), self._effect(node, other)[: len(self.grids[other])]
-        shift = np.asarray(self._shift(node, self._offset()))
-        rest = self._index(node, ranks) - effect[ranks[:, other]]
+        rows, effect = self._own(), self._effect(node, other)[: len(self.parent_grids[other])]
+        shift = self._shift(node, rows)
+        rest = self._index(node, rows.parents) - effect[rows.parents[:, other]]
         low, high = self._bent(node, np.array([rest.min() + effect.min(), rest.max() + effect.max()]))[0]
         points = np.linspace(low + shift.min(), high + shift.max() + 1e-9, _POINTS)
         mean, with_value, with_measure = self._along(node, points)
@@ -279,12 +369,12 @@ class Model:
             left = np.clip(place.astype(np.int64), 0, _POINTS - 2)
             at = place - left
             carried = np.bincount(left, 1 - at, _POINTS) + np.bincount(left + 1, at, _POINTS)
-            share = carried / len(ranks)  # of the rows, at each point
+            share = carried / len(rest)  # of the rows, at each point
             slope_of_row = (1 - at) * with_value[left] + at * with_value[left + 1]
-            parts = columns @ (slope_of_row * along) / len(ranks)
+            parts = columns @ (slope_of_row * along) / len(rest)
             parts[block] = basis[value] * (slope_of_row * along).mean()
             own = [slope_of_row.mean(), *(share @ with_measure), (slope_of_row * bend).mean()]
-            slope = np.concatenate([own, parts])
+            slope = np.concatenate([own, slope_of_row @ rows.beside / len(rest), parts])
             means[value] = share @ mean
             errors[value] = np.sqrt(max(slope @ covariance @ slope, 0.0))
         return means, errors
@@ -298,11 +388,3 @@ class Model:
         centred = probability * (count - mean[:, None])
         value, measure = self.bank.value[node, :levels].numpy(), self.bank.measure[node, :levels].numpy()
         return mean, centred @ value, centred @ measure
-
-
-def _on_grids(table: pd.DataFrame, offset: np.ndarray | None, prior: Prior) -> tuple[tuple[np.ndarray, ...], Bank]:
-    """The distinct counts of every column, and the table on them."""
-    counts = table.to_numpy()
-    grids = tuple(np.unique(column) for column in counts.T)
-    ranks = np.column_stack([np.searchsorted(grid, column) for grid, column in zip(grids, counts.T, strict=True)])
-    return grids, Bank.of(ranks, offset=offset, prior=prior, names=tuple(table.columns))

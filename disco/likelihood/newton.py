@@ -8,8 +8,9 @@ import torch
 from torch import Tensor
 
 from disco.likelihood.bank import WIDTH, Bank
+from disco.likelihood.batch import BatchDesign, Derivatives, Problems
 from disco.likelihood.compiled import CAP, LEAST_SHARE, ROUNDING, Ended, newton
-from disco.likelihood.evaluate import BatchDesign, Derivatives, Problems, tabulated
+from disco.likelihood.evaluate import tabulated
 from disco.likelihood.small import solve
 
 _STEPS = 250
@@ -22,7 +23,8 @@ class Fits:
     """Fitted problems.
 
     Attributes:
-        theta: intercept, base measure (q), bend, then WIDTH numbers per parent, (B, 2 + q + WIDTH · k); padding 0.
+        theta: intercept, base measure (q), bend, then WIDTH numbers per block of the rows' own columns and per parent,
+            (B, 2 + q + WIDTH · (m + k)); padding 0.
         log_likelihood: at θ, to within a fraction of `tolerance`, (B,).
         evidence: the log marginal likelihood by Laplace's approximation, with flat priors on intercept and base
             measure, (B,): log-likelihood − penalty − ½ log det information + ½ Σ log precision of the other
@@ -139,7 +141,7 @@ def _step(design: BatchDesign, moments: Derivatives) -> tuple[Tensor, Tensor, Te
     """Newton's step, capped, the gain in log-likelihood that it promises, and log det of the information."""
     step, log_determinant = solve(moments.information, design.penalty, moments.gradient)
     promise = (moments.gradient * step).sum(1) / 2
-    change = (design.index(step) + step[:, :1].to(design.x)).abs().amax(1).double()
+    change = (design.index(step) + design.beside(step) + step[:, :1].to(design.x)).abs().amax(1).double()
     largest = torch.maximum(change, CAP * step[:, design.head - 1].abs())
     return step * (CAP / largest.clamp_min(CAP))[:, None], promise, log_determinant
 
@@ -159,5 +161,5 @@ def marginal_start(bank: Bank, problems: Problems) -> Tensor:
     solved, _ = solve(gram, torch.zeros_like(gram[..., 0]), (weighted.mT @ log_share[..., None]).squeeze(-1))
     if bank.offset is not None:
         solved[:, 1] -= bank.offset.mean() / value[:, 1]
-    effects = solved.new_zeros((len(node), 1 + WIDTH * problems.parents.shape[1]))
+    effects = solved.new_zeros((len(node), 1 + WIDTH * (bank.own + problems.parents.shape[1])))
     return torch.cat([solved[:, 1:], effects], 1)

@@ -11,17 +11,15 @@ import math
 from typing import NamedTuple
 
 import numpy as np
-import torch
-from torch import Tensor
 
 from disco.likelihood.bank import WIDTH
-from disco.likelihood.cpu import arrays, compiled, side_by_side, within
+from disco.likelihood.cpu import within
 from disco.likelihood.link import BENT, SERIES, SMALL
+from disco.likelihood.products import BLOCK, add_dots, copy, curve_of
 
-assert WIDTH == 4, "index_at_rows and _add_dots are unrolled for four columns per parent"
+assert WIDTH == 4, "index_at_rows is unrolled for four columns per parent"
 
 _EXP = np.array([1 / math.factorial(k) for k in range(14)])
-BLOCK = 1024  # rows at a time; what is kept of them fits into a core's cache
 
 
 class Rows(NamedTuple):
@@ -34,6 +32,7 @@ class Rows(NamedTuple):
         own: x̂, the node's own value.
         weights: of the rows; empty if all are 1.
         offset: empty if there is none.
+        beside: h(z), written by every evaluation; empty without covariates.
     """
 
     index: np.ndarray
@@ -43,6 +42,7 @@ class Rows(NamedTuple):
     own: np.ndarray
     weights: np.ndarray
     offset: np.ndarray
+    beside: np.ndarray
 
 
 class Grid(NamedTuple):
@@ -72,14 +72,14 @@ class Evaluation(NamedTuple):
 
 
 class Sums(NamedTuple):
-    """Sums over the rows, as in `evaluate.AtRows` unless said otherwise.
+    """Sums over the rows, as in `evaluate.AtRows` unless said otherwise; k counts the rows' own blocks, too.
 
     Attributes:
         powers: of the weight times the powers 0 to 5 of the place in a cell, by cell, (G, 6).
         plain: (2 + q,).
         bending: (2 + q, 2).
-        products: with the columns of each parent, (k, WIDTH · k + 3 + q, padded, WIDTH): first those of the parents'
-            columns times the curvature, each pair of parents once, then those of the slopes.
+        products: with the columns of each block, (k, WIDTH · k + 3 + q, padded, WIDTH): first those of the blocks'
+            columns times the curvature, each pair of blocks once, then those of the slopes.
     """
 
     powers: np.ndarray
@@ -88,71 +88,15 @@ class Sums(NamedTuple):
     products: np.ndarray
 
 
-def products(
-    columns: Tensor, parents: Tensor, slopes: Tensor, curvature: Tensor, candidates: Tensor
-) -> tuple[Tensor, Tensor]:
-    """Products of every candidate's columns, summed over the rows: with `slopes`, the parents' columns, and themselves.
+@within
+def index_at_rows(columns, parents, beta, s, first, last):
+    """s = Σ f_k at the rows over a problem's blocks from `first` to before `last`, from the columns of all blocks.
 
-    Args:
-        columns: of all nodes, (d, WIDTH, n).
-        parents: node numbers, (B, k), padded with −1.
-        slopes, curvature: of `evaluate.Derivatives`; products of two columns are times the curvature.
-        candidates: node numbers, (B, c), padded with −1, for which the sums are 0.
-
-    Returns:
-        (B, 3 + q + WIDTH · k, c, WIDTH) and (B, c, WIDTH, WIDTH).
+    `beta` has the coefficients of all its blocks.
     """
-    (batch, count), wide = candidates.shape, WIDTH * parents.shape[1]
-    sums = torch.zeros((batch, count, padded(wide + slopes.shape[1]), WIDTH), dtype=torch.float64)
-    pairs = torch.zeros((batch, count, WIDTH, WIDTH), dtype=torch.float64)
-    whole, *given = arrays(columns, parents, slopes, curvature, candidates, sums, pairs)
-    side_by_side(batch, lambda part: _products(whole, *(one[part] for one in given)))
-    sums = sums.transpose(1, 2)
-    return torch.cat([sums[:, wide : wide + slopes.shape[1]], sums[:, :wide]], 1), pairs
-
-
-@within
-def padded(count: int) -> int:
-    """The next multiple of WIDTH."""
-    return -(-count // WIDTH) * WIDTH
-
-
-@compiled
-def _products(columns, parents, slopes, curvature, candidates, sums, pairs):
-    wide = WIDTH * parents.shape[1]
-    left = np.zeros((sums.shape[2], BLOCK), columns.dtype)
-    curved = np.empty((WIDTH, BLOCK), columns.dtype)
-    for b in range(len(parents)):
-        for start in range(0, columns.shape[2], BLOCK):
-            size = min(BLOCK, columns.shape[2] - start)
-            for k in range(parents.shape[1]):
-                if parents[b, k] >= 0:
-                    _curve(columns[parents[b, k]], curvature[b], start, size, left, WIDTH * k)
-                else:
-                    left[WIDTH * k : WIDTH * (k + 1)] = 0
-            for i in range(slopes.shape[1]):
-                copy(slopes[b, i, start : start + size], left[wide + i])
-            for c in range(candidates.shape[1]):
-                if candidates[b, c] >= 0:
-                    own = columns[candidates[b, c]]
-                    _curve(own, curvature[b], start, size, curved, 0)
-                    _add_dots(left, 0, own, start, size, sums[b, c])
-                    _add_dots(curved, 0, own, start, size, pairs[b, c])
-
-
-@within
-def copy(values, into):
-    """Copy a vector by a loop: assigning a slice would bring a message, and index arrays of more dimensions slowly."""
-    for i in range(len(values)):
-        into[i] = values[i]
-
-
-@within
-def index_at_rows(columns, parents, beta, s):
-    """s = Σ f_k at the rows, from the columns of all nodes and the coefficients of a problem's parents."""
     number = columns.dtype.type
     s[:] = 0
-    for k in range(len(parents)):
+    for k in range(first, last):
         one, two, three, four = (
             columns[parents[k], 0],
             columns[parents[k], 1],
@@ -192,6 +136,7 @@ def bend_at_rows(rows, bend, intercept):
     Both forms of the link are computed at every row, so that the loop is vectorised.
     """
     s_at_rows, eta, slope, along, offset = rows.index, rows.eta, rows.slope, rows.along, rows.offset
+    beside = rows.beside
     lowest, highest = BENT
     for r in range(len(eta)):
         s = np.float64(s_at_rows[r])
@@ -206,6 +151,8 @@ def bend_at_rows(rows, bend, intercept):
         along[r] = s * s * turned
     for r in range(len(offset)):
         eta[r] += offset[r]
+    for r in range(len(beside)):
+        eta[r] += beside[r]
     low, high, total = eta[0], eta[0], 0.0
     for r in range(len(eta)):
         low, high = min(low, eta[r]), max(high, eta[r])
@@ -216,7 +163,7 @@ def bend_at_rows(rows, bend, intercept):
 
 
 @within
-def read_at_rows(columns, parents, rows, bend, observed, grid, found, sums):
+def read_at_rows(columns, parents, outside, rows, bend, observed, grid, found, sums):
     """What `evaluate.AtRows` holds, read from a table over η, into `found` and `sums`; returns its `index`.
 
     Slopes and curvature of `found` are overwritten, `sums` are added to. If `observed` is true, what belongs to the
@@ -252,11 +199,31 @@ def read_at_rows(columns, parents, rows, bend, observed, grid, found, sums):
             bending[1, 1] -= _turned(times[0], rows.index, rise, turn, start, size, number(bend), bent, curved)
         for i in range(1 + moments):
             copy(left[wide + i, :size], slopes[i, start : start + size])
-        for k in range(len(parents)):
-            _curve(columns[parents[k]], curvature, start, size, left, WIDTH * k)
-        for k in range(len(parents)):
-            _add_dots(left, WIDTH * k, columns[parents[k]], start, size, products[k])
+        for k in range(outside, len(parents)):
+            curve_of(columns[parents[k]], curved, start, size, left, WIDTH * k)
+        for k in range(outside, len(parents)):
+            add_dots(left, WIDTH * k, columns[parents[k]], start, size, products[k])
+        if outside:
+            _own_products(columns, parents, outside, turn, start, size, times, left, products)
     return index
+
+
+@within
+def _own_products(columns, parents, outside, turn, start, size, times, left, products):
+    """Add the products of the rows' own columns, on which η depends outside the link, and so without its slope.
+
+    `left` is overwritten.
+    """
+    wide, moments = WIDTH * len(parents), len(times)
+    variance, sloped, bent = times[1, :size], left[wide + 1, :size].copy(), left[wide + moments]
+    for k in range(len(parents)):
+        curve_of(columns[parents[k]], variance if k < outside else sloped, start, size, left, WIDTH * k)
+    for i in range(moments):
+        copy(times[i, :size], left[wide + i, :size])
+    for r in range(size):
+        bent[r] = variance[r] * turn[r]
+    for k in range(outside):
+        add_dots(left, WIDTH * k, columns[parents[k]], start, size, products[k])
 
 
 @within
@@ -336,43 +303,3 @@ def _turned(residual, s, rise, turn, start, size, bend, bent, curved):
         else:
             total += np.float64(residual[r] * (index * index * second - two * turn[r]) / bend)
     return total
-
-
-@within
-def _curve(x, curvature, start, size, out, first):
-    """out[first + c] = x[c] · curvature at a block of rows."""
-    curve = curvature[start : start + size]
-    for c in range(x.shape[0]):
-        column, curved = x[c, start : start + size], out[first + c]
-        for r in range(size):
-            curved[r] = column[r] * curve[r]
-
-
-@within
-def _add_dots(left, first, x, start, size, sums):
-    """sums[i, w] += Σ_r left[i, r] · x[w, start + r] from row i = `first` on, four rows times WIDTH columns at once."""
-    one, two = x[0, start : start + size], x[1, start : start + size]
-    three, four = x[2, start : start + size], x[3, start : start + size]
-    for i in range(first, left.shape[0], 4):
-        up, upper, low, lower = left[i], left[i + 1], left[i + 2], left[i + 3]
-        a0 = a1 = a2 = a3 = b0 = b1 = b2 = b3 = x.dtype.type(0)
-        c0 = c1 = c2 = c3 = d0 = d1 = d2 = d3 = x.dtype.type(0)
-        for r in range(size):
-            p, q, s, t = one[r], two[r], three[r], four[r]
-            a, b, c, d = up[r], upper[r], low[r], lower[r]
-            a0, a1, a2, a3 = a0 + a * p, a1 + a * q, a2 + a * s, a3 + a * t
-            b0, b1, b2, b3 = b0 + b * p, b1 + b * q, b2 + b * s, b3 + b * t
-            c0, c1, c2, c3 = c0 + c * p, c1 + c * q, c2 + c * s, c3 + c * t
-            d0, d1, d2, d3 = d0 + d * p, d1 + d * q, d2 + d * s, d3 + d * t
-        _add(sums[i], a0, a1, a2, a3)
-        _add(sums[i + 1], b0, b1, b2, b3)
-        _add(sums[i + 2], c0, c1, c2, c3)
-        _add(sums[i + 3], d0, d1, d2, d3)
-
-
-@within
-def _add(sums, a, b, c, d):
-    sums[0] += a
-    sums[1] += b
-    sums[2] += c
-    sums[3] += d

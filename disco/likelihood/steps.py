@@ -14,12 +14,12 @@ import numpy as np
 import torch
 from torch import Tensor
 
-from disco.likelihood import rows
+from disco.likelihood import products
 from disco.likelihood.bank import WIDTH, Bank
+from disco.likelihood.batch import Problems, columns_of
 from disco.likelihood.cpu import arrays, compiled, of_problems, side_by_side
-from disco.likelihood.evaluate import Problems, columns_of
 from disco.likelihood.newton import Fits
-from disco.likelihood.rows import copy
+from disco.likelihood.products import copy
 from disco.likelihood.small import backward, dot, factorise, forward
 
 _LEAST = 1e-6  # a column that θ leaves less of its own information than this share counts as spanned by θ
@@ -64,8 +64,10 @@ def additions(bank: Bank, problems: Problems, fits: Fits, candidates: Tensor) ->
         candidates: node numbers, (B, c), padded with −1.
     """
     moments, theta, (batch, count) = fits.moments, fits.theta, candidates.shape
-    summed = rows.products if theta.device.type == "cpu" else products
-    sums, pairs = summed(bank.columns, problems.parents, moments.slopes, moments.curvature, candidates)
+    summed = products.of_candidates if theta.device.type == "cpu" else of_candidates
+    sums, pairs = summed(
+        bank.columns, bank.blocks(problems.parents), bank.own, moments.slopes, moments.curvature, candidates
+    )
     centre, prior = bank.expected(problems.node, candidates)
     fitted = (moments.information, fits.penalty, moments.gradient, fits.converged)
     asked = _Candidates(*(part.cpu() for part in (*fitted, sums.permute(0, 2, 3, 1), pairs, centre, prior)))
@@ -140,11 +142,13 @@ def _additions(given, found):
             backward(factor, others[b, c])
 
 
-def products(
-    columns: Tensor, parents: Tensor, slopes: Tensor, curvature: Tensor, candidates: Tensor
+def of_candidates(
+    columns: Tensor, parents: Tensor, outside: int, slopes: Tensor, curvature: Tensor, candidates: Tensor
 ) -> tuple[Tensor, Tensor]:
-    """`rows.products` by arrays; problems with the same candidates share one product."""
-    left = torch.cat([slopes, columns_of(columns, parents) * curvature[:, None]], 1)
+    """`products.of_candidates` by arrays; problems with the same candidates share one product."""
+    x = columns_of(columns, parents)
+    own, others = x[:, : WIDTH * outside] * slopes[:, 1:2], x[:, WIDTH * outside :] * curvature[:, None]
+    left = torch.cat([slopes, own, others], 1)
     (batch, size), count = left.shape[:2], candidates.shape[1]
     sums = torch.zeros((batch, size, count, WIDTH), dtype=torch.float64, device=left.device)
     pairs = sums.new_zeros((batch, count, WIDTH, WIDTH))

@@ -14,12 +14,14 @@ import torch
 from disco.graph import check_order
 from disco.knowledge import Resolved
 from disco.likelihood.bank import Bank
+from disco.likelihood.covariates import around, ranks_of, rates
 from disco.parents import STOPPED
 from disco.progress import Callback, Reporter
 from disco.refine.prior import BEFORE, fitted_to, price
 from disco.refine.scores import NodeFit, Scores, resolve
 from disco.refine.screen import screen
 from disco.refine.walks import Walk
+from disco.table.adjustment import Adjustment
 from disco.table.ranks import dense_ranks
 
 
@@ -28,6 +30,7 @@ def edges(
     order: Sequence[str],
     *,
     rules: Resolved | None = None,
+    adjustment: Adjustment | None = None,
     device: str = "cpu",
     callback: Callback | None = None,
 ) -> pd.DataFrame:
@@ -37,6 +40,7 @@ def edges(
         table: counts, one column per node.
         order: all columns, sources first.
         rules: to which the parents and the order keep, by the table's columns.
+        adjustment: covariates and exposure of the rows.
         device: cpu or cuda.
         callback: receives the events; each node has three steps: it is screened, gets its parents, and gets them again
             under the fitted prior. False stops.
@@ -52,7 +56,16 @@ def edges(
     """
     check_order(order, table.columns)
     names = list(table.columns)
-    bank = Bank.of(dense_ranks(table.to_numpy()), prior=BEFORE, dtype=torch.float32, device=device, names=names)
+    as_rates = rates(table.to_numpy(), adjustment)
+    bank = Bank.of(
+        dense_ranks(table.to_numpy()),
+        **around(adjustment),
+        positions=None if as_rates is None else ranks_of(as_rates),
+        prior=BEFORE,
+        dtype=torch.float32,
+        device=device,
+        names=names,
+    )
     reporter = Reporter(callback, {"selector": 1.0}, STOPPED)
     reporter.step("selector", 0, 3 * len(names), unit="node")
     candidates = screen(bank, rules=rules, reporter=reporter)

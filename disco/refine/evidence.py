@@ -77,8 +77,11 @@ class Judged(NamedTuple):
     made: int
 
 
-def judge(searched: Searched, choice: Choice, reporter: Reporter) -> Judged:
+def judge(searched: Searched, choice: Choice, reporter: Reporter, group: np.ndarray | None = None) -> Judged:
     """The evidence on every edge of the best graph, the misfit of every node, and which directions are decided.
+
+    Args:
+        group: the number of every row's group, (n,), which the misfit does not divide.
 
     Raises:
         FitStopped: the callback asked to stop.
@@ -90,7 +93,7 @@ def judge(searched: Searched, choice: Choice, reporter: Reporter) -> Judged:
     edges = evidence(scores, classes, found.order, found.parents)
     made = scores.made + sum(one.made for one in classes)
     reporter.step("evidence", 0, 1, 0.7, message="evidence: how well the class fits every node")
-    misfit = misfits(bank, list(enumerate(found.parents)), reporter=reporter)
+    misfit = misfits(bank, list(enumerate(found.parents)), group=group, reporter=reporter)
     elsewhere = _turned_elsewhere([end.found for end in searched.ends], found.score - choice.bound)
     edges["decided"] = decided(edges, misfit, bank.exists.sum(1).cpu().numpy(), choice.bound, elsewhere)
     if (rules := scores.rules) is not None:
@@ -107,8 +110,10 @@ def _turned_elsewhere(found: Sequence[Found], least: float) -> set[tuple[int, in
 
 def in_classes(scores: Scores) -> list[Scores]:
     """Scores under each prior of `CLASSES`, without a given order; their fits start from those of other scores."""
-    neutral = scores.replace(bank=replace(scores.bank, prior=CLASSES[0]), order=None, tolerance=SEARCHING, warm=scores)
-    return [neutral, *(neutral.replace(bank=replace(scores.bank, prior=prior), warm=neutral) for prior in CLASSES[1:])]
+    bank = scores.bank
+    banks = [replace(bank, prior=prior._replace(beside=bank.prior.beside)) for prior in CLASSES]
+    neutral = scores.replace(bank=banks[0], order=None, tolerance=SEARCHING, warm=scores)
+    return [neutral, *(neutral.replace(bank=one, warm=neutral) for one in banks[1:])]
 
 
 def evidence(

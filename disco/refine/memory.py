@@ -15,9 +15,10 @@ from disco.likelihood.bank import Prior
 from disco.refine.choice import Choice
 from disco.refine.search import Found
 from disco.refine.walks import Parents
+from disco.table.adjustment import Adjustment
 
 WIDER_SCREEN = "wider screen"  # the searches under one, which an interrupted refinement makes again
-_FORMAT = 7  # of what is kept, and of the scores in it
+_FORMAT = 8  # of what is kept, and of the scores in it
 
 
 @dataclass(frozen=True)
@@ -129,7 +130,7 @@ def _read(kept: dict[str, Any], names: list[str]) -> tuple[First | None, dict[st
         first = First(
             [place[name] for name in one["order"]],
             sets(one["parents"]),
-            Prior(*one["prior"]),
+            Prior(**dict(zip(Prior._fields, [*one["prior"][:-1], tuple(one["prior"][-1])], strict=True))),
             one["price"],
             one["against"],
             sets(one["candidates"]),
@@ -153,7 +154,8 @@ def _fits(kept: dict, names: list[str]) -> bool:
         return False
     numbers = [one["score"] for one in starts] + [score for one in starts for score in one["sweeps"]]
     if first is not None:
-        numbers += [*first["prior"], first["price"], first["against"]]
+        *numbers_of_prior, beside = first["prior"]
+        numbers += [*numbers_of_prior, *beside, first["price"], first["against"]]
         candidates = first["candidates"]
         if len(candidates) != len(names) or not all(_are_nodes(nodes, names) for nodes in candidates):
             return False
@@ -185,15 +187,15 @@ def key_of(
     choice: Choice,
     order: Sequence[str] | None,
     candidates: Sequence,
-    offset: np.ndarray | None = None,
+    adjustment: Adjustment | None = None,
     knowledge: Knowledge | None = None,
 ) -> str:
-    """The key of finished searches: a digest of the table, the choices, the knowledge, and the format of the file."""
+    """The key of finished searches: a digest of table, adjustment, choices, knowledge, and the format of the file."""
     asked = {**asdict(choice), "bootstrap": 0, "starts": 0, "restarts": 0, "redone": False}
     text = json.dumps([_FORMAT, asked, list(order or ()), [list(nodes) for nodes in candidates]])
     digest = hashlib.sha256(np.ascontiguousarray(ranks).tobytes() + text.encode())
-    if offset is not None:
-        digest.update(np.asarray(offset, dtype="<f8").tobytes())
+    if adjustment is not None:
+        digest.update(adjustment.digest().encode())
     if knowledge is not None:
         digest.update(json.dumps(knowledge.to_dict()).encode())
     return digest.hexdigest()

@@ -3,10 +3,10 @@
 How large the effects of a table are and how much they bend is not known beforehand, and a prior that is far off
 misprices every edge. So the prior is fitted to the graph that a first search finds. The precisions of bends and links
 are fitted by MacKay's fixed point λ = Σ (1 − λ V) / Σ θ² over the coefficients θ of one kind with posterior variances V
-(MacKay, Neural Computation 1992), which maximises Laplace's marginal likelihood. The linear effects' mean, precision
-and the units in which they are most alike (`Prior.power`) maximise it under the normal likelihoods at the fits. If most
-effects of a table have one sign and similar sizes, a weak edge needs more evidence if its sign or size is atypical, and
-less if it is typical (benchmarks/log/2026-11-22-effect-units.md).
+(MacKay, Neural Computation 1992), which maximises Laplace's marginal likelihood; so are those of the effects of
+covariates. The linear effects' mean, precision and the units in which they are most alike (`Prior.power`) maximise it
+under the normal likelihoods at the fits. If most effects of a table have one sign and similar sizes, a weak edge needs
+more evidence if its sign or size is atypical, and less if it is typical (benchmarks/log/2026-11-22-effect-units.md).
 
 How far a given order can be trusted is fitted too: to the edges whose direction the rows decide.
 """
@@ -22,7 +22,7 @@ from torch import Tensor
 
 from disco.knowledge.resolved import FREE
 from disco.likelihood.bank import WIDTH, Bank, Prior
-from disco.likelihood.evaluate import Problems
+from disco.likelihood.batch import Problems
 from disco.likelihood.newton import Fits, fit
 from disco.likelihood.small import inverse
 from disco.refine.scores import AGAINST, SEARCHING, Scores
@@ -39,6 +39,7 @@ _LINEAR_BOUNDS = ((-2.0, 2.0), (0.0, 1.0), (0.0, math.log(30_000.0)))
 _TOLD = 5.0  # nats of direction evidence that an edge needs to tell how far an order is right
 _ROUNDS = 5
 _BOUNDS = ((100.0, 30_000.0), (1.0, 1000.0))  # of the precisions of bends and link, against few misleading edges
+_BESIDE_BOUNDS = (0.01, 30_000.0)  # of those of the rows' own columns
 
 
 def fitted_to(scores: Scores, order: Sequence[int], parents: Sequence[Parents]) -> Scores:
@@ -107,7 +108,7 @@ def fitted(bank: Bank, parents: Sequence[Sequence[int]]) -> Prior:
     batches = [
         Problems.of([(node, sorted(parents[node])) for node in nodes], bank.columns.device)
         for size, nodes in by_size.items()
-        if size
+        if size or bank.own
     ]
     starts: list[Tensor | None] = [None] * len(batches)
     for _ in range(_ROUNDS):
@@ -122,9 +123,14 @@ def fitted(bank: Bank, parents: Sequence[Sequence[int]]) -> Prior:
 def _better(bank: Bank, batches: Sequence[Problems], fits: Sequence[Fits]) -> Prior:
     """The prior of the next round: one step of the fixed point for bends and link, the optimum for linear effects."""
     told, squares = np.zeros(2), np.zeros(2)  # Σ (1 − λ V) and Σ θ², of bends and of the link
-    effects = []
+    effects, kinds = [], int(bank.kinds.max()) + 1 if bank.own else 0
+    of_rows = np.zeros((2, kinds))  # the same of the rows' own columns, by kind
     for problems, one in zip(batches, fits, strict=True):
         variance = inverse(one.moments.information, one.penalty).diagonal(dim1=1, dim2=2)
+        if bank.own:
+            of_rows += _of_rows(bank, one.theta, variance, kinds)
+        if not problems.parents.shape[1]:
+            continue
         effects.append(_likelihoods(bank, problems, one, variance))
         unit = bank.unit(problems.node, problems.parents)[..., None]
         width = torch.as_tensor(bank.width, device=unit.device)[problems.parents]
@@ -132,7 +138,7 @@ def _better(bank: Bank, batches: Sequence[Problems], fits: Sequence[Fits]) -> Pr
         is_bend = ((column > 0) & (column < width[..., None])).flatten(1)
         theta, varies = (part[:, bank.head :].unflatten(1, (-1, WIDTH)) for part in (one.theta, variance))
         theta, varies = (theta / unit).flatten(1)[is_bend], (varies / unit.square()).flatten(1)[is_bend]
-        kappa, kappa_varies = one.theta[:, bank.head - 1], variance[:, bank.head - 1]
+        kappa, kappa_varies = one.theta[:, bank.bend], variance[:, bank.bend]
         told += [float((1 - bank.prior.bends * varies).sum()), float((1 - bank.prior.link * kappa_varies).sum())]
         squares += [float(theta.square().sum()), float(kappa.square().sum())]
     bends, link = (
@@ -140,7 +146,19 @@ def _better(bank: Bank, batches: Sequence[Problems], fits: Sequence[Fits]) -> Pr
         for number, square, bounds, before in zip(told, squares, _BOUNDS, bank.prior[1:3], strict=True)
     )
     mean, power, linear = _of_linear(np.concatenate(effects, axis=1)) if effects else (0.0, 0.0, bank.prior.linear)
-    return Prior(linear, bends, link, mean, power)
+    precisions = np.clip(of_rows[0] / np.maximum(of_rows[1], 1e-12), *_BESIDE_BOUNDS)
+    return Prior(linear, bends, link, mean, power, tuple(precisions.tolist()))
+
+
+def _of_rows(bank: Bank, theta: Tensor, variance: Tensor, kinds: int) -> np.ndarray:
+    """Σ (1 − λ V) and Σ θ² of the rows' own columns, by kind, (2, kinds)."""
+    own = slice(bank.bend + 1, bank.head)
+    there = bank.kinds.flatten() >= 0
+    kind = bank.kinds.flatten()[there].cpu().numpy()
+    precision = bank.own_precision.flatten()[there]
+    known = (1 - precision * variance[:, own][:, there]).sum(0).cpu().numpy()
+    square = theta[:, own][:, there].square().sum(0).cpu().numpy()
+    return np.stack([np.bincount(kind, part, kinds) for part in (known, square)])
 
 
 def _likelihoods(bank: Bank, problems: Problems, fits: Fits, variance: Tensor) -> np.ndarray:
@@ -149,7 +167,7 @@ def _likelihoods(bank: Bank, problems: Problems, fits: Fits, variance: Tensor) -
     mean, precision = (part[..., 0] for part in bank.expected(problems.node, problems.parents))
     information = (1 / variance[:, at] - precision).clamp_min(0.0)
     pull = fits.theta[:, at] / variance[:, at] - precision * mean
-    apart = bank.spread[problems.parents] - bank.spread[problems.node, None]
+    apart = bank.apart(problems.node, problems.parents)
     return torch.stack([information, pull, apart]).flatten(1).cpu().numpy()
 
 

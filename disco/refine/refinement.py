@@ -7,8 +7,8 @@ import numpy as np
 import pandas as pd
 
 from disco.knowledge import Knowledge
+from disco.likelihood.batch import Problems
 from disco.likelihood.cpu import threads_at_the_rows
-from disco.likelihood.evaluate import Problems
 from disco.likelihood.newton import fit
 from disco.progress import Callback, Reporter
 from disco.refine.choice import Choice
@@ -22,6 +22,7 @@ from disco.refine.searches import search_everywhere
 from disco.refine.stability import draw, near_found
 from disco.refine.task import Task
 from disco.settings import Settings
+from disco.table.roles import Given, divided
 
 _WEIGHTS = {"screen": 0.1, "prior": 0.1, "search": 0.35, "evidence": 0.15, "bootstrap": 0.3}  # of time, about
 
@@ -34,7 +35,7 @@ def refine(
     settings: Settings | None = None,
     order: Sequence[str] | None = None,
     edges: pd.DataFrame | None = None,
-    offset: np.ndarray | None = None,
+    roles: Given | None = None,
     knowledge: Knowledge | None = None,
     device: str = "cpu",
     callback: Callback | None = None,
@@ -43,32 +44,33 @@ def refine(
     """Search for the order and DAG of highest marginal likelihood among semiparametric GLM DAGs.
 
     Args:
-        table: counts, one column per node.
+        table: counts, one column per node, and the columns with other roles.
         choice: how much to search.
         settings: whose transform the levels come from; ranks by default.
         order: a causal order to start from, usually the CCS order; an edge against it costs more, so that directions
             that the rows leave open follow it (`prior.trust`).
         edges: parent, child of edges that the screen must let through.
-        offset: log exposure of every row, (n,).
+        roles: of the columns that are not counts: covariates, exposure, group (`disco.table.roles`).
         knowledge: rules to which every order and graph keeps, also those on drawn rows.
         device: cpu or cuda.
         callback: receives the events; False stops.
         memory: a file that keeps finished searches, so that the same call continues after an interruption.
 
     Raises:
-        InputError: the table or the knowledge cannot be used, or the order or edges name other columns.
+        InputError: the table, its roles or the knowledge cannot be used, or the order or edges name other columns.
         FitStopped: the callback asked to stop.
     """
     reporter = Reporter(callback, _WEIGHTS, STOPPED)
-    task = Task.of(table, choice or Choice(), settings or Settings(), order, edges, offset, device, knowledge)
+    counts, adjustment = divided(table, roles)
+    task = Task.of(counts, choice or Choice(), settings or Settings(), order, edges, adjustment, device, knowledge)
     candidates = _candidates(task, reporter)
-    key = key_of(task.bank.ranks.cpu().numpy(), task.choice, order, candidates, offset, knowledge)
+    key = key_of(task.bank.ranks.cpu().numpy(), task.choice, order, candidates, adjustment, knowledge)
     kept = Memory.of(memory, key, task.names)
     searched = search_everywhere(task, candidates, reporter, kept)
     found = searched.best.found
-    judged = judge(searched, task.choice, reporter)
+    judged = judge(searched, task.choice, reporter, task.group)
     moved = None if task.order is None else moves(searched.scores, found.order, found.parents, task.order)
-    drawn = draw(task.bank.rows, task.choice, reporter, kept, _again(task, found, judged, reporter))
+    drawn = draw(task.bank.rows, task.group, task.choice, reporter, kept, _again(task, found, judged, reporter))
     return refined(task, searched, judged, moved, drawn)
 
 

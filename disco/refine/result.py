@@ -77,7 +77,7 @@ def refined(
         drawn: edges found on other rows, by the name of the draw.
     """
     names, choice, bank, best = task.names, task.choice, task.bank, searched.best
-    edges, constant = judged.edges, stability.constant_columns(bank, choice)
+    edges, constant = judged.edges, stability.constant_columns(bank, task.group, choice)
     pairs, named = list(zip(edges["parent"], edges["child"], strict=True)), _named(edges, names)
     found = {name: one.edges for name, one in drawn.items()}
     for kind in stability.KINDS:

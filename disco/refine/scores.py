@@ -23,7 +23,7 @@ import torch
 
 from disco.knowledge import Resolved
 from disco.likelihood.bank import WIDTH, Bank
-from disco.likelihood.evaluate import Problems
+from disco.likelihood.batch import Problems
 from disco.likelihood.newton import Fits, fit, marginal_start
 from disco.likelihood.steps import Additions, Removals, additions, removals
 from disco.progress import SILENT, Reporter

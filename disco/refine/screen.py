@@ -14,7 +14,7 @@ from scipy.special import chdtri, ndtri
 
 from disco.knowledge import Resolved
 from disco.likelihood.bank import Bank
-from disco.likelihood.evaluate import Problems
+from disco.likelihood.batch import Problems
 from disco.likelihood.newton import fit
 from disco.likelihood.steps import additions
 from disco.progress import SILENT, Reporter
@@ -99,18 +99,22 @@ def widened(scores: Scores, order: Sequence[int], parents: Sequence[Sequence[int
 
 
 def _partial_correlations(bank: Bank) -> np.ndarray:
-    """Partial correlations in standard errors, (d, d); 0 on the diagonal."""
+    """Partial correlations given the rows' own columns too, in standard errors, (d, d); 0 on the diagonal."""
     from sklearn.covariance import ledoit_wolf  # here, since it brings joblib and psutil, half a second to import
 
-    roots = np.sqrt(bank.ranks.cpu().numpy())
-    standard = (roots - roots.mean(0)) / roots.std(0)
+    roots = np.sqrt(bank.parent_ranks.cpu().numpy())
+    own = bank.columns[bank.nodes :].flatten(0, 1)[bank.kinds.flatten() >= 0].cpu().numpy().T.astype(float)
+    if own.shape[1]:
+        around = np.column_stack([np.ones(bank.rows), own])
+        roots = roots - around @ np.linalg.lstsq(around, roots, rcond=None)[0]
+    standard = (roots - roots.mean(0)) / np.maximum(roots.std(0), _LEAST_VARIANCE)
     values, vectors = np.linalg.eigh(ledoit_wolf(standard)[0])
     # If other columns determine a column, no variance is left, and the estimate shrinks too little to show it.
     precision = (vectors / np.maximum(values, _LEAST_VARIANCE)) @ vectors.T
     scale = np.sqrt(np.diag(precision))
     partial = -precision / np.outer(scale, scale)
     np.fill_diagonal(partial, 0.0)
-    free = max(bank.rows - bank.nodes, 1)
+    free = max(bank.rows - bank.nodes - own.shape[1], 1)
     return np.arctanh(partial.clip(-0.999999, 0.999999)) * np.sqrt(free)
 
 
@@ -123,7 +127,7 @@ def _standing_out(bank: Bank, partial: np.ndarray, share: float, reporter: Repor
         share: of the pairs that may stand out by chance.
         reporter: told how many nodes are done, before every batch.
     """
-    least = torch.as_tensor(chdtri(bank.width, share) / 2)
+    least = torch.as_tensor(chdtri(bank.width[: bank.nodes], share) / 2)
     found = np.zeros(partial.shape, dtype=bool)
     neighbours = [
         [int(other) for other in np.sort(np.argsort(-row, kind="stable")[:_NEIGHBOURS]) if row[other] > 0]

@@ -21,6 +21,7 @@ _SIDE_BY_SIDE = 4  # searches whose fits share batches
 
 def draw(
     rows: int,
+    group: np.ndarray | None,
     choice: Choice,
     reporter: Reporter,
     memory: Memory,
@@ -30,9 +31,10 @@ def draw(
 
     Args:
         rows: n.
+        group: the number of every row's group, (n,), or None; rows of a group are drawn and left out together.
         again: searches on tables whose rows have some weights, (n,) each.
     """
-    drawn = dict(_weights(rows, choice))
+    drawn = dict(_weights(rows, group, choice))
     missing = [name for name in drawn if name not in memory.drawn]
     for at in range(0, len(missing), _SIDE_BY_SIDE):
         part = missing[at : at + _SIDE_BY_SIDE]
@@ -48,10 +50,10 @@ def of_kind(drawn: dict, kind: str, choice: Choice) -> list:
     return [drawn[_name(kind, number, choice)] for number in range(getattr(choice, kind))]
 
 
-def constant_columns(bank: Bank, choice: Choice) -> dict[str, list[int]]:
+def constant_columns(bank: Bank, group: np.ndarray | None, choice: Choice) -> dict[str, list[int]]:
     """The columns with only one value on the rows of a draw, by name of the draw."""
     ranks, found = bank.ranks.T.cpu().numpy(), {}
-    for name, weights in _weights(bank.rows, choice):
+    for name, weights in _weights(bank.rows, group, choice):
         seen = ranks[:, weights > 0]
         found[name] = np.flatnonzero(seen.min(1) == seen.max(1)).tolist()
     return found
@@ -75,15 +77,17 @@ def near_found(scores: Scores, found: Found, weights: Sequence[np.ndarray]) -> I
         yield Drawn([[parent, child] for child, nodes in enumerate(again.parents) for parent in nodes], other.made)
 
 
-def _weights(rows: int, choice: Choice) -> Iterator[tuple[str, np.ndarray]]:
+def _weights(rows: int, group: np.ndarray | None, choice: Choice) -> Iterator[tuple[str, np.ndarray]]:
     """The name of each draw and its weights of the rows: first each fold left out, then each bootstrap table."""
     if choice.folds:
-        fold = fold_of_rows(rows, choice.folds, choice.seed)
+        fold = fold_of_rows(rows, choice.folds, choice.seed, group)
         for number in range(choice.folds):
             yield _name("folds", number, choice), (fold != number).astype(float)
+    drawn_from = rows if group is None else int(group.max()) + 1
     for number in range(choice.bootstrap):
-        drawn = np.random.default_rng([choice.seed, 13, number]).integers(0, rows, rows)
-        yield _name("bootstrap", number, choice), np.bincount(drawn, minlength=rows).astype(float)
+        drawn = np.random.default_rng([choice.seed, 13, number]).integers(0, drawn_from, drawn_from)
+        times = np.bincount(drawn, minlength=drawn_from).astype(float)
+        yield _name("bootstrap", number, choice), times if group is None else times[group]
 
 
 def _name(kind: str, number: int, choice: Choice) -> str:

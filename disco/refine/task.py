@@ -11,10 +11,12 @@ from disco.errors import InputError
 from disco.graph import check_order
 from disco.knowledge import Knowledge, Resolved
 from disco.likelihood.bank import Bank
+from disco.likelihood.covariates import around, ranks_of, rates
 from disco.refine.choice import Choice
 from disco.refine.prior import BEFORE
 from disco.settings import Settings
-from disco.table.ranks import dense_ranks, transform_table
+from disco.table.adjustment import Adjustment
+from disco.table.ranks import dense_ranks, quantile_levels, transform_table
 
 
 @dataclass(frozen=True)
@@ -28,6 +30,8 @@ class Task:
         order: all nodes in a given causal order, or None.
         also: pairs that the screen must let through, (d, d) true or false.
         rules: to which every order and graph keeps, or None.
+        adjustment: covariates, exposure and groups of the rows, or None.
+        positions: of the nodes as parents, as in `Bank.of`, (n, d), or None.
     """
 
     table: pd.DataFrame
@@ -36,6 +40,8 @@ class Task:
     order: list[int] | None
     also: np.ndarray
     rules: Resolved | None = None
+    adjustment: Adjustment | None = None
+    positions: np.ndarray | None = None
 
     @classmethod
     def of(
@@ -45,7 +51,7 @@ class Task:
         settings: Settings,
         order: Sequence[str] | None,
         edges: pd.DataFrame | None,
-        offset: np.ndarray | None,
+        adjustment: Adjustment | None,
         device: str,
         knowledge: Knowledge | None = None,
     ) -> "Task":
@@ -64,15 +70,29 @@ class Task:
                     raise InputError(f'An edge names "{name}", which is not a column of the table.')
             also[place[pair[0]], place[pair[1]]] = True
         ranks = dense_ranks(transform_table(table, settings).to_numpy())
-        bank = Bank.of(ranks, offset=offset, prior=BEFORE, dtype=torch.float32, device=device, names=names)
+        positions = _positions(table, adjustment, settings)
+        bank = Bank.of(
+            ranks,
+            **around(adjustment, settings.transform != "quantile"),
+            positions=positions,
+            prior=BEFORE,
+            dtype=torch.float32,
+            device=device,
+            names=names,
+        )
         rules = None if knowledge is None else knowledge.resolve(names)
-        task = cls(table, bank, choice, None, also, rules)
+        task = cls(table, bank, choice, None, also, rules, adjustment, positions)
         return task if order is None else replace(task, order=task.kept([place[name] for name in order]))
 
     @property
     def names(self) -> list[str]:
         """Columns of the table, by node number."""
         return list(self.table.columns)
+
+    @property
+    def group(self) -> np.ndarray | None:
+        """The number of every row's group, (n,), or None."""
+        return None if self.adjustment is None else self.adjustment.group
 
     def kept(self, order: list[int]) -> list[int]:
         """The order itself, or the nearest one that keeps to the rules."""
@@ -87,11 +107,27 @@ class Task:
         varies = np.flatnonzero(ranks.min(0) < ranks.max(0))
         if not len(varies):
             return None
-        offset = None if bank.offset is None else bank.offset.cpu().numpy()[rows]
-        left = dense_ranks(ranks[:, varies])
-        part = Bank.of(left, offset=offset, prior=BEFORE, dtype=columns.dtype, device=columns.device)
+        adjustment = None if self.adjustment is None else self.adjustment.take(rows)
+        positions = None if self.positions is None else self.positions[np.ix_(rows, varies)]
+        part = Bank.of(
+            dense_ranks(ranks[:, varies]),
+            **around(adjustment, bank.offset is not None),
+            positions=positions,
+            prior=BEFORE,
+            dtype=columns.dtype,
+            device=columns.device,
+        )
         place = {int(node): at for at, node in enumerate(varies)}
         order = None if self.order is None else [place[node] for node in self.order if node in place]
         also = self.also[np.ix_(varies, varies)]
         rules = None if self.rules is None else self.rules.part(varies.tolist())
-        return Task(self.table.iloc[rows, varies], part, self.choice, order, also, rules), varies
+        table = self.table.iloc[rows, varies]
+        return Task(table, part, self.choice, order, also, rules, adjustment, positions), varies
+
+
+def _positions(table: pd.DataFrame, adjustment: Adjustment | None, settings: Settings) -> np.ndarray | None:
+    """The nodes as parents on a grid of their own, (n, d): rates, if there is an exposure."""
+    found = rates(table.to_numpy(), adjustment)
+    if found is None:
+        return None
+    return quantile_levels(found, settings.levels) if settings.transform == "quantile" else ranks_of(found)

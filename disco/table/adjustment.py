@@ -5,6 +5,7 @@ widely a row was counted: a node's counts grow with it, and as parents counts en
 one group belong together, so that folds and drawn tables keep them together.
 """
 
+import hashlib
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
@@ -23,8 +24,8 @@ class Covariate:
     Attributes:
         name: of its column.
         kind: one of `KINDS`.
-        values: numbers, (n,); the numbers of the levels from 0 if it is categorical.
-        levels: the names of a categorical covariate's levels, in the order of their numbers.
+        values: numbers, (n,); the numbers of the levels from 0 if it is categorical or ordinal.
+        levels: the names of these levels, in the order of their numbers.
     """
 
     name: str
@@ -34,9 +35,7 @@ class Covariate:
 
     @cached_property
     def scale(self) -> np.ndarray:
-        """The values on the scale on which effects are smooth, (n,): √ of a count, the rank of an ordinal covariate."""
-        if self.kind == ORDINAL:
-            return np.unique(self.values, return_inverse=True)[1].astype(float)
+        """The values on the scale on which effects are smooth, (n,): the square root of a count."""
         return np.sqrt(self.values) if self.kind == COUNT else self.values.astype(float)
 
 
@@ -59,13 +58,16 @@ class Adjustment:
     @property
     def log_exposure(self) -> np.ndarray | None:
         """log(exposure / its geometric mean), (n,), or None: the offset of a node."""
-        if self.exposure is None:
+        return self.log_exposure_like(self)
+
+    def log_exposure_like(self, other: "Adjustment") -> np.ndarray | None:
+        """log exposure, (n,), 0 at the geometric mean of another's exposures; None if one of them has none."""
+        if self.exposure is None or other.exposure is None:
             return None
-        logarithm = np.log(self.exposure)
-        return logarithm - logarithm.mean()
+        return np.log(self.exposure) - np.log(other.exposure).mean()
 
     def take(self, rows: np.ndarray) -> "Adjustment":
-        """That of some rows, by number or by true and false; the levels of a categorical covariate keep numbers."""
+        """That of some rows, by number or by true and false; levels keep their numbers."""
         covariates = tuple(replace(one, values=one.values[rows]) for one in self.covariates)
         exposure, group = (None if part is None else part[rows] for part in (self.exposure, self.group))
         return Adjustment(len(np.arange(self.rows)[rows]), covariates, exposure, group)
@@ -73,6 +75,15 @@ class Adjustment:
     def without(self, names: Sequence[str]) -> "Adjustment":
         """Without some covariates."""
         return replace(self, covariates=tuple(one for one in self.covariates if one.name not in names))
+
+    def digest(self) -> str:
+        """A digest of all of it, by which results made under another adjustment are told apart."""
+        found = hashlib.sha256(f"{self.rows}".encode())
+        for one in self.covariates:
+            found.update(repr((one.name, one.kind, one.levels)).encode() + one.values.astype("<f8").tobytes())
+        for part in (self.exposure, self.group):
+            found.update(b"-" if part is None else b"+" + part.astype("<f8").tobytes())
+        return found.hexdigest()
 
     def inputs(self) -> np.ndarray:
         """What a network sees of it, (n, columns) float32: standardised numbers, one column per level of a category.

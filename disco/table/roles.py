@@ -19,7 +19,16 @@ import pandas as pd
 
 from disco.errors import InputError
 from disco.files import parsed, read_regular
-from disco.table.adjustment import CATEGORICAL, CONTINUOUS, COUNT, KINDS, MOST_LEVELS, Adjustment, Covariate
+from disco.table.adjustment import (
+    CATEGORICAL,
+    CONTINUOUS,
+    COUNT,
+    KINDS,
+    MOST_LEVELS,
+    ORDINAL,
+    Adjustment,
+    Covariate,
+)
 from disco.table.cells import is_count, names_of, numbers_of
 
 ROLES = ("count", "covariate", "exposure", "group", "ignore")
@@ -229,6 +238,9 @@ def _covariate(column: pd.Series, given: str | tuple[str, str]) -> Covariate:
         )
     if len(np.unique(values)) < 2:
         raise InputError(f'The covariate "{name}" is constant and explains nothing: ignore it.')
+    if kind == ORDINAL:
+        steps, place = np.unique(values, return_inverse=True)
+        return Covariate(name, kind, place, tuple(f"{step:g}" for step in steps))
     return Covariate(name, kind, values)
 
 

@@ -93,7 +93,7 @@ def trial(table: pd.DataFrame, settings: Settings, callback: Callback | None = N
 @cache
 def _pace() -> float:
     """Time of some fits, as a multiple of that on the machine that was measured; the fastest of three trials counts."""
-    from disco.likelihood.evaluate import Problems  # loads torch
+    from disco.likelihood.batch import Problems  # loads torch
     from disco.likelihood.newton import fit
     from disco.refine.task import Task
 

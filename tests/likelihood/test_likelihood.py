@@ -5,14 +5,28 @@ import dataclasses
 import numpy as np
 import pytest
 import torch
-from likelihood_world import BINARY, LINKED, MANY, PAIRS, at_rows, canonical, close, direct, ranked, real, residual
+from likelihood_world import (
+    BINARY,
+    LINKED,
+    MANY,
+    PAIRS,
+    at_rows,
+    beside,
+    canonical,
+    close,
+    direct,
+    ranked,
+    real,
+    residual,
+)
 from scipy.special import gammaln
 
 from disco.errors import InputError
 from disco.likelihood import rows, small
 from disco.likelihood.bank import WIDTH, Bank
+from disco.likelihood.batch import BatchDesign, Problems
 from disco.likelihood.compiled import newton
-from disco.likelihood.evaluate import BatchDesign, Problems, exact, tabulated
+from disco.likelihood.evaluate import exact, tabulated
 from disco.likelihood.link import BENT, bent
 from disco.likelihood.newton import fit, marginal_start
 
@@ -37,7 +51,9 @@ def test_columns_are_orthonormal_and_span_the_effects_and_shapes(ranks, bank):
 @pytest.mark.parametrize(("weighted", "offset"), [("none", False), ("bootstrap", True), ("tail", True)])
 @pytest.mark.parametrize("problem", PAIRS)
 def test_exact_is_the_derivative_of_the_direct_sum(ranks, weights, problem, offset, weighted, rng):
-    bank = Bank.of(ranks, offset=rng.normal(size=len(ranks)) / 20 if offset else None, prior=LINKED)
+    """With an offset also with columns of the rows."""
+    more = {"offset": rng.normal(size=len(ranks)) / 20, "beside": beside(len(ranks))} if offset else {}
+    bank = Bank.of(ranks, **more, prior=LINKED)
     design = BatchDesign(bank, Problems.of([problem]), weights[weighted])
     theta = marginal_start(bank, Problems.of([problem]))
     used = real(bank, *problem)
@@ -61,10 +77,11 @@ def test_exact_is_the_derivative_of_the_direct_sum(ranks, weights, problem, offs
 
 @pytest.mark.parametrize("weighted", ["none", "bootstrap", "tail"])
 @pytest.mark.parametrize("dtype", [torch.float64, torch.float32])
-@pytest.mark.parametrize("offset", [False, True])
+@pytest.mark.parametrize("offset", [False, True])  # and columns of the rows
 def test_tabulated_is_exact(ranks, weights, dtype, weighted, offset, rng):
     """With arrays and compiled."""
-    bank, problems = Bank.of(ranks, dtype=dtype), Problems.of(PAIRS)
+    own = beside(len(ranks)) if offset and weighted != "tail" else None
+    bank, problems = Bank.of(ranks, dtype=dtype, beside=own), Problems.of(PAIRS)
     if offset:
         bank = dataclasses.replace(bank, offset=torch.as_tensor(rng.normal(size=len(ranks)) / 1000))
     assert bank.exists.sum(1)[MANY] > 200 and bank.exists.sum(1)[BINARY] == 2
@@ -123,7 +140,7 @@ def test_the_link_loses_no_digit_in_single_precision(bend, rng):
     """Near s = 0 and far from it."""
     index = (rng.normal(size=1000) * rng.choice([1e-3, 0.3, 2.0], 1000)).astype(np.float32)
     found = [np.empty_like(index) for _ in range(3)]
-    rows.bend_at_rows(rows.Rows(index, *found, own=index, weights=index[:0], offset=index[:0]), bend, 0.0)
+    rows.bend_at_rows(rows.Rows(index, *found, index, *[index[:0]] * 3), bend, 0.0)
     expected = bent(torch.as_tensor(index).double()[None], torch.tensor([[bend]], dtype=torch.float64))
     for one, other in zip(found, expected, strict=True):
         assert one == pytest.approx(other[0].numpy(), rel=3e-7, abs=1e-12)

@@ -8,6 +8,7 @@ from scipy.stats import spearmanr
 from disco.errors import FitStopped, InputError
 from disco.likelihood.check import check
 from disco.likelihood.model import Model
+from disco.table.adjustment import Adjustment
 
 GRAPHS = {"empty": {}, "true": {"y": ["x"], "z": ["y"]}}
 
@@ -131,9 +132,10 @@ def test_a_graph_of_other_columns_is_refused():
         check(chain(200), {"odd": {"q": ["x"]}}, simulations=2)
 
 
-def test_an_offset_goes_into_both_parts():
+def test_an_exposure_goes_into_both_parts():
     random = np.random.default_rng(4)
     depth = random.normal(0.0, 0.4, 900)
     table = pd.DataFrame({name: random.poisson(np.exp(1.0 + depth)) for name in "ab"})
     assert check(table, {"empty": {}}, simulations=9, folds=3).outside("pairs") == (1, 1)
-    assert check(table, {"empty": {}}, offset=depth, simulations=9, folds=3).outside("pairs") == (0, 1)
+    exposed = Adjustment(900, exposure=np.exp(depth))
+    assert check(table, {"empty": {}}, adjustment=exposed, simulations=9, folds=3).outside("pairs") == (0, 1)

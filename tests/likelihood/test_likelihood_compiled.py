@@ -9,19 +9,20 @@ import numba
 import numpy as np
 import pytest
 import torch
-from likelihood_world import BINARY, LINKED, MANY, NOISE, PAIRS, THREE, close
+from likelihood_world import BINARY, LINKED, MANY, NOISE, PAIRS, THREE, beside, close
 from threadpoolctl import threadpool_info
 
-from disco.likelihood import compiled, cpu, grid, rows, small, steps
+from disco.likelihood import compiled, cpu, grid, products, rows, small, steps
 from disco.likelihood.bank import Bank
-from disco.likelihood.evaluate import Problems, tabulated
+from disco.likelihood.batch import Problems
+from disco.likelihood.evaluate import tabulated
 from disco.likelihood.newton import fit, marginal_start
 from disco.likelihood.steps import additions, removals
 
 COLD = """
 import hashlib, numpy as np, torch
 from disco.likelihood.bank import Bank, Prior
-from disco.likelihood.evaluate import Problems
+from disco.likelihood.batch import Problems
 from disco.likelihood.newton import fit
 from disco.likelihood.steps import additions
 random = np.random.default_rng(0)
@@ -50,10 +51,12 @@ def test_a_process_that_has_compiled_finds_what_one_finds_that_reads_it_back(tmp
     assert told[0] == told[1] and list(folder.rglob("*.nbi"))
 
 
+@pytest.mark.parametrize("of_rows", [False, True])
 @pytest.mark.parametrize("dtype", [torch.float64, torch.float32])
-def test_compiled_is_what_the_arrays_are(ranks, weights, dtype, rng):
+def test_compiled_is_what_the_arrays_are(ranks, weights, dtype, of_rows, rng):
     """At the end of a fit, also after shortened steps, with different weights for each problem."""
-    bank, problems = Bank.of(ranks, dtype=dtype, prior=LINKED), Problems.of(PAIRS)
+    own = beside(len(ranks)) if of_rows else None
+    bank, problems = Bank.of(ranks, dtype=dtype, prior=LINKED, beside=own), Problems.of(PAIRS)
     own = torch.stack([weights["tail" if number % 3 else "bootstrap"] for number in range(len(PAIRS))])
     near = marginal_start(bank, problems)
     far = near + torch.as_tensor(rng.normal(size=near.shape)) * (near != 0)
@@ -65,8 +68,9 @@ def test_compiled_is_what_the_arrays_are(ranks, weights, dtype, rng):
         close(other.log_likelihood, one.log_likelihood, rtol=0, atol=1e-5 if dtype == torch.float64 else 2e-3)
         close(other.evidence, one.evidence, rtol=0, atol=1e-4 if dtype == torch.float64 else 5e-3)
         close(other.theta, one.theta, rtol=0, atol=1e-5 if dtype == torch.float64 else 2e-2)
-        asked = bank.columns, problems.parents, other.moments.slopes, other.moments.curvature, candidates
-        for found, expected in zip(rows.products(*asked), steps.products(*asked), strict=True):
+        blocks = bank.blocks(problems.parents)
+        asked = bank.columns, blocks, bank.own, other.moments.slopes, other.moments.curvature, candidates
+        for found, expected in zip(products.of_candidates(*asked), steps.of_candidates(*asked), strict=True):
             double = dtype == torch.float64
             close(found, expected, rtol=1e-10 if double else 1e-4, atol=1e-8 if double else 1e-2)
 
@@ -74,8 +78,8 @@ def test_compiled_is_what_the_arrays_are(ranks, weights, dtype, rng):
 def test_without_a_folder_to_keep_it_in_it_is_compiled_anew(monkeypatch):
     monkeypatch.setattr("numba.core.caching.CompileResultCacheImpl._locator_classes", [])
     with pytest.raises(RuntimeError, match="no locator"):
-        numba.njit(cache=True)(rows.padded.py_func)
-    assert [cpu.compiled(rows.padded.py_func)(count) for count in (4, 5)] == [4, 8]
+        numba.njit(cache=True)(products.padded.py_func)
+    assert [cpu.compiled(products.padded.py_func)(count) for count in (4, 5)] == [4, 8]
 
 
 def test_what_is_compiled_is_kept_apart_for_every_state_of_the_sources(tmp_path, monkeypatch):
@@ -94,7 +98,7 @@ def test_what_is_compiled_is_kept_apart_for_every_state_of_the_sources(tmp_path,
 def test_no_part_of_what_is_compiled_is_kept_apart_from_its_caller():
     """Files on disk must not change what a process compiles, so only functions that Python calls are cached."""
     kept, parts = set(), set()
-    for module in (rows, grid, small, steps, compiled):
+    for module in (products, rows, grid, small, steps, compiled):
         for name, found in vars(module).items():
             if isinstance(found, numba.core.dispatcher.Dispatcher) and found.py_func.__module__ == module.__name__:
                 (kept if found.stats.cache_path else parts).add(name)

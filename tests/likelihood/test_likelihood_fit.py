@@ -26,7 +26,8 @@ from likelihood_world import (
 from scipy.optimize import minimize
 
 from disco.likelihood.bank import FREE, STRAIGHT, Bank, Prior
-from disco.likelihood.evaluate import BatchDesign, Problems, exact, tabulated
+from disco.likelihood.batch import BatchDesign, Problems
+from disco.likelihood.evaluate import exact, tabulated
 from disco.likelihood.newton import fit, marginal_start
 from disco.likelihood.steps import additions
 from disco.settings import Settings

@@ -9,6 +9,7 @@ import statsmodels.api as sm
 
 from disco.errors import InputError
 from disco.likelihood.model import Model
+from disco.table.adjustment import Adjustment
 
 
 def rows(n=2000, seed=0):
@@ -108,12 +109,13 @@ def test_the_base_measure_is_a_distribution(model):
     assert list(measure["count"]) == sorted(rows()["y"].unique())
 
 
-def test_an_offset_takes_exposure_out():
+def test_an_exposure_is_taken_out():
     random = np.random.default_rng(4)
     depth = random.normal(0.0, 0.6, 3000)
     table = pd.DataFrame({"a": random.poisson(np.exp(0.7 + depth)), "b": random.poisson(np.exp(0.9 + depth))})
     plain = Model.of(table, {"b": ["a"]}).log_likelihood["b"] - Model.of(table, {}).log_likelihood["b"]
-    with_depth = Model.of(table, {"b": ["a"]}, offset=depth), Model.of(table, {}, offset=depth)
+    exposed = Adjustment(3000, exposure=np.exp(depth))
+    with_depth = Model.of(table, {"b": ["a"]}, adjustment=exposed), Model.of(table, {}, adjustment=exposed)
     gain = with_depth[0].log_likelihood["b"] - with_depth[1].log_likelihood["b"]
     assert plain > 100
     assert gain < 12
@@ -135,8 +137,10 @@ def test_questions_about_what_is_not_there(model):
         model.base_measure("q")
     with pytest.raises(InputError, match='no column "z"'):
         model.held_out(rows().drop(columns="z"))
-    with pytest.raises(InputError, match="offset"):
-        model.sample(10, offset=np.zeros(10))
+    with pytest.raises(InputError, match="covariates of 10 rows"):
+        model.sample(10, adjustment=Adjustment(10, exposure=np.ones(10)))
+    with pytest.raises(InputError, match='no covariate "age"'):
+        model.covariate_curve("age", "y")
 
 
 def test_a_column_with_a_level_a_row_takes_little_memory(rng):

@@ -3,17 +3,19 @@
 import numpy as np
 import pytest
 import torch
-from likelihood_world import BINARY, COUNT, NOISE, PAIRS, POISSON, THREE, TRIALS, close, of_effects
+from likelihood_world import BINARY, COUNT, NOISE, PAIRS, POISSON, THREE, TRIALS, beside, close, of_effects
 
 from disco.likelihood.bank import FREE, WIDTH, Bank, Prior
-from disco.likelihood.evaluate import BatchDesign, Problems, exact
+from disco.likelihood.batch import BatchDesign, Problems
+from disco.likelihood.evaluate import exact
 from disco.likelihood.newton import fit
 from disco.likelihood.steps import additions, removals
 
 
 @pytest.mark.parametrize("weighted", ["none", "bootstrap"])
 def test_an_addition_is_the_newton_step_of_the_larger_problem(ranks, weights, weighted, rng):
-    bank = Bank.of(ranks, offset=rng.normal(size=len(ranks)) / 20, prior=Prior(0.3, 2.0, 5.0, 0.4, 0.7))
+    own = beside(len(ranks)) if weighted == "none" else None
+    bank = Bank.of(ranks, offset=rng.normal(size=len(ranks)) / 20, beside=own, prior=Prior(0.3, 2.0, 5.0, 0.4, 0.7))
     for node, parents in PAIRS[:4]:
         problems = Problems.of([(node, parents)])
         fits = fit(bank, problems, weights=weights[weighted], tolerance=0.5, evaluate=exact)
@@ -53,9 +55,10 @@ def test_a_weak_candidate_gains_what_it_promises(ranks, dtype):
             close(promised.evidence[row, place], (cold.evidence - fits.evidence[row])[0], rtol=0, atol=1.0)
 
 
+@pytest.mark.parametrize("of_rows", [False, True])
 @pytest.mark.parametrize("prior", [FREE, Prior(0.3, 2.0, 5.0, 0.4, 0.7)])
-def test_a_removal_costs_what_the_fit_without_it_loses(ranks, prior):
-    bank = Bank.of(ranks, prior=prior)
+def test_a_removal_costs_what_the_fit_without_it_loses(ranks, prior, of_rows):
+    bank = Bank.of(ranks, prior=prior, beside=beside(len(ranks)) if of_rows else None)
     parents = [NOISE, COUNT, THREE]
     problems = Problems.of([(POISSON, parents), (TRIALS, [NOISE])])
     fits = fit(bank, problems, tolerance=1e-9)

@@ -9,8 +9,8 @@ from scipy.special import gammaln
 
 from disco.errors import FitStopped
 from disco.likelihood.bank import Bank
+from disco.likelihood.batch import Problems
 from disco.likelihood.departures import _fitted, departures
-from disco.likelihood.evaluate import Problems
 from disco.likelihood.misfit import MISFIT, _information, misfits
 from disco.likelihood.newton import fit
 from disco.progress import Reporter

@@ -273,7 +273,8 @@ def test_columns_that_determine_one_another_are_fitted():
     result = refine(table, QUICK)
     assert np.isfinite(result.score) and len(result.edges) >= 2
     exposed = pd.DataFrame({"x": x, "y": random.poisson(np.exp(depth - 9.0 + 0.2 * x))})
-    assert np.isfinite(refine(exposed, QUICK, offset=depth).score)
+    with_depth = exposed.assign(depth=np.exp(depth))
+    assert np.isfinite(refine(with_depth, QUICK, roles={"depth": "exposure"}).score)
 
 
 @pytest.mark.parametrize("other", [np.arange(12) % 2, 1 - np.arange(12) % 2])

@@ -16,6 +16,7 @@ from disco.refine.evidence import evidence, in_classes
 from disco.refine.memory import key_of
 from disco.refine.prior import BEFORE
 from disco.refine.scores import Scores, make_fits
+from disco.table.adjustment import Adjustment
 
 
 def scores_of(table: np.ndarray, candidates: list[tuple[int, ...]]) -> Scores:
@@ -152,8 +153,9 @@ ASKED = (RANKS, Choice(), ["a", "b", "c"], [(1,), (0, 2), (1,)], None)
         {2: ["b", "a", "c"]},
         {3: [(1,), (0,), ()]},
         {3: [(1, 2), (0,), (1,)]},
-        {4: np.zeros(4)},
-        {4: np.array([0.0, 0.0, 0.0, 1e-12])},
+        {4: Adjustment(4, exposure=np.ones(4))},
+        {4: Adjustment(4, exposure=np.array([1.0, 1.0, 1.0, 1 + 1e-12]))},
+        {4: Adjustment(4, group=np.zeros(4, dtype=int))},
     ],
 )
 def test_another_task_has_another_key(other):
@@ -168,6 +170,6 @@ def test_more_of_the_same_task_has_the_same_key():
     assert key_of(np.asfortranarray(RANKS), *ASKED[1:]) == key_of(*ASKED)
     table = pd.DataFrame(RANKS, columns=list("abc")).to_numpy()
     assert key_of(table, Choice(), ("a", "b", "c"), [[1], [0, 2], [1]], None) == key_of(*ASKED)
-    offset = np.linspace(0, 1, 4)
-    keys = {key_of(*ASKED[:4], offset.astype(kind)) for kind in ("<f8", ">f8")}
-    assert len(keys) == 1 and keys != {key_of(*ASKED[:4], np.zeros(4))}
+    depth = np.linspace(1, 2, 4)
+    keys = {key_of(*ASKED[:4], Adjustment(4, exposure=depth.astype(kind))) for kind in ("<f8", ">f8")}
+    assert len(keys) == 1 and keys != {key_of(*ASKED[:4], Adjustment(4, exposure=np.ones(4)))}

@@ -89,12 +89,13 @@ def test_evidence_does_not_depend_on_the_way_to_the_graph(known, uninterrupted):
     pd.testing.assert_frame_equal(*found, check_exact=True)
 
 
-def test_another_offset_is_another_refinement(known, tmp_path):
+def test_another_exposure_is_another_refinement(known, tmp_path):
     memory, table = tmp_path / "refining.json", known.table
     refine(table, ALONE, memory=memory)
-    depth = np.random.default_rng(0).normal(0, 0.5, len(table))
-    expected = refine(table, ALONE, offset=depth).score
-    assert refine(table, ALONE, offset=depth, memory=memory).score == expected
+    depth = np.random.default_rng(0).lognormal(0, 0.5, len(table))
+    exposed = {"table": table.assign(depth=depth), "choice": ALONE, "roles": {"depth": "exposure"}}
+    expected = refine(**exposed).score
+    assert refine(**exposed, memory=memory).score == expected
 
 
 @pytest.mark.parametrize(
@@ -102,7 +103,9 @@ def test_another_offset_is_another_refinement(known, tmp_path):
     [
         lambda kept: kept.update(first=5),
         lambda kept: kept["first"].update(order=["x"]),
-        lambda kept: kept["first"].update(prior=[None] * 5),
+        lambda kept: kept["first"].update(prior=[None] * 6),
+        lambda kept: kept["first"].update(prior=[1.0] * 5),
+        lambda kept: kept["first"].update(prior=[*[1.0] * 5, ["x"]]),
         lambda kept: kept["first"].update(candidates=[[99]]),
         lambda kept: kept["starts"][0].update(parents=[[1], [0], *[[]] * 6]),
         lambda kept: kept.update(starts={}),

@@ -10,7 +10,7 @@ from refine_world import ALONE, all_pairs, bank_of, chain, searched
 from scipy.optimize import minimize
 
 from disco.likelihood.bank import Prior
-from disco.likelihood.evaluate import Problems
+from disco.likelihood.batch import Problems
 from disco.likelihood.newton import fit
 from disco.refine import prior, refine, refinement
 from disco.refine.prior import BEFORE, fitted, fitted_to, price, trust
@@ -43,7 +43,7 @@ def test_the_precisions_are_those_of_highest_evidence(known):
         problems = [Problems.of([(node, nodes)]) for node, nodes in enumerate(parents) if nodes]
         return -sum(fit(under, one, tolerance=1e-7).evidence.item() for one in problems)
 
-    begun, ended = ([*np.log(prior[:3]), *prior[3:]] for prior in (BEFORE, found))
+    begun, ended = ([*np.log(prior[:3]), *prior[3:5]] for prior in (BEFORE, found))
     best = minimize(evidence, ended, method="Nelder-Mead", options={"xatol": 0.02, "fatol": 0.01})
     assert evidence(ended) == pytest.approx(best.fun, abs=1.0)
     assert evidence(ended) < evidence(begun) - 10

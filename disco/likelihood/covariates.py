@@ -1,0 +1,191 @@
+"""Columns of a node's model that belong to the rows: smooths of numbers, effects of levels, the smooth of an exposure.
+
+A number enters by a natural cubic spline with knots at its quantiles, on the scale of `Covariate.scale`; a category by
+one effect per level. An exposure is an offset, log exposure. That is exact for a Poisson node on its counts; elsewhere
+the canonical parameter grows more slowly than log exposure, so that a smooth of log exposure is added.
+
+All columns are centred and orthonormal under the rows. Each *kind* of coefficients has a prior precision of its own,
+fitted to the table (`disco.refine.prior`): the straight part of a smooth, its bends, the levels of one category.
+"""
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+import pandas as pd
+
+from disco.likelihood.bank import Bank, Beside, Prior
+from disco.table.adjustment import CATEGORICAL, Adjustment, Covariate
+
+EXPOSURE = "exposure"  # the name under which the smooth of an exposure stands
+_KNOTS = 7  # of a spline, its ends among them; so many columns less one
+_DEPENDENT = 1e-8  # a column with less squared length left counts as dependent on the others
+
+
+@dataclass(frozen=True, eq=False)
+class Basis:
+    """The columns of one covariate.
+
+    Attributes:
+        name: of the covariate.
+        kinds: of each column: 0, and 1 for the bends of a smooth, (columns,).
+        at: columns at the rows of an adjustment, (rows, columns).
+    """
+
+    name: str
+    kinds: np.ndarray
+    at: Callable[[Adjustment], np.ndarray]
+
+
+def bases(adjustment: Adjustment) -> list[Basis]:
+    """The columns of every covariate, and of the exposure if there is one."""
+    found = [_of_levels(one) if one.kind == CATEGORICAL else _of_number(one) for one in adjustment.covariates]
+    if (exposure := adjustment.log_exposure) is not None and np.ptp(exposure) > 0:
+        knots = _knots(exposure)
+        transform = _orthonormal(_spline(exposure, knots))
+
+        def at(other: Adjustment) -> np.ndarray:
+            logarithm = other.log_exposure_like(adjustment)
+            assert logarithm is not None  # all rows of a model have an exposure, or none has
+            return transform(_spline(logarithm, knots))
+
+        found.append(Basis(EXPOSURE, _straight_first(len(at(adjustment).T)), at))
+    return found
+
+
+def _of_number(covariate: Covariate) -> Basis:
+    """The smooth of a covariate."""
+    scale = covariate.scale
+    knots = _knots(scale)
+    transform = _orthonormal(_spline(scale, knots))
+    name = covariate.name
+
+    def at(other: Adjustment) -> np.ndarray:
+        return transform(_spline(_named(other, name).scale, knots))
+
+    return Basis(name, _straight_first(len(transform(_spline(scale, knots)).T)), at)
+
+
+def _of_levels(covariate: Covariate) -> Basis:
+    """The effects of the levels of a covariate, less one, because their mean is 0."""
+    levels, name = np.eye(len(covariate.levels)), covariate.name
+    transform = _orthonormal(levels[covariate.values])
+    columns = len(transform(levels[:1]).T)
+    return Basis(name, np.zeros(columns, dtype=int), lambda other: transform(levels[_named(other, name).values]))
+
+
+def _named(adjustment: Adjustment, name: str) -> Covariate:
+    return next(one for one in adjustment.covariates if one.name == name)
+
+
+def _straight_first(columns: int) -> np.ndarray:
+    return (np.arange(columns) > 0).astype(int)
+
+
+def _knots(values: np.ndarray) -> np.ndarray:
+    """Knots at quantiles of the distinct values, ascending; fewer if there are few."""
+    distinct = np.unique(values)
+    return np.unique(np.quantile(distinct, np.linspace(0, 1, min(_KNOTS, len(distinct)))))
+
+
+def _spline(values: np.ndarray, knots: np.ndarray) -> np.ndarray:
+    """A natural cubic spline: the values, then its bends, (rows, knots − 1); straight beyond the outer knots.
+
+    Hastie, Tibshirani and Friedman, The Elements of Statistical Learning, Eq. 5.4.
+    """
+    place = (values - knots[0]) / (knots[-1] - knots[0])
+    knots = (knots - knots[0]) / (knots[-1] - knots[0])
+
+    def bend(knot: float) -> np.ndarray:
+        cubes = np.maximum(place - knot, 0) ** 3 - np.maximum(place - knots[-1], 0) ** 3
+        return cubes / (knots[-1] - knot)
+
+    last = bend(knots[-2])
+    return np.column_stack([place, *(bend(knot) - last for knot in knots[:-2])])
+
+
+def _orthonormal(columns: np.ndarray) -> Callable[[np.ndarray], np.ndarray]:
+    """The map to columns that are centred and orthonormal under these rows; dependent ones are left out."""
+    mean = columns.mean(axis=0)
+    length = np.sqrt(((columns - mean) ** 2).mean(axis=0))
+    scale = np.where(length > 0, length, 1.0)
+    standard = (columns - mean) / scale
+    kept: list[int] = []
+    for column in range(standard.shape[1]):
+        target, others = standard[:, column], standard[:, kept]
+        left = target - others @ np.linalg.lstsq(others, target, rcond=None)[0] if kept else target
+        if (left**2).mean() > _DEPENDENT:
+            kept.append(column)
+    triangle = np.linalg.qr(standard[:, kept], mode="r") / np.sqrt(len(columns))
+    solve = np.linalg.inv(triangle)
+    return lambda others: ((others - mean) / scale)[:, kept] @ solve
+
+
+def rates(counts: np.ndarray, adjustment: Adjustment | None) -> np.ndarray | None:
+    """Counts at an average exposure, in quarters of a count, (rows, nodes); None without an exposure.
+
+    A quarter is finer than what a count tells, and keeps the number of levels near that of the counts.
+    """
+    if adjustment is None or adjustment.log_exposure is None:
+        return None
+    return np.round(4 * counts / np.exp(adjustment.log_exposure)[:, None]) / 4
+
+
+def ranks_of(rates: np.ndarray) -> np.ndarray:
+    """Rates on a rank grid of their own, (rows, nodes): the ranks of the whole numbers beside them, in between linear.
+
+    So they are the counts' own ranks if every row has the same exposure.
+    """
+    found = np.empty(rates.shape)
+    for node, column in enumerate(rates.T):
+        whole = np.unique([np.floor(column), np.ceil(column)])
+        found[:, node] = np.interp(column, whole, np.arange(len(whole)))
+    return found
+
+
+def around(adjustment: Adjustment | None, is_count: bool = True) -> dict[str, Any]:
+    """The arguments `offset` and `beside` of `Bank.of`.
+
+    Args:
+        is_count: whether the nodes are counts, whose logarithm grows by that of the exposure, not quantile levels.
+    """
+    if adjustment is None:
+        return {}
+    found = bases(adjustment)
+    columns = np.column_stack([*(one.at(adjustment) for one in found), np.empty((adjustment.rows, 0))])
+    return {"offset": adjustment.log_exposure if is_count else None, "beside": Beside(columns, kinds_of(found))}
+
+
+def kinds_of(bases: Sequence[Basis]) -> np.ndarray:
+    """The kind of every column, numbered through, (columns,): a smooth has two kinds, a category one."""
+    found, first = [np.empty(0, dtype=int)], 0
+    for one in bases:
+        found.append(first + one.kinds)
+        first += 1 + int(one.kinds.max(initial=0))
+    return np.concatenate(found)
+
+
+def on_grids(
+    table: pd.DataFrame, adjustment: Adjustment | None, prior: Prior
+) -> tuple[tuple[np.ndarray, ...], tuple[np.ndarray, ...], Bank]:
+    """The distinct counts of every column, its distinct numbers as a parent, and the table on them."""
+    counts = table.to_numpy()
+    grids = tuple(np.unique(column) for column in counts.T)
+    ranks = np.column_stack([np.searchsorted(grid, column) for grid, column in zip(grids, counts.T, strict=True)])
+    as_rates = rates(counts, adjustment)
+    positions = None if as_rates is None else ranks_of(as_rates)
+    parent_grids = grids if as_rates is None else tuple(np.unique(column) for column in as_rates.T)
+    bank = Bank.of(ranks, **around(adjustment), positions=positions, prior=prior, names=tuple(table.columns))
+    return grids, parent_grids, bank
+
+
+def values_of(adjustment: Adjustment, name: str) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+    """The distinct values of a covariate, or of the exposure, the first row that has each, and how many have it."""
+    covariate = next((one for one in adjustment.covariates if one.name == name), None)
+    values = adjustment.exposure if covariate is None else covariate.values
+    assert values is not None  # else it has no columns of that name
+    distinct, first, seen = np.unique(values, return_index=True, return_counts=True)
+    if covariate is not None and covariate.levels:
+        distinct = np.array(covariate.levels, dtype=object)[distinct]
+    return distinct, first, seen

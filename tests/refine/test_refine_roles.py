@@ -1,0 +1,182 @@
+"""Refinement and models of tables with covariates, an exposure or groups."""
+
+import numpy as np
+import pandas as pd
+import pytest
+import torch
+
+from disco.likelihood.bank import Bank
+from disco.likelihood.batch import Problems
+from disco.likelihood.covariates import around, bases, ranks_of, rates
+from disco.likelihood.model import Model
+from disco.likelihood.newton import fit
+from disco.parents import evidence
+from disco.refine import Choice, refine
+from disco.refine.stability import draw
+from disco.table.adjustment import Adjustment, Covariate
+from disco.table.ranks import dense_ranks
+
+ALONE = Choice(folds=0, bootstrap=0)
+
+
+def pairs(result) -> set[tuple[str, str]]:
+    return set(zip(result.edges["parent"], result.edges["child"], strict=True))
+
+
+def joined(result) -> set[frozenset[str]]:
+    return {frozenset(pair) for pair in pairs(result)}
+
+
+def batches(rows: int = 3000, seed: int = 0) -> pd.DataFrame:
+    """Two nodes that a batch shifts, and a child of the first."""
+    random = np.random.default_rng(seed)
+    batch = random.integers(0, 3, rows)
+    shift = np.array([-0.7, 0.0, 0.7])[batch]
+    a, b = random.poisson(np.exp(1.2 + shift)), random.poisson(np.exp(1.4 - shift))
+    return pd.DataFrame({"a": a, "b": b, "c": random.poisson(1 + a), "batch": np.array(["x", "y", "z"])[batch]})
+
+
+def test_a_batch_joins_two_nodes_only_if_it_is_not_told():
+    table = batches()
+    told = refine(table, ALONE, roles={"batch": "covariate"})
+    untold = refine(table, ALONE, roles={"batch": "ignore"})
+    assert joined(told) == {frozenset("ac")}
+    assert frozenset("ab") in joined(untold)
+    order = ["a", "b", "c"]
+    counts, batch = table[order], Covariate("batch", "categorical", table["batch"].map(dict(x=0, y=1, z=2)).to_numpy())
+    adjustment = Adjustment(len(table), (Covariate("batch", "categorical", batch.values, tuple("xyz")),))
+    for given, edge in ((adjustment, False), (None, True)):
+        found = evidence.edges(counts, order, adjustment=given).set_index(["parent", "child"])
+        assert found.loc[("a", "b"), "selected"] == edge and found.loc[("a", "c"), "selected"]
+
+
+def test_an_exposure_joins_everything_unless_it_is_told():
+    """Rates cause rates: the child of `a` depends on a / depth, and every count grows with the depth."""
+    random = np.random.default_rng(1)
+    depth = random.lognormal(0, 0.5, 4000)
+    a, b = random.poisson(5 * depth), random.poisson(4 * depth)
+    c = random.poisson(depth * (1 + a / depth))
+    table = pd.DataFrame({"a": a, "b": b, "c": c, "depth": depth})
+    assert joined(refine(table, ALONE, roles={"depth": "exposure"})) == {frozenset("ac")}
+    assert len(joined(refine(table, ALONE, roles={"depth": "ignore"}))) == 3
+
+
+def test_covariate_curves_follow_smooth_and_level_effects():
+    covered = []
+    for seed in range(5):
+        random = np.random.default_rng(seed)
+        age, sex = random.uniform(20, 80, 4000), random.integers(0, 2, 4000)
+        means = np.exp(1.5 + 0.5 * np.sin(age / 12) + 0.4 * sex)
+        table = pd.DataFrame({"y": random.poisson(means), "x": random.poisson(2, 4000)})
+        known = Covariate("age", "continuous", age), Covariate("sex", "categorical", sex, ("f", "m"))
+        model = Model.of(table, {"y": ["x"]}, adjustment=Adjustment(4000, known))
+        curve, levels = model.covariate_curve("age", "y"), model.covariate_curve("sex", "y")
+        truth = 0.5 * np.sin(curve["value"] / 12)
+        truth -= (truth * curve["rows"]).sum() / 4000
+        assert np.abs(curve["effect"] - truth).max() < 0.12
+        covered.append(((curve["low"] < truth) & (truth < curve["high"])).mean())
+        assert np.diff(levels["effect"])[0] == pytest.approx(0.4, abs=0.06)
+        assert levels["value"].tolist() == ["f", "m"] and (levels["effect"] * levels["rows"]).sum() == pytest.approx(0)
+    assert 0.9 < np.mean(covered) < 0.99
+
+
+def test_a_model_with_surroundings_predicts_and_draws_other_rows():
+    table = batches().assign(depth=np.random.default_rng(4).lognormal(0, 0.3, 3000))
+    counts = table[["a", "b", "c"]]
+    codes = table["batch"].map(dict(x=0, y=1, z=2)).to_numpy()
+    covariate = Covariate("batch", "categorical", codes, tuple("xyz"))
+    adjustment = Adjustment(3000, (covariate,), table["depth"].to_numpy())
+    model = Model.of(counts, {"c": ["a"]}, adjustment=adjustment)
+    pd.testing.assert_series_equal(model.held_out(counts, adjustment), model.log_likelihood, atol=1e-4)
+    half = np.arange(3000) % 2 == 0
+    part, other = (Model.of(counts[half], {"c": ["a"]}, adjustment=adjustment.take(half)), adjustment.take(~half))
+    plain = Model.of(counts[half], {"c": ["a"]}).held_out(counts[~half])
+    assert (part.held_out(counts[~half], other) - plain)[["a", "b"]].min() > 100
+    drawn = model.sample(3000, 1, adjustment)
+    for level in range(3):
+        np.testing.assert_allclose(drawn[codes == level].mean(), counts[codes == level].mean(), rtol=0.08)
+
+
+def test_covariates_that_mean_nothing_change_next_to_nothing():
+    table = batches()
+    noise = np.random.default_rng(5).normal(size=(3000, 2))
+    roles = {"batch": "covariate", "n0": "covariate", "n1": "covariate"}
+    more = refine(table.assign(n0=noise[:, 0], n1=noise[:, 1]), ALONE, roles=roles)
+    assert pairs(more) == pairs(refine(table, ALONE, roles={"batch": "covariate"}))
+
+
+def test_rates_are_the_counts_where_all_exposures_are_equal():
+    counts = batches()[["a", "b", "c"]].to_numpy()
+    equal = Adjustment(len(counts), exposure=np.full(len(counts), 7.0))
+    found = ranks_of(rates(counts, equal))
+    np.testing.assert_array_equal(found, dense_ranks(counts))
+
+
+def test_columns_of_the_rows_are_orthonormal_within_each_covariate():
+    random = np.random.default_rng(6)
+    sorts = (
+        Covariate("age", "continuous", random.gamma(2, 10, 500)),
+        Covariate("month", "ordinal", random.integers(0, 12, 500), tuple("jfmamjjasond")),
+        Covariate("site", "categorical", random.integers(0, 4, 500), tuple("abcd")),
+        Covariate("two", "continuous", random.integers(0, 2, 500)),
+    )
+    adjustment = Adjustment(500, sorts, random.lognormal(0, 1, 500))
+    for basis in bases(adjustment):
+        columns = basis.at(adjustment)
+        np.testing.assert_allclose(columns.T @ columns / 500, np.eye(columns.shape[1]), atol=1e-8)
+        np.testing.assert_allclose(columns.mean(0), 0, atol=1e-10)
+        np.testing.assert_allclose(basis.at(adjustment.take(np.arange(7))), columns[:7])
+    assert [len(basis.kinds) for basis in bases(adjustment)] == [6, 6, 3, 1, 6]
+    smooth = lambda first: [first, *[first + 1] * 5]  # noqa: E731
+    assert around(adjustment)["beside"].kinds.tolist() == [*smooth(0), *smooth(2), 4, 4, 4, 5, *smooth(6)]
+
+
+def test_the_prior_of_a_covariate_is_fitted_to_the_nodes(known):
+    """Strong effects of a batch on most nodes leave it free; none at all hold it near zero."""
+    from disco.refine.prior import BEFORE, fitted
+
+    random = np.random.default_rng(7)
+    batch, none = random.integers(0, 4, 2000), random.normal(size=2000)
+    shifts = random.normal(0, 0.6, (4, 8))
+    ranks = dense_ranks(random.poisson(np.exp(1.5 + shifts[batch])))
+    sorts = Covariate("batch", "categorical", batch, tuple("abcd")), Covariate("none", "continuous", none)
+    prior = fitted(Bank.of(ranks, **around(Adjustment(2000, sorts)), prior=BEFORE), [()] * 8)
+    assert len(prior.beside) == 3
+    assert prior.beside[0] < 3 and min(prior.beside[1:]) > 100
+
+
+def test_an_effect_of_the_rows_is_outside_the_link():
+    """A batch that halves a node with additive causes halves it wherever its causes stand."""
+    random = np.random.default_rng(8)
+    batch, a = random.integers(0, 2, 6000), random.poisson(4, 6000)
+    b = random.poisson(np.where(batch, 0.5, 1.0) * (1 + 1.5 * a))
+    adjustment = Adjustment(6000, (Covariate("batch", "categorical", batch, ("x", "y")),))
+    bank = Bank.of(dense_ranks(np.column_stack([a, b])), **around(adjustment))
+    found = fit(bank, Problems.of([(1, (0,))])).theta[0]
+    effect = (
+        bank.value[1, 1]
+        * torch.diff(bank.columns[2, 0][[int(np.argmin(batch)), int(np.argmax(batch))]])
+        * found[bank.bend + 1]
+    )
+    assert float(effect) == pytest.approx(np.log(0.5), abs=0.03)
+
+
+def test_bootstrap_tables_draw_whole_groups():
+    group, seen = np.repeat(np.arange(40), 5), []
+
+    def again(weights):
+        seen.extend(weights)
+        yield from ([] for _ in weights)
+
+    from disco.progress import SILENT
+    from disco.refine.memory import Memory
+
+    class Nothing(Memory):
+        def write(self) -> None:
+            self.drawn.clear()
+
+    draw(200, group, Choice(folds=4, bootstrap=6), SILENT, Nothing(), again)
+    assert len(seen) == 10
+    for weights in seen:
+        assert (weights.reshape(40, 5) == weights.reshape(40, 5)[:, :1]).all()
+    assert len({weights.sum() for weights in seen[4:]} | {200.0}) == 1
