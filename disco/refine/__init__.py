@@ -1,7 +1,7 @@
 """Refinement: a search over orders by the likelihood of the paper's own class, and evidence on every edge."""
 
-from disco.refine.choice import Choice
+from disco.refine.choice import QUICK, Choice
 from disco.refine.refinement import refine
 from disco.refine.result import Refined
 
-__all__ = ["Choice", "Refined", "refine"]
+__all__ = ["QUICK", "Choice", "Refined", "refine"]

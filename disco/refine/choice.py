@@ -41,3 +41,6 @@ class Choice:
         check(self)
         if self.folds == 1:
             raise InputError("folds must be 0, for none, or at least 2.")
+
+
+QUICK = Choice(folds=0, bootstrap=0)  # no fits on other rows: they take most of a refinement's time

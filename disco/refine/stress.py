@@ -10,13 +10,12 @@ from collections.abc import Mapping, Sequence
 import pandas as pd
 
 from disco.progress import Callback, Reporter
-from disco.refine.choice import Choice
+from disco.refine.choice import QUICK, Choice
 from disco.refine.refinement import refine
 from disco.table.counts import as_counts
 from disco.table.thinning import thinned
 
 SHARES = (0.5, 0.25)
-QUICK = Choice(folds=0, bootstrap=0)
 _STOPPED = "stopped in the {stage} of the depth."
 
 

@@ -3,14 +3,12 @@
 import streamlit as st
 
 from disco.errors import InputError
-from disco.refine import Choice
+from disco.refine import QUICK
 from disco.runs import REFINE
 from disco.work import jobs
 from pages.shared import empty, fit_start, intro, session, table_facts
 from pages.shared.drafts import Draft, run_name
 from pages.shared.names import plain, shown
-
-CHOICE = Choice(folds=0, bootstrap=0)  # no fits on other rows: they take most of a refinement's time
 
 
 def offer(draft: Draft, is_first: bool = False) -> None:
@@ -31,7 +29,7 @@ def offer(draft: Draft, is_first: bool = False) -> None:
 def _start(draft: Draft) -> None:
     try:
         run = fit_start.new_run(draft, run_name(shown(draft.name, 40), draft.settings), "auto")
-        jobs.start(run, REFINE, CHOICE)
+        jobs.start(run, REFINE, QUICK)
     except InputError as error:
         st.error(plain(error))
         return

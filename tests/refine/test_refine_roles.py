@@ -11,7 +11,7 @@ from disco.likelihood.covariates import around, bases, ranks_of, rates
 from disco.likelihood.model import Model
 from disco.likelihood.newton import fit
 from disco.parents import evidence
-from disco.refine import Choice, refine
+from disco.refine import Choice, adjusting, refine
 from disco.refine.stability import draw
 from disco.table.adjustment import Adjustment, Covariate
 from disco.table.ranks import dense_ranks
@@ -180,3 +180,23 @@ def test_bootstrap_tables_draw_whole_groups():
     for weights in seen:
         assert (weights.reshape(40, 5) == weights.reshape(40, 5)[:, :1]).all()
     assert len({weights.sum() for weights in seen[4:]} | {200.0}) == 1
+
+
+def test_what_each_adjustment_changes():
+    """A batch that drives two nodes joins them; noise joins nothing."""
+    table = batches(2000)
+    noise = Covariate("noise", "continuous", np.random.default_rng(9).normal(size=2000))
+    codes = table["batch"].map(dict(x=0, y=1, z=2)).to_numpy()
+    adjustment = Adjustment(2000, (Covariate("batch", "categorical", codes, tuple("xyz")), noise))
+    stages = []
+    found = adjusting.adjusted(table[["a", "b", "c"]], adjustment, callback=lambda event: stages.append(event.stage))
+    names = ["with all", "without batch", "without noise", "without any"]
+    assert [one.name for one in found] == names == list(dict.fromkeys(stages))
+    seen = adjusting.compared(found).set_index(["parent", "child"])
+    assert list(seen) == names
+    edge = next(pair for pair in seen.index if set(pair) == {"a", "b"})
+    assert seen.loc[edge].tolist()[::2] == ["", ""] and all(seen.loc[edge].iloc[[1, 3]])
+    assert adjusting.in_words(found[0], found[1]).startswith("Adjusting for batch removes ")
+    assert adjusting.in_words(found[0], found[2]) == "Adjusting for noise changes no edge."
+    exposed = Adjustment(2000, exposure=np.ones(2000))
+    assert [name for name, _ in adjusting.searches(exposed)] == ["with all", "without any"]
