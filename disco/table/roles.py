@@ -1,5 +1,7 @@
 """The role of every column: count, covariate, exposure, group, or to be ignored.
 
+What a table must have for them, `disco.table.role_checks` checks; `disco.table.guesses` guesses them.
+
     Roles({"site": "group", "depth": "exposure", "age": "covariate", "sex": ("covariate", "categorical")})
 
 As a file, roles.json:
@@ -69,6 +71,27 @@ class Roles:
             for name, given in self.columns.items()
         }
         return {"columns": columns, "exposure": self.exposure, "group_effects": self.group_effects}
+
+    def __str__(self) -> str:
+        """What results are adjusted for, as: adjusted for batch, age; exposure depth; groups by site."""
+        exposure = self.named("exposure")[0] if self.named("exposure") else self.exposure
+        group = self.named("group")
+        effects = ", each with its effect" if self.group_effects else ""
+        parts = [
+            f"adjusted for {', '.join(covariates)}" if (covariates := self.named("covariate")) else "",
+            f"exposure {exposure}" if exposure else "",
+            f"groups by {group[0]}{effects}" if group else "",
+        ]
+        return "; ".join(filter(None, parts)) or "no adjustment"
+
+    def needed(self) -> "Roles | None":
+        """Without the columns that are counts or ignored, on which no result depends; None if nothing is left."""
+        columns = {name: given for name, given in self.columns.items() if _role(given) not in ("count", "ignore")}
+        return Roles(columns, self.exposure, self.group_effects) if columns or self.exposure else None
+
+    def role(self, name: str) -> str:
+        """The role of a column, without its kind."""
+        return _role(self.columns.get(name, "count"))
 
     def named(self, role: str) -> list[str]:
         """The columns that have a role by name, in their order."""
