@@ -66,9 +66,11 @@ def guesses(table: pd.DataFrame) -> dict[int, Guess]:
     found: dict[int, Guess] = {}
     for position, name in enumerate(names_of(table)):
         guess = _guess(table.iloc[:, position], name)
-        taken = guess is not None and guess.role in ("exposure", "group") and guess.role in {
-            one.role for one in found.values()
-        }
+        taken = (
+            guess is not None
+            and guess.role in ("exposure", "group")
+            and guess.role in {one.role for one in found.values()}
+        )
         if guess is not None:
             found[position] = _second(table.iloc[:, position], guess) if taken else guess
     return found

@@ -97,6 +97,10 @@ class Roles:
         """The columns that have a role by name, in their order."""
         return [name for name, given in self.columns.items() if _role(given) == role]
 
+    def counts(self, table: pd.DataFrame) -> pd.DataFrame:
+        """The columns of a table that are counts, as they are."""
+        return table.loc[:, [self.role(name) == "count" for name in names_of(table)]]
+
     def split(self, table: pd.DataFrame) -> tuple[pd.DataFrame, Adjustment | None]:
         """The columns that are counts, not yet checked, and what the others say of the rows; None if they say nothing.
 
@@ -109,8 +113,7 @@ class Roles:
                 raise InputError(f'The roles name "{name}", which is not a column of the table: correct or remove it.')
             if table.columns.tolist().count(name) > 1:
                 raise InputError(f'The roles name "{name}", and several columns have that name: rename them.')
-        other = {name for name, given in self.columns.items() if _role(given) != "count"}
-        counts = table[[name for name in table if name not in other]]
+        counts = self.counts(table)
         covariates = [_covariate(table[name], self.columns[name]) for name in self.named("covariate")]
         exposure, group = None, None
         if names := self.named("exposure"):
