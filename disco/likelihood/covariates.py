@@ -16,7 +16,9 @@ import numpy as np
 import pandas as pd
 
 from disco.likelihood.bank import Bank, Beside, Prior
+from disco.settings import Settings
 from disco.table.adjustment import CATEGORICAL, Adjustment, Covariate
+from disco.table.ranks import transform_table
 
 EXPOSURE = "exposure"  # the name under which the smooth of an exposure stands
 _KNOTS = 7  # of a spline, its ends among them; so many columns less one
@@ -144,17 +146,31 @@ def ranks_of(rates: np.ndarray) -> np.ndarray:
     return found
 
 
-def around(adjustment: Adjustment | None, is_count: bool = True) -> dict[str, Any]:
-    """The arguments `offset` and `beside` of `Bank.of`.
+def seen(
+    counts: pd.DataFrame, adjustment: Adjustment | None, settings: Settings
+) -> tuple[pd.DataFrame, Adjustment | None]:
+    """What the likelihood sees of a table: its counts, or their quantile levels.
 
-    Args:
-        is_count: whether the nodes are counts, whose logarithm grows by that of the exposure, not quantile levels.
+    With an exposure the levels are those of the rates, since no level grows in proportion to an exposure; it is then
+    one of the covariates.
     """
+    if settings.transform != "quantile":
+        return counts, adjustment
+    as_rates = rates(counts.to_numpy(), adjustment)
+    if adjustment is None or as_rates is None:
+        return transform_table(counts, settings), adjustment
+    return transform_table(pd.DataFrame(as_rates, counts.index, counts.columns), settings), (
+        adjustment.exposure_as_covariate()
+    )
+
+
+def around(adjustment: Adjustment | None) -> dict[str, Any]:
+    """The arguments `offset` and `beside` of `Bank.of`."""
     if adjustment is None:
         return {}
     found = bases(adjustment)
     columns = np.column_stack([*(one.at(adjustment) for one in found), np.empty((adjustment.rows, 0))])
-    return {"offset": adjustment.log_exposure if is_count else None, "beside": Beside(columns, kinds_of(found))}
+    return {"offset": adjustment.log_exposure, "beside": Beside(columns, kinds_of(found))}
 
 
 def kinds_of(bases: Sequence[Basis]) -> np.ndarray:

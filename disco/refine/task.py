@@ -11,12 +11,12 @@ from disco.errors import InputError
 from disco.graph import check_order
 from disco.knowledge import Knowledge, Resolved
 from disco.likelihood.bank import Bank
-from disco.likelihood.covariates import around, ranks_of, rates
+from disco.likelihood.covariates import around, ranks_of, rates, seen
 from disco.refine.choice import Choice
 from disco.refine.prior import BEFORE
 from disco.settings import Settings
 from disco.table.adjustment import Adjustment
-from disco.table.ranks import dense_ranks, quantile_levels, transform_table
+from disco.table.ranks import dense_ranks
 
 
 @dataclass(frozen=True)
@@ -69,11 +69,12 @@ class Task:
                 if name not in place:
                     raise InputError(f'An edge names "{name}", which is not a column of the table.')
             also[place[pair[0]], place[pair[1]]] = True
-        ranks = dense_ranks(transform_table(table, settings).to_numpy())
-        positions = _positions(table, adjustment, settings)
+        levels, adjustment = seen(table, adjustment, settings)
+        as_rates = rates(levels.to_numpy(), adjustment)
+        positions = None if as_rates is None else ranks_of(as_rates)
         bank = Bank.of(
-            ranks,
-            **around(adjustment, settings.transform != "quantile"),
+            dense_ranks(levels.to_numpy()),
+            **around(adjustment),
             positions=positions,
             prior=BEFORE,
             dtype=torch.float32,
@@ -103,7 +104,7 @@ class Task:
 
         None if no column is left.
         """
-        bank, columns, ranks = self.bank, self.bank.columns, self.bank.ranks.cpu().numpy()[rows]
+        columns, ranks = self.bank.columns, self.bank.ranks.cpu().numpy()[rows]
         varies = np.flatnonzero(ranks.min(0) < ranks.max(0))
         if not len(varies):
             return None
@@ -111,7 +112,7 @@ class Task:
         positions = None if self.positions is None else self.positions[np.ix_(rows, varies)]
         part = Bank.of(
             dense_ranks(ranks[:, varies]),
-            **around(adjustment, bank.offset is not None),
+            **around(adjustment),
             positions=positions,
             prior=BEFORE,
             dtype=columns.dtype,
@@ -123,11 +124,3 @@ class Task:
         rules = None if self.rules is None else self.rules.part(varies.tolist())
         table = self.table.iloc[rows, varies]
         return Task(table, part, self.choice, order, also, rules, adjustment, positions), varies
-
-
-def _positions(table: pd.DataFrame, adjustment: Adjustment | None, settings: Settings) -> np.ndarray | None:
-    """The nodes as parents on a grid of their own, (n, d): rates, if there is an exposure."""
-    found = rates(table.to_numpy(), adjustment)
-    if found is None:
-        return None
-    return quantile_levels(found, settings.levels) if settings.transform == "quantile" else ranks_of(found)

@@ -87,6 +87,13 @@ class Adjustment:
         """Without some covariates."""
         return replace(self, covariates=tuple(one for one in self.covariates if one.name not in names))
 
+    def exposure_as_covariate(self) -> "Adjustment":
+        """With the exposure as a continuous covariate on its logarithm, for nodes that are no counts."""
+        if self.log_exposure is None:
+            return self
+        one = Covariate("exposure", CONTINUOUS, self.log_exposure)
+        return replace(self, covariates=(*self.covariates, one), exposure=None)
+
     def digest(self) -> str:
         """A digest of all of it, by which results made under another adjustment are told apart."""
         found = hashlib.sha256(f"{self.rows}".encode())

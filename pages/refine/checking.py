@@ -31,9 +31,10 @@ def graphs(run: Run, refined: Refined) -> dict[str, Parents]:
 def begin(run: Run, refined: Refined) -> background.Computation[Check]:
     """Start a check in the background, or find the one that is running already."""
     key, table, held = key_of(run), refined_model.table(run), graphs(run, refined)
+    around = refined_model.adjustment(run)
 
     def work(hear: Callback) -> Check:
-        found = checked(table, held, hear, **refined_model.adjusted(run))
+        found = checked(table, held, hear, around)
         if key_of(run) == key:  # not refined again meanwhile
             save_check(run, found)
         return found
@@ -41,9 +42,9 @@ def begin(run: Run, refined: Refined) -> background.Computation[Check]:
     return background.begin(key, work, FAILURE)
 
 
-def checked(table: pd.DataFrame, held: dict[str, Parents], hear: Callback, **adjusted: Adjustment) -> Check:
+def checked(table: pd.DataFrame, held: dict[str, Parents], hear: Callback, around: Adjustment | None = None) -> Check:
     """The check of some graphs on a table."""
-    return check(table, held, prior=BEFORE, callback=hear, **adjusted)
+    return check(table, held, adjustment=around, prior=BEFORE, callback=hear)
 
 
 def at_work(run: Run) -> background.Computation[Check] | None:

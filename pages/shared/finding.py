@@ -3,12 +3,12 @@
 import streamlit as st
 
 from disco.errors import InputError
+from disco.refine import QUICK
 from disco.runs import FIT, REFINE, Run
 from disco.work import jobs
 from pages.shared import fit_monitor, fit_start, monitor, refine_monitor, session
 from pages.shared.drafts import Draft, run_name
 from pages.shared.names import plain, shown
-from pages.shared.quick_look import CHOICE
 
 _SECONDS = 1.0
 _KINDS = {REFINE: (refine_monitor.KIND, "Likelihood search"), FIT: (fit_monitor.KIND, "DISCO fit")}
@@ -34,7 +34,7 @@ def button(draft: Draft, is_ready: bool) -> None:
 def _start(draft: Draft) -> None:
     try:
         run = fit_start.new_run(draft, run_name(shown(draft.name, 40), draft.settings), "auto")
-        jobs.start(run, REFINE, CHOICE, then=FIT)
+        jobs.start(run, REFINE, QUICK, then=FIT)
     except InputError as error:
         st.error(plain(error))
         return

@@ -8,6 +8,7 @@ import pandas as pd
 import streamlit as st
 
 from disco.figures import effects
+from disco.likelihood.covariates import seen
 from disco.likelihood.kinds import Kind, describe
 from disco.likelihood.misfit import misfits
 from disco.likelihood.model import Model
@@ -15,7 +16,6 @@ from disco.refine import Refined
 from disco.refine.prior import BEFORE
 from disco.runs import Run, stamps
 from disco.table.adjustment import Adjustment
-from disco.table.ranks import transform_table
 
 
 def is_level(run: Run) -> bool:
@@ -25,12 +25,12 @@ def is_level(run: Run) -> bool:
 
 def table(run: Run) -> pd.DataFrame:
     """What the refinement saw of the run's table: its counts, or their quantile levels."""
-    return _table(run, str(run.path))
+    return _seen(run, str(run.path))[0]
 
 
-def adjusted(run: Run) -> dict[str, Adjustment]:
-    """The argument `adjustment` of a model of the run's table; empty if the run has no roles."""
-    return {} if run.adjustment is None else {"adjustment": run.adjustment}
+def adjustment(run: Run) -> Adjustment | None:
+    """What it saw of the rows beside them."""
+    return _seen(run, str(run.path))[1]
 
 
 def parents_of(edges: pd.DataFrame) -> dict[str, list[str]]:
@@ -60,14 +60,16 @@ def turned_misfits(run: Run, refined: Refined, parent: str, child: str) -> pd.Da
     above, beside = parents.get(parent, []), [name for name in parents[child] if name != parent]
     names = list(dict.fromkeys([parent, child, *above, *beside]))
     place = {name: number for number, name in enumerate(names)}
-    bank = Model.of(table(run)[names], {}, prior=BEFORE, **adjusted(run)).bank
+    around = adjustment(run)
+    bank = Model.of(table(run)[names], {}, adjustment=around, prior=BEFORE).bank
+    group = None if around is None else around.group
     graphs = {"forwards": (above, [*beside, parent]), "turned": ([*above, child], beside)}
     found = pd.DataFrame({"node": [parent, child]})
     for name, sets in graphs.items():
         pairs = [
             (place[node], [place[one] for one in nodes]) for node, nodes in zip((parent, child), sets, strict=True)
         ]
-        found[name] = misfits(bank, pairs)
+        found[name] = misfits(bank, pairs, group=group)
     return found
 
 
@@ -80,22 +82,21 @@ def neighbours(refined: Refined, node: str) -> tuple[list[str], list[str]]:
 
 # The run is hashed by its path; the stamp makes sure that a run refined again is fitted again.
 @st.cache_resource(max_entries=4, show_spinner=False)
-def _table(_run: Run, path: str) -> pd.DataFrame:
-    counts = _run.table()
-    return transform_table(counts, _run.settings) if is_level(_run) else counts
+def _seen(_run: Run, path: str) -> tuple[pd.DataFrame, Adjustment | None]:
+    return seen(_run.table(), _run.adjustment, _run.settings)
 
 
 @st.cache_resource(max_entries=128, show_spinner=False)
 def _model(_run: Run, path: str, stamp: int, node: str, parents: tuple[str, ...]) -> Model:
-    part = _table(_run, path)[[node, *parents]]
-    return Model.of(part, {node: parents} if parents else {}, prior=BEFORE, **adjusted(_run))
+    rows, around = _seen(_run, path)
+    return Model.of(rows[[node, *parents]], {node: parents} if parents else {}, adjustment=around, prior=BEFORE)
 
 
 @st.cache_resource(max_entries=256, show_spinner=False)
 def _curve(
     _run: Run, path: str, stamp: int, parent: str, child: str, parents: tuple[str, ...]
 ) -> tuple[pd.DataFrame, pd.DataFrame]:
-    rows = _table(_run, path)
+    rows = _seen(_run, path)[0]
     fitted = _model(_run, path, stamp, child, parents)
     return fitted.curve(parent, child), effects.binned(rows[parent], rows[child])
 

@@ -135,9 +135,9 @@ def test_misfit_forwards_and_turned_is_measured_once_when_asked(monkeypatch):
 
     asked, original = [], refined_model.misfits
 
-    def counted(bank, pairs):  # noqa: ANN001, ANN202
+    def counted(bank, pairs, **more):  # noqa: ANN001, ANN202
         asked.append(pairs)
-        return original(bank, pairs)
+        return original(bank, pairs, **more)
 
     monkeypatch.setattr(refined_model, "misfits", counted)
     app = part("edge_details", refined_run(), NAMES[1], NAMES[2])
@@ -210,7 +210,7 @@ def test_only_the_node_is_fitted_and_only_once(monkeypatch):
     asked = []
     original = refined_model.Model.of
 
-    def counted(part, parents, **more):  # noqa: ANN001, ANN202
+    def counted(part, parents, **more, **more):  # noqa: ANN001, ANN202
         asked.append(list(part.columns))
         return original(part, parents, **more)
 

@@ -13,6 +13,7 @@ from disco.likelihood.newton import fit
 from disco.parents import evidence
 from disco.refine import Choice, adjusting, refine
 from disco.refine.stability import draw
+from disco.settings import Settings
 from disco.table.adjustment import Adjustment, Covariate
 from disco.table.ranks import dense_ranks
 
@@ -200,3 +201,14 @@ def test_what_each_adjustment_changes():
     assert adjusting.in_words(found[0], found[2]) == "Adjusting for noise changes no edge."
     exposed = Adjustment(2000, exposure=np.ones(2000))
     assert [name for name, _ in adjusting.searches(exposed)] == ["with all", "without any"]
+
+
+def test_quantile_levels_are_those_of_rates():
+    """Levels of counts would follow the depth; levels of rates do not, and the depth is a covariate."""
+    random = np.random.default_rng(3)
+    depth = random.lognormal(0, 0.5, 3000)
+    table = pd.DataFrame({"a": random.poisson(9 * depth), "b": random.poisson(8 * depth), "depth": depth})
+    settings = Settings(transform="quantile")
+    told = refine(table, ALONE, settings=settings, roles={"depth": "exposure"})
+    untold = refine(table, ALONE, settings=settings, roles={"depth": "ignore"})
+    assert told.edges.empty and len(untold.edges) == 1
