@@ -210,7 +210,7 @@ def test_only_the_node_is_fitted_and_only_once(monkeypatch):
     asked = []
     original = refined_model.Model.of
 
-    def counted(part, parents, **more, **more):  # noqa: ANN001, ANN202
+    def counted(part, parents, **more):  # noqa: ANN001, ANN202
         asked.append(list(part.columns))
         return original(part, parents, **more)
 
