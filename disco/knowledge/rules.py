@@ -13,7 +13,7 @@ different columns.
 
 import re
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, fields
+from dataclasses import dataclass, fields, replace
 from fnmatch import translate
 from typing import Any
 
@@ -89,6 +89,21 @@ class Knowledge:
         counts = [(len(self.tiers), "tier"), *((len(getattr(self, kind)), f"{kind} rule") for kind in _KINDS)]
         parts = [f"{count} {word}{'s' * (count > 1)}" for count, word in counts if count]
         return ", ".join(parts) or "no rules"
+
+    def without_each(self) -> list[tuple[str, "Knowledge"]]:
+        """Every rule in words, and the knowledge without it; all tiers together are one rule."""
+        found = []
+        if self.tiers:
+            found.append((f"{len(self.tiers)} tiers", replace(self, tiers=(), closed=())))
+        for number in self.closed:
+            left = [other for other in self.closed if other != number]
+            found.append((f"closed tier {number}", replace(self, closed=left)))
+        for kind in _KINDS:
+            pairs = getattr(self, kind)
+            for place, pair in enumerate(pairs):
+                less = [*pairs[:place], *pairs[place + 1 :]]
+                found.append((f"{kind} {' → '.join(pair)}", replace(self, **{kind: less})))
+        return found
 
     def resolve(self, names: Sequence[str], roles: Roles | None = None) -> Resolved:
         """The rules over the nodes of a table.

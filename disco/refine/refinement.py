@@ -24,7 +24,7 @@ from disco.refine.task import Task
 from disco.settings import Settings
 from disco.table.roles import Given, divided
 
-_WEIGHTS = {"screen": 0.1, "prior": 0.1, "search": 0.35, "evidence": 0.15, "bootstrap": 0.3}  # of time, about
+WEIGHTS = {"screen": 0.1, "prior": 0.1, "search": 0.35, "evidence": 0.15, "bootstrap": 0.3}  # of time, about
 
 
 @threads_at_the_rows()
@@ -60,7 +60,7 @@ def refine(
         InputError: the table, its roles or the knowledge cannot be used, or the order or edges name other columns.
         FitStopped: the callback asked to stop.
     """
-    reporter = Reporter(callback, _WEIGHTS, STOPPED)
+    reporter = Reporter(callback, WEIGHTS, STOPPED)
     counts, adjustment = divided(table, roles)
     task = Task.of(counts, choice or Choice(), settings or Settings(), order, edges, adjustment, device, knowledge)
     candidates = _candidates(task, reporter)

@@ -23,35 +23,30 @@ def panel(draft: Draft, table: pd.DataFrame) -> None:
     Args:
         table: the chosen columns as counts.
     """
-    key: background.Key = ("stress", draft.key, *draft.columns)
-    job = background.find(key)
-    if job is not None and job.is_running:
-        st.fragment(_progress, run_every=background.SECONDS)(key)
-    elif job is not None and job.result is not None:
-        lines = job.result.to_dict("records")
-        st.markdown("\n".join(f"- {plain(in_words(line))}" for line in lines))
-        st.caption("Edges that are lost rest on the depth of the counts: with less of it nobody would have seen them.")
-    else:
-        background.say_end(job)
-        pressed = st.button(
-            "Stress test the depth",
-            key="stress",
-            icon=":material/compress:",
-            help="Searches for a graph, and again with a half and with a quarter of all events, drawn at random, as a "
-            "shallower measurement would have given them. It takes three times as long as Find the graph's search, and "
-            "continues when you leave the page.",
-        )
-        if pressed:
-            background.begin(key, partial(_work, table), _FAILURE)
-            st.rerun()
+    background.panel(
+        ("stress", draft.key, *draft.columns),
+        lambda: partial(_work, table) if _asked() else None,
+        _shown,
+        lambda stage: _STAGES.get(stage, "Starting"),
+        _FAILURE,
+    )
+
+
+def _asked() -> bool:
+    return st.button(
+        "Stress test the depth",
+        key="stress",
+        icon=":material/compress:",
+        help="Searches for a graph, and again with a half and with a quarter of all events, drawn at random, as a "
+        "shallower measurement would have given them. It takes three times as long as Find the graph's search, and "
+        "continues when you leave the page.",
+    )
+
+
+def _shown(found: pd.DataFrame) -> None:
+    st.markdown("\n".join(f"- {plain(in_words(line))}" for line in found.to_dict("records")))
+    st.caption("Edges that are lost rest on the depth of the counts: with less of it nobody would have seen them.")
 
 
 def _work(table: pd.DataFrame, hear: Callback) -> pd.DataFrame:
     return stress(table, callback=hear)
-
-
-def _progress(key: background.Key) -> None:
-    job = background.find(key)
-    if job is None or not job.is_running:
-        st.rerun()
-    background.bar(job, _STAGES.get(job.stage, "Starting"), key="stress_cancel")

@@ -1,11 +1,12 @@
 """The graph with and without each adjustment: which edges go, come or turn. Owns the key `adjustments_pair`."""
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from functools import partial
 
 import streamlit as st
 
 from disco.metrics import changes
+from disco.progress import Callback
 from disco.refine import adjusting
 from disco.refine.adjusting import Found
 from disco.runs import Run
@@ -21,31 +22,30 @@ def panel(run: Run) -> None:
     if run.adjustment is None or not adjusting.names_of(run.adjustment):
         return
     st.subheader("What the adjustment changes", anchor=False)
-    key: background.Key = ("adjustments", str(run.path))
-    job = background.find(key)
-    if job is not None and job.is_running:
-        st.fragment(_progress, run_every=background.SECONDS)(key)
-    elif job is not None and job.result is not None:
-        _shown(run, job.result)
-    else:
-        background.say_end(job)
-        _offer(run, key)
-
-
-def _offer(run: Run, key: background.Key) -> None:
-    """What the searches are, and the button that starts them."""
-    names = adjusting.names_of(run.adjustment)
-    count = len(adjusting.searches(run.adjustment))
-    st.markdown(
-        f"{count} quick searches of the same table: one that adjusts for {plain(', '.join(names))}"
-        + (", one without each of these" if len(names) > 1 else "")
-        + ", and one without any. Edges that go by an adjustment joined nodes that it drives."
+    background.panel(
+        ("adjustments", str(run.path)),
+        lambda: _work(run) if _asked(run) else None,
+        partial(_shown, run),
+        lambda stage: f"Searching {stage}",
+        _FAILURE,
     )
-    if st.button("Compare", key="adjustments_begin", icon=":material/compare_arrows:"):
-        given = {"settings": run.settings, "knowledge": run.knowledge()}
-        work = partial(adjusting.adjusted, run.table(), run.adjustment, **given)
-        background.begin(key, lambda hear: work(callback=hear), _FAILURE)
-        st.rerun()
+
+
+def _asked(run: Run) -> bool:
+    """What the searches are, and whether the reader asks for them."""
+    names = adjusting.names_of(run.adjustment)
+    st.markdown(
+        f"{len(adjusting.searches(run.adjustment))} quick searches of the same table: one that adjusts for "
+        f"{plain(', '.join(names))}{', one without each of these' if len(names) > 1 else ''}, and one without any. "
+        "An edge that goes by an adjustment joined nodes that it drives."
+    )
+    return st.button("Compare", key="adjustments", icon=":material/compare_arrows:")
+
+
+def _work(run: Run) -> Callable[[Callback], list[Found]]:
+    given = {"settings": run.settings, "knowledge": run.knowledge()}
+    table, adjustment = run.table(), run.adjustment
+    return lambda hear: adjusting.adjusted(table, adjustment, **given, callback=hear)
 
 
 def _shown(run: Run, found: Sequence[Found]) -> None:
@@ -70,10 +70,3 @@ def _shown(run: Run, found: Sequence[Found]) -> None:
         on_click="ignore",
         help=f"Every edge of any search, and its direction in each. {spreadsheets.NOTE}",
     )
-
-
-def _progress(key: background.Key) -> None:
-    job = background.find(key)
-    if job is None or not job.is_running:
-        st.rerun()
-    background.bar(job, f"Searching {job.stage}" if job.stage else "Starting", key="adjustments_cancel")

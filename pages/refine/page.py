@@ -4,7 +4,7 @@ import streamlit as st
 
 from disco import metrics, runs
 from disco.figures import verdicts
-from pages.refine import adjustments, model_check, refine_edges, refine_sections
+from pages.refine import adjustments, model_check, refine_edges, refine_sections, rule_costs
 from pages.shared import (
     empty,
     monitor,
@@ -49,5 +49,6 @@ if known:
 refine_sections.order(found)
 refine_sections.searches(found)
 adjustments.panel(run)
+rule_costs.panel(run)
 model_check.model_check(run, found.refined)
 refine_sections.without(True, run, is_fitted)

@@ -123,3 +123,38 @@ def say_end(computation: Computation | None) -> None:
         st.error(plain(computation.error))
     elif computation and computation.state == "stopped":
         st.caption("Cancelled; nothing was kept.")
+
+
+def panel(
+    key: Key,
+    offer: Callable[[], Callable[[Callback], T] | None],
+    shown: Callable[[T], None],
+    words: Callable[[str], str],
+    failure: str,
+) -> None:
+    """A computation that the reader asks for: the offer, its progress with a button to cancel, or what it found.
+
+    Args:
+        key: of the computation; its first part names the elements, too.
+        offer: draws what starts it, and returns the work once the reader asks for it.
+        shown: draws the result.
+        words: what is being done at a stage of the work, as the text of the bar.
+        failure: as in `Computation.do`.
+    """
+    job = find(key)
+    if job is not None and job.is_running:
+        st.fragment(_running, run_every=SECONDS)(key, words)
+    elif job is not None and job.result is not None:
+        shown(job.result)
+    else:
+        say_end(job)
+        if (work := offer()) is not None:
+            begin(key, work, failure)
+            st.rerun()
+
+
+def _running(key: Key, words: Callable[[str], str]) -> None:
+    job = find(key)
+    if job is None or not job.is_running:
+        st.rerun()
+    bar(job, words(job.stage) if job.stage else "Starting", key=f"{key[0]}_cancel")

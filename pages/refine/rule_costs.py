@@ -1,0 +1,62 @@
+"""What each rule of the knowledge costs. Owns no key but those of its button."""
+
+from collections.abc import Callable
+
+import pandas as pd
+import streamlit as st
+
+from disco.progress import Callback
+from disco.refine import Choice, costs
+from disco.runs import Run
+from pages.shared import background
+from pages.shared.names import plain
+
+_FAILURE = "The costs could not be computed"
+_STAGES = {"search": "Searching with all rules", "rules": "Searching without each rule"}
+
+
+def panel(run: Run) -> None:
+    """The section: a button that starts the searches, how far they are, or what they found."""
+    known = run.knowledge()
+    if known is None or not known.without_each():
+        return
+    st.subheader("What each rule costs", anchor=False)
+    background.panel(
+        ("rule_costs", str(run.path)),
+        lambda: _work(run) if _asked() else None,
+        _shown,
+        lambda stage: _STAGES[stage],
+        _FAILURE,
+    )
+
+
+def _asked() -> bool:
+    st.caption(
+        "Searches once with all rules, and goes on without each of them: the nats gained are what the rule costs. It "
+        "continues when you leave the page."
+    )
+    return st.button("Find the costs", key="rule_costs", icon=":material/balance:")
+
+
+def _work(run: Run) -> Callable[[Callback], pd.DataFrame]:
+    given = {"settings": run.settings, "adjustment": run.adjustment}
+    table, known = run.table(), run.knowledge()
+    return lambda hear: costs.costs(table, known, **given, callback=hear)
+
+
+def _shown(found: pd.DataFrame) -> None:
+    st.markdown(plain(costs.in_words(found, Choice().bound)))
+    column = st.column_config
+    st.dataframe(
+        found,
+        hide_index=True,
+        height=min(38 + 35 * len(found), 360),
+        column_config={
+            "rule": column.TextColumn("Rule", width="large"),
+            "nats": column.NumberColumn("Nats", format="%.1f", help="What the best graph gains without this rule."),
+            "edges": column.NumberColumn("Edges", help="How many edges would change."),
+        },
+        alt="Rules and what they cost",
+    )
+    if len(found) == costs.MOST_RULES:
+        st.caption(f"The first {costs.MOST_RULES} rules.")
