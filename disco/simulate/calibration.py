@@ -126,18 +126,16 @@ def _moments(mechanism: Mechanism, location: np.ndarray) -> Moments:
 def _with_mean(mechanism: Mechanism, given: Given, mean: float) -> Mechanism:
     """The mechanism with the intercept, or for a source the location, that gives this mean over the rows."""
 
-    def excess(value: float, name: str) -> float:
-        return dataclasses.replace(mechanism, **{name: value}).mean(*given) - mean
+    def solved(at: Callable[[float], Mechanism], low: float, high: float) -> Mechanism:
+        return at(_root(lambda value: at(value).mean(*given) - mean, low, high, mechanism.name, mean))
 
     if mechanism.source is not None and not len(mechanism.parents):
         ends = mechanism.index.source
         assert ends is not None  # a node has a source's location only if its family has one
-        level = _root(partial(excess, name="source"), ends.low, ends.high, mechanism.name, mean)
-        return dataclasses.replace(mechanism, source=level)
+        return solved(lambda value: dataclasses.replace(mechanism, source=value), ends.low, ends.high)
     moved = mechanism.scale * given.drift
     low, high = -50.0 - moved.max(), 2000.0 - moved.min()
-    intercept = _root(partial(excess, name="intercept"), low, high, mechanism.name, mean)
-    return dataclasses.replace(mechanism, intercept=intercept)
+    return solved(lambda value: dataclasses.replace(mechanism, intercept=value), low, high)
 
 
 def _with_both(mechanism: Mechanism, given: Given, target: Moments) -> Mechanism:
