@@ -255,10 +255,10 @@ class Design:
         if self.depth and unscalable:
             raise InputError(f'A depth multiplies a mean, which "{unscalable[0]}" does not allow: set depth to 0.')
         if self.batches == 1:
-            raise InputError("One batch has nothing to differ from: give 0, or 2 and more.")
+            raise InputError("batches must be 0, or at least 2; got 1, which has nothing to differ from.")
         if self.groups == 1 or self.groups > self.rows // 2:
             raise InputError(
-                f"{self.groups:,} groups of {self.rows:,} rows: give 0, or from 2 to half as many groups as rows."
+                f"groups must be 0, or from 2 to half as many as the {self.rows:,} rows; got {self.groups:,}."
             )
 
     def _check_parameters(self) -> None:

@@ -84,14 +84,13 @@ def words(directions: Iterable[str]) -> str:
 
 
 def reservation(design: Design) -> str:
-    """On what all this rests if the table has columns beside the counts, in a sentence; empty if it has none."""
+    """What a table is worth without the roles of its columns beside the counts, in a sentence; empty if it has none."""
     names = design.beside()
     if not names:
         return ""
     if len(names) == 1:
-        return f"This holds if {names[0]} has its role; without it, no edge can be trusted."
-    listed = f"{', '.join(names[:-1])} and {names[-1]}"
-    return f"This holds if {listed} have their roles; without them, no edge can be trusted."
+        return f"Without the role of {names[0]}, no edge can be trusted."
+    return f"Without the roles of {', '.join(names[:-1])} and {names[-1]}, no edge can be trusted."
 
 
 def check(direction: str, where: str) -> str:

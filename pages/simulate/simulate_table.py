@@ -108,8 +108,8 @@ def _beside(now: simulate_form.Form) -> None:
     """The columns that come with the counts and act on them."""
     with st.expander("Columns beside the counts", icon=":material/view_column:", key="sim_beside", on_change="rerun"):
         st.caption(
-            "Each acts on the nodes and comes with the table as a column of its own. Told what it is, a method can "
-            "allow for it; taken for nothing, it makes edges that are not there."
+            "They act on the nodes and come with the table. A method that is told their roles can allow for them; "
+            "one that is not finds edges that are not there."
         )
         simulate_form.number("batches", "Batches", "Together they shift a third of the nodes.", min_value=0, step=1)
         if now.batches:

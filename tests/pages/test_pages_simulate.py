@@ -122,7 +122,7 @@ def test_unsortable_sets_its_parts():
         ({"family": "binomial-probit", "exposure": 0.5}, "table", "exposure"),
         ({"interactions": 1.5}, "table", "interactions"),
         ({"family": "binomial-probit", "depth": 0.5}, "table", "depth"),
-        ({"groups": 40}, "table", "half as many groups as rows"),
+        ({"groups": 40}, "table", "half as many as the 60 rows"),
     ],
 )
 def test_what_is_impossible_is_said_where_it_was_asked(values, section, words):
@@ -245,7 +245,7 @@ def test_columns_beside_the_counts_come_with_the_table_and_their_roles():
     pd.testing.assert_frame_equal(made.whole, simulate(design).whole)
     assert "60 rows × 6 columns + batch + age + sex + depth + group" in texts(at)
     assert "Beside the counts: 3 batches, age and sex, depth 0.4, 10 groups." in texts(at)
-    assert "is an exposure" in texts(at) and "have their roles; without them" in texts(at)
+    assert "is an exposure" in texts(at) and "Without the roles of batch, age, sex, depth and group" in texts(at)
     assert "roles.json" in {one.label for one in at.get("download_button")}
     set_to(at, depth_causes="counts")
     assert "is a covariate" in texts(at) and at.session_state["simulate_last"].beside["depth"].equals(

@@ -229,8 +229,8 @@ def test_an_affine_effect_seen_in_two_batches_has_no_reverse_in_the_class():
 
 
 def test_words_on_the_roles():
-    assert reservation(Design(batches=2)) == "This holds if batch has its role; without it, no edge can be trusted."
-    assert "batch, age, sex, depth and group have their roles; without them" in reservation(Design(**ALL))
+    assert reservation(Design(batches=2)) == "Without the role of batch, no edge can be trusted."
+    assert "Without the roles of batch, age, sex, depth and group, no edge" in reservation(Design(**ALL))
 
 
 # What is refused --------------------------------------------------------------------------------------------------
@@ -244,10 +244,10 @@ def test_words_on_the_roles():
             'A depth multiplies a mean, which "binomial-probit" does not allow',
         ),
         ({"depth": 0.5, "depth_causes": "both"}, "depth_causes must be one of rates, counts"),
-        ({"batches": 1}, "One batch has nothing to differ from"),
+        ({"batches": 1}, "batches must be 0, or at least 2; got 1"),
         ({"batches": 61}, "batches must be a whole number from 0 to 60"),
-        ({"groups": 1}, "1 groups of 2,000 rows: give 0, or from 2"),
-        ({"groups": 1001}, "1,001 groups of 2,000 rows: give 0, or from 2 to half"),
+        ({"groups": 1}, "groups must be 0, or from 2 to half as many as the 2,000 rows; got 1"),
+        ({"groups": 1001}, "2,000 rows; got 1,001"),
         ({"graph": "own", "edges": [("age", "b")], "age_and_sex": True}, 'A node is called "age"'),
         ({"family": "gamma-gp", "batches": 2}, "The column batch stands beside counts"),
         ({"family": "ising", "graph": "complete", "nodes": 4, "groups": 4}, "the options that make a table harder"),
@@ -268,4 +268,8 @@ def test_the_command_writes_the_columns_and_their_roles(tmp_path, capsys):
     pd.testing.assert_frame_equal(table, simulate(design).whole, check_dtype=False)
     assert read(tmp_path / "lab" / "roles.json") == design.roles()
     printed = capsys.readouterr().out
-    assert "80 rows × 10 columns" in printed and "design.json, roles.json." in printed and "have their roles" in printed
+    assert (
+        "80 rows × 10 columns" in printed
+        and "design.json, roles.json." in printed
+        and "Without the roles of" in printed
+    )
