@@ -1,6 +1,7 @@
 """The benchmark of columns beside the counts: what it measures, counts, saves and prints."""
 
 import sys
+from types import SimpleNamespace
 from typing import Any
 
 import numpy as np
@@ -8,7 +9,7 @@ import pandas as pd
 import pytest
 
 from benchmarks import roles
-from benchmarks.roles import DESIGNS, VARIANTS, jobs, kept, main, summary, true_curve, wanted, within
+from benchmarks.roles import DESIGNS, VARIANTS, jobs, kept, main, measure, summary, true_curve, wanted, within
 from disco.simulate import Design, simulate
 
 
@@ -70,6 +71,33 @@ def test_the_true_curve_is_the_effect_less_its_mean_over_the_rows():
 def test_a_band_holds_what_lies_in_it():
     curve = pd.DataFrame({"value": [1, 2, 3], "low": [0.0, 0.0, -1.0], "high": [1.0, 1.0, 1.0]})
     assert within(curve, np.array([0.5, 1.5, -2.0])).tolist() == [True, False, False]
+
+
+def test_the_right_roles_are_told_and_the_curves_counted(monkeypatch):
+    """The search and the model stand in: the search finds the truth, and every band is ±0.2 around a flat curve."""
+    design = Design(nodes=6, rows=500, batches=3, age_and_sex=True)
+    drawn, told = simulate(design), []
+
+    def refine(table, choice, roles=None):
+        told.append((list(table), roles))
+        return SimpleNamespace(order=drawn.order, edges=drawn.truth.assign(decided=True, bootstrap=1.0))
+
+    def curve(name, child):
+        return pd.DataFrame({"value": drawn.beside[name].unique(), "mean": 0.0, "low": -0.2, "high": 0.2})
+
+    model = SimpleNamespace(of=lambda table, parents, adjustment: SimpleNamespace(covariate_curve=curve))
+    monkeypatch.setattr(roles, "refine", refine)
+    monkeypatch.setattr(roles, "Model", model)
+    monkeypatch.setattr(roles, "DESIGNS", {"three covariates": design})
+    read = measure("three covariates", "with its role", 0)
+    assert told == [(list(drawn.whole), design.roles())]
+    assert (read["f1"], read["decided_true"], read["steady_true"]) == (1.0, len(drawn.truth), len(drawn.truth))
+    effects = {column.name: column.effects for column in drawn.surroundings.columns}
+    untouched = (effects["sex"] == 0).all(axis=0).sum()
+    assert read["curves"]["sex"] == [2 * untouched, 12] and 0 < untouched < 6
+    assert list(read["curves"]) == ["batch", "age", "sex"] and read["curves"]["batch"][1] == 18
+    assert measure("three covariates", "time", 0)["ratio"] > 0
+    assert [(len(columns), given) for columns, given in told[2:]] == [(6, None), (9, design.roles())]
 
 
 @pytest.fixture
