@@ -200,8 +200,24 @@ def _simulate(command: argparse.ArgumentParser) -> None:
     command.add_argument("--exposure", type=float, metavar="SD", help="sd of each row's log exposure (0)")
     command.add_argument("--interactions", type=float, metavar="SHARE", help="share of effects by pairs of parents (0)")
     command.add_argument("--latent", type=int, metavar="COUNT", help="hidden common causes, each of two nodes (0)")
+    _beside(command)
     command.add_argument("--design", type=Path, metavar="FILE", help="a design.json; other options override it")
     command.epilog = f"Families: {', '.join(FAMILIES)}."
+
+
+def _beside(command: argparse.ArgumentParser) -> None:
+    """The options of a simulated table that give it columns beside the counts, and so a roles.json."""
+    command.add_argument("--batches", type=int, metavar="COUNT", help="batches, each shifts a third of the nodes (0)")
+    command.add_argument("--batch-effect", type=float, metavar="SIZE", help="of a shift of log mean or logit (0.7)")
+    command.add_argument("--depth", type=float, metavar="SD", help="sd of each row's log depth, a column (0)")
+    command.add_argument(
+        "--depth-causes", metavar="WHAT", help="rates (default): parents act by count / depth; counts: by their counts"
+    )
+    command.add_argument(
+        "--age-and-sex", action="store_true", default=None, help="age acts on half of the nodes in waves, sex on half"
+    )
+    command.add_argument("--groups", type=int, metavar="COUNT", help="groups of rows with effects on every node (0)")
+    command.add_argument("--group-effect", type=float, metavar="SD", help="sd of these effects (0.5)")
 
 
 def _evaluate(command: argparse.ArgumentParser) -> None:

@@ -15,12 +15,13 @@ from disco.table.spreadsheets import harmless_frame
 _FLAGS = {"d": "nodes", "n": "rows"}
 _SAME = (
     *("graph", "k", "family", "seed", "unsortable", "random_signs", "equal_means", "equal_variances"),
-    *("exposure", "interactions", "latent", "sources", "spread"),
+    *("exposure", "interactions", "latent", "sources", "spread", "batches", "batch_effect"),
+    *("depth", "depth_causes", "age_and_sex", "groups", "group_effect"),
 )
 
 
 def run(arguments: argparse.Namespace) -> None:
-    """Draw the table and write counts.csv, truth.csv, order.csv and design.json.
+    """Draw the table and write its files.
 
     Raises:
         InputError: the design is impossible, its means explode, or the folder is not empty or cannot be written.
@@ -35,11 +36,12 @@ def run(arguments: argparse.Namespace) -> None:
         write(folder, drawn)
     except OSError as error:
         raise InputError(f"{folder} cannot be written: {error.strerror or error}.") from error
-    rows, nodes = drawn.table.shape
+    rows, columns = drawn.whole.shape
     edges = "1 true edge" if len(drawn.truth) == 1 else f"{len(drawn.truth)} true edges"
-    print(f"{rows} rows × {nodes} columns with {edges}, in {folder}: counts.csv, truth.csv, order.csv, design.json.")
+    files = ["counts.csv", "truth.csv", "order.csv", "design.json", *(["roles.json"] if design.beside() else [])]
+    print(f"{rows} rows × {columns} columns with {edges}, in {folder}: {', '.join(files)}.")
     if len(drawn.truth):
-        print(known.words(drawn.truth["direction"]))
+        print(f"{known.words(drawn.truth['direction'])} {known.reservation(design)}".rstrip())
 
 
 def given_design(arguments: argparse.Namespace) -> dict[str, Any]:
@@ -68,12 +70,18 @@ def given_design(arguments: argparse.Namespace) -> dict[str, Any]:
 
 
 def write(folder: Path, drawn: Simulated) -> None:
-    """Write the four files, safe in a spreadsheet; order.csv is as in a run: position from 1, node, sources first."""
-    write_frame(folder / "counts.csv", harmless_frame(drawn.table))
+    """Write the files of a table, safe in a spreadsheet, and the roles of the columns beside the counts if it has any.
+
+    order.csv is as in a run: position from 1, node, sources first.
+    """
+    write_frame(folder / "counts.csv", harmless_frame(drawn.whole))
     write_frame(folder / "truth.csv", harmless_frame(drawn.truth))
     positions = range(1, len(drawn.order) + 1)
     write_frame(folder / "order.csv", harmless_frame(pd.DataFrame({"position": positions, "node": drawn.order})))
     write_json(folder / "design.json", drawn.design.to_dict())
+    roles = drawn.design.roles()
+    if roles is not None:
+        write_json(folder / "roles.json", roles.to_dict())
 
 
 def _design_file(path: Path) -> dict[str, Any]:

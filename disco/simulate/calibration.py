@@ -22,11 +22,20 @@ from scipy.optimize import brentq
 
 from disco.errors import InputError
 from disco.simulate.mechanisms import Mechanism
+from disco.simulate.surroundings import Surroundings
 
 ROWS = 10_000
 GROUPS = 500  # of rows with similar drift, for speed; the loss is far below the sampling error
 TOLERANCE = 1e-9
 LARGEST_SCALE = 1000.0
+
+
+class Given(NamedTuple):
+    """What a node's location depends on in each row, as `Mechanism.location` takes it."""
+
+    drift: np.ndarray
+    factor: np.ndarray
+    effect: np.ndarray | None
 
 
 class Moments(NamedTuple):
@@ -37,7 +46,7 @@ class Moments(NamedTuple):
 
 
 def equal_means(
-    mechanisms: list[Mechanism], order: list[int], exposure: np.ndarray, streams: list[np.random.Generator]
+    mechanisms: list[Mechanism], order: list[int], around: Surroundings, streams: list[np.random.Generator]
 ) -> tuple[list[Mechanism], list[Moments]]:
     """The mechanisms with new intercepts, so that every node has the same marginal mean.
 
@@ -46,18 +55,18 @@ def equal_means(
     Args:
         mechanisms: one per node.
         order: a causal order of the nodes.
-        exposure: of the calibration sample, (ROWS,).
+        around: the surroundings of the calibration sample, of ROWS rows.
         streams: for the calibration sample, one per node.
 
     Raises:
         InputError: no intercept gives a node this mean, or the mean is too large in some row.
     """
     mean = min(float(node.law.mean(np.array([node.source]))[0]) for node in mechanisms)
-    return _along(mechanisms, order, exposure, streams, partial(_with_mean, mean=mean))
+    return _along(mechanisms, order, around, streams, partial(_with_mean, mean=mean))
 
 
 def equal_variances(
-    mechanisms: list[Mechanism], order: list[int], exposure: np.ndarray, streams: list[np.random.Generator]
+    mechanisms: list[Mechanism], order: list[int], around: Surroundings, streams: list[np.random.Generator]
 ) -> tuple[list[Mechanism], list[Moments]]:
     """The mechanisms with new intercepts and scales, so that every node has the same marginal mean and variance.
 
@@ -67,7 +76,7 @@ def equal_variances(
     Raises:
         InputError: no intercept and scale give a node these moments, or the mean is too large in some row.
     """
-    before, moments = equal_means(mechanisms, order, exposure, streams)
+    before, moments = equal_means(mechanisms, order, around, streams)
     mean = float(np.median([moment.mean for moment in moments]))
     by_family: dict[str, list[float]] = {}
     for mechanism, moment in zip(mechanisms, moments, strict=True):
@@ -79,33 +88,34 @@ def equal_variances(
     with_cause = [
         node if len(node.parents) else dataclasses.replace(node, source=None, scale=1.0) for node in mechanisms
     ]
-    return _along(with_cause, order, exposure, streams, partial(_with_both, target=target))
+    return _along(with_cause, order, around, streams, partial(_with_both, target=target))
 
 
 def _along(
     mechanisms: list[Mechanism],
     order: list[int],
-    exposure: np.ndarray,
+    around: Surroundings,
     streams: list[np.random.Generator],
-    solve: Callable[[Mechanism, np.ndarray, np.ndarray], Mechanism],
+    solve: Callable[[Mechanism, Given], Mechanism],
 ) -> tuple[list[Mechanism], list[Moments]]:
     """Solve each mechanism given the values of the nodes before it; returns the mechanisms and their moments."""
     solved, moments = list(mechanisms), [Moments(0.0, 0.0)] * len(mechanisms)
     values = np.zeros((len(mechanisms), ROWS), dtype=float if mechanisms[0].law.continuous else np.int64)
     for node in order:
-        drift = mechanisms[node].drift(values[mechanisms[node].parents], streams[node])
-        solved[node] = solve(mechanisms[node], *_grouped(drift, exposure))
-        location = solved[node].location(drift, exposure)
+        drift = mechanisms[node].drift(around.seen(values[mechanisms[node].parents]), streams[node])
+        given = Given(drift, around.factor, around.effect(node))
+        solved[node] = solve(mechanisms[node], _grouped(given))
+        location = solved[node].location(*given)
         moments[node] = _moments(solved[node], location)
         values[node] = solved[node].law.sample(location, streams[node])
     return solved, moments
 
 
-def _grouped(drift: np.ndarray, exposure: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-    """The mean drift of groups of rows of similar drift, and their exposure; if exposures differ, every single row."""
-    if (exposure != 1).any():
-        return drift, exposure
-    return np.sort(drift).reshape(GROUPS, -1).mean(axis=1), np.ones(GROUPS)
+def _grouped(given: Given) -> Given:
+    """The mean drift of groups of rows of similar drift; every single row if rows differ in anything else."""
+    if given.effect is not None or (given.factor != 1).any():
+        return given
+    return Given(np.sort(given.drift).reshape(GROUPS, -1).mean(axis=1), np.ones(GROUPS), None)
 
 
 def _moments(mechanism: Mechanism, location: np.ndarray) -> Moments:
@@ -113,32 +123,30 @@ def _moments(mechanism: Mechanism, location: np.ndarray) -> Moments:
     return Moments(float(means.mean()), float(mechanism.law.variance(location).mean() + means.var()))
 
 
-def _with_mean(mechanism: Mechanism, drift: np.ndarray, exposure: np.ndarray, mean: float) -> Mechanism:
+def _with_mean(mechanism: Mechanism, given: Given, mean: float) -> Mechanism:
     """The mechanism with the intercept, or for a source the location, that gives this mean over the rows."""
-    law, index = mechanism.law, mechanism.index
+
+    def solved(at: Callable[[float], Mechanism], low: float, high: float) -> Mechanism:
+        return at(_root(lambda value: at(value).mean(*given) - mean, low, high, mechanism.name, mean))
+
     if mechanism.source is not None and not len(mechanism.parents):
         ends = mechanism.index.source
         assert ends is not None  # a node has a source's location only if its family has one
-        level = _root(lambda at: law.mean(at * exposure).mean() - mean, ends.low, ends.high, mechanism.name, mean)
-        return dataclasses.replace(mechanism, source=level)
-    moved = mechanism.scale * drift
-
-    def excess(intercept: float) -> float:
-        return law.mean(index.response(intercept + moved) * exposure).mean() - mean
-
+        return solved(lambda value: dataclasses.replace(mechanism, source=value), ends.low, ends.high)
+    moved = mechanism.scale * given.drift
     low, high = -50.0 - moved.max(), 2000.0 - moved.min()
-    return dataclasses.replace(mechanism, intercept=_root(excess, low, high, mechanism.name, mean))
+    return solved(lambda value: dataclasses.replace(mechanism, intercept=value), low, high)
 
 
-def _with_both(mechanism: Mechanism, drift: np.ndarray, exposure: np.ndarray, target: Moments) -> Mechanism:
+def _with_both(mechanism: Mechanism, given: Given, target: Moments) -> Mechanism:
     """The mechanism with the intercept and the scale that give this mean and variance over the rows."""
 
     def at(scale: float) -> Mechanism:
-        return _with_mean(dataclasses.replace(mechanism, scale=scale), drift, exposure, target.mean)
+        return _with_mean(dataclasses.replace(mechanism, scale=scale), given, target.mean)
 
     def excess(scale: float) -> float:
         solved = at(scale)
-        return _moments(solved, solved.location(drift, exposure)).variance - target.variance
+        return _moments(solved, solved.location(*given)).variance - target.variance
 
     high = max(mechanism.scale, 1e-3)
     while excess(high) < 0 and high < LARGEST_SCALE:

@@ -13,10 +13,13 @@ from disco.errors import InputError
 from disco.simulate.families import FAMILIES
 from disco.simulate.graphs import GRAPHS, LARGEST_GRAPH, own_graph
 from disco.simulate.sources import SOURCES
+from disco.table.adjustment import CATEGORICAL, CONTINUOUS, MOST_LEVELS
+from disco.table.roles import Roles
 
 LARGEST_DESIGN = 10_000_000  # bytes of a design.json: an own graph of half a million edges
 LARGEST_ISING = 12  # nodes: 4,096 states
 LARGEST_TABLE = 100_000_000  # cells: 0.8 GB
+RATES, COUNTS = "rates", "counts"  # what a depth's children depend on
 
 
 @dataclass(frozen=True)
@@ -48,6 +51,14 @@ class Design:
     sources: str = one_of("family", SOURCES, quote='"')  # shape of the nodes without parents
     # nodes' standard deviations are multiplied by 1 up to about this, in random order
     spread: float = number(1.0, at_least=0.05, at_most=20)
+    # Columns beside the counts, each with a role of its own (`disco.simulate.surroundings`).
+    batches: int = whole(0, at_least=0, at_most=MOST_LEVELS)  # each shifts a third of the nodes
+    batch_effect: float = number(0.7, at_least=0, at_most=3)  # size of a shift of the canonical parameter
+    depth: float = number(0.0, at_least=0, at_most=3)  # sd of a row's log depth, which multiplies all means of the row
+    depth_causes: str = one_of(RATES, (RATES, COUNTS), quote='"')  # whether parents enter as count / depth
+    age_and_sex: bool = flag(False)  # a smooth effect and a factor, each on half of the nodes
+    groups: int = whole(0, at_least=0, at_most=LARGEST_TABLE)  # of equal size, with normal effects on every node
+    group_effect: float = number(0.5, at_least=0, at_most=3)  # sd of these
     seed: int = whole(0, at_least=0, at_most=2**63 - 1)
 
     def __post_init__(self) -> None:
@@ -67,6 +78,7 @@ class Design:
         self._check_families()
         self._check_parameters()
         self._check_shapes()
+        self._check_beside()
         if self.unsortable:
             for name in ("random_signs", "equal_means", "equal_variances"):
                 self._set(name, True)
@@ -88,6 +100,28 @@ class Design:
         """The families in use, each once."""
         named = self.family.values() if isinstance(self.family, Mapping) else self.family.split(",")
         return list(dict.fromkeys(key.strip() for key in named))
+
+    def beside(self) -> tuple[str, ...]:
+        """The columns that come with the counts."""
+        there = {"batch": self.batches, "age": self.age_and_sex, "sex": self.age_and_sex, "depth": self.depth}
+        return tuple(name for name, given in (there | {"group": self.groups}).items() if given)
+
+    def roles(self) -> Roles | None:
+        """The roles that are right for the columns beside the counts; None if there are none.
+
+        A depth is an exposure if rates cause rates; if counts cause counts, it acts as any covariate does. Groups are
+        also a covariate unless they are too many for one.
+        """
+        right: dict[str, str | tuple[str, str]] = {
+            "batch": ("covariate", CATEGORICAL),
+            "age": ("covariate", CONTINUOUS),
+            "sex": ("covariate", CATEGORICAL),
+            "depth": "exposure" if self.depth_causes == RATES else ("covariate", CONTINUOUS),
+            "group": "group",
+        }
+        names = self.beside()
+        few = 0 < self.groups <= MOST_LEVELS
+        return Roles({name: right[name] for name in names}, group_effects=few) if names else None
 
     def replace(self, **changes: Any) -> "Design":
         """The same design with some values changed."""
@@ -202,13 +236,29 @@ class Design:
             raise InputError("Equal means fix the sources and the spread: leave both at their defaults.")
         if self.sources != "family" and any(FAMILIES[key].law.continuous for key in self.keys()):
             raise InputError(f'Sources "{self.sources}" are counts: choose families of counts.')
-        others = shaped or calibrated or self.interactions or self.latent
+        others = shaped or calibrated or self.interactions or self.latent or self.beside()
         if "ising" in self.keys() and (
             self.keys() != ["ising"] or self.graph != "complete" or self.nodes > LARGEST_ISING or others
         ):
             raise InputError(
                 f'Family "ising" is one distribution of all nodes: use it alone, on graph "complete" of at most '
                 f"{LARGEST_ISING} nodes, without the options that make a table harder."
+            )
+
+    def _check_beside(self) -> None:
+        """Check that the columns beside the counts go with the nodes, the rows and the families."""
+        if taken := [name for name in self.beside() if name in self.names]:
+            raise InputError(f'A node is called "{taken[0]}", as the column beside the counts: rename the node.')
+        if self.beside() and any(FAMILIES[key].law.continuous for key in self.keys()):
+            raise InputError(f"The column {self.beside()[0]} stands beside counts: choose families of counts.")
+        unscalable = [key for key in self.keys() if not FAMILIES[key].law.scalable]
+        if self.depth and unscalable:
+            raise InputError(f'A depth multiplies a mean, which "{unscalable[0]}" does not allow: set depth to 0.')
+        if self.batches == 1:
+            raise InputError("batches must be 0, or at least 2; got 1, which has nothing to differ from.")
+        if self.groups == 1 or self.groups > self.rows // 2:
+            raise InputError(
+                f"groups must be 0, or from 2 to half as many as the {self.rows:,} rows; got {self.groups:,}."
             )
 
     def _check_parameters(self) -> None:

@@ -52,6 +52,9 @@ class DiscreteNormal(Law):
     def raised(self, location: np.ndarray, factor: np.ndarray) -> np.ndarray:
         return location + _MODES * self.sd * np.log(factor)
 
+    def shifted(self, location: np.ndarray, effect: np.ndarray) -> np.ndarray:
+        return location + self.sd**2 * effect  # the canonical parameter is mu / sd²
+
     def widened(self, factor: float) -> Widened:
         return Widened(replace(self, sd=self.sd * factor), factor, factor)
 

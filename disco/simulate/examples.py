@@ -1,4 +1,4 @@
-"""Example designs by name: directions that cannot be known, or only some of them, and columns of unusual shapes."""
+"""Example designs by name: directions that cannot be known, columns of unusual shapes, columns beside the counts."""
 
 from typing import Any
 
@@ -27,4 +27,6 @@ EXAMPLES = {
     "Zero-inflated sources, 20 nodes: can be known": Design(k=2, sources="zero-inflated"),
     "Unequal spreads, 20 nodes: can be known": Design(spread=5),
     "Unsortable, 20 nodes: can be known": Design(unsortable=True),
+    "Three batches, 20 nodes: can be known": Design(batches=3),
+    "Depth, 20 nodes: can be known": Design(depth=0.5),
 }

@@ -13,7 +13,11 @@
   - Complete binary models: a conditional distribution on two values is Bernoulli, which is in the class for every
     order, and no order implies any independence.
 - *not proved*: the design leaves the class (hidden causes, exposure, zero inflation of a child, ...), or some edges are
-  affine in a graph with colliders, a case the paper does not cover.
+  affine in a graph with colliders or beside columns that act on the nodes, cases the paper does not cover.
+
+Columns beside the counts (batch, depth, ...) are given, as their roles say: at each of their values the distribution is
+in the class, so that what is known stays known. Without their roles they are hidden common causes. The effects of more
+groups than a covariate has levels are hidden in any case.
 
 All of this holds for the values as drawn. It holds for their ranks if every level between the lowest and the highest
 occurs: gaps in a long tail make an affine parameter nonlinear in the ranks, and can reveal a direction.
@@ -29,6 +33,7 @@ from disco.graph import DIRECTIONS, KNOWN, NOT_PROVED, UNKNOWN
 from disco.simulate.design import Design
 from disco.simulate.ising import KEY as ISING
 from disco.simulate.mechanisms import Mechanism
+from disco.table.adjustment import MOST_LEVELS
 
 _SHORT = {KNOWN: "can be known", UNKNOWN: "cannot be known", NOT_PROVED: "not proved either way"}
 _ALL = {
@@ -38,7 +43,7 @@ _ALL = {
 }
 _LONG = {
     UNKNOWN: "Reversed, such an edge fits exactly as well: undecided is the right answer.",
-    NOT_PROVED: "It leaves the class that the method assumes, or mixes affine effects with several parents of a node.",
+    NOT_PROVED: "It leaves the class that the method assumes, or has affine effects on nodes with several causes.",
 }
 
 
@@ -57,11 +62,11 @@ def directions(
     affine = np.array([_is_affine(mechanisms[node]) for node in range(len(present))])
     if design.keys() == [ISING]:
         found = np.full(present.shape, UNKNOWN, dtype=object)
-    elif design.exposure or design.latent or not all(_in_class(mechanisms[node]) for node in children):
+    elif _has_hidden(design) or not all(_in_class(mechanisms[node]) for node in children):
         found = np.full(present.shape, NOT_PROVED, dtype=object)
     elif not affine[children].any():
         found = np.full(present.shape, KNOWN, dtype=object)
-    elif present.sum(axis=0).max() <= 1:
+    elif present.sum(axis=0).max() <= 1 and not design.beside():
         found = _of_a_tree(present, order, affine)
     else:
         found = np.full(present.shape, NOT_PROVED, dtype=object)
@@ -76,6 +81,16 @@ def words(directions: Iterable[str]) -> str:
         return " ".join([f"Directions: {first}.", *(_LONG[kind] for kind in (UNKNOWN, NOT_PROVED) if kind in counted)])
     (kind,) = counted
     return f"{_ALL[kind]} {_LONG.get(kind, '')}".strip()
+
+
+def reservation(design: Design) -> str:
+    """What a table is worth without the roles of its columns beside the counts, in a sentence; empty if it has none."""
+    names = design.beside()
+    if not names:
+        return ""
+    if len(names) == 1:
+        return f"Without the role of {names[0]}, no edge can be trusted."
+    return f"Without the roles of {', '.join(names[:-1])} and {names[-1]}, no edge can be trusted."
 
 
 def check(direction: str, where: str) -> str:
@@ -98,6 +113,11 @@ def check(direction: str, where: str) -> str:
 def _is_affine(mechanism: Mechanism) -> bool:
     """Whether the canonical parameter is affine in each parent."""
     return mechanism.index.affine and not (mechanism.interactions and len(mechanism.parents) > 1)
+
+
+def _has_hidden(design: Design) -> bool:
+    """Whether something acts on the nodes that no column tells, or only a column of too many groups."""
+    return bool(design.exposure or design.latent or design.groups > MOST_LEVELS)
 
 
 def _in_class(mechanism: Mechanism) -> bool:

@@ -13,7 +13,7 @@ from dataclasses import dataclass, replace
 from typing import NamedTuple
 
 import numpy as np
-from scipy.special import gammaln, xlogy
+from scipy.special import expit, gammaln, logit, xlogy
 from scipy.stats import binom, nbinom, poisson
 
 from disco.simulate.parameters import parameter
@@ -55,6 +55,10 @@ class Law(ABC):
     def raised(self, location: np.ndarray, factor: np.ndarray) -> np.ndarray:
         """The location of another mode of a source, `factor` times as high, (rows,)."""
         return location * factor
+
+    def shifted(self, location: np.ndarray, effect: np.ndarray) -> np.ndarray:
+        """The location with the canonical parameter, or the logarithm of the mean, moved by `effect`, (rows,)."""
+        return location * np.exp(effect)
 
     def widened(self, factor: float) -> "Widened":
         """The law with about `factor` times the standard deviation; most laws get factor² times the mean."""
@@ -156,6 +160,9 @@ class Binomial(Law):
     def raised(self, location: np.ndarray, factor: np.ndarray) -> np.ndarray:
         odds = location / (1 - location) * factor
         return odds / (1 + odds)
+
+    def shifted(self, location: np.ndarray, effect: np.ndarray) -> np.ndarray:
+        return expit(logit(location) + effect)
 
     def widened(self, factor: float) -> Widened:
         trials = max(1, round(self.trials * factor**2))

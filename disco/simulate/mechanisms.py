@@ -52,18 +52,31 @@ class Mechanism:
             added += self.interactions * (drift.pairwise(features, self.coefficients) - added)
         return added
 
-    def location(self, drift: np.ndarray, exposure: np.ndarray) -> np.ndarray:
-        """The law's location in each row, (rows,), given the drift and the row's exposure.
+    def location(self, drift: np.ndarray, factor: np.ndarray, effect: np.ndarray | None) -> np.ndarray:
+        """The law's location in each row, (rows,).
+
+        Args:
+            drift: what the parents add.
+            factor: on the mean, (rows,).
+            effect: of the columns beside the counts on the canonical parameter, (rows,), or None.
 
         Raises:
             InputError: the mean is too large.
         """
-        if self.source is not None and not len(self.parents):
-            location = self.source * self.level * exposure
-        else:
-            location = self.index.response(self.intercept + self.scale * drift) * self.level * exposure
+        location = self._location(drift, factor, effect)
         self._refuse_explosion(location)
         return location
+
+    def mean(self, drift: np.ndarray, factor: np.ndarray, effect: np.ndarray | None) -> float:
+        """The marginal mean over the rows, however large."""
+        return float(self.law.mean(self._location(drift, factor, effect)).mean())
+
+    def _location(self, drift: np.ndarray, factor: np.ndarray, effect: np.ndarray | None) -> np.ndarray:
+        if self.source is not None and not len(self.parents):
+            location = self.source * self.level * factor
+        else:
+            location = self.index.response(self.intercept + self.scale * drift) * self.level * factor
+        return location if effect is None else self.law.shifted(location, effect)
 
     def _refuse_explosion(self, location: np.ndarray) -> None:
         """Refuse a mean that is too large for memory, integers or a useful table."""
@@ -71,8 +84,8 @@ class Mechanism:
         if not largest <= self.law.largest_location:
             raise InputError(
                 f'The mean of "{self.name}" grows to {self.law.mean(largest):,.0f} in some rows, more than '
-                f"{self.law.largest_location:,.0f}: lower k, scale or exposure, or choose a family with a bounded mean "
-                "(poisson-exp, nb-exp, a binomial)."
+                f"{self.law.largest_location:,.0f}: lower k, scale, exposure or depth, or choose a family with a "
+                "bounded mean (poisson-exp, nb-exp, a binomial)."
             )
 
 

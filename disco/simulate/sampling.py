@@ -9,12 +9,13 @@ from dataclasses import dataclass
 import numpy as np
 import pandas as pd
 
-from disco.simulate import calibration, ising, sources
+from disco.simulate import calibration, ising, sources, surroundings
 from disco.simulate.design import Design
 from disco.simulate.graphs import draw_graph, edge_list, own_graph
 from disco.simulate.known import directions
 from disco.simulate.mechanisms import Mechanism, build
 from disco.simulate.streams import Streams
+from disco.simulate.surroundings import Surroundings
 
 
 @dataclass(frozen=True)
@@ -28,7 +29,18 @@ class Simulated:
     families: dict[str, str]  # node -> key of its family
     hidden: pd.DataFrame  # (rows, ...) columns kept out of the table: exposure, latent1, latent2, ...
     latent_edges: pd.DataFrame  # columns parent, child: from each latent cause to its children
+    surroundings: Surroundings
     design: Design
+
+    @property
+    def beside(self) -> pd.DataFrame:
+        """The columns that come with the counts, (rows, columns), for which `design.roles()` has the right roles."""
+        return self.surroundings.beside(self.design)
+
+    @property
+    def whole(self) -> pd.DataFrame:
+        """The counts and the columns beside them, (rows, nodes and columns)."""
+        return pd.concat([self.table, self.beside], axis=1)
 
 
 def simulate(design: Design) -> Simulated:
@@ -47,16 +59,18 @@ def simulate(design: Design) -> Simulated:
     families = design.families(order_names)
     mechanisms = build(design, present, [families[name] for name in names], streams)
     causal = [*range(design.nodes, len(mechanisms)), *order]
+    effects, placed, placed_for_calibration = streams.surroundings
+    columns = surroundings.columns(design, effects)
     if design.equal_means:
         first, *others = streams.calibration
         calibrate = calibration.equal_variances if design.equal_variances else calibration.equal_means
-        exposure = _exposure(design.exposure, calibration.ROWS, first)
-        mechanisms, _ = calibrate(mechanisms, causal, exposure, others)
-    exposure = _exposure(design.exposure, design.rows, streams.exposure)
+        around = surroundings.draw(design, columns, calibration.ROWS, first, placed_for_calibration)
+        mechanisms, _ = calibrate(mechanisms, causal, around, others)
+    around = surroundings.draw(design, columns, design.rows, streams.exposure, placed)
     if design.keys() == [ising.KEY]:
         values = ising.draw(mechanisms, design.rows, streams.nodes[0])
     else:
-        values = _draw(design.sources, mechanisms, causal, exposure, streams)
+        values = _draw(design.sources, mechanisms, causal, around, streams)
     found = directions(design, present, order, mechanisms)
     adjacency = pd.DataFrame(present.astype(np.int64), index=names, columns=names)
     return Simulated(
@@ -65,27 +79,23 @@ def simulate(design: Design) -> Simulated:
         order=order_names,
         adjacency=adjacency,
         families=families,
-        hidden=_hidden(design, exposure, values, mechanisms),
+        hidden=_hidden(design, around.hidden, values, mechanisms),
         latent_edges=_latent_edges(design, mechanisms),
+        surroundings=around,
         design=design,
     )
 
 
-def _exposure(sd: float, rows: int, stream: np.random.Generator) -> np.ndarray:
-    """A factor of mean 1 for each row, (rows,): log-normal, with this standard deviation of its logarithm."""
-    return np.exp(sd * stream.standard_normal(rows) - sd**2 / 2)
-
-
 def _draw(
-    shape: str, mechanisms: list[Mechanism], order: list[int], exposure: np.ndarray, streams: Streams
+    shape: str, mechanisms: list[Mechanism], order: list[int], around: Surroundings, streams: Streams
 ) -> np.ndarray:
     """The values of all nodes and latent causes, (nodes, rows); `shape` is that of the nodes without parents."""
     draws = [*streams.nodes, *streams.latent]
-    values = np.zeros((len(mechanisms), len(exposure)), dtype=float if mechanisms[0].law.continuous else np.int64)
+    values = np.zeros((len(mechanisms), len(around.depth)), dtype=float if mechanisms[0].law.continuous else np.int64)
     for node in order:
         mechanism = mechanisms[node]
-        drift = mechanism.drift(values[mechanism.parents], streams.causes[node])
-        location = mechanism.location(drift, exposure)
+        drift = mechanism.drift(around.seen(values[mechanism.parents]), streams.causes[node])
+        location = mechanism.location(drift, around.factor, around.effect(node))
         if node < len(streams.nodes) and not len(mechanism.parents):
             values[node] = sources.draw(shape, mechanism.law, location, draws[node], streams.sources[node])
         else:

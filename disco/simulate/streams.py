@@ -23,6 +23,7 @@ class Streams(NamedTuple):
     calibration: list[np.random.Generator]  # the exposure, then one per node and latent cause
     sources: list[np.random.Generator]  # per node, for its shape if it has no parents
     spreads: np.random.Generator
+    surroundings: list[np.random.Generator]  # effects, the rows' values, and those of the calibration
 
     @classmethod
     def of(cls, seed: int, nodes: int, latent: int) -> "Streams":
@@ -30,7 +31,7 @@ class Streams(NamedTuple):
         graph, mechanism = np.random.default_rng(seed).spawn(2)
         coefficients, *values = mechanism.spawn(1 + nodes)
         signs, exposure, latents, functions, causes, calibration = mechanism.spawn(6)
-        sources, spreads = mechanism.spawn(2)
+        sources, spreads, surroundings = mechanism.spawn(3)
         return cls(
             graph,
             coefficients,
@@ -43,4 +44,5 @@ class Streams(NamedTuple):
             calibration.spawn(1 + nodes + latent),
             sources.spawn(nodes),
             spreads,
+            surroundings.spawn(3),
         )

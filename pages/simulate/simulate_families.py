@@ -38,7 +38,7 @@ def choose() -> None:
 
 def _groups() -> None:
     """A family for each of the nearly equal runs of the causal order."""
-    groups = simulate_form.form().groups
+    groups = simulate_form.form().family_groups
     for place, key in enumerate(groups):
         name = f"sim_group_{place}"
         st.session_state[name] = key
@@ -55,9 +55,9 @@ def _groups() -> None:
 
 
 def _group_changed(place: int) -> None:
-    groups = list(simulate_form.form().groups)
+    groups = list(simulate_form.form().family_groups)
     groups[place] = st.session_state[f"sim_group_{place}"]
-    simulate_form.change(groups=tuple(groups))
+    simulate_form.change(family_groups=tuple(groups))
 
 
 def _by_node() -> None:

@@ -19,6 +19,9 @@ _TRIED = 5000  # rows, to find out what is impossible
 DRAWN_WITH_K = ("er", "er-exact", "sf")
 SECTIONS = ("graph", "families", "table")
 """The parts of the form, each with the sentence about what is impossible in it."""
+_OF_TABLE = ("rows", "exposure", "interactions", "latent", "sources", "spread", "batches", "batch_effect", "depth")
+_OF_TABLE += ("depth_causes", "age_and_sex", "groups", "group_effect")
+_UNSORTABLE = ("random_signs", "equal_means", "equal_variances")
 
 
 @dataclass(frozen=True)
@@ -38,7 +41,7 @@ class Form:
     names: tuple[str, ...] | None = None
     mixing: str = "one"
     family: str = "poisson-softplus"
-    groups: tuple[str, ...] = ("poisson-softplus", "nb-softplus", "binomial-sigmoid")
+    family_groups: tuple[str, ...] = ("poisson-softplus", "nb-softplus", "binomial-sigmoid")
     by_node: dict[str, str] = field(default_factory=dict)
     parameters: dict[str, float] = field(default_factory=dict)
     rows: int = 2000
@@ -51,6 +54,13 @@ class Form:
     latent: int = 0
     sources: str = "family"
     spread: float = 1.0
+    batches: int = 0
+    batch_effect: float = 0.7
+    depth: float = 0.0
+    depth_causes: str = "rates"
+    age_and_sex: bool = False
+    groups: int = 0
+    group_effect: float = 0.5
     teaching: bool = False
 
 
@@ -80,7 +90,7 @@ def chosen_families() -> list[str]:
     if now.mixing == "one":
         return [now.family]
     if now.mixing == "groups":
-        return list(dict.fromkeys(now.groups))
+        return list(dict.fromkeys(now.family_groups))
     return list(dict.fromkeys(now.by_node.get(name, now.family) for name in node_names()))
 
 
@@ -99,11 +109,10 @@ def design(parts: Sequence[str] = SECTIONS) -> Design:
         families = chosen_families()
         known = {name for key in families for name in FAMILIES[key].parameters}
         by_node = {name: now.by_node.get(name, now.family) for name in node_names()}
-        values |= {"family": {"one": now.family, "groups": ",".join(now.groups), "nodes": by_node}[now.mixing]}
+        values |= {"family": {"one": now.family, "groups": ",".join(now.family_groups), "nodes": by_node}[now.mixing]}
         values |= {"parameters": {name: value for name, value in now.parameters.items() if name in known}}
     if "table" in parts:
-        listed = ("rows", "random_signs", "equal_means", "exposure", "interactions", "latent", "sources", "spread")
-        values |= {name: getattr(now, name) for name in listed}
+        values |= {name: getattr(now, name) for name in (*_OF_TABLE, "random_signs", "equal_means")}
         values |= {"equal_variances": now.equal_means and now.equal_variances}
     return Design(**values)
 
@@ -111,17 +120,15 @@ def design(parts: Sequence[str] = SECTIONS) -> Design:
 def take(given: Design) -> None:
     """Fill the form with a design."""
     plain, families = given.to_dict(), given.family
-    same = ("nodes", "k", "rows", "seed", "exposure", "interactions", "latent", "sources", "spread")
-    kept = {name: plain[name] for name in same}
+    kept = {name: plain[name] for name in ("nodes", "k", "seed", *_OF_TABLE, *_UNSORTABLE)}
     if given.graph == "own":
         simulate_drawn.keep(simulate_drawn.of_edges(given.names, given.edges))
     if not isinstance(families, str):
         kept |= {"mixing": "nodes", "by_node": dict(families)}
     elif "," in families:
-        kept |= {"mixing": "groups", "groups": tuple(key.strip() for key in families.split(","))}
+        kept |= {"mixing": "groups", "family_groups": tuple(key.strip() for key in families.split(","))}
     else:
         kept |= {"mixing": "one", "family": families}
-    kept |= {name: plain[name] for name in ("random_signs", "equal_means", "equal_variances")}
     kept |= {"teaching": form().teaching}
     st.session_state[_FORM] = Form(graph=given.graph, names=given.names, parameters=dict(given.parameters), **kept)
 

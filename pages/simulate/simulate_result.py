@@ -1,6 +1,7 @@
 """Simulate: the drawn table with its facts, its truth, the sorting controls, and its files."""
 
 import json
+from typing import Any
 
 import pandas as pd
 import streamlit as st
@@ -42,9 +43,10 @@ def drawn(design: Design) -> Simulated | None:
 def send_on(result: Simulated, teaching: bool) -> None:
     """The simulated table in one line, and the button that loads it."""
     rows, nodes = result.table.shape
+    beside = "".join(f" + {name}" for name in result.design.beside())
     edges = f", {how_many(len(result.truth), 'true edge')}" if not teaching else ""
     left, right = st.columns([3, 2], vertical_alignment="center")
-    left.markdown(f"**{how_many(rows, 'row')} × {how_many(nodes, 'column')}{edges}**")
+    left.markdown(f"**{how_many(rows, 'row')} × {how_many(nodes, 'column')}{beside}{edges}**")
     continuous = _continuous(result)
     if right.button(
         "Use this table",
@@ -114,7 +116,7 @@ def _directions(result: Simulated) -> None:
     """Whether the directions can be known and, if only some can, which cannot."""
     if not len(result.truth):
         return
-    st.caption(known.words(result.truth["direction"]))
+    st.caption(f"{known.words(result.truth['direction'])} {known.reservation(result.design)}".rstrip())
     unknown = result.truth[result.truth["direction"] == known.UNKNOWN]
     if 0 < len(unknown) < len(result.truth):
         pairs = unknown[["parent", "child"]].itertuples(index=False, name=None)
@@ -187,7 +189,8 @@ def columns(result: Simulated, teaching: bool) -> None:
     )
     box = st.expander("First rows", key="sim_rows_box", on_change="rerun")
     if box.open:
-        part = result.table.iloc[:_ROWS, :_COLUMNS].rename(index=lambda row: row + 1, columns=lambda name: shown(name))
+        part = pd.concat([result.beside, result.table], axis=1).iloc[:_ROWS, :_COLUMNS]
+        part = part.rename(index=lambda row: row + 1, columns=lambda name: shown(name))
         box.dataframe(part.set_axis(distinct(part.columns), axis=1), height=320)
 
 
@@ -197,11 +200,13 @@ def files(result: Simulated, teaching: bool) -> None:
     hidden = "Hidden while Teaching is on." if teaching else None
     order = pd.DataFrame({"position": range(1, len(result.order) + 1), "node": result.order})
     made = {
-        "counts.csv": (lambda: to_csv(result.table), False, "text/csv"),  # large: written only when asked for
+        "counts.csv": (lambda: to_csv(result.whole), False, "text/csv"),  # large: written only when asked for
         "truth.csv": (to_csv(result.truth), teaching, "text/csv"),
         "order.csv": (to_csv(order), teaching, "text/csv"),
-        "design.json": (_json(result.design), teaching, "application/json"),
+        "design.json": (_json(result.design.to_dict()), teaching, "application/json"),
     }
+    if (roles := result.design.roles()) is not None:
+        made["roles.json"] = (_json(roles.to_dict()), False, "application/json")
     for name, (data, closed, kind) in made.items():
         row.download_button(
             name,
@@ -216,5 +221,5 @@ def files(result: Simulated, teaching: bool) -> None:
         )
 
 
-def _json(design: Design) -> str:
-    return json.dumps(design.to_dict(), indent=2, ensure_ascii=False)
+def _json(values: dict[str, Any]) -> str:
+    return json.dumps(values, indent=2, ensure_ascii=False)

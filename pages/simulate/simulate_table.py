@@ -4,14 +4,16 @@ import secrets
 
 import streamlit as st
 
+from disco.simulate.design import COUNTS, RATES
 from disco.simulate.sources import SOURCES
 from pages.simulate import simulate_form
 
 UNSORTABLE = ("random_signs", "equal_means", "equal_variances")
+_CAUSES = {RATES: "Rates cause rates", COUNTS: "Counts cause counts"}
 
 
 def choose() -> None:
-    """Rows, seed and what makes the table harder."""
+    """Rows, seed, what makes the table harder, and the columns beside the counts."""
     left, right, dice = st.columns([4, 4, 1.4], vertical_alignment="bottom")
     with left:
         simulate_form.number("rows", "Rows n", "Fewer rows are the first rows of more.", min_value=0, step=500)
@@ -35,6 +37,7 @@ def choose() -> None:
         help="No column gives its place away by its mean or variance: random signs, equal means and equal variances.",
     )
     _harder(now)
+    _beside(now)
 
 
 def _unsortable_changed() -> None:
@@ -99,6 +102,56 @@ def _breaking() -> None:
         min_value=0,
         step=1,
     )
+
+
+def _beside(now: simulate_form.Form) -> None:
+    """The columns that come with the counts and act on them."""
+    with st.expander("Columns beside the counts", icon=":material/view_column:", key="sim_beside", on_change="rerun"):
+        st.caption(
+            "They act on the nodes and come with the table. A method that is told their roles can allow for them; "
+            "one that is not finds edges that are not there."
+        )
+        simulate_form.number("batches", "Batches", "Together they shift a third of the nodes.", min_value=0, step=1)
+        if now.batches:
+            _size(
+                "batch_effect", "Size of a shift", "Up or down, of the logarithm of the mean (a binomial: the logit)."
+            )
+        simulate_form.number(
+            "depth",
+            "Depth",
+            "Standard deviation of a row's log depth, a factor on every mean of the row. 0: none.",
+            min_value=0.0,
+            step=0.1,
+            format="%g",
+        )
+        if now.depth:
+            simulate_form.segments("depth_causes", "What a node depends on", list(_CAUSES), _CAUSES.__getitem__)
+            st.caption(
+                "Its parents' counts per depth: the depth says how much was looked at, and is an exposure."
+                if now.depth_causes == RATES
+                else "Its parents' counts as they are: the depth acts like any other cause, and is a covariate."
+            )
+        simulate_form.switch("age_and_sex", "Age and sex", "Age acts in a wave on half of the nodes, sex on half.")
+        simulate_form.number(
+            "groups", "Groups", "Rows of one group share a random effect on every node. 0: none.", min_value=0, step=10
+        )
+        if now.groups:
+            _size("group_effect", "Spread of the groups", "Standard deviation of these effects.")
+    if used := _beside_used(now):
+        st.caption(f"Beside the counts: {', '.join(used)}.")
+
+
+def _size(name: str, label: str, text: str) -> None:
+    """A box for the size of an effect."""
+    simulate_form.number(name, label, text, min_value=0.0, step=0.1, format="%g")
+
+
+def _beside_used(now: simulate_form.Form) -> list[str]:
+    """The columns that come with the counts."""
+    used = [f"{now.batches} batches"] if now.batches else []
+    used += ["age and sex"] if now.age_and_sex else []
+    used += [f"depth {now.depth:g}"] if now.depth else []
+    return used + ([f"{now.groups} groups"] if now.groups else [])
 
 
 def _used(now: simulate_form.Form) -> list[str]:

@@ -66,7 +66,8 @@ def test_every_option_reaches_the_design(tmp_path):
     wanted |= {"equal_means": True, "random_signs": True, "unsortable": False, "exposure": 0.25, "interactions": 0.5}
     wanted |= {"latent": 2, "parameters": {"source": 3.0, "size": 2.0}, "equal_variances": False}
     assert {name: found[name] for name in wanted} == wanted
-    assert set(found) - set(wanted) == {"edges", "names", "sources", "spread"}  # by --edges
+    beside = {"batches", "batch_effect", "depth", "depth_causes", "age_and_sex", "groups", "group_effect"}
+    assert set(found) - set(wanted) == {"edges", "names", "sources", "spread"} | beside  # by --edges, and elsewhere
     unsortable = json.loads((drawn_by(tmp_path / "hard", *SMALL, "--unsortable") / "design.json").read_text())
     assert all(unsortable[name] for name in ("unsortable", "random_signs", "equal_means", "equal_variances"))
     even = json.loads(

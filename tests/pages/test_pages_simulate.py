@@ -121,6 +121,8 @@ def test_unsortable_sets_its_parts():
         ({"rows": 0}, "table", "rows"),
         ({"family": "binomial-probit", "exposure": 0.5}, "table", "exposure"),
         ({"interactions": 1.5}, "table", "interactions"),
+        ({"family": "binomial-probit", "depth": 0.5}, "table", "depth"),
+        ({"groups": 40}, "table", "half as many as the 60 rows"),
     ],
 )
 def test_what_is_impossible_is_said_where_it_was_asked(values, section, words):
@@ -236,6 +238,25 @@ def test_shapes_and_spreads_reach_the_table_and_survive_a_design_file():
     pd.testing.assert_frame_equal(table_of(at), simulate(Design(nodes=6, rows=60, k=1.0)).table)
 
 
+def test_columns_beside_the_counts_come_with_the_table_and_their_roles():
+    at = set_to(opened(), batches=3, batch_effect=1.0, depth=0.4, age_and_sex=True, groups=10)
+    design = Design(nodes=6, rows=60, k=2.0, batches=3, batch_effect=1.0, depth=0.4, age_and_sex=True, groups=10)
+    made = at.session_state["simulate_last"]
+    pd.testing.assert_frame_equal(made.whole, simulate(design).whole)
+    assert "60 rows × 6 columns + batch + age + sex + depth + group" in texts(at)
+    assert "Beside the counts: 3 batches, age and sex, depth 0.4, 10 groups." in texts(at)
+    assert "is an exposure" in texts(at) and "Without the roles of batch, age, sex, depth and group" in texts(at)
+    assert "roles.json" in {one.label for one in at.get("download_button")}
+    set_to(at, depth_causes="counts")
+    assert "is a covariate" in texts(at) and at.session_state["simulate_last"].beside["depth"].equals(
+        made.beside["depth"]
+    )
+    set_to(at, batches=0, depth=0.0, age_and_sex=False, groups=0)
+    assert "Beside the counts:" not in texts(at) and "roles.json" not in {
+        one.label for one in at.get("download_button")
+    }
+
+
 def test_teaching_hides_the_truth():
     at = opened(k=2.0, graph="own", teaching=True)
     assert not at.metric and "true edge" not in texts(at)
@@ -276,6 +297,7 @@ DESIGNS = [
     Design(graph="sf", nodes=7, k=2, rows=50, family="nb-exp", parameters={"size": 3.0}, seed=4, unsortable=True),
     Design(graph="own", edges=(("a", "b"), ("c", "b")), names=("b", "a", "c", "alone"), rows=30, family="zip,nb-exp"),
     Design(nodes=2, rows=30, family={"x1": "zip", "x2": "geometric"}, latent=1, exposure=0.2, interactions=0.3),
+    Design(nodes=3, rows=30, batches=2, batch_effect=0.4, depth=0.3, depth_causes="counts", groups=5, group_effect=0.2),
 ]
 
 

@@ -1,0 +1,135 @@
+"""What the rows of a simulated table have besides their counts: batch, age and sex, group, depth.
+
+η_ij = η_j(parents of node j in row i) + Σ_c e_cj(value of column c in row i)
+
+The effects e of batch, age, sex and group move a node's canonical parameter, or the logarithm of its mean, outside
+whatever response the parents have. A depth multiplies the means of its row. Either counts cause counts, and a mean is
+depth × f(parents), or rates cause rates, and it is depth × f(parents / depth).
+
+The effects, the rows' values and those of the sample for calibration have random streams of their own, and within them
+every column has one, so that a column changes nothing else and a smaller table is the first rows of a larger one.
+"""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+import numpy as np
+import pandas as pd
+
+from disco.simulate.design import RATES, Design
+
+SHARE = 1 / 3  # of the nodes that batches shift, each up or down
+TOUCHED = 1 / 2  # of the nodes on which age acts, and of those on which sex does
+SIZE = 0.6  # of the effects of age and sex
+AGES = np.round(np.arange(20, 80.05, 0.1), 1)
+WAVE = 0.75  # of a sine's period between the lowest and the highest age
+
+
+@dataclass(frozen=True)
+class Column:
+    """A column with effects on nodes.
+
+    Attributes:
+        name: of the column.
+        levels: the values that it can take, (levels,).
+        effects: on each node's canonical parameter, (levels, nodes).
+    """
+
+    name: str
+    levels: np.ndarray
+    effects: np.ndarray
+
+
+@dataclass(frozen=True)
+class Surroundings:
+    """Everything that acts on the rows of a table and is no node.
+
+    Attributes:
+        columns: those with effects.
+        codes: for each of them the number of every row's level, (rows,).
+        depth: of every row, (rows,); 1 if the design has none.
+        rates: whether the children of a node depend on its count / depth.
+        hidden: a factor on the means of every row that no column tells, (rows,).
+    """
+
+    columns: Sequence[Column]
+    codes: Sequence[np.ndarray]
+    depth: np.ndarray
+    rates: bool
+    hidden: np.ndarray
+
+    @property
+    def factor(self) -> np.ndarray:
+        """On the means of every row, (rows,)."""
+        return self.hidden * self.depth
+
+    def seen(self, values: np.ndarray) -> np.ndarray:
+        """Parents as their child depends on them, (parents, rows): counts, or rates."""
+        return values / self.depth if self.rates else values
+
+    def effect(self, node: int) -> np.ndarray | None:
+        """On a node's canonical parameter, (rows,); None if no column acts on it, as on no latent cause."""
+        if not self.columns or node >= self.columns[0].effects.shape[1]:
+            return None
+        return np.sum([one.effects[codes, node] for one, codes in zip(self.columns, self.codes, strict=True)], axis=0)
+
+    def beside(self, design: Design) -> pd.DataFrame:
+        """The columns that come with the table, (rows, columns)."""
+        found = {column.name: column.levels[codes] for column, codes in zip(self.columns, self.codes, strict=True)}
+        found |= {"depth": self.depth} if design.depth else {}
+        return pd.DataFrame({name: found[name] for name in design.beside()}, index=range(len(self.depth)))
+
+
+def columns(design: Design, stream: np.random.Generator) -> list[Column]:
+    """The columns of a design that have effects, with these effects."""
+    batch, age, sex, group = stream.spawn(4)
+    found = []
+    if design.batches:
+        signs = _signs(batch, (design.batches, design.nodes))
+        effects = design.batch_effect * signs * (batch.random(design.nodes) < SHARE)
+        found.append(Column("batch", _numbered("b", design.batches), effects))
+    if design.age_and_sex:
+        start = age.random(design.nodes)
+        waves = np.sin(2 * np.pi * (WAVE * np.linspace(0, 1, len(AGES))[:, None] + start))
+        found.append(Column("age", AGES, SIZE * waves * (age.random(design.nodes) < TOUCHED)))
+        second = SIZE * _signs(sex, design.nodes) * (sex.random(design.nodes) < TOUCHED)
+        found.append(Column("sex", np.array(["f", "m"]), np.stack([np.zeros(design.nodes), second])))
+    if design.groups:
+        effects = design.group_effect * group.standard_normal((design.groups, design.nodes))
+        found.append(Column("group", _numbered("g", design.groups), effects))
+    return found
+
+
+def draw(
+    design: Design, columns: Sequence[Column], rows: int, exposure: np.random.Generator, stream: np.random.Generator
+) -> Surroundings:
+    """The surroundings of so many rows.
+
+    Args:
+        columns: those with effects.
+        exposure: the stream of the hidden factor.
+        stream: of everything else.
+    """
+    *draws, deep = stream.spawn(4)
+    own = dict(zip(("batch", "age", "sex"), draws, strict=True))
+    codes = [
+        own[column.name].integers(len(column.levels), size=rows)
+        if column.name in own
+        else np.arange(rows) % len(column.levels)  # groups of equal size, however many rows there are
+        for column in columns
+    ]
+    depth, hidden = log_normal(design.depth, rows, deep), log_normal(design.exposure, rows, exposure)
+    return Surroundings(columns, codes, depth, bool(design.depth) and design.depth_causes == RATES, hidden)
+
+
+def log_normal(sd: float, rows: int, stream: np.random.Generator) -> np.ndarray:
+    """A factor of mean 1 for each row, (rows,): log-normal, with this standard deviation of its logarithm."""
+    return np.exp(sd * stream.standard_normal(rows) - sd**2 / 2)
+
+
+def _signs(stream: np.random.Generator, shape: int | tuple[int, ...]) -> np.ndarray:
+    return np.where(stream.random(shape) < 0.5, -1.0, 1.0)
+
+
+def _numbered(letter: str, count: int) -> np.ndarray:
+    return np.array([f"{letter}{number + 1}" for number in range(count)])
