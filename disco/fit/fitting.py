@@ -105,9 +105,7 @@ def fit(
     return FitResult(fitted, recovery, selectors.edges(candidates, recovery.ocs, tau_z), candidates, training)
 
 
-def fingerprint(
-    table: pd.DataFrame, rows: np.ndarray, settings: Settings, adjustment: Adjustment | None = None
-) -> str:
+def fingerprint(table: pd.DataFrame, rows: np.ndarray, settings: Settings, adjustment: Adjustment | None = None) -> str:
     """A digest of all that the networks depend on; a checkpoint is of the fit whose digest it holds.
 
     Args:

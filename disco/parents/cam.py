@@ -14,7 +14,8 @@ serves every node: for the columns P of the nodes before i, which come first, an
 with q_j columns of f_j and s² = RSS / (n − 1 − |P|).
 
 With an adjustment every regression also has covariates and exposure, C, which are neither tested nor left out. Z and X
-are then what C leaves of them, which gives the same RSS, b and F, and n is less by the rank of C.
+are then what C leaves of them, which gives the same RSS, b and F, and n is less by the rank of C. With an exposure X
+and the values in the smooths are rates, count / exposure.
 """
 
 from collections.abc import Sequence
@@ -78,7 +79,7 @@ def edges(
     require("cutoff", cutoff, between(0, 1))
     require("columns", columns, whole_from(1))
     reporter = Reporter(callback, {"selector": 1.0}, STOPPED)
-    values, sizes = in_order(table, order, columns)
+    values, sizes = in_order(table, order, columns, adjustment)
     basis = spanning(beside_nodes(adjustment, len(values)))
     check_rows(len(values), sizes, order, beside=basis.shape[1])
     columns, freedom = max(sizes.max(), 1), len(values) - basis.shape[1]

@@ -17,8 +17,8 @@ node. With B the columns of (X, Z), M = (Bᵀ B)⁻¹ and b the slopes of a regr
     b − M_·X M_XX⁻¹ b_X.
 
 With an adjustment Z has covariates and exposure too, for every candidate: all columns are then what these leave of
-them, on either half by regressions of that half, but h takes the regressions of the first half to the other. The halves
-keep the rows of a group together.
+them, on either half by regressions of that half, but h takes the regressions of the first half to the other. With an
+exposure counts are rates, count / exposure. The halves keep the rows of a group together.
 """
 
 from collections.abc import Iterator, Sequence
@@ -96,7 +96,7 @@ def edges(
     for name, value, least in (("columns", columns, 1), ("trees", trees, 0), ("seed", seed, 0)):
         require(name, value, whole_from(least))
     reporter = Reporter(callback, {"selector": 1.0}, STOPPED)
-    values, sizes = in_order(table, order, columns)
+    values, sizes = in_order(table, order, columns, adjustment)
     rng, beside = np.random.default_rng(seed), beside_nodes(adjustment, len(values))
     parts = halves(len(values), rng, adjustment)
     check_rows(HALVES * min(map(len, parts)), sizes, order, HALVES, spanning(beside).shape[1])
@@ -162,7 +162,7 @@ def _scores(
     test_smooths *= test_own
     y, test_y = _left(fit.values, basis), _left(test.values, test_basis)
     nodes = fit.values.shape[1]
-    seeds = rng.integers(2**32, size=nodes)
+    seeds = rng.integers(2**32, size=(nodes,))
     score = np.full((nodes, nodes), np.nan)
     inverses = zip(_inverses(factor, columns), _inverses(test_factor, columns), strict=True)
     for child, (inverse, test_inverse) in enumerate(inverses, start=1):
@@ -172,8 +172,8 @@ def _scores(
         f = mapped[:, :end] @ lost
         squares = (y[:, child] - smooths[:, :end] @ slopes) ** 2
         if trees and squares.sum() > SPANNED:  # after an exact fit only rounding is left
-            seen = (np.hstack([half.values[:, :child], half.inputs]) for half in (fit, test))
-            f /= variances(squares, *seen, trees, int(seeds[child]))[:, None]
+            seen, other = (np.hstack([half.values[:, :child], half.inputs]) for half in (fit, test))
+            f /= variances(squares, seen, other, trees, int(seeds[child]))[:, None]
         found = _statistics(test_y[:, child], _left(f, test_basis), test_smooths[:, :end], test_inverse)
         score[child, :child] = np.where(((smooths[:, :end] @ lost) ** 2).sum(axis=0) > SPANNED, found, np.nan)
         reporter.step("selector", child, nodes - 1, unit="node")

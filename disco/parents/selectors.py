@@ -53,8 +53,8 @@ def candidates(
 ) -> pd.DataFrame:
     """Every candidate edge along an order, scored by `cam`, `pcm` or `evidence`.
 
-    CAM and PCM get the counts as they are, as in the paper. `evidence` gets quantile levels if the settings ask for
-    them, as the networks do.
+    CAM and PCM get the counts as they are, as in the paper, and make rates of them if there is an exposure. `evidence`
+    gets quantile levels if the settings ask for them, as the networks do.
 
     Args:
         selector: one of `CUTS`.
@@ -125,6 +125,8 @@ def check(selector: str, table: pd.DataFrame, settings: Settings, adjustment: Ad
             "evidence cannot use: leave it out, use more rows, or choose another selector."
         )
     if selector != "evidence":
+        if adjustment is not None and adjustment.exposure is not None:
+            distinct = distinct.where(distinct < 2, len(rows))  # rates hardly ever coincide
         # The worst order: the node with the fewest values comes last, after the most columns.
         columns = np.clip(distinct.to_numpy() - 1, 0, 3)
         least, parts, beside = len(rows), 1, spanning(beside_nodes(adjustment, len(rows))).shape[1]

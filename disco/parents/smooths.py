@@ -20,19 +20,27 @@ _COVARIATE = 6  # columns of a covariate's smooth: more than a node has, because
 _BLOCK = 128  # columns factorised together, only for speed
 
 
-def in_order(table: pd.DataFrame, order: Sequence[str], columns: int) -> tuple[np.ndarray, np.ndarray]:
+def in_order(
+    table: pd.DataFrame, order: Sequence[str], columns: int, adjustment: Adjustment | None
+) -> tuple[np.ndarray, np.ndarray]:
     """The table as floats with its columns in causal order, (rows, nodes), and the columns of each smooth, (nodes,).
+
+    With an exposure a count becomes a rate, since the exposure multiplies its mean; a constant column stays constant.
 
     Args:
         table: numbers, whole or not, (rows, nodes).
         order: the names of its columns, each once, sources first.
         columns: the columns of a smooth; a node of m distinct values has at most m - 1.
+        adjustment: that of the rows.
 
     Raises:
         InputError: order and table do not have the same names, or a value is no finite number.
     """
     check_order(order, table.columns)
     values = np.stack([_numbers(table, name) for name in order], axis=1)
+    if adjustment is not None and adjustment.log_exposure is not None:
+        constant = (values == values[:1]).all(axis=0)
+        values = np.where(constant, values, values / np.exp(adjustment.log_exposure)[:, None])
     sizes = np.clip([len(np.unique(value)) - 1 for value in values.T], 0, columns)
     return values, sizes
 
@@ -101,7 +109,7 @@ def spline_basis(values: np.ndarray, columns: int) -> np.ndarray:
 def beside_nodes(adjustment: Adjustment | None, rows: int) -> np.ndarray:
     """The columns that every regression has beside its nodes, (rows, columns): smooths, and one column per level.
 
-    The exposure has a smooth of its logarithm: it multiplies the mean of a count, which is a curve on this scale.
+    The exposure has a smooth of its logarithm: rates still follow it where counts act on counts.
     """
     if adjustment is None:
         return np.zeros((rows, 0))

@@ -94,8 +94,8 @@ class HeldOut:
             at = number, slice(len(part))
             ranks[at], level[at] = fold.held_out[part], dense_ranks(fold.held_out[part])
             given[at], rows[at] = fold.held_out_beside.given[part], fold.rows[part]
-        on_device = (torch.as_tensor(values).to(device) for values in (ranks, given, rows >= 0))
-        return cls(*on_device, torch.as_tensor(level), rows)
+        at_rows, given_there, valid = (torch.as_tensor(values).to(device) for values in (ranks, given, rows >= 0))
+        return cls(at_rows, given_there, valid, torch.as_tensor(level), rows)
 
     def part(self, rows: slice) -> Rows:
         """Some of the rows of every fold."""

@@ -155,8 +155,8 @@ def split_rows(rows: int, settings: Settings, group: np.ndarray | None = None) -
         return used, used
     random, needed = np.random.default_rng([settings.seed, 4]), least_rows(settings.folds)
     if group is not None and len(used) // 2 >= needed:
-        half = fold_of_groups(group[used], 2, random)
-        return used[half == 0], used[half == 1]
+        of_row = fold_of_groups(group[used], 2, random)
+        return used[of_row == 0], used[of_row == 1]
     if len(used) // 2 < needed:
         raise InputError(
             f"disjoint_rows halves the rows, and {len(used)} are too few for {settings.folds} folds: it needs at "
