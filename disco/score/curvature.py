@@ -123,8 +123,8 @@ class NetworkScores:
         mask[list(remaining)] = 1.0
         mask = mask.expand_as(ranks)
         features = self.joint.features
-        filled = torch.cat([given, features(self.projection.filled(ranks, mask))], dim=-1)
-        masked = torch.cat([given, features(ranks) * mask.repeat(1, 1, 2), mask], dim=-1)
+        filled = torch.cat([given, features(self.projection.filled(ranks, mask), given)], dim=-1)
+        masked = torch.cat([given, features(ranks, given) * mask.repeat(1, 1, 2), mask], dim=-1)
         joint, projection = self.joint.mlp, self.projection.mlp
         return _First(
             torch.baddbmm(joint.biases[0], filled, joint.weights[0][:, :-1]),

@@ -24,6 +24,7 @@ from disco.settings import Settings
 from disco.table.ranks import FoldRanks
 
 _STD_FLOOR = 1e-4
+_LEAST_LEFT = 0.05  # of a feature's standard deviation: what is given may leave less, of a node that it determines
 DOWN, UP = 0, 1  # the last axis of every log-ratio tensor
 
 
@@ -34,17 +35,23 @@ def stream(device: torch.device | str, *key: int) -> torch.Generator:
 
 
 class RankFeatures(nn.Module):
-    """Value features [x / K, log(1 + x) / log(1 + K)], standardised with the moments of the training split."""
+    """Value features [x / K, log(1 + x) / log(1 + K)], standardised with the moments of the training split.
+
+    With given numbers z the mean is the least-squares one, mean + z slopes. What a covariate does to two nodes then no
+    longer shows as a correlation of their features, which a network trained for a short time would take for an effect.
+    """
 
     top: Tensor
     mean: Tensor
     std: Tensor
+    slopes: Tensor
 
-    def __init__(self, top: Tensor, mean: Tensor, std: Tensor) -> None:
+    def __init__(self, top: Tensor, mean: Tensor, std: Tensor, slopes: Tensor) -> None:
         super().__init__()
         self.register_buffer("top", top)  # (F,)
         self.register_buffer("mean", mean)  # (F, 1, 2 d)
         self.register_buffer("std", std)  # (F, 1, 2 d)
+        self.register_buffer("slopes", slopes, persistent=slopes.shape[1] > 0)  # (F, c, 2 d)
 
     @classmethod
     def fitted(cls, folds: Sequence[FoldRanks]) -> "RankFeatures":
@@ -52,13 +59,22 @@ class RankFeatures(nn.Module):
         moments = []
         for fold in folds:
             raw = _raw_features(torch.as_tensor(fold.train, dtype=torch.float64)[None], torch.tensor([fold.top]))
-            moments.append((raw.mean(1, keepdim=True), raw.std(1, correction=0, keepdim=True)))
-        mean, std = (torch.cat(parts).float() for parts in zip(*moments, strict=True))
-        return cls(torch.tensor([float(fold.top) for fold in folds]), mean, std.clamp_min(_STD_FLOOR))
+            given = torch.as_tensor(fold.beside.given, dtype=torch.float64)
+            mean, std = raw.mean(1, keepdim=True), raw.std(1, correction=0, keepdim=True)
+            slopes = torch.zeros(1, given.shape[1], raw.shape[2])
+            if given.shape[1]:
+                centre = given.mean(0)
+                slopes = torch.linalg.lstsq((given - centre)[None], raw - mean, rcond=1e-6, driver="gelsd").solution
+                mean, left = mean - centre @ slopes, raw - given @ slopes
+                std = torch.maximum(left.std(1, correction=0, keepdim=True), _LEAST_LEFT * std)
+            moments.append((mean, std, slopes))
+        mean, std, slopes = (torch.cat(parts).float() for parts in zip(*moments, strict=True))
+        return cls(torch.tensor([float(fold.top) for fold in folds]), mean, std.clamp_min(_STD_FLOOR), slopes)
 
-    def forward(self, ranks: Tensor) -> Tensor:
-        """Ranks (F, n, d) → features (F, n, 2 d)."""
-        return (_raw_features(ranks, self.top) - self.mean) / self.std
+    def forward(self, ranks: Tensor, given: Tensor) -> Tensor:
+        """Ranks (F, n, d) and given numbers (F, n, c) → features (F, n, 2 d)."""
+        mean = torch.baddbmm(self.mean, given, self.slopes) if given.shape[-1] else self.mean
+        return (_raw_features(ranks, self.top) - mean) / self.std
 
     def change(self, before: Tensor, after: Tensor, node: int) -> Tensor:
         """How one node's two features change between ranks `before` and `after`, both (F, n) → (F, n, 2)."""
@@ -145,7 +161,7 @@ class JointNetwork(nn.Module):
 
     def forward(self, ranks: Tensor, given: Tensor, log_sigma: Tensor) -> Tensor:
         """Ranks (F, n, d), given numbers (F, n, c) and log σ (F, n) → log ratios (F, n, d, 2)."""
-        inputs = torch.cat([given, self.features(ranks), log_sigma[..., None]], dim=-1)
+        inputs = torch.cat([given, self.features(ranks, given), log_sigma[..., None]], dim=-1)
         out = self.mlp(inputs) if self.skip is None else torch.baddbmm(self.mlp(inputs), inputs, self.skip)
         return out.unflatten(-1, (-1, 2))
 
@@ -171,7 +187,7 @@ class ProjectionNetwork(nn.Module):
         Returns:
             Log corrections, (F, n, d, 2).
         """
-        masked = self.features(ranks) * mask.repeat(1, 1, 2)
+        masked = self.features(ranks, given) * mask.repeat(1, 1, 2)
         return self.mlp(torch.cat([given, masked, mask, log_sigma[..., None]], dim=-1)).unflatten(-1, (-1, 2))
 
     def filled(self, ranks: Tensor, mask: Tensor) -> Tensor:

@@ -104,18 +104,20 @@ def test_what_is_given_matters_at_its_row_in_every_remaining_set_and_no_other_ro
 def test_given_numbers_change_no_other_weight():
     both = (new_networks(folds_given(columns), SETTINGS) for columns in (0, 3))
     for plain, given in zip(*both, strict=True):
-        for name, value in plain.state_dict().items():
-            other = given.state_dict()[name]
+        for name, value in plain.named_parameters():
+            other = dict(given.named_parameters())[name]
+            other = other[:, : value.shape[1]] if name == "skip" else other  # all zero
             assert torch.equal(other[:, 3:] if name == "mlp.weights.0" else other, value)
         first = given.mlp.weights[0][:, :3]
         assert not torch.equal(first[0], first[1]) and 0 < first.abs().max() <= plain.mlp.weights[0].shape[1] ** -0.5
 
 
-def test_features_are_standardised_on_the_training_split(folds):
+def test_features_are_standardised_on_the_training_split():
+    folds = folds_given(0)
     joint, _ = new_networks(folds, SETTINGS)
     for number, fold in enumerate(folds):
         whole = torch.as_tensor(fold.train, dtype=torch.float32).expand(3, -1, -1)
-        features = joint.features(whole)[number]
+        features = joint.features(whole, whole[..., :0])[number]
         assert torch.allclose(features.mean(0), torch.zeros(8), atol=1e-4)
         assert torch.allclose(features.std(0, correction=0), torch.ones(8), atol=1e-3)
         x = float(fold.train[0, 1])
@@ -124,11 +126,36 @@ def test_features_are_standardised_on_the_training_split(folds):
         assert raw.item() == pytest.approx(expected, abs=1e-5)
 
 
+def test_with_given_numbers_features_are_what_these_leave():
+    """Uncorrelated with them on the training split, and a shift changes them as the features themselves."""
+    folds = folds_given(2)
+    features = new_networks(folds, SETTINGS)[1].features
+    for number, fold in enumerate(folds):
+        ranks, given = (torch.as_tensor(part).float().expand(3, -1, -1) for part in (fold.train, fold.beside.given))
+        own = features(ranks, given)[number]
+        z = given[0] - given[0].mean(0)
+        assert (z.T @ own).abs().max() < 1e-2 * len(own) and own.mean(0).abs().max() < 1e-4
+        assert torch.allclose(own.std(0, correction=0), torch.ones(8), atol=1e-3)
+        change = features.change(ranks[..., 1], ranks[..., 1] + 1, 1)[number]
+        raised = ranks.clone()
+        raised[..., 1] += 1
+        assert torch.allclose(change, (features(raised, given)[number] - own)[:, [1, 5]], atol=1e-4)
+
+
+def test_a_node_that_is_given_has_features_of_a_bearable_size():
+    given = np.arange(40) % 3
+    counts = np.column_stack([given, np.arange(40) % 7])
+    folds = fold_ranks(counts, fold_of_rows(40, 3, 0), SETTINGS, Beside(np.eye(3, dtype=np.float32)[given], None))
+    features = new_networks(folds, SETTINGS)[0].features
+    rank = torch.ones(3, 1)
+    assert features.change(rank, rank + 1, 0).abs().max() < 100
+
+
 def test_a_constant_training_column_stays_finite():
     counts = np.column_stack([np.arange(12), [0] * 11 + [1]])
     folds = fold_ranks(counts, np.array([0] * 6 + [1] * 6), Settings(folds=2))
     joint, _ = new_networks(folds, SETTINGS)
-    assert torch.isfinite(joint.features(torch.zeros(2, 1, 2))).all()
+    assert torch.isfinite(joint.features(torch.zeros(2, 1, 2), torch.zeros(2, 1, 0))).all()
 
 
 def test_a_fold_starts_from_its_own_seed_alone(folds):
