@@ -84,8 +84,7 @@ def edges(
         callback: receives an event after each child; False stops the tests.
 
     Returns:
-        One row per candidate edge: parent, child, score (T), p_value and selected; children in causal order, parents in
-        causal order within a child.
+        One row per candidate edge, in causal order of child, then parent: parent, child, score (T), p_value, selected.
 
     Raises:
         InputError: order and table do not have the same names, a value is not a finite number, half of the rows are too
@@ -100,12 +99,10 @@ def edges(
     rng, beside = np.random.default_rng(seed), beside_nodes(adjustment, len(values))
     parts = halves(len(values), rng, adjustment)
     check_rows(HALVES * min(map(len, parts)), sizes, order, HALVES, spanning(beside).shape[1])
-    inputs = beside if adjustment is None else adjustment.inputs()
-    fit, test = (_Half(values[rows], beside[rows], inputs[rows]) for rows in parts)
+    fit, test = (_Half.of(values, beside, adjustment, rows) for rows in parts)
     score = _scores(fit, test, int(max(sizes.max(), 1)), trees, rng, reporter)
-    child, parent = np.tril_indices(len(order), -1)
+    (child, parent), names = np.tril_indices(len(order), -1), np.array(list(order), dtype=object)
     p_value = np.where(np.isnan(score), 1.0, ndtr(-score))[child, parent]
-    names = np.array(list(order), dtype=object)
     found = pd.DataFrame({"parent": names[parent], "child": names[child], "score": np.nan_to_num(score)[child, parent]})
     return found.assign(p_value=p_value, selected=p_value < alpha)
 
@@ -135,6 +132,12 @@ class _Half(NamedTuple):
     values: np.ndarray
     beside: np.ndarray
     inputs: np.ndarray
+
+    @classmethod
+    def of(cls, values: np.ndarray, beside: np.ndarray, adjustment: Adjustment | None, rows: np.ndarray) -> "_Half":
+        """Some rows of these."""
+        inputs = beside if adjustment is None else adjustment.inputs()
+        return cls(values[rows], beside[rows], inputs[rows])
 
 
 def _scores(

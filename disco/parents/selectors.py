@@ -79,14 +79,12 @@ def candidates(
     engine, (rows, adjustment) = _engine(selector), rows_of(selector, table, settings, adjustment)
     names = list(rows.columns)
     rules = None if knowledge is None else knowledge.resolve(names)
-    if selector == "cam":
-        found = engine.edges(rows, order, cutoff=CUTS["cam"], adjustment=adjustment, callback=callback)
-    elif selector == "pcm":
-        own = {"alpha": CUTS["pcm"], "seed": settings.seed}
-        found = engine.edges(rows, order, **own, adjustment=adjustment, callback=callback)
-    else:
+    if selector == "evidence":
         given = {} if adjustment is None else {"adjustment": adjustment}
         found = engine.edges(rows, order, rules=rules, device=device, callback=callback, **given)
+    else:
+        own = {"cutoff": CUTS["cam"]} if selector == "cam" else {"alpha": CUTS["pcm"], "seed": settings.seed}
+        found = engine.edges(rows, order, adjustment=adjustment, callback=callback, **own)
     if rules is None:
         return found
     found["rule"] = rules.of_edges(found, names)
