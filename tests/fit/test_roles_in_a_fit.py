@@ -61,7 +61,7 @@ def same(one: DISCO, other: DISCO) -> bool:
 
 def test_only_counts_are_nodes_and_the_order_of_roles_and_columns_does_not_matter(fitted, table):
     assert sorted(fitted.order_) == ["a", "b", "c"] and list(fitted.feature_names_in_) == ["a", "b", "c"]
-    assert fitted.fitted_.networks.joint.mlp.weights[0].shape[1] == 3 + 1 + 1 + 2 * 3 + 1
+    assert fitted.fitted_.networks.joint.mlp.weights[0].shape[1] == 3 + 5 + 5 + 2 * 3 + 1
     turned = DISCO(**SMALL).fit(table[list(table)[::-1]], roles=dict(reversed(ROLES.items())))
     assert same(fitted, turned)
     counts, adjustment = divided(table, ROLES)
@@ -160,19 +160,25 @@ def test_what_is_given_goes_with_every_noisy_draw_as_it_is(draw):
     assert (noisy != own[:, :1]).any() and (noisy - own[:, :1]).abs().max() <= 5  # σ is at most 0.5
 
 
-def test_a_batch_that_drives_two_nodes_makes_no_edge_once_it_has_a_role():
+@pytest.mark.parametrize("role", ["batch", "age", "depth"])
+def test_what_drives_two_nodes_makes_no_edge_once_it_has_a_role(role):
+    """A batch, an age whose effect is bent so that no line shows it, and a depth."""
     random = np.random.default_rng(1)
-    batch = random.integers(0, 3, 1000)
-    effect = np.array([-0.8, 0.0, 0.8])[batch]
-    table = pd.DataFrame({"a": random.poisson(np.exp(1 + effect)), "b": random.poisson(np.exp(1 + effect))})
+    given = {
+        "batch": random.integers(0, 3, 800),
+        "age": random.uniform(-1, 1, 800),
+        "depth": np.exp(0.6 * random.normal(size=800)),
+    }
+    x = given[role]
+    mean = np.exp(1 + {"batch": 0.8 * x - 0.8, "age": 0.9 * np.cos(3 * x), "depth": np.log(np.abs(x) + 1e-9)}[role])
+    table = pd.DataFrame({"a": random.poisson(mean), "b": random.poisson(mean), role: x})
     table["c"] = random.poisson(0.5 + 0.8 * table["b"])
-    table["batch"] = [f"batch {one}" for one in batch]
-    settings = {"width": 32, "joint_steps": 300, "projection_steps": 200, "projection_epochs": 10, "device": "cpu"}
+    settings = {"width": 32, "joint_steps": 300, "projection_steps": 100, "projection_epochs": 10, "device": "cpu"}
+    played = {"batch": ("covariate", "categorical"), "age": "covariate", "depth": "exposure"}[role]
     found = []
-    for role in ("ignore", "covariate"):
-        ocs = DISCO(**settings).fit(table, roles={"batch": role}).ocs_
-        pair = ocs[["parent", "child"]].apply(frozenset, axis=1)
-        found.append(ocs.groupby(pair)["ocs"].mean())
-    without, adjusted = found
-    assert adjusted[frozenset("ab")] < 0.4 * without[frozenset("ab")]
-    assert adjusted[frozenset("ab")] < 0.2 * adjusted[frozenset("bc")]
+    for chosen in ("ignore", played):
+        ocs = DISCO(**settings).fit(table, roles={role: chosen}).ocs_
+        pairs = ocs[["parent", "child"]].apply(frozenset, axis=1)
+        found.append(ocs.groupby(pairs)["ocs"].mean())
+    without, adjusted = (one[frozenset("ab")] / one[frozenset("bc")] for one in found)
+    assert without > 0.3 and adjusted < 0.5 * without
