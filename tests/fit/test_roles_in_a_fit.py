@@ -167,10 +167,11 @@ def test_what_drives_two_nodes_makes_no_edge_once_it_has_a_role(role):
     given = {
         "batch": random.integers(0, 3, 800),
         "age": random.uniform(-1, 1, 800),
-        "depth": np.exp(0.6 * random.normal(size=800)),
+        "depth": np.exp(0.8 * random.normal(size=800)),
     }
+    effects = {"batch": lambda x: 0.8 * x - 0.8, "age": lambda x: 0.9 * np.cos(3 * x), "depth": np.log}
     x = given[role]
-    mean = np.exp(1 + {"batch": 0.8 * x - 0.8, "age": 0.9 * np.cos(3 * x), "depth": np.log(np.abs(x) + 1e-9)}[role])
+    mean = np.exp(1 + effects[role](x))
     table = pd.DataFrame({"a": random.poisson(mean), "b": random.poisson(mean), role: x})
     table["c"] = random.poisson(0.5 + 0.8 * table["b"])
     settings = {"width": 32, "joint_steps": 300, "projection_steps": 100, "projection_epochs": 10, "device": "cpu"}
