@@ -17,6 +17,7 @@ from disco.knowledge import Knowledge
 from disco.parents import ocs
 from disco.progress import Callback
 from disco.settings import Settings
+from disco.table.roles import Given, divided
 
 
 class DISCO:
@@ -60,6 +61,7 @@ class DISCO:
         table: pd.DataFrame | np.ndarray,
         y: None = None,
         *,
+        roles: Given | None = None,
         knowledge: Knowledge | None = None,
         callback: Callback | None = None,
         checkpoint: Path | str | None = None,
@@ -67,20 +69,31 @@ class DISCO:
         """Train the networks, find the order, select the parents.
 
         Args:
-            table: counts, rows by columns.
+            table: counts, rows by columns; also the columns that `roles` names.
             y: ignored.
+            roles: the role of columns that are no counts, as `disco.table.roles.Roles` or a mapping of names to roles;
+                or the adjustment made of them, with a table of counts only.
             knowledge: rules to which order and edges keep.
             callback: receives every `Event`; returning False stops the fit.
             checkpoint: a file that keeps the state of an unfinished fit; the fit resumes from it if it exists.
 
         Raises:
-            InputError: the table, a setting or the knowledge cannot be used, training diverged, or the fit would not
-                fit into memory.
+            InputError: the table, a role, a setting or the knowledge cannot be used, training diverged, or the fit
+                would not fit into memory.
             FitStopped: the callback asked to stop; the checkpoint holds the state.
             ScoreUnavailable: a node or edge has no admissible observation.
         """
         settings, device = Settings.of(self.preset, **self._changes), choose_device(self.device)
-        found = fit(table, settings, device, knowledge=knowledge, callback=callback, checkpoint=checkpoint)
+        counts, adjustment = divided(table, roles)
+        found = fit(
+            counts,
+            settings,
+            device,
+            knowledge=knowledge,
+            adjustment=adjustment,
+            callback=callback,
+            checkpoint=checkpoint,
+        )
         self.fitted_, self.settings_, self.device_ = found.fitted, settings, device
         self.feature_names_in_ = np.asarray(found.fitted.table.columns, dtype=object)
         self.n_features_in_, self.rows_used_ = len(self.feature_names_in_), found.fitted.plan.used

@@ -6,11 +6,21 @@ import numpy as np
 import torch
 from torch import Tensor
 
+from disco.score.curvature import Rows
+from disco.table.ranks import Beside, FoldRanks
+
 
 def generator_matrix(top: int) -> np.ndarray:
     """The reflecting birth–death rate matrix on {0, …, top}."""
     rates = np.diag(np.ones(top), 1) + np.diag(np.ones(top), -1)
     return rates - np.diag(rates.sum(axis=1))
+
+
+def fold_of(train: np.ndarray, held_out: np.ndarray, top: int, beside: np.ndarray | None = None) -> FoldRanks:
+    """A fold of ranks; with what the held-out rows are given, (held-out rows, c), the first of them in training too."""
+    given = np.zeros((len(held_out), 0), np.float32) if beside is None else beside.astype(np.float32)
+    rows, trained = np.arange(len(held_out)), np.resize(given, (len(train), given.shape[1]))
+    return FoldRanks(train, held_out, rows, top, Beside(trained, None), Beside(given, None))
 
 
 class ExactScores:
@@ -64,11 +74,11 @@ class ExactScores:
                         out[fold, level, row, place] = self.entry(fold, level, state, remaining, node)
         return torch.tensor(out)
 
-    def entries(self, ranks: Tensor, remaining: Sequence[int]) -> Tensor:
-        return self._all(ranks, remaining, list(remaining), [None] * len(remaining))
+    def entries(self, rows: Rows, remaining: Sequence[int]) -> Tensor:
+        return self._all(rows.ranks, remaining, list(remaining), [None] * len(remaining))
 
-    def entries_after(self, ranks: Tensor, remaining: Sequence[int], node: int) -> Tensor:
-        return self._all(ranks, remaining, list(remaining), [node] * len(remaining))
+    def entries_after(self, rows: Rows, remaining: Sequence[int], node: int) -> Tensor:
+        return self._all(rows.ranks, remaining, list(remaining), [node] * len(remaining))
 
-    def own_entries_after(self, ranks: Tensor, remaining: Sequence[int], nodes: Sequence[int]) -> Tensor:
-        return self._all(ranks, remaining, list(nodes), list(nodes))
+    def own_entries_after(self, rows: Rows, remaining: Sequence[int], nodes: Sequence[int]) -> Tensor:
+        return self._all(rows.ranks, remaining, list(nodes), list(nodes))

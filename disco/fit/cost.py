@@ -1,7 +1,7 @@
 """What a fit costs: floating-point operations of each stage, and peak memory.
 
 A multiply and an add count as two operations; a training step costs three forward passes. Only matrix products are
-counted, so the figures are lower bounds.
+counted, so the figures are lower bounds. Covariates and exposure are left out: they are few inputs of wide networks.
 """
 
 import math

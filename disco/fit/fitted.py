@@ -25,6 +25,7 @@ from disco.score.networks import Networks, new_networks
 from disco.score.ordering import Removal, SinkScores, ccs_frame, criteria_frame, order_of, remove_sinks
 from disco.score.plan import Plan
 from disco.settings import Settings
+from disco.table.adjustment import Adjustment
 from disco.table.counts import as_counts
 from disco.table.ranks import Folds
 
@@ -60,6 +61,7 @@ class Fitted:
         settings: of the fit.
         sinks: the scores of the remaining sets evaluated so far, which grow as orders are recovered.
         rules: to which orders and edges keep, by `names`.
+        adjustment: what the rows of the table have beside their counts.
     """
 
     table: pd.DataFrame
@@ -68,6 +70,7 @@ class Fitted:
     settings: Settings
     sinks: SinkScores = field(default_factory=dict, repr=False)
     rules: Resolved | None = None
+    adjustment: Adjustment | None = None
     _pairs: dict[tuple[int, ...], ocs.PairScores] = field(default_factory=dict, init=False, repr=False)
 
     @classmethod
@@ -78,22 +81,23 @@ class Fitted:
         tensors: dict[str, Tensor],
         device: torch.device,
         knowledge: Knowledge | None = None,
+        adjustment: Adjustment | None = None,
     ) -> "Fitted":
-        """The fitted networks whose `tensors` were kept, with the table, settings and knowledge of their fit.
+        """The fitted networks whose `tensors` were kept, with table, settings, knowledge and adjustment of their fit.
 
         Raises:
             InputError: the table cannot be used, or the knowledge names other columns or contradicts itself.
             KeyError, ValueError, IndexError, RuntimeError: the tensors are not those of such a fit.
         """
         counts = as_counts(table, settings.folds)
-        folds = Folds.of(by_name(counts), settings, tensors["fold_of_row"].numpy())
+        folds = Folds.of(by_name(counts), settings, tensors["fold_of_row"].numpy(), adjustment)
         networks = new_networks(folds.ranks, settings)
         for name, network in networks._asdict().items():
             own = {key.removeprefix(f"{name}."): value for key, value in tensors.items() if key.startswith(f"{name}.")}
             network.load_state_dict(own)
             network.to(device)
         rules = None if knowledge is None else knowledge.resolve(sorted(counts.columns))
-        return cls(counts, folds, networks, settings, rules=rules)
+        return cls(counts, folds, networks, settings, rules=rules, adjustment=adjustment)
 
     def tensors(self) -> dict[str, Tensor]:
         """The networks and the fold of every row: all that `restore` needs beside table and settings."""
@@ -113,7 +117,7 @@ class Fitted:
     @cached_property
     def plan(self) -> Plan:
         """How many rows were used for what, and how long the networks trained at most."""
-        return Plan.of(len(self.table), self.settings)
+        return Plan.of(len(self.table), self.settings, self.folds)
 
     @property
     def device(self) -> torch.device:

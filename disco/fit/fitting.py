@@ -31,8 +31,9 @@ from disco.score.networks import Networks, new_networks
 from disco.score.plan import Plan
 from disco.score.training import Epoch, Training, TrainingRows, train_joint, train_projection
 from disco.settings import Settings
+from disco.table.adjustment import Adjustment
 from disco.table.counts import as_counts
-from disco.table.ranks import Folds
+from disco.table.ranks import Beside, Folds
 
 _SELECTOR_SHARE = 0.05  # of a fit's progress at least, for another selector than ocs
 _LOOK_FLOPS = 1000  # floating-point operations that take about as long as a forest weighing one row
@@ -64,19 +65,26 @@ def fit(
     device: torch.device,
     *,
     knowledge: Knowledge | None = None,
+    adjustment: Adjustment | None = None,
     callback: Callback | None = None,
     checkpoint: Path | str | None = None,
 ) -> FitResult:
-    """Train the networks, find the order, select the parents; arguments and errors as `disco.DISCO.fit`."""
+    """Train the networks, find the order, select the parents.
+
+    Arguments and errors as `disco.DISCO.fit`, but the table has only counts, and what its rows have beside them is the
+    adjustment.
+    """
     counts = as_counts(table, settings.folds)
     rules = None if knowledge is None else knowledge.resolve(sorted(counts.columns))
-    folds, plan, nodes = Folds.of(by_name(counts), settings), Plan.of(len(counts), settings), counts.shape[1]
-    selectors.check(settings.selector, counts, settings)
+    folds, nodes = Folds.of(by_name(counts), settings, adjustment=adjustment), counts.shape[1]
+    plan = Plan.of(len(counts), settings, folds)
+    selectors.check(settings.selector, counts, settings, adjustment)
     _check_memory(plan, nodes, device)
-    store = Checkpoint(Path(checkpoint) if checkpoint else None, fingerprint(counts, folds.rows, settings))
+    digest = fingerprint(counts, folds.rows, settings, adjustment)
+    store = Checkpoint(Path(checkpoint) if checkpoint else None, digest)
     reporter = Reporter(store.watching(callback), _work(plan, nodes), STOPPED)
     networks, training = _train(folds, plan, device, reporter, store)
-    fitted = Fitted(counts, folds, networks, settings, unpack_sinks(store.tensors), rules)
+    fitted = Fitted(counts, folds, networks, settings, unpack_sinks(store.tensors), rules, adjustment)
     store.under_way = lambda: (pack_sinks(fitted.sinks), {})
     recovery = fitted.recovery(settings.criterion, settings.boundary, reporter)
     tau_z, pi_min = ocs.own_thresholds(recovery.ocs, settings)
@@ -90,19 +98,21 @@ def fit(
         recovery.order,
         settings,
         knowledge=knowledge,
+        adjustment=adjustment,
         device=device.type,
         callback=reporter.part("selector", "node"),
     )
     return FitResult(fitted, recovery, selectors.edges(candidates, recovery.ocs, tau_z), candidates, training)
 
 
-def fingerprint(table: pd.DataFrame, rows: np.ndarray, settings: Settings) -> str:
+def fingerprint(table: pd.DataFrame, rows: np.ndarray, settings: Settings, adjustment: Adjustment | None = None) -> str:
     """A digest of all that the networks depend on; a checkpoint is of the fit whose digest it holds.
 
     Args:
         table: counts, all rows.
         rows: the numbers of those that give networks and order.
         settings: of the fit.
+        adjustment: what all rows have beside their counts.
     """
     chosen = settings.to_dict()
     del chosen["selector"]  # no network depends on it
@@ -113,7 +123,13 @@ def fingerprint(table: pd.DataFrame, rows: np.ndarray, settings: Settings) -> st
         if chosen[name] == value:
             del chosen[name]  # a fit begun by a version without this choice can be resumed
     names_and_settings = json.dumps([sorted(table.columns), chosen], sort_keys=True)
-    return hashlib.sha256(names_and_settings.encode() + by_name(table)[rows].astype("<i8").tobytes()).hexdigest()
+    digest = hashlib.sha256(names_and_settings.encode() + by_name(table)[rows].astype("<i8").tobytes())
+    if adjustment is not None:
+        given, group = Beside.of(adjustment, len(table)).take(rows)
+        digest.update(f"{given.shape}".encode() + given.astype("<f4").tobytes())
+        if group is not None:
+            digest.update(group.astype("<i8").tobytes())
+    return digest.hexdigest()
 
 
 def _check_memory(plan: Plan, nodes: int, device: torch.device) -> None:
@@ -142,7 +158,7 @@ def _train(
     networks = new_networks(folds.ranks, plan.settings)
     for network in networks:
         network.to(device)
-    rows = TrainingRows(folds.ranks, plan.settings, device)
+    rows = TrainingRows(folds.ranks, plan, device)
     stages = {
         "joint": lambda state: train_joint(state, rows, plan),
         "projection": lambda state: train_projection(state, networks.joint, rows, plan),

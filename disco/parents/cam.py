@@ -12,6 +12,10 @@ serves every node: for the columns P of the nodes before i, which come first, an
     RSS = ‖X_i‖² − ‖w‖²,   b = (L⁻¹)_PPᵀ w,   V = (L⁻¹)_PPᵀ (L⁻¹)_PP,   F_j = b_jᵀ V_jj⁻¹ b_j / q_j / s²,
 
 with q_j columns of f_j and s² = RSS / (n − 1 − |P|).
+
+With an adjustment every regression also has covariates and exposure, C, which are neither tested nor left out. Z and X
+are then what C leaves of them, which gives the same RSS, b and F, and n is less by the rank of C. With an exposure X
+and the values in the smooths are rates, count / exposure.
 """
 
 from collections.abc import Sequence
@@ -23,8 +27,19 @@ from scipy.special import fdtrc
 
 from disco.checks import between, require, whole_from
 from disco.parents import STOPPED
-from disco.parents.smooths import SPANNED, cholesky, in_order, normalised, spline_basis
+from disco.parents.smooths import (
+    SPANNED,
+    beside_nodes,
+    check_rows,
+    cholesky,
+    in_order,
+    normalised,
+    spanning,
+    spline_basis,
+    unexplained,
+)
 from disco.progress import Callback, Reporter
+from disco.table.adjustment import Adjustment
 
 
 def edges(
@@ -33,12 +48,14 @@ def edges(
     *,
     cutoff: float = 0.001,
     columns: int = 3,
+    adjustment: Adjustment | None = None,
     callback: Callback | None = None,
 ) -> pd.DataFrame:
     """The F test of every candidate edge.
 
-    A predecessor that earlier ones span, such as a copy, is left out: it has score 0 and p-value 1, and the earlier
-    ones are tested without it. A constant node has score 0 and p-value 1 too, both as a parent and as a child.
+    A predecessor that covariates or earlier ones span, such as a copy, is left out: it has score 0 and p-value 1, and
+    the earlier ones are tested without it. A node that is constant, or that covariates span, has score 0 and p-value 1
+    too, both as a parent and as a child.
 
     Args:
         table: numbers, whole or not, (rows, nodes).
@@ -47,6 +64,7 @@ def edges(
         columns: q, the columns of a smooth: 1 is a straight line, 2 and 3 are polynomials of that degree, more are
             cubic splines. A node with m distinct values has at most m - 1. More columns fit more shapes but have less
             power.
+        adjustment: covariates and exposure of the rows.
         callback: receives an event after each child; False stops the tests.
 
     Returns:
@@ -61,13 +79,15 @@ def edges(
     require("cutoff", cutoff, between(0, 1))
     require("columns", columns, whole_from(1))
     reporter = Reporter(callback, {"selector": 1.0}, STOPPED)
-    values, sizes = in_order(table, order, columns)
-    columns = max(sizes.max(), 1)
-    smooths = np.hstack([spline_basis(value, columns) for value in values.T])
+    values, sizes = in_order(table, order, columns, adjustment)
+    basis = spanning(beside_nodes(adjustment, len(values)))
+    check_rows(len(values), sizes, order, beside=basis.shape[1])
+    columns, freedom = max(sizes.max(), 1), len(values) - basis.shape[1]
+    smooths = unexplained(np.hstack([spline_basis(value, columns) for value in values.T]), basis)
     factor, own = cholesky(smooths.T @ smooths)
-    projections = smooths.T @ normalised(values)
+    projections = smooths.T @ unexplained(normalised(values), basis)
     projections[~own] = 0.0
-    score, p_value = _tests(projections, factor, own.reshape(-1, columns).sum(axis=1), len(values), reporter)
+    score, p_value = _tests(projections, factor, own.reshape(-1, columns).sum(axis=1), freedom, reporter)
     child, parent = np.tril_indices(len(order), -1)
     names = np.array(list(order), dtype=object)
     found = pd.DataFrame({"parent": names[parent], "child": names[child], "score": score[child, parent]})
@@ -75,7 +95,7 @@ def edges(
 
 
 def _tests(
-    projections: np.ndarray, factor: np.ndarray, sizes: np.ndarray, rows: int, reporter: Reporter
+    projections: np.ndarray, factor: np.ndarray, sizes: np.ndarray, freedom: int, reporter: Reporter
 ) -> tuple[np.ndarray, np.ndarray]:
     """F and its p-value, both (children, parents) by place in the order; 0 and 1 if the parent is not before the child.
 
@@ -83,6 +103,7 @@ def _tests(
         projections: Zᵀ X with every X of norm 1, (nodes * columns, nodes).
         factor: L, (nodes * columns, nodes * columns).
         sizes: q_j, the columns of each smooth that earlier columns do not span, (nodes,).
+        freedom: n.
     """
     nodes = len(sizes)
     columns = len(factor) // nodes
@@ -90,7 +111,7 @@ def _tests(
     before = np.arange(nodes).repeat(columns)[:, None] < np.arange(nodes)
     w = np.where(before, inverse @ projections, 0.0)
     slopes = inverse.T @ w
-    free = rows - 1 - (sizes.cumsum() - sizes)
+    free = freedom - 1 - (sizes.cumsum() - sizes)
     # An exact fit leaves only rounding errors; without a bound, a useless predecessor would be tested on noise.
     variance = np.maximum(1.0 - (w**2).sum(axis=0), SPANNED) / free
     score, p_value = np.zeros((nodes, nodes)), np.ones((nodes, nodes))
@@ -101,8 +122,8 @@ def _tests(
         blocks[:child] += np.einsum("rja,rjb->jab", added, added)
         b = slopes[:end, child].reshape(child, columns)
         explained = (b * np.linalg.solve(blocks[:child], b[..., None])[..., 0]).sum(axis=1)
-        freedom = np.maximum(sizes[:child], 1)  # a spanned smooth explains 0
-        score[child, :child] = explained / freedom / variance[child]
-        p_value[child, :child] = fdtrc(freedom, free[child], score[child, :child])
+        tested = np.maximum(sizes[:child], 1)  # a spanned smooth explains 0
+        score[child, :child] = explained / tested / variance[child]
+        p_value[child, :child] = fdtrc(tested, free[child], score[child, :child])
         reporter.step("selector", child, nodes - 1, unit="node")
     return score, p_value

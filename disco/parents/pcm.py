@@ -15,9 +15,14 @@ so ρ = mean[(ĝ − m̃)²] and the sign is 1. (X, Z) is the same for all candi
 node. With B the columns of (X, Z), M = (Bᵀ B)⁻¹ and b the slopes of a regression on B, the slopes on Z alone are
 
     b − M_·X M_XX⁻¹ b_X.
+
+With an adjustment Z has covariates and exposure too, for every candidate: all columns are then what these leave of
+them, on either half by regressions of that half, but h takes the regressions of the first half to the other. With an
+exposure counts are rates, count / exposure. The halves keep the rows of a group together.
 """
 
 from collections.abc import Iterator, Sequence
+from typing import NamedTuple
 
 import numpy as np
 import pandas as pd
@@ -29,8 +34,20 @@ from sklearn.ensemble import RandomForestRegressor
 
 from disco.checks import between, require, whole_from
 from disco.parents import STOPPED
-from disco.parents.smooths import SPANNED, cholesky, in_order, normalised, spline_basis
+from disco.parents.smooths import (
+    SPANNED,
+    beside_nodes,
+    check_rows,
+    cholesky,
+    in_order,
+    normalised,
+    spanning,
+    spline_basis,
+    unexplained,
+)
 from disco.progress import Callback, Reporter
+from disco.table.adjustment import Adjustment
+from disco.table.ranks import fold_of_groups
 
 TREES = 500  # per forest, as in the paper
 _FLOOR = 1e-3  # of v in units of the mean square, so that rows that a forest fits exactly do not get all the weight
@@ -46,6 +63,7 @@ def edges(
     columns: int = 3,
     trees: int = TREES,
     seed: int = 0,
+    adjustment: Adjustment | None = None,
     callback: Callback | None = None,
 ) -> pd.DataFrame:
     """The PCM test of every candidate edge.
@@ -62,11 +80,11 @@ def edges(
             splines. A node with m distinct values has at most m - 1.
         trees: the number of trees per forest; 0 uses no forest but v = 1, which is many times as fast.
         seed: for the split of the rows and the forests.
+        adjustment: covariates, exposure and groups of the rows.
         callback: receives an event after each child; False stops the tests.
 
     Returns:
-        One row per candidate edge: parent, child, score (T), p_value and selected; children in causal order, parents in
-        causal order within a child.
+        One row per candidate edge, in causal order of child, then parent: parent, child, score (T), p_value, selected.
 
     Raises:
         InputError: order and table do not have the same names, a value is not a finite number, half of the rows are too
@@ -77,20 +95,54 @@ def edges(
     for name, value, least in (("columns", columns, 1), ("trees", trees, 0), ("seed", seed, 0)):
         require(name, value, whole_from(least))
     reporter = Reporter(callback, {"selector": 1.0}, STOPPED)
-    values, sizes = in_order(table, order, columns, parts=HALVES)
-    rng = np.random.default_rng(seed)
-    fit, test = np.split(values[rng.permutation(len(values))], [len(values) // 2])
+    values, sizes = in_order(table, order, columns, adjustment)
+    rng, beside = np.random.default_rng(seed), beside_nodes(adjustment, len(values))
+    parts = halves(len(values), rng, adjustment)
+    check_rows(HALVES * min(map(len, parts)), sizes, order, HALVES, spanning(beside).shape[1])
+    fit, test = (_Half.of(values, beside, adjustment, rows) for rows in parts)
     score = _scores(fit, test, int(max(sizes.max(), 1)), trees, rng, reporter)
-    child, parent = np.tril_indices(len(order), -1)
+    (child, parent), names = np.tril_indices(len(order), -1), np.array(list(order), dtype=object)
     p_value = np.where(np.isnan(score), 1.0, ndtr(-score))[child, parent]
-    names = np.array(list(order), dtype=object)
     found = pd.DataFrame({"parent": names[parent], "child": names[child], "score": np.nan_to_num(score)[child, parent]})
     return found.assign(p_value=p_value, selected=p_value < alpha)
 
 
+def halves(rows: int, rng: np.random.Generator, adjustment: Adjustment | None) -> tuple[np.ndarray, np.ndarray]:
+    """The numbers of the rows that give the regressions, and of those that give the test; groups stay together.
+
+    Raises:
+        InputError: all rows are one group.
+    """
+    if adjustment is None or adjustment.group is None:
+        first, second = np.split(rng.permutation(rows), [rows // HALVES])
+        return first, second
+    half = fold_of_groups(adjustment.group, HALVES, rng)
+    return np.flatnonzero(half == 0), np.flatnonzero(half == 1)
+
+
+class _Half(NamedTuple):
+    """One half of the rows.
+
+    Attributes:
+        values: the nodes in causal order, (rows, nodes).
+        beside: the columns of covariates and exposure in a regression, (rows, columns).
+        inputs: the same for a forest, (rows, inputs).
+    """
+
+    values: np.ndarray
+    beside: np.ndarray
+    inputs: np.ndarray
+
+    @classmethod
+    def of(cls, values: np.ndarray, beside: np.ndarray, adjustment: Adjustment | None, rows: np.ndarray) -> "_Half":
+        """Some rows of these."""
+        inputs = beside if adjustment is None else adjustment.inputs()
+        return cls(values[rows], beside[rows], inputs[rows])
+
+
 def _scores(
-    fit: np.ndarray,
-    test: np.ndarray,
+    fit: _Half,
+    test: _Half,
     columns: int,
     trees: int,
     rng: np.random.Generator,
@@ -99,18 +151,22 @@ def _scores(
     """T, (children, parents) by place in the order; NaN where it is undefined.
 
     Args:
-        fit: the rows for the first regressions, (rows, nodes).
-        test: the other rows, for the test, (other rows, nodes).
+        fit: the rows for the first regressions.
+        test: the other rows, for the test.
     """
-    smooths, mapped = _smooths(fit, test, columns)
+    smooths, mapped = _smooths(fit.values, test.values, columns)
+    basis, test_basis = spanning(fit.beside), spanning(test.beside)
+    if basis.shape[1]:
+        smooths, mapped = _adjusted(smooths, mapped, fit.beside, test.beside)
     factor, own = cholesky(smooths.T @ smooths)
     smooths, mapped = smooths * own, mapped * own
-    test_smooths = normalised(mapped)
+    test_smooths = _left(mapped, test_basis)
     test_factor, test_own = cholesky(test_smooths.T @ test_smooths)
     test_smooths *= test_own
-    y, test_y = normalised(fit), normalised(test)
-    seeds = rng.integers(2**32, size=fit.shape[1:])
-    score = np.full((fit.shape[1], fit.shape[1]), np.nan)
+    y, test_y = _left(fit.values, basis), _left(test.values, test_basis)
+    nodes = fit.values.shape[1]
+    seeds = rng.integers(2**32, size=(nodes,))
+    score = np.full((nodes, nodes), np.nan)
     inverses = zip(_inverses(factor, columns), _inverses(test_factor, columns), strict=True)
     for child, (inverse, test_inverse) in enumerate(inverses, start=1):
         end = child * columns
@@ -119,11 +175,32 @@ def _scores(
         f = mapped[:, :end] @ lost
         squares = (y[:, child] - smooths[:, :end] @ slopes) ** 2
         if trees and squares.sum() > SPANNED:  # after an exact fit only rounding is left
-            f /= variances(squares, fit[:, :child], test[:, :child], trees, int(seeds[child]))[:, None]
-        found = _statistics(test_y[:, child], normalised(f), test_smooths[:, :end], test_inverse)
+            seen, other = (np.hstack([half.values[:, :child], half.inputs]) for half in (fit, test))
+            f /= variances(squares, seen, other, trees, int(seeds[child]))[:, None]
+        found = _statistics(test_y[:, child], _left(f, test_basis), test_smooths[:, :end], test_inverse)
         score[child, :child] = np.where(((smooths[:, :end] @ lost) ** 2).sum(axis=0) > SPANNED, found, np.nan)
-        reporter.step("selector", child, len(score) - 1, unit="node")
+        reporter.step("selector", child, nodes - 1, unit="node")
     return score
+
+
+def _left(values: np.ndarray, basis: np.ndarray) -> np.ndarray:
+    """What covariates and exposure leave of each column, centred and of norm 1 or 0, (rows, columns)."""
+    return unexplained(normalised(values), basis)
+
+
+def _adjusted(
+    smooths: np.ndarray, mapped: np.ndarray, beside: np.ndarray, test_beside: np.ndarray
+) -> tuple[np.ndarray, np.ndarray]:
+    """What a regression on covariates and exposure on the first half leaves of each smooth, on both halves.
+
+    Each is of norm 1 or 0 on the first half. A level that only the other half has takes no part.
+    """
+    centre = beside.mean(axis=0)
+    slopes = np.linalg.lstsq(beside - centre, smooths, rcond=SPANNED**0.5)[0]
+    rest, test_rest = smooths - (beside - centre) @ slopes, mapped - (test_beside - centre) @ slopes
+    norms, whole = np.linalg.norm(rest, axis=0), np.linalg.norm(smooths, axis=0)
+    scale = (norms**2 > SPANNED * whole**2) / np.where(norms > 0, norms, 1.0)
+    return rest * scale, test_rest * scale
 
 
 def _statistics(y: np.ndarray, f: np.ndarray, smooths: np.ndarray, inverse: np.ndarray) -> np.ndarray:
@@ -191,8 +268,8 @@ def variances(squares: np.ndarray, fit: np.ndarray, test: np.ndarray, trees: int
 
     Args:
         squares: (Y − ĝ)², (rows,).
-        fit: the predecessors on the same rows, (rows, parents).
-        test: the predecessors on the other rows, (other rows, parents).
+        fit: the predecessors and inputs on the same rows, (rows, parents and inputs).
+        test: the same on the other rows, (other rows, parents and inputs).
     """
     squares = np.round(squares / squares.mean(), 6)  # so that last digits do not choose between equally good splits
     threads = torch.get_num_threads()  # as many as a fit uses

@@ -15,9 +15,10 @@ import pandas as pd
 from disco.errors import InputError
 from disco.knowledge import Knowledge
 from disco.parents.ocs import allowed, frequencies, passes
-from disco.parents.smooths import check_rows
+from disco.parents.smooths import beside_nodes, check_rows, spanning
 from disco.progress import Callback
 from disco.settings import CHOICES, Settings
+from disco.table.adjustment import Adjustment
 from disco.table.ranks import split_rows, transform_table
 
 
@@ -46,13 +47,14 @@ def candidates(
     settings: Settings,
     *,
     knowledge: Knowledge | None = None,
+    adjustment: Adjustment | None = None,
     device: str = "cpu",
     callback: Callback | None = None,
 ) -> pd.DataFrame:
     """Every candidate edge along an order, scored by `cam`, `pcm` or `evidence`.
 
-    CAM and PCM get the counts as they are, as in the paper. `evidence` gets quantile levels if the settings ask for
-    them, as the networks do.
+    CAM and PCM get the counts as they are, as in the paper, and make rates of them if there is an exposure. `evidence`
+    gets quantile levels if the settings ask for them, as the networks do.
 
     Args:
         selector: one of `CUTS`.
@@ -61,6 +63,7 @@ def candidates(
         settings: of the fit; they give the rows for the parents, the seed and the transform.
         knowledge: to which the edges keep. `evidence` searches under its rules. CAM and PCM test every candidate given
             all predecessors, forbidden ones among them, and then leave out what is forbidden and keep what is required.
+        adjustment: what all rows have beside their counts; every regression and likelihood takes it in.
         device: cpu or cuda, for `evidence`.
         callback: receives the events of the selector; False stops.
 
@@ -73,15 +76,15 @@ def candidates(
             knowledge cannot be used.
         FitStopped: the callback asked to stop.
     """
-    engine, rows = _engine(selector), rows_of(selector, table, settings)
+    engine, (rows, adjustment) = _engine(selector), rows_of(selector, table, settings, adjustment)
     names = list(rows.columns)
     rules = None if knowledge is None else knowledge.resolve(names)
-    if selector == "cam":
-        found = engine.edges(rows, order, cutoff=CUTS["cam"], callback=callback)
-    elif selector == "pcm":
-        found = engine.edges(rows, order, alpha=CUTS["pcm"], seed=settings.seed, callback=callback)
+    if selector == "evidence":
+        given = {} if adjustment is None else {"adjustment": adjustment}
+        found = engine.edges(rows, order, rules=rules, device=device, callback=callback, **given)
     else:
-        found = engine.edges(rows, order, rules=rules, device=device, callback=callback)
+        own = {"cutoff": CUTS["cam"]} if selector == "cam" else {"alpha": CUTS["pcm"], "seed": settings.seed}
+        found = engine.edges(rows, order, adjustment=adjustment, callback=callback, **own)
     if rules is None:
         return found
     found["rule"] = rules.of_edges(found, names)
@@ -93,19 +96,24 @@ def _engine(selector: str) -> ModuleType:
     return import_module(f"disco.parents.{selector}")
 
 
-def rows_of(selector: str, table: pd.DataFrame, settings: Settings) -> pd.DataFrame:
-    """The rows for the parents, in the form that a selector gets."""
-    rows = table.iloc[split_rows(len(table), settings)[1]]
-    return transform_table(rows, settings) if selector == "evidence" and settings.transform == "quantile" else rows
+def rows_of(
+    selector: str, table: pd.DataFrame, settings: Settings, adjustment: Adjustment | None
+) -> tuple[pd.DataFrame, Adjustment | None]:
+    """The rows for the parents, in the form that a selector gets, and what they have beside their counts."""
+    own = split_rows(len(table), settings, None if adjustment is None else adjustment.group)[1]
+    rows = table.iloc[own]
+    if selector == "evidence" and settings.transform == "quantile":
+        rows = transform_table(rows, settings)
+    return rows, None if adjustment is None else adjustment.take(own)
 
 
-def check(selector: str, table: pd.DataFrame, settings: Settings) -> None:
+def check(selector: str, table: pd.DataFrame, settings: Settings, adjustment: Adjustment | None = None) -> None:
     """Refuse, before a fit, a table that the selector would refuse after it, for any order.
 
     Raises:
         InputError: as for `candidates`.
     """
-    rows = rows_of(selector, table, settings)
+    rows, adjustment = rows_of(selector, table, settings, adjustment)
     if selector == "ocs":
         return
     distinct = rows.nunique().sort_values(ascending=False, kind="stable")
@@ -115,10 +123,16 @@ def check(selector: str, table: pd.DataFrame, settings: Settings) -> None:
             "evidence cannot use: leave it out, use more rows, or choose another selector."
         )
     if selector != "evidence":
+        if adjustment is not None and adjustment.exposure is not None:
+            distinct = distinct.where(distinct < 2, len(rows))  # rates hardly ever coincide
         # The worst order: the node with the fewest values comes last, after the most columns.
         columns = np.clip(distinct.to_numpy() - 1, 0, 3)
-        parts = _engine("pcm").HALVES if selector == "pcm" else 1
-        check_rows(len(rows), columns, list(distinct.index), parts)
+        least, parts, beside = len(rows), 1, spanning(beside_nodes(adjustment, len(rows))).shape[1]
+        if selector == "pcm":
+            pcm = _engine("pcm")
+            halves = pcm.halves(len(rows), np.random.default_rng(settings.seed), adjustment)
+            least, parts = pcm.HALVES * min(map(len, halves)), pcm.HALVES
+        check_rows(least, columns, list(distinct.index), parts, beside)
 
 
 def kept(found: pd.DataFrame, selector: str, cut: float | None = None) -> pd.DataFrame:

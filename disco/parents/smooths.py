@@ -12,28 +12,36 @@ from scipy.interpolate import BSpline
 
 from disco.errors import InputError
 from disco.graph import check_order
+from disco.table.adjustment import CATEGORICAL, Adjustment
 
 SPANNED = 1e-8  # other columns span a column if they leave less than this share of its squared norm
 _DEGREE = 3
+_COVARIATE = 6  # columns of a covariate's smooth: more than a node has, because what it leaves would pass for an edge
 _BLOCK = 128  # columns factorised together, only for speed
 
 
-def in_order(table: pd.DataFrame, order: Sequence[str], columns: int, parts: int = 1) -> tuple[np.ndarray, np.ndarray]:
+def in_order(
+    table: pd.DataFrame, order: Sequence[str], columns: int, adjustment: Adjustment | None
+) -> tuple[np.ndarray, np.ndarray]:
     """The table as floats with its columns in causal order, (rows, nodes), and the columns of each smooth, (nodes,).
+
+    With an exposure a count becomes a rate, since the exposure multiplies its mean; a constant column stays constant.
 
     Args:
         table: numbers, whole or not, (rows, nodes).
         order: the names of its columns, each once, sources first.
         columns: the columns of a smooth; a node of m distinct values has at most m - 1.
-        parts: as for `check_rows`.
+        adjustment: that of the rows.
 
     Raises:
-        InputError: order and table do not have the same names, a value is no finite number, or the rows are too few.
+        InputError: order and table do not have the same names, or a value is no finite number.
     """
     check_order(order, table.columns)
     values = np.stack([_numbers(table, name) for name in order], axis=1)
+    if adjustment is not None and adjustment.log_exposure is not None:
+        constant = (values == values[:1]).all(axis=0)
+        values = np.where(constant, values, values / np.exp(adjustment.log_exposure)[:, None])
     sizes = np.clip([len(np.unique(value)) - 1 for value in values.T], 0, columns)
-    check_rows(len(values), sizes, order, parts)
     return values, sizes
 
 
@@ -49,26 +57,27 @@ def _numbers(table: pd.DataFrame, name: str) -> np.ndarray:
     return values
 
 
-def check_rows(rows: int, sizes: np.ndarray, order: Sequence[str], parts: int = 1) -> None:
+def check_rows(rows: int, sizes: np.ndarray, order: Sequence[str], parts: int = 1, beside: int = 0) -> None:
     """Refuse a table with too few rows for the largest regression, that of the last node on all others.
 
     Args:
-        rows: of the table.
+        rows: of the table, or as many times those of the smallest part as there are parts.
         sizes: columns of each node's smooth, in causal order, (nodes,).
         order: the nodes' names.
-        parts: the rows are split into this many equal parts, each with its own regression.
+        parts: the rows are split into this many parts, each with its own regression.
+        beside: columns of covariates and exposure.
 
     Raises:
         InputError: a part has too few rows.
     """
-    needed, others, each = int(sizes[:-1].sum()) + 2, len(sizes) - 1, rows // parts
+    needed, others, each = int(sizes[:-1].sum()) + beside + 2, len(sizes) - 1, rows // parts
     if each < needed:
-        fewer = (each - 2) // max(others, 1)
+        fewer = (each - beside - 2) // max(others, 1)
         remedy = f"at least {parts * needed} rows" + (f", or columns = {fewer}" if fewer > 0 else "")
         which = f"{each} rows" + (", half of the table's" if parts == 2 else "")
         raise InputError(
-            f'The regression of "{order[-1]}" on {others} nodes has {needed - 2} columns, too many for {which}: '
-            f"give {remedy}."
+            f'The regression of "{order[-1]}" on {others} nodes{" and the covariates" * (beside > 0)} has {needed - 2} '
+            f"columns, too many for {which}: give {remedy}."
         )
 
 
@@ -95,6 +104,43 @@ def spline_basis(values: np.ndarray, columns: int) -> np.ndarray:
     q, r = np.linalg.qr(splines / np.where(norms > 0, norms, 1.0))
     basis[:, : q.shape[1]] = q * (np.abs(np.diag(r)) > SPANNED)
     return basis
+
+
+def beside_nodes(adjustment: Adjustment | None, rows: int) -> np.ndarray:
+    """The columns that every regression has beside its nodes, (rows, columns): smooths, and one column per level.
+
+    The exposure has a smooth of its logarithm: rates still follow it where counts act on counts.
+    """
+    if adjustment is None:
+        return np.zeros((rows, 0))
+    parts = [
+        np.eye(len(one.levels))[one.values] if one.kind == CATEGORICAL else spline_basis(one.scale, _COVARIATE)
+        for one in adjustment.covariates
+    ]
+    if adjustment.log_exposure is not None:
+        parts.append(spline_basis(adjustment.log_exposure, _COVARIATE))
+    return np.hstack([*parts, np.zeros((rows, 0))])
+
+
+def spanning(columns: np.ndarray) -> np.ndarray:
+    """An orthonormal basis of the centred columns, (rows, rank)."""
+    if not columns.size:
+        return columns
+    left, sizes, _ = np.linalg.svd(columns - columns.mean(axis=0), full_matrices=False)
+    return left[:, sizes**2 > SPANNED * (sizes**2).max(initial=0.0)]
+
+
+def unexplained(values: np.ndarray, basis: np.ndarray) -> np.ndarray:
+    """What an orthonormal basis leaves of centred columns, each of norm 1, or 0 if the basis spans it, (rows, columns).
+
+    A regression on the basis and other columns has the same residuals as one of what is left on what is left.
+    """
+    if not basis.shape[1]:
+        return values
+    rest = values - basis @ (basis.T @ values)
+    norms, whole = np.linalg.norm(rest, axis=0), np.linalg.norm(values, axis=0)
+    own = norms**2 > SPANNED * whole**2
+    return rest * own / np.where(own, norms, 1.0)
 
 
 def normalised(values: np.ndarray) -> np.ndarray:

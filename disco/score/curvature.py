@@ -9,7 +9,10 @@ x_j (Eq. cond-var-score). The constant-curvature criterion takes the plain varia
 score (OCS) averages |H_ij| (Eq. empirical-ocs). A shift past K stays at K. With the `clipped` boundary every row
 counts; with `admissible` only rows whose shifts stay inside the grid (*Curvature Estimation*).
 
-Axes: F folds, S noise levels, n held-out rows, d nodes.
+With an adjustment ℓ is that of the law given the row's covariates and exposure, and so is the curvature. Of a sink it
+still depends on its own value alone: what is given moves its canonical parameter, as its parents do.
+
+Axes: F folds, S noise levels, n held-out rows, d nodes, c given numbers.
 """
 
 import math
@@ -36,14 +39,26 @@ class ConcreteScores(Protocol):
 
     top: Tensor  # K of each fold, (F,)
 
-    def entries(self, ranks: Tensor, remaining: Sequence[int]) -> Tensor:
+    def entries(self, rows: "Rows", remaining: Sequence[int]) -> Tensor:
         """ℓ_{j,R}(x) of every j ∈ R, (F, S, n, |R|)."""
 
-    def entries_after(self, ranks: Tensor, remaining: Sequence[int], node: int) -> Tensor:
+    def entries_after(self, rows: "Rows", remaining: Sequence[int], node: int) -> Tensor:
         """ℓ_{j,R}(x + e_node) of every j ∈ R, (F, S, n, |R|)."""
 
-    def own_entries_after(self, ranks: Tensor, remaining: Sequence[int], nodes: Sequence[int]) -> Tensor:
+    def own_entries_after(self, rows: "Rows", remaining: Sequence[int], nodes: Sequence[int]) -> Tensor:
         """ℓ_{j,R}(x + e_j) of each j in `nodes`, (F, S, n, len(nodes))."""
+
+
+class Rows(NamedTuple):
+    """Rows at which curvature is evaluated.
+
+    Attributes:
+        ranks: (F, n, d) float.
+        given: what the networks are given at those rows, (F, n, c).
+    """
+
+    ranks: Tensor
+    given: Tensor
 
 
 @dataclass(frozen=True)
@@ -52,12 +67,14 @@ class HeldOut:
 
     Attributes:
         ranks: (F, n, d) float.
+        given: what the networks are given at those rows, (F, n, c).
         valid: which rows are rows and not padding, (F, n).
         level: each entry's number among its column's distinct held-out ranks, (F, n, d), on the CPU.
         rows: row numbers among those that were divided into folds, (F, n); padding −1.
     """
 
     ranks: Tensor
+    given: Tensor
     valid: Tensor
     level: Tensor
     rows: np.ndarray
@@ -69,15 +86,20 @@ class HeldOut:
         for number, fold in enumerate(folds):
             rows = np.random.default_rng([settings.seed, 3, number]).permutation(len(fold.rows))
             chosen.append(np.sort(rows[: settings.evaluation_rows]))
-        longest = max(len(part) for part in chosen)
-        shape = (len(folds), longest, folds[0].train.shape[1])
-        ranks, level, rows = np.zeros(shape, np.float32), np.zeros(shape, np.int64), np.full(shape[:2], -1)
+        shape = (len(folds), max(len(part) for part in chosen))
+        nodes, inputs = folds[0].train.shape[1], folds[0].beside.given.shape[1]
+        ranks, level = np.zeros((*shape, nodes), np.float32), np.zeros((*shape, nodes), np.int64)
+        given, rows = np.zeros((*shape, inputs), np.float32), np.full(shape, -1)
         for number, (fold, part) in enumerate(zip(folds, chosen, strict=True)):
-            taken = fold.held_out[part]
-            ranks[number, : len(part)], rows[number, : len(part)] = taken, fold.rows[part]
-            level[number, : len(part)] = dense_ranks(taken)
-        valid = torch.as_tensor(rows >= 0).to(device)
-        return cls(torch.as_tensor(ranks).to(device), valid, torch.as_tensor(level), rows)
+            at = number, slice(len(part))
+            ranks[at], level[at] = fold.held_out[part], dense_ranks(fold.held_out[part])
+            given[at], rows[at] = fold.held_out_beside.given[part], fold.rows[part]
+        at_rows, given_there, valid = (torch.as_tensor(values).to(device) for values in (ranks, given, rows >= 0))
+        return cls(at_rows, given_there, valid, torch.as_tensor(level), rows)
+
+    def part(self, rows: slice) -> Rows:
+        """Some of the rows of every fold."""
+        return Rows(self.ranks[:, rows], self.given[:, rows])
 
 
 class NetworkScores:
@@ -90,17 +112,19 @@ class NetworkScores:
     def __init__(self, joint: JointNetwork, projection: ProjectionNetwork, settings: Settings) -> None:
         self.joint, self.projection, self.clip = joint, projection, settings.log_clip
         self.top = joint.features.top
+        self.given = joint.mlp.weights[0].shape[1] - joint.features.mean.shape[-1] - 1  # c
         levels = np.geomspace(settings.noise_min, settings.noise_max, settings.noise_levels)
         self.log_sigma = torch.tensor(np.log(levels), dtype=torch.float32, device=self.top.device)
 
-    def _first(self, ranks: Tensor, remaining: Sequence[int]) -> "_First":
+    def _first(self, rows: Rows, remaining: Sequence[int]) -> "_First":
         """The outputs of the input layers without the noise level's terms; a shift changes them by a rank-1 term."""
+        ranks, given = rows
         mask = torch.zeros(ranks.shape[-1], device=ranks.device)
         mask[list(remaining)] = 1.0
         mask = mask.expand_as(ranks)
         features = self.joint.features
-        filled = features(self.projection.filled(ranks, mask))
-        masked = torch.cat([features(ranks) * mask.repeat(1, 1, 2), mask], dim=-1)
+        filled = torch.cat([given, features(self.projection.filled(ranks, mask), given)], dim=-1)
+        masked = torch.cat([given, features(ranks, given) * mask.repeat(1, 1, 2), mask], dim=-1)
         joint, projection = self.joint.mlp, self.projection.mlp
         return _First(
             torch.baddbmm(joint.biases[0], filled, joint.weights[0][:, :-1]),
@@ -110,9 +134,9 @@ class NetworkScores:
 
     def _shift(self, value: Tensor, weight: Tensor, ranks: Tensor, node: int) -> Tensor:
         """`value`, a linear function of the features, after raising one node by one level, unless it is at the top."""
-        before, nodes = ranks[..., node], ranks.shape[-1]
+        before, first, second = ranks[..., node], self.given + node, self.given + ranks.shape[-1] + node
         change = self.joint.features.change(before, torch.minimum(before + 1, self.top[:, None]), node)
-        return torch.baddbmm(value, change, weight[:, [node, nodes + node]])
+        return torch.baddbmm(value, change, weight[:, [first, second]])
 
     def _hidden(self, mlp: FoldedMLP, first: Tensor) -> Tensor:
         """The last hidden activations at every noise level, (F, S, n, H)."""
@@ -143,13 +167,13 @@ class NetworkScores:
         """The noise level's contribution through the skip connection, (F, S, 1, len(columns))."""
         return self.log_sigma[:, None, None] * self._skip[:, None, -1:, columns]
 
-    def entries(self, ranks: Tensor, remaining: Sequence[int]) -> Tensor:
+    def entries(self, rows: Rows, remaining: Sequence[int]) -> Tensor:
         """See `ConcreteScores`."""
-        return self._entries(self._first(ranks, remaining), remaining)
+        return self._entries(self._first(rows, remaining), remaining)
 
-    def entries_after(self, ranks: Tensor, remaining: Sequence[int], node: int) -> Tensor:
+    def entries_after(self, rows: Rows, remaining: Sequence[int], node: int) -> Tensor:
         """See `ConcreteScores`."""
-        first, joint, projection = self._first(ranks, remaining), self.joint, self.projection
+        ranks, first, joint, projection = rows.ranks, self._first(rows, remaining), self.joint, self.projection
         shifted = _First(
             self._shift(first.joint, joint.mlp.weights[0], ranks, node),
             self._shift(first.projection, projection.mlp.weights[0], ranks, node),
@@ -157,11 +181,11 @@ class NetworkScores:
         )
         return self._entries(shifted, remaining)
 
-    def own_entries_after(self, ranks: Tensor, remaining: Sequence[int], nodes: Sequence[int]) -> Tensor:
+    def own_entries_after(self, rows: Rows, remaining: Sequence[int], nodes: Sequence[int]) -> Tensor:
         """See `ConcreteScores`."""
-        first = self._first(ranks, remaining)
-        rows = ranks.shape[1] * len(self.log_sigma)
-        group = max(1, ROWS_AT_ONCE[ranks.device.type] // rows)
+        ranks, first = rows.ranks, self._first(rows, remaining)
+        at_once = ranks.shape[1] * len(self.log_sigma)
+        group = max(1, ROWS_AT_ONCE[ranks.device.type] // at_once)
         parts = [
             self._own(self.joint.mlp, first.joint, ranks, nodes[at : at + group])
             + self._own(self.projection.mlp, first.projection, ranks, nodes[at : at + group]).clamp(
@@ -226,9 +250,9 @@ def diagonal(
     places = [list(remaining).index(node) for node in nodes]
     parts = []
     for part in row_parts(held_out, levels):
-        ranks = held_out.ranks[:, part]
-        before = scores.entries(ranks, remaining)[..., places]
-        parts.append((scores.own_entries_after(ranks, remaining, nodes) - before).mean(dim=1))
+        rows = held_out.part(part)
+        before = scores.entries(rows, remaining)[..., places]
+        parts.append((scores.own_entries_after(rows, remaining, nodes) - before).mean(dim=1))
     return torch.cat(parts, dim=1)
 
 
@@ -243,8 +267,8 @@ def off_diagonal(scores: ConcreteScores, held_out: HeldOut, remaining: Sequence[
     """
     parts = []
     for part in row_parts(held_out, levels):
-        ranks = held_out.ranks[:, part]
-        after, before = scores.entries_after(ranks, remaining, node), scores.entries(ranks, remaining)
+        rows = held_out.part(part)
+        after, before = scores.entries_after(rows, remaining, node), scores.entries(rows, remaining)
         change = after - before
         parts.append(torch.stack([change.abs().mean(dim=1), change.mean(dim=1)]))
     return torch.cat(parts, dim=2)

@@ -7,6 +7,8 @@ Joint loss (paper, *Denoising Score-Entropy Objective*, R = V): for t ~ U(ε_t, 
 averaged over the batch. Projection loss (*Score-Entropy Training*): for log σ uniform and a random R, ℓ_SE
 between the correction e^c and s_θ(x) / s_θ(x_R, fill), averaged over the neighbours of j ∈ R, plus the same
 on R = V, where the target correction is 1.
+
+What an adjustment gives the networks at a row, (c,), comes as it is with every noisy draw of that row.
 """
 
 import math
@@ -31,11 +33,13 @@ class JointBatch(NamedTuple):
         noisy: x ~ q_σ(· | x_0), (F, n, d).
         sigma: noise levels, (F, n).
         target: log q_σ(x ± 1 | x_0) − log q_σ(x | x_0), (F, n, d, 2).
+        given: what the networks are given at those rows, (F, n, c).
     """
 
     noisy: Tensor
     sigma: Tensor
     target: Tensor
+    given: Tensor
 
 
 class ProjectionBatch(NamedTuple):
@@ -45,11 +49,29 @@ class ProjectionBatch(NamedTuple):
         noisy: x ~ q_σ(· | x_0), (F, n, d).
         sigma: noise levels, (F, n).
         mask: remaining sets as 0 and 1, (F, n, d).
+        given: what the networks are given at those rows, (F, n, c).
     """
 
     noisy: Tensor
     sigma: Tensor
     mask: Tensor
+    given: Tensor
+
+
+class Clean(NamedTuple):
+    """Rows before their corruption.
+
+    Attributes:
+        ranks: x_0, (n, d).
+        given: what the networks are given at those rows, (n, c).
+    """
+
+    ranks: Tensor
+    given: Tensor
+
+    def take(self, rows: Tensor | slice) -> "Clean":
+        """Some of the rows."""
+        return Clean(self.ranks[rows], self.given[rows])
 
 
 Batch = JointBatch | ProjectionBatch
@@ -60,24 +82,27 @@ def stacked(folds: Sequence[Batch]) -> Batch:
     return type(folds[0])._make(torch.stack(parts) for parts in zip(*folds, strict=True))
 
 
-Draw = Callable[[Tensor, int, Settings, torch.Generator], Batch]
+Draw = Callable[[Clean, int, Settings, torch.Generator], Batch]
 
 
-def draw_joint(ranks: Tensor, top: int, settings: Settings, generator: torch.Generator) -> JointBatch:
-    """Corrupt one fold's rows (rows, d) for the joint loss."""
+def draw_joint(rows: Clean, top: int, settings: Settings, generator: torch.Generator) -> JointBatch:
+    """Corrupt one fold's rows for the joint loss."""
+    ranks = rows.ranks
     uniform = torch.rand(len(ranks), generator=generator, device=ranks.device)
     time = settings.time_min + (1 - settings.time_min) * uniform
     sigma = sigma_at(time, settings.sigma_min, settings.sigma_max)
     noisy = corrupt(ranks, sigma, top, generator)
-    return JointBatch(noisy.float(), sigma, log_ratios(noisy, ranks, sigma, top))
+    return JointBatch(noisy.float(), sigma, log_ratios(noisy, ranks, sigma, top), rows.given)
 
 
-def draw_projection(ranks: Tensor, top: int, settings: Settings, generator: torch.Generator) -> ProjectionBatch:
-    """Corrupt one fold's rows (rows, d), with log σ uniform, and draw a remaining set for each row."""
+def draw_projection(rows: Clean, top: int, settings: Settings, generator: torch.Generator) -> ProjectionBatch:
+    """Corrupt one fold's rows, with log σ uniform, and draw a remaining set for each row."""
+    ranks = rows.ranks
     uniform = torch.rand(len(ranks), generator=generator, device=ranks.device)
     sigma = sigma_at(uniform, settings.sigma_min, settings.sigma_max)
     noisy = corrupt(ranks, sigma, top, generator)
-    return ProjectionBatch(noisy.float(), sigma, draw_masks(ranks, settings.full_set_probability, generator))
+    mask = draw_masks(ranks, settings.full_set_probability, generator)
+    return ProjectionBatch(noisy.float(), sigma, mask, rows.given)
 
 
 def draw_masks(like: Tensor, full_set_probability: float, generator: torch.Generator) -> Tensor:
@@ -95,7 +120,7 @@ def draw_masks(like: Tensor, full_set_probability: float, generator: torch.Gener
 
 def epoch_batches(
     draw: Draw,
-    rows: Sequence[Tensor],
+    rows: Sequence[Clean],
     tops: Sequence[int],
     keys: Sequence[tuple[int, ...]],
     settings: Settings,
@@ -105,15 +130,15 @@ def epoch_batches(
 
     Args:
         draw: `draw_joint` or `draw_projection`.
-        rows: each fold's ranks, (rows, d).
+        rows: each fold's.
         tops: each fold's grid bound K.
         keys: each fold's random stream.
         visited: rows per fold; at most the size of the smallest fold.
     """
-    device, nodes, size = rows[0].device, rows[0].shape[1], settings.batch_size
+    device, nodes, size = rows[0].ranks.device, rows[0].ranks.shape[1], settings.batch_size
     generators = [stream(device, *key) for key in keys]
     orders = [
-        torch.randperm(len(part), generator=generator, device=device)
+        torch.randperm(len(part.ranks), generator=generator, device=device)
         for part, generator in zip(rows, generators, strict=True)
     ]
     # The block's size must not depend on how many folds share the batch; otherwise a fold's draws would.
@@ -122,7 +147,7 @@ def epoch_batches(
         stop = min(start + block, visited)
         whole = stacked(
             [
-                draw(part[order[start:stop]], top, settings, generator)
+                draw(part.take(order[start:stop]), top, settings, generator)
                 for part, order, top, generator in zip(rows, orders, tops, generators, strict=True)
             ]
         )
@@ -138,7 +163,7 @@ def score_entropy(log_prediction: Tensor, log_target: Tensor) -> Tensor:
 
 def joint_losses(network: JointNetwork, batch: JointBatch, settings: Settings) -> Tensor:
     """The joint loss of every fold, (F,)."""
-    predicted = network(batch.noisy, batch.sigma.log()).clamp_max(_LOG_RATIO_BOUND)
+    predicted = network(batch.noisy, batch.given, batch.sigma.log()).clamp_max(_LOG_RATIO_BOUND)
     inside = neighbour_mask(batch.noisy, network.features.top[:, None, None])
     entries = torch.where(inside, score_entropy(predicted, batch.target), 0.0)
     sigma_rate = batch.sigma * math.log(settings.sigma_max / settings.sigma_min)
@@ -150,14 +175,14 @@ def projection_losses(
 ) -> Tensor:
     """The projection loss of every fold, including the full-set term, (F,)."""
     clip, rows = settings.log_clip, batch.noisy.shape[1]
-    log_sigma = batch.sigma.log()
+    log_sigma, given = batch.sigma.log().repeat(1, 2), batch.given.repeat(1, 2, 1)
     with torch.no_grad():
         filled = network.filled(batch.noisy, batch.mask)
-        both = joint(torch.cat([batch.noisy, filled], dim=1), log_sigma.repeat(1, 2))
+        both = joint(torch.cat([batch.noisy, filled], dim=1), given, log_sigma)
         target = (both[:, :rows] - both[:, rows:]).clamp(-clip, clip)
     # The same pass also evaluates the full set: the same rows with a mask of ones.
     masks = torch.cat([batch.mask, torch.ones_like(batch.mask)], dim=1)
-    correction = network(batch.noisy.repeat(1, 2, 1), masks, log_sigma.repeat(1, 2)).clamp(-clip, clip)
+    correction = network(batch.noisy.repeat(1, 2, 1), masks, given, log_sigma).clamp(-clip, clip)
     inside = neighbour_mask(batch.noisy, network.features.top[:, None, None])
     remaining = inside & (batch.mask[..., None] > 0)
     masked = _mean(score_entropy(correction[:, :rows], target), remaining)

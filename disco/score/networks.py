@@ -5,8 +5,11 @@ width, SiLU, no normalisation, no dropout. The joint network maps (x, σ) to log
 (nodes, 2) for the neighbours x_j − 1 and x_j + 1. The projection network also sees the remaining set R and
 maps (x_R, R, σ) to a log correction of a positive baseline (paper, *Score-Entropy Training*).
 
+Of a table with an adjustment both also see what it gives them at the row, c numbers: covariates and exposure. These are
+never corrupted and never removed, so the scores are those of the law of the counts given them.
+
 The first axis of every parameter and buffer is the fold. So folds never mix, and dropping or reading one is an
-index. Axes: F folds, n rows, d nodes, H width.
+index. Axes: F folds, n rows, d nodes, c given numbers, H width.
 """
 
 import math
@@ -21,6 +24,7 @@ from disco.settings import Settings
 from disco.table.ranks import FoldRanks
 
 _STD_FLOOR = 1e-4
+_LEAST_LEFT = 0.05  # of a feature's standard deviation: what is given may leave less, of a node that it determines
 DOWN, UP = 0, 1  # the last axis of every log-ratio tensor
 
 
@@ -31,17 +35,23 @@ def stream(device: torch.device | str, *key: int) -> torch.Generator:
 
 
 class RankFeatures(nn.Module):
-    """Value features [x / K, log(1 + x) / log(1 + K)], standardised with the moments of the training split."""
+    """Value features [x / K, log(1 + x) / log(1 + K)], standardised with the moments of the training split.
+
+    With given numbers z the mean is the least-squares one, mean + z slopes. What a covariate does to two nodes then no
+    longer shows as a correlation of their features, which a network trained for a short time would take for an effect.
+    """
 
     top: Tensor
     mean: Tensor
     std: Tensor
+    slopes: Tensor
 
-    def __init__(self, top: Tensor, mean: Tensor, std: Tensor) -> None:
+    def __init__(self, top: Tensor, mean: Tensor, std: Tensor, slopes: Tensor) -> None:
         super().__init__()
         self.register_buffer("top", top)  # (F,)
         self.register_buffer("mean", mean)  # (F, 1, 2 d)
         self.register_buffer("std", std)  # (F, 1, 2 d)
+        self.register_buffer("slopes", slopes, persistent=slopes.shape[1] > 0)  # (F, c, 2 d)
 
     @classmethod
     def fitted(cls, folds: Sequence[FoldRanks]) -> "RankFeatures":
@@ -49,13 +59,22 @@ class RankFeatures(nn.Module):
         moments = []
         for fold in folds:
             raw = _raw_features(torch.as_tensor(fold.train, dtype=torch.float64)[None], torch.tensor([fold.top]))
-            moments.append((raw.mean(1, keepdim=True), raw.std(1, correction=0, keepdim=True)))
-        mean, std = (torch.cat(parts).float() for parts in zip(*moments, strict=True))
-        return cls(torch.tensor([float(fold.top) for fold in folds]), mean, std.clamp_min(_STD_FLOOR))
+            given = torch.as_tensor(fold.beside.given, dtype=torch.float64)
+            mean, std = raw.mean(1, keepdim=True), raw.std(1, correction=0, keepdim=True)
+            slopes = torch.zeros(1, given.shape[1], raw.shape[2])
+            if given.shape[1]:
+                centre = given.mean(0)
+                slopes = torch.linalg.lstsq((given - centre)[None], raw - mean, rcond=1e-6, driver="gelsd").solution
+                mean, left = mean - centre @ slopes, raw - given @ slopes
+                std = torch.maximum(left.std(1, correction=0, keepdim=True), _LEAST_LEFT * std)
+            moments.append((mean, std, slopes))
+        mean, std, slopes = (torch.cat(parts).float() for parts in zip(*moments, strict=True))
+        return cls(torch.tensor([float(fold.top) for fold in folds]), mean, std.clamp_min(_STD_FLOOR), slopes)
 
-    def forward(self, ranks: Tensor) -> Tensor:
-        """Ranks (F, n, d) → features (F, n, 2 d)."""
-        return (_raw_features(ranks, self.top) - self.mean) / self.std
+    def forward(self, ranks: Tensor, given: Tensor) -> Tensor:
+        """Ranks (F, n, d) and given numbers (F, n, c) → features (F, n, 2 d)."""
+        mean = torch.baddbmm(self.mean, given, self.slopes) if given.shape[-1] else self.mean
+        return (_raw_features(ranks, self.top) - mean) / self.std
 
     def change(self, before: Tensor, after: Tensor, node: int) -> Tensor:
         """How one node's two features change between ranks `before` and `after`, both (F, n) → (F, n, 2)."""
@@ -80,13 +99,19 @@ class FoldedMLP(nn.Module):
         self.biases = nn.ParameterList([nn.Parameter(torch.zeros(folds, 1, out)) for _, out in pairs])
 
     @torch.no_grad()
-    def initialise(self, *key: int) -> "FoldedMLP":
-        """Draw weights and biases uniformly in ±1/√inputs; fold f uses the stream (*key, f)."""
+    def initialise(self, seed: int, key: int, given: int, given_key: int) -> "FoldedMLP":
+        """Draw weights and biases uniformly in ±1/√inputs; fold f uses the stream (seed, key, f).
+
+        The first `given` inputs count for no bound and have a stream of their own, (seed, given_key, f): all other
+        weights are the same whatever is given.
+        """
         for fold in range(self.weights[0].shape[0]):
-            generator = stream("cpu", *key, fold)
-            for weight, bias in zip(self.weights, self.biases, strict=True):
-                bound = 1 / math.sqrt(weight.shape[1])
-                weight[fold].uniform_(-bound, bound, generator=generator)
+            generator, of_given = stream("cpu", seed, key, fold), stream("cpu", seed, given_key, fold)
+            for number, (weight, bias) in enumerate(zip(self.weights, self.biases, strict=True)):
+                own = given if number == 0 else 0
+                bound = 1 / math.sqrt(weight.shape[1] - own)
+                weight[fold, own:].uniform_(-bound, bound, generator=generator)
+                weight[fold, :own].uniform_(-bound, bound, generator=of_given)
                 bias[fold].uniform_(-bound, bound, generator=generator)
         return self
 
@@ -125,17 +150,18 @@ class JointNetwork(nn.Module):
 
     skip: nn.Parameter | None
 
-    def __init__(self, features: RankFeatures, settings: Settings) -> None:
+    def __init__(self, features: RankFeatures, given: int, settings: Settings) -> None:
         super().__init__()
         folds, nodes = features.mean.shape[0], features.mean.shape[-1] // 2
+        inputs = given + 2 * nodes + 1
         self.features = features
-        self.mlp = FoldedMLP(folds, 2 * nodes + 1, 2 * nodes, settings)
-        skip = nn.Parameter(torch.zeros(folds, 2 * nodes + 1, 2 * nodes)) if settings.skip_connection else None
+        self.mlp = FoldedMLP(folds, inputs, 2 * nodes, settings)
+        skip = nn.Parameter(torch.zeros(folds, inputs, 2 * nodes)) if settings.skip_connection else None
         self.register_parameter("skip", skip)
 
-    def forward(self, ranks: Tensor, log_sigma: Tensor) -> Tensor:
-        """Ranks (F, n, d) and log σ (F, n) → log ratios (F, n, d, 2)."""
-        inputs = torch.cat([self.features(ranks), log_sigma[..., None]], dim=-1)
+    def forward(self, ranks: Tensor, given: Tensor, log_sigma: Tensor) -> Tensor:
+        """Ranks (F, n, d), given numbers (F, n, c) and log σ (F, n) → log ratios (F, n, d, 2)."""
+        inputs = torch.cat([given, self.features(ranks, given), log_sigma[..., None]], dim=-1)
         out = self.mlp(inputs) if self.skip is None else torch.baddbmm(self.mlp(inputs), inputs, self.skip)
         return out.unflatten(-1, (-1, 2))
 
@@ -148,17 +174,21 @@ class ProjectionNetwork(nn.Module):
 
     fill: Tensor
 
-    def __init__(self, features: RankFeatures, fill: Tensor, settings: Settings) -> None:
+    def __init__(self, features: RankFeatures, fill: Tensor, given: int, settings: Settings) -> None:
         super().__init__()
         folds, nodes = features.mean.shape[0], features.mean.shape[-1] // 2
         self.features = features
         self.register_buffer("fill", fill)  # (F, d)
-        self.mlp = FoldedMLP(folds, 3 * nodes + 1, 2 * nodes, settings)
+        self.mlp = FoldedMLP(folds, given + 3 * nodes + 1, 2 * nodes, settings)
 
-    def forward(self, ranks: Tensor, mask: Tensor, log_sigma: Tensor) -> Tensor:
-        """Ranks (F, n, d), mask of R (F, n, d) as 0 and 1, log σ (F, n) → log corrections (F, n, d, 2)."""
-        inputs = torch.cat([self.features(ranks) * mask.repeat(1, 1, 2), mask, log_sigma[..., None]], dim=-1)
-        return self.mlp(inputs).unflatten(-1, (-1, 2))
+    def forward(self, ranks: Tensor, mask: Tensor, given: Tensor, log_sigma: Tensor) -> Tensor:
+        """Ranks (F, n, d), mask of R (F, n, d) as 0 and 1, given numbers (F, n, c) and log σ (F, n).
+
+        Returns:
+            Log corrections, (F, n, d, 2).
+        """
+        masked = self.features(ranks, given) * mask.repeat(1, 1, 2)
+        return self.mlp(torch.cat([given, masked, mask, log_sigma[..., None]], dim=-1)).unflatten(-1, (-1, 2))
 
     def filled(self, ranks: Tensor, mask: Tensor) -> Tensor:
         """The ranks, with removed coordinates replaced by the fill, (F, n, d)."""
@@ -174,12 +204,13 @@ class Networks(NamedTuple):
 
 def new_networks(folds: Sequence[FoldRanks], settings: Settings) -> Networks:
     """Freshly initialised networks. Those of fold f depend only on seed, f, its ranks and the architecture."""
-    joint = JointNetwork(RankFeatures.fitted(folds), settings)
-    joint.mlp.initialise(settings.seed, 10)
+    given = folds[0].beside.given.shape[1]
+    joint = JointNetwork(RankFeatures.fitted(folds), given, settings)
+    joint.mlp.initialise(settings.seed, 10, given, 13)
     rows = [
         int(np.random.default_rng([settings.seed, 12, f]).integers(len(fold.train))) for f, fold in enumerate(folds)
     ]
-    fill = np.stack([fold.train[row] for fold, row in zip(folds, rows, strict=True)])
-    projection = ProjectionNetwork(RankFeatures.fitted(folds), torch.as_tensor(fill, dtype=torch.float32), settings)
-    projection.mlp.initialise(settings.seed, 11)
+    fill = torch.as_tensor(np.stack([fold.train[row] for fold, row in zip(folds, rows, strict=True)]))
+    projection = ProjectionNetwork(RankFeatures.fitted(folds), fill.float(), given, settings)
+    projection.mlp.initialise(settings.seed, 11, given, 14)
     return Networks(joint, projection)

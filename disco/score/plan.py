@@ -8,13 +8,15 @@ It follows from the number of rows n and the settings, before any row is drawn. 
     holdout  = validation_share · train, at least 1 and at most validation_rows and train − 1
     epochs   = max(epochs requested, ⌈steps requested / batches⌉), with batches = ⌈rows per epoch / batch_size⌉
 
-Folds differ by at most one row. `train` is the smallest: all folds share a batch, so each visits that many rows.
+Folds differ by at most one row, unless rows of a group stay together: then the numbers are those of the folds as they
+are drawn. `train` is the smallest: all folds share a batch, so each visits that many rows.
 """
 
 import math
 from dataclasses import dataclass
 
 from disco.settings import Settings
+from disco.table.ranks import Folds
 
 
 @dataclass(frozen=True)
@@ -48,7 +50,7 @@ class Plan:
         rows: those that give networks and order.
         parent_rows: those that give the parents.
         train: rows of a score-training split.
-        holdout: those of them that are kept for early stopping of the joint network.
+        holdout: those of them that are kept for early stopping of the joint network; about so many with groups.
         evaluated: held-out rows of a fold at which curvature is evaluated.
         joint, projection: how long the two networks train.
     """
@@ -64,12 +66,20 @@ class Plan:
     projection: Schedule
 
     @classmethod
-    def of(cls, rows: int, settings: Settings) -> "Plan":
-        """The plan for a table of `rows` rows, which are enough for the folds."""
+    def of(cls, rows: int, settings: Settings, folds: Folds | None = None) -> "Plan":
+        """The plan for a table of `rows` rows, which are enough for the folds; `folds` if they are drawn already."""
         used = rows if settings.max_rows is None else min(rows, settings.max_rows)
         fitted, parent_rows = ((used + 1) // 2, used // 2) if settings.disjoint_rows else (used, used)
         train, held_out = fitted - math.ceil(fitted / settings.folds), fitted // settings.folds
+        if folds is not None:
+            fitted, parent_rows = len(folds.rows), sum(len(fold.rows) for fold in folds.parent_ranks)
+            train = min(len(fold.train) for fold in folds.ranks)
+            held_out = min(len(fold.held_out) for fold in folds.ranks)
         holdout = max(1, min(settings.validation_rows, round(settings.validation_share * train), train - 1))
+        joint_rows = train - holdout
+        if folds is not None:
+            kept = [fold.shuffled(number, holdout, settings)[1] for number, fold in enumerate(folds.ranks)]
+            joint_rows = min(len(fold.train) - held for fold, held in zip(folds.ranks, kept, strict=True))
         size = settings.batch_size
         return cls(
             settings,
@@ -79,6 +89,6 @@ class Plan:
             train,
             holdout,
             evaluated=min(held_out, settings.evaluation_rows or held_out),
-            joint=Schedule.of(train - holdout, size, settings.joint_epochs, settings.joint_steps),
+            joint=Schedule.of(joint_rows, size, settings.joint_epochs, settings.joint_steps),
             projection=Schedule.of(train, size, settings.projection_epochs, settings.projection_steps),
         )

@@ -20,6 +20,7 @@ from torch import Tensor, nn
 from disco.errors import InputError
 from disco.score.losses import (
     Batch,
+    Clean,
     draw_joint,
     draw_projection,
     epoch_batches,
@@ -47,15 +48,20 @@ class Epoch:
 
 
 class TrainingRows:
-    """Each fold's ranks for training and for validation, on the device."""
+    """Each fold's rows for training and for validation, on the device; early stopping gets the first of `train`."""
 
-    def __init__(self, folds: Sequence[FoldRanks], settings: Settings, device: torch.device) -> None:
+    def __init__(self, folds: Sequence[FoldRanks], plan: Plan, device: torch.device) -> None:
         self.tops = [fold.top for fold in folds]
-        self.train = []
+        self.train, self.holdout, self.held_out = [], [], []
         for number, fold in enumerate(folds):
-            order = np.random.default_rng([settings.seed, 2, number]).permutation(len(fold.train))
-            self.train.append(torch.as_tensor(fold.train[order]).to(device))
-        self.held_out = [torch.as_tensor(fold.held_out).to(device) for fold in folds]
+            order, holdout = fold.shuffled(number, plan.holdout, plan.settings)
+            self.train.append(_clean(fold.train[order], fold.beside.given[order], device))
+            self.holdout.append(holdout)
+            self.held_out.append(_clean(fold.held_out, fold.held_out_beside.given, device))
+
+
+def _clean(ranks: np.ndarray, given: np.ndarray, device: torch.device) -> Clean:
+    return Clean(torch.as_tensor(ranks).to(device), torch.as_tensor(given).to(device))
 
 
 @dataclass
@@ -186,7 +192,7 @@ def train_joint(training: Training, rows: TrainingRows, plan: Plan) -> Iterator[
     """
     settings, folds = plan.settings, list(training.active)
     fixed = [
-        _fixed_draws(draw_joint, part[: plan.holdout], top, settings, (_JOINT, fold))
+        _fixed_draws(draw_joint, part.take(slice(rows.holdout[fold])), top, settings, (_JOINT, fold))
         for fold, (part, top) in enumerate(zip(rows.train, rows.tops, strict=True))
     ]
     loss = _loss_of(joint_losses, settings)
@@ -194,7 +200,7 @@ def train_joint(training: Training, rows: TrainingRows, plan: Plan) -> Iterator[
         active = list(training.active)
         batches = epoch_batches(
             draw_joint,
-            [rows.train[fold][plan.holdout :] for fold in active],
+            [rows.train[fold].take(slice(rows.holdout[fold], None)) for fold in active],
             [rows.tops[fold] for fold in active],
             [(settings.seed, _JOINT, fold, training.epoch) for fold in active],
             settings,
@@ -239,8 +245,8 @@ def train_projection(training: Training, joint: JointNetwork, rows: TrainingRows
     loss = _loss_of(projection_losses, settings, joint)
     while training.epoch < plan.projection.epochs:
         keys = [(settings.seed, _PROJECTION, fold, training.epoch) for fold in folds]
-        ranks, tops = [rows.train[fold] for fold in folds], [rows.tops[fold] for fold in folds]
-        batches = epoch_batches(draw_projection, ranks, tops, keys, settings, visited=plan.projection.rows)
+        train_rows, tops = [rows.train[fold] for fold in folds], [rows.tops[fold] for fold in folds]
+        batches = epoch_batches(draw_projection, train_rows, tops, keys, settings, visited=plan.projection.rows)
         rates = learning_rates("projection", training.epoch, plan)
         train = _one_epoch(training, batches, loss, rates, settings.projection_gradient_norm)
         is_last = training.epoch == plan.projection.epochs
@@ -298,11 +304,12 @@ def _check_served(training: Training, folds: Sequence[int]) -> None:
             )
 
 
-def _fixed_draws(draw: Callable, ranks: Tensor, top: int, settings: Settings, key: tuple[int, ...]) -> Batch:
+def _fixed_draws(draw: Callable, rows: Clean, top: int, settings: Settings, key: tuple[int, ...]) -> Batch:
     """The same noise at every validation, so that early stopping does not follow the noise."""
-    ranks = ranks[: settings.validation_rows]
-    repeats = max(1, MONITOR_ROWS // len(ranks))
-    return draw(ranks.repeat(repeats, 1), top, settings, stream(ranks.device, settings.seed, _VALIDATION, *key))
+    rows = rows.take(slice(settings.validation_rows))
+    repeats = max(1, MONITOR_ROWS // len(rows.ranks))
+    repeated = Clean(*(part.repeat(repeats, 1) for part in rows))
+    return draw(repeated, top, settings, stream(rows.ranks.device, settings.seed, _VALIDATION, *key))
 
 
 @torch.no_grad()

@@ -14,6 +14,7 @@ import numpy as np
 
 CONTINUOUS, ORDINAL, CATEGORICAL, COUNT = "continuous", "ordinal", "categorical", "count"
 KINDS = (CONTINUOUS, ORDINAL, CATEGORICAL, COUNT)  # of covariates
+_WAVES = 4  # of a number among the inputs of the networks
 MOST_LEVELS = 60  # of a categorical covariate: every node gets a coefficient for each
 
 
@@ -104,17 +105,28 @@ class Adjustment:
         return found.hexdigest()
 
     def inputs(self) -> np.ndarray:
-        """What a network sees of it, (n, columns) float32: standardised numbers, one column per level of a category.
+        """What a network sees of it, (n, columns) float32: a number with waves of it, or one column per level.
 
         The logarithm of the exposure comes last.
         """
         parts = [
-            np.eye(len(one.levels))[one.values] if one.kind == CATEGORICAL else _standard(one.scale)[:, None]
+            np.eye(len(one.levels))[one.values] if one.kind == CATEGORICAL else _curves(one.scale)
             for one in self.covariates
         ]
         if self.log_exposure is not None:
-            parts.append(_standard(self.log_exposure)[:, None])
+            parts.append(_curves(self.log_exposure))
         return np.column_stack([*parts, np.empty((self.rows, 0))]).astype(np.float32)
+
+
+def _curves(values: np.ndarray) -> np.ndarray:
+    """The values and cos(π k u) of their mid-ranks u in (0, 1), k = 1, 2, …, all standardised, (n, columns).
+
+    A sum of these follows a curved effect, whatever the values' distribution; m distinct values have m − 1 columns.
+    """
+    _, place, counts = np.unique(values, return_inverse=True, return_counts=True)
+    ranks = ((counts.cumsum() - counts / 2) / len(values))[place]
+    waves = [np.cos(np.pi * k * ranks) for k in range(1, min(_WAVES, len(counts) - 2) + 1)]
+    return np.column_stack([_standard(part) for part in (values, *waves)])
 
 
 def _standard(values: np.ndarray) -> np.ndarray:

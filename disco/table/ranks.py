@@ -8,14 +8,41 @@ Quantile levels (paper, *Lahman*): each pooled column is cut at its empirical qu
 column with many ties may have empty levels.
 """
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
+from typing import NamedTuple
 
 import numpy as np
 import pandas as pd
 
 from disco.errors import InputError
 from disco.settings import Settings
+from disco.table.adjustment import Adjustment
 from disco.table.counts import least_rows
+
+
+class Beside(NamedTuple):
+    """What rows have beside their counts.
+
+    Attributes:
+        given: what the networks are given of it, (rows, inputs) float32, standardised on all rows of the table; the
+            covariates are ordered by name.
+        group: the number of every row's group, (rows,), or None.
+    """
+
+    given: np.ndarray
+    group: np.ndarray | None
+
+    @classmethod
+    def of(cls, adjustment: Adjustment | None, rows: int) -> "Beside":
+        """That of all rows of a table; without an adjustment there are no inputs and no groups."""
+        if adjustment is None:
+            return cls(np.zeros((rows, 0), np.float32), None)
+        by_name = sorted(adjustment.covariates, key=lambda one: one.name)
+        return cls(replace(adjustment, covariates=tuple(by_name)).inputs(), adjustment.group)
+
+    def take(self, rows: np.ndarray) -> "Beside":
+        """That of some rows, by number or by true and false."""
+        return Beside(self.given[rows], None if self.group is None else self.group[rows])
 
 
 @dataclass(frozen=True)
@@ -27,12 +54,32 @@ class FoldRanks:
         held_out: ranks of the held-out fold, (held-out rows, nodes).
         rows: the held-out rows' numbers among all rows that were divided, from 0, (held-out rows,).
         top: the common grid bound K = max_j K_j; the grid is {0, …, K}.
+        beside: what the training rows have beside their counts.
+        held_out_beside: the same of the held-out rows.
     """
 
     train: np.ndarray
     held_out: np.ndarray
     rows: np.ndarray
     top: int
+    beside: Beside
+    held_out_beside: Beside
+
+    def shuffled(self, number: int, holdout: int, settings: Settings) -> tuple[np.ndarray, int]:
+        """The training rows of fold `number` in random order, and how many of the first are kept for early stopping.
+
+        Those are `holdout`, or with groups as many whole groups as come closest to it.
+        """
+        random = np.random.default_rng([settings.seed, 2, number])
+        order = random.permutation(len(self.train))
+        if self.beside.group is None:
+            return order, holdout
+        place = random.permutation(self.beside.group.max() + 1)[self.beside.group]
+        order = order[np.argsort(place[order], kind="stable")]
+        ends = np.flatnonzero(np.diff(place[order])) + 1
+        if not len(ends):  # one group alone cannot be kept together
+            return order, holdout
+        return order, int(ends[np.abs(ends - holdout).argmin()])
 
 
 @dataclass(frozen=True)
@@ -52,38 +99,53 @@ class Folds:
     parent_ranks: list[FoldRanks]
 
     @classmethod
-    def of(cls, counts: np.ndarray, settings: Settings, of_row: np.ndarray | None = None) -> "Folds":
-        """Divide the rows of a table.
+    def of(
+        cls,
+        counts: np.ndarray,
+        settings: Settings,
+        of_row: np.ndarray | None = None,
+        adjustment: Adjustment | None = None,
+    ) -> "Folds":
+        """Divide the rows of a table; rows of a group stay together.
 
         Args:
             counts: whole numbers, (all rows, nodes).
             settings: of the fit.
             of_row: the held-out folds of an earlier fit, (rows,); drawn unless given.
+            adjustment: what the rows have beside their counts.
 
         Raises:
-            InputError: there are too few rows for the folds.
+            InputError: there are too few rows or groups for the folds.
         """
-        rows, parent_rows = split_rows(len(counts), settings)
+        beside = Beside.of(adjustment, len(counts))
+        rows, parent_rows = split_rows(len(counts), settings, beside.group)
+        own, other = beside.take(rows), beside.take(parent_rows)
         if of_row is None:
-            of_row = fold_of_rows(len(rows), settings.folds, settings.seed)
-        own = counts[rows]
-        ranks = fold_ranks(own, of_row, settings)
-        other = other_ranks(own, of_row, counts[parent_rows], settings) if settings.disjoint_rows else ranks
-        return cls(rows, of_row, ranks, other)
+            of_row = fold_of_rows(len(rows), settings.folds, settings.seed, own.group)
+        ranks = parent_ranks = fold_ranks(counts[rows], of_row, settings, own)
+        if settings.disjoint_rows:
+            parent_ranks = other_ranks(counts[rows], of_row, counts[parent_rows], settings, own, other)
+        return cls(rows, of_row, ranks, parent_ranks)
 
 
 def sampled_rows(rows: int, settings: Settings) -> np.ndarray:
-    """The rows that a fit uses, ascending: all of them, or a random sample of `max_rows`."""
+    """The rows that a fit uses, ascending: all of them, or a random sample of `max_rows`.
+
+    Groups are not sampled whole: what is left of them still stays together in all that follows.
+    """
     if settings.max_rows is None or rows <= settings.max_rows:
         return np.arange(rows)
     random = np.random.default_rng([settings.seed, 1])
     return np.sort(random.permutation(rows)[: settings.max_rows])
 
 
-def split_rows(rows: int, settings: Settings) -> tuple[np.ndarray, np.ndarray]:
+def split_rows(rows: int, settings: Settings, group: np.ndarray | None = None) -> tuple[np.ndarray, np.ndarray]:
     """The rows that give networks and order, and those that give the parents, ascending.
 
-    They are the same, or two random halves with `disjoint_rows`.
+    They are the same, or two random halves with `disjoint_rows`, nearly equal if rows of a group stay together.
+
+    Args:
+        group: the number of every row's group, from 0, (rows,).
 
     Raises:
         InputError: the halves are too small for the folds.
@@ -91,13 +153,16 @@ def split_rows(rows: int, settings: Settings) -> tuple[np.ndarray, np.ndarray]:
     used = sampled_rows(rows, settings)
     if not settings.disjoint_rows:
         return used, used
-    needed = least_rows(settings.folds)
+    random, needed = np.random.default_rng([settings.seed, 4]), least_rows(settings.folds)
+    if group is not None and len(used) // 2 >= needed:
+        of_row = fold_of_groups(group[used], 2, random)
+        return used[of_row == 0], used[of_row == 1]
     if len(used) // 2 < needed:
         raise InputError(
             f"disjoint_rows halves the rows, and {len(used)} are too few for {settings.folds} folds: it needs at "
             f"least {2 * needed}. Add rows, use fewer folds, or use all rows for order and parents."
         )
-    drawn = np.random.default_rng([settings.seed, 4]).permutation(used)
+    drawn = random.permutation(used)
     half = (len(used) + 1) // 2
     return np.sort(drawn[:half]), np.sort(drawn[half:])
 
@@ -119,56 +184,85 @@ def fold_of_rows(rows: int, folds: int, seed: int, group: np.ndarray | None = No
         )
     random = np.random.default_rng([seed, 0])
     if group is not None:
-        return _fold_of_groups(np.bincount(group), folds, random)[group]
+        return fold_of_groups(group, folds, random)
     fold = np.empty(rows, dtype=np.int64)
     for index, part in enumerate(np.array_split(random.permutation(rows), folds)):
         fold[part] = index
     return fold
 
 
-def _fold_of_groups(sizes: np.ndarray, folds: int, random: np.random.Generator) -> np.ndarray:
-    """The fold of each group of so many rows, (groups,)."""
-    if np.count_nonzero(sizes) < folds:
+def fold_of_groups(group: np.ndarray, folds: int, random: np.random.Generator) -> np.ndarray:
+    """The fold of each row, (rows,), as `fold_of_rows` with groups.
+
+    Raises:
+        InputError: there are too few groups.
+    """
+    sizes = np.bincount(group)
+    if (groups := int(np.count_nonzero(sizes))) < folds:
         raise InputError(
-            f"The rows form {np.count_nonzero(sizes)} groups, too few for {folds} folds, because rows of a group stay "
-            "together: use fewer folds, or another column as the group."
+            f"The rows form {groups} group{'s' * (groups > 1)}, too few for {folds} folds, because rows of a group "
+            "stay together: use fewer folds, or another column as the group."
         )
     fold, filled, drawn = np.empty(len(sizes), dtype=np.int64), np.zeros(folds), random.permutation(len(sizes))
     for number in drawn[np.argsort(-sizes[drawn], kind="stable")]:
         fold[number] = filled.argmin()
         filled[fold[number]] += sizes[number]
-    return fold
+    return fold[group]
 
 
-def fold_ranks(counts: np.ndarray, fold_of_row: np.ndarray, settings: Settings) -> list[FoldRanks]:
+def fold_ranks(
+    counts: np.ndarray, fold_of_row: np.ndarray, settings: Settings, beside: Beside | None = None
+) -> list[FoldRanks]:
     """The ranks of every fold; each transform is fitted on the rows of the other folds.
 
     Args:
         counts: whole numbers, (rows, nodes).
         fold_of_row: the held-out fold of each row, (rows,).
+        beside: what the rows have beside their counts; nothing unless given.
     """
+    beside = beside or Beside.of(None, len(counts))
     codes = quantile_levels(counts, settings.levels) if settings.transform == "quantile" else counts
     folds = [fold_of_row == fold for fold in range(settings.folds)]
-    return [_one_fold(codes[~fold], codes[fold], np.flatnonzero(fold), settings) for fold in folds]
+    return [_one_fold((codes, beside), ~fold, (codes, beside), fold, settings) for fold in folds]
 
 
-def other_ranks(counts: np.ndarray, fold_of_row: np.ndarray, others: np.ndarray, settings: Settings) -> list[FoldRanks]:
+def other_ranks(
+    counts: np.ndarray,
+    fold_of_row: np.ndarray,
+    others: np.ndarray,
+    settings: Settings,
+    beside: Beside | None = None,
+    others_beside: Beside | None = None,
+) -> list[FoldRanks]:
     """The ranks of every fold with a part of other rows held out, instead of the fold's own rows.
 
     Args:
         counts: whole numbers, (rows, nodes).
         fold_of_row: the held-out fold of each row, (rows,).
         others: whole numbers of rows that no network has seen, (other rows, nodes).
+        beside, others_beside: what both have beside their counts; nothing unless given.
     """
+    beside, others_beside = beside or Beside.of(None, len(counts)), others_beside or Beside.of(None, len(others))
     own, held_out = counts, others
     if settings.transform == "quantile":
         own, held_out = (quantile_levels(part, settings.levels, of=counts) for part in (counts, others))
-    part_of_row = fold_of_rows(len(others), settings.folds, settings.seed)
-    parts = [(own[fold_of_row != fold], part_of_row == fold) for fold in range(settings.folds)]
-    return [_one_fold(train, held_out[part], np.flatnonzero(part), settings) for train, part in parts]
+    part_of_row = fold_of_rows(len(others), settings.folds, settings.seed, others_beside.group)
+    return [
+        _one_fold((own, beside), fold_of_row != fold, (held_out, others_beside), part_of_row == fold, settings)
+        for fold in range(settings.folds)
+    ]
 
 
-def _one_fold(train: np.ndarray, held_out: np.ndarray, rows: np.ndarray, settings: Settings) -> FoldRanks:
+def _one_fold(
+    own: tuple[np.ndarray, Beside],
+    trained: np.ndarray,
+    others: tuple[np.ndarray, Beside],
+    held: np.ndarray,
+    settings: Settings,
+) -> FoldRanks:
+    """The fold that trains on the rows `trained` of its own and holds out the rows `held` of others."""
+    (codes, beside), (other_codes, others_beside) = own, others
+    train, held_out = codes[trained], other_codes[held]
     if settings.transform == "rank":
         grids = [np.unique(column) for column in train.T]
         train, held_out = _ranked(train, grids), _ranked(held_out, grids)
@@ -178,7 +272,7 @@ def _one_fold(train: np.ndarray, held_out: np.ndarray, rows: np.ndarray, setting
     else:
         top = int(train.max())
         held_out = np.minimum(held_out, top)
-    return FoldRanks(train, held_out, rows, top)
+    return FoldRanks(train, held_out, np.flatnonzero(held), top, beside.take(trained), others_beside.take(held))
 
 
 def _ranked(values: np.ndarray, grids: list[np.ndarray]) -> np.ndarray:

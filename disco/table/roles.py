@@ -141,7 +141,9 @@ class Roles:
 Given = Roles | Mapping[str, str | tuple[str, str]] | Adjustment
 
 
-def divided(table: pd.DataFrame, roles: Given | None) -> tuple[pd.DataFrame, Adjustment | None]:
+def divided(
+    table: pd.DataFrame | np.ndarray, roles: Given | None
+) -> tuple[pd.DataFrame | np.ndarray, Adjustment | None]:
     """The counts of a table and what its other columns say of the rows; the way of every `roles=`.
 
     Args:
@@ -149,7 +151,7 @@ def divided(table: pd.DataFrame, roles: Given | None) -> tuple[pd.DataFrame, Adj
         roles: roles, a mapping of columns to roles, or the adjustment itself.
 
     Raises:
-        InputError: as `Roles.split`, or the adjustment has another number of rows.
+        InputError: as `Roles.split`, the adjustment has another number of rows, or roles are given for an array.
     """
     if isinstance(roles, Adjustment):
         if roles.rows != len(table):
@@ -157,6 +159,8 @@ def divided(table: pd.DataFrame, roles: Given | None) -> tuple[pd.DataFrame, Adj
         return table, roles
     if roles is None:
         return table, None
+    if not isinstance(table, pd.DataFrame):
+        raise InputError("Roles are given by the names of columns, and an array has none: give a DataFrame.")
     return (roles if isinstance(roles, Roles) else Roles(dict(roles))).split(table)
 
 

@@ -32,7 +32,7 @@ def test_stage_operations_are_those_the_stages_make(folds, skip):
     settings = SETTINGS.replace(skip_connection=skip)
     plan = Plan.of(90, settings)
     floor = stage_flops(plan, 6)
-    rows = TrainingRows(folds, settings, torch.device("cpu"))
+    rows = TrainingRows(folds, plan, torch.device("cpu"))
     joint, projection = new_networks(folds, settings)
     held_out, scores = HeldOut.of(folds, settings), NetworkScores(joint, projection, settings)
     with FlopCounterMode(display=False) as counter:

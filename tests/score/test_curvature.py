@@ -11,8 +11,7 @@ from disco.parents.ocs import candidate_scores
 from disco.score.curvature import HeldOut, diagonal, off_diagonal, off_diagonal_scores, sink_scores
 from disco.score.ordering import order_of, remove_sinks
 from disco.settings import Settings
-from disco.table.ranks import FoldRanks
-from tests.exact import ExactScores
+from tests.exact import ExactScores, fold_of
 
 SETTINGS = Settings.of("paper", noise_levels=2)
 NOISE = (1e-3, 5e-3)
@@ -24,7 +23,7 @@ def held_out(tables, rows, seed=0):
     for number, table in enumerate(tables):
         drawn = random.choice(table.size, size=rows + number, p=table.ravel())
         ranks = np.stack(np.unravel_index(drawn, table.shape), axis=1)
-        folds.append(FoldRanks(ranks[:1], ranks, np.arange(len(ranks)), table.shape[0] - 1))
+        folds.append(fold_of(ranks[:1], ranks, table.shape[0] - 1))
     return HeldOut.of(folds, SETTINGS), folds
 
 
@@ -95,7 +94,7 @@ def test_off_diagonal_scores_equal_their_definition(random_tables, boundary):
 def test_the_minimum_of_rows_a_level_is_respected(random_tables):
     scores = ExactScores(random_tables[:1], NOISE)
     ranks = np.array([[0, 0, 1], [0, 1, 2], [0, 2, 0], [1, 0, 0], [1, 2, 1]])
-    rows = HeldOut.of([FoldRanks(ranks[:1], ranks, np.arange(5), 3)], SETTINGS)
+    rows = HeldOut.of([fold_of(ranks[:1], ranks, 3)], SETTINGS)
     curvature = diagonal(scores, rows, (0, 1, 2), [0], 2)[0, :, 0].numpy()
     two = sink_scores(scores, rows, (0, 1, 2), SETTINGS)["ccs", "clipped"][0, 0]
     three = sink_scores(scores, rows, (0, 1, 2), SETTINGS.replace(min_level_rows=3))["ccs", "clipped"][0, 0]
@@ -106,7 +105,7 @@ def test_the_minimum_of_rows_a_level_is_respected(random_tables):
 
 def test_a_node_without_repeated_levels_is_unavailable(random_tables):
     ranks = np.array([[0, 0, 1], [1, 1, 1], [2, 2, 1], [3, 3, 1]])
-    rows = HeldOut.of([FoldRanks(ranks[:1], ranks, np.arange(4), 3)], SETTINGS)
+    rows = HeldOut.of([fold_of(ranks[:1], ranks, 3)], SETTINGS)
     found = sink_scores(ExactScores(random_tables[:1], NOISE), rows, (0, 1, 2), SETTINGS)
     assert np.isnan(found["ccs", "clipped"][0]).tolist() == [True, True, False]
     assert not np.isnan(found["constant", "admissible"][0]).any()
@@ -114,10 +113,10 @@ def test_a_node_without_repeated_levels_is_unavailable(random_tables):
 
 def test_no_admissible_row_is_unavailable(random_tables):
     ranks = np.array([[3, 0, 0], [3, 1, 0], [3, 2, 1], [2, 2, 1]])
-    rows = HeldOut.of([FoldRanks(ranks[:1], ranks, np.arange(4), 3)], SETTINGS)
+    rows = HeldOut.of([fold_of(ranks[:1], ranks, 3)], SETTINGS)
     scores = ExactScores(random_tables[:1], NOISE)
     assert np.isnan(sink_scores(scores, rows, (0, 1), SETTINGS)["ccs", "admissible"][0, 0])
-    rows = HeldOut.of([FoldRanks(ranks[:1], ranks[:3], np.arange(3), 3)], SETTINGS)
+    rows = HeldOut.of([fold_of(ranks[:1], ranks[:3], 3)], SETTINGS)
     found = off_diagonal_scores(scores, rows, (0, 1), 1, SETTINGS)
     assert np.isnan(found["ocs", "admissible"][0, 0]) and found["ocs", "clipped"][0, 0] >= 0
 
@@ -162,25 +161,25 @@ def test_averages_over_noise_come_before_the_variance_and_after_the_absolute_val
 
         top = torch.tensor([3.0])
 
-        def entries(self, ranks, remaining):
-            return torch.zeros(1, 2, ranks.shape[1], len(remaining), dtype=torch.float64)
+        def entries(self, rows, remaining):
+            return torch.zeros(1, 2, rows.ranks.shape[1], len(remaining), dtype=torch.float64)
 
-        def entries_after(self, ranks, remaining, node):
-            other = ranks[..., [1 - node]].double().expand(-1, -1, len(remaining))
+        def entries_after(self, rows, remaining, node):
+            other = rows.ranks[..., [1 - node]].double().expand(-1, -1, len(remaining))
             return torch.stack([other, -other], dim=1)
 
-        def own_entries_after(self, ranks, remaining, nodes):
-            return self.entries_after(ranks, nodes, nodes[0])
+        def own_entries_after(self, rows, remaining, nodes):
+            return self.entries_after(rows, nodes, nodes[0])
 
     ranks = np.array([[0, 1], [0, 3], [1, 2]])
-    rows = HeldOut.of([FoldRanks(ranks[:1], ranks, np.arange(3), 3)], SETTINGS)
+    rows = HeldOut.of([fold_of(ranks[:1], ranks, 3)], SETTINGS)
     assert diagonal(Opposite(), rows, (0, 1), [0], 2).abs().max() == 0
     assert off_diagonal(Opposite(), rows, (0, 1), 0, 2)[0, 0, :, 1].tolist() == [1, 3, 2]
 
 
 def test_a_row_cap_takes_a_seeded_sample(rng):
     ranks = rng.integers(0, 3, (50, 2))
-    fold = FoldRanks(ranks[:1], ranks, np.arange(50), 2)
+    fold = fold_of(ranks[:1], ranks, 2)
     one = HeldOut.of([fold], SETTINGS.replace(evaluation_rows=10))
     assert one.ranks.shape[1] == 10 and len(set(one.rows[0])) == 10
     other = HeldOut.of([fold], SETTINGS.replace(evaluation_rows=10, seed=1))
@@ -191,9 +190,9 @@ def test_curvature_is_evaluated_in_full_precision_and_leaves_the_setting(random_
     class Watching(ExactScores):
         seen: list[tuple[str, bool]] = []
 
-        def entries(self, ranks, remaining):
+        def entries(self, rows, remaining):
             self.seen.append((torch.get_float32_matmul_precision(), torch.is_grad_enabled()))
-            return super().entries(ranks, remaining)
+            return super().entries(rows, remaining)
 
     rows, _ = held_out(random_tables, 5)
     torch.set_float32_matmul_precision("medium")

@@ -1,18 +1,18 @@
 """Trained networks against the exact concrete scores of an enumerated table's noisy marginals."""
 
 import itertools
+from collections.abc import Sequence
 
 import numpy as np
 import pytest
 import torch
 
-from disco.score.curvature import NetworkScores, full_float32
+from disco.score.curvature import NetworkScores, Rows, full_float32
 from disco.score.networks import new_networks
 from disco.score.plan import Plan
 from disco.score.training import Training, TrainingRows, train_joint, train_projection
 from disco.settings import Settings
-from disco.table.ranks import FoldRanks
-from tests.exact import ExactScores
+from tests.exact import ExactScores, fold_of
 
 SIGMAS = (0.3, 0.6, 1.2)
 SETTINGS = Settings.of(
@@ -49,22 +49,33 @@ def table() -> np.ndarray:
 @pytest.fixture(scope="module")
 def trained() -> NetworkScores:
     """Both networks, trained on rows that contain every state in proportion to its probability."""
-    rows = np.repeat(STATES, np.round(4000 * table().reshape(-1)).astype(int), axis=0)
-    rows = np.random.default_rng(0).permutation(rows)
-    folds = [FoldRanks(rows, rows[:300], np.arange(300), 2)]
-    joint, projection = new_networks(folds, SETTINGS)
-    data, plan = TrainingRows(folds, SETTINGS, torch.device("cpu")), Plan.of(2 * len(rows), SETTINGS)
+    rows = np.random.default_rng(0).permutation(drawn(table(), 4000))
+    return trained_on(rows, np.zeros((len(rows), 0)), SETTINGS)
+
+
+def drawn(of: np.ndarray, rows: int) -> np.ndarray:
+    """About so many rows that contain every state in proportion to its probability, (rows, 3)."""
+    return np.repeat(STATES, np.round(rows * of.reshape(-1)).astype(int), axis=0)
+
+
+def trained_on(rows: np.ndarray, given: np.ndarray, settings: Settings) -> NetworkScores:
+    """Both networks, trained on all of some rows and what they are given beside them."""
+    folds = [fold_of(rows, rows, 2, given)]
+    joint, projection = new_networks(folds, settings)
+    plan = Plan.of(2 * len(rows), settings)
+    data = TrainingRows(folds, plan, torch.device("cpu"))
     first, second = Training.start(joint), Training.start(projection)
     list(train_joint(first, data, plan))
     joint.load_state_dict({**joint.state_dict(), **first.best})
     list(train_projection(second, joint, data, plan))
-    return NetworkScores(joint, projection, SETTINGS)
+    return NetworkScores(joint, projection, settings)
 
 
-def inside(scores, remaining: tuple[int, ...]) -> np.ndarray:
+def inside(scores, remaining: tuple[int, ...], given: Sequence[float] = ()) -> np.ndarray:
     """Upward entries at every state whose neighbour is in the grid, by noise level, (levels, entries)."""
+    states = torch.tensor(STATES[None], dtype=torch.float32)
     with full_float32():
-        found = scores.entries(torch.tensor(STATES[None], dtype=torch.float32), remaining)[0].numpy()
+        found = scores.entries(Rows(states, torch.tensor(given).expand(1, len(STATES), -1)), remaining)[0].numpy()
     return found[:, STATES[:, remaining] < 2]
 
 
@@ -105,3 +116,22 @@ def _columns_of(whole: np.ndarray, remaining: tuple[int, ...]) -> np.ndarray:
     full = np.full((len(whole), *STATES.shape), np.nan)
     full[:, STATES < 2] = whole
     return full[..., remaining][:, STATES[:, remaining] < 2]
+
+
+def test_entries_given_a_covariate_are_those_of_its_own_law():
+    """Two laws of the same rows' counts: each is farther from the other's scores, and from those of their mixture."""
+    a, b, c = np.meshgrid(*[np.arange(3)] * 3, indexing="ij")
+    laws = [np.exp(-0.4 * a + strength * (a - 1) * (b - 1) + 0.8 * c * sign) for strength, sign in ((1.5, 1), (0, -1))]
+    laws = [law / law.sum() for law in laws]
+    parts = [drawn(law, 2000) for law in laws]
+    given = np.repeat([[-1.0], [1.0]], [len(part) for part in parts], axis=0)
+    mixed = np.random.default_rng(0).permutation(len(given))
+    scores = trained_on(np.concatenate(parts)[mixed], given[mixed], SETTINGS)
+    levels = np.exp(scores.log_sigma.numpy())
+    for remaining in SETS:
+        true = [exact(remaining, levels, law) for law in laws]
+        pooled = exact(remaining, levels, (laws[0] + laws[1]) / 2)
+        for number, value in enumerate((-1.0, 1.0)):
+            error = distance(inside(scores, remaining, (value,)), true[number]).mean()
+            assert error < TOLERANCE
+            assert min(distance(pooled, true[number]).mean(), distance(*true).mean()) > 2 * error

@@ -11,6 +11,7 @@ from disco.errors import InputError
 from disco.score.checkpoint import pack_training, unpack_training
 from disco.score.corruption import neighbour_mask
 from disco.score.losses import (
+    Clean,
     ProjectionBatch,
     draw_joint,
     draw_masks,
@@ -61,7 +62,7 @@ def folds(rng):
 
 def start(folds, settings=SETTINGS):
     joint, projection = new_networks(folds, settings)
-    return Training.start(joint), Training.start(projection), TrainingRows(folds, settings, CPU)
+    return Training.start(joint), Training.start(projection), TrainingRows(folds, Plan.of(100, settings), CPU)
 
 
 def only(training: Training, fold: int) -> Training:
@@ -116,9 +117,9 @@ def test_the_joint_loss_is_minimised_by_the_concrete_score():
 
 def test_joint_loss_weights_and_masks_as_in_the_paper(folds):
     joint, _ = new_networks(folds[:1], SETTINGS)
-    ranks = torch.as_tensor(folds[0].train[:5])
-    batch = stacked([draw_joint(ranks, folds[0].top, SETTINGS, torch.Generator().manual_seed(1))])
-    predicted = joint(batch.noisy, batch.sigma.log())
+    rows = Clean(torch.as_tensor(folds[0].train[:5]), torch.zeros(5, 0))
+    batch = stacked([draw_joint(rows, folds[0].top, SETTINGS, torch.Generator().manual_seed(1))])
+    predicted = joint(batch.noisy, batch.given, batch.sigma.log())
     expected = 0.0
     for row in range(5):
         rate = batch.sigma[0, row].item() * math.log(3.0 / 1e-3)
@@ -136,13 +137,14 @@ def test_projection_loss_as_in_the_paper(folds):
     noisy = torch.as_tensor(folds[0].train[:4], dtype=torch.float32)[None]
     mask = torch.tensor([[[1.0, 1, 0], [0, 1, 1], [1, 1, 1], [1, 0, 1]]])
     sigma = torch.tensor([[0.01, 0.1, 1.0, 2.0]])
-    batch = ProjectionBatch(noisy, sigma, mask)
+    given = torch.zeros(1, 4, 0)
+    batch = ProjectionBatch(noisy, sigma, mask, given)
     found = projection_losses(projection, batch, joint, SETTINGS.replace(full_set_weight=0.5))
     filled = torch.where(mask > 0, noisy, projection.fill[:, None])
-    target = joint(noisy, sigma.log()) - joint(filled, sigma.log())
+    target = joint(noisy, given, sigma.log()) - joint(filled, given, sigma.log())
     inside = neighbour_mask(noisy, folds[0].top)
-    masked = score_entropy(projection(noisy, mask, sigma.log()), target)[inside & (mask[..., None] > 0)].mean()
-    whole = projection(noisy, torch.ones_like(mask), sigma.log())
+    masked = score_entropy(projection(noisy, mask, given, sigma.log()), target)[inside & (mask[..., None] > 0)].mean()
+    whole = projection(noisy, torch.ones_like(mask), given, sigma.log())
     full = score_entropy(whole, torch.zeros_like(whole))[inside].mean()
     assert found.item() == pytest.approx((masked + 0.5 * full).item(), rel=1e-5)
 

@@ -35,12 +35,19 @@ def test_each_role_goes_where_it_belongs():
     assert adjustment.log_exposure.mean() == pytest.approx(0)
 
 
-def test_inputs_of_networks_are_standard_numbers_and_one_column_per_level():
+def test_inputs_of_networks_are_standard_numbers_with_waves_and_one_column_per_level():
     _, adjustment = divided(table(), {"site": "covariate", "age": "covariate", "depth": "exposure"})
     inputs = adjustment.inputs()
-    assert inputs.shape == (12, 5)
+    assert inputs.shape == (12, 3 + 5 + 5)
     np.testing.assert_array_equal(inputs[:, :3].sum(1), 1)
     np.testing.assert_allclose(inputs[:, 3:].std(0), 1, rtol=1e-5)
+    age = table()["age"].to_numpy()
+    np.testing.assert_allclose(inputs[:, 3], (age - age.mean()) / age.std(), rtol=1e-5)
+    bent = (age - age.mean()) ** 2
+    basis = np.column_stack([np.ones(12), inputs[:, 3:8]])
+    left = bent - basis @ np.linalg.lstsq(basis, bent)[0]
+    assert left.var() < 0.02 * bent.var()
+    assert adjustment.take(np.array([0, 1])).inputs().shape == (2, 3 + 1 + 1)  # two values have no waves
 
 
 def test_rows_taken_keep_the_numbers_of_levels():
