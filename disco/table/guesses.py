@@ -28,7 +28,26 @@ _CATEGORIES = {
     *("habitat", "station", "cohort", "chip", "observer", "type"),
 }
 _NUMBERS = {
-    *("year", "yr", "age", "weight", "height", "temperature", "temp", "bmi", "elevation", "altitude", "latitude"),
+    *(
+        "year",
+        "yr",
+        "age",
+        "weight",
+        "mass",
+        "height",
+        "length",
+        "width",
+        "mm",
+        "cm",
+        "kg",
+        "km",
+        "temperature",
+        "temp",
+        "bmi",
+        "elevation",
+        "altitude",
+        "latitude",
+    ),
     *("longitude", "lat", "lon", "dose", "income", "education"),
 }
 _EXPOSURES = {"exposure", "effort", "depth", "hours", "offset", "volume", "trapnights", "lib_size", "total"}

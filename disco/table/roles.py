@@ -89,6 +89,25 @@ class Roles:
         columns = {name: given for name, given in self.columns.items() if _role(given) not in ("count", "ignore")}
         return Roles(columns, self.exposure, self.group_effects) if columns or self.exposure else None
 
+    def given(self, name: str, role: str | tuple[str, str]) -> "Roles":
+        """With another role of one column; a column that was the exposure or the group, if it now is, is ignored."""
+        bare, columns = _role(role), {**self.columns, name: role}
+        if bare in ("exposure", "group"):
+            columns |= dict.fromkeys((other for other in self.named(bare) if other != name), "ignore")
+        has_group = any(_role(one) == "group" for one in columns.values())
+        return Roles(columns, None if bare == "exposure" else self.exposure, self.group_effects and has_group)
+
+    def computing(self, exposure: str | None) -> "Roles":
+        """With an exposure computed from the counts, or with none; a column that was the exposure is ignored."""
+        columns = {**self.columns, **dict.fromkeys(self.named("exposure"), "ignore")}
+        return Roles(columns, exposure, self.group_effects)
+
+    def among(self, names: Sequence[str]) -> "Roles":
+        """Those of some columns, each of which has a name of its own."""
+        columns = {name: given for name, given in self.columns.items() if names.count(name) == 1}
+        has_group = any(_role(one) == "group" for one in columns.values())
+        return Roles(columns, self.exposure, self.group_effects and has_group)
+
     def role(self, name: str) -> str:
         """The role of a column, without its kind."""
         return _role(self.columns.get(name, "count"))
