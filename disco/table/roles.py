@@ -28,6 +28,7 @@ from disco.table.cells import is_count, names_of, numbers_of
 ROLES = ("count", "covariate", "exposure", "group", "ignore")
 TOTAL, RATIOS = "total", "median of ratios"
 COMPUTED = (TOTAL, RATIOS)  # exposures computed from the counts
+_COMPUTED_WORDS = {TOTAL: "total of the counts", RATIOS: "median of ratios"}
 MOST_BYTES = 1 << 20
 
 
@@ -75,7 +76,7 @@ class Roles:
 
     def __str__(self) -> str:
         """What results are adjusted for, as: adjusted for batch, age; exposure depth; groups by site."""
-        exposure = self.named("exposure")[0] if self.named("exposure") else self.exposure
+        exposure = self.named("exposure")[0] if self.named("exposure") else _COMPUTED_WORDS.get(self.exposure or "")
         group = self.named("group")
         effects = ", each with its effect" if self.group_effects else ""
         parts = [
