@@ -14,8 +14,8 @@ from disco.progress import Callback, Reporter
 from disco.refine.choice import Choice
 from disco.refine.refinement import refine
 from disco.table.adjustment import Adjustment
-from disco.table.counts import as_counts
-from disco.table.roles import Given, divided
+from disco.table.role_checks import checked
+from disco.table.roles import Roles
 from disco.table.thinning import thinned
 
 SHARES = (0.5, 0.25)
@@ -28,7 +28,7 @@ def stress(
     choice: Choice = QUICK,
     shares: Sequence[float] = SHARES,
     seed: int = 0,
-    roles: Given | None = None,
+    roles: Roles | None = None,
     callback: Callback | None = None,
 ) -> pd.DataFrame:
     """Search a table, and the same table thinned.
@@ -42,16 +42,14 @@ def stress(
         choice: how much to search.
         shares: above 0, at most 1.
         seed: of the thinning.
-        roles: of the columns that are not counts. A thinned table keeps the exposure of the whole one, since the depth
-            of every row shrinks alike; only how rows differ in it matters.
+        roles: of the columns that are not counts. A thinned table keeps the whole one's exposure: every row lost alike.
         callback: receives the events; False stops.
 
     Raises:
         InputError: the table or the roles cannot be used.
         FitStopped: the callback asked to stop.
     """
-    counts, adjustment = divided(table, roles)
-    counts = as_counts(counts)
+    counts, adjustment = checked(table, roles)
     stages = [stage_of(share) for share in (1, *shares)]
     reporter = Reporter(callback, dict.fromkeys(stages, 1.0), _STOPPED)
     reporter.step(stages[0], 0, 1)
