@@ -181,7 +181,8 @@ def networks(run: Run, device: str) -> Fitted:
 @functools.lru_cache(maxsize=1)
 def _networks(path: Path, stamp: int, device: str) -> Fitted:
     run = Run(path)
-    return Fitted.restore(run.table(), run.settings, load_file(path / "networks.safetensors"), choose_device(device))
+    tensors = load_file(path / "networks.safetensors")
+    return Fitted.restore(run.table(), run.settings, tensors, choose_device(device), adjustment=run.adjustment)
 
 
 def adopt(bench: Bench, path: Path, candidates: Iterable[Wanted], threads: int) -> str:

@@ -19,7 +19,7 @@ from disco.parents.smooths import beside_nodes, check_rows, spanning
 from disco.progress import Callback
 from disco.settings import CHOICES, Settings
 from disco.table.adjustment import Adjustment
-from disco.table.ranks import split_rows, transform_table
+from disco.table.ranks import split_rows
 
 
 class Words(NamedTuple):
@@ -79,12 +79,12 @@ def candidates(
     engine, (rows, adjustment) = _engine(selector), rows_of(selector, table, settings, adjustment)
     names = list(rows.columns)
     rules = None if knowledge is None else knowledge.resolve(names)
-    if selector == "evidence":
-        given = {} if adjustment is None else {"adjustment": adjustment}
-        found = engine.edges(rows, order, rules=rules, device=device, callback=callback, **given)
-    else:
-        own = {"cutoff": CUTS["cam"]} if selector == "cam" else {"alpha": CUTS["pcm"], "seed": settings.seed}
-        found = engine.edges(rows, order, adjustment=adjustment, callback=callback, **own)
+    own = {
+        "evidence": {"rules": rules, "device": device},
+        "cam": {"cutoff": CUTS["cam"]},
+        "pcm": {"alpha": CUTS["pcm"], "seed": settings.seed},
+    }[selector]
+    found = engine.edges(rows, order, adjustment=adjustment, callback=callback, **own)
     if rules is None:
         return found
     found["rule"] = rules.of_edges(found, names)
@@ -101,10 +101,12 @@ def rows_of(
 ) -> tuple[pd.DataFrame, Adjustment | None]:
     """The rows for the parents, in the form that a selector gets, and what they have beside their counts."""
     own = split_rows(len(table), settings, None if adjustment is None else adjustment.group)[1]
-    rows = table.iloc[own]
-    if selector == "evidence" and settings.transform == "quantile":
-        rows = transform_table(rows, settings)
-    return rows, None if adjustment is None else adjustment.take(own)
+    rows, adjustment = table.iloc[own], None if adjustment is None else adjustment.take(own)
+    if selector != "evidence" or settings.transform != "quantile":
+        return rows, adjustment
+    from disco.likelihood.covariates import seen  # loads torch
+
+    return seen(rows, adjustment, settings)
 
 
 def check(selector: str, table: pd.DataFrame, settings: Settings, adjustment: Adjustment | None = None) -> None:

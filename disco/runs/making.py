@@ -106,13 +106,13 @@ def _checked(
     """The counts of a table; InputError if a fit with these settings, knowledge and roles would refuse it."""
     from disco.table.role_checks import checked
 
-    counts, _ = checked(table, roles, settings.folds)
+    counts, adjustment = checked(table, roles, settings.folds)
     if knowledge is not None:
         knowledge.resolve(list(counts.columns), roles)
     if settings.selector != "ocs" or settings.disjoint_rows:
         from disco.parents import selectors
 
-        selectors.check(settings.selector, counts, settings)
+        selectors.check(settings.selector, counts, settings, adjustment)
     return counts
 
 

@@ -75,11 +75,16 @@ def compute_candidates(
 
     path = path_of(run, selector, variant)
     table, settings = run.table(), run.settings
-    selectors.check(selector, table, settings)
-    order, knowledge = run.order(variant), run.knowledge()
-    adjusted = {} if run.adjustment is None else {"adjustment": run.adjustment}
+    selectors.check(selector, table, settings, run.adjustment)
     found = selectors.candidates(
-        selector, table, order, settings, knowledge=knowledge, device=device, callback=callback, **adjusted
+        selector,
+        table,
+        run.order(variant),
+        settings,
+        knowledge=run.knowledge(),
+        adjustment=run.adjustment,
+        device=device,
+        callback=callback,
     )
     try:
         write_frame(path, found)

@@ -72,18 +72,17 @@ def refine_run(run: Run, choice: "Choice", *, device: str = "cpu", callback: "Ca
     memory = run.path / "refining.json"
     with recorder.watch():
         fitted = (run.path / "edges.csv").exists()
-        roles: dict[str, Any] = {} if run.adjustment is None else {"roles": run.adjustment}
         result = refine(
             run.table(),
             choice,
             settings=run.settings,
             order=run.order() if fitted else None,
             edges=run.edges() if fitted else None,
+            roles=run.adjustment,
             knowledge=run.knowledge(),
             device=device,
             callback=recorder,
             memory=memory,
-            **roles,
         )
         save(run.path, result, choice)
     recorder.finished()

@@ -73,7 +73,8 @@ def _use(result: Simulated, teaching: bool) -> None:
     name = f"Simulated {'' if teaching else told + ' '}{design.nodes}, seed {design.seed}"
     source = "Simulated." if teaching else f"Simulated: {WORDS[design.graph]}, {families}, seed {design.seed}."
     settings = session.draft.settings().replace(transform="rank")
-    session.draft.load(result.table, name, source, result.truth, settings, teaching=teaching)
+    roles = design.roles() if design.beside() else None
+    session.draft.load(result.whole, name, source, result.truth, settings, teaching=teaching, roles=roles)
     session.address.go("preprocess")
 
 

@@ -107,6 +107,7 @@ def load(
     settings: Settings | None = None,
     teaching: bool = False,
     file: File | None = None,
+    roles: Roles | None = None,
 ) -> None:
     """Load a table: all columns but identifiers chosen, the settings given or kept, and no run open.
 
@@ -115,13 +116,15 @@ def load(
     Args:
         teaching: the truth stays hidden, here and in runs of this table, until the reader reveals it.
         file: the upload it was read from.
+        roles: that its columns are known to have.
     """
     before = st.session_state.get(_DRAFT)
     if before is not None and not before.is_of_run:
         st.session_state[_PREVIOUS] = address.kept("draft")
     kept = settings or (Settings() if before is None else before.settings)
     columns = _usual_columns(table) if truth is None else _every_column(table)
-    _keep(Draft(table, name, source, truth, columns, kept, teaching=teaching, file=file), drafts.new_token())
+    given = {"teaching": teaching, "file": file, "roles": roles or Roles()}
+    _keep(Draft(table, name, source, truth, columns, kept, **given), drafts.new_token())
     run.select(None)
 
 
