@@ -62,8 +62,8 @@ def create_run(
         roles: of the columns that are not counts.
 
     Raises:
-        InputError: the table is not of counts, a column cannot play its role, the rows are too few for the settings,
-            the knowledge does not fit the table, or the folder holds something already or cannot be written.
+        InputError: a column is not of counts or cannot play its role, the rows are too few, the knowledge does not fit,
+            or the folder holds something already or cannot be written.
     """
     counts = _checked(table, settings, knowledge, roles)
     head = {
