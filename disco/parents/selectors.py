@@ -7,7 +7,7 @@ edge a score: F, T, and nats.
 
 from importlib import import_module
 from types import ModuleType
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 import pandas as pd
@@ -79,12 +79,12 @@ def candidates(
     engine, (rows, adjustment) = _engine(selector), rows_of(selector, table, settings, adjustment)
     names = list(rows.columns)
     rules = None if knowledge is None else knowledge.resolve(names)
-    own = {
+    arguments: dict[str, dict[str, Any]] = {
         "evidence": {"rules": rules, "device": device},
         "cam": {"cutoff": CUTS["cam"]},
         "pcm": {"alpha": CUTS["pcm"], "seed": settings.seed},
-    }[selector]
-    found = engine.edges(rows, order, adjustment=adjustment, callback=callback, **own)
+    }
+    found = engine.edges(rows, order, adjustment=adjustment, callback=callback, **arguments[selector])
     if rules is None:
         return found
     found["rule"] = rules.of_edges(found, names)

@@ -9,7 +9,7 @@ from disco.errors import InputError
 from disco.table.adjustment import CATEGORICAL, Adjustment, Covariate
 from disco.table.cells import names_of, numbers_of
 from disco.table.counts import as_counts
-from disco.table.roles import Roles, divided, kind_of
+from disco.table.roles import Roles, kind_of
 
 
 def checked(table: pd.DataFrame, roles: Roles | None, folds: int = 3) -> tuple[pd.DataFrame, Adjustment | None]:
@@ -22,7 +22,7 @@ def checked(table: pd.DataFrame, roles: Roles | None, folds: int = 3) -> tuple[p
     Raises:
         InputError: a role names no column, a column cannot play its role, or what is left cannot be used as counts.
     """
-    counts, adjustment = divided(table, roles)
+    counts, adjustment = (table, None) if roles is None else roles.split(table)
     if roles is not None and counts.shape[1] < 2:
         left = f'Only "{counts.columns[0]}" is left as a count' if counts.shape[1] else "No column is left as a count"
         raise InputError(f"{left}, and at least 2 are needed: give fewer columns another role.")

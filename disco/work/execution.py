@@ -77,8 +77,8 @@ def _fit(run: Run, recorder: Recorder, losses: "_Losses") -> "DISCO":
     losses.pace = Pace(foretold["by_stage"] if foretold else None)
     recorder.begun = time.monotonic()  # importing torch is not part of the fit
     model = DISCO(device=device, **settings.to_dict())
-    known, checkpoint = run.knowledge(), run.checkpoint_path
-    return model.fit(table, roles=run.adjustment, knowledge=known, callback=recorder, checkpoint=checkpoint)
+    rules, checkpoint = run.knowledge(), run.checkpoint_path
+    return model.fit(table, roles=run.adjustment, knowledge=rules, callback=recorder, checkpoint=checkpoint)
 
 
 def _measured(run: Run, model: "DISCO", seconds: float, peak: int) -> dict[str, Any]:

@@ -1,5 +1,6 @@
 """The depth stress test: how many edges of a quick search are found again if the counts are thinned."""
 
+import json
 from functools import partial
 
 import pandas as pd
@@ -7,6 +8,7 @@ import streamlit as st
 
 from disco.progress import Callback
 from disco.refine.stress import SHARES, in_words, stage_of, stress
+from disco.table.roles import Roles
 from pages.shared import background
 from pages.shared.drafts import Draft
 from pages.shared.names import plain
@@ -23,9 +25,12 @@ def panel(draft: Draft, table: pd.DataFrame) -> None:
     Args:
         table: the chosen columns as counts.
     """
+    roles = draft.roles.needed()
+    if roles is not None:
+        table = pd.concat([table, draft.table.iloc[:, list(draft.beside)].reset_index(drop=True)], axis=1)
     background.panel(
-        ("stress", draft.key, *draft.columns),
-        lambda: partial(_work, table) if _asked() else None,
+        ("stress", draft.key, *draft.columns, json.dumps(None if roles is None else roles.to_dict())),
+        lambda: partial(_work, table, roles) if _asked() else None,
         _shown,
         lambda stage: _STAGES.get(stage, "Starting"),
         _FAILURE,
@@ -48,5 +53,5 @@ def _shown(found: pd.DataFrame) -> None:
     st.caption("Edges that are lost rest on the depth of the counts: with less of it nobody would have seen them.")
 
 
-def _work(table: pd.DataFrame, hear: Callback) -> pd.DataFrame:
-    return stress(table, callback=hear)
+def _work(table: pd.DataFrame, roles: Roles | None, hear: Callback) -> pd.DataFrame:
+    return stress(table, roles=roles, callback=hear)

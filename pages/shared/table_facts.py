@@ -113,12 +113,12 @@ def spreads(draft: Draft) -> pd.DataFrame:
 
 def coded(draft: Draft) -> tuple[pd.DataFrame, pd.DataFrame, np.ndarray]:
     """Counts, codes and held-out folds of the rows a fit would use; the columns must be counts."""
-    return _coded(draft.key, draft.columns, draft.settings, draft.table)
+    return _coded(draft.key, draft.columns, draft.beside, draft.roles.needed(), draft.settings, draft.table)
 
 
 def support(draft: Draft) -> pd.DataFrame:
     """`level_support` of the chosen columns."""
-    return _support(draft.key, draft.columns, draft.settings, draft.table)
+    return _support(draft.key, draft.columns, draft.beside, draft.roles.needed(), draft.settings, draft.table)
 
 
 # A leading underscore keeps an argument out of the cache's key: the draft's key stands for the table.
@@ -207,14 +207,29 @@ def _relations(key: str, columns: tuple[int, ...], _table: pd.DataFrame) -> list
 
 @st.cache_resource(show_spinner=False, max_entries=8)
 def _coded(
-    key: str, columns: tuple[int, ...], settings: Settings, _table: pd.DataFrame
+    key: str,
+    columns: tuple[int, ...],
+    beside: tuple[int, ...],
+    roles: Roles | None,
+    settings: Settings,
+    _table: pd.DataFrame,
 ) -> tuple[pd.DataFrame, pd.DataFrame, np.ndarray]:
-    table = counts.as_counts(_table.iloc[:, list(columns)], settings.folds)
-    table = table.iloc[ranks.sampled_rows(len(table), settings)]
-    return table, ranks.transform_table(table, settings), ranks.fold_of_rows(len(table), settings.folds, settings.seed)
+    table, adjustment = checked(_table.iloc[:, [*columns, *beside]], roles, settings.folds)
+    sampled = ranks.sampled_rows(len(table), settings)
+    group = None if adjustment is None else adjustment.take(sampled).group
+    table = table.iloc[sampled]
+    fold = ranks.fold_of_rows(len(table), settings.folds, settings.seed, group)
+    return table, ranks.transform_table(table, settings), fold
 
 
 @st.cache_resource(show_spinner="Counting rows per level …", max_entries=16)
-def _support(key: str, columns: tuple[int, ...], settings: Settings, _table: pd.DataFrame) -> pd.DataFrame:
-    before, after, fold = _coded(key, columns, settings, _table)
+def _support(
+    key: str,
+    columns: tuple[int, ...],
+    beside: tuple[int, ...],
+    roles: Roles | None,
+    settings: Settings,
+    _table: pd.DataFrame,
+) -> pd.DataFrame:
+    before, after, fold = _coded(key, columns, beside, roles, settings, _table)
     return level_support(before, after, fold, settings.min_level_rows)
