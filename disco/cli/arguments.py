@@ -59,6 +59,7 @@ def _check(command: argparse.ArgumentParser) -> None:
         "--stress", action="store_true", help="how many edges of a quick search are found again at half the depth"
     )
     _table(command)
+    _roles(command)
 
 
 def _fit(command: argparse.ArgumentParser) -> None:
@@ -79,6 +80,7 @@ def _fit(command: argparse.ArgumentParser) -> None:
     )
     _thresholds(command, "2; the rule jackknife finds its own", "1")
     _table(command)
+    _roles(command)
     _knowledge(command)
     command.add_argument("--device", metavar="NAME", help="auto (default), cpu or cuda")
     command.add_argument("--resume", action="store_true", help="resume the unfinished run in RUN")
@@ -109,6 +111,26 @@ def _table(command: argparse.ArgumentParser, when: str = "") -> None:
     )
 
 
+def _roles(command: argparse.ArgumentParser, when: str = "") -> None:
+    """What the columns are that are not counts (docs/roles.md)."""
+    command.add_argument(
+        "--roles", type=Path, metavar="FILE", help=f"{when}the roles of columns, as roles.json; kept in the run"
+    )
+    command.add_argument(
+        "--covariates",
+        metavar="A,B",
+        help=f"{when}covariates; A=ordinal gives its kind",
+    )
+    command.add_argument(
+        "--exposure", metavar="NAME", help=f"{when}the exposure: a column, or total or median-of-ratios of the counts"
+    )
+    command.add_argument("--group", metavar="NAME", help=f"{when}the column of groups, whose rows stay together")
+    command.add_argument(
+        "--group-effects", action="store_true", help=f"{when}adjust for every group, as for a categorical covariate"
+    )
+    command.add_argument("--ignore", metavar="A,B", help=f"{when}columns that are nothing of all this")
+
+
 def _knowledge(command: argparse.ArgumentParser) -> None:
     command.add_argument(
         "--knowledge",
@@ -132,6 +154,7 @@ def _refine(command: argparse.ArgumentParser) -> None:
     command.add_argument("--counts", type=Path, metavar="COUNTS", help=f"instead of RUN: {_COUNTS}")
     command.add_argument("--out", type=Path, metavar="RUN", help="with --counts: folder of the run, new or empty")
     _table(command, "with --counts: ")
+    _roles(command, "with --counts: ")
     command.add_argument("--starts", type=int, help="number of orders to search from (4)")
     command.add_argument("--restarts", type=int, help="most searches restarted near the best order so far (16)")
     command.add_argument("--bootstrap", type=int, help="number of bootstrap tables (50); 0 for none")

@@ -17,7 +17,10 @@ from disco.files import plain
 from disco.progress import Event
 from disco.table.cells import names_of
 from disco.table.counts import Problem, problems
+from disco.table.guesses import guesses
 from disco.table.quality import Quality, quality
+from disco.table.role_checks import checked
+from disco.table.roles import Roles
 
 _MANY_CELLS = 2_000_000  # from here on it takes seconds, and says how far it is
 
@@ -31,8 +34,10 @@ def run(arguments: argparse.Namespace) -> None:
         InputError: the file cannot be read; or, after the rest was printed, the table cannot be fitted as it is.
         FitStopped: the stress test was interrupted.
     """
-    table, left_out = read_part(arguments.counts, arguments)
+    whole, left_out, roles = read_part(arguments.counts, arguments)
+    table = whole if roles is None else roles.counts(whole)
     found = problems(table, left_out=left_out)
+    found += _of_roles(whole, roles, is_counts=not any(problem.blocking for problem in found))
     bad = {problem.column for problem in found if problem.blocking}
     part = table.loc[:, [name not in bad for name in names_of(table)]]
     looked_at = None
@@ -52,6 +57,23 @@ def run(arguments: argparse.Namespace) -> None:
         raise InputError("the problems above must be mended before this table can be fitted.")
 
 
+def _of_roles(table: pd.DataFrame, roles: Roles | None, is_counts: bool) -> list[Problem]:
+    """What the roles lack once the rest is counts; without roles, a guess at each column that looks like none."""
+    if roles is None:
+        names = names_of(table)
+        return [
+            Problem(names[place], None, f'Column "{names[place]}" {guess.why}.', f"Is it {guess}? See --roles.", False)
+            for place, guess in guesses(table).items()
+            if guess.role != "ignore"
+        ]
+    try:
+        if is_counts:
+            checked(table, roles)
+    except InputError as error:
+        return [Problem(None, None, str(error), "")]
+    return []
+
+
 def _stress(table: pd.DataFrame) -> pd.DataFrame:
     """The lines of the stress test, with its progress on stderr."""
     from disco.refine.stress import stress  # brings torch
@@ -68,7 +90,7 @@ def _stress(table: pd.DataFrame) -> pd.DataFrame:
 
 def _print(found: list[Problem], looked_at: Quality | None) -> None:
     for problem in sorted(found, key=lambda problem: not problem.blocking):
-        print(f"{'Problem' if problem.blocking else 'Note'}: {problem.message} {problem.remedy}")
+        print(f"{'Problem' if problem.blocking else 'Note'}: {problem.message} {problem.remedy}".rstrip())
     for finding in looked_at.findings if looked_at else ():
         print(f"{finding.message} {finding.advice}")
     if not found and looked_at and not looked_at.findings:

@@ -8,17 +8,22 @@ from pathlib import Path
 from typing import Any
 
 import networkx as nx
+import numpy as np
 import pandas as pd
 
+from disco.cli.roles import given_roles
 from disco.errors import InputError
 from disco.figures.words import how_many
 from disco.runs import Run
 from disco.settings import Settings
+from disco.table.cells import names_of
 from disco.table.counts import as_counts, problems
 from disco.table.formats.reading import Reading
 from disco.table.read import read_table
 from disco.table.relations import relations
 from disco.table.reshape import transposed, with_row_names
+from disco.table.role_checks import unusable_rows
+from disco.table.roles import Roles
 from disco.table.rows import Stretches, in_words, proposal, stretches, without_rows
 
 _ARITHMETIC = "An edge between them reflects arithmetic, not cause: leave one out with --without."
@@ -145,36 +150,50 @@ def _told(graph: nx.DiGraph, **how: float | str) -> nx.DiGraph:
     return graph
 
 
-def read_counts(path: Path, arguments: argparse.Namespace) -> tuple[pd.DataFrame, Stretches]:
-    """The chosen part of a table's file, and the rows left out; the notes on a usable table go to stderr.
+def read_counts(path: Path, arguments: argparse.Namespace) -> tuple[pd.DataFrame, Stretches, Roles | None]:
+    """The chosen part of a table's file, the rows left out, and the roles of its columns.
+
+    The notes on usable counts go to stderr.
 
     Args:
-        arguments: those of `_table` in disco/cli/arguments.py.
+        arguments: those of `_table` and `_roles` in disco/cli/arguments.py.
 
     Raises:
-        InputError: the file cannot be read so, or a column is not in it.
+        InputError: the file or the roles cannot be read so, or a column is not in the file.
     """
-    table, left_out = read_part(path, arguments)
-    found = problems(table)
+    table, left_out, roles = read_part(path, arguments)
+    counts = table if roles is None else roles.counts(table)
+    found = problems(counts)
     if not any(problem.blocking for problem in found):
         notes = [f"{problem.message} {problem.remedy}" for problem in found]
-        notes += [f"{relation.sentence} {_ARITHMETIC}" for relation in relations(as_counts(table))]
+        notes += [f"{relation.sentence} {_ARITHMETIC}" for relation in relations(as_counts(counts))]
         for note in notes[:_MOST_NOTES]:
             print(f"Note: {note}", file=sys.stderr)
         if len(notes) > _MOST_NOTES:
             print(f"Note: there are {len(notes) - _MOST_NOTES} more such notes; the app lists them.", file=sys.stderr)
-    return table, left_out
+    return table, left_out, roles
 
 
-def read_part(path: Path, arguments: argparse.Namespace) -> tuple[pd.DataFrame, Stretches]:
-    """The chosen part of a table's file as it stands, and the rows left out; arguments and errors as `read_counts`."""
+def read_part(path: Path, arguments: argparse.Namespace) -> tuple[pd.DataFrame, Stretches, Roles | None]:
+    """The same as it stands, without notes; arguments and errors as `read_counts`."""
     table = read_table(path, **_reading(arguments))
     if arguments.row_names:
         table = with_row_names(table)
     if arguments.transpose:
         table = transposed(table)
-    table = chosen_columns(table, arguments.columns, arguments.without)
-    return _complete(table) if arguments.complete_rows else (table, ())
+    roles = given_roles(arguments, names_of(table))
+    table = _chosen(table, arguments, roles)
+    return (*(_complete(table, roles) if arguments.complete_rows else (table, ())), roles)
+
+
+def _chosen(table: pd.DataFrame, arguments: argparse.Namespace, roles: Roles | None) -> pd.DataFrame:
+    """The chosen columns; --columns chooses the nodes, to which those with a role come."""
+    chosen = chosen_columns(table, arguments.columns, arguments.without)
+    if roles is None or arguments.columns is None:
+        return chosen
+    left_out = set(names_of(table)) - set(names_of(chosen_columns(table, None, arguments.without)))
+    others = {name for name in roles.columns if name not in left_out} - set(names_of(chosen))
+    return pd.concat([chosen, table.loc[:, [name in others for name in names_of(table)]]], axis=1)
 
 
 def _reading(arguments: argparse.Namespace) -> dict[str, Any]:
@@ -196,13 +215,21 @@ def _reading(arguments: argparse.Namespace) -> dict[str, Any]:
     return found
 
 
-def _complete(table: pd.DataFrame) -> tuple[pd.DataFrame, Stretches]:
-    """The table without the rows in which a cell is not a count, and those rows; columns full of such cells stay."""
-    places = proposal(table).rows
+def _complete(table: pd.DataFrame, roles: Roles | None) -> tuple[pd.DataFrame, Stretches]:
+    """The table without the rows in which a cell is not a count, or keeps a column from its role, and those rows.
+
+    Columns full of cells that are not counts stay.
+    """
+    counts, bad = table if roles is None else roles.counts(table), np.zeros(len(table), bool)
+    bad[proposal(counts).rows] = True
+    if roles is not None:
+        bad = np.logical_or.reduce([bad, *unusable_rows(table, roles).values()])
+    places = np.flatnonzero(bad)
     left_out = stretches(places + 1)
     if len(places):
-        rows = how_many(len(places), "row")
-        print(f"Left out {rows} with cells that are not counts: {in_words(left_out)}.", file=sys.stderr)
+        count = how_many(len(places), "row")
+        what = "not counts" if roles is None else "not counts, or not what their role needs"
+        print(f"Left out {count} with cells that are {what}: {in_words(left_out)}.", file=sys.stderr)
     return without_rows(table, places), left_out
 
 

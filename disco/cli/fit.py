@@ -10,13 +10,15 @@ import pandas as pd
 from disco.cli.advice import advice
 from disco.cli.choices import given_settings, read_counts
 from disco.cli.foreground import work_here
+from disco.cli.roles import check_roles
 from disco.errors import InputError
 from disco.knowledge import Knowledge
 from disco.knowledge.files import read
 from disco.knowledge.resolved import REQUIRED
 from disco.runs import FIT, Run, create_run, open_run
 from disco.settings import Settings
-from disco.table.counts import as_counts
+from disco.table.role_checks import checked
+from disco.table.roles import Roles
 from disco.table.rows import Stretches
 
 
@@ -27,9 +29,9 @@ def run(arguments: argparse.Namespace) -> None:
         InputError, ScoreUnavailable, FitStopped: as `work_here`.
     """
     given = given_settings(arguments)
-    table, left_out = read_counts(arguments.counts, arguments)
+    table, left_out, roles = read_counts(arguments.counts, arguments)
     known = None if arguments.knowledge is None else read(arguments.knowledge)
-    fitted = resumed(arguments.out, table, given, arguments.device, known) if arguments.resume else None
+    fitted = resumed(arguments.out, table, given, arguments.device, known, roles) if arguments.resume else None
     if fitted is None:
         settings = Settings.of(**given)
         if "tau_z" in given and settings.parent_rule == "jackknife":
@@ -38,7 +40,9 @@ def run(arguments: argparse.Namespace) -> None:
                 "fewer edges, or --set parent_rule=iqr for the paper's rule."
             )
         device = arguments.device or "auto"
-        fitted = new_run(table, settings, arguments.out, arguments.counts, device, left_out, knowledge=known)
+        fitted = new_run(
+            table, settings, arguments.out, arguments.counts, device, left_out, knowledge=known, roles=roles
+        )
     if fitted.status().state != "done":
         work_here(fitted, FIT, "the same command with --resume continues from here.")
     print_result(fitted)
@@ -53,6 +57,7 @@ def new_run(
     left_out: Stretches = (),
     *,
     knowledge: Knowledge | None = None,
+    roles: Roles | None = None,
     fits: bool = True,
 ) -> Run:
     """A run for a checked table, in a folder that is new or empty.
@@ -60,21 +65,22 @@ def new_run(
     Args:
         left_out: rows of the file that the table lacks.
         knowledge: to which its results keep.
+        roles: of the columns that are not counts.
         fits: whether it will be fitted; if so, print how long that takes, and refuse a table too large for the memory.
 
     Raises:
-        InputError: the folder is neither, the table cannot be fitted, or the knowledge does not fit it.
+        InputError: the folder is neither, the table cannot be fitted, or the knowledge or the roles do not fit it.
     """
     if folder.exists() and (not folder.is_dir() or any(folder.iterdir())):
         raise InputError(f"{folder} is not empty; add --resume to resume the run in it, or choose another folder.")
-    counts = as_counts(table, settings.folds)
+    counts, _ = checked(table, roles, settings.folds)
     if knowledge is not None:
-        knowledge.resolve(list(counts.columns))
+        knowledge.resolve(list(counts.columns), roles)
     if fits:
         tell_estimate(counts, settings, device)
     name = folder.resolve().name
     return create_run(
-        counts,
+        table,
         settings,
         name=name,
         folder=folder,
@@ -82,6 +88,7 @@ def new_run(
         device=device,
         rows_left_out=left_out,
         knowledge=knowledge,
+        roles=roles,
     )
 
 
@@ -105,11 +112,12 @@ def resumed(
     given: dict[str, Any],
     device: str | None,
     knowledge: Knowledge | None = None,
+    roles: Roles | None = None,
 ) -> Run | None:
-    """The run in a folder, which must have this table, these settings and this knowledge; None if there is no run.
+    """The run in a folder, which must have this table, these settings, knowledge and roles; None if there is no run.
 
     Raises:
-        InputError: it has another table, other settings or other knowledge.
+        InputError: it has another table, other settings, knowledge or roles.
     """
     if not folder.exists() or (folder.is_dir() and not any(folder.iterdir())):
         return None
@@ -121,7 +129,10 @@ def resumed(
         if kept[name] != value:
             raise InputError(f"{folder} was begun with {name} {kept[name]}, not {value}; choose another folder.")
     check_knowledge(found, knowledge)
-    if not found.table().equals(as_counts(table, found.settings.folds)):
+    check_roles(found, roles)
+    counts, adjustment = checked(table, roles or found.roles, found.settings.folds)
+    is_same = found.adjustment is None if adjustment is None else adjustment.equals(found.adjustment)
+    if not found.table().equals(counts) or not is_same:
         raise InputError(f"{folder} was begun with another table; choose another folder.")
     return found
 
@@ -149,6 +160,8 @@ def print_result(run: Run) -> None:
         _print_ocs(run, count, edges)
     if words := advice(run, len(edges), settings.selector, settings.parent_rule):
         print(words)
+    if run.roles is not None:
+        print(f"Roles: {run.roles}.")
     if (known := run.knowledge()) is not None:
         _print_knowledge(run, known)
     if settings.disjoint_rows:

@@ -7,6 +7,7 @@ import sys
 from disco.cli.choices import read_counts
 from disco.cli.fit import check_knowledge, new_run, resumed
 from disco.cli.foreground import work_here
+from disco.cli.roles import check_roles, given_roles
 from disco.devices import choose_device
 from disco.errors import InputError
 from disco.knowledge.files import read
@@ -46,13 +47,14 @@ def _target(arguments: argparse.Namespace) -> Run:
             raise InputError("--out goes with --counts; a refinement lies in its run.")
         target = open_run(arguments.run)
         check_knowledge(target, known)
+        check_roles(target, given_roles(arguments, list(target.with_roles())))
         return target
     if arguments.out is None:
         raise InputError("--counts needs --out, the folder of the run to make.")
-    table, left_out = read_counts(arguments.counts, arguments)
-    found, device = resumed(arguments.out, table, {}, None, known), arguments.device or "auto"
+    table, left_out, roles = read_counts(arguments.counts, arguments)
+    found, device = resumed(arguments.out, table, {}, None, known, roles), arguments.device or "auto"
     return found or new_run(
-        table, Settings(), arguments.out, arguments.counts, device, left_out, knowledge=known, fits=False
+        table, Settings(), arguments.out, arguments.counts, device, left_out, knowledge=known, roles=roles, fits=False
     )
 
 
@@ -68,6 +70,8 @@ def _print(target: Run, result: Refined, choice: Choice) -> None:
         told = {"gain": edge.gain_nats, "direction": edge.direction_nats, "robust": edge.robust_nats}
         said = ", ".join(f"{name} {_nats(value)}" for name, value in told.items())
         print(f"  {edge.parent} -> {edge.child}  {said}, {is_sure}{share}")
+    if target.roles is not None:
+        print(f"Roles: {target.roles}.")
     if (known := target.knowledge()) is not None:
         print(f"Knowledge: {known}.")
     for note in result.notes:

@@ -24,6 +24,7 @@ from disco.files import plain
 from disco.graph import positions
 from disco.knowledge.contradictions import EdgeRule, check, pairs_of
 from disco.knowledge.resolved import Resolved, closure
+from disco.table.roles import Roles
 
 MOST_TEXTS = 10_000  # names and patterns
 LONGEST_TEXT = 1000
@@ -89,17 +90,20 @@ class Knowledge:
         parts = [f"{count} {word}{'s' * (count > 1)}" for count, word in counts if count]
         return ", ".join(parts) or "no rules"
 
-    def resolve(self, names: Sequence[str]) -> Resolved:
-        """The rules over the columns of a table.
+    def resolve(self, names: Sequence[str], roles: Roles | None = None) -> Resolved:
+        """The rules over the nodes of a table.
 
         Args:
-            names: of the columns; the matrices are in their order.
+            names: of the nodes; the matrices are in their order.
+            roles: of the table's other columns, which no rule may name.
 
         Raises:
             InputError: a rule names no column or no pair of columns, or rules contradict each other; the sentence has
                 the fewest rules that do.
         """
         place = positions(names, "table")
+        if roles is not None:
+            self._refuse_others(place, roles)
         tier = self._tier_of(place)
         rules = {kind: [_edge_rule(pair, kind, place) for pair in getattr(self, kind)] for kind in _KINDS}
         earlier = (tier[:, None] > 0) & (tier[:, None] < tier)
@@ -107,6 +111,19 @@ class Knowledge:
         check(names, tier, inside, *rules.values())
         required, forbidden = (pairs_of(rules[kind], len(place)) for kind in _KINDS)
         return Resolved(forbidden | earlier.T | inside, required, closure(required | earlier))
+
+    def _refuse_others(self, place: dict[str, int], roles: Roles) -> None:
+        """Refuse rules that name a column of another role than count."""
+        for text in dict.fromkeys(text for texts in (*self.tiers, *self.required, *self.forbidden) for text in texts):
+            fits = re.compile(translate(text)).match if _SIGNS.search(text) else text.__eq__
+            others = [name for name in roles.columns if roles.role(name) != "count" and fits(name)]
+            if others and text not in place and not any(map(fits, place)):
+                role = roles.role(others[0])
+                what = "is ignored" if role == "ignore" else f"is {'an' if role == 'exposure' else 'a'} {role}"
+                raise InputError(
+                    f'The knowledge names "{text}", but "{others[0]}" {what}, not a node: remove that rule, or make '
+                    "the column a count."
+                )
 
     def _tier_of(self, place: dict[str, int]) -> np.ndarray:
         """The tier of every column, from 1; 0 for those in none."""

@@ -8,6 +8,7 @@ A run is a folder of plain files; nothing in it is ever unpickled, and whatever 
     lock, worker.log       who works on the run (`disco.runs.locks`), and what that process printed
     events.jsonl           one line per fold and epoch: epoch, stage, fold, train, validation (null: not measured)
     table.parquet          the counts as given; truth.csv (parent, child, direction) if the true edges are known
+    roles.json             the roles of columns that are not counts; beside.parquet has those columns as given
     order.csv              position from 1, node; source first
     ccs.csv, criteria.csv  concrete scores of the recursive sink removal, and of the other criteria along it
     ocs.csv, edges.csv     every candidate in every fold, and the selected edges

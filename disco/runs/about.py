@@ -26,6 +26,7 @@ def about(run: Run, method: str, *, seed: int | None = None, **chosen: float | s
     return {
         **{"program": "DISCO", "version": __version__, "run": run.name, "run_id": run.id, "method": method},
         **chosen,
+        **({} if run.roles is None else {"roles": str(run.roles)}),
         **({} if (knowledge := run.knowledge()) is None else {"knowledge": str(knowledge)}),
         **{"seed": run.settings.seed if seed is None else seed, "rows": len(table), "columns": table.shape[1]},
         "table_sha256": table_digest(table),

@@ -138,8 +138,9 @@ def _edges(first: nx.DiGraph, second: nx.DiGraph) -> pd.DataFrame:
 
 
 def _settings(first: Side, second: Side) -> pd.DataFrame:
-    """The settings of the fits, the knowledge, and the choices of two refinements, that differ."""
-    sides = [{**side.run.settings.to_dict(), "knowledge": _knowledge(side.run)} for side in (first, second)]
+    """The settings of the fits, the roles, the knowledge, and the choices of two refinements, that differ."""
+    runs = (first.run, second.run)
+    sides = [{**run.settings.to_dict(), "roles": _roles(run), "knowledge": _knowledge(run)} for run in runs]
     if first.choice and second.choice:
         from disco.refine import Choice
 
@@ -149,6 +150,11 @@ def _settings(first: Side, second: Side) -> pd.DataFrame:
     one, other = sides
     rows = [(name, str(one[name]), str(other[name])) for name in one if one[name] != other[name]]
     return pd.DataFrame(rows, columns=["setting", "first", "second"], dtype="str")
+
+
+def _roles(run: Run) -> str:
+    """The roles of a run's columns, as JSON; "none" if all are counts."""
+    return "none" if run.roles is None else json.dumps(run.roles.to_dict(), ensure_ascii=False)
 
 
 def _knowledge(run: Run) -> str:

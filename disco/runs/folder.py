@@ -14,13 +14,15 @@ import platformdirs
 from disco.errors import InputError
 from disco.files import read_json, unwritten, write_frame
 from disco.metrics.edges import known
-from disco.runs import results, schema
+from disco.runs import beside, results, schema
 from disco.runs.counts import read_counts, read_nodes
 from disco.runs.events import read_events
 from disco.runs.head import read_head, read_name, write_name
 from disco.runs.locks import Lock, held, note
 from disco.runs.schema import damaged, fits
 from disco.runs.status import FIT, Status, Work, read_status, write_status
+from disco.table.adjustment import Adjustment
+from disco.table.roles import Roles
 
 if TYPE_CHECKING:
     import networkx as nx
@@ -108,6 +110,41 @@ class Run:
         """The names of the table's columns; errors as `table`."""
         return read_nodes(self.path / "table.parquet")
 
+    @cached_property
+    def roles(self) -> Roles | None:
+        """The roles of its columns that are neither counts nor ignored; None if it has none.
+
+        Raises:
+            InputError: they cannot be read.
+        """
+        return beside.read_roles(self.path) if os.path.lexists(self.path / beside.ROLES) else None
+
+    def with_roles(self) -> pd.DataFrame:
+        """The counts as given, and after them the columns with another role.
+
+        Raises:
+            InputError: they cannot be read.
+        """
+        counts = self.table()
+        if self.roles is None:
+            return counts
+        return pd.concat([counts, beside.read_columns(self.path, self.roles, len(counts))], axis=1)
+
+    @cached_property
+    def adjustment(self) -> Adjustment | None:
+        """What those columns say of the rows, for which its results are adjusted; None if it has no roles.
+
+        Raises:
+            InputError: they cannot be read, or cannot play their roles.
+        """
+        if self.roles is None:
+            return None
+        table = self.with_roles()
+        try:
+            return self.roles.split(table)[1]
+        except InputError as error:
+            raise damaged(self.path / beside.ROLES, str(error).rstrip("."), beside.REMEDY) from None
+
     def truth(self) -> pd.DataFrame | None:
         """The true edges (parent, child and, if recorded, direction); None if they are not known.
 
@@ -150,7 +187,7 @@ class Run:
 
         try:
             found = read(path)
-            found.resolve(self.nodes)
+            found.resolve(self.nodes, self.roles)
         except InputError as error:
             raise damaged(path, str(error).rstrip("."), "make a new run with knowledge") from None
         return found

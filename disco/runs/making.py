@@ -21,6 +21,7 @@ import pandas as pd
 
 from disco.errors import InputError
 from disco.files import unwritten, write_frame, write_json
+from disco.runs import beside
 from disco.runs.counts import write_counts
 from disco.runs.folder import Run, runs_root
 from disco.runs.head import FORMAT
@@ -28,6 +29,7 @@ from disco.runs.locks import Lock, held
 from disco.runs.schema import TRUTH
 from disco.runs.status import FIT, unasked, write_status
 from disco.settings import Settings
+from disco.table.roles import Roles
 from disco.table.rows import Stretches
 
 if TYPE_CHECKING:
@@ -49,18 +51,22 @@ def create_run(
     teaching: bool = False,
     rows_left_out: Stretches = (),
     knowledge: "Knowledge | None" = None,
+    roles: Roles | None = None,
 ) -> Run:
     """A new run, not yet started, in the folder of runs or, if `folder` is given, there, with a link in that of runs.
 
     Args:
+        table: all columns that have a role.
         rows_left_out: rows of the loaded table that this one lacks (`disco.table.rows`); they are recorded.
         knowledge: to which its fit and its refinement keep.
+        roles: of the columns that are not counts.
 
     Raises:
-        InputError: the table is not of counts, its rows are too few for the settings, the knowledge does not fit it, or
-            the folder holds something already or cannot be written.
+        InputError: the table is not of counts, a column cannot play its role, the rows are too few for the settings,
+            the knowledge does not fit the table, or the folder holds something already or cannot be written.
     """
-    counts = _checked(table, settings, knowledge)
+    counts = _checked(table, settings, knowledge, roles)
+    needed = None if roles is None else roles.needed()
     head = {
         "format": FORMAT,
         "id": id_of(name),
@@ -81,6 +87,8 @@ def create_run(
             write_frame(apart / "truth.csv", truth[[name for name in TRUTH.columns if name in truth]])
         if knowledge is not None:
             write_json(apart / "knowledge.json", knowledge.to_dict())
+        if needed is not None:
+            beside.write(apart, table, needed)
         write_status(apart, FIT, unasked(FIT))
         write_json(apart / "settings.json", head)
         return head
@@ -88,13 +96,15 @@ def create_run(
     return make(fill, folder)
 
 
-def _checked(table: pd.DataFrame, settings: Settings, knowledge: "Knowledge | None") -> pd.DataFrame:
-    """The table as counts; InputError if a fit with these settings and this knowledge would refuse it."""
-    from disco.table.counts import as_counts
+def _checked(
+    table: pd.DataFrame, settings: Settings, knowledge: "Knowledge | None", roles: Roles | None
+) -> pd.DataFrame:
+    """The counts of a table; InputError if a fit with these settings, knowledge and roles would refuse it."""
+    from disco.table.role_checks import checked
 
-    counts = as_counts(table, settings.folds)
+    counts, _ = checked(table, roles, settings.folds)
     if knowledge is not None:
-        knowledge.resolve(list(counts.columns))
+        knowledge.resolve(list(counts.columns), roles)
     if settings.selector != "ocs" or settings.disjoint_rows:
         from disco.parents import selectors
 

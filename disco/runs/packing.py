@@ -38,7 +38,10 @@ _MOST_FILES = 200  # about three times what a run can have, folders counted
 _LIST_BYTES = 100_000  # of the list of files at the end of a ZIP
 _BLOCK = 1 << 20
 
-_HEAD = ("settings.json", "name.txt", "table.parquet", "knowledge.json", "truth.csv", "status.json")
+_HEAD = (
+    *("settings.json", "name.txt", "table.parquet", "roles.json", "beside.parquet", "knowledge.json", "truth.csv"),
+    "status.json",
+)
 _SELECTORS = tuple(name for name in CHOICES["selector"] if name != "ocs")
 _PARENTS = tuple(f"parents_{name}.csv" for name in _SELECTORS)
 _ORDERED = ("order.csv", "ccs.csv", "criteria.csv", "ocs.csv", "edges.csv", *_PARENTS)
@@ -241,7 +244,7 @@ def _check(folder: Path) -> None:
     from disco.runs.refined import read_check, read_refined  # loads torch
 
     run = Run(folder)
-    run.table(), run.knowledge(), run.truth()
+    run.table(), run.adjustment, run.knowledge(), run.truth()
     for work in (FIT, REFINE):
         state = run.written_status(work).state
         if state not in ("done", work.unasked):

@@ -77,8 +77,9 @@ def compute_candidates(
     table, settings = run.table(), run.settings
     selectors.check(selector, table, settings)
     order, knowledge = run.order(variant), run.knowledge()
+    adjusted = {} if run.adjustment is None else {"adjustment": run.adjustment}
     found = selectors.candidates(
-        selector, table, order, settings, knowledge=knowledge, device=device, callback=callback
+        selector, table, order, settings, knowledge=knowledge, device=device, callback=callback, **adjusted
     )
     try:
         write_frame(path, found)

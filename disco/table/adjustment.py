@@ -72,6 +72,17 @@ class Adjustment:
         exposure, group = (None if part is None else part[rows] for part in (self.exposure, self.group))
         return Adjustment(len(np.arange(self.rows)[rows]), covariates, exposure, group)
 
+    def equals(self, other: "Adjustment | None") -> bool:
+        """Whether another one says the same of the same rows."""
+        if other is None or [one.name for one in self.covariates] != [one.name for one in other.covariates]:
+            return False
+        pairs = list(zip(self.covariates, other.covariates, strict=True))
+        if any((one.kind, one.levels) != (two.kind, two.levels) for one, two in pairs):
+            return False
+        parts = [(one.values, two.values) for one, two in pairs]
+        parts += [(self.exposure, other.exposure), (self.group, other.group)]
+        return all(one is two or (one is not None and np.array_equal(one, two)) for one, two in parts)
+
     def without(self, names: Sequence[str]) -> "Adjustment":
         """Without some covariates."""
         return replace(self, covariates=tuple(one for one in self.covariates if one.name not in names))

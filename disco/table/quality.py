@@ -201,8 +201,8 @@ def _of_depth(deep: Depth) -> Iterator[Finding]:
             f"The rows' totals explain {deep.explained:.0%} of the first component of log(1 + x) (shuffled tables: up "
             f"to {deep.by_chance:.0%}); {deep.rising:.0%} of the columns rise with it, {deep.together:.0%} of their "
             "pairs together.",
-            "If the rows differ in depth, effort or volume, edges may only show that: take rows of equal depth, and "
-            "read the graph with care; causes that reach nearly all columns look the same.",
+            "If the rows differ in depth, effort or volume, edges may only show that: declare an exposure, such as "
+            "the rows' totals; causes that reach nearly all columns look the same.",
         )
 
 

@@ -1,5 +1,7 @@
 """The role of every column: count, covariate, exposure, group, or to be ignored.
 
+What a table must have for them, `disco.table.role_checks` checks; `disco.table.guesses` guesses them.
+
     Roles({"site": "group", "depth": "exposure", "age": "covariate", "sex": ("covariate", "categorical")})
 
 As a file, roles.json:
@@ -79,9 +81,53 @@ class Roles:
         }
         return {"columns": columns, "exposure": self.exposure, "group_effects": self.group_effects}
 
+    def __str__(self) -> str:
+        """What results are adjusted for, as: adjusted for batch, age; exposure depth; groups by site."""
+        exposure = self.named("exposure")[0] if self.named("exposure") else self.exposure
+        group = self.named("group")
+        effects = ", each with its effect" if self.group_effects else ""
+        parts = [
+            f"adjusted for {', '.join(covariates)}" if (covariates := self.named("covariate")) else "",
+            f"exposure {exposure}" if exposure else "",
+            f"groups by {group[0]}{effects}" if group else "",
+        ]
+        return "; ".join(filter(None, parts)) or "no adjustment"
+
+    def needed(self) -> "Roles | None":
+        """Without the columns that are counts or ignored, on which no result depends; None if nothing is left."""
+        columns = {name: given for name, given in self.columns.items() if _role(given) not in ("count", "ignore")}
+        return Roles(columns, self.exposure, self.group_effects) if columns or self.exposure else None
+
+    def given(self, name: str, role: str | tuple[str, str]) -> "Roles":
+        """With another role of one column; a column that was the exposure or the group, if it now is, is ignored."""
+        bare, columns = _role(role), {**self.columns, name: role}
+        if bare in ("exposure", "group"):
+            columns |= dict.fromkeys((other for other in self.named(bare) if other != name), "ignore")
+        has_group = any(_role(one) == "group" for one in columns.values())
+        return Roles(columns, None if bare == "exposure" else self.exposure, self.group_effects and has_group)
+
+    def computing(self, exposure: str | None) -> "Roles":
+        """With an exposure computed from the counts, or with none; a column that was the exposure is ignored."""
+        columns = {**self.columns, **dict.fromkeys(self.named("exposure"), "ignore")}
+        return Roles(columns, exposure, self.group_effects)
+
+    def among(self, names: Sequence[str]) -> "Roles":
+        """Those of some columns, each of which has a name of its own."""
+        columns = {name: given for name, given in self.columns.items() if names.count(name) == 1}
+        has_group = any(_role(one) == "group" for one in columns.values())
+        return Roles(columns, self.exposure, self.group_effects and has_group)
+
+    def role(self, name: str) -> str:
+        """The role of a column, without its kind."""
+        return _role(self.columns.get(name, "count"))
+
     def named(self, role: str) -> list[str]:
         """The columns that have a role by name, in their order."""
         return [name for name, given in self.columns.items() if _role(given) == role]
+
+    def counts(self, table: pd.DataFrame) -> pd.DataFrame:
+        """The columns of a table that are counts, as they are."""
+        return table.loc[:, [self.role(name) == "count" for name in names_of(table)]]
 
     def split(self, table: pd.DataFrame) -> tuple[pd.DataFrame, Adjustment | None]:
         """The columns that are counts, not yet checked, and what the others say of the rows; None if they say nothing.
@@ -95,8 +141,7 @@ class Roles:
                 raise InputError(f'The roles name "{name}", which is not a column of the table: correct or remove it.')
             if table.columns.tolist().count(name) > 1:
                 raise InputError(f'The roles name "{name}", and several columns have that name: rename them.')
-        other = {name for name, given in self.columns.items() if _role(given) != "count"}
-        counts = table[[name for name in table if name not in other]]
+        counts = self.counts(table)
         covariates = [_covariate(table[name], self.columns[name]) for name in self.named("covariate")]
         exposure, group = None, None
         if names := self.named("exposure"):

@@ -72,6 +72,7 @@ def refine_run(run: Run, choice: "Choice", *, device: str = "cpu", callback: "Ca
     memory = run.path / "refining.json"
     with recorder.watch():
         fitted = (run.path / "edges.csv").exists()
+        roles = {} if run.adjustment is None else {"roles": run.adjustment}
         result = refine(
             run.table(),
             choice,
@@ -82,6 +83,7 @@ def refine_run(run: Run, choice: "Choice", *, device: str = "cpu", callback: "Ca
             device=device,
             callback=recorder,
             memory=memory,
+            **roles,
         )
         save(run.path, result, choice)
     recorder.finished()

@@ -168,7 +168,8 @@ def _load(run: Run, networks: Path) -> tuple["Fitted", int]:
         check_regular(networks)
         tensors = load_file(networks)
         _check_size(tensors, run)
-        found = Fitted.restore(run.table(), run.settings, tensors, choose_device("auto"), run.knowledge())
+        adjusted = {} if run.adjustment is None else {"adjustment": run.adjustment}
+        found = Fitted.restore(run.table(), run.settings, tensors, choose_device("auto"), run.knowledge(), **adjusted)
     except InputError:
         raise
     except (OSError, SafetensorError, KeyError, ValueError, TypeError, RuntimeError, IndexError) as error:

@@ -1,18 +1,36 @@
-"""The table of columns: facts, search, and the choice of columns by ticking rows."""
+"""The table of columns: facts, search, and the role of each. Owns the keys `columns_…`."""
+
+from collections.abc import Mapping
 
 import pandas as pd
 import streamlit as st
 
+from disco.errors import InputError
+from disco.table.adjustment import KINDS
+from disco.table.cells import names_of
+from disco.table.roles import kind_of
 from pages.shared import session, table_facts
 from pages.shared.drafts import Draft
 from pages.shared.glossary import define
-from pages.shared.names import shown
+from pages.shared.names import plain, shown
 
-_VERSION = "columns_version"  # a new key makes Streamlit read the choice again after a button
+_VERSION, _PROBLEM = "columns_version", "columns_problem"
+_ROLES: dict[str, str | tuple[str, str]] = {
+    "count": "count",
+    **{f"covariate, {kind}": ("covariate", kind) for kind in KINDS},
+    "exposure": "exposure",
+    "group": "group",
+    "ignore": "ignore",
+}
+_OTHERS = "Covariates, exposure and group keep their roles."
+_HELP = (
+    f"Count: a node. Covariate: {define('covariate')} Exposure: {define('exposure')} Group: {define('group')} "
+    "Ignore: left out."
+)
 
 
 def choose(draft: Draft) -> None:
-    """Search, three buttons, and the table; what is ticked is fitted."""
+    """Search, three buttons, and the table, in which every column has its role."""
     faulty = table_facts.faulty(draft)
     index_like = table_facts.index_like(draft)
     usable = {position for position, (blocking, _) in enumerate(faulty) if not blocking} - index_like.keys()
@@ -22,12 +40,13 @@ def choose(draft: Draft) -> None:
             key="column_search",
             placeholder="part of a name",
             width=260,
-            help="Shows the columns whose name contains this. All, None and the ticks act on the columns shown.",
+            help="Shows the columns whose name contains this. All and None act on the columns shown.",
         )
         view = [position for position, name in enumerate(draft.table.columns) if wanted.lower() in str(name).lower()]
-        _button("All", draft.columns, {*draft.columns, *view}, "Choose every column shown.")
-        _button("None", draft.columns, set(draft.columns) - set(view), "Choose none of the columns shown.")
-        _button("Usable", draft.columns, usable, "Choose exactly the columns of counts without a problem, no index.")
+        beside = {*draft.beside}
+        _button("All", draft.columns, {*draft.columns, *view} - beside, f"Every column shown is a count. {_OTHERS}")
+        _button("None", draft.columns, {*draft.columns} - {*view}, f"No column shown is a count. {_OTHERS}")
+        _button("Usable", draft.columns, usable - beside, f"Counts without a problem, no index. {_OTHERS}")
     if not view:
         st.caption("No column has this in its name.")
         return
@@ -42,54 +61,88 @@ def _button(label: str, before: tuple[int, ...], after: set[int], text: str) -> 
 
 
 def taken_anew() -> None:
-    """Let the table show a choice that was made elsewhere than by its ticks."""
+    """Let the table show roles that were given elsewhere than in it."""
     st.session_state[_VERSION] = st.session_state.get(_VERSION, 0) + 1
 
 
 def _table(draft: Draft, view: list[int]) -> None:
-    frame = _frame(draft).iloc[view]
-    chosen = set(draft.columns)
+    frame = _frame(draft, view)
     key = f"columns_{draft.key}_{st.session_state.get(_VERSION, 0)}_{hash(tuple(view))}"
-    st.dataframe(
+    if problem := st.session_state.pop(_PROBLEM, None):
+        st.error(plain(problem), icon=":material/error:")
+    st.data_editor(
         frame,
         key=key,
         hide_index=True,
         height=min(36 * len(frame) + 40, 480),
-        on_select=lambda: _ticked(key, view),
-        selection_mode="multi-row",
-        selection_default={"selection": {"rows": [row for row, position in enumerate(view) if position in chosen]}},
+        disabled=[name for name in frame if name != "role"],
+        on_change=lambda: edited(key, view),
         column_config=_config(),
         placeholder="",
-        alt="Columns of the table with their counts' properties",
+        alt="Columns of the table with their roles and their counts' properties",
     )
 
 
-def _ticked(key: str, view: list[int]) -> None:
+def edited(key: str, view: list[int]) -> None:
+    """Give the columns the roles chosen in the table, of which the widget keeps all edits."""
     now = session.draft.current()
-    if now is not None:
-        session.draft.choose_columns(ticked(now.columns, view, st.session_state[key]["selection"]["rows"]))
+    if now is None:
+        return
+    edits = st.session_state[key]["edited_rows"]
+    chosen = {view[int(row)]: edit["role"] for row, edit in edits.items() if edit.get("role")}
+    try:
+        session.draft.set_roles(changed(roles_of(now), chosen))
+    except InputError as error:
+        st.session_state[_PROBLEM] = str(error)
+    after = roles_of(session.draft.current())
+    if any(after[position] != label for position, label in chosen.items()):
+        taken_anew()  # one exposure has taken another's place, or a role was refused
 
 
-def ticked(chosen: tuple[int, ...], view: list[int], rows: list[int]) -> tuple[int, ...]:
-    """The chosen positions after ticking `rows` of the columns in `view`; hidden ones stay as they were."""
-    return tuple(sorted({*chosen} - {*view} | {view[row] for row in rows if row < len(view)}))
+def changed(before: list[str], chosen: Mapping[int, str]) -> dict[int, str | tuple[str, str]]:
+    """The roles that differ from those before, as `Roles` takes them, by position; both in the words of the table."""
+    return {position: _ROLES[label] for position, label in chosen.items() if label != before[position]}
 
 
-def _frame(draft: Draft) -> pd.DataFrame:
-    """Facts on the columns as shown, one row per column."""
+def roles_of(draft: Draft) -> list[str]:
+    """The role of every column in words."""
+    chosen, beside, names = {*draft.columns}, {*draft.beside}, names_of(draft.table)
+    return [
+        _in_words(draft, position) if position in beside else "count" if position in chosen else "ignore"
+        for position in range(len(names))
+    ]
+
+
+def _in_words(draft: Draft, position: int) -> str:
+    """The role of a column that is neither a count nor ignored; a covariate's with its kind."""
+    given = draft.roles.columns[names_of(draft.table)[position]]
+    if given == "covariate":
+        return f"covariate, {kind_of(draft.table.iloc[:, position])}"
+    return given if isinstance(given, str) else ", ".join(given)
+
+
+def _frame(draft: Draft, view: list[int]) -> pd.DataFrame:
+    """Facts on the columns as shown, one row per column in `view`."""
     facts = table_facts.described(draft)
     numbers = ["levels", "zeros", "mean", "dispersion", "ties", "minimum", "maximum"]
     frame = facts[["column", "type", *numbers]].copy()
     frame["column"] = [shown(name, 80) for name in frame["column"]]
     frame[numbers] = frame[numbers].apply(pd.to_numeric)
+    frame.insert(1, "role", roles_of(draft))
+    if table_facts.has_guesses(draft):
+        guessed = table_facts.guesses(draft)
+        frame.insert(2, "guess", [str(guessed.get(position, "")) for position in range(len(frame))])
     notes = [words for _, words in table_facts.faulty(draft)]
-    return frame.assign(note=notes) if any(notes) else frame
+    frame = frame.assign(note=notes) if any(notes) else frame
+    return frame.iloc[view].reset_index(drop=True)
 
 
 def _config() -> dict[str, object]:
     number, share = st.column_config.NumberColumn, st.column_config.ProgressColumn
     return {
         "column": st.column_config.TextColumn("Column", pinned=True, width="medium"),
+        "role": st.column_config.SelectboxColumn("Role", options=list(_ROLES), required=True, width=170, help=_HELP),
+        "guess": st.column_config.TextColumn("Guess", width=160, help="A guess at the role. It waits for your word."),
         "type": st.column_config.TextColumn("Type", width="small", help="Counts keep their order; 0/1 is a count."),
         "levels": number("Levels", format="localized", help="Distinct values."),
         "zeros": share("Zeros", format="percent", min_value=0, max_value=1, help="Share of rows that are 0."),

@@ -35,7 +35,7 @@ def leave_out(draft: Draft) -> None:
             [position for position in options if names[position] in proposed],
             format_func=lambda position: shown(names[position], 80),
             key=f"out_{draft.key}_{hash(draft.columns)}",
-            help="One column of each relation is proposed. To keep it, tick it in the table below.",
+            help="One column of each relation is proposed. To keep it, give it the role count in the table below.",
         )
         if st.button("Leave out", key="leave_out", disabled=not chosen):
             named = ", ".join(names[position] for position in chosen[:_IN_SIGHT])

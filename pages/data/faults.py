@@ -70,32 +70,34 @@ def _rows(draft: Draft, found: rows.Proposal) -> None:
     chosen = draft.table.iloc[:, list(draft.columns)]
     faulty = list(table_facts.mends(draft).columns)
     cells = rows.listed(chosen, found.rows[:_MOST_LISTED], draft.rows_left_out, faulty)
-    left_out = rows.with_more(draft.rows_left_out, len(chosen), found.rows)
-    lost = rows.in_words(rows.stretches(rows.row_numbers(len(chosen), draft.rows_left_out)[found.rows]))
-    left, count = len(chosen) - len(found.rows), how_many(len(found.rows), "row")
+    lost, left, count = lost_rows(draft, found.rows), len(chosen) - len(found.rows), how_many(len(found.rows), "row")
     kinds = ", ".join(f"{number:,} {kind}" for kind, number in cells["why"].value_counts().items())
     kinds += f" in the first {_MOST_LISTED:,} of them" if len(found.rows) > _MOST_LISTED else ""
-    refused = None
-    if left < least_rows(draft.settings.folds):
-        refused = f"Only {how_many(left, 'row')} would be left."
-    elif len(left_out) > rows.MOST_STRETCHES:
-        refused = "A run cannot record so many rows: leave out the columns that hold these cells."
     holds = "holds" if len(found.rows) == 1 else "hold"
     st.markdown(
         f"**{count} {holds} cells that are not counts:** {lost}. Cells: {kinds}. Without them {left:,} rows are left; "
         "a run records which were left out."
     )
-    label = _label(len(found.rows), "row")
-    icon = ":material/playlist_remove:"
-    if st.button(label, key="leave_out_rows", icon=icon, disabled=refused is not None, help=refused):
-        words = f"{count} left out, with cells that are not counts: {lost}."
-        session.draft.edit(words, partial(_without, found.rows), left_out, is_of_rows=True)
-        st.rerun()
+    rows_button(draft, found.rows, f"{count} left out, with cells that are not counts: {lost}.", "leave_out_rows")
     _list(cells)
 
 
-def _without(places: np.ndarray, table: pd.DataFrame) -> pd.DataFrame:
-    return rows.without_rows(table, places)
+def lost_rows(draft: Draft, places: np.ndarray) -> str:
+    """The numbers of some rows in words."""
+    return rows.in_words(rows.stretches(rows.row_numbers(len(draft.table), draft.rows_left_out)[places]))
+
+
+def rows_button(draft: Draft, places: np.ndarray, words: str, key: str) -> None:
+    """A button that leaves out rows by position, if enough are left; `words` say what it did."""
+    left, refused = len(draft.table) - len(places), None
+    if left < least_rows(draft.settings.folds):
+        refused = f"Only {how_many(left, 'row')} would be left."
+    elif len(rows.with_more(draft.rows_left_out, len(draft.table), places)) > rows.MOST_STRETCHES:
+        refused = "A run cannot record so many rows: leave out the columns that hold these cells."
+    label, icon = _label(len(places), "row"), ":material/playlist_remove:"
+    if st.button(label, key=key, icon=icon, disabled=refused is not None, help=refused):
+        session.draft.leave_out_rows(places, words)
+        st.rerun()
 
 
 def _list(cells: pd.DataFrame) -> None:

@@ -12,7 +12,7 @@ _MOST = 8
 
 def panel(draft: Draft) -> None:
     """One line per column, with its button; nothing if there are none."""
-    found = table_facts.index_like(draft)
+    found = {at: why for at, why in table_facts.index_like(draft).items() if at not in draft.beside}
     for position, why in list(found.items())[:_MOST]:
         name, is_taken = code(draft.table.columns[position]), position in draft.columns
         state = "It is chosen." if is_taken else "It is left out: it measures nothing."

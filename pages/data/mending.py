@@ -2,7 +2,7 @@
 
 import streamlit as st
 
-from pages.data import determined, faults, history, identifiers, reading, reshaping, screening
+from pages.data import determined, faults, history, identifiers, reading, reshaping, roles, screening
 from pages.shared import problem_list, table_facts
 from pages.shared.drafts import Draft
 
@@ -16,7 +16,9 @@ def panel(draft: Draft) -> None:
     history.panel(draft)
     reshaping.panel(draft)
     problem_list.problem_list([problem for problem in found if problem.kind not in _ELSEWHERE], _way_out(draft))
+    roles.panel(draft)
     faults.panel(draft)
+    roles.unusable(draft)
     identifiers.panel(draft)
     determined.leave_out(draft)
     screening.panel(draft)
@@ -28,8 +30,11 @@ def _way_out(draft: Draft) -> str:
     ways, kinds = [], {problem.kind for problem in table_facts.problems(draft)}
     if reshaping.asks(draft) or "names" in kinds:
         ways.append("Answer the question above first.")
-    elif faults.has_cure(draft):
-        ways.append("The box below leaves out what is not counts.")
+    else:
+        if len({*draft.columns} - {*table_facts.guesses(draft)}) > 1 and table_facts.guesses(draft):
+            ways.append("The box below gives columns that are no counts a role.")
+        if faults.has_cure(draft):
+            ways.append("Or leave out what is not counts." if ways else "The box below leaves out what is not counts.")
     if not ways or "name" in kinds:
         ways.append("**Usable**, below, chooses the columns without a problem and leaves out the others.")
     return " ".join(ways)

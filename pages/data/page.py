@@ -3,7 +3,7 @@
 import streamlit as st
 
 from disco.figures.words import how_many
-from pages.data import columns, mending, quality, sources, truth_file, welcome
+from pages.data import columns, mending, quality, roles, sources, truth_file, welcome
 from pages.shared import empty, finding, intro, preview, session, table_facts, truth
 from pages.shared.names import plain
 
@@ -25,6 +25,7 @@ st.caption(
     f"{how_many(len(draft.table), 'row')} × {how_many(draft.table.shape[1], 'column')}, "
     f"{len(draft.columns):,} chosen{truth.words_of(draft)}. {plain(draft.source)}"
 )
+intro.adjustment(draft.roles.needed())
 truth.draft_curtain(draft)
 earlier = session.draft.previous()
 if earlier is not None:
@@ -38,6 +39,7 @@ if draft.knowledge is not None:
     st.caption(f"Both keep to the knowledge given on Train: {draft.knowledge}.")
 mending.panel(draft)
 columns.choose(draft)
+roles.exposure(draft)
 preview.columns_in_sight(draft)
 quality.panel(draft)
 preview.first_rows(draft)

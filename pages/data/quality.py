@@ -11,10 +11,10 @@ import streamlit as st
 
 from disco.figures import quality as figures
 from disco.figures.words import how_many
-from disco.table import rows
 from disco.table.counts import least_rows
 from disco.table.quality import Finding, Quality, quality
-from pages.data import columns, stress
+from disco.table.roles import TOTAL
+from pages.data import columns, faults, stress
 from pages.shared import background, figure, section, session, table_facts
 from pages.shared.drafts import Draft
 from pages.shared.names import plain
@@ -76,15 +76,19 @@ def _show(draft: Draft, found: Quality) -> None:
     if not told:
         st.caption("Nothing else stands out." if len(found.findings) else "Nothing stands out.")
     for finding in told:
-        if finding.columns or finding.rows:
+        if _has_button(finding):
             with st.container(border=True, horizontal=True, vertical_alignment="center"):
                 st.markdown(_words(finding), width="stretch")
                 _button(draft, found, finding)
-    lines = [f"- {_words(finding)}" for finding in told if not (finding.columns or finding.rows)]
+    lines = [f"- {_words(finding)}" for finding in told if not _has_button(finding)]
     if lines:
         st.markdown("\n".join(lines))
     opened = section.choose(_FIGURES, "quality_figure")
     figure.show(getattr(figures, opened)(found), f"quality_{opened}")
+
+
+def _has_button(finding: Finding) -> bool:
+    return bool(finding.columns or finding.rows or finding.kind == "depth")
 
 
 def _words(finding: Finding) -> str:
@@ -92,8 +96,17 @@ def _words(finding: Finding) -> str:
 
 
 def _button(draft: Draft, found: Quality, finding: Finding) -> None:
-    """Leave out the columns or rows of a finding."""
-    if finding.columns:
+    """Leave out the columns or rows of a finding, or declare an exposure."""
+    if finding.kind == "depth":
+        is_declared = draft.roles.exposure is not None or bool(draft.roles.named("exposure"))
+        st.button(
+            "An exposure is declared" if is_declared else "Declare the row total as exposure",
+            key="quality_exposure",
+            on_click=_declare,
+            disabled=is_declared,
+            help="Below the table of columns another exposure can be chosen, or none.",
+        )
+    elif finding.columns:
         few = len(draft.columns) - len(finding.columns) < 2
         st.button(
             f"Leave out {how_many(len(finding.columns), 'column')}",
@@ -116,17 +129,16 @@ def _button(draft: Draft, found: Quality, finding: Finding) -> None:
         )
 
 
+def _declare() -> None:
+    session.draft.set_exposure(TOTAL)
+    columns.taken_anew()
+
+
 def _without_columns(positions: list[int], why: str) -> None:
     session.draft.leave_out_columns(positions, f"{how_many(len(positions), 'column')} left out: {why}")
     columns.taken_anew()
 
 
 def _without_rows(draft: Draft, places: np.ndarray) -> None:
-    left_out = rows.with_more(draft.rows_left_out, len(draft.table), places)
-    lost = rows.in_words(rows.stretches(rows.row_numbers(len(draft.table), draft.rows_left_out)[places]))
-    words = f"{how_many(len(places), 'row')} left out, far from the others: {lost}."
-    session.draft.edit(words, partial(_removed, places), left_out, is_of_rows=True)
-
-
-def _removed(places: np.ndarray, table: pd.DataFrame) -> pd.DataFrame:
-    return rows.without_rows(table, places)
+    words = f"{how_many(len(places), 'row')} left out, far from the others: {faults.lost_rows(draft, places)}."
+    session.draft.leave_out_rows(places, words)

@@ -21,6 +21,7 @@ if table_facts.chosen_counts(draft) is None:
     st.stop()
 
 intro.run_caption(draft.name, len(draft.table), len(draft.columns))
+intro.adjustment(draft.roles.needed())
 transform.choose(draft)
 st.subheader("Before and after", anchor=False)
 transform.before_after(draft)

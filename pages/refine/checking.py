@@ -8,6 +8,7 @@ from disco.refine import Refined
 from disco.refine.prior import BEFORE
 from disco.runs import Run, stamps
 from disco.runs.refined import read_check, save_check
+from disco.table.adjustment import Adjustment
 from pages.shared import background, refined_model
 
 STAGES = {
@@ -32,7 +33,7 @@ def begin(run: Run, refined: Refined) -> background.Computation[Check]:
     key, table, held = key_of(run), refined_model.table(run), graphs(run, refined)
 
     def work(hear: Callback) -> Check:
-        found = checked(table, held, hear)
+        found = checked(table, held, hear, **refined_model.adjusted(run))
         if key_of(run) == key:  # not refined again meanwhile
             save_check(run, found)
         return found
@@ -40,9 +41,9 @@ def begin(run: Run, refined: Refined) -> background.Computation[Check]:
     return background.begin(key, work, FAILURE)
 
 
-def checked(table: pd.DataFrame, held: dict[str, Parents], hear: Callback) -> Check:
+def checked(table: pd.DataFrame, held: dict[str, Parents], hear: Callback, **adjusted: Adjustment) -> Check:
     """The check of some graphs on a table."""
-    return check(table, held, prior=BEFORE, callback=hear)
+    return check(table, held, prior=BEFORE, callback=hear, **adjusted)
 
 
 def at_work(run: Run) -> background.Computation[Check] | None:

@@ -7,7 +7,7 @@ A session holds its own draft; a copy lies under a random token which the page's
 import secrets
 import threading
 from collections import OrderedDict
-from collections.abc import Callable
+from collections.abc import Callable, Collection
 from dataclasses import dataclass, field
 
 import pandas as pd
@@ -15,6 +15,8 @@ import streamlit as st
 
 from disco.knowledge import Knowledge
 from disco.settings import Settings
+from disco.table.cells import names_of
+from disco.table.roles import Roles
 from disco.table.rows import Stretches
 
 _MOST_DRAFTS = 32
@@ -35,14 +37,15 @@ class Step:
 
     Attributes:
         words: what was done, one sentence.
-        edit: makes the table anew from the one before; None if only columns were left out.
-        columns, rows_left_out: of the draft before it.
+        edit: makes the table anew from the one before; None if only columns were left out, or got roles.
+        columns, rows_left_out, roles: of the draft before it.
     """
 
     words: str
     edit: Callable[[pd.DataFrame], pd.DataFrame] | None
     columns: tuple[int, ...]
     rows_left_out: Stretches
+    roles: Roles
 
 
 @dataclass(frozen=True)
@@ -54,7 +57,7 @@ class Draft:
         name: what the user knows it by.
         source: where it came from, one sentence.
         truth: the known edges (parent, child, and maybe direction), for simulated tables.
-        columns: positions of the chosen columns; names may repeat in a faulty table.
+        columns: positions of the chosen columns, which are counts; names may repeat in a faulty table.
         settings: of the fit to come.
         run: id of the run this draft was started as or taken from, until something is changed.
         key: stands for the table in caches, so that a large table is not hashed at every look.
@@ -65,6 +68,7 @@ class Draft:
         steps: what was done to it.
         rows_left_out: of the loaded table, as stretches (`disco.table.rows`).
         knowledge: to which the runs of the draft keep.
+        roles: that the reader gave to columns, counts and ignored ones among them: a guess at those is not shown again.
     """
 
     table: pd.DataFrame
@@ -82,11 +86,23 @@ class Draft:
     steps: tuple[Step, ...] = ()
     rows_left_out: Stretches = ()
     knowledge: Knowledge | None = None
+    roles: Roles = field(default_factory=Roles)
+
+    @property
+    def beside(self) -> tuple[int, ...]:
+        """Positions of the covariates, the exposure and the group."""
+        needed = self.roles.needed()
+        return () if needed is None else with_names(self.table, needed.columns)
 
     @property
     def origin(self) -> str:
         """Where the table came from and what was done to it, for its runs."""
         return " ".join([self.source, *(step.words for step in self.steps)])
+
+
+def with_names(table: pd.DataFrame, names: Collection[str]) -> tuple[int, ...]:
+    """The positions of the columns with some names."""
+    return tuple(position for position, name in enumerate(names_of(table)) if name in names)
 
 
 def run_name(name: str, settings: Settings) -> str:

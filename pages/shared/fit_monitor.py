@@ -1,5 +1,7 @@
 """What the monitor shows of a fit: its stages, summary, loss curves and buttons."""
 
+from collections.abc import Callable
+
 import streamlit as st
 
 from disco import runs
@@ -8,6 +10,7 @@ from disco.figures import losses
 from disco.figures.theme import plotly_config
 from disco.knowledge import Knowledge
 from disco.runs import FIT, Status
+from disco.table.roles import Roles
 from disco.work.forecast import span
 from pages.shared import session
 from pages.shared.monitor import Kind
@@ -43,7 +46,9 @@ def _account(run: runs.Run, status: Status) -> str:
     changed = ", ".join(f"{name} {value}" for name, value in run.settings.changed().items())
     words = [f"Preset {run.settings.preset}" + (f" with {plain(changed)}" if changed else "")]
     words += [f"seed {run.settings.seed}", f"device {status.device}"]
-    if (knowledge := _knowledge(run)) is not None:
+    if (roles := _readable(lambda: run.roles)) is not None:
+        words.append(plain(roles))
+    if (knowledge := _readable(run.knowledge)) is not None:
         words.append(f"knowledge: {knowledge}")
     if status.rows_used:
         words.append(f"{status.rows_used:,} rows used")
@@ -55,10 +60,10 @@ def _account(run: runs.Run, status: Status) -> str:
     return " · ".join(words) + "."
 
 
-def _knowledge(run: runs.Run) -> Knowledge | None:
-    """The knowledge that the run keeps to; None without any, or if it cannot be read."""
+def _readable(read: Callable[[], Knowledge | Roles | None]) -> Knowledge | Roles | None:
+    """The knowledge or the roles of a run; None without any, or if they cannot be read."""
     try:
-        return run.knowledge()
+        return read()
     except InputError:
         return None
 

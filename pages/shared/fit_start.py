@@ -2,11 +2,13 @@
 
 from collections.abc import Sequence
 
+import pandas as pd
 import streamlit as st
 
 from disco import runs
 from disco.errors import InputError
 from disco.settings import PRESETS, Settings
+from disco.table.cells import names_of
 from disco.work import jobs, serving
 from disco.work.forecast import Estimate, estimate, span
 from pages.shared import choices, machine, session, table_facts
@@ -37,17 +39,17 @@ def start_box(draft: Draft) -> None:
 
 
 def new_run(draft: Draft, name: str, device: str) -> runs.Run:
-    """A run of the draft's chosen columns, with their true edges if known; no fit is started.
+    """A run of the draft's counts and of the columns with a role, with the true edges if known; no fit is started.
 
     Raises:
         InputError: it cannot be made.
     """
-    table = table_facts.chosen_counts(draft)
-    truth = draft.truth
+    table, truth = table_facts.chosen_counts(draft), draft.truth
     if truth is not None:
         truth = truth[truth["parent"].isin(table.columns) & truth["child"].isin(table.columns)]
+    beside = draft.table.iloc[:, list(draft.beside)].reset_index(drop=True)
     return runs.create_run(
-        table,
+        pd.concat([table, beside.set_axis(names_of(beside), axis=1)], axis=1),
         draft.settings,
         name=name,
         source=draft.origin,
@@ -56,6 +58,7 @@ def new_run(draft: Draft, name: str, device: str) -> runs.Run:
         teaching=draft.teaching,
         rows_left_out=draft.rows_left_out,
         knowledge=draft.knowledge,
+        roles=draft.roles.needed(),
     )
 
 

@@ -3,7 +3,9 @@
 import streamlit as st
 
 from disco.figures.words import how_many
-from pages.shared.names import code
+from disco.table.roles import Roles
+from pages.shared.glossary import define
+from pages.shared.names import code, plain
 
 
 def page_intro(title: str, text: str) -> None:
@@ -15,6 +17,13 @@ def page_intro(title: str, text: str) -> None:
 def run_caption(name: str, rows: int, columns: int) -> None:
     """One line saying which table a page is about."""
     st.caption(f"{code(name)} · {how_many(rows, 'row')} × {how_many(columns, 'column')}")
+
+
+def adjustment(roles: Roles | None) -> None:
+    """One line saying what a result, or a fit to come, is adjusted for; nothing without roles."""
+    if roles is not None:
+        words = str(roles)
+        st.caption(f":material/tune: {plain(words[0].upper() + words[1:])}.", help=define("adjustment"))
 
 
 def assumptions_note() -> None:

@@ -48,6 +48,7 @@ def without_a_run() -> None:
         st.markdown("**No run is open.** A refinement needs a table of counts, and no fit before it.")
         if ready:
             intro.run_caption(draft.name, len(draft.table), len(draft.columns))
+            intro.adjustment(draft.roles.needed())
             offer(draft, is_first=True)
         elif st.button("Go to Data", type="primary", icon=":material/table_view:", key="empty_lead_on"):
             session.address.go("data")

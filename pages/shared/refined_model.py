@@ -14,6 +14,7 @@ from disco.likelihood.model import Model
 from disco.refine import Refined
 from disco.refine.prior import BEFORE
 from disco.runs import Run, stamps
+from disco.table.adjustment import Adjustment
 from disco.table.ranks import transform_table
 
 
@@ -25,6 +26,11 @@ def is_level(run: Run) -> bool:
 def table(run: Run) -> pd.DataFrame:
     """What the refinement saw of the run's table: its counts, or their quantile levels."""
     return _table(run, str(run.path))
+
+
+def adjusted(run: Run) -> dict[str, Adjustment]:
+    """The argument `adjustment` of a model of the run's table; empty if the run has no roles."""
+    return {} if run.adjustment is None else {"adjustment": run.adjustment}
 
 
 def parents_of(edges: pd.DataFrame) -> dict[str, list[str]]:
@@ -54,7 +60,7 @@ def turned_misfits(run: Run, refined: Refined, parent: str, child: str) -> pd.Da
     above, beside = parents.get(parent, []), [name for name in parents[child] if name != parent]
     names = list(dict.fromkeys([parent, child, *above, *beside]))
     place = {name: number for number, name in enumerate(names)}
-    bank = Model.of(table(run)[names], {}, prior=BEFORE).bank
+    bank = Model.of(table(run)[names], {}, prior=BEFORE, **adjusted(run)).bank
     graphs = {"forwards": (above, [*beside, parent]), "turned": ([*above, child], beside)}
     found = pd.DataFrame({"node": [parent, child]})
     for name, sets in graphs.items():
@@ -82,7 +88,7 @@ def _table(_run: Run, path: str) -> pd.DataFrame:
 @st.cache_resource(max_entries=128, show_spinner=False)
 def _model(_run: Run, path: str, stamp: int, node: str, parents: tuple[str, ...]) -> Model:
     part = _table(_run, path)[[node, *parents]]
-    return Model.of(part, {node: parents} if parents else {}, prior=BEFORE)
+    return Model.of(part, {node: parents} if parents else {}, prior=BEFORE, **adjusted(_run))
 
 
 @st.cache_resource(max_entries=256, show_spinner=False)

@@ -8,9 +8,14 @@ from disco.errors import InputError
 from disco.figures.counts import level_support
 from disco.settings import Settings
 from disco.table import counts, ranks, rows, screening
+from disco.table.cells import names_of
+from disco.table.guesses import Guess
+from disco.table.guesses import guesses as guess_roles
 from disco.table.identifiers import identifiers
 from disco.table.relations import Relation
 from disco.table.relations import relations as find_relations
+from disco.table.role_checks import checked, unusable_rows
+from disco.table.roles import Roles
 from pages.shared.drafts import Draft
 
 
@@ -20,8 +25,10 @@ def described(draft: Draft) -> pd.DataFrame:
 
 
 def problems(draft: Draft) -> list[counts.Problem]:
-    """What keeps the chosen columns from being counts, and notes on them."""
-    return _problems(draft.key, draft.columns, draft.settings.folds, draft.rows_left_out, draft.table)
+    """What keeps the chosen columns from being counts or others from their roles, and notes on the counts."""
+    found = _problems(draft.key, draft.columns, draft.settings.folds, draft.rows_left_out, draft.table)
+    why = _of_roles(draft)
+    return found if why is None else [*found, counts.Problem(None, None, why, "")]
 
 
 def faulty(draft: Draft) -> list[tuple[bool, str]]:
@@ -30,8 +37,44 @@ def faulty(draft: Draft) -> list[tuple[bool, str]]:
 
 
 def chosen_counts(draft: Draft) -> pd.DataFrame | None:
-    """The chosen columns as counts; None while something blocks."""
-    return _counts(draft.key, draft.columns, draft.settings.folds, draft.table)
+    """The chosen columns as counts; None while something blocks, in them or in the columns with another role."""
+    return None if _of_roles(draft) else _counts(draft.key, draft.columns, draft.settings.folds, draft.table)
+
+
+def _of_roles(draft: Draft) -> str | None:
+    """Why the roles cannot be used; None if they can, or if there are none."""
+    roles = draft.roles.needed()
+    if roles is None:
+        return None
+    return _why_not(draft.key, draft.columns, draft.beside, roles, draft.settings.folds, draft.table)
+
+
+def guesses(draft: Draft) -> dict[int, Guess]:
+    """The columns that look like no counts and await the reader's word: position → guess.
+
+    Among those left out, only an identifier of groups is asked about.
+    """
+    found, names = _guesses(draft.key, draft.table), names_of(draft.table)
+    asked = {*draft.columns, *index_like(draft)}
+    return {
+        position: guess
+        for position, guess in found.items()
+        if position in asked
+        and names[position] not in draft.roles.columns
+        and names.count(names[position]) == 1
+        and (position in draft.columns or guess.role != "ignore")
+    }
+
+
+def has_guesses(draft: Draft) -> bool:
+    """Whether any column looked like no count, as the table came."""
+    return bool(_guesses(draft.key, draft.table))
+
+
+def unusable(draft: Draft) -> dict[str, np.ndarray]:
+    """`disco.table.role_checks.unusable_rows` of the draft."""
+    roles = draft.roles.needed()
+    return {} if roles is None else _unusable(draft.key, draft.columns, draft.beside, roles, draft.table)
 
 
 def relations(draft: Draft) -> list[Relation]:
@@ -92,6 +135,33 @@ def _faulty(key: str, left_out: rows.Stretches, _table: pd.DataFrame) -> list[tu
             blocking, words = found.get(problem.column, (False, message))
             found[problem.column] = (blocking or problem.blocking, words)
     return [found.get(name, (False, "")) for name in names]
+
+
+@st.cache_resource(show_spinner="Checking the roles …", max_entries=16)
+def _why_not(
+    key: str, columns: tuple[int, ...], beside: tuple[int, ...], roles: Roles, folds: int, _table: pd.DataFrame
+) -> str | None:
+    part = _table.iloc[:, [*columns, *beside]]
+    try:
+        if _counts(key, columns, folds, _table) is None:  # what is wrong with them is said elsewhere
+            roles.split(part)
+        else:
+            checked(part, roles, folds)
+    except InputError as error:
+        return str(error)
+    return None
+
+
+@st.cache_resource(show_spinner=False, max_entries=16)
+def _guesses(key: str, _table: pd.DataFrame) -> dict[int, Guess]:
+    return guess_roles(_table)
+
+
+@st.cache_resource(show_spinner=False, max_entries=16)
+def _unusable(
+    key: str, columns: tuple[int, ...], beside: tuple[int, ...], roles: Roles, _table: pd.DataFrame
+) -> dict[str, np.ndarray]:
+    return unusable_rows(_table.iloc[:, [*columns, *beside]], roles)
 
 
 @st.cache_resource(show_spinner=False, max_entries=16)

@@ -2,6 +2,8 @@
 
 import streamlit as st
 
+from pages.shared import intro, session
+
 _LOOKS = {
     "sure": (st.success, "Clear", ":material/check_circle:"),
     "guess": (st.warning, "Uncertain", ":material/help:"),
@@ -10,7 +12,7 @@ _LOOKS = {
 
 
 def show(level: str, text: str, advice: str) -> None:
-    """Draw a verdict, such as one of `disco.figures.verdicts`.
+    """Draw a verdict, such as one of `disco.figures.verdicts`, and below it what the open run is adjusted for.
 
     Args:
         level: sure, guess or poor.
@@ -18,4 +20,7 @@ def show(level: str, text: str, advice: str) -> None:
         advice: what to do about it, as Markdown.
     """
     box, word, icon = _LOOKS[level]
-    box(f"**{word}.** {text} {advice}", icon=icon)
+    with st.container(gap="xsmall"):
+        box(f"**{word}.** {text} {advice}", icon=icon)
+        run = session.run.current()
+        intro.adjustment(None if run is None else run.roles)

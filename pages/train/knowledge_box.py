@@ -44,7 +44,7 @@ def _use(draft: Draft, file: st.runtime.uploaded_file_manager.UploadedFile) -> N
     counts = table_facts.chosen_counts(draft)
     try:
         found = from_bytes(file.getvalue(), file.name)
-        found.resolve([] if counts is None else list(counts.columns))
+        found.resolve([] if counts is None else list(counts.columns), draft.roles)
     except InputError as error:
         st.error(plain(error), icon=":material/error:")
         return

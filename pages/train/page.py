@@ -22,6 +22,7 @@ if draft is None:
 is_new = run is None or draft.run != run.id
 with st.container() if run is None else st.expander("Set up another fit", expanded=is_new):
     intro.run_caption(draft.name, len(draft.table), len(draft.columns))
+    intro.adjustment(draft.roles.needed())
     if table_facts.chosen_counts(draft) is None:
         problem_list.problem_list(table_facts.problems(draft))
         # A link, not a button: st.switch_page beside the monitor's timer can leave the page blank.

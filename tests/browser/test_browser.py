@@ -134,13 +134,20 @@ def test_refresh_in_mid_fit_and_cancel(page, address, tmp_path):
     assert run.status().state == "cancelled"
 
 
-def test_ticking_a_row_leaves_a_column_out_and_a_refresh_keeps_it(page, address, tmp_path):
+def test_a_role_is_chosen_in_the_table_and_a_refresh_keeps_it(page, address, tmp_path):
     page.goto(address)
     page.locator("input[type=file]").set_input_files(counts(tmp_path))
     expect(page.get_by_text("7 chosen")).to_be_visible()
     grid = page.get_by_test_id("stDataFrame").first
     expect(grid.locator("canvas").first).to_be_visible()
-    grid.click(position={"x": 15, "y": 35 + 18})
-    expect(page.get_by_text("6 chosen")).to_be_visible()
+    for row, role, left in ((0, "ignore", 6), (2, "group", 5)):
+        grid.click(position={"x": 280, "y": 35 + 36 * row + 18})
+        page.keyboard.press("Enter")
+        expect(page.get_by_role("option", name=role)).to_be_visible()
+        page.keyboard.type(role)
+        page.keyboard.press("Enter")
+        expect(page.get_by_text(f"{left} chosen")).to_be_visible()
+    expect(page.get_by_text("Groups by c.")).to_be_visible()
     page.reload()
-    expect(page.get_by_text("6 chosen")).to_be_visible()
+    expect(page.get_by_text("5 chosen")).to_be_visible()
+    expect(page.get_by_text("Groups by c.")).to_be_visible()

@@ -6,7 +6,6 @@ import pytest
 from app_world import HOSTILE, booted, button, csv, poisson, texts, upload, written_run
 
 from disco import runs
-from pages.data import columns
 
 
 def draft_of(at):
@@ -133,11 +132,6 @@ def test_search_and_buttons_act_on_the_columns_shown():
     assert draft_of(at).columns == (0, 3)
     at.text_input(key="column_search").set_value("nothing").run()
     assert "No column has this" in texts(at)
-
-
-def test_ticks_keep_the_columns_out_of_sight():
-    assert columns.ticked(chosen=(0, 1, 5), view=[1, 2, 3], rows=[1, 2]) == (0, 2, 3, 5)
-    assert columns.ticked(chosen=(), view=[4], rows=[]) == ()
 
 
 def test_names_are_shown_not_read():

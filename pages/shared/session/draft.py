@@ -1,9 +1,11 @@
 """The draft of the session: the loaded table and the settings of the fit to come."""
 
-from collections.abc import Callable, Collection
+from collections.abc import Callable, Collection, Mapping
 from dataclasses import replace
+from functools import partial
 from typing import Any
 
+import numpy as np
 import pandas as pd
 import streamlit as st
 
@@ -11,10 +13,12 @@ from disco import runs
 from disco.errors import InputError
 from disco.knowledge import Knowledge
 from disco.settings import Settings
+from disco.table.cells import names_of
 from disco.table.identifiers import identifiers
-from disco.table.rows import Stretches
+from disco.table.roles import Roles
+from disco.table.rows import Stretches, with_more, without_rows
 from pages.shared import drafts
-from pages.shared.drafts import Draft, File, Step
+from pages.shared.drafts import Draft, File, Step, with_names
 from pages.shared.names import plain
 from pages.shared.session import address, run
 
@@ -55,20 +59,21 @@ def current() -> Draft | None:
 
 def _of_run(opened: runs.Run) -> Draft:
     """A run's table with its settings; InputError if it cannot be read."""
-    table = opened.table()
+    table = opened.with_roles()
     name = drafts.table_name(opened.name, opened.settings)
     return Draft(
         table,
         name,
         opened.source,
         opened.truth(),
-        _every_column(table),
+        tuple(range(len(opened.nodes))),
         opened.settings,
         opened.id,
         is_of_run=True,
         teaching=opened.teaching,
         rows_left_out=opened.rows_left_out,
         knowledge=opened.knowledge(),
+        roles=opened.roles or Roles(),
     )
 
 
@@ -140,8 +145,10 @@ def settings() -> Settings:
 
 
 def choose_columns(positions: tuple[int, ...]) -> None:
-    """Choose columns by position, in the table's order."""
-    _change(columns=tuple(sorted(set(positions))))
+    """Choose the columns that are counts by position, in the table's order; those with another role keep it."""
+    now = current()
+    if now is not None:
+        _change(columns=tuple(sorted({*positions} - {*now.beside})))
 
 
 def edit(
@@ -161,15 +168,29 @@ def edit(
     if now is None:
         return
     table = change(now.table)
-    step = Step(words, change, now.columns, now.rows_left_out)
+    roles = now.roles if is_of_rows else now.roles.among(names_of(table))
+    taken = {} if is_of_rows else {name for name in roles.columns if roles.role(name) != "count"}
     _change(
         table=table,
-        columns=now.columns if is_of_rows else _usual_columns(table),
+        columns=now.columns if is_of_rows else tuple({*_usual_columns(table)} - {*with_names(table, taken)}),
+        roles=roles,
         key=drafts.new_token(),
         loaded=now.table if now.loaded is None else now.loaded,
-        steps=(*now.steps, step),
+        steps=(*now.steps, _step(now, words, change)),
         rows_left_out=rows_left_out,
     )
+
+
+def leave_out_rows(places: np.ndarray, words: str) -> None:
+    """Leave out rows by position, as a step that `undo` takes back."""
+    now = current()
+    if now is not None:
+        left_out = with_more(now.rows_left_out, len(now.table), places)
+        edit(words, partial(_without, places), left_out, is_of_rows=True)
+
+
+def _without(places: np.ndarray, table: pd.DataFrame) -> pd.DataFrame:
+    return without_rows(table, places)
 
 
 def leave_out_columns(positions: Collection[int], words: str) -> None:
@@ -177,8 +198,51 @@ def leave_out_columns(positions: Collection[int], words: str) -> None:
     now = current()
     if now is not None:
         loaded = now.table if now.loaded is None else now.loaded
-        steps = (*now.steps, Step(words, None, now.columns, now.rows_left_out))
+        steps = (*now.steps, _step(now, words))
         _change(columns=tuple(sorted({*now.columns} - {*positions})), loaded=loaded, steps=steps)
+
+
+def _step(now: Draft, words: str, change: Callable[[pd.DataFrame], pd.DataFrame] | None = None) -> Step:
+    return Step(words, change, now.columns, now.rows_left_out, now.roles)
+
+
+def set_roles(given: Mapping[int, str | tuple[str, str]], words: str = "") -> None:
+    """Give columns their roles, by position; another exposure or group is ignored from now on.
+
+    Args:
+        words: what is done, one sentence, if it is a step that `undo` takes back.
+
+    Raises:
+        InputError: several columns have the name of one.
+    """
+    now = current()
+    if now is None:
+        return
+    names, columns, roles = names_of(now.table), {*now.columns}, now.roles
+    for position, role in given.items():
+        name, bare = names[position], role if isinstance(role, str) else role[0]
+        columns = columns | {position} if bare == "count" else columns - {position}
+        if names.count(name) == 1:
+            roles = roles.given(name, role)
+        elif bare not in ("count", "ignore"):
+            raise InputError(f'{names.count(name)} columns are called "{name}": give every column a name of its own.')
+    kept = {} if not words else {"loaded": now.table if now.loaded is None else now.loaded}
+    steps = (*now.steps, _step(now, words)) if words else now.steps
+    _change(columns=tuple(sorted(columns)), roles=roles, steps=steps, **kept)
+
+
+def set_exposure(which: str | None) -> None:
+    """Compute the exposure from the counts, or not; a column that was the exposure is ignored from now on."""
+    now = current()
+    if now is not None:
+        _change(roles=now.roles.computing(which))
+
+
+def set_group_effects(are_wanted: bool) -> None:
+    """Adjust for every group, or not."""
+    now = current()
+    if now is not None:
+        _change(roles=replace(now.roles, group_effects=are_wanted))
 
 
 def undo(steps: int = 1) -> None:
@@ -188,7 +252,7 @@ def undo(steps: int = 1) -> None:
         return
     kept, undone = now.steps[:-steps], now.steps[-steps:]
     if all(step.edit is None for step in undone):
-        _change(columns=undone[0].columns, steps=kept)
+        _change(columns=undone[0].columns, roles=undone[0].roles, steps=kept)
         return
     table = now.loaded
     for step in kept:
@@ -197,6 +261,7 @@ def undo(steps: int = 1) -> None:
     _change(
         table=table,
         columns=now.columns if is_of_rows else undone[0].columns,
+        roles=now.roles if is_of_rows else undone[0].roles,
         key=drafts.new_token(),
         steps=kept,
         rows_left_out=undone[0].rows_left_out,

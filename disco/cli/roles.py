@@ -1,0 +1,73 @@
+"""The roles of columns, from --roles and from --covariates, --exposure, --group, --group-effects and --ignore."""
+
+import argparse
+import csv
+from collections.abc import Sequence
+
+from disco.errors import InputError
+from disco.runs import Run
+from disco.table.adjustment import KINDS
+from disco.table.roles import COMPUTED, Roles, read
+
+_COMPUTED = {which.replace(" ", "-"): which for which in COMPUTED}
+
+
+def given_roles(arguments: argparse.Namespace, names: Sequence[str]) -> Roles | None:
+    """The roles that were given, None without any; the flags add to the file.
+
+    Args:
+        arguments: those of `_roles` in disco/cli/arguments.py.
+        names: the columns of the table.
+
+    Raises:
+        InputError: a column has two roles, or the roles are not of their form.
+    """
+    file = Roles() if arguments.roles is None else read(arguments.roles)
+    columns, exposure = dict(file.columns), file.exposure
+    for name, given in _flags(arguments, names):
+        if columns.setdefault(name, given) != given:
+            raise InputError(f'"{name}" has two roles, {_words(columns[name])} and {_words(given)}: give it one.')
+    if arguments.exposure in _COMPUTED:
+        if arguments.exposure in names:
+            raise InputError(
+                f"--exposure {arguments.exposure} is computed from the counts, and a column has that name too: say in "
+                "a file with --roles which of them is meant."
+            )
+        exposure = _COMPUTED[arguments.exposure]
+        if file.exposure not in (None, exposure):
+            raise InputError(f"The exposure is given twice, as {file.exposure} and {exposure}: give one.")
+    roles = Roles(columns, exposure, file.group_effects or arguments.group_effects)
+    return None if roles == Roles() else roles
+
+
+def _flags(arguments: argparse.Namespace, names: Sequence[str]) -> list[tuple[str, str | tuple[str, str]]]:
+    """Name and role of every column that a flag names."""
+    found: list[tuple[str, str | tuple[str, str]]] = []
+    for text in _listed(arguments.covariates):
+        name, _, kind = text.rpartition("=")
+        is_name = text in names or kind not in KINDS
+        found.append((text, "covariate") if is_name else (name, ("covariate", kind)))
+    found += [(text, "ignore") for text in _listed(arguments.ignore)]
+    if arguments.exposure is not None and arguments.exposure not in _COMPUTED:
+        found.append((arguments.exposure, "exposure"))
+    return found if arguments.group is None else [*found, (arguments.group, "group")]
+
+
+def _listed(text: str | None) -> list[str]:
+    """The names of a list with commas; a name with a comma stands in quotes."""
+    return [] if text is None else [name.strip() for name in next(csv.reader([text], skipinitialspace=True), [])]
+
+
+def _words(given: str | tuple[str, str]) -> str:
+    return given if isinstance(given, str) else " ".join(given[::-1])
+
+
+def check_roles(run: Run, given: Roles | None) -> None:
+    """Refuse roles that are given for a run and are not the run's own.
+
+    Raises:
+        InputError: they are not.
+    """
+    if given is not None and given.needed() != run.roles:
+        how = "without roles" if run.roles is None else f"with other roles ({run.roles})"
+        raise InputError(f"{run.path} was made {how}, which never change: make a new run of its table.")

@@ -1,0 +1,135 @@
+"""roles.json and beside.parquet: the roles of a run's columns, and those columns that are neither counts nor ignored.
+
+The cells are kept as given, as numbers or as text. Names, kinds and sizes are checked before they are read.
+"""
+
+import io
+from pathlib import Path
+
+import pandas as pd
+import pyarrow as pa
+import pyarrow.parquet as parquet
+
+from disco.errors import InputError
+from disco.files import check_regular, read_record, write_bytes, write_json
+from disco.runs.schema import damaged
+from disco.table.cells import names_of, numbers_of
+from disco.table.roles import Roles
+
+ROLES, BESIDE = "roles.json", "beside.parquet"
+_FILE_BYTES = 1 << 28
+_MOST_CELLS = 10_000_000
+_LONGEST_CELL = 1000
+REMEDY = "make a new run of the table with its roles"
+_UNREADABLE = (pa.ArrowException, OSError, ValueError, KeyError, RecursionError)
+
+
+def write(folder: Path, table: pd.DataFrame, roles: Roles) -> None:
+    """Write the roles and the columns that they need.
+
+    Args:
+        table: with these columns, and maybe others.
+
+    Raises:
+        InputError: the columns have too many cells, or a cell is too long.
+        OSError: they cannot be written.
+    """
+    write_json(folder / ROLES, roles.to_dict())
+    table = table.set_axis(names_of(table), axis=1)
+    kept = pd.DataFrame({name: _plain(table[name]) for name in roles.columns})
+    if not len(kept.columns):
+        return
+    if kept.size > _MOST_CELLS:
+        raise InputError(
+            f"The columns with roles have {kept.size:,} cells; a run holds at most {_MOST_CELLS:,}: ignore some."
+        )
+    buffer = io.BytesIO()
+    kept.to_parquet(buffer, index=False)
+    write_bytes(folder / BESIDE, buffer.getvalue())
+
+
+def _plain(column: pd.Series) -> pd.Series:
+    """The column with cells that Parquet keeps: its numbers, or all of it as text."""
+    if isinstance(column.dtype, pd.CategoricalDtype):
+        column = column.astype(column.cat.categories.dtype)
+    if pd.api.types.is_numeric_dtype(column) and not numbers_of(column)[1].any():
+        return column.reset_index(drop=True)
+    text = column.astype(str).reset_index(drop=True)
+    if (long := text.str.len() > _LONGEST_CELL).any():
+        raise InputError(
+            f'Column "{column.name}", row {int(long.argmax()) + 1}: the text has more than {_LONGEST_CELL:,} '
+            "characters: ignore the column, or shorten it."
+        )
+    return text
+
+
+def read_roles(folder: Path) -> Roles:
+    """The roles of a run that has some.
+
+    Raises:
+        InputError: they cannot be read.
+    """
+    path = folder / ROLES
+    try:
+        return Roles.from_dict(read_record(path))
+    except OSError as error:
+        raise damaged(path, str(error.strerror or error), REMEDY) from None
+    except ValueError as error:
+        raise damaged(path, str(error).rstrip("."), REMEDY) from None
+
+
+def read_columns(folder: Path, roles: Roles, rows: int) -> pd.DataFrame:
+    """The columns that have a role, as given, (rows, columns).
+
+    Args:
+        rows: of the run's counts.
+
+    Raises:
+        InputError: the file is missing or damaged, or has other columns or rows.
+    """
+    path = folder / BESIDE
+    if not roles.columns:
+        return pd.DataFrame(index=range(rows))
+    try:
+        check_regular(path, _FILE_BYTES)
+        file = parquet.ParquetFile(path)
+        _look(path, file, roles, rows)
+        names = file.schema_arrow.names
+        # Text stays a dictionary and its codes, because a small file may repeat a long text in all rows.
+        file = parquet.ParquetFile(path, read_dictionary=names)
+        table = file.read(use_pandas_metadata=False, use_threads=False).unify_dictionaries()
+        table.validate(full=True)
+        return pd.DataFrame({name: _column(path, name, table.column(name)) for name in names})
+    except FileNotFoundError:
+        raise InputError(f"{path} is missing: restore the file, or {REMEDY}.") from None
+    except InputError:
+        raise
+    except (*_UNREADABLE, MemoryError) as error:
+        said = " ".join(str(error).split())[:120]
+        raise damaged(path, f"it cannot be read as Parquet ({said})", REMEDY) from None
+
+
+def _look(path: Path, file: parquet.ParquetFile, roles: Roles, rows: int) -> None:
+    """Refuse a file that, by its metadata, has other columns, rows or kinds of cells."""
+    fields = file.schema_arrow
+    if sorted(fields.names) != sorted(roles.columns) or len(set(fields.names)) < len(fields.names):
+        raise damaged(path, "its columns are not those that roles.json names", REMEDY)
+    if file.metadata.num_rows != rows or rows * len(fields.names) > _MOST_CELLS:
+        raise damaged(path, f"it has {file.metadata.num_rows:,} rows, and the counts {rows:,}", REMEDY)
+    groups = range(file.metadata.num_row_groups)
+    if sum(file.metadata.row_group(group).total_byte_size for group in groups) > _FILE_BYTES:
+        raise damaged(path, "it unpacks to too much", REMEDY)
+    for field in fields:
+        kind = field.type.value_type if pa.types.is_dictionary(field.type) else field.type
+        is_number = pa.types.is_integer(kind) or pa.types.is_floating(kind) or pa.types.is_boolean(kind)
+        if not (is_number or pa.types.is_string(kind) or pa.types.is_large_string(kind)):
+            raise damaged(path, f"its column {field.name[:40]!r} holds neither numbers nor text", REMEDY)
+
+
+def _column(path: Path, name: str, column: pa.ChunkedArray) -> pd.Series:
+    """A column as pandas holds it; text stays a category."""
+    if pa.types.is_dictionary(column.type) and column.num_chunks:
+        words = column.chunk(0).dictionary.to_pylist()
+        if any(word is None or len(word) > _LONGEST_CELL for word in words):
+            raise damaged(path, f"its column {name[:40]!r} has cells that are too long", REMEDY)
+    return column.to_pandas()

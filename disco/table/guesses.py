@@ -1,0 +1,164 @@
+"""Guesses at the roles of columns, from their cells and names. A guess is only shown: nobody acts on one unasked.
+
+Text is a covariate, a group if it has many levels, or to be ignored if hardly two rows share one. Numbers with decimals
+or signs are covariates, or an exposure by their name. Whole numbers from 0 up are counts, unless their name says
+otherwise, as `plot_id`, `year` or `age` do, or they are years.
+"""
+
+import re
+from dataclasses import dataclass
+
+import numpy as np
+import pandas as pd
+
+from disco.table.adjustment import CATEGORICAL, CONTINUOUS
+from disco.table.cells import is_count, names_of, numbers_of
+from disco.table.identifiers import identifier
+from disco.table.rows import MOST_FAULTY, readable
+
+MANY = 20  # levels of a category; with more it is rather a group
+_YEARS = (1500, 2100)
+_GROUPS = {
+    *("donor", "subject", "patient", "participant", "person", "individual", "animal", "mouse", "family", "household"),
+    *("transect", "cluster", "litter", "player", "school", "hospital"),
+}
+_CATEGORIES = {
+    *("batch", "site", "plot", "plate", "block", "lane", "sex", "gender", "treatment", "condition", "arm", "region"),
+    *("country", "replicate", "cage", "lab", "center", "centre", "strain", "genotype", "month", "weekday", "season"),
+    *("habitat", "station", "cohort", "chip", "observer", "type"),
+}
+_NUMBERS = {
+    *(
+        "year",
+        "yr",
+        "age",
+        "weight",
+        "mass",
+        "height",
+        "length",
+        "width",
+        "mm",
+        "cm",
+        "kg",
+        "km",
+        "temperature",
+        "temp",
+        "bmi",
+        "elevation",
+        "altitude",
+        "latitude",
+    ),
+    *("longitude", "lat", "lon", "dose", "income", "education"),
+}
+_EXPOSURES = {"exposure", "effort", "depth", "hours", "offset", "volume", "trapnights", "lib_size", "total"}
+_PHRASES = {"library size", "total counts", "sequencing depth", "n counts", "person years", "trap nights", "lib size"}
+
+
+@dataclass(frozen=True)
+class Guess:
+    """What a column may be.
+
+    Attributes:
+        role: covariate, exposure, group or ignore.
+        kind: of a covariate; empty otherwise.
+        why: the rest of a sentence that begins with the column's name.
+    """
+
+    role: str
+    kind: str
+    why: str
+
+    @property
+    def given(self) -> str | tuple[str, str]:
+        """The guess as `Roles` takes it."""
+        return (self.role, self.kind) if self.kind else self.role
+
+    def __str__(self) -> str:
+        return f"{self.role}, {self.kind}" if self.kind else self.role
+
+
+def guesses(table: pd.DataFrame) -> dict[int, Guess]:
+    """The columns of a table that look like something else than counts: position → guess.
+
+    At most one is guessed to be the exposure, and one the group.
+    """
+    found: dict[int, Guess] = {}
+    for position, name in enumerate(names_of(table)):
+        guess = _guess(table.iloc[:, position], name)
+        taken = (
+            guess is not None
+            and guess.role in ("exposure", "group")
+            and guess.role in {one.role for one in found.values()}
+        )
+        if guess is not None:
+            found[position] = _second(table.iloc[:, position], guess) if taken else guess
+    return found
+
+
+def _second(column: pd.Series, guess: Guess) -> Guess:
+    """The guess at a second group or exposure."""
+    if guess.role == "exposure":
+        return Guess("covariate", CONTINUOUS, guess.why)
+    is_few = column.nunique() <= MANY
+    return Guess("covariate", CATEGORICAL, guess.why) if is_few else Guess("ignore", "", guess.why)
+
+
+def _guess(column: pd.Series, name: str) -> Guess | None:
+    rows, (_, other) = len(column), numbers_of(column)
+    values = readable(column)
+    strange = ~is_count(values)
+    if strange.sum() <= MOST_FAULTY * rows:
+        return _by_name(values, name)
+    levels = column.dropna().astype(str).value_counts()
+    if len(levels) < 2:
+        return Guess("ignore", "", "never changes" if len(levels) else "is empty")
+    if (other & np.isnan(values)).sum() <= MOST_FAULTY * rows:
+        return _of_numbers(values, name)
+    if len(levels) > MANY and len(levels) > rows / 2:
+        return Guess("ignore", "", f"has {len(levels):,} texts in {rows:,} rows")
+    if len(levels) > MANY:
+        return Guess("group", "", f"has {len(levels):,} texts that repeat")
+    return Guess("covariate", CATEGORICAL, f"has {len(levels):,} texts")
+
+
+def _of_numbers(values: np.ndarray, name: str) -> Guess | None:
+    """The guess at numbers that are not counts."""
+    missing = np.isnan(values)
+    if missing.mean() > 0.5:
+        return Guess("ignore", "", f"is blank in {missing.sum():,} rows")
+    known = values[~missing]
+    if is_count(known).all():
+        return _by_name(known, name)
+    if _is_exposure(name) and (known > 0).all():
+        return Guess("exposure", "", "has numbers above 0, and the name of an exposure")
+    return Guess("covariate", CONTINUOUS, "has decimals" if (known % 1 != 0).any() else "has negative numbers")
+
+
+def _by_name(values: np.ndarray, name: str) -> Guess | None:
+    """The guess at counts, by the name of their column; None if they may well be counts."""
+    known = values[~np.isnan(values)]
+    levels, words = len(np.unique(known)), set(_words(name))
+    if levels < 2:
+        return None
+    if words & (_GROUPS | _CATEGORIES) and levels <= len(values) / 2:
+        many = levels > MANY or bool(words & _GROUPS)
+        why = f"has the name of a {'group' if many else 'category'}, and {levels:,} values"
+        return Guess("group", "", why) if many else Guess("covariate", CATEGORICAL, why)
+    if why := identifier(values, name):
+        return Guess("ignore", "", why)
+    if _is_exposure(name) and (known > 0).all():
+        return Guess("exposure", "", "has the name of an exposure")
+    if words & _NUMBERS:
+        return Guess("covariate", CONTINUOUS, "has the name of a measure or a time")
+    if _YEARS[0] <= known.min() and known.max() <= _YEARS[1] and np.ptp(known) <= 200:
+        return Guess("covariate", CONTINUOUS, f"has years, {known.min():.0f} to {known.max():.0f}")
+    return None
+
+
+def _is_exposure(name: str) -> bool:
+    words = _words(name)
+    return words[-1:] != [] and (words[-1] in _EXPOSURES or " ".join(words) in _PHRASES)
+
+
+def _words(name: str) -> list[str]:
+    return re.findall(r"[a-z0-9]+", re.sub(r"(?<=[a-z0-9])(?=[A-Z])", " ", name).lower())

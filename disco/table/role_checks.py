@@ -1,0 +1,97 @@
+"""Roles that a table cannot bear, found before anything is started, and the rows in which a column cannot play its."""
+
+import numpy as np
+import pandas as pd
+
+from disco.errors import InputError
+from disco.table.adjustment import CATEGORICAL, Adjustment, Covariate
+from disco.table.cells import names_of, numbers_of
+from disco.table.counts import as_counts
+from disco.table.roles import Roles, divided, kind_of
+
+
+def checked(table: pd.DataFrame, roles: Roles | None, folds: int = 3) -> tuple[pd.DataFrame, Adjustment | None]:
+    """The counts of a table, int64, and what its other columns say of the rows.
+
+    Args:
+        table: all columns.
+        folds: of the fit.
+
+    Raises:
+        InputError: a role names no column, a column cannot play its role, or what is left cannot be used as counts.
+    """
+    counts, adjustment = divided(table, roles)
+    if roles is not None and counts.shape[1] < 2:
+        left = f'Only "{counts.columns[0]}" is left as a count' if counts.shape[1] else "No column is left as a count"
+        raise InputError(f"{left}, and at least 2 are needed: give fewer columns another role.")
+    counts = as_counts(counts, folds)
+    if roles is not None and adjustment is not None:
+        _check_group(adjustment, roles, folds)
+        for covariate in adjustment.covariates:
+            _check_determines(counts, covariate)
+    return counts, adjustment
+
+
+def _check_group(adjustment: Adjustment, roles: Roles, folds: int) -> None:
+    """Refuse groups that hold all rows or one, or are fewer than the folds."""
+    if adjustment.group is None:
+        return
+    name, sizes = roles.named("group")[0], np.bincount(adjustment.group)
+    if len(sizes) == 1:
+        raise InputError(f'The group "{name}" is the same in every row: ignore that column.')
+    if (sizes == 1).all():
+        raise InputError(f'Every row is a group of its own by "{name}": ignore that column.')
+    if len(sizes) < folds:
+        raise InputError(
+            f'"{name}" makes {len(sizes)} groups, too few for {folds} folds, since rows of a group stay together: use '
+            "fewer folds, or make it a covariate."
+        )
+
+
+def _check_determines(counts: pd.DataFrame, covariate: Covariate) -> None:
+    """Refuse a covariate that determines a node."""
+    order = np.argsort(covariate.values, kind="stable")
+    starts = np.flatnonzero(np.diff(covariate.values[order], prepend=np.nan) != 0)
+    for name, column in counts.items():
+        values = column.to_numpy()[order]
+        lowest = np.minimum.reduceat(values, starts)
+        if not np.array_equal(lowest, np.maximum.reduceat(values, starts)):
+            continue
+        steps = np.diff(lowest)
+        if covariate.kind == CATEGORICAL or (steps > 0).all() or (steps < 0).all():
+            how = "has one value at every level of it" if covariate.kind == CATEGORICAL else "rises or falls with it"
+            raise InputError(
+                f'The covariate "{covariate.name}" determines "{name}", which {how} and so has no other cause: ignore '
+                "one of the two."
+            )
+
+
+def unusable_rows(table: pd.DataFrame, roles: Roles) -> dict[str, np.ndarray]:
+    """The rows in which a column cannot play its role: name → (rows,) true or false; columns without such are left out.
+
+    Such a row has a missing cell, a cell that is no number where one is needed, an exposure that is not above zero, or
+    a level that no other row has. A computed exposure has the name of its kind.
+    """
+    names, found = names_of(table), {}
+    columns = {name: table.iloc[:, place] for place, name in enumerate(names) if names.count(name) == 1}
+    for name, given in roles.columns.items():
+        if name in columns and roles.role(name) not in ("count", "ignore"):
+            kind = kind_of(columns[name]) if isinstance(given, str) else given[1]
+            found[name] = _unusable(columns[name], roles.role(name), kind, roles.group_effects)
+    if roles.exposure is not None:
+        nodes = [numbers_of(column)[0] for name, column in columns.items() if roles.role(name) == "count"]
+        found[roles.exposure] = np.nansum(nodes, axis=0) <= 0
+    return {name: rows for name, rows in found.items() if rows.any()}
+
+
+def _unusable(column: pd.Series, role: str, kind: str, group_effects: bool) -> np.ndarray:
+    values, other = numbers_of(column)
+    missing = np.isnan(values) & ~other
+    if role == "group" and not group_effects:
+        return missing
+    if role == "group" or (role == "covariate" and kind == CATEGORICAL):
+        levels = column.astype(str)
+        return missing | (levels.map(levels[~missing].value_counts()) == 1).to_numpy(dtype=bool)
+    values = pd.to_numeric(column, errors="coerce").to_numpy(dtype=float)
+    is_usable = np.isfinite(values) & ((values > 0) | (role != "exposure"))
+    return ~is_usable

@@ -1,0 +1,126 @@
+"""The roles of columns: guesses with the button that takes them, the exposure, and rows that no role can use."""
+
+import numpy as np
+import streamlit as st
+
+from disco.figures.words import how_many
+from disco.table.guesses import Guess
+from disco.table.roles import RATIOS, TOTAL
+from pages.data import columns, faults
+from pages.shared import session, table_facts
+from pages.shared.drafts import Draft
+from pages.shared.names import code, plain, shown
+
+_MOST = 8
+_COLUMN = "column"
+_NONE = "none"
+_WORDS = {_NONE: "None", TOTAL: "Total of the counts", RATIOS: "Median of ratios"}
+_MEANING = (
+    "Counts grow with the exposure, and as causes they enter as **rates**, count / exposure: rates cause rates. Where "
+    "a count itself is the cause, as each visitor brings a cold, declare no exposure."
+)
+_OF_THE_COUNTS = " It is computed from the columns that are counts, so the total of the nodes is not among the causes."
+_HELP = (
+    "How deep, how long or how widely each row was counted. A column is declared in the table above, by its role. "
+    "Total: the sum of a row's counts. Median of ratios: a size factor that a few large counts do not dominate."
+)
+
+
+def panel(draft: Draft) -> None:
+    """The guesses that wait for the reader's word; nothing without one."""
+    found = table_facts.guesses(draft)
+    if not found:
+        return
+    faulty = table_facts.faulty(draft)
+    numbers = [position for position in found if position in draft.columns and not faulty[position][0]]
+    lines = [
+        f"- {code(draft.table.columns[position])} {plain(guess.why)}: **{guess}**?"
+        for position, guess in list(found.items())[:_MOST]
+    ]
+    if len(found) > _MOST:
+        lines.append(f"- and {len(found) - _MOST:,} more; the table below has every guess.")
+    waits = " Until you say so, a column of whole numbers is a count." if numbers else ""
+    with st.container(border=True):
+        are = "One column looks" if len(found) == 1 else f"{len(found):,} columns look"
+        st.markdown(f"**{are} like something else than counts.**{waits}\n\n" + "\n".join(lines))
+        with st.container(horizontal=True):
+            st.button(
+                "Take this guess" if len(found) == 1 else "Take all guesses",
+                key="take_guesses",
+                icon=":material/done_all:",
+                on_click=_take,
+                args=(found, [str(name) for name in draft.table.columns]),
+                help="Undo takes it back, and the table below changes each role.",
+            )
+            if numbers:
+                label = "Keep it as a count" if len(numbers) == 1 else "Keep the numbers as counts"
+                st.button(label, key="keep_counts", on_click=_keep, args=(numbers,))
+
+
+def _take(found: dict[int, Guess], names: list[str]) -> None:
+    said = [f"{names[position]} {guess}" for position, guess in list(found.items())[:_MOST]]
+    more = f" and {len(found) - _MOST:,} more" if len(found) > _MOST else ""
+    words = f"Roles taken as guessed: {'; '.join(said)}{more}."
+    session.draft.set_roles({position: guess.given for position, guess in found.items()}, words)
+    columns.taken_anew()
+
+
+def _keep(positions: list[int]) -> None:
+    session.draft.set_roles(dict.fromkeys(positions, "count"))
+    columns.taken_anew()
+
+
+def exposure(draft: Draft) -> None:
+    """The exposure, whether every group has its effect, and what an exposure assumes."""
+    of_column, has_group = draft.roles.named("exposure"), bool(draft.roles.named("group"))
+    labels = dict(_WORDS)
+    if of_column:
+        labels[_COLUMN] = f"Column {shown(of_column[0], 40)}"
+    now = _COLUMN if of_column else draft.roles.exposure or _NONE
+    key = f"exposure_{draft.key}_{now}"
+    with st.container(horizontal=True, vertical_alignment="bottom"):
+        st.selectbox(
+            "Exposure",
+            list(labels),
+            list(labels).index(now),
+            format_func=lambda which: labels.get(which, ""),
+            key=key,
+            on_change=lambda: _choose(key),
+            width=260,
+            help=_HELP,
+        )
+        if has_group:
+            effects = f"effects_{draft.key}"
+            st.session_state[effects] = draft.roles.group_effects
+            st.toggle(
+                "Adjust for every group",
+                key=effects,
+                on_change=lambda: session.draft.set_group_effects(st.session_state[effects]),
+                help="Every group is also a level of a categorical covariate.",
+            )
+    if now != _NONE:
+        st.caption(_MEANING + (_OF_THE_COUNTS if now in (TOTAL, RATIOS) else ""))
+
+
+def _choose(key: str) -> None:
+    chosen = st.session_state[key]
+    if chosen != _COLUMN:
+        session.draft.set_exposure(None if chosen == _NONE else chosen)
+        columns.taken_anew()
+
+
+def unusable(draft: Draft) -> None:
+    """The rows in which a column cannot play its role, and the button that leaves them out; nothing without any."""
+    found = table_facts.unusable(draft)
+    if not found:
+        return
+    places = np.flatnonzero(np.logical_or.reduce(list(found.values())))
+    lost, count = faults.lost_rows(draft, places), how_many(len(places), "row")
+    of = ", ".join(f"{code(name)} in {how_many(int(bad.sum()), 'row')}" for name, bad in found.items())
+    with st.container(border=True):
+        st.markdown(
+            f"**{count} cannot be used with these roles:** {lost}. A cell is missing or does not suit the role: {of}. "
+            f"Without them {len(draft.table) - len(places):,} rows are left; a run records which were left out. Or "
+            "give the column another role."
+        )
+        faults.rows_button(draft, places, f"{count} left out, which no role can use: {lost}.", "leave_out_unusable")

@@ -1,0 +1,134 @@
+"""--roles and its flags: what they make of a table, kept in the run, and refused where they contradict."""
+
+import json
+
+import numpy as np
+import pytest
+from app_world import poisson
+
+from disco.__main__ import main
+from disco.cli import choices, roles
+from disco.cli.arguments import parse
+from disco.errors import InputError
+from disco.runs import list_runs, open_run
+from disco.table.roles import Roles
+
+pytestmark = pytest.mark.usefixtures("calibrated")
+
+
+@pytest.fixture
+def world(tmp_path):
+    """A table with columns of every role, and its file."""
+    rng = np.random.default_rng(0)
+    table = poisson(90).assign(
+        site=["x", "y", "z"] * 30,
+        month=rng.integers(1, 5, 90),
+        age=rng.normal(40, 8, 90),
+        hours=rng.uniform(1, 3, 90),
+        who=np.arange(90) // 6,
+        id=[f"r{row}" for row in range(90)],
+    )
+    table.to_csv(tmp_path / "t.csv", index=False)
+    return tmp_path, table
+
+
+def given(*words: str, names: tuple[str, ...] = ("a", "site", "month", "hours", "a,b")) -> Roles | None:
+    return roles.given_roles(parse(["check", "t.csv", *words]), names)
+
+
+def test_flags_say_roles():
+    assert given() is None
+    assert given("--covariates", 'site, month=categorical,"a,b"').columns == {
+        "site": "covariate",
+        "month": ("covariate", "categorical"),
+        "a,b": "covariate",
+    }
+    assert given("--exposure", "hours", "--ignore", "a").columns == {"a": "ignore", "hours": "exposure"}
+    assert given("--exposure", "median-of-ratios").exposure == "median of ratios"
+    assert given("--group", "site", "--group-effects") == Roles({"site": "group"}, group_effects=True)
+    assert given("--covariates", "x=count", names=("x=count",)).columns == {"x=count": "covariate"}
+
+
+def test_flags_add_to_the_file(tmp_path):
+    path = tmp_path / "roles.json"
+    path.write_text(json.dumps({"columns": {"site": "group"}, "exposure": "total"}))
+    found = given("--roles", str(path), "--covariates", "month", "--group", "site", "--exposure", "total")
+    assert found == Roles({"site": "group", "month": "covariate"}, exposure="total")
+    for words, sentence in (
+        (("--covariates", "site"), '"site" has two roles, group and covariate: give it one'),
+        (("--group", "month"), "Only one column can be the group"),
+        (("--exposure", "median-of-ratios"), "The exposure is given twice, as total and median of ratios"),
+        (("--exposure", "hours"), 'The exposure is "hours" and the total'),
+    ):
+        with pytest.raises(InputError, match=sentence):
+            given("--roles", str(path), *words)
+    with pytest.raises(InputError, match='"a" has two roles, covariate and ignore'):
+        given("--covariates", "a", "--ignore", "a")
+    with pytest.raises(InputError, match="a column has that name too"):
+        given("--exposure", "total", names=("total",))
+    with pytest.raises(InputError, match="ask for group effects, and no column is the group"):
+        given("--group-effects")
+
+
+def test_chosen_columns_are_nodes_and_rows_that_no_role_can_use_are_left_out(world, capsys):
+    folder, table = world
+    table.loc[[4, 7], "age"] = None
+    table.to_csv(folder / "t.csv", index=False)
+    words = ["check", "t.csv", "--columns", "b,a", "--covariates", "age", "--complete-rows"]
+    found, left_out, kept = choices.read_part(folder / "t.csv", parse(words))
+    assert list(found) == ["b", "a", "age"] and left_out == ((5, 5), (8, 8)) and kept.columns == {"age": "covariate"}
+    assert "Left out 2 rows with cells that are not counts, or not what their role needs" in capsys.readouterr().err
+
+
+FLAGS = "--covariates site,month=categorical,age --exposure hours --group who --ignore id".split()
+
+
+def test_a_fit_makes_a_run_with_roles(world, capsys, monkeypatch):
+    folder, table = world
+    monkeypatch.setattr("disco.cli.fit.work_here", lambda *given: None)
+    monkeypatch.setattr("disco.cli.fit.print_result", lambda run: print(run.roles))
+    fit = ["fit", str(folder / "t.csv"), "--out", str(folder / "run")]
+    assert main([*fit, *FLAGS]) == 0
+    run = open_run(folder / "run")
+    assert run.nodes == ["a", "b", "c"] and len(run.adjustment.covariates) == 3
+    assert "adjusted for site, month, age; exposure hours; groups by who" in capsys.readouterr().out
+    assert main([*fit, *FLAGS, "--resume"]) == 0
+    assert main([*fit, *FLAGS, "--group-effects", "--resume"]) == 2
+    assert "was made with other roles (adjusted for site" in capsys.readouterr().err
+    table.assign(age=table["age"] + 1).to_csv(folder / "t.csv", index=False)
+    assert main([*fit, *FLAGS, "--resume"]) == 2
+    assert "was begun with another table" in capsys.readouterr().err
+    assert main(["refine", str(folder / "run"), "--covariates", "site"]) == 2
+    assert "was made with other roles" in capsys.readouterr().err
+
+
+REFUSED = {
+    "no such column": (["--covariates", "sight"], '"sight", which is not a column'),
+    "left out": (["--covariates", "age", "--without", "age", "--ignore", "site,hours,id"], "is not a column"),
+    "text left": (["--covariates", "age"], 'Column "site", row 1'),
+    "groups": (["--group", "id", "--ignore", "site,age,hours"], 'Every row is a group of its own by "id"'),
+    "no file": (["--roles", "nowhere.json"], "nowhere.json does not exist"),
+}
+
+
+@pytest.mark.parametrize("case", REFUSED)
+def test_what_cannot_be_is_one_sentence_before_anything_is_made(world, case, capsys):
+    folder, _ = world
+    words, sentence = REFUSED[case]
+    for command in (["fit", str(folder / "t.csv")], ["refine", "--counts", str(folder / "t.csv")]):
+        assert main([*command, "--out", str(folder / "run"), *words]) == 2
+        err = capsys.readouterr().err
+        assert sentence in err and len([line for line in err.splitlines() if not line.startswith("Note")]) == 1
+        assert not (folder / "run").exists() and not list_runs()
+
+
+def test_check_guesses_and_takes_roles(world, capsys):
+    folder, table = world
+    assert main(["check", str(folder / "t.csv")]) == 2
+    out = capsys.readouterr().out
+    assert 'Note: Column "site" has 3 texts. Is it covariate, categorical? See --roles.' in out
+    assert main(["check", str(folder / "t.csv"), *FLAGS]) == 0
+    assert capsys.readouterr().out == "t.csv: 90 rows, 3 columns.\nNothing stands out.\n"
+    table.assign(d=[5, 2, 9] * 30).to_csv(folder / "t.csv", index=False)
+    assert main(["check", str(folder / "t.csv"), *FLAGS]) == 2
+    assert 'Problem: The covariate "site" determines "d"' in capsys.readouterr().out

@@ -1,0 +1,234 @@
+"""Data: the role of every column, guesses that wait, exposures, and a run that keeps what was chosen."""
+
+import numpy as np
+import pandas as pd
+import pytest
+from app_world import HOSTILE, TINY, booted, button, csv, poisson, texts, upload
+from made_up import finished_run
+from streamlit.testing.v1 import AppTest
+
+from disco import runs
+from disco.runs import beside
+from disco.table.roles import Roles
+from pages.data import columns
+from pages.shared import fit_start
+
+
+def draft_of(at):
+    return at.session_state["shared_draft"]
+
+
+def press(at, label):
+    button(at, label).click().run()
+    assert not at.exception, at.exception
+    return at
+
+
+def grid(at):
+    """The table of columns, by the name of the column."""
+    return at.data_editor[0].value.set_index("column")
+
+
+def mixed(rows: int = 120) -> pd.DataFrame:
+    """Three counts, and columns that look like something else."""
+    rng = np.random.default_rng(0)
+    return poisson(rows).assign(
+        site=np.array(["x", "y", "z"])[rng.integers(0, 3, rows)],
+        bill=rng.normal(40, 3, rows).round(2),
+        year=rng.integers(1990, 2001, rows),
+        plot_id=np.arange(rows) % 30 + 1,
+    )
+
+
+def test_guesses_wait_for_the_readers_word_and_are_taken_with_one_button():
+    at = upload(booted(), "mixed.csv", csv(mixed()))
+    shown = grid(at)
+    assert set(shown["role"].drop("plot_id")) == {"count"}
+    assert shown["guess"].drop(["a", "b", "c"]).tolist() == [
+        *("covariate, categorical", "covariate, continuous", "covariate, continuous"),
+        "group",
+    ]
+    assert "4 columns look like something else than counts" in texts(at) and button(at, "Find the graph").disabled
+    assert "The box below gives columns that are no counts a role" in at.error[0].value
+    press(at, "Take all guesses")
+    now = draft_of(at)
+    assert now.columns == (0, 1, 2) and now.beside == (3, 4, 5, 6) and not at.error
+    assert "Adjusted for site, bill, year; groups by plot\\_id." in texts(at)
+    assert not button(at, "Find the graph").disabled and not any(grid(at)["guess"])
+    run = fit_start.new_run(now, "with roles", "auto")
+    assert run.nodes == ["a", "b", "c"] and str(run.roles) == "adjusted for site, bill, year; groups by plot_id"
+    assert "Roles taken as guessed: site covariate, categorical" in run.source
+    press(at, "Undo the last step")
+    assert draft_of(at).roles == Roles() and draft_of(at).columns == (0, 1, 2, 3, 4, 5) and at.error
+
+
+def test_a_number_stays_a_count_until_its_guess_is_taken():
+    at = upload(booted(), "years.csv", csv(mixed()[["a", "b", "year"]]))
+    assert draft_of(at).columns == (0, 1, 2) and not button(at, "Find the graph").disabled
+    run = fit_start.new_run(draft_of(at), "as counts", "auto")
+    assert run.nodes == ["a", "b", "year"] and run.roles is None
+    press(at, "Keep it as a count")
+    assert "looks like something else" not in texts(at) and draft_of(at).columns == (0, 1, 2)
+    assert not any(grid(at)["guess"])
+
+
+def test_a_guess_is_declined_by_leaving_the_columns_out():
+    at = upload(booted(), "mixed.csv", csv(mixed()[["a", "b", "c", "site", "bill"]]))
+    press(at, "Leave out these 2 columns")
+    assert draft_of(at).columns == (0, 1, 2) and "something else" not in texts(at) and not at.error
+    assert draft_of(at).roles.needed() is None
+
+
+def page_of_one_edit() -> None:
+    """A script that does what the table of columns does when a reader changes cells."""
+    import streamlit as st
+
+    from pages.data import columns
+    from pages.shared import session
+
+    if "table" in st.session_state:
+        session.draft.load(st.session_state.pop("table"), "t", "")
+    if "edit" in st.session_state:
+        st.session_state["widget"] = {"edited_rows": st.session_state.pop("edit")}
+        columns.edited("widget", st.session_state["view"])
+    st.caption(str(st.session_state.get("columns_version", 0)))
+
+
+def edits(table: pd.DataFrame, view: list[int], *steps: dict[int, str]) -> AppTest:
+    """The session after some edits of the table of columns, each with those before it, as the widget keeps them."""
+    at = AppTest.from_function(page_of_one_edit)
+    at.session_state["table"], at.session_state["view"] = table, view
+    at.run()
+    for step in steps:
+        at.session_state["edit"] = {row: {"role": role} for row, role in step.items()}
+        at.run()
+        assert not at.exception, at.exception
+    return at
+
+
+def roles_in(at: AppTest) -> list[str]:
+    return columns.roles_of(draft_of(at))
+
+
+def test_roles_chosen_in_the_table_of_columns():
+    view = [1, 3, 4, 5, 6]  # the last is an identifier, left out from the start
+    at = edits(mixed(), view, {0: "ignore", 1: "covariate, categorical"}, {0: "ignore", 3: "group"})
+    assert roles_in(at) == ["count", "ignore", "count", "covariate, categorical", "count", "group", "ignore"]
+    at = edits(mixed(), view, {0: "ignore", 1: "covariate, categorical", 3: "covariate, ordinal"})
+    assert roles_in(at)[1:4] == ["ignore", "count", "covariate, categorical"]
+    assert roles_in(at)[4:] == ["count", "covariate, ordinal", "ignore"]
+    assert draft_of(at).columns == (0, 2, 4) and at.caption[0].value == "0"  # the table keeps its place
+    at = edits(mixed(), view, {2: "exposure"}, {2: "exposure", 3: "exposure"})
+    assert roles_in(at)[4:6] == ["ignore", "exposure"]
+    assert at.caption[0].value == "1"  # shown anew, since the widget still holds the first
+
+
+def test_roles_of_columns_that_share_a_name_are_refused():
+    table = mixed()[["a", "b", "c", "site"]].set_axis(["a", "b", "c", "b"], axis=1)
+    at = edits(table, [0, 1, 2, 3], {3: "covariate, categorical"})
+    assert "2 columns are called" in at.session_state["columns_problem"] and roles_in(at)[3] == "count"
+    assert roles_in(edits(table, [0, 1, 2, 3], {3: "ignore"})) == ["count", "count", "count", "ignore"]
+
+
+def test_a_covariate_of_a_role_file_shows_the_kind_it_has():
+    run = runs.create_run(mixed()[["a", "b", "site"]], TINY, name="r", roles=Roles({"site": "covariate"}))
+    at = booted(run=run.id)
+    assert grid(at)["role"].tolist() == ["count", "count", "covariate, categorical"]
+
+
+def test_an_exposure_is_computed_or_taken_from_a_column():
+    at = upload(booted(), "counts.csv", csv((poisson() + 1).assign(hours=np.linspace(1, 3, 90))))
+    press(at, "Take this guess")
+    (box,) = [found for found in at.selectbox if found.label == "Exposure"]
+    assert box.value == "column" and "rates cause rates" in texts(at) and "Exposure hours." in texts(at)
+    assert "the total of the nodes is not among the causes" not in texts(at)
+    box.set_value("total").run()
+    assert draft_of(at).roles.exposure == "total" and columns.roles_of(draft_of(at)) == ["count"] * 3 + ["ignore"]
+    assert "the total of the nodes is not among the causes" in texts(at) and "Exposure total." in texts(at)
+    run = fit_start.new_run(draft_of(at), "total", "auto")
+    np.testing.assert_array_equal(run.adjustment.exposure, run.table().sum(axis=1))
+    (box,) = [found for found in at.selectbox if found.label == "Exposure"]
+    box.set_value("none").run()
+    assert draft_of(at).roles.needed() is None and "rates cause rates" not in texts(at)
+
+
+def test_every_group_may_have_its_effect():
+    at = press(upload(booted(), "plots.csv", csv(mixed()[["a", "b", "plot_id"]])), "Take this guess")
+    assert "Groups by plot\\_id." in texts(at)
+    at.toggle[0].set_value(True).run()
+    assert draft_of(at).roles.group_effects and "each with its effect" in texts(at) and not at.error
+    assert len(fit_start.new_run(draft_of(at), "r", "auto").adjustment.covariates) == 1
+
+
+def test_missing_cells_of_a_covariate_are_counted_and_left_out():
+    table = mixed()[["a", "b", "c", "site", "bill"]]
+    table.loc[[3, 4, 70], "bill"], table.loc[9, "site"] = np.nan, None
+    at = press(upload(booted(), "blanks.csv", csv(table)), "Take all guesses")
+    assert "missing cell" in at.error[0].value and button(at, "Find the graph").disabled
+    assert "**4 rows cannot be used with these roles:** 4–5, 10, 71." in texts(at)
+    assert "`site` in 1 row, `bill` in 3 rows" in texts(at)
+    press(at, "Leave out these 4 rows")
+    now = draft_of(at)
+    assert not at.error and len(now.table) == 116 and now.rows_left_out == ((4, 5), (10, 10), (71, 71))
+    assert fit_start.new_run(now, "r", "auto").adjustment.rows == 116
+    press(at, "Undo the last step")
+    assert len(draft_of(at).table) == 120 and draft_of(at).beside == (3, 4)
+
+
+def test_roles_that_the_table_cannot_bear_block_with_a_sentence():
+    table = mixed()[["a", "b", "site"]].assign(d=lambda table: table["site"].map({"x": 4, "y": 2, "z": 9}))
+    at = press(upload(booted(), "d.csv", csv(table)), "Take this guess")
+    assert 'covariate "site" determines "d"' in at.error[0].value.replace("\\", "")
+    assert button(at, "Find the graph").disabled
+    at.switch_page("pages/train/page.py").run()
+    assert "determines" in texts(at) and not [found for found in at.button if found.key == "start_fit"]
+
+
+def test_quality_declares_the_row_total():
+    rng = np.random.default_rng(0)
+    depth = rng.lognormal(0, 0.8, 400)[:, None]
+    table = pd.DataFrame(
+        rng.poisson(depth * rng.uniform(4, 12, 12)) + 1, columns=[f"g{number}" for number in range(12)]
+    )
+    at = upload(booted(), "deep.csv", csv(table))
+    at.session_state["quality_box"] = True
+    at.run()
+    press(at, "Declare the row total as exposure")
+    assert draft_of(at).roles.exposure == "total" and button(at, "An exposure is declared").disabled
+
+
+def test_roles_survive_a_changed_table_as_far_as_their_columns_do():
+    table = mixed()[["a", "b", "c", "site"]]
+    table.insert(0, "sample", [f"s{row}" for row in range(len(table))])
+    at = press(upload(booted(), "named.csv", csv(table)), "Take all guesses")
+    assert columns.roles_of(draft_of(at)) == ["ignore", "count", "count", "count", "covariate, categorical"]
+    press(at, "The first column holds row names")
+    assert columns.roles_of(draft_of(at)) == ["count", "count", "count", "covariate, categorical"] and not at.error
+    press(at, "Undo the last step")
+    assert columns.roles_of(draft_of(at)) == ["ignore", "count", "count", "count", "covariate, categorical"]
+
+
+def test_a_run_shows_its_roles_and_a_second_fit_has_them_too():
+    given = Roles({"site": ("covariate", "categorical"), "plot_id": "group"})
+    run = runs.create_run(mixed()[["a", "b", "c", "site", "plot_id"]], TINY, name="r", roles=given)
+    at = booted("train", run=run.id)
+    assert texts(at).count("Adjusted for site; groups by plot\\_id.") == 1
+    assert fit_start.new_run(draft_of(at), "again", "auto").adjustment.equals(run.adjustment)
+    assert draft_of(at).columns == (0, 1, 2)
+
+
+@pytest.mark.parametrize("page", ["ordering", "parents", "graph"])
+def test_no_result_is_shown_without_its_adjustment(page):
+    run = finished_run(4, truth=None)
+    rows = len(run.table())
+    table = pd.DataFrame({"<b>site": ["x", "y"] * (rows // 2), "hours": np.linspace(1, 2, rows)})
+    beside.write(run.path, table, Roles({"<b>site": "covariate", "hours": "exposure"}))
+    assert texts(booted(page, run=run.id)).count("Adjusted for \\<b\\>site; exposure hours.") == 1
+
+
+def test_names_are_shown_not_read():
+    table = poisson(names=HOSTILE).astype(object)
+    table[HOSTILE[0]] = ["<i>u</i>", "$v$"] * 45
+    at = press(upload(booted(), "hostile.csv", csv(table)), "Take this guess")
+    said = texts(at)
+    assert "Adjusted for \\<script\\>" in said and "for <script>" not in said

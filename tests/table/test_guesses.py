@@ -1,0 +1,55 @@
+"""Guesses at the roles of columns: from text, decimals and names, and none for counts."""
+
+import numpy as np
+import pandas as pd
+import pytest
+
+from disco import lahman, simulate
+from disco.table.guesses import guesses
+
+ROWS = 240
+_RNG = np.random.default_rng(0)
+COLUMNS = {
+    "counts": (_RNG.poisson(3.0, ROWS), None),
+    "flag": (_RNG.integers(0, 2, ROWS), None),
+    "few blanks": ([None, None, *_RNG.poisson(3.0, ROWS - 2)], None),
+    "a fault": (["low", *_RNG.poisson(3.0, ROWS - 1)], None),
+    "species": (["adelie", "gentoo"] * (ROWS // 2), "covariate, categorical"),
+    "name": ([f"n{row}" for row in range(ROWS)], "ignore"),
+    "who": ([f"n{row % 60}" for row in range(ROWS)], "group"),
+    "constant": (["here"] * ROWS, "ignore"),
+    "bill": (_RNG.normal(40, 3, ROWS).round(1), "covariate, continuous"),
+    "change": (_RNG.integers(-5, 6, ROWS), "covariate, continuous"),
+    "empty": ([None] * ROWS, "ignore"),
+    "plot_id": (np.arange(ROWS) % 24 + 1, "group"),
+    "batchNumber": (np.arange(ROWS) % 4, "covariate, categorical"),
+    "sample_id": (_RNG.permutation(ROWS), "ignore"),
+    "age": (_RNG.integers(20, 80, ROWS), "covariate, continuous"),
+    "when": (_RNG.integers(1977, 2021, ROWS), "covariate, continuous"),
+    "library_size": (_RNG.integers(9_000, 90_000, ROWS), "exposure"),
+    "effort": (_RNG.uniform(0.5, 8, ROWS), "exposure"),
+    "depth": (np.arange(ROWS) % 9, None),  # an exposure of zero there is none
+    "1 or 2": (pd.Categorical(["1", "2"] * (ROWS // 2)), None),
+}
+
+
+@pytest.mark.parametrize("name", COLUMNS)
+def test_a_column_alone(name):
+    cells, wanted = COLUMNS[name]
+    found = guesses(pd.DataFrame({"n": _RNG.poisson(2.0, ROWS), name: cells}))
+    assert (str(found[1]) if 1 in found else None) == wanted
+
+
+def test_one_group_and_one_exposure_at_most():
+    table = pd.DataFrame({name: COLUMNS[name][0] for name in ("who", "plot_id", "library_size", "effort")})
+    assert [str(guess) for guess in guesses(table).values()] == ["group", "ignore", "exposure", "covariate, continuous"]
+
+
+def test_tables_of_counts_alone_have_none():
+    assert not guesses(lahman.cohort(2012, 2018))
+    assert not guesses(simulate.poisson_er(nodes=20, rows=300, k=3, seed=0)[0])
+
+
+def test_names_may_be_missing_repeated_or_strange():
+    table = pd.DataFrame([[1, "x", 2.5]] * 20 + [[2, "y", 3.5]] * 20, columns=[None, "b", "b"])
+    assert [str(guess) for guess in guesses(table).values()] == ["covariate, categorical", "covariate, continuous"]

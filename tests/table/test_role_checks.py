@@ -1,0 +1,91 @@
+"""Roles that a table cannot bear: each is one sentence with a cure, and the rows that keep a column from its role."""
+
+import numpy as np
+import pandas as pd
+import pytest
+
+from disco.errors import InputError
+from disco.table.role_checks import checked, unusable_rows
+from disco.table.roles import Roles
+
+
+def table() -> pd.DataFrame:
+    """Sixty rows of three counts, and columns beside them."""
+    rng = np.random.default_rng(0)
+    return pd.DataFrame(
+        {
+            "a": rng.poisson(3.0, 60),
+            "b": rng.poisson(2.0, 60),
+            "c": rng.poisson(4.0, 60) + 1,
+            "site": ["x", "y", "z"] * 20,
+            "age": rng.permutation(60) + 20.5,
+            "one": "here",
+            "row": [f"r{row}" for row in range(60)],
+            "half": ["m", "f"] * 30,
+        }
+    )
+
+
+def counts_with(roles: dict, **columns: object) -> tuple:
+    frame = table().assign(**columns)
+    used = ["a", "b", "c", *columns, *(name for name in roles if name in frame)]
+    return checked(frame[list(dict.fromkeys(used))], Roles(roles))
+
+
+def test_what_a_fit_can_use_is_returned():
+    counts, adjustment = counts_with({"site": "covariate", "age": "covariate", "half": "ignore"})
+    assert list(counts) == ["a", "b", "c"] and counts.dtypes.eq("int64").all()
+    assert [one.name for one in adjustment.covariates] == ["site", "age"]
+
+
+REFUSED = {
+    "all rows": ({"one": "group"}, {}, 'group "one" is the same in every row: ignore'),
+    "one row": ({"row": "group"}, {}, 'Every row is a group of its own by "row": ignore'),
+    "too few groups": ({"half": "group"}, {}, '"half" makes 2 groups, too few for 3 folds'),
+    "two nodes": ({"a": "ignore", "b": "covariate"}, {}, 'Only "c" is left as a count, and at least 2'),
+    "no node": ({"a": "ignore", "b": "ignore", "c": "ignore"}, {}, "No column is left as a count"),
+    "by its levels": ({"site": "covariate"}, {"d": [7, 1, 4] * 20}, 'covariate "site" determines "d"'),
+    "rising": ({"age": "covariate"}, {"d": (table()["age"] * 2).astype(int)}, '"age" determines "d", which rises'),
+    "falling": ({"c": ("covariate", "count")}, {"d": 99 - table()["c"]}, '"c" determines "d", which rises or falls'),
+    "group effects": (Roles({"site": "group"}, group_effects=True).columns, {"d": [7, 1, 4] * 20}, ""),
+}
+
+
+@pytest.mark.parametrize("case", REFUSED)
+def test_what_is_refused(case):
+    roles, columns, words = REFUSED[case]
+    if not words:  # a group alone is no cause of anything
+        assert counts_with(roles, **columns)[1].group is not None
+        return
+    with pytest.raises(InputError, match=words):
+        counts_with(roles, **columns)
+
+
+def test_a_group_with_effects_that_determines_a_node_is_refused():
+    frame = table()[["a", "b", "site"]].assign(d=[7, 1, 4] * 20)
+    with pytest.raises(InputError, match='covariate "site" determines "d"'):
+        checked(frame, Roles({"site": "group"}, group_effects=True))
+
+
+def test_a_node_that_is_only_near_a_function_of_a_covariate_is_no_fault():
+    rising = (table()["age"] * 2).astype(int)
+    one_other = rising.where(rising != rising.median(), rising.max() + 1)
+    one_other.iloc[3] = 0
+    assert counts_with({"age": "covariate"}, d=one_other)[1].covariates
+    assert counts_with({"site": "covariate"}, d=[*([7, 1, 4] * 19), 7, 1, 5])[1].covariates
+
+
+def test_rows_that_keep_a_column_from_its_role():
+    frame = table().astype({"age": float, "site": object})
+    frame.loc[[3, 9], "age"], frame.loc[5, "site"], frame.loc[8, "site"] = np.nan, None, "alone"
+    frame["depth"] = [0, -2, "many", *range(1, 58)]
+    frame.loc[11, ["a", "b", "c"]] = 0
+    roles = Roles({"age": "covariate", "site": ("covariate", "categorical"), "half": "group", "depth": "exposure"})
+    found = {name: np.flatnonzero(rows).tolist() for name, rows in unusable_rows(frame, roles).items()}
+    assert found == {"age": [3, 9], "site": [5, 8], "depth": [0, 1, 2]}
+    roles = Roles({name: "ignore" for name in frame if name not in "abc"}, exposure="total")
+    assert np.flatnonzero(unusable_rows(frame, roles)["total"]).tolist() == [11]
+    for name, rows in unusable_rows(frame, Roles({"site": "group"}, group_effects=True)).items():
+        assert name == "site" and np.flatnonzero(rows).tolist() == [5, 8]
+    assert list(unusable_rows(frame, Roles({"site": "group"}))) == ["site"]
+    assert not unusable_rows(frame, Roles({"nowhere": "covariate"}))
