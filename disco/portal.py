@@ -17,6 +17,7 @@ from scipy.stats import t as student
 from disco.errors import InputError
 from disco.files import HOMES
 from disco.likelihood.model import Model
+from disco.metrics import changes
 from disco.progress import Callback, Reporter
 from disco.refine import Choice, Refined, refine
 from disco.refine.prior import BEFORE
@@ -66,7 +67,7 @@ COMPARISONS = {
 }
 
 SUPPORTED, CONTRADICTED, OPEN = "supported", "contradicted", "cannot say"
-FORWARD, BACKWARD, INDIRECT, NONE = "→", "←", "through others", "none"
+FORWARD, BACKWARD, INDIRECT, NONE = "→", "←", "through others", "no way"
 
 
 def table(plots: Sequence[str] = (CONTROL,), species: Sequence[str] = USUAL) -> pd.DataFrame:
@@ -119,6 +120,23 @@ def searched(
         return first, first
     reporter.step(_WITH, 0, 1)
     return first, refine(table, choice, roles=roles, callback=reporter.part(_WITH, "part"))
+
+
+def changed(alone: Refined, adjusted: Refined) -> pd.DataFrame:
+    """What an adjustment does to the edges of a graph.
+
+    Returns:
+        One row per edge of either: parent and child (a turned edge as adjusted), change (dropped, new, turned or kept,
+        in this order), and gain_alone, decided_alone, gain_adjusted, decided_adjusted; missing where there is no edge.
+    """
+    table = changes(alone.graph(), adjusted.graph()).rename(columns={"verdict": "change"})
+    for name, refined in (("alone", alone), ("adjusted", adjusted)):
+        edges = refined.edges[["parent", "child", "gain_nats", "decided"]]
+        turned = edges.rename(columns={"parent": "child", "child": "parent"})
+        renamed = {"gain_nats": f"gain_{name}", "decided": f"decided_{name}"}
+        table = table.merge(pd.concat([edges, turned]).rename(columns=renamed), how="left", on=["parent", "child"])
+    place = {change: at for at, change in enumerate(("dropped", "new", "turned", "kept"))}
+    return table.sort_values("change", key=lambda column: column.map(place), kind="stable", ignore_index=True)
 
 
 def plot_means(species: Sequence[str], comparison: Comparison) -> pd.DataFrame:
@@ -190,9 +208,9 @@ def verdicts(refined: Refined, table: pd.DataFrame, roles: Roles | None, found: 
         found: `experiment`'s rows of the species in the table.
 
     Returns:
-        One row per pair: cause, species; arrow (→, ←, through others, none), decided, without (the child's mean at the
-        fewest kangaroo rats, over its mean, by the arrow's curve; NaN without an arrow →); ratio, low and high of the
-        experiment; verdict and why.
+        One row per pair: cause, species; arrow (→, ←, through others, no way), decided, without (the child's mean at
+        the fewest kangaroo rats, over its mean, by the arrow's curve; NaN without an arrow →); ratio, low and high of
+        the experiment; verdict and why.
     """
     counts, adjustment = divided(table, roles)
     measured, rows = found.set_index("species"), []
@@ -208,7 +226,7 @@ def verdicts(refined: Refined, table: pd.DataFrame, roles: Roles | None, found: 
     return pd.DataFrame(rows, columns=columns)
 
 
-_ANOTHER = "The experiment keeps all kangaroo rats out, and another of them may act on this species."
+_ANOTHER = "Another of the kangaroo rats may act."
 
 
 def _claim(
@@ -227,20 +245,20 @@ def _claim(
 
 
 def verdict(arrow: str, decided: bool, without: float, low: float, high: float) -> tuple[str, str]:
-    """The verdict on one pair, and why, one sentence; arguments as in the rows of `verdicts`."""
+    """The verdict on one pair, and why, in a few words; arguments as in the rows of `verdicts`."""
     if not (low > 1 or high < 1):
-        return OPEN, "The experiment leaves open whether there is an effect."
+        return OPEN, "The experiment leaves an effect open."
     if arrow == INDIRECT:
-        return OPEN, "The graph joins them only through other species."
+        return OPEN, "Joined only through other species."
     if arrow == NONE:
-        return CONTRADICTED, "The experiment shows an effect, and the graph leaves no way for one."
+        return CONTRADICTED, "An effect, and no way for it in the graph."
     if not decided:
-        return OPEN, "The graph leaves the direction of its arrow open."
+        return OPEN, "The direction of the arrow is open."
     if arrow == BACKWARD:
         return CONTRADICTED, "The arrow points the other way."
     if (without > 1) == (low > 1):
-        return SUPPORTED, "The arrow and the sign of its effect are those of the experiment."
-    return CONTRADICTED, "The effect along the arrow has the other sign."
+        return SUPPORTED, "Arrow and sign are the experiment's."
+    return CONTRADICTED, "The effect has the other sign."
 
 
 def left_without(curve: pd.DataFrame) -> float:

@@ -138,8 +138,8 @@ def test_before_1988_the_short_term_plots_were_open():
         ("←", True, np.nan, 1.1, 3.0, portal.CONTRADICTED),
         ("←", False, np.nan, 1.1, 3.0, portal.OPEN),
         ("through others", False, np.nan, 1.1, 3.0, portal.OPEN),
-        ("none", False, np.nan, 1.1, 3.0, portal.CONTRADICTED),
-        ("none", False, np.nan, 0.9, 3.0, portal.OPEN),
+        ("no way", False, np.nan, 1.1, 3.0, portal.CONTRADICTED),
+        ("no way", False, np.nan, 0.9, 3.0, portal.OPEN),
         ("→", True, 2.0, 0.9, 3.0, portal.OPEN),
     ],
 )
@@ -160,7 +160,7 @@ def test_what_a_graph_says_of_a_pair():
     order = ["kangaroo rats", "RM", "pocket mice", "PM"]
     refined = graph_of(order, ("kangaroo rats", "pocket mice", True), ("RM", "pocket mice", False))
     pairs = portal.verdicts(refined, table, portal.UNADJUSTED, found).set_index("species")
-    assert pairs["arrow"].to_dict() == {"pocket mice": "→", "RM": "through others", "PM": "none"}
+    assert pairs["arrow"].to_dict() == {"pocket mice": "→", "RM": "through others", "PM": "no way"}
     assert pairs["verdict"].to_dict() == {"pocket mice": "supported", "RM": "cannot say", "PM": "contradicted"}
     assert pairs.loc["pocket mice", "without"] > 1.5 and pairs["without"].isna().sum() == 2
     decided = graph_of(order, ("kangaroo rats", "pocket mice", True), ("RM", "pocket mice", True))
@@ -173,7 +173,7 @@ def test_one_kangaroo_rat_of_several_is_not_contradicted_alone():
     table = portal.table(species=("DM", "DS", "PB"))
     found = portal.experiment(("PB",))
     pairs = portal.verdicts(graph_of(["DS", "PB", "DM"], ("DS", "PB", False)), table, portal.UNADJUSTED, found)
-    assert pairs["verdict"].tolist() == ["cannot say"] * 2 and "another of them" in pairs["why"][0]
+    assert pairs["verdict"].tolist() == ["cannot say"] * 2 and "Another of the" in pairs["why"][0]
     pairs = portal.verdicts(graph_of(["DS", "PB", "DM"], ("PB", "DM", True)), table, portal.UNADJUSTED, found)
     assert pairs["verdict"].tolist() == ["contradicted"] * 2
 

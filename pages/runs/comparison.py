@@ -1,33 +1,20 @@
 """Two runs side by side: their edges, their orders, their settings. Owns the keys `compare_…`."""
 
-from dataclasses import dataclass
 from functools import partial
 
-import networkx as nx
 import pandas as pd
 import streamlit as st
 
 from disco.errors import InputError
-from disco.figures import graph as drawing
-from disco.figures import placing
 from disco.figures.words import how_many, number
 from disco.runs import FIT, REFINE, Run, Work, stamps
 from disco.runs.comparing import Comparison, Side, compare, works
 from disco.table import spreadsheets
-from pages.shared import figure, graph_view
+from pages.shared import figure, two_graphs
 from pages.shared.names import code, plain
 
-_SEEN = {"kept": "same", "new": "only here", "dropped": "only here", "turned": "other way"}
 _WORDS = {"kept": "kept", "dropped": "lost", "new": "new", "turned": "turned"}
 _MOST_NAMED = 12
-
-
-@dataclass(frozen=True)
-class _Placed:
-    """What both graphs share: the nodes and where they stand."""
-
-    order: list[str]
-    places: dict[str, tuple[float, float]]
 
 
 def section(one: Run, other: Run) -> None:
@@ -55,7 +42,7 @@ def _choose(first: Run, second: Run) -> tuple[str, str]:
     """Which result of each run: its fit or its refinement; by default the same of both."""
     both = [work for work in works(first) if work in works(second)]
     chosen = []
-    for label, run, box in zip(("First", "Second"), (first, second), _beside("compared_runs"), strict=True):
+    for label, run, box in zip(("First", "Second"), (first, second), two_graphs.beside("compared_runs"), strict=True):
         there = {work.name: work for work in works(run)}
         box.markdown(f"**{label}:** {code(run.name)}")
         usual = both[0].name if both else next(iter(there))
@@ -72,11 +59,6 @@ def _choose(first: Run, second: Run) -> tuple[str, str]:
             or usual
         )
     return chosen[0], chosen[1]
-
-
-def _beside(name: str) -> list[st.delta_generator.DeltaGenerator]:
-    """Two columns, one below the other where there is no room."""
-    return st.container(key=f"beside_{name}").columns(2, gap="medium")
 
 
 def _stamp(run: Run) -> tuple[int, int]:
@@ -125,34 +107,16 @@ def _numbers(found: Comparison) -> None:
 
 def _graphs(found: Comparison) -> None:
     """Both graphs, every node at the same place."""
-    ties = found.edges[["parent", "child"]].assign(z=1.0)
-    placed = _Placed(found.nodes, placing.positions(found.nodes, ties))
-    sides = zip((found.first, found.second), found.graphs, _beside("compared_graphs"), strict=True)
-    for place, (side, graph, box) in enumerate(sides):
-        with box:
-            st.markdown(
-                f"**{how_many(graph.number_of_edges(), 'edge')}** of the {side.work.noun} of {code(side.run.name)}"
-            )
-            widest = max((drawing.strength(values) for *_, values in graph.edges(data=True)), default=1.0)
-            graph_view.graph_view(
-                placed,
-                _seen(graph, found),
-                f"compare_graph_{place}",
-                460,
-                strength=widest,
-                picks_edges=side.work == REFINE,  # so that its key speaks of evidence
-            )
-    st.caption("Nodes follow the order of the first, so an edge of the second that runs against it points up.")
-
-
-def _seen(graph: nx.DiGraph, found: Comparison) -> nx.DiGraph:
-    """A graph with what became of each of its edges."""
-    graph = graph.copy()
-    for row in found.edges.itertuples():
-        for pair in ((row.parent, row.child), (row.child, row.parent)):
-            if graph.has_edge(*pair):
-                graph.edges[pair]["verdict"] = _SEEN[row.change]
-    return graph
+    sides = zip((found.first, found.second), found.graphs, strict=True)
+    titled = [
+        (
+            graph,
+            f"**{how_many(graph.number_of_edges(), 'edge')}** of the {side.work.noun} of {code(side.run.name)}",
+            side.work == REFINE,
+        )
+        for side, graph in sides
+    ]
+    two_graphs.draw("compare", found.nodes, found.edges, titled)
 
 
 def _edges(found: Comparison) -> None:
