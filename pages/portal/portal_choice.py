@@ -60,7 +60,7 @@ def choose() -> Study:
             format_func=_species,
             help="Each becomes a column; a group is the sum of its species.",
         )
-        row = st.container(horizontal=True, gap="large")
+        row = st.container(horizontal=True, gap="medium")
         with row:
             plot = _kind("Plot", "factor", ("none", "factor"), "Each plot has its own level of every species.")
             year = _kind("Year", "factor", tuple(_KINDS), "A factor predicts left-out rows better than a smooth curve.")

@@ -1,5 +1,6 @@
 """What the experiment says, beside what the graphs say: the lower half of the Portal page."""
 
+import math
 from collections.abc import Sequence
 
 import pandas as pd
@@ -64,10 +65,11 @@ def _measured(species: tuple[str, ...], comparison: portal.Comparison) -> tuple[
 
 def _verdicts(found: Found, is_adjusted: bool) -> None:
     """One row per pair: the experiment's ratio, and each graph's arrow with the verdict on it."""
-    st.markdown("**What each graph says of these pairs**")
+    st.markdown("**What each graph says of kangaroo rats and each species**")
     said = found.said_adjusted if is_adjusted else found.said_alone
-    ratio = [f"× {one.ratio:.2f} ({one.low:.2f} to {one.high:.2f})" for one in said.itertuples()]
-    table = said[["cause", "species"]].assign(experiment=ratio, alone=_claims(found.said_alone))
+    ratio = [ratio_words(one.ratio, one.low, one.high) for one in said.itertuples()]
+    pair = ["species"] if said["cause"].nunique() == 1 else ["cause", "species"]
+    table = said[pair].assign(experiment=ratio, alone=_claims(found.said_alone))
     table["verdict_alone"] = found.said_alone["verdict"]
     if is_adjusted:
         table = table.assign(adjusted=_claims(said), verdict_adjusted=said["verdict"])
@@ -93,6 +95,11 @@ def _verdicts(found: Found, is_adjusted: bool) -> None:
     counted = said["verdict"].value_counts()
     parts = [f"**{int(counted.get(one, 0))}** {one}" for one in (portal.SUPPORTED, portal.CONTRADICTED, portal.OPEN)]
     st.markdown(f"{'Adjusted' if is_adjusted else 'By the counts alone'}: {', '.join(parts)}.")
+
+
+def ratio_words(ratio: float, low: float, high: float) -> str:
+    """A ratio with its interval; without one, a mean is 0."""
+    return "too few caught" if math.isnan(low) else f"× {ratio:.2f} ({low:.2f} to {high:.2f})"
 
 
 _CLAIM = (

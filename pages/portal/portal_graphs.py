@@ -5,6 +5,7 @@ import streamlit as st
 
 from disco import portal
 from disco.figures.words import how_many
+from disco.refine import Refined
 from pages.portal.portal_search import Found
 from pages.shared import figure, two_graphs
 from pages.shared.glossary import define
@@ -28,7 +29,7 @@ def section(found: Found, adjusted_for: str) -> None:
         row.metric(_WORDS[change].capitalize(), int((table["change"] == change).sum()), width=figure.NUMBER, help=help)
     titles = "Counts alone", adjusted_for.capitalize() or "The same"
     graphs = [
-        (refined.graph(), f"{title}: **{how_many(len(refined.edges), 'edge')}**", True)
+        (refined.graph(), f"{title}: **{_counted(refined)}**", True)
         for title, refined in zip(titles, (found.alone, found.adjusted), strict=True)
     ]
     two_graphs.draw("portal", found.alone.order, table, graphs, height=360)
@@ -36,6 +37,10 @@ def section(found: Found, adjusted_for: str) -> None:
     for words, refined in (("Counts alone", found.alone), ("Adjusted", found.adjusted)):
         for note in refined.notes:
             st.caption(f"{words}: {plain(note)}")
+
+
+def _counted(refined: Refined) -> str:
+    return f"{how_many(len(refined.edges), 'edge')}, {int(refined.edges['decided'].sum())} decided"
 
 
 _HELPS = {

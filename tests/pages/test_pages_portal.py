@@ -1,6 +1,7 @@
 """The Portal page, booted through app.py: choices, both searches in the background, verdicts, a run."""
 
 import networkx as nx
+import numpy as np
 import pandas as pd
 import pytest
 from app_world import booted, button, texts
@@ -10,6 +11,7 @@ from disco.errors import FitStopped
 from disco.refine import Refined
 from disco.runs import FIT, REFINE
 from disco.work import jobs
+from pages.portal import portal_experiment
 from pages.shared import background
 
 
@@ -141,6 +143,21 @@ def test_a_search_that_was_cancelled_can_be_started_again(by_hand):
     next(iter(background._all().values())).do(stopped, "It failed")
     at.run()
     assert "Cancelled; nothing was kept." in texts(at) and button(at, "Search both")
+
+
+def test_a_ratio_without_an_interval_has_words():
+    assert portal_experiment.ratio_words(0.0, np.nan, np.nan) == "too few caught"
+    assert portal_experiment.ratio_words(1.9, 1.4, 2.561) == "× 1.90 (1.40 to 2.56)"
+
+
+def test_what_the_page_says_of_the_controls_is_so():
+    """Nearly twice the pocket mice; 2 % of plot-months without kangaroo rats, no plot and year with fewer than one."""
+    rows = portal.captures()
+    rows = rows[rows["plot_type"] == portal.CONTROL]
+    rats = portal.caught(rows, portal.KANGAROO_RATS)
+    assert (rats == 0).mean() == pytest.approx(0.02, abs=0.005)
+    assert rats.groupby([rows["plot_id"], rows["year"]]).mean().min() >= 1
+    assert portal.experiment([portal.POCKET_MICE])["ratio"][0] == pytest.approx(2, abs=0.15)
 
 
 def test_an_experiment_of_other_plots():
