@@ -50,7 +50,8 @@ def choose() -> Study:
             portal.PLOTS,
             default=[portal.CONTROL],
             key="portal_plots",
-            help="The controls are observation alone. With exclosures among them, the experiment is part of the table.",
+            help="The controls are observation alone. With exclosures among them the experiment is part of the table, "
+            "and adjusting for the plot takes it out again.",
         )
         species = st.multiselect(
             "Species",
