@@ -45,7 +45,7 @@ def run(arguments: argparse.Namespace) -> None:
         with Progress() as progress:
             looked_at = quality(part, left_out, progress if part.size > _MANY_CELLS else None)
     is_usable = not bad and part.size
-    lines = _stress(table).to_dict("records") if arguments.stress and is_usable else []
+    lines = _stress(whole, roles).to_dict("records") if arguments.stress and is_usable else []
     if arguments.json:
         told = {**_everything(table, found, looked_at), **({"stress": lines} if lines else {})}
         print(json.dumps(plain(told), ensure_ascii=False))
@@ -74,7 +74,7 @@ def _of_roles(table: pd.DataFrame, roles: Roles | None, is_counts: bool) -> list
     return []
 
 
-def _stress(table: pd.DataFrame) -> pd.DataFrame:
+def _stress(table: pd.DataFrame, roles: Roles | None) -> pd.DataFrame:
     """The lines of the stress test, with its progress on stderr."""
     from disco.refine.stress import stress  # brings torch
 
@@ -85,7 +85,7 @@ def _stress(table: pd.DataFrame) -> pd.DataFrame:
             progress(event)
             return not stopping.is_set()
 
-        return stress(table, callback=watch)
+        return stress(table, roles=roles, callback=watch)
 
 
 def _print(found: list[Problem], looked_at: Quality | None) -> None:

@@ -6,13 +6,16 @@ edges go, and some come, in any table.
 """
 
 from collections.abc import Mapping, Sequence
+from typing import Any
 
 import pandas as pd
 
 from disco.progress import Callback, Reporter
 from disco.refine.choice import Choice
 from disco.refine.refinement import refine
-from disco.table.counts import as_counts
+from disco.table.adjustment import Adjustment
+from disco.table.role_checks import checked
+from disco.table.roles import Roles
 from disco.table.thinning import thinned
 
 SHARES = (0.5, 0.25)
@@ -25,6 +28,7 @@ def stress(
     choice: Choice = QUICK,
     shares: Sequence[float] = SHARES,
     seed: int = 0,
+    roles: Roles | None = None,
     callback: Callback | None = None,
 ) -> pd.DataFrame:
     """Search a table, and the same table thinned.
@@ -34,27 +38,28 @@ def stress(
     only), `constant` (columns that thinning leaves without a second value; their edges are gone).
 
     Args:
-        table: counts, one column per node.
+        table: counts, one column per node, and the columns that have a role.
         choice: how much to search.
         shares: above 0, at most 1.
         seed: of the thinning.
+        roles: of the columns that are not counts. A thinned table keeps the whole one's exposure: every row lost alike.
         callback: receives the events; False stops.
 
     Raises:
-        InputError: the table cannot be used.
+        InputError: the table or the roles cannot be used.
         FitStopped: the callback asked to stop.
     """
-    counts = as_counts(table)
+    counts, adjustment = checked(table, roles)
     stages = [stage_of(share) for share in (1, *shares)]
     reporter = Reporter(callback, dict.fromkeys(stages, 1.0), _STOPPED)
     reporter.step(stages[0], 0, 1)
-    whole = _edges(counts, choice, reporter.part(stages[0], "part"))
+    whole = _edges(counts, choice, adjustment, reporter.part(stages[0], "part"))
     lines = []
     for stage, share in zip(stages[1:], shares, strict=True):
         reporter.step(stage, 0, 1)
         part = thinned(counts, share, seed)
         varied = part.loc[:, part.nunique() > 1]
-        found = _edges(varied, choice, reporter.part(stage, "part")) if varied.shape[1] > 1 else set()
+        found = _edges(varied, choice, adjustment, reporter.part(stage, "part")) if varied.shape[1] > 1 else set()
         turned = {(child, parent) for parent, child in found}
         again = len(whole & (found | turned))
         lines.append(
@@ -86,6 +91,9 @@ def in_words(line: Mapping[str, float]) -> str:
     )
 
 
-def _edges(counts: pd.DataFrame, choice: Choice, callback: Callback) -> set[tuple[str, str]]:
-    edges = refine(counts, choice, callback=callback).edges
+def _edges(
+    counts: pd.DataFrame, choice: Choice, adjustment: Adjustment | None, callback: Callback
+) -> set[tuple[str, str]]:
+    roles: dict[str, Any] = {} if adjustment is None else {"roles": adjustment}
+    edges = refine(counts, choice, callback=callback, **roles).edges
     return set(zip(edges["parent"], edges["child"], strict=True))

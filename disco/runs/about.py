@@ -8,6 +8,9 @@ import pandas as pd
 
 from disco import __version__
 from disco.runs.folder import Run
+from disco.runs.schema import printable
+
+_MOST = 10_000  # characters
 
 
 def about(run: Run, method: str, *, seed: int | None = None, **chosen: float | str) -> dict[str, float | int | str]:
@@ -26,7 +29,7 @@ def about(run: Run, method: str, *, seed: int | None = None, **chosen: float | s
     return {
         **{"program": "DISCO", "version": __version__, "run": run.name, "run_id": run.id, "method": method},
         **chosen,
-        **({} if run.roles is None else {"roles": str(run.roles)}),
+        **({} if run.roles is None else {"roles": printable(str(run.roles), _MOST)}),
         **({} if (knowledge := run.knowledge()) is None else {"knowledge": str(knowledge)}),
         **{"seed": run.settings.seed if seed is None else seed, "rows": len(table), "columns": table.shape[1]},
         "table_sha256": table_digest(table),

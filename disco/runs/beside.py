@@ -25,7 +25,7 @@ _UNREADABLE = (pa.ArrowException, OSError, ValueError, KeyError, RecursionError)
 
 
 def write(folder: Path, table: pd.DataFrame, roles: Roles) -> None:
-    """Write the roles and the columns that they need.
+    """Write the roles on which results depend, and the columns that have them; nothing if all are counts or ignored.
 
     Args:
         table: with these columns, and maybe others.
@@ -34,9 +34,12 @@ def write(folder: Path, table: pd.DataFrame, roles: Roles) -> None:
         InputError: the columns have too many cells, or a cell is too long.
         OSError: they cannot be written.
     """
-    write_json(folder / ROLES, roles.to_dict())
+    needed = roles.needed()
+    if needed is None:
+        return
+    write_json(folder / ROLES, needed.to_dict())
     table = table.set_axis(names_of(table), axis=1)
-    kept = pd.DataFrame({name: _plain(table[name]) for name in roles.columns})
+    kept = pd.DataFrame({name: _plain(table[name]) for name in needed.columns})
     if not len(kept.columns):
         return
     if kept.size > _MOST_CELLS:

@@ -62,11 +62,10 @@ def create_run(
         roles: of the columns that are not counts.
 
     Raises:
-        InputError: the table is not of counts, a column cannot play its role, the rows are too few for the settings,
-            the knowledge does not fit the table, or the folder holds something already or cannot be written.
+        InputError: a column is not of counts or cannot play its role, the rows are too few, the knowledge does not fit,
+            or the folder holds something already or cannot be written.
     """
     counts = _checked(table, settings, knowledge, roles)
-    needed = None if roles is None else roles.needed()
     head = {
         "format": FORMAT,
         "id": id_of(name),
@@ -83,17 +82,22 @@ def create_run(
 
     def fill(apart: Path) -> dict[str, Any]:
         write_counts(apart / "table.parquet", counts)
-        if truth is not None:
-            write_frame(apart / "truth.csv", truth[[name for name in TRUTH.columns if name in truth]])
-        if knowledge is not None:
-            write_json(apart / "knowledge.json", knowledge.to_dict())
-        if needed is not None:
-            beside.write(apart, table, needed)
+        _write_known(apart, truth, knowledge)
+        if roles is not None:
+            beside.write(apart, table, roles)
         write_status(apart, FIT, unasked(FIT))
         write_json(apart / "settings.json", head)
         return head
 
     return make(fill, folder)
+
+
+def _write_known(apart: Path, truth: pd.DataFrame | None, knowledge: "Knowledge | None") -> None:
+    """The true edges and the knowledge, as far as they are given."""
+    if truth is not None:
+        write_frame(apart / "truth.csv", truth[[name for name in TRUTH.columns if name in truth]])
+    if knowledge is not None:
+        write_json(apart / "knowledge.json", knowledge.to_dict())
 
 
 def _checked(

@@ -79,9 +79,11 @@ class Adjustment:
         pairs = list(zip(self.covariates, other.covariates, strict=True))
         if any((one.kind, one.levels) != (two.kind, two.levels) for one, two in pairs):
             return False
-        parts = [(one.values, two.values) for one, two in pairs]
-        parts += [(self.exposure, other.exposure), (self.group, other.group)]
-        return all(one is two or (one is not None and np.array_equal(one, two)) for one, two in parts)
+        parts = [(self.exposure, other.exposure), (self.group, other.group)]
+        parts += [(one.values, two.values) for one, two in pairs]
+        return all(
+            one is two or (one is not None and two is not None and np.array_equal(one, two)) for one, two in parts
+        )
 
     def without(self, names: Sequence[str]) -> "Adjustment":
         """Without some covariates."""

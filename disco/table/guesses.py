@@ -83,15 +83,14 @@ def guesses(table: pd.DataFrame) -> dict[int, Guess]:
     At most one is guessed to be the exposure, and one the group.
     """
     found: dict[int, Guess] = {}
+    once = {"exposure", "group"}  # what no column was guessed to be so far
     for position, name in enumerate(names_of(table)):
         guess = _guess(table.iloc[:, position], name)
-        taken = (
-            guess is not None
-            and guess.role in ("exposure", "group")
-            and guess.role in {one.role for one in found.values()}
-        )
+        if guess is not None and guess.role in ("exposure", "group"):
+            guess = guess if guess.role in once else _second(table.iloc[:, position], guess)
+            once -= {guess.role}
         if guess is not None:
-            found[position] = _second(table.iloc[:, position], guess) if taken else guess
+            found[position] = guess
     return found
 
 
@@ -104,21 +103,19 @@ def _second(column: pd.Series, guess: Guess) -> Guess:
 
 
 def _guess(column: pd.Series, name: str) -> Guess | None:
-    rows, (_, other) = len(column), numbers_of(column)
-    values = readable(column)
-    strange = ~is_count(values)
-    if strange.sum() <= MOST_FAULTY * rows:
+    rows, (numbers, other), values = len(column), numbers_of(column), readable(column)
+    if (~is_count(values)).sum() <= MOST_FAULTY * rows:
         return _by_name(values, name)
-    levels = column.dropna().astype(str).value_counts()
-    if len(levels) < 2:
-        return Guess("ignore", "", "never changes" if len(levels) else "is empty")
     if (other & np.isnan(values)).sum() <= MOST_FAULTY * rows:
         return _of_numbers(values, name)
-    if len(levels) > MANY and len(levels) > rows / 2:
-        return Guess("ignore", "", f"has {len(levels):,} texts in {rows:,} rows")
-    if len(levels) > MANY:
-        return Guess("group", "", f"has {len(levels):,} texts that repeat")
-    return Guess("covariate", CATEGORICAL, f"has {len(levels):,} texts")
+    levels = column[~np.isnan(numbers) | other].astype(str).nunique()
+    if levels == 1:
+        return Guess("ignore", "", "never changes")
+    if levels > max(MANY, rows / 2):
+        return Guess("ignore", "", f"has {levels:,} texts in {rows:,} rows")
+    if levels > MANY:
+        return Guess("group", "", f"has {levels:,} texts that repeat")
+    return Guess("covariate", CATEGORICAL, f"has {levels:,} texts")
 
 
 def _of_numbers(values: np.ndarray, name: str) -> Guess | None:
@@ -127,6 +124,8 @@ def _of_numbers(values: np.ndarray, name: str) -> Guess | None:
     if missing.mean() > 0.5:
         return Guess("ignore", "", f"is blank in {missing.sum():,} rows")
     known = values[~missing]
+    if (known == known[0]).all():
+        return Guess("ignore", "", "never changes")
     if is_count(known).all():
         return _by_name(known, name)
     if _is_exposure(name) and (known > 0).all():
@@ -144,8 +143,8 @@ def _by_name(values: np.ndarray, name: str) -> Guess | None:
         many = levels > MANY or bool(words & _GROUPS)
         why = f"has the name of a {'group' if many else 'category'}, and {levels:,} values"
         return Guess("group", "", why) if many else Guess("covariate", CATEGORICAL, why)
-    if why := identifier(values, name):
-        return Guess("ignore", "", why)
+    if index_like := identifier(values, name):
+        return Guess("ignore", "", index_like)
     if _is_exposure(name) and (known > 0).all():
         return Guess("exposure", "", "has the name of an exposure")
     if words & _NUMBERS:

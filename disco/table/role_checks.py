@@ -1,5 +1,7 @@
 """Roles that a table cannot bear, found before anything is started, and the rows in which a column cannot play its."""
 
+from collections import Counter
+
 import numpy as np
 import pandas as pd
 
@@ -73,7 +75,8 @@ def unusable_rows(table: pd.DataFrame, roles: Roles) -> dict[str, np.ndarray]:
     a level that no other row has. A computed exposure has the name of its kind.
     """
     names, found = names_of(table), {}
-    columns = {name: table.iloc[:, place] for place, name in enumerate(names) if names.count(name) == 1}
+    times = Counter(names)
+    columns = {name: table.iloc[:, place] for place, name in enumerate(names) if times[name] == 1}
     for name, given in roles.columns.items():
         if name in columns and roles.role(name) not in ("count", "ignore"):
             kind = kind_of(columns[name]) if isinstance(given, str) else given[1]

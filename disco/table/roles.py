@@ -11,6 +11,7 @@ As a file, roles.json:
 """
 
 import re
+from collections import Counter
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -36,6 +37,7 @@ from disco.table.cells import is_count, names_of, numbers_of
 ROLES = ("count", "covariate", "exposure", "group", "ignore")
 TOTAL, RATIOS = "total", "median of ratios"
 COMPUTED = (TOTAL, RATIOS)  # exposures computed from the counts
+_COMPUTED_WORDS = {TOTAL: "total of the counts", RATIOS: "median of ratios"}
 MOST_BYTES = 1 << 20
 
 
@@ -83,7 +85,7 @@ class Roles:
 
     def __str__(self) -> str:
         """What results are adjusted for, as: adjusted for batch, age; exposure depth; groups by site."""
-        exposure = self.named("exposure")[0] if self.named("exposure") else self.exposure
+        exposure = self.named("exposure")[0] if self.named("exposure") else _COMPUTED_WORDS.get(self.exposure or "")
         group = self.named("group")
         effects = ", each with its effect" if self.group_effects else ""
         parts = [
@@ -98,13 +100,13 @@ class Roles:
         columns = {name: given for name, given in self.columns.items() if _role(given) not in ("count", "ignore")}
         return Roles(columns, self.exposure, self.group_effects) if columns or self.exposure else None
 
-    def given(self, name: str, role: str | tuple[str, str]) -> "Roles":
-        """With another role of one column; a column that was the exposure or the group, if it now is, is ignored."""
-        bare, columns = _role(role), {**self.columns, name: role}
-        if bare in ("exposure", "group"):
-            columns |= dict.fromkeys((other for other in self.named(bare) if other != name), "ignore")
+    def given(self, changes: Mapping[str, str | tuple[str, str]]) -> "Roles":
+        """With other roles of some columns; what was the exposure or the group is ignored where another column is."""
+        new, columns = {_role(role) for role in changes.values()}, {**self.columns, **changes}
+        for role in new & {"exposure", "group"}:
+            columns |= dict.fromkeys((name for name in self.named(role) if name not in changes), "ignore")
         has_group = any(_role(one) == "group" for one in columns.values())
-        return Roles(columns, None if bare == "exposure" else self.exposure, self.group_effects and has_group)
+        return Roles(columns, None if "exposure" in new else self.exposure, self.group_effects and has_group)
 
     def computing(self, exposure: str | None) -> "Roles":
         """With an exposure computed from the counts, or with none; a column that was the exposure is ignored."""
@@ -113,7 +115,8 @@ class Roles:
 
     def among(self, names: Sequence[str]) -> "Roles":
         """Those of some columns, each of which has a name of its own."""
-        columns = {name: given for name, given in self.columns.items() if names.count(name) == 1}
+        times = Counter(names)
+        columns = {name: given for name, given in self.columns.items() if times[name] == 1}
         has_group = any(_role(one) == "group" for one in columns.values())
         return Roles(columns, self.exposure, self.group_effects and has_group)
 
@@ -136,10 +139,11 @@ class Roles:
             InputError: a role names no column, or a column cannot play its role.
         """
         table = table.set_axis(names_of(table), axis=1)
+        times = Counter(table.columns)
         for name in self.columns:
-            if name not in table:
+            if not times[name]:
                 raise InputError(f'The roles name "{name}", which is not a column of the table: correct or remove it.')
-            if table.columns.tolist().count(name) > 1:
+            if times[name] > 1:
                 raise InputError(f'The roles name "{name}", and several columns have that name: rename them.')
         counts = self.counts(table)
         covariates = [_covariate(table[name], self.columns[name]) for name in self.named("covariate")]

@@ -77,7 +77,7 @@ def _fit(run: Run, recorder: Recorder, losses: "_Losses") -> "DISCO":
     losses.pace = Pace(foretold["by_stage"] if foretold else None)
     recorder.begun = time.monotonic()  # importing torch is not part of the fit
     model = DISCO(device=device, **settings.to_dict())
-    roles = {} if run.adjustment is None else {"roles": run.adjustment}
+    roles: dict[str, Any] = {} if run.adjustment is None else {"roles": run.adjustment}
     return model.fit(table, knowledge=run.knowledge(), callback=recorder, checkpoint=run.checkpoint_path, **roles)
 
 

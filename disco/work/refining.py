@@ -72,7 +72,7 @@ def refine_run(run: Run, choice: "Choice", *, device: str = "cpu", callback: "Ca
     memory = run.path / "refining.json"
     with recorder.watch():
         fitted = (run.path / "edges.csv").exists()
-        roles = {} if run.adjustment is None else {"roles": run.adjustment}
+        roles: dict[str, Any] = {} if run.adjustment is None else {"roles": run.adjustment}
         result = refine(
             run.table(),
             choice,

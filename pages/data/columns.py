@@ -132,8 +132,9 @@ def _frame(draft: Draft, view: list[int]) -> pd.DataFrame:
     if table_facts.has_guesses(draft):
         guessed = table_facts.guesses(draft)
         frame.insert(2, "guess", [str(guessed.get(position, "")) for position in range(len(frame))])
-    notes = [words for _, words in table_facts.faulty(draft)]
-    frame = frame.assign(note=notes) if any(notes) else frame
+    notes = pd.Series([words for _, words in table_facts.faulty(draft)])
+    if notes.any():
+        frame["note"] = notes.where(~notes.index.isin(draft.beside), "")  # those hold for counts
     return frame.iloc[view].reset_index(drop=True)
 
 

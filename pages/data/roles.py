@@ -53,7 +53,7 @@ def panel(draft: Draft) -> None:
                 help="Undo takes it back, and the table below changes each role.",
             )
             if numbers:
-                label = "Keep it as a count" if len(numbers) == 1 else "Keep the numbers as counts"
+                label = "Keep it as a count" if len(found) == 1 else "Keep the numbers as counts"
                 st.button(label, key="keep_counts", on_click=_keep, args=(numbers,))
 
 

@@ -52,7 +52,8 @@ def columns_in_sight(draft: Draft) -> None:
 def first_rows(draft: Draft) -> None:
     """The first rows of the table, with their names, or their numbers in the file."""
     with st.expander("First rows"):
-        part = draft.table.iloc[:_ROWS, list(draft.columns[:_COLUMNS])].copy()
+        positions = [*draft.beside, *draft.columns]
+        part = draft.table.iloc[:_ROWS, positions[:_COLUMNS]].copy()
         part.columns = distinct([shown(name) for name in part.columns])
         if isinstance(part.index, pd.RangeIndex):
             part.index = row_numbers(len(draft.table), draft.rows_left_out)[: len(part)]
@@ -60,5 +61,5 @@ def first_rows(draft: Draft) -> None:
             part.index = pd.Index([shown(name) for name in part.index])
         part = part.astype({name: str for name, kind in part.dtypes.items() if is_object_dtype(kind)})
         st.dataframe(part, height=320)
-        if len(draft.columns) > _COLUMNS:
-            st.caption(f"The first {_COLUMNS} of {len(draft.columns):,} chosen columns.")
+        if len(positions) > _COLUMNS:
+            st.caption(f"The first {_COLUMNS} of {len(positions):,} columns that are used.")

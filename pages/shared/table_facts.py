@@ -1,11 +1,14 @@
 """Facts about the loaded table, computed once per table and kept, since pages ask at every rerun."""
 
+from collections import Counter
+
 import numpy as np
 import pandas as pd
 import streamlit as st
 
 from disco.errors import InputError
 from disco.figures.counts import level_support
+from disco.figures.words import how_many
 from disco.settings import Settings
 from disco.table import counts, ranks, rows, screening
 from disco.table.cells import names_of
@@ -27,8 +30,7 @@ def described(draft: Draft) -> pd.DataFrame:
 def problems(draft: Draft) -> list[counts.Problem]:
     """What keeps the chosen columns from being counts or others from their roles, and notes on the counts."""
     found = _problems(draft.key, draft.columns, draft.settings.folds, draft.rows_left_out, draft.table)
-    why = _of_roles(draft)
-    return found if why is None else [*found, counts.Problem(None, None, why, "")]
+    return [*found, *_of_roles(draft)]
 
 
 def faulty(draft: Draft) -> list[tuple[bool, str]]:
@@ -41,12 +43,21 @@ def chosen_counts(draft: Draft) -> pd.DataFrame | None:
     return None if _of_roles(draft) else _counts(draft.key, draft.columns, draft.settings.folds, draft.table)
 
 
-def _of_roles(draft: Draft) -> str | None:
-    """Why the roles cannot be used; None if they can, or if there are none."""
-    roles = draft.roles.needed()
+def _of_roles(draft: Draft) -> list[counts.Problem]:
+    """Why the roles cannot be used: the columns with unusable rows or, without any, the first other reason."""
+    roles, numbers = draft.roles.needed(), rows.row_numbers(len(draft.table), draft.rows_left_out)
     if roles is None:
-        return None
-    return _why_not(draft.key, draft.columns, draft.beside, roles, draft.settings.folds, draft.table)
+        return []
+    if found := unusable(draft):
+        return [_of_rows(name, numbers[bad]) for name, bad in found.items()]
+    why = _why_not(draft.key, draft.columns, draft.beside, roles, draft.settings.folds, draft.table)
+    return [] if why is None else [counts.Problem(None, None, why, "")]
+
+
+def _of_rows(name: str, bad: np.ndarray) -> counts.Problem:
+    """The problem of a column that cannot play its role in some rows, given by their numbers."""
+    what = f'"{name}" cannot play its role in {how_many(len(bad), "row")}, first in row {bad[0]}.'
+    return counts.Problem(None, int(bad[0]), what, "Leave these rows out, or give the column another role.")
 
 
 def guesses(draft: Draft) -> dict[int, Guess]:
@@ -55,13 +66,14 @@ def guesses(draft: Draft) -> dict[int, Guess]:
     Among those left out, only an identifier of groups is asked about.
     """
     found, names = _guesses(draft.key, draft.table), names_of(draft.table)
+    times = Counter(names)
     asked = {*draft.columns, *index_like(draft)}
     return {
         position: guess
         for position, guess in found.items()
         if position in asked
         and names[position] not in draft.roles.columns
-        and names.count(names[position]) == 1
+        and times[names[position]] == 1
         and (position in draft.columns or guess.role != "ignore")
     }
 
@@ -72,9 +84,10 @@ def has_guesses(draft: Draft) -> bool:
 
 
 def unusable(draft: Draft) -> dict[str, np.ndarray]:
-    """`disco.table.role_checks.unusable_rows` of the draft."""
+    """`disco.table.role_checks.unusable_rows` of the draft, as far as they are less than half of the rows."""
     roles = draft.roles.needed()
-    return {} if roles is None else _unusable(draft.key, draft.columns, draft.beside, roles, draft.table)
+    found = {} if roles is None else _unusable(draft.key, draft.columns, draft.beside, roles, draft.table)
+    return {name: bad for name, bad in found.items() if bad.mean() < 0.5}
 
 
 def relations(draft: Draft) -> list[Relation]:

@@ -11,7 +11,7 @@ from disco import runs
 from disco.runs import beside
 from disco.table.roles import Roles
 from pages.data import columns
-from pages.shared import fit_start
+from pages.shared import fit_start, table_facts
 
 
 def draft_of(at):
@@ -144,7 +144,9 @@ def test_an_exposure_is_computed_or_taken_from_a_column():
     assert "the total of the nodes is not among the causes" not in texts(at)
     box.set_value("total").run()
     assert draft_of(at).roles.exposure == "total" and columns.roles_of(draft_of(at)) == ["count"] * 3 + ["ignore"]
-    assert "the total of the nodes is not among the causes" in texts(at) and "Exposure total." in texts(at)
+    assert "the total of the nodes is not among the causes" in texts(at) and "Exposure total of the counts." in texts(
+        at
+    )
     run = fit_start.new_run(draft_of(at), "total", "auto")
     np.testing.assert_array_equal(run.adjustment.exposure, run.table().sum(axis=1))
     (box,) = [found for found in at.selectbox if found.label == "Exposure"]
@@ -164,7 +166,9 @@ def test_missing_cells_of_a_covariate_are_counted_and_left_out():
     table = mixed()[["a", "b", "c", "site", "bill"]]
     table.loc[[3, 4, 70], "bill"], table.loc[9, "site"] = np.nan, None
     at = press(upload(booted(), "blanks.csv", csv(table)), "Take all guesses")
-    assert "missing cell" in at.error[0].value and button(at, "Find the graph").disabled
+    said = at.error[0].value.replace("\\", "")
+    assert '"site" cannot play its role in 1 row, first in row 10. Leave these rows out' in said
+    assert '"bill" cannot play its role in 3 rows, first in row 4.' in said and button(at, "Find the graph").disabled
     assert "**4 rows cannot be used with these roles:** 4–5, 10, 71." in texts(at)
     assert "`site` in 1 row, `bill` in 3 rows" in texts(at)
     press(at, "Leave out these 4 rows")
@@ -173,6 +177,21 @@ def test_missing_cells_of_a_covariate_are_counted_and_left_out():
     assert fit_start.new_run(now, "r", "auto").adjustment.rows == 116
     press(at, "Undo the last step")
     assert len(draft_of(at).table) == 120 and draft_of(at).beside == (3, 4)
+
+
+def test_rows_keep_the_numbers_of_the_table_as_loaded():
+    table = mixed()[["a", "b", "c", "bill"]].astype({"a": object})
+    table.loc[[0, 1], "a"], table.loc[[70], "bill"] = None, np.nan
+    at = press(upload(booted(), "blanks.csv", csv(table)), "Leave out these 2 rows")
+    press(at, "Take this guess")
+    assert "first in row 71" in texts(at) and "with these roles:** 71." in texts(at)
+
+
+def test_a_column_that_can_hardly_play_its_role_says_why():
+    draft = draft_of(edits(mixed()[["a", "b", "c", "site"]], [3], {0: "covariate, continuous"}))
+    (problem,) = table_facts.problems(draft)
+    assert "make it categorical" in problem.message
+    assert not table_facts.unusable(draft) and table_facts.chosen_counts(draft) is None
 
 
 def test_roles_that_the_table_cannot_bear_block_with_a_sentence():

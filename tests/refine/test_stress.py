@@ -10,6 +10,7 @@ from refine_world import ALONE, chain
 from disco.errors import FitStopped, InputError
 from disco.refine import stress as module
 from disco.refine.stress import in_words, stress
+from disco.table.roles import Roles
 
 
 def test_edges_are_counted_either_way(monkeypatch):
@@ -34,6 +35,24 @@ def test_edges_are_counted_either_way(monkeypatch):
     )
     words = "At 50% of the depth 2 of 3 edges are found again, 1 of them the other way, and 1 others"
     assert in_words(lines.to_dict("records")[0]).startswith(words)
+
+
+def test_every_search_is_adjusted_as_the_whole_table_is(monkeypatch):
+    table = pd.DataFrame(np.random.default_rng(0).poisson(4, (60, 3)) + 1, columns=list("abc")).assign(
+        batch=["x", "y"] * 30
+    )
+    seen = []
+
+    def searched(counts, choice, callback, roles):
+        seen.append((list(counts), roles))
+        return SimpleNamespace(edges=pd.DataFrame(columns=["parent", "child"]))
+
+    monkeypatch.setattr(module, "refine", searched)
+    stress(table, roles=Roles({"batch": "covariate"}, exposure="total"))
+    assert [names for names, _ in seen] == [["a", "b", "c"]] * 3
+    for _, adjustment in seen:
+        assert adjustment.covariates[0].name == "batch"
+        np.testing.assert_array_equal(adjustment.exposure, table[["a", "b", "c"]].sum(axis=1))
 
 
 def test_a_share_of_1_finds_every_edge_again_and_noise_few():

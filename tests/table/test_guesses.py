@@ -15,6 +15,8 @@ COLUMNS = {
     "few blanks": ([None, None, *_RNG.poisson(3.0, ROWS - 2)], None),
     "a fault": (["low", *_RNG.poisson(3.0, ROWS - 1)], None),
     "species": (["adelie", "gentoo"] * (ROWS // 2), "covariate, categorical"),
+    "with blanks": (["", "NA", "x", "y"] * (ROWS // 4), "covariate, categorical"),
+    "one and blanks": (["", "x"] * (ROWS // 2), "ignore"),
     "name": ([f"n{row}" for row in range(ROWS)], "ignore"),
     "who": ([f"n{row % 60}" for row in range(ROWS)], "group"),
     "constant": (["here"] * ROWS, "ignore"),

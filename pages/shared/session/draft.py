@@ -1,5 +1,6 @@
 """The draft of the session: the loaded table and the settings of the fit to come."""
 
+from collections import Counter
 from collections.abc import Callable, Collection, Mapping
 from dataclasses import replace
 from functools import partial
@@ -218,17 +219,22 @@ def set_roles(given: Mapping[int, str | tuple[str, str]], words: str = "") -> No
     now = current()
     if now is None:
         return
-    names, columns, roles = names_of(now.table), {*now.columns}, now.roles
+    names, counts = names_of(now.table), {position for position, role in given.items() if role == "count"}
+    times = Counter(names)
     for position, role in given.items():
-        name, bare = names[position], role if isinstance(role, str) else role[0]
-        columns = columns | {position} if bare == "count" else columns - {position}
-        if names.count(name) == 1:
-            roles = roles.given(name, role)
-        elif bare not in ("count", "ignore"):
-            raise InputError(f'{names.count(name)} columns are called "{name}": give every column a name of its own.')
-    kept = {} if not words else {"loaded": now.table if now.loaded is None else now.loaded}
-    steps = (*now.steps, _step(now, words)) if words else now.steps
-    _change(columns=tuple(sorted(columns)), roles=roles, steps=steps, **kept)
+        if times[names[position]] > 1 and role not in ("count", "ignore"):
+            raise InputError(f'{times[names[position]]} columns are called "{names[position]}": rename them first.')
+    step = {}
+    if words:
+        loaded = now.table if now.loaded is None else now.loaded
+        step = {"loaded": loaded, "steps": (*now.steps, _step(now, words))}
+    _change(
+        columns=tuple(sorted({*now.columns} - {*given} | counts)),
+        roles=now.roles.given(
+            {names[position]: role for position, role in given.items() if times[names[position]] == 1}
+        ),
+        **step,
+    )
 
 
 def set_exposure(which: str | None) -> None:
