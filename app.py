@@ -28,6 +28,7 @@ PAGES = {
     "Laboratory": (
         ("simulate", "Simulate", ":material/science:"),
         ("lahman", "Lahman", ":material/sports_baseball:"),
+        ("portal", "Portal", ":material/cruelty_free:"),
     ),
 }
 

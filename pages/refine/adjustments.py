@@ -5,6 +5,7 @@ from functools import partial
 
 import streamlit as st
 
+from disco.figures.words import how_many
 from disco.metrics import changes
 from disco.progress import Callback
 from disco.refine import adjusting
@@ -57,8 +58,8 @@ def _shown(run: Run, found: Sequence[Found]) -> None:
     )
     other = others.get(name, found[-1])
     changed = changes(other.graph, told.graph).rename(columns={"verdict": "change"})
-    sides = [two_graphs.Side(other.graph, f"**{plain(other.name)}**"), two_graphs.Side(told.graph, "**with all**")]
-    two_graphs.show(other.order, changed, sides, "adjustments_graph")
+    titled = [(one.graph, f"**{how_many(len(one.edges), 'edge')}** {plain(one.name)}", True) for one in (other, told)]
+    two_graphs.draw("adjustments", other.order, changed, titled)
     table = adjusting.compared(found)
     st.dataframe(table, hide_index=True, height=min(38 + 35 * len(table), 360), alt="Edges of every search")
     st.download_button(

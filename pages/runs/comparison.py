@@ -107,13 +107,16 @@ def _numbers(found: Comparison) -> None:
 
 def _graphs(found: Comparison) -> None:
     """Both graphs, every node at the same place."""
-    sides = [
-        two_graphs.Side(
-            graph, f"of the {side.work.noun} of {code(side.run.name)}", speaks_of_evidence=side.work == REFINE
+    sides = zip((found.first, found.second), found.graphs, strict=True)
+    titled = [
+        (
+            graph,
+            f"**{how_many(graph.number_of_edges(), 'edge')}** of the {side.work.noun} of {code(side.run.name)}",
+            side.work == REFINE,
         )
-        for side, graph in zip((found.first, found.second), found.graphs, strict=True)
+        for side, graph in sides
     ]
-    two_graphs.show(found.nodes, found.edges, sides, "compare_graph")
+    two_graphs.draw("compare", found.nodes, found.edges, titled)
 
 
 def _edges(found: Comparison) -> None:

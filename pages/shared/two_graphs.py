@@ -1,4 +1,4 @@
-"""Two graphs of the same nodes side by side, every edge marked by whether the other has it, too."""
+"""Two graphs side by side, every node at the same place, each edge by whether the other graph has it."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -9,25 +9,9 @@ import streamlit as st
 
 from disco.figures import graph as drawing
 from disco.figures import placing
-from disco.figures.words import how_many
 from pages.shared import graph_view
 
 _SEEN = {"kept": "same", "new": "only here", "dropped": "only here", "turned": "other way"}
-
-
-@dataclass(frozen=True)
-class Side:
-    """One of the two.
-
-    Attributes:
-        graph: its edges.
-        words: what it is, in Markdown, after "12 edges".
-        speaks_of_evidence: whether its lines are as wide as their evidence, not their OCS.
-    """
-
-    graph: nx.DiGraph
-    words: str
-    speaks_of_evidence: bool = True
 
 
 @dataclass(frozen=True)
@@ -43,30 +27,37 @@ def beside(name: str) -> list[st.delta_generator.DeltaGenerator]:
     return st.container(key=f"beside_{name}").columns(2, gap="medium")
 
 
-def show(nodes: list[str], edges: pd.DataFrame, sides: Sequence[Side], key: str) -> None:
-    """Draw both, every node at the same place.
+def draw(
+    key: str,
+    order: Sequence[str],
+    changes: pd.DataFrame,
+    graphs: Sequence[tuple[nx.DiGraph, str, bool]],
+    height: int = 460,
+) -> None:
+    """Draw both.
 
     Args:
-        nodes: in the order of the first.
-        edges: parent, child and change (kept, new, dropped, turned) of every edge of either.
         key: of the elements.
+        order: all nodes, in the causal order of the first.
+        changes: parent, child, change of every edge of either, as `disco.metrics.changes` tells them.
+        graphs: each with its title in Markdown and whether its key speaks of evidence.
     """
-    placed = _Placed(nodes, placing.positions(nodes, edges[["parent", "child"]].assign(z=1.0)))
-    for place, (side, box) in enumerate(zip(sides, beside(key), strict=True)):
+    ties = changes[["parent", "child"]].assign(z=1.0)
+    placed = _Placed(list(order), placing.positions(list(order), ties))
+    for place, ((graph, title, speaks), box) in enumerate(zip(graphs, beside(f"{key}_graphs"), strict=True)):
         with box:
-            st.markdown(f"**{how_many(side.graph.number_of_edges(), 'edge')}** {side.words}")
-            widest = max((drawing.strength(values) for *_, values in side.graph.edges(data=True)), default=1.0)
-            marked = _marked(side.graph, edges)
+            st.markdown(title)
+            widest = max((drawing.strength(values) for *_, values in graph.edges(data=True)), default=1.0)
             graph_view.graph_view(
-                placed, marked, f"{key}_{place}", 460, strength=widest, picks_edges=side.speaks_of_evidence
+                placed, _seen(graph, changes), f"{key}_graph_{place}", height, strength=widest, picks_edges=speaks
             )
     st.caption("Nodes follow the order of the first, so an edge of the second that runs against it points up.")
 
 
-def _marked(graph: nx.DiGraph, edges: pd.DataFrame) -> nx.DiGraph:
+def _seen(graph: nx.DiGraph, changes: pd.DataFrame) -> nx.DiGraph:
     """A graph with what became of each of its edges."""
     graph = graph.copy()
-    for row in edges.itertuples():
+    for row in changes.itertuples():
         for pair in ((row.parent, row.child), (row.child, row.parent)):
             if graph.has_edge(*pair):
                 graph.edges[pair]["verdict"] = _SEEN[row.change]

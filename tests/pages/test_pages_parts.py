@@ -147,7 +147,7 @@ def test_menu_is_in_the_order_of_the_work(monkeypatch):
         heading: [page.title for page in pages if page.visibility == "visible"] for heading, pages in menus[0].items()
     }
     work = ["Data", "Preprocess", "Train", "Ordering", "Parents", "Refine", "Graph", "Runs"]
-    assert in_sight == {"": work, "Laboratory": ["Simulate", "Lahman"]}
+    assert in_sight == {"": work, "Laboratory": ["Simulate", "Lahman", "Portal"]}
 
 
 def test_runs_of_one_name_and_minute_are_told_apart():

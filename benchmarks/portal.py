@@ -1,0 +1,76 @@
+"""The rodents near Portal: which adjustment predicts left-out rows, and what graphs say against the experiment.
+
+    python -m benchmarks.portal
+
+Prints the tables of the log entry: seconds, on the controls' 2,192 rows.
+"""
+
+import argparse
+import itertools
+
+import numpy as np
+
+from disco import portal
+from disco.likelihood.model import Model
+from disco.refine import Refined
+from disco.table.adjustment import CATEGORICAL, CONTINUOUS
+from disco.table.roles import Roles, divided
+
+FOLDS = 5
+SINGLE = ("DM", "DO", "DS", "PB", "PF", "PP", "NL", "OL", "OT", "PE", "PM", "RM")
+ADJUSTMENTS = {
+    "none": portal.UNADJUSTED,
+    "plot": portal.adjusted(year=None, month=None),
+    "plot, year, month": portal.adjusted(),
+}
+
+
+def held_out(roles: Roles) -> float:
+    """Log-likelihood of the usual species in left-out rows, nats, without any edge: effects of place and time alone."""
+    counts, adjustment = divided(portal.table(), roles)
+    fold, found = np.random.default_rng(0).integers(0, FOLDS, len(counts)), 0.0
+    for number in range(FOLDS):
+        inside, outside = np.flatnonzero(fold != number), np.flatnonzero(fold == number)
+        parts = [None if adjustment is None else adjustment.take(rows) for rows in (inside, outside)]
+        model = Model.of(counts.iloc[inside], {}, adjustment=parts[0])
+        found += float(model.held_out(counts.iloc[outside], parts[1]).sum())
+    return found
+
+
+def line(refined: Refined, species: tuple[str, ...], roles: Roles) -> str:
+    """One row of Markdown: edges, those of decided direction, and the verdicts on pairs with kangaroo rats."""
+    pairs = portal.verdicts(refined, portal.table(species=species), roles, portal.experiment(species))
+    against = pairs["decided"] & (pairs["verdict"] == portal.CONTRADICTED)
+    counted = [int((pairs["verdict"] == one).sum()) for one in (portal.SUPPORTED, portal.CONTRADICTED, portal.OPEN)]
+    numbers = (len(refined.edges), int(refined.edges["decided"].sum()), *counted, int(against.sum()))
+    mice = pairs[pairs["species"].isin((portal.POCKET_MICE, *portal.GROUPS[portal.POCKET_MICE]))]
+    evidence = refined.edges.set_index(["parent", "child"])["direction_nats"].to_dict()
+    said = []
+    for one in mice.itertuples():
+        pair = (one.cause, one.species) if one.arrow == portal.FORWARD else (one.species, one.cause)
+        if pair in evidence:
+            effect = f" × {one.without:.2f}" if one.arrow == portal.FORWARD else ""
+            said.append(f"{one.cause} {one.arrow} {one.species}{effect}, {evidence[pair]:.1f} nats")
+    return f"| {' | '.join(map(str, numbers))} | {'; '.join(said) or 'none'} |"
+
+
+def main() -> None:
+    """Print the tables."""
+    argparse.ArgumentParser(description=__doc__.splitlines()[0]).parse_args()
+    kinds = (None, CONTINUOUS, CATEGORICAL)
+    for year, month in itertools.product(kinds, kinds):
+        print(f"| {year or 'none'} | {month or 'none'} | {held_out(portal.adjusted(year=year, month=month)):,.0f} |")
+    print(f"without plot: {held_out(portal.adjusted(None)):,.0f}\n")
+    for species in (portal.USUAL, SINGLE):
+        for name, roles in ADJUSTMENTS.items():
+            refined = portal.searched(portal.table(species=species), roles)[1]
+            print(f"| {name} {line(refined, species, roles)}")
+    for comparison in portal.COMPARISONS.values():
+        print(f"\n{comparison.words}")
+        for one in portal.experiment((*portal.GROUPS, *SINGLE), comparison).itertuples():
+            means = f"{one.control:.2f} | {one.exclosure:.2f}"
+            print(f"| {one.species} | {means} | {one.ratio:.2f} ({one.low:.2f} to {one.high:.2f}) |")
+
+
+if __name__ == "__main__":
+    main()
