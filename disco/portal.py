@@ -19,7 +19,7 @@ from disco.files import HOMES
 from disco.likelihood.model import Model
 from disco.metrics import changes
 from disco.progress import Callback, Reporter
-from disco.refine import Choice, Refined, refine
+from disco.refine import QUICK, Choice, Refined, refine
 from disco.refine.prior import BEFORE
 from disco.table.adjustment import CATEGORICAL, CONTINUOUS, Adjustment
 from disco.table.roles import Roles, divided
@@ -43,7 +43,6 @@ SPECIES = {
     "SO": "Sigmodon ochrognathus", "SS": "Spermophilus spilosoma",
 }  # fmt: skip # a table
 USUAL = (KANGAROO_RATS, POCKET_MICE, "NL", "OL", "OT", "PE", "PM", "RM")
-QUICK = Choice(folds=0, bootstrap=0)
 UNADJUSTED = Roles(dict.fromkeys(PLACE_AND_TIME, "ignore"))
 _STOPPED = "stopped in the search {stage}."
 _WITHOUT, _WITH = "without roles", "with roles"

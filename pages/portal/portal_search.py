@@ -9,14 +9,13 @@ import streamlit as st
 from disco import portal, runs
 from disco.errors import InputError
 from disco.progress import Callback
-from disco.refine import Refined
+from disco.refine import QUICK, Refined
 from disco.runs import FIT, REFINE
 from disco.settings import Settings
 from disco.work import jobs
 from pages.portal.portal_choice import Study
 from pages.shared import background, session
 from pages.shared.names import plain
-from pages.shared.quick_look import CHOICE
 
 _FAILURE = "The search could not be done"
 
@@ -86,7 +85,7 @@ def _run_button(row: st.delta_generator.DeltaGenerator, study: Study, table: pd.
     try:
         name = f"Portal, {', '.join(study.plots)}"
         run = runs.create_run(table, Settings(), name=name, source=portal.CREDIT, roles=study.roles)
-        jobs.start(run, REFINE, CHOICE, then=FIT)
+        jobs.start(run, REFINE, QUICK, then=FIT)
     except InputError as error:
         st.error(plain(error))
         return
