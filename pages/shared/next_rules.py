@@ -39,7 +39,8 @@ def section(run: Run, nodes: Sequence[str], edge: Pair | None) -> None:
         except InputError as error:  # its knowledge is damaged, or has as many rules as there can be
             st.error(plain(error), icon=":material/error:")
             return
-        _listed(run, rules)
+        with st.container(gap=None):
+            _listed(run, rules)
         _search(run, own, rules)
 
 

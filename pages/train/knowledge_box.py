@@ -130,9 +130,9 @@ def _downloads(known: Knowledge) -> None:
     """The knowledge as files; Tetrad's form cannot hold every name."""
     with st.container(horizontal=True, gap="small"):
         content = json.dumps(known.to_dict(), indent=1, ensure_ascii=False)
-        st.download_button("JSON", content, "knowledge.json", "application/json", key="knowledge_json")
+        st.download_button("knowledge.json", content, "knowledge.json", "application/json", key="knowledge_json")
         try:
-            st.download_button("Tetrad", to_tetrad(known), "knowledge.txt", "text/plain", key="knowledge_tetrad")
+            st.download_button("Tetrad's form", to_tetrad(known), "knowledge.txt", "text/plain", key="knowledge_tetrad")
         except InputError as error:
             st.caption(plain(error))
 
