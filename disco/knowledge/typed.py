@@ -44,8 +44,11 @@ def tiers_of(text: str) -> list[list[str]]:
 def written(knowledge: Knowledge) -> tuple[str, str, str]:
     """The three texts of which `typed` makes the same knowledge, apart from closed tiers."""
     tiers = [", ".join(map(_quoted, texts)) for texts in knowledge.tiers]
-    edges = ([" → ".join(map(_quoted, pair)) for pair in pairs] for pairs in (knowledge.required, knowledge.forbidden))
-    return "\n".join(tiers), *map("\n".join, edges)
+    required, forbidden = (
+        "\n".join(" → ".join(map(_quoted, pair)) for pair in pairs)
+        for pairs in (knowledge.required, knowledge.forbidden)
+    )
+    return "\n".join(tiers), required, forbidden
 
 
 def _edges(text: str, kind: str) -> list[list[str]]:

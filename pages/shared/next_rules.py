@@ -2,6 +2,7 @@
 
 from collections.abc import Sequence
 from dataclasses import replace
+from functools import partial
 
 import streamlit as st
 
@@ -95,17 +96,17 @@ def _with(rules: Knowledge, required: Sequence[Pair], forbidden: Sequence[Pair])
 
 def _listed(run: Run, rules: Knowledge) -> None:
     """Every rule of the run to come, the newest of its kind first, each a button that removes it."""
-    look = {"type": "tertiary", "icon": ":material/close:", "help": "Remove this rule."}
+    removal = partial(st.button, type="tertiary", icon=":material/close:", help="Remove this rule.")
     rows = [(kind, pair) for kind in ("required", "forbidden") for pair in reversed(getattr(rules, kind))]
     for place, (kind, pair) in enumerate(rows[:_MOST_LISTED]):
         words = plain(f"{kind.capitalize()}: {' → '.join(shown(text, 30) for text in pair)}")
-        st.button(words, key=f"rules_drop_{place}", on_click=_drop, args=(run, rules, kind, pair), **look)
+        removal(words, key=f"rules_drop_{place}", on_click=_drop, args=(run, rules, kind, pair))
     if len(rows) > _MOST_LISTED:
         st.caption(f"And {len(rows) - _MOST_LISTED:,} more rules.")
     if rules.tiers:
         less = replace(rules, tiers=(), closed=())
         words = how_many(len(rules.tiers), "tier")
-        st.button(words, key="rules_drop_tiers", on_click=_keep, args=(run, less), **look)
+        removal(words, key="rules_drop_tiers", on_click=_keep, args=(run, less))
 
 
 def _drop(run: Run, rules: Knowledge, kind: str, pair: Pair) -> None:
