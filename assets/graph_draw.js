@@ -91,12 +91,17 @@ function drawEdge(edge) {
   line.style.setProperty("--width", `${edge.width}px`);
   group.append(part("path", { class: "near", d: edge.path }), line);
   if (edge.dot) group.append(drawDot(edge.dot, ink, edge.is_ring));
+  if (edge.square) group.append(drawSquare(edge.square, ink));
   group.append(part("polygon", { class: "head", points: edge.head, fill: ink }));
   return group;
 }
 
 function drawDot([x, y, radius], ink, isRing) {
   return part("circle", { cx: x, cy: y, r: radius, fill: ink, stroke: ink, "stroke-width": 2, class: isRing ? "ring" : null });
+}
+
+function drawSquare([x, y, half], ink) {
+  return part("rect", { x: x - half, y: y - half, width: 2 * half, height: 2 * half, fill: ink });
 }
 
 function drawKey(key) {
@@ -107,6 +112,7 @@ function drawKey(key) {
     const sample = part("svg", { width: 36, height: 14, "aria-hidden": "true" });
     sample.append(key.outline ? part("rect", { ...line, x: 2, y: 2, width: 30, height: 10, rx: 3 }) : part("path", { ...line, d: "M0 7H36" }));
     if (key.has_dot) sample.append(drawDot([6, 7, 4.5], ink, key.is_ring));
+    if (key.has_square) sample.append(drawSquare([6, 7, 4.5], ink));
     entry.append(sample);
   }
   entry.append(key.words);
@@ -280,7 +286,7 @@ function drag(view, node, x, y) {
     const path = `M${start.join(" ")}L${end.join(" ")}`;
     for (const line of edge.drawn.querySelectorAll("path")) line.setAttribute("d", path);
     edge.drawn.querySelector(".head").setAttribute("points", "");
-    edge.drawn.querySelector("circle")?.remove();
+    for (const mark of edge.drawn.querySelectorAll("circle, rect")) mark.remove();
   }
   label(view);
 }

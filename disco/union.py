@@ -3,6 +3,7 @@
 import networkx as nx
 
 from disco.errors import InputError
+from disco.knowledge.resolved import FREE
 
 BOTH, LIKELIHOOD, DISCO = FOUND_BY = ("both", "likelihood", "DISCO")
 
@@ -12,8 +13,8 @@ def union(refined: nx.DiGraph, fitted: nx.DiGraph) -> nx.DiGraph:
 
     The nodes stand in the refined order, with the numbers they have there. Two nodes that both graphs join in opposite
     directions have one edge, in the refinement's direction, with `turned` set. Such an edge, and one that DISCO alone
-    found, has no direction that is decided. An edge of DISCO's alone may run against the refined order, so the union
-    may have cycles.
+    found, has no direction that is decided, unless knowledge leaves no choice. An edge of DISCO's alone may run against
+    the refined order, so the union may have cycles.
 
     Raises:
         InputError: the two graphs do not have the same nodes.
@@ -32,5 +33,6 @@ def union(refined: nx.DiGraph, fitted: nx.DiGraph) -> nx.DiGraph:
         found.add_edge(parent, child, **edge)
     for parent, child, numbers in fitted.edges(data=True):
         if not found.has_edge(parent, child) and not found.has_edge(child, parent):
-            found.add_edge(parent, child, **numbers, found_by=DISCO, decided=0.0)
+            is_known = numbers.get("rule", FREE) != FREE
+            found.add_edge(parent, child, **numbers, found_by=DISCO, decided=float(is_known))
     return found

@@ -34,6 +34,9 @@ def test_only_the_refinement_decides_a_direction_and_only_if_disco_agrees():
     found = union(refined(("a", "b"), ("a", "c"), ("b", "d")), fitted(("a", "b"), ("c", "a"), ("d", "c")))
     assert {pair for pair in found.edges if found.edges[pair]["decided"]} == {("a", "b"), ("b", "d")}
     assert [pair for pair in found.edges if found.edges[pair].get("turned")] == [("a", "c")]
+    known = fitted(("d", "c"))
+    known.edges["d", "c"]["rule"] = "fixed"
+    assert union(refined(("a", "b")), known).edges["d", "c"]["decided"]  # by knowledge
     open_ = union(refined(("a", "b"), decided=0.0), fitted(("a", "b")))
     assert not open_.edges["a", "b"]["decided"]
 

@@ -3,9 +3,9 @@
 An edge's width shows its OCS, and it is dashed if it did not pass in all folds. In a refined graph the width shows the
 edge gain, what its child's score loses without it, and a dashed edge has an undecided direction. So it is in a graph
 that joins those of both methods, where the colour and the tail of an edge show who found it. In a graph compared with a
-truth or with another graph, colour, dash and ends of an edge show its verdict instead. A node with a dashed outline is
-one that the model does not fit. `placing` places the nodes, `routing` leads the edges around them. Names are escaped
-everywhere; no picture loads anything from the network.
+truth or with another graph, colour, dash and ends of an edge show its verdict instead. A square at the tail marks an
+edge that knowledge requires. A node with a dashed outline is one that the model does not fit. `placing` places the
+nodes, `routing` leads the edges around them. Names are escaped everywhere; no picture loads anything from the network.
 """
 
 from collections.abc import Mapping
@@ -19,7 +19,7 @@ from disco.figures import roles, routing
 from disco.figures.placing import HEIGHT, Places, node_width, short
 from disco.figures.svg import DASHED, document
 from disco.figures.words import number
-from disco.knowledge.resolved import REQUIRED
+from disco.knowledge.resolved import FIXED, REQUIRED
 from disco.likelihood.misfit import MISFIT
 from disco.parents.ocs import reaches
 
@@ -29,6 +29,7 @@ MANY_NODES = 40
 UNSURE = (7, 5)  # pixels on and off of a dashed edge
 _EDGE = "#5B6B78"
 _MISSED = "the model does not fit this node, its arrows are hypotheses"
+_BY_RULE = {REQUIRED: "required by knowledge", FIXED: "direction fixed by knowledge"}
 
 
 @dataclass(frozen=True)
@@ -42,6 +43,7 @@ class Edge:
         scores: its numbers in words.
         verdict: the result of a comparison with a truth or another graph, a key of `roles.LOOKS`; None without one.
         found_by: which methods found it, a key of `roles.FOUND_BY`; None in a graph of one method.
+        rule: what knowledge says of it (`disco.knowledge.resolved`); None without knowledge.
     """
 
     parent: str
@@ -51,6 +53,7 @@ class Edge:
     scores: str
     verdict: str | None = None
     found_by: str | None = None
+    rule: str | None = None
 
     @property
     def role(self) -> roles.Verdict | None:
@@ -60,7 +63,8 @@ class Edge:
     def words(self) -> str:
         """The text shown on hovering."""
         meaning = f" ({self.role.meaning})" if self.role else ""
-        return f"{self.parent} → {self.child}{meaning}{': ' if self.scores else ''}{self.scores}"
+        told = "; ".join(filter(None, [self.scores, _BY_RULE.get(self.rule or "")]))
+        return f"{self.parent} → {self.child}{meaning}{': ' if told else ''}{told}"
 
     @property
     def look(self) -> tuple[str, tuple[int, ...]]:
@@ -73,6 +77,11 @@ class Edge:
     def has_dot(self) -> bool:
         """Whether it has a dot at its tail."""
         return self.role is not None and self.role.has_dot
+
+    @property
+    def is_required(self) -> bool:
+        """Whether knowledge requires it, which a square at its tail shows."""
+        return self.rule == REQUIRED
 
     @property
     def is_absent(self) -> bool:
@@ -95,6 +104,7 @@ class Key:
     dash: tuple[int, ...] = ()
     has_dot: bool = False
     is_ring: bool = False
+    has_square: bool = False
     outline: bool = False
 
 
@@ -118,6 +128,7 @@ def edges(graph: nx.DiGraph, strongest: float | None = None) -> list[Edge]:
             *(parent, child, width(values), _is_firm(values), _scores(graph, parent, child)),
             verdict=values.get("verdict"),
             found_by=values.get("found_by"),
+            rule=values.get("rule"),
         )
         for parent, child, values in data
     ]
@@ -236,6 +247,8 @@ def legend(graph: nx.DiGraph, drawn: list[Edge]) -> list[Key]:
     for is_firm, meaning in words.items():
         if any(edge.is_firm == is_firm for edge in plain):
             keys.append(Key(meaning, 3, dash=() if is_firm else UNSURE))
+    if any(edge.is_required for edge in drawn):
+        keys.append(Key(_BY_RULE[REQUIRED], 3, has_square=True))
     if any(is_missed(graph, node) for node in graph):
         keys.append(Key(_MISSED, 2, dash=DASHED, outline=True))
     if (by_evidence or by_ocs) and any(not edge.is_absent for edge in drawn):
@@ -269,18 +282,21 @@ def _node(graph: nx.DiGraph, node: str, places: Places) -> dict:
 
 
 def _line(edge: Edge, way: routing.Route) -> dict:
-    """An edge's marks: its line, its arrow head that grows with its width, and the dot at its tail."""
+    """An edge's marks: its line, its arrow head that grows with its width, and the dot and the square at its tail."""
     start, end = np.array(way.points[0]), np.array(way.points[-1])
     last = end - way.points[-2]
     head, along = min(6 + 1.6 * edge.width, max(6.0, 0.8 * float(np.hypot(*last)))), _unit(last)
     neck, across = end - along * head, np.array([-along[1], along[0]]) * head * 0.42
     radius = 3 + edge.width / 2
-    dot = start + _unit(way.points[1] - start) * radius
+    away = _unit(way.points[1] - start)
+    dot = start + away * radius
+    square = dot + away * 2 * radius * edge.has_dot  # beyond the dot, if there is one
     colour, dash = edge.look
     return {
         **{"parent": edge.parent, "child": edge.child, "words": edge.words(), "path": way.path(head)},
         "head": " ".join(f"{x:.1f},{y:.1f}" for x, y in (end, neck + across, neck - across)),
         "dot": [round(float(v), 1) for v in (*dot, radius)] if edge.has_dot else None,
+        "square": [round(float(v), 1) for v in (*square, radius)] if edge.is_required else None,
         "is_ring": edge.role is not None and edge.role.is_ring,
         "colour": colour if edge.role else None,
         **{"dash": list(dash), "width": round(edge.width, 2), "firm": edge.is_firm, "absent": edge.is_absent},

@@ -42,6 +42,8 @@ def network(graph: nx.DiGraph, places: Places, strongest: float | None = None) -
     said = f"{how_many(len(nodes), 'node')}, {how_many(len(drawn), 'edge')}"
     if any(missed):
         said += "; hollow: the model does not fit"
+    if any(edge.is_required for edge in drawn):
+        said += "; square: required by knowledge"
     return roles.titled(fig, said, height=max(360, 110 * rows), legend=False)
 
 
@@ -77,7 +79,7 @@ def _lines(bucket: list[Edge], places: Places, level: int) -> go.Scatter:
     for edge in bucket:
         x += [places[edge.parent][0], places[edge.child][0], None]
         y += [places[edge.parent][1], places[edge.child][1], None]
-    size = [0, 8 + 2 * level, 0] * len(bucket)
+    size = [one for edge in bucket for one in (9 * edge.is_required, 8 + 2 * level, 0)]
     return go.Scatter(
         x=x,
         y=y,
@@ -91,7 +93,7 @@ def _lines(bucket: list[Edge], places: Places, level: int) -> go.Scatter:
             "dash": ",".join(f"{on}px" for on in dash) or "solid",
         },
         marker={
-            "symbol": "arrow",
+            "symbol": ["square", "arrow", "arrow"] * len(bucket),
             "angleref": "previous",
             "size": size,
             "color": colour,

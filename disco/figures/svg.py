@@ -84,6 +84,8 @@ def _svg_legend(keys: list[dict], x: float, y: float) -> tuple[list[str], float]
             )
         if key["has_dot"]:
             parts.append(_svg_dot([x + 4, y - 4, 4.5], ink, key["is_ring"]))
+        if key["has_square"]:
+            parts.append(_svg_square([x + 4, y - 4, 4.5], ink))
         x += 40 if key["width"] else 0
         parts.append(_svg_text(key["words"], x, y, "start", 12))
         x += 6.2 * len(key["words"]) + 18
@@ -117,11 +119,12 @@ def _svg_node(node: dict) -> str:
 
 def _svg_edge(edge: dict) -> str:
     ink = edge["colour"] or _EDGE
-    dot = _svg_dot(edge["dot"], ink, edge["is_ring"]) if edge["dot"] else ""
+    tail = _svg_dot(edge["dot"], ink, edge["is_ring"]) if edge["dot"] else ""
+    tail += _svg_square(edge["square"], ink) if edge["square"] else ""
     return (
         f'<g opacity="0.8"><title>{_xml(edge["words"])}</title>'
         f'<path d="{edge["path"]}" fill="none" stroke="{ink}" stroke-width="{edge["width"]:.1f}"'
-        f'{_svg_dash(edge["dash"])}/>{dot}<polygon points="{edge["head"]}" fill="{ink}"/></g>'
+        f'{_svg_dash(edge["dash"])}/>{tail}<polygon points="{edge["head"]}" fill="{ink}"/></g>'
     )
 
 
@@ -129,3 +132,8 @@ def _svg_dot(dot: list[float], ink: str, is_ring: bool) -> str:
     x, y, radius = dot
     inside = f'fill="white" stroke="{ink}" stroke-width="2"' if is_ring else f'fill="{ink}"'
     return f'<circle cx="{x:.1f}" cy="{y:.1f}" r="{radius:.1f}" {inside}/>'
+
+
+def _svg_square(square: list[float], ink: str) -> str:
+    x, y, half = square
+    return f'<rect x="{x - half:.1f}" y="{y - half:.1f}" width="{2 * half:.1f}" height="{2 * half:.1f}" fill="{ink}"/>'

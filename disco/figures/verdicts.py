@@ -23,7 +23,7 @@ from disco.parents import jackknife
 from disco.parents.ocs import frequencies, passes
 from disco.parents.sparse import is_sparse
 from disco.refine import Refined
-from disco.refine.reasons import is_of_kind, missed
+from disco.refine.reasons import but_known, is_of_kind, missed
 
 LEVELS = ("sure", "guess", "poor")
 CLOSE = 1.1  # a runner-up below this multiple of the smallest score might as well have been removed
@@ -180,7 +180,8 @@ def of_refinement(refined: Refined, bound: float) -> Verdict:
     if not is_of_kind(nodes):
         poor = len(missed(nodes))
         text = f"The model does not fit this table: {share(poor, len(nodes))} nodes {_are(poor)} poorly fitted."
-        return Verdict("poor", text, "Read the lines as joined columns and the arrows as hypotheses: none is decided.")
+        advice = "Read the lines as joined columns and the arrows as hypotheses: none is decided"
+        return Verdict("poor", text, f"{advice}{but_known(edges)}.")
     many = len(edges)
     open_ = int((~edges["decided"]).sum())
     near = searches.near_ties(refined.starts, bound)[1]

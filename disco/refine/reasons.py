@@ -72,6 +72,16 @@ def missed(nodes: pd.DataFrame) -> pd.DataFrame:
     return found.sort_values("misfit_nats", ascending=False, na_position="first", kind="stable", ignore_index=True)
 
 
+def but_known(edges: pd.DataFrame) -> str:
+    """What follows "no direction is decided" in a sentence: that knowledge fixes some; empty if it fixes none.
+
+    Args:
+        edges: `Refined.edges`.
+    """
+    many = int((edges["rule"] != FREE).sum()) if "rule" in edges else 0
+    return f", except {'one' if many == 1 else f'{many:,}'} that knowledge fixes" if many else ""
+
+
 def is_of_kind(nodes: pd.DataFrame) -> bool:
     """Whether few enough nodes are poorly fitted for directions to be decided."""
     return len(missed(nodes)) / len(nodes) < MOST_MISFIT

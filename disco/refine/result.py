@@ -14,6 +14,7 @@ from disco.refine import stability
 from disco.refine.choice import Choice
 from disco.refine.evidence import COLUMNS, MOST_MISFIT, Judged
 from disco.refine.memory import Drawn, End
+from disco.refine.reasons import but_known
 from disco.refine.scores import MOST_PARENTS
 from disco.refine.searches import Searched
 from disco.refine.task import Task
@@ -90,7 +91,8 @@ def refined(
             "misfit_per_row": judged.misfit / bank.rows,
         }
     )
-    notes = _of_table(task.table), _of_draws(names, constant, choice), _missing(named), _crowded(named), _missed(nodes)
+    notes = _of_table(task.table), _of_draws(names, constant, choice), _missing(named), _crowded(named)
+    poor = _missed(nodes, but_known(named))
     return Refined(
         order=[names[node] for node in best.found.order],
         edges=named[[*EDGE_COLUMNS, *(["rule"] if "rule" in named else [])]],
@@ -101,7 +103,7 @@ def refined(
         fits=searched.made + judged.made + sum(one.made for one in drawn.values()),
         moves=None if moved is None else _named(moved, names),
         orders=_orders(searched.ends, names),
-        notes=tuple(chain.from_iterable(notes)),
+        notes=tuple(chain.from_iterable((*notes, poor))),
         nodes=nodes,
     )
 
@@ -164,15 +166,15 @@ def _crowded(edges: pd.DataFrame) -> list[str]:
     ]
 
 
-def _missed(nodes: pd.DataFrame) -> list[str]:
-    """Which nodes the model fits poorly, and what that means."""
+def _missed(nodes: pd.DataFrame, known: str = "") -> list[str]:
+    """Which nodes the model fits poorly, and what that means; `known` says which directions are decided even so."""
     missed = nodes[~(nodes["misfit_nats"] < MISFIT)]
     if missed.empty:
         return []
     names = ", ".join(f'"{name}"' for name in missed["node"][:_MOST_NAMED]) + " …" * (len(missed) > _MOST_NAMED)
     share = len(missed) / len(nodes)
     ending = (
-        f"that is {MOST_MISFIT:.0%} or more, so no direction of this table is called decided."
+        f"that is {MOST_MISFIT:.0%} or more, so no direction of this table is called decided{known}."
         if share >= MOST_MISFIT
         else "their arrows are hypotheses."
     )

@@ -11,7 +11,7 @@ from disco.figures.words import how_many, number, share
 from disco.runs import REFINE, Run
 from disco.union import BOTH, DISCO
 from pages.graph.view import View
-from pages.shared import empty, evidence_panel, figure, graph_truth, graph_view, misfit, picked
+from pages.shared import empty, evidence_panel, figure, graph_truth, graph_view, misfit, next_rules, picked
 from pages.shared.glossary import define
 from pages.shared.known import Known
 from pages.shared.names import code
@@ -39,6 +39,7 @@ def panel(view: View, known: Known | None) -> nx.DiGraph:
         judged = misfit.marked(judged, view.refinement.refined)
     part = _neighbourhood(judged, node)
     edge = picked.picked_edge(part.edges)
+    next_rules.section(view.placed.run, view.placed.order, edge)
     if edge is not None:
         _edge(view, edge)
     elif node is not None:

@@ -8,7 +8,7 @@ import streamlit as st
 
 from disco.figures.words import how_many
 from pages.refine import refine_filters
-from pages.shared import downloads, evidence_panel, graph_view, picked, refined_words
+from pages.shared import downloads, evidence_panel, graph_view, next_rules, picked, refined_words
 from pages.shared.answers import heard
 from pages.shared.glossary import define
 from pages.shared.known import Known
@@ -198,6 +198,7 @@ def _picked(refinement: Refinement, edges: pd.DataFrame) -> None:
         edge = _edge_box(edges, refinement.edges)
     with right:
         node = picked.node_box("Find a node", refinement.order, "refine_node", "Or click it.", then=graph_view.focus_on)
+    next_rules.section(refinement.run, refinement.order, edge)
     if edge is not None:
         st.markdown(f"##### {code(edge[0])} → {code(edge[1])}")
         evidence_panel.edge_details(refinement.run, refinement.refined, *edge)

@@ -197,7 +197,7 @@ def _node(mark: dict, number: dict[str, str], graph: nx.DiGraph) -> dict:
 
 
 _OF_NODE = ("name", "label", "x", "y", "width", "height", "missed")
-_OF_EDGE = ("path", "head", "dot", "is_ring", "colour", "dash", "width", "firm", "absent")
+_OF_EDGE = ("path", "head", "dot", "square", "is_ring", "colour", "dash", "width", "firm", "absent")
 
 
 def _edge(mark: dict, number: dict[str, str]) -> dict:

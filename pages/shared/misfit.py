@@ -11,7 +11,7 @@ from disco.figures.words import how_many, number
 from disco.likelihood.misfit import MISFIT
 from disco.refine import Refined
 from disco.refine.evidence import MOST_MISFIT
-from disco.refine.reasons import is_of_kind, missed
+from disco.refine.reasons import but_known, is_of_kind, missed
 from disco.runs import Run, stamps
 from pages.shared import figure, refined_model
 from pages.shared.glossary import define
@@ -46,9 +46,9 @@ def banner(refined: Refined) -> None:
         )
         return
     st.warning(
-        f"**The model does not fit this table: no direction is called decided.** {share} {are} poorly fitted, "
-        f"{MOST_MISFIT:.0%} or more. {said} An edge still says that two columns are joined. Which way its arrow "
-        "points is a hypothesis: on real tables about half of such arrows are wrong.",
+        f"**The model does not fit this table: no direction is called decided{but_known(refined.edges)}.** "
+        f"{share} {are} poorly fitted, {MOST_MISFIT:.0%} or more. {said} An edge still says that two columns "
+        "are joined. Which way its arrow points is a hypothesis: on real tables about half of such arrows are wrong.",
         icon=":material/warning:",
     )
 

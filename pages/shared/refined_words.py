@@ -9,7 +9,7 @@ from disco.figures.words import number
 from disco.parents.ocs import passes
 from disco.refine import Choice, Refined
 from disco.refine.evidence import AGAINST, FEW, HALF, MOST_MISFIT, TIMES
-from disco.refine.reasons import Reason, asked, missed, reason
+from disco.refine.reasons import Reason, asked, but_known, missed, reason
 from disco.runs import Run, stamps
 from disco.runs.refined import choice_of
 from pages.shared import results
@@ -119,7 +119,7 @@ def direction(run: Run, refined: Refined, row: dict[str, Any]) -> str:
         Reason.AGAINST: f"{costs}, but with every effect linear it gains {or_not(-row['linear_nats'])}.",
         Reason.MISSED: f"{costs}, but given the misfit {ends} it would have to cost {or_not(need)}.",
         Reason.TABLE: f"{costs}, but {poor} of {len(nodes)} nodes {'is' if poor == 1 else 'are'} poorly fitted, "
-        f"{MOST_MISFIT:.0%} or more: no direction of this table is called decided.",
+        f"{MOST_MISFIT:.0%} or more: no direction of this table is called decided{but_known(refined.edges)}.",
         Reason.ELSEWHERE: f"{costs}, but another search that ended nearly as high has the edge reversed.",
         Reason.DECIDED: f"{costs}, and at least {least} with a straight link; {bound:g} are required"
         + (f", and {or_not(need)} given the misfit {ends}." if need > bound else "."),

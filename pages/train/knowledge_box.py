@@ -1,57 +1,158 @@
-"""Train: knowledge for the fit to come, from a file. Owns the keys `knowledge_…`."""
+"""Train: knowledge for the fit to come, typed or from a file. Owns the keys `knowledge_…`."""
 
 import json
+from collections.abc import Callable
 
 import streamlit as st
 
 from disco.errors import InputError
 from disco.knowledge import Knowledge
-from disco.knowledge.files import from_bytes
+from disco.knowledge.files import from_bytes, to_tetrad
+from disco.knowledge.typed import tiers_of, typed, written
 from pages.shared import session, table_facts
 from pages.shared.drafts import Draft
 from pages.shared.names import plain
 
 _COUNTER = "knowledge_times"
+_TEXTS = _TIERS, _REQUIRED, _FORBIDDEN = "knowledge_tiers", "knowledge_required", "knowledge_forbidden"
+_CLOSED = "knowledge_closed"
+_FILLED = "knowledge_filled"  # the table and the knowledge that the texts were filled with
+_BEFORE = "knowledge_before"  # the table, and the knowledge that was replaced or removed
 
 
 def section(draft: Draft) -> None:
-    """The knowledge that the fit will keep to: read from a file, shown, removed."""
+    """The knowledge that the fit will keep to: typed or read from a file, saved, removed, restored."""
     known = draft.knowledge
-    with st.expander(f"Knowledge: {known or 'none'}", icon=":material/account_tree:"):
+    with st.expander(f"Knowledge: {known or 'none'}", icon=":material/account_tree:", key="knowledge_box"):
         st.markdown(
             "Tiers (an order in time), required and forbidden edges. Order, edges and refinement keep to them at every "
             "step. A run keeps its knowledge for good."
         )
-        times = st.session_state.get(_COUNTER, 0)  # another key empties the box once its file has been used
-        file = st.file_uploader(
-            "Knowledge as a file",
-            type=["json", "txt"],
-            key=f"knowledge_file_{times}",
-            help='JSON, such as {"tiers": [["age"], ["gene_*"]], "required": ["tf_1 → gene_3"], "forbidden": '
-            '["gene_* → tf_*"], "closed": [1]}, or a file of Tetrad that begins with /knowledge. `*` stands for any '
-            "letters. A closed tier has no edges between its own columns.",
-        )
-        if file is not None:
-            _use(draft, file)
+        _fill(draft)
+        closed = _texts()
+        with st.container(horizontal=True, gap="small"):
+            is_applied = st.button("Apply", icon=":material/check:", key="knowledge_apply")
+            _before(draft)
+        if is_applied:
+            _use(draft, lambda: typed(*(st.session_state[key] for key in _TEXTS), closed))
+        _file(draft)
         if known is not None:
-            st.code(json.dumps(known.to_dict(), indent=1, ensure_ascii=False), language=None, height=200)
-            if st.button("Remove the knowledge", type="tertiary", icon=":material/delete:", key="knowledge_remove"):
-                _set(None)
+            _downloads(known)
 
 
-def _use(draft: Draft, file: st.runtime.uploaded_file_manager.UploadedFile) -> None:
-    """Take the knowledge of a file, if it fits the chosen columns."""
+def _fill(draft: Draft) -> None:
+    """Write the present knowledge into the texts, unless they have it, perhaps changed by the reader."""
+    now = draft.key, draft.knowledge
+    if st.session_state.get(_FILLED) == now and _TIERS in st.session_state:  # Streamlit forgets it on other pages
+        return
+    known = draft.knowledge or Knowledge()
+    st.session_state.update(zip(_TEXTS, written(known), strict=True))
+    st.session_state[_CLOSED], st.session_state[_FILLED] = list(known.closed), now
+
+
+def _texts() -> list[int]:
+    """The boxes for what is typed; the closed tiers."""
+    st.text_area(
+        "Tiers, earliest first",
+        key=_TIERS,
+        height=104,
+        placeholder="age, sex\ngene_*",
+        help="One tier per line: names or patterns between commas, in which `*` stands for any letters. No column has "
+        "a cause in a later tier. A name with a comma or an arrow stands in double quotes.",
+    )
+    closed = _closed_tiers()
+    left, right = st.columns(2)
+    for place, key, label, words in (
+        (left, _REQUIRED, "Required edges", "Every graph has them."),
+        (right, _FORBIDDEN, "Forbidden edges", "No graph has them; a path may lead the same way."),
+    ):
+        place.text_area(
+            label,
+            key=key,
+            height=104,
+            placeholder="parent -> child",
+            help=f"One edge per line, parent -> child, by name or pattern. {words}",
+        )
+    return closed
+
+
+def _closed_tiers() -> list[int]:
+    chosen = st.session_state[_CLOSED]
+    try:
+        count = len(tiers_of(st.session_state[_TIERS]))
+    except InputError:  # Apply says what is wrong
+        count = max(chosen, default=0)
+    st.session_state[_CLOSED] = [number for number in chosen if number <= count]
+    return st.multiselect(
+        "Closed tiers",
+        list(range(1, count + 1)),
+        key=_CLOSED,
+        format_func=lambda number: f"Tier {number}",
+        disabled=not count,
+        placeholder="None",
+        help="A closed tier has no edges between its own columns.",
+    )
+
+
+def _before(draft: Draft) -> None:
+    """Buttons that remove the knowledge, and that bring back what was there before."""
+    if draft.knowledge is not None and st.button(
+        "Remove the knowledge", type="tertiary", icon=":material/delete:", key="knowledge_remove"
+    ):
+        _set(draft, None)
+    table, earlier = st.session_state.get(_BEFORE, (None, None))
+    if table != draft.key or earlier is None or earlier == draft.knowledge:
+        return
+    if st.button(
+        "Restore the one before",
+        type="tertiary",
+        icon=":material/undo:",
+        key="knowledge_restore",
+        help=f"Before, there were: {earlier}.",
+    ):
+        _use(draft, lambda: earlier)
+
+
+def _file(draft: Draft) -> None:
+    times = st.session_state.get(_COUNTER, 0)  # another key empties the box once its file has been used
+    file = st.file_uploader(
+        "Or from a file, which replaces what is there",
+        type=["json", "txt"],
+        key=f"knowledge_file_{times}",
+        help='JSON, such as `{"tiers": [["age"], ["gene_*"]], "required": ["tf_1 → gene_3"], "forbidden": '
+        '["gene_* → tf_*"], "closed": [1]}`, or a file of Tetrad that begins with /knowledge.',
+    )
+    if file is not None:
+        _use(draft, lambda: from_bytes(file.getvalue(), file.name))
+
+
+def _downloads(known: Knowledge) -> None:
+    """The knowledge as files; Tetrad's form cannot hold every name."""
+    with st.container(horizontal=True, gap="small"):
+        content = json.dumps(known.to_dict(), indent=1, ensure_ascii=False)
+        st.download_button("knowledge.json", content, "knowledge.json", "application/json", key="knowledge_json")
+        try:
+            st.download_button("Tetrad's form", to_tetrad(known), "knowledge.txt", "text/plain", key="knowledge_tetrad")
+        except InputError as error:
+            st.caption(plain(error))
+
+
+def _use(draft: Draft, given: Callable[[], Knowledge]) -> None:
+    """Take knowledge, if it is of its form and fits the chosen columns; else say why not."""
     counts = table_facts.chosen_counts(draft)
     try:
-        found = from_bytes(file.getvalue(), file.name)
+        found = given()
         found.resolve([] if counts is None else list(counts.columns), draft.roles)
     except InputError as error:
         st.error(plain(error), icon=":material/error:")
         return
-    _set(found)
+    _set(draft, found if found.to_dict() else None)
 
 
-def _set(knowledge: Knowledge | None) -> None:
-    session.draft.set_knowledge(knowledge)
+def _set(draft: Draft, knowledge: Knowledge | None) -> None:
+    if knowledge != draft.knowledge:
+        st.session_state[_BEFORE] = draft.key, draft.knowledge
+    st.session_state.pop(_FILLED, None)  # the texts are written as they are now understood
     st.session_state[_COUNTER] = st.session_state.get(_COUNTER, 0) + 1
+    session.draft.set_knowledge(knowledge)
     st.rerun()

@@ -108,3 +108,21 @@ def test_a_refinement_from_the_page_and_a_click_on_an_edge(page, address, tmp_pa
     expect(page.get_by_text(f"{len(found.edges)} of {len(found.edges)} edges")).to_be_visible()
     first = found.edges.iloc[0]
     click_edge(page, found.order, first["parent"], first["child"])
+
+
+def test_a_rule_on_a_picked_edge_makes_another_run_that_marks_it(page, address):
+    run = refine_by_hand(finished_run(6, truth=None), ORDER, EDGES)
+    page.goto(f"{address}/refine?run={run.id}")
+    click_edge(page, ORDER, "x4", "x6")
+    page.get_by_text("Rules for another run").click()
+    for label in ("Forbid both directions", "Require"):
+        page.get_by_role("button", name=label, exact=True).click()
+    expect(page.get_by_text("The knowledge contradicts itself")).to_be_visible()
+    search = page.get_by_role("button", name="Search again with these rules")
+    expect(search).to_be_disabled()
+    page.get_by_role("button", name="Forbidden: x4 → x6").click()
+    expect(page.get_by_text("The knowledge contradicts itself")).to_have_count(0)
+    press(page, "Search again with these rules")
+    expect(page.locator(".key").get_by_text("required by knowledge")).to_be_visible()
+    expect(page.locator(".canvas .edge rect")).to_have_count(1)
+    assert run.id not in page.url and page.locator(FAULT).count() == 0

@@ -18,6 +18,7 @@ from disco.parents.ocs import frequencies, select
 from disco.simulate import Design, known, simulate
 
 ORDER = [f"x{k}" for k in range(30)]
+SVG = "{http://www.w3.org/2000/svg}"
 
 
 def made(order: list[str], tau_z: float = 1.0):
@@ -197,3 +198,40 @@ def test_a_truth_has_dashed_lines_where_a_direction_cannot_be_known_and_no_score
         assert {bool(edge["dash"]) for edge in picture["edges"]} == {direction == known.UNKNOWN}
         assert all(edge["width"] == drawing.THIN for edge in picture["edges"])
     assert keys == {known.KNOWN: [], known.UNKNOWN: ["direction cannot be known"]}
+
+
+def ruled(**more) -> tuple[nx.DiGraph, dict[str, tuple[float, float]]]:
+    """A graph with one edge that knowledge requires, one whose direction it fixes, and one that it leaves free."""
+    words = {"parent": [*"aab"], "child": [*"bcc"], "rule": ["required", "fixed", "free"], **more}
+    graph = graphs.build([*"abc"], pd.DataFrame(words))
+    return graph, {"a": (0.0, 0.0), "b": (90.0, 100.0), "c": (0.0, 200.0)}
+
+
+def test_a_square_at_the_tail_marks_what_knowledge_requires():
+    graph, places = ruled(gain_nats=[1.0, 9.0, 4.0], direction_nats=3.0, decided=[1.0, 1.0, 0.0])
+    told = [edge.words().split("nats")[-1] for edge in sorted(drawing.edges(graph), key=lambda edge: -edge.width)]
+    assert told == ["; direction fixed by knowledge", ", direction undecided", "; required by knowledge"]
+    lines = drawing.picture(graph, places)["edges"]
+    assert [(line["parent"], line["child"]) for line in lines if line["square"]] == [("a", "b")]
+    text = drawing.svg(graph, places)
+    squares = [rect for rect in ElementTree.fromstring(text).iter(f"{SVG}rect") if rect.get("rx") is None]
+    assert len(squares) == 1 + 1 + 1  # the ground, the edge, the legend
+    assert text.count(">required by knowledge</text>") == 1
+    figure = network(graph, places)
+    assert "square: required by knowledge" in figure.layout.title.text
+    assert sum(size == 9 for trace in figure.data[:-1] for size in trace.marker.size) == 1
+
+
+def test_without_required_edges_there_is_no_square():
+    graph, places = ruled()
+    graph.remove_edge("a", "b")
+    assert "required" not in drawing.svg(graph, places) and "square" not in network(graph, places).layout.title.text
+    assert not any(line["square"] for line in drawing.picture(graph, places)["edges"])
+
+
+def test_the_square_stands_beyond_the_dot_that_says_who_found_the_edge():
+    graph, places = ruled(found_by="likelihood", gain_nats=4.0)
+    (line,) = [line for line in drawing.picture(graph, places)["edges"] if line["square"]]
+    (x, y, radius), (left, top, half) = line["dot"], line["square"]
+    assert radius == half and ((x - left) ** 2 + (y - top) ** 2) ** 0.5 == pytest.approx(2 * radius, abs=0.2)
+    assert line["dot"][1] < line["square"][1]

@@ -1,5 +1,7 @@
 """How far to trust arrows, on the pages: misfit at the top, per node and in the graph, and words on directions."""
 
+from dataclasses import replace
+
 import numpy as np
 import pytest
 from app_world import button, texts
@@ -38,6 +40,19 @@ def test_a_table_that_the_model_does_not_fit_is_warned_of_on_top(drawn):
     app.selectbox(key="refine_edge").set_value(EDGES[3]).run()
     assert "no direction of this table is called decided" in texts(app)
     assert [node for node in drawn[-1] if drawing.is_missed(drawn[-1], node)] == ["x2", "x5"]
+
+
+def test_directions_that_knowledge_fixes_are_excepted():
+    run = refined(misfit=BAD)
+    found = read_refined(run)
+    edges = found.edges.assign(rule=["required", *["free"] * (len(EDGES) - 1)])
+    save(run.path, replace(found, edges=edges.assign(decided=edges["rule"] == "required")), Choice())
+    app = opened(run, PAGE)
+    assert "no direction is called decided, except one that knowledge fixes." in app.warning[0].value
+    app.selectbox(key="refine_edge").set_value(EDGES[3]).run()
+    assert "no direction of this table is called decided, except one that knowledge fixes." in texts(app)
+    app.selectbox(key="refine_edge").set_value(EDGES[0]).run()
+    assert "the knowledge given to the run allows only this direction" in texts(app)
 
 
 def test_poorly_fitted_nodes_are_named():

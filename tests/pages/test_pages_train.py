@@ -249,3 +249,64 @@ def test_another_fit_of_a_run_keeps_its_knowledge_unless_it_is_removed():
     at.switch_page("pages/train/page.py").run()
     at.button(key="knowledge_remove").click().run()
     assert at.session_state["shared_draft"].knowledge is None and run.knowledge() == knowledge
+
+
+def typed(at, tiers="", required="", forbidden=""):
+    """Type knowledge into the boxes, and apply it."""
+    for kind, text in (("tiers", tiers), ("required", required), ("forbidden", forbidden)):
+        at.text_area(key=f"knowledge_{kind}").set_value(text)
+    at.run()
+    return at.button(key="knowledge_apply").click().run()
+
+
+def present(at):
+    return at.session_state["shared_draft"].knowledge
+
+
+def test_typed_knowledge_is_applied_shown_again_removed_and_restored():
+    at = on_train()
+    at.text_area(key="knowledge_tiers").set_value("a,\n\nb, c").run()
+    assert at.multiselect(key="knowledge_closed").options == ["Tier 1", "Tier 2"]
+    at.multiselect(key="knowledge_closed").set_value([2]).run()
+    typed(at, "a,\n\nb, c", "a->b", "a -> c")
+    rules = Knowledge([["a"], ["b", "c"]], ["a → b"], ["a → c"], [2])
+    assert not at.exception and not at.error and present(at) == rules
+    texts = [at.text_area(key=f"knowledge_{kind}").value for kind in ("tiers", "required", "forbidden")]
+    assert texts == ["a\nb, c", "a → b", "a → c"] and at.multiselect(key="knowledge_closed").value == [2]
+    at.switch_page("pages/data/page.py").run()
+    at.switch_page("pages/train/page.py").run()
+    assert at.text_area(key="knowledge_tiers").value == "a\nb, c"
+    at.button(key="knowledge_remove").click().run()
+    assert present(at) is None and at.text_area(key="knowledge_tiers").value == ""
+    typed(at, forbidden="b -> c")
+    assert "knowledge_restore" not in [found.key for found in at.button]  # before these there were none
+    typed(at, forbidden="c -> b")
+    at.button(key="knowledge_restore").click().run()
+    assert present(at) == Knowledge(forbidden=["b → c"])
+    assert at.text_area(key="knowledge_forbidden").value == "b → c"
+
+
+@pytest.mark.parametrize(
+    ("texts", "words"),
+    [
+        (("", "a -> z", ""), '"z", which is not a column of the table'),
+        (("", "a -> b\nb -> a", ""), "which closes the cycle a → b → a"),
+        (("", "a", ""), "Line 1 of the required edges must be one parent → child"),
+        (('a, "b', "", ""), "Line 1 of the tiers has a double quote"),
+    ],
+)
+def test_typed_knowledge_that_is_wrong_is_said_and_stays_typed(texts, words):
+    at = typed(on_train(), *texts)
+    assert not at.exception and present(at) is None
+    (error,) = at.error
+    assert plain(words) in error.value
+    assert texts == tuple(at.text_area(key=f"knowledge_{kind}").value for kind in ("tiers", "required", "forbidden"))
+
+
+def test_knowledge_is_saved_as_files_if_their_form_can_hold_it():
+    at = typed(on_train(), "a\nb")
+    assert {"knowledge_json", "knowledge_tetrad"} <= {found.key for found in at.get("download_button")}
+    at = typed(on_train(poisson(names=("a", "b, c"))), forbidden='a -> "b, c"')
+    assert present(at) == Knowledge(forbidden=[("a", "b, c")])
+    assert "knowledge_tetrad" not in {found.key for found in at.get("download_button")}
+    assert any(plain('cannot hold "b, c", because it has a space') in found.value for found in at.caption)

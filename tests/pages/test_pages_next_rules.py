@@ -1,0 +1,138 @@
+"""Rules for another run, collected on Graph and Refine, and the search that keeps to them."""
+
+import numpy as np
+import pandas as pd
+import pytest
+from app_world import poisson
+from made_up import HOSTILE, finished_run, refine_by_hand
+from test_pages_ordering import opened
+
+from disco import runs
+from disco.errors import InputError
+from disco.knowledge import Knowledge
+from disco.refine import QUICK
+from disco.runs import create_run
+from disco.settings import Settings
+from disco.table.roles import Roles
+from disco.work import jobs
+from pages.shared.names import plain
+
+REFINE, GRAPH = "pages/refine/page.py", "pages/graph/page.py"
+EDGE = ("x1", "x2")
+
+
+@pytest.fixture
+def started(monkeypatch):
+    found = []
+    monkeypatch.setattr(jobs, "start", lambda run, work, choice: found.append((run, work, choice)))
+    return found
+
+
+def picked(run, page=REFINE, edge=EDGE):
+    """A page with an edge picked."""
+    at = opened(run, page)
+    at.session_state["shared_picked_edge"] = {run.id: edge}
+    return at.run()
+
+
+def press(at, *keys):
+    for key in keys:
+        at.button(key=f"rules_{key}").click().run()
+        assert not at.exception
+    return at
+
+
+def rules(at):
+    """What the buttons that remove a rule say."""
+    return [found.label for found in at.button if str(found.key).startswith("rules_drop")]
+
+
+@pytest.mark.parametrize("page", [REFINE, GRAPH])
+@pytest.mark.parametrize(
+    ("key", "required", "forbidden"),
+    [
+        ("require", [EDGE], []),
+        ("forbid", [], [EDGE]),
+        ("apart", [], [EDGE, EDGE[::-1]]),
+        ("turn", [EDGE[::-1]], [EDGE]),
+    ],
+)
+def test_a_rule_on_the_picked_edge_is_kept_by_another_run(started, page, key, required, forbidden):
+    run = refine_by_hand(finished_run(6))
+    at = press(picked(run, page), key)
+    assert at.button(key=f"rules_{key}").disabled  # it is there already
+    press(at, "search")
+    assert at.title[0].value == "Refine"
+    ((other, work, choice),) = started
+    assert at.query_params["run"] == other.id != run.id and (work, choice) == (runs.REFINE, QUICK)
+    assert other.knowledge() == Knowledge(required=required, forbidden=forbidden) and run.knowledge() is None
+    pd.testing.assert_frame_equal(other.table(), run.table())
+    assert other.settings == run.settings and other.truth().equals(run.truth()) and other.source == run.source
+    assert other.name == "made up, other rules"
+
+
+def test_two_nodes_without_an_edge_get_a_rule():
+    at = opened(refine_by_hand(finished_run(6)), GRAPH)
+    assert "rules_require" not in [found.key for found in at.button] and at.button(key="rules_search").disabled
+    at.selectbox(key="rules_from").set_value("x5").run()
+    at.selectbox(key="rules_to").set_value("x5").run()
+    assert "rules_require" not in [found.key for found in at.button]
+    at.selectbox(key="rules_to").set_value("x1").run()
+    assert rules(press(at, "require")) == [plain("Required: x5 → x1")]
+    assert rules(at.switch_page(REFINE).run()) == rules(at)
+
+
+def test_rules_that_contradict_are_said_at_once_and_one_can_be_removed(started):
+    at = press(picked(refine_by_hand(finished_run(6))), "require", "forbid")
+    (error,) = at.error
+    assert plain('"x1 → x2" is required and "x1 → x2" is forbidden. Remove one of these rules.') in error.value
+    assert at.button(key="rules_search").disabled
+    assert rules(at) == [plain("Required: x1 → x2"), plain("Forbidden: x1 → x2")]
+    press(at, "drop_0")
+    assert not at.error and rules(at) == [plain("Forbidden: x1 → x2")]
+    press(at, "search")
+    assert started[0][0].knowledge() == Knowledge(forbidden=[EDGE])
+
+
+def test_rules_are_added_to_those_of_the_run_which_can_be_removed(started):
+    own = Knowledge(tiers=[["x1"], ["x2", "x3"]], forbidden=["x* → x4"], closed=[2])
+    run = create_run(poisson(names=("x1", "x2", "x3", "x4")), Settings(), name="r", knowledge=own)
+    at = picked(refine_by_hand(run))
+    assert rules(at) == [plain("Forbidden: x* → x4"), "2 tiers"] and at.button(key="rules_search").disabled
+    press(at, "turn")
+    assert plain('"x2" is in tier 2, after "x1" in tier 1') in at.error[0].value
+    press(at, "drop_tiers", "search")
+    assert started[0][0].knowledge() == Knowledge(required=["x2 → x1"], forbidden=["x* → x4", EDGE])
+    assert run.knowledge() == own
+
+
+def test_a_run_whose_last_rule_is_removed_is_searched_without_any(started):
+    run = create_run(poisson(names=("x1", "x2")), Settings(), name="r, other rules", knowledge=Knowledge([["x1"]]))
+    press(picked(refine_by_hand(run)), "drop_tiers", "search")
+    assert started[0][0].knowledge() is None and started[0][0].name == "r, other rules"
+
+
+def test_the_other_run_has_the_same_roles(started):
+    table = poisson(names=("x1", "x2", "site")).assign(site=np.arange(90) % 3)
+    roles = Roles({"site": "covariate"})
+    run = create_run(table, Settings(), name="r", roles=roles)
+    press(picked(refine_by_hand(run)), "require", "search")
+    other = started[0][0]
+    assert other.roles == run.roles and other.nodes == ["x1", "x2"]
+    pd.testing.assert_frame_equal(other.with_roles(), run.with_roles())
+
+
+def test_hostile_names_stay_text():
+    run = refine_by_hand(finished_run(HOSTILE))
+    at = press(picked(run, edge=(HOSTILE[1], HOSTILE[2])), "require", "forbid")
+    assert rules(at)[0] == plain(f"Required: {HOSTILE[1]} → {HOSTILE[2]}")
+    assert "\\<script\\>" in at.error[0].value
+
+
+def test_a_search_that_is_refused_is_said(monkeypatch):
+    def refuse(run, work, choice):
+        raise InputError("The device is not there.")
+
+    monkeypatch.setattr(jobs, "start", refuse)
+    at = press(picked(refine_by_hand(finished_run(6))), "require", "search")
+    assert any("device is not there" in found.value for found in at.error)
