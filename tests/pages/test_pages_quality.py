@@ -105,7 +105,7 @@ def test_there_is_nothing_to_open_while_the_columns_are_no_counts():
 def test_the_stress_test_runs_in_the_background_and_tells_what_it_found(monkeypatch):
     asked = []
 
-    def tested(table, callback):
+    def tested(table, roles, callback):
         asked.append(table)
         assert callback(Event("search at 50%", 0, 1, 0.4))
         return pd.DataFrame([{"share": 0.5, "edges": 9, "again": 7, "turned": 1, "new": 2, "constant": 0}])

@@ -59,7 +59,7 @@ def test_rows_taken_keep_the_numbers_of_levels():
 
 def test_total_and_size_factors():
     counts = table()[["a", "b"]] + 1
-    np.testing.assert_array_equal(computed(counts, "total"), counts.sum(1))
+    np.testing.assert_array_equal(computed(counts, "total"), counts.sum(axis=1))
     values = np.random.default_rng(0).poisson(50, (40, 20)) + 1
     deep = pd.DataFrame(values * np.where(np.arange(40) < 20, 1, 7)[:, None])
     factor = computed(deep, "median of ratios")

@@ -9,12 +9,12 @@ from disco.likelihood import cpu
 from disco.work import ahead
 
 AGAIN = """
-from disco.likelihood import compiled, rows, small, steps
+from disco.likelihood import compiled, products, small, steps
 from disco.refine import Choice, refine
 import numpy as np, pandas as pd
 table = pd.DataFrame(np.random.default_rng(0).poisson(2.0, (400, 5)), columns=list("abcde"))
 refine(table, Choice(starts=2, restarts=1, bootstrap=2, folds=2))
-for function in (compiled._newton, rows._products, small._inverse, small._solve, steps._additions, steps._removals):
+for function in (compiled._newton, products._products, small._inverse, small._solve, steps._additions, steps._removals):
     assert not function.stats.cache_misses, function
 """
 
