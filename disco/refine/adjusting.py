@@ -118,10 +118,10 @@ def in_words(told: Found, untold: Found) -> str:
     """What the adjustments of one search that another lacks change, as one sentence."""
     change = changes(untold.graph, told.graph)["verdict"].value_counts()
     went, came, turned = (int(change.get(word, 0)) for word in ("dropped", "new", "turned"))
-    what = "all adjustments" if untold.name == WITHOUT else untold.name.removeprefix("without ")
+    what = "at all" if untold.name == WITHOUT else f"for {untold.name.removeprefix('without ')}"
     if not went + came + turned:
-        return f"Adjusting for {what} changes no edge."
-    return f"Adjusting for {what} removes {went:,} of {len(untold.edges):,} edges, adds {came:,} and turns {turned:,}."
+        return f"Adjusting {what} changes no edge."
+    return f"Adjusting {what} removes {went:,} of {len(untold.edges):,} edges, adds {came:,} and turns {turned:,}."
 
 
 def _without(adjustment: Adjustment, names: Sequence[str]) -> Adjustment:
