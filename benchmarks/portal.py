@@ -14,7 +14,8 @@ from disco import portal
 from disco.likelihood.model import Model
 from disco.refine import Refined
 from disco.table.adjustment import CATEGORICAL, CONTINUOUS
-from disco.table.roles import Roles, divided
+from disco.table.role_checks import divided
+from disco.table.roles import Roles
 
 FOLDS = 5
 SINGLE = ("DM", "DO", "DS", "PB", "PF", "PP", "NL", "OL", "OT", "PE", "PM", "RM")

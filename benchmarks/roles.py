@@ -27,7 +27,7 @@ from disco.likelihood.model import Model
 from disco.metrics import Edges, a_top, controls, counts, f1, shd
 from disco.refine import Choice, Refined, refine
 from disco.simulate import Design, Simulated, simulate
-from disco.table.roles import divided
+from disco.table.role_checks import divided
 
 RESULTS = Path(__file__).parent / "results" / "roles.jsonl"
 _POISSON = Design(nodes=50, rows=5000, k=3)

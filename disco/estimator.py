@@ -17,7 +17,8 @@ from disco.knowledge import Knowledge
 from disco.parents import ocs
 from disco.progress import Callback
 from disco.settings import Settings
-from disco.table.roles import Given, divided
+from disco.table.role_checks import divided
+from disco.table.roles import Given
 
 
 class DISCO:
@@ -84,7 +85,7 @@ class DISCO:
             ScoreUnavailable: a node or edge has no admissible observation.
         """
         settings, device = Settings.of(self.preset, **self._changes), choose_device(self.device)
-        counts, adjustment = divided(table, roles)
+        counts, adjustment = divided(table, roles, settings.folds)
         found = fit(
             counts,
             settings,

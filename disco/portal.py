@@ -22,7 +22,8 @@ from disco.progress import Callback, Reporter
 from disco.refine import QUICK, Choice, Refined, refine
 from disco.refine.prior import BEFORE
 from disco.table.adjustment import CATEGORICAL, CONTINUOUS, Adjustment
-from disco.table.roles import Roles, divided
+from disco.table.role_checks import divided
+from disco.table.roles import Roles
 
 CREDIT = (
     "Captures counted from the Portal Project Teaching Database by S. K. M. Ernest, J. Brown, T. Valone and E. P. "

@@ -55,7 +55,7 @@ def response(curve: pd.DataFrame, observed: pd.DataFrame, parent: str, child: st
     Args:
         curve: from `Model.curve`.
         observed: from `binned`.
-        unit: unit of both axes: count or level.
+        unit: of the parent: count, level or rate; the child has levels, too, or counts.
     """
     figure, x = go.Figure(), curve["count"]
     figure.add_scatter(
@@ -89,7 +89,7 @@ def response(curve: pd.DataFrame, observed: pd.DataFrame, parent: str, child: st
         hovertemplate="at %{x:g}: %{y:.3g} (%{customdata[0]:.3g} to %{customdata[1]:.3g})<extra>fitted</extra>",
     )
     figure.update_xaxes(title=f"{theme.label(parent)} ({unit})")
-    figure.update_yaxes(title=f"mean {unit} of {theme.label(child, 24)}")
+    figure.update_yaxes(title=f"mean {'level' if unit == 'level' else 'count'} of {theme.label(child, 24)}")
     return roles.titled(figure, _response_title(curve, parent, child), height=400)
 
 

@@ -187,7 +187,7 @@ class Bank:
             torch.as_tensor(kinds).to(device),
             prior,
             torch.as_tensor(np.log(ranks.std(axis=0))).to(device),
-            torch.as_tensor(np.log((ranks if positions is None else positions).std(axis=0))).to(device),
+            torch.as_tensor(_log_spread(ranks if positions is None else positions)).to(device),
             torch.as_tensor(np.where(np.arange(measure.shape[2]) < widths[:, None], RIDGE, 1.0)).to(device),
             None if offset is None else _offset(offset, rows).to(device),
         )
@@ -269,6 +269,11 @@ def _offset(offset: np.ndarray, rows: int) -> Tensor:
     if found.shape != (rows,) or not np.isfinite(found).all():
         raise InputError(f"The offset must be {rows} finite numbers, one a row.")
     return torch.as_tensor(found)
+
+
+def _log_spread(positions: np.ndarray) -> np.ndarray:
+    """Log standard deviation of every node as a parent, (d,); finite also if its rates are all the same."""
+    return np.log(np.maximum(positions.std(axis=0), 1e-9))
 
 
 def _by_node(ranks: np.ndarray, device: torch.device | str) -> Tensor:

@@ -42,7 +42,10 @@ class Basis:
 
 def bases(adjustment: Adjustment) -> list[Basis]:
     """The columns of every covariate, and of the exposure if there is one."""
-    found = [_of_levels(one) if one.kind == CATEGORICAL else _of_number(one) for one in adjustment.covariates]
+    found = [
+        (_of_levels if one.kind == CATEGORICAL else _of_number)(one, place)
+        for place, one in enumerate(adjustment.covariates)
+    ]
     if (exposure := adjustment.log_exposure) is not None and np.ptp(exposure) > 0:
         knots = _knots(exposure)
         transform = _orthonormal(_spline(exposure, knots))
@@ -56,29 +59,32 @@ def bases(adjustment: Adjustment) -> list[Basis]:
     return found
 
 
-def _of_number(covariate: Covariate) -> Basis:
-    """The smooth of a covariate."""
+def _of_number(covariate: Covariate, place: int) -> Basis:
+    """The smooth of the covariate at a place; without columns if its values are all the same."""
     scale = covariate.scale
+    if np.ptp(scale) == 0:  # on a part of the rows
+        return Basis(covariate.name, np.empty(0, dtype=int), lambda other: np.empty((other.rows, 0)))
     knots = _knots(scale)
     transform = _orthonormal(_spline(scale, knots))
-    name = covariate.name
 
     def at(other: Adjustment) -> np.ndarray:
-        return transform(_spline(_named(other, name).scale, knots))
+        return transform(_spline(other.covariates[place].scale, knots))
 
-    return Basis(name, _straight_first(len(transform(_spline(scale, knots)).T)), at)
+    return Basis(covariate.name, _straight_first(len(transform(_spline(scale, knots)).T)), at)
 
 
-def _of_levels(covariate: Covariate) -> Basis:
-    """The effects of the levels of a covariate, less one, because their mean is 0."""
-    levels, name = np.eye(len(covariate.levels)), covariate.name
+def _of_levels(covariate: Covariate, place: int) -> Basis:
+    """The effects of the levels of the covariate at a place, less one, because their mean is 0; 0 for others."""
+    levels = np.eye(len(covariate.levels))
+    seen = np.bincount(covariate.values, minlength=len(levels)) > 0
     transform = _orthonormal(levels[covariate.values])
     columns = len(transform(levels[:1]).T)
-    return Basis(name, np.zeros(columns, dtype=int), lambda other: transform(levels[_named(other, name).values]))
 
+    def at(other: Adjustment) -> np.ndarray:
+        values = other.covariates[place].values
+        return transform(levels[values]) * seen[values, None]
 
-def _named(adjustment: Adjustment, name: str) -> Covariate:
-    return next(one for one in adjustment.covariates if one.name == name)
+    return Basis(covariate.name, np.zeros(columns, dtype=int), at)
 
 
 def _straight_first(columns: int) -> np.ndarray:
@@ -92,11 +98,11 @@ def _knots(values: np.ndarray) -> np.ndarray:
 
 
 def _spline(values: np.ndarray, knots: np.ndarray) -> np.ndarray:
-    """A natural cubic spline: the values, then its bends, (rows, knots − 1); straight beyond the outer knots.
+    """A natural cubic spline: the values, then its bends, (rows, knots − 1); level beyond the outer knots.
 
     Hastie, Tibshirani and Friedman, The Elements of Statistical Learning, Eq. 5.4.
     """
-    place = (values - knots[0]) / (knots[-1] - knots[0])
+    place = (values.clip(knots[0], knots[-1]) - knots[0]) / (knots[-1] - knots[0])
     knots = (knots - knots[0]) / (knots[-1] - knots[0])
 
     def bend(knot: float) -> np.ndarray:
@@ -125,13 +131,23 @@ def _orthonormal(columns: np.ndarray) -> Callable[[np.ndarray], np.ndarray]:
 
 
 def rates(counts: np.ndarray, adjustment: Adjustment | None) -> np.ndarray | None:
-    """Counts at an average exposure, in quarters of a count, (rows, nodes); None without an exposure.
-
-    A quarter is finer than what a count tells, and keeps the number of levels near that of the counts.
-    """
+    """Counts at an average exposure, (rows, nodes); None without an exposure."""
     if adjustment is None or adjustment.log_exposure is None:
         return None
-    return np.round(4 * counts / np.exp(adjustment.log_exposure)[:, None]) / 4
+    return rounded(counts, np.exp(adjustment.log_exposure)[:, None])
+
+
+def rounded(counts: np.ndarray, exposure: np.ndarray) -> np.ndarray:
+    """count / exposure, rounded to about a quarter of what one count of the row stands for.
+
+    That is at most 1/4 and at least 1/64: finer than what a count tells, and with not many more levels than the counts.
+
+    Args:
+        counts: (rows, …).
+        exposure: about 1 on average, (rows, …).
+    """
+    steps = 4 * np.round(exposure).clip(1, 16)
+    return np.round(steps * counts / exposure) / steps
 
 
 def ranks_of(rates: np.ndarray) -> np.ndarray:
@@ -196,12 +212,11 @@ def on_grids(
     return grids, parent_grids, bank
 
 
-def values_of(adjustment: Adjustment, name: str) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
-    """The distinct values of a covariate, or of the exposure, the first row that has each, and how many have it."""
-    covariate = next((one for one in adjustment.covariates if one.name == name), None)
-    values = adjustment.exposure if covariate is None else covariate.values
-    assert values is not None  # else it has no columns of that name
-    distinct, first, seen = np.unique(values, return_index=True, return_counts=True)
-    if covariate is not None and covariate.levels:
-        distinct = np.array(covariate.levels, dtype=object)[distinct]
-    return distinct, first, seen
+def values_of(adjustment: Adjustment, place: int) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+    """The distinct values of what `bases` has at a place, the first row that has each, and how many have it."""
+    if place == len(adjustment.covariates):
+        assert adjustment.exposure is not None  # else it has no columns
+        return np.unique(adjustment.exposure, return_index=True, return_counts=True)
+    covariate = adjustment.covariates[place]
+    distinct, first, seen = np.unique(covariate.values, return_index=True, return_counts=True)
+    return np.array(covariate.levels, dtype=object)[distinct] if covariate.levels else distinct, first, seen

@@ -19,7 +19,7 @@ from disco.errors import InputError
 from disco.graph import find_cycle
 from disco.likelihood.bank import WIDTH, Bank, Prior
 from disco.likelihood.batch import Problems
-from disco.likelihood.covariates import bases, on_grids, values_of
+from disco.likelihood.covariates import bases, on_grids, rounded, values_of
 from disco.likelihood.link import bent
 from disco.likelihood.newton import Fits, fit
 from disco.likelihood.small import inverse
@@ -223,7 +223,7 @@ class Model:
         place = names.index(covariate)
         first = self.bank.bend + 1 + sum(len(basis.kinds) for basis in known[:place])
         own = slice(first, first + len(known[place].kinds))
-        values, at, seen = values_of(self.adjustment, covariate)
+        values, at, seen = values_of(self.adjustment, place)
         columns, fits = known[place].at(self.adjustment.take(at)), self.fits[node]
         covariance = inverse(fits.moments.information, fits.penalty)[0].numpy()[own, own]
         scale = float(self.bank.value[node, 1])
@@ -294,7 +294,7 @@ class Model:
             return rank_on_grid(counts, self.grids[node])
         grid = self.parent_grids[node]
         middle = (grid[1:] + grid[:-1]) / 2
-        return np.searchsorted(middle, counts / np.exp(offset))
+        return np.searchsorted(middle, rounded(counts, np.exp(offset)))
 
     def _offset(self, adjustment: Adjustment | None) -> np.ndarray | None:
         """log exposure of rows, (rows,), 0 at the geometric mean of those that the model was fitted to."""

@@ -46,14 +46,16 @@ class Found:
 
 def names_of(adjustment: Adjustment) -> list[str]:
     """The adjustments that a search can do without, in words."""
-    return [one.name for one in adjustment.covariates] + [EXPOSURE] * (adjustment.exposure is not None)
+    named = [f'"{one.name}"' for one in adjustment.covariates]
+    return named + [EXPOSURE] * (adjustment.exposure is not None)
 
 
 def searches(adjustment: Adjustment) -> list[tuple[str, Adjustment]]:
     """The searches that are compared: their names, and what they adjust for. Groups stay what they are."""
     names = names_of(adjustment)
-    parts = [(f"without {name}", [name]) for name in names] if len(names) > 1 else []
-    return [(name, _without(adjustment, left)) for name, left in [(WITH, []), *parts, (WITHOUT, names)]]
+    parts = [(f"without {name}", [place]) for place, name in enumerate(names)] if len(names) > 1 else []
+    left_out = [(WITH, []), *parts, (WITHOUT, list(range(len(names))))]
+    return [(name, _without(adjustment, places)) for name, places in left_out]
 
 
 def adjusted(
@@ -124,6 +126,8 @@ def in_words(told: Found, untold: Found) -> str:
     return f"Adjusting {what} removes {went:,} of {len(untold.edges):,} edges, adds {came:,} and turns {turned:,}."
 
 
-def _without(adjustment: Adjustment, names: Sequence[str]) -> Adjustment:
-    part = adjustment.without(names)
-    return replace(part, exposure=None) if EXPOSURE in names else part
+def _without(adjustment: Adjustment, places: Sequence[int]) -> Adjustment:
+    """Without the adjustments at some places of `names_of`."""
+    kept = tuple(one for place, one in enumerate(adjustment.covariates) if place not in places)
+    exposure = None if len(adjustment.covariates) in places else adjustment.exposure
+    return replace(adjustment, covariates=kept, exposure=exposure)

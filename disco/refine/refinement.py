@@ -22,7 +22,8 @@ from disco.refine.searches import search_everywhere
 from disco.refine.stability import draw, near_found
 from disco.refine.task import Task
 from disco.settings import Settings
-from disco.table.roles import Given, divided
+from disco.table.role_checks import divided
+from disco.table.roles import Given
 
 WEIGHTS = {"screen": 0.1, "prior": 0.1, "search": 0.35, "evidence": 0.15, "bootstrap": 0.3}  # of time, about
 

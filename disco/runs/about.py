@@ -33,6 +33,7 @@ def about(run: Run, method: str, *, seed: int | None = None, **chosen: float | s
         **({} if (knowledge := run.knowledge()) is None else {"knowledge": str(knowledge)}),
         **{"seed": run.settings.seed if seed is None else seed, "rows": len(table), "columns": table.shape[1]},
         "table_sha256": table_digest(table),
+        **({} if run.adjustment is None else {"adjustment_sha256": run.adjustment.digest()}),
     }
 
 

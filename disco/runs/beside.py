@@ -14,7 +14,7 @@ from disco.errors import InputError
 from disco.files import check_regular, read_record, write_bytes, write_json
 from disco.runs.schema import damaged
 from disco.table.cells import names_of, numbers_of
-from disco.table.roles import Roles
+from disco.table.roles import Roles, plain
 
 ROLES, BESIDE = "roles.json", "beside.parquet"
 _FILE_BYTES = 1 << 28
@@ -39,7 +39,7 @@ def write(folder: Path, table: pd.DataFrame, roles: Roles) -> None:
         return
     write_json(folder / ROLES, needed.to_dict())
     table = table.set_axis(names_of(table), axis=1)
-    kept = pd.DataFrame({name: _plain(table[name]) for name in needed.columns})
+    kept = pd.DataFrame({name: _kept(table[name]) for name in needed.columns})
     if not len(kept.columns):
         return
     if kept.size > _MOST_CELLS:
@@ -51,10 +51,9 @@ def write(folder: Path, table: pd.DataFrame, roles: Roles) -> None:
     write_bytes(folder / BESIDE, buffer.getvalue())
 
 
-def _plain(column: pd.Series) -> pd.Series:
+def _kept(column: pd.Series) -> pd.Series:
     """The column with cells that Parquet keeps: its numbers, or all of it as text."""
-    if isinstance(column.dtype, pd.CategoricalDtype):
-        column = column.astype(column.cat.categories.dtype)
+    column = plain(column)
     if pd.api.types.is_numeric_dtype(column) and not numbers_of(column)[1].any():
         return column.reset_index(drop=True)
     text = column.astype(str).reset_index(drop=True)

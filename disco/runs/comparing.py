@@ -70,7 +70,7 @@ class Comparison:
             edge has its direction in the second.
         order_agreement: the share of pairs of common columns that both orders rank alike; NaN of fewer than two.
         settings: setting, first, second, of those that differ.
-        same_rows: whether the common columns hold the same counts.
+        same_rows: whether the common columns hold the same counts, and the rows the same covariates.
     """
 
     first: Side
@@ -117,8 +117,15 @@ def compare(first: Side, second: Side) -> Comparison:
         _edges(*graphs),
         order_agreement(nodes, other),
         _settings(first, second),
-        first.run == second.run or first.run.table()[nodes].equals(second.run.table()[nodes]),
+        first.run == second.run or _same_rows(first.run, second.run, nodes),
     )
+
+
+def _same_rows(first: Run, second: Run, nodes: list[str]) -> bool:
+    """Whether both have the same counts in some columns, and the same covariates, exposure and groups."""
+    one, other = first.adjustment, second.adjustment
+    same = one is other if one is None or other is None else one.equals(other)
+    return same and first.table()[nodes].equals(second.table()[nodes])
 
 
 def _edges(first: nx.DiGraph, second: nx.DiGraph) -> pd.DataFrame:

@@ -142,7 +142,7 @@ class Run:
         table = self.with_roles()
         try:
             return self.roles.split(table)[1]
-        except InputError as error:
+        except (InputError, ValueError) as error:
             raise damaged(self.path / beside.ROLES, str(error).rstrip("."), beside.REMEDY) from None
 
     def truth(self) -> pd.DataFrame | None:

@@ -6,7 +6,6 @@ one group belong together, so that folds and drawn tables keep them together.
 """
 
 import hashlib
-from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
 
@@ -85,10 +84,6 @@ class Adjustment:
         return all(
             one is two or (one is not None and two is not None and np.array_equal(one, two)) for one, two in parts
         )
-
-    def without(self, names: Sequence[str]) -> "Adjustment":
-        """Without some covariates."""
-        return replace(self, covariates=tuple(one for one in self.covariates if one.name not in names))
 
     def exposure_as_covariate(self) -> "Adjustment":
         """With the exposure as a continuous covariate on its logarithm, for nodes that are no counts."""

@@ -9,7 +9,33 @@ from disco.errors import InputError
 from disco.table.adjustment import CATEGORICAL, Adjustment, Covariate
 from disco.table.cells import names_of, numbers_of
 from disco.table.counts import as_counts
-from disco.table.roles import Roles, kind_of
+from disco.table.roles import Given, Roles, kind_of, plain
+
+_LARGEST = 2 / 3  # of all rows in one group, at most
+
+
+def divided(
+    table: pd.DataFrame | np.ndarray, roles: Given | None, folds: int = 2
+) -> tuple[pd.DataFrame | np.ndarray, Adjustment | None]:
+    """The counts of a table and what its other columns say of the rows; the way of every `roles=`.
+
+    Args:
+        table: all columns; only the counts if an adjustment is given.
+        roles: roles, a mapping of columns to roles, or the adjustment itself.
+        folds: into which the rows will be divided.
+
+    Raises:
+        InputError: as `checked`, the adjustment has another number of rows, or roles are given for an array.
+    """
+    if isinstance(roles, Adjustment):
+        if roles.rows != len(table):
+            raise InputError(f"The adjustment has {roles.rows:,} rows, and the table {len(table):,}.")
+        return table, roles
+    if roles is None:
+        return table, None
+    if not isinstance(table, pd.DataFrame):
+        raise InputError("Roles are given by the names of columns, and an array has none: give a DataFrame.")
+    return checked(table, roles if isinstance(roles, Roles) else Roles(dict(roles)), folds)
 
 
 def checked(table: pd.DataFrame, roles: Roles | None, folds: int = 3) -> tuple[pd.DataFrame, Adjustment | None]:
@@ -43,6 +69,11 @@ def _check_group(adjustment: Adjustment, roles: Roles, folds: int) -> None:
         raise InputError(f'The group "{name}" is the same in every row: ignore that column.')
     if (sizes == 1).all():
         raise InputError(f'Every row is a group of its own by "{name}": ignore that column.')
+    if (largest := sizes.max() / sizes.sum()) > _LARGEST:
+        raise InputError(
+            f'One group by "{name}" has {largest:.0%} of the rows, so hardly any are left to train on: make another '
+            "column the group, or make this one a covariate."
+        )
     if len(sizes) < folds:
         raise InputError(
             f'"{name}" makes {len(sizes)} groups, too few for {folds} folds, since rows of a group stay together: use '
@@ -83,11 +114,13 @@ def unusable_rows(table: pd.DataFrame, roles: Roles) -> dict[str, np.ndarray]:
             found[name] = _unusable(columns[name], roles.role(name), kind, roles.group_effects)
     if roles.exposure is not None:
         nodes = [numbers_of(column)[0] for name, column in columns.items() if roles.role(name) == "count"]
-        found[roles.exposure] = np.nansum(nodes, axis=0) <= 0
+        if nodes:
+            found[roles.exposure] = np.nansum(nodes, axis=0) <= 0
     return {name: rows for name, rows in found.items() if rows.any()}
 
 
 def _unusable(column: pd.Series, role: str, kind: str, group_effects: bool) -> np.ndarray:
+    column = plain(column)
     values, other = numbers_of(column)
     missing = np.isnan(values) & ~other
     if role == "group" and not group_effects:

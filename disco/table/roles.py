@@ -146,14 +146,14 @@ class Roles:
             if times[name] > 1:
                 raise InputError(f'The roles name "{name}", and several columns have that name: rename them.')
         counts = self.counts(table)
-        covariates = [_covariate(table[name], self.columns[name]) for name in self.named("covariate")]
+        covariates = [_covariate(plain(table[name]), self.columns[name]) for name in self.named("covariate")]
         exposure, group = None, None
         if names := self.named("exposure"):
-            exposure = _exposure(table[names[0]])
+            exposure = _exposure(plain(table[names[0]]))
         elif self.exposure is not None:
             exposure = computed(counts, self.exposure)
         if names := self.named("group"):
-            group, levels = _group(table[names[0]])
+            group, levels = _group(plain(table[names[0]]))
             if self.group_effects:
                 covariates.append(_levels_as_covariate(names[0], group, levels))
         if not covariates and exposure is None and group is None:
@@ -162,29 +162,6 @@ class Roles:
 
 
 Given = Roles | Mapping[str, str | tuple[str, str]] | Adjustment
-
-
-def divided(
-    table: pd.DataFrame | np.ndarray, roles: Given | None
-) -> tuple[pd.DataFrame | np.ndarray, Adjustment | None]:
-    """The counts of a table and what its other columns say of the rows; the way of every `roles=`.
-
-    Args:
-        table: all columns; only the counts if an adjustment is given.
-        roles: roles, a mapping of columns to roles, or the adjustment itself.
-
-    Raises:
-        InputError: as `Roles.split`, the adjustment has another number of rows, or roles are given for an array.
-    """
-    if isinstance(roles, Adjustment):
-        if roles.rows != len(table):
-            raise InputError(f"The adjustment has {roles.rows:,} rows, and the table {len(table):,}.")
-        return table, roles
-    if roles is None:
-        return table, None
-    if not isinstance(table, pd.DataFrame):
-        raise InputError("Roles are given by the names of columns, and an array has none: give a DataFrame.")
-    return (roles if isinstance(roles, Roles) else Roles(dict(roles))).split(table)
 
 
 def read(path: Path | str) -> Roles:
@@ -206,6 +183,8 @@ def computed(counts: pd.DataFrame, which: str) -> np.ndarray:
     Raises:
         InputError: a row has only zeros, so that no exposure can be computed.
     """
+    if not counts.shape[1]:
+        raise InputError(f"No column is left as a count, and so there is no {which}: give fewer columns another role.")
     values = np.column_stack([numbers_of(counts.iloc[:, place])[0] for place in range(counts.shape[1])])
     total = np.nansum(values, axis=1)
     if (total <= 0).any():
@@ -241,9 +220,9 @@ def _check(roles: Roles) -> None:
     """Refuse roles that no table can have."""
     for name, given in roles.columns.items():
         parts = (given,) if isinstance(given, str) else given
-        if not isinstance(parts, tuple) or not isinstance(name, str) or parts[0] not in ROLES:
+        if not isinstance(parts, tuple) or not isinstance(name, str) or not parts or parts[0] not in ROLES:
             raise InputError(f'The role of "{name}" must be one of {", ".join(ROLES)}; got {given!r}.')
-        if len(parts) > 1 and (parts[0] != "covariate" or len(parts) > 2 or parts[1] not in KINDS):
+        if isinstance(given, tuple) and (len(parts) != 2 or parts[0] != "covariate" or parts[1] not in KINDS):
             raise InputError(f'A covariate is {", ".join(KINDS)}; "{name}" is given as {given!r}.')
     for role in ("exposure", "group"):
         if len(names := roles.named(role)) > 1:
@@ -261,8 +240,19 @@ def _check(roles: Roles) -> None:
         raise InputError("The roles ask for group effects, and no column is the group: choose one.")
 
 
+def plain(column: pd.Series) -> pd.Series:
+    """A column with a role as a run keeps it: numbers, true and false, or text; dates are text."""
+    if isinstance(column.dtype, pd.CategoricalDtype):
+        column = column.astype(column.cat.categories.dtype if not column.isna().any() else object)
+    column = column.infer_objects() if column.dtype == object else column
+    if pd.api.types.is_datetime64_any_dtype(column) or pd.api.types.is_timedelta64_dtype(column):
+        return column.astype(str).where(column.notna(), None)
+    return column
+
+
 def kind_of(column: pd.Series) -> str:
     """The kind that a covariate has unless told: categorical if its cells are text, continuous otherwise."""
+    column = plain(column)
     values, other = numbers_of(column)
     return CATEGORICAL if other.any() and not _is_numeric(column) else CONTINUOUS
 
@@ -340,7 +330,11 @@ def _group(column: pd.Series) -> tuple[np.ndarray, list[str]]:
 
 def _natural(text: str) -> list[tuple[int, float, str]]:
     """The order in which 2 comes before 10."""
-    return [(0, float(part), "") if part.isdigit() else (1, 0.0, part) for part in re.split(r"([0-9]+)", text) if part]
+    return [
+        (0, float(part), "") if part.isascii() and part.isdecimal() else (1, 0.0, part)
+        for part in re.split(r"([0-9]+)", text)
+        if part
+    ]
 
 
 def _refuse_missing(column: pd.Series, role: str) -> None:

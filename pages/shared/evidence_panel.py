@@ -35,11 +35,11 @@ def edge_details(run: Run, refined: Refined, parent: str, child: str) -> None:
     except InputError as error:
         st.error(plain(error))
         return
-    unit = "level" if refined_model.is_level(run) else "count"
+    unit = refined_model.unit(run)
     figure.show(effects.response(curve, observed, parent, child, unit), "refined_response")
     st.caption(
-        "The line sets the parent to each of its counts in every row, leaves the row's other parents as they are, and "
-        "averages the child's mean. The discs are plain means of the rows with that count, so they differ from the "
+        f"The line sets the parent to each of its {unit}s in every row, leaves the row's other parents as they are and "
+        f"averages the child's mean. The discs are plain means of the rows with that {unit}, so they differ from the "
         f"line if parents are correlated. The band is pointwise and takes the graph as given. {refined_words.ASSUMED}"
     )
 

@@ -8,7 +8,7 @@ import pandas as pd
 import streamlit as st
 
 from disco.figures import effects
-from disco.likelihood.covariates import seen
+from disco.likelihood.covariates import rates, seen
 from disco.likelihood.kinds import Kind, describe
 from disco.likelihood.misfit import misfits
 from disco.likelihood.model import Model
@@ -26,6 +26,13 @@ def is_level(run: Run) -> bool:
 def table(run: Run) -> pd.DataFrame:
     """What the refinement saw of the run's table: its counts, or their quantile levels."""
     return _seen(run, str(run.path))[0]
+
+
+def unit(run: Run) -> str:
+    """What a parent is measured in: its count, its quantile level, or its rate if there is an exposure."""
+    seen_beside = adjustment(run)
+    has_rates = seen_beside is not None and seen_beside.exposure is not None
+    return "level" if is_level(run) else "rate" if has_rates else "count"
 
 
 def adjustment(run: Run) -> Adjustment | None:
@@ -96,9 +103,11 @@ def _model(_run: Run, path: str, stamp: int, node: str, parents: tuple[str, ...]
 def _curve(
     _run: Run, path: str, stamp: int, parent: str, child: str, parents: tuple[str, ...]
 ) -> tuple[pd.DataFrame, pd.DataFrame]:
-    rows = _seen(_run, path)[0]
+    rows, around = _seen(_run, path)
+    as_rates = rates(rows[[parent]].to_numpy(), around)
     fitted = _model(_run, path, stamp, child, parents)
-    return fitted.curve(parent, child), effects.binned(rows[parent], rows[child])
+    along = rows[parent] if as_rates is None else pd.Series(as_rates[:, 0], rows.index)
+    return fitted.curve(parent, child), effects.binned(along, rows[child])
 
 
 @st.cache_resource(max_entries=128, show_spinner=False)

@@ -13,7 +13,7 @@ from disco.score.training import TrainingRows
 from disco.settings import Settings
 from disco.table.adjustment import Adjustment, Covariate
 from disco.table.ranks import Folds
-from disco.table.roles import divided
+from disco.table.role_checks import divided
 
 SMALL = {
     "width": 16,

@@ -7,6 +7,7 @@ import torch
 
 from disco.likelihood.bank import Bank
 from disco.likelihood.batch import Problems
+from disco.likelihood.check import check
 from disco.likelihood.covariates import around, bases, ranks_of, rates
 from disco.likelihood.model import Model
 from disco.likelihood.newton import fit
@@ -191,14 +192,14 @@ def test_what_each_adjustment_changes():
     adjustment = Adjustment(2000, (Covariate("batch", "categorical", codes, tuple("xyz")), noise))
     stages = []
     found = adjusting.adjusted(table[["a", "b", "c"]], adjustment, callback=lambda event: stages.append(event.stage))
-    names = ["with all", "without batch", "without noise", "without any"]
+    names = ["with all", 'without "batch"', 'without "noise"', "without any"]
     assert [one.name for one in found] == names == list(dict.fromkeys(stages))
     seen = adjusting.compared(found).set_index(["parent", "child"])
     assert list(seen) == names
     edge = next(pair for pair in seen.index if set(pair) == {"a", "b"})
     assert seen.loc[edge].tolist()[::2] == ["", ""] and all(seen.loc[edge].iloc[[1, 3]])
-    assert adjusting.in_words(found[0], found[1]).startswith("Adjusting for batch removes ")
-    assert adjusting.in_words(found[0], found[2]) == "Adjusting for noise changes no edge."
+    assert adjusting.in_words(found[0], found[1]).startswith('Adjusting for "batch" removes ')
+    assert adjusting.in_words(found[0], found[2]) == 'Adjusting for "noise" changes no edge.'
     exposed = Adjustment(2000, exposure=np.ones(2000))
     assert [name for name, _ in adjusting.searches(exposed)] == ["with all", "without any"]
 
@@ -212,3 +213,48 @@ def test_quantile_levels_are_those_of_rates():
     told = refine(table, ALONE, settings=settings, roles={"depth": "exposure"})
     untold = refine(table, ALONE, settings=settings, roles={"depth": "ignore"})
     assert told.edges.empty and len(untold.edges) == 1
+
+
+def test_covariates_are_told_apart_by_place_not_by_name():
+    """A covariate called `exposure` beside the exposure of quantile levels, or two of the same name."""
+    random = np.random.default_rng(10)
+    depth, noise = random.lognormal(0, 0.6, 1500), random.normal(size=1500)
+    counts = pd.DataFrame(random.poisson(3 * depth[:, None], (1500, 4)), columns=list("abcd"))
+    adjustment = Adjustment(1500, (Covariate("exposure", "continuous", noise),), depth)
+    found = refine(counts, ALONE, settings=Settings(transform="quantile"), roles=adjustment)
+    assert found.edges.empty
+    names = [name for name, _ in adjusting.searches(adjustment)]
+    assert len(set(names)) == len(names) == 4
+    twice = bases(Adjustment(1500, (Covariate("z", "continuous", noise), Covariate("z", "continuous", depth))))
+    other = Adjustment(1500, (adjustment.covariates[0], Covariate("z", "continuous", depth)))
+    assert abs(np.corrcoef(twice[1].at(other)[:, 0], depth)[0, 1]) > 0.99
+
+
+def test_what_a_part_of_the_rows_lacks_changes_nothing():
+    """A covariate that is constant there, a level that is not there, and far values have no effect of their own."""
+    codes, far = np.arange(90) % 3, np.linspace(-1, 1, 90)
+    whole = Adjustment(
+        90,
+        (
+            Covariate("flag", "continuous", (np.arange(90) == 89).astype(float)),
+            Covariate("level", "categorical", codes, tuple("xyz")),
+            Covariate("far", "continuous", np.where(np.arange(90) == 89, 1e4, far)),
+        ),
+    )
+    part = bases(whole.take((codes < 2) & (np.arange(90) < 89)))
+    assert len(part[0].kinds) == 0 and part[0].at(whole).shape == (90, 0)
+    assert not part[1].at(whole)[codes == 2].any() and part[1].at(whole)[codes < 2].all()
+    assert np.abs(part[2].at(whole)).max() < 10
+    random = np.random.default_rng(11)
+    table = pd.DataFrame({"a": random.poisson(2, 90), "b": random.poisson(3, 90)})
+    assert np.isfinite(check(table, {"empty": {}}, adjustment=whole, simulations=2, folds=3).scores["mean"]).all()
+
+
+def test_rates_keep_what_deep_rows_tell():
+    exposure = np.where(np.arange(100) < 80, 1.0, 60.0)
+    counts = np.where(exposure > 1, np.arange(100) % 4, np.arange(100) % 7)[:, None]
+    found = rates(counts, Adjustment(100, exposure=exposure))[:, 0]
+    assert (np.sign(found[80:]) == np.sign(counts[80:, 0])).mean() > 0.7  # 1 of 60 may round to 0, more do not
+    constant = pd.DataFrame({"a": np.arange(1, 101) * 4, "b": np.arange(100) % 3})
+    model = Model.of(constant, {"b": ["a"]}, adjustment=Adjustment(100, exposure=np.arange(1, 101) * 4.0))
+    assert np.isfinite(model.log_likelihood).all()

@@ -16,7 +16,8 @@ from disco.runs import create_run, find_runs, open_run
 from disco.runs.about import about
 from disco.runs.comparing import _settings
 from disco.runs.packing import pack, unpack
-from disco.table.roles import Roles, divided
+from disco.table.role_checks import divided
+from disco.table.roles import Roles
 
 ROLES = Roles(
     {"site": ("covariate", "categorical"), "age": "covariate", "hours": "exposure", "who": "group", "id": "ignore"}

@@ -13,7 +13,8 @@ from disco.__main__ import main
 from disco.errors import InputError
 from disco.simulate import Design, Simulated, simulate
 from disco.simulate.known import KNOWN, NOT_PROVED, UNKNOWN, reservation
-from disco.table.roles import divided, read
+from disco.table.role_checks import divided
+from disco.table.roles import read
 
 ALL = {"batches": 3, "depth": 0.5, "age_and_sex": True, "groups": 10}
 ROWS = 60_000

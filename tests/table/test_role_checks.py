@@ -5,7 +5,7 @@ import pandas as pd
 import pytest
 
 from disco.errors import InputError
-from disco.table.role_checks import checked, unusable_rows
+from disco.table.role_checks import checked, divided, unusable_rows
 from disco.table.roles import Roles
 
 
@@ -89,3 +89,31 @@ def test_rows_that_keep_a_column_from_its_role():
         assert name == "site" and np.flatnonzero(rows).tolist() == [5, 8]
     assert list(unusable_rows(frame, Roles({"site": "group"}))) == ["site"]
     assert not unusable_rows(frame, Roles({"nowhere": "covariate"}))
+
+
+def test_dates_truths_and_odd_digits_are_levels():
+    table = pd.DataFrame({"a": np.arange(60) % 4, "b": np.arange(60) % 5})
+    odd = {
+        "day": pd.to_datetime(["2020-01-01", "2020-02-01"] * 30),
+        "flag": pd.Series([True, False, False] * 20, dtype=object),
+        "power": ["²", "1"] * 30,
+    }
+    for name, cells in odd.items():
+        _, adjustment = divided(table.assign(**{name: cells}), {name: ("covariate", "categorical")})
+        assert len(adjustment.covariates[0].levels) == 2
+    with pytest.raises(InputError, match="no number"):
+        divided(table.assign(day=odd["day"]), {"day": ("covariate", "continuous")})
+
+
+def test_what_python_asks_for_is_checked_as_on_the_page():
+    table = pd.DataFrame({"a": np.arange(60) % 4, "b": np.arange(60) % 5})
+    for group, words in ((np.zeros(60, int), "same in every row"), (np.r_[np.zeros(50, int), 1:11], "83% of the rows")):
+        with pytest.raises(InputError, match=words):
+            divided(table.assign(g=group), {"g": "group"})
+    with pytest.raises(InputError, match='determines "b"'):
+        divided(table.assign(z=(np.arange(60) % 5) * 2.0), {"z": "covariate"})
+    with pytest.raises(InputError, match="no total"):
+        divided(table, Roles({"a": "ignore", "b": "ignore"}, exposure="total"))
+    for given in (("covariate",), (), ("group", "ordinal")):
+        with pytest.raises(InputError, match='"a"'):
+            Roles({"a": given})

@@ -7,7 +7,8 @@ import pytest
 from disco.errors import InputError
 from disco.table.adjustment import Adjustment
 from disco.table.ranks import fold_of_rows
-from disco.table.roles import Roles, computed, divided
+from disco.table.role_checks import divided
+from disco.table.roles import Roles, computed
 
 
 def table() -> pd.DataFrame:
@@ -36,7 +37,7 @@ def test_each_role_goes_where_it_belongs():
 
 
 def test_inputs_of_networks_are_standard_numbers_with_waves_and_one_column_per_level():
-    _, adjustment = divided(table(), {"site": "covariate", "age": "covariate", "depth": "exposure"})
+    _, adjustment = divided(table(), {"site": "covariate", "age": "covariate", "depth": "exposure", "id": "ignore"})
     inputs = adjustment.inputs()
     assert inputs.shape == (12, 3 + 5 + 5)
     np.testing.assert_array_equal(inputs[:, :3].sum(1), 1)
@@ -51,7 +52,9 @@ def test_inputs_of_networks_are_standard_numbers_with_waves_and_one_column_per_l
 
 
 def test_rows_taken_keep_the_numbers_of_levels():
-    _, adjustment = divided(table(), {"site": "covariate", "id": "group"})
+    _, adjustment = divided(
+        table().assign(pair=np.arange(12) // 2), {"site": "covariate", "pair": "group", "id": "ignore"}
+    )
     part = adjustment.take(np.arange(12) % 3 != 0)
     assert part.rows == 8 and part.covariates[0].values.tolist() == [1, 0] * 4
     assert part.covariates[0].levels == ("s1", "s2", "s10") and len(part.group) == 8
