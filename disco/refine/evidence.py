@@ -38,6 +38,7 @@ from disco.knowledge.resolved import FREE
 from disco.likelihood.bank import STRAIGHT, Prior
 from disco.likelihood.misfit import MISFIT, misfits
 from disco.progress import Reporter
+from disco.refine.alike import design_effects, shared_out
 from disco.refine.choice import Choice
 from disco.refine.prior import BEFORE
 from disco.refine.scores import SEARCHING, Scores, fit_alone, make_fits
@@ -69,19 +70,22 @@ class Judged(NamedTuple):
         misfit: of every node, nats, (d,).
         scores: by which the graph was judged.
         made: node fits.
+        left_out: edges of the graph that are not worth their price, given how alike rows of a group are.
     """
 
     edges: pd.DataFrame
     misfit: np.ndarray
     scores: Scores
     made: int
+    left_out: int = 0
 
 
 def judge(searched: Searched, choice: Choice, reporter: Reporter, group: np.ndarray | None = None) -> Judged:
     """The evidence on every edge of the best graph, the misfit of every node, and which directions are decided.
 
     Args:
-        group: the number of every row's group, (n,), which the misfit does not divide.
+        group: the number of every row's group, (n,), which the misfit does not divide; rows of a group may be alike
+            (`disco.refine.alike`).
 
     Raises:
         FitStopped: the callback asked to stop.
@@ -92,6 +96,10 @@ def judge(searched: Searched, choice: Choice, reporter: Reporter, group: np.ndar
     classes = in_classes(scores)
     edges = evidence(scores, classes, found.order, found.parents)
     made = scores.made + sum(one.made for one in classes)
+    left_out = 0
+    if group is not None and len(edges):
+        edges = shared_out(edges, design_effects(bank, found.parents, edges, group), bank)
+        edges, left_out = _worth_their_price(edges, scores)
     reporter.step("evidence", 0, 1, 0.7, message="evidence: how well the class fits every node")
     misfit = misfits(bank, list(enumerate(found.parents)), group=group, reporter=reporter)
     elsewhere = _turned_elsewhere([end.found for end in searched.ends], found.score - choice.bound)
@@ -99,7 +107,16 @@ def judge(searched: Searched, choice: Choice, reporter: Reporter, group: np.ndar
     if (rules := scores.rules) is not None:
         edges["rule"] = [rules.of_edge(*pair) for pair in zip(edges["parent"], edges["child"], strict=True)]
         edges["decided"] |= edges["rule"] != FREE
-    return Judged(edges, misfit, scores, made)
+    return Judged(edges, misfit, scores, made, left_out)
+
+
+def _worth_their_price(edges: pd.DataFrame, scores: Scores) -> tuple[pd.DataFrame, int]:
+    """The edges whose gain is not negative, or which are required, and how many others there are."""
+    rules = scores.rules
+    pairs = zip(edges["parent"], edges["child"], strict=True)
+    required = np.array([rules is not None and bool(rules.required[pair]) for pair in pairs], dtype=bool)
+    kept = required | ~(edges["gain_nats"] < 0)
+    return edges[kept].reset_index(drop=True), int((~kept).sum())
 
 
 def _turned_elsewhere(found: Sequence[Found], least: float) -> set[tuple[int, int]]:

@@ -92,7 +92,7 @@ def refined(
         }
     )
     notes = _of_table(task.table), _of_draws(names, constant, choice), _missing(named), _crowded(named)
-    poor = _missed(nodes, but_known(named))
+    poor = _missed(nodes, but_known(named)), _alike(judged.left_out)
     return Refined(
         order=[names[node] for node in best.found.order],
         edges=named[[*EDGE_COLUMNS, *(["rule"] if "rule" in named else [])]],
@@ -103,7 +103,7 @@ def refined(
         fits=searched.made + judged.made + sum(one.made for one in drawn.values()),
         moves=None if moved is None else _named(moved, names),
         orders=_orders(searched.ends, names),
-        notes=tuple(chain.from_iterable((*notes, poor))),
+        notes=tuple(chain.from_iterable((*notes, *poor))),
         nodes=nodes,
     )
 
@@ -129,6 +129,16 @@ def _orders(ends: Sequence[End], names: Sequence[str]) -> pd.DataFrame:
 def _of_table(table: pd.DataFrame) -> list[str]:
     """Which columns others determine."""
     return [relation.sentence for relation in relations(table)]
+
+
+def _alike(left_out: int) -> list[str]:
+    """How many edges rows of a group gave by being alike."""
+    if not left_out:
+        return []
+    edges = "1 edge was" if left_out == 1 else f"{left_out:,} edges were"
+    return [
+        f"{edges} left out: rows of a group are alike, so that less speaks for an edge than if they were independent."
+    ]
 
 
 def _of_draws(names: Sequence[str], constant: dict[str, list[int]], choice: Choice) -> list[str]:

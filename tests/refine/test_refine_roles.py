@@ -5,6 +5,7 @@ import pandas as pd
 import pytest
 import torch
 
+from disco.knowledge import Knowledge
 from disco.likelihood.bank import Bank
 from disco.likelihood.batch import Problems
 from disco.likelihood.check import check
@@ -258,3 +259,34 @@ def test_rates_keep_what_deep_rows_tell():
     constant = pd.DataFrame({"a": np.arange(1, 101) * 4, "b": np.arange(100) % 3})
     model = Model.of(constant, {"b": ["a"]}, adjustment=Adjustment(100, exposure=np.arange(1, 101) * 4.0))
     assert np.isfinite(model.log_likelihood).all()
+
+
+def test_rows_that_are_copies_count_once():
+    """The evidence on a table whose rows come five times each, in groups, is that on the rows once."""
+    random = np.random.default_rng(12)
+    a = random.poisson(3, 800)
+    once = pd.DataFrame({"a": a, "b": random.poisson(1 + 0.3 * a), "c": random.poisson(2, 800)})
+    five = once.loc[np.repeat(np.arange(800), 5)].reset_index(drop=True)
+    single = refine(once, ALONE).edges.iloc[0]
+    grouped = refine(five.assign(row=np.repeat(np.arange(800), 5)), ALONE, roles={"row": "group"}).edges
+    assert len(grouped) == 1
+    for name in ("log_likelihood_nats", "direction_nats", "gain_nats"):
+        assert grouped.iloc[0][name] == pytest.approx(single[name], rel=0.2, abs=1.5)
+    untold = refine(five, ALONE).edges.iloc[0]
+    assert untold["log_likelihood_nats"] > 4 * single["log_likelihood_nats"]
+    alone = refine(once.assign(row=np.arange(800) // 2), ALONE, roles={"row": "group"}).edges.iloc[0]
+    assert alone["log_likelihood_nats"] == pytest.approx(single["log_likelihood_nats"], rel=0.2)
+
+
+def test_edges_that_only_alike_rows_give_are_left_out_unless_required():
+    random = np.random.default_rng(17)
+    group = np.repeat(np.arange(60), 40)
+    shift = random.normal(0, 0.8, (60, 2))[group]
+    table = pd.DataFrame(random.poisson(np.exp(1.3 + shift)), columns=["a", "b"])
+    assert len(refine(table, ALONE).edges) == 1
+    told = refine(table.assign(g=group), ALONE, roles={"g": "group"})
+    assert told.edges.empty and "rows of a group are alike" in " ".join(told.notes)
+    kept = refine(table.assign(g=group), ALONE, roles={"g": "group"}, knowledge=Knowledge(required=["a → b"]))
+    assert len(kept.edges) == 1
+    independent = pd.DataFrame({"a": random.poisson(3, 600), "b": random.poisson(3, 600), "g": np.arange(600) // 5})
+    assert refine(independent, ALONE, roles={"g": "group"}).edges.empty

@@ -1,0 +1,82 @@
+"""How much rows of a group repeat one another: the design effect of every edge, by which its evidence is divided.
+
+The likelihood takes the rows as independent. If rows of a group share what no column tells, the score of an edge's
+effect, Σ r x over the rows with r the child's residual and x the parent's linear column, varies more than such rows let
+expect. Its *design effect*
+
+    Σ over groups (Σ in the group of r x)² / Σ r² x²
+
+is the variance of the cluster-robust sandwich over that of independent rows (Liang and Zeger, Biometrika 1986); 1 if
+rows of a group are no more alike than others. The residual of the parent against the child's column is looked at too,
+and the larger of both counts, as a direction compares both.
+
+So many rows count as one. The likelihood ratio of an edge and its direction evidence are divided by its design effect,
+the information about its linear effect too, and an edge that is then not worth its price is left out.
+"""
+
+from collections.abc import Sequence
+
+import numpy as np
+import pandas as pd
+from scipy.special import chdtrc
+
+from disco.likelihood.bank import Bank
+from disco.likelihood.batch import BatchDesign, Problems
+from disco.likelihood.newton import fit
+from disco.refine.walks import Parents
+
+_SIDE_BY_SIDE = 32  # nodes fitted in one batch
+_NATS = ("log_likelihood_nats", "direction_nats", "robust_nats", "linear_nats", "spread_nats")
+
+
+def design_effects(bank: Bank, parents: Sequence[Parents], edges: pd.DataFrame, group: np.ndarray) -> np.ndarray:
+    """The design effect of edges, at least 1, (edges,).
+
+    Args:
+        bank: the table.
+        parents: of every node.
+        edges: parent and child as node numbers.
+        group: the number of every row's group, (n,).
+    """
+    residuals = _residuals(bank, parents)
+    straight = bank.columns[: bank.nodes, 0].cpu().numpy()
+    found = []
+    for pair in zip(edges["parent"].to_numpy(int), edges["child"].to_numpy(int), strict=True):
+        found.append(max(_effect(residuals[node] * straight[other], group) for node, other in (pair, pair[::-1])))
+    return np.array(found, dtype=float)
+
+
+def shared_out(edges: pd.DataFrame, effects: np.ndarray, bank: Bank) -> pd.DataFrame:
+    """The evidence on edges if so many rows as the design effect count as one; gain, p-value and BIC follow from it.
+
+    Args:
+        edges: those of `disco.refine.evidence.evidence`.
+        effects: (edges,).
+        bank: the table.
+    """
+    shared = edges.assign(**{name: edges[name] / effects for name in _NATS})
+    columns = bank.width[edges["parent"].to_numpy(int)]
+    ratio = shared["log_likelihood_nats"].to_numpy()
+    shared["gain_nats"] = edges["gain_nats"] - edges["log_likelihood_nats"] + ratio + np.log(effects) / 2
+    shared["bic_nats"] = ratio - columns * np.log(bank.rows) / 2
+    shared["p_value"] = chdtrc(columns, 2 * np.maximum(ratio, 0.0))
+    order = ["gain_nats", "parent", "child"]
+    return shared.sort_values(order, ascending=[False, True, True], ignore_index=True)
+
+
+def _residuals(bank: Bank, parents: Sequence[Parents]) -> np.ndarray:
+    """x̂ − E v̂ of every node given its parents, (d, n)."""
+    found = []
+    for first in range(0, bank.nodes, _SIDE_BY_SIDE):
+        nodes = range(first, min(first + _SIDE_BY_SIDE, bank.nodes))
+        problems = Problems.of([(node, sorted(parents[node])) for node in nodes], bank.columns.device)
+        fits = fit(bank, problems)
+        slope = BatchDesign(bank, problems).bent(fits.theta)[1]
+        found.append((fits.moments.slopes[:, 0] / slope).cpu().numpy())
+    return np.concatenate(found)
+
+
+def _effect(scores: np.ndarray, group: np.ndarray) -> float:
+    """The design effect of a sum of scores, (n,), at least 1."""
+    total = float(scores @ scores)
+    return max(float((np.bincount(group, scores) ** 2).sum()) / total, 1.0) if total > 0 else 1.0
