@@ -68,6 +68,9 @@ def _fit(command: argparse.ArgumentParser) -> None:
     command.add_argument("--preset", metavar="NAME", help="tuned (default) or paper")
     command.add_argument("--seed", type=int)
     command.add_argument("--folds", type=int, help="cross-fitting folds (3)")
+    command.add_argument(
+        "--folds-by", metavar="NAME", help="rows (default), or counts: halves of every count, with --folds 2"
+    )
     command.add_argument("--transform", metavar="NAME", help="rank (default), quantile or none")
     command.add_argument("--levels", type=int, help="levels per column, with --transform quantile (4)")
     command.add_argument("--boundary", metavar="NAME", help="clipped (default) or admissible")

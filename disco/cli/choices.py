@@ -29,7 +29,7 @@ from disco.table.rows import Stretches, in_words, proposal, stretches, without_r
 _ARITHMETIC = "An edge between them reflects arithmetic, not cause: leave one out with --without."
 _MOST_NOTES = 10
 FLAGS = (
-    *("preset", "seed", "folds", "transform", "levels", "boundary", "criterion"),
+    *("preset", "seed", "folds", "folds_by", "transform", "levels", "boundary", "criterion"),
     *("selector", "disjoint_rows", "tau_z", "pi_min"),
 )
 _TYPED = {"selector": "parents"}  # settings whose flag has another name

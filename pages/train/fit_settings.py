@@ -132,13 +132,30 @@ def in_sight() -> None:
             "the fit.",
         )
     with right:
-        choices.number("folds", "Folds", "Cross-fitting folds; each has its own networks.", min_value=2, step=1)
+        _folds()
         choices.segments(
             "criterion",
             "Sink criterion",
             ["ccs", "constant"],
             {"ccs": "CCS", "constant": "Constant"}.__getitem__,
             f"CCS: {define('CCS')} Constant: {define('constant criterion')} Can be compared after the fit.",
+        )
+
+
+def _folds() -> None:
+    """How many folds there are, and whether they divide the rows or the counts."""
+    by_counts = session.draft.settings().folds_by == "counts"
+    with st.container(horizontal=True, vertical_alignment="bottom"):
+        text = "Cross-fitting folds; each has its own networks."
+        choices.number("folds", "Folds", text, min_value=2, step=1, disabled=by_counts, width=120)
+        choices.segments(
+            "folds_by",
+            "Folds by",
+            list(CHOICES["folds_by"]),
+            str.capitalize,
+            f"Counts: {define('count splitting')} Rows that belong together cannot leak; right if counts are Poisson "
+            "given their causes.",
+            along={"counts": {"folds": 2, "disjoint_rows": False}},
         )
 
 
