@@ -107,6 +107,7 @@ def _table(command: argparse.ArgumentParser, when: str = "") -> None:
         metavar="200|A,B*",
         help=f"{when}of h5ad, 10x and matrix.mtx: how many genes become columns (50), or names and patterns",
     )
+    command.add_argument("--obs", metavar="A,B", help=f"{when}of h5ad: the columns of obs that come along, for a role")
     command.add_argument("--transpose", action="store_true", help=f"{when}rows are variables, columns observations")
     command.add_argument("--row-names", action="store_true", help=f"{when}the first column names the rows")
     command.add_argument(
