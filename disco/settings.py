@@ -29,6 +29,7 @@ class Settings:
 
     # Cross-fitting
     folds: int = whole(3, at_least=2)  # B
+    folds_by: str = one_of("rows", ("rows", "counts"))  # counts: two folds of the same rows, not in the paper
 
     # Joint Concrete-Score Training: schedule and corruption
     sigma_min: float = number(1e-3, above=0)
@@ -95,6 +96,11 @@ class Settings:
                 raise InputError(f"{low} must not exceed {high}; got {getattr(self, low)} and {getattr(self, high)}.")
         if self.sigma_max > 3.0:
             raise InputError(f"sigma_max must be at most 3, where the kernel's series is exact; got {self.sigma_max}.")
+        if self.folds_by == "counts":
+            if self.folds != 2:
+                raise InputError(f"folds_by counts splits every count in two, so folds must be 2; got {self.folds}.")
+            if self.disjoint_rows:
+                raise InputError("folds_by counts trains on all rows, and disjoint_rows on half of them: choose one.")
 
     @classmethod
     def of(cls, preset: str = "tuned", **changes: Any) -> "Settings":

@@ -9,6 +9,7 @@ import numpy as np
 import scipy.io
 import scipy.sparse as sparse
 
+_TEXT = h5py.string_dtype()
 GENES = [f"g{place}" for place in range(30)]
 
 
@@ -24,14 +25,26 @@ def barcodes(cells: int) -> list[str]:
     return [f"CELL{place}-1" for place in range(cells)]
 
 
-def _frame(file: h5py.Group, name: str, index: list[str], **columns: np.ndarray) -> h5py.Group:
+def _frame(file: h5py.Group, name: str, index: list[str], **columns: object) -> h5py.Group:
     group = file.create_group(name)
     group.attrs.update({"encoding-type": "dataframe", "_index": "names"})
     group.attrs["column-order"] = np.array(list(columns), dtype=h5py.string_dtype())
     group.create_dataset("names", data=np.array(index, dtype=object), dtype=h5py.string_dtype())
     for column, values in columns.items():
-        group.create_dataset(column, data=values)
+        _column(group, column, values)
     return group
+
+
+def _column(group: h5py.Group, name: str, values: object) -> None:
+    """Numbers or texts; of a dict the parts, as anndata writes categories, and values with a mask."""
+    if isinstance(values, dict):
+        inside = group.create_group(name)
+        for part, given in values.items():
+            _column(inside, part, given)
+        return
+    values = np.asarray(values)
+    is_text = values.dtype.kind in "UO"
+    group.create_dataset(name, data=values.astype(object) if is_text else values, dtype=_TEXT if is_text else None)
 
 
 def _matrix(group: h5py.Group, name: str, values: np.ndarray, form: str, **how: object) -> None:
@@ -45,11 +58,17 @@ def _matrix(group: h5py.Group, name: str, values: np.ndarray, form: str, **how: 
         inside.create_dataset(part, data=getattr(found, part), **how)
 
 
-def h5ad(values: np.ndarray, form: str = "csr_matrix", genes: list[str] | None = None, **layers: np.ndarray) -> bytes:
+def h5ad(
+    values: np.ndarray,
+    form: str = "csr_matrix",
+    genes: list[str] | None = None,
+    obs: dict[str, object] | None = None,
+    **layers: np.ndarray,
+) -> bytes:
     """An h5ad file with `values` as its X, in one of the forms csr_matrix, csc_matrix and array."""
     out = io.BytesIO()
     with h5py.File(out, "w") as file:
-        _frame(file, "obs", barcodes(len(values)), batch=np.zeros(len(values), int))
+        _frame(file, "obs", barcodes(len(values)), **({"batch": np.zeros(len(values), int)} if obs is None else obs))
         _frame(file, "var", genes or GENES[: values.shape[1]])
         _matrix(file, "X", values, form, chunks=True, compression="gzip")
         inside = file.create_group("layers")

@@ -48,6 +48,12 @@ def test_paper_numbers():
         ({"sigma_max": 9.0}, "sigma_max must be at most 3, where the kernel's series is exact; got 9.0."),
         ({"max_rows": 1.0}, "max_rows must be a whole number or none; got 1.0."),
         ({"min_level_rows": 1}, "min_level_rows must be at least 2; got 1."),
+        ({"folds_by": "genes"}, "folds_by must be one of rows, counts; got 'genes'."),
+        ({"folds_by": "counts"}, "folds_by counts splits every count in two, so folds must be 2; got 3."),
+        (
+            {"folds_by": "counts", "folds": 2, "disjoint_rows": True},
+            "folds_by counts trains on all rows, and disjoint_rows on half of them: choose one.",
+        ),
     ],
 )
 def test_bad_values_are_refused_in_words(changes, words):

@@ -68,6 +68,9 @@ def _fit(command: argparse.ArgumentParser) -> None:
     command.add_argument("--preset", metavar="NAME", help="tuned (default) or paper")
     command.add_argument("--seed", type=int)
     command.add_argument("--folds", type=int, help="cross-fitting folds (3)")
+    command.add_argument(
+        "--folds-by", metavar="NAME", help="rows (default), or counts: halves of every count, with --folds 2"
+    )
     command.add_argument("--transform", metavar="NAME", help="rank (default), quantile or none")
     command.add_argument("--levels", type=int, help="levels per column, with --transform quantile (4)")
     command.add_argument("--boundary", metavar="NAME", help="clipped (default) or admissible")
@@ -104,6 +107,7 @@ def _table(command: argparse.ArgumentParser, when: str = "") -> None:
         metavar="200|A,B*",
         help=f"{when}of h5ad, 10x and matrix.mtx: how many genes become columns (50), or names and patterns",
     )
+    command.add_argument("--obs", metavar="A,B", help=f"{when}of h5ad: the columns of obs that come along, for a role")
     command.add_argument("--transpose", action="store_true", help=f"{when}rows are variables, columns observations")
     command.add_argument("--row-names", action="store_true", help=f"{when}the first column names the rows")
     command.add_argument(

@@ -11,7 +11,7 @@ import networkx as nx
 import numpy as np
 import pandas as pd
 
-from disco.cli.roles import given_roles
+from disco.cli.roles import given_roles, listed
 from disco.errors import InputError
 from disco.figures.words import how_many
 from disco.runs import Run
@@ -19,7 +19,7 @@ from disco.settings import Settings
 from disco.table.cells import names_of
 from disco.table.counts import as_counts, problems
 from disco.table.formats.reading import Reading
-from disco.table.read import read_table
+from disco.table.read import MATRIX, read_table
 from disco.table.relations import relations
 from disco.table.reshape import transposed, with_row_names
 from disco.table.role_checks import unusable_rows
@@ -29,7 +29,7 @@ from disco.table.rows import Stretches, in_words, proposal, stretches, without_r
 _ARITHMETIC = "An edge between them reflects arithmetic, not cause: leave one out with --without."
 _MOST_NOTES = 10
 FLAGS = (
-    *("preset", "seed", "folds", "transform", "levels", "boundary", "criterion"),
+    *("preset", "seed", "folds", "folds_by", "transform", "levels", "boundary", "criterion"),
     *("selector", "disjoint_rows", "tau_z", "pi_min"),
 )
 _TYPED = {"selector": "parents"}  # settings whose flag has another name
@@ -162,6 +162,12 @@ def read_counts(path: Path, arguments: argparse.Namespace) -> tuple[pd.DataFrame
         InputError: the file or the roles cannot be read so, or a column is not in the file.
     """
     table, left_out, roles = read_part(path, arguments)
+    for name in listed(arguments.obs):
+        if name not in (roles or Roles()).columns:
+            raise InputError(
+                f'"{name}" of obs has no role: name it in --covariates, --exposure, --group or --ignore, or in the '
+                "file of --roles."
+            )
     counts = table if roles is None else roles.counts(table)
     found = problems(counts)
     if not any(problem.blocking for problem in found):
@@ -177,11 +183,12 @@ def read_counts(path: Path, arguments: argparse.Namespace) -> tuple[pd.DataFrame
 def read_part(path: Path, arguments: argparse.Namespace) -> tuple[pd.DataFrame, Stretches, Roles | None]:
     """The same as it stands, without notes; arguments and errors as `read_counts`."""
     table = read_table(path, **_reading(arguments))
+    categories = table.attrs.get(MATRIX, {}).get("categories", ())
     if arguments.row_names:
         table = with_row_names(table)
     if arguments.transpose:
         table = transposed(table)
-    roles = given_roles(arguments, names_of(table))
+    roles = given_roles(arguments, names_of(table), categories)
     table = _chosen(table, arguments, roles)
     return (*(_complete(table, roles) if arguments.complete_rows else (table, ())), roles)
 
@@ -197,13 +204,14 @@ def _chosen(table: pd.DataFrame, arguments: argparse.Namespace, roles: Roles | N
 
 
 def _reading(arguments: argparse.Namespace) -> dict[str, Any]:
-    """The fields of `Reading` from --genes, and from --read with texts such as "decimal=,"; \\t is also a tab.
+    """The fields of `Reading` from --genes, --obs, and --read with texts such as "decimal=,"; \\t is also a tab.
 
     Raises:
         InputError: a text names no field, or its value is of another type.
     """
-    fields = [field.name for field in dataclasses.fields(Reading) if field.name != "genes"]
+    fields = [field.name for field in dataclasses.fields(Reading) if field.name not in ("genes", "obs")]
     found: dict[str, Any] = {} if arguments.genes is None else {"genes": arguments.genes}
+    found |= {"obs": listed(arguments.obs)} if arguments.obs else {}
     for text in arguments.read:
         name, equals, value = text.partition("=")
         if not equals or name not in fields:

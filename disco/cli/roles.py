@@ -2,29 +2,31 @@
 
 import argparse
 import csv
-from collections.abc import Sequence
+from collections.abc import Collection, Sequence
 
 from disco.errors import InputError
 from disco.runs import Run
-from disco.table.adjustment import KINDS
+from disco.table.adjustment import CATEGORICAL, KINDS
 from disco.table.roles import COMPUTED, Roles, read
 
 _COMPUTED = {which.replace(" ", "-"): which for which in COMPUTED}
 
 
-def given_roles(arguments: argparse.Namespace, names: Sequence[str]) -> Roles | None:
+def given_roles(arguments: argparse.Namespace, names: Sequence[str], categories: Collection[str] = ()) -> Roles | None:
     """The roles that were given, None without any; the flags add to the file.
 
     Args:
         arguments: those of `_roles` in disco/cli/arguments.py.
         names: the columns of the table.
+        categories: those that are categorical covariates unless told otherwise.
 
     Raises:
         InputError: a column has two roles, or the roles are not of their form.
     """
     file = Roles() if arguments.roles is None else read(arguments.roles)
     columns, exposure = dict(file.columns), file.exposure
-    for name, given in _flags(arguments, names):
+    for name, role in _flags(arguments, names):
+        given = (role, CATEGORICAL) if role == "covariate" and name in categories else role
         if columns.setdefault(name, given) != given:
             raise InputError(f'"{name}" has two roles, {_words(columns[name])} and {_words(given)}: give it one.')
     if arguments.exposure in _COMPUTED:
@@ -43,17 +45,17 @@ def given_roles(arguments: argparse.Namespace, names: Sequence[str]) -> Roles | 
 def _flags(arguments: argparse.Namespace, names: Sequence[str]) -> list[tuple[str, str | tuple[str, str]]]:
     """Name and role of every column that a flag names."""
     found: list[tuple[str, str | tuple[str, str]]] = []
-    for text in _listed(arguments.covariates):
+    for text in listed(arguments.covariates):
         name, _, kind = text.rpartition("=")
         is_name = text in names or kind not in KINDS
         found.append((text, "covariate") if is_name else (name, ("covariate", kind)))
-    found += [(text, "ignore") for text in _listed(arguments.ignore)]
+    found += [(text, "ignore") for text in listed(arguments.ignore)]
     if arguments.exposure is not None and arguments.exposure not in _COMPUTED:
         found.append((arguments.exposure, "exposure"))
     return found if arguments.group is None else [*found, (arguments.group, "group")]
 
 
-def _listed(text: str | None) -> list[str]:
+def listed(text: str | None) -> list[str]:
     """The names of a list with commas; a name with a comma stands in quotes."""
     return [] if text is None else [name.strip() for name in next(csv.reader([text], skipinitialspace=True), [])]
 

@@ -104,13 +104,14 @@ def _bars(column: pd.Series, colour: str) -> go.Bar:
 def level_support(before: pd.DataFrame, after: pd.DataFrame, fold_of_row: np.ndarray, n_min: int) -> pd.DataFrame:
     """How much of each column the CCS can use in the held-out folds, one row per column.
 
-    Columns: `column`, `before` and `after` (distinct values of all rows), `fewest_rows`, `median_rows` and
+    Columns: `column`, `before` and `after` (distinct values), `fewest_rows`, `median_rows` and
     `most_rows` (rows per level of a held-out fold), `kept` (share of held-out rows at levels with at least
     `n_min` rows, mean over folds).
 
     Args:
-        before, after: counts and codes, (rows, nodes).
-        fold_of_row: the held-out fold of each row, (rows,).
+        before: counts, (rows, nodes).
+        after: codes; where folds hold out halves of counts, of both halves one below the other.
+        fold_of_row: the held-out fold of each row of `after`.
         n_min: fewest rows of a usable level.
     """
     folds = [after.to_numpy()[fold_of_row == fold] for fold in np.unique(fold_of_row)]

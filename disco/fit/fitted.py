@@ -90,7 +90,8 @@ class Fitted:
             KeyError, ValueError, IndexError, RuntimeError: the tensors are not those of such a fit.
         """
         counts = as_counts(table, settings.folds)
-        folds = Folds.of(by_name(counts), settings, tensors["fold_of_row"].numpy(), adjustment)
+        of_row = None if settings.folds_by == "counts" else tensors["fold_of_row"].numpy()
+        folds = Folds.of(by_name(counts), settings, of_row, adjustment)
         networks = new_networks(folds.ranks, settings)
         for name, network in networks._asdict().items():
             own = {key.removeprefix(f"{name}."): value for key, value in tensors.items() if key.startswith(f"{name}.")}
@@ -100,14 +101,16 @@ class Fitted:
         return cls(counts, folds, networks, settings, rules=rules, adjustment=adjustment)
 
     def tensors(self) -> dict[str, Tensor]:
-        """The networks and the fold of every row: all that `restore` needs beside table and settings."""
+        """The networks and the fold of every row, unless folds are of counts: all that `restore` needs beside table
+        and settings."""
         named = {
             f"{name}.{key}": value
             for name, network in self.networks._asdict().items()
             for key, value in network.state_dict().items()
         }
-        rows, of_row = torch.as_tensor(self.folds.rows), torch.as_tensor(self.folds.of_row)
-        return {**named, "fold_of_row": of_row, "rows": rows}
+        if self.folds.of_row is not None:
+            named["fold_of_row"] = torch.as_tensor(self.folds.of_row)
+        return {**named, "rows": torch.as_tensor(self.folds.rows)}
 
     @cached_property
     def names(self) -> list[str]:

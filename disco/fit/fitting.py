@@ -33,7 +33,7 @@ from disco.score.training import Epoch, Training, TrainingRows, train_joint, tra
 from disco.settings import Settings
 from disco.table.adjustment import Adjustment
 from disco.table.counts import as_counts
-from disco.table.ranks import Beside, Folds
+from disco.table.ranks import Beside, Folds, check_split
 
 _SELECTOR_SHARE = 0.05  # of a fit's progress at least, for another selector than ocs
 _LOOK_FLOPS = 1000  # floating-point operations that take about as long as a forest weighing one row
@@ -76,6 +76,7 @@ def fit(
     """
     counts = as_counts(table, settings.folds)
     rules = None if knowledge is None else knowledge.resolve(sorted(counts.columns))
+    check_split(counts, settings)
     folds, nodes = Folds.of(by_name(counts), settings, adjustment=adjustment), counts.shape[1]
     plan = Plan.of(len(counts), settings, folds)
     selectors.check(settings.selector, counts, settings, adjustment)
@@ -116,7 +117,7 @@ def fingerprint(table: pd.DataFrame, rows: np.ndarray, settings: Settings, adjus
     """
     chosen = settings.to_dict()
     del chosen["selector"]  # no network depends on it
-    before: dict[str, Any] = {"disjoint_rows": False}
+    before: dict[str, Any] = {"disjoint_rows": False, "folds_by": "rows"}
     for stage in ("joint", "projection"):
         before |= {f"{stage}_schedule": "epochs", f"{stage}_decay": None}
     for name, value in before.items():

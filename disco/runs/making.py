@@ -104,11 +104,13 @@ def _checked(
     table: pd.DataFrame, settings: Settings, knowledge: "Knowledge | None", roles: Roles | None
 ) -> pd.DataFrame:
     """The counts of a table; InputError if a fit with these settings, knowledge and roles would refuse it."""
+    from disco.table.ranks import check_split
     from disco.table.role_checks import checked
 
     counts, adjustment = checked(table, roles, settings.folds)
     if knowledge is not None:
         knowledge.resolve(list(counts.columns), roles)
+    check_split(counts, settings)
     if settings.selector != "ocs" or settings.disjoint_rows:
         from disco.parents import selectors
 

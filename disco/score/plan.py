@@ -5,6 +5,7 @@ It follows from the number of rows n and the settings, before any row is drawn. 
     used     = min(n, max_rows)
     rows     = used, or the larger half of them with disjoint_rows
     train    = rows − ⌈rows / B⌉
+               all rows with folds_by counts, whose folds hold out half of every count
     holdout  = validation_share · train, at least 1 and at most validation_rows and train − 1
     epochs   = max(epochs requested, ⌈steps requested / batches⌉), with batches = ⌈rows per epoch / batch_size⌉
 
@@ -71,7 +72,9 @@ class Plan:
         used = rows if settings.max_rows is None else min(rows, settings.max_rows)
         fitted, parent_rows = ((used + 1) // 2, used // 2) if settings.disjoint_rows else (used, used)
         train, held_out = fitted - math.ceil(fitted / settings.folds), fitted // settings.folds
-        if folds is not None:
+        if settings.folds_by == "counts":
+            train = held_out = fitted
+        elif folds is not None:
             fitted, parent_rows = len(folds.rows), sum(len(fold.rows) for fold in folds.parent_ranks)
             train = min(len(fold.train) for fold in folds.ranks)
             held_out = min(len(fold.held_out) for fold in folds.ranks)

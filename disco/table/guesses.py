@@ -2,7 +2,7 @@
 
 Text is a covariate, a group if it has many levels, or to be ignored if hardly two rows share one. Numbers with decimals
 or signs are covariates, or an exposure by their name. Whole numbers from 0 up are counts, unless their name says
-otherwise, as `plot_id`, `year` or `age` do, or they are years.
+otherwise, as `plot_id`, `year` or `age` do, or they are years. What an h5ad file stores as categories is like text.
 """
 
 import re
@@ -14,6 +14,7 @@ import pandas as pd
 from disco.table.adjustment import CATEGORICAL, CONTINUOUS
 from disco.table.cells import is_count, names_of, numbers_of
 from disco.table.identifiers import identifier
+from disco.table.read import MATRIX
 from disco.table.rows import MOST_FAULTY, readable
 
 MANY = 20  # levels of a category; with more it is rather a group
@@ -83,11 +84,13 @@ def guesses(table: pd.DataFrame) -> dict[int, Guess]:
     At most one is guessed to be the exposure, and one the group.
     """
     found: dict[int, Guess] = {}
+    categories = table.attrs.get(MATRIX, {}).get("categories", ())
     once = {"exposure", "group"}  # what no column was guessed to be so far
     for position, name in enumerate(names_of(table)):
-        guess = _guess(table.iloc[:, position], name)
+        column = table.iloc[:, position]
+        guess = _of_levels(column, "categories") if name in categories else _guess(column, name)
         if guess is not None and guess.role in ("exposure", "group"):
-            guess = guess if guess.role in once else _second(table.iloc[:, position], guess)
+            guess = guess if guess.role in once else _second(column, guess)
             once -= {guess.role}
         if guess is not None:
             found[position] = guess
@@ -108,14 +111,19 @@ def _guess(column: pd.Series, name: str) -> Guess | None:
         return _by_name(values, name)
     if (other & np.isnan(values)).sum() <= MOST_FAULTY * rows:
         return _of_numbers(values, name)
-    levels = column[~np.isnan(numbers) | other].astype(str).nunique()
+    return _of_levels(column[~np.isnan(numbers) | other], "texts", rows)
+
+
+def _of_levels(column: pd.Series, what: str, rows: int | None = None) -> Guess:
+    """The guess at texts or categories, of a column of so many rows, missing cells among them."""
+    rows, levels = rows or len(column), column.dropna().astype(str).nunique()
     if levels == 1:
         return Guess("ignore", "", "never changes")
     if levels > max(MANY, rows / 2):
-        return Guess("ignore", "", f"has {levels:,} texts in {rows:,} rows")
+        return Guess("ignore", "", f"has {levels:,} {what} in {rows:,} rows")
     if levels > MANY:
-        return Guess("group", "", f"has {levels:,} texts that repeat")
-    return Guess("covariate", CATEGORICAL, f"has {levels:,} texts")
+        return Guess("group", "", f"has {levels:,} {what} that repeat")
+    return Guess("covariate", CATEGORICAL, f"has {levels:,} {what}")
 
 
 def _of_numbers(values: np.ndarray, name: str) -> Guess | None:

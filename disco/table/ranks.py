@@ -6,6 +6,10 @@ v_{k+1}, so that rank 0 never holds a value above the observed minimum.
 
 Quantile levels (paper, *Lahman*): each pooled column is cut at its empirical quantiles and not recoded afterwards, so a
 column with many ties may have empty levels.
+
+Folds divide the rows. With `folds_by` counts they divide the counts instead: both folds have all rows, each trains on
+one half of every count and is evaluated on the other (`disco.table.thinning`). The halves of a Poisson count are
+independent, whichever rows belong together. Levels, quantile levels too, come from the training half alone.
 """
 
 from dataclasses import dataclass, replace
@@ -18,6 +22,7 @@ from disco.errors import InputError
 from disco.settings import Settings
 from disco.table.adjustment import Adjustment
 from disco.table.counts import least_rows
+from disco.table.thinning import halves
 
 
 class Beside(NamedTuple):
@@ -88,13 +93,13 @@ class Folds:
 
     Attributes:
         rows: the table's rows that give networks and order, ascending, (rows,).
-        of_row: the held-out fold of each of them, from 0, (rows,).
+        of_row: the held-out fold of each of them, from 0, (rows,); None if every fold holds out half of every count.
         ranks: their ranks, fold by fold.
         parent_ranks: the same with the rows that give the parents held out; `ranks` itself if they are the same rows.
     """
 
     rows: np.ndarray
-    of_row: np.ndarray
+    of_row: np.ndarray | None
     ranks: list[FoldRanks]
     parent_ranks: list[FoldRanks]
 
@@ -111,7 +116,8 @@ class Folds:
         Args:
             counts: whole numbers, (all rows, nodes).
             settings: of the fit.
-            of_row: the held-out folds of an earlier fit, (rows,); drawn unless given.
+            of_row: the held-out folds of an earlier fit, (rows,); drawn unless given. Halves of counts are always
+                drawn, the same for a seed.
             adjustment: what the rows have beside their counts.
 
         Raises:
@@ -120,6 +126,9 @@ class Folds:
         beside = Beside.of(adjustment, len(counts))
         rows, parent_rows = split_rows(len(counts), settings, beside.group)
         own, other = beside.take(rows), beside.take(parent_rows)
+        if settings.folds_by == "counts":
+            ranks = split_ranks(counts[rows], settings, own)
+            return cls(rows, None, ranks, ranks)
         if of_row is None:
             of_row = fold_of_rows(len(rows), settings.folds, settings.seed, own.group)
         ranks = parent_ranks = fold_ranks(counts[rows], of_row, settings, own)
@@ -251,6 +260,53 @@ def other_ranks(
         _one_fold((own, beside), fold_of_row != fold, (held_out, others_beside), part_of_row == fold, settings)
         for fold in range(settings.folds)
     ]
+
+
+def split_ranks(counts: np.ndarray, settings: Settings, beside: Beside | None = None) -> list[FoldRanks]:
+    """The ranks of two folds of the same rows: each trains on one half of every count and holds out the other.
+
+    Args:
+        counts: whole numbers, (rows, nodes).
+        beside: what the rows have beside their counts; nothing unless given.
+    """
+    beside, every = beside or Beside.of(None, len(counts)), np.ones(len(counts), bool)
+    one, other = split_counts(counts, settings)
+    folds = []
+    for parts in ((one, other), (other, one)):
+        if settings.transform == "quantile":
+            train, held_out = (quantile_levels(part, settings.levels, of=parts[0]) for part in parts)
+        else:
+            train, held_out = parts
+        folds.append(_one_fold((train, beside), every, (held_out, beside), every, settings))
+    return folds
+
+
+def split_counts(counts: np.ndarray, settings: Settings) -> tuple[np.ndarray, np.ndarray]:
+    """The two halves of every count that a fit draws, (rows, nodes) each; the columns in the order of their names."""
+    one, other = halves(pd.DataFrame(counts), [settings.seed, 5])
+    return one.to_numpy(), other.to_numpy()
+
+
+def check_split(table: pd.DataFrame, settings: Settings) -> None:
+    """Refuse a table of which a column is constant in one half of the counts; only with `folds_by` counts.
+
+    Args:
+        table: counts, all rows of a fit's table.
+
+    Raises:
+        InputError: a column is constant there.
+    """
+    if settings.folds_by != "counts":
+        return
+    names = sorted(table.columns)
+    counts = table[names].to_numpy()[sampled_rows(len(table), settings)]
+    for half in split_counts(counts, settings):
+        constant = (half == half[0]).all(axis=0)
+        if constant.any():
+            raise InputError(
+                f'"{names[constant.argmax()]}" is constant in one half of its counts, since it has so few events: '
+                "leave it out, or make the folds by rows."
+            )
 
 
 def _one_fold(

@@ -1,4 +1,4 @@
-"""Read a table from a file, cell for cell, or chosen genes from a file of cells and genes.
+"""Read a table from a file, cell for cell, or what was chosen from a file of cells and genes.
 
 How the file writes its cells is detected, unless it is given: encoding, separator, lines of names, decimal mark, mark
 between thousands. Nothing else is repaired: duplicate and empty names stay as they are, text stays text, and a row of
@@ -63,8 +63,8 @@ def read_table(source: str | Path | BinaryIO, name: str | None = None, **choices
 
     Its `attrs` tell how it was read: NOTES, sentences; READING, the fields of `disco.table.formats.reading.Reading`,
     of text and workbooks; OTHER, those fields as they may also be meant; SHEETS, the names of a workbook's sheets;
-    MATRIX, of a file of cells and genes, how many there are, its layers, and what was chosen. Its cells are the rows,
-    and their names the index.
+    MATRIX, of a file of cells and genes, how many there are, its layers and columns of obs, what was chosen, and
+    which columns hold categories. Its cells are the rows, and their names the index.
 
     Args:
         source: a path, or an open binary file; a folder of matrix.mtx, features.tsv and barcodes.tsv.

@@ -5,13 +5,15 @@ Poisson counts are Poisson, with means p times as large, and what is kept is ind
 table of Poisson counts splits into two independent halves (count splitting); counts that vary more stay dependent.
 """
 
+from collections.abc import Sequence
+
 import numpy as np
 import pandas as pd
 
 from disco.errors import InputError
 
 
-def thinned(table: pd.DataFrame, share: float, seed: int = 0) -> pd.DataFrame:
+def thinned(table: pd.DataFrame, share: float, seed: int | Sequence[int] = 0) -> pd.DataFrame:
     """A table of which each event is kept with probability `share`.
 
     Args:
@@ -28,7 +30,7 @@ def thinned(table: pd.DataFrame, share: float, seed: int = 0) -> pd.DataFrame:
     return pd.DataFrame(kept, index=table.index, columns=table.columns)
 
 
-def halves(table: pd.DataFrame, seed: int = 0) -> tuple[pd.DataFrame, pd.DataFrame]:
+def halves(table: pd.DataFrame, seed: int | Sequence[int] = 0) -> tuple[pd.DataFrame, pd.DataFrame]:
     """Two tables that add up to a table; each event falls into either with probability 1/2.
 
     Args:

@@ -1,4 +1,4 @@
-"""Which genes of a file of cells and genes become columns, and the file read again with others."""
+"""Which genes of a file of cells and genes become columns, what comes with them, and the file read again."""
 
 from typing import Any
 
@@ -19,6 +19,10 @@ _HELP = (
 )
 
 _LIST = "With commas or line breaks between them."
+_OBS = (
+    "What the file says of its cells, such as batch, donor or sex. A chosen one becomes a column beside the genes. Its "
+    "role is then guessed, and given in the table of columns."
+)
 
 
 def panel(draft: Draft) -> None:
@@ -39,7 +43,9 @@ def _chosen(facts: dict[str, Any]) -> str:
         words = f"{int(genes):,} genes by {SPREADS[facts['by']]}"
     else:
         words = f"genes named {shown(genes, 60)}"
-    return f"{words} from the layer {shown(facts['layer'], 40)}" if len(facts["layers"]) > 1 else words
+    if len(facts["layers"]) > 1:
+        words += f" from the layer {shown(facts['layer'], 40)}"
+    return f"{words} with {shown(', '.join(facts['obs']), 60)}" if facts["obs"] else words
 
 
 def _form(facts: dict[str, Any], key: str) -> dict[str, Any] | None:
@@ -71,4 +77,14 @@ def _form(facts: dict[str, Any], key: str) -> dict[str, Any] | None:
         now = facts["genes"] if is_named else ""
         text = st.text_area("Names, or patterns such as CD*", now, key=f"{key}_names", help=_LIST)
         chosen["genes"] = ",".join(text.splitlines())
+    if facts["columns"]:
+        chosen["obs"] = _columns_of_obs(facts, key)
     return chosen if st.button("Read these genes", icon=":material/refresh:", key=f"{key}_read") else None
+
+
+def _columns_of_obs(facts: dict[str, Any], key: str) -> list[str]:
+    """The chosen columns of obs; only their names are known yet."""
+    there = facts["columns"]
+    labels = dict(zip(there, distinct(shown(name, 60) for name in there), strict=True))
+    now = [name for name in facts["obs"] if name in labels]
+    return st.multiselect("Columns of obs", there, now, labels.__getitem__, key=f"{key}_obs", help=_OBS)

@@ -57,9 +57,10 @@ def before_after(draft: Draft) -> None:
     place = draft.columns.index(position)
     figure = figures.before_after(before.iloc[:, place], after.iloc[:, place], draft.settings.transform)
     st.plotly_chart(figure, key="before_after", config=plotly_config("before-after"))
+    fitted = "half of every count" if draft.settings.folds_by == "counts" else "the other folds"
     st.caption(
-        "Shown as fitted on all rows. In the fit each fold's transform is fitted on the other folds; a held-out value "
-        "that those have not seen goes to the level below it."
+        f"Shown as fitted on all rows. In the fit each fold's transform is fitted on {fitted}; a held-out value not "
+        "seen there goes to the level below it."
         + (f" The fit draws {len(before):,} of {len(draft.table):,} rows." if len(before) < len(draft.table) else "")
     )
 

@@ -3,7 +3,7 @@
 Owns the keys `set_NAME` and `choice_problem`.
 """
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
 import streamlit as st
@@ -21,19 +21,37 @@ def _key(name: str) -> str:
     return key
 
 
-def _changed(name: str) -> None:
+def _changed(name: str, along: Mapping[str, Mapping[str, Any]] | None = None) -> None:
     st.session_state.pop(_PROBLEM, None)
     value = st.session_state[f"set_{name}"]
     try:
-        session.draft.change_settings(**{name: value})
+        session.draft.change_settings(**{name: value}, **(along or {}).get(value, {}))
     except InputError as error:
         st.session_state[_PROBLEM] = str(error)
 
 
-def segments(name: str, label: str, options: Sequence[str], words: Callable[[str], str], text: str) -> str:
-    """A choice among a few words, all visible."""
+def segments(
+    name: str,
+    label: str,
+    options: Sequence[str],
+    words: Callable[[str], str],
+    text: str,
+    along: Mapping[str, Mapping[str, Any]] | None = None,
+) -> str:
+    """A choice among a few words, all visible.
+
+    Args:
+        along: the other settings that a word needs, by word.
+    """
     return st.segmented_control(
-        label, options, key=_key(name), format_func=words, help=text, required=True, on_change=_changed, args=(name,)
+        label,
+        options,
+        key=_key(name),
+        format_func=words,
+        help=text,
+        required=True,
+        on_change=_changed,
+        args=(name, along),
     )
 
 

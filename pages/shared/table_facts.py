@@ -232,4 +232,8 @@ def _support(
     _table: pd.DataFrame,
 ) -> pd.DataFrame:
     before, after, fold = _coded(key, columns, beside, roles, settings, _table)
+    if settings.folds_by == "counts":
+        held_out = [part.held_out for part in ranks.split_ranks(before[sorted(before.columns)].to_numpy(), settings)]
+        after = pd.DataFrame(np.concatenate(held_out), columns=sorted(before.columns))[before.columns]
+        fold = np.repeat([0, 1], len(before))
     return level_support(before, after, fold, settings.min_level_rows)

@@ -131,8 +131,6 @@ def in_sight() -> None:
             f"Clipped: {define('clipped boundary')} Admissible: {define('admissible boundary')} Can be compared after "
             "the fit.",
         )
-    with right:
-        choices.number("folds", "Folds", "Cross-fitting folds; each has its own networks.", min_value=2, step=1)
         choices.segments(
             "criterion",
             "Sink criterion",
@@ -140,6 +138,24 @@ def in_sight() -> None:
             {"ccs": "CCS", "constant": "Constant"}.__getitem__,
             f"CCS: {define('CCS')} Constant: {define('constant criterion')} Can be compared after the fit.",
         )
+    with right:
+        _folds()
+
+
+def _folds() -> None:
+    """How many folds there are, and whether they divide the rows or the counts."""
+    by_counts = session.draft.settings().folds_by == "counts"
+    text = "Cross-fitting folds; each has its own networks."
+    choices.number("folds", "Folds", text, min_value=2, step=1, disabled=by_counts)
+    choices.segments(
+        "folds_by",
+        "Folds by",
+        list(CHOICES["folds_by"]),
+        str.capitalize,
+        f"Counts: {define('count splitting')} Rows that belong together cannot leak; right if counts are Poisson given "
+        "their causes. Counts of half the size tell less: elsewhere keep to rows.",
+        along={"counts": {"folds": 2, "disjoint_rows": False}},
+    )
 
 
 def every_number() -> None:

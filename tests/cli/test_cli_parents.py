@@ -100,6 +100,8 @@ def test_evaluate_scores_the_selector(files, small_table, small_truth, capsys):
         (["fit", "C", "--out", "OUT", "--parents", "lasso"], "selector must be one of ocs, cam, pcm, evidence"),
         (["fit", "C", "--out", "OUT", "--parents", "cam", "--set", "selector=pcm"], "as --parents and by --set"),
         (["fit", "C", "--out", "OUT", "--disjoint-rows", "--folds", "40"], "disjoint_rows halves the rows"),
+        (["fit", "C", "--out", "OUT", "--folds-by", "counts"], "so folds must be 2; got 3."),
+        (["fit", "C", "--out", "OUT", "--folds-by", "rows", "--set", "folds_by=rows"], "as --folds-by and by --set"),
     ],
 )
 def test_what_makes_no_sense_gets_one_sentence(arguments, sentence, files, capsys):

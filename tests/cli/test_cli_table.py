@@ -48,10 +48,28 @@ def test_chosen_genes_of_a_file_of_cells_become_the_nodes(tmp_path, capsys):
     assert table.columns.tolist()[:2] == ["g1", "g20"]
 
 
+def test_columns_of_obs_come_along_for_their_roles(tmp_path, capsys):
+    values, place = counts(), np.arange(80)
+    obs = {"batch": {"codes": place % 3, "categories": ["1", "2", "3"]}, "a,b": place % 4, "age": place / 7}
+    (tmp_path / "t.h5ad").write_bytes(h5ad(values, obs=obs))
+    words = ["--genes", "g1,g2,g3", "--obs", '"a,b",batch', "--covariates", "batch"]
+    assert refined(tmp_path / "t.h5ad", tmp_path, *words) == 2
+    assert '"a,b" of obs has no role: name it in --covariates, --exposure' in capsys.readouterr().err.splitlines()[-1]
+    assert refined(tmp_path / "t.h5ad", tmp_path, *words, "--group", "a,b") == 0
+    run = open_run(tmp_path / "out")
+    assert run.nodes == ["g1", "g2", "g3"] and str(run.roles) == "adjusted for batch; groups by a,b"
+    assert run.adjustment.covariates[0].levels == ("1", "2", "3")
+    np.testing.assert_array_equal(run.adjustment.covariates[0].values, place % 3)
+    capsys.readouterr()
+    assert main(["check", str(tmp_path / "t.h5ad"), "--genes", "g1,g2,g3", "--obs", "batch"]) == 2
+    assert "Is it covariate, categorical? See --roles." in "".join(capsys.readouterr())
+
+
 @pytest.mark.parametrize(
     ("words", "sentence"),
     [
         (["genes=3"], "got 'genes=3'"),
+        (["obs=batch"], "got 'obs=batch'"),
         (["decimal"], "--read needs NAME=VALUE with one of encoding, separator"),
         (["colour=red"], "got 'colour=red'"),
         (["names=two"], "--read names needs a number of lines"),

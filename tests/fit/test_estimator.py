@@ -186,6 +186,28 @@ def test_a_fit_is_restored_from_its_tensors(fitted, table):
         restored.settings = fitted.settings_.replace(noise_levels=1)
 
 
+def test_a_fit_by_halves_of_counts_repeats_and_is_restored(table, tmp_path):
+    settings = {**TINY, "folds": 2, "folds_by": "counts"}
+    one, path = DISCO(**settings).fit(table), tmp_path / "checkpoint.safetensors"
+    assert one.rows_used_ == 150 and one.ccs_["fold"].nunique() == 2 and sorted(one.order_) == ["a", "b", "c", "d"]
+    assert not one.ocs_.equals(DISCO(**{**TINY, "folds": 2}).fit(table).ocs_)
+    with pytest.raises(FitStopped):
+        DISCO(**settings).fit(table, callback=lambda event: event.stage != "ordering", checkpoint=path)
+    assert same(one, DISCO(**settings).fit(table[["d", "c", "b", "a"]], checkpoint=path))
+    tensors = one.tensors()
+    assert "fold_of_row" not in tensors and tensors["rows"].tolist() == list(range(150))
+    restored = Fitted.restore(table, one.settings_, tensors, one.device_).recover()
+    assert restored.order == one.order_ and restored.ocs.equals(one.ocs_) and restored.ccs.equals(one.ccs_)
+    values = one.curvature(one.order_[1], one.order_[:3])
+    assert sorted(values["row"]) == sorted([*range(1, 151)] * 2)  # every row is held out, in either half
+
+
+def test_a_column_with_too_few_events_to_split_is_refused(table):
+    rare = table.assign(rare=np.arange(150) == 7)
+    with pytest.raises(InputError, match='^"rare" is constant in one half of its counts'):
+        DISCO(**{**TINY, "folds": 2, "folds_by": "counts"}).fit(rare)
+
+
 def test_curvature_of_a_node_makes_up_its_score(fitted):
     node, remaining = fitted.order_[1], fitted.order_[:3]
     values = fitted.curvature(node, remaining)

@@ -46,6 +46,45 @@ def test_genes_by_name_and_a_layer():
     assert table.attrs[MATRIX]["layer"] == "counts"
 
 
+OBS = {"batch": {"codes": np.arange(90) % 3, "categories": ["1", "2", "3"]}, "age": np.arange(90) / 7}
+
+
+def test_columns_of_obs_come_along_and_their_roles_are_guessed():
+    at = upload(booted(), "t.h5ad", h5ad(COUNTS, genes=NAMES, obs=OBS))
+    told = texts(at).replace("\\", "")
+    assert "Columns of obs that were left out: age, batch." in told and "look like something else" not in told
+    assert at.multiselect(key=key(at, "obs")).options == ["age", "batch"]
+    at.multiselect(key=key(at, "obs")).set_value(["batch", "age"]).run()
+    button(at, READ).click().run()
+    table = draft_of(at).table
+    assert not at.exception and table.columns.tolist()[-2:] == ["batch", "age"] and table.shape == (90, 52)
+    assert draft_of(at).origin.endswith("Read 50 genes by Pearson residuals with batch, age.")
+    assert at.multiselect(key=key(at, "obs")).value == ["batch", "age"]
+    assert "2 columns look like something else than counts" in texts(at)
+    button(at, "Take all guesses").click().run()
+    assert draft_of(at).roles.columns == {"batch": ("covariate", "categorical"), "age": ("covariate", "continuous")}
+    assert len(draft_of(at).columns) == 50 and not button(at, "Find the graph").disabled
+    at.number_input(key=key(at, "many")).set_value(6).run()
+    button(at, READ).click().run()
+    assert draft_of(at).roles.named("covariate") == ["batch", "age"] and len(draft_of(at).columns) == 6
+    at.multiselect(key=key(at, "obs")).set_value([]).run()
+    button(at, READ).click().run()
+    assert not at.exception and draft_of(at).table.shape == (90, 6) and draft_of(at).roles.needed() is None
+
+
+def test_a_gene_and_a_column_of_obs_of_one_name_keep_the_table():
+    at = upload(booted(), "t.h5ad", h5ad(COUNTS, genes=NAMES, obs={name: np.arange(90) for name in NAMES}))
+    before = draft_of(at)
+    at.multiselect(key=key(at, "obs")).set_value([str(before.table.columns[3])]).run()
+    button(at, READ).click().run()
+    assert draft_of(at) is before and any("a gene and a column of obs called" in found.value for found in at.error)
+
+
+def test_a_file_of_another_layout_has_no_obs():
+    at = upload(booted(), "t.h5", tenx(COUNTS, genes=NAMES))
+    assert not at.multiselect and not at.exception
+
+
 @pytest.mark.parametrize(("part", "value", "words"), [("names", "nope", "has no gene"), ("layer", "X", "not counts")])
 def test_a_choice_that_cannot_be_read_keeps_the_table(part, value, words):
     at = upload(booted(), "t.h5ad", h5ad(COUNTS / 2, genes=NAMES, counts=COUNTS))
@@ -62,7 +101,8 @@ def test_a_choice_that_cannot_be_read_keeps_the_table(part, value, words):
 
 def test_names_of_genes_and_layers_are_data():
     bad = ["<script>alert(1)</script>", "$x$", ":red[a]", "[l](javascript:alert(1))", *NAMES[4:]]
-    at = upload(booted(), "t.h5ad", h5ad(COUNTS, genes=bad, **{":red[layer]": COUNTS}))
+    obs = {":red[o]": np.arange(90) / 3, "<b>x": np.zeros(90)}
+    at = upload(booted(), "t.h5ad", h5ad(COUNTS, genes=bad, obs=obs, **{":red[layer]": COUNTS}))
     assert not at.exception and "\\:red\\[" not in at.selectbox(key=key(at, "layer")).options[0]
     assert np.isin(bad[:4], draft_of(at).table.columns).any()
     assert "<script>" not in texts(at).replace("\\<script", "")

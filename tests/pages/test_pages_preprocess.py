@@ -1,8 +1,14 @@
 """Preprocess: the three transforms, what they mean, and rows per level against n_min."""
 
+from dataclasses import replace
+
 import numpy as np
 import pandas as pd
+import pytest
 from app_world import booted, button, csv, poisson, texts, upload, written_run
+
+from disco.settings import Settings
+from disco.table.ranks import split_ranks
 
 
 def on_preprocess(table):
@@ -62,6 +68,21 @@ def test_rows_a_level_against_n_min():
     assert support_of(at).loc["many", "kept"] == 1.0
     at.number_input(key="set_min_level_rows").set_value(60).run()
     assert support_of(at).loc["many", "kept"] == 0.0
+
+
+def test_rows_a_level_are_those_of_the_halves_where_counts_are_split():
+    table = poisson()[["c", "a", "b"]]  # the fit draws the halves of columns in the order of their names
+    at = on_preprocess(table)
+    settings = Settings(folds=2, folds_by="counts", min_level_rows=9)
+    at.session_state["shared_draft"] = replace(at.session_state["shared_draft"], settings=settings)
+    at.run()
+    assert not at.exception and "fitted on half of every count" in texts(at)
+    folds = split_ranks(table[["a", "b", "c"]].to_numpy(), settings)
+    for place, name in enumerate("abc"):
+        sizes = [np.bincount(fold.held_out[:, place]) for fold in folds]
+        kept = np.mean([rows[rows >= 9].sum() / len(table) for rows in sizes])
+        assert support_of(at).loc[name, "kept"] == pytest.approx(kept) and kept < 1
+        assert support_of(at).loc[name, "before"] == table[name].nunique()
 
 
 def test_a_faulty_table_leads_back_to_data():

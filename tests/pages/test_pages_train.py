@@ -87,6 +87,19 @@ def test_a_refused_value_is_said_and_changes_nothing():
     assert at.number_input(key="set_pi_min").value == 1.0
 
 
+def test_folds_by_counts_are_two():
+    at = on_train()
+    at.button_group(key="set_folds_by").set_value("counts").run()
+    assert settings(at).folds_by == "counts" and settings(at).folds == 2
+    assert at.number_input(key="set_folds").disabled and not at.exception
+    at.toggle(key="set_disjoint_rows").set_value(True).run()
+    assert not settings(at).disjoint_rows and any("choose one" in found.value for found in at.error)
+    at.button_group(key="set_preset").set_value("paper").run()
+    assert settings(at).folds_by == "counts"
+    at.button_group(key="set_folds_by").set_value("rows").run()
+    assert settings(at).folds_by == "rows" and not at.number_input(key="set_folds").disabled
+
+
 def test_back_to_the_preset():
     at = on_train()
     at.number_input(key="set_width").set_value(64).run()

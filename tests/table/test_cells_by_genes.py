@@ -12,7 +12,9 @@ from disco.errors import InputError
 from disco.table.formats import genes, matrix, parse
 from disco.table.formats.limits import NotATable
 from disco.table.formats.reading import Reading
+from disco.table.guesses import guesses
 from disco.table.read import MATRIX, NOTES, read_table
+from disco.table.roles import divided
 
 COUNTS = counts()
 ALL = {"genes": "*"}
@@ -75,9 +77,9 @@ def test_a_file_is_read_apart_with_the_names_of_cells_as_index():
     assert table.columns.tolist() == ["g0", "g3", *[f"g2{place}" for place in range(10)]]
     assert table.index.tolist() == barcodes(80) and (table["g3"].to_numpy() == COUNTS[:, 3]).all()
     facts = {"cells": 80, "genes": "g2?, g3,g0", "layers": ["X"], "layer": "X", "by": "residuals", "there": 30}
-    assert table.attrs[MATRIX] == facts
+    assert table.attrs[MATRIX] == facts | {"columns": ["batch"], "obs": [], "categories": []}
     assert table.attrs[NOTES] == [
-        "The columns of obs were left out, because only genes become nodes: batch.",
+        "Columns of obs that were left out: batch.",
         "12 of 30 genes were chosen by name.",
     ]
 
@@ -157,6 +159,67 @@ def test_a_path_is_read_like_an_upload(tmp_path):
     assert read(h5ad(counts(80, 60), genes=[f"h{place}" for place in range(60)])).shape == (80, 50)
 
 
+CODES = np.arange(80) % 4 - 1  # −1: missing
+OBS = {
+    "batch": {"codes": CODES.astype("i1"), "categories": ["b1", "b2", "käfig"]},
+    "cluster": {"codes": CODES.astype("i2"), "categories": [3, 1, 20]},
+    "age": np.linspace(20, 60, 80).astype("f4"),
+    "donor": [f"d{place % 5}" for place in range(80)],
+    "is_dead": np.arange(80) % 3 == 0,
+    "seen": {"values": np.arange(80), "mask": np.arange(80) < 2},
+    "word": {"values": ["x"] * 80, "mask": np.arange(80) == 7},
+    "wide": np.zeros((80, 2)),
+}
+
+
+def test_columns_of_obs_follow_the_genes():
+    wanted = ["word", "batch", "cluster", "age", "donor", "is_dead", "seen", "batch"]
+    table = read(h5ad(COUNTS, obs=OBS), genes="g3,g0", obs=wanted)
+    assert table.columns.tolist() == ["g0", "g3", *wanted[:-1]] and table.index.tolist() == barcodes(80)
+    assert (table["g3"].to_numpy() == COUNTS[:, 3]).all()
+    assert table["batch"].tolist()[1:4] == ["b1", "b2", "käfig"] and table["batch"].isna().tolist() == [*(CODES < 0)]
+    assert table["cluster"].tolist()[1:4] == ["3", "1", "20"]  # labels, whatever they look like
+    np.testing.assert_array_equal(table["age"].to_numpy(), OBS["age"])
+    assert table["donor"].tolist() == OBS["donor"] and table["is_dead"].tolist() == OBS["is_dead"].tolist()
+    assert table["seen"].tolist()[2:] == [*range(2, 80)] and table["seen"].isna().sum() == 2
+    assert table["word"].isna().to_numpy().nonzero()[0].tolist() == [7] and set(table["word"].dropna()) == {"x"}
+    facts = table.attrs[MATRIX]
+    assert (
+        facts["categories"] == ["batch", "cluster"]
+        and facts["obs"] == wanted[:-1]
+        and sorted(facts["columns"]) == sorted(OBS)
+    )
+    assert table.attrs[NOTES][0] == "Columns of obs that were left out: wide."
+    counts, adjustment = divided(table.iloc[8:].drop(columns=["batch", "cluster", "seen", "word"]), ROLES)
+    assert list(counts) == ["g0", "g3"] and len(adjustment.covariates[0].levels) == 5
+
+
+def test_categories_are_guessed_as_such_whatever_their_labels_look_like():
+    obs = {"leiden": {"codes": np.arange(80) % 4, "categories": ["0", "1", "2", "3"]}, "score": np.arange(80) % 4}
+    obs["sample"] = {"codes": np.arange(80) // 2 % 30, "categories": np.arange(30)}
+    table = read(h5ad(COUNTS, obs=obs), genes="g1", obs=list(obs))
+    found = guesses(table)
+    assert {place: str(guess) for place, guess in found.items()} == {1: "covariate, categorical", 3: "group"}
+    assert found[1].why == "has 4 categories" and found[3].why == "has 30 categories that repeat"
+
+
+ROLES = {"donor": "covariate", "age": "covariate", "is_dead": "ignore"}
+
+
+def test_categories_of_older_files_lie_elsewhere():
+    older = {"batch": CODES.astype("i1"), "__categories": {"batch": ["b1", "b2", "b3"]}}
+    table = read(h5ad(COUNTS, obs=older), obs=["batch"], **ALL)
+    assert table["batch"].tolist()[1:4] == ["b1", "b2", "b3"] and pd.isna(table["batch"].iloc[0])
+    assert table.attrs[MATRIX]["columns"] == ["batch"]
+
+
+def test_a_gene_and_a_column_of_obs_of_one_name_are_one_sentence():
+    data = h5ad(COUNTS, obs={"g3": np.zeros(80)})
+    with pytest.raises(InputError, match='^t.h5ad has a gene and a column of obs called "g3": leave one out.$'):
+        read(data, obs=["g3"], **ALL)
+    assert read(data, obs=["g3"], genes="g1,g2").columns.tolist() == ["g1", "g2", "g3"]
+
+
 @pytest.mark.parametrize(
     ("name", "choices", "sentence"),
     [
@@ -166,11 +229,18 @@ def test_a_path_is_read_like_an_upload(tmp_path):
         ("t.h5ad", {"genes": " , "}, "give the genes as a number, or as names"),
         ("t.h5ad", {"by": "size"}, "cannot be read with the by 'size'"),
         ("t.csv", {"genes": "5"}, "are chosen in files of cells and genes only"),
+        ("t.csv", {"obs": ["batch"]}, "columns of obs are chosen in files of cells and genes only"),
+        ("t.zip", {"obs": ["batch"]}, "has no columns of obs: only h5ad files have them."),
+        ("t.h5", {"obs": ["batch"]}, "has no columns of obs: only h5ad files have them."),
+        ("t.h5ad", {"obs": ["sex", "batch"]}, 'has no column "sex" in obs; it has batch.'),
+        ("t.h5ad", {"obs": ["names"]}, 'has no column "names" in obs; it has batch.'),
+        ("t.h5ad", {"obs": "batch"}, "give the columns of obs as a list of names."),
         ("t.zip", {"layer": "X"}, "has one matrix, so no layer can be chosen."),
     ],
 )
 def test_a_choice_that_cannot_be_is_one_sentence(name, choices, sentence):
-    data = {"t.h5ad": h5ad(COUNTS), "t.csv": b"a,b\n1,2\n", "t.zip": zipped(parts(COUNTS))}[name]
+    files = {"t.h5ad": h5ad(COUNTS), "t.csv": b"a,b\n1,2\n", "t.zip": zipped(parts(COUNTS)), "t.h5": tenx(COUNTS)}
+    data = files[name]
     with pytest.raises(InputError) as error:
         read(data, name, **choices)
     assert str(error.value).startswith(name) and sentence in str(error.value)

@@ -13,6 +13,7 @@ from fuzz import FUZZ
 
 from disco.errors import InputError
 from disco.table.formats import limits, matrix, parse
+from disco.table.formats.plain import MATRIX, facts_of
 from disco.table.formats.reading import Reading
 from disco.table.read import read_table
 
@@ -207,6 +208,75 @@ def test_a_hostile_matrix_costs_one_sentence(case):
     with pytest.raises(limits.NotATable) as error:
         parse(data, suffix)
     assert sentence in str(error.value) and "\n" not in str(error.value) and str(error.value).endswith(".")
+
+
+def of_obs(column: object, change=lambda file: None) -> bytes:
+    return changed(change, h5ad(COUNTS, obs={"x": column}))
+
+
+def categories(codes: object, levels: object) -> bytes:
+    return of_obs({"codes": codes, "categories": levels})
+
+
+def declared(**how: object) -> bytes:
+    """A column of obs that is declared, and not stored."""
+    return put("obs/x", None, of_obs(np.zeros(80)), **how)
+
+
+def link_of_obs() -> bytes:
+    def change(file: h5py.File) -> None:
+        del file["obs/x/categories"]
+        file["obs/x/categories"] = h5py.ExternalLink("/etc/passwd", "/x")
+
+    return of_obs({"codes": CODES, "categories": ["a", "b"]}, change)
+
+
+CODES = np.arange(80) % 2
+HOSTILE_OBS = {
+    "few": (lambda: of_obs(np.zeros(79)), "obs/x has 79 values for 80 cells"),
+    "declared": (lambda: declared(shape=(10**12,), dtype="i4", chunks=(1000,)), "1,000,000,000,000 values; at most"),
+    "huge chunks": (lambda: declared(shape=(80,), dtype="S3000000", chunks=(80,)), "chunks of more than 100 MB"),
+    "wide texts": (lambda: declared(shape=(80,), dtype="S9000000", chunks=(1,)), "take more than 200 MB"),
+    "a table": (lambda: of_obs(np.zeros((80, 2))), "obs/x is not a list of values"),
+    "one number": (lambda: of_obs(np.array(3)), "obs/x is not a list of values"),
+    "records": (lambda: of_obs(np.zeros(80, "i4,f4")), "obs/x holds neither numbers nor texts"),
+    "a group of nothing": (lambda: of_obs({"y": np.zeros(80)}), "no column of numbers, texts or categories"),
+    "groups in it": (lambda: of_obs({"codes": {"y": CODES}, "categories": ["a"]}), "codes is not a list of values"),
+    "code too large": (lambda: categories(CODES + 1, ["a", "b"]), "codes of obs/x do not fit its 2 categories"),
+    "code below −1": (lambda: categories(CODES - 2, ["a", "b"]), "codes of obs/x do not fit its 2 categories"),
+    "code of 2⁶³": (lambda: categories(CODES.astype("u8") + 2**63, ["a"]), "do not fit its 1 categories"),
+    "codes in fractions": (lambda: categories(CODES / 2, ["a", "b"]), "codes of obs/x do not fit"),
+    "codes of text": (lambda: categories(["a"] * 80, ["a", "b"]), "codes of obs/x do not fit"),
+    "few codes": (lambda: categories(CODES[1:], ["a", "b"]), "codes has 79 values for 80 cells"),
+    "long category": (lambda: categories(CODES, ["a", "b" * 1001]), "longer than 1000 characters"),
+    "no UTF-8": (lambda: categories(CODES, np.array([b"\xff", b"\xfe"])), "are not UTF-8 text"),
+    "few in a mask": (lambda: of_obs({"values": CODES, "mask": CODES[:9] > 0}), "mask has 9 values for 80 cells"),
+    "a link": (link_of_obs, "obs/x/categories is a link"),
+}
+
+
+@pytest.mark.parametrize("case", HOSTILE_OBS)
+def test_a_hostile_column_of_obs_costs_one_sentence(case):
+    content, sentence = HOSTILE_OBS[case]
+    data = content()
+    with pytest.raises(limits.NotATable) as error:
+        parse(data, ".h5ad", Reading(obs=["x"]))
+    assert sentence in str(error.value) and "\n" not in str(error.value) and str(error.value).endswith(".")
+    assert parse(data, ".h5ad").num_rows == 80  # what is not chosen is not read
+
+
+def test_categories_that_unfold_to_too_much_text_are_refused(monkeypatch):
+    monkeypatch.setattr("disco.table.formats.obs.MOST_TEXT", 40 * 900 - 1)
+    with pytest.raises(limits.NotATable, match="the texts of obs/x take more than"):
+        parse(categories(CODES, ["", "b" * 900]), ".h5ad", Reading(obs=["x"]))
+    monkeypatch.setattr("disco.table.formats.obs.MOST_CELLS_OF_MATRIX", 80)
+    with pytest.raises(limits.NotATable, match="has 81 categories; at most 80 are read"):
+        parse(categories(CODES, [f"c{place}" for place in range(81)]), ".h5ad", Reading(obs=["x"]))
+
+
+def test_names_of_obs_that_cannot_be_shown_are_not_offered():
+    table = parse(h5ad(COUNTS, obs={"a\nb": CODES, "c": CODES}), ".h5ad")
+    assert facts_of(table)[MATRIX]["columns"] == ["c"]
 
 
 def test_a_chunk_that_unpacks_to_gigabytes_is_one_sentence():

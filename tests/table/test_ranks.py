@@ -3,7 +3,18 @@ import pandas as pd
 import pytest
 
 from disco import InputError, Settings
-from disco.table.ranks import fold_of_rows, fold_ranks, quantile_levels, rank_on_grid, sampled_rows, transform_table
+from disco.table.ranks import (
+    Folds,
+    check_split,
+    fold_of_rows,
+    fold_ranks,
+    quantile_levels,
+    rank_on_grid,
+    sampled_rows,
+    split_counts,
+    split_ranks,
+    transform_table,
+)
 
 
 def test_held_out_rule():
@@ -86,3 +97,53 @@ def test_table_codes():
     table = pd.DataFrame({"a": [5, 5, 9], "b": [1, 0, 2]})
     codes = transform_table(table, Settings())
     assert codes["a"].tolist() == [0, 0, 1] and codes["b"].tolist() == [1, 0, 2]
+
+
+def splitting(**changes):
+    return Settings(folds=2, folds_by="counts", **changes)
+
+
+def test_folds_by_counts_hold_the_two_halves_of_all_rows():
+    counts = np.random.default_rng(2).poisson(9, (80, 3))
+    folds = Folds.of(counts, splitting(transform="none"))
+    first, second = folds.ranks
+    assert folds.of_row is None and folds.parent_ranks is folds.ranks and folds.rows.tolist() == list(range(80))
+    for fold, other in ((first, second), (second, first)):
+        assert fold.rows.tolist() == list(range(80)) and fold.train.shape == fold.held_out.shape == (80, 3)
+        assert fold.top == fold.train.max()
+        clipped = np.minimum(counts - fold.train, fold.top)  # the other half, on the grid of this one
+        assert np.array_equal(fold.held_out, clipped) and np.array_equal(fold.train, counts - other.train)
+    again, drawn_anew = Folds.of(counts, splitting(transform="none")), Folds.of(counts, splitting(seed=1))
+    assert np.array_equal(first.train, again.ranks[0].train)
+    assert not np.array_equal(Folds.of(counts, splitting()).ranks[0].train, drawn_anew.ranks[0].train)
+
+
+def test_the_levels_of_halves_come_from_the_training_half():
+    counts = np.random.default_rng(3).poisson(40, (90, 2))
+    halves = split_counts(counts, splitting())
+    for place, fold in enumerate(split_ranks(counts, splitting())):
+        own, other = halves[place], halves[1 - place]
+        for column in range(2):
+            grid = np.unique(own[:, column])
+            assert np.array_equal(fold.train[:, column], np.searchsorted(grid, own[:, column]))
+            assert np.array_equal(fold.held_out[:, column], rank_on_grid(other[:, column], grid))
+    quantile = splitting(transform="quantile", levels=4)
+    for place, fold in enumerate(split_ranks(counts, quantile)):
+        own, other = halves[place], halves[1 - place]
+        assert fold.top == 3 and np.array_equal(fold.train, quantile_levels(own, 4))
+        assert np.array_equal(fold.held_out, quantile_levels(other, 4, of=own))
+
+
+def test_the_halves_of_a_sample_are_those_that_the_check_looks_at():
+    rows = 60
+    table = pd.DataFrame({"b": np.arange(rows), "rare": np.zeros(rows, int), "a": np.arange(rows) % 7})
+    table.loc[5, "rare"] = 1  # one half has the event, the other none
+    with pytest.raises(InputError, match='^"rare" is constant in one half of its counts, since it has so few events:'):
+        check_split(table, splitting())
+    check_split(table, Settings())
+    check_split(table.drop(columns="rare"), splitting())
+    table["rare"] = 50 * (np.arange(rows) != sampled_rows(rows, splitting(max_rows=30))[0])
+    check_split(table, splitting(max_rows=30))
+    rest = ~np.isin(np.arange(rows), sampled_rows(rows, splitting(max_rows=30)))
+    with pytest.raises(InputError, match='^"rare" is constant'):
+        check_split(table.assign(rare=50 * rest), splitting(max_rows=30))

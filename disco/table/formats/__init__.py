@@ -36,8 +36,10 @@ def parse(data: bytes | BinaryIO, suffix: str, reading: Reading = DETECTED) -> p
         from disco.table.formats import single_cell  # h5py is slow to import
 
         return plain(single_cell.read(io.BytesIO(data) if isinstance(data, bytes) else data, suffix, reading))
-    if reading.layer or reading.genes or reading.by:
-        raise NotATable(f": layers and genes are chosen in files of cells and genes only, {', '.join(MATRICES)}.")
+    if reading.layer or reading.genes or reading.by or reading.obs:
+        raise NotATable(
+            f": layers, genes and columns of obs are chosen in files of cells and genes only, {', '.join(MATRICES)}."
+        )
     data = data if isinstance(data, bytes) else data.read(MOST_BYTES + 1)
     if not data.strip():
         raise NotATable(EMPTY)

@@ -84,9 +84,7 @@ def _matrix(file: h5py.File, layer: str) -> Matrix:
         raise NotATable(
             f" has a matrix of {shape[0]:,} × {shape[1]:,} for {len(cells):,} cells and {len(genes):,} genes."
         )
-    columns = _columns(file)
-    left_out = f"The columns of obs were left out, because only genes become nodes: {columns}." if columns else ""
-    return Matrix(blocks, cells, distinct(genes), tuple(filter(None, [left_out])))
+    return Matrix(blocks, cells, distinct(genes))
 
 
 def _sparse(group: h5py.Group) -> tuple[tuple[int, int], Callable[[], Iterator[Block]]]:
@@ -109,10 +107,3 @@ def _index(above: h5py.Group, name: str) -> list[str]:
         raise NotATable(f" has no {name} as anndata 0.7 and later write it: open it with anndata and save it again.")
     column = hdf5.attribute(frame, "_index")
     return hdf5.texts(frame, column if isinstance(column, str) else "_index")
-
-
-def _columns(file: h5py.File) -> str:
-    """The names of the columns of obs, the first ten of them."""
-    frame = hdf5.group_of(file, "obs")
-    found = [name for name in hdf5.names(frame) if name not in (hdf5.attribute(frame, "_index"), "__categories")]
-    return ", ".join(name[:30] for name in found[:10]) + (f" and {len(found) - 10} more" if len(found) > 10 else "")

@@ -1,5 +1,6 @@
 """How a file of text or a sheet was read, or is to be read."""
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 
 from disco.table.formats.limits import MOST_COLUMNS, NotATable
@@ -36,6 +37,7 @@ class Reading:
         layer: the matrix of a file of cells and genes, such as "X", or its genome.
         genes: which of its genes become columns: how many, or names and patterns such as "CD*,MS4A1".
         by: what those many vary most by, a key of `SPREADS`.
+        obs: the columns of obs of an h5ad file that come along.
 
     Raises:
         NotATable: a value is none of these, or the decimal mark also separates thousands.
@@ -52,6 +54,7 @@ class Reading:
     layer: str | None = None
     genes: str | None = None
     by: str | None = None
+    obs: Sequence[str] = ()
 
     def __post_init__(self) -> None:
         for name, table in (
@@ -69,6 +72,8 @@ class Reading:
             raise NotATable(": the decimal mark cannot also separate thousands; choose another of the two.")
         if self.genes is not None and not self.genes.strip(" ,"):
             raise NotATable(": give the genes as a number, or as names and patterns such as CD*,MS4A1.")
+        if isinstance(self.obs, str):
+            raise NotATable(": give the columns of obs as a list of names.")
         many = (self.genes or "").strip()[:9]
         if many.isdecimal() and not 2 <= int(many) <= MOST_COLUMNS:
             raise NotATable(f": {many} genes cannot be chosen; give 2 to {MOST_COLUMNS:,}.")

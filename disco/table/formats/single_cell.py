@@ -1,20 +1,26 @@
-"""Read a file of cells and genes: h5ad, 10x HDF5, or matrix.mtx in a ZIP. Chosen genes become columns, cells rows."""
+"""Read a file of cells and genes: h5ad, 10x HDF5, or matrix.mtx in a ZIP. Chosen genes become columns, cells rows.
 
+Chosen columns of obs follow the genes.
+"""
+
+from collections.abc import Mapping, Sequence
 from types import ModuleType
 from typing import BinaryIO
 
 import h5py
 import pyarrow as pa
 
-from disco.table.formats import anndata, genes, hdf5, market, tenx
-from disco.table.formats.limits import NotATable
+from disco.table.formats import anndata, genes, hdf5, market, obs, tenx
+from disco.table.formats.limits import NotATable, check_shape
 from disco.table.formats.matrix import Matrix, NotCounts
 from disco.table.formats.plain import ROW_NAMES, with_facts
 from disco.table.formats.reading import USUAL_GENES, Reading
 
+_MOST_OFFERED = 1000  # columns of obs
+
 
 def read(source: BinaryIO, suffix: str, reading: Reading) -> pa.Table:
-    """The counts of the chosen genes, with the cells' names as row names.
+    """The counts of the chosen genes and the chosen columns of obs, with the cells' names as row names.
 
     Args:
         suffix: .zip for matrix.mtx; a file that ends in .h5 or .h5ad may have either layout.
@@ -25,12 +31,18 @@ def read(source: BinaryIO, suffix: str, reading: Reading) -> pa.Table:
     if suffix == ".zip":
         if reading.layer is not None:
             raise NotATable(" has one matrix, so no layer can be chosen.")
+        _check_no_obs(reading)
         return _table(market.read(source), reading, "", [])
     try:
         with hdf5.opened(source) as file:
             layout = _layout(file)
             matrix, layer = layout.read(file, reading)
-            return _table(matrix, reading, layer, layout.layers(file))
+            layers = layout.layers(file)
+            if layout is not anndata:
+                _check_no_obs(reading)
+                return _table(matrix, reading, layer, layers)
+            beside = obs.read(file, list(dict.fromkeys(reading.obs)), len(matrix.cells))
+            return _table(matrix, reading, layer, layers, beside, obs.names(file))
     except hdf5.DAMAGED as error:
         reason = next(iter(str(error).splitlines()), "")[:100]
         raise NotATable(f" cannot be read, because it is damaged: {reason or type(error).__name__}.") from None
@@ -45,19 +57,51 @@ def _layout(file: h5py.File) -> ModuleType:
     raise NotATable(" is HDF5, but neither of anndata 0.7 or later nor of 10x Cell Ranger: save the counts as CSV.")
 
 
-def _table(matrix: Matrix, reading: Reading, layer: str, layers: list[str]) -> pa.Table:
+def _check_no_obs(reading: Reading) -> None:
+    if reading.obs:
+        raise NotATable(" has no columns of obs: only h5ad files have them.")
+
+
+def _table(
+    matrix: Matrix,
+    reading: Reading,
+    layer: str,
+    layers: list[str],
+    beside: Mapping[str, pa.Array] | None = None,
+    obs_names: Sequence[str] = (),
+) -> pa.Table:
+    """The table of the chosen genes and, beside them, the chosen columns of obs, of which a file has `obs_names`."""
+    beside = beside or {}
     try:
         places, words = genes.chosen(matrix, reading)
+        for place in places:
+            if matrix.genes[place] in beside:
+                raise NotATable(f' has a gene and a column of obs called "{matrix.genes[place][:40]}": leave one out.')
+        check_shape(len(matrix.cells), len(places) + len(beside))
         counts = genes.dense(matrix, places)
     except NotCounts as reason:
         cure = "choose another layer" if len(layers) > 1 else "save the raw counts"
         raise NotCounts(f"{f', layer {layer[:40]},' if layer else ''}{reason}: {cure}.") from None
     columns = [pa.array(counts[:, place]) for place in range(len(places))]
     fields = [pa.field(matrix.genes[place], pa.int64()) for place in places]
+    fields += [pa.field(name, values.type) for name, values in beside.items()]
     table = pa.Table.from_arrays(
-        [*columns, pa.array(matrix.cells, pa.string())],
+        [*columns, *beside.values(), pa.array(matrix.cells, pa.string())],
         schema=pa.schema([*fields, pa.field("", pa.string(), metadata=ROW_NAMES)]),
     )
-    size = {"cells": len(matrix.cells), "there": len(matrix.genes), "layers": layers}
+    offered = [name for name in obs_names if name.isprintable()][:_MOST_OFFERED]
+    size = {"cells": len(matrix.cells), "there": len(matrix.genes), "layers": layers, "columns": offered}
     choice = {"layer": layer, "genes": reading.genes or USUAL_GENES, "by": reading.by or "residuals"}
-    return with_facts(table, [*matrix.notes, words], matrix=size | choice)
+    categories = [name for name, values in beside.items() if pa.types.is_dictionary(values.type)]
+    come_along = {"obs": list(beside), "categories": categories}
+    left_out = _left_out([name for name in obs_names if name not in beside])
+    notes = [*matrix.notes, *left_out, words]
+    return with_facts(table, notes, matrix=size | choice | come_along)
+
+
+def _left_out(names: list[str]) -> list[str]:
+    """A note on the columns of obs that were not chosen, the first ten of them."""
+    if not names:
+        return []
+    more = f" and {len(names) - 10} more" if len(names) > 10 else ""
+    return [f"Columns of obs that were left out: {', '.join(name[:30] for name in names[:10])}{more}."]

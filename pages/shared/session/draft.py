@@ -24,7 +24,7 @@ from pages.shared.names import plain
 from pages.shared.session import address, run
 
 _DRAFT, _PREVIOUS, _TOLD = "shared_draft", "shared_previous_token", "shared_told"
-_OWN_CHOICES = ("seed", "transform", "levels", "folds", "boundary", "criterion", "min_level_rows")
+_OWN_CHOICES = ("seed", "transform", "levels", "folds", "folds_by", "boundary", "criterion", "min_level_rows")
 
 
 def follow_address() -> None:
