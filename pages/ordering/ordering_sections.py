@@ -68,6 +68,32 @@ def worth() -> None:
         )
 
 
+def knowledge(result: Result) -> None:
+    """What the rules of the run cost its order: the steps at which another node than the first was taken out."""
+    if result.run.knowledge() is None:
+        return
+    from disco.score.ordering import forced  # loads torch
+
+    cost = forced(result.ccs)
+    steps_ = how_many(len(result.order) - 1, "step")
+    if cost.empty:
+        st.caption(f"The run's knowledge changed none of the {steps_}.")
+        return
+    with st.expander(f"At {len(cost):,} of {steps_} knowledge overruled the scores", icon=":material/account_tree:"):
+        column = st.column_config
+        st.dataframe(
+            cost,
+            hide_index=True,
+            column_config={
+                "step": column.NumberColumn("Step"),
+                "node": column.TextColumn("Taken out"),
+                "rank": column.NumberColumn("Its rank", help="Of its score among those left; the first has rank 1."),
+                "first": column.TextColumn("First by score"),
+            },
+            alt="Steps at which knowledge overruled the scores",
+        )
+
+
 def sections(result: Result, known: Known | None) -> None:
     """The section that the reader opens; the others are not computed."""
     words = {name: text for name, text in SECTIONS.items() if name != "truth" or (known and not known.edges.empty)}

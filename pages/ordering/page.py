@@ -21,6 +21,7 @@ known = truth.shown(result)
 arrows = verdicts.directions(result.ccs, result.edges(*thresholds.present(result)))
 verdict.show(*verdicts.of_order(result.steps, arrows))
 ordering_sections.worth()
+ordering_sections.knowledge(result)
 st.markdown("Causal order, source first: " + " → ".join(code(node) for node in result.order[:24]))
 if len(result.order) > 24:
     with st.expander(f"All {how_many(len(result.order), 'node')}"):

@@ -2,6 +2,7 @@
 
 from functools import partial
 
+import pandas as pd
 import pytest
 from app_world import texts
 from made_up import HOSTILE, finished_run
@@ -64,6 +65,20 @@ def test_a_run_shows_its_steps():
     assert not app.exception and app.metric[0].value == "x4"
     app.button(key="step_forth").click().run()
     assert app.metric[0].value == "x3"
+
+
+def test_what_knowledge_costs_the_order():
+    """Where another node than the first was taken out, its rank and the first stand in a table."""
+    free, bound = finished_run(5, truth=None), finished_run(5, truth=None)
+    for run in (free, bound):
+        (run.path / "knowledge.json").write_text('{"tiers": [["x1"], ["x5"]]}')
+    ccs = pd.read_csv(bound.path / "ccs.csv")
+    ccs.loc[(ccs["step"] == 1) & ccs["chosen"].astype(bool), "score"] = ccs["score"].max() + 1
+    ccs.to_csv(bound.path / "ccs.csv", index=False)
+    assert "changed none of the 4 steps" in texts(opened(free))
+    app = opened(bound)
+    assert any("At 1 of 4 steps" in box.label for box in app.expander)
+    assert app.dataframe[0].value.iloc[0][["step", "node", "rank"]].tolist() == [1, "x5", 5]
 
 
 def test_play_goes_on_by_itself_and_stops_at_the_end(monkeypatch):

@@ -126,7 +126,7 @@ def test_run_names_and_table_names_are_inverse():
 
 
 # In sight on Train, or on Preprocess.
-ELSEWHERE = {"preset", "seed", "boundary", "folds", "criterion", "transform", "levels", "min_level_rows"}
+ELSEWHERE = {"preset", "seed", "boundary", "folds", "folds_by", "criterion", "transform", "levels", "min_level_rows"}
 
 
 def test_every_setting_has_its_widget_and_help():
