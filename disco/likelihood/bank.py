@@ -43,6 +43,7 @@ WIDTH = 4  # columns per parent, at most
 RIDGE = 1e-3  # prior precision that keeps coefficients finite if the rows say nothing about them
 _INDICATOR_LEVELS = 5  # a parent with at most so many levels has a free effect
 _FREE_LEVELS = 8  # a node with at most so many levels has a free base measure
+_TINY = 1e-300
 _DEPENDENT = 1e-8  # a basis column with less squared length left counts as dependent on the others
 
 
@@ -369,7 +370,7 @@ def _orthonormal(columns: np.ndarray, share: np.ndarray, first: list[np.ndarray]
     """
     taken: list[np.ndarray] = []
     for number, column in enumerate([*first, *columns.T]):
-        left = column.astype(float) / np.sqrt(share @ column.astype(float) ** 2)
+        left = column.astype(float) / np.sqrt(max(share @ column.astype(float) ** 2, _TINY))  # a column may be 0
         for _ in range(2):  # twice, because once loses digits
             for other in taken:
                 left = left - (share @ (left * other)) * other

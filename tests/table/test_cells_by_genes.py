@@ -14,7 +14,7 @@ from disco.table.formats.limits import NotATable
 from disco.table.formats.reading import Reading
 from disco.table.guesses import guesses
 from disco.table.read import MATRIX, NOTES, read_table
-from disco.table.roles import divided
+from disco.table.role_checks import divided
 
 COUNTS = counts()
 ALL = {"genes": "*"}
