@@ -1,7 +1,7 @@
 """A search with and without each adjustment: which edges go, come or turn if a covariate or the exposure is not told.
 
-An edge that only the search without a covariate finds joins two nodes that the covariate drives. One that goes with no
-adjustment and comes with none is read off the counts alone.
+An edge that only the search without a covariate finds joins two nodes that the covariate drives. One that every search
+finds rests on the counts alone.
 """
 
 from collections.abc import Sequence

@@ -6,7 +6,6 @@ edges go, and some come, in any table.
 """
 
 from collections.abc import Mapping, Sequence
-from typing import Any
 
 import pandas as pd
 
@@ -93,6 +92,5 @@ def in_words(line: Mapping[str, float]) -> str:
 def _edges(
     counts: pd.DataFrame, choice: Choice, adjustment: Adjustment | None, callback: Callback
 ) -> set[tuple[str, str]]:
-    roles: dict[str, Any] = {} if adjustment is None else {"roles": adjustment}
-    edges = refine(counts, choice, callback=callback, **roles).edges
+    edges = refine(counts, choice, roles=adjustment, callback=callback).edges
     return set(zip(edges["parent"], edges["child"], strict=True))

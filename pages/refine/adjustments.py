@@ -38,7 +38,7 @@ def _asked(run: Run) -> bool:
     st.markdown(
         f"{len(adjusting.searches(run.adjustment))} quick searches of the same table: one that adjusts for "
         f"{plain(', '.join(names))}{', one without each of these' if len(names) > 1 else ''}, and one without any. "
-        "An edge that goes by an adjustment joined nodes that it drives."
+        "An edge that an adjustment removes joined nodes that it drives."
     )
     return st.button("Compare", key="adjustments", icon=":material/compare_arrows:")
 

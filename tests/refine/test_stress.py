@@ -20,7 +20,7 @@ def test_edges_are_counted_either_way(monkeypatch):
     found = [["ab", "bc", "cd"], ["ab", "cb", "ad"], []]
     seen = []
 
-    def searched(counts, choice, callback):
+    def searched(counts, choice, roles, callback):
         seen.append(counts)
         return SimpleNamespace(
             edges=pd.DataFrame([tuple(edge) for edge in found[len(seen) - 1]], columns=["parent", "child"])
