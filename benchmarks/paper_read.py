@@ -4,6 +4,7 @@ Sink selection (paper, *CCS comparison*) uses the prefixes of the true causal or
 edge. The node with the smallest score, averaged over folds, is selected; it is right if it has no child in the prefix.
 """
 
+import time
 from collections.abc import Callable, Iterator, Sequence
 from typing import TYPE_CHECKING, Any
 
@@ -17,6 +18,7 @@ from disco.devices import choose_device
 from disco.errors import FitStopped, InputError
 from disco.files import read_json, write_json
 from disco.fit.fitted import Fitted
+from disco.fit.stagewise import stagewise
 from disco.lahman import R7, R17
 from disco.metrics import Edges, a_top, edges, evaluate
 from disco.parents import cam, evidence, ocs, pcm
@@ -48,6 +50,25 @@ def read_graph(row: "Row", known: Known, runs: list[Run], bench: Bench) -> dict[
         table = ocs.with_z(table, row.parent_rule)
     found = ocs.select(table, *(row.rule or ocs.own_thresholds(table, settings)))
     return evaluate(known.truth, order=run.order(chosen), edges=found, table=known.table)
+
+
+def read_stagewise(row: "Row", known: Known, runs: list[Run], bench: Bench) -> dict[str, Any]:
+    """As `read_graph`, with the order of a stagewise projection, which the row names last, from the fit's networks.
+
+    The OCS is the fit's own, along that order. `stagewise` is the time of the further training, in seconds.
+    """
+    fitted, kind = networks(runs[0], bench.device), row.labels[-1].removeprefix("stagewise ")
+    began = time.perf_counter()
+    with Progress(row.key) as progress:
+
+        def watch(event: Event) -> bool:
+            progress(event)
+            return bench.goes_on()
+
+        order = stagewise(fitted, kind, callback=watch).order
+    seconds = time.perf_counter() - began
+    found = evaluate(known.truth, order=order, edges=edges_along(fitted, order, bench), table=known.table)
+    return {**found, "stagewise": round(seconds, 1)}
 
 
 def read_sinks(row: "Row", known: Known, runs: list[Run], bench: Bench) -> dict[str, Any]:

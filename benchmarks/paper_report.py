@@ -257,9 +257,10 @@ def _rival(lines: list[Line], median: bool) -> str:
 def value_of(metric: str, line: Line) -> float | None:
     """A metric of a line; None where it has none."""
     if metric == "minutes":
-        return line["seconds"]["total"] / 60
+        return (line["seconds"]["total"] + line["metrics"].get("stagewise", 0.0)) / 60
     if metric == "projection":
-        return line["seconds"].get("projection")
+        own = line["seconds"].get("projection")
+        return None if own is None else own + line["metrics"].get("stagewise", 0.0)
     return line["metrics"].get(metric)
 
 

@@ -190,6 +190,23 @@ def projection_losses(
     return masked + settings.full_set_weight * full
 
 
+def masked_losses(
+    network: ProjectionNetwork, batch: ProjectionBatch, joint: JointNetwork, larger: Tensor, settings: Settings
+) -> Tensor:
+    """The projection loss of every fold without the full-set term, (F,).
+
+    Args:
+        larger: log concrete score of a set that contains each row's R, (F, n, d, 2), without gradient.
+    """
+    clip, log_sigma = settings.log_clip, batch.sigma.log()
+    with torch.no_grad():
+        baseline = joint(network.filled(batch.noisy, batch.mask), batch.given, log_sigma)
+        target = (larger - baseline).clamp(-clip, clip)
+    correction = network(batch.noisy, batch.mask, batch.given, log_sigma).clamp(-clip, clip)
+    inside = neighbour_mask(batch.noisy, network.features.top[:, None, None])
+    return _mean(score_entropy(correction, target), inside & (batch.mask[..., None] > 0))
+
+
 def _mean(entries: Tensor, included: Tensor) -> Tensor:
     total = torch.where(included, entries, 0.0).sum(dim=(1, 2, 3))
     return total / included.sum(dim=(1, 2, 3)).clamp_min(1)

@@ -207,7 +207,7 @@ def train_joint(training: Training, rows: TrainingRows, plan: Plan) -> Iterator[
             visited=plan.joint.rows,
         )
         rates = learning_rates("joint", training.epoch, plan)
-        train = training.spread(_one_epoch(training, batches, loss, rates, settings.joint_gradient_norm))
+        train = training.spread(one_epoch(training, batches, loss, rates, settings.joint_gradient_norm))
         measured, decides = _validations(training.epoch, plan)
         validation = [math.nan] * len(active)
         if measured or decides:
@@ -248,7 +248,7 @@ def train_projection(training: Training, joint: JointNetwork, rows: TrainingRows
         train_rows, tops = [rows.train[fold] for fold in folds], [rows.tops[fold] for fold in folds]
         batches = epoch_batches(draw_projection, train_rows, tops, keys, settings, visited=plan.projection.rows)
         rates = learning_rates("projection", training.epoch, plan)
-        train = _one_epoch(training, batches, loss, rates, settings.projection_gradient_norm)
+        train = one_epoch(training, batches, loss, rates, settings.projection_gradient_norm)
         is_last = training.epoch == plan.projection.epochs
         validation = [math.nan] * len(folds)
         if is_last or training.epoch % settings.monitor_every == 0:
@@ -266,10 +266,14 @@ def _loss_of(losses: Callable[..., Tensor], settings: Settings, *fixed: JointNet
     return lambda network, batch: losses(network, batch, *fixed, settings)
 
 
-def _one_epoch(
+def one_epoch(
     training: Training, batches: Iterator[Batch], loss: Loss, rates: Sequence[float], norm_bound: float
 ) -> list[float]:
-    """One epoch of updates, each at its learning rate; gives the mean training loss of every active fold."""
+    """One epoch of updates, each at its learning rate; gives the mean training loss of every active fold.
+
+    Raises:
+        InputError: a fold's loss is not finite.
+    """
     total, seen = torch.zeros(()), 0
     for batch, rate in zip(batches, rates, strict=True):
         training.optimizer.param_groups[0]["lr"] = rate
