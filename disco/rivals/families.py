@@ -111,7 +111,7 @@ def assigned(
 
 def _read(name: str, given: Any) -> Family:  # noqa: ANN401
     """A family as it is given for one column."""
-    words = [given] if isinstance(given, str) else given
+    words: Sequence[Any] = [given] if isinstance(given, str) else given
     known = isinstance(words, Sequence) and len(words) > 0 and words[0] in FAMILIES
     if not known or len(words) != (1 if words[0] == POISSON else 2):
         raise InputError(f'The family of "{name}" must be "poisson", ["nb", r] or ["binomial", M]; got {given!r}.')

@@ -106,7 +106,7 @@ def order(means: Means, score: Score, candidates: np.ndarray, reporter: Reporter
     left, found, kept = np.ones(nodes, dtype=bool), [], []
     scores, due = np.full(nodes, np.inf), left.copy()
     for place in range(nodes):
-        for node in np.flatnonzero(due & left):
+        for node in np.flatnonzero(due & left).tolist():
             scores[node] = score(node, means.of(node))
             reporter.check()
         chosen = int(np.where(left, scores, np.inf).argmin())

@@ -20,9 +20,12 @@ from disco.checks import check, number, one_of, whole
 from disco.errors import InputError
 from disco.parents import cam
 from disco.progress import Callback, Reporter
+from disco.rivals import lasso
 from disco.rivals.families import FAMILIES, Family, assigned, usable
 from disco.rivals.moments import STOPPED, Deflated, Regressed, order
 from disco.rivals.result import Result
+
+_WEIGHTS = {"cam": {"order": 0.7, "parents": 0.3}, "lasso": {"order": 0.05, "parents": 0.95}}
 
 
 @dataclass(frozen=True)
@@ -37,8 +40,11 @@ class Options:
         means: linear, by least squares on all nodes before; or glm, by regressions with the family's link.
         features: of regressions with a link: log1p, logarithms of 1 + counts, or raw.
         criterion: difference or ratio.
-        parents: cam, by significance along the order.
+        parents: cam, by significance along the order; or lasso, by cross-validated L1 regressions with the link.
         cutoff: the p-value below which cam keeps an edge.
+        rule: of the lasso's penalty: min, the smallest held-out loss, or 1se, within a standard error of it.
+        folds: of the lasso's cross-validation.
+        seed: of the division into folds.
     """
 
     family: str = one_of("poisson", FAMILIES)
@@ -48,8 +54,11 @@ class Options:
     means: str = one_of("linear", ("linear", "glm"))
     features: str = one_of("log1p", ("log1p", "raw"))
     criterion: str = one_of("difference", ("difference", "ratio"))
-    parents: str = one_of("cam", ("cam",))
+    parents: str = one_of("cam", ("cam", "lasso"))
     cutoff: float = number(0.001, at_least=0, at_most=1)
+    rule: str = one_of("1se", lasso.RULES)
+    folds: int = whole(5, at_least=2, at_most=20)
+    seed: int = whole(0, at_least=0)
 
     def __post_init__(self) -> None:
         check(self)
@@ -84,10 +93,14 @@ def find(table: pd.DataFrame, options: Options, *, callback: Callback | None = N
     """
     counts = usable(table, "ODS")
     kinds = assigned(counts, options.family, options.size, options.trials, options.families)
-    reporter = Reporter(callback, {"order": 0.7, "parents": 0.3}, STOPPED)
+    reporter = Reporter(callback, _WEIGHTS[options.parents], STOPPED)
     places, ratios = ordered(counts, kinds, options, reporter)
     names = [counts.columns[place] for place in places]
-    tests = cam.edges(counts, names, cutoff=options.cutoff, callback=reporter.part("parents", "node"))
+    if options.parents == "cam":
+        tests = cam.edges(counts, names, cutoff=options.cutoff, callback=reporter.part("parents", "node"))
+    else:
+        settings = lasso.Settings(options.features, options.rule, options.folds, options.seed)
+        tests = lasso.edges(counts, names, kinds, settings, reporter)
     kept = tests.loc[tests["selected"], ["parent", "child"]]
     return Result.of(
         list(counts.columns),

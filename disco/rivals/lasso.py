@@ -1,0 +1,200 @@
+"""Parents by a cross-validated L1 regression of each node on all nodes before it, with the family's link.
+
+    minimise over θ   −(1 / n) log-likelihood(θ) + λ Σ_k |θ_k|,   k from 1: the intercept is free
+
+on standardised features. A node whose coefficient is not 0 is a parent. λ comes from a path of falling values: the one
+of smallest held-out loss (`min`), or the largest whose loss is within one standard error of it (`1se`), which keeps
+fewer edges.
+"""
+
+from collections.abc import Callable, Sequence
+from typing import NamedTuple
+
+import numpy as np
+import pandas as pd
+
+from disco.progress import Reporter
+from disco.rivals.families import Family, features
+
+RULES = ("1se", "min")
+
+_LAMBDAS, _RANGE = 60, 1e-3  # values of λ, and the last as a share of the first
+_NEWTONS, _HALVINGS, _CYCLES = 50, 20, 1000
+_TOLERANCE = 1e-7  # of coefficients, and of the share of the loss that a step may still gain
+_WIDEST = 40.0  # largest |η|
+
+
+class Settings(NamedTuple):
+    """How the penalty is chosen.
+
+    Attributes:
+        scale: raw or log1p: the features.
+        rule: min or 1se.
+        folds: of the cross-validation.
+        seed: of the division of the rows into folds, which is the same for every node.
+    """
+
+    scale: str
+    rule: str
+    folds: int
+    seed: int
+
+
+def edges(
+    counts: pd.DataFrame, order: Sequence[str], kinds: Sequence[Family], settings: Settings, reporter: Reporter
+) -> pd.DataFrame:
+    """Every candidate edge along an order.
+
+    Args:
+        counts: (rows, nodes), no column constant.
+        order: the names of the columns, sources first.
+        kinds: the family of every column, in the table's order.
+        settings: of the penalty.
+        reporter: has the stage "parents".
+
+    Returns:
+        parent, child, score (the coefficient's size; 0 if it is not kept) and selected.
+
+    Raises:
+        FitStopped: the callback asked to stop.
+    """
+    values = counts.to_numpy(dtype=float)
+    columns = features(values, settings.scale)
+    place = {name: k for k, name in enumerate(counts.columns)}
+    fold = np.random.default_rng(settings.seed).permutation(len(counts)) % settings.folds
+    found = []
+    for step, child in enumerate(order[1:], start=1):
+        before, own = [place[name] for name in order[:step]], place[child]
+        theta = chosen(columns[:, before], values[:, own], kinds[own], fold, settings.rule, reporter.check)
+        sizes = np.abs(theta[1:]).tolist()
+        found += [(parent, child, size, size > 0) for parent, size in zip(order[:step], sizes, strict=True)]
+        reporter.step("parents", step, len(order) - 1, unit="node")
+    return pd.DataFrame(found, columns=["parent", "child", "score", "selected"])
+
+
+def chosen(
+    columns: np.ndarray, count: np.ndarray, family: Family, fold: np.ndarray, rule: str, check: Callable[[], None]
+) -> np.ndarray:
+    """The coefficients at the λ that cross-validation chooses, (1 + features,).
+
+    Args:
+        columns: standardised features, (rows, features).
+        count: of the node, (rows,).
+        family: its family.
+        fold: of every row, from 0, (rows,).
+        rule: min or 1se.
+        check: called before every λ; may stop.
+    """
+    design = np.column_stack([np.ones(len(count)), columns])
+    lambdas = _lambdas(design, count, family)
+    losses = []
+    for part in range(fold.max() + 1):
+        train, test = fold != part, fold == part
+        thetas = path(design[train], count[train], family, lambdas, check)
+        eta = _eta(design[test], thetas.T)
+        losses.append(family.loss(eta, count[test, None]).mean(axis=0))
+    held_out = np.array(losses)
+    mean = held_out.mean(axis=0)
+    last = int(mean.argmin())
+    if rule == "1se":
+        error = held_out[:, last].std(ddof=1) / np.sqrt(len(held_out))
+        last = int(np.argmax(mean <= mean[last] + error))
+    return path(design, count, family, lambdas[: last + 1], check)[-1]
+
+
+def path(
+    design: np.ndarray, count: np.ndarray, family: Family, lambdas: np.ndarray, check: Callable[[], None]
+) -> np.ndarray:
+    """The coefficients at every λ, (lambdas, 1 + features), each from the one before it.
+
+    By the strong rule only features that are likely to enter are fitted; the others are then checked against the
+    condition of a minimum, |slope| ≤ λ, and added where they break it.
+    """
+    theta, found = _start(design, count, family), []
+    slope, before = np.abs(_slope(design, count, family, theta)), lambdas[0]
+    for penalty in lambdas:
+        check()
+        strong = (theta != 0) | (slope >= 2 * penalty - before)
+        strong[0] = True
+        while True:
+            theta[strong] = _minimum(design[:, strong], count, family, penalty, theta[strong])
+            slope = np.abs(_slope(design, count, family, theta))
+            broken = ~strong & (slope > penalty * (1 + 1e-6))
+            if not broken.any():
+                break
+            strong |= broken
+        before = penalty
+        found.append(theta.copy())
+    return np.array(found)
+
+
+def _lambdas(design: np.ndarray, count: np.ndarray, family: Family) -> np.ndarray:
+    """A falling path, from the smallest λ at which no feature enters."""
+    first = np.abs(_slope(design, count, family, _start(design, count, family))[1:]).max()
+    return max(first, 1e-12) * np.geomspace(1.0, _RANGE, _LAMBDAS)
+
+
+def _start(design: np.ndarray, count: np.ndarray, family: Family) -> np.ndarray:
+    """The intercept alone, finite even if all counts are 0 or M."""
+    theta = np.zeros(design.shape[1])
+    theta[0] = family.link(family.within(count.mean(), 0.5 / len(count)))
+    return theta
+
+
+def _eta(design: np.ndarray, theta: np.ndarray) -> np.ndarray:
+    return np.clip(design @ theta, -_WIDEST, _WIDEST)
+
+
+def _slope(design: np.ndarray, count: np.ndarray, family: Family, theta: np.ndarray) -> np.ndarray:
+    """The slope of the mean log-likelihood, (1 + features,)."""
+    return design.T @ family.derivatives(_eta(design, theta), count)[0] / len(count)
+
+
+def _minimum(design: np.ndarray, count: np.ndarray, family: Family, penalty: float, theta: np.ndarray) -> np.ndarray:
+    """The coefficients of the minimum at one λ, by Newton's method with an L1 penalty in every step."""
+
+    def objective(eta: np.ndarray, theta: np.ndarray) -> float:
+        return float(family.loss(eta, count).mean() + penalty * np.abs(theta[1:]).sum())
+
+    eta = _eta(design, theta)
+    value = objective(eta, theta)
+    for _ in range(_NEWTONS):
+        slope, information = family.derivatives(eta, count)
+        gram = design.T @ (design * information[:, None]) / len(count)
+        gram[np.diag_indices(len(gram))] += 1e-10 * gram.diagonal().max() + 1e-12
+        step = _quadratic(gram, design.T @ slope / len(count) + gram @ theta, penalty, theta) - theta
+        for _ in range(_HALVINGS):
+            moved = theta + step
+            eta_moved = _eta(design, moved)
+            value_moved = objective(eta_moved, moved)
+            if value_moved <= value:
+                break
+            step = step / 2
+        else:
+            return theta
+        gain = value - value_moved
+        theta, eta, value = moved, eta_moved, value_moved
+        if gain <= _TOLERANCE * (abs(value) + 1e-3) * 1e-2 or np.abs(step).max() <= _TOLERANCE:
+            break
+    return theta
+
+
+def _quadratic(gram: np.ndarray, target: np.ndarray, penalty: float, theta: np.ndarray) -> np.ndarray:
+    """The minimum of ½ θᵀ G θ − θᵀ c + λ Σ_{k ≥ 1} |θ_k| by coordinate descent, from a start."""
+    theta = theta.copy()
+    rest = target - gram @ theta
+    diagonal = gram.diagonal()
+    for _ in range(_CYCLES):
+        largest = 0.0
+        for k in range(len(theta)):
+            wanted = rest[k] + diagonal[k] * theta[k]
+            if k:
+                wanted = np.sign(wanted) * max(abs(wanted) - penalty, 0.0)
+            change = wanted / diagonal[k] - theta[k]
+            if change:
+                theta[k] += change
+                rest -= change * gram[k]
+                largest = max(largest, abs(change))
+        if largest <= _TOLERANCE:
+            break
+    return theta
