@@ -15,6 +15,7 @@ import pandas as pd
 
 from disco.progress import Reporter
 from disco.rivals.families import Family, features
+from disco.rivals.moments import Regression
 
 RULES = ("1se", "min")
 
@@ -24,24 +25,31 @@ _TOLERANCE = 1e-7  # of coefficients, and of the share of the loss that a step m
 _WIDEST = 40.0  # largest |η|
 
 
-class Settings(NamedTuple):
-    """How the penalty is chosen.
+class Penalty(NamedTuple):
+    """How λ is chosen.
 
     Attributes:
-        scale: raw or log1p: the features.
         rule: min or 1se.
         folds: of the cross-validation.
         seed: of the division of the rows into folds, which is the same for every node.
     """
 
-    scale: str
     rule: str
     folds: int
     seed: int
 
+    def divided(self, rows: int) -> np.ndarray:
+        """The fold of every row, from 0, (rows,)."""
+        return np.random.default_rng(self.seed).permutation(rows) % self.folds
+
 
 def edges(
-    counts: pd.DataFrame, order: Sequence[str], kinds: Sequence[Family], settings: Settings, reporter: Reporter
+    counts: pd.DataFrame,
+    order: Sequence[str],
+    kinds: Sequence[Family],
+    scale: str,
+    penalty: Penalty,
+    reporter: Reporter,
 ) -> pd.DataFrame:
     """Every candidate edge along an order.
 
@@ -49,7 +57,8 @@ def edges(
         counts: (rows, nodes), no column constant.
         order: the names of the columns, sources first.
         kinds: the family of every column, in the table's order.
-        settings: of the penalty.
+        scale: raw or log1p: the features.
+        penalty: how it is chosen.
         reporter: has the stage "parents".
 
     Returns:
@@ -59,33 +68,47 @@ def edges(
         FitStopped: the callback asked to stop.
     """
     values = counts.to_numpy(dtype=float)
-    columns = features(values, settings.scale)
+    columns, regress = features(values, scale), regression(len(counts), penalty, reporter.check)
     place = {name: k for k, name in enumerate(counts.columns)}
-    fold = np.random.default_rng(settings.seed).permutation(len(counts)) % settings.folds
     found = []
     for step, child in enumerate(order[1:], start=1):
         before, own = [place[name] for name in order[:step]], place[child]
-        theta = chosen(columns[:, before], values[:, own], kinds[own], fold, settings.rule, reporter.check)
+        design = np.column_stack([np.ones(len(counts)), columns[:, before]])
+        theta, _ = regress(design, values[:, own], kinds[own], None)
         sizes = np.abs(theta[1:]).tolist()
         found += [(parent, child, size, size > 0) for parent, size in zip(order[:step], sizes, strict=True)]
         reporter.step("parents", step, len(order) - 1, unit="node")
     return pd.DataFrame(found, columns=["parent", "child", "score", "selected"])
 
 
+def regression(rows: int, penalty: Penalty, check: Callable[[], None]) -> Regression:
+    """The regression with the λ that cross-validation chooses, as `moments.Regressed` takes it."""
+    fold = penalty.divided(rows)
+
+    def regress(
+        design: np.ndarray, count: np.ndarray, family: Family, start: np.ndarray | None
+    ) -> tuple[np.ndarray, np.ndarray]:
+        theta = chosen(design, count, family, fold, penalty.rule, check)
+        return theta, family.mean(_eta(design, theta))
+
+    return regress
+
+
 def chosen(
-    columns: np.ndarray, count: np.ndarray, family: Family, fold: np.ndarray, rule: str, check: Callable[[], None]
+    design: np.ndarray, count: np.ndarray, family: Family, fold: np.ndarray, rule: str, check: Callable[[], None]
 ) -> np.ndarray:
     """The coefficients at the λ that cross-validation chooses, (1 + features,).
 
     Args:
-        columns: standardised features, (rows, features).
+        design: ones, then standardised features, (rows, 1 + features).
         count: of the node, (rows,).
         family: its family.
         fold: of every row, from 0, (rows,).
         rule: min or 1se.
         check: called before every λ; may stop.
     """
-    design = np.column_stack([np.ones(len(count)), columns])
+    if design.shape[1] == 1:
+        return _start(design, count, family)
     lambdas = _lambdas(design, count, family)
     losses = []
     for part in range(fold.max() + 1):

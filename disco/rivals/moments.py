@@ -11,7 +11,6 @@ from typing import Protocol
 import numpy as np
 
 from disco.progress import Reporter
-from disco.rivals import families
 from disco.rivals.families import Family
 
 STOPPED = "The method was stopped during {stage}, at {unit} {done} of {total}; nothing was kept."
@@ -19,6 +18,8 @@ LEAST = 0.05  # smallest mean, since least squares can go below any count
 _SPANNED = 1e-8  # other columns span a column if they leave less than this share of its squared norm
 
 Score = Callable[[int, np.ndarray], float]  # of a node with its conditional means, (rows,)
+
+Regression = Callable[[np.ndarray, np.ndarray, Family, np.ndarray | None], tuple[np.ndarray, np.ndarray]]
 
 
 class Means(Protocol):
@@ -63,31 +64,45 @@ class Regressed:
         counts: (rows, nodes), as floats.
         kinds: the family of every node.
         candidates: whether a row's node may be a parent of a column's, (nodes, nodes).
-        scale: raw or log1p: the features of a regression with the family's link. None: least squares of counts.
+        columns: what stands for each node in a regression, (rows, nodes).
+        regress: from ones and columns (rows, 1 + columns), the counts (rows,), the family, and the node's coefficients
+            with fewer columns, if there are any: the coefficients and the means.
     """
 
-    def __init__(self, counts: np.ndarray, kinds: Sequence[Family], candidates: np.ndarray, scale: str | None) -> None:
-        self.counts, self.kinds, self.candidates, self.linked = counts, kinds, candidates, scale is not None
-        self.features = families.features(counts, scale or "raw")
+    def __init__(
+        self,
+        counts: np.ndarray,
+        kinds: Sequence[Family],
+        candidates: np.ndarray,
+        columns: np.ndarray,
+        regress: Regression,
+    ) -> None:
+        self.counts, self.kinds, self.candidates, self.regress = counts, kinds, candidates, regress
+        self.columns = columns
         self.before: list[list[int]] = [[] for _ in kinds]
         self.starts: list[np.ndarray | None] = [None for _ in kinds]
 
     def of(self, node: int) -> np.ndarray:
         """The means of a node that is left, (rows,)."""
-        design = np.column_stack([np.ones(len(self.counts)), self.features[:, self.before[node]]])
-        if not self.linked:
-            slopes = np.linalg.lstsq(design, self.counts[:, node], rcond=None)[0]
-            return self.kinds[node].within(design @ slopes, LEAST)
+        design = np.column_stack([np.ones(len(self.counts)), self.columns[:, self.before[node]]])
         start = self.starts[node]
         if start is not None:
             start = np.append(start, np.zeros(design.shape[1] - len(start)))
-        self.starts[node], mean = families.fit(design, self.counts[:, node], self.kinds[node], start)
+        self.starts[node], mean = self.regress(design, self.counts[:, node], self.kinds[node], start)
         return mean
 
     def place(self, node: int) -> None:
-        """Put a node among the features of those whose candidate it is."""
+        """Put a node among the columns of those whose candidate it is."""
         for other in np.flatnonzero(self.candidates[node]):
             self.before[other].append(node)
+
+
+def least_squares(
+    design: np.ndarray, count: np.ndarray, family: Family, start: np.ndarray | None = None
+) -> tuple[np.ndarray, np.ndarray]:
+    """The coefficients of least squares, and the means, held in the family's range."""
+    slopes = np.linalg.lstsq(design, count, rcond=None)[0]
+    return slopes, family.within(design @ slopes, LEAST)
 
 
 def order(means: Means, score: Score, candidates: np.ndarray, reporter: Reporter) -> tuple[list[int], list[float]]:

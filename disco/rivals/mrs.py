@@ -25,8 +25,18 @@ from disco.checks import check, number, one_of, whole
 from disco.errors import InputError
 from disco.parents import cam
 from disco.progress import Callback, Reporter
-from disco.rivals.families import BINOMIAL, FAMILIES, NEGATIVE_BINOMIAL, POISSON, Family, assigned, usable
-from disco.rivals.moments import STOPPED, Deflated, Regressed, order
+from disco.rivals.families import (
+    BINOMIAL,
+    FAMILIES,
+    NEGATIVE_BINOMIAL,
+    POISSON,
+    Family,
+    assigned,
+    features,
+    fit,
+    usable,
+)
+from disco.rivals.moments import STOPPED, Deflated, Regressed, least_squares, order
 from disco.rivals.result import Result
 from disco.rivals.skeleton import SKELETONS, joined
 
@@ -146,7 +156,9 @@ def _ordered(
     if options.skeleton == "none" and options.means == "linear":
         means: Deflated | Regressed = Deflated(values, kinds)
     else:
-        means = Regressed(values, kinds, candidates, options.features if options.means == "glm" else None)
+        linear = options.means == "linear"
+        columns = features(values, "raw" if linear else options.features)
+        means = Regressed(values, kinds, candidates, columns, least_squares if linear else fit)
     parameters = [options.b if options.family == HYPER_POISSON else kind.parameter for kind in kinds]
     functions = {given: second_moment(options.family, given, 10 * values.max()) for given in set(parameters)}
 

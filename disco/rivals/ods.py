@@ -21,11 +21,11 @@ from disco.errors import InputError
 from disco.parents import cam
 from disco.progress import Callback, Reporter
 from disco.rivals import lasso
-from disco.rivals.families import FAMILIES, Family, assigned, usable
+from disco.rivals.families import FAMILIES, Family, assigned, features, fit, usable
 from disco.rivals.moments import STOPPED, Deflated, Regressed, order
 from disco.rivals.result import Result
 
-_WEIGHTS = {"cam": {"order": 0.7, "parents": 0.3}, "lasso": {"order": 0.05, "parents": 0.95}}
+_TIMES = {"linear": 1.0, "glm": 5.0, "lasso": 500.0}  # of the order, beside 1 for cam
 
 
 @dataclass(frozen=True)
@@ -37,7 +37,8 @@ class Options:
         size: r of a negative binomial.
         trials: M of a binomial; None is each column's largest count.
         families: column → "poisson", ["nb", r] or ["binomial", M].
-        means: linear, by least squares on all nodes before; or glm, by regressions with the family's link.
+        means: linear, by least squares on all nodes before; glm, by regressions with the family's link; or lasso, by
+            cross-validated L1 regressions with it, which takes long.
         features: of regressions with a link: log1p, logarithms of 1 + counts, or raw.
         criterion: difference or ratio.
         parents: cam, by significance along the order; or lasso, by cross-validated L1 regressions with the link.
@@ -51,7 +52,7 @@ class Options:
     size: float = number(6.0, above=0)
     trials: int | None = whole(None, at_least=1, optional=True)
     families: Mapping[str, Any] | None = field(default=None)
-    means: str = one_of("linear", ("linear", "glm"))
+    means: str = one_of("linear", ("linear", "glm", "lasso"))
     features: str = one_of("log1p", ("log1p", "raw"))
     criterion: str = one_of("difference", ("difference", "ratio"))
     parents: str = one_of("cam", ("cam", "lasso"))
@@ -93,14 +94,14 @@ def find(table: pd.DataFrame, options: Options, *, callback: Callback | None = N
     """
     counts = usable(table, "ODS")
     kinds = assigned(counts, options.family, options.size, options.trials, options.families)
-    reporter = Reporter(callback, _WEIGHTS[options.parents], STOPPED)
+    weights = {"order": _TIMES[options.means], "parents": 50.0 if options.parents == "lasso" else 1.0}
+    reporter = Reporter(callback, weights, STOPPED)
     places, ratios = ordered(counts, kinds, options, reporter)
     names = [counts.columns[place] for place in places]
     if options.parents == "cam":
         tests = cam.edges(counts, names, cutoff=options.cutoff, callback=reporter.part("parents", "node"))
     else:
-        settings = lasso.Settings(options.features, options.rule, options.folds, options.seed)
-        tests = lasso.edges(counts, names, kinds, settings, reporter)
+        tests = lasso.edges(counts, names, kinds, options.features, _penalty(options), reporter)
     kept = tests.loc[tests["selected"], ["parent", "child"]]
     return Result.of(
         list(counts.columns),
@@ -117,8 +118,12 @@ def ordered(
     """The places of the columns, sources first, and of each its variance over its family's, given those before."""
     values = counts.to_numpy(dtype=float)
     every = ~np.eye(len(kinds), dtype=bool)
-    glm = options.means == "glm"
-    means = Regressed(values, kinds, every, options.features) if glm else Deflated(values, kinds)
+    if options.means == "linear":
+        means: Deflated | Regressed = Deflated(values, kinds)
+    else:
+        columns = features(values, options.features)
+        regress = fit if options.means == "glm" else lasso.regression(len(counts), _penalty(options), reporter.check)
+        means = Regressed(values, kinds, every, columns, regress)
     ratios = np.zeros(len(kinds))
 
     def score(node: int, mean: np.ndarray) -> float:
@@ -132,13 +137,20 @@ def ordered(
     return found, [float(ratios[node]) for node in found]
 
 
+def _penalty(options: Options) -> lasso.Penalty:
+    return lasso.Penalty(options.rule, options.folds, options.seed)
+
+
 def _notes(kinds: list[Family], options: Options, ratios: list[float]) -> list[str]:
     """What was assumed, and whether the table agrees."""
     told = {kind.name: 0 for kind in kinds}
     for kind in kinds:
         told[kind.name] += 1
     words = ", ".join(f"{name} for {number}" for name, number in told.items())
-    means = "least squares" if options.means == "linear" else f"regressions with a link on {options.features} counts"
+    linked = {"glm": "regressions", "lasso": "cross-validated L1 regressions"}
+    means = "least squares"
+    if options.means in linked:
+        means = f"{linked[options.means]} with a link on {options.features} counts"
     return [
         f"Families taken as known: {words} of {len(kinds)} nodes; means by {means}.",
         "The theory needs the right family: given the nodes before it, a node then has 1 times the variance of its "
