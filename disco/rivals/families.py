@@ -128,12 +128,9 @@ def usable(table: pd.DataFrame, method: str) -> pd.DataFrame:
     """The table as counts for a method that compares moments.
 
     Raises:
-        InputError: it does not hold counts, a column is constant, or there are no more rows than columns.
+        InputError: it does not hold counts that vary, or there are too few rows for its columns.
     """
     counts = as_counts(table)
-    constant = (counts == counts.iloc[0]).all()
-    if constant.any():
-        raise InputError(f'{method} needs columns that vary; "{constant.idxmax()}" is constant: leave it out.')
     rows, nodes = counts.shape
     if rows <= nodes + 1:
         raise InputError(

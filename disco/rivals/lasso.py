@@ -21,7 +21,10 @@ RULES = ("1se", "min")
 
 _LAMBDAS, _RANGE = 60, 1e-3  # values of λ, and the last as a share of the first
 _NEWTONS, _HALVINGS, _CYCLES = 50, 20, 1000
-_TOLERANCE = 1e-7  # of coefficients, and of the share of the loss that a step may still gain
+_LEAST_GAIN = 1e-10  # of the loss per row, for another Newton step
+_SHARE = 1e-2  # of that, for another cycle within a step
+_SOLVE = 5  # cycles between two linear systems
+_ROUNDING = 1e-13  # of the loss
 _WIDEST = 40.0  # largest |η|
 
 
@@ -197,17 +200,20 @@ def _minimum(design: np.ndarray, count: np.ndarray, family: Family, penalty: flo
             return theta
         gain = value - value_moved
         theta, eta, value = moved, eta_moved, value_moved
-        if gain <= _TOLERANCE * (abs(value) + 1e-3) * 1e-2 or np.abs(step).max() <= _TOLERANCE:
+        if gain <= _LEAST_GAIN + _ROUNDING * abs(value):
             break
     return theta
 
 
 def _quadratic(gram: np.ndarray, target: np.ndarray, penalty: float, theta: np.ndarray) -> np.ndarray:
-    """The minimum of ½ θᵀ G θ − θᵀ c + λ Σ_{k ≥ 1} |θ_k| by coordinate descent, from a start."""
+    """The minimum of ½ θᵀ G θ − θᵀ c + λ Σ_{k ≥ 1} |θ_k|, from a start.
+
+    Coordinate descent finds which coefficients are not 0; with their signs a linear system then gives the minimum.
+    """
     theta = theta.copy()
     rest = target - gram @ theta
     diagonal = gram.diagonal()
-    for _ in range(_CYCLES):
+    for cycle in range(_CYCLES):
         largest = 0.0
         for k in range(len(theta)):
             wanted = rest[k] + diagonal[k] * theta[k]
@@ -217,7 +223,22 @@ def _quadratic(gram: np.ndarray, target: np.ndarray, penalty: float, theta: np.n
             if change:
                 theta[k] += change
                 rest -= change * gram[k]
-                largest = max(largest, abs(change))
-        if largest <= _TOLERANCE:
+                largest = max(largest, diagonal[k] * change**2)
+        if largest <= _LEAST_GAIN * _SHARE:
             break
+        if cycle % _SOLVE == 1 and (solved := _with_signs(gram, target, penalty, theta)) is not None:
+            return solved
     return theta
+
+
+def _with_signs(gram: np.ndarray, target: np.ndarray, penalty: float, theta: np.ndarray) -> np.ndarray | None:
+    """The minimum if it has the signs of these coefficients, else None."""
+    signs = np.sign(theta)
+    signs[0] = 0.0
+    kept = np.flatnonzero(theta)
+    found = np.zeros_like(theta)
+    found[kept] = np.linalg.solve(gram[np.ix_(kept, kept)], (target - penalty * signs)[kept])
+    slope = np.abs(target - gram @ found)
+    slope[kept] = 0.0
+    same = (np.sign(found[1:]) == signs[1:]).all() and slope.max() <= penalty * (1 + 1e-6)
+    return found if same else None
