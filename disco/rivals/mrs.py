@@ -62,7 +62,7 @@ class Options:
     family: str = one_of(POISSON, (*FAMILIES, HYPER_POISSON))
     size: float = number(6.0, above=0)
     trials: int | None = whole(None, at_least=1, optional=True)
-    b: float = number(2.0, above=0)
+    b: float = number(2.0, at_least=0.01, at_most=100)
     skeleton: str = one_of("partial", SKELETONS)
     means: str = one_of("linear", ("linear", "glm"))
     features: str = one_of("log1p", ("log1p", "raw"))
@@ -102,8 +102,7 @@ def second_moment(family: str, parameter: float, largest: float) -> Callable[[np
 def _rates(b: float, largest: float) -> Callable[[np.ndarray], np.ndarray]:
     """λ of a hyper-Poisson by its mean, from a table on both logarithms."""
     rate = np.geomspace(1e-4, 2 * largest + 2 * b + 10, 4000)
-    with np.errstate(over="ignore"):
-        none = 1 / hyp1f1(1.0, b, rate)  # P(0)
+    none = 1 / hyp1f1(1.0, b, np.minimum(rate, 500))  # P(0), below 1e-80 at 500
     mean = rate - (b - 1) * (1 - none)
     spline = PchipInterpolator(np.log(mean), np.log(rate))
     return lambda value: np.exp(spline(np.log(np.clip(value, mean[0], mean[-1]))))
