@@ -57,6 +57,16 @@ class Method:
         return not self.package or find_spec(self.imports) is not None
 
 
+def _ods(rows: int, nodes: int) -> float:
+    """About the seconds of ODS with means by least squares."""
+    return 0.05 + 2e-8 * rows * nodes**2
+
+
+def _mrs(rows: int, nodes: int) -> float:
+    """About the seconds of MRS with a skeleton of partial correlations."""
+    return 0.05 + 2e-8 * rows * nodes**2
+
+
 METHODS: dict[str, Method] = {
     "sort-mean": Method(
         "sorted by mean",
@@ -78,6 +88,62 @@ METHODS: dict[str, Method] = {
         "sorting",
         {"by": "excess"},
         roles=True,
+    ),
+    "ods-poisson": Method(
+        "ODS, Poisson",
+        "Takes every node as Poisson given its parents, and places the least overdispersed node next; parents by CAM.",
+        "ods",
+        {"family": "poisson"},
+        seconds=_ods,
+    ),
+    "ods-nb": Method(
+        "ODS, NB",
+        "ODS with every node taken as negative binomial of one known size, 6 unless changed.",
+        "ods",
+        {"family": "nb"},
+        seconds=_ods,
+    ),
+    "ods-binomial": Method(
+        "ODS, binomial",
+        "ODS with every node taken as binomial; its number of trials is the column's largest count unless changed.",
+        "ods",
+        {"family": "binomial"},
+        seconds=_ods,
+    ),
+    "ods-oracle": Method(
+        "ODS, families given",
+        "ODS told the family of each node with its parameter; nodes without one are taken as Poisson.",
+        "ods",
+        seconds=_ods,
+    ),
+    "mrs": Method(
+        "MRS, Poisson",
+        "Takes every node as Poisson given its parents, and places the node next whose second moment exceeds its mean "
+        "squared the least; parents by CAM among pairs with a partial correlation.",
+        "mrs",
+        {"family": "poisson"},
+        seconds=_mrs,
+    ),
+    "mrs-nb": Method(
+        "MRS, NB",
+        "MRS with every node taken as negative binomial of one known size, 6 unless changed.",
+        "mrs",
+        {"family": "nb"},
+        seconds=_mrs,
+    ),
+    "mrs-binomial": Method(
+        "MRS, binomial",
+        "MRS with every node taken as binomial; its number of trials is the column's largest count unless changed.",
+        "mrs",
+        {"family": "binomial"},
+        seconds=_mrs,
+    ),
+    "mrs-hyper-poisson": Method(
+        "MRS, hyper-Poisson",
+        "MRS with every node taken as hyper-Poisson of one known b, 2 unless changed, for counts that vary more.",
+        "mrs",
+        {"family": "hyper-poisson"},
+        seconds=_mrs,
     ),
 }
 
