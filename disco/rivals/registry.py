@@ -57,6 +57,8 @@ class Method:
         return not self.package or find_spec(self.imports) is not None
 
 
+_CAUSAL_LEARN: dict[str, Any] = {"package": "causal-learn", "imports": "causallearn"}
+
 METHODS: dict[str, Method] = {
     "sort-mean": Method(
         "sorted by mean",
@@ -78,6 +80,42 @@ METHODS: dict[str, Method] = {
         "sorting",
         {"by": "excess"},
         roles=True,
+    ),
+    "boss": Method(
+        "BOSS",
+        "A search over orders by the BIC of linear Gaussian models of log counts; gives a class of graphs, no order.",
+        "general",
+        {"algorithm": "boss"},
+        **_CAUSAL_LEARN,
+    ),
+    "grasp": Method(
+        "GRaSP",
+        "As BOSS, with a search that turns edges instead of moving single nodes.",
+        "general",
+        {"algorithm": "grasp"},
+        **_CAUSAL_LEARN,
+    ),
+    "pc": Method(
+        "PC",
+        "Removes edges by tests of partial correlation of log counts; gives a class of graphs, no order.",
+        "general",
+        {"algorithm": "pc"},
+        **_CAUSAL_LEARN,
+    ),
+    "ges": Method(
+        "GES",
+        "A search over classes of graphs by the BIC of linear Gaussian models of log counts; too slow beyond about 30 "
+        "nodes.",
+        "general",
+        {"algorithm": "ges"},
+        **_CAUSAL_LEARN,
+    ),
+    "lingam": Method(
+        "DirectLiNGAM",
+        "Assumes that log counts depend linearly on log counts, with errors that are not normal; gives an order.",
+        "general",
+        {"algorithm": "lingam"},
+        **_CAUSAL_LEARN,
     ),
 }
 
