@@ -66,7 +66,7 @@ def find(table: pd.DataFrame, options: Options, *, callback: Callback | None = N
         try:
             result = _linear(values, table) if options.algorithm == "lingam" else _class(values, table, options)
         except ModuleNotFoundError as error:
-            raise InputError(f"{label} needs {error.name}, which is not installed: pip install causal-learn.") from error
+            raise InputError(f"{label} needs {error.name}, which is missing: pip install causal-learn.") from error
         except (np.linalg.LinAlgError, ValueError, ZeroDivisionError) as error:
             raise InputError(f"{label} failed on this table: {str(error).rstrip('.')}.") from error
     reporter.step("search", 1, 1)
