@@ -36,12 +36,14 @@ class Options:
         algorithm: boss, grasp, pc, ges or lingam.
         penalty: λ of BOSS, GRaSP and GES.
         alpha: level of PC's tests.
+        least: size of the coefficients, in standard deviations, below which DirectLiNGAM has no edge.
         seed: of the orders in which BOSS and GRaSP look at nodes.
     """
 
     algorithm: str = one_of("boss", _LABELS)
     penalty: float = number(2.0, above=0)
-    alpha: float = number(0.01, above=0)
+    alpha: float = number(0.05, above=0)
+    least: float = number(0.1, at_least=0)
     seed: int = whole(0, at_least=0)
 
     def __post_init__(self) -> None:
@@ -64,7 +66,8 @@ def find(table: pd.DataFrame, options: Options, *, callback: Callback | None = N
     reporter.step("search", 0, 1)
     with _repeatable(options.seed):
         try:
-            result = _linear(values, table) if options.algorithm == "lingam" else _class(values, table, options)
+            found = _linear if options.algorithm == "lingam" else _class
+            result = found(values, table, options)
         except ModuleNotFoundError as error:
             raise InputError(f"{label} needs {error.name}, which is missing: pip install causal-learn.") from error
         except (np.linalg.LinAlgError, ValueError, ZeroDivisionError) as error:
@@ -154,15 +157,15 @@ def read(graph: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
     return np.argwhere(directed), np.argwhere(np.triu(joined & ~directed & ~directed.T))
 
 
-def _linear(values: np.ndarray, table: pd.DataFrame) -> Result:
-    """Order, and an edge for every coefficient that the adaptive lasso leaves; score: its size."""
+def _linear(values: np.ndarray, table: pd.DataFrame, options: Options) -> Result:
+    """The order, and the edges whose coefficient the adaptive lasso leaves and is large enough; score: its size."""
     from causallearn.search.FCMBased.lingam import DirectLiNGAM
 
     model: Any = DirectLiNGAM()
     model.fit(values)
     names = list(table.columns)
     sizes = np.abs(np.nan_to_num(model.adjacency_matrix_))  # [child, parent]
-    pairs = [(names[j], names[i], sizes[i, j]) for i, j in np.argwhere(sizes > 0)]
-    scores = pd.DataFrame(pairs, columns=["parent", "child", "score"]).astype({"score": float})
-    order = [names[node] for node in model.causal_order_]
-    return Result.of(names, [pair[:2] for pair in pairs], order=order, scores=scores)
+    scored = [(names[j], names[i], sizes[i, j]) for i, j in np.argwhere(sizes > 0)]
+    scores = pd.DataFrame(scored, columns=["parent", "child", "score"]).astype({"score": float})
+    edges = [(parent, child) for parent, child, size in scored if size >= options.least]
+    return Result.of(names, edges, order=[names[node] for node in model.causal_order_], scores=scores)

@@ -57,9 +57,43 @@ class Method:
         return not self.package or find_spec(self.imports) is not None
 
 
+_OURS: dict[str, Any] = {
+    "seconds": lambda rows, nodes: 50 + 0.6 * nodes + 0.012 * nodes**2,
+    "roles": True,
+    "knowledge": True,
+}
 _CAUSAL_LEARN: dict[str, Any] = {"package": "causal-learn", "imports": "causallearn"}
 
 METHODS: dict[str, Method] = {
+    "disco": Method(
+        "DISCO",
+        "The paper's method: networks learn the score of the counts; the order by its curvature, parents by the OCS.",
+        "ours",
+        **_OURS,
+    ),
+    "disco-norank": Method(
+        "DISCO without ranks",
+        "The same on the counts themselves instead of their ranks.",
+        "ours",
+        {"transform": "none"},
+        **_OURS,
+    ),
+    "disco-constant": Method(
+        "DISCO, constant curvature",
+        "The same with the criterion that the curvature of a sink does not vary, instead of the corrected one.",
+        "ours",
+        {"criterion": "constant"},
+        **_OURS,
+    ),
+    "refined": Method(
+        "refinement",
+        "Our search over orders by the likelihood of regressions that assume no family; without networks.",
+        "ours",
+        {"by": "likelihood"},
+        seconds=lambda rows, nodes: 0.1 * nodes * (0.7 + 0.0002 * rows),
+        roles=True,
+        knowledge=True,
+    ),
     "sort-mean": Method(
         "sorted by mean",
         "A control: the columns by rising mean, parents by CAM. What beats no sorting tells little.",
@@ -116,6 +150,34 @@ METHODS: dict[str, Method] = {
         "general",
         {"algorithm": "lingam"},
         **_CAUSAL_LEARN,
+    ),
+    "search-poisson": Method(
+        "search, Poisson",
+        "Our search over orders by the BIC of Poisson regressions on log counts; a control for the family-free one.",
+        "parametric",
+        {"family": "poisson"},
+        knowledge=True,
+    ),
+    "search-nb": Method(
+        "search, negative binomial",
+        "The same with negative binomial regressions, each with its own size.",
+        "parametric",
+        {"family": "nb"},
+        knowledge=True,
+    ),
+    "search-zinb": Method(
+        "search, zero-inflated NB",
+        "The same with zero-inflated negative binomial regressions: the class of ZICO.",
+        "parametric",
+        {"family": "zinb"},
+        knowledge=True,
+    ),
+    "search-binomial": Method(
+        "search, binomial",
+        "The same with binomial regressions, logit link; trials are each column's largest count unless given.",
+        "parametric",
+        {"family": "binomial"},
+        knowledge=True,
     ),
 }
 

@@ -18,8 +18,8 @@ from disco.simulate import FAMILIES, Design, read_edges, simulate
 
 pytestmark = pytest.mark.usefixtures("calibrated")
 
-KEYS = ["a_top", "precision", "recall", "f1", "skeleton_f1", "shd", "shd_reversals_once", "class_shd", "sid", "ancestor_aid"]
-KEYS += ["edges", "true_edges", "controls", "either_way"]
+KEYS = ["a_top", "precision", "recall", "f1", "skeleton_f1", "shd", "shd_reversals_once", "class_shd"]
+KEYS += ["sid", "ancestor_aid", "edges", "true_edges", "controls", "either_way"]
 SMALL = ["--d", "6", "--n", "400", "--k", "1.5"]
 
 

@@ -16,7 +16,9 @@ def colliders(pairs):
     joined = {frozenset(pair) for pair in pairs}
     both = combinations(sorted(pairs), 2)
     return {
-        (frozenset({a, b}), c) for (a, c), (b, other) in both if c == other and a != b and frozenset({a, b}) not in joined
+        (frozenset({a, b}), c)
+        for (a, c), (b, other) in both
+        if c == other and a != b and frozenset({a, b}) not in joined
     }
 
 
