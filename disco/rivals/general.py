@@ -41,7 +41,7 @@ class Options:
     """
 
     algorithm: str = one_of("boss", _LABELS)
-    penalty: float = number(2.0, above=0)
+    penalty: float = number(2, above=0)
     alpha: float = number(0.05, above=0)
     least: float = number(0.1, at_least=0)
     seed: int = whole(0, at_least=0)

@@ -126,7 +126,9 @@ def _apart(values: np.ndarray, options: Options, callback: Callback | None) -> n
             while process.poll() is None:
                 spent = time.monotonic() - began
                 if spent > options.limit:
-                    raise InputError(f"NOTEARS was not done after {options.limit:,.0f} seconds: give it a longer limit.")
+                    raise InputError(
+                        f"NOTEARS was not done after {options.limit:,.0f} seconds: give it a longer limit."
+                    )
                 reporter.step("search", int(spent), int(options.limit), spent / options.limit)
                 with contextlib.suppress(subprocess.TimeoutExpired):
                     process.wait(_LOOK)
