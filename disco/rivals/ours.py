@@ -94,7 +94,7 @@ def _refined(
     device = "cpu" if options.device == "auto" else options.device
     found = refine(table, choice, roles=adjustment, knowledge=knowledge, device=device, callback=callback)
     scores = found.edges[["parent", "child"]].assign(score=found.edges["gain_nats"])
-    open_ = int((~found.edges["decided"].astype(bool)).sum())
+    open_ = len(found.edges) - int(found.edges["decided"].sum())
     notes = [f"The rows leave {open_} of {len(found.edges)} directions undecided.", *found.notes]
     return Result.of(list(table.columns), _pairs(found.edges), order=found.order, scores=scores, notes=notes)
 
