@@ -23,7 +23,6 @@ from typing import Any
 import pandas as pd
 import torch
 
-from benchmarks.boss import boss
 from benchmarks.directed_choose import CHOOSE
 from benchmarks.directed_report import REPORT
 from benchmarks.directed_tables import Directed
@@ -34,6 +33,7 @@ from disco.errors import InputError, ScoreUnavailable
 from disco.files import plain
 from disco.metrics import order_by_excess, order_by_mean, order_by_variance
 from disco.refine import Choice, refine
+from disco.rivals import find
 
 RESULTS = Path(__file__).parent / "results" / "directed.jsonl"
 HALVES: dict[str, tuple[Directed, ...]] = {"choose": CHOOSE, "report": REPORT}
@@ -55,8 +55,8 @@ def _ccs(table: pd.DataFrame) -> Line:
 
 def _boss(table: pd.DataFrame) -> Line:
     """BOSS gives a class of graphs without an order; the direction of an undirected edge is undecided."""
-    found = boss(table)
-    sides = ((found.directed, True), (found.undirected, False))
+    found = find("boss", table)
+    sides = ((found.edges, True), (found.undirected, False))
     return {"edges": [{"parent": u, "child": v, "decided": decided} for pairs, decided in sides for u, v in pairs]}
 
 

@@ -16,6 +16,7 @@ from typing import Any
 import pandas as pd
 
 from disco.errors import InputError
+from disco.metrics.classes import class_shd, equivalence_class, skeleton_f1
 from disco.metrics.edges import (
     Counts,
     Edges,
@@ -58,9 +59,11 @@ __all__ = [
     "average_precision",
     "calibration",
     "changes",
+    "class_shd",
     "controls",
     "counts",
     "edge_jaccard",
+    "equivalence_class",
     "evaluate",
     "f1",
     "order_agreement",
@@ -75,10 +78,13 @@ __all__ = [
     "shd",
     "shd_reversals_once",
     "sid",
+    "skeleton_f1",
     "undirected",
     "verdicts",
     "wrong_removals",
 ]
+
+_SHARES = ("a_top", "precision", "recall", "f1", "skeleton_f1")
 
 
 def evaluate(
@@ -96,8 +102,9 @@ def evaluate(
         table: the rows, for the sorting controls.
 
     Returns:
-        a_top, precision, recall, f1, shd, shd_reversals_once, sid, ancestor_aid; the numbers edges, true_edges and
-        either_way (true edges whose direction cannot be known); and controls (mean, variance, excess).
+        a_top, precision, recall, f1, skeleton_f1, shd, shd_reversals_once, class_shd, sid, ancestor_aid; the numbers
+        edges, true_edges and either_way (true edges whose direction cannot be known); and controls (mean, variance,
+        excess).
 
     Raises:
         InputError: the nodes do not agree, or the truth has a cycle.
@@ -106,7 +113,7 @@ def evaluate(
     pairs, nodes = read(truth)
     if loop := cycle(pairs):
         raise InputError(f"The truth has the cycle {loop}; a causal graph has none.")
-    values: dict[str, Any] = dict.fromkeys(("a_top", "precision", "recall", "f1", "shd", "shd_reversals_once"))
+    values: dict[str, Any] = dict.fromkeys((*_SHARES, "shd", "shd_reversals_once", "class_shd"))
     values |= {"sid": None, "ancestor_aid": None, "edges": None, "true_edges": len(pairs), "controls": None}
     values["either_way"] = len(undirected(truth))
     if order is not None:
@@ -130,8 +137,10 @@ def _edge_values(true: Edges, found: Pairs) -> dict[str, Any]:
     """The metrics of `evaluate` that concern edges."""
     agreed = counts(true, found)
     shares = {name: getattr(agreed, name) for name in ("precision", "recall", "f1")}
+    shares["skeleton_f1"] = skeleton_f1(true, found)
     values: dict[str, Any] = {name: None if math.isnan(value) else value for name, value in shares.items()}
     values |= {"shd": agreed.shd, "shd_reversals_once": shd_reversals_once(true, found), "edges": len(found)}
+    values["class_shd"] = class_shd(true, found)
     if not cycle(found):
         values |= {"sid": sid(true, found), "ancestor_aid": ancestor_aid(true, found)}
     return values

@@ -15,8 +15,8 @@ from disco.refine.choice import Choice
 from disco.refine.evidence import COLUMNS, MOST_MISFIT, Judged
 from disco.refine.memory import Drawn, End
 from disco.refine.reasons import but_known
-from disco.refine.scores import MOST_PARENTS
 from disco.refine.searches import Searched
+from disco.refine.stepwise import MOST_PARENTS
 from disco.refine.task import Task
 from disco.table.relations import relations
 

@@ -7,10 +7,8 @@ at ½ log n, lets a wrong direction with fewer parents win if effects are weak. 
 CCS order, an edge against it costs more, the further apart its nodes stand in it (`cost_against`): the curvature sees
 what the likelihood does not, and together they find more directions (benchmarks/log/2026-11-21-bent-link.md).
 
-The parents of a node among allowed candidates are found by steps from the parents it had. The candidate whose Rao
-statistic promises most is added; the parent whose Wald statistic says that it is not worth its price is removed; a fit
-confirms each step, until nothing changes. Fits are kept by (node, parents), results by (node, allowed candidates).
-With knowledge, a forbidden parent is never allowed, and a required one is there from the start and never removed.
+Parents are found by `Stepwise`: Rao's statistic says what adding a candidate promises, Wald's what removing a parent
+does.
 """
 
 import math
@@ -27,16 +25,15 @@ from disco.likelihood.batch import Problems
 from disco.likelihood.newton import Fits, fit, marginal_start
 from disco.likelihood.steps import Additions, Removals, additions, removals
 from disco.progress import SILENT, Reporter
-from disco.refine.walks import Allowed, Parents, Result, Walk, Wanted, bits_of, together
+from disco.refine.stepwise import Stepwise
+from disco.refine.walks import Parents, Result, Walk, Wanted, together
 
 AGAINST = 12.0  # nats that an edge against the whole length of an order costs, before fitting; as in simulated designs
 MOST_AGAINST = 5.0  # nats: half of what decides a direction, so that an order overrules no decided direction
 SEARCHING = 0.05  # nats that the last Newton step of a fit promises at most; the step is still taken
 _FAILED = -1e9  # nats: the score of a fit without a finite score; no search ends there
-_DOUBT = 1.0  # nats: a fit without a parent is tried if its Wald statistic promises to lose no more than this
 _ALONE = 64  # fits side by side
 _BATCH_CELLS = 8_000_000  # columns × rows of a batch of fits
-MOST_PARENTS = 100  # per node, since fits grow with their square; a result says if a node reached it
 
 
 @dataclass(frozen=True)
@@ -79,7 +76,7 @@ def cost_against(parent: int, child: int, nodes: int, against: float) -> float:
     return min(max(parent - child, 0) / nodes * against, MOST_AGAINST)
 
 
-class Scores:
+class Scores(Stepwise[NodeFit]):
     """The scores of a table.
 
     Args:
@@ -109,20 +106,9 @@ class Scores:
         tolerance: float = SEARCHING,
         reporter: Reporter = SILENT,
     ) -> None:
+        super().__init__(candidates, rules)
         self.bank, self.weights, self.warm, self.reporter = bank, weights, warm, reporter
         self.tolerance = tolerance
-        self.candidates = [tuple(nodes) for nodes in candidates]
-        self.place = [{node: place for place, node in enumerate(nodes)} for nodes in self.candidates]
-        self.rules = rules
-        self.may, self.must = [bits_of(nodes) for nodes in self.candidates], [0] * len(candidates)
-        self.ahead: list[set[int]] = [set() for _ in candidates]  # the nodes that have to stand before a node
-        if rules is not None:
-            never, required, before = (
-                [set(np.flatnonzero(column).tolist()) for column in matrix.T]
-                for matrix in (rules.forbidden, rules.required, rules.before)
-            )
-            self.may = [may & ~bits_of(nodes) for may, nodes in zip(self.may, never, strict=True)]
-            self.must, self.ahead = [bits_of(nodes) for nodes in required], before
         self.price, self.order, self.against = price, order, against
         rank = {node: at for at, node in enumerate(order or ())}
         self.prices = [
@@ -131,9 +117,7 @@ class Scores:
             )
             for node, nodes in enumerate(self.candidates)
         ]
-        self.fits: list[dict[Parents, NodeFit]] = [{} for _ in self.candidates]
         self.larger: list[dict[Parents, Parents]] = [{} for _ in self.candidates]  # by what is left without one parent
-        self.found: list[dict[Allowed, NodeFit]] = [{} for _ in self.candidates]
         self.alone = 0  # fits made that are not among these
 
     def replace(self, **changes: Any) -> "Scores":
@@ -149,60 +133,6 @@ class Scores:
         """The log prior odds against an edge, nats."""
         at = self.place[child].get(parent)
         return self.price if at is None else float(self.prices[child][at])
-
-    def allowed(self, node: int, before: Iterable[int]) -> Allowed:
-        """The candidates of a node among the given nodes, without those that the rules forbid."""
-        return bits_of(before) & self.may[node]
-
-    def walk(self, node: int, allowed: Allowed, parents: Parents) -> Walk[NodeFit]:
-        """Find a node's parents among the allowed ones, by steps from given parents; required ones stay if allowed."""
-        found = self.found[node].get(allowed)
-        if found is not None:
-            return found
-        start = tuple(parent for parent in parents if allowed >> parent & 1)
-        if must := self.must[node] & allowed:
-            start = tuple(sorted({*start, *(other for other in self.candidates[node] if must >> other & 1)}))
-        now = yield from self._get(node, start)
-        open_ = np.array([allowed >> other & 1 for other in self.candidates[node]], dtype=bool)
-        while True:
-            better = yield from self._one_more(node, now, open_)
-            if better is None:
-                better = yield from self._one_less(node, now)
-            if better is None:
-                break
-            now = better
-        self.found[node][allowed] = now
-        return now
-
-    def _get(self, node: int, parents: Parents) -> Walk[NodeFit]:
-        if parents not in self.fits[node]:
-            yield [(node, parents)]
-        return self.fits[node][parents]
-
-    def _one_more(self, node: int, now: NodeFit, open_: np.ndarray) -> Walk[NodeFit | None]:
-        if len(now.parents) >= MOST_PARENTS:
-            return None
-        promised = np.where(open_, now.gain, -np.inf)
-        while len(promised) and promised.max() > 0:
-            best = int(promised.argmax())
-            with_it = tuple(sorted((*now.parents, self.candidates[node][best])))
-            better = yield from self._get(node, with_it)
-            if better.score > now.score:
-                return better
-            promised[best] = -np.inf
-        return None
-
-    def _one_less(self, node: int, now: NodeFit) -> Walk[NodeFit | None]:
-        for number in np.argsort(now.loss, kind="stable"):
-            parent = now.parents[number]
-            if now.loss[number] > _DOUBT:
-                return None
-            if self.must[node] >> parent & 1:
-                continue
-            without = yield from self._get(node, tuple(other for other in now.parents if other != parent))
-            if without.score > now.score:
-                return without
-        return None
 
     @property
     def made(self) -> int:

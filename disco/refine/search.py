@@ -17,7 +17,7 @@ from typing import Any
 import numpy as np
 
 from disco.progress import Callback, Reporter
-from disco.refine.scores import NodeFit, Scores
+from disco.refine.stepwise import Fit, Stepwise
 from disco.refine.walks import Parents, Walk, bits_of, together
 
 STOPPED = "the refinement was stopped."
@@ -44,7 +44,7 @@ class Found:
 
 
 def search(
-    scores: Scores,
+    scores: Stepwise[Any],
     order: Sequence[int],
     parents: Sequence[Sequence[int]] | None = None,
     *,
@@ -52,10 +52,10 @@ def search(
     only_near: bool = False,
     callback: Callback | None = None,
 ) -> Walk[Found]:
-    """The best order found by insertions from an order, as a walk for `scores.resolve`.
+    """The best order found by insertions from an order, as a walk: whoever runs it makes the fits (`scores.resolve`).
 
     Args:
-        scores: of the table.
+        scores: of the table, by any model.
         order: all nodes; it keeps to the scores' rules.
         parents: of every node in a known graph; the search for a node's parents begins with them.
         most_sweeps: stop after so many.
@@ -129,9 +129,9 @@ class _Places:
 class _State:
     """An order, and every node's fit in it."""
 
-    def __init__(self, scores: Scores, order: list[int]) -> None:
+    def __init__(self, scores: Stepwise[Any], order: list[int]) -> None:
         self.scores, self.order = scores, order
-        self.fitted: list[NodeFit] = []
+        self.fitted: list[Fit] = []
 
     def begin(self, parents: Sequence[Sequence[int]] | None = None) -> Walk[None]:
         """Find every node's parents among those before it, by steps from given parents."""
@@ -169,7 +169,7 @@ class _State:
             without.append(scores.walk(other, allowed & ~bit, parents))
         return _Places(behind, near, now - first, [*with_it, *without, self._along(node, behind, near)])
 
-    def _along(self, node: int, behind: Sequence[int], near: Sequence[int]) -> Walk[list[NodeFit]]:
+    def _along(self, node: int, behind: Sequence[int], near: Sequence[int]) -> Walk[list[Fit]]:
         """The node's own fit after the linked nodes behind it and the first 0, 1, 2 … of the near ones."""
         scores, fits = self.scores, []
         allowed, parents = scores.allowed(node, behind), self.fitted[node].parents
@@ -218,7 +218,7 @@ class _State:
             self.fitted[other] = before[number] if number < best else after[number]
         return True
 
-    def tuck(self, edge: tuple[int, int]) -> tuple[list[int], list[int], list[Walk[NodeFit]]] | None:
+    def tuck(self, edge: tuple[int, int]) -> tuple[list[int], list[int], list[Walk[Fit]]] | None:
         """The order with an edge turned, the nodes that have other candidates in it, and their walks.
 
         None if there is no such edge, if the rules allow only its direction, or if another path joins its ends, so that

@@ -67,7 +67,43 @@ def _mrs(rows: int, nodes: int) -> float:
     return 0.05 + 2e-8 * rows * nodes**2
 
 
+_OURS: dict[str, Any] = {
+    "seconds": lambda rows, nodes: 50 + 0.6 * nodes + 0.012 * nodes**2,
+    "roles": True,
+    "knowledge": True,
+}
+_CAUSAL_LEARN: dict[str, Any] = {"package": "causal-learn", "imports": "causallearn"}
+
 METHODS: dict[str, Method] = {
+    "disco": Method(
+        "DISCO",
+        "The paper's method: networks learn the score of the counts; the order by its curvature, parents by the OCS.",
+        "ours",
+        **_OURS,
+    ),
+    "disco-norank": Method(
+        "DISCO without ranks",
+        "The same on the counts themselves instead of their ranks.",
+        "ours",
+        {"transform": "none"},
+        **_OURS,
+    ),
+    "disco-constant": Method(
+        "DISCO, constant curvature",
+        "The same with the criterion that the curvature of a sink does not vary, instead of the corrected one.",
+        "ours",
+        {"criterion": "constant"},
+        **_OURS,
+    ),
+    "refined": Method(
+        "refinement",
+        "Our search over orders by the likelihood of regressions that assume no family; without networks.",
+        "ours",
+        {"by": "likelihood"},
+        seconds=lambda rows, nodes: 0.1 * nodes * (0.7 + 0.0002 * rows),
+        roles=True,
+        knowledge=True,
+    ),
     "sort-mean": Method(
         "sorted by mean",
         "A control: the columns by rising mean, parents by CAM. What beats no sorting tells little.",
@@ -144,6 +180,78 @@ METHODS: dict[str, Method] = {
         "mrs",
         {"family": "hyper-poisson"},
         seconds=_mrs,
+    ),
+    "boss": Method(
+        "BOSS",
+        "A search over orders by the BIC of linear Gaussian models of log counts; gives a class of graphs, no order.",
+        "general",
+        {"algorithm": "boss"},
+        **_CAUSAL_LEARN,
+    ),
+    "grasp": Method(
+        "GRaSP",
+        "As BOSS, with a search that turns edges instead of moving single nodes.",
+        "general",
+        {"algorithm": "grasp"},
+        **_CAUSAL_LEARN,
+    ),
+    "pc": Method(
+        "PC",
+        "Removes edges by tests of partial correlation of log counts; gives a class of graphs, no order.",
+        "general",
+        {"algorithm": "pc"},
+        **_CAUSAL_LEARN,
+    ),
+    "ges": Method(
+        "GES",
+        "A search over classes of graphs by the BIC of linear Gaussian models of log counts; too slow beyond about 30 "
+        "nodes.",
+        "general",
+        {"algorithm": "ges"},
+        **_CAUSAL_LEARN,
+    ),
+    "lingam": Method(
+        "DirectLiNGAM",
+        "Assumes that log counts depend linearly on log counts, with errors that are not normal; gives an order.",
+        "general",
+        {"algorithm": "lingam"},
+        **_CAUSAL_LEARN,
+    ),
+    "notears": Method(
+        "NOTEARS-MLP",
+        "Neural networks predict every log count from the others under a penalty on cycles; slow beyond 20 nodes.",
+        "notears",
+        seconds=lambda rows, nodes: 3 + 1.4e-4 * rows * nodes**2,
+        package="gcastle",
+        imports="castle",
+    ),
+    "search-poisson": Method(
+        "search, Poisson",
+        "Our search over orders by the BIC of Poisson regressions on log counts; a control for the family-free one.",
+        "parametric",
+        {"family": "poisson"},
+        knowledge=True,
+    ),
+    "search-nb": Method(
+        "search, negative binomial",
+        "The same with negative binomial regressions, each with its own size.",
+        "parametric",
+        {"family": "nb"},
+        knowledge=True,
+    ),
+    "search-zinb": Method(
+        "search, zero-inflated NB",
+        "The same with zero-inflated negative binomial regressions: the class of ZICO.",
+        "parametric",
+        {"family": "zinb"},
+        knowledge=True,
+    ),
+    "search-binomial": Method(
+        "search, binomial",
+        "The same with binomial regressions, logit link; trials are each column's largest count unless given.",
+        "parametric",
+        {"family": "binomial"},
+        knowledge=True,
     ),
 }
 

@@ -18,8 +18,8 @@ from disco.simulate import FAMILIES, Design, read_edges, simulate
 
 pytestmark = pytest.mark.usefixtures("calibrated")
 
-KEYS = ["a_top", "precision", "recall", "f1", "shd", "shd_reversals_once", "sid", "ancestor_aid"]
-KEYS += ["edges", "true_edges", "controls", "either_way"]
+KEYS = ["a_top", "precision", "recall", "f1", "skeleton_f1", "shd", "shd_reversals_once", "class_shd"]
+KEYS += ["sid", "ancestor_aid", "edges", "true_edges", "controls", "either_way"]
 SMALL = ["--d", "6", "--n", "400", "--k", "1.5"]
 
 
@@ -206,7 +206,8 @@ def test_an_edge_whose_direction_cannot_be_known_is_found_either_way(files, caps
 def test_what_is_undefined_is_null(files, capsys):
     options = ["--order", files["ORDER"], "--counts", files["COUNTS"]]
     nothing = evaluated(capsys, "--truth", files["NONE"], "--edges", files["NONE"], *options)
-    assert [name for name in KEYS if nothing[name] is None] == ["a_top", "precision", "recall", "f1", "controls"]
+    undefined = ["a_top", "precision", "recall", "f1", "skeleton_f1", "controls"]
+    assert [name for name in KEYS if nothing[name] is None] == undefined
     cyclic = evaluated(capsys, "--truth", files["TRUTH"], "--edges", files["CYCLE"])
     assert cyclic["sid"] is None and cyclic["ancestor_aid"] is None and cyclic["shd"] == 2
 

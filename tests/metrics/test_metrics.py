@@ -219,6 +219,8 @@ def test_evaluate_is_the_metrics_of_their_own_names():
                 "precision": pytest.approx(1 / 3),
                 "recall": pytest.approx(1 / 3),
                 "f1": pytest.approx(1 / 3),
+                "skeleton_f1": pytest.approx(2 / 3),
+                "class_shd": metrics.class_shd(TRUTH, ESTIMATE),
                 "shd": 4,
                 "shd_reversals_once": 3,
                 "sid": metrics.sid(TRUTH, ESTIMATE),
@@ -240,6 +242,7 @@ def test_evaluate_says_none_of_what_is_undefined_or_not_given():
     assert {name: value for name, value in empty.items() if value is not None} == {
         "shd": 0,
         "shd_reversals_once": 0,
+        "class_shd": 0,
         "sid": 0,
         "ancestor_aid": 0,
         "edges": 0,

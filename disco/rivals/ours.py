@@ -1,0 +1,103 @@
+"""This project's own methods in the common form: the fit of the paper with its variants, and the refinement."""
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from typing import Any
+
+import pandas as pd
+
+from disco.checks import check, one_of, whole
+from disco.errors import InputError
+from disco.estimator import DISCO
+from disco.knowledge import Knowledge
+from disco.progress import Callback
+from disco.refine import Choice, refine
+from disco.rivals.result import Result
+from disco.settings import CHOICES, PRESETS
+from disco.table.adjustment import Adjustment
+
+_DEVICES = ("auto", "cpu", "cuda")
+
+
+@dataclass(frozen=True)
+class Options:
+    """A fit or a refinement, and its choices.
+
+    Attributes:
+        by: networks, the fit of the paper, or likelihood, the refinement without networks.
+        preset: of the fit.
+        transform: of the fit; none is the paper's DISCO-NoRank.
+        criterion: of the fit's order.
+        settings: other settings of the fit that differ from the preset.
+        device: auto, cpu or cuda; auto is cpu for a refinement.
+        starts, restarts: of the refinement.
+        seed: of either.
+    """
+
+    by: str = one_of("networks", ("networks", "likelihood"))
+    preset: str = one_of("tuned", PRESETS)
+    transform: str = one_of("rank", CHOICES["transform"])
+    criterion: str = one_of("ccs", CHOICES["criterion"])
+    settings: Mapping[str, Any] = field(default_factory=dict)
+    device: str = one_of("auto", _DEVICES)
+    starts: int = whole(4, at_least=1)
+    restarts: int = whole(16, at_least=0)
+    seed: int = whole(0, at_least=0)
+
+    def __post_init__(self) -> None:
+        check(self)
+        if not isinstance(self.settings, Mapping):
+            raise InputError(f"settings must map settings to values; got {self.settings!r}.")
+
+
+def find(
+    table: pd.DataFrame,
+    options: Options,
+    *,
+    adjustment: Adjustment | None = None,
+    knowledge: Knowledge | None = None,
+    callback: Callback | None = None,
+) -> Result:
+    """Order, edges and their scores: Z of the OCS by networks, nats gained by likelihood.
+
+    Raises:
+        InputError: the table, a setting, the adjustment or the knowledge cannot be used.
+        FitStopped: the callback asked to stop.
+        ScoreUnavailable: a node or edge has no admissible observation.
+    """
+    found = _fitted if options.by == "networks" else _refined
+    return found(table, options, adjustment, knowledge, callback)
+
+
+def _fitted(
+    table: pd.DataFrame,
+    options: Options,
+    adjustment: Adjustment | None,
+    knowledge: Knowledge | None,
+    callback: Callback | None,
+) -> Result:
+    chosen = {name: getattr(options, name) for name in ("seed", "transform", "criterion")}
+    model = DISCO(options.preset, options.device, **{**chosen, **options.settings})
+    model.fit(table, roles=adjustment, knowledge=knowledge, callback=callback)
+    scores = model.ocs_.groupby(["parent", "child"], sort=False)["z"].mean().rename("score").reset_index()
+    return Result.of(list(table.columns), _pairs(model.edges_), order=model.order_, scores=scores)
+
+
+def _refined(
+    table: pd.DataFrame,
+    options: Options,
+    adjustment: Adjustment | None,
+    knowledge: Knowledge | None,
+    callback: Callback | None,
+) -> Result:
+    choice = Choice(starts=options.starts, restarts=options.restarts, seed=options.seed, folds=0, bootstrap=0)
+    device = "cpu" if options.device == "auto" else options.device
+    found = refine(table, choice, roles=adjustment, knowledge=knowledge, device=device, callback=callback)
+    scores = found.edges[["parent", "child"]].assign(score=found.edges["gain_nats"])
+    open_ = len(found.edges) - int(found.edges["decided"].sum())
+    notes = [f"The rows leave {open_} of {len(found.edges)} directions undecided.", *found.notes]
+    return Result.of(list(table.columns), _pairs(found.edges), order=found.order, scores=scores, notes=notes)
+
+
+def _pairs(edges: pd.DataFrame) -> list[tuple[str, str]]:
+    return list(zip(edges["parent"], edges["child"], strict=True))
