@@ -162,7 +162,8 @@ METHODS: dict[str, Method] = {
     ),
     "mrs-nb": Method(
         "MRS, NB",
-        "MRS with every node taken as negative binomial of one known size, 6 unless changed.",
+        "MRS with every node taken as negative binomial of one known size; the order is that of the Poisson, since its "
+        "ratios are all divided by one number.",
         "mrs",
         {"family": "nb"},
         seconds=_mrs,
