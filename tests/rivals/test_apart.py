@@ -11,26 +11,14 @@ import numpy as np
 import pandas as pd
 import psutil
 import pytest
-from strange_methods import COMMAND, registered
 
 from disco.errors import FitStopped, InputError
 from disco.knowledge import Knowledge
-from disco.rivals import METHODS, apart, find
+from disco.rivals import find
 from disco.rivals.apart import OutOfTime, find_apart
 from disco.table.roles import Roles
 
 PATIENCE = 120.0
-
-
-@pytest.fixture
-def strange(monkeypatch):
-    """The registry with methods that misbehave, here and in the processes that are started."""
-    before = dict(METHODS)
-    registered()
-    monkeypatch.setattr(apart, "_COMMAND", COMMAND)
-    yield
-    METHODS.clear()
-    METHODS.update(before)
 
 
 @pytest.fixture
