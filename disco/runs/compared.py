@@ -32,6 +32,7 @@ FOLDER, TABLE, ASKED = "compare", "compare.csv", "comparing.json"
 FILES = ("order.csv", "edges.csv", "scores.csv", "result.json")
 STATES = ("done", "failed", "timeout")
 METRICS = ("a_top", "precision", "recall", "f1", "skeleton_f1", "shd", "class_shd")
+WHOLE = ("edges", "undirected", "shd", "class_shd")  # columns of the table that hold whole numbers
 _REMEDY = "run the method again"
 _LIMIT = between(1, 1e6)
 _MOST_NOTES, _LONGEST_TEXT = 100, 2000
@@ -230,10 +231,9 @@ def table(run: Run, found: list[Found], truth: pd.DataFrame | None) -> pd.DataFr
         told["undirected"] = int(one.edges["undirected"].sum()) if is_done else None
         met = _met(truth, one) if is_done and truth is not None else {}
         rows.append({**told, **{name: met.get(name) for name in METRICS}, "note": one.note})
-    numbers = ("seconds", *METRICS)
     columns = ["method", "state", "seconds", "edges", "undirected", *METRICS, "note"]
-    whole = dict.fromkeys(("edges", "undirected"), "Int64")
-    return pd.DataFrame(rows, columns=columns).astype({**dict.fromkeys(numbers, float), **whole})
+    kinds = {**dict.fromkeys(("seconds", *METRICS), "float64"), **dict.fromkeys(WHOLE, "Int64")}
+    return pd.DataFrame(rows, columns=columns).astype(kinds)
 
 
 def _met(truth: pd.DataFrame, found: Found) -> dict[str, Any]:
@@ -244,14 +244,15 @@ def _met(truth: pd.DataFrame, found: Found) -> dict[str, Any]:
 
 
 def write_table(run: Run) -> None:
-    """Write compare.csv anew, if a method has ended.
+    """Write compare.csv anew, or delete it if no method has ended.
 
     Raises:
         OSError: it cannot be written.
     """
-    found = read_all(run)
-    if found:
-        truth = None
-        with contextlib.suppress(InputError):  # a damaged truth is told where it is shown
-            truth = run.truth()
-        write_frame(run.path / TABLE, table(run, found, truth))
+    found, truth = read_all(run), None
+    if not found:
+        (run.path / TABLE).unlink(missing_ok=True)
+        return
+    with contextlib.suppress(InputError):  # a damaged truth is told where it is shown
+        truth = run.truth()
+    write_frame(run.path / TABLE, table(run, found, truth))

@@ -98,15 +98,18 @@ def _run_one(run: Run, asked: Asked, name: str, callback: "Callback") -> None:
     """Run a method, and write how it ended."""
     folder, began = compared.folder_of(run, name), time.monotonic()
     folder.mkdir(parents=True, exist_ok=True)
+    log = folder / "log.txt"
     found = Found(name, "done", asked.options(name), limit=asked.limit)
     result: Result | None = None
-    given = {"roles": run.roles, "knowledge": run.knowledge(), "limit": asked.limit, "log": folder / "log.txt"}
+    given = {"roles": run.roles, "knowledge": run.knowledge(), "limit": asked.limit, "log": log}
     try:
         result = find_apart(name, run.with_roles(), asked.methods[name], **given, callback=callback)
         found = dataclasses.replace(found, seconds=result.seconds, notes=list(result.notes))
     except InputError as error:
         state = "timeout" if isinstance(error, OutOfTime) else "failed"
         found = dataclasses.replace(found, state=state, seconds=time.monotonic() - began, error=str(error))
+    if log.stat().st_size == 0:
+        log.unlink()
     compared.save(run, found, result)
 
 
