@@ -11,7 +11,7 @@ from disco.figures import graph as drawing
 from disco.figures import placing
 from pages.shared import graph_view
 
-_SEEN = {"kept": "same", "new": "only here", "dropped": "only here", "turned": "other way"}
+_SEEN = {"kept": "same", "new": "only here", "dropped": "only here", "turned": "other way", "opened": "open"}
 
 
 @dataclass(frozen=True)
@@ -39,7 +39,8 @@ def draw(
     Args:
         key: of the elements.
         order: all nodes, in the causal order of the first.
-        changes: parent, child, change of every edge of either, as `disco.metrics.changes` tells them.
+        changes: parent, child, change of every edge of either, as `disco.metrics.changes` tells them, or
+            `disco.metrics.several.differences`.
         graphs: each with its title in Markdown and whether its key speaks of evidence.
     """
     ties = changes[["parent", "child"]].assign(z=1.0)
