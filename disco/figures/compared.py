@@ -6,7 +6,7 @@ import plotly.graph_objects as go
 
 from disco.figures import roles, theme
 from disco.figures.parents import different
-from disco.figures.words import duration, how_many
+from disco.figures.words import duration, how_many, log_ticks
 
 _MOST_WRITTEN = 14  # methods from which on the cells have no numbers
 
@@ -71,7 +71,7 @@ def time_and_f1(rows: pd.DataFrame) -> go.Figure:
             mode="markers+text",
             name=name,
             text=[theme.label(label, 24) for label in part["name"]],
-            textposition="top center",
+            textposition="middle right",
             customdata=[duration(seconds) for seconds in part["seconds"]],
             marker={
                 "size": 11,
@@ -81,8 +81,12 @@ def time_and_f1(rows: pd.DataFrame) -> go.Figure:
             },
             hovertemplate="%{text}: F1 %{y:.3f} in %{customdata}<extra></extra>",
         )
+    if len(known):
+        low, high = max(known["seconds"].min(), 1e-3) / 1.5, max(known["seconds"].max(), 1e-3) * 4  # room for the names
+        places, words = log_ticks(low, high)
+        fig.update_xaxes(range=list(np.log10([low, high])), tickvals=places, ticktext=words)
     fig.update_xaxes(title="seconds", type="log")
-    fig.update_yaxes(title="F1 of directed edges", range=[-0.03, 1.12])
+    fig.update_yaxes(title="F1 of directed edges", range=[-0.05, 1.05])
     title = "No method has an F1 yet"
     if len(known):
         best = known.loc[known["f1"].idxmax()]

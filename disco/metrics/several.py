@@ -146,9 +146,20 @@ def consensus_graph(joined: pd.DataFrame, order: Sequence[str], least: int, meth
     kept = joined[joined["methods"] >= least]
     directed = [(row.parent, row.child) for row in kept.itertuples()]
     pairs = directed + [(row.child, row.parent) for row in kept.itertuples() if row.is_open]
-    graph = drawing(pairs, order)
+    return weighed(drawing(pairs, order), joined, methods)
+
+
+def weighed(graph: nx.DiGraph, joined: pd.DataFrame, methods: int) -> nx.DiGraph:
+    """The graph, each edge with `methods`, the number of methods that join its nodes.
+
+    Args:
+        graph: changed and returned.
+        joined: from `consensus`, with every edge of the graph.
+        methods: how many methods there are.
+    """
     graph.graph["methods"] = methods
-    for row in kept.itertuples():
-        ends = (row.parent, row.child) if graph.has_edge(row.parent, row.child) else (row.child, row.parent)
-        graph.edges[ends]["methods"] = row.methods
+    for row in joined.itertuples():
+        for ends in ((row.parent, row.child), (row.child, row.parent)):
+            if graph.has_edge(*ends):
+                graph.edges[ends]["methods"] = row.methods
     return graph

@@ -73,13 +73,19 @@ def find_apart(
         asked["knowledge"] = None if knowledge is None else knowledge.to_dict()
         write_json(folder / "request.json", asked, durable=False)
         with _process(folder, output) as process:
-            ended = _watched(process, method(name).label, limit, callback)
+            ended = _watched(process, _name(name), limit, callback)
         nodes = names_of(table) if roles is None else names_of(roles.counts(table))
         try:
             found = kept.read(folder, nodes)
         except (OSError, ValueError, KeyError) as error:
-            raise InputError(f"The result of {method(name).label} cannot be read: {error}.") from None
+            raise InputError(f"The result of {_name(name)} cannot be read: {error}.") from None
     return Result(found.order, found.adjacency, found.scores, ended["seconds"], tuple(ended["notes"]))
+
+
+def _name(name: str) -> str:
+    """The label of a method, as a sentence begins."""
+    label = method(name).label
+    return label[:1].upper() + label[1:]
 
 
 @contextlib.contextmanager

@@ -40,7 +40,11 @@ def _choose(run: Run, found: Comparison) -> None:
         those = {name: one for name, one in METHODS.items() if one.group == group}
         if those:
             st.markdown(f"**{group[0].upper()}{group[1:]}**", help=_ABOUT[group])
-            chosen += [name for name, one in those.items() if _is_picked(run, found, name, one.seconds(rows, nodes))]
+            columns = st.container(key=f"beside_compare_{group.replace(' ', '_')}").columns(2, gap="medium")
+            for place, (name, one) in enumerate(those.items()):
+                with columns[place % 2], st.container(gap=None):
+                    if _is_picked(run, found, name, one.seconds(rows, nodes)):
+                        chosen.append(name)
     row = st.container(horizontal=True, vertical_alignment="bottom", gap="medium")
     limit = row.number_input(
         "Time limit of each, seconds",

@@ -65,6 +65,13 @@ class Comparison:
         ties = self.joined[["parent", "child"]].assign(z=self.joined["methods"].astype(float))
         return placing.positions(self.order, ties)
 
+    @property
+    def placed(self) -> str:
+        """What the places of the nodes mean, in a sentence."""
+        if not self.orders:
+            return "None of these methods gives an order, so nodes are placed by their edges, causes above effects."
+        return "Nodes follow the mean of the orders, so an edge that points up runs against it."
+
     def among(self, names: Sequence[str]) -> "Comparison":
         """Some of the methods."""
         return Comparison(self.run, [one for one in self.ended if one.method in names])

@@ -21,10 +21,7 @@ def graph_section(found: Comparison) -> None:
     of = f"at least {least} of {how_many(methods, 'method')}" if methods > 1 else "the one method"
     st.markdown(f"**{how_many(graph.number_of_edges(), 'edge')}** of {of}", help=define("consensus graph"))
     graph_view.graph_view(found, graph, "compare_consensus", strength=float(methods))
-    st.caption(
-        "Nodes follow the mean of the orders, so an edge that points up runs against it. "
-        "A graph of several methods may have a cycle: each of them is acyclic, their majority need not be."
-    )
+    st.caption(f"{found.placed} The majority may have a cycle, even if no method has one.")
     known = partial(about, found.run, "consensus of methods", methods=", ".join(found.pairs), least=least)
     name = f"{downloads.file_name(found.run)}_consensus"
     title = f"{found.run.name}: edges of {of}"

@@ -6,14 +6,16 @@ import pandas as pd
 import streamlit as st
 
 from disco.figures import compared as figures
+from disco.figures.words import number
 from disco.rivals import METHODS
 from disco.runs import compared
 from disco.table import spreadsheets
 from pages.compare.comparison import Comparison, label
 from pages.compare.monitoring import WORDS
-from pages.shared import downloads, figure, truth
+from pages.shared import downloads, figure
 from pages.shared.glossary import define
 from pages.shared.known import Known
+from pages.shared.names import plain
 
 _METRICS = {  # label, format, term of the glossary
     "a_top": ("A_top", "%.3f", "A_top"),
@@ -37,13 +39,13 @@ def section(found: Comparison, known: Known | None) -> None:
         state=rows["state"].map(WORDS),
     )[["method", "group", "state", "seconds", "edges", "undirected", *metrics, "note"]]
     st.dataframe(
-        table,
+        table.drop(columns="note"),
         hide_index=True,
         height=min(38 + 35 * len(table), 420),
         key="compare_methods",
         column_config=_config(),
         placeholder="–",
-        alt="Methods with their time, edges, metrics and notes",
+        alt="Methods with their time, edges and metrics",
     )
     st.download_button(
         "The table, CSV",
@@ -54,10 +56,22 @@ def section(found: Comparison, known: Known | None) -> None:
         on_click="ignore",
         help=f"Every method with its numbers and notes. {spreadsheets.NOTE}",
     )
+    _notes(found)
     if known is None:
         _unranked(found)
     else:
         _against_truth(rows, known)
+
+
+def _notes(found: Comparison) -> None:
+    """Why a method found nothing, and what each says of its result."""
+    failed = [one for one in found.ended if one.error]
+    if failed:
+        st.markdown("\n".join(f"- **{plain(label(one.method))}**: {plain(one.error)}" for one in failed))
+    told = [one for one in found.ended if one.notes]
+    if told:
+        with st.expander("What the methods say of their results", icon=":material/info:"):
+            st.markdown("\n".join(f"- **{plain(label(one.method))}**: {plain(' '.join(one.notes))}" for one in told))
 
 
 def _unranked(found: Comparison) -> None:
@@ -71,7 +85,9 @@ def _unranked(found: Comparison) -> None:
 
 
 def _against_truth(rows: pd.DataFrame, known: Known) -> None:
-    truth.controls_line(known)
+    sorts = ", ".join(f"by {name} {number(value)}" for name, value in known.controls.items())
+    if sorts:
+        st.caption(f"A_top of sorting the columns, which fits nothing: {sorts}.")
     if not rows["f1"].notna().any():
         return
     drawn = rows.assign(
@@ -92,7 +108,6 @@ def _config() -> dict[str, object]:
         "seconds": column.NumberColumn("Seconds", format="%.3g", help="On one core, without the start of its process."),
         "edges": column.NumberColumn("Edges"),
         "undirected": column.NumberColumn("Undirected", help="Edges whose direction the method leaves open."),
-        "note": column.TextColumn("Notes", width="large"),
     }
     for name, (words, format, term) in _METRICS.items():
         found[name] = column.NumberColumn(words, format=format, help=define(term))

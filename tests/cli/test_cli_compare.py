@@ -63,7 +63,7 @@ def test_methods_and_a_truth_are_added_to_a_run(lab, capsys):
 def test_a_failure_and_a_time_limit_are_rows_with_a_sentence(lab, capsys):
     assert compare(lab, "--methods", "input,slow,good", "--timeout", "3") == 0
     printed = capsys.readouterr().out
-    assert "timeout" in printed and "slow: the slow one was stopped after 3 seconds, its time limit." in printed
+    assert "timeout" in printed and "slow: The slow one was stopped after 3 seconds, its time limit." in printed
     assert "input: The column <b> has no values above 3: leave it out." in printed
     assert "good: It took the columns as they stand." in printed
 

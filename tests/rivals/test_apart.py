@@ -72,8 +72,8 @@ def test_what_a_method_prints_goes_to_its_log(strange, table, tmp_path):
     [
         ("input", r"^The column <b> has no values above 3: leave it out\.$"),
         ("memory", "ran out of memory; use fewer columns or rows"),
-        ("killed", "the killed one was killed by the system: it ran out of memory, most likely"),
-        ("crash", "the crash one crashed by signal SIGSEGV"),
+        ("killed", "The killed one was killed by the system: it ran out of memory, most likely"),
+        ("crash", "The crash one crashed by signal SIGSEGV"),
         ("bug", r"^It met an unexpected KeyError; its log says where\.$"),
         ("absent", "the absent one needs the package no-such: pip install no-such"),
     ],
@@ -93,7 +93,7 @@ def test_options_that_do_not_fit_are_refused(table):
 
 @pytest.mark.parametrize("way", ["slow", "deep"])
 def test_a_time_limit_ends_it(strange, table, way):
-    with pytest.raises(OutOfTime, match=f"the {way} one was stopped after 1 seconds, its time limit"):
+    with pytest.raises(OutOfTime, match=f"The {way} one was stopped after 1 seconds, its time limit"):
         find_apart(way, table, limit=1)
     assert not children()
 
@@ -103,7 +103,7 @@ def test_a_callback_ends_it_even_in_c_code(strange, table, way):
     def hear(event):
         return event.stage != "work"
 
-    with pytest.raises(FitStopped, match=f"the {way} one was stopped"):
+    with pytest.raises(FitStopped, match=f"The {way} one was stopped"):
         find_apart(way, table, callback=hear)
     assert not children()
 
