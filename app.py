@@ -23,6 +23,7 @@ PAGES = {
         ("parents", "Parents", ":material/account_tree:"),
         ("refine", "Refine", ":material/auto_fix_high:"),
         ("graph", "Graph", ":material/hub:"),
+        ("compare", "Compare", ":material/compare_arrows:"),
         ("runs", "Runs", ":material/folder_open:"),
     ),
     "Laboratory": (

@@ -4,7 +4,8 @@ An edge runs from parent to child: `adjacency[parent, child]` is 1 if there is a
 a `networkx.DiGraph` with every node in causal order, sources first, and its `position` from 1. Its edges carry the
 numbers it was built with: `ocs`, `z` and `frequency` (paper, DAG Recovery), the `score` and `p_value` of another
 selector of parents, or a refinement's evidence; in a graph that joins those of both methods, also the word `found_by`,
-and with knowledge the word `rule` (`disco.knowledge.resolved`).
+and with knowledge the word `rule` (`disco.knowledge.resolved`). In a graph of several methods they carry how many
+`methods` have them, and `is_open` if their direction is (`disco.metrics.several`).
 The nodes of a refined graph also carry `misfit_nats`.
 """
 
@@ -24,6 +25,7 @@ EDGE_NUMBERS = (
     *("ocs", "z", "frequency", "score"),
     *("gain_nats", "direction_nats", "robust_nats", "linear_nats", "spread_nats"),
     *("decided", "p_value", "folds", "bootstrap"),
+    *("methods", "is_open"),
 )
 # In a graph that joins those of both methods: both, likelihood or DISCO. With knowledge, what it says of the edge.
 EDGE_WORDS = ("found_by", "rule")

@@ -110,6 +110,21 @@ def small_truth() -> pd.DataFrame:
     return pd.DataFrame({"parent": ["a", "b", "a"], "child": ["b", "c", "d"]})
 
 
+@pytest.fixture
+def strange(monkeypatch: pytest.MonkeyPatch) -> Iterator[None]:
+    """The registry with methods that misbehave, here and in the processes that are started."""
+    from strange_methods import COMMAND, registered
+
+    from disco.rivals import METHODS, apart
+
+    before = dict(METHODS)
+    registered()
+    monkeypatch.setattr(apart, "_COMMAND", COMMAND)
+    yield
+    METHODS.clear()
+    METHODS.update(before)
+
+
 @pytest.fixture(scope="session")
 def browser_path() -> str:
     """An installed Chromium or Chrome; without one a test is skipped, and in CI it fails."""

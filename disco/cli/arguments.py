@@ -34,6 +34,7 @@ def parse(argv: Sequence[str] | None = None) -> argparse.Namespace:
         ("fit", "fit a table of counts, as a new run", _fit),
         ("graph", "write the DAG of a run", _graph),
         ("refine", "search for the order of highest likelihood, with evidence on every edge", _refine),
+        ("compare", "run other methods on the same table, and compare what they find", _compare),
         ("simulate", "simulate a table with a known graph", _simulate),
         ("evaluate", "compare a run or an edge list with the true edges", _evaluate),
         ("lahman", "the paper's case study on batting counts", _lahman),
@@ -166,6 +167,22 @@ def _refine(command: argparse.ArgumentParser) -> None:
     command.add_argument("--seed", type=int, help="seed of the random orders and of the bootstrap (0)")
     _knowledge(command)
     command.add_argument("--device", metavar="NAME", help="auto (default), cpu or cuda")
+
+
+def _compare(command: argparse.ArgumentParser) -> None:
+    command.add_argument("counts", type=Path, nargs="?", metavar="COUNTS", help=_COUNTS)
+    command.add_argument("--run", metavar="RUN", help="instead of COUNTS: folder or id of a run")
+    command.add_argument("--out", type=Path, metavar="RUN", help="with COUNTS: folder of the run, new or empty")
+    command.add_argument("--methods", metavar="A,B", help="the methods to run; --list tells them")
+    command.add_argument("--list", action="store_true", help="what methods there are, what each assumes, and its time")
+    command.add_argument("--timeout", type=float, default=600.0, metavar="SECONDS", help="for each method (600)")
+    command.add_argument("--truth", type=Path, metavar="FILE", help="CSV with parent, child and, optionally, direction")
+    command.add_argument(
+        "--set", action="append", default=[], metavar="METHOD.OPTION=VALUE", help="an option of a method; repeatable"
+    )
+    _table(command, "with COUNTS: ")
+    _roles(command, "with COUNTS: ")
+    _knowledge(command)
 
 
 def _simulate(command: argparse.ArgumentParser) -> None:

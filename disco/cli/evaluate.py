@@ -26,12 +26,12 @@ def run(arguments: argparse.Namespace) -> None:
         InputError: a file cannot be used, its names do not agree with the others', or there is no such result.
         FitStopped: parents had to be computed, and that was interrupted.
     """
-    truth = _truth(arguments.truth)
+    truth = read_truth(arguments.truth)
     found = _of_run(arguments, truth) if arguments.run else _of_files(arguments, truth)
     print(json.dumps(plain(found), ensure_ascii=False))
 
 
-def _truth(path: Path) -> pd.DataFrame:
+def read_truth(path: Path) -> pd.DataFrame:
     """The true edges: parent, child and, if the file has it, what can be known of each direction."""
     truth = read_names(path, ("parent", "child"))
     told = list(truth.columns).count("direction")

@@ -3,7 +3,8 @@
 An edge's width shows its OCS, and it is dashed if it did not pass in all folds. In a refined graph the width shows the
 edge gain, what its child's score loses without it, and a dashed edge has an undecided direction. So it is in a graph
 that joins those of both methods, where the colour and the tail of an edge show who found it. In a graph compared with a
-truth or with another graph, colour, dash and ends of an edge show its verdict instead. A square at the tail marks an
+truth or with another graph, colour, dash and ends of an edge show its verdict instead. In a graph of several methods
+the width shows how many have the edge. An edge without an arrow head has no direction. A square at the tail marks an
 edge that knowledge requires. A node with a dashed outline is one that the model does not fit. `placing` places the
 nodes, `routing` leads the edges around them. Names are escaped everywhere; no picture loads anything from the network.
 """
@@ -44,6 +45,7 @@ class Edge:
         verdict: the result of a comparison with a truth or another graph, a key of `roles.LOOKS`; None without one.
         found_by: which methods found it, a key of `roles.FOUND_BY`; None in a graph of one method.
         rule: what knowledge says of it (`disco.knowledge.resolved`); None without knowledge.
+        is_open: whether it has no direction, and so no arrow head.
     """
 
     parent: str
@@ -54,6 +56,7 @@ class Edge:
     verdict: str | None = None
     found_by: str | None = None
     rule: str | None = None
+    is_open: bool = False
 
     @property
     def role(self) -> roles.Verdict | None:
@@ -64,7 +67,8 @@ class Edge:
         """The text shown on hovering."""
         meaning = f" ({self.role.meaning})" if self.role else ""
         told = "; ".join(filter(None, [self.scores, _BY_RULE.get(self.rule or "")]))
-        return f"{self.parent} → {self.child}{meaning}{': ' if told else ''}{told}"
+        arrow = "—" if self.is_open else "→"
+        return f"{self.parent} {arrow} {self.child}{meaning}{': ' if told else ''}{told}"
 
     @property
     def look(self) -> tuple[str, tuple[int, ...]]:
@@ -129,17 +133,21 @@ def edges(graph: nx.DiGraph, strongest: float | None = None) -> list[Edge]:
             verdict=values.get("verdict"),
             found_by=values.get("found_by"),
             rule=values.get("rule"),
+            is_open=values.get("is_open", False),
         )
         for parent, child, values in data
     ]
 
 
 def strength(values: Mapping[str, float]) -> float:
-    """What an edge's width shows: its OCS or, if refined, the square root of its gain, since gains span decades."""
+    """What an edge's width shows: its OCS, how many methods have it or, if refined, the root of its gain.
+
+    Gains span decades.
+    """
     if "gain_nats" in values or "found_by" in values:
         gain = values.get("gain_nats", np.nan)
         return float(np.sqrt(gain)) if gain > 0 else 0.0  # 0 also if not available
-    return values.get("ocs", 0.0)
+    return values.get("ocs", values.get("methods", 0.0))
 
 
 def _is_absent(verdict: str | None) -> bool:
@@ -161,6 +169,8 @@ def _scores(graph: nx.DiGraph, parent: str, child: str) -> str:
         frequency = values.get("frequency", np.nan)
         folds = "" if np.isnan(frequency) else f", in {frequency:.0%} of folds"
         said.append(f"OCS {number(values['ocs'])}, Z {number(values.get('z', np.nan))}{folds}")
+    if "methods" in values:
+        said.append(f"{values['methods']} of {graph.graph['methods']} methods")
     if "gain_nats" not in values and not values.get("decided", True):
         said.append("direction undecided")
     if said:
@@ -251,6 +261,10 @@ def legend(graph: nx.DiGraph, drawn: list[Edge]) -> list[Key]:
         keys.append(Key(_BY_RULE[REQUIRED], 3, has_square=True))
     if any(is_missed(graph, node) for node in graph):
         keys.append(Key(_MISSED, 2, dash=DASHED, outline=True))
+    if any(edge.is_open for edge in drawn):
+        keys.append(Key("no arrow: direction left open"))
+    if "methods" in numbers:
+        keys.append(Key("wider: more methods"))
     if (by_evidence or by_ocs) and any(not edge.is_absent for edge in drawn):
         keys.append(Key("wider: more evidence" if by_evidence else "wider: higher OCS"))
     return keys
@@ -285,7 +299,8 @@ def _line(edge: Edge, way: routing.Route) -> dict:
     """An edge's marks: its line, its arrow head that grows with its width, and the dot and the square at its tail."""
     start, end = np.array(way.points[0]), np.array(way.points[-1])
     last = end - way.points[-2]
-    head, along = min(6 + 1.6 * edge.width, max(6.0, 0.8 * float(np.hypot(*last)))), _unit(last)
+    longest = 0.0 if edge.is_open else max(6.0, 0.8 * float(np.hypot(*last)))
+    head, along = min(6 + 1.6 * edge.width, longest), _unit(last)
     neck, across = end - along * head, np.array([-along[1], along[0]]) * head * 0.42
     radius = 3 + edge.width / 2
     away = _unit(way.points[1] - start)

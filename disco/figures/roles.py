@@ -59,6 +59,7 @@ SIDES = {
     "same": Verdict(MUTED, (), "in both graphs"),
     "only here": Verdict(PICKED, (10, 5), "only in this graph"),
     "other way": Verdict("#AA4499", (12, 4, 3, 4), "reversed in the other graph", has_dot=True),
+    "open": Verdict("#009E73", (16, 8), "without a direction in one of the graphs"),
 }
 LOOKS = {**VERDICTS, **CHANGES, **SIDES}
 

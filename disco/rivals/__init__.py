@@ -8,7 +8,7 @@
 `METHODS` lists them. Each is a module with its `Options` and a function `find`, loaded when it is first used.
 """
 
-from disco.rivals.registry import METHODS, Method, find, options_of
+from disco.rivals.registry import GROUPS, METHODS, Method, find, method, options_of
 from disco.rivals.result import Result
 
-__all__ = ["METHODS", "Method", "Result", "find", "options_of"]
+__all__ = ["GROUPS", "METHODS", "Method", "Result", "find", "method", "options_of"]

@@ -11,6 +11,7 @@ import dataclasses
 import time
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
+from difflib import get_close_matches
 from importlib import import_module
 from importlib.util import find_spec
 from typing import Any
@@ -56,6 +57,19 @@ class Method:
         """Whether the package that it needs is there; it is looked for, not loaded."""
         return not self.package or find_spec(self.imports) is not None
 
+    @property
+    def group(self) -> str:
+        """The kind of method it is, one of `GROUPS`."""
+        return _GROUP_OF.get(self.module, "general")
+
+
+GROUPS = ("ours", "count models", "general", "continuous", "controls")
+_GROUP_OF = {
+    "ours": "ours",
+    **dict.fromkeys(("ods", "mrs", "parametric"), "count models"),
+    **dict.fromkeys(("diffan", "cont"), "continuous"),
+    "sorting": "controls",
+}
 
 def _ods(rows: int, nodes: int) -> float:
     """About the seconds of ODS with means by least squares."""
@@ -264,7 +278,9 @@ def method(name: str) -> Method:
         InputError: there is none.
     """
     if name not in METHODS:
-        raise InputError(f"There is no method {name!r}; the methods are {', '.join(METHODS)}.")
+        near = get_close_matches(name, METHODS, n=3)
+        meant = f" Did you mean {' or '.join(near)}?" if near else ""
+        raise InputError(f"There is no method {name!r}; the methods are {', '.join(METHODS)}.{meant}")
     return METHODS[name]
 
 

@@ -16,6 +16,7 @@ A run is a folder of plain files; nothing in it is ever unpickled, and whatever 
     training.json          best epochs of each stage
     networks.safetensors   weights; checkpoint.safetensors while a fit is unfinished
     variants/NAME/         order, ccs, criteria, ocs, edges recovered later from the same networks
+    compare*, comparing*   other methods on the same table (`disco.runs.compared`)
     refined*, refining*    a refinement (`disco.runs.refined`), and one that is not finished (`disco.work.refining`)
 """
 
@@ -23,9 +24,10 @@ from disco.runs.bundled import example
 from disco.runs.folder import Run, runs_root
 from disco.runs.listing import Unreadable, find_runs, is_kept, list_runs, open_run
 from disco.runs.making import create_run
-from disco.runs.status import FIT, REFINE, Status, Work
+from disco.runs.status import COMPARE, FIT, REFINE, Status, Work
 
 __all__ = [
+    "COMPARE",
     "FIT",
     "REFINE",
     "Run",

@@ -167,10 +167,14 @@ class Run:
         try:
             if edges is None:
                 path.unlink(missing_ok=True)
-                return
-            ends = list(zip(edges["parent"], edges["child"], strict=True))
-            known(ends, set(self.nodes), "the table of the run", "The truth")
-            write_frame(path, edges[[name for name in schema.TRUTH.columns if name in edges]])
+            else:
+                ends = list(zip(edges["parent"], edges["child"], strict=True))
+                known(ends, set(self.nodes), "the table of the run", "The truth")
+                write_frame(path, edges[[name for name in schema.TRUTH.columns if name in edges]])
+            if (self.path / "compare").is_dir():
+                from disco.runs.compared import write_table  # it reads runs
+
+                write_table(self)
         except OSError as error:
             raise unwritten(self.path, error) from error
 

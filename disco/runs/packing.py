@@ -21,12 +21,14 @@ from typing import Any, BinaryIO
 
 from disco.errors import InputError
 from disco.files import read_record, write_json
+from disco.rivals import METHODS
+from disco.runs import compared
 from disco.runs.folder import Run
 from disco.runs.head import read_head
 from disco.runs.making import id_of, make
 from disco.runs.results import VARIANTS
 from disco.runs.schema import printable
-from disco.runs.status import FIT, REFINE, unasked
+from disco.runs.status import COMPARE, FIT, REFINE, unasked
 from disco.settings import CHOICES
 
 NETWORKS = "networks.safetensors"
@@ -34,7 +36,7 @@ MOST_PACKED = 200_000_000  # bytes; the app's upload limit (.streamlit/config.to
 MOST_UNPACKED = 1_000_000_000
 MOST_RATIO = 200  # CSV files of a run shrink to a tenth, deflate at best to a thousandth
 _SMALL = 1_000_000  # bytes; a file so small may shrink more
-_MOST_FILES = 200  # about three times what a run can have, folders counted
+_MOST_FILES = 500  # about three times what a run can have, folders counted
 _LIST_BYTES = 100_000  # of the list of files at the end of a ZIP
 _BLOCK = 1 << 20
 
@@ -51,8 +53,14 @@ _FITTED = (
 )
 _FRAMES = ("order", "edges", "starts", "orders", "nodes", "moves")
 _REFINED = (REFINE.file, *(f"refined_{name}.csv" for name in _FRAMES), "refined.json", "refined_check.json")
-_FILES = frozenset((*_HEAD, *_FITTED, *_REFINED))
-_FOLDERS = frozenset(("variants/", *(f"variants/{variant}/" for variant in VARIANTS)))
+_COMPARED = tuple(f"{compared.FOLDER}/{method}/{name}" for method in METHODS for name in compared.FILES)
+_FILES = frozenset((*_HEAD, *_FITTED, *_REFINED, compared.TABLE, *_COMPARED))
+_FOLDERS = frozenset(
+    (
+        *("variants/", *(f"variants/{variant}/" for variant in VARIANTS)),
+        *(f"{compared.FOLDER}/", *(f"{compared.FOLDER}/{method}/" for method in METHODS)),
+    )
+)
 _TOP = re.compile(r"[^/\\\0.][^/\\\0]{0,119}/")  # the one folder that may hold all of it
 
 _UNREADABLE = (zipfile.BadZipFile, zlib.error, EOFError, ValueError, KeyError, RuntimeError, NotImplementedError)
@@ -111,6 +119,7 @@ def _names(run: Run) -> list[str]:
     names += _FITTED if is_fitted else ()
     if is_refined:
         names += [name for name in _REFINED if name != REFINE.file or run.status(REFINE).state == "done"]
+    names += [compared.TABLE, *_COMPARED]
     return [name for name in names if (run.path / name).is_file()]
 
 
@@ -245,7 +254,7 @@ def _check(folder: Path) -> None:
 
     run = Run(folder)
     run.table(), run.adjustment, run.knowledge(), run.truth()
-    for work in (FIT, REFINE):
+    for work in (FIT, REFINE, COMPARE):
         state = run.written_status(work).state
         if state not in ("done", work.unasked):
             raise InputError(f"its {work.noun} is {state}, not done")
@@ -256,6 +265,9 @@ def _check(folder: Path) -> None:
     if run.written_status(REFINE).state == "done" or (folder / "refined.json").exists():
         read_refined(run)
     _drop(folder / "refined_check.json", partial(read_check, run))
+    for method in compared.names(run):
+        compared.read_one(run, method), compared.read_scores(run, method)
+    compared.write_table(run)
 
 
 def _check_fit(run: Run) -> None:

@@ -168,6 +168,12 @@ REFINED_NODES = Schema(
     {"node": "node", "levels": "whole", "misfit_nats": "loose", "misfit_per_row": "loose"}, key=("node",), remedy=REFINE
 )
 REFINED_ORDERS = Schema({"start": "word", "position": "whole", "node": "node"}, key=("start", "node"), remedy=REFINE)
+_COMPARED = "run the method again"
+COMPARED_ORDER = dataclasses.replace(ORDER, remedy=_COMPARED)
+COMPARED_EDGES = Schema({**_ENDS, "undirected": "flag"}, key=("parent", "child"), remedy=_COMPARED)
+COMPARED_SCORES = Schema(
+    {**_ENDS, "score": "any", "p_value": "any"}, optional=("p_value",), key=("parent", "child"), remedy=_COMPARED
+)
 
 
 def read(path: Path, schema: Schema, nodes: Sequence[str], most: int) -> pd.DataFrame:

@@ -27,6 +27,11 @@ def refinement(run: Run) -> int:
     return _of(run.path / "refined.json")
 
 
+def comparison(run: Run) -> int:
+    """Of the last method that ended beside the run."""
+    return max(map(_of, run.path.glob("compare/*/result.json")), default=0)
+
+
 def truth(run: Run) -> int:
     """Of the true edges."""
     return _of(run.path / "truth.csv")

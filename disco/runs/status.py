@@ -57,6 +57,7 @@ REFINE = Work(  # older versions of DISCO refined without a status
     ("screen", "prior", "search", "evidence", "bootstrap"),
     result="refined.json",
 )
+COMPARE = Work("compare", "comparison", "comparing_status.json", ("methods",), result="compare.csv")
 
 
 @dataclass(frozen=True)
@@ -64,11 +65,11 @@ class Status:
     """Where one kind of work on a run stands; only the holder of the run's lock writes it.
 
     Attributes:
-        work: fit or refine.
+        work: fit, refine or compare.
         state: queued, running, done, cancelled, failed, interrupted (its process died, which shows only by the lock
-            that nobody holds); unfitted or none if no fit, or no refinement, was requested.
+            that nobody holds); unfitted if no fit was requested, none if no other work was.
         stage: one of the work's stages; empty before the first.
-        done, total: epochs or nodes of the stage; searches or bootstrap tables.
+        done, total: epochs or nodes of the stage; searches or bootstrap tables; methods.
         progress: share of the whole work, 0 to 1.
         eta: seconds left, None while unknown.
         message: the same in words.
@@ -84,6 +85,7 @@ class Status:
         rows_used: of a fit: number of rows, once done.
         start, sweep, score: of a refinement: its running search; nats.
         choice: of a refinement: the fields of `disco.refine.Choice`.
+        method: of a comparison: the method at work.
     """
 
     work: str = FIT.name
@@ -111,6 +113,7 @@ class Status:
     sweep: int = 0
     score: float | None = None
     choice: dict[str, Any] = field(default_factory=dict)
+    method: str = ""
 
     def to_dict(self) -> dict[str, Any]:
         """The fields for JSON; those that only one kind of work has are left out where they are empty."""
@@ -130,7 +133,7 @@ class Status:
 
 _OF_ONE = (
     *("versions", "estimate", "seconds_off", "bytes_off", "peak_bytes", "best_epochs", "rows_used"),
-    *("start", "sweep", "score", "choice"),
+    *("start", "sweep", "score", "choice", "method"),
 )
 
 
@@ -200,6 +203,7 @@ def _checked(status: Status, work: Work) -> Status:
         message=printable(status.message, _LONGEST_TEXT),
         host=printable(status.host, _LONGEST_TEXT),
         start=printable(status.start, _LONGEST_TEXT),
+        method=printable(status.method, _LONGEST_TEXT),
         error=None if status.error is None else printable(status.error, _LONGEST_TEXT),
     )
 

@@ -21,15 +21,16 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, BinaryIO
 
 from disco.errors import FitStopped, InputError, ScoreUnavailable
-from disco.runs import FIT, REFINE, Run, Status, Work, runs_root
+from disco.runs import COMPARE, FIT, REFINE, Run, Status, Work, runs_root
 from disco.runs.locks import Lock, note
 from disco.runs.status import host
-from disco.work import execution, refining, turns
+from disco.work import comparing, execution, refining, turns
 from disco.work.recording import ending
 
 if TYPE_CHECKING:
     from disco.progress import Callback
     from disco.refine import Refined
+    from disco.runs.compared import Found
 
 _GRACE_SECONDS = 1.4  # for a worker to write its checkpoint before it is killed
 _KILL_SECONDS = 0.3
@@ -42,8 +43,8 @@ class Doing:
     """How a kind of work is queued and done.
 
     Attributes:
-        queued: gives the status from which a run is queued, from the run and, for a refinement, its choice; raises an
-            InputError if there is nothing to do.
+        queued: gives the status from which a run is queued, from the run and what is asked; raises an InputError if
+            there is nothing to do.
         do: does the work, given the run, its lock and a callback; `work` returns its result.
     """
 
@@ -63,14 +64,22 @@ def _refine(run: Run, lock: Lock, callback: "Callback | None") -> "Refined":
     return refine_run(run, choice_from(status.choice), device=status.device, callback=callback)
 
 
-WORKS = {FIT: Doing(execution.queued, _fit), REFINE: Doing(refining.queued, _refine)}
+def _compare(run: Run, lock: Lock, callback: "Callback | None") -> "list[Found]":
+    return comparing.compare_run(run, callback=callback)
+
+
+WORKS = {
+    FIT: Doing(execution.queued, _fit),
+    REFINE: Doing(refining.queued, _refine),
+    COMPARE: Doing(comparing.queued, _compare),
+}
 
 
 def start(run: Run, work: Work, *asked: Any, then: Work | None = None) -> None:
     """Queue a run, to be worked on by a process of its own; after a stop, the same call resumes the work.
 
     Args:
-        asked: for a refinement its `Choice`, for a fit nothing.
+        asked: for a refinement its `Choice`, for a comparison its `Asked`, for a fit nothing.
         then: other work, for which nothing is asked, that the same process queues once the first has ended, unless it
             was stopped.
 
@@ -160,7 +169,7 @@ def work(run: Run, kind: Work, lock: Lock, callback: "Callback | None" = None) -
         callback: sees every event, including those while waiting (disco/work/turns.py); False stops.
 
     Returns:
-        The `Refined` of a refinement.
+        The `Refined` of a refinement, the list of `Found` of a comparison.
 
     Raises:
         FitStopped, InputError, ScoreUnavailable: as the work itself.

@@ -63,5 +63,5 @@ def _line(seed: int, run: Run, kind: Kind) -> None:
             st.session_state[_OPENED] = True
             st.rerun()
     elif right.button("Resume", key=f"lahman_resume_{work.name}_{seed}"):
-        guarded(lambda: jobs.start(run, work, *kind.asked(status)))
+        guarded(lambda: jobs.start(run, work, *kind.asked(run, status)))
         st.rerun()

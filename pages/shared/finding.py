@@ -82,4 +82,4 @@ def _ended(run: Run, kind: object) -> None:
         reason = f": {plain(status.error)}" if status.error else "."
         st.markdown(f":material/warning: **{title}** {status.state}{reason}", width="stretch")
         if st.button(shown_kind.again(run, status), key=f"again_{kind.name}", icon=":material/play_arrow:"):
-            monitor.act("Starting …", lambda: jobs.start(run, kind, *shown_kind.asked(status)))
+            monitor.act("Starting …", lambda: jobs.start(run, kind, *shown_kind.asked(run, status)))

@@ -44,7 +44,7 @@ class Kind:
     step: Callable[[Status], str]
     kept: Callable[[Run], str]
     again: Callable[[Run, Status], str]
-    asked: Callable[[Status], tuple[Any, ...]] = lambda status: ()
+    asked: Callable[[Run, Status], tuple[Any, ...]] = lambda run, status: ()
     below: Callable[[Run, Status], None] = _nothing
     buttons: Callable[[Run, Status], None] = _nothing
     curves: Callable[[Run, Status], None] = _nothing
@@ -100,7 +100,7 @@ def _buttons(run: Run, kind: Kind, status: Status) -> None:
         elif status.resumable:
             label = kind.again(run, status)
             if st.button(label, type="primary", icon=":material/play_arrow:", key=f"resume_{name}"):
-                act("Starting …", lambda: jobs.start(run, kind.work, *kind.asked(status)))
+                act("Starting …", lambda: jobs.start(run, kind.work, *kind.asked(run, status)))
         kind.buttons(run, status)
 
 

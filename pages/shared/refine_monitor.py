@@ -48,7 +48,7 @@ KIND = Kind(
     _step,
     _kept,
     again=lambda run, status: "Resume",
-    asked=lambda status: (choice_from(status.choice),),
+    asked=lambda run, status: (choice_from(status.choice),),
     buttons=_buttons,
     curves=_curves,
 )

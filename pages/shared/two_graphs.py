@@ -11,7 +11,8 @@ from disco.figures import graph as drawing
 from disco.figures import placing
 from pages.shared import graph_view
 
-_SEEN = {"kept": "same", "new": "only here", "dropped": "only here", "turned": "other way"}
+_PLACED = "Nodes follow the order of the first, so an edge of the second that runs against it points up."
+_SEEN = {"kept": "same", "new": "only here", "dropped": "only here", "turned": "other way", "opened": "open"}
 
 
 @dataclass(frozen=True)
@@ -33,14 +34,17 @@ def draw(
     changes: pd.DataFrame,
     graphs: Sequence[tuple[nx.DiGraph, str, bool]],
     height: int = 460,
+    caption: str = _PLACED,
 ) -> None:
     """Draw both.
 
     Args:
         key: of the elements.
         order: all nodes, in the causal order of the first.
-        changes: parent, child, change of every edge of either, as `disco.metrics.changes` tells them.
+        changes: parent, child, change of every edge of either, as `disco.metrics.changes` tells them, or
+            `disco.metrics.several.differences`.
         graphs: each with its title in Markdown and whether its key speaks of evidence.
+        caption: what the places of the nodes mean.
     """
     ties = changes[["parent", "child"]].assign(z=1.0)
     placed = _Placed(list(order), placing.positions(list(order), ties))
@@ -51,7 +55,7 @@ def draw(
             graph_view.graph_view(
                 placed, _seen(graph, changes), f"{key}_graph_{place}", height, strength=widest, picks_edges=speaks
             )
-    st.caption("Nodes follow the order of the first, so an edge of the second that runs against it points up.")
+    st.caption(caption)
 
 
 def _seen(graph: nx.DiGraph, changes: pd.DataFrame) -> nx.DiGraph:

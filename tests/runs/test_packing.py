@@ -9,6 +9,7 @@ import zipfile
 from collections.abc import Callable
 
 import numpy as np
+import pandas as pd
 import pytest
 from safetensors.numpy import save
 
@@ -16,7 +17,9 @@ from disco import runs
 from disco.errors import InputError
 from disco.files import HOMES
 from disco.refine import Choice
-from disco.runs import FIT, REFINE, Run, create_run, packing
+from disco.rivals import Result
+from disco.runs import COMPARE, FIT, REFINE, Run, compared, create_run, packing
+from disco.runs.compared import Found
 from disco.runs.packing import pack, unpack
 from disco.runs.refined import read_refined
 from disco.settings import Settings
@@ -213,11 +216,11 @@ def test_a_file_that_lies_about_its_size_is_cut_and_refused():
 
 
 def test_many_files_are_refused_before_they_are_listed(monkeypatch):
-    many = zipped({f"{number}": b"" for number in range(201)})
-    refused(many, "it packs 201 files, more than 200")
+    many = zipped({f"{number}": b"" for number in range(501)})
+    refused(many, "it packs 501 files, more than 500")
     more = zipped({f"{number}": b"" for number in range(3000)})
     monkeypatch.setattr(zipfile, "ZipFile", pytest.fail)
-    refused(more, "it packs more than 200 files")
+    refused(more, "it packs more than 500 files")
 
 
 def cut(data: bytes) -> bytes:
@@ -327,3 +330,49 @@ def test_a_name_is_shown_without_what_controls_a_terminal(small_table):
     run = create_run(small_table, Settings(), name="first")
     run.rename("a\x1b[31mb\x00\ud800")
     assert run.name.isprintable() and Run(run.path).name == run.name and run.name.startswith("a")
+
+
+# Compared methods ----------------------------------------------------------------------------------------------------
+
+
+def compared_run() -> Run:
+    """A run with two methods beside it, one of which failed."""
+    run = unpack(io.BytesIO(EXAMPLE))
+    nodes = run.nodes
+    scores = pd.DataFrame({"parent": nodes[:1], "child": nodes[1:2], "score": [1.0]})
+    result = Result.of(nodes, [(nodes[0], nodes[1])], undirected=[(nodes[2], nodes[1])], order=nodes, scores=scores)
+    compared.save(run, Found("sort-mean", "done", {"by": "mean"}, 2.0, 60.0), result)
+    compared.save(run, Found("sort-excess", "failed", {}, 2.0, 60.0, "It failed."), None)
+    (run.path / "compare/sort-mean/log.txt").write_text("not packed")
+    compared.write_table(run)
+    return run
+
+
+def test_compared_methods_come_back_without_their_logs():
+    run = compared_run()
+    before, kept = compared.read_all(run), files_of(pack(run))
+    assert "compare/sort-mean/scores.csv" in kept and not any(name.endswith("log.txt") for name in kept)
+    run.delete()
+    back = unpack(zipped(kept))
+    found = compared.read_all(back)
+    assert [(one.method, one.state, one.order, one.pairs) for one in found] == [
+        (one.method, one.state, one.order, one.pairs) for one in before
+    ]
+    assert (back.path / "compare.csv").read_bytes() == kept["compare.csv"] and back.status(COMPARE).state == "done"
+
+
+def test_a_strange_comparison_is_refused():
+    run = compared_run()
+    files = files_of(pack(run))
+    run.delete()
+    order = files["compare/sort-mean/order.csv"]
+    for name, data, why in (
+        ("compare/sort-mean/order.csv", order.replace(b'"', b'"x', 1), "order.csv is damaged"),
+        ("compare/sort-mean/edges.csv", b"parent,child\n", "no column undirected"),
+        ("compare/../x/result.json", b"{}", "which is no file of a run"),
+        ("compare/magic/result.json", b"{}", "which is no file of a run"),
+        ("compare/sort-mean/run.py", b"1", "which is no file of a run"),
+    ):
+        refused(zipped({**files, name: data}), why)
+    strange = unpack(zipped({**files, "compare.csv": b"=cmd()"}))
+    assert (strange.path / "compare.csv").read_bytes() == files["compare.csv"]

@@ -1,0 +1,258 @@
+"""Other methods on a run's table, kept beside its own results; `disco.work.comparing` runs them.
+
+compare/METHOD/order.csv    position from 1, node; sources first. Absent if the method gives no order
+compare/METHOD/edges.csv    parent, child, undirected
+compare/METHOD/scores.csv   parent, child, score, p_value of candidate edges, if there are not too many
+compare/METHOD/result.json  how it ended, with which options, in what time; written last
+compare/METHOD/log.txt      what it printed
+compare.csv                 one row per method, with its metrics if the truth is known; for people, never read back
+comparing.json              what was asked for last
+"""
+
+import contextlib
+import dataclasses
+import os
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any
+
+import pandas as pd
+
+from disco.checks import between, require
+from disco.errors import InputError
+from disco.files import plain, read_record, write_frame, write_json
+from disco.metrics import evaluate
+from disco.rivals import METHODS, Result, kept, options_of
+from disco.runs.folder import Run
+from disco.runs.schema import COMPARED_EDGES, COMPARED_ORDER, COMPARED_SCORES, check_order, damaged, printable, read
+from disco.runs.schema import record as read_as
+
+FOLDER, TABLE, ASKED = "compare", "compare.csv", "comparing.json"
+FILES = ("order.csv", "edges.csv", "scores.csv", "result.json")
+STATES = ("done", "failed", "timeout")
+METRICS = ("a_top", "precision", "recall", "f1", "skeleton_f1", "shd", "class_shd")
+WHOLE = ("edges", "undirected", "shd", "class_shd")  # columns of the table that hold whole numbers
+_REMEDY = "run the method again"
+_LIMIT = between(1, 1e6)
+_MOST_NOTES, _LONGEST_TEXT = 100, 2000
+
+
+@dataclass(frozen=True)
+class Asked:
+    """Which methods to run.
+
+    Attributes:
+        methods: name → the options that differ from the method's own.
+        limit: seconds after which a method is ended.
+
+    Raises:
+        InputError: there is no such method or option, a value does not fit, or there is no method.
+    """
+
+    methods: Mapping[str, Mapping[str, Any]]
+    limit: float = 600.0
+
+    def __post_init__(self) -> None:
+        require("The time limit in seconds", self.limit, _LIMIT)
+        if not self.methods:
+            raise InputError("Choose at least one method to compare.")
+        for name in self.methods:
+            self.options(name)
+
+    def options(self, name: str) -> dict[str, Any]:
+        """All options of a method, in the types of JSON."""
+        return plain(dataclasses.asdict(options_of(name, self.methods[name])))
+
+
+@dataclass(frozen=True)
+class Found:
+    """How a method ended on a run's table.
+
+    Attributes:
+        method: a key of `disco.rivals.METHODS`.
+        state: done, failed, or timeout.
+        options: all of its options.
+        seconds: how long it took.
+        limit: the time limit that it had, in seconds.
+        error: one sentence, unless it is done.
+        notes: what a reader must know of its result.
+        order: sources first; None if it gives none, or is not done.
+        edges: parent, child, undirected; each pair once.
+    """
+
+    method: str
+    state: str
+    options: dict[str, Any] = field(default_factory=dict)
+    seconds: float = 0.0
+    limit: float = 0.0
+    error: str = ""
+    notes: list[str] = field(default_factory=list)
+    order: list[str] | None = None
+    edges: pd.DataFrame = field(default_factory=lambda: pd.DataFrame(columns=["parent", "child", "undirected"]))
+
+    @property
+    def pairs(self) -> list[tuple[str, str]]:
+        """(parent, child) of all edges; one without direction in both."""
+        ends = zip(self.edges["parent"], self.edges["child"], self.edges["undirected"], strict=True)
+        return [pair for parent, child, is_open in ends for pair in [(parent, child), (child, parent)][: 1 + is_open]]
+
+    @property
+    def note(self) -> str:
+        """Its error or its notes, in one line."""
+        return " ".join([self.error, *self.notes]).strip()
+
+
+@dataclass(frozen=True)
+class _Head:
+    """What result.json says."""
+
+    state: str
+    options: dict[str, Any]
+    seconds: float
+    limit: float
+    error: str = ""
+    notes: list[str] = field(default_factory=list)
+
+
+def folder_of(run: Run, name: str) -> Path:
+    """The folder of a method; InputError if there is no such method, whatever the name."""
+    if name not in METHODS:
+        raise InputError(f"There is no method {printable(name, 40)!r}.")
+    return run.path / FOLDER / name
+
+
+def save(run: Run, found: Found, result: Result | None) -> None:
+    """Write how a method ended; what it left before is deleted.
+
+    Raises:
+        OSError: a file cannot be written.
+    """
+    folder = folder_of(run, found.method)
+    folder.mkdir(parents=True, exist_ok=True)
+    for name in reversed(FILES):
+        (folder / name).unlink(missing_ok=True)
+    if result is not None:
+        kept.write(folder, result)
+    head = {item.name: getattr(found, item.name) for item in dataclasses.fields(_Head)}
+    write_json(folder / "result.json", head)
+
+
+def names(run: Run) -> list[str]:
+    """The methods that have ended, in the order of the registry."""
+    return [name for name in METHODS if os.path.lexists(run.path / FOLDER / name / "result.json")]
+
+
+def read_one(run: Run, name: str) -> Found:
+    """How a method ended.
+
+    Raises:
+        InputError: there is no such method, it has not ended, or one of its files is damaged.
+    """
+    folder, nodes = folder_of(run, name), run.nodes
+    path = folder / "result.json"
+    try:
+        head = read_as(_Head, read_record(path))
+        if head.state not in STATES or head.seconds < 0:
+            raise ValueError(f"state is {printable(head.state, 40)!r}, seconds {head.seconds}")
+    except (OSError, ValueError) as error:
+        raise damaged(path, str(error).rstrip("."), _REMEDY) from None
+    told = {
+        "options": head.options,
+        **{"seconds": head.seconds, "limit": head.limit, "error": printable(head.error, _LONGEST_TEXT)},
+        "notes": [printable(note, _LONGEST_TEXT) for note in head.notes[:_MOST_NOTES]],
+    }
+    if head.state != "done":
+        return Found(name, head.state, **told)
+    order, path = None, folder / "order.csv"
+    if os.path.lexists(path):
+        order = check_order(path, read(path, COMPARED_ORDER, nodes, len(nodes)), nodes, _REMEDY)
+    path = folder / "edges.csv"
+    edges = read(path, COMPARED_EDGES, nodes, len(nodes) ** 2)
+    _check_pairs(path, edges)
+    return Found(name, head.state, **told, order=order, edges=edges)
+
+
+def _check_pairs(path: Path, edges: pd.DataFrame) -> None:
+    """Refuse an edge from a node to itself, and an open one that stands twice."""
+    ends = list(zip(edges["parent"], edges["child"], strict=True))
+    for (parent, child), is_open in zip(ends, edges["undirected"], strict=True):
+        if parent == child:
+            raise damaged(path, f"it has an edge from {printable(parent, 40)!r} to itself", _REMEDY)
+        if is_open and (child, parent) in set(ends):
+            what = f"it has the open edge between {printable(parent, 40)!r} and {printable(child, 40)!r} twice"
+            raise damaged(path, what, _REMEDY)
+
+
+def read_all(run: Run) -> list[Found]:
+    """How every method ended; one whose files are damaged reads as failed, with the reason."""
+    found = []
+    for name in names(run):
+        try:
+            found.append(read_one(run, name))
+        except InputError as error:
+            found.append(Found(name, "failed", error=str(error)))
+    return found
+
+
+def read_scores(run: Run, name: str) -> pd.DataFrame | None:
+    """The scores of a method: parent, child, score and maybe p_value; None if none were kept.
+
+    Raises:
+        InputError: they are damaged.
+    """
+    path = folder_of(run, name) / "scores.csv"
+    return read(path, COMPARED_SCORES, run.nodes, kept.MOST_SCORES) if os.path.lexists(path) else None
+
+
+def asked(run: Run) -> Asked | None:
+    """What was asked for last; None if nothing was, or it cannot be read."""
+    try:
+        found = read_record(run.path / ASKED)
+        return Asked(found["methods"], found["limit"])
+    except (OSError, ValueError, KeyError, TypeError, AttributeError):
+        return None
+
+
+def table(run: Run, found: list[Found], truth: pd.DataFrame | None) -> pd.DataFrame:
+    """One row per method: method, state, seconds, edges, undirected, the metrics, note.
+
+    Args:
+        truth: the true edges; None leaves the metrics empty. Those with names that are no columns are left out.
+    """
+    nodes = set(run.nodes)
+    if truth is not None:
+        truth = truth[truth["parent"].isin(nodes) & truth["child"].isin(nodes)].reset_index(drop=True)
+    rows = []
+    for one in found:
+        is_done = one.state == "done"
+        told: dict[str, Any] = {"method": one.method, "state": one.state, "seconds": one.seconds}
+        told["edges"] = len(one.edges) if is_done else None
+        told["undirected"] = int(one.edges["undirected"].sum()) if is_done else None
+        met = _met(truth, one) if is_done and truth is not None else {}
+        rows.append({**told, **{name: met.get(name) for name in METRICS}, "note": one.note})
+    columns = ["method", "state", "seconds", "edges", "undirected", *METRICS, "note"]
+    kinds = {**dict.fromkeys(("seconds", *METRICS), "float64"), **dict.fromkeys(WHOLE, "Int64")}
+    return pd.DataFrame(rows, columns=columns).astype(kinds)
+
+
+def _met(truth: pd.DataFrame, found: Found) -> dict[str, Any]:
+    try:
+        return evaluate(truth, found.order, found.pairs)
+    except InputError:  # the truth has a cycle, so there is nothing to measure
+        return {}
+
+
+def write_table(run: Run) -> None:
+    """Write compare.csv anew, or delete it if no method has ended.
+
+    Raises:
+        OSError: it cannot be written.
+    """
+    found, truth = read_all(run), None
+    if not found:
+        (run.path / TABLE).unlink(missing_ok=True)
+        return
+    with contextlib.suppress(InputError):  # a damaged truth is told where it is shown
+        truth = run.truth()
+    write_frame(run.path / TABLE, table(run, found, truth))

@@ -1,0 +1,130 @@
+"""Run other methods on a run's table, one after the other, each in a process of its own.
+
+A method that fails or runs out of time does not stop the rest. What is done stays after a stop, and is not run again
+unless its options change.
+"""
+
+import dataclasses
+import time
+from typing import TYPE_CHECKING, Any
+
+from disco.errors import InputError
+from disco.files import remove_leftovers, unwritten, write_json
+from disco.progress import Event
+from disco.rivals import METHODS, Result
+from disco.rivals.apart import OutOfTime, find_apart
+from disco.runs import compared
+from disco.runs.compared import Asked, Found
+from disco.runs.folder import Run
+from disco.runs.status import COMPARE, Status
+from disco.work.recording import Recorder
+
+if TYPE_CHECKING:
+    from disco.progress import Callback
+
+_SURE = 0.05  # share of the work from which its pace tells the time left
+
+
+def left(run: Run, asked: Asked) -> list[str]:
+    """The methods that are still to be run: not those done with the same options, nor those out of the same time."""
+    ended = {one.method: one for one in compared.read_all(run)}
+    return [name for name in asked.methods if not _is_kept(ended.get(name), asked.options(name), asked.limit)]
+
+
+def _is_kept(found: Found | None, options: dict[str, Any], limit: float) -> bool:
+    if found is None or found.options != options:
+        return False
+    return found.state == "done" or (found.state == "timeout" and found.limit >= limit)
+
+
+def queued(run: Run, asked: Asked) -> Status:
+    """The status from which a comparison is queued.
+
+    Raises:
+        InputError: every method is done, or what is asked cannot be written.
+    """
+    if not left(run, asked):
+        raise InputError("All of these methods have ended on this table with the same options: nothing is left to run.")
+    try:
+        write_json(run.path / compared.ASKED, {"methods": asked.methods, "limit": asked.limit})
+    except OSError as error:
+        raise unwritten(run.path, error) from error
+    return run.written_status(COMPARE)
+
+
+def compare_run(run: Run, *, callback: "Callback | None" = None) -> list[Found]:
+    """Run the methods that were asked for last and have not ended; the caller holds the run's lock.
+
+    Returns:
+        How each of the methods asked for ended.
+
+    Raises:
+        InputError: the run cannot be read or written.
+        FitStopped: the callback asked to stop.
+    """
+    asked = compared.asked(run)
+    if asked is None:
+        raise InputError(f"{run.path / compared.ASKED} is missing or damaged: start the comparison again.")
+    remove_leftovers(run.path)
+    names, (rows, nodes) = left(run, asked), run.table().shape
+    foretold = [min(METHODS[name].seconds(rows, nodes), asked.limit) for name in names]
+    part = _Methods()
+    fresh = {"stage": "", "done": 0, "total": len(names), "progress": 0.0, "method": ""}
+    recorder = Recorder(run, COMPARE, part, callback, device=run.written_status(COMPARE).device, **fresh)
+    with recorder.watch():
+        try:
+            for place, name in enumerate(names):
+                part.method = name
+                shares = sum(foretold[:place]) / sum(foretold), foretold[place] / sum(foretold)
+                _run_one(run, asked, name, _told(recorder, place, len(names), shares))
+        finally:
+            compared.write_table(run)
+    recorder.finished(done=len(names), method="")
+    return [one for one in compared.read_all(run) if one.method in asked.methods]
+
+
+def _told(recorder: Recorder, place: int, total: int, shares: tuple[float, float]) -> "Callback":
+    """The callback of one method, whose events are part of the comparison's.
+
+    Args:
+        shares: of the whole work, what is done before the method, and the method itself.
+    """
+    return lambda event: recorder(
+        Event("methods", place, total, min(shares[0] + shares[1] * event.progress, 1.0), event.message)
+    )
+
+
+def _run_one(run: Run, asked: Asked, name: str, callback: "Callback") -> None:
+    """Run a method, and write how it ended."""
+    folder, began = compared.folder_of(run, name), time.monotonic()
+    folder.mkdir(parents=True, exist_ok=True)
+    log = folder / "log.txt"
+    found = Found(name, "done", asked.options(name), limit=asked.limit)
+    result: Result | None = None
+    given = {"roles": run.roles, "knowledge": run.knowledge(), "limit": asked.limit, "log": log}
+    try:
+        result = find_apart(name, run.with_roles(), asked.methods[name], **given, callback=callback)
+        found = dataclasses.replace(found, seconds=result.seconds, notes=list(result.notes))
+    except InputError as error:
+        state = "timeout" if isinstance(error, OutOfTime) else "failed"
+        found = dataclasses.replace(found, state=state, seconds=time.monotonic() - began, error=str(error))
+    if log.stat().st_size == 0:
+        log.unlink()
+    compared.save(run, found, result)
+
+
+class _Methods:
+    """The part of the record that only a comparison has: the method at work, and the time left by the pace so far."""
+
+    def __init__(self) -> None:
+        self.method = self.written = ""
+        self.began, self.last = time.monotonic(), Event("methods", 0, 1, 0.0)
+
+    def hear(self, event: Event, now: float, is_late: bool) -> bool:
+        turned, self.written, self.last = self.method != self.written, self.method, event
+        return turned or is_late
+
+    def standing(self, now: float) -> dict[str, Any]:
+        share = self.last.progress
+        eta = (now - self.began) * (1 - share) / share if share >= _SURE else None
+        return {"method": self.method, "eta": eta}

@@ -1,0 +1,151 @@
+"""Which methods to run, how long they take, and their start. Owns the keys `compare_pick_…` and `compare_limit_…`."""
+
+import streamlit as st
+
+from disco.errors import InputError
+from disco.figures.words import duration, how_many
+from disco.rivals import GROUPS, METHODS, Method
+from disco.runs import COMPARE, Run
+from disco.runs.compared import Asked
+from disco.work import comparing, jobs
+from pages.compare.comparison import Comparison
+from pages.shared import empty, fit_start, intro, session, table_facts
+from pages.shared.drafts import Draft, run_name
+from pages.shared.names import code, plain, shown
+
+_USUAL = ("refined", "boss", "ods-poisson", "search-nb", "sort-mean", "sort-excess")
+_ODS = ("ods-poisson", "ods-nb", "ods-binomial")
+_ABOUT = {
+    "ours": "DISCO, its variants and its refinement, run as the others are.",
+    "count models": "Every node is Poisson, negative binomial, binomial or similar given its parents.",
+    "general": "They know nothing of counts, and get log(1 + count).",
+    "continuous": "For continuous data; what they make of counts is shown as it is.",
+    "controls": "Columns sorted by one statistic. They fit nothing: read every other method beside them.",
+}
+
+
+def section(run: Run, found: Comparison) -> None:
+    """The choice of methods, and the button; in an expander if some have ended already."""
+    if not found.ended:
+        _choose(run, found)
+        return
+    with st.expander("Add methods", icon=":material/add:"):
+        _choose(run, found)
+
+
+def _choose(run: Run, found: Comparison) -> None:
+    rows, nodes = run.table().shape
+    chosen = []
+    for group in GROUPS:
+        those = {name: one for name, one in METHODS.items() if one.group == group}
+        if those:
+            st.markdown(f"**{group[0].upper()}{group[1:]}**", help=_ABOUT[group])
+            columns = st.container(key=f"beside_compare_{group.replace(' ', '_')}").columns(2, gap="medium")
+            for place, (name, one) in enumerate(those.items()):
+                with columns[place % 2], st.container(gap=None):
+                    if _is_picked(run, found, name, one.seconds(rows, nodes)):
+                        chosen.append(name)
+    row = st.container(horizontal=True, vertical_alignment="bottom", gap="medium")
+    limit = row.number_input(
+        "Time limit of each, seconds",
+        1,
+        1_000_000,
+        600,
+        key=f"compare_limit_{run.id}",
+        width=200,
+        help="A method that takes longer is stopped, and the next one runs.",
+    )
+    if row.button(
+        "Run them",
+        type="primary",
+        icon=":material/play_arrow:",
+        key="start_comparison",
+        disabled=not chosen,
+    ):
+        begin(run, chosen, limit)
+    if all(name in METHODS for name in _ODS) and row.button(
+        "ODS under three families",
+        icon=":material/compare_arrows:",
+        key="start_ods",
+        help="ODS with every node taken as Poisson, as negative binomial, and as binomial, as in the paper's case "
+        "study: how much its order depends on the family.",
+    ):
+        begin(run, list(_ODS), limit)
+    _tell(chosen, [min(METHODS[name].seconds(rows, nodes), limit) for name in chosen])
+
+
+def _is_picked(run: Run, found: Comparison, name: str, seconds: float) -> bool:
+    """One method: its box, how long it takes, and what it assumes."""
+    one = METHODS[name]
+    picked = st.checkbox(
+        f"{plain(one.label)} · {duration(seconds)}",
+        value=one.installed and name in _USUAL and name not in found.done,
+        disabled=not one.installed,
+        key=f"compare_pick_{name}_{run.id}",
+    )
+    st.caption(f"{plain(one.about)}{_missing(run, one)}{' It is done.' if name in found.done else ''}")
+    return picked and one.installed
+
+
+def _missing(run: Run, one: Method) -> str:
+    """What it lacks: its package, or the use of what the run tells of its rows and edges."""
+    if not one.installed:
+        return f" It is not installed: {code(f'pip install {one.package}')}."
+    unused = []
+    if run.roles is not None and not one.roles:
+        unused.append("roles")
+    if run.knowledge() is not None and not one.knowledge:
+        unused.append("knowledge")
+    return f" It does not use this run's {' and '.join(unused)}." if unused else ""
+
+
+def _tell(chosen: list[str], seconds: list[float]) -> None:
+    """How long all of them take."""
+    if not chosen:
+        st.caption("Choose at least one method.")
+        return
+    st.caption(
+        f":material/timer: {how_many(len(chosen), 'method')}, about **{duration(sum(seconds))}** and a few seconds to "
+        "start each, one after the other on one core. You may leave the page or close the tab meanwhile."
+    )
+
+
+def begin(run: Run, names: list[str], limit: float) -> None:
+    """Start a comparison, or say in a sentence why not; those done already are kept."""
+    try:
+        asked = Asked({name: {} for name in names}, limit)
+        if not comparing.left(run, asked):
+            st.info("All of these are done; their results stand below.", icon=":material/check:")
+            return
+        jobs.start(run, COMPARE, asked)
+    except InputError as error:
+        st.error(plain(error))
+        return
+    st.rerun()
+
+
+def without_a_run() -> None:
+    """No run is open: offer a run of the loaded table, or the runs that there are."""
+    empty.missing_run()
+    draft = session.draft.current()
+    with st.container(border=True):
+        st.markdown("**No run is open.** A comparison needs a table of counts, and no fit before it.")
+        if draft is not None and table_facts.chosen_counts(draft) is not None:
+            intro.run_caption(draft.name, len(draft.table), len(draft.columns))
+            if st.button("Choose methods for this table", type="primary", key="compare_table"):
+                _open(draft)
+        elif st.button("Go to Data", type="primary", icon=":material/table_view:", key="empty_lead_on"):
+            session.address.go("data")
+        empty.open_finished()
+
+
+def _open(draft: Draft) -> None:
+    """Make a run of the loaded table, without a fit, and open it."""
+    try:
+        run = fit_start.new_run(draft, run_name(shown(draft.name, 40), draft.settings), "auto")
+    except InputError as error:
+        st.error(plain(error))
+        return
+    session.draft.started_as(run)
+    session.run.select(run)
+    st.rerun()

@@ -1,0 +1,114 @@
+"""Every method in a row, with its metrics if the truth is known; time against F1."""
+
+from functools import partial
+
+import pandas as pd
+import streamlit as st
+
+from disco.figures import compared as figures
+from disco.figures.words import number
+from disco.rivals import METHODS
+from disco.runs import compared
+from disco.table import spreadsheets
+from pages.compare.comparison import Comparison, label
+from pages.compare.monitoring import WORDS
+from pages.shared import downloads, figure
+from pages.shared.glossary import define
+from pages.shared.known import Known
+from pages.shared.names import plain
+
+_METRICS = {  # label, format, term of the glossary
+    "a_top": ("A_top", "%.3f", "A_top"),
+    "precision": ("Precision", "%.3f", "precision"),
+    "recall": ("Recall", "%.3f", "recall"),
+    "f1": ("F1", "%.3f", "F1"),
+    "skeleton_f1": ("Skeleton F1", "%.3f", "skeleton"),
+    "shd": ("SHD", "%d", "SHD"),
+    "class_shd": ("Class SHD", "%d", "class SHD"),
+}
+
+
+def section(found: Comparison, known: Known | None) -> None:
+    """The table of methods and, with a known truth, time against F1; without one, why nothing is ranked."""
+    st.subheader("The methods", anchor=False)
+    rows = compared.table(found.run, found.ended, None if known is None else known.told)
+    metrics = [name for name in compared.METRICS if rows[name].notna().any()]
+    table = rows.assign(
+        method=[label(name) for name in rows["method"]],
+        group=[METHODS[name].group for name in rows["method"]],
+        state=rows["state"].map(WORDS),
+    )[["method", "group", "state", "seconds", "edges", "undirected", *metrics, "note"]]
+    st.dataframe(
+        table.drop(columns="note"),
+        hide_index=True,
+        height=min(38 + 35 * len(table), 420),
+        key="compare_methods",
+        column_config=_config(),
+        placeholder="–",
+        alt="Methods with their time, edges and metrics",
+    )
+    st.download_button(
+        "The table, CSV",
+        partial(spreadsheets.to_csv, table),
+        f"{downloads.file_name(found.run)}_methods.csv",
+        "text/csv",
+        key="compare_methods_csv",
+        on_click="ignore",
+        help=f"Every method with its numbers and notes. {spreadsheets.NOTE}",
+    )
+    _notes(found)
+    if known is None:
+        _unranked(found)
+    else:
+        _against_truth(rows, known)
+
+
+def _notes(found: Comparison) -> None:
+    """Why a method found nothing, and what each says of its result."""
+    failed = [one for one in found.ended if one.error]
+    if failed:
+        st.markdown("\n".join(f"- **{plain(label(one.method))}**: {plain(one.error)}" for one in failed))
+    told = [one for one in found.ended if one.notes]
+    if told:
+        with st.expander("What the methods say of their results", icon=":material/info:"):
+            st.markdown("\n".join(f"- **{plain(label(one.method))}**: {plain(' '.join(one.notes))}" for one in told))
+
+
+def _unranked(found: Comparison) -> None:
+    """Why no method stands above another."""
+    if found.known is not None:  # hidden, for teaching: the line above says so
+        return
+    st.caption(
+        "The true edges of this table are not known, so nothing says which method is right, and none is ranked above "
+        "another. Where they agree is shown below; methods that assume the same make the same mistakes."
+    )
+
+
+def _against_truth(rows: pd.DataFrame, known: Known) -> None:
+    sorts = ", ".join(f"by {name} {number(value)}" for name, value in known.controls.items())
+    if sorts:
+        st.caption(f"A_top of sorting the columns, which fits nothing: {sorts}.")
+    if not rows["f1"].notna().any():
+        return
+    drawn = rows.assign(
+        name=[label(name) for name in rows["method"]],
+        is_control=[METHODS[name].group == "controls" for name in rows["method"]],
+    )
+    figure.show(figures.time_and_f1(drawn), "compare_time")
+    if not drawn["is_control"].any():
+        st.caption("Add a sorting control to see what sorting the columns alone would find.")
+
+
+def _config() -> dict[str, object]:
+    column = st.column_config
+    found = {
+        "method": column.TextColumn("Method", pinned=True),
+        "group": column.TextColumn("Group"),
+        "state": column.TextColumn("State"),
+        "seconds": column.NumberColumn("Seconds", format="%.3g", help="On one core, without the start of its process."),
+        "edges": column.NumberColumn("Edges"),
+        "undirected": column.NumberColumn("Undirected", help="Edges whose direction the method leaves open."),
+    }
+    for name, (words, format, term) in _METRICS.items():
+        found[name] = column.NumberColumn(words, format=format, help=define(term))
+    return found

@@ -1,0 +1,65 @@
+"""What the monitor shows of a comparison: every method with its state. Owns the key `compare_drawn`."""
+
+import pandas as pd
+import streamlit as st
+
+from disco.errors import InputError
+from disco.figures.words import duration
+from disco.rivals import METHODS
+from disco.runs import COMPARE, Run, Status, compared, stamps
+from disco.runs.compared import Asked
+from pages.compare.comparison import label
+from pages.shared.monitor import Kind
+from pages.shared.names import shown
+
+_DRAWN = "compare_drawn"
+WORDS = {"done": "done", "failed": "failed", "timeout": "time limit"}
+
+
+def remember(run: Run) -> None:
+    """Remember which results the page shows, so that it is drawn again when another method has ended."""
+    st.session_state[_DRAWN] = stamps.comparison(run)
+
+
+def _step(status: Status) -> str:
+    name = METHODS[status.method].label if status.method in METHODS else "Starting"
+    return f"{name}: method {min(status.done + 1, status.total)} of {status.total}"
+
+
+def _below(run: Run, status: Status) -> None:
+    if status.active and st.session_state.get(_DRAWN) != stamps.comparison(run):
+        st.rerun()
+    asked = compared.asked(run)
+    if asked is None:
+        return
+    ended = {one.method: one for one in compared.read_all(run)}
+    rows = []
+    for name in asked.methods:
+        one = ended.get(name)
+        state, told = ("waiting" if status.active else "not run"), ""
+        if status.active and name == status.method:
+            state = "running"
+        elif one is not None:
+            state, told = WORDS[one.state], one.error
+        seconds = duration(one.seconds) if one is not None and state != "running" else ""
+        rows.append((label(name), state, seconds, shown(told, 300)))
+    table = pd.DataFrame(rows, columns=["Method", "State", "Time", "What happened"])
+    st.dataframe(table, hide_index=True, height=min(38 + 35 * len(table), 360), alt="Methods and their states")
+
+
+def _asked(run: Run, status: Status) -> tuple[Asked]:
+    """What was asked for; InputError if that cannot be read any more."""
+    asked = compared.asked(run)
+    if asked is None:
+        raise InputError("What was asked for cannot be read any more: choose the methods again.")
+    return (asked,)
+
+
+KIND = Kind(
+    COMPARE,
+    _step,
+    lambda run: "; the methods that are done are kept",
+    again=lambda run, status: "Resume",
+    asked=_asked,
+    below=_below,
+)

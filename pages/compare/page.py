@@ -1,0 +1,43 @@
+"""Compare: what other methods find on the table of the open run, beside each other."""
+
+import streamlit as st
+
+from disco.runs import COMPARE
+from pages.compare import agreement, choosing, comparison, consensus, measured, monitoring, pair
+from pages.shared import intro, monitor, section, session, truth
+
+intro.page_intro(
+    "Compare",
+    "What do other methods say of the same table? Choose some, and each runs in a process of its own. Then see where "
+    "they agree, which edges many of them have, and where two of them differ.",
+)
+run = session.run.current()
+if run is None:
+    choosing.without_a_run()
+    st.stop()
+intro.run_caption(run.name, *run.table().shape)
+intro.adjustment(run.roles)
+status = run.status(COMPARE)
+found = comparison.of(run)
+if status.state not in ("none", "done"):
+    monitoring.remember(run)
+    monitor.monitor(run, monitoring.KIND)
+if not status.active:
+    choosing.section(run, found)
+if not found.ended:
+    st.stop()
+known = truth.shown(found)
+measured.section(found, known)
+shown = comparison.choose(found)
+if shown is None:
+    st.stop()
+opened = section.choose(
+    {"agreement": "Agreement", "consensus": "Consensus graph", "edges": "Edges", "pair": "Two methods"},
+    f"compare_section_{run.id}",
+)
+{
+    "agreement": agreement.section,
+    "consensus": consensus.graph_section,
+    "edges": consensus.edge_section,
+    "pair": pair.section,
+}[opened](shown)

@@ -1,0 +1,106 @@
+"""disco compare: methods beside a run, as a table and as files."""
+
+import json
+import re
+
+import pandas as pd
+import pytest
+
+from disco.__main__ import main
+from disco.files import read_frame
+from disco.rivals import METHODS
+from disco.runs import COMPARE, compared, open_run
+from disco.simulate import Design, simulate
+
+
+@pytest.fixture
+def lab(tmp_path):
+    known = simulate(Design(nodes=5, rows=400, k=1.5, family="poisson-softplus", seed=3))
+    known.table.to_csv(tmp_path / "counts.csv", index=False)
+    known.truth.to_csv(tmp_path / "truth.csv", index=False)
+    return tmp_path
+
+
+def compare(lab, *words: str) -> int:
+    return main(["compare", str(lab / "counts.csv"), "--out", str(lab / "run"), *words])
+
+
+def test_methods_are_compared_and_measured(lab, capsys):
+    assert compare(lab, "--methods", "sort-mean,sort-excess", "--truth", str(lab / "truth.csv")) == 0
+    printed = capsys.readouterr().out
+    assert all(word in printed for word in ("sort-mean", "sort-excess", "A_top", "F1", "SHD"))
+    rows = read_frame(lab / "run/compare.csv", ("method", "state", "note"))
+    assert rows["method"].tolist() == ["sort-mean", "sort-excess"] and rows["state"].tolist() == ["done", "done"]
+    assert rows[["a_top", "f1", "shd", "seconds"]].notna().all(axis=None)
+    edges = read_frame(lab / "run/compare/sort-mean/edges.csv", ("parent", "child"))
+    order = read_frame(lab / "run/compare/sort-mean/order.csv", ("node",))["node"].tolist()
+    assert order == pd.read_csv(lab / "counts.csv").mean().sort_values().index.tolist()
+    assert list(edges) == ["parent", "child", "undirected"]
+    assert json.loads((lab / "run/compare/sort-mean/result.json").read_text())["options"] == {
+        "by": "mean",
+        "cutoff": 0.001,
+    }
+
+
+def test_methods_and_a_truth_are_added_to_a_run(lab, capsys):
+    assert compare(lab, "--methods", "sort-mean") == 0
+    assert "so no method is ranked above another" in capsys.readouterr().out
+    first = (lab / "run/compare/sort-mean/result.json").stat().st_mtime_ns
+    words = ["--run", str(lab / "run"), "--truth", str(lab / "truth.csv"), "--set", "sort-variance.cutoff=0.2"]
+    assert main(["compare", *words, "--methods", "sort-mean,sort-variance"]) == 0
+    assert "A_top" in capsys.readouterr().out
+    assert (lab / "run/compare/sort-mean/result.json").stat().st_mtime_ns == first
+    run = open_run(lab / "run")
+    assert compared.read_one(run, "sort-variance").options["cutoff"] == 0.2 and run.status().state == "unfitted"
+    assert run.status(COMPARE).state == "done"
+    assert (
+        compare(lab, "--methods", "sort-variance,sort-mean", "--set", "sort-variance.cutoff=0.2") == 0
+    )  # nothing to do
+    assert "sort-variance" in capsys.readouterr().out
+
+
+@pytest.mark.usefixtures("strange")
+def test_a_failure_and_a_time_limit_are_rows_with_a_sentence(lab, capsys):
+    assert compare(lab, "--methods", "input,slow,good", "--timeout", "3") == 0
+    printed = capsys.readouterr().out
+    assert "timeout" in printed and "slow: The slow one was stopped after 3 seconds, its time limit." in printed
+    assert "input: The column <b> has no values above 3: leave it out." in printed
+    assert "good: It took the columns as they stand." in printed
+
+
+def test_the_list_says_what_each_method_assumes(capsys, monkeypatch):
+    method = METHODS["sort-mean"].__class__("far away", "It is far.", "general", package="far-away", imports="far_away")
+    monkeypatch.setitem(METHODS, "far", method)
+    assert main(["compare", "--list"]) == 0
+    printed = capsys.readouterr().out
+    assert all(name in printed and one.about in printed for name, one in METHODS.items())
+    assert "Not installed: pip install far-away." in printed and "Controls" in printed
+
+
+@pytest.mark.parametrize(
+    ("words", "sentence"),
+    [
+        (["--methods", "sort-maen"], "no method 'sort-maen'.*Did you mean sort-mean"),
+        ([], "--methods is missing"),
+        (["--methods", ""], "at least one method"),
+        (["--methods", "sort-mean", "--set", "cutoff=3"], "--set needs METHOD.OPTION=VALUE"),
+        (["--methods", "sort-mean", "--set", "sort-excess.cutoff=3"], "not among --methods"),
+        (["--methods", "sort-mean", "--set", "sort-mean.depth=3"], "no option 'depth'"),
+        (["--methods", "sort-mean", "--set", "sort-mean.cutoff=much"], "cutoff must be a number.*got 'much'"),
+        (["--methods", "sort-mean", "--set", "sort-mean.by=3"], "by must be one of mean.*got '3'"),
+        (["--methods", "sort-mean", "--timeout", "0"], "time limit in seconds must be"),
+        (["--methods", "sort-mean", "--run", "x"], "give a table COUNTS"),
+        (["--methods", "sort-mean", "--truth", "no.csv"], "no.csv does not exist"),
+    ],
+)
+def test_bad_input_is_one_sentence_and_makes_no_run(lab, capsys, words, sentence):
+    assert compare(lab, *words) == 2
+    told = capsys.readouterr().err.strip()
+    assert len(told.splitlines()) == 1 and re.search(sentence, told), told
+    assert not (lab / "run").exists()
+
+
+def test_a_run_that_is_missing_is_said(capsys, tmp_path):
+    assert main(["compare", "--methods", "sort-mean", "--run", str(tmp_path / "none")]) == 2
+    assert main(["compare", "--methods", "sort-mean", "--run", "x", "--out", "y"]) == 2
+    assert "--out goes with COUNTS" in capsys.readouterr().err

@@ -1,0 +1,235 @@
+"""The page Compare, booted through app.py: empty, choosing, running, results with and without a truth."""
+
+import pandas as pd
+import pytest
+from app_world import booted, button, csv, poisson, texts, upload, written_when_asked
+from made_up import HOSTILE, finished_run
+from test_pages_ordering import opened
+
+from disco.errors import InputError
+from disco.rivals import METHODS, Result
+from disco.runs import COMPARE, Run, compared
+from disco.runs.compared import Asked, Found
+from disco.work import jobs
+
+PAGE = "pages/compare/page.py"
+CHAIN = [("x1", "x2"), ("x2", "x3"), ("x3", "x4")]
+pytestmark = pytest.mark.usefixtures("strange")
+
+
+def give(run: Run, name: str, edges: list[tuple[str, str]], notes: tuple[str, ...] = (), **how) -> Run:
+    """Keep a method's result beside a run."""
+    result = Result.of(run.nodes, edges, **how)
+    options = Asked({name: {}}).options(name)
+    compared.save(run, Found(name, "done", options, 1.0, 600.0, notes=list(notes)), result)
+    return run
+
+
+def three(**made) -> Run:
+    """A run with three methods: the chain, the chain turned, one that leaves an edge open; and one that failed."""
+    run = finished_run(4, **made)
+    nodes = run.nodes
+    give(run, "good", CHAIN, order=nodes, notes=("It <b>took</b> the columns.",))
+    give(run, "slow", [pair[::-1] for pair in CHAIN[:2]], order=nodes[::-1])
+    give(run, "undirected", CHAIN[1:], undirected=CHAIN[:1])
+    give(run, "sort-mean", CHAIN[:1], order=nodes)
+    compared.save(run, Found("bug", "failed", {}, 1.0, 600.0, "It met *a* problem."), None)
+    return run
+
+
+def table(app, column: str) -> pd.DataFrame:
+    """The table that has a column."""
+    return next(frame.value for frame in app.dataframe if column in frame.value)
+
+
+def turn_to(app, run: Run, section: str):
+    app.session_state[f"compare_section_{run.id}"] = section
+    app.run()
+    assert not app.exception
+    return app
+
+
+def test_empty_leads_on():
+    app = opened(page=PAGE)
+    assert "No run is open" in texts(app) and any(found.key == "empty_lead_on" for found in app.button)
+
+
+def test_a_loaded_table_becomes_a_run():
+    app = upload(booted(), "counts.csv", csv(poisson()))
+    app.switch_page(PAGE).run()
+    button(app, "Choose methods for this table").click().run()
+    assert not app.exception and "90 rows × 3 columns" in texts(app)
+    assert any(found.key == "start_comparison" for found in app.button)
+
+
+def test_methods_are_chosen_with_their_words_and_started(monkeypatch):
+    started = []
+    monkeypatch.setattr(jobs, "start", lambda run, work, asked: started.append((run.id, work, asked)))
+    run = finished_run(4)
+    app = opened(run, PAGE)
+    said = texts(app)
+    assert all(method.about.split(":")[0] in said.replace("\\", "") for method in METHODS.values())
+    assert "It is not installed: `pip install no-such`" in said
+    boxes = {box.key: box for box in app.checkbox}
+    assert boxes[f"compare_pick_absent_{run.id}"].disabled and not boxes[f"compare_pick_good_{run.id}"].disabled
+    usual = {key for key, box in boxes.items() if box.value}
+    assert f"compare_pick_sort-mean_{run.id}" in usual and f"compare_pick_absent_{run.id}" not in usual
+    for key in usual:
+        app.checkbox(key=key).uncheck()
+    app.checkbox(key=f"compare_pick_good_{run.id}").check()
+    app.number_input(key=f"compare_limit_{run.id}").set_value(30).run()
+    assert "1 method, about **under 1 s**" in texts(app)
+    button(app, "Run them").click().run()
+    assert not app.exception and started == [(run.id, COMPARE, Asked({"good": {}}, 30))]
+
+
+def test_without_a_choice_nothing_can_be_started():
+    run = finished_run(3)
+    app = opened(run, PAGE)
+    for box in app.checkbox:
+        if box.value:
+            box.uncheck()
+    app.run()
+    assert button(app, "Run them").disabled and "Choose at least one method" in texts(app)
+
+
+def test_a_refused_start_is_one_sentence(monkeypatch):
+    def refuse(run, work, asked):
+        raise InputError("The run <b> is already waiting or running.")
+
+    monkeypatch.setattr(jobs, "start", refuse)
+    app = opened(finished_run(4), PAGE)
+    button(app, "Run them").click().run()
+    assert [error.value for error in app.error] == ["The run \\<b\\> is already waiting or running\\."]
+
+
+def test_ods_under_three_families_is_one_click(monkeypatch):
+    started = []
+    monkeypatch.setattr(jobs, "start", lambda run, work, asked: started.append(list(asked.methods)))
+    run = finished_run(4)
+    names = ["ods-poisson", "ods-nb", "ods-binomial"]
+    without = [name for name in names if name not in METHODS]
+    if without:
+        assert not any(found.key == "start_ods" for found in opened(run, PAGE).button)
+    for name in without:
+        monkeypatch.setitem(METHODS, name, METHODS["good"])
+    button(opened(run, PAGE), "ODS under three families").click().run()
+    assert started == [names]
+
+
+def test_work_shows_every_method_and_can_be_resumed(monkeypatch):
+    started = []
+    monkeypatch.setattr(jobs, "start", lambda run, work, asked: started.append(asked))
+    run, asked = three(), Asked({"good": {}, "bug": {}, "chatty": {}})
+    jobs.enqueue(run, COMPARE, asked).release()
+    run.update(COMPARE, state="cancelled", progress=0.4)
+    app = opened(run, PAGE)
+    states = table(app, "What happened").set_index("Method")
+    assert states["State"].tolist() == ["done", "failed", "not run"]
+    assert states.loc["the bug one", "What happened"] == "It met *a* problem."
+    assert "The comparison of `made up` was cancelled at 40%; the methods that are done are kept" in texts(app)
+    button(app, "Resume").click().run()
+    assert started == [asked]
+
+
+def test_running_work_says_which_method_is_at_work_and_cannot_be_added_to():
+    run = three()
+    lock = jobs.enqueue(run, COMPARE, Asked({"good": {}, "slow": {"size": 2.0}, "chatty": {}}))
+    run.update(COMPARE, state="running", stage="methods", method="slow", done=1, total=3, progress=0.5)
+    try:
+        app = opened(run, PAGE)
+        states = table(app, "What happened")["State"].tolist()
+        assert states == ["done", "running", "waiting"]
+        assert any(found.key == "cancel_compare" for found in app.button)
+        assert not any(found.key == "start_comparison" for found in app.button)
+        assert "The methods" in texts(app)  # what has ended is shown already
+    finally:
+        lock.release()
+
+
+def test_the_truth_measures_methods_beside_the_controls():
+    app = opened(three(), PAGE)
+    rows = table(app, "f1").set_index("method")
+    assert rows.loc["the good one", "f1"] == 1 and rows.loc["the slow one", "a_top"] == 0
+    assert rows.loc["the undirected one", "undirected"] == 1 and rows.loc["the bug one", "state"] == "failed"
+    said = texts(app)
+    assert "A_top of sorting the columns, which fits nothing" in said and "none is ranked" not in said
+    assert "**the bug one**: It met \\*a\\* problem\\." in said and "It \\<b\\>took\\<\\/b\\> the columns" in said
+
+
+def test_without_a_truth_nothing_is_ranked():
+    app = opened(three(truth=None), PAGE)
+    assert "none is ranked above another" in texts(app)
+    assert not any("f1" in frame.value or "a_top" in frame.value for frame in app.dataframe)
+
+
+def test_a_hidden_truth_stays_hidden_until_it_is_asked_for(monkeypatch):
+    written = written_when_asked(monkeypatch)
+    run = three(teaching=True)
+    app = opened(run, PAGE)
+    assert "The truth of this table is hidden" in texts(app)
+    assert not any("f1" in frame.value for frame in app.dataframe)
+    assert "none is ranked" not in texts(app) and "f1" not in "".join(written.values())
+    button(app, "Reveal the truth").click().run()
+    assert not app.exception and table(app, "f1")["f1"].notna().sum() == 4
+
+
+def test_the_sections_show_what_the_methods_shown_have(drawn, monkeypatch):
+    written = written_when_asked(monkeypatch)
+    run = three()
+    app = opened(run, PAGE)
+    assert app.multiselect[0].value == ["good", "undirected", "slow"]  # the controls are left out at first
+    assert "1 method shown here gives no order" in texts(app)
+    turn_to(app, run, "consensus")
+    graph = drawn[-1]
+    # x1 and x2 are joined by all three, and one of each direction leaves it open; x3 → x4 by two of three.
+    assert graph.edges["x1", "x2"] == {"is_open": True, "methods": 3}
+    assert graph.edges["x2", "x3"]["methods"] == 3 and graph.edges["x3", "x4"]["methods"] == 2
+    app.slider[0].set_value(3).run()
+    assert set(drawn[-1].edges) == {("x1", "x2"), ("x2", "x3")}
+    turn_to(app, run, "edges")
+    rows = table(app, "forward").set_index(["parent", "child"])
+    assert rows.loc[("x1", "x2"), ["the good one", "the slow one", "the undirected one"]].tolist() == ["→", "←", "—"]
+    assert "the slow one" in written["made_up_edges_of_methods.csv"]
+    turn_to(app, run, "pair")
+    numbers = {metric.label: metric.value for metric in app.metric}
+    assert numbers == {"In both": "2", "Only first": "0", "Only second": "0", "Turned": "0", "One open": "1"}
+    app.selectbox(key=f"compare_pair_other_{run.id}_good").set_value("slow").run()
+    numbers = {metric.label: metric.value for metric in app.metric}
+    assert numbers["Turned"] == "2" and numbers["Only first"] == "1" and numbers["Order agreement"] == "0"
+
+
+def test_one_method_alone_and_none_are_shown_in_words():
+    run = give(finished_run(4), "undirected", [], undirected=[])
+    app = opened(run, PAGE)
+    for section in ("consensus", "edges", "pair", "agreement"):
+        turn_to(app, run, section)
+    app.multiselect[0].set_value([]).run()
+    assert not app.exception and "Choose at least one method" in texts(app)
+
+
+def test_only_failures_say_that_nothing_was_found():
+    run = finished_run(3)
+    compared.save(run, Found("bug", "failed", {}, 1.0, 600.0, "It met a problem."), None)
+    app = opened(run, PAGE)
+    assert any("No method has found anything yet" in info.value for info in app.info)
+
+
+def test_damaged_files_are_named_and_the_rest_is_shown():
+    run = three()
+    (run.path / "compare/good/edges.csv").write_text("parent,child\n")
+    app = opened(run, PAGE)
+    rows = table(app, "state").set_index("method")
+    assert rows.loc["the good one", "state"] == "failed" and rows.loc["the slow one", "state"] == "done"
+    assert "is damaged" in texts(app)
+
+
+def test_strange_names_are_shown_as_written(drawn):
+    run = finished_run(HOSTILE)
+    pairs = list(zip(HOSTILE[:-1], HOSTILE[1:], strict=True))
+    give(run, "good", pairs, order=HOSTILE)
+    give(run, "slow", pairs[:2], order=HOSTILE[::-1])
+    app = opened(run, PAGE)
+    for section in ("consensus", "edges", "pair", "agreement"):
+        turn_to(app, run, section)
+    assert all("<script>" not in element.value for element in app.markdown)

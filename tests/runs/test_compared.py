@@ -1,0 +1,133 @@
+"""Methods compared on a run: what is kept, what it is worth, and what a stranger's folder may not hold."""
+
+import json
+
+import numpy as np
+import pandas as pd
+import pytest
+from made_up import finished_run
+
+from disco.errors import InputError
+from disco.files import read_frame
+from disco.rivals import Result
+from disco.runs import Run, compared
+from disco.runs.compared import Asked, Found, read_all, read_one, read_scores, save, table
+
+NODES = ["x1", "x2", "x3", "x4"]
+CHAIN = [("x1", "x2"), ("x2", "x3"), ("x3", "x4")]
+
+
+def kept(run: Run, name: str = "sort-mean", **how) -> Run:
+    """Give a run the result of a method, by default the true chain."""
+    given = {"edges": CHAIN, "order": NODES, **how}
+    result = Result.of(NODES, given.pop("edges"), **given)
+    save(run, Found(name, "done", {"by": "mean"}, 1.5, 600.0, notes=["A note."]), result)
+    return run
+
+
+def test_a_result_comes_back_as_it_was():
+    scores = pd.DataFrame({"parent": ["x1"], "child": ["x2"], "score": [np.inf], "p_value": [1e-300]})
+    run = kept(finished_run(4), edges=CHAIN[1:], undirected=CHAIN[:1], scores=scores)
+    found = read_one(run, "sort-mean")
+    assert found.order == NODES and found.seconds == 1.5 and found.notes == ["A note."] and found.state == "done"
+    assert set(found.pairs) == {*CHAIN, ("x2", "x1")} and len(found.edges) == 3
+    pd.testing.assert_frame_equal(read_scores(run, "sort-mean"), scores)
+    kept(run, order=None)
+    assert read_one(run, "sort-mean").order is None and read_scores(run, "sort-mean") is None
+
+
+def test_a_failure_leaves_nothing_of_an_earlier_result():
+    run = kept(finished_run(4))
+    save(run, Found("sort-mean", "failed", {}, 2.0, 600.0, "It failed."), None)
+    found = read_one(run, "sort-mean")
+    assert (found.state, found.note, found.pairs, found.order) == ("failed", "It failed.", [], None)
+    assert {path.name for path in (run.path / "compare/sort-mean").iterdir()} == {"result.json"}
+
+
+def test_the_table_measures_directed_edges_the_order_and_counts_open_edges():
+    run = kept(finished_run(4))
+    kept(run, "sort-variance", edges=[("x3", "x2")], undirected=[("x1", "x2")], order=NODES[::-1])
+    save(run, Found("sort-excess", "timeout", {}, 600.0, 600.0, "Too slow."), None)
+    rows = table(run, read_all(run), run.truth()).set_index("method")
+    assert rows.loc["sort-mean", ["a_top", "precision", "recall", "f1", "shd", "edges"]].tolist() == [1, 1, 1, 1, 0, 3]
+    second = rows.loc["sort-variance"]
+    assert second["a_top"] == 0 and second["precision"] == 1 / 3 and second["recall"] == 1 / 3
+    assert second["edges"] == 2 and second["undirected"] == 1 and second["state"] == "done"
+    third = rows.loc["sort-excess"]
+    assert third[["edges", "f1", "a_top"]].isna().all() and third["note"] == "Too slow."
+
+
+def test_without_a_truth_nothing_is_measured_and_a_truth_that_comes_later_fills_the_file():
+    run = kept(finished_run(4, truth=None))
+    compared.write_table(run)
+    path = run.path / "compare.csv"
+    assert read_frame(path, ("method", "note"))[["a_top", "f1", "shd"]].isna().all(axis=None)
+    run.set_truth(pd.DataFrame(CHAIN, columns=["parent", "child"]))
+    assert read_frame(path, ("method", "note"))["f1"].tolist() == [1.0]
+    run.set_truth(None)
+    assert read_frame(path, ("method", "note"))["f1"].isna().all()
+
+
+def test_a_truth_with_a_cycle_or_strangers_measures_what_it_can():
+    run = kept(finished_run(4))
+    stranger = pd.DataFrame([*CHAIN, ("x1", "Z")], columns=["parent", "child"])
+    assert table(run, read_all(run), stranger)["f1"].tolist() == [1.0]
+    circle = pd.DataFrame([*CHAIN, ("x4", "x1")], columns=["parent", "child"])
+    assert table(run, read_all(run), circle)["f1"].isna().all()
+
+
+@pytest.mark.parametrize(
+    ("name", "content", "why"),
+    [
+        ("order.csv", "position,node\n1,x1\n2,x2\n3,x3\n4,stranger\n", "'stranger' is not a column of the table"),
+        ("order.csv", "position,node\n1,x1\n2,x2\n3,x3\n", "its positions are not 1 to 4"),
+        ("edges.csv", "parent,child,undirected\nx1,x9,False\n", "'x9' is not a column of the table"),
+        ("edges.csv", "parent,child,undirected\nx1,x2,maybe\n", "neither True nor False"),
+        ("edges.csv", "parent,child\nx1,x2\n", "no column undirected"),
+        ("edges.csv", "parent,child,undirected\nx1,x1,False\n", "an edge from 'x1' to itself"),
+        ("edges.csv", "parent,child,undirected\nx1,x2,True\nx2,x1,False\n", "between 'x1' and 'x2' twice"),
+        ("edges.csv", "parent,child,undirected\nx1,x2,False\nx1,x2,False\n", "repeats the parent and child"),
+        ("result.json", "[1]", "holds no JSON object"),
+        ("result.json", '{"state": "won", "options": {}, "seconds": 1, "limit": 1}', "state is 'won'"),
+        ("result.json", '{"state": "done", "options": {}, "seconds": -1, "limit": 1}', "seconds -1"),
+        ("result.json", '{"state": "done", "options": {}, "seconds": "x", "limit": 1}', "seconds is 'x'"),
+    ],
+)
+def test_damaged_files_are_refused_with_a_sentence_and_the_others_are_read(name, content, why):
+    run = kept(kept(finished_run(4)), "sort-variance")
+    path = run.path / "compare/sort-mean" / name
+    path.write_text(content)
+    with pytest.raises(InputError, match="damaged") as caught:
+        read_one(run, "sort-mean")
+    assert why in str(caught.value) and str(path) in str(caught.value) and "run the method again" in str(caught.value)
+    assert {one.method: one.state for one in read_all(run)} == {"sort-mean": "failed", "sort-variance": "done"}
+
+
+def test_a_folder_with_another_name_is_no_method(tmp_path):
+    run = kept(finished_run(4))
+    for name in ("../x", "..", "magic", "/etc"):
+        with pytest.raises(InputError, match="no method"):
+            read_one(run, name)
+    (run.path / "compare/magic").mkdir()
+    (run.path / "compare/magic/result.json").write_text("{}")
+    assert compared.names(run) == ["sort-mean"]
+
+
+def test_what_is_asked_is_checked_and_read_back():
+    for methods, limit, why in (
+        ({}, 600.0, "at least one method"),
+        ({"magic": {}}, 600.0, "no method 'magic'"),
+        ({"sort-mean": {"cutoff": 7}}, 600.0, "cutoff must be"),
+        ({"sort-mean": {}}, 0.5, "time limit in seconds must be a number from 1"),
+    ):
+        with pytest.raises(InputError, match=why):
+            Asked(methods, limit)
+    run = finished_run(4)
+    assert compared.asked(run) is None
+    for bad in ("[]", "{}", '{"methods": 3, "limit": 3}', '{"methods": {"../x": {}}, "limit": 3}', "no JSON"):
+        (run.path / "comparing.json").write_text(bad)
+        assert compared.asked(run) is None
+    (run.path / "comparing.json").write_text(json.dumps({"methods": {"sort-mean": {"cutoff": 0.1}}, "limit": 60}))
+    found = compared.asked(run)
+    assert found == Asked({"sort-mean": {"cutoff": 0.1}}, 60)
+    assert found.options("sort-mean") == {"by": "mean", "cutoff": 0.1}

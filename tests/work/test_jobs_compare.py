@@ -1,0 +1,141 @@
+"""Comparisons: one method after the other, each apart; stopped, killed, continued, and added to."""
+
+import json
+
+import pytest
+from job_world import few_threads, kill, wait
+from made_up import finished_run
+
+from disco.errors import FitStopped, InputError
+from disco.rivals import apart
+from disco.runs import COMPARE, Run, compared
+from disco.runs.compared import Asked
+from disco.work import comparing, jobs
+
+assert few_threads  # used by every test here
+
+
+def ask(run: Run, *names: str, limit: float = 600.0, **changes) -> list[compared.Found]:
+    """Compare here, in this process."""
+    return do(run, Asked({name: changes for name in names}, limit))
+
+
+def do(run: Run, asked: Asked, callback=None) -> list[compared.Found]:
+    lock = jobs.enqueue(run, COMPARE, asked)
+    return jobs.work(run, COMPARE, lock, callback)
+
+
+def states(run: Run) -> dict[str, str]:
+    return {one.method: one.state for one in compared.read_all(run)}
+
+
+def stamps(run: Run) -> dict[str, int]:
+    return {path.parent.name: path.stat().st_mtime_ns for path in run.path.glob("compare/*/result.json")}
+
+
+@pytest.mark.usefixtures("strange")
+def test_one_failure_does_not_stop_the_rest_and_the_results_are_written(monkeypatch):
+    run = finished_run(4)
+    found = ask(run, "bug", "killed", "slow", "good", "undirected", limit=4)
+    expected = {"bug": "failed", "killed": "failed", "slow": "timeout", "good": "done", "undirected": "done"}
+    assert {one.method: one.state for one in found} == states(run) == expected
+    status = run.status(COMPARE)
+    assert status.state == "done" and status.progress == 1.0 and status.seconds > 4 and status.error is None
+    assert "KeyError" in (run.path / "compare/bug/log.txt").read_text()
+    lines = (run.path / "compare.csv").read_text().splitlines()
+    assert len(lines) == 6 and lines[0].startswith('"method","state","seconds","edges"')
+    assert run.status().state == "done" and not run.alive
+
+
+@pytest.mark.usefixtures("strange")
+def test_what_is_done_is_not_run_again_unless_its_options_change():
+    run = finished_run(4)
+    ask(run, "good", "slow", limit=1)
+    first = stamps(run)
+    with pytest.raises(InputError, match="nothing is left to run"):
+        ask(run, "good", "slow", limit=1)
+    ask(run, "good", "undirected", limit=2)
+    assert {name: stamp for name, stamp in stamps(run).items() if name in first} == first
+    ask(run, "slow", limit=1.5)
+    assert stamps(run)["slow"] > first["slow"] and compared.read_one(run, "slow").limit == 1.5
+    ask(run, "good", size=3.0)
+    assert stamps(run)["good"] > first["good"] and compared.read_one(run, "good").options["size"] == 3.0
+    assert set(states(run)) == {"good", "slow", "undirected"}
+
+
+@pytest.mark.usefixtures("strange")
+def test_a_stop_keeps_what_is_done():
+    run = finished_run(4)
+    asked = Asked({"good": {}, "slow": {}, "undirected": {}})
+    with pytest.raises(FitStopped):
+        do(run, asked, lambda event: event.done != 1 or not event.message)
+    assert states(run) == {"good": "done"} and run.status(COMPARE).state == "cancelled"
+    assert run.status(COMPARE).resumable and compared.asked(run) == asked
+    assert comparing.left(run, asked) == ["slow", "undirected"]
+    assert (run.path / "compare.csv").exists()
+
+
+@pytest.mark.usefixtures("strange")
+def test_the_status_tells_the_method_at_work_and_its_share():
+    run, told = finished_run(4), set()
+
+    def hear(event):
+        status = run.written_status(COMPARE)
+        told.add((status.method, event.done, event.total))
+
+    do(run, Asked({"good": {}, "undirected": {}}), hear)
+    assert {("good", 0, 2), ("undirected", 1, 2)} <= told
+    assert run.status(COMPARE).method == ""
+
+
+def begin(run: Run) -> None:
+    """Start a comparison of two methods in a worker."""
+    jobs.start(run, COMPARE, Asked({"sort-mean": {}, "sort-variance": {}}))
+
+
+def test_a_started_comparison_runs_apart_and_ends():
+    run = finished_run(4)
+    begin(run)
+    assert run.status(COMPARE).active and run.works_on(COMPARE)
+    with pytest.raises(InputError, match="waiting or running"):
+        begin(run)
+    wait(lambda: not run.alive)
+    assert run.status(COMPARE).state == "done" and states(run) == {"sort-mean": "done", "sort-variance": "done"}
+
+
+def test_a_cancelled_comparison_is_resumable():
+    run = finished_run(4)
+    begin(run)
+    wait(lambda: run.status(COMPARE).state == "running")
+    jobs.cancel(run, COMPARE)
+    assert run.status(COMPARE).state == "cancelled" and run.status(COMPARE).resumable and not run.alive
+    assert len(states(run)) < 2
+
+
+def test_a_killed_comparison_is_interrupted_and_goes_on():
+    run = finished_run(4)
+    begin(run)
+    wait(lambda: "sort-mean" in states(run) or not run.alive)
+    kill(run)
+    before = stamps(run)
+    if run.status(COMPARE).state != "done":  # it may have been quicker
+        assert run.status(COMPARE).state == "interrupted"
+        jobs.start(run, COMPARE, compared.asked(run))
+        wait(lambda: not run.alive)
+    assert run.status(COMPARE).state == "done" and stamps(run)["sort-mean"] == before["sort-mean"]
+
+
+def test_a_lost_request_is_one_sentence(monkeypatch):
+    run = finished_run(4)
+    lock = jobs.enqueue(run, COMPARE, Asked({"sort-mean": {}}))
+    (run.path / "comparing.json").write_text(json.dumps({"methods": {"../x": {}}, "limit": 5}))
+    with pytest.raises(InputError, match="start the comparison again"):
+        jobs.work(run, COMPARE, lock)
+    assert run.status(COMPARE).state == "failed" and "comparing.json" in run.status(COMPARE).error
+
+
+def test_no_process_can_be_started(monkeypatch):
+    monkeypatch.setattr(apart, "_COMMAND", ("/no/such/program",))
+    run = finished_run(4)
+    found = ask(run, "sort-mean")
+    assert found[0].state == "failed" and "No process could be started" in found[0].error
