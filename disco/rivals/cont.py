@@ -109,7 +109,7 @@ def found(table: pd.DataFrame, options: Options, callback: Callback | None = Non
     values = torch.tensor(standardised(table), device=choose_device(options.device))
     joint = joint_network(values, options, generator, reporter)
     projection = project(joint, values, options, generator, reporter)
-    ordered = order(partial(_predicted, projection), table, values, options.seed, reporter)
+    ordered = order(partial(predicted, projection), table, values, options.seed, reporter)
     result = along(table, ordered.order, options.cutoff, callback=reporter.part("selector", "node"))
     notes = ("log(1 + x) was taken of the table.",) if options.logged else ()
     return dataclasses.replace(result, notes=notes), ordered
@@ -177,5 +177,6 @@ def order(noise: Callable[..., Tensor], table: pd.DataFrame, values: Tensor, see
     return Ordered(names, pd.DataFrame(steps, columns=["step", "node", "score", "chosen"]))
 
 
-def _predicted(network: ProjectionNetwork, rows: Tensor, mask: Tensor) -> Tensor:
+def predicted(network: ProjectionNetwork, rows: Tensor, mask: Tensor) -> Tensor:
+    """The noise that a network predicts at t = 0.05 for the columns of a mask, (nodes,)."""
     return network(rows, mask.expand_as(rows), rows.new_full((len(rows),), EVALUATED))
