@@ -88,6 +88,14 @@ class Ordered:
     order: list[str]
     steps: pd.DataFrame
 
+    @property
+    def decisions(self) -> pd.DataFrame:
+        """One row per removal: step, node, score, runner_up and runner_up_score; no runner-up at the last removal."""
+        others = self.steps[~self.steps["chosen"]].sort_values("score").drop_duplicates("step")
+        next_best = others[["step", "node", "score"]].set_axis(["step", "runner_up", "runner_up_score"], axis=1)
+        removed = self.steps.loc[self.steps["chosen"], ["step", "node", "score"]]
+        return removed.merge(next_best, on="step", how="left")
+
 
 def find(table: pd.DataFrame, options: Options, *, callback: Callback | None = None) -> Result:
     """The order, and parents by CAM along it.

@@ -9,6 +9,8 @@ from disco.table.counts import problems
 
 LEAST_ROWS = 20  # the fewest with which networks and splines are fitted to such a table
 
+_SKEWED = 0.4  # half the skewness of a Gamma distribution of shape 6
+
 
 def as_numbers(table: pd.DataFrame) -> pd.DataFrame:
     """The table as float64, with text as names and rows numbered from 0.
@@ -34,6 +36,12 @@ def is_continuous(table: pd.DataFrame) -> bool:
     if len(columns) < 2 or not all(np.isfinite(column).all() for column in columns):
         return False
     return 2 * sum(not _are_counts(column) for column in columns) >= len(columns)
+
+
+def is_skewed(table: pd.DataFrame) -> bool:
+    """Whether most columns are above 0 in every row and have a longer tail to the right, as a Gamma distribution has."""
+    tails = (table.min() > 0) & (table.skew() > _SKEWED)
+    return bool(tails.mean() > 0.5)
 
 
 def no_counts(table: pd.DataFrame) -> str | None:
