@@ -39,7 +39,7 @@ def is_continuous(table: pd.DataFrame) -> bool:
 
 
 def is_skewed(table: pd.DataFrame) -> bool:
-    """Whether most columns are above 0 in every row and have a longer tail to the right, as a Gamma distribution has."""
+    """Whether most columns are above 0 in every row and have a longer tail to the right, as Gamma values have."""
     tails = (table.min() > 0) & (table.skew() > _SKEWED)
     return bool(tails.mean() > 0.5)
 

@@ -90,8 +90,9 @@ def _shown(draft: Draft, table: pd.DataFrame, noise: str, found: Found) -> None:
     kept = result.scores.merge(pd.DataFrame(result.edges, columns=["parent", "child"]))
     drawn = graph.build(ordered.order, kept)
     placed = _Placed(ordered.order, placing.positions(ordered.order, kept.assign(z=1.0)))
-    said = f"DISCO-Cont found **{how_many(len(kept), 'edge')}** among {len(drawn):,} columns, along this order, sources first:"
-    st.markdown(f"{said} {' → '.join(plain(name) for name in ordered.order)}.")
+    order = " → ".join(plain(name) for name in ordered.order)
+    edges = how_many(len(kept), "edge")
+    st.markdown(f"DISCO-Cont found **{edges}** among {len(drawn):,} columns, along this order, sources first: {order}.")
     graph_view.graph_view(placed, drawn, "cont_graph", strength=1.0)
     for note in result.notes:
         st.caption(plain(note))
