@@ -11,8 +11,8 @@ STARTS_THE_APP = {"disco.cli.app"}  # the one module of the engine that may impo
 # The folders and single files of the engine, each of which imports only itself and what stands before it.
 LAYERS = (
     "errors", "checks", "settings", "files", "progress", "devices", "table", "graph", "knowledge", "union", "score",
-    "likelihood", "metrics", "refine", "parents", "fit", "estimator", "rivals", "simulate", "lahman", "portal", "runs",
-    "work", "figures", "cli", "__main__",
+    "likelihood", "metrics", "refine", "parents", "fit", "estimator", "continuous", "rivals", "simulate", "lahman",
+    "portal", "runs", "work", "figures", "cli", "__main__",
 )  # fmt: skip # a list to read as one
 
 

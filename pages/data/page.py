@@ -3,7 +3,7 @@
 import streamlit as st
 
 from disco.figures.words import how_many
-from pages.data import columns, mending, quality, roles, sources, truth_file, welcome
+from pages.data import columns, continuous, mending, quality, roles, sources, truth_file, welcome
 from pages.shared import empty, finding, intro, preview, session, table_facts, truth
 from pages.shared.names import plain
 
@@ -37,6 +37,7 @@ with st.container(horizontal=True, vertical_alignment="center"):
     st.caption("Or go step by step: Preprocess, Train, Ordering, Parents, Refine.")
 if draft.knowledge is not None:
     st.caption(f"Both keep to the knowledge given on Train: {draft.knowledge}.")
+continuous.panel(draft)
 mending.panel(draft)
 columns.choose(draft)
 roles.exposure(draft)

@@ -12,6 +12,7 @@ from disco.figures.words import how_many
 from disco.settings import Settings
 from disco.table import counts, ranks, rows, screening
 from disco.table.cells import names_of
+from disco.table.continuous import is_continuous
 from disco.table.guesses import Guess
 from disco.table.guesses import guesses as guess_roles
 from disco.table.identifiers import identifiers
@@ -41,6 +42,11 @@ def faulty(draft: Draft) -> list[tuple[bool, str]]:
 def chosen_counts(draft: Draft) -> pd.DataFrame | None:
     """The chosen columns as counts; None while something blocks, in them or in the columns with another role."""
     return None if _of_roles(draft) else _counts(draft.key, draft.columns, draft.settings.folds, draft.table)
+
+
+def chosen_numbers(draft: Draft) -> pd.DataFrame | None:
+    """The chosen columns, if at least half of them hold numbers that are no counts and the others counts."""
+    return _chosen_numbers(draft.key, draft.columns, draft.table)
 
 
 def _of_roles(draft: Draft) -> list[counts.Problem]:
@@ -198,6 +204,12 @@ def _counts(key: str, columns: tuple[int, ...], folds: int, _table: pd.DataFrame
         return counts.as_counts(_table.iloc[:, list(columns)], folds)
     except InputError:
         return None
+
+
+@st.cache_resource(show_spinner=False, max_entries=8)
+def _chosen_numbers(key: str, columns: tuple[int, ...], _table: pd.DataFrame) -> pd.DataFrame | None:
+    part = _table.iloc[:, list(columns)]
+    return part if is_continuous(part) else None
 
 
 @st.cache_resource(show_spinner="Looking for columns that others determine …", max_entries=16)

@@ -47,17 +47,14 @@ def send_on(result: Simulated, teaching: bool) -> None:
     edges = f", {how_many(len(result.truth), 'true edge')}" if not teaching else ""
     left, right = st.columns([3, 2], vertical_alignment="center")
     left.markdown(f"**{how_many(rows, 'row')} × {how_many(nodes, 'column')}{beside}{edges}**")
-    continuous = _continuous(result)
     if right.button(
         "Use this table",
         type="primary",
         icon=":material/arrow_forward:",
         key="sim_use",
         width="stretch",
-        disabled=continuous,
-        help="DISCO fits counts; continuous values can only be downloaded."
-        if continuous
-        else "Load it as a table of its own, with its truth, and go on to Preprocess.",
+        help="Load it as a table of its own, with its truth, and go on to Preprocess, or to Data if its values are no "
+        "counts.",
     ):
         _use(result, teaching)
 
@@ -75,7 +72,7 @@ def _use(result: Simulated, teaching: bool) -> None:
     settings = session.draft.settings().replace(transform="rank")
     roles = design.roles() if design.beside() else None
     session.draft.load(result.whole, name, source, result.truth, settings, teaching=teaching, roles=roles)
-    session.address.go("preprocess")
+    session.address.go("data" if _continuous(result) else "preprocess")
 
 
 def graph(result: Simulated | None) -> None:

@@ -275,11 +275,12 @@ def test_data_leads_here():
     assert any("Design your own" in str(link.proto) for link in at.get("page_link"))
 
 
-def test_continuous_tables_can_only_be_downloaded():
+def test_continuous_tables_go_to_data_which_offers_disco_cont():
     at = opened(rows=20, family="gaussian-gp")
     if "simulate_last" not in at.session_state:
         button(at, "Simulate").click().run()
-    assert button(at, "Use this table").disabled
+    button(at, "Use this table").click().run()
+    assert not at.exception and "These columns hold numbers, not counts" in texts(at)
 
 
 def test_nothing_is_lost_between_pages():

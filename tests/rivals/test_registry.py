@@ -9,7 +9,12 @@ from disco.knowledge import Knowledge
 from disco.rivals import METHODS, Result, find, options_of
 
 SHORT = {"joint_epochs": 20, "joint_steps": 0, "projection_epochs": 20, "projection_steps": 0, "width": 64}
-CHANGES = dict.fromkeys(("disco", "disco-norank", "disco-constant"), {"settings": SHORT})  # a whole fit takes a minute
+QUICK = {"width": 32, "epochs": 40, "batch": 100, "rate": 3e-3}
+CHANGES = {  # networks that train within some seconds
+    **dict.fromkeys(("disco", "disco-norank", "disco-constant"), {"settings": SHORT}),
+    "diffan": QUICK,
+    "disco-cont": {**QUICK, "projection_epochs": 40, "projection_width": 32},
+}
 
 
 def two_nodes(rows: int = 3000) -> pd.DataFrame:
@@ -19,13 +24,20 @@ def two_nodes(rows: int = 3000) -> pd.DataFrame:
     return pd.DataFrame({"effect": rng.poisson(0.7 + 0.9 * cause), "cause": cause})
 
 
+def two_numbers(rows: int = 1000) -> pd.DataFrame:
+    """The same with normal noise, where the effect is no straight line of its cause."""
+    rng = np.random.default_rng(0)
+    cause = rng.normal(size=rows)
+    return pd.DataFrame({"effect": 3 * np.sin(2 * cause) + rng.normal(size=rows), "cause": cause})
+
+
 def installed() -> list[str]:
     return [name for name, method in METHODS.items() if method.installed]
 
 
 @pytest.mark.parametrize("name", installed())
 def test_every_method_gives_the_edge_from_cause_to_effect_or_says_that_its_direction_is_open(name):
-    table = two_nodes()
+    table = two_numbers() if METHODS[name].numbers else two_nodes()
     result = find(name, table, CHANGES.get(name))
     assert list(result.adjacency.index) == list(result.adjacency.columns) == ["effect", "cause"]
     assert result.edges == [("cause", "effect")] or result.undirected == [("effect", "cause")]
@@ -60,3 +72,41 @@ def test_what_a_method_cannot_use_is_said():
 def test_a_method_stops_when_asked():
     with pytest.raises(FitStopped):
         find("sort-mean", two_nodes(), callback=lambda event: False)
+
+
+def test_a_method_for_counts_refuses_other_numbers_and_names_those_that_take_them():
+    sentence = 'sorted by mean needs counts, and column "effect" holds other numbers: use .*disco-cont'
+    with pytest.raises(InputError, match=sentence):
+        find("sort-mean", two_numbers())
+
+
+@pytest.mark.parametrize("name", [name for name, method in METHODS.items() if method.numbers])
+def test_a_method_for_numbers_says_what_is_wrong_with_a_table(name):
+    table = two_numbers(30)
+    with pytest.raises(InputError, match='Column "same" is constant: leave it out'):
+        find(name, table.assign(same=1.5))
+    with pytest.raises(InputError, match='Column "cause" has no finite number in row 4'):
+        find(name, table.assign(cause=table["cause"].where(table.index != 3)))
+    with pytest.raises(InputError, match="The table has 10 rows and 2 columns; at least 20 rows and 2 columns"):
+        find(name, table.head(10))
+    with pytest.raises(InputError, match='2 columns are called "a"'):
+        find(name, table.set_axis(["a", "a"], axis=1))
+    with pytest.raises(InputError, match='Column "effect" has a value of -1 or less, so log'):
+        find(name, table, {"logged": True})
+
+
+@pytest.mark.parametrize("name", [name for name, method in METHODS.items() if method.numbers])
+def test_a_method_for_numbers_depends_on_its_seed_alone_and_stops_when_asked(name):
+    table, small = two_numbers(60), CHANGES[name] | {"epochs": 3}
+    first = find(name, table, small)
+    np.random.default_rng(5).normal(size=3)
+    assert find(name, table, small).scores.equals(first.scores) and first.order is not None
+    seen = []
+
+    def hear(event):
+        seen.append(event.stage)
+        return event.stage != "ordering"
+
+    with pytest.raises(FitStopped, match="Stopped in the stage ordering"):
+        find(name, table, small, callback=hear)
+    assert "joint" in seen and "selector" not in seen

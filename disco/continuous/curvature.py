@@ -1,0 +1,66 @@
+"""The curvature of a log density from a noise prediction, by automatic differentiation.
+
+With noise of standard deviation σ the score is s = −ε_θ / σ, so the diagonal of its Jacobian is that of the Hessian,
+
+    ∂²log p / ∂x_j² = −(∂ε_j / ∂x_j) / σ.
+
+Leaving out a leaf l corrects the others (DiffAN's residue): s_j − (∂s_l/∂x_j) / (∂s_l/∂x_l) · s_l is the score of the
+others' marginal if l has additive Gaussian noise. σ cancels. Several leaves L are left out at once,
+
+    s_j − Σ_{l,m ∈ L} (∂s_l/∂x_j) (J⁻¹)_lm s_m,   J = (∂s_l/∂x_m)_{l,m ∈ L},
+
+which is the same for linear Gaussian tables, and needs no derivatives of derivatives for each leaf.
+"""
+
+from collections.abc import Callable, Sequence
+
+import torch
+from torch import Tensor
+from torch.func import jvp, vjp, vmap
+
+_AT_ONCE = 8192  # rows × columns differentiated together, which bounds the memory
+
+Noise = Callable[[Tensor], Tensor]  # the noise predicted in rows, (rows, nodes) → (rows, nodes), each row by itself
+
+
+@torch.no_grad()
+def diagonal(noise: Noise, values: Tensor, columns: Sequence[int], check: Callable[[], None] = lambda: None) -> Tensor:
+    """∂ε_j / ∂x_j at every row, for the columns j, (rows, columns).
+
+    Args:
+        noise: ε_θ.
+        values: rows, (rows, nodes).
+        columns: which diagonal entries.
+        check: called between chunks of rows; it may raise.
+    """
+    places = torch.tensor(list(columns), device=values.device)
+    units = torch.eye(values.shape[1], dtype=values.dtype, device=values.device)[places]
+    found = []
+    for rows in values.split(max(_AT_ONCE // len(places), 1)):
+        check()
+        found.append(_diagonal(noise, rows, units, places))
+    return torch.cat(found)
+
+
+def _diagonal(noise: Noise, rows: Tensor, units: Tensor, places: Tensor) -> Tensor:
+    def along(unit: Tensor, place: Tensor) -> Tensor:
+        slopes: Tensor = jvp(noise, (rows,), (unit.expand_as(rows),))[1]
+        return slopes.gather(1, place.expand(len(rows), 1))[:, 0]
+
+    return vmap(along)(units, places).T
+
+
+def without(noise: Noise, leaves: Sequence[int]) -> Noise:
+    """The noise prediction corrected for leaves that are left out; the leaves' own columns become 0."""
+    if not leaves:
+        return noise
+
+    def corrected(rows: Tensor) -> Tensor:
+        value, pull, *_ = vjp(noise, rows)
+        units = torch.eye(rows.shape[1], dtype=rows.dtype, device=rows.device)[list(leaves)]
+        slopes = vmap(lambda unit: pull(unit.expand_as(rows))[0])(units).movedim(0, 1)  # (rows, leaves, nodes)
+        own = slopes[:, :, list(leaves)]
+        weights = torch.linalg.solve_ex(own, value[:, list(leaves), None])[0]  # singular: infinite, and so no leaf
+        return value - (slopes * weights).sum(dim=1)
+
+    return corrected

@@ -1,0 +1,102 @@
+"""Networks that predict the noise in a row: DiffAN's joint network, and the projection network of DISCO-Cont.
+
+Both are told the noise level by the logarithm of its standard deviation, as one more input. DiffAN's paper passes the
+number of the step instead, whose large values would outweigh the row's own. Weights and dropout are drawn from a given
+generator, so that a fit depends on nothing else the program draws.
+"""
+
+import torch
+from torch import Tensor, nn
+
+from disco.continuous.noise import deviation
+
+
+class JointNetwork(nn.Module):
+    """ε_θ(x_t, t): layers of s, b, b and s hidden units, s = max(128, 3 d) and b = max(1024, 5 d), with leaky ReLU.
+
+    The first two are normalised, and a fifth of the first is dropped in training.
+
+    Args:
+        nodes: d.
+        generator: of the weights and of dropout, on the CPU.
+        width: b, if it shall be less than DiffAN's.
+        first_norm: whether the first hidden layer is normalised, which loses how far a row is from the centre.
+    """
+
+    def __init__(
+        self, nodes: int, generator: torch.Generator, width: int | None = None, first_norm: bool = True
+    ) -> None:
+        super().__init__()
+        big = max(1024, 5 * nodes) if width is None else width
+        small = min(max(128, 3 * nodes), big)
+        self.layers = nn.Sequential(
+            nn.Linear(nodes + 1, small),
+            nn.LayerNorm(small) if first_norm else nn.Identity(),
+            nn.LeakyReLU(),
+            Dropout(0.2, generator),
+            nn.Linear(small, big),
+            nn.LayerNorm(big),
+            nn.LeakyReLU(),
+            nn.Linear(big, big),
+            nn.LeakyReLU(),
+            nn.Linear(big, small),
+            nn.LeakyReLU(),
+            nn.Linear(small, nodes),
+        )
+        _initialise(self, generator)
+
+    def forward(self, values: Tensor, t: Tensor) -> Tensor:
+        """The noise in corrupted rows, (rows, nodes) and (rows,) → (rows, nodes)."""
+        return self.layers(torch.cat([values, _level(t)], dim=1))
+
+
+class ProjectionNetwork(nn.Module):
+    """The noise in the columns R that remain, from these columns alone: three hidden layers.
+
+    Its activations are smooth, since it is differentiated where the joint network is only evaluated.
+    """
+
+    def __init__(self, nodes: int, width: int, generator: torch.Generator) -> None:
+        super().__init__()
+        self.layers = nn.Sequential(
+            nn.Linear(2 * nodes + 1, width),
+            nn.SiLU(),
+            nn.Linear(width, width),
+            nn.SiLU(),
+            nn.Linear(width, width),
+            nn.SiLU(),
+            nn.Linear(width, nodes),
+        )
+        _initialise(self, generator)
+
+    def forward(self, values: Tensor, mask: Tensor, t: Tensor) -> Tensor:
+        """(rows, nodes), 1 for the columns of R and 0 for the others (rows, nodes), (rows,) → (rows, nodes)."""
+        return self.layers(torch.cat([values * mask, mask, _level(t)], dim=1))
+
+
+class Dropout(nn.Module):
+    """In training, sets a random share of its input to 0 and scales the rest up."""
+
+    def __init__(self, share: float, generator: torch.Generator) -> None:
+        super().__init__()
+        self.share, self.generator = share, generator
+
+    def forward(self, values: Tensor) -> Tensor:
+        if not self.training:
+            return values
+        kept = torch.rand(values.shape, generator=self.generator) >= self.share
+        return values * kept.to(values) / (1 - self.share)
+
+
+@torch.no_grad()
+def _initialise(network: nn.Module, generator: torch.Generator) -> None:
+    """Weights and biases uniform within ± 1 / √inputs, as torch draws them, from a generator of our own."""
+    for layer in network.modules():
+        if isinstance(layer, nn.Linear):
+            for values in (layer.weight, layer.bias):
+                values.copy_((2 * torch.rand(values.shape, generator=generator) - 1) / layer.in_features**0.5)
+
+
+def _level(t: Tensor) -> Tensor:
+    """The noise level as an input of order 1, (rows, 1)."""
+    return 1.0 + deviation(t).log()[:, None]

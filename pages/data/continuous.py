@@ -1,0 +1,137 @@
+"""A table of numbers that are not counts: DISCO-Cont, in the background, and what it found."""
+
+from dataclasses import dataclass
+from functools import partial
+
+import networkx as nx
+import pandas as pd
+import streamlit as st
+
+from disco import __version__, graph
+from disco.errors import InputError
+from disco.figures import placing
+from disco.figures.words import duration, how_many
+from disco.progress import Callback
+from disco.rivals import METHODS, Result, cont
+from disco.table import spreadsheets
+from disco.table.continuous import as_numbers, is_skewed
+from pages.shared import background, downloads, graph_view, table_facts
+from pages.shared.drafts import Draft
+from pages.shared.names import plain
+
+_FAILURE = "DISCO-Cont could not be run"
+_STAGES = {
+    "joint": "Training the joint network",
+    "projection": "Training the projection network",
+    "ordering": "Removing nodes",
+    "selector": "Testing parents",
+}
+_NOISE = {"uniform": "even around their mean", "mixture": "above 0, with a long tail"}
+
+
+@dataclass(frozen=True)
+class _Placed:
+    """The nodes in their order and where they stand."""
+
+    order: list[str]
+    places: dict[str, tuple[float, float]]
+
+
+Found = tuple[Result, cont.Ordered]
+
+
+def panel(draft: Draft) -> None:
+    """The offer of DISCO-Cont, how far it is, or what it found; nothing unless the chosen columns are such numbers."""
+    chosen = table_facts.chosen_numbers(draft)
+    if chosen is None:
+        return
+    with st.container(border=True):
+        st.markdown(
+            "**These columns hold numbers, not counts.** The fit and the refinement need counts, but DISCO-Cont takes "
+            "numbers. It gives a causal order, and parents along it by CAM. It is made for effects that bend: with "
+            "straight-line effects and normal noise no method can tell which column causes which."
+        )
+        try:
+            table = as_numbers(chosen)
+        except InputError as error:
+            st.caption(plain(error))
+            return
+        noise = st.radio(
+            "The values of a column, given its causes, are",
+            _NOISE,
+            format_func=_NOISE.__getitem__,
+            index=int(is_skewed(table)),
+            horizontal=True,
+            key=f"cont_noise_{draft.key}",
+            help="Chosen from the columns. It decides on which amounts of noise the networks train: the paper trains "
+            "on more and smaller ones for Gamma data.",
+        )
+        background.panel(
+            ("cont", draft.key, *draft.columns, noise),
+            lambda: partial(_work, table, noise) if _asked(table) else None,
+            partial(_shown, draft, table, noise),
+            lambda stage: _STAGES.get(stage, "Starting"),
+            _FAILURE,
+        )
+
+
+def _asked(table: pd.DataFrame) -> bool:
+    seconds = METHODS["disco-cont"].seconds(*table.shape)
+    st.caption(f"About {duration(seconds)} on one processor core. It continues when you leave the page.")
+    return st.button("Run DISCO-Cont", type="primary", key="cont_run", icon=":material/account_tree:")
+
+
+def _work(table: pd.DataFrame, noise: str, hear: Callback) -> Found:
+    return cont.found(table, cont.Options(noise=noise), hear)
+
+
+def _shown(draft: Draft, table: pd.DataFrame, noise: str, found: Found) -> None:
+    result, ordered = found
+    kept = result.scores.merge(pd.DataFrame(result.edges, columns=["parent", "child"]))
+    drawn = graph.build(ordered.order, kept)
+    placed = _Placed(ordered.order, placing.positions(ordered.order, kept.assign(z=1.0)))
+    order = " → ".join(plain(name) for name in ordered.order)
+    edges = how_many(len(kept), "edge")
+    st.markdown(f"DISCO-Cont found **{edges}** among {len(drawn):,} columns, along this order, sources first: {order}.")
+    graph_view.graph_view(placed, drawn, "cont_graph", strength=1.0)
+    for note in result.notes:
+        st.caption(plain(note))
+    st.caption(
+        "The order comes from networks trained once, with one seed; every edge runs along it. No evidence for single "
+        "directions is computed."
+    )
+    with st.expander("What each step removed"):
+        _steps(ordered.decisions)
+    _files(draft, table, noise, placed, drawn)
+
+
+def _steps(decisions: pd.DataFrame) -> None:
+    st.caption("The column with the smallest CCS is removed. The smaller it is beside the next, the clearer the step.")
+    st.dataframe(
+        decisions,
+        hide_index=True,
+        alt="Removed column, its CCS and the next smallest, step by step",
+        column_config={
+            "step": st.column_config.NumberColumn("Step", format="%d"),
+            "node": st.column_config.TextColumn("Removed"),
+            "score": st.column_config.NumberColumn("CCS", format="%.3g"),
+            "runner_up": st.column_config.TextColumn("Next smallest"),
+            "runner_up_score": st.column_config.NumberColumn("Its CCS", format="%.3g"),
+        },
+    )
+
+
+def _files(draft: Draft, table: pd.DataFrame, noise: str, placed: _Placed, drawn: nx.DiGraph) -> None:
+    about = {"program": "DISCO", "version": __version__, "table": draft.name, "method": "DISCO-Cont, parents by CAM"}
+    about |= {"noise": noise, "seed": cont.Options().seed, "rows": len(table), "columns": table.shape[1]}
+    st.caption("Download the graph:")
+    downloads.files(placed, drawn, drawn, f"{draft.name}: DISCO-Cont", lambda: about, 1.0, "disco_cont", "cont")
+    st.download_button(
+        "Order, CSV",
+        lambda: spreadsheets.to_csv(downloads.placed(placed.order)),
+        "disco_cont_order.csv",
+        "text/csv",
+        key="cont_order",
+        on_click="ignore",
+        help=f"{downloads.ORDER_HELP} {spreadsheets.NOTE}",
+    )
