@@ -16,7 +16,7 @@ and half has log-uniform noise, and the projection network sees t uniform on (0,
 """
 
 import dataclasses
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from functools import partial
 
@@ -47,6 +47,8 @@ class Options:
 
     Attributes:
         noise: what the networks train on.
+        units: in which the CCS of different columns are compared: their own, as in the paper, where a column in grams
+            has a trillionth of the CCS that it has in kilograms, or their standard deviations, where no unit matters.
         epochs: of the joint network.
         projection_epochs: of the projection network.
         batch, rate: as in `disco.continuous.training.Schedule`, for both.
@@ -60,6 +62,7 @@ class Options:
     """
 
     noise: str = one_of("uniform", ("uniform", "mixture"))
+    units: str = one_of("own", ("own", "standardised"))
     epochs: int = whole(1000, at_least=1)
     projection_epochs: int = whole(400, at_least=1)
     batch: int = whole(1000, at_least=1)
@@ -117,7 +120,8 @@ def found(table: pd.DataFrame, options: Options, callback: Callback | None = Non
     values = torch.tensor(standardised(table), device=choose_device(options.device))
     joint = joint_network(values, options, generator, reporter)
     projection = project(joint, values, options, generator, reporter)
-    ordered = order(partial(predicted, projection), table, values, options.seed, reporter)
+    compared = table if options.units == "own" else in_deviations(values, table.columns)
+    ordered = order(partial(predicted, projection), compared, values, options.seed, reporter)
     result = along(table, ordered.order, options.cutoff, callback=reporter.part("selector", "node"))
     notes = ("log(1 + x) was taken of the table.",) if options.logged else ()
     return dataclasses.replace(result, notes=notes), ordered
@@ -157,7 +161,7 @@ def order(noise: Callable[..., Tensor], table: pd.DataFrame, values: Tensor, see
 
     Args:
         noise: (rows, nodes), mask=(nodes,) → the noise predicted at t = 0.05 for the columns of the mask.
-        table: in its own units.
+        table: in the units in which the CCS are compared.
         values: the same standardised, (rows, nodes).
         seed: of the folds.
         reporter: has the stage ordering.
@@ -183,6 +187,11 @@ def order(noise: Callable[..., Tensor], table: pd.DataFrame, values: Tensor, see
         removed.append(leaf)
     names = [table.columns[place] for place in removed[::-1]]
     return Ordered(names, pd.DataFrame(steps, columns=["step", "node", "score", "chosen"]))
+
+
+def in_deviations(values: Tensor, names: Sequence[str]) -> pd.DataFrame:
+    """Standardised rows as the table whose units are standard deviations."""
+    return pd.DataFrame(values.double().cpu().numpy(), columns=list(names))
 
 
 def predicted(network: ProjectionNetwork, rows: Tensor, mask: Tensor) -> Tensor:

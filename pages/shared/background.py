@@ -4,6 +4,7 @@ Each runs in a thread of the server under a key, so a refresh or another tab fin
 touches Streamlit.
 """
 
+import atexit
 import threading
 from collections.abc import Callable
 from dataclasses import dataclass, field
@@ -18,6 +19,7 @@ from pages.shared.names import plain
 SECONDS = 0.5  # between two looks at a computation that is running
 _MOST_RESULTS = 8  # kept in memory
 _starting = threading.Lock()
+_LAST_STEP = 5.0  # seconds that a computation gets to stop when the server ends
 
 T = TypeVar("T")
 Key = tuple[str | int, ...]
@@ -74,6 +76,18 @@ class Computation(Generic[T]):
             self.error, self.state = f"{failure}: {error}", "failed"
 
 
+_threads: dict[threading.Thread, Computation] = {}  # of computations begun; those that ended go when another begins
+
+
+@atexit.register
+def _end() -> None:
+    """Stop what is running before the interpreter ends: a thread that is then within torch would abort the process."""
+    for job in _threads.values():
+        job.cancel()
+    for thread in _threads:
+        thread.join(_LAST_STEP)
+
+
 @st.cache_resource(show_spinner=False)
 def _all() -> dict[Key, Computation]:
     return {}
@@ -85,7 +99,11 @@ def begin(key: Key, work: Callable[[Callback], T], failure: str) -> Computation[
         found = find(key)
         if found is None or not found.is_running:
             found = keep(key, Computation())
-            threading.Thread(target=found.do, args=(work, failure), daemon=True).start()
+            for ended in [one for one in _threads if not one.is_alive()]:
+                del _threads[ended]
+            thread = threading.Thread(target=found.do, args=(work, failure), daemon=True)
+            _threads[thread] = found
+            thread.start()
     return found
 
 

@@ -90,3 +90,18 @@ def test_the_oldest_results_are_forgotten_and_what_has_none_is_kept(monkeypatch)
         background.keep(("done", number), Computation(state="done", result=number))
     assert [background.find(("done", number)) is not None for number in range(4)] == [False, False, True, True]
     assert background.find(("failed",)).error == "No."
+
+
+def test_what_is_running_stops_when_the_server_ends():
+    at_work = threading.Event()
+
+    def work(hear):
+        at_work.set()
+        while hear(Event("long", 1, 2, 0.5)):
+            pass
+        raise FitStopped("Stopped.")
+
+    job = background.begin(("long",), work, "It could not be done")
+    assert at_work.wait(60)
+    background._end()
+    assert job.state == "stopped" and not any(thread.is_alive() for thread in background._threads)

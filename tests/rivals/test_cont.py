@@ -56,6 +56,18 @@ def test_the_ccs_is_in_the_units_of_the_column():
     assert scores[1][1] == pytest.approx(scores[0][1] / 10_000)
 
 
+def test_standardised_no_unit_matters():
+    """Powers of two, so that rounding is the same."""
+    table = additive(100)
+    small = {"epochs": 1, "projection_epochs": 1, "width": 8, "projection_width": 8}
+    options = [cont.Options(**small, units=units) for units in ("standardised", "own")]
+    same, own = (
+        [cont.found(one, each)[1].steps["score"][1] for one in (table, table.assign(cause=1024 * table["cause"]))]
+        for each in options
+    )
+    assert same[0] == pytest.approx(same[1]) and own[0] == pytest.approx(own[1] * 1024**4)
+
+
 @pytest.mark.parametrize("noise", ["uniform", "mixture"])
 def test_small_networks_order_a_gaussian_pair(noise):
     small = {"noise": noise, "width": 32, "projection_width": 32, "epochs": 40, "projection_epochs": 60}
