@@ -41,18 +41,19 @@ from types import FrameType
 import torch
 
 from benchmarks import paper_fits, paper_headline, paper_report, paper_results
-from benchmarks.boss import PENALTY, read_boss
 from benchmarks.machine import describe
 from benchmarks.paper_data import described, distinct
 from benchmarks.paper_fits import Bench
 from benchmarks.paper_read import read_refined
 from benchmarks.paper_results import Line
+from benchmarks.paper_rivals import read_rival
 from benchmarks.paper_rows import METHODS, Method, Row
 from benchmarks.paper_tables import TABLES, every_wanted
 from disco.devices import choose_device
 from disco.errors import FitStopped, InputError, ScoreUnavailable
 from disco.files import plain
 from disco.refine import Choice
+from disco.rivals import options_of
 from disco.runs import Run, open_run
 from disco.runs.status import versions
 
@@ -114,7 +115,7 @@ def measure(head: Line, row: Row, method: Method, bench: Bench, label: str) -> L
     wanted, seed, began = row.wanted(method, head["seed"]), head["seed"], time.perf_counter()
     settings = distinct(wanted[0].settings) if wanted else {}
     settings |= {"starts": method.starts} if method.starts else {}
-    settings |= {"lambda_value": PENALTY} if method.boss else {}
+    settings |= {"lambda_value": options_of("boss").penalty} if method.rival == "boss" else {}
     line = {**head, "design": described(row.seeded(seed)), "settings": settings}
     try:
         runs = [paper_fits.fit(bench, part, label) for part in wanted]
@@ -122,8 +123,10 @@ def measure(head: Line, row: Row, method: Method, bench: Bench, label: str) -> L
             return None
         known = row.known(method, seed)
         began = time.perf_counter()  # once the table is there
-        if method.boss:
-            read = read_boss(known.table, known.truth, seed)
+        if method.rival == "continuous":
+            raise InputError("python -m benchmarks.continuous measures it.")
+        if method.rival:
+            read = read_rival(row, method, known, seed)
         elif method.starts:
             choice = Choice(starts=method.starts, bootstrap=row.bootstrap, folds=0, seed=seed)
             read = read_refined(known, choice, bench, label, runs[0] if runs else None)
@@ -173,9 +176,6 @@ def tell(table: str, rows: list[tuple[int, Row]], seeds: list[int], methods: dic
         missing |= set() if ready else absent
         state = "done" if ready else "to fit" if absent else "to read"
         print(f"{state:8}{row.key}, d = {head['nodes']}, seed {head['seed']}, {head['method']}")
-    for _, row in rows:
-        if row.read is None:
-            print(f"not yet {row.key}: its method is not built")
     print(f"{len(missing)} fits are missing.")
 
 

@@ -172,13 +172,12 @@ def _not_run(found: list[tuple[Row, set[str]]]) -> str:
         lacking = [row for row, ran in found if ran and name not in ran and _asked(row, method)]
         some = any(name in ran for _, ran in found)
         methods += [f"`{name}` ({_grouped(lacking)})" if some else f"`{name}`"] if lacking else []
-    reasons: dict[str, list[Row]] = {"Not built yet": [], "Rows not run": []}
+    reasons: dict[str, list[Row]] = {}
     for row, ran in found:
         if not ran:
-            why = "Rows not run" if row.read else "Not built yet"
-            reasons.setdefault(f"{why} ({row.needs})" if row.needs else why, []).append(row)
+            reasons.setdefault(f"Rows not run ({row.needs})" if row.needs else "Rows not run", []).append(row)
     said = [f"Not run: {', '.join(methods)}."] if methods else []
-    return " ".join(said + [f"{why}: {_grouped(rows)}." for why, rows in reasons.items() if rows])
+    return " ".join(said + [f"{why}: {_grouped(rows)}." for why, rows in reasons.items()])
 
 
 def _asked(row: Row, method: Method) -> bool:

@@ -9,6 +9,7 @@ from benchmarks.paper_data import LITERAL, Cohort, Known, Source, Wanted, data
 from benchmarks.paper_fits import Bench
 from disco.runs import Run
 from disco.settings import Settings
+from disco.simulate import Design
 
 Reading = Callable[["Row", Known, list[Run], Bench], dict[str, Any]]
 
@@ -24,7 +25,8 @@ class Method:
         changes: other settings, such as those of a trial with few epochs.
         starts: number of orders that a refinement searches from; 0 for a method without a refinement.
         refit: whether the refinement starts from a fit and its CCS order.
-        boss: whether it is `benchmarks.boss` instead.
+        rival: the method of `disco.rivals` that it is instead; "own" for the one, or the two, that a row names;
+            "continuous" for a version of `benchmarks.continuous`, which measures these itself.
     """
 
     preset: str
@@ -33,12 +35,17 @@ class Method:
     changes: Mapping[str, Any] = field(default_factory=dict)
     starts: int = 0
     refit: bool = False
-    boss: bool = False
+    rival: str = ""
 
     @property
     def searches(self) -> bool:
         """Whether its graph comes from a search, not from networks."""
-        return self.boss or bool(self.starts)
+        return bool(self.rival or self.starts)
+
+    @property
+    def is_own(self) -> bool:
+        """Whether it is what a row names."""
+        return self.rival == "own"
 
     @property
     def alone(self) -> bool:
@@ -98,8 +105,31 @@ METHODS["boss"] = Method(
     False,
     "the rival: causal-learn's BOSS, a search over orders by the BIC of linear Gaussian models of log "
     "counts. It gives a class of graphs, so it has no A_top, and an undirected edge counts as one in both directions",
-    boss=True,
+    rival="boss",
 )
+METHODS["rival"] = Method("paper", False, "the system of the paper that the row names, as built here", rival="own")
+_RIVALS = {
+    "ods-oracle": "ODS told the family and the parameter of every node; parents by CAM",
+    "ods-poisson": "ODS with every node taken as Poisson",
+    "ods-nb": "ODS with every node taken as negative binomial of size 6",
+    "ods-binomial": "ODS with every node taken as binomial, its largest count as M",
+    "mrs": "MRS with every node taken as Poisson, candidates by partial correlations",
+    "grasp": "causal-learn's GRaSP, otherwise as `boss`",
+    "pc": "causal-learn's PC on log counts, otherwise as `boss`",
+    "lingam": "causal-learn's DirectLiNGAM on log counts",
+    "notears": "gCastle's NOTEARS-MLP on log counts",
+    "search-poisson": "the search of `refined` with Poisson regressions",
+    "search-nb": "the search of `refined` with negative binomial regressions",
+    "search-zinb": "the search of `refined` with zero-inflated negative binomial regressions",
+    "search-binomial": "the search of `refined` with binomial regressions",
+}
+_CONTINUOUS = {
+    "narrow": "continuous tables with joint networks of width 256",
+    "brief": "continuous tables with joint networks of width 256, and a third to a half of the epochs",
+    "full": "continuous tables with the paper's networks and epochs, in bfloat16 in training",
+}
+METHODS |= {name: Method("paper", False, about, rival="continuous") for name, about in _CONTINUOUS.items()}
+METHODS |= {name: Method("paper", False, about, rival=name) for name, about in _RIVALS.items()}
 
 
 @dataclass(frozen=True)
@@ -109,7 +139,7 @@ class Row:
     Attributes:
         labels: its names, one per label column of the table.
         source: a design without its seed, or a cohort.
-        read: the function that reads its fits; None while its method is not implemented.
+        read: the function that reads its fits.
         changes: settings of the row, for every method.
         recipe: settings that the paper changes for this table.
         parts: the tables to fit, as keys of `paper_data.CHANGES`.
@@ -120,11 +150,13 @@ class Row:
         seen: the increasing function that changed the table, for the rank transform.
         needs: why the row may be missing.
         bootstrap: number of bootstrap tables of a refinement, for rows that only searches take.
+        rivals: the method of `disco.rivals` that the row names, or two that it compares.
+        options: of these methods.
     """
 
     labels: tuple[str, ...]
     source: Source
-    read: Reading | None = read.read_graph
+    read: Reading = read.read_graph
     changes: Mapping[str, Any] = field(default_factory=dict)
     recipe: Mapping[str, Any] = field(default_factory=dict)
     parts: tuple[str, ...] = ("",)
@@ -136,21 +168,32 @@ class Row:
     seen: str = ""
     needs: str = ""
     bootstrap: int = 0
+    rivals: tuple[str, ...] = ()
+    options: Mapping[str, Any] = field(default_factory=dict)
 
     @property
     def key(self) -> str:
         """Its name in results."""
         return ", ".join(self.labels)
 
+    @property
+    def is_continuous(self) -> bool:
+        """Whether its table does not hold counts."""
+        return isinstance(self.source, Design) and self.source.family.endswith("-gp")
+
     def takes(self, method: Method) -> bool:
         """Whether the method runs the row: it is implemented, and differs there from the other methods."""
+        if self.is_continuous or method.rival == "continuous":
+            return self.is_continuous and method.rival == "continuous"
+        if self.rivals or method.is_own:
+            return bool(self.rivals) and method.is_own
         if self.bootstrap:
             return method.searches
         if method.searches:
             plain = (self.criterion or "ccs", self.parent_rule or "jackknife", self.rule, self.parts, self.changes)
             return self.read in (read.read_graph, read.read_sinks) and plain == ("ccs", "jackknife", None, ("",), {})
         own = method.preset != "paper" or method.recipe
-        return self.read is not None and (own or bool(self.recipe))
+        return own or bool(self.recipe)
 
     def settings(self, method: Method, seed: int) -> Settings:
         """The settings of its fits."""

@@ -19,13 +19,14 @@ from typing import Any
 import numpy as np
 import pandas as pd
 
-from benchmarks.boss import read_boss
 from benchmarks.paper import numbers
 from benchmarks.paper_results import append_line, lines
+from benchmarks.paper_rivals import measured
 from disco.estimator import DISCO
 from disco.likelihood.model import Model
 from disco.metrics import Edges, a_top, controls, counts, f1, shd
 from disco.refine import Choice, Refined, refine
+from disco.rivals import find
 from disco.simulate import Design, Simulated, simulate
 from disco.table.role_checks import divided
 
@@ -98,7 +99,7 @@ def _tuned(design: Design, told: bool) -> Line:
 
 
 def _boss(drawn: Simulated) -> Line:
-    read = read_boss(drawn.table, drawn.truth, drawn.design.seed)
+    read = measured(find("boss", drawn.table, {"seed": drawn.design.seed}), drawn.truth, drawn.table)
     return {name: read[name] for name in ("f1", "shd", "edges")}
 
 
