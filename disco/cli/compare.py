@@ -43,7 +43,8 @@ def run(arguments: argparse.Namespace) -> None:
         target.set_truth(truth)
     if comparing.left(target, asked):
         work_here(target, COMPARE, "the same command continues with the methods that are left.", asked, device="cpu")
-    found = [one for one in compared.read_all(target) if one.method in asked.methods]
+    ended = {one.method: one for one in compared.read_all(target)}
+    found = [ended[name] for name in asked.methods if name in ended]
     known = target.truth()
     _print(compared.table(target, found, known), known is not None)
     print(f"Run: {target.path}")
