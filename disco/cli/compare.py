@@ -54,7 +54,9 @@ def _methods(arguments: argparse.Namespace) -> dict[str, dict[str, Any]]:
     """The methods that were asked for, each with the options given for it."""
     if arguments.methods is None:
         raise InputError("--methods is missing: name some, as in --methods sort-mean,sort-excess; --list tells them.")
-    found: dict[str, dict[str, Any]] = {method(name) and name: {} for name in listed(arguments.methods)}
+    found: dict[str, dict[str, Any]] = {name: {} for name in listed(arguments.methods)}
+    for name in found:
+        method(name)  # refuses a name that is none
     for text in arguments.set:
         place, equals, value = text.partition("=")
         name, dot, option = place.partition(".")

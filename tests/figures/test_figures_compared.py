@@ -1,9 +1,13 @@
 """Several methods as figures: what the cells, points and titles say."""
 
+import networkx as nx
 import numpy as np
 import pandas as pd
 
+from disco import graph as graphs
 from disco.figures import compared, roles
+from disco.figures import graph as drawing
+from disco.metrics import several
 
 
 def test_the_matrix_names_the_two_that_agree_most():
@@ -38,3 +42,27 @@ def test_time_and_f1_tell_controls_from_methods():
     assert [list(part.text) for part in figure.data] == [["one"], ["sorted"]]
     assert figure.data[1].marker.symbol == "circle-open" and all(part.x[0] > 0 for part in figure.data)
     assert roles.title_of(compared.time_and_f1(rows.assign(f1=np.nan))) == "No method has an F1 yet"
+
+
+def consensus() -> nx.DiGraph:
+    """a → b of both methods, and an open edge b — c of one."""
+    pairs = {"one": [("a", "b"), ("b", "c"), ("c", "b")], "two": [("a", "b")]}
+    return several.consensus_graph(several.consensus(pairs, list("abc")), list("abc"), 1, 2)
+
+
+def test_an_edge_is_as_wide_as_many_have_it_and_an_open_one_has_no_head():
+    graph = consensus()
+    places = {"a": (0.0, 0.0), "b": (0.0, 90.0), "c": (0.0, 180.0)}
+    marks = drawing.picture(graph, places, 2.0)
+    edges = {edge["parent"]: edge for edge in marks["edges"]}
+    assert edges["a"]["width"] > edges["b"]["width"]
+    assert edges["a"]["words"] == "a → b: 2 of 2 methods" and edges["b"]["words"] == "b — c: 1 of 2 methods"
+    heads = {name: {tuple(point.split(",")) for point in edge["head"].split()} for name, edge in edges.items()}
+    assert len(heads["a"]) == 3 and len(heads["b"]) == 1
+    assert {key["words"] for key in marks["legend"]} == {"no arrow: direction left open", "wider: more methods"}
+
+
+def test_the_consensus_can_be_read_by_other_programs():
+    for kind in graphs.FORMATS:
+        text = graphs.export(consensus(), kind)
+        assert "methods" in text and "is_open" in text
