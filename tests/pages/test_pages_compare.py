@@ -132,7 +132,7 @@ def test_work_shows_every_method_and_can_be_resumed(monkeypatch):
     run.update(COMPARE, state="cancelled", progress=0.4)
     app = opened(run, PAGE)
     states = table(app, "What happened").set_index("Method")
-    assert states["State"].tolist() == ["done", "failed", "not run"]
+    assert states["State"].tolist() == ["done", "failed", "not run"] and states["What happened"].iloc[0] == ""
     assert states.loc["the bug one", "What happened"] == "It met *a* problem."
     assert "The comparison of `made up` was cancelled at 40%; the methods that are done are kept" in texts(app)
     button(app, "Resume").click().run()
