@@ -43,7 +43,8 @@ def run(arguments: argparse.Namespace) -> None:
         target.set_truth(truth)
     if comparing.left(target, asked):
         work_here(target, COMPARE, "the same command continues with the methods that are left.", asked, device="cpu")
-    found = [one for one in compared.read_all(target) if one.method in asked.methods]
+    ended = {one.method: one for one in compared.read_all(target)}
+    found = [ended[name] for name in asked.methods if name in ended]
     known = target.truth()
     _print(compared.table(target, found, known), known is not None)
     print(f"Run: {target.path}")
@@ -53,7 +54,9 @@ def _methods(arguments: argparse.Namespace) -> dict[str, dict[str, Any]]:
     """The methods that were asked for, each with the options given for it."""
     if arguments.methods is None:
         raise InputError("--methods is missing: name some, as in --methods sort-mean,sort-excess; --list tells them.")
-    found: dict[str, dict[str, Any]] = {method(name) and name: {} for name in listed(arguments.methods)}
+    found: dict[str, dict[str, Any]] = {name: {} for name in listed(arguments.methods)}
+    for name in found:
+        method(name)  # refuses a name that is none
     for text in arguments.set:
         place, equals, value = text.partition("=")
         name, dot, option = place.partition(".")

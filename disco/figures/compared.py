@@ -8,6 +8,7 @@ from disco.figures import roles, theme
 from disco.figures.parents import different
 from disco.figures.words import duration, how_many, log_ticks
 
+_LONGEST = 30  # characters of a method's name
 _MOST_WRITTEN = 14  # methods from which on the cells have no numbers
 
 
@@ -18,7 +19,7 @@ def agreement(values: pd.DataFrame, what: str) -> go.Figure:
         values: from 0 to 1, (methods, methods), NaN where there is nothing to compare; the names are those shown.
         what: of what, as the title begins: "Orders", "Edges".
     """
-    names = different([theme.label(name, 24) for name in values.columns])
+    names = different([theme.label(name, _LONGEST) for name in values.columns])
     cells = values.to_numpy()
     fig = go.Figure(
         go.Heatmap(
@@ -47,7 +48,7 @@ def _title(values: pd.DataFrame, what: str) -> str:
     if np.isnan(pairs).all():
         return f"{what}: fewer than two methods to compare"
     one, other = np.unravel_index(np.nanargmax(pairs), pairs.shape)
-    names = [theme.label(values.columns[place], 24) for place in (one, other)]
+    names = [theme.label(values.columns[place], _LONGEST) for place in (one, other)]
     return (
         f"{what} of {how_many(len(pairs), 'method')}: {names[0]} and {names[1]} agree most, by {pairs[one, other]:.2f}"
     )
@@ -70,7 +71,7 @@ def time_and_f1(rows: pd.DataFrame) -> go.Figure:
             y=part["f1"],
             mode="markers+text",
             name=name,
-            text=[theme.label(label, 24) for label in part["name"]],
+            text=[theme.label(label, _LONGEST) for label in part["name"]],
             textposition="middle right",
             customdata=[duration(seconds) for seconds in part["seconds"]],
             marker={
@@ -90,5 +91,6 @@ def time_and_f1(rows: pd.DataFrame) -> go.Figure:
     title = "No method has an F1 yet"
     if len(known):
         best = known.loc[known["f1"].idxmax()]
-        title = f"{theme.label(best['name'], 24)} has the highest F1, {best['f1']:.2f}, in {duration(best['seconds'])}"
+        name, seconds = theme.label(best["name"], _LONGEST), duration(best["seconds"])
+        title = f"{name} has the highest F1, {best['f1']:.2f}, in {seconds}"
     return roles.titled(fig, title, height=400)

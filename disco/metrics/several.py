@@ -6,6 +6,7 @@ Edges are directed pairs (parent, child); an edge whose direction a method leave
 import math
 from collections import Counter
 from collections.abc import Mapping, Sequence
+from typing import Any
 
 import networkx as nx
 import pandas as pd
@@ -50,14 +51,14 @@ def consensus(edges: Mapping[str, Pairs], nodes: Sequence[str]) -> pd.DataFrame:
     """
     place = {node: k for k, node in enumerate(nodes)}
     found = {name: set(pairs) for name, pairs in edges.items()}
-    joined = {tuple(sorted(pair, key=place.__getitem__)) for pairs in found.values() for pair in pairs}
+    joined = {(u, v) if place[u] < place[v] else (v, u) for pairs in found.values() for u, v in pairs}
     rows = [_row(pair, found) for pair in joined]
     rows.sort(key=lambda row: (-row["methods"], -row["forward"], place[row["parent"]], place[row["child"]]))
     columns = ["parent", "child", "methods", "forward", "backward", "open", "is_open", *edges]
     return pd.DataFrame(rows, columns=columns)
 
 
-def _row(pair: tuple[str, str], found: Mapping[str, set[tuple[str, str]]]) -> dict[str, object]:
+def _row(pair: tuple[str, str], found: Mapping[str, set[tuple[str, str]]]) -> dict[str, Any]:
     """The row of one pair, in the order of the nodes."""
     words = {name: _word(pair, pairs) for name, pairs in found.items()}
     counted = Counter(words.values())

@@ -68,9 +68,12 @@ def find_apart(
     with tempfile.TemporaryDirectory(prefix="disco-") as inside, open(log or os.devnull, "wb") as output:
         folder = Path(inside)
         table.to_parquet(folder / "table.parquet", index=False)
-        asked = {"method": name, "changes": dict(changes or {})}
-        asked["roles"] = None if roles is None else roles.to_dict()
-        asked["knowledge"] = None if knowledge is None else knowledge.to_dict()
+        asked = {
+            "method": name,
+            "changes": dict(changes or {}),
+            "roles": None if roles is None else roles.to_dict(),
+            "knowledge": None if knowledge is None else knowledge.to_dict(),
+        }
         write_json(folder / "request.json", asked, durable=False)
         with _process(folder, output) as process:
             ended = _watched(process, _name(name), limit, callback)

@@ -155,22 +155,20 @@ def read_one(run: Run, name: str) -> Found:
         head = read_as(_Head, read_record(path))
         if head.state not in STATES or head.seconds < 0:
             raise ValueError(f"state is {printable(head.state, 40)!r}, seconds {head.seconds}")
-    except (OSError, ValueError) as error:
-        raise damaged(path, str(error).rstrip("."), _REMEDY) from None
-    told = {
-        "options": head.options,
-        **{"seconds": head.seconds, "limit": head.limit, "error": printable(head.error, _LONGEST_TEXT)},
-        "notes": [printable(note, _LONGEST_TEXT) for note in head.notes[:_MOST_NOTES]],
-    }
+    except (OSError, ValueError) as reason:
+        raise damaged(path, str(reason).rstrip("."), _REMEDY) from None
+    error = printable(head.error, _LONGEST_TEXT)
+    notes = [printable(note, _LONGEST_TEXT) for note in head.notes[:_MOST_NOTES]]
+    found = Found(name, head.state, head.options, head.seconds, head.limit, error, notes)
     if head.state != "done":
-        return Found(name, head.state, **told)
+        return found
     order, path = None, folder / "order.csv"
     if os.path.lexists(path):
         order = check_order(path, read(path, COMPARED_ORDER, nodes, len(nodes)), nodes, _REMEDY)
     path = folder / "edges.csv"
     edges = read(path, COMPARED_EDGES, nodes, len(nodes) ** 2)
     _check_pairs(path, edges)
-    return Found(name, head.state, **told, order=order, edges=edges)
+    return dataclasses.replace(found, order=order, edges=edges)
 
 
 def _check_pairs(path: Path, edges: pd.DataFrame) -> None:

@@ -8,7 +8,7 @@ from disco.errors import InputError
 from disco.runs import schema, stamps
 from disco.runs.counts import read_shape
 from disco.runs.folder import Run
-from disco.runs.status import FIT, REFINE, Status
+from disco.runs.status import COMPARE, FIT, REFINE, Status
 
 
 @dataclass(frozen=True)
@@ -17,7 +17,7 @@ class Summary:
 
     Attributes:
         run: the run.
-        fit, refinement: where its work stands.
+        fit, refinement, comparison: where its work stands.
         shape: (rows, nodes) of its table; None if that cannot be read.
         bytes: on disk.
     """
@@ -25,6 +25,7 @@ class Summary:
     run: Run
     fit: Status
     refinement: Status
+    comparison: Status
     shape: tuple[int, int] | None
     bytes: int
 
@@ -35,7 +36,8 @@ class Summary:
             shape = read_shape(run.path / "table.parquet")
         except InputError:
             shape = None
-        return cls(run, run.status(FIT), run.status(REFINE), shape, folder_bytes(run.path))
+        fit, refinement, comparison = map(run.status, (FIT, REFINE, COMPARE))
+        return cls(run, fit, refinement, comparison, shape, folder_bytes(run.path))
 
 
 def folder_bytes(folder: Path) -> int:

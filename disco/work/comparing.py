@@ -22,6 +22,7 @@ from disco.work.recording import Recorder
 if TYPE_CHECKING:
     from disco.progress import Callback
 
+_START = 1.0  # seconds to start the process of a method
 _SURE = 0.05  # share of the work from which its pace tells the time left
 
 
@@ -67,9 +68,9 @@ def compare_run(run: Run, *, callback: "Callback | None" = None) -> list[Found]:
         raise InputError(f"{run.path / compared.ASKED} is missing or damaged: start the comparison again.")
     remove_leftovers(run.path)
     names, (rows, nodes) = left(run, asked), run.table().shape
-    foretold = [min(METHODS[name].seconds(rows, nodes), asked.limit) for name in names]
+    foretold = [min(max(METHODS[name].seconds(rows, nodes), _START), asked.limit) for name in names]
     part = _Methods()
-    fresh = {"stage": "", "done": 0, "total": len(names), "progress": 0.0, "method": ""}
+    fresh: dict[str, Any] = {"stage": "", "done": 0, "total": len(names), "progress": 0.0, "method": ""}
     recorder = Recorder(run, COMPARE, part, callback, device=run.written_status(COMPARE).device, **fresh)
     with recorder.watch():
         try:
@@ -101,9 +102,18 @@ def _run_one(run: Run, asked: Asked, name: str, callback: "Callback") -> None:
     log = folder / "log.txt"
     found = Found(name, "done", asked.options(name), limit=asked.limit)
     result: Result | None = None
-    given = {"roles": run.roles, "knowledge": run.knowledge(), "limit": asked.limit, "log": log}
+    table, roles, knowledge = run.with_roles(), run.roles, run.knowledge()
     try:
-        result = find_apart(name, run.with_roles(), asked.methods[name], **given, callback=callback)
+        result = find_apart(
+            name,
+            table,
+            asked.methods[name],
+            roles=roles,
+            knowledge=knowledge,
+            limit=asked.limit,
+            log=log,
+            callback=callback,
+        )
         found = dataclasses.replace(found, seconds=result.seconds, notes=list(result.notes))
     except InputError as error:
         state = "timeout" if isinstance(error, OutOfTime) else "failed"

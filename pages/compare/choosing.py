@@ -26,7 +26,7 @@ _ABOUT = {
 
 def section(run: Run, found: Comparison) -> None:
     """The choice of methods, and the button; in an expander if some have ended already."""
-    if not found.ended:
+    if not found.others:
         _choose(run, found)
         return
     with st.expander("Add methods", icon=":material/add:"):

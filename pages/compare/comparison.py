@@ -1,5 +1,6 @@
 """The methods that have ended on a run's table, read once; which of them are shown. Owns the keys `compare_shown_…`."""
 
+import contextlib
 from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import cached_property
@@ -7,13 +8,17 @@ from functools import cached_property
 import pandas as pd
 import streamlit as st
 
+from disco.errors import InputError
 from disco.figures import placing
 from disco.metrics import several
-from disco.rivals import METHODS
-from disco.runs import Run, compared, stamps
+from disco.rivals import GROUPS, METHODS
+from disco.runs import FIT, REFINE, Run, compared, stamps
 from disco.runs.compared import Found
+from disco.runs.comparing import Side, works
 from pages.shared.known import Known
 
+OWN = {"fit": "this run's fit", "refinement": "this run's refinement"}
+_NOTE = "Its time is that of all its threads, on the device and in the attempts that it took."
 _NO_SCORES = ["fold", "parent", "child", "ocs", "curvature", "z"]
 
 
@@ -23,11 +28,16 @@ class Comparison:
 
     Attributes:
         run: whose table it is.
-        ended: every method that has ended, in the order of the registry.
+        ended: the run's own fit and refinement if it has them, then every method that has ended, group by group.
     """
 
     run: Run
     ended: list[Found]
+
+    @property
+    def others(self) -> list[Found]:
+        """The methods that were run beside the run's own."""
+        return [one for one in self.ended if one.method not in OWN]
 
     @cached_property
     def done(self) -> dict[str, Found]:
@@ -79,18 +89,41 @@ class Comparison:
 
 def label(name: str) -> str:
     """The name of a method in tables and figures."""
-    return METHODS[name].label
+    return OWN[name] if name in OWN else METHODS[name].label
+
+
+def group(name: str) -> str:
+    """The kind of method, one of `disco.rivals.GROUPS`."""
+    return "ours" if name in OWN else METHODS[name].group
 
 
 def of(run: Run) -> Comparison:
     """What has ended on a run's table."""
-    return _read(run, str(run.path), (stamps.comparison(run), stamps.truth(run)))
+    return _read(run, str(run.path), _stamp(run))
+
+
+def _stamp(run: Run) -> tuple[int, ...]:
+    return stamps.comparison(run), stamps.truth(run), stamps.fit(run), stamps.refinement(run)
 
 
 # The stamps make sure that another result, or another truth, is read again; the run itself is hashed by its path.
 @st.cache_resource(max_entries=16, show_spinner=False)
-def _read(_run: Run, path: str, read_at: tuple[int, int]) -> Comparison:
-    return Comparison(_run, compared.read_all(_run))
+def _read(_run: Run, path: str, read_at: tuple[int, ...]) -> Comparison:
+    found = sorted(compared.read_all(_run), key=lambda one: GROUPS.index(group(one.method)))
+    return Comparison(_run, [*_own(_run), *found])
+
+
+def _own(run: Run) -> list[Found]:
+    """The run's own fit and refinement, as far as they can be read."""
+    found = []
+    for name, work in (("fit", FIT), ("refinement", REFINE)):
+        if work in works(run):
+            with contextlib.suppress(InputError):  # told on their own pages
+                side = Side.of(run, work)
+                edges = side.edges[["parent", "child"]].assign(undirected=False)
+                seconds = run.status(work).seconds
+                found.append(Found(name, "done", seconds=seconds, order=side.order, edges=edges, notes=[_NOTE]))
+    return found
 
 
 def choose(found: Comparison) -> Comparison | None:
@@ -102,7 +135,7 @@ def choose(found: Comparison) -> Comparison | None:
     if not names:
         st.info("No method has found anything yet.", icon=":material/info:")
         return None
-    usual = [name for name in names if METHODS[name].group != "controls"] or names
+    usual = [name for name in names if group(name) != "controls"] or names
     chosen = st.multiselect(
         "Methods shown below",
         names,
@@ -115,9 +148,9 @@ def choose(found: Comparison) -> Comparison | None:
     if not chosen:
         st.caption("Choose at least one method.")
         return None
-    return _among(found, tuple(chosen), str(found.run.path), stamps.comparison(found.run))
+    return _among(found, tuple(chosen), str(found.run.path), _stamp(found.run))
 
 
 @st.cache_resource(max_entries=32, show_spinner=False)
-def _among(_found: Comparison, names: tuple[str, ...], path: str, read_at: int) -> Comparison:
+def _among(_found: Comparison, names: tuple[str, ...], path: str, read_at: tuple[int, ...]) -> Comparison:
     return _found.among(names)

@@ -7,10 +7,9 @@ import streamlit as st
 
 from disco.figures import compared as figures
 from disco.figures.words import number
-from disco.rivals import METHODS
 from disco.runs import compared
 from disco.table import spreadsheets
-from pages.compare.comparison import Comparison, label
+from pages.compare.comparison import Comparison, group, label
 from pages.compare.monitoring import WORDS
 from pages.shared import downloads, figure
 from pages.shared.glossary import define
@@ -35,7 +34,7 @@ def section(found: Comparison, known: Known | None) -> None:
     metrics = [name for name in compared.METRICS if rows[name].notna().any()]
     table = rows.assign(
         method=[label(name) for name in rows["method"]],
-        group=[METHODS[name].group for name in rows["method"]],
+        group=[group(name) for name in rows["method"]],
         state=rows["state"].map(WORDS),
     )[["method", "group", "state", "seconds", "edges", "undirected", *metrics, "note"]]
     st.dataframe(
@@ -92,7 +91,7 @@ def _against_truth(rows: pd.DataFrame, known: Known) -> None:
         return
     drawn = rows.assign(
         name=[label(name) for name in rows["method"]],
-        is_control=[METHODS[name].group == "controls" for name in rows["method"]],
+        is_control=[group(name) == "controls" for name in rows["method"]],
     )
     figure.show(figures.time_and_f1(drawn), "compare_time")
     if not drawn["is_control"].any():

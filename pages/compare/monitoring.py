@@ -27,8 +27,6 @@ def _step(status: Status) -> str:
 
 
 def _below(run: Run, status: Status) -> None:
-    if status.active and st.session_state.get(_DRAWN) != stamps.comparison(run):
-        st.rerun()
     asked = compared.asked(run)
     if asked is None:
         return
@@ -42,9 +40,15 @@ def _below(run: Run, status: Status) -> None:
         elif one is not None:
             state, told = WORDS[one.state], one.error
         seconds = duration(one.seconds) if one is not None and state != "running" else ""
-        rows.append((label(name), state, seconds, shown(told, 300)))
+        rows.append((label(name), state, seconds, shown(told, 300) if told else ""))
     table = pd.DataFrame(rows, columns=["Method", "State", "Time", "What happened"])
     st.dataframe(table, hide_index=True, height=min(38 + 35 * len(table), 360), alt="Methods and their states")
+
+
+def _draw_again(run: Run, status: Status) -> None:
+    """Draw the whole page again when a method has ended; after the buttons, so that no press is lost."""
+    if status.active and st.session_state.get(_DRAWN) != stamps.comparison(run):
+        st.rerun()
 
 
 def _asked(run: Run, status: Status) -> tuple[Asked]:
@@ -62,4 +66,5 @@ KIND = Kind(
     again=lambda run, status: "Resume",
     asked=_asked,
     below=_below,
+    curves=_draw_again,
 )

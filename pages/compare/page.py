@@ -24,7 +24,7 @@ if status.state not in ("none", "done"):
     monitor.monitor(run, monitoring.KIND)
 if not status.active:
     choosing.section(run, found)
-if not found.ended:
+if not found.others:
     st.stop()
 known = truth.shown(found)
 measured.section(found, known)

@@ -36,12 +36,8 @@ def section(found: Comparison) -> None:
     orders = [side.order for side in sides]
     if None not in orders:
         row.metric("Order agreement", number(order_agreement(*orders)), width=170)
-    titled = [
-        (
-            several.drawing(side.pairs, found.order),
-            f"**{how_many(len(side.edges), 'edge')}** of {plain(label(name))}",
-            False,
-        )
-        for name, side in zip((one, other), sides, strict=True)
-    ]
-    two_graphs.draw("compare_pair", found.order, changes, titled)
+    titled = []
+    for name, side in zip((one, other), sides, strict=True):
+        graph = several.weighed(several.drawing(side.pairs, found.order), found.joined, len(names))
+        titled.append((graph, f"**{how_many(len(side.edges), 'edge')}** of {plain(label(name))}", False))
+    two_graphs.draw("compare_pair", found.order, changes, titled, caption=found.placed)

@@ -4,11 +4,12 @@ import streamlit as st
 
 from disco.errors import InputError
 from disco.figures.words import how_many
-from disco.runs import REFINE, Run
+from disco.runs import COMPARE, REFINE, Run
 from pages.shared import session
 from pages.shared.names import code, plain
 
 _MOST_NAMED = 20
+_WHERE = {REFINE: "Refine", COMPARE: "Compare"}  # the pages on which other work than a fit is cancelled
 
 
 def section(picked: list[Run]) -> None:
@@ -17,7 +18,7 @@ def section(picked: list[Run]) -> None:
         busy = [run for run in picked if run.alive]
         free = [run for run in picked if run not in busy]
         for run in busy[:_MOST_NAMED]:
-            where = "Refine" if run.status(REFINE).active else "Train"
+            where = next((page for work, page in _WHERE.items() if run.status(work).active), "Train")
             st.markdown(f"{code(run.name)} is being worked on, and stays: cancel that first, on {where}.")
         if not free:
             return

@@ -28,6 +28,14 @@ _REFINEMENT = {
     "failed": "refinement failed",
     "interrupted": "refinement interrupted",
 }
+_COMPARISON = {
+    "done": "compared",
+    "queued": "waiting for its comparison",
+    "running": "comparing methods",
+    "cancelled": "comparison cancelled",
+    "failed": "comparison failed",
+    "interrupted": "comparison interrupted",
+}
 
 
 def empty() -> None:
@@ -49,7 +57,7 @@ def choose(found: list[Run]) -> list[Run]:
     words = row.text_input(
         "Search", key=_SEARCH, placeholder="Name, source, preset, state …", icon=":material/search:", width=340
     )
-    if any(one.fit.active or one.refinement.active for one in summaries):
+    if any(work.active for one in summaries for work in (one.fit, one.refinement, one.comparison)):
         row.button("Look again", icon=":material/refresh:", type="tertiary", help="Some runs are being worked on.")
     view = [one for one in summaries if matches(one, words or "")]
     total = sum(one.bytes for one in view)
@@ -88,7 +96,11 @@ def matches(one: Summary, words: str) -> bool:
 
 def state(one: Summary) -> str:
     """Where the work on a run stands."""
-    parts = [_FIT.get(one.fit.state, ""), _REFINEMENT.get(one.refinement.state, "")]
+    parts = [
+        _FIT.get(one.fit.state, ""),
+        _REFINEMENT.get(one.refinement.state, ""),
+        _COMPARISON.get(one.comparison.state, ""),
+    ]
     said = ", ".join(part for part in parts if part) or "not fitted"
     return said[0].upper() + said[1:]
 

@@ -5,7 +5,7 @@ import streamlit as st
 from disco import runs
 from disco.errors import InputError
 from disco.figures.words import how_many
-from disco.runs import REFINE
+from disco.runs import COMPARE, REFINE
 from pages.shared import session
 from pages.shared.names import distinct, plain, shown
 from pages.shared.words import clock
@@ -64,8 +64,9 @@ def _label(run: runs.Run) -> str:
     status = run.status()
     # One word for waiting and running: so the sidebar need not be redrawn when one becomes the other.
     state = "Fitting" if status.active else clock(run.created) if status.state == "done" else status.state.capitalize()
-    if status.state == "unfitted" and run.status(REFINE).state != "none":
-        state = "Refinement"
+    if status.state == "unfitted":
+        others = {REFINE: "Refinement", COMPARE: "Comparison"}
+        state = next((word for work, word in others.items() if run.status(work).state != "none"), state)
     return f"{state} · {shown(run.name, 60)} · {run.settings.preset}, seed {run.settings.seed}"
 
 

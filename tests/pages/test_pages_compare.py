@@ -2,13 +2,13 @@
 
 import pandas as pd
 import pytest
-from app_world import booted, button, csv, poisson, texts, upload, written_when_asked
-from made_up import HOSTILE, finished_run
+from app_world import TINY, booted, button, csv, poisson, texts, upload, written_when_asked
+from made_up import HOSTILE, finished_run, refine_by_hand
 from test_pages_ordering import opened
 
 from disco.errors import InputError
 from disco.rivals import METHODS, Result
-from disco.runs import COMPARE, Run, compared
+from disco.runs import COMPARE, Run, compared, create_run
 from disco.runs.compared import Asked, Found
 from disco.work import jobs
 
@@ -25,9 +25,16 @@ def give(run: Run, name: str, edges: list[tuple[str, str]], notes: tuple[str, ..
     return run
 
 
+def bare(truth: list[tuple[str, str]] | None = CHAIN, teaching: bool = False) -> Run:
+    """A run without a fit."""
+    edges = None if truth is None else pd.DataFrame(truth, columns=["parent", "child"])
+    table = poisson(names=("x1", "x2", "x3", "x4"))
+    return create_run(table, TINY, name="made up", truth=edges, teaching=teaching)
+
+
 def three(**made) -> Run:
     """A run with three methods: the chain, the chain turned, one that leaves an edge open; and one that failed."""
-    run = finished_run(4, **made)
+    run = bare(**made)
     nodes = run.nodes
     give(run, "good", CHAIN, order=nodes, notes=("It <b>took</b> the columns.",))
     give(run, "slow", [pair[::-1] for pair in CHAIN[:2]], order=nodes[::-1])
@@ -125,7 +132,7 @@ def test_work_shows_every_method_and_can_be_resumed(monkeypatch):
     run.update(COMPARE, state="cancelled", progress=0.4)
     app = opened(run, PAGE)
     states = table(app, "What happened").set_index("Method")
-    assert states["State"].tolist() == ["done", "failed", "not run"]
+    assert states["State"].tolist() == ["done", "failed", "not run"] and states["What happened"].iloc[0] == ""
     assert states.loc["the bug one", "What happened"] == "It met *a* problem."
     assert "The comparison of `made up` was cancelled at 40%; the methods that are done are kept" in texts(app)
     button(app, "Resume").click().run()
@@ -199,8 +206,19 @@ def test_the_sections_show_what_the_methods_shown_have(drawn, monkeypatch):
     assert numbers["Turned"] == "2" and numbers["Only first"] == "1" and numbers["Order agreement"] == "0"
 
 
+def test_the_runs_own_fit_and_refinement_stand_beside_the_others():
+    run = refine_by_hand(finished_run(4), order=["x1", "x2", "x3", "x4"], edges=CHAIN)
+    assert "The methods" not in texts(opened(run, PAGE))  # nothing to compare with yet
+    app = opened(give(run, "good", CHAIN, order=run.nodes), PAGE)
+    rows = table(app, "f1").set_index("method")
+    assert list(rows.index) == ["this run's fit", "this run's refinement", "the good one"]
+    assert rows.loc["this run's refinement", "f1"] == 1
+    assert app.multiselect[0].value == ["fit", "refinement", "good"]
+    turn_to(app, run, "pair")
+
+
 def test_one_method_alone_and_none_are_shown_in_words():
-    run = give(finished_run(4), "undirected", [], undirected=[])
+    run = give(bare(), "undirected", [])
     app = opened(run, PAGE)
     for section in ("consensus", "edges", "pair", "agreement"):
         turn_to(app, run, section)
@@ -209,7 +227,7 @@ def test_one_method_alone_and_none_are_shown_in_words():
 
 
 def test_only_failures_say_that_nothing_was_found():
-    run = finished_run(3)
+    run = bare()
     compared.save(run, Found("bug", "failed", {}, 1.0, 600.0, "It met a problem."), None)
     app = opened(run, PAGE)
     assert any("No method has found anything yet" in info.value for info in app.info)

@@ -1,0 +1,68 @@
+"""Several methods as figures: what the cells, points and titles say."""
+
+import networkx as nx
+import numpy as np
+import pandas as pd
+
+from disco import graph as graphs
+from disco.figures import compared, roles
+from disco.figures import graph as drawing
+from disco.metrics import several
+
+
+def test_the_matrix_names_the_two_that_agree_most():
+    values = pd.DataFrame([[1, 0.2, 0.9], [0.2, 1, 0.4], [0.9, 0.4, 1]], index=list("abc"), columns=["a", "b", "<c>"])
+    figure = compared.agreement(values, "Orders")
+    assert roles.title_of(figure) == "Orders of 3 methods: a and <c> agree most, by 0.90"
+    np.testing.assert_array_equal(figure.data[0].z, values)
+    assert figure.data[0].zmin == 0 and figure.data[0].zmax == 1
+
+
+def test_a_matrix_of_nothing_says_so():
+    for values in (pd.DataFrame([[1.0]], columns=["a"]), pd.DataFrame(np.full((2, 2), np.nan), columns=["a", "b"])):
+        assert "fewer than two" in roles.title_of(compared.agreement(values, "Edges"))
+
+
+def test_methods_of_the_same_name_stay_apart():
+    figure = compared.agreement(pd.DataFrame(np.eye(2), columns=["x" * 50 + "1", "x" * 50 + "2"]), "Edges")
+    assert len(set(figure.data[0].x)) == 2
+
+
+def test_time_and_f1_tell_controls_from_methods():
+    rows = pd.DataFrame(
+        {
+            "name": ["one", "sorted", "none"],
+            "seconds": [20.0, 0.0, 3.0],
+            "f1": [0.9, 0.7, np.nan],
+            "is_control": [False, True, False],
+        }
+    )
+    figure = compared.time_and_f1(rows)
+    assert roles.title_of(figure) == "one has the highest F1, 0.90, in 20 s"
+    assert [list(part.text) for part in figure.data] == [["one"], ["sorted"]]
+    assert figure.data[1].marker.symbol == "circle-open" and all(part.x[0] > 0 for part in figure.data)
+    assert roles.title_of(compared.time_and_f1(rows.assign(f1=np.nan))) == "No method has an F1 yet"
+
+
+def consensus() -> nx.DiGraph:
+    """a → b of both methods, and an open edge b — c of one."""
+    pairs = {"one": [("a", "b"), ("b", "c"), ("c", "b")], "two": [("a", "b")]}
+    return several.consensus_graph(several.consensus(pairs, list("abc")), list("abc"), 1, 2)
+
+
+def test_an_edge_is_as_wide_as_many_have_it_and_an_open_one_has_no_head():
+    graph = consensus()
+    places = {"a": (0.0, 0.0), "b": (0.0, 90.0), "c": (0.0, 180.0)}
+    marks = drawing.picture(graph, places, 2.0)
+    edges = {edge["parent"]: edge for edge in marks["edges"]}
+    assert edges["a"]["width"] > edges["b"]["width"]
+    assert edges["a"]["words"] == "a → b: 2 of 2 methods" and edges["b"]["words"] == "b — c: 1 of 2 methods"
+    heads = {name: {tuple(point.split(",")) for point in edge["head"].split()} for name, edge in edges.items()}
+    assert len(heads["a"]) == 3 and len(heads["b"]) == 1
+    assert {key["words"] for key in marks["legend"]} == {"no arrow: direction left open", "wider: more methods"}
+
+
+def test_the_consensus_can_be_read_by_other_programs():
+    for kind in graphs.FORMATS:
+        text = graphs.export(consensus(), kind)
+        assert "methods" in text and "is_open" in text
