@@ -24,7 +24,14 @@ Noise = Callable[[Tensor], Tensor]  # the noise predicted in rows, (rows, nodes)
 
 
 @torch.no_grad()
-def diagonal(noise: Noise, values: Tensor, columns: Sequence[int], check: Callable[[], None] = lambda: None) -> Tensor:
+def diagonal(
+    noise: Noise,
+    values: Tensor,
+    columns: Sequence[int],
+    check: Callable[[], None] = lambda: None,
+    *,
+    weight: int = 1,
+) -> Tensor:
     """∂ε_j / ∂x_j at every row, for the columns j, (rows, columns).
 
     Args:
@@ -32,11 +39,12 @@ def diagonal(noise: Noise, values: Tensor, columns: Sequence[int], check: Callab
         values: rows, (rows, nodes).
         columns: which diagonal entries.
         check: called between chunks of rows; it may raise.
+        weight: about how many times the memory of one prediction `noise` takes.
     """
     places = torch.tensor(list(columns), device=values.device)
     units = torch.eye(values.shape[1], dtype=values.dtype, device=values.device)[places]
     found = []
-    for rows in values.split(max(_AT_ONCE // len(places), 1)):
+    for rows in values.split(max(_AT_ONCE // (weight * len(places)), 1)):
         check()
         found.append(_diagonal(noise, rows, units, places))
     return torch.cat(found)

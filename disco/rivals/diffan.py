@@ -127,22 +127,25 @@ def order(levels: Sequence[Noise], rows: Tensor, removal: str, reporter: Reporte
         if removal in ("masking", "both"):
             seen[:, removed] = 0.0
         forgotten = removed if removal in ("residue", "both") else []
-        votes = [left[int(_variances(without(noise, forgotten), seen, left, reporter).argmin())] for noise in levels]
-        leaf = winner(votes)
+        votes = [int(_variances(noise, seen, left, reporter, forgotten).argmin()) for noise in levels]
+        leaf = left[winner(votes)]
         left.remove(leaf)
         removed.append(leaf)
     return [*left, *removed[::-1]]
 
 
 def winner(votes: Sequence[int]) -> int:
-    """The node with the most votes; among equals the one that the highest noise level votes for."""
+    """Who has the most votes; among equals the one that the highest noise level votes for."""
     times = Counter(votes)
     return next(vote for vote in reversed(votes) if times[vote] == max(times.values()))
 
 
-def _variances(noise: Noise, rows: Tensor, columns: Sequence[int], reporter: Reporter) -> np.ndarray:
-    """The variance over the rows of ∂ε_j / ∂x_j, (columns,); infinite where it is no number."""
-    found = diagonal(noise, rows, columns, reporter.check).double().var(dim=0).cpu().numpy()
+def _variances(
+    noise: Noise, rows: Tensor, columns: Sequence[int], reporter: Reporter, forgotten: Sequence[int] = ()
+) -> np.ndarray:
+    """The variance over the rows of ∂ε_j / ∂x_j, (columns,), corrected for forgotten nodes; infinite if no number."""
+    slopes = diagonal(without(noise, forgotten), rows, columns, reporter.check, weight=1 + len(forgotten))
+    found = slopes.double().var(dim=0).cpu().numpy()
     return np.where(np.isfinite(found), found, np.inf)
 
 
