@@ -14,9 +14,12 @@ which is the same for linear Gaussian tables, and needs no derivatives of deriva
 
 from collections.abc import Callable, Sequence
 
+import numpy as np
 import torch
 from torch import Tensor
 from torch.func import jvp, vjp, vmap
+
+from disco.errors import InputError
 
 _AT_ONCE = 8192  # rows × columns differentiated together, which bounds the memory
 
@@ -72,3 +75,14 @@ def without(noise: Noise, leaves: Sequence[int]) -> Noise:
         return value - (slopes * weights).sum(dim=1)
 
     return corrected
+
+
+def lowest(scores: np.ndarray) -> int:
+    """The place of the smallest finite score, (columns,).
+
+    Raises:
+        InputError: none is finite.
+    """
+    if not np.isfinite(scores).any():
+        raise InputError("No column left has a finite curvature, so the networks did not converge: lower the rate.")
+    return int(np.where(np.isfinite(scores), scores, np.inf).argmin())

@@ -50,7 +50,7 @@ def panel(draft: Draft) -> None:
         st.markdown(
             "**These columns hold numbers, not counts.** The fit and the refinement need counts, but DISCO-Cont takes "
             "numbers. It gives a causal order, and parents along it by CAM. It is made for effects that bend: with "
-            "straight-line effects and normal noise no method can tell which column causes which."
+            "straight-line effects and normal noise, numbers cannot in general tell which column causes which."
         )
         try:
             table = as_numbers(chosen)

@@ -23,6 +23,8 @@ def test_numbers_are_kept_as_they_are():
     [
         (NUMBERS.assign(z=2.5), 'Column "z" is constant: leave it out'),
         (NUMBERS.assign(z=np.where(NUMBERS.index == 7, np.inf, 1.5)), 'Column "z" has no finite number in row 8'),
+        (NUMBERS * [1, 1, 1e200], 'Column "z" has numbers whose squares are too large or too small'),
+        (NUMBERS * [1, 1e-200, 1], 'Column "y" has numbers whose squares are too large or too small'),
         (NUMBERS.assign(z="word"), 'Column "z" has no finite number in row 1'),
         (NUMBERS.head(19), "The table has 19 rows and 3 columns; at least 20 rows and 2 columns are needed."),
         (NUMBERS[["x"]], "The table has 40 rows and 1 column; at least"),
