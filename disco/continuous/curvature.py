@@ -14,9 +14,12 @@ which is the same for linear Gaussian tables, and needs no derivatives of deriva
 
 from collections.abc import Callable, Sequence
 
+import numpy as np
 import torch
 from torch import Tensor
 from torch.func import jvp, vjp, vmap
+
+from disco.errors import InputError
 
 _AT_ONCE = 8192  # rows × columns differentiated together, which bounds the memory
 
@@ -24,7 +27,14 @@ Noise = Callable[[Tensor], Tensor]  # the noise predicted in rows, (rows, nodes)
 
 
 @torch.no_grad()
-def diagonal(noise: Noise, values: Tensor, columns: Sequence[int], check: Callable[[], None] = lambda: None) -> Tensor:
+def diagonal(
+    noise: Noise,
+    values: Tensor,
+    columns: Sequence[int],
+    check: Callable[[], None] = lambda: None,
+    *,
+    weight: int = 1,
+) -> Tensor:
     """∂ε_j / ∂x_j at every row, for the columns j, (rows, columns).
 
     Args:
@@ -32,11 +42,12 @@ def diagonal(noise: Noise, values: Tensor, columns: Sequence[int], check: Callab
         values: rows, (rows, nodes).
         columns: which diagonal entries.
         check: called between chunks of rows; it may raise.
+        weight: about how many times the memory of one prediction `noise` takes.
     """
     places = torch.tensor(list(columns), device=values.device)
     units = torch.eye(values.shape[1], dtype=values.dtype, device=values.device)[places]
     found = []
-    for rows in values.split(max(_AT_ONCE // len(places), 1)):
+    for rows in values.split(max(_AT_ONCE // (weight * len(places)), 1)):
         check()
         found.append(_diagonal(noise, rows, units, places))
     return torch.cat(found)
@@ -64,3 +75,14 @@ def without(noise: Noise, leaves: Sequence[int]) -> Noise:
         return value - (slopes * weights).sum(dim=1)
 
     return corrected
+
+
+def lowest(scores: np.ndarray) -> int:
+    """The place of the smallest finite score, (columns,).
+
+    Raises:
+        InputError: none is finite.
+    """
+    if not np.isfinite(scores).any():
+        raise InputError("No column left has a finite curvature, so the networks did not converge: lower the rate.")
+    return int(np.where(np.isfinite(scores), scores, np.inf).argmin())

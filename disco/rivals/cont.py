@@ -27,7 +27,7 @@ from torch import Tensor
 
 from disco.checks import check, flag, number, one_of, whole
 from disco.continuous.ccs import Conditional, fold_of_rows
-from disco.continuous.curvature import diagonal
+from disco.continuous.curvature import diagonal, lowest
 from disco.continuous.networks import JointNetwork, ProjectionNetwork
 from disco.continuous.noise import LAST, deviation, mixture, uniform
 from disco.continuous.training import Schedule, train_joint, train_projection
@@ -104,8 +104,8 @@ def find(table: pd.DataFrame, options: Options, *, callback: Callback | None = N
     """The order, and parents by CAM along it.
 
     Raises:
-        InputError: the table cannot be used (`as_numbers`), a logarithm does not exist, or there are too few rows for
-            CAM.
+        InputError: the table cannot be used (`as_numbers`), a logarithm does not exist, the networks did not
+            converge, or there are too few rows for CAM.
         FitStopped: the callback asked to stop.
     """
     return found(table, options, callback)[0]
@@ -181,7 +181,7 @@ def order(noise: Callable[..., Tensor], table: pd.DataFrame, values: Tensor, see
         mask[left] = 1.0
         slopes = diagonal(partial(noise, mask=mask), values, left, reporter.check).double().cpu().numpy()
         scores = [conditionals[j].variance(-slopes[:, k] / units[j]) for k, j in enumerate(left)]
-        leaf = left[int(np.argmin(scores))]
+        leaf = left[lowest(np.array(scores))]
         steps += [(len(removed) + 1, table.columns[j], score, j == leaf) for j, score in zip(left, scores, strict=True)]
         left.remove(leaf)
         removed.append(leaf)

@@ -26,7 +26,7 @@ import torch
 from torch import Tensor
 
 from disco.checks import check, flag, number, one_of, share, whole
-from disco.continuous.curvature import Noise, diagonal, without
+from disco.continuous.curvature import Noise, diagonal, lowest, without
 from disco.continuous.networks import JointNetwork
 from disco.continuous.noise import LAST, uniform
 from disco.continuous.training import Schedule, train_joint
@@ -80,8 +80,8 @@ def find(table: pd.DataFrame, options: Options, *, callback: Callback | None = N
     """The order, and parents by CAM along it.
 
     Raises:
-        InputError: the table cannot be used (`as_numbers`), a logarithm does not exist, or there are too few rows for
-            CAM.
+        InputError: the table cannot be used (`as_numbers`), a logarithm does not exist, the networks did not
+            converge, or there are too few rows for CAM.
         FitStopped: the callback asked to stop.
     """
     reporter = Reporter(callback, {"joint": 6.0, "ordering": 3.0, "selector": 1.0}, STOPPED)
@@ -127,23 +127,25 @@ def order(levels: Sequence[Noise], rows: Tensor, removal: str, reporter: Reporte
         if removal in ("masking", "both"):
             seen[:, removed] = 0.0
         forgotten = removed if removal in ("residue", "both") else []
-        votes = [left[int(_variances(without(noise, forgotten), seen, left, reporter).argmin())] for noise in levels]
-        leaf = winner(votes)
+        votes = [lowest(_variances(noise, seen, left, reporter, forgotten)) for noise in levels]
+        leaf = left[winner(votes)]
         left.remove(leaf)
         removed.append(leaf)
     return [*left, *removed[::-1]]
 
 
 def winner(votes: Sequence[int]) -> int:
-    """The node with the most votes; among equals the one that the highest noise level votes for."""
+    """Who has the most votes; among equals the one that the highest noise level votes for."""
     times = Counter(votes)
     return next(vote for vote in reversed(votes) if times[vote] == max(times.values()))
 
 
-def _variances(noise: Noise, rows: Tensor, columns: Sequence[int], reporter: Reporter) -> np.ndarray:
-    """The variance over the rows of ∂ε_j / ∂x_j, (columns,); infinite where it is no number."""
-    found = diagonal(noise, rows, columns, reporter.check).double().var(dim=0).cpu().numpy()
-    return np.where(np.isfinite(found), found, np.inf)
+def _variances(
+    noise: Noise, rows: Tensor, columns: Sequence[int], reporter: Reporter, forgotten: Sequence[int] = ()
+) -> np.ndarray:
+    """The variance over the rows of ∂ε_j / ∂x_j, (columns,), corrected for forgotten nodes."""
+    slopes = diagonal(without(noise, forgotten), rows, columns, reporter.check, weight=1 + len(forgotten))
+    return slopes.double().var(dim=0).cpu().numpy()
 
 
 def predicted(network: JointNetwork, t: float, rows: Tensor) -> Tensor:

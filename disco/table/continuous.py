@@ -17,7 +17,7 @@ def as_numbers(table: pd.DataFrame) -> pd.DataFrame:
 
     Raises:
         InputError: fewer than 2 columns or 20 rows, a name is missing or repeated, a cell is no finite number, or a
-            column is constant.
+            column is constant or of an extreme unit.
     """
     names = names_of(table)
     if len(names) < 2 or len(table) < LEAST_ROWS:
@@ -64,4 +64,8 @@ def _finite(column: pd.Series, name: str) -> np.ndarray:
         raise InputError(f'Column "{name}" has no finite number in row {odd[0] + 1}: correct it, or leave the row out.')
     if (values == values[0]).all():
         raise InputError(f'Column "{name}" is constant: leave it out, since it has no place in the graph.')
+    with np.errstate(over="ignore", invalid="ignore"):
+        variance = values.var()
+    if not 0 < variance < np.inf:
+        raise InputError(f'Column "{name}" has numbers whose squares are too large or too small: give another unit.')
     return values

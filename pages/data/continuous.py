@@ -27,6 +27,7 @@ _STAGES = {
     "selector": "Testing parents",
 }
 _NOISE = {"uniform": "even around their mean", "mixture": "above 0, with a long tail"}
+_UNITS = "standardised"  # in its own units a column would go early or late by its unit alone
 
 
 @dataclass(frozen=True)
@@ -49,7 +50,7 @@ def panel(draft: Draft) -> None:
         st.markdown(
             "**These columns hold numbers, not counts.** The fit and the refinement need counts, but DISCO-Cont takes "
             "numbers. It gives a causal order, and parents along it by CAM. It is made for effects that bend: with "
-            "straight-line effects and normal noise no method can tell which column causes which."
+            "straight-line effects and normal noise, numbers cannot in general tell which column causes which."
         )
         try:
             table = as_numbers(chosen)
@@ -82,7 +83,7 @@ def _asked(table: pd.DataFrame) -> bool:
 
 
 def _work(table: pd.DataFrame, noise: str, hear: Callback) -> Found:
-    return cont.found(table, cont.Options(noise=noise), hear)
+    return cont.found(table, cont.Options(noise=noise, units=_UNITS), hear)
 
 
 def _shown(draft: Draft, table: pd.DataFrame, noise: str, found: Found) -> None:
@@ -97,8 +98,8 @@ def _shown(draft: Draft, table: pd.DataFrame, noise: str, found: Found) -> None:
     for note in result.notes:
         st.caption(plain(note))
     st.caption(
-        "The order comes from networks trained once, with one seed; every edge runs along it. No evidence for single "
-        "directions is computed."
+        "The order comes from networks trained once, with one seed, on standardised columns, so units do not matter. "
+        "Every edge runs along it; no evidence for single directions is computed."
     )
     with st.expander("What each step removed"):
         _steps(ordered.decisions)
@@ -123,7 +124,13 @@ def _steps(decisions: pd.DataFrame) -> None:
 
 def _files(draft: Draft, table: pd.DataFrame, noise: str, placed: _Placed, drawn: nx.DiGraph) -> None:
     about = {"program": "DISCO", "version": __version__, "table": draft.name, "method": "DISCO-Cont, parents by CAM"}
-    about |= {"noise": noise, "seed": cont.Options().seed, "rows": len(table), "columns": table.shape[1]}
+    about |= {
+        "noise": noise,
+        "units": _UNITS,
+        "seed": cont.Options().seed,
+        "rows": len(table),
+        "columns": table.shape[1],
+    }
     st.caption("Download the graph:")
     downloads.files(placed, drawn, drawn, f"{draft.name}: DISCO-Cont", lambda: about, 1.0, "disco_cont", "cont")
     st.download_button(

@@ -1,9 +1,11 @@
 """Curvature and its correction for leaves, against closed forms."""
 
 import numpy as np
+import pytest
 import torch
 
-from disco.continuous.curvature import diagonal, without
+from disco.continuous.curvature import diagonal, lowest, without
+from disco.errors import InputError
 
 GENERATOR = torch.Generator().manual_seed(0)
 X = torch.randn(50, 3, generator=GENERATOR, dtype=torch.float64)
@@ -59,6 +61,12 @@ def test_the_residue_of_a_curved_effect_is_its_cause_alone():
     corrected = without(cubic, [1])
     assert torch.allclose(corrected(X)[:, 0], X[:, 0])
     assert torch.allclose(diagonal(corrected, X, [0, 2]), torch.tensor([1, 0.25], dtype=torch.float64).expand(50, 2))
+
+
+def test_the_lowest_finite_score_is_chosen():
+    assert lowest(np.array([3.0, np.nan, 1.0, -np.inf])) == 2
+    with pytest.raises(InputError, match="the networks did not converge: lower the rate"):
+        lowest(np.array([np.nan, np.inf]))
 
 
 def test_a_leaf_whose_slope_is_zero_gives_no_number_rather_than_an_error():
