@@ -4,9 +4,10 @@ With μ the conditional mean of a node given the nodes C before it, and ω = 1 /
 
     S = E[ω² (X − μ)² − ω μ],
 
-which is 0 if C holds all its parents and no descendant, and positive if a parent is missing. The node of the smallest
-score comes next. `ratio` compares E (X − μ)² with E (μ + β μ²) instead. The theory holds for families whose variance is
-μ + β μ² with a known β; with the wrong one the order may be reversed.
+which is 0 if C holds all its parents and no descendant, and positive if a parent is missing. (A descendant in C makes
+it negative, but an order from sources places none before.) The node of the smallest score comes next. `ratio` compares
+E (X − μ)² with E (μ + β μ²) instead. The theory holds for families whose variance is μ + β μ² with a known β; with the
+wrong one the order may be reversed.
 """
 
 from collections.abc import Mapping
@@ -143,16 +144,26 @@ def _penalty(options: Options) -> lasso.Penalty:
 
 def _notes(kinds: list[Family], options: Options, ratios: list[float]) -> list[str]:
     """What was assumed, and whether the table agrees."""
-    told = {kind.name: 0 for kind in kinds}
-    for kind in kinds:
-        told[kind.name] += 1
-    words = ", ".join(f"{name} for {number}" for name, number in told.items())
-    linked = {"glm": "regressions", "lasso": "cross-validated L1 regressions"}
-    means = "least squares"
-    if options.means in linked:
-        means = f"{linked[options.means]} with a link on {options.features} counts"
+    means = {"linear": "least squares", "glm": "regressions", "lasso": "cross-validated L1 regressions"}[options.means]
+    if options.means != "linear":
+        means = f"{means} with a link on {options.features} counts"
+    parents = f"CAM at p < {options.cutoff:g}"
+    if options.parents == "lasso":
+        parents = f"L1 regressions on {options.features} counts, by the rule {options.rule} of {options.folds} folds"
     return [
-        f"Families taken as known: {words} of {len(kinds)} nodes; means by {means}.",
+        f"Families taken as known: {_told(kinds)}; means by {means}; parents by {parents}.",
         "The theory needs the right family: given the nodes before it, a node then has 1 times the variance of its "
         f"family; here it has {min(ratios):.2f} to {max(ratios):.2f} times as much.",
     ]
+
+
+def _told(kinds: list[Family]) -> str:
+    """The families with their parameters and numbers of nodes: "poisson for 2 nodes, nb of size 6 for 3"."""
+    words: list[str] = []
+    for name in dict.fromkeys(kind.name for kind in kinds):
+        own = [kind.parameter for kind in kinds if kind.name == name]
+        least, most = f"{min(own):g}", f"{max(own):g}"
+        span = least if least == most else f"{least} to {most}"
+        of = {"poisson": "", "nb": f" of size {span}", "binomial": f" of {span} trials"}[name]
+        words.append(f"{name}{of} for {len(own)} nodes" if not words else f"{name}{of} for {len(own)}")
+    return ", ".join(words).replace(" for 1 nodes", " for 1 node")

@@ -82,7 +82,10 @@ def test_each_column_is_held_against_its_own_family():
 
 def test_a_wrong_family_is_seen_in_the_notes():
     right = find("ods-oracle", negative_binomial_source(), {"families": {"x": ["nb", 6]}})
-    assert "Families taken as known: nb for 1, poisson for 1 of 2 nodes" in right.notes[0]
+    assert right.notes[0] == (
+        "Families taken as known: nb of size 6 for 1 node, poisson for 1; means by least squares; parents by CAM at "
+        "p < 0.001."
+    )
     wrong = find("ods-poisson", negative_binomial_source())
     assert "here it has 0.98 to 1.00 times as much" in right.notes[1]
     assert float(wrong.notes[1].split(" to ")[1].split()[0]) > 1.3
@@ -92,6 +95,7 @@ def test_binomial_tables_of_few_trials_are_ordered():
     random = np.random.default_rng(2)
     cause = random.binomial(5, 0.3, ROWS)
     table = pd.DataFrame({"effect": random.binomial(5, 0.2 + 0.1 * cause), "cause": cause})
+    assert "binomial of 5 trials for 2 nodes" in find("ods-binomial", table).notes[0]
     for means in ("linear", "glm"):
         assert find("ods-binomial", table, {"means": means}).edges == [("cause", "effect")]
         assert find("ods-oracle", table, {"family": "binomial", "trials": 5, "means": means}).order[0] == "cause"
@@ -105,6 +109,7 @@ def test_parents_by_lasso_follow_rule_and_seed():
     loose = find("ods-poisson", table, {"parents": "lasso", "rule": "min"})
     assert [edge for edge in strict.edges if edge[1] == "y"] == [("x0", "y"), ("x1", "y")]
     assert set(strict.edges) < set(loose.edges)
+    assert "parents by L1 regressions on log1p counts, by the rule min of 5 folds" in loose.notes[0]
     again = [find("ods-poisson", table, {"parents": "lasso", "rule": "min", "seed": seed}) for seed in (0, 1, 2)]
     assert again[0].edges == loose.edges and len({tuple(one.edges) for one in again}) > 1
     sizes = loose.scores.set_index(["parent", "child"])["score"]
