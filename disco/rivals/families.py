@@ -159,10 +159,10 @@ class Family:
 
 
 FAMILIES = {
-    "poisson": Family(poisson, 0, "Poisson, log link"),
-    "nb": Family(negative_binomial, 1, "negative binomial, log link"),
-    "zinb": Family(zero_inflated, 2, "zero-inflated negative binomial, log link"),
-    "binomial": Family(binomial, 0, "binomial, logit link"),
+    "poisson": Family(poisson, 0, "Poisson with a log link"),
+    "nb": Family(negative_binomial, 1, "negative binomial with a log link"),
+    "zinb": Family(zero_inflated, 2, "zero-inflated negative binomial with a log link"),
+    "binomial": Family(binomial, 0, "binomial with a logit link"),
 }
 
 
