@@ -122,7 +122,7 @@ def _class(values: np.ndarray, table: pd.DataFrame, options: Options) -> Result:
     names = list(table.columns)
     directed, undirected = read(graph)
     pairs = [(names[i], names[j]) for i, j in undirected]
-    notes = [f"{len(pairs)} of {len(directed) + len(pairs)} edges have no direction."] if pairs else []
+    notes = [f"Edges without direction: {len(pairs)} of {len(directed) + len(pairs)}."] if pairs else []
     return Result.of(names, [(names[i], names[j]) for i, j in directed], undirected=pairs, notes=notes)
 
 

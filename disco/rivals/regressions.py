@@ -22,6 +22,7 @@ from scipy.special import digamma, expit, gammaln, log1p, logit, polygamma
 TOLERANCE = 1e-4  # nats that the last step promises at most; the step is still taken
 _STEPS, _HALVINGS = 100, 30
 _SIZES = (1e-3, 1e5)  # of r
+_LEAST_ROOT = 1e-8  # of a scaled information without an inverse
 _LEAST_SHARE = 1e-6  # π, at least, and 1 − π too
 _BOUNDS = np.array([np.log(_SIZES), [logit(_LEAST_SHARE), -logit(_LEAST_SHARE)]])  # of (ρ, α)
 
@@ -158,10 +159,10 @@ class Family:
 
 
 FAMILIES = {
-    "poisson": Family(poisson, 0, "Poisson, log link"),
-    "nb": Family(negative_binomial, 1, "negative binomial, log link"),
-    "zinb": Family(zero_inflated, 2, "zero-inflated negative binomial, log link"),
-    "binomial": Family(binomial, 0, "binomial, logit link"),
+    "poisson": Family(poisson, 0, "Poisson with a log link"),
+    "nb": Family(negative_binomial, 1, "negative binomial with a log link"),
+    "zinb": Family(zero_inflated, 2, "zero-inflated negative binomial with a log link"),
+    "binomial": Family(binomial, 0, "binomial with a logit link"),
 }
 
 
@@ -226,16 +227,14 @@ def _information(design: np.ndarray, slopes: Slopes) -> np.ndarray:
 
 
 def _positive(matrix: np.ndarray) -> np.ndarray:
-    """The matrix, with as much added to its diagonal as makes it positive definite."""
-    scale, more = np.maximum(np.abs(np.diag(matrix)), 1e-10), 1e-12
-    while True:
-        tried = matrix + np.diag(more * scale)
-        try:
-            cho_factor(tried, check_finite=False)
-        except LinAlgError:
-            more *= 10
-            continue
-        return tried
+    """The matrix, its negative and vanishing eigenvalues, once it is scaled, made positive if it has any."""
+    try:
+        cho_factor(matrix, check_finite=False)
+    except LinAlgError:
+        scale = np.sqrt(np.maximum(np.abs(np.diag(matrix)), 1e-10))
+        values, vectors = np.linalg.eigh(matrix / np.outer(scale, scale))
+        return (vectors * np.maximum(np.abs(values), _LEAST_ROOT)) @ vectors.T * np.outer(scale, scale)
+    return matrix
 
 
 def _step(gradient: np.ndarray, information: np.ndarray, own: np.ndarray, size: int) -> tuple[np.ndarray, float]:

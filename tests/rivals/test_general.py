@@ -68,7 +68,7 @@ def test_a_class_has_directed_edges_and_open_ones(name):
     state = random.getstate()
     found = find(name, rows())
     assert set(found.edges) == {("a", "c"), ("b", "c"), ("c", "d")} and found.undirected == [("x", "y")]
-    assert found.notes == ("1 of 4 edges have no direction.",) and found.order is None
+    assert found.notes == ("Edges without direction: 1 of 4.",) and found.order is None
     assert random.getstate() == state
 
 

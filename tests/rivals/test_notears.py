@@ -78,3 +78,12 @@ def test_a_limit_a_failure_and_a_constant_column_are_one_sentence(castle):
         find(pd.DataFrame({"a": first[::-1].to_numpy(), "b": first}), Options())
     with pytest.raises(InputError, match='"b" is constant'):
         find(TABLE.assign(b=4), Options())
+
+
+def test_gcastle_points_from_a_cause_that_its_effect_cannot_tell():
+    """The effect bends back, so that the cause predicts it better than the other way round."""
+    pytest.importorskip("castle")
+    cause = np.random.default_rng(0).uniform(-1.5, 3, 300)
+    logs = pd.DataFrame({"effect": 2 + cause**2 / 2, "cause": 6 + cause})
+    found = find(np.expm1(logs).round().astype(int), Options(max_iter=10))
+    assert found.edges == [("cause", "effect")] and found.order == ("cause", "effect")
