@@ -24,7 +24,7 @@ from disco.knowledge import Knowledge
 from disco.progress import Callback
 from disco.rivals.result import Result
 from disco.table.adjustment import Adjustment
-from disco.table.continuous import as_numbers, no_counts
+from disco.table.continuous import as_numbers, is_continuous, no_counts
 from disco.table.role_checks import divided
 from disco.table.roles import Given, Roles
 
@@ -392,7 +392,7 @@ def _nodes(chosen: Method, table: pd.DataFrame, roles: Given | None) -> tuple[pd
             return as_numbers(table), roles
         nodes, adjustment = (roles if isinstance(roles, Roles) else Roles(dict(roles))).split(table)
         return as_numbers(nodes), adjustment
-    if roles is None and (column := no_counts(table)) is not None:
+    if roles is None and is_continuous(table) and (column := no_counts(table)) is not None:
         able = ", ".join(name for name, method in METHODS.items() if method.numbers)
         raise InputError(f'{chosen.label} needs counts, and column "{column}" holds other numbers: use {able}.')
     return divided(table, roles)
