@@ -6,6 +6,7 @@ prints goes to stderr. The process ends when its stdin does, which is when its c
 """
 
 import contextlib
+import ctypes
 import json
 import os
 import signal
@@ -20,6 +21,7 @@ if TYPE_CHECKING:
     from disco.progress import Event
 
 _SECONDS = 0.2  # between two events that are told
+_DEATH_SIGNAL = 1  # PR_SET_PDEATHSIG of Linux: the signal that comes when the thread that waits for this process ends
 
 
 class _Teller:
@@ -47,6 +49,8 @@ def main() -> None:
     teller = _Teller(os.dup(1))
     os.dup2(2, 1)
     threading.Thread(target=_end_with_caller, daemon=True).start()
+    with contextlib.suppress(OSError, AttributeError):  # Linux: ended with its caller even within C code
+        ctypes.CDLL(None).prctl(_DEATH_SIGNAL, signal.SIGKILL)
     with contextlib.suppress(OSError):  # where memory runs out, this process goes first, not the app
         Path("/proc/self/oom_score_adj").write_text("1000")
     try:

@@ -1,8 +1,9 @@
 """A run as one ZIP, and such a ZIP as a run again.
 
-The ZIP holds what is finished: table, truth, settings, fit and refinement, in a folder named like the run. Locks, logs
-and the states of unfinished work stay behind. A ZIP that is opened may come from a stranger: what is no file of a run,
-or unpacks to too much, is refused, and the readers of any run check the rest before the folder gets its name.
+The ZIP holds what is finished: table, truth, settings, fit, refinement and compared methods, in a folder named like the
+run. Locks, logs and the states of unfinished work stay behind. A ZIP that is opened may come from a stranger: what is
+no file of a run, or unpacks to too much, is refused, and the readers of any run check the rest before the folder gets
+its name.
 """
 
 import io

@@ -7,6 +7,7 @@ from disco.figures.words import duration, how_many
 from disco.rivals import GROUPS, METHODS, Method
 from disco.runs import COMPARE, Run
 from disco.runs.compared import Asked
+from disco.runs.counts import read_shape
 from disco.work import comparing, jobs
 from pages.compare.comparison import Comparison
 from pages.shared import empty, fit_start, intro, session, table_facts
@@ -34,7 +35,8 @@ def section(run: Run, found: Comparison) -> None:
 
 
 def _choose(run: Run, found: Comparison) -> None:
-    rows, nodes = run.table().shape
+    rows, nodes = read_shape(run.path / "table.parquet")
+    told = {"roles": run.roles is not None, "knowledge": run.knowledge() is not None}
     chosen = []
     for group in GROUPS:
         those = {name: one for name, one in METHODS.items() if one.group == group}
@@ -43,8 +45,10 @@ def _choose(run: Run, found: Comparison) -> None:
             columns = st.container(key=f"beside_compare_{group.replace(' ', '_')}").columns(2, gap="medium")
             for place, (name, one) in enumerate(those.items()):
                 with columns[place % 2], st.container(gap=None):
-                    if _is_picked(run, found, name, one.seconds(rows, nodes)):
+                    if _is_picked(found, name, one.seconds(rows, nodes)):
                         chosen.append(name)
+                    done = " It is done." if name in found.done else ""
+                    st.caption(f"{plain(one.about)}{_missing(one, told)}{done}")
     row = st.container(horizontal=True, vertical_alignment="bottom", gap="medium")
     limit = row.number_input(
         "Time limit of each, seconds",
@@ -74,28 +78,27 @@ def _choose(run: Run, found: Comparison) -> None:
     _tell(chosen, [min(METHODS[name].seconds(rows, nodes), limit) for name in chosen])
 
 
-def _is_picked(run: Run, found: Comparison, name: str, seconds: float) -> bool:
-    """One method: its box, how long it takes, and what it assumes."""
+def _is_picked(found: Comparison, name: str, seconds: float) -> bool:
+    """The box of a method, with how long it takes; whether it is ticked."""
     one = METHODS[name]
     picked = st.checkbox(
         f"{plain(one.label)} · {duration(seconds)}",
         value=one.installed and name in _USUAL and name not in found.done,
         disabled=not one.installed,
-        key=f"compare_pick_{name}_{run.id}",
+        key=f"compare_pick_{name}_{found.run.id}",
     )
-    st.caption(f"{plain(one.about)}{_missing(run, one)}{' It is done.' if name in found.done else ''}")
     return picked and one.installed
 
 
-def _missing(run: Run, one: Method) -> str:
-    """What it lacks: its package, or the use of what the run tells of its rows and edges."""
+def _missing(one: Method, told: dict[str, bool]) -> str:
+    """What a method lacks: its package, or the use of what the run tells of its rows and edges.
+
+    Args:
+        told: whether the run has roles, and knowledge.
+    """
     if not one.installed:
         return f" It is not installed: {code(f'pip install {one.package}')}."
-    unused = []
-    if run.roles is not None and not one.roles:
-        unused.append("roles")
-    if run.knowledge() is not None and not one.knowledge:
-        unused.append("knowledge")
+    unused = [what for what, is_told in told.items() if is_told and not getattr(one, what)]
     return f" It does not use this run's {' and '.join(unused)}." if unused else ""
 
 

@@ -49,6 +49,14 @@ class Comparison:
         """What the run's truth says; pages ask `truth.shown`, which may keep it to itself."""
         return Known.of(self.run, self.run.nodes, pd.DataFrame(columns=_NO_SCORES), [])
 
+    def rows(self, is_known: bool) -> pd.DataFrame:
+        """One row per method, as `disco.runs.compared.table`; measured if the truth may be shown."""
+        return self._measured if is_known else compared.table(self.run, self.ended, None)
+
+    @cached_property
+    def _measured(self) -> pd.DataFrame:
+        return compared.table(self.run, self.ended, None if self.known is None else self.known.told)
+
     @cached_property
     def orders(self) -> dict[str, list[str]]:
         """The orders, by the label of the method."""

@@ -30,7 +30,7 @@ _METRICS = {  # label, format, term of the glossary
 def section(found: Comparison, known: Known | None) -> None:
     """The table of methods and, with a known truth, time against F1; without one, why nothing is ranked."""
     st.subheader("The methods", anchor=False)
-    rows = compared.table(found.run, found.ended, None if known is None else known.told)
+    rows = found.rows(known is not None)
     metrics = [name for name in compared.METRICS if rows[name].notna().any()]
     table = rows.assign(
         method=[label(name) for name in rows["method"]],

@@ -251,3 +251,10 @@ def test_strange_names_are_shown_as_written(drawn):
     for section in ("consensus", "edges", "pair", "agreement"):
         turn_to(app, run, section)
     assert all("<script>" not in element.value for element in app.markdown)
+
+
+def test_what_a_method_cannot_use_of_a_run_is_said():
+    run = bare()
+    (run.path / "knowledge.json").write_text('{"forbidden": [["x1", "x2"]]}')
+    said = texts(opened(run, PAGE))
+    assert "A test\\. It does not use this run's knowledge." in said and "this run's roles" not in said
