@@ -174,10 +174,11 @@ def read_one(run: Run, name: str) -> Found:
 def _check_pairs(path: Path, edges: pd.DataFrame) -> None:
     """Refuse an edge from a node to itself, and an open one that stands twice."""
     ends = list(zip(edges["parent"], edges["child"], strict=True))
+    known = set(ends)
     for (parent, child), is_open in zip(ends, edges["undirected"], strict=True):
         if parent == child:
             raise damaged(path, f"it has an edge from {printable(parent, 40)!r} to itself", _REMEDY)
-        if is_open and (child, parent) in set(ends):
+        if is_open and (child, parent) in known:
             what = f"it has the open edge between {printable(parent, 40)!r} and {printable(child, 40)!r} twice"
             raise damaged(path, what, _REMEDY)
 
