@@ -5,7 +5,7 @@ import pandas as pd
 import pytest
 
 from disco.errors import FitStopped, InputError
-from disco.progress import SILENT
+from disco.progress import Reporter
 from disco.rivals import find
 from disco.rivals.families import assigned
 from disco.rivals.ods import Options, ordered, overdispersion
@@ -55,15 +55,12 @@ def test_a_chain_is_ordered_sources_first_whatever_the_order_of_its_columns(crit
 def test_least_squares_by_deflation_is_that_of_each_regression():
     counts, options = chain(), Options()
     kinds = assigned(counts, "poisson", 6.0, None)
-    places, ratios = ordered(counts, kinds, options, SILENT_ORDER)
+    places, ratios = ordered(counts, kinds, options, Reporter(None, {"order": 1.0}, ""))
     values = counts.to_numpy(dtype=float)
     for step, place in enumerate(places):
         design = np.column_stack([np.ones(ROWS), values[:, places[:step]]])
         mean = np.maximum(design @ np.linalg.lstsq(design, values[:, place], rcond=None)[0], 0.05)
         assert ratios[step] == pytest.approx(np.sum((values[:, place] - mean) ** 2) / mean.sum(), rel=1e-9)
-
-
-SILENT_ORDER = type(SILENT)(None, {"order": 1.0}, "")
 
 
 def negative_binomial_source() -> pd.DataFrame:
