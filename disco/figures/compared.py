@@ -1,5 +1,7 @@
 """Several methods side by side: how far every two agree, and time against accuracy."""
 
+import itertools
+
 import numpy as np
 import pandas as pd
 import plotly.graph_objects as go
@@ -61,7 +63,10 @@ def time_and_f1(rows: pd.DataFrame) -> go.Figure:
         rows: columns name, seconds, f1, is_control; NaN where a method has no F1.
     """
     fig = go.Figure()
-    known = rows[rows["f1"].notna()]
+    known = rows[rows["f1"].notna()].sort_values("seconds", kind="stable")
+    above = dict(
+        zip(known.index, itertools.cycle(["top center", "bottom center"]), strict=False)
+    )  # so that names rarely meet
     for is_control, name in ((False, "methods"), (True, "controls, which fit nothing")):
         part = known[known["is_control"] == is_control]
         if part.empty:
@@ -72,7 +77,7 @@ def time_and_f1(rows: pd.DataFrame) -> go.Figure:
             mode="markers+text",
             name=name,
             text=[theme.label(label, _LONGEST) for label in part["name"]],
-            textposition="middle right",
+            textposition=[above[place] for place in part.index],
             customdata=[duration(seconds) for seconds in part["seconds"]],
             marker={
                 "size": 11,
@@ -83,11 +88,15 @@ def time_and_f1(rows: pd.DataFrame) -> go.Figure:
             hovertemplate="%{text}: F1 %{y:.3f} in %{customdata}<extra></extra>",
         )
     if len(known):
-        low, high = max(known["seconds"].min(), 1e-3) / 1.5, max(known["seconds"].max(), 1e-3) * 4  # room for the names
+        low, high = (
+            max(known["seconds"].min(), 1e-3) / 2.5,
+            max(known["seconds"].max(), 1e-3) * 2.5,
+        )  # room for the names
         places, words = log_ticks(low, high)
         fig.update_xaxes(range=list(np.log10([low, high])), tickvals=places, ticktext=words)
     fig.update_xaxes(title="seconds", type="log")
-    fig.update_yaxes(title="F1 of directed edges", range=[-0.05, 1.05])
+    least = max(0.0, known["f1"].min() - 0.2) if len(known) else 0.0
+    fig.update_yaxes(title="F1 of directed edges", range=[least - 0.05, 1.08])
     title = "No method has an F1 yet"
     if len(known):
         best = known.loc[known["f1"].idxmax()]

@@ -119,7 +119,8 @@ def edges(graph: nx.DiGraph, strongest: float | None = None) -> list[Edge]:
         strongest: the `strength` of the widest line; by default that of the graph's strongest edge.
     """
     data = sorted(graph.edges(data=True), key=lambda edge: strength(edge[2]))
-    thick = THICK if graph.number_of_nodes() <= MANY_NODES else THICK / 2
+    # Most edges may be those of all methods, and many thick lines hide one another.
+    thick = THICK if graph.number_of_nodes() <= MANY_NODES and "methods" not in graph.graph else THICK / 2
     top = strongest or max((strength(values) for *_, values in data), default=0.0) or 1.0
 
     def width(values: dict) -> float:
