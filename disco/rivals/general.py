@@ -23,6 +23,7 @@ from disco.checks import check, number, one_of, whole
 from disco.errors import InputError
 from disco.progress import Callback, Reporter
 from disco.rivals.result import Result
+from disco.table.counts import as_counts
 
 _LABELS = {"boss": "BOSS", "grasp": "GRaSP", "pc": "PC", "ges": "GES", "lingam": "DirectLiNGAM"}
 _SINGULAR = 1e-10  # the smallest eigenvalue of correlations that have an inverse
@@ -56,10 +57,10 @@ def find(table: pd.DataFrame, options: Options, *, callback: Callback | None = N
     """What the algorithm finds. It cannot be stopped while it runs: the callback is asked before and after.
 
     Raises:
-        InputError: a package is not installed, a column is constant, or the algorithm cannot compute on the table.
+        InputError: the table holds no counts, a column is constant, a package is not installed, or the algorithm fails.
         FitStopped: the callback asked to stop.
     """
-    label = _LABELS[options.algorithm]
+    label, table = _LABELS[options.algorithm], as_counts(table, 2)
     reporter = Reporter(callback, {"search": 1.0}, f"{label} was stopped.")
     values = standardised(table, label)
     _check(values, table, options.algorithm)

@@ -15,6 +15,7 @@ from disco.refine import Choice, refine
 from disco.rivals.result import Result
 from disco.settings import CHOICES, PRESETS
 from disco.table.adjustment import Adjustment
+from disco.table.counts import as_counts
 
 _DEVICES = ("auto", "cpu", "cuda")
 
@@ -66,7 +67,7 @@ def find(
         ScoreUnavailable: a node or edge has no admissible observation.
     """
     found = _fitted if options.by == "networks" else _refined
-    return found(table, options, adjustment, knowledge, callback)
+    return found(as_counts(table, 2), options, adjustment, knowledge, callback)
 
 
 def _fitted(

@@ -29,7 +29,6 @@ from disco.rivals.result import Result
 from disco.table.counts import as_counts
 from disco.table.ranks import dense_ranks
 
-_AT_ONCE = 16  # fits between two looks at the callback
 _UNBOUNDED = 30.0  # standard error of a coefficient, per standard deviation of its parent, that no bounded one has
 _WIDER = 3  # times that the screen is widened at most
 
@@ -117,7 +116,7 @@ class FamilyScores(Stepwise[FamilyFit]):
         counts: the table.
         candidates, rules: as `Stepwise`.
         options: family and price.
-        reporter: asked between fits.
+        reporter: asked before every fit.
     """
 
     def __init__(
@@ -153,8 +152,7 @@ class FamilyScores(Stepwise[FamilyFit]):
         """Make the fits that are missing."""
         for node, parents in wanted:
             if parents not in self.fits[node]:
-                if self.made % _AT_ONCE == 0:
-                    self.reporter.check()
+                self.reporter.check()
                 self.fits[node][parents] = self._fit(node, parents)
                 self.made += 1
 

@@ -267,7 +267,7 @@ METHODS: dict[str, Method] = {
         "Our search over orders by the BIC of Poisson regressions on log counts; a control for the family-free one.",
         "parametric",
         {"family": "poisson"},
-        seconds=lambda rows, nodes: 3e-5 * rows * nodes,
+        seconds=lambda rows, nodes: 4e-5 * rows * nodes,
         knowledge=True,
     ),
     "search-nb": Method(
@@ -275,7 +275,7 @@ METHODS: dict[str, Method] = {
         "Our search over orders by the BIC of negative binomial regressions on log counts, each with its own size.",
         "parametric",
         {"family": "nb"},
-        seconds=lambda rows, nodes: 1e-4 * rows * nodes,
+        seconds=lambda rows, nodes: 6e-5 * rows * nodes,
         knowledge=True,
     ),
     "search-zinb": Method(
@@ -283,7 +283,7 @@ METHODS: dict[str, Method] = {
         "Our search over orders by the BIC of zero-inflated negative binomial regressions on log counts.",
         "parametric",
         {"family": "zinb"},
-        seconds=lambda rows, nodes: 2.5e-4 * rows * nodes,
+        seconds=lambda rows, nodes: 1e-4 * rows * nodes,
         knowledge=True,
     ),
     "search-binomial": Method(
@@ -291,7 +291,7 @@ METHODS: dict[str, Method] = {
         "Our search over orders by the BIC of binomial regressions on log counts, out of each column's largest count.",
         "parametric",
         {"family": "binomial"},
-        seconds=lambda rows, nodes: 4e-5 * rows * nodes,
+        seconds=lambda rows, nodes: 5e-5 * rows * nodes,
         knowledge=True,
     ),
     "diffan": Method(

@@ -11,6 +11,7 @@ import pytest
 from disco.errors import InputError
 from disco.rivals import find
 from disco.rivals.general import Options, read, standardised
+from disco.rivals.general import find as find_general
 
 CLASSES = ("boss", "grasp", "pc", "ges")
 
@@ -41,20 +42,22 @@ def test_boss_is_given_standardised_logarithms_and_the_penalty(monkeypatch):
         monkeypatch.setitem(sys.modules, name, ModuleType(name))
     monkeypatch.setitem(sys.modules, package.__name__, package)
     monkeypatch.setattr("disco.rivals.registry.find_spec", lambda name: name == "causallearn")
-    table = pd.DataFrame({"a": [0, 1, 7], "b": [3, 3, 0]})
+    table = pd.DataFrame({"a": [0, 1, 7] * 3, "b": [3, 3, 0] * 3})
     before = random.getstate(), np.random.get_state()[1].copy()
     results = [find("boss", table, {"penalty": 3, "seed": 7}) for _ in range(2)]
     assert random.getstate() == before[0] and (np.random.get_state()[1] == before[1]).all()
     assert results[0].edges == [("a", "b")] and results[0].order is None
     (z, more, drawn), again = seen
     np.testing.assert_allclose([z.mean(axis=0), z.std(axis=0)], [[0, 0], [1, 1]], atol=1e-12)
-    np.testing.assert_allclose(np.diff(z[:, 0]) / np.diff(z[:, 0])[0], np.log([2, 4]) / np.log(2))
+    np.testing.assert_allclose(np.diff(z[:3, 0]) / np.diff(z[:3, 0])[0], np.log([2, 4]) / np.log(2))
     assert more["parameters"] == {"lambda_value": 3} and drawn == again[2], "the seed repeats"
 
 
 def test_what_cannot_be_computed_is_one_sentence(monkeypatch):
     with pytest.raises(InputError, match='BOSS needs columns that vary; "k" is constant'):
         standardised(pd.DataFrame({"a": [0, 1], "k": [2, 2]}), "BOSS")
+    with pytest.raises(InputError, match='"a", row 1: -20 is negative'):
+        find_general(-rows(20).clip(lower=20, upper=20).assign(b=range(20)), Options())
     with pytest.raises(InputError, match="alpha must be less than 1; got 1"):
         Options(alpha=1)
     monkeypatch.setattr("disco.rivals.registry.find_spec", lambda name: None)
@@ -90,7 +93,7 @@ def test_copies_and_few_rows_stop_pc_and_lingam_with_a_sentence():
     with pytest.raises(InputError, match='PC needs columns that others do not determine; leave "(a|e)" out'):
         find("pc", copied)
     for name in ("pc", "lingam"):
-        with pytest.raises(InputError, match="needs more rows than columns; this table has 6 and 6"):
-            find(name, rows(6))
+        with pytest.raises(InputError, match="needs more rows than columns; this table has 9 and 12"):
+            find(name, pd.concat([rows(9), rows(9).add_suffix("2")], axis=1))
     for name in ("boss", "grasp", "ges"):
         assert find(name, copied).seconds > 0

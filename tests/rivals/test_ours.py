@@ -70,6 +70,8 @@ def test_roles_change_the_scores():
 def test_it_refuses_settings_that_do_not_exist_and_stops():
     with pytest.raises(InputError, match="unknown setting 'depth'"):
         find("disco", COUNTS, {"settings": {"depth": 2}})
+    with pytest.raises(InputError, match='"a", row 1: .* is negative'):
+        find("refined", COUNTS.assign(a=-1 - COUNTS["a"]))
     with pytest.raises(InputError, match="settings must map settings to values"):
         options_of("disco", {"settings": "depth"})
     for name in ("disco", "refined"):
