@@ -11,7 +11,6 @@ from disco import __version__, graph
 from disco.errors import InputError
 from disco.figures import placing
 from disco.figures.words import duration, how_many
-from disco.progress import Callback
 from disco.rivals import METHODS, Result, cont
 from disco.table import spreadsheets
 from disco.table.continuous import as_numbers, is_skewed
@@ -27,7 +26,6 @@ _STAGES = {
     "selector": "Testing parents",
 }
 _NOISE = {"uniform": "even around their mean", "mixture": "above 0, with a long tail"}
-_UNITS = "standardised"  # in its own units a column would go early or late by its unit alone
 
 
 @dataclass(frozen=True)
@@ -67,10 +65,17 @@ def panel(draft: Draft) -> None:
             help="Chosen from the columns. It decides on which amounts of noise the networks train: the paper trains "
             "on more and smaller ones for Gamma data.",
         )
+        has_one_unit = st.checkbox(
+            "All columns have the same unit",
+            key=f"cont_unit_{draft.key}",
+            help="Then they are compared in it, as in the paper: a wider column counts as later. Otherwise they are "
+            "compared in standard deviations, so that no unit decides; with long tails the order is then unreliable.",
+        )
+        options = cont.Options(noise=noise, units="own" if has_one_unit else "standardised")
         background.panel(
-            ("cont", draft.key, *draft.columns, noise),
-            lambda: partial(_work, table, noise) if _asked(table) else None,
-            partial(_shown, draft, table, noise),
+            ("cont", draft.key, *draft.columns, noise, options.units),
+            lambda: partial(cont.found, table, options) if _asked(table) else None,
+            partial(_shown, draft, table, options),
             lambda stage: _STAGES.get(stage, "Starting"),
             _FAILURE,
         )
@@ -82,11 +87,7 @@ def _asked(table: pd.DataFrame) -> bool:
     return st.button("Run DISCO-Cont", type="primary", key="cont_run", icon=":material/account_tree:")
 
 
-def _work(table: pd.DataFrame, noise: str, hear: Callback) -> Found:
-    return cont.found(table, cont.Options(noise=noise, units=_UNITS), hear)
-
-
-def _shown(draft: Draft, table: pd.DataFrame, noise: str, found: Found) -> None:
+def _shown(draft: Draft, table: pd.DataFrame, options: cont.Options, found: Found) -> None:
     result, ordered = found
     kept = result.scores.merge(pd.DataFrame(result.edges, columns=["parent", "child"]))
     drawn = graph.build(ordered.order, kept)
@@ -98,12 +99,12 @@ def _shown(draft: Draft, table: pd.DataFrame, noise: str, found: Found) -> None:
     for note in result.notes:
         st.caption(plain(note))
     st.caption(
-        "The order comes from networks trained once, with one seed, on standardised columns, so units do not matter. "
-        "Every edge runs along it; no evidence for single directions is computed."
+        "The order comes from networks trained once, with one seed. Every edge runs along it; no evidence for single "
+        "directions is computed."
     )
     with st.expander("What each step removed"):
         _steps(ordered.decisions)
-    _files(draft, table, noise, placed, drawn)
+    _files(draft, table, options, placed, drawn)
 
 
 def _steps(decisions: pd.DataFrame) -> None:
@@ -122,12 +123,12 @@ def _steps(decisions: pd.DataFrame) -> None:
     )
 
 
-def _files(draft: Draft, table: pd.DataFrame, noise: str, placed: _Placed, drawn: nx.DiGraph) -> None:
+def _files(draft: Draft, table: pd.DataFrame, options: cont.Options, placed: _Placed, drawn: nx.DiGraph) -> None:
     about = {"program": "DISCO", "version": __version__, "table": draft.name, "method": "DISCO-Cont, parents by CAM"}
     about |= {
-        "noise": noise,
-        "units": _UNITS,
-        "seed": cont.Options().seed,
+        "noise": options.noise,
+        "units": options.units,
+        "seed": options.seed,
         "rows": len(table),
         "columns": table.shape[1],
     }

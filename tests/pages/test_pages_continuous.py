@@ -70,6 +70,16 @@ def test_the_kind_of_noise_is_guessed_and_another_choice_is_another_result(at_on
         assert not at.exception and "DISCO-Cont found" not in texts(at) and button(at, "Run DISCO-Cont")
 
 
+def test_columns_of_one_unit_are_compared_in_it(at_once, monkeypatch):
+    written = written_when_asked(monkeypatch)
+    at = upload(booted(), "t.csv", csv(numbers()))
+    for units in ("standardised", "own"):
+        button(at, "Run DISCO-Cont").click().run()
+        assert nx.parse_graphml(written["disco_cont.graphml"]).graph["units"] == units
+        at.checkbox(key=f"cont_unit_{at.session_state['shared_draft'].key}").check().run()
+    assert not at.exception
+
+
 def test_counts_and_tables_of_text_are_not_offered_it():
     assert "These columns hold numbers" not in texts(upload(booted(), "t.csv", csv(poisson(rows=100))))
     mixed = poisson(rows=100, names=tuple("abc")).assign(age=np.linspace(20.5, 60, 100))
