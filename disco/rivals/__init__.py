@@ -8,7 +8,8 @@
 `METHODS` lists them. Each is a module with its `Options` and a function `find`, loaded when it is first used.
 """
 
-from disco.rivals.registry import GROUPS, METHODS, Method, find, method, options_of
+from disco.rivals.finding import find, method, options_of
+from disco.rivals.registry import GROUPS, METHODS, Method
 from disco.rivals.result import Result
 
 __all__ = ["GROUPS", "METHODS", "Method", "Result", "find", "method", "options_of"]

@@ -24,7 +24,7 @@ from disco.files import write_json
 from disco.knowledge import Knowledge
 from disco.progress import Callback, Event
 from disco.rivals import kept
-from disco.rivals.registry import method
+from disco.rivals.finding import method
 from disco.rivals.result import Result
 from disco.table.cells import names_of
 from disco.table.roles import Roles

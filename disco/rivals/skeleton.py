@@ -15,7 +15,7 @@ import pandas as pd
 
 from disco.progress import Callback
 from disco.rivals.families import features
-from disco.rivals.registry import find
+from disco.rivals.finding import find
 
 SKELETONS = ("partial", "boss", "ges", "none")
 _RIDGE = 1e-8  # of the correlations, so that copies of a column have an inverse

@@ -6,6 +6,7 @@ import pytest
 
 from disco import DISCO
 from disco.errors import FitStopped, InputError
+from disco.fit.stagewise import stagewise
 from disco.knowledge import Knowledge
 from disco.refine import Choice, refine
 from disco.rivals import find, options_of
@@ -39,6 +40,16 @@ def test_a_fit_is_the_same_as_by_its_own_class(name, changes):
     means = model.ocs_.groupby(["parent", "child"])["z"].mean()
     assert found.scores.set_index(["parent", "child"])["score"].to_dict() == pytest.approx(means.to_dict())
     assert len(found.scores) == 3
+
+
+@pytest.mark.parametrize("kind", ["direct", "recursive"])
+def test_a_stagewise_projection_gives_its_own_order_and_the_fit_s_scores_along_it(kind):
+    found = find(f"disco-{kind}", COUNTS, FIT)
+    fitted = DISCO("tuned", "cpu", seed=3, **SHORT).fit(COUNTS).fitted_
+    assert list(found.order) == stagewise(fitted, kind).order
+    means = fitted.candidates(list(found.order), "clipped").groupby(["parent", "child"])["z"].mean()
+    assert found.scores.set_index(["parent", "child"])["score"].to_dict() == pytest.approx(means.to_dict())
+    assert all(found.order.index(parent) < found.order.index(child) for parent, child in found.edges)
 
 
 def test_a_refinement_is_the_same_as_by_its_own_call_and_says_what_is_open():

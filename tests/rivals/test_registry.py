@@ -11,7 +11,9 @@ from disco.rivals import METHODS, Result, find, options_of
 SHORT = {"joint_epochs": 20, "joint_steps": 0, "projection_epochs": 20, "projection_steps": 0, "width": 64}
 QUICK = {"width": 32, "epochs": 40, "batch": 100, "rate": 3e-3}
 CHANGES = {  # networks that train within some seconds
-    **dict.fromkeys(("disco", "disco-norank", "disco-constant"), {"settings": SHORT}),
+    **dict.fromkeys(
+        ("disco", "disco-norank", "disco-constant", "disco-direct", "disco-recursive"), {"settings": SHORT}
+    ),
     "diffan": QUICK,
     "disco-cont": {**QUICK, "projection_epochs": 40, "projection_width": 32},
 }
