@@ -41,13 +41,15 @@ from disco.parents.smooths import (
 from disco.progress import Callback, Reporter
 from disco.table.adjustment import Adjustment
 
+COLUMNS = 3  # of a smooth
+
 
 def edges(
     table: pd.DataFrame,
     order: Sequence[str],
     *,
     cutoff: float = 0.001,
-    columns: int = 3,
+    columns: int = COLUMNS,
     adjustment: Adjustment | None = None,
     callback: Callback | None = None,
 ) -> pd.DataFrame:

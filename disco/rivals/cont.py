@@ -35,7 +35,7 @@ from disco.devices import choose_device
 from disco.progress import Callback, Reporter
 from disco.rivals.diffan import STOPPED, logged, standardised
 from disco.rivals.result import Result
-from disco.rivals.sorting import along
+from disco.rivals.sorting import along, check_rows
 from disco.table.continuous import as_numbers
 
 EVALUATED = 0.05  # t at which the curvature is read
@@ -72,7 +72,7 @@ class Options:
     halved: bool = flag(False)
     logged: bool = flag(False)
     cutoff: float = number(0.001, at_least=0, at_most=1)
-    seed: int = whole(0, at_least=0)
+    seed: int = whole(0, at_least=0, at_most=2**32 - 1)
     device: str = one_of("auto", ("auto", "cpu", "cuda"))
 
     def __post_init__(self) -> None:
@@ -116,6 +116,7 @@ def found(table: pd.DataFrame, options: Options, callback: Callback | None = Non
     weights = {"joint": 10.0, "projection": 3.0, "ordering": 2.0, "selector": 0.2}
     reporter = Reporter(callback, weights, STOPPED)
     table = logged(as_numbers(table)) if options.logged else as_numbers(table)
+    check_rows(table)
     generator = torch.Generator().manual_seed(options.seed)
     values = torch.tensor(standardised(table), device=choose_device(options.device))
     joint = joint_network(values, options, generator, reporter)
@@ -171,7 +172,10 @@ def order(noise: Callable[..., Tensor], table: pd.DataFrame, values: Tensor, see
     """
     nodes = values.shape[1]
     folds = fold_of_rows(len(table), np.random.default_rng(seed))
-    conditionals = [Conditional(table.iloc[:, place].to_numpy(), folds) for place in range(nodes)]
+    conditionals = []
+    for place in range(nodes):
+        conditionals.append(Conditional(table.iloc[:, place].to_numpy(), folds))
+        reporter.check()
     sigma = float(deviation(torch.tensor(EVALUATED)))
     units = sigma * table.to_numpy().var(axis=0)
     left, removed, steps = list(range(nodes)), list[int](), []
@@ -180,7 +184,10 @@ def order(noise: Callable[..., Tensor], table: pd.DataFrame, values: Tensor, see
         mask = torch.zeros(nodes, device=values.device, dtype=values.dtype)
         mask[left] = 1.0
         slopes = diagonal(partial(noise, mask=mask), values, left, reporter.check).double().cpu().numpy()
-        scores = [conditionals[j].variance(-slopes[:, k] / units[j]) for k, j in enumerate(left)]
+        scores = []
+        for k, j in enumerate(left):
+            scores.append(conditionals[j].variance(-slopes[:, k] / units[j]))
+            reporter.check()
         leaf = left[lowest(np.array(scores))]
         steps += [(len(removed) + 1, table.columns[j], score, j == leaf) for j, score in zip(left, scores, strict=True)]
         left.remove(leaf)

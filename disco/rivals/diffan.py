@@ -34,7 +34,7 @@ from disco.devices import choose_device
 from disco.errors import InputError
 from disco.progress import Callback, Reporter
 from disco.rivals.result import Result
-from disco.rivals.sorting import along
+from disco.rivals.sorting import along, check_rows
 from disco.table.continuous import as_numbers
 
 LEVELS = (0.0, 0.33, 0.66, 0.99)  # t at which DiffAN votes
@@ -69,7 +69,7 @@ class Options:
     halved: bool = flag(False)
     logged: bool = flag(False)
     cutoff: float = number(0.001, at_least=0, at_most=1)
-    seed: int = whole(0, at_least=0)
+    seed: int = whole(0, at_least=0, at_most=2**32 - 1)
     device: str = one_of("auto", ("auto", "cpu", "cuda"))
 
     def __post_init__(self) -> None:
@@ -86,6 +86,7 @@ def find(table: pd.DataFrame, options: Options, *, callback: Callback | None = N
     """
     reporter = Reporter(callback, {"joint": 6.0, "ordering": 3.0, "selector": 1.0}, STOPPED)
     table = logged(as_numbers(table)) if options.logged else as_numbers(table)
+    check_rows(table)
     device, generator = choose_device(options.device), torch.Generator().manual_seed(options.seed)
     values = torch.tensor(standardised(table), device=device)
     network = JointNetwork(values.shape[1], generator, options.width).to(device)
@@ -170,7 +171,11 @@ def logged(table: pd.DataFrame) -> pd.DataFrame:
             raise InputError(
                 f'Column "{name}" has a value of -1 or less, so log(1 + x) does not exist: set logged=False.'
             )
-    return np.log1p(table)
+    found = np.log1p(table)
+    for name, column in found.items():
+        if (column == column.iloc[0]).all():
+            raise InputError(f'The logarithms of column "{name}" do not vary: give another unit, or leave it out.')
+    return found
 
 
 def chosen_rows(values: Tensor, count: int | None, generator: torch.Generator) -> Tensor:

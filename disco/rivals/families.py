@@ -131,6 +131,11 @@ def usable(table: pd.DataFrame, method: str) -> pd.DataFrame:
         InputError: it does not hold counts that vary, or there are too few rows for its columns.
     """
     counts = as_counts(table)
+    logs = np.log1p(counts.to_numpy(dtype=float))
+    flat = (logs == logs[:1]).all(axis=0)
+    if flat.any():
+        name = counts.columns[int(flat.argmax())]
+        raise InputError(f'The logarithms of column "{name}" do not vary: leave it out.')
     rows, nodes = counts.shape
     if rows <= nodes + 1:
         raise InputError(

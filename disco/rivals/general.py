@@ -45,7 +45,7 @@ class Options:
     penalty: float = number(2, above=0)
     alpha: float = number(0.05, above=0)
     least: float = number(0.1, at_least=0)
-    seed: int = whole(0, at_least=0)
+    seed: int = whole(0, at_least=0, at_most=2**32 - 1)
 
     def __post_init__(self) -> None:
         check(self)
@@ -106,9 +106,9 @@ def _check(values: np.ndarray, table: pd.DataFrame, algorithm: str) -> None:
 def _repeatable(seed: int) -> Iterator[None]:
     """Both global generators seeded, and restored afterwards; warnings of the library are not ours to pass on."""
     plain, numpy = random.getstate(), np.random.get_state()
-    random.seed(seed)
-    np.random.seed(seed)
     try:
+        random.seed(seed)
+        np.random.seed(seed)
         with warnings.catch_warnings():
             warnings.simplefilter("ignore")
             yield

@@ -108,7 +108,7 @@ def chosen(
         family: its family.
         fold: of every row, from 0, (rows,).
         rule: min or 1se.
-        check: called before every λ; may stop.
+        check: called before every step of every λ; may stop.
     """
     if design.shape[1] == 1:
         return _start(design, count, family)
@@ -143,7 +143,7 @@ def path(
         strong = (theta != 0) | (slope >= 2 * penalty - before)
         strong[0] = True
         while True:
-            theta[strong] = _minimum(design[:, strong], count, family, penalty, theta[strong])
+            theta[strong] = _minimum(design[:, strong], count, family, penalty, theta[strong], check)
             slope = np.abs(_slope(design, count, family, theta))
             broken = ~strong & (slope > penalty * (1 + 1e-6))
             if not broken.any():
@@ -176,7 +176,14 @@ def _slope(design: np.ndarray, count: np.ndarray, family: Family, theta: np.ndar
     return design.T @ family.derivatives(_eta(design, theta), count)[0] / len(count)
 
 
-def _minimum(design: np.ndarray, count: np.ndarray, family: Family, penalty: float, theta: np.ndarray) -> np.ndarray:
+def _minimum(
+    design: np.ndarray,
+    count: np.ndarray,
+    family: Family,
+    penalty: float,
+    theta: np.ndarray,
+    check: Callable[[], None] = lambda: None,
+) -> np.ndarray:
     """The coefficients of the minimum at one λ, by Newton's method with an L1 penalty in every step."""
 
     def objective(eta: np.ndarray, theta: np.ndarray) -> float:
@@ -185,6 +192,7 @@ def _minimum(design: np.ndarray, count: np.ndarray, family: Family, penalty: flo
     eta = _eta(design, theta)
     value = objective(eta, theta)
     for _ in range(_NEWTONS):
+        check()
         slope, information = family.derivatives(eta, count)
         gram = design.T @ (design * information[:, None]) / len(count)
         gram[np.diag_indices(len(gram))] += 1e-10 * gram.diagonal().max() + 1e-12

@@ -39,6 +39,7 @@ from disco.rivals.families import (
 from disco.rivals.moments import STOPPED, Deflated, Regressed, least_squares, order
 from disco.rivals.result import Result
 from disco.rivals.skeleton import SKELETONS, joined
+from disco.rivals.sorting import check_rows
 
 HYPER_POISSON = "hyper-poisson"
 
@@ -117,6 +118,7 @@ def find(table: pd.DataFrame, options: Options, *, callback: Callback | None = N
         FitStopped: the callback asked to stop.
     """
     counts = usable(table, "MRS")
+    check_rows(counts)
     reporter = Reporter(callback, {"skeleton": 0.3, "order": 0.4, "parents": 0.3}, STOPPED)
     kinds = assigned(
         counts, POISSON if options.family == HYPER_POISSON else options.family, options.size, options.trials

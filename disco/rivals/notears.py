@@ -19,6 +19,7 @@ import subprocess
 import sys
 import threading
 import time
+from collections.abc import Callable
 from dataclasses import dataclass
 from pathlib import Path
 from tempfile import TemporaryDirectory
@@ -34,6 +35,7 @@ from disco.rivals.general import standardised
 from disco.rivals.result import Result
 from disco.table.counts import as_counts
 
+_NAMED = 5  # dropped edges, at most, that a note names
 _LOOK = 0.1  # seconds between two looks at the process and the callback
 
 
@@ -56,7 +58,7 @@ class Options:
     threshold: float = number(0.3, at_least=0)
     hidden: int = whole(10, at_least=1)
     limit: float = number(14_400.0, above=0)
-    seed: int = whole(0, at_least=0)
+    seed: int = whole(0, at_least=0, at_most=2**32 - 1)
 
     def __post_init__(self) -> None:
         check(self)
@@ -74,35 +76,49 @@ def find(table: pd.DataFrame, options: Options, *, callback: Callback | None = N
     weights = _apart(standardised(counts, "NOTEARS"), options, callback)
     if not np.isfinite(weights).all():
         raise InputError("NOTEARS found no finite weights on this table.")
-    kept, dropped = acyclic(np.where(weights > options.threshold, weights, 0.0))
+    check = Reporter(callback, {"search": 1.0}, "NOTEARS was stopped.").check
+    kept, dropped = acyclic(np.where(weights > options.threshold, weights, 0.0), check)
     scored = [(names[i], names[j], weights[i, j]) for i, j in np.argwhere(weights > 0)]
     edges = [(names[i], names[j]) for i, j in np.argwhere(kept > 0)]
     notes = []
     if dropped:
-        said = ", ".join(f'"{names[i]}" → "{names[j]}"' for i, j in dropped)
-        notes.append(f"The edges had cycles, and the weakest edge on any was dropped until there was none: {said}.")
+        said = ", ".join(f'"{names[i]}" → "{names[j]}"' for i, j in dropped[:_NAMED])
+        more = f" and {len(dropped) - _NAMED} more" if len(dropped) > _NAMED else ""
+        notes.append(
+            f"The edges had cycles, and the weakest edge on any was dropped until there was none: {said}{more}."
+        )
     graph = nx.from_numpy_array(kept, create_using=nx.DiGraph)
     order = [names[node] for node in nx.lexicographical_topological_sort(graph)]
     scores = pd.DataFrame(scored, columns=["parent", "child", "score"]).astype({"score": float})
     return Result.of(names, edges, order=order, scores=scores, notes=notes)
 
 
-def acyclic(weights: np.ndarray) -> tuple[np.ndarray, list[tuple[int, int]]]:
+def acyclic(weights: np.ndarray, check: Callable[[], None] = lambda: None) -> tuple[np.ndarray, list[tuple[int, int]]]:
     """Weights without cycles, and the edges dropped: the weakest on any cycle, the first of equals, again and again.
+
+    One pass from the weakest edge up is enough, since an edge that is on no cycle does not come to be on one.
 
     Args:
         weights: [parent, child], 0 for no edge, (nodes, nodes).
+        check: called before every edge; may stop.
     """
     left, dropped = weights.copy(), list[tuple[int, int]]()
-    while True:
-        graph = nx.from_numpy_array(left, create_using=nx.DiGraph)
-        part = {node: at for at, nodes in enumerate(nx.strongly_connected_components(graph)) for node in nodes}
-        on_cycles = [(left[i, j], int(i), int(j)) for i, j in np.argwhere(left > 0) if part[i] == part[j]]
-        if not on_cycles:
-            return left, dropped
-        _, i, j = min(on_cycles)
-        left[i, j] = 0.0
-        dropped.append((i, j))
+    for _, i, j in sorted((weights[i, j], int(i), int(j)) for i, j in np.argwhere(weights > 0)):
+        check()
+        if _reaches(left > 0, j, i):
+            left[i, j] = 0.0
+            dropped.append((i, j))
+    return left, dropped
+
+
+def _reaches(joined: np.ndarray, start: int, end: int) -> bool:
+    """Whether a path leads from a node to another, by [parent, child], (nodes, nodes)."""
+    seen = np.zeros(len(joined), dtype=bool)
+    fresh = np.arange(len(joined)) == start
+    while fresh.any() and not fresh[end]:
+        seen |= fresh
+        fresh = joined[fresh].any(axis=0) & ~seen
+    return bool(fresh[end])
 
 
 def _apart(values: np.ndarray, options: Options, callback: Callback | None) -> np.ndarray:

@@ -25,6 +25,7 @@ from disco.rivals import lasso
 from disco.rivals.families import FAMILIES, Family, assigned, features, fit, usable
 from disco.rivals.moments import STOPPED, Deflated, Regressed, order
 from disco.rivals.result import Result
+from disco.rivals.sorting import check_rows
 
 _TIMES = {"linear": 1.0, "glm": 5.0, "lasso": 500.0}  # of the order, beside 1 for cam
 
@@ -95,6 +96,8 @@ def find(table: pd.DataFrame, options: Options, *, callback: Callback | None = N
     """
     counts = usable(table, "ODS")
     kinds = assigned(counts, options.family, options.size, options.trials, options.families)
+    if options.parents == "cam":
+        check_rows(counts)
     weights = {"order": _TIMES[options.means], "parents": 50.0 if options.parents == "lasso" else 1.0}
     reporter = Reporter(callback, weights, STOPPED)
     places, ratios = ordered(counts, kinds, options, reporter)

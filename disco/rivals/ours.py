@@ -20,6 +20,7 @@ from disco.table.adjustment import Adjustment
 from disco.table.counts import as_counts
 
 _DEVICES = ("auto", "cpu", "cuda")
+_OWN = ("preset", "device", "seed", "transform", "criterion")  # fields of the options themselves
 _FURTHER = 3.0  # time of the stages beside that of the fit, about, at 50 nodes
 
 
@@ -55,6 +56,9 @@ class Options:
         check(self)
         if not isinstance(self.settings, Mapping):
             raise InputError(f"settings must map settings to values; got {self.settings!r}.")
+        for name in self.settings:
+            if not isinstance(name, str) or name in _OWN:
+                raise InputError(f"settings must not hold {name!r}: it is no setting of a fit, or has an option here.")
 
 
 def find(

@@ -8,8 +8,9 @@ from dataclasses import dataclass
 import pandas as pd
 
 from disco.checks import check, number, one_of
+from disco.errors import InputError
 from disco.metrics import order_by_excess, order_by_mean, order_by_variance
-from disco.parents import cam
+from disco.parents import cam, smooths
 from disco.progress import Callback
 from disco.rivals.result import Result
 from disco.table.adjustment import Adjustment
@@ -37,7 +38,24 @@ def find(
         InputError: there are too few rows for CAM.
         FitStopped: the callback asked to stop.
     """
+    check_rows(table, adjustment)
     return along(table, _SORTS[options.by](table), options.cutoff, adjustment=adjustment, callback=callback)
+
+
+def check_rows(table: pd.DataFrame, adjustment: Adjustment | None = None) -> None:
+    """Refuse a table with too few rows for CAM along some order, before anything is computed.
+
+    Raises:
+        InputError: it has.
+    """
+    sizes = smooths.in_order(table, list(table.columns), cam.COLUMNS, adjustment)[1]
+    beside = smooths.spanning(smooths.beside_nodes(adjustment, len(table))).shape[1]
+    needed = int(sizes.sum() - sizes.min()) + beside + 2
+    if len(table) < needed:
+        raise InputError(
+            f"Parents by CAM are a regression on the smooths of all other columns, for which {len(table):,} rows are "
+            f"too few: give at least {needed:,} rows, or fewer columns."
+        )
 
 
 def along(

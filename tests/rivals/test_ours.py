@@ -85,6 +85,9 @@ def test_it_refuses_settings_that_do_not_exist_and_stops():
         find("refined", COUNTS.assign(a=-1 - COUNTS["a"]))
     with pytest.raises(InputError, match="settings must map settings to values"):
         options_of("disco", {"settings": "depth"})
+    for odd in ({"device": "cpu"}, {"preset": "paper"}, {1: 2}):
+        with pytest.raises(InputError, match="settings must not hold"):
+            find("disco", COUNTS, {"settings": odd})
     for name in ("disco", "refined"):
         with pytest.raises(FitStopped):
             find(name, COUNTS, FIT if name == "disco" else {}, callback=lambda event: False)

@@ -117,3 +117,18 @@ def test_a_method_for_numbers_depends_on_its_seed_alone_and_stops_when_asked(nam
     with pytest.raises(FitStopped, match="Stopped in the stage ordering"):
         find(name, table, small, callback=hear)
     assert "joint" in seen and "selector" not in seen
+
+
+@pytest.mark.parametrize("name", ["ods-poisson", "mrs", "sort-mean", "diffan", "disco-cont"])
+def test_too_few_rows_for_parents_are_told_before_anything_is_computed(name):
+    wide = pd.DataFrame(np.random.default_rng(0).gamma(6, 5, (80, 30)).round()).add_prefix("x")
+    events = []
+    with pytest.raises(InputError, match="80 rows are too few: give at least 89 rows, or fewer columns"):
+        find(name, wide, callback=events.append)
+    assert events == []
+
+
+@pytest.mark.parametrize("name", ["boss", "notears", "diffan", "disco-cont"])
+def test_a_seed_is_one_that_every_generator_takes(name):
+    with pytest.raises(InputError, match="seed must be a whole number from 0 to 4,294,967,295"):
+        options_of(name, {"seed": 2**32})
