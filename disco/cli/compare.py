@@ -1,6 +1,7 @@
 """disco compare COUNTS --methods A,B --out RUN, or --run RUN: other methods on the same table, side by side."""
 
 import argparse
+import contextlib
 import dataclasses
 import json
 from importlib import import_module
@@ -38,6 +39,8 @@ def run(arguments: argparse.Namespace) -> None:
         return
     asked = Asked(_methods(arguments), arguments.timeout)
     truth = None if arguments.truth is None else read_truth(arguments.truth)
+    if truth is not None and (why := compared.looped(truth)):
+        raise InputError(why)
     target = _target(arguments)
     if truth is not None:
         target.set_truth(truth)
@@ -54,7 +57,7 @@ def _methods(arguments: argparse.Namespace) -> dict[str, dict[str, Any]]:
     """The methods that were asked for, each with the options given for it."""
     if arguments.methods is None:
         raise InputError("--methods is missing: name some, as in --methods sort-mean,sort-excess; --list tells them.")
-    found: dict[str, dict[str, Any]] = {name: {} for name in listed(arguments.methods)}
+    found: dict[str, dict[str, Any]] = {name: {} for name in listed(arguments.methods) if name}
     for name in found:
         method(name)  # refuses a name that is none
     for text in arguments.set:
@@ -71,14 +74,14 @@ def _methods(arguments: argparse.Namespace) -> dict[str, dict[str, Any]]:
 
 
 def _value(name: str, option: str, text: str) -> Any:
-    """A text as the value of an option: as JSON, unless the option is a word; what is neither stays a text."""
+    """A text as the value of an option: as JSON or a number, unless the option is a word; else it stays a text."""
     options = import_module(f"disco.rivals.{method(name).module}").Options
     if any(item.name == option and item.type is str for item in dataclasses.fields(options)):
         return text
-    try:
-        return json.loads("null" if text.lower() == "none" else text)
-    except ValueError:
-        return {"true": True, "false": False}.get(text.lower(), text)
+    for read_as in (json.loads, int, float):
+        with contextlib.suppress(ValueError, RecursionError):
+            return read_as("null" if text.lower() == "none" else text)
+    return {"true": True, "false": False}.get(text.lower(), text)
 
 
 def _target(arguments: argparse.Namespace) -> Run:
@@ -124,6 +127,8 @@ def _print(rows: pd.DataFrame, is_known: bool) -> None:
         shown[name] = ["–" if pd.isna(value) else str(value) for value in rows[name]]
     shown["edges"] = shown["edges"].where(rows["state"] == "done", rows["state"])
     print(shown.rename(columns=_HEADINGS).to_string(index=False))
+    if is_known and not metrics:
+        print("Nothing is measured against the true edges of this run: look at them with disco evaluate.")
     if not is_known:
         print("The true edges are not known (--truth), so no method is ranked above another.")
     for row in rows[rows["note"] != ""].itertuples():

@@ -57,7 +57,10 @@ def _flags(arguments: argparse.Namespace, names: Sequence[str]) -> list[tuple[st
 
 def listed(text: str | None) -> list[str]:
     """The names of a list with commas; a name with a comma stands in quotes."""
-    return [] if text is None else [name.strip() for name in next(csv.reader([text], skipinitialspace=True), [])]
+    if text is None:
+        return []
+    one_line = ",".join(text.splitlines())
+    return [name.strip() for name in next(csv.reader([one_line], skipinitialspace=True), [])]
 
 
 def _words(given: str | tuple[str, str]) -> str:

@@ -15,12 +15,12 @@ import tempfile
 import time
 from collections.abc import Iterator, Mapping
 from pathlib import Path
-from typing import Any
+from typing import Any, BinaryIO
 
 import pandas as pd
 
 from disco.errors import FitStopped, InputError
-from disco.files import write_json
+from disco.files import write_bytes, write_json
 from disco.knowledge import Knowledge
 from disco.progress import Callback, Event
 from disco.rivals import kept
@@ -34,6 +34,7 @@ _TICK = 0.1  # seconds between two looks at the process
 _GRACE = 0.3  # seconds that it has to end before it is killed
 _THREADS = ("OMP", "OPENBLAS", "MKL", "NUMBA", "NUMEXPR")
 _BLOCK = 1 << 16
+_MOST_LOG = 1 << 20  # bytes of a log that are kept
 
 
 class OutOfTime(InputError):
@@ -57,7 +58,7 @@ def find_apart(
         name, table, changes, knowledge: as for `disco.rivals.find`.
         roles: of the columns that are not counts.
         limit: seconds after which it is ended; None for no limit.
-        log: a file to which what it prints is written, and the traceback of what nobody foresaw.
+        log: a file that gets what it prints, its last megabyte, and the traceback of what nobody foresaw.
         callback: receives the events, and the latest one again several times per second; False stops at once.
 
     Raises:
@@ -65,7 +66,7 @@ def find_apart(
         OutOfTime: it ran longer than the limit.
         FitStopped: the callback asked to stop.
     """
-    with tempfile.TemporaryDirectory(prefix="disco-") as inside, open(log or os.devnull, "wb") as output:
+    with tempfile.TemporaryDirectory(prefix="disco-") as inside, _logged(Path(inside) / "log.txt", log) as output:
         folder = Path(inside)
         table.to_parquet(folder / "table.parquet", index=False)
         asked = {
@@ -83,6 +84,19 @@ def find_apart(
         except (OSError, ValueError, KeyError) as error:
             raise InputError(f"The result of {_name(name)} cannot be read: {error}.") from None
     return Result(found.order, found.adjacency, found.scores, ended["seconds"], tuple(ended["notes"]))
+
+
+@contextlib.contextmanager
+def _logged(path: Path, log: Path | None) -> Iterator[BinaryIO]:
+    """A file for what the process prints; its end is kept as `log` afterwards, which may be anything before."""
+    try:
+        with open(path, "wb") as output:
+            yield output
+    finally:
+        if log is not None:
+            with open(path, "rb") as file:
+                file.seek(max(path.stat().st_size - _MOST_LOG, 0))
+                write_bytes(log, file.read(), durable=False)
 
 
 def _name(name: str) -> str:

@@ -12,6 +12,7 @@ comparing.json              what was asked for last
 import contextlib
 import dataclasses
 import os
+import shutil
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -23,6 +24,8 @@ from disco.checks import between, require
 from disco.errors import InputError
 from disco.files import plain, read_record, write_frame, write_json
 from disco.metrics import evaluate
+from disco.metrics.edges import read as read_edges
+from disco.metrics.interventions import cycle
 from disco.rivals import METHODS, Result, kept, options_of
 from disco.runs.folder import Run
 from disco.runs.schema import COMPARED_EDGES, COMPARED_ORDER, COMPARED_SCORES, check_order, damaged, printable, read
@@ -57,7 +60,9 @@ class Asked:
         require("The time limit in seconds", self.limit, _LIMIT)
         if not self.methods:
             raise InputError("Choose at least one method to compare.")
-        for name in self.methods:
+        for name, options in self.methods.items():
+            if not isinstance(options, Mapping):
+                raise InputError(f"The options of {name} must be names with values; got {options!r}.")
             self.options(name)
 
     def options(self, name: str) -> dict[str, Any]:
@@ -122,20 +127,50 @@ def folder_of(run: Run, name: str) -> Path:
     return run.path / FOLDER / name
 
 
+def make_folder(run: Run, name: str) -> Path:
+    """The folder of a method, made if need be; a link or a file in its place, or a folder as its log, is removed.
+
+    A run may come from a stranger, and what a link leads to is not the run's.
+
+    Raises:
+        OSError: it cannot be made.
+    """
+    folder = folder_of(run, name)
+    for path in (folder.parent, folder):
+        if path.is_symlink() or not path.is_dir():
+            path.unlink(missing_ok=True)
+        path.mkdir(exist_ok=True)
+    for path in (*(folder / name for name in FILES), folder / "log.txt"):
+        if path.is_dir() and not path.is_symlink():
+            shutil.rmtree(path)
+    return folder
+
+
 def save(run: Run, found: Found, result: Result | None) -> None:
-    """Write how a method ended; what it left before is deleted.
+    """Write how a method ended. An earlier result stays, with a word on it, if the method has none now.
 
     Raises:
         OSError: a file cannot be written.
     """
-    folder = folder_of(run, found.method)
-    folder.mkdir(parents=True, exist_ok=True)
-    for name in reversed(FILES):
-        (folder / name).unlink(missing_ok=True)
+    folder = make_folder(run, found.method)
+    if result is None and (before := _done(run, found.method)) is not None:
+        error = f"Run again with other options it found nothing, so this is its earlier result. {found.error}"
+        found = dataclasses.replace(before, error=error)
+    else:
+        for name in reversed(FILES):
+            (folder / name).unlink(missing_ok=True)
     if result is not None:
         kept.write(folder, result)
     head = {item.name: getattr(found, item.name) for item in dataclasses.fields(_Head)}
     write_json(folder / "result.json", head)
+
+
+def _done(run: Run, name: str) -> Found | None:
+    """The result that a method has; None if it has none."""
+    with contextlib.suppress(InputError):
+        found = read_one(run, name)
+        return found if found.state == "done" else None
+    return None
 
 
 def names(run: Run) -> list[str]:
@@ -209,7 +244,7 @@ def asked(run: Run) -> Asked | None:
     try:
         found = read_record(run.path / ASKED)
         return Asked(found["methods"], found["limit"])
-    except (OSError, ValueError, KeyError, TypeError, AttributeError):
+    except (OSError, ValueError, KeyError, TypeError, AttributeError, RecursionError):
         return None
 
 
@@ -236,10 +271,13 @@ def table(run: Run, found: list[Found], truth: pd.DataFrame | None) -> pd.DataFr
 
 
 def _met(truth: pd.DataFrame, found: Found) -> dict[str, Any]:
-    try:
-        return evaluate(truth, found.order, found.pairs)
-    except InputError:  # the truth has a cycle, so there is nothing to measure
-        return {}
+    return {} if looped(truth) else evaluate(truth, found.order, found.pairs)
+
+
+def looped(truth: pd.DataFrame) -> str:
+    """Why nothing is measured against a truth: it has a cycle; empty if it has none."""
+    loop = cycle(read_edges(truth)[0])
+    return f"The true edges have the cycle {loop}, and a causal graph has none, so nothing is measured." if loop else ""
 
 
 def write_table(run: Run) -> None:

@@ -97,9 +97,7 @@ def _told(recorder: Recorder, place: int, total: int, shares: tuple[float, float
 
 def _run_one(run: Run, asked: Asked, name: str, callback: "Callback") -> None:
     """Run a method, and write how it ended."""
-    folder, began = compared.folder_of(run, name), time.monotonic()
-    folder.mkdir(parents=True, exist_ok=True)
-    log = folder / "log.txt"
+    log, began = compared.make_folder(run, name) / "log.txt", time.monotonic()
     found = Found(name, "done", asked.options(name), limit=asked.limit)
     result: Result | None = None
     table, roles, knowledge = run.with_roles(), run.roles, run.knowledge()

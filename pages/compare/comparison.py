@@ -80,7 +80,7 @@ class Comparison:
     @cached_property
     def places(self) -> dict[str, tuple[float, float]]:
         """Where the nodes of every graph stand, in pixels."""
-        ties = self.joined[["parent", "child"]].assign(z=self.joined["methods"].astype(float))
+        ties = self.joined[["parent", "child"]].assign(z=self.joined["methods"] + 1.0)
         return placing.positions(self.order, ties)
 
     @property

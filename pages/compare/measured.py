@@ -5,13 +5,14 @@ from functools import partial
 import pandas as pd
 import streamlit as st
 
+from disco.errors import InputError
 from disco.figures import compared as figures
 from disco.figures.words import number
-from disco.runs import compared
+from disco.runs import compared, stamps
 from disco.table import spreadsheets
 from pages.compare.comparison import Comparison, group, label
 from pages.compare.monitoring import WORDS
-from pages.shared import downloads, figure
+from pages.shared import downloads, figure, truth
 from pages.shared.glossary import define
 from pages.shared.known import Known
 from pages.shared.names import plain
@@ -25,6 +26,18 @@ _METRICS = {  # label, format, term of the glossary
     "shd": ("SHD", "%d", "SHD"),
     "class_shd": ("Class SHD", "%d", "class SHD"),
 }
+
+
+def truth_of(found: Comparison) -> Known | None:
+    """What is known of the truth and may be shown; a truth that cannot be used costs a sentence, not the results."""
+    try:
+        known = truth.shown(found)
+        if known is not None and (why := compared.looped(known.told)):
+            raise InputError(why)
+    except InputError as error:
+        st.error(plain(str(error)), icon=":material/error:")
+        return None
+    return known
 
 
 def section(found: Comparison, known: Known | None) -> None:
@@ -75,7 +88,7 @@ def _notes(found: Comparison) -> None:
 
 def _unranked(found: Comparison) -> None:
     """Why no method stands above another."""
-    if found.known is not None:  # hidden, for teaching: the line above says so
+    if stamps.truth(found.run):  # hidden for teaching, or damaged: a line above says so
         return
     st.caption(
         "The true edges of this table are not known, so nothing says which method is right, and none is ranked above "

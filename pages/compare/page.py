@@ -5,7 +5,7 @@ import streamlit as st
 from disco.runs import COMPARE
 from disco.runs.counts import read_shape
 from pages.compare import agreement, choosing, comparison, consensus, measured, monitoring, pair
-from pages.shared import intro, monitor, section, session, truth
+from pages.shared import intro, monitor, section, session
 
 intro.page_intro(
     "Compare",
@@ -27,7 +27,7 @@ if not status.active:
     choosing.section(run, found)
 if not found.others:
     st.stop()
-known = truth.shown(found)
+known = measured.truth_of(found)
 measured.section(found, known)
 shown = comparison.choose(found)
 if shown is None:

@@ -91,7 +91,7 @@ def _shown(draft: Draft, table: pd.DataFrame, options: cont.Options, found: Foun
     result, ordered = found
     kept = result.scores.merge(pd.DataFrame(result.edges, columns=["parent", "child"]))
     drawn = graph.build(ordered.order, kept)
-    placed = _Placed(ordered.order, placing.positions(ordered.order, kept.assign(z=1.0)))
+    placed = _Placed(ordered.order, placing.positions(ordered.order, kept.assign(z=placing.STRONG)))
     order = " → ".join(plain(name) for name in ordered.order)
     edges = how_many(len(kept), "edge")
     st.markdown(f"DISCO-Cont found **{edges}** among {len(drawn):,} columns, along this order, sources first: {order}.")

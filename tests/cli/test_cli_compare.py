@@ -100,6 +100,23 @@ def test_bad_input_is_one_sentence_and_makes_no_run(lab, capsys, words, sentence
     assert not (lab / "run").exists()
 
 
+def test_options_are_read_as_people_write_them(lab, capsys):
+    methods = ["--methods", "sort-mean,\nods-poisson,", "--set", "sort-mean.cutoff=.01"]
+    assert (
+        compare(lab, *methods, "--set", 'ods-poisson.families={"x1": ["nb", 3]}', "--set", "ods-poisson.seed=+5") == 0
+    )
+    run = open_run(lab / "run")
+    assert compared.read_one(run, "sort-mean").options["cutoff"] == 0.01
+    options = compared.read_one(run, "ods-poisson").options
+    assert options["families"] == {"x1": ["nb", 3]} and options["seed"] == 5
+
+
+def test_a_truth_with_a_cycle_is_refused_before_anything_runs(lab, capsys):
+    (lab / "truth.csv").write_text("parent,child\nx1,x2\nx2,x1\n")
+    assert compare(lab, "--methods", "sort-mean", "--truth", str(lab / "truth.csv")) == 2
+    assert "have the cycle" in capsys.readouterr().err and not (lab / "run").exists()
+
+
 def test_a_run_that_is_missing_is_said(capsys, tmp_path):
     assert main(["compare", "--methods", "sort-mean", "--run", str(tmp_path / "none")]) == 2
     assert main(["compare", "--methods", "sort-mean", "--run", "x", "--out", "y"]) == 2

@@ -233,6 +233,18 @@ def test_only_failures_say_that_nothing_was_found():
     assert any("No method has found anything yet" in info.value for info in app.info)
 
 
+@pytest.mark.parametrize(
+    ("truth", "says"), [("x,y\n1\n", "it has no column parent"), ("parent,child\nx1,x2\nx2,x1\n", "have the cycle")]
+)
+def test_a_truth_that_cannot_be_used_costs_a_sentence_and_no_result(truth, says):
+    run = three()
+    (run.path / "truth.csv").write_text(truth)
+    app = opened(run, PAGE)
+    assert any(says in error.value for error in app.error)
+    assert "f1" not in table(app, "undirected") and len(table(app, "undirected")) == 5
+    assert "is ranked above" not in texts(app)
+
+
 def test_damaged_files_are_named_and_the_rest_is_shown():
     run = three()
     (run.path / "compare/good/edges.csv").write_text("parent,child\n")

@@ -1,6 +1,7 @@
 """Methods compared on a run: what is kept, what it is worth, and what a stranger's folder may not hold."""
 
 import json
+import os
 
 import numpy as np
 import pandas as pd
@@ -8,7 +9,7 @@ import pytest
 from made_up import finished_run
 
 from disco.errors import InputError
-from disco.files import read_frame
+from disco.files import read_frame, write_bytes
 from disco.rivals import Result
 from disco.runs import Run, compared
 from disco.runs.compared import Asked, Found, read_all, read_one, read_scores, save, table
@@ -36,12 +37,64 @@ def test_a_result_comes_back_as_it_was():
     assert read_one(run, "sort-mean").order is None and read_scores(run, "sort-mean") is None
 
 
-def test_a_failure_leaves_nothing_of_an_earlier_result():
+def test_a_failure_leaves_an_earlier_result_with_a_word_on_it():
     run = kept(finished_run(4))
-    save(run, Found("sort-mean", "failed", {}, 2.0, 600.0, "It failed."), None)
-    found = read_one(run, "sort-mean")
-    assert (found.state, found.note, found.pairs, found.order) == ("failed", "It failed.", [], None)
-    assert {path.name for path in (run.path / "compare/sort-mean").iterdir()} == {"result.json"}
+    before = read_one(run, "sort-mean")
+    for _ in range(2):
+        save(run, Found("sort-mean", "failed", {"by": "variance"}, 2.0, 600.0, "It failed."), None)
+        found = read_one(run, "sort-mean")
+        assert (found.state, found.options, found.order) == ("done", {"by": "mean"}, NODES)
+        assert found.pairs == before.pairs and found.notes == before.notes
+        assert found.error == "Run again with other options it found nothing, so this is its earlier result. It failed."
+    save(run, Found("sort-excess", "failed", {}, 2.0, 600.0, "It failed."), None)
+    assert read_one(run, "sort-excess").state == "failed"
+    kept(run, order=None)
+    assert read_one(run, "sort-mean").error == ""
+
+
+@pytest.mark.parametrize("place", ["compare", "compare/sort-mean", "compare/sort-mean/log.txt"])
+def test_what_a_link_in_a_run_leads_to_is_left_alone(tmp_path, place):
+    """A run may come from a stranger."""
+    run, other = finished_run(4), tmp_path / "other"
+    other.mkdir()
+    (other / "order.csv").write_text("mine")
+    (run.path / place).parent.mkdir(parents=True, exist_ok=True)
+    (run.path / place).symlink_to(other / "order.csv" if place.endswith("txt") else other)
+    write_bytes(compared.make_folder(run, "sort-mean") / "log.txt", b"printed")
+    kept(run)
+    assert [path.name for path in other.iterdir()] == ["order.csv"] and (other / "order.csv").read_text() == "mine"
+    assert read_one(run, "sort-mean").order == NODES
+
+
+@pytest.mark.parametrize("odd", ["file", "folder", "pipe"])
+def test_odd_entries_of_a_run_stand_in_nobody_s_way(odd):
+    run = finished_run(4)
+    folder = run.path / "compare/sort-mean"
+    if odd == "file":
+        folder.parent.mkdir()
+        folder.write_text("")
+    else:
+        folder.mkdir(parents=True)
+        for name in ("log.txt", "edges.csv"):
+            (folder / name).mkdir() if odd == "folder" else os.mkfifo(folder / name)
+    write_bytes(compared.make_folder(run, "sort-mean") / "log.txt", b"printed")
+    assert read_one(kept(run), "sort-mean").order == NODES
+
+
+def test_a_request_that_is_nested_too_deeply_is_as_good_as_none():
+    run = finished_run(4)
+    deep = "[" * 900 + "]" * 900
+    for options in (deep, "null", "[]", '{"families": {"a": ' + deep + "}}"):
+        asked = '{"methods": {"ods-poisson": ' + options + '}, "limit": 600}'
+        (run.path / "comparing.json").write_text(asked)
+        assert compared.asked(run) is None
+
+
+def test_a_truth_with_a_cycle_measures_nothing_and_says_so():
+    loop = pd.DataFrame([("x1", "x2"), ("x2", "x1")], columns=["parent", "child"])
+    rows = table(kept(finished_run(4)), read_all(kept(finished_run(4))), loop)
+    assert rows["f1"].isna().all() and "have the cycle" in compared.looped(loop)
+    assert compared.looped(pd.DataFrame(CHAIN, columns=["parent", "child"])) == ""
 
 
 def test_the_table_measures_directed_edges_the_order_and_counts_open_edges():
