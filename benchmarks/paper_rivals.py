@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING, Any
 import pandas as pd
 
 from benchmarks.paper_data import Cohort, Known
+from disco.errors import InputError
 from disco.lahman import R7, R17
 from disco.metrics import Edges, a_top, edge_jaccard, evaluate, order_agreement, shd
 from disco.rivals import Result, find, options_of
@@ -21,12 +22,22 @@ from disco.table.ranks import quantile_levels
 if TYPE_CHECKING:
     from benchmarks.paper_rows import Method, Row
 
-QVF = {"poisson": ["poisson"], "nb": ["nb", 6], "binomial": ["binomial", 50]}  # as the paper simulates them
-
 
 def told(drawn: Simulated) -> dict[str, Any]:
-    """The options of ODS with the true family of every node."""
-    return {"families": {name: QVF[family.split("-")[0]] for name, family in drawn.families.items()}}
+    """The options of ODS with the true family of every node, and its parameter.
+
+    Raises:
+        InputError: a node is of another family than Poisson, negative binomial and binomial.
+    """
+    given = drawn.design.parameters
+    known = {
+        "poisson": ["poisson"],
+        "nb": ["nb", given.get("size", 6)],
+        "binomial": ["binomial", given.get("trials", 50)],
+    }
+    if strange := sorted({family for family in drawn.families.values() if family.split("-")[0] not in known}):
+        raise InputError(f"ODS cannot be told the family {strange[0]}.")
+    return {"families": {name: known[family.split("-")[0]] for name, family in drawn.families.items()}}
 
 
 def options_for(name: str, row: "Row", seed: int) -> dict[str, Any]:

@@ -19,9 +19,10 @@ import pandas as pd
 
 from benchmarks.machine import describe
 from benchmarks.paper import numbers
+from benchmarks.paper_rivals import compared, told
 from disco import lahman
-from disco.metrics import a_top, controls, edge_jaccard, evaluate, order_agreement, shd
-from disco.rivals import Result, find
+from disco.metrics import a_top, controls, evaluate
+from disco.rivals import find
 from disco.simulate import Design, Simulated, simulate
 from disco.table.ranks import quantile_levels
 
@@ -36,15 +37,9 @@ FAMILIES = {
     "Bin sigmoid": "binomial-sigmoid",
 }
 MIXED = {"Poi": "poisson-softplus", "NB": "nb-softplus", "Bin": "binomial-sigmoid"}
-GIVEN = {"poisson": ("poisson",), "nb": ("nb", 6), "binomial": ("binomial", 50)}  # as the paper simulates them
 LINKED = {"means": "glm", "rule": "min"}
 SHRUNK = {"means": "lasso", "features": "raw"}
 VARIANTS = ("ods-poisson", "ods-nb", "ods-binomial")
-
-
-def told(drawn: Simulated) -> dict[str, Any]:
-    """The options of ODS with the true family of every node."""
-    return {"families": {name: list(GIVEN[family.split("-")[0]]) for name, family in drawn.families.items()}}
 
 
 def measured(drawn: Simulated, name: str, changes: dict[str, Any] | None = None) -> Line:
@@ -130,15 +125,6 @@ def _fitted(
             yield {**about, "method": name, **line, **more, "order": result.order}
         for one, other in combinations(VARIANTS, 2):
             yield {**about, "pair": [one, other], **compared(found[one], found[other])}
-
-
-def compared(one: Result, other: Result) -> Line:
-    """Agreement of two orders, Jaccard index and SHD of two graphs."""
-    return {
-        "agreement": round(order_agreement(one.order, other.order), 3),
-        "jaccard": round(edge_jaccard(one.edges, other.edges), 3),
-        "shd": shd(one.edges, other.edges),
-    }
 
 
 STUDIES = {"families": families, "mixed": mixed, "lasso": lasso, "lahman": batting}

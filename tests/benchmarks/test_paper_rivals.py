@@ -10,6 +10,7 @@ from benchmarks import paper, paper_report, paper_results, paper_rivals
 from benchmarks.paper_data import Known
 from benchmarks.paper_rows import METHODS, Row
 from benchmarks.paper_tables import TABLES
+from disco.errors import InputError
 from disco.rivals import Result
 from disco.simulate import simulate
 
@@ -88,3 +89,11 @@ def test_two_methods_of_a_row_are_compared_on_the_levels_that_it_names(monkeypat
     values = paper_rivals.read_rival(row, METHODS["rival"], Known(table, [], None), 2)
     assert seen == [("ods-poisson", "lasso", 2, 3), ("ods-nb", "lasso", 2, 3)]
     assert values == {"agreement": 0.0, "jaccard": 0.5, "shd": 1, "controls": None}
+
+
+def test_the_oracle_is_told_the_parameter_of_the_design_and_no_family_that_it_cannot_take():
+    flat = Row(("NB",), DESIGN.replace(family="nb-softplus", parameters={"size": 1.0}))
+    assert set(map(tuple, paper_rivals.options_for("ods-oracle", flat, 0)["families"].values())) == {("nb", 1.0)}
+    other = Row(("other",), DESIGN.replace(family="com-poisson"))
+    with pytest.raises(InputError, match="ODS cannot be told the family com-poisson"):
+        paper_rivals.options_for("ods-oracle", other, 0)
