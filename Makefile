@@ -53,8 +53,9 @@ app: env
 	@$(PY) -m disco app
 
 # Two processes with one thread each, since fits in the tests run beside a server and a browser, often on two cores.
+# Bytecode is kept, or every process that a test starts would compile the engine's sources anew.
 test: env browser
-	@OMP_NUM_THREADS=$${OMP_NUM_THREADS:-1} OMP_WAIT_POLICY=PASSIVE $(PY) -m pytest -n 2 --dist loadfile $(PYTEST_ARGS)
+	@PYTHONDONTWRITEBYTECODE= OMP_NUM_THREADS=$${OMP_NUM_THREADS:-1} OMP_WAIT_POLICY=PASSIVE $(PY) -m pytest -n 2 --dist loadfile $(PYTEST_ARGS)
 
 # Without a browser, and without permission to install one, the browser tests are skipped and say so; in CI they fail.
 browser:

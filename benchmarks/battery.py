@@ -49,7 +49,7 @@ def all_tables() -> dict[str, Table]:
     for kind in KINDS:
         for seed, rows in enumerate((12, 60, 400)):
             tables[f"made {kind} {seed}"] = _maker(kind, seed, rows)
-    return {**tables, "made long": _maker("a level a row", 0, 12_000)}
+    return {**tables, "made long": _maker("one level per row", 0, 12_000)}
 
 
 def _maker(kind: str, seed: int, rows: int) -> Table:

@@ -19,11 +19,6 @@ def made(kind: str, seed: int, rows: int) -> pd.DataFrame:
     return pd.DataFrame(KINDS[kind](np.random.default_rng([seed, rows]), rows)).astype(np.int64)
 
 
-def tables(kind: str) -> st.SearchStrategy[pd.DataFrame]:
-    """A strategy for the tables of a kind."""
-    return st.builds(made, st.just(kind), st.integers(0, 2**20), st.sampled_from(ROWS))
-
-
 def any_table() -> st.SearchStrategy[pd.DataFrame]:
     """A strategy for any small table of counts, including constant columns and huge counts."""
     count = st.one_of(st.integers(0, 3), st.integers(0, 10**9))

@@ -1,4 +1,4 @@
-"""disco check | fit | graph | refine | simulate | evaluate | lahman | pack | unpack | app: also as `python -m disco`.
+"""disco COMMAND, or `python -m disco COMMAND`: one module of disco/cli/ for each command.
 
 Exit status: 0; 2 for bad input or usage, with one sentence on stderr; 130 when interrupted, the run resumable.
 Results go to stdout, progress to stderr.

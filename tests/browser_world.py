@@ -98,6 +98,11 @@ def until(page: Page, holds: Callable[[], bool], what: str) -> None:
         page.wait_for_timeout(50)
 
 
+def settled(page: Page) -> None:
+    """Wait until the app has drawn all: what it draws anew meanwhile takes the focus from a cell."""
+    expect(page.get_by_test_id("stApp")).to_have_attribute("data-test-script-state", "notRunning")
+
+
 def press(page: Page, label: str) -> None:
     """Click the first button of a name."""
     page.get_by_role("button", name=label).first.click()

@@ -15,26 +15,27 @@ import pandas as pd
 import pytest
 import torch
 from streamlit.components.v2 import manifest_scanner
+from streamlit.runtime.scriptrunner.script_cache import ScriptCache
 
 from disco.runs import list_runs
 from disco.runs.locks import note
 from disco.work.forecast import Speed
 
 if TYPE_CHECKING:
-    from playwright.sync_api import Browser, Page
+    from playwright.sync_api import Browser, BrowserContext, Page
 
 # Fixtures of a wider scope are made before `strict_world`; another number of threads would change their rounding.
 torch.set_num_threads(1)
 
 # Files that take longest, so that no process is left with one at the end. The first one compiles for the CPU what
-# others read back; those up to `test_jobs` need nothing compiled.
+# others read back; the next two need nothing compiled, while an app that starts would compile the same beside it.
 LONG = (
     "test_likelihood_compiled",
-    "test_browser",
     "test_jobs",
+    "test_tampered",
+    "test_browser",
     "test_battery",
     "test_browser_refine",
-    "test_tampered",
     "test_cli",
     "test_jobs_refine",
     "test_browser_simulate",
@@ -51,8 +52,12 @@ BROWSERS = ("chromium", "chromium-browser", "google-chrome", "google-chrome-stab
 
 @pytest.fixture(autouse=True)
 def strict_world(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> Iterator[None]:
-    """Every test starts from the same seeds, restores them, and has its own folder of runs."""
+    """Every test starts from the same seeds, restores them, and has its own folder of runs.
+
+    Nothing waits for the disk, since no test cuts the power; what other processes write is not spared.
+    """
     monkeypatch.setenv("DISCO_RUNS", str(tmp_path / "runs"))
+    monkeypatch.setattr(os, "fsync", lambda _: None)
     states = random.getstate(), np.random.get_state(), torch.random.get_rng_state()
     threads, dtype = torch.get_num_threads(), torch.get_default_dtype()
     random.seed(0)
@@ -68,10 +73,12 @@ def strict_world(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> Iterator[No
 
 
 @pytest.fixture(scope="session", autouse=True)
-def components_found_once() -> Iterator[None]:
-    """Streamlit reads the metadata of every installed package at each `AppTest`; here once per process."""
+def streamlit_prepared_once() -> Iterator[None]:
+    """Streamlit reads the metadata of every package and compiles the pages at each `AppTest`; here once per process."""
+    compiled, bytecode = ScriptCache(), ScriptCache.get_bytecode
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(manifest_scanner, "scan_component_manifests", cache(manifest_scanner.scan_component_manifests))
+        patch.setattr(ScriptCache, "get_bytecode", lambda _, path: bytecode(compiled, path))
         yield
 
 
@@ -151,12 +158,22 @@ def chromium(browser_path: str) -> "Iterator[Browser]":
             browser.close()
 
 
-@pytest.fixture
-def page(chromium: "Browser", tmp_path: Path) -> "Iterator[Page]":
-    """A fresh page that fails the test on any script error or dialog."""
+@pytest.fixture(scope="session")
+def context(chromium: "Browser") -> "Iterator[BrowserContext]":
+    """One profile for all tests, so that the app's scripts are fetched and compiled once."""
     from browser_world import PATIENCE, ended_after
 
     context = chromium.new_context(viewport={"width": 1400, "height": 1000}, accept_downloads=True)
+    yield context
+    with ended_after(PATIENCE / 1000):
+        context.close()
+
+
+@pytest.fixture
+def page(context: "BrowserContext", tmp_path: Path) -> "Iterator[Page]":
+    """A fresh page in an empty profile that fails the test on any script error or dialog."""
+    from browser_world import PATIENCE, ended_after
+
     page = context.new_page()
     page.set_default_timeout(PATIENCE)
     wrong: list[str] = []
@@ -165,7 +182,9 @@ def page(chromium: "Browser", tmp_path: Path) -> "Iterator[Page]":
     yield page
     page.screenshot(path=tmp_path / "last.png")  # pytest keeps the folders of failed tests
     with ended_after(PATIENCE / 1000):
-        context.close()
+        whole = {"origin": "*", "storageTypes": "cookies,local_storage,indexeddb"}
+        context.new_cdp_session(page).send("Storage.clearDataForOrigin", whole)
+        page.close()
     assert not wrong
 
 

@@ -54,7 +54,7 @@ def _command(name: str) -> Callable[[argparse.Namespace], None]:
 
 
 def _check(command: argparse.ArgumentParser) -> None:
-    command.add_argument("counts", type=Path, metavar="COUNTS", help="CSV, TSV, XLSX or Parquet; one column per node")
+    command.add_argument("counts", type=Path, metavar="COUNTS", help=_COUNTS)
     command.add_argument("--json", action="store_true", help="everything that was computed, as one JSON object")
     command.add_argument(
         "--stress", action="store_true", help="how many edges of a quick search are found again at half the depth"

@@ -1,7 +1,6 @@
 """From command-line arguments to settings and columns."""
 
 import argparse
-import csv
 import dataclasses
 import sys
 from pathlib import Path
@@ -11,10 +10,10 @@ import networkx as nx
 import numpy as np
 import pandas as pd
 
-from disco.cli.roles import given_roles, listed
+from disco.cli.roles import given_roles, listed, split
 from disco.errors import InputError
 from disco.figures.words import how_many
-from disco.runs import Run
+from disco.runs import Run, stamps
 from disco.settings import Settings
 from disco.table.cells import names_of
 from disco.table.counts import as_counts, problems
@@ -108,6 +107,8 @@ def chosen_graph(run: Run, arguments: argparse.Namespace) -> nx.DiGraph:
         return _told(
             read_refined(run).graph(), method="likelihood refinement", seed=choice.seed, bound_nats=choice.bound
         )
+    if stamps.refinement(run) and not stamps.fit(run):
+        raise InputError(f"The run {run.name} has a refinement and no result of a fit: add --graph refined.")
     selector = arguments.parents or run.settings.selector
     if selector != "ocs" and (given or arguments.rule):
         raise InputError(f"--rule, --tau-z and --pi-min are for the selector ocs, not {selector}: add --parents ocs.")
@@ -260,8 +261,7 @@ def chosen_columns(table: pd.DataFrame, names: str | None, without: str | None =
 
 def _known(text: str, places: dict[str, list[int]]) -> list[str]:
     """The names of a comma-separated list."""
-    names = next(csv.reader([text], skipinitialspace=True), [])
-    names = [name if name in places else name.strip() for name in names]
+    names = [name if name in places else name.strip() for name in split(text)]
     missing = [name for name in names if name not in places]
     if missing:
         raise InputError(f'There is no column "{missing[0]}"; the table has {_some(list(places))}.')

@@ -1,26 +1,20 @@
 """disco compare COUNTS --methods A,B --out RUN, or --run RUN: other methods on the same table, side by side."""
 
 import argparse
-import contextlib
-import dataclasses
-import json
-from importlib import import_module
-from typing import Any
+import sys
 
 import pandas as pd
 
-from disco.cli.choices import read_counts
+from disco.cli.chosen import chosen_run
 from disco.cli.evaluate import read_truth
-from disco.cli.fit import check_knowledge, new_run, resumed
 from disco.cli.foreground import work_here
-from disco.cli.roles import check_roles, given_roles, listed
+from disco.cli.roles import listed
 from disco.errors import InputError
-from disco.figures.words import duration, number
-from disco.knowledge.files import read
-from disco.rivals import GROUPS, METHODS, method
-from disco.runs import COMPARE, Run, compared, open_run
+from disco.figures.words import duration, how_many, number
+from disco.rivals import GROUPS, METHODS
+from disco.rivals.written import asked_for
+from disco.runs import COMPARE, Run, compared
 from disco.runs.compared import Asked
-from disco.settings import Settings
 from disco.work import comparing
 
 _ROWS, _NODES = 2000, 20  # of the table for which --list tells times
@@ -37,13 +31,15 @@ def run(arguments: argparse.Namespace) -> None:
     if arguments.list:
         _list()
         return
-    asked = Asked(_methods(arguments), arguments.timeout)
+    if arguments.methods is None:
+        raise InputError("--methods is missing: name some, as in --methods sort-mean,sort-excess; --list tells them.")
+    asked = Asked(asked_for(filter(None, listed(arguments.methods)), arguments.set), arguments.timeout)
     truth = None if arguments.truth is None else read_truth(arguments.truth)
     if truth is not None and (why := compared.looped(truth)):
         raise InputError(why)
-    target = _target(arguments)
+    target = chosen_run(arguments, "--run", "COUNTS")
     if truth is not None:
-        target.set_truth(truth)
+        _set_truth(target, truth)
     if comparing.left(target, asked):
         work_here(target, COMPARE, "the same command continues with the methods that are left.", asked, device="cpu")
     ended = {one.method: one for one in compared.read_all(target)}
@@ -53,55 +49,12 @@ def run(arguments: argparse.Namespace) -> None:
     print(f"Run: {target.path}")
 
 
-def _methods(arguments: argparse.Namespace) -> dict[str, dict[str, Any]]:
-    """The methods that were asked for, each with the options given for it."""
-    if arguments.methods is None:
-        raise InputError("--methods is missing: name some, as in --methods sort-mean,sort-excess; --list tells them.")
-    found: dict[str, dict[str, Any]] = {name: {} for name in listed(arguments.methods) if name}
-    for name in found:
-        method(name)  # refuses a name that is none
-    for text in arguments.set:
-        place, equals, value = text.partition("=")
-        name, dot, option = place.partition(".")
-        if not (equals and dot and option):
-            raise InputError(f"--set needs METHOD.OPTION=VALUE; got {text!r}.")
-        if name not in found:
-            raise InputError(f"--set {place} is for the method {name}, which is not among --methods.")
-        if option in found[name]:
-            raise InputError(f"{place} is given twice by --set.")
-        found[name][option] = _value(name, option, value)
-    return found
-
-
-def _value(name: str, option: str, text: str) -> Any:
-    """A text as the value of an option: as JSON or a number, unless the option is a word; else it stays a text."""
-    options = import_module(f"disco.rivals.{method(name).module}").Options
-    if any(item.name == option and item.type is str for item in dataclasses.fields(options)):
-        return text
-    for read_as in (json.loads, int, float):
-        with contextlib.suppress(ValueError, RecursionError):
-            return read_as("null" if text.lower() == "none" else text)
-    return {"true": True, "false": False}.get(text.lower(), text)
-
-
-def _target(arguments: argparse.Namespace) -> Run:
-    """The run beside which the methods are kept: an existing one, or a new one for a table."""
-    if (arguments.run is None) == (arguments.counts is None):
-        raise InputError("give a table COUNTS and --out with a new folder, or --run with a run that exists.")
-    known = None if arguments.knowledge is None else read(arguments.knowledge)
-    if arguments.run is not None:
-        if arguments.out is not None:
-            raise InputError("--out goes with COUNTS; with --run the results lie in that run.")
-        target = open_run(arguments.run)
-        check_knowledge(target, known)
-        check_roles(target, given_roles(arguments, list(target.with_roles())))
-        return target
-    if arguments.out is None:
-        raise InputError("COUNTS needs --out, the folder of the run to make.")
-    table, left_out, roles = read_counts(arguments.counts, arguments)
-    return resumed(arguments.out, table, {}, None, known, roles) or new_run(
-        table, Settings(), arguments.out, arguments.counts, "auto", left_out, knowledge=known, roles=roles, fits=False
-    )
+def _set_truth(target: Run, truth: pd.DataFrame) -> None:
+    """Give a run its true edges, and say so if it had others."""
+    before = target.truth()
+    target.set_truth(truth)
+    if before is not None and not before.equals(target.truth()):
+        print(f"The run's {how_many(len(before), 'true edge')} gave way to {len(truth):,}.", file=sys.stderr)
 
 
 def _list() -> None:

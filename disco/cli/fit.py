@@ -72,7 +72,8 @@ def new_run(
         InputError: the folder is neither, the table cannot be fitted, or the knowledge or the roles do not fit it.
     """
     if folder.exists() and (not folder.is_dir() or any(folder.iterdir())):
-        raise InputError(f"{folder} is not empty; add --resume to resume the run in it, or choose another folder.")
+        way = "; add --resume to resume the run in it, or" if (folder / "settings.json").exists() else ":"
+        raise InputError(f"{folder} is not empty{way} choose another folder.")
     counts, _ = checked(table, roles, settings.folds)
     if knowledge is not None:
         knowledge.resolve(list(counts.columns), roles)

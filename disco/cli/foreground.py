@@ -5,6 +5,7 @@ import signal
 import threading
 from collections.abc import Iterator
 from contextlib import contextmanager
+from pathlib import Path
 from types import FrameType
 from typing import TYPE_CHECKING, Any
 
@@ -17,6 +18,7 @@ if TYPE_CHECKING:
     from disco.progress import Event
 
 _STOPPING = (signal.SIGINT, signal.SIGTERM, signal.SIGHUP)
+_AGAIN = 0.1  # seconds after which a stop at once is tried again
 
 
 def work_here(run: Run, work: Work, go_on: str, *asked: Any, label: str = "", device: str | None = None) -> Any:
@@ -55,14 +57,30 @@ def signals(stopping: threading.Event, progress: Progress) -> Iterator[None]:
     """The first Ctrl-C, SIGTERM or closed terminal stops the work after the current step, a second one at once."""
 
     def stop(number: int, frame: FrameType | None) -> None:
+        if stopping.is_set() and _compiles(frame):
+            later.append(threading.Timer(_AGAIN, os.kill, (os.getpid(), number)))
+            later[-1].start()
+            return
         if stopping.is_set():
             raise KeyboardInterrupt
         stopping.set()
         progress.say_from_handler("stopping after this step; press Ctrl-C again to stop at once")
 
+    later: list[threading.Timer] = []
     before = {number: signal.signal(number, stop) for number in _STOPPING}
     try:
         yield
     finally:
+        for timer in later:
+            timer.cancel()
         for number, handler in before.items():
             signal.signal(number, handler)
+
+
+def _compiles(frame: FrameType | None) -> bool:
+    """Whether the compiler is at work, which calls back from C: an error raised there is printed and lost."""
+    while frame is not None:
+        if "llvmlite" in Path(frame.f_code.co_filename).parts:
+            return True
+        frame = frame.f_back
+    return False

@@ -16,7 +16,7 @@ def run(arguments: argparse.Namespace) -> None:
     """Write the graph at the given thresholds or of the given selector, or the run's own.
 
     Raises:
-        InputError: there is no such run, it has no result, or the file cannot be written.
+        InputError: there is no such run, it has no result, or the file has another extension or cannot be written.
         FitStopped: parents had to be computed, and that was interrupted.
     """
     opened = open_run(arguments.run)
@@ -32,6 +32,12 @@ def run(arguments: argparse.Namespace) -> None:
 
 
 def _format_of(path: Path | None) -> str:
-    """The format for a file's extension."""
+    """The format for a file's extension; csv without a file or an extension.
+
+    Raises:
+        InputError: no format has it.
+    """
     ending = "" if path is None else path.suffix[1:].lower()
-    return ending if ending in FORMATS else "csv"
+    if ending and ending not in FORMATS:
+        raise InputError(f"{path}: a graph is written as {', '.join(FORMATS)}; name the file so, or give --format.")
+    return ending or "csv"

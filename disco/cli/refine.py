@@ -4,18 +4,14 @@ import argparse
 import math
 import sys
 
-from disco.cli.choices import read_counts
-from disco.cli.fit import check_knowledge, new_run, resumed
+from disco.cli.chosen import chosen_run
 from disco.cli.foreground import work_here
-from disco.cli.roles import check_roles, given_roles
 from disco.devices import choose_device
-from disco.errors import InputError
-from disco.knowledge.files import read
+from disco.figures.words import how_many
 from disco.knowledge.resolved import FIXED, FREE, REQUIRED
 from disco.refine import Choice, Refined
 from disco.refine.evidence import FEW, MOST_MISFIT, TIMES
-from disco.runs import REFINE, Run, open_run
-from disco.settings import Settings
+from disco.runs import REFINE, Run
 
 _BY_RULE = {REQUIRED: "required", FIXED: "direction by knowledge"}
 _SHARE = {False: "local stability", True: "stability"}
@@ -31,38 +27,19 @@ def run(arguments: argparse.Namespace) -> None:
     given = {name: getattr(arguments, name) for name in ("starts", "restarts", "bootstrap", "seed")}
     choice = Choice(**{name: value for name, value in given.items() if value is not None}, redone=arguments.redone)
     device = choose_device(arguments.device or "auto").type
-    target = _target(arguments)
+    target = chosen_run(arguments, "RUN", "--counts")
     go_on = "the same command continues from the finished searches."
     result = work_here(target, REFINE, go_on, choice, device=device)
     _print(target, result, choice)
-
-
-def _target(arguments: argparse.Namespace) -> Run:
-    """The run to refine: an existing one, or a new one for a table."""
-    if (arguments.run is None) == (arguments.counts is None):
-        raise InputError("give a RUN, or --counts with a table and --out with a new folder.")
-    known = None if arguments.knowledge is None else read(arguments.knowledge)
-    if arguments.run is not None:
-        if arguments.out is not None:
-            raise InputError("--out goes with --counts; a refinement lies in its run.")
-        target = open_run(arguments.run)
-        check_knowledge(target, known)
-        check_roles(target, given_roles(arguments, list(target.with_roles())))
-        return target
-    if arguments.out is None:
-        raise InputError("--counts needs --out, the folder of the run to make.")
-    table, left_out, roles = read_counts(arguments.counts, arguments)
-    found, device = resumed(arguments.out, table, {}, None, known, roles), arguments.device or "auto"
-    return found or new_run(
-        table, Settings(), arguments.out, arguments.counts, device, left_out, knowledge=known, roles=roles, fits=False
-    )
 
 
 def _print(target: Run, result: Refined, choice: Choice) -> None:
     edges = result.edges
     print(f"Refined causal order, source first: {', '.join(result.order)}")
     undecided = int((~edges["decided"].astype(bool)).sum())
-    print(f"{len(edges)} edges, {undecided} of undecided direction; log posterior {result.score:,.1f} nats:")
+    print(
+        f"{how_many(len(edges), 'edge')}, {undecided} of undecided direction; log posterior {result.score:,.1f} nats:"
+    )
     for edge in edges.itertuples():
         share = "" if edge.bootstrap != edge.bootstrap else f", {_SHARE[choice.redone]} {edge.bootstrap:.2f}"
         rule = getattr(edge, "rule", FREE)

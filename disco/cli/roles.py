@@ -2,6 +2,7 @@
 
 import argparse
 import csv
+import io
 from collections.abc import Collection, Sequence
 
 from disco.errors import InputError
@@ -57,10 +58,13 @@ def _flags(arguments: argparse.Namespace, names: Sequence[str]) -> list[tuple[st
 
 def listed(text: str | None) -> list[str]:
     """The names of a list with commas; a name with a comma stands in quotes."""
-    if text is None:
-        return []
-    one_line = ",".join(text.splitlines())
-    return [name.strip() for name in next(csv.reader([one_line], skipinitialspace=True), [])]
+    return [] if text is None else [name.strip() for name in split(text)]
+
+
+def split(text: str) -> list[str]:
+    """The parts of a list with commas or line breaks, as they stand; quotes keep a part with one of these together."""
+    lines = csv.reader(io.StringIO(text, newline=""), skipinitialspace=True)
+    return [part for line in lines for part in line]
 
 
 def _words(given: str | tuple[str, str]) -> str:

@@ -7,6 +7,7 @@ from typing import Any
 import pandas as pd
 
 from disco.errors import InputError
+from disco.figures.words import how_many
 from disco.files import read_regular, write_frame, write_json
 from disco.simulate import Design, Simulated, known, read_edges, simulate
 from disco.simulate.design import LARGEST_DESIGN
@@ -37,9 +38,9 @@ def run(arguments: argparse.Namespace) -> None:
     except OSError as error:
         raise InputError(f"{folder} cannot be written: {error.strerror or error}.") from error
     rows, columns = drawn.whole.shape
-    edges = "1 true edge" if len(drawn.truth) == 1 else f"{len(drawn.truth)} true edges"
+    edges = how_many(len(drawn.truth), "true edge")
     files = ["counts.csv", "truth.csv", "order.csv", "design.json", *(["roles.json"] if design.beside() else [])]
-    print(f"{rows} rows × {columns} columns with {edges}, in {folder}: {', '.join(files)}.")
+    print(f"{how_many(rows, 'row')} × {how_many(columns, 'column')} with {edges}, in {folder}: {', '.join(files)}.")
     if len(drawn.truth):
         print(f"{known.words(drawn.truth['direction'])} {known.reservation(design)}".rstrip())
 

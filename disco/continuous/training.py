@@ -15,6 +15,7 @@ from torch import Tensor, nn
 from disco.continuous.networks import JointNetwork, ProjectionNetwork
 from disco.continuous.noise import Times, corrupted
 from disco.progress import Reporter
+from disco.score.adam import Adam
 
 _EVERY = 10  # epochs between two validations
 _FULL = 0.2  # share of the rows whose mask is replaced by all columns (paper, Mask Distribution)
@@ -130,13 +131,13 @@ def _train(
     stage: str,
 ) -> int:
     """The epochs; the network is left in evaluation mode with its best state, whose epoch is returned."""
-    optimiser = torch.optim.Adam(network.parameters(), lr=schedule.rate, fused=True)
+    optimiser = Adam(network.parameters(), schedule.rate)
     best, state, lowest = schedule.epochs, None, float("inf")
     for epoch in range(1, schedule.epochs + 1):
         network.train()
         order = torch.randperm(len(values), generator=generator).to(values.device)
         for rows in order.split(schedule.batch):
-            optimiser.zero_grad()
+            network.zero_grad()
             with torch.autocast(values.device.type, torch.bfloat16, enabled=schedule.halved):
                 error = loss(values[rows])
             error.backward()

@@ -1,10 +1,9 @@
 """Several methods side by side: how far every two agree, and time against accuracy."""
 
-import itertools
-
 import numpy as np
 import pandas as pd
 import plotly.graph_objects as go
+from numpy.typing import ArrayLike
 
 from disco.figures import roles, theme
 from disco.figures.parents import different
@@ -12,6 +11,22 @@ from disco.figures.words import duration, how_many, log_ticks
 
 _LONGEST = 30  # characters of a method's name
 _MOST_WRITTEN = 14  # methods from which on the cells have no numbers
+# Opaque and never dark, so that one ink can be read on every cell, be the page light or dark.
+_BLUES, _INK = [[0.0, "#E8F1F7"], [1.0, "#5BA3CF"]], "#14202B"
+_FIRST = 1e-3  # seconds; a logarithmic axis has no 0
+_TOP = 1.08  # of the axis of F1: room for a name above it
+_WIDTH, _HEIGHT = 760.0, 280.0  # pixels between the axes of time and F1, on a screen of common width
+_LETTER, _LINE, _AWAY = 7.0, 16.0, 9.0  # pixels: width and height of a letter, and from a mark to its name
+_SIDES = {
+    "top center": (0.0, 1.0),
+    "bottom center": (0.0, -1.0),
+    "middle right": (1.0, 0.0),
+    "middle left": (-1.0, 0.0),
+    "top right": (1.0, 1.0),
+    "top left": (-1.0, 1.0),
+    "bottom right": (1.0, -1.0),
+    "bottom left": (-1.0, -1.0),
+}  # where a name may stand, the first that is free
 
 
 def agreement(values: pd.DataFrame, what: str) -> go.Figure:
@@ -30,12 +45,13 @@ def agreement(values: pd.DataFrame, what: str) -> go.Figure:
             y=names,
             zmin=0.0,
             zmax=1.0,
-            colorscale=roles.SEQUENTIAL,
+            colorscale=_BLUES,
             colorbar={"thickness": 12},
             xgap=1,
             ygap=1,
             hoverongaps=False,
             texttemplate="%{z:.2f}" if len(names) <= _MOST_WRITTEN else None,
+            textfont={"color": _INK},
             hovertemplate="%{y} and %{x}: %{z:.3f}<extra></extra>",
         )
     )
@@ -64,20 +80,23 @@ def time_and_f1(rows: pd.DataFrame) -> go.Figure:
     """
     fig = go.Figure()
     known = rows[rows["f1"].notna()].sort_values("seconds", kind="stable")
-    above = dict(
-        zip(known.index, itertools.cycle(["top center", "bottom center"]), strict=False)
-    )  # so that names rarely meet
+    seconds = known["seconds"].clip(lower=_FIRST)
+    across = (seconds.min() / 5, seconds.max() * 5) if len(known) else (0.1, 10.0)  # room for the names
+    least = max(0.0, known["f1"].min() - 0.2) - 0.05 if len(known) else -0.05
+    names = known["name"].map(lambda name: theme.label(name, _LONGEST))
+    places = np.log10(seconds / across[0]) / np.log10(across[1] / across[0]), (known["f1"] - least) / (_TOP - least)
+    sides = pd.Series(_free_sides(names, places[0] * _WIDTH, places[1] * _HEIGHT), index=known.index)
     for is_control, name in ((False, "methods"), (True, "controls, which fit nothing")):
         part = known[known["is_control"] == is_control]
         if part.empty:
             continue
         fig.add_scatter(
-            x=np.maximum(part["seconds"], 1e-3),
+            x=seconds[part.index],
             y=part["f1"],
             mode="markers+text",
             name=name,
-            text=[theme.label(label, _LONGEST) for label in part["name"]],
-            textposition=[above[place] for place in part.index],
+            text=names[part.index],
+            textposition=sides[part.index],
             customdata=[duration(seconds) for seconds in part["seconds"]],
             marker={
                 "size": 11,
@@ -87,19 +106,43 @@ def time_and_f1(rows: pd.DataFrame) -> go.Figure:
             },
             hovertemplate="%{text}: F1 %{y:.3f} in %{customdata}<extra></extra>",
         )
-    if len(known):
-        low, high = (
-            max(known["seconds"].min(), 1e-3) / 2.5,
-            max(known["seconds"].max(), 1e-3) * 2.5,
-        )  # room for the names
-        places, words = log_ticks(low, high)
-        fig.update_xaxes(range=list(np.log10([low, high])), tickvals=places, ticktext=words)
+    ticks, words = log_ticks(*across)
+    fig.update_xaxes(range=list(np.log10(across)), tickvals=ticks, ticktext=words)
     fig.update_xaxes(title="seconds", type="log")
-    least = max(0.0, known["f1"].min() - 0.2) if len(known) else 0.0
-    fig.update_yaxes(title="F1 of directed edges", range=[least - 0.05, 1.08])
+    fig.update_yaxes(title="F1 of directed edges", range=[least, _TOP])
     title = "No method has an F1 yet"
     if len(known):
         best = known.loc[known["f1"].idxmax()]
-        name, seconds = theme.label(best["name"], _LONGEST), duration(best["seconds"])
-        title = f"{name} has the highest F1, {best['f1']:.2f}, in {seconds}"
+        name = theme.label(best["name"], _LONGEST)
+        title = f"{name} has the highest F1, {best['f1']:.2f}, in {duration(best['seconds'])}"
     return roles.titled(fig, title, height=400)
+
+
+def _free_sides(names: pd.Series, across: pd.Series, up: pd.Series) -> list[str]:
+    """On which side of each mark its name meets the least of the marks and of the names placed before it.
+
+    Args:
+        names: as written.
+        across, up: where the marks stand, in pixels.
+    """
+    marks = np.column_stack([across, up])
+    outside = [_box((-_WIDTH / 2, 0), (_WIDTH, 9 * _HEIGHT)), _box((1.5 * _WIDTH, 0), (_WIDTH, 9 * _HEIGHT))]
+    taken = [*outside, *(_box(mark, (2 * _AWAY, 2 * _AWAY)) for mark in marks)]
+    found = []
+    for name, mark in zip(names, marks, strict=True):
+        size = np.array([_LETTER * len(name), _LINE])
+        boxes = {side: _box(mark + np.multiply(way, size / 2 + _AWAY), size) for side, way in _SIDES.items()}
+        side = min(boxes, key=lambda side: sum(_common(boxes[side], other) for other in taken))
+        taken.append(boxes[side])
+        found.append(side)
+    return found
+
+
+def _box(middle: ArrayLike, size: ArrayLike) -> np.ndarray:
+    """The lowest and the highest corner of a rectangle, (2, 2)."""
+    return np.add(middle, np.multiply(size, [[-0.5], [0.5]]))
+
+
+def _common(one: np.ndarray, other: np.ndarray) -> float:
+    """The area that two rectangles share."""
+    return float(np.prod(np.maximum(np.minimum(one[1], other[1]) - np.maximum(one[0], other[0]), 0.0)))

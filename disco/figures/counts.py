@@ -230,6 +230,10 @@ def _spans(figure: go.Figure, low: pd.Series, high: pd.Series, colour: str, plac
 def _log_axis(low: float, high: float) -> dict[str, object]:
     """A logarithmic axis from about `low` to about `high`, every tick labelled with its whole number."""
     places, words = log_ticks(low / 2, high * 2)
+    if high <= 3 * low and sum(low <= place <= high for place in places) < 2:  # one label tells no scale
+        unit = 10.0 ** np.floor(np.log10(low))
+        places = [step * unit for step in range(1, 31) if low / 1.2 <= step * unit <= high * 1.2]
+        words = [f"{place:g}" for place in places]
     return {"type": "log", "tickvals": places, "ticktext": words}
 
 

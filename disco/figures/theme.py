@@ -58,6 +58,7 @@ def layout(figure: go.Figure, *, height: int = 360, x: str = "", y: str = "", le
         height: pixels; the width follows the page.
     """
     figure.update_layout(
+        overwrite=True,  # each value as a whole: several times faster than merging them leaf by leaf
         height=height,
         margin={"l": 8, "r": 8, "t": 36 if legend else 16, "b": 8},
         paper_bgcolor="rgba(0,0,0,0)",
@@ -69,8 +70,10 @@ def layout(figure: go.Figure, *, height: int = 360, x: str = "", y: str = "", le
         modebar={"bgcolor": "rgba(0,0,0,0)", "color": GREY, "activecolor": BLUE},
         colorway=list(FOLD_COLOURS),
     )
-    figure.update_xaxes(title_text=x or None, gridcolor=_LINE, zeroline=False, automargin=True)
-    figure.update_yaxes(title_text=y or None, gridcolor=_LINE, zeroline=False, automargin=True)
+    for axes, title in ((figure.select_xaxes(), x), (figure.select_yaxes(), y)):
+        for axis in axes:
+            axis.title.text = title or None
+            axis.gridcolor, axis.zeroline, axis.automargin = _LINE, False, True
     return figure
 
 

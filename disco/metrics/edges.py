@@ -2,7 +2,8 @@
 
 A true positive is a pair in both graphs. Then F1 = 2 TP / (2 TP + FP + FN) and SHD = FP + FN, so a reversed edge counts
 twice in the SHD. If the truth is a table with a column `direction`, an edge whose direction is `unknown`
-(`disco.simulate.known`) counts as found in either direction.
+(`disco.simulate.known`) counts as found in either direction, and as found once if the estimate leaves it open, with
+pairs in both directions.
 """
 
 import math
@@ -51,7 +52,8 @@ def counts(truth: Edges, estimate: Edges) -> Counts:
     Raises:
         InputError: the nodes of the two do not agree.
     """
-    true, found = (set(pairs) for pairs in met(truth, estimate))
+    pairs, found_pairs = met(truth, estimate)
+    true, found = set(pairs), set(_once(found_pairs, undirected(truth)))
     return Counts(len(true & found), len(found - true), len(true - found))
 
 
@@ -91,7 +93,9 @@ def verdicts(truth: Edges, estimate: Edges) -> pd.DataFrame:
         InputError: the nodes of the two do not agree.
     """
     pairs, found_pairs = met(truth, estimate)
-    true, found, free = set(pairs), set(found_pairs), undirected(truth)
+    free = undirected(truth)
+    found_pairs = _once(found_pairs, free)
+    true, found = set(pairs), set(found_pairs)
 
     def verdict(parent: str, child: str) -> str:
         if (parent, child) in true:
@@ -160,6 +164,12 @@ def met(truth: Edges, estimate: Edges) -> tuple[Pairs, Pairs]:
     """The directed pairs of both; true edges of unknown direction are reversed if the estimate has them reversed."""
     pairs, found = both(truth, estimate)
     return turned(pairs, undirected(truth), set(found).__contains__), found
+
+
+def _once(found: Pairs, free: Collection[tuple[str, str]]) -> Pairs:
+    """The pairs of an estimate; of one that it has both ways, where no direction can be known, the truth's alone."""
+    there = set(found)
+    return [pair for pair in found if not (pair[::-1] in free and pair[::-1] in there)]
 
 
 def undirected(truth: Edges) -> set[tuple[str, str]]:

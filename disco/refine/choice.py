@@ -6,6 +6,8 @@ from disco.checks import check, flag, number, whole
 from disco.errors import InputError
 from disco.refine.turning import BOUND
 
+_MOST = 100_000
+
 
 @dataclass(frozen=True)
 class Choice:
@@ -41,6 +43,9 @@ class Choice:
         check(self)
         if self.folds == 1:
             raise InputError("folds must be 0, for none, or at least 2.")
+        for name in ("starts", "bootstrap"):  # the orders and the rows drawn are held at once
+            if getattr(self, name) > _MOST:
+                raise InputError(f"{name} must be at most {_MOST:,}; got {getattr(self, name):,}.")
 
 
 QUICK = Choice(folds=0, bootstrap=0)  # no fits on other rows: they take most of a refinement's time

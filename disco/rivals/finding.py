@@ -19,6 +19,8 @@ from disco.table.continuous import as_numbers, is_continuous, no_counts
 from disco.table.role_checks import divided
 from disco.table.roles import Given, Roles
 
+_LEAST_ROWS = 12  # of counts, as for a fit of three folds
+
 
 def method(name: str) -> Method:
     """The method of a name.
@@ -102,4 +104,7 @@ def _nodes(chosen: Method, table: pd.DataFrame, roles: Given | None) -> tuple[pd
     if roles is None and is_continuous(table) and (column := no_counts(table)) is not None:
         able = ", ".join(name for name, method in METHODS.items() if method.numbers)
         raise InputError(f'{chosen.label} needs counts, and column "{column}" holds other numbers: use {able}.')
-    return divided(table, roles)
+    nodes, adjustment = divided(table, roles)
+    if len(nodes) < _LEAST_ROWS:
+        raise InputError(f"{chosen.label} needs at least {_LEAST_ROWS} rows; the table has {len(nodes)}.")
+    return nodes, adjustment

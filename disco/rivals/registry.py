@@ -126,7 +126,7 @@ METHODS: dict[str, Method] = {
     ),
     "disco-recursive": Method(
         "DISCO, stagewise recursive",
-        "The same on targets of the projection network before the removal.",
+        "DISCO with its projection network trained further after each removal, on its own targets before it.",
         "ours",
         {"projection": "recursive"},
         **{**_OURS, "seconds": _stagewise},

@@ -26,7 +26,7 @@ from disco.runs.counts import write_counts
 from disco.runs.folder import Run, runs_root
 from disco.runs.head import FORMAT
 from disco.runs.locks import Lock, held
-from disco.runs.schema import TRUTH
+from disco.runs.schema import TRUTH, check_kept
 from disco.runs.status import FIT, unasked, write_status
 from disco.settings import Settings
 from disco.table.roles import Roles
@@ -65,6 +65,7 @@ def create_run(
         InputError: a column is not of counts or cannot play its role, the rows are too few, the knowledge does not fit,
             or the folder holds something already or cannot be written.
     """
+    check_kept(settings.to_dict())
     counts = _checked(table, settings, knowledge, roles)
     head = {
         "format": FORMAT,
@@ -104,9 +105,13 @@ def _checked(
     table: pd.DataFrame, settings: Settings, knowledge: "Knowledge | None", roles: Roles | None
 ) -> pd.DataFrame:
     """The counts of a table; InputError if a fit with these settings, knowledge and roles would refuse it."""
+    from disco.table.counts import least_rows
     from disco.table.ranks import check_split
     from disco.table.role_checks import checked
 
+    least = least_rows(settings.folds)
+    if settings.max_rows is not None and settings.max_rows < least:
+        raise InputError(f"max_rows is {settings.max_rows}, and {settings.folds} folds need at least {least} rows.")
     counts, adjustment = checked(table, roles, settings.folds)
     if knowledge is not None:
         knowledge.resolve(list(counts.columns), roles)

@@ -13,6 +13,7 @@ import re
 import shutil
 import stat
 import struct
+import tempfile
 import zipfile
 import zlib
 from collections.abc import Callable
@@ -25,7 +26,7 @@ from disco.files import read_record, write_json
 from disco.rivals import METHODS
 from disco.runs import compared
 from disco.runs.folder import Run
-from disco.runs.head import read_head
+from disco.runs.head import Head, read_head
 from disco.runs.making import id_of, make
 from disco.runs.results import VARIANTS
 from disco.runs.schema import printable
@@ -77,7 +78,7 @@ def pack(run: Run, *, networks: bool = True) -> bytes:
         networks: with the fitted networks, without which no order can be recovered again and no curvature be drawn.
 
     Raises:
-        InputError: a process works on the run, its files are too large, or one cannot be read.
+        InputError: a process works on the run, its files are too large, or one cannot be read or is damaged.
     """
     if run.alive:
         raise InputError(f"The run {run.name} is being worked on: wait until that is done, or cancel it.")
@@ -95,6 +96,15 @@ def pack(run: Run, *, networks: bool = True) -> bytes:
         raise InputError(f"{error.filename or run.path} cannot be read ({error.strerror or error}).") from error
     if buffer.tell() > MOST_PACKED:
         raise _too_large(run)
+    with tempfile.TemporaryDirectory(prefix="disco-") as folder:
+        _extract(buffer, Path(folder))
+        try:
+            _read(Path(folder))
+        except InputError as error:
+            raise InputError(
+                f"A ZIP of the run {run.name} could not be opened again: {str(error).rstrip('.')}. "
+                f"To keep the run as it is, copy its folder {run.path}."
+            ) from None
     return buffer.getvalue()
 
 
@@ -146,11 +156,9 @@ def unpack(file: BinaryIO) -> Run:
     def fill(folder: Path) -> dict[str, Any]:
         _extract(file, folder)
         try:
-            _check(folder)
-            head, _ = read_head(folder)
-        except InputError as error:  # its sentence names the hidden folder, where nobody can restore a file
-            said = str(error).replace(f"{folder}{os.sep}", "").replace(str(folder), "it")
-            raise _refused(said.rstrip(".")) from None
+            head = _read(folder)
+        except InputError as error:
+            raise _refused(str(error).rstrip(".")) from None
         values = read_record(folder / "settings.json")
         if head.id != values.get("id"):
             values["id"] = id_of(head.name)
@@ -158,6 +166,19 @@ def unpack(file: BinaryIO) -> Run:
         return values
 
     return make(fill)
+
+
+def _read(folder: Path) -> Head:
+    """Read everything in an unpacked folder.
+
+    Raises:
+        InputError: it is not a run, or a file is damaged; the sentence does not name the folder, which is temporary.
+    """
+    try:
+        _check(folder)
+        return read_head(folder)[0]
+    except InputError as error:
+        raise InputError(str(error).replace(f"{folder}{os.sep}", "").replace(str(folder), "it")) from None
 
 
 def run_id(path: Path) -> str:

@@ -34,6 +34,17 @@ def shown(value: object) -> str:
     return text if len(text) <= _SHOWN else text[: _SHOWN - 1] + "…"
 
 
+def check_kept(values: Mapping[str, Any]) -> None:
+    """Refuse numbers that a run would not read back: floats cannot represent every whole number of their size.
+
+    Raises:
+        InputError: a number is too large; the sentence names it.
+    """
+    for name, value in values.items():
+        if isinstance(value, int | float) and not abs(value) < _LARGEST:
+            raise InputError(f"{name} must be below {_LARGEST:,} for a run to keep it; got {value}.")
+
+
 def is_text(text: str) -> bool:
     """Whether a text can be shown: JSON can hold half of a character, which cannot be sent to a page."""
     try:

@@ -124,7 +124,7 @@ def pack_training(stage: str, training: Training) -> tuple[dict[str, Tensor], di
     tensors = {f"{stage}.best.{name}": value for name, value in training.best.items()}
     for name, parameter in training.network.named_parameters():
         tensors[f"{stage}.now.{name}"] = parameter
-        for key, value in training.optimizer.state.get(parameter, {}).items():
+        for key, value in training.optimizer.state[parameter].items():
             tensors[f"{stage}.adam.{key}.{name}"] = value
     kept = ("active", "best_loss", "best_epoch", "waited", "epoch")
     return tensors, {stage: {name: getattr(training, name) for name in kept}}

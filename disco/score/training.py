@@ -18,6 +18,7 @@ import torch
 from torch import Tensor, nn
 
 from disco.errors import InputError
+from disco.score.adam import Adam
 from disco.score.losses import (
     Batch,
     Clean,
@@ -70,7 +71,7 @@ class Training:
 
     Attributes:
         network: the networks of the active folds.
-        optimizer: their Adam optimizer.
+        optimizer: of their parameters.
         active: numbers of the folds still training.
         best: the parameters to serve, of all folds.
         best_loss, best_epoch, waited: one value per fold, for early stopping.
@@ -78,7 +79,7 @@ class Training:
     """
 
     network: nn.Module
-    optimizer: torch.optim.Adam
+    optimizer: Adam
     active: list[int]
     best: dict[str, Tensor]
     best_loss: list[float]
@@ -92,12 +93,12 @@ class Training:
         parameters = dict(network.named_parameters())
         folds = next(iter(parameters.values())).shape[0]
         best = {name: value.detach().clone() for name, value in parameters.items()}
-        adam = torch.optim.Adam(parameters.values(), fused=True)
+        adam = Adam(parameters.values())
         return cls(network, adam, list(range(folds)), best, [math.inf] * folds, [0] * folds, [0] * folds)
 
     def step(self, losses: Tensor, norm_bound: float) -> None:
         """One Adam step for every active fold, on its own loss; `losses` (active folds,)."""
-        self.optimizer.zero_grad(set_to_none=True)
+        self.network.zero_grad()
         losses.sum().backward()
         clip_gradients(list(self.network.parameters()), norm_bound)
         self.optimizer.step()
@@ -276,7 +277,7 @@ def one_epoch(
     """
     total, seen = torch.zeros(()), 0
     for batch, rate in zip(batches, rates, strict=True):
-        training.optimizer.param_groups[0]["lr"] = rate
+        training.optimizer.rate = rate
         losses = loss(training.network, batch)
         training.step(losses, norm_bound)
         count = batch.noisy.shape[1]

@@ -18,7 +18,7 @@ LARGEST_GRAPH = 5000  # nodes: coefficients are drawn for every pair, 200 MB
 Drawn = tuple[np.ndarray, np.ndarray]
 
 GRAPHS = {
-    "er": "Erdős–Rényi, each pair an edge with probability 2k/d",
+    "er": "Erdős–Rényi, each pair an edge with probability 2k/d, at most 1",
     "er-exact": "Erdős–Rényi, exactly k·d edges",
     "sf": "Scale-free (Barabási–Albert), each new node has k edges",
     "chain": "Chain: x1 → x2 → x3 → …",

@@ -12,8 +12,9 @@
     whether the result is in the class. So an edge is unknown exactly if it and all edges above it are affine.
   - Complete binary models: a conditional distribution on two values is Bernoulli, which is in the class for every
     order, and no order implies any independence.
-- *not proved*: the design leaves the class (hidden causes, exposure, zero inflation of a child, ...), or some edges are
-  affine in a graph with colliders or beside columns that act on the nodes, cases the paper does not cover.
+- *not proved*: the design leaves the class (hidden causes, exposure, zero inflation of a child, ...), a node with edges
+  has two values alone, of which every function is affine, where the paper asks for three (*Regularity conditions*), or
+  some edges are affine in a graph with colliders or beside columns that act on the nodes, which it does not cover.
 
 Columns beside the counts (batch, depth, ...) are given, as their roles say: at each of their values the distribution is
 in the class, so that what is known stays known. Without their roles they are hidden common causes. The effects of more
@@ -59,10 +60,11 @@ def directions(
         mechanisms: one per node.
     """
     children = np.flatnonzero(present.any(axis=0)).tolist()
+    is_binary = any(mechanisms[node].law.binary for node in np.flatnonzero((present | present.T).any(axis=0)).tolist())
     affine = np.array([_is_affine(mechanisms[node]) for node in range(len(present))])
     if design.keys() == [ISING]:
         found = np.full(present.shape, UNKNOWN, dtype=object)
-    elif _has_hidden(design) or not all(_in_class(mechanisms[node]) for node in children):
+    elif _has_hidden(design) or is_binary or not all(_in_class(mechanisms[node]) for node in children):
         found = np.full(present.shape, NOT_PROVED, dtype=object)
     elif not affine[children].any():
         found = np.full(present.shape, KNOWN, dtype=object)

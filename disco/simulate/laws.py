@@ -27,6 +27,11 @@ class Law(ABC):
     continuous: bool = False
 
     @property
+    def binary(self) -> bool:
+        """Whether a value is 0 or 1."""
+        return False
+
+    @property
     def unit(self) -> float:
         """By what parents are divided before the feature map; a binomial's trials."""
         return 1.0
@@ -142,8 +147,8 @@ class Binomial(Law):
         return self.trials
 
     @property
-    def in_class(self) -> bool:
-        return self.trials > 1  # any distribution on two values is Bernoulli, so the class imposes nothing
+    def binary(self) -> bool:
+        return self.trials == 1
 
     def mean(self, location: np.ndarray) -> np.ndarray:
         return self.trials * location
@@ -174,6 +179,7 @@ class Bernoulli(Law):
     """0 or 1; the location is the probability of 1."""
 
     scalable = False
+    binary = True
 
     def mean(self, location: np.ndarray) -> np.ndarray:
         return location

@@ -35,8 +35,8 @@ class Problem:
         message: a full sentence that names the column and the row.
         remedy: a full sentence that says what to do.
         blocking: whether it must be solved before the table can be used; otherwise it is a note.
-        kind: "identifier"; "name", missing or repeated; "names", the first row may have been read as names; "file", how
-            it was read; or "".
+        kind: "identifier"; "name", missing or repeated; "names", the first row may have been read as names; "columns",
+            too few of them; "file", how it was read; or "".
     """
 
     column: str | None
@@ -135,7 +135,8 @@ def _shape_problems(table: pd.DataFrame, folds: int) -> Iterator[Problem]:
     rows, columns = table.shape
     if columns < 2:
         message = f"The table has {columns} column{'' if columns == 1 else 's'}; at least 2 are needed."
-        yield Problem(None, None, message, "Separate the columns of a text file by commas, semicolons or tabs.")
+        remedy = "Separate the columns of a text file by commas, semicolons or tabs."
+        yield Problem(None, None, message, remedy, kind="columns")
     if rows < (needed := least_rows(folds)):
         message = f"The table has {rows} row{'' if rows == 1 else 's'}; {folds} folds need at least {needed}."
         yield Problem(None, None, message, "Give more rows, or use fewer folds.")
@@ -150,7 +151,8 @@ def _name_problems(table: pd.DataFrame) -> Iterator[Problem]:
         if not name.strip():
             remedy = "Give it a name in the first row."
             if identifier(numbers_of(table.iloc[:, position])[0], name):
-                remedy = "It only numbers the rows: leave it out."
+                how = "leave it out" if position else "leave it out, on Data or with --row-names"
+                remedy = f"It only numbers the rows: {how}."
             yield Problem(name, None, f"Column {position + 1} has no name.", remedy, kind="name")
     for name, times in Counter(names).items():
         if times > 1 and name.strip():

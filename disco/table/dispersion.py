@@ -31,16 +31,16 @@ def dispersion(values: np.ndarray) -> pd.DataFrame:
     Args:
         values: counts, (rows, columns).
     """
-    rows, total = len(values), values.sum(axis=0)
+    rows, total = len(values), values.sum(axis=0, dtype=float)  # the largest counts add up to more than an int64
     found = pd.DataFrame({"dispersion": np.full(len(total), np.nan), "over": 1.0, "under": 1.0})
     if rows < 2:
         return found
     there, small, large = total > 0, total <= _SMALL, total > _SMALL
     found.loc[there, "dispersion"] = values[:, there].var(axis=0, ddof=1) / values[:, there].mean(axis=0)
     pairs = (values[:, small] * (values[:, small] - 1) // 2).sum(axis=0)
-    found.loc[small, ["over", "under"]] = _exact(rows, total[small], pairs)
+    found.loc[small, ["over", "under"]] = _exact(rows, total[small].astype(int), pairs)
     index = (rows - 1) * found["dispersion"].to_numpy()[large]
-    found.loc[large, ["over", "under"]] = _by_cumulants(rows, total[large].astype(float), index)
+    found.loc[large, ["over", "under"]] = _by_cumulants(rows, total[large], index)
     return found
 
 

@@ -79,7 +79,10 @@ class FoldRanks:
         order = random.permutation(len(self.train))
         if self.beside.group is None:
             return order, holdout
-        place = random.permutation(self.beside.group.max() + 1)[self.beside.group]
+        sizes = np.bincount(self.beside.group)
+        # A group far larger than that must not come first: it would leave hardly any rows to train on.
+        late = np.where(sizes > 2 * holdout, sizes, 0)
+        place = np.lexsort((random.permutation(len(sizes)), late)).argsort()[self.beside.group]
         order = order[np.argsort(place[order], kind="stable")]
         ends = np.flatnonzero(np.diff(place[order])) + 1
         if not len(ends):  # one group alone cannot be kept together

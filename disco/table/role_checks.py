@@ -57,6 +57,8 @@ def checked(table: pd.DataFrame, roles: Roles | None, folds: int = 3) -> tuple[p
         _check_group(adjustment, roles, folds)
         for covariate in adjustment.covariates:
             _check_determines(counts, covariate)
+        if adjustment.exposure is not None:
+            _check_rates(counts, adjustment.exposure, (*roles.named("exposure"), roles.exposure or "")[0])
     return counts, adjustment
 
 
@@ -96,6 +98,17 @@ def _check_determines(counts: pd.DataFrame, covariate: Covariate) -> None:
             raise InputError(
                 f'The covariate "{covariate.name}" determines "{name}", which {how} and so has no other cause: ignore '
                 "one of the two."
+            )
+
+
+def _check_rates(counts: pd.DataFrame, exposure: np.ndarray, exposure_name: str) -> None:
+    """Refuse an exposure of which a node is a multiple, such as a copy of it."""
+    for name, column in counts.items():
+        rates = column.to_numpy() / exposure
+        if np.ptp(rates) <= 1e-12 * rates.max():
+            raise InputError(
+                f'"{name}" is the same multiple of the exposure "{exposure_name}" in every row, so its rate never '
+                "changes: ignore one of the two."
             )
 
 

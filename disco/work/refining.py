@@ -19,7 +19,7 @@ from disco.errors import InputError
 from disco.files import append_bytes, read_bytes, read_json, remove_leftovers, write_bytes
 from disco.runs.events import line_value
 from disco.runs.folder import Run
-from disco.runs.schema import fits, is_text
+from disco.runs.schema import check_kept, fits, is_text
 from disco.runs.status import REFINE, Status, unasked
 from disco.work.recording import Recorder
 
@@ -33,8 +33,13 @@ _MORE = ("starts", "restarts", "bootstrap", "redone")  # these only ask for more
 
 
 def queued(run: Run, choice: "Choice") -> Status:
-    """The status from which a refinement is queued; the searches of one with another choice are deleted."""
+    """The status from which a refinement is queued; the searches of one with another choice are deleted.
+
+    Raises:
+        InputError: a number of the choice is too large to be kept.
+    """
     before, asked = run.written_status(REFINE), dataclasses.asdict(choice)
+    check_kept(asked)
     if not _resumes(before, asked):
         before = unasked(REFINE)
         _remove(run.path / "refining.jsonl")

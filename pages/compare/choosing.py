@@ -1,4 +1,4 @@
-"""Which methods to run, how long they take, and their start. Owns the keys `compare_pick_…` and `compare_limit_…`."""
+"""Which methods to run, how long they take, and their start. Owns `compare_pick_…` and `compare_limit_…`."""
 
 import streamlit as st
 
@@ -6,12 +6,14 @@ from disco.errors import InputError
 from disco.figures.words import duration, how_many
 from disco.rivals import GROUPS, METHODS, Method
 from disco.runs import COMPARE, Run
-from disco.runs.compared import Asked
+from disco.runs.compared import Asked, asked
 from disco.runs.counts import read_shape
 from disco.work import comparing, jobs
+from pages.compare import options
 from pages.compare.comparison import Comparison
 from pages.shared import empty, fit_start, intro, session, table_facts
 from pages.shared.drafts import Draft, run_name
+from pages.shared.lasting import forget, lasting
 from pages.shared.names import code, plain, shown
 
 _USUAL = ("refined", "boss", "ods-poisson", "search-nb", "sort-mean", "sort-excess")
@@ -49,13 +51,14 @@ def _choose(run: Run, found: Comparison) -> None:
                         chosen.append(name)
                     done = " It is done." if name in found.done else ""
                     st.caption(f"{plain(one.about)}{_missing(one, told)}{done}")
+    last = asked(run)
+    changed = options.section(run, chosen, last)
     row = st.container(horizontal=True, vertical_alignment="bottom", gap="medium")
     limit = row.number_input(
         "Time limit of each, seconds",
         1,
         1_000_000,
-        600,
-        key=f"compare_limit_{run.id}",
+        key=lasting(f"compare_limit_{run.id}", 600 if last is None else int(last.limit)),
         width=200,
         help="A method that takes longer is stopped, and the next one runs.",
     )
@@ -64,30 +67,35 @@ def _choose(run: Run, found: Comparison) -> None:
         type="primary",
         icon=":material/play_arrow:",
         key="start_comparison",
-        disabled=not chosen,
+        disabled=not chosen or changed is None,
     ):
-        begin(run, chosen, limit)
+        begin(run, {name: changed[name] for name in chosen}, limit)
     if all(name in METHODS for name in _ODS) and row.button(
         "ODS under three families",
         icon=":material/compare_arrows:",
         key="start_ods",
+        disabled=changed is None,
         help="ODS with every node taken as Poisson, as negative binomial, and as binomial, as in the paper's case "
         "study: how much its order depends on the family.",
     ):
-        begin(run, list(_ODS), limit)
+        begin(run, {name: changed[name] for name in _ODS}, limit)
     _tell(chosen, [min(METHODS[name].seconds(rows, nodes), limit) for name in chosen])
 
 
 def _is_picked(found: Comparison, name: str, seconds: float) -> bool:
     """The box of a method, with how long it takes; whether it is ticked."""
     one = METHODS[name]
+    is_usual = one.installed and name in _USUAL and name not in found.done and not found.repeats(name)
     picked = st.checkbox(
         f"{plain(one.label)} · {duration(seconds)}",
-        value=one.installed and name in _USUAL and name not in found.done,
         disabled=not one.installed,
-        key=f"compare_pick_{name}_{found.run.id}",
+        key=lasting(_pick(name, found.run), is_usual),
     )
     return picked and one.installed
+
+
+def _pick(name: str, run: Run) -> str:
+    return f"compare_pick_{name}_{run.id}"
 
 
 def _missing(one: Method, told: dict[str, bool]) -> str:
@@ -113,17 +121,19 @@ def _tell(chosen: list[str], seconds: list[float]) -> None:
     )
 
 
-def begin(run: Run, names: list[str], limit: float) -> None:
-    """Start a comparison, or say in a sentence why not; those done already are kept."""
+def begin(run: Run, methods: options.Options, limit: float) -> None:
+    """Start a comparison, or say in a sentence why not; those done already with these options are kept."""
     try:
-        asked = Asked({name: {} for name in names}, limit)
-        if not comparing.left(run, asked):
+        wanted = Asked(methods, limit)
+        if not comparing.left(run, wanted):
             st.info("All of these are done; their results stand below.", icon=":material/check:")
             return
-        jobs.start(run, COMPARE, asked)
+        jobs.start(run, COMPARE, wanted)
     except InputError as error:
         st.error(plain(error))
         return
+    for name in methods:  # they are done then, and no longer wanted
+        forget(_pick(name, run))
     st.rerun()
 
 

@@ -18,6 +18,7 @@ from disco.runs.comparing import Side, works
 from pages.shared.known import Known
 
 OWN = {"fit": "this run's fit", "refinement": "this run's refinement"}
+_SEARCH = "refined"  # the method that searches as the run's refinement does
 _NOTE = "Its time is that of all its threads, on the device and in the attempts that it took."
 _NO_SCORES = ["fold", "parent", "child", "ocs", "curvature", "z"]
 
@@ -43,6 +44,10 @@ class Comparison:
     def done(self) -> dict[str, Found]:
         """Those that found something, by name."""
         return {one.method: one for one in self.ended if one.state == "done"}
+
+    def repeats(self, name: str) -> bool:
+        """Whether a method is the search by which the run was refined: both would count twice what one found."""
+        return name == _SEARCH and "refinement" in self.done
 
     @cached_property
     def known(self) -> Known | None:
@@ -137,20 +142,22 @@ def _own(run: Run) -> list[Found]:
 def choose(found: Comparison) -> Comparison | None:
     """The methods that the sections below show; None, with a sentence, if there are none.
 
-    The controls are left out at first: they would outvote the rest without telling anything of causes.
+    The controls are left out at first: they would outvote the rest without telling anything of causes. So is the
+    search that the run's refinement has made already.
     """
     names = list(found.done)
     if not names:
         st.info("No method has found anything yet.", icon=":material/info:")
         return None
-    usual = [name for name in names if group(name) != "controls"] or names
+    usual = [name for name in names if group(name) != "controls" and not found.repeats(name)] or names
     chosen = st.multiselect(
         "Methods shown below",
         names,
         default=usual,
         format_func=label,
         key=f"compare_shown_{found.run.id}_{len(names)}",
-        help="The controls are left out at first: sorted columns say nothing of causes, and agree with each other.",
+        help="The controls are left out at first: sorted columns say nothing of causes, and agree with each other. "
+        "So is the method refinement beside this run's refinement: it is the same search.",
     )
     chosen = [name for name in names if name in chosen]
     if not chosen:

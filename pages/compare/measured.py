@@ -114,7 +114,7 @@ def _against_truth(rows: pd.DataFrame, known: Known) -> None:
 def _config() -> dict[str, object]:
     column = st.column_config
     found = {
-        "method": column.TextColumn("Method", pinned=True),
+        "method": column.TextColumn("Method", width="medium", pinned=True),
         "group": column.TextColumn("Group"),
         "state": column.TextColumn("State"),
         "seconds": column.NumberColumn("Seconds", format="%.3g", help="On one core, without the start of its process."),

@@ -8,6 +8,7 @@ from pages.compare.comparison import Comparison, label
 from pages.shared import figure, two_graphs
 from pages.shared.names import plain
 
+_NUMBER = 130  # pixels: all six stand in one row of a wide page
 _CHANGES = {
     "kept": ("In both", "In both graphs, in the same direction."),
     "dropped": ("Only first", "Only the first method has it."),
@@ -32,10 +33,10 @@ def section(found: Comparison) -> None:
     changes = several.differences(sides[0].pairs, sides[1].pairs, found.run.nodes)
     row = figure.numbers()
     for change, (word, help) in _CHANGES.items():
-        row.metric(word, int((changes["change"] == change).sum()), width=figure.NUMBER, help=help)
+        row.metric(word, int((changes["change"] == change).sum()), width=_NUMBER, help=help)
     orders = [side.order for side in sides]
     if None not in orders:
-        row.metric("Order agreement", number(order_agreement(*orders)), width=170)
+        row.metric("Order agreement", number(order_agreement(*orders)), width=160)
     titled = []
     for name, side in zip((one, other), sides, strict=True):
         graph = several.weighed(several.drawing(side.pairs, found.order), found.joined, len(names))

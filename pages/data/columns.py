@@ -31,9 +31,7 @@ _HELP = (
 
 def choose(draft: Draft) -> None:
     """Search, three buttons, and the table, in which every column has its role."""
-    faulty = table_facts.faulty(draft)
-    index_like = table_facts.index_like(draft)
-    usable = {position for position, (blocking, _) in enumerate(faulty) if not blocking} - index_like.keys()
+    usable = table_facts.usable(draft)
     with st.container(horizontal=True, vertical_alignment="bottom"):
         wanted = st.text_input(
             "Search columns",

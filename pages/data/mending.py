@@ -35,6 +35,8 @@ def _way_out(draft: Draft) -> str:
             ways.append("The box below gives columns that are no counts a role.")
         if faults.has_cure(draft):
             ways.append("Or leave out what is not counts." if ways else "The box below leaves out what is not counts.")
-    if not ways or "name" in kinds:
+    if (not ways or "name" in kinds) and len(table_facts.usable(draft)) > 1:
         ways.append("**Usable**, below, chooses the columns without a problem and leaves out the others.")
+    if not ways and table_facts.chosen_numbers(draft) is None:
+        ways.append("Fewer than two columns hold counts: load a table of whole numbers from 0 up.")
     return " ".join(ways)

@@ -57,7 +57,8 @@ def progress(run: Run) -> None:
 def _live(run: Run, before: dict) -> None:
     """A bar for each kind of work; when one ends, the whole page is drawn again."""
     now = {kind: run.status(kind) for kind in _KINDS}
-    if any(before[kind] != status.state for kind, status in now.items()):
+    is_pressed = st.session_state.get("cancel_finding", False)  # whoever presses it while the search ends means the fit
+    if any(before[kind] != status.state for kind, status in now.items()) and not is_pressed:
         st.rerun()
     row = st.container(key="finding", horizontal=True, vertical_alignment="center", border=True)
     for kind, status in now.items():
@@ -71,6 +72,8 @@ def _live(run: Run, before: dict) -> None:
         "Cancel", icon=":material/stop:", key="cancel_finding", help="Stops within 2 seconds; it can be resumed later."
     ):
         monitor.act("Stopping …", lambda: jobs.cancel(run, active))
+    if is_pressed and active is None:
+        st.rerun()
 
 
 def _ended(run: Run, kind: object) -> None:

@@ -13,6 +13,7 @@ from disco.work import jobs, serving
 from disco.work.forecast import Estimate, estimate, span
 from pages.shared import choices, machine, session, table_facts
 from pages.shared.drafts import Draft, run_name
+from pages.shared.lasting import lasting
 from pages.shared.names import plain, shown
 from pages.shared.words import STAGES, duration, size
 
@@ -26,7 +27,7 @@ def start_box(draft: Draft) -> None:
         usual = run_name(shown(draft.name, 40), draft.settings)
         name = st.text_input(
             "Name of the run",
-            key="run_name",
+            key=lasting(f"run_name_{draft.key}", ""),
             placeholder=usual,
             max_chars=80,
             help="For the list of runs; empty takes the name shown. Two runs may share one.",

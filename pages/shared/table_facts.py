@@ -1,6 +1,7 @@
 """Facts about the loaded table, computed once per table and kept, since pages ask at every rerun."""
 
 from collections import Counter
+from dataclasses import replace
 
 import numpy as np
 import pandas as pd
@@ -37,6 +38,11 @@ def problems(draft: Draft) -> list[counts.Problem]:
 def faulty(draft: Draft) -> list[tuple[bool, str]]:
     """For each column of the whole table: whether it blocks a fit, and the first complaint or note in words."""
     return _faulty(draft.key, draft.rows_left_out, draft.table)
+
+
+def usable(draft: Draft) -> set[int]:
+    """The columns of the whole table that hold counts without a problem and look like no index, by position."""
+    return {place for place, (blocking, _) in enumerate(faulty(draft)) if not blocking} - index_like(draft).keys()
 
 
 def chosen_counts(draft: Draft) -> pd.DataFrame | None:
@@ -141,7 +147,18 @@ def _problems(
 ) -> list[counts.Problem]:
     part = _table.iloc[:, list(columns)]
     part.attrs = _table.attrs
-    return counts.problems(part, folds, left_out)
+    found = counts.problems(part, folds, left_out)
+    return found if _table.shape[1] < 2 else [_choice(len(columns), _table.shape[1], problem) for problem in found]
+
+
+def _choice(chosen: int, columns: int, problem: counts.Problem) -> counts.Problem:
+    """A problem; that of too few columns as one of the choice, for the table has more."""
+    if problem.kind != "columns":
+        return problem
+    message = (
+        f"{chosen} of {columns:,} columns {'is' if chosen == 1 else 'are'} chosen as counts; at least 2 are needed."
+    )
+    return replace(problem, message=message, remedy="Give more columns the role count on Data.")
 
 
 @st.cache_resource(show_spinner=False, max_entries=16)

@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pandas as pd
 import pytest
-from browser_world import HOSTILE, counts, press, served, turn_to, until
+from browser_world import HOSTILE, counts, press, served, settled, turn_to, until
 from playwright.sync_api import Page, expect
 
 from disco.runs import list_runs
@@ -34,7 +34,7 @@ def test_a_deep_link_opened_first_after_a_start(page, tmp_path):
         for name, title in (("train", "Train"), ("data", "What drives what?")):
             page.goto(f"{address}/{name}")
             expect(page.get_by_role("heading", name=title, exact=True)).to_be_visible()
-            expect(page.get_by_test_id("stApp")).to_have_attribute("data-test-script-state", "notRunning")
+            settled(page)
             assert page.get_by_role("dialog").count() == 0
             assert "Page not found" not in page.inner_text("body")
 
@@ -141,6 +141,7 @@ def test_a_role_is_chosen_in_the_table_and_a_refresh_keeps_it(page, address, tmp
     grid = page.get_by_test_id("stDataFrame").first
     expect(grid.locator("canvas").first).to_be_visible()
     for row, role, left in ((0, "ignore", 6), (2, "group", 5)):
+        settled(page)
         grid.click(position={"x": 280, "y": 35 + 36 * row + 18})
         page.keyboard.press("Enter")
         expect(page.get_by_role("option", name=role)).to_be_visible()

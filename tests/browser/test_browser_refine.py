@@ -4,7 +4,7 @@ import contextlib
 
 import pandas as pd
 import pytest
-from browser_world import counts, press, until
+from browser_world import counts, press, settled, until
 from made_up import finished_run, refine_by_hand
 from playwright.sync_api import Page, TimeoutError, expect
 
@@ -39,12 +39,13 @@ def click_edge(page: Page, order: list[str], parent: str, child: str) -> None:
     canvas, heading = page.locator(".canvas").first, page.locator("h5").filter(has_text=f"{parent} → {child}")
 
     def picked() -> bool:
+        settled(page)
         canvas.scroll_into_view_if_needed()
         place = canvas.evaluate(PLACE, [str(order.index(parent)), str(order.index(child))])
         if place is not None:
             page.mouse.click(*place)
             with contextlib.suppress(TimeoutError):
-                heading.wait_for(timeout=10_000)  # milliseconds
+                heading.wait_for(timeout=30_000)  # milliseconds
         return heading.count() > 0
 
     until(page, picked, f"{parent} → {child} cannot be picked")

@@ -3,7 +3,7 @@
 from pathlib import Path
 
 import pytest
-from browser_world import HOSTILE, press
+from browser_world import HOSTILE, press, settled
 from made_up import finished_run
 from playwright.sync_api import Page, expect
 
@@ -16,6 +16,7 @@ ROW = 35  # pixels, as of the table's heading
 
 def tick(page: Page, row: int) -> None:
     """Click the box of a row of the table of runs, which is a canvas."""
+    settled(page)
     box = page.get_by_test_id("stDataFrame").first.bounding_box()
     page.mouse.click(box["x"] + 18, box["y"] + ROW * (row + 1.5))
 

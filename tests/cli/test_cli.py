@@ -150,6 +150,9 @@ def test_graph_writes_every_format(counts, tmp_path, capsys):
     assert lines[0].startswith("parent,child") and len(lines) == 1 + run.graph().number_of_edges()
     assert main(["graph", out(tmp_path), "--pi-min", "2"]) == 2
     assert main(["graph", out(tmp_path), "--out", str(tmp_path / "none" / "g.csv")]) == 2
+    capsys.readouterr()
+    assert main(["graph", out(tmp_path), "--out", str(tmp_path / "dag.png")]) == 2
+    assert "csv, json, graphml, dot" in capsys.readouterr().err and not (tmp_path / "dag.png").exists()
 
 
 def test_graph_of_an_unfinished_run_is_refused(counts, small_table, tmp_path, capsys):
@@ -350,3 +353,23 @@ def test_a_signal_in_the_middle_of_a_line_says_so_all_the_same(tmp_path):
     )
     ended = subprocess.run([sys.executable, "-c", script], cwd=ROOT, capture_output=True, text=True, timeout=PATIENCE)
     assert ended.returncode == 0 and "stopping after this step" in ended.stderr, ended.stderr
+
+
+def test_a_stop_at_once_waits_until_the_compiler_is_out_of_the_way(tmp_path):
+    """The compiler calls back from C, where an error is printed and lost, and ends in one of its own."""
+    script = (
+        "import os, signal, threading, time\n"
+        "from disco.cli.foreground import signals\n"
+        "from disco.cli.progress import Progress\n"
+        "def interrupt(): os.kill(os.getpid(), signal.SIGINT); return 'lived through it'\n"
+        "compiler = {'interrupt': interrupt}\n"
+        "exec(compile('def call(): return interrupt()', '/x/llvmlite/binding.py', 'exec'), compiler)\n"
+        "try:\n"
+        "    with signals(threading.Event(), Progress()):\n"
+        "        interrupt()\n"
+        "        print(compiler['call'](), flush=True)\n"
+        "        time.sleep(60)\n"
+        "except KeyboardInterrupt: print('stopped')\n"
+    )
+    ended = subprocess.run([sys.executable, "-c", script], cwd=ROOT, capture_output=True, text=True, timeout=PATIENCE)
+    assert ended.stdout.split("\n")[:2] == ["lived through it", "stopped"], ended

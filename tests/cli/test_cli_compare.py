@@ -57,6 +57,11 @@ def test_methods_and_a_truth_are_added_to_a_run(lab, capsys):
         compare(lab, "--methods", "sort-variance,sort-mean", "--set", "sort-variance.cutoff=0.2") == 0
     )  # nothing to do
     assert "sort-variance" in capsys.readouterr().out
+    (lab / "one.csv").write_text("parent,child\nx1,x2\n")
+    edges = len(run.truth())
+    for told in (f"The run's {edges} true edges gave way to 1.", ""):
+        assert main(["compare", *words[:3], str(lab / "one.csv"), "--methods", "sort-mean"]) == 0
+        assert ("gave way" in (said := capsys.readouterr().err)) == bool(told) and told in said
 
 
 @pytest.mark.usefixtures("strange")
@@ -83,13 +88,13 @@ def test_the_list_says_what_each_method_assumes(capsys, monkeypatch):
         (["--methods", "sort-maen"], "no method 'sort-maen'.*Did you mean sort-mean"),
         ([], "--methods is missing"),
         (["--methods", ""], "at least one method"),
-        (["--methods", "sort-mean", "--set", "cutoff=3"], "--set needs METHOD.OPTION=VALUE"),
-        (["--methods", "sort-mean", "--set", "sort-excess.cutoff=3"], "not among --methods"),
+        (["--methods", "sort-mean", "--set", "cutoff=3"], "written METHOD.OPTION=VALUE.*got 'cutoff=3'"),
+        (["--methods", "sort-mean", "--set", "sort-excess.cutoff=3"], "sort-excess, which is not among those chosen"),
         (["--methods", "sort-mean", "--set", "sort-mean.depth=3"], "no option 'depth'"),
         (["--methods", "sort-mean", "--set", "sort-mean.cutoff=much"], "cutoff must be a number.*got 'much'"),
         (["--methods", "sort-mean", "--set", "sort-mean.by=3"], "by must be one of mean.*got '3'"),
         (["--methods", "sort-mean", "--timeout", "0"], "time limit in seconds must be"),
-        (["--methods", "sort-mean", "--run", "x"], "give a table COUNTS"),
+        (["--methods", "sort-mean", "--run", "x"], "give --run for a run that exists, or COUNTS"),
         (["--methods", "sort-mean", "--truth", "no.csv"], "no.csv does not exist"),
     ],
 )

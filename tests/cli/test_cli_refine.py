@@ -58,6 +58,17 @@ def test_refines_a_table_without_a_fitted_run(counts, capsys):
     lines = [line for line in capsys.readouterr().out.splitlines() if not line.startswith("# DISCO ")]
     assert len(lines) == len(edges) + 1 and "gain_nats" in lines[0]
 
+    assert main(["graph", str(folder)]) == 2
+    assert "has a refinement and no result of a fit: add --graph refined." in capsys.readouterr().err
+
+
+def test_a_single_edge_is_no_plural(tmp_path, capsys):
+    pd.DataFrame({"a": [0, 1, 2, 3, 4] * 12, "b": [1, 2, 3, 4, 5] * 11 + [1, 1, 2, 2, 3]}).to_csv(
+        tmp_path / "t.csv", index=False
+    )
+    assert main(["refine", "--counts", str(tmp_path / "t.csv"), "--out", str(tmp_path / "out"), *FAST]) == 0
+    assert "\n1 edge, 1 of undecided direction" in capsys.readouterr().out
+
 
 def test_a_run_holds_both_graphs():
     run = finished_run(4)
@@ -93,12 +104,14 @@ def test_goes_on_after_a_stop(counts):
 @pytest.mark.parametrize(
     ("options", "sentence"),
     [
-        ([], "give a RUN, or --counts"),
+        ([], "give RUN for a run that exists, or --counts and --out for a new one"),
         (["nowhere"], "There is no run nowhere"),
         (["nowhere", "--out", "x"], "--out goes with --counts"),
         (["--counts", "COUNTS"], "--counts needs --out"),
         (["--counts", "COUNTS", "--out", "OUT", "--starts", "0"], "starts must be at least 1"),
         (["--counts", "COUNTS", "--out", "OUT", "--bootstrap", "-1"], "bootstrap must be at least 0"),
+        (["--counts", "COUNTS", "--out", "OUT", "--starts", str(10**12)], "starts must be at most 100,000"),
+        (["--counts", "COUNTS", "--out", "OUT", "--bootstrap", str(10**12)], "bootstrap must be at most 100,000"),
     ],
 )
 def test_bad_use_is_one_sentence(counts, capsys, options, sentence):
@@ -107,6 +120,29 @@ def test_bad_use_is_one_sentence(counts, capsys, options, sentence):
     error = capsys.readouterr().err
     assert sentence in error and len(error.splitlines()) == 1
     assert not (counts / "out").exists()
+
+
+@pytest.mark.parametrize("command", ["refine RUN", "fit COUNTS --out OUT"])
+def test_a_seed_that_no_run_can_keep_is_refused(command, counts, capsys):
+    run = finished_run(4)
+    places = {"RUN": str(run.path), "COUNTS": str(counts / "counts.csv"), "OUT": str(counts / "out")}
+    given = [places.get(word, word) for word in command.split()]
+    assert main([*given, "--seed", str(10**30)]) == 2
+    sentence = capsys.readouterr().err.splitlines()[-1]
+    assert sentence.startswith("disco: seed must be below 9,007,199,254,740,992 for a run to keep it; got 1000")
+    assert not (counts / "out").exists() and not (run.path / "refining_status.json").exists()
+
+
+def test_a_sample_too_small_for_the_folds_makes_no_run(counts, capsys):
+    given = ["fit", str(counts / "counts.csv"), "--out", str(counts / "out"), "--set", "max_rows=8"]
+    assert main(given) == 2
+    assert "max_rows is 8, and 3 folds need at least 12 rows." in capsys.readouterr().err
+    assert not (counts / "out").exists()
+
+
+def test_a_folder_without_a_run_is_not_offered_to_resume(counts, capsys):
+    assert main(["fit", str(counts / "counts.csv"), "--out", str(counts)]) == 2
+    assert capsys.readouterr().err.endswith(f"{counts} is not empty: choose another folder.\n")
 
 
 def test_no_refinement_yet_is_said(capsys):

@@ -81,3 +81,15 @@ def test_choices_that_make_no_sense_are_one_sentence(words, sentence, tmp_path, 
     assert refined(tmp_path / "t.csv", tmp_path, "--read", *words) == 2
     said = capsys.readouterr().err
     assert sentence in said and len(said.splitlines()) == 1 and not (tmp_path / "out").exists()
+
+
+def test_a_list_of_names_may_have_line_breaks(tmp_path):
+    table = poisson(rows=40, names=("a", "b", "two\nlines", "d"))
+    table.to_csv(tmp_path / "t.csv", index=False)
+    assert refined(tmp_path / "t.csv", tmp_path, "--columns", 'a\n"two\nlines",b') == 0
+    assert open_run(tmp_path / "out").nodes == ["a", "two\nlines", "b"]
+    words = ["--covariates", '"two\nlines"', "--ignore", "d"]
+    assert (
+        main(["refine", "--counts", str(tmp_path / "t.csv"), "--out", str(tmp_path / "adjusted"), *QUICK, *words]) == 0
+    )
+    assert open_run(tmp_path / "adjusted").nodes == ["a", "b"]

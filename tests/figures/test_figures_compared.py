@@ -3,6 +3,7 @@
 import networkx as nx
 import numpy as np
 import pandas as pd
+from colours import contrast
 
 from disco import graph as graphs
 from disco.figures import compared, roles
@@ -16,6 +17,8 @@ def test_the_matrix_names_the_two_that_agree_most():
     assert roles.title_of(figure) == "Orders of 3 methods: a and <c> agree most, by 0.90"
     np.testing.assert_array_equal(figure.data[0].z, values)
     assert figure.data[0].zmin == 0 and figure.data[0].zmax == 1
+    ink = figure.data[0].textfont.color
+    assert all(contrast(ink, colour) >= 4.5 for _, colour in figure.data[0].colorscale)
 
 
 def test_a_matrix_of_nothing_says_so():
@@ -42,6 +45,15 @@ def test_time_and_f1_tell_controls_from_methods():
     assert [list(part.text) for part in figure.data] == [["one"], ["sorted"]]
     assert figure.data[1].marker.symbol == "circle-open" and all(part.x[0] > 0 for part in figure.data)
     assert roles.title_of(compared.time_and_f1(rows.assign(f1=np.nan))) == "No method has an F1 yet"
+
+
+def test_names_of_marks_that_stand_close_are_on_different_sides():
+    near = pd.DataFrame({"name": ["boss", "grasp", "pc"], "seconds": [1.0, 1.0, 1.0], "f1": [0.9, 0.9, 0.9]})
+    far = pd.DataFrame({"name": ["slow"], "seconds": [1e4], "f1": [0.5]})
+    drawn = compared.time_and_f1(pd.concat([near, far], ignore_index=True).assign(is_control=False)).data[0]
+    sides = dict(zip(drawn.text, drawn.textposition, strict=True))
+    assert len({sides[name] for name in near["name"]}) == 3
+    assert sides["slow"] == "top center"
 
 
 def consensus() -> nx.DiGraph:

@@ -4,21 +4,11 @@ import numpy as np
 import pandas as pd
 import pytest
 from app_world import HOSTILE, poisson
+from colours import contrast
 
 from disco.figures import counts as figures
 from disco.figures import theme
 from disco.table.counts import describe
-
-
-def relative_luminance(colour: str) -> float:
-    parts = np.array([int(colour[place : place + 2], 16) for place in (1, 3, 5)]) / 255
-    linear = np.where(parts <= 0.04045, parts / 12.92, ((parts + 0.055) / 1.055) ** 2.4)
-    return float(linear @ [0.2126, 0.7152, 0.0722])
-
-
-def contrast(one: str, other: str) -> float:
-    low, high = sorted((relative_luminance(one), relative_luminance(other)))
-    return (high + 0.05) / (low + 0.05)
 
 
 @pytest.mark.parametrize("colour", theme.FOLD_COLOURS)
@@ -110,3 +100,9 @@ def test_before_and_after_stand_side_by_side():
     figure = figures.before_after(pd.Series([5, 9, 9], name="x"), pd.Series([0, 1, 1], name="x"), "quantile")
     assert [note.text for note in figure.layout.annotations] == ["Before", "After"]
     assert figure.layout.xaxis2.title.text == "Quantile level"
+
+
+def test_a_short_axis_of_levels_has_more_than_one_label():
+    levels = {"column": ["a", "b"], "before": [7, 9], "after": [7, 9], "thinnest": 1.0, "median": 2.0, "fullest": 3.0}
+    figure = figures.levels_per_column(pd.DataFrame({**levels, "kept": 1.0}))
+    assert list(figure.layout.xaxis.ticktext) == ["6", "7", "8", "9", "10"]

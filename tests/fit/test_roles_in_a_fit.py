@@ -132,6 +132,18 @@ def test_rows_of_a_group_are_never_on_two_sides(rng, disjoint, most):
         assert torch.equal(rows.train[number].ranks, torch.as_tensor(fold.train[order]))
 
 
+@pytest.mark.parametrize("seed", range(6))
+def test_early_stopping_does_not_hold_out_the_largest_group(rng, seed):
+    """Of 600 and 100 rows, 100 are closest to a tenth, whichever group is drawn first; of ten small ones and one large
+    one, small ones."""
+    for sizes, most in (((600, 300, 100), 300), ((500, *[50] * 10), 50)):
+        adjustment = Adjustment(1000, group=rng.permutation(np.arange(len(sizes)).repeat(sizes)))
+        settings = Settings(seed=seed)
+        folds = Folds.of(rng.poisson(2.0, (1000, 2)), settings, adjustment=adjustment)
+        held = [fold.shuffled(k, len(fold.train) // 10, settings)[1] for k, fold in enumerate(folds.ranks)]
+        assert max(held) <= most
+
+
 def test_what_is_given_belongs_to_its_row_everywhere(rng):
     """The first node's count is told by the covariate: no row gets another row's."""
     x = rng.permutation(120)

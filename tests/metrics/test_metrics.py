@@ -67,6 +67,16 @@ def test_an_edge_whose_direction_cannot_be_known_counts_as_found_whichever_way_r
     )
 
 
+def test_an_open_edge_where_no_direction_can_be_known_is_found_and_no_more():
+    told = [("a", "b", "unknown"), ("b", "c", "unknown"), ("c", "d", "known")]
+    truth = pd.DataFrame(told, columns=["parent", "child", "direction"])
+    open_ = [("b", "a"), ("a", "b"), ("b", "c"), ("c", "b"), ("c", "d"), ("d", "c")]
+    assert metrics.counts(truth, open_) == (3, 1, 0), "the last edge alone has a direction that can be known"
+    assert list(metrics.verdicts(truth, open_)["verdict"]) == ["either way", "either way", "true", "extra"]
+    found = metrics.evaluate(truth, edges=open_[:4])
+    assert (found["precision"], found["shd"], found["shd_reversals_once"]) == (1.0, 1, 1)
+
+
 def forms(pairs: list[tuple[str, str]]) -> list[metrics.Edges]:
     graph = nx.DiGraph(pairs)
     graph.add_nodes_from("abcd")

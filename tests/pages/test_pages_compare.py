@@ -2,6 +2,7 @@
 
 import pandas as pd
 import pytest
+import streamlit as st
 from app_world import TINY, booted, button, csv, poisson, texts, upload, written_when_asked
 from made_up import HOSTILE, finished_run, refine_by_hand
 from test_pages_ordering import opened
@@ -10,7 +11,7 @@ from disco.errors import InputError
 from disco.rivals import METHODS, Result
 from disco.runs import COMPARE, Run, compared, create_run
 from disco.runs.compared import Asked, Found
-from disco.work import jobs
+from disco.work import comparing, jobs
 
 PAGE = "pages/compare/page.py"
 CHAIN = [("x1", "x2"), ("x2", "x3"), ("x3", "x4")]
@@ -88,6 +89,70 @@ def test_methods_are_chosen_with_their_words_and_started(monkeypatch):
     assert "1 method, about **under 1 s**" in texts(app)
     button(app, "Run them").click().run()
     assert not app.exception and started == [(run.id, COMPARE, Asked({"good": {}}, 30))]
+
+
+def test_options_are_written_in_words_and_listed(monkeypatch):
+    started = []
+    monkeypatch.setattr(jobs, "start", lambda run, work, asked: started.append(asked.methods))
+    run = finished_run(4)
+    app = opened(run, PAGE)
+    for box in app.checkbox:
+        if box.value:
+            box.uncheck()
+    app.checkbox(key=f"compare_pick_good_{run.id}").check()
+    app.text_area(key=f"compare_options_{run.id}").set_value(" good.size = 3 \n\nsort-mean.cutoff=0.5\n").run()
+    listed = table(app, "Option").set_index("Option")
+    assert listed.loc["good.size"].tolist() == ["3", "changed"] and not any(listed.index.str.startswith("sort"))
+    assert "change nothing: sort-mean" in texts(app)
+    button(app, "Run them").click().run()
+    assert not app.exception and started == [{"good": {"size": 3}}]
+
+
+def test_what_was_written_stays_when_the_page_is_left_and_after_a_comparison():
+    run = finished_run(4)
+    app = opened(run, PAGE)
+    app.checkbox(key=f"compare_pick_good_{run.id}").check()
+    app.number_input(key=f"compare_limit_{run.id}").set_value(30)
+    app.text_area(key=f"compare_options_{run.id}").set_value("good.size=3").run()
+    app.switch_page("pages/runs/page.py").run()
+    app.switch_page(PAGE).run()
+    assert app.text_area(key=f"compare_options_{run.id}").value == "good.size=3"
+    assert app.number_input(key=f"compare_limit_{run.id}").value == 30
+    assert app.checkbox(key=f"compare_pick_good_{run.id}").value
+    comparing.queued(run, Asked({"good": {"size": 3}, "slow": {}}, 90))
+    again = opened(run, PAGE)
+    assert again.text_area(key=f"compare_options_{run.id}").value == "good.size=3"
+    assert again.number_input(key=f"compare_limit_{run.id}").value == 90
+
+
+def test_a_method_that_was_started_is_no_longer_kept_as_ticked(monkeypatch):
+    monkeypatch.setattr(jobs, "start", lambda run, work, asked: None)
+    run = finished_run(4)
+    app = opened(run, PAGE)
+    for name in ("good", "slow"):
+        app.checkbox(key=f"compare_pick_{name}_{run.id}").check().run()
+    monkeypatch.setattr(st, "rerun", st.stop)  # as when the page then shows the running comparison
+    button(app, "Run them").click().run()
+    assert not app.exception and f"kept_compare_pick_good_{run.id}" not in app.session_state
+    assert app.session_state[f"kept_compare_pick_bug_{run.id}"] is False
+
+
+@pytest.mark.parametrize(
+    ("line", "sentence"),
+    [
+        ("size=3", "METHOD.OPTION=VALUE"),
+        ("good.depth=3", "no option 'depth'"),
+        ("sort-mean.cutoff=2", "sort-mean: cutoff must be a number from 0 to 1"),
+        ("no-such.size=3", "no-such, which is not among"),
+        ("good.size=3\ngood.size=4", "given twice"),
+    ],
+)
+def test_an_option_that_cannot_be_used_is_one_sentence_and_starts_nothing(line, sentence):
+    run = finished_run(4)
+    app = opened(run, PAGE)
+    app.text_area(key=f"compare_options_{run.id}").set_value(line).run()
+    assert not app.exception and [sentence in error.value.replace("\\", "") for error in app.error] == [True]
+    assert button(app, "Run them").disabled
 
 
 def test_without_a_choice_nothing_can_be_started():
@@ -215,6 +280,17 @@ def test_the_runs_own_fit_and_refinement_stand_beside_the_others():
     assert rows.loc["this run's refinement", "f1"] == 1
     assert app.multiselect[0].value == ["fit", "refinement", "good"]
     turn_to(app, run, "pair")
+
+
+def test_the_search_of_the_runs_own_refinement_is_not_counted_twice():
+    run = refine_by_hand(finished_run(4), order=["x1", "x2", "x3", "x4"], edges=CHAIN)
+    app = opened(give(run, "good", CHAIN, order=run.nodes), PAGE)
+    assert not app.checkbox(key=f"compare_pick_refined_{run.id}").value
+    app = opened(give(run, "refined", CHAIN, order=run.nodes), PAGE)
+    assert app.multiselect[0].value == ["fit", "refinement", "good"]
+    assert "refinement" in app.multiselect[0].options  # which can still be chosen
+    app = opened(give(bare(), "refined", CHAIN, order=run.nodes), PAGE)
+    assert app.multiselect[0].value == ["refined"]
 
 
 def test_one_method_alone_and_none_are_shown_in_words():

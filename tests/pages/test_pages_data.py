@@ -123,6 +123,16 @@ def test_tables_too_small_are_refused_in_words(content, words):
     assert button(at, "Find the graph").disabled
 
 
+def test_too_few_chosen_columns_are_no_fault_of_the_file():
+    at = upload(booted(), "counts.csv", csv(poisson()))
+    button(at, "None").click().run()
+    said = at.error[0].value.replace("\\", "")
+    assert "0 of 3 columns are chosen as counts; at least 2 are needed. Give more columns" in said
+    assert "Separate" not in said
+    at = upload(booted(), "one.csv", b"a\n" + b"1\n2\n" * 20)
+    assert "Separate the columns" in at.error[0].value
+
+
 def test_search_and_buttons_act_on_the_columns_shown():
     at = upload(booted(), "t.csv", csv(poisson(names=("alpha", "beta", "gamma", "alps"))))
     button(at, "None").click().run()

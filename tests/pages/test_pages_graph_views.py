@@ -3,6 +3,7 @@
 import pytest
 from app_world import booted, button, texts
 from made_up import HOSTILE, finished_run, refine_by_hand
+from streamlit.testing.v1 import AppTest
 from test_pages_ordering import opened
 
 from disco.errors import InputError
@@ -161,3 +162,37 @@ def test_what_is_at_work_is_shown_on_graph():
     finally:
         lock.release()
     assert [one.id for one in list_runs()] == [run.id]
+
+
+def test_a_cancel_pressed_while_the_search_ends_stops_the_fit_behind_it(monkeypatch):
+    def script():
+        import streamlit as st
+
+        from disco.runs import list_runs
+        from pages.shared import finding
+
+        (run,) = list_runs()
+        now = {kind: run.status(kind).state for kind in finding._KINDS}
+        drawn = st.session_state.get("drawn", now) if st.session_state.get("cancel_finding") else now
+        st.session_state["drawn"] = now
+        finding._live(run, drawn)
+
+    asked = []
+
+    def cancel(run, work):
+        asked.append(work)
+        run.update(work, state="cancelled")
+
+    monkeypatch.setattr(jobs, "cancel", cancel)
+    run = finished_run(4, truth=None)
+    lock = run.take({"work": "refine fit"})
+    try:
+        run.update(state="queued")
+        run.update(REFINE, state="running")
+        app = AppTest.from_function(script).run()
+        run.update(REFINE, state="done")
+        run.update(state="running")
+        app.button(key="cancel_finding").click().run()
+        assert not app.exception and asked == [FIT]
+    finally:
+        lock.release()

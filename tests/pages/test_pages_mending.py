@@ -164,7 +164,8 @@ def test_a_choice_of_columns_survives_undoing_rows():
 
 def test_a_table_without_counts_has_no_cure():
     at = upload(booted(), "text.csv", b"a,b\n" + b"x,y\nz,w\n" * 12)
-    assert not faults.has_cure(draft_of(at)) and "**Usable**, below" in at.error[0].value
+    assert not faults.has_cure(draft_of(at)) and "**Usable**" not in at.error[0].value
+    assert "load a table of whole numbers" in at.error[0].value
 
 
 GERMAN = "Zählung 2020\n\nVögel;Blätter\nn;Stück\n" + "".join(f"{row % 5},0;{1 + row % 3}.418\n" for row in range(30))

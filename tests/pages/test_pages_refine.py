@@ -17,8 +17,8 @@ from disco.runs.refined import read_refined, save
 from disco.settings import Settings
 from disco.work import jobs, refining
 from disco.work.refine_forecast import Trial
-from pages.refine import refine_edges, refine_estimate
-from pages.shared import background, graph_view, run_list
+from pages.refine import refine_estimate
+from pages.shared import background, run_list
 
 PAGE = "pages/refine/page.py"
 ORDER = ["x1", "x2", "x3", "x4", "x5", "x6"]
@@ -223,62 +223,6 @@ def test_what_changed_is_drawn(drawn):
     assert set(drawn[-1].edges) == set(EDGES[:4])
 
 
-def test_an_edge_or_a_node_is_picked_in_turn():
-    app = opened(refined(), PAGE)
-    box = app.selectbox(key="refine_edge")
-    assert box.options[0] == "1. x1 → x2"
-    box.set_value(("x3", "x4")).run()
-    assert not app.exception and "##### `x3` → `x4`" in texts(app)
-    assert numbers(app)["Gain, nats"] == "128"
-    app.selectbox(key="refine_node").set_value("x2").run()
-    assert "##### `x2`" in texts(app) and app.selectbox(key="refine_edge").value is None
-    app.switch_page("pages/graph/page.py")
-    app.run()
-    assert app.selectbox(key="graph_search").value == "x2"
-
-
-def with_label(app, key: str, label: str):
-    """Run the app with a label that a select box may not have, as a browser may send it while reruns overlap."""
-    states = app._tree.get_widget_states()
-    (box,) = [state for state in states.widgets if state.id == app.selectbox(key=key).id]
-    box.string_value = label
-    return app._run(states)
-
-
-def test_a_label_that_a_filter_took_away_picks_nothing():
-    run = refined()
-    app = opened(run, PAGE)
-    app.selectbox(key="refine_edge").set_value(("x4", "x6")).run()
-    app.select_slider(key=f"refine_least_gain_{run.id}").set_value(200).run()
-    assert "##### `x4` → `x6`" not in texts(app)
-    with_label(app, "refine_edge", "5. x4 → x6")
-    assert not app.exception and app.selectbox(key="refine_edge").value is None
-    with_label(app, "refine_node", "no such node")
-    assert not app.exception and app.selectbox(key="refine_node").value is None
-    app.select_slider(key=f"refine_least_gain_{run.id}").set_value(0).run()
-    assert "##### `x4` → `x6`" in texts(app)  # what the reader picked stays picked
-
-
-def test_labels_do_not_change_with_a_filter_and_never_agree():
-    long = [f"{'a' * 60}{end}" for end in "xyz"]
-    run = refine_by_hand(finished_run(long), long)
-    app = opened(run, PAGE)
-    options = app.selectbox(key="refine_edge").options
-    assert [option[:3] for option in options] == ["1. ", "2. "]
-    nodes = app.selectbox(key="refine_node")
-    assert len(set(nodes.options)) == 3
-    with_label(app, "refine_node", nodes.options[1])
-    assert app.selectbox(key="refine_node").value == long[1]
-    app.toggle(key=f"refine_only_decided_{run.id}").set_value(True).run()
-    assert set(app.selectbox(key="refine_edge").options) <= set(options)
-
-
-@pytest.mark.parametrize("answer", ["0-1", "1-0", "7-9", "0-99999999", "a-b", "0-1-2", None, 3, "٣-1"])
-def test_what_the_browser_says_of_an_edge_is_only_ever_two_places(answer):
-    found = graph_view.edge_of(answer, ORDER)
-    assert found == {"0-1": ("x1", "x2"), "1-0": ("x2", "x1")}.get(answer)
-
-
 def test_hostile_names_are_shown_as_text():
     run = refine_by_hand(finished_run(HOSTILE), HOSTILE[::-1])
     app = opened(run, PAGE)
@@ -389,21 +333,3 @@ def test_the_page_tells_the_range_beside_the_button(monkeypatch):
     app = opened(finished_run(4), PAGE)
     (said,) = [caption.value for caption in app.caption if "Takes about" in caption.value]
     assert "20 pairs of columns may be joined" in said
-
-
-def test_a_pick_selects_its_row():
-    app = opened(refined(), PAGE)
-    app.selectbox(key="refine_edge").set_value(("x3", "x4")).run()
-    (row,) = app.session_state["refine_table"]["selection"]["rows"]
-    assert tuple(table(app, "direction_nats").iloc[row][["parent", "child"]]) == ("x3", "x4")
-    app.selectbox(key="refine_node").set_value("x2").run()
-    assert not app.session_state["refine_table"]["selection"]["rows"]
-
-
-@pytest.mark.parametrize(("rows", "heard"), [([1], [EDGES[1]]), ([], []), ([99], [])])
-def test_a_selected_row_picks_its_edge(monkeypatch, rows, heard):
-    seen = []
-    monkeypatch.setattr(refine_edges.st, "session_state", {"refine_table": {"selection": {"rows": rows}}})
-    monkeypatch.setattr(refine_edges.picked, "pick_edge", seen.append)
-    refine_edges._row_picked(EDGES)
-    assert seen == heard

@@ -46,6 +46,17 @@ def test_empty_state_leads_to_data():
     assert at.title[0].value == "What drives what?"
 
 
+def test_a_name_that_was_typed_is_there_on_the_way_back():
+    def name(at):
+        return next(box for box in at.text_input if box.label == "Name of the run")
+
+    at = on_train()
+    name(at).set_value("mine").run()
+    at.switch_page("pages/preprocess/page.py").run()
+    at.switch_page("pages/train/page.py").run()
+    assert not at.exception and name(at).value == "mine"
+
+
 def test_estimate_before_the_start():
     at = on_train()
     assert [found.label for found in at.metric] == ["Time, about", "Memory, about"]

@@ -119,7 +119,7 @@ def test_it_has_one_thread_and_ends_with_its_caller(way):
         "import numpy as np, pandas as pd\n"
         "from disco.rivals import apart\n"
         "registered(); apart._COMMAND = COMMAND\n"
-        f"apart.find_apart('{way}', pd.DataFrame({{'a': np.arange(9), 'b': np.arange(9)}}),"
+        f"apart.find_apart('{way}', pd.DataFrame({{'a': np.arange(12), 'b': np.arange(12)}}),"
         " callback=lambda event: print(event.stage, flush=True))\n"
     )
     root = Path(__file__).parents[2]

@@ -42,7 +42,7 @@ def test_boss_is_given_standardised_logarithms_and_the_penalty(monkeypatch):
         monkeypatch.setitem(sys.modules, name, ModuleType(name))
     monkeypatch.setitem(sys.modules, package.__name__, package)
     monkeypatch.setattr("disco.rivals.registry.find_spec", lambda name: name == "causallearn")
-    table = pd.DataFrame({"a": [0, 1, 7] * 3, "b": [3, 3, 0] * 3})
+    table = pd.DataFrame({"a": [0, 1, 7] * 4, "b": [3, 3, 0] * 4})
     before = random.getstate(), np.random.get_state()[1].copy()
     results = [find("boss", table, {"penalty": 3, "seed": 7}) for _ in range(2)]
     assert random.getstate() == before[0] and (np.random.get_state()[1] == before[1]).all()

@@ -52,6 +52,13 @@ def test_every_method_gives_the_edge_from_cause_to_effect_or_says_that_its_direc
     assert result.seconds > 0 and {"parent", "child", "score"} <= set(result.scores)
 
 
+@pytest.mark.parametrize("name", [name for name in installed() if not METHODS[name].numbers])
+def test_a_handful_of_rows_is_refused_without_a_word_of_folds(name):
+    with pytest.raises(InputError, match="needs at least 12 rows; the table has 8\\.") as refused:
+        find(name, two_nodes(8))
+    assert "fold" not in str(refused.value)
+
+
 def test_an_edge_without_direction_is_kept_as_such():
     result = Result.of(["a", "b", "c"], [("c", "a")], undirected=[("a", "b")])
     assert result.edges == [("c", "a")] and result.undirected == [("a", "b")]

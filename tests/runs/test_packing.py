@@ -128,6 +128,16 @@ def test_a_run_that_is_worked_on_is_not_packed():
     assert files_of(pack(run)) == files_of(EXAMPLE)
 
 
+@pytest.mark.parametrize("name", ["order.csv", "edges.csv", "refined.json", "truth.csv"])
+def test_a_damaged_run_is_not_packed_but_named(name):
+    """Else its owner would learn of the damage when the run itself is gone."""
+    run = unpack(io.BytesIO(EXAMPLE))
+    (run.path / name).write_text("x,y\n1,2\n")
+    with pytest.raises(InputError, match="could not be opened again: .*copy its folder") as told:
+        pack(run)
+    assert name.partition(".")[0] in str(told.value) and "disco-" not in str(told.value)
+
+
 def test_a_link_out_of_the_folder_is_not_packed(tmp_path):
     run = unpack(io.BytesIO(EXAMPLE))
     (tmp_path / "secret").write_text("parent,child\n")

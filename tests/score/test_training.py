@@ -303,7 +303,7 @@ def test_the_learning_rate_of_every_update(folds, stage, unit, monkeypatch):
     rates, step = [], Training.step
 
     def noted(self, losses, bound):
-        rates.append(self.optimizer.param_groups[0]["lr"])
+        rates.append(self.optimizer.rate)
         step(self, losses, bound)
 
     monkeypatch.setattr(Training, "step", noted)

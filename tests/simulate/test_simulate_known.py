@@ -69,6 +69,13 @@ def test_the_root_of_a_tree_can_move_along_affine_edges():
         ({"graph": "chain", "family": "zip"}, NOT_PROVED),
         ({"graph": "chain", "nodes": 2, "family": {"x1": "zip", "x2": "poisson-log"}}, UNKNOWN),
         ({"graph": "chain", "family": "binomial-logit", "parameters": {"trials": 1}}, NOT_PROVED),
+        (
+            {
+                **{"graph": "chain", "nodes": 2, "parameters": {"trials": 1}},
+                "family": {"x1": "binomial-probit", "x2": "poisson-softplus"},
+            },
+            NOT_PROVED,
+        ),
         ({"graph": "chain", "parameters": {"scale": 0}}, NOT_PROVED),
     ],
 )

@@ -230,6 +230,8 @@ def test_a_gene_and_a_column_of_obs_of_one_name_are_one_sentence():
         ("t.h5ad", {"by": "size"}, "cannot be read with the by 'size'"),
         ("t.csv", {"genes": "5"}, "are chosen in files of cells and genes only"),
         ("t.csv", {"obs": ["batch"]}, "columns of obs are chosen in files of cells and genes only"),
+        ("t.csv", {"sheet": "one"}, "t.csv has no sheets to choose from: only workbooks have, .xlsx, .ods."),
+        ("t.parquet", {"separator": ";"}, "t.parquet: Parquet and Stata files say how they are read"),
         ("t.zip", {"obs": ["batch"]}, "has no columns of obs: only h5ad files have them."),
         ("t.h5", {"obs": ["batch"]}, "has no columns of obs: only h5ad files have them."),
         ("t.h5ad", {"obs": ["sex", "batch"]}, 'has no column "sex" in obs; it has batch.'),
@@ -240,7 +242,7 @@ def test_a_gene_and_a_column_of_obs_of_one_name_are_one_sentence():
 )
 def test_a_choice_that_cannot_be_is_one_sentence(name, choices, sentence):
     files = {"t.h5ad": h5ad(COUNTS), "t.csv": b"a,b\n1,2\n", "t.zip": zipped(parts(COUNTS)), "t.h5": tenx(COUNTS)}
-    data = files[name]
+    data = files.get(name, b"PAR1")
     with pytest.raises(InputError) as error:
         read(data, name, **choices)
     assert str(error.value).startswith(name) and sentence in str(error.value)

@@ -145,6 +145,12 @@ def test_a_bad_column_is_named(values, message):
             "It only numbers the rows: leave it out.",
         ),
         (
+            pd.DataFrame(zip(range(12), GOOD, strict=True), columns=["", "a"]),
+            3,
+            "Column 1 has no name.",
+            "It only numbers the rows: leave it out, on Data or with --row-names.",
+        ),
+        (
             np.arange(12),
             3,
             "The array has 1 dimensions; a table has 2, rows and columns.",

@@ -62,6 +62,13 @@ def test_the_test_finds_what_varies_more_or_less():
     assert found["under"][1] < 1e-6 and found["over"][1] > 0.99
 
 
+def test_counts_whose_total_no_int64_holds(rng):
+    micros = 1_700_000_000_000_000 + rng.integers(0, 10**12, (10_000, 2))  # times in microseconds
+    found = dispersion(micros)
+    assert found["dispersion"].to_numpy() == pytest.approx(micros.var(axis=0, ddof=1) / micros.mean(axis=0))
+    assert (found["over"] < 1e-9).all() and (found["under"] == 1.0).all()
+
+
 def test_columns_that_can_have_one_variance_only_have_no_evidence():
     found = dispersion(np.array([[0, 1, 3], [0, 0, 3], [0, 0, 3]]))
     np.testing.assert_allclose(found.loc[:1, ["over", "under"]], 1)

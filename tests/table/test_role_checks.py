@@ -47,6 +47,7 @@ REFUSED = {
     "by its levels": ({"site": "covariate"}, {"d": [7, 1, 4] * 20}, 'covariate "site" determines "d"'),
     "rising": ({"age": "covariate"}, {"d": (table()["age"] * 2).astype(int)}, '"age" determines "d", which rises'),
     "falling": ({"c": ("covariate", "count")}, {"d": 99 - table()["c"]}, '"c" determines "d", which rises or falls'),
+    "exposure": ({"c": "exposure"}, {"d": 3 * table()["c"]}, '"d" is the same multiple of the exposure "c"'),
     "group effects": (Roles({"site": "group"}, group_effects=True).columns, {"d": [7, 1, 4] * 20}, ""),
 }
 

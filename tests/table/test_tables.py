@@ -165,7 +165,7 @@ def test_parquet_keeps_nullable_whole_numbers():
         ),
         (
             lambda: read("", "a.csv"),
-            "a.csv is empty: give a file with one row of names and the rows of counts below it.",
+            "a.csv is empty: give a file with names in its first row and values below them.",
         ),
         (lambda: read("a,b\n", "a.csv"), "a.csv has names but no rows: put the counts below the names."),
         (

@@ -18,7 +18,8 @@ from disco.table.formats.plain import plain
 from disco.table.formats.reading import DETECTED, Reading
 
 TEXT = (".csv", ".tsv", ".txt")
-SUFFIXES = (*TEXT, ".xlsx", ".ods", ".parquet", ".dta", *MATRICES)
+_WORKBOOKS = (".xlsx", ".ods")
+SUFFIXES = (*TEXT, *_WORKBOOKS, ".parquet", ".dta", *MATRICES)
 
 
 def parse(data: bytes | BinaryIO, suffix: str, reading: Reading = DETECTED) -> pa.Table:
@@ -30,7 +31,7 @@ def parse(data: bytes | BinaryIO, suffix: str, reading: Reading = DETECTED) -> p
         reading: choices; Parquet and Stata have none.
 
     Raises:
-        NotATable: it is empty, damaged or too large.
+        NotATable: it is empty, damaged or too large, or its format does not have the choices.
     """
     if suffix in MATRICES:
         from disco.table.formats import single_cell  # h5py is slow to import
@@ -40,12 +41,16 @@ def parse(data: bytes | BinaryIO, suffix: str, reading: Reading = DETECTED) -> p
         raise NotATable(
             f": layers, genes and columns of obs are chosen in files of cells and genes only, {', '.join(MATRICES)}."
         )
+    if reading.sheet and suffix not in _WORKBOOKS:
+        raise NotATable(f" has no sheets to choose from: only workbooks have, {', '.join(_WORKBOOKS)}.")
+    if suffix in (".parquet", ".dta") and replace(reading, obs=()) != DETECTED:
+        raise NotATable(": Parquet and Stata files say how they are read; leave out the choices.")
     data = data if isinstance(data, bytes) else data.read(MOST_BYTES + 1)
     if not data.strip():
         raise NotATable(EMPTY)
     if suffix == ".parquet":
         table = parquet.read(data)
-    elif suffix in (".xlsx", ".ods"):
+    elif suffix in _WORKBOOKS:
         table = workbook.read(data, reading)
     elif suffix == ".dta":
         from disco.table.formats import stata

@@ -6,7 +6,7 @@ import re
 from disco.table.formats.limits import NotATable
 from disco.table.formats.reading import ENCODINGS
 
-EMPTY = " is empty: give a file with one row of names and the rows of counts below it."
+EMPTY = " is empty: give a file with names in its first row and values below them."
 NO_TEXT = " is not UTF-8 text: save it as CSV UTF-8 and load it again."
 _PIECE = 1 << 22  # bytes
 _UTF16 = (codecs.BOM_UTF16_LE, codecs.BOM_UTF16_BE)

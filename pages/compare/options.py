@@ -1,0 +1,66 @@
+"""The options of the methods, changed in words as on the command line. Owns the keys `compare_options_…`."""
+
+import dataclasses
+from typing import Any
+
+import pandas as pd
+import streamlit as st
+
+from disco.errors import InputError
+from disco.rivals import METHODS, options_of
+from disco.rivals.written import EXAMPLE, asked_for, in_words
+from disco.runs import Run
+from disco.runs.compared import Asked
+from pages.shared.lasting import lasting
+from pages.shared.names import plain
+
+Options = dict[str, dict[str, Any]]
+
+
+def section(run: Run, chosen: list[str], last: Asked | None) -> Options | None:
+    """The options that were changed, by method, all methods included; None, with a sentence, if they cannot be read.
+
+    Args:
+        last: what was asked for last, with which the box begins.
+    """
+    with st.expander("Options", icon=":material/tune:"):
+        written = st.text_area(
+            "Options to change, one per line",
+            placeholder=EXAMPLE,
+            key=lasting(f"compare_options_{run.id}", "" if last is None else _lines(last)),
+            help="METHOD.OPTION=VALUE, as for `disco compare --set`. Lists and mappings are written as JSON: "
+            '`ods-oracle.families={"a": ["nb", 3]}` says that the column a is negative binomial of size 3.',
+        )
+        try:
+            found = asked_for(METHODS, filter(None, map(str.strip, written.splitlines())))
+        except InputError as error:
+            refused, found = error, None
+        if chosen:
+            st.dataframe(_table(chosen, found or {}), hide_index=True, height=240)
+        else:
+            st.caption("Choose methods above to see their options here.")
+    if found is None:
+        st.error(plain(refused))
+        return None
+    unused = [name for name, options in found.items() if options and name not in chosen]
+    if unused:
+        st.caption(f"Not chosen, so in Run them these options change nothing: {', '.join(unused)}.")
+    return found
+
+
+def _lines(asked: Asked) -> str:
+    """The changed options of a comparison as a person writes them."""
+    given = ((name, option, value) for name, options in asked.methods.items() for option, value in options.items())
+    return "\n".join(f"{name}.{option}={in_words(value)}" for name, option, value in given)
+
+
+def _table(chosen: list[str], changed: Options) -> pd.DataFrame:
+    """Every option of the chosen methods, but for those that make a method what it is."""
+    rows = []
+    for name in chosen:
+        own = METHODS[name].changes
+        given = changed.get(name, {})
+        for option, value in dataclasses.asdict(options_of(name, given)).items():
+            if option not in own:
+                rows.append((f"{name}.{option}", in_words(value), "changed" if option in given else ""))
+    return pd.DataFrame(rows, columns=["Option", "Value", ""])

@@ -1,0 +1,59 @@
+"""What README and docs tell a reader to type works: every command line is understood, every block of Python runs."""
+
+import re
+import shlex
+
+import pandas as pd
+import pytest
+from made_up import finished_run, refine_by_hand
+from test_repository import DOCUMENTS
+
+from disco import portal
+from disco.cli.arguments import parse
+from disco.refine import refine
+
+BLOCK = re.compile(r"^```(\w*)\n(.*?)^```", re.MULTILINE | re.DOTALL)
+SMALL = "width=8, hidden_layers=2, joint_epochs=3, projection_epochs=2, preset='paper', "
+SMALLER = {  # the same in a second
+    "nodes=20, rows=2000": "nodes=4, rows=200",
+    "DISCO(": f"DISCO({SMALL}",
+    '"noise": "mixture"': '"noise": "mixture", "epochs": 2, "projection_epochs": 2, "width": 8',
+}
+
+
+def blocks(language: str) -> dict[str, str]:
+    """The blocks of a language by document, those of one document together."""
+    found = {}
+    for document in DOCUMENTS:
+        texts = [text for which, text in BLOCK.findall(document.read_text(encoding="utf-8")) if which == language]
+        found |= {document.name: "\n".join(texts)} if texts else {}
+    return found
+
+
+LINES = [line for text in blocks("").values() for line in text.splitlines() if line.startswith("disco ")]
+PYTHON = blocks("python")
+
+
+def test_there_is_something_to_try():
+    assert len(LINES) > 20 and {"README.md", "python.md", "knowledge.md", "portal.md", "roles.md"} <= PYTHON.keys()
+
+
+@pytest.mark.parametrize("line", LINES)
+def test_a_command_line_is_understood(line):
+    assert callable(parse(shlex.split(line, comments=True)[1:]).run_command)
+
+
+@pytest.mark.parametrize("name", PYTHON)
+def test_python_runs(name, tmp_path, monkeypatch, rng):
+    """In a world that has what the text around a block speaks of."""
+    monkeypatch.chdir(tmp_path)
+    run = refine_by_hand(finished_run(4), ["x1", "x2", "x3", "x4"])
+    (tmp_path / "runs").mkdir(exist_ok=True)
+    (tmp_path / "runs" / "mine").symlink_to(run.path)
+    age = rng.poisson(3.0, 200)
+    table = pd.DataFrame({"age": age, "gene_1": rng.poisson(0.5 + age), "gene_2": rng.poisson(2.0, 200)})
+    world = {"table": table, "captures": portal.table()[:300], "refine": refine}
+    text = PYTHON[name]
+    for long, short in SMALLER.items():
+        text = text.replace(long, short)
+    exec(compile(text, name, "exec"), world)
