@@ -301,7 +301,8 @@ function border(box, other) {
 function choose(view, node, edge) {
   const id = node?.id ?? null, line = !node && view.data.picksEdges && edge && !edge.absent ? edge.id : null;
   if (node) view.cursor = id;
-  if (id === view.picked && line === view.pickedEdge) return mark(view);
+  const is = (found) => found.picked === id && found.pickedEdge === line;
+  if (is(view) && is(view.data)) return mark(view); // a pick that the app has not confirmed may be lost: it is sent again
   view.picked = id;
   view.pickedEdge = line;
   mark(view);

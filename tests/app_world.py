@@ -1,6 +1,7 @@
 """The app for tests: booted through app.py, with runs that need no fit."""
 
 import math
+import re
 import time
 from pathlib import Path
 
@@ -51,6 +52,11 @@ def texts(at: AppTest) -> str:
     """Everything written on the page."""
     kinds = ("title", "subheader", "markdown", "caption", "error", "warning", "info", "success")
     return "\n".join(str(element.value) for kind in kinds for element in getattr(at, kind))
+
+
+def box(at: AppTest, name: str) -> object:
+    """The select box of a name: its key gets a new number when something else changes what it shows."""
+    return next(found for found in at.selectbox if re.fullmatch(rf"{name}(_\d+)?", found.key or ""))
 
 
 def button(at: AppTest, label: str) -> object:

@@ -27,6 +27,16 @@ FLAGS = (
     "--disable-sync",
 )
 HOSTILE = "<script>alert(1)</script>"
+FAULT = ".stException, [data-testid=stException]"
+# A point of an edge on the screen where nothing lies on it; null while there is none.
+CLEAR = """edge => {
+    const line = edge.querySelector(".line");
+    for (let part = 0.5; part < 0.95; part += 0.02) {
+        const there = line.getPointAtLength(part * line.getTotalLength()).matrixTransform(line.getScreenCTM());
+        if (edge.contains(edge.getRootNode().elementFromPoint(there.x, there.y))) return [there.x, there.y];
+    }
+    return null;
+}"""
 PATIENCE = 180_000  # milliseconds; a busy machine may be slow, but a test that passes never waits this long
 expect.set_options(timeout=PATIENCE)
 
@@ -111,3 +121,16 @@ def press(page: Page, label: str) -> None:
 def turn_to(page: Page, title: str) -> None:
     """Open a page by its link in the sidebar."""
     page.get_by_test_id("stSidebarNavItems").get_by_role("link", name=title).click()
+
+
+def click_edge(page: Page, order: list[str], parent: str, child: str) -> None:
+    """Click an edge in the graph once, when it can be seen and stands still."""
+    edge, seen = page.locator(f".canvas [data-edge='{order.index(parent)}-{order.index(child)}']"), [None]
+
+    def stands() -> bool:
+        edge.scroll_into_view_if_needed()
+        seen.append(edge.evaluate(CLEAR))
+        return seen[-1] is not None and seen[-1] == seen[-2]
+
+    until(page, stands, f"{parent} → {child} cannot be clicked")
+    page.mouse.click(*seen[-1])

@@ -14,6 +14,7 @@ import numpy as np
 import pandas as pd
 import pytest
 import torch
+from compiled_world import compile_once
 from streamlit.components.v2 import manifest_scanner
 from streamlit.runtime.scriptrunner.script_cache import ScriptCache
 
@@ -139,7 +140,7 @@ def browser_path() -> str:
         if found := shutil.which(name):
             return found
     reason = "no Chromium or Chrome found; install one or name it in CHROME"
-    if os.environ.get("CI", "").lower() in ("1", "true"):
+    if in_ci():
         pytest.fail(reason)
     pytest.skip(reason)
 
@@ -210,20 +211,42 @@ def address(server: tuple[str, Path], monkeypatch: pytest.MonkeyPatch) -> Iterat
     shutil.rmtree(folder, ignore_errors=True)
 
 
+def pytest_sessionstart(session: pytest.Session) -> None:
+    """Compile the likelihood before the tests and their processes start, or each of them would."""
+    if not hasattr(session.config, "workerinput"):
+        compile_once()
+
+
 def pytest_configure(config: pytest.Config) -> None:
     """Give files to processes in the order below, not by their number of tests."""
     config.option.loadscopereorder = False
 
 
+def in_ci() -> bool:
+    """Whether the tests decide on a change."""
+    return os.environ.get("CI", "").lower() in ("1", "true")
+
+
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
-    """Long files first, and the GPU tests skipped if there is no CUDA device."""
+    """Long files first, the GPU tests skipped if there is no CUDA device, and in CI a second try for the browser."""
     places = {name: place for place, name in enumerate(LONG)}
     items.sort(key=lambda item: places.get(item.path.stem, len(LONG)))
+    for item in items:
+        if in_ci() and item.get_closest_marker("browser"):
+            item.add_marker(pytest.mark.flaky(reruns=1))
     if torch.cuda.is_available():
         return
     for item in items:
         if item.get_closest_marker("gpu"):
             item.add_marker(pytest.mark.skip(reason="no CUDA device"))
+
+
+def pytest_terminal_summary(terminalreporter: pytest.TerminalReporter) -> None:
+    """Name the tests that passed when they were run once more, so that nobody overlooks them."""
+    reports = terminalreporter.stats
+    again, failed = ({report.nodeid for report in reports.get(name, [])} for name in ("rerun", "failed"))
+    for test in sorted(again - failed):
+        terminalreporter.write_line(f"flaky: {test} failed, and passed when it was run once more", yellow=True)
 
 
 @pytest.fixture

@@ -1,11 +1,8 @@
 """How work is compiled for the CPU, kept on disk, and shared between threads."""
 
-import hashlib
-import os
 from collections.abc import Callable, Iterator
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import contextmanager
-from pathlib import Path
 from typing import TypeVar
 
 import numba
@@ -13,6 +10,8 @@ import numpy as np
 import torch
 from threadpoolctl import threadpool_limits
 from torch import Tensor
+
+from disco.likelihood.kept import KEPT_IN
 
 _OPTIONS = {
     "nogil": True,
@@ -22,29 +21,6 @@ _OPTIONS = {
 _POOL = ThreadPoolExecutor(thread_name_prefix="rows")
 _threads = 0  # for `side_by_side`; 0: as many as torch may use
 Fields = TypeVar("Fields", bound=tuple)  # a NamedTuple of arrays, one row per problem
-
-
-def kept_in(sources: Path) -> Path:
-    """The folder of compiled code: a different one for every state of the sources.
-
-    Numba compiles again when the file of a function changes, but not when another file that it takes something from
-    does.
-    """
-    digest = hashlib.sha256(b"".join(path.read_bytes() for path in sorted(sources.glob("*.py")))).hexdigest()
-    return _cache_root(sources) / f"compiled-{digest[:12]}"
-
-
-def _cache_root(sources: Path) -> Path:
-    if chosen := os.environ.get("NUMBA_CACHE_DIR"):
-        return Path(chosen)
-    if os.access(sources, os.W_OK):
-        return sources / "__pycache__"
-    import platformdirs  # only an installed copy that cannot be written needs it
-
-    return Path(platformdirs.user_cache_dir("disco", appauthor=False))
-
-
-KEPT_IN = kept_in(Path(__file__).parent)
 
 
 def compiled(function: Callable) -> Callable:

@@ -24,7 +24,7 @@ from disco.errors import FitStopped, InputError, ScoreUnavailable
 from disco.runs import COMPARE, FIT, REFINE, Run, Status, Work, runs_root
 from disco.runs.locks import Lock, note
 from disco.runs.status import host
-from disco.work import comparing, execution, refining, turns
+from disco.work import ahead, comparing, execution, refining, turns
 from disco.work.recording import ending
 
 if TYPE_CHECKING:
@@ -73,6 +73,7 @@ WORKS = {
     REFINE: Doing(refining.queued, _refine),
     COMPARE: Doing(comparing.queued, _compare),
 }
+COMPILED = (REFINE, COMPARE)  # they use the likelihood, so they wait while another process compiles it
 
 
 def start(run: Run, work: Work, *asked: Any, then: Work | None = None) -> None:
@@ -184,6 +185,8 @@ def _in_turn(run: Run, kind: Work, lock: Lock, callback: "Callback | None") -> A
     status = run.written_status(kind)
     try:
         with turns.turn(run, status.device, status.queued_at, callback):
+            if kind in COMPILED:
+                ahead.wait(callback)
             return WORKS[kind].do(run, lock, callback)
     except BaseException as error:
         if run.written_status(kind).active:  # it ended while waiting

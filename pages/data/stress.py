@@ -9,7 +9,7 @@ import streamlit as st
 from disco.progress import Callback
 from disco.refine.stress import SHARES, in_words, stage_of, stress
 from disco.table.roles import Roles
-from pages.shared import background
+from pages.shared import background, machine
 from pages.shared.drafts import Draft
 from pages.shared.names import plain
 
@@ -30,7 +30,7 @@ def panel(draft: Draft, table: pd.DataFrame) -> None:
         table = pd.concat([table, draft.table.iloc[:, list(draft.beside)].reset_index(drop=True)], axis=1)
     background.panel(
         ("stress", draft.key, *draft.columns, json.dumps(None if roles is None else roles.to_dict())),
-        lambda: partial(_work, table, roles) if _asked() else None,
+        lambda: machine.once_compiled(partial(_work, table, roles)) if _asked() else None,
         _shown,
         lambda stage: _STAGES.get(stage, "Starting"),
         _FAILURE,

@@ -14,7 +14,7 @@ from disco.runs import FIT, REFINE
 from disco.settings import Settings
 from disco.work import jobs
 from pages.portal.portal_choice import Study
-from pages.shared import background, session
+from pages.shared import background, machine, session
 from pages.shared.names import plain
 
 _FAILURE = "The search could not be done"
@@ -56,7 +56,7 @@ def _search_button(row: st.delta_generator.DeltaGenerator, study: Study, table: 
         key="portal_search",
         help="By the likelihood, without a fit: once on the counts alone and once adjusted. It takes some seconds.",
     ):
-        background.begin(study.key, partial(_work, table, study), _FAILURE)
+        background.begin(study.key, machine.once_compiled(partial(_work, table, study)), _FAILURE)
         st.rerun()
 
 

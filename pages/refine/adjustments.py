@@ -12,7 +12,7 @@ from disco.refine import adjusting
 from disco.refine.adjusting import Found
 from disco.runs import Run
 from disco.table import spreadsheets
-from pages.shared import background, two_graphs
+from pages.shared import background, machine, two_graphs
 from pages.shared.names import plain
 
 _FAILURE = "The searches could not be made"
@@ -46,7 +46,7 @@ def _asked(run: Run) -> bool:
 def _work(run: Run) -> Callable[[Callback], list[Found]]:
     given = {"settings": run.settings, "knowledge": run.knowledge()}
     table, adjustment = run.table(), run.adjustment
-    return lambda hear: adjusting.adjusted(table, adjustment, **given, callback=hear)
+    return machine.once_compiled(lambda hear: adjusting.adjusted(table, adjustment, **given, callback=hear))
 
 
 def _shown(run: Run, found: Sequence[Found]) -> None:

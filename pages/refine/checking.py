@@ -9,7 +9,7 @@ from disco.refine.prior import BEFORE
 from disco.runs import Run, stamps
 from disco.runs.refined import read_check, save_check
 from disco.table.adjustment import Adjustment
-from pages.shared import background, refined_model
+from pages.shared import background, machine, refined_model
 
 STAGES = {
     "": "Starting",
@@ -39,7 +39,7 @@ def begin(run: Run, refined: Refined) -> background.Computation[Check]:
             save_check(run, found)
         return found
 
-    return background.begin(key, work, FAILURE)
+    return background.begin(key, machine.once_compiled(work), FAILURE)
 
 
 def checked(table: pd.DataFrame, held: dict[str, Parents], hear: Callback, around: Adjustment | None = None) -> Check:

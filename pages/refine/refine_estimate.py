@@ -7,7 +7,7 @@ from disco.refine import Choice
 from disco.runs import Run
 from disco.work.forecast import span
 from disco.work.refine_forecast import Trial, trial
-from pages.shared import background
+from pages.shared import background, machine
 
 
 def tell(run: Run, choice: Choice) -> None:
@@ -18,7 +18,7 @@ def tell(run: Run, choice: Choice) -> None:
 
 def _line(job: background.Computation[Trial], choice: Choice, was_running: bool) -> None:
     if job.is_running:
-        st.caption("Estimating the time …")
+        st.caption(f"{job.waits_for or 'Estimating the time'} …")
         return
     if was_running:
         st.rerun()  # no need to look again
@@ -36,7 +36,7 @@ def _work(run: Run) -> object:
     def work(hear: Callback) -> Trial:
         return trial(run.table(), run.settings, hear)
 
-    return work
+    return machine.once_compiled(work)
 
 
 def _key(run: Run) -> background.Key:

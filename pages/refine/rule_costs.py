@@ -8,7 +8,7 @@ import streamlit as st
 from disco.progress import Callback
 from disco.refine import Choice, costs
 from disco.runs import Run
-from pages.shared import background
+from pages.shared import background, machine
 from pages.shared.names import plain
 
 _FAILURE = "The costs could not be computed"
@@ -41,7 +41,7 @@ def _asked() -> bool:
 def _work(run: Run) -> Callable[[Callback], pd.DataFrame]:
     given = {"settings": run.settings, "adjustment": run.adjustment}
     table, known = run.table(), run.knowledge()
-    return lambda hear: costs.costs(table, known, **given, callback=hear)
+    return machine.once_compiled(lambda hear: costs.costs(table, known, **given, callback=hear))
 
 
 def _shown(found: pd.DataFrame) -> None:

@@ -1,9 +1,31 @@
-"""What the browser answers is data. A select box answers with a label, perhaps with one that a rerun took away."""
+"""What the browser answers is data: an answer may be late, or name an option that a rerun took away."""
 
 from collections.abc import Callable, Container
 from typing import Any
 
 import streamlit as st
+
+
+def agreeing(name: str, value: Any) -> str:
+    """The key of a widget that shows a value which something else may change, too.
+
+    A part of the page that redraws itself sends what the browser then knows of every widget. If a value was changed
+    here meanwhile, that old answer would count as the reader's and undo the change. So a widget that shows something
+    else than the value is left behind, and another one with a new key takes its place: an old answer meets no widget.
+
+    Args:
+        name: of the widget; its key begins with it.
+        value: what it must show, as its own state has it.
+    """
+    counter = f"{name}_number"
+    number = st.session_state.setdefault(counter, 0)
+    key = name if number == 0 else f"{name}_{number}"
+    if key in st.session_state and st.session_state[key] != value:
+        st.session_state[counter] = number + 1
+        key = f"{name}_{number + 1}"
+    if key not in st.session_state:
+        st.session_state[key] = value
+    return key
 
 
 def heard(key: str, options: Container[Any], then: Callable[[Any], None]) -> Callable[[], None]:

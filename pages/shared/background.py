@@ -35,6 +35,7 @@ class Computation(Generic[T]):
         state: running, done, stopped or failed.
         error: what went wrong, one sentence.
         result: what the work returned.
+        waits_for: what it waits for before its first stage, in words.
     """
 
     progress: float = 0.0
@@ -42,6 +43,7 @@ class Computation(Generic[T]):
     state: str = "running"
     error: str = ""
     result: T | None = None
+    waits_for: str = ""
     _stop: threading.Event = field(default_factory=threading.Event)
 
     @property
@@ -52,6 +54,7 @@ class Computation(Generic[T]):
     def hear(self, event: Event) -> bool:
         """The callback of the work: it records the progress, and returns False to stop the work."""
         self.progress, self.stage = event.progress, event.stage
+        self.waits_for = "" if event.stage else event.message
         return not self._stop.is_set()
 
     def cancel(self) -> None:
@@ -131,7 +134,7 @@ def bar(computation: Computation, text: str, key: str, width: int = 3) -> None:
         width: of the progress bar, in buttons.
     """
     progress, button = st.columns([width, 1], vertical_alignment="center")
-    progress.progress(min(computation.progress, 1.0), text=text)
+    progress.progress(min(computation.progress, 1.0), text=computation.waits_for or text)
     button.button("Cancel", key=key, on_click=computation.cancel)
 
 

@@ -1,4 +1,10 @@
-"""What the likelihood model of a refinement shows of the picked edge or node: evidence, effect, kind of count."""
+"""What the likelihood model of a refinement shows of the picked edge or node: evidence, effect, kind of count.
+
+Numbers and sentences come first. What needs a fitted node comes when the likelihood is compiled, which no page does.
+"""
+
+from collections.abc import Callable
+from functools import partial
 
 import pandas as pd
 import streamlit as st
@@ -9,13 +15,13 @@ from disco.figures.words import number
 from disco.refine import Choice, Refined
 from disco.runs import Run
 from disco.runs.refined import choice_from, choice_of
-from pages.shared import figure, misfit, refined_model, refined_words
+from pages.shared import background, figure, machine, misfit, refined_model, refined_words
 from pages.shared.glossary import define
 from pages.shared.names import code, plain
 
 
 def edge_details(run: Run, refined: Refined, parent: str, child: str) -> None:
-    """The response curve of one edge, and its evidence in words."""
+    """The evidence of one edge in numbers and words, and its response curve."""
     row = refined_words.row_of(refined, parent, child)
     if row is None:
         st.info(f"The refined graph has no edge from {code(parent)} to {code(child)}.")
@@ -30,6 +36,24 @@ def edge_details(run: Run, refined: Refined, parent: str, child: str) -> None:
     )
     st.markdown(" ".join(filter(None, sentences)))
     _breakdown(run, refined, row, choice)
+    _once_compiled(partial(_curve, run, refined, parent, child))
+
+
+def _once_compiled(draw: Callable[[], None]) -> None:
+    """Draw what needs a fitted node, or say that it is being prepared until it can be drawn."""
+    if machine.compiled():
+        draw()
+    else:
+        st.fragment(_wait, run_every=background.SECONDS)()
+
+
+def _wait() -> None:
+    if machine.compiled():
+        st.rerun()
+    st.caption(f":material/hourglass_top: {machine.PREPARING} …")
+
+
+def _curve(run: Run, refined: Refined, parent: str, child: str) -> None:
     try:
         curve, observed = refined_model.curve(run, refined, parent, child)
     except InputError as error:
@@ -88,22 +112,25 @@ def node_details(run: Run, refined: Refined, node: str) -> None:
     if node not in refined.order:
         st.info(f"The refined graph has no node {code(node)}.")
         return
-    if not kind_details(run, refined, node):
-        return
+    kind_details(run, refined, node)
     parents, children = refined_model.neighbours(refined, node)
     left, right = st.columns(2)
     _neighbours(left, "Parents", [(name, refined_words.row_of(refined, name, node)) for name in parents])
     _neighbours(right, "Children", [(name, refined_words.row_of(refined, node, name)) for name in children])
 
 
-def kind_details(run: Run, refined: Refined, node: str) -> bool:
-    """How well the model fits a node, and what kind of count it is; whether it could be fitted."""
+def kind_details(run: Run, refined: Refined, node: str) -> None:
+    """How well the model fits a node, and what kind of count it is."""
+    misfit.of_node(refined, node)
+    _once_compiled(partial(_kind, run, refined, node))
+
+
+def _kind(run: Run, refined: Refined, node: str) -> None:
     try:
         kind = refined_model.kind(run, refined, node)
     except InputError as error:
         st.error(plain(error))
-        return False
-    misfit.of_node(refined, node)
+        return
     parents, _ = refined_model.neighbours(refined, node)
     st.markdown(f"{'Given its parents' if parents else 'It has no parents'}. {plain(kind.sentence())}")
     if not kind.is_level and len(kind.counts) > 2:
@@ -113,7 +140,6 @@ def kind_details(run: Run, refined: Refined, node: str) -> bool:
             "The distance is the average divergence over all rows in nats; from "
             f"0.01 on, the node is said to have none of these shapes. {refined_words.ASSUMED}"
         )
-    return True
 
 
 def _neighbours(place: st.delta_generator.DeltaGenerator, title: str, edges: list[tuple[str, dict]]) -> None:

@@ -1,15 +1,25 @@
 """What this machine can do, found out in the background so that no page waits for it.
 
 The engine takes seconds to import and the calibration some seconds to run; both happen in one thread of the
-server, and pages look whether it is done. What the likelihood compiles is compiled in a process apart.
+server, and pages look whether it is done. The likelihood is compiled in a process apart: in the server, that would
+keep every page waiting.
 """
 
+import threading
+from collections.abc import Callable
 from concurrent.futures import Future, ThreadPoolExecutor
 from importlib import import_module
+from typing import TypeVar
 
 import streamlit as st
 
+from disco.errors import FitStopped
+from disco.progress import Callback, Event
+
 _PATIENCE = 0.05  # seconds a page waits for an answer that may be just there
+PREPARING = "Preparing curves, once on this computer"
+
+T = TypeVar("T")
 
 
 @st.cache_resource(show_spinner=False)
@@ -19,12 +29,7 @@ def _thread() -> ThreadPoolExecutor:
 
 @st.cache_resource(show_spinner=False)
 def _engine() -> Future:
-    return _thread().submit(_load)
-
-
-def _load() -> None:
-    import_module("disco.estimator")
-    import_module("disco.work.ahead").start()
+    return _thread().submit(import_module, "disco.estimator")
 
 
 @st.cache_resource(show_spinner=False)
@@ -39,9 +44,48 @@ def _calibrate(device: str) -> None:
     calibrate(choose_device(device).type)
 
 
+@st.cache_resource(show_spinner=False)
+def _compilation() -> threading.Event:
+    is_over = threading.Event()
+    # No thread of a pool: the interpreter would wait for it at its end.
+    threading.Thread(target=_compile, args=(_engine(), is_over), name="disco-compiler", daemon=True).start()
+    return is_over
+
+
+def _compile(engine: Future, is_over: threading.Event) -> None:
+    try:
+        engine.result()
+        import_module("disco.work.ahead").ensure()
+    finally:
+        is_over.set()
+
+
 def engine_ready() -> bool:
     """Whether the engine is loaded; the first call starts to load it."""
+    _compilation()
     return _is_over(_engine())
+
+
+def compiled() -> bool:
+    """Whether the likelihood is compiled, so that a page may fit a node; the first call starts to compile it."""
+    return _compilation().wait(_PATIENCE)
+
+
+def once_compiled(work: Callable[[Callback], T]) -> Callable[[Callback], T]:
+    """Work in the background that first waits until the likelihood is compiled.
+
+    Args:
+        work: is given a callback, as in `background.begin`.
+    """
+    is_over = _compilation()
+
+    def waiting(hear: Callback) -> T:
+        while not is_over.wait(_PATIENCE):
+            if hear(Event("", 0, 1, 0.0, message=PREPARING)) is False:
+                raise FitStopped("stopped while the likelihood was compiled")
+        return work(hear)
+
+    return waiting
 
 
 def calibrated(device: str) -> bool:

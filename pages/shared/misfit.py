@@ -13,7 +13,7 @@ from disco.refine import Refined
 from disco.refine.evidence import MOST_MISFIT
 from disco.refine.reasons import but_known, is_of_kind, missed
 from disco.runs import Run, stamps
-from pages.shared import figure, refined_model
+from pages.shared import figure, machine, refined_model
 from pages.shared.glossary import define
 from pages.shared.names import code, plain
 
@@ -95,6 +95,7 @@ def forwards_and_turned(run: Run, refined: Refined, parent: str, child: str) -> 
             "Misfit with the edge reversed",
             key="refined_turned_misfit",
             icon=":material/sync_alt:",
+            disabled=not machine.compiled(),
             help="How well the model fits both nodes with the edge as found, and with the edge reversed.",
         ):
             return

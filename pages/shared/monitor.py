@@ -14,6 +14,7 @@ from disco.errors import InputError
 from disco.runs import Run, Status, Work
 from disco.work import jobs
 from disco.work.forecast import span
+from pages.shared import machine
 from pages.shared.names import plain
 from pages.shared.words import duration, standing
 
@@ -86,8 +87,10 @@ def bar(place: Any, kind: Kind, status: Status) -> None:
     """The bar of work that waits or runs, drawn in a container: the current step, the share done, the time left."""
     left = "" if status.eta is None else f" · {span(_LESS * status.eta, _MORE * status.eta)} left"
     words = f"{kind.step(status)} · {status.progress:.0%}{left}" if status.stage else "Starting"
-    text = "Waiting" if status.state == "queued" else plain(words)
-    place.progress(min(max(status.progress, 0.0), 1.0), text=text)
+    if status.state == "queued":
+        is_held_up = kind.work in jobs.COMPILED and not machine.compiled()
+        words = "Preparing the search, once on this computer" if is_held_up else "Waiting"
+    place.progress(min(max(status.progress, 0.0), 1.0), text=plain(words))
 
 
 def _buttons(run: Run, kind: Kind, status: Status) -> None:

@@ -5,7 +5,7 @@ from collections.abc import Callable, Container, Sequence
 import streamlit as st
 
 from pages.shared import session
-from pages.shared.answers import heard
+from pages.shared.answers import agreeing, heard
 from pages.shared.names import distinct, shown
 
 _KEY, _EDGE = "shared_picked", "shared_picked_edge"
@@ -55,7 +55,7 @@ def node_box(
         then: called with the node after one was chosen here.
     """
     now = picked(nodes) or otherwise
-    st.session_state[key] = now
+    key = agreeing(key, now)
     labels = dict(zip(nodes, distinct(map(shown, nodes)), strict=True))
 
     def chosen(node: str | None) -> None:

@@ -1,5 +1,7 @@
 """The sidebar's list of runs: open one or close it. The page Runs does the rest."""
 
+from functools import partial
+
 import streamlit as st
 
 from disco import runs
@@ -7,10 +9,11 @@ from disco.errors import InputError
 from disco.figures.words import how_many
 from disco.runs import COMPARE, REFINE
 from pages.shared import session
+from pages.shared.answers import agreeing
 from pages.shared.names import distinct, plain, shown
 from pages.shared.words import clock
 
-_KEY = "run_picker"
+_NAME = "run_picker"
 
 
 def picker() -> None:
@@ -38,17 +41,16 @@ def _choose(found: dict[str, runs.Run]) -> None:
     current = session.run.current()
     if current is not None and current.id not in found:
         found[current.id] = current
-    # The open run may have changed elsewhere (a link, a start), so the box is told before it is drawn.
-    st.session_state[_KEY] = None if current is None else current.id
+    key = agreeing(_NAME, None if current is None else current.id)  # a link or a start may have opened it
     names = _labels(list(found.values()))
     st.selectbox(
         "Run",
         list(found),
-        key=_KEY,
+        key=key,
         index=None,
         format_func=lambda run_id: names.get(run_id, run_id),
         placeholder="Open a run",
-        on_change=_picked,
+        on_change=partial(_picked, key),
         help="Every fit on this machine, from this app or the command line. The page's address holds the open run.",
     )
 
@@ -70,8 +72,8 @@ def _label(run: runs.Run) -> str:
     return f"{state} · {shown(run.name, 60)} · {run.settings.preset}, seed {run.settings.seed}"
 
 
-def _picked() -> None:
-    chosen = st.session_state[_KEY]
+def _picked(key: str) -> None:
+    chosen = st.session_state[key]
     try:
         session.run.select(None if chosen is None else runs.open_run(chosen))
     except InputError:

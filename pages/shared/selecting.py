@@ -8,13 +8,14 @@ from disco.parents.selectors import WORDS
 from disco.progress import Callback
 from disco.runs import Run
 from disco.runs.parents import compute_candidates
-from pages.shared import background
+from pages.shared import background, machine
 from pages.shared.results import Result
 
 
 def begin(run: Run, variant: str, selector: str) -> background.Computation:
     """Start a selector in the background, or find it if it is running already."""
     work = partial(compute, run, variant, selector)
+    work = machine.once_compiled(work) if selector == "evidence" else work
     return background.begin(_key(run, variant, selector), work, "The parents could not be computed")
 
 

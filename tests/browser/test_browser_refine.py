@@ -4,9 +4,9 @@ import contextlib
 
 import pandas as pd
 import pytest
-from browser_world import counts, press, settled, until
+from browser_world import FAULT, click_edge, counts, press
 from made_up import finished_run, refine_by_hand
-from playwright.sync_api import Page, TimeoutError, expect
+from playwright.sync_api import TimeoutError, expect
 
 from disco.runs import create_run
 from disco.runs.refined import read_refined
@@ -16,45 +16,14 @@ pytestmark = pytest.mark.browser
 
 ORDER = ["x1", "x2", "x3", "x4", "x5", "x6"]
 EDGES = [("x1", "x2"), ("x2", "x3"), ("x3", "x4"), ("x1", "x4"), ("x4", "x6")]
-FAULT = ".stException, [data-testid=stException]"
-
 FILTERS = "Filter and colour the edges"
-# A point of an edge on the screen where nothing lies on it, once it is drawn.
-PLACE = """(canvas, [from, to]) => {
-    const line = canvas.querySelector(`[data-edge="${from}-${to}"] .line`);
-    for (let part = 0.5; line && part < 0.95; part += 0.02) {
-        const there = line.getPointAtLength(part * line.getTotalLength()).matrixTransform(line.getScreenCTM());
-        if (canvas.getRootNode().elementFromPoint(there.x, there.y)?.parentNode === line.parentNode)
-            return [there.x, there.y];
-    }
-    return null;
-}"""
-
-
-def click_edge(page: Page, order: list[str], parent: str, child: str) -> None:
-    """Click an edge where the graph says it is, until it is picked, since the page may still move.
-
-    A click is given time: another one could miss the line, and a click beside it unpicks the edge.
-    """
-    canvas, heading = page.locator(".canvas").first, page.locator("h5").filter(has_text=f"{parent} → {child}")
-
-    def picked() -> bool:
-        settled(page)
-        canvas.scroll_into_view_if_needed()
-        place = canvas.evaluate(PLACE, [str(order.index(parent)), str(order.index(child))])
-        if place is not None:
-            page.mouse.click(*place)
-            with contextlib.suppress(TimeoutError):
-                heading.wait_for(timeout=30_000)  # milliseconds
-        return heading.count() > 0
-
-    until(page, picked, f"{parent} → {child} cannot be picked")
 
 
 def test_a_filter_moved_quickly_takes_the_picked_edge_away_and_no_more(page, address):
     run = refine_by_hand(finished_run(6), ORDER, EDGES)
     page.goto(f"{address}/refine?run={run.id}")
     click_edge(page, ORDER, "x4", "x6")
+    expect(page.locator("h5")).to_have_text("x4 → x6")
     page.get_by_text(FILTERS).click()
     slider = page.get_by_role("slider", name="Gain at least")
     slider.focus()
@@ -109,12 +78,14 @@ def test_a_refinement_from_the_page_and_a_click_on_an_edge(page, address, tmp_pa
     expect(page.get_by_text(f"{len(found.edges)} of {len(found.edges)} edges")).to_be_visible()
     first = found.edges.iloc[0]
     click_edge(page, found.order, first["parent"], first["child"])
+    expect(page.locator("h5")).to_have_text(f"{first['parent']} → {first['child']}")
 
 
 def test_a_rule_on_a_picked_edge_makes_another_run_that_marks_it(page, address):
     run = refine_by_hand(finished_run(6, truth=None), ORDER, EDGES)
     page.goto(f"{address}/refine?run={run.id}")
     click_edge(page, ORDER, "x4", "x6")
+    expect(page.locator("h5")).to_have_text("x4 → x6")
     page.get_by_text("Rules for another run").click()
     for label in ("Forbid both directions", "Require"):
         page.get_by_role("button", name=label, exact=True).click()

@@ -7,7 +7,7 @@ import tomllib
 from pathlib import Path
 
 import pytest
-from app_world import booted
+from app_world import booted, box
 from made_up import finished_run, refine_by_hand
 
 ROOT = Path(__file__).resolve().parents[2]
@@ -29,7 +29,7 @@ def unexplained(app) -> list[str]:
 def test_a_label_with_a_term_has_help(page):
     app = booted(page, run=refine_by_hand(finished_run(6)).id)
     if page == "refine":
-        app.selectbox(key="refine_edge").set_value(("x1", "x2")).run()
+        box(app, "refine_edge").set_value(("x1", "x2")).run()
     assert unexplained(app) == []
 
 

@@ -1,6 +1,7 @@
 """The Graph page, booted through app.py."""
 
 import pytest
+from app_world import box
 from made_up import HOSTILE, finished_run
 from test_pages_ordering import opened
 
@@ -26,7 +27,7 @@ def test_search_shows_parents_children_and_scores():
     app.slider[0].set_value(0.5).run()
     graph = run.graph(0.5, 1.0)
     node = max(graph, key=graph.degree)
-    app.selectbox(key="graph_search").set_value(node).run()
+    box(app, "graph_search").set_value(node).run()
     assert not app.exception
     tables = [set(frame.value["node"]) for frame in app.dataframe]
     for expected in (set(graph.predecessors(node)), set(graph.successors(node))):
@@ -38,15 +39,15 @@ def test_search_shows_parents_children_and_scores():
 
 def test_the_picked_node_follows_to_the_other_pages():
     app = opened(finished_run(6), PAGE)
-    app.selectbox(key="graph_search").set_value("x5").run()
+    box(app, "graph_search").set_value("x5").run()
     app.switch_page("pages/parents/page.py")
     app.run()
-    assert app.selectbox(key="parents_child").value == "x5"
+    assert box(app, "parents_child").value == "x5"
 
 
 def test_hostile_names_are_shown_as_text():
     app = opened(finished_run(HOSTILE), PAGE)
-    app.selectbox(key="graph_search").set_value(HOSTILE[1]).run()
+    box(app, "graph_search").set_value(HOSTILE[1]).run()
     assert not app.exception
     texts = [part.value for part in app.markdown] + [part.value for part in app.caption]
     assert any("`<script>alert(1)</script>`" in text for text in texts)

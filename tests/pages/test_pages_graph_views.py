@@ -1,7 +1,7 @@
 """Graph with a refinement, a fit or both; the address that shows the same graph; and Find the graph."""
 
 import pytest
-from app_world import booted, button, texts
+from app_world import booted, box, button, texts
 from made_up import HOSTILE, finished_run, refine_by_hand
 from streamlit.testing.v1 import AppTest
 from test_pages_ordering import opened
@@ -97,7 +97,7 @@ def test_a_picked_edge_and_node_are_told_beside_the_graph():
     app.run()
     assert not app.exception
     assert "`x3` → `x4`" in texts(app) and "Gain, nats" in {metric.label for metric in app.metric}
-    app.selectbox(key="graph_search").set_value("x4").run()
+    box(app, "graph_search").set_value("x4").run()
     assert not app.exception and "This node is poorly fitted" in "\n".join(box.value for box in app.warning)
     assert any("found_by" in frame.value for frame in app.dataframe)
 
@@ -115,7 +115,7 @@ def test_a_turned_edge_is_undecided_and_says_so(drawn):
 def test_hostile_names_in_both():
     run = refine_by_hand(finished_run(HOSTILE), HOSTILE[::-1])
     app = opened(run, PAGE)
-    app.selectbox(key="graph_search").set_value(HOSTILE[0]).run()
+    box(app, "graph_search").set_value(HOSTILE[0]).run()
     assert not app.exception and "<script>" not in texts(app).replace("`<script>alert(1)</script>`", "")
 
 

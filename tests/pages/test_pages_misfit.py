@@ -4,7 +4,7 @@ from dataclasses import replace
 
 import numpy as np
 import pytest
-from app_world import button, texts
+from app_world import box, button, texts
 from made_up import HOSTILE, finished_run, refine_by_hand
 from test_pages_ordering import opened
 from test_pages_refine import EDGES, ORDER, PAGE, numbers, table
@@ -37,7 +37,7 @@ def test_a_table_that_the_model_does_not_fit_is_warned_of_on_top(drawn):
     assert "no direction is called decided" in said and "2 of 6 nodes" in said
     assert said.index("`x2` (152 nats)") < said.index("`x5` (31.0 nats)")
     assert numbers(app)["Undecided"] == "5" and not table(app, "robust_nats")["decided"].any()
-    app.selectbox(key="refine_edge").set_value(EDGES[3]).run()
+    box(app, "refine_edge").set_value(EDGES[3]).run()
     assert "no direction of this table is called decided" in texts(app)
     assert [node for node in drawn[-1] if drawing.is_missed(drawn[-1], node)] == ["x2", "x5"]
 
@@ -49,9 +49,9 @@ def test_directions_that_knowledge_fixes_are_excepted():
     save(run.path, replace(found, edges=edges.assign(decided=edges["rule"] == "required")), Choice())
     app = opened(run, PAGE)
     assert "no direction is called decided, except one that knowledge fixes." in app.warning[0].value
-    app.selectbox(key="refine_edge").set_value(EDGES[3]).run()
+    box(app, "refine_edge").set_value(EDGES[3]).run()
     assert "no direction of this table is called decided, except one that knowledge fixes." in texts(app)
-    app.selectbox(key="refine_edge").set_value(EDGES[0]).run()
+    box(app, "refine_edge").set_value(EDGES[0]).run()
     assert "the knowledge given to the run allows only this direction" in texts(app)
 
 
@@ -60,7 +60,7 @@ def test_poorly_fitted_nodes_are_named():
     app = opened(run, PAGE)
     assert "**1 of 12 nodes is poorly fitted" in warned(app) and "no direction" not in warned(app)
     assert numbers(app)["Undecided"] == "3"  # both edges of x2, and the weak one
-    app.selectbox(key="refine_edge").set_value(EDGES[0]).run()
+    box(app, "refine_edge").set_value(EDGES[0]).run()
     assert "would have to cost 466" in texts(app)
 
 
@@ -98,9 +98,9 @@ def test_an_older_refinement_says_what_it_lacks():
     (run.path / "refined_nodes.csv").unlink()
     app = opened(run, PAGE)
     assert any("older version" in info.value for info in app.info)
-    app.selectbox(key="refine_edge").set_value(EDGES[0]).run()
+    box(app, "refine_edge").set_value(EDGES[0]).run()
     assert "called its direction decided, by fewer rules" in texts(app)
-    app.selectbox(key="refine_node").set_value("x2").run()
+    box(app, "refine_node").set_value("x2").run()
     assert not app.exception and "Misfit, nats" not in numbers(app)
 
 
@@ -108,12 +108,12 @@ def test_the_graph_page_marks_nodes_and_tells_their_misfit(drawn):
     app = opened(refined(misfit=BAD), GRAPH)
     assert "no direction is called decided" in warned(app)
     assert [node for node in drawn[-1] if drawing.is_missed(drawn[-1], node)] == ["x2", "x5"]
-    app.selectbox(key="graph_search").set_value("x2").run()
+    box(app, "graph_search").set_value("x2").run()
     assert numbers(app)["Misfit, nats"] == "152" and "This node is poorly fitted" in warned(app)
-    app.selectbox(key="graph_search").set_value("x1").run()
+    box(app, "graph_search").set_value("x1").run()
     assert numbers(app)["Misfit, nats"] == "0" and "This node is" not in warned(app)
     bare = opened(finished_run(6), GRAPH)
-    bare.selectbox(key="graph_search").set_value("x2").run()
+    box(bare, "graph_search").set_value("x2").run()
     assert not bare.exception and not drawing.is_missed(drawn[-1], "x2")
 
 
@@ -142,7 +142,7 @@ def test_shares_are_called_what_they_are(redone):
     label, help = refined_words.stability(Choice(redone=redone))
     assert app.slider(key=f"refine_least_share_{run.id}").label == f"{label} at least"
     assert ("short search" in help) != redone
-    app.selectbox(key="refine_edge").set_value(EDGES[0]).run()
+    box(app, "refine_edge").set_value(EDGES[0]).run()
     assert label in numbers(app)
     assert ("each searched from the start" in texts(app)) == redone
 
@@ -160,7 +160,7 @@ def test_searching_every_table_from_the_start_can_be_chosen(monkeypatch):
 def test_the_p_value_is_said_to_take_the_graph_as_given():
     assert "takes the graph as given" in refined_words.P_VALUE and "P(p < .05)" in refined_words.P_VALUE
     app = opened(refined(), PAGE)
-    app.selectbox(key="refine_edge").set_value(EDGES[0]).run()
+    box(app, "refine_edge").set_value(EDGES[0]).run()
     assert any(refined_words.P_VALUE in metric.help for metric in app.metric if metric.label == "p-value")
 
 

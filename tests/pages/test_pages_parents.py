@@ -1,6 +1,6 @@
 """The Parents page, booted through app.py."""
 
-from app_world import texts
+from app_world import box, texts
 from made_up import HOSTILE, finished_run
 from test_pages_ordering import opened
 
@@ -65,9 +65,9 @@ def test_what_cannot_be_selected_is_said_where_it_applies():
     app.slider[0].set_value(0.9).run()
     assert not any("candidates, so Z" in info.value for info in app.info)
     app.slider[0].set_value(2.0).run()
-    app.selectbox(key="parents_child").set_value("x4").run()
+    box(app, "parents_child").set_value("x4").run()
     assert any("Among 3, Z is at most 2" in warning.value for warning in app.warning)
-    app.selectbox(key="parents_child").set_value("x1").run()
+    box(app, "parents_child").set_value("x1").run()
     assert any("no candidate parents" in info.value for info in app.info)
 
 

@@ -6,7 +6,7 @@ from types import SimpleNamespace
 import pandas as pd
 import pytest
 import streamlit
-from app_world import HOSTILE, booted, poisson, written_run
+from app_world import HOSTILE, booted, box, poisson, written_run
 
 from disco.settings import Settings
 from pages.shared import answers, drafts, figure, names, words
@@ -142,7 +142,7 @@ def test_menu_is_in_the_order_of_the_work(monkeypatch):
     monkeypatch.setattr(streamlit, "navigation", lambda pages, **more: menus.append(pages) or navigation(pages, **more))
     run = written_run(poisson())
     at = booted(run=run.id)
-    assert at.selectbox(key="run_picker").value == run.id
+    assert box(at, "run_picker").value == run.id
     in_sight = {
         heading: [page.title for page in pages if page.visibility == "visible"] for heading, pages in menus[0].items()
     }
@@ -155,4 +155,4 @@ def test_runs_of_one_name_and_minute_are_told_apart():
     for run in (first, second):
         at = booted("train", run=run.id)
         at.run()
-        assert at.query_params["run"] == run.id and at.selectbox(key="run_picker").value == run.id
+        assert at.query_params["run"] == run.id and box(at, "run_picker").value == run.id

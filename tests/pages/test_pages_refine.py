@@ -6,7 +6,7 @@ from dataclasses import replace
 import numpy as np
 import pandas as pd
 import pytest
-from app_world import booted, button, csv, poisson, texts, upload, written_when_asked
+from app_world import booted, box, button, csv, poisson, texts, upload, written_when_asked
 from made_up import HOSTILE, finished_run, refine_by_hand
 from test_pages_ordering import opened
 
@@ -149,7 +149,7 @@ def test_a_label_that_changed_meanwhile_opens_nothing(monkeypatch):
     opened_runs = []
     monkeypatch.setattr(run_list.session.run, "select", opened_runs.append)
     monkeypatch.setattr(run_list.st, "session_state", {"run_picker": "Fitting · gone"})
-    run_list._picked()
+    run_list._picked("run_picker")
     assert opened_runs == []
 
 
@@ -226,7 +226,7 @@ def test_what_changed_is_drawn(drawn):
 def test_hostile_names_are_shown_as_text():
     run = refine_by_hand(finished_run(HOSTILE), HOSTILE[::-1])
     app = opened(run, PAGE)
-    app.selectbox(key="refine_edge").set_value((HOSTILE[2], HOSTILE[1])).run()
+    box(app, "refine_edge").set_value((HOSTILE[2], HOSTILE[1])).run()
     assert not app.exception
     for part in [*app.markdown, *app.caption]:
         assert "<script>" not in part.value.replace("`<script>alert(1)</script>`", "")
@@ -264,7 +264,7 @@ def test_a_run_that_was_never_fitted_shows_its_refinement_alone():
     assert numbers(app) == {"Edges": "5", "Undecided": "1"}
     assert edges_shown(app) == set(EDGES) and "no causal order to start from" in texts(app)
     assert not app.segmented_control
-    assert any("Refinement · bare" in option for option in app.selectbox(key="run_picker").options)
+    assert any("Refinement · bare" in option for option in box(app, "run_picker").options)
 
 
 def test_without_a_run_no_fit_is_asked_for_and_the_table_can_be_refined(monkeypatch):

@@ -6,7 +6,7 @@ from dataclasses import replace
 import numpy as np
 import pandas as pd
 import pytest
-from app_world import texts, written_when_asked
+from app_world import box, texts, written_when_asked
 from made_up import finished_run, refine_by_hand
 from test_pages_ordering import opened
 from test_pages_refine import EDGES, ORDER, PAGE, edges_shown, table
@@ -43,7 +43,7 @@ def test_a_number_that_is_not_available_is_called_so(column, drawn, monkeypatch)
     assert shown["unavailable"].to_dict() == {edge: NUMBERS[column] if edge == EDGE else "" for edge in EDGES}
     place = -1 if column == "gain_nats" else 1
     assert shown.index[place] == EDGE  # strongest first, those of unknown strength last
-    app.selectbox(key="refine_edge").set_value(EDGE).run()
+    box(app, "refine_edge").set_value(EDGE).run()
     assert not app.exception and f"**Not available**: {NUMBERS[column]}." in texts(app)
     assert not any("nan" in part.value.lower() for part in [*app.markdown, *app.caption, *app.metric])
     rows = pd.read_csv(pd.io.common.StringIO(written["made_up_refined_edges.csv"]))
@@ -93,9 +93,9 @@ def test_a_number_that_no_edge_has(column):
     app = opened(lacking(column, which=EDGES), PAGE)
     assert edges_shown(app) == set(EDGES) and NUMBERS[column] in table(app, "direction_nats")["unavailable"].tolist()
     for edge in EDGES[1:3]:  # decided, and not
-        app.selectbox(key="refine_edge").set_value(edge).run()
+        box(app, "refine_edge").set_value(edge).run()
         assert not app.exception
-    app.selectbox(key="refine_node").set_value("x4").run()
+    box(app, "refine_node").set_value("x4").run()
     app.segmented_control(key="refine_lines").set_value("changes").run()
     assert not app.exception
 

@@ -1,7 +1,7 @@
 """Picking an edge or a node on Refine: by its label, its row or a click, and only ever one that is there."""
 
 import pytest
-from app_world import texts
+from app_world import box, texts
 from made_up import finished_run, refine_by_hand
 from test_pages_ordering import opened
 from test_pages_refine import EDGES, ORDER, PAGE, numbers, refined, table
@@ -12,36 +12,36 @@ from pages.shared import graph_view
 
 def test_an_edge_or_a_node_is_picked_in_turn():
     app = opened(refined(), PAGE)
-    box = app.selectbox(key="refine_edge")
-    assert box.options[0] == "1. x1 → x2"
-    box.set_value(("x3", "x4")).run()
+    edge = box(app, "refine_edge")
+    assert edge.options[0] == "1. x1 → x2"
+    edge.set_value(("x3", "x4")).run()
     assert not app.exception and "##### `x3` → `x4`" in texts(app)
     assert numbers(app)["Gain, nats"] == "128"
-    app.selectbox(key="refine_node").set_value("x2").run()
-    assert "##### `x2`" in texts(app) and app.selectbox(key="refine_edge").value is None
+    box(app, "refine_node").set_value("x2").run()
+    assert "##### `x2`" in texts(app) and box(app, "refine_edge").value is None
     app.switch_page("pages/graph/page.py")
     app.run()
-    assert app.selectbox(key="graph_search").value == "x2"
+    assert box(app, "graph_search").value == "x2"
 
 
 def with_label(app, key: str, label: str):
     """Run the app with a label that a select box may not have, as a browser may send it while reruns overlap."""
     states = app._tree.get_widget_states()
-    (box,) = [state for state in states.widgets if state.id == app.selectbox(key=key).id]
-    box.string_value = label
+    (answer,) = [state for state in states.widgets if state.id == box(app, key).id]
+    answer.string_value = label
     return app._run(states)
 
 
 def test_a_label_that_a_filter_took_away_picks_nothing():
     run = refined()
     app = opened(run, PAGE)
-    app.selectbox(key="refine_edge").set_value(("x4", "x6")).run()
+    box(app, "refine_edge").set_value(("x4", "x6")).run()
     app.select_slider(key=f"refine_least_gain_{run.id}").set_value(200).run()
     assert "##### `x4` → `x6`" not in texts(app)
     with_label(app, "refine_edge", "5. x4 → x6")
-    assert not app.exception and app.selectbox(key="refine_edge").value is None
+    assert not app.exception and box(app, "refine_edge").value is None
     with_label(app, "refine_node", "no such node")
-    assert not app.exception and app.selectbox(key="refine_node").value is None
+    assert not app.exception and box(app, "refine_node").value is None
     app.select_slider(key=f"refine_least_gain_{run.id}").set_value(0).run()
     assert "##### `x4` → `x6`" in texts(app)  # what the reader picked stays picked
 
@@ -50,14 +50,14 @@ def test_labels_do_not_change_with_a_filter_and_never_agree():
     long = [f"{'a' * 60}{end}" for end in "xyz"]
     run = refine_by_hand(finished_run(long), long)
     app = opened(run, PAGE)
-    options = app.selectbox(key="refine_edge").options
+    options = box(app, "refine_edge").options
     assert [option[:3] for option in options] == ["1. ", "2. "]
-    nodes = app.selectbox(key="refine_node")
+    nodes = box(app, "refine_node")
     assert len(set(nodes.options)) == 3
     with_label(app, "refine_node", nodes.options[1])
-    assert app.selectbox(key="refine_node").value == long[1]
+    assert box(app, "refine_node").value == long[1]
     app.toggle(key=f"refine_only_decided_{run.id}").set_value(True).run()
-    assert set(app.selectbox(key="refine_edge").options) <= set(options)
+    assert set(box(app, "refine_edge").options) <= set(options)
 
 
 @pytest.mark.parametrize("answer", ["0-1", "1-0", "7-9", "0-99999999", "a-b", "0-1-2", None, 3, "٣-1"])
@@ -66,13 +66,19 @@ def test_what_the_browser_says_of_an_edge_is_only_ever_two_places(answer):
     assert found == {"0-1": ("x1", "x2"), "1-0": ("x2", "x1")}.get(answer)
 
 
+def selected(app) -> list[int]:
+    """The selected rows of the table of edges that is drawn."""
+    number = app.session_state["refine_table_number"]
+    return app.session_state[f"refine_table_{number}" if number else "refine_table"]["selection"]["rows"]
+
+
 def test_a_pick_selects_its_row():
     app = opened(refined(), PAGE)
-    app.selectbox(key="refine_edge").set_value(("x3", "x4")).run()
-    (row,) = app.session_state["refine_table"]["selection"]["rows"]
+    box(app, "refine_edge").set_value(("x3", "x4")).run()
+    (row,) = selected(app)
     assert tuple(table(app, "direction_nats").iloc[row][["parent", "child"]]) == ("x3", "x4")
-    app.selectbox(key="refine_node").set_value("x2").run()
-    assert not app.session_state["refine_table"]["selection"]["rows"]
+    box(app, "refine_node").set_value("x2").run()
+    assert not selected(app)
 
 
 @pytest.mark.parametrize(("rows", "heard"), [([1], [EDGES[1]]), ([], []), ([99], [])])
@@ -80,5 +86,5 @@ def test_a_selected_row_picks_its_edge(monkeypatch, rows, heard):
     seen = []
     monkeypatch.setattr(refine_edges.st, "session_state", {"refine_table": {"selection": {"rows": rows}}})
     monkeypatch.setattr(refine_edges.picked, "pick_edge", seen.append)
-    refine_edges._row_picked(EDGES)
+    refine_edges._row_picked("refine_table", EDGES)
     assert seen == heard

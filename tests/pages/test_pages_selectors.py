@@ -4,7 +4,7 @@ import time
 
 import pandas as pd
 import pytest
-from app_world import texts
+from app_world import box, texts
 from made_up import HOSTILE, candidates, finished_run, ordering
 from test_pages_ordering import opened
 
@@ -200,7 +200,7 @@ def test_graph_shows_the_selector_that_the_run_was_fitted_with():
     app = opened(run, page)
     assert not app.slider and any(part.value.startswith(f"**{len(edges)} edge") for part in app.markdown)
     assert "Shown: the edges by CAM, p < 0.001, as this run was fitted." in texts(app)
-    app.selectbox(key="graph_search").set_value("x5").run()
+    box(app, "graph_search").set_value("x5").run()
     assert not app.exception
     other = ORDER[::-1]  # along another order it was not computed
     folder = run.path / "variants" / "constant-clipped"

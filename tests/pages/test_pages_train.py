@@ -4,7 +4,7 @@ from dataclasses import replace
 
 import pandas as pd
 import pytest
-from app_world import booted, button, csv, poisson, texts, upload, written_run
+from app_world import booted, box, button, csv, poisson, texts, upload, written_run
 
 from disco import runs
 from disco.errors import InputError
@@ -242,7 +242,7 @@ def test_a_run_that_is_gone_is_said():
 def test_the_sidebar_opens_runs():
     first, _ = written_run(poisson(), "first"), written_run(poisson(), "second")
     at = booted("train")
-    picker = at.selectbox(key="run_picker")
+    picker = box(at, "run_picker")
     assert any(option.endswith("first · paper, seed 0") for option in picker.options)
     picker.set_value(first.id).run()
     assert at.query_params["run"] == first.id

@@ -2,7 +2,7 @@
 
 import pandas as pd
 import pytest
-from app_world import booted, texts, written_when_asked
+from app_world import booted, box, texts, written_when_asked
 from made_up import finished_run
 from test_pages_ordering import opened, section
 
@@ -56,7 +56,7 @@ def test_parents_are_held_against_the_truth():
     app.segmented_control(key="parents_section").set_value("Against the truth").run()
     assert any(f"F1 is {float(numbers(app)['F1']):.3f} at τ" in part.value.replace("\\", "") for part in app.markdown)
     app.segmented_control(key="parents_section").set_value("One child").run()
-    app.selectbox(key="parents_child").set_value("x2").run()
+    box(app, "parents_child").set_value("x2").run()
     assert "since the order puts `x2` first: `x5`" in texts(app)
 
 
@@ -103,7 +103,7 @@ def test_edges_whose_direction_cannot_be_known_are_right_either_way(drawn):
 
 def test_the_picked_node_lists_verdicts_and_missing_neighbours():
     app = opened(finished_run(6, truth=EDGES), page("graph"))
-    app.selectbox(key="graph_search").set_value("x2").run()
+    box(app, "graph_search").set_value("x2").run()
     rows = pd.concat([frame.value for frame in app.dataframe])
     assert rows.set_index("node").loc["x5", ["verdict", "folds"]].tolist() == ["missing", "–"]
     assert "1 missing" in texts(app)
@@ -197,7 +197,7 @@ def test_a_truth_once_shown_is_shown_for_a_part_of_its_columns():
     other = finished_run(["x1", "x3", "x4", "x6"], truth=[("x4", "x1")], teaching=True)
     app.run()  # the list of runs picks them up
     for run, is_shown in ((part, True), (other, False)):
-        app.selectbox(key="run_picker").set_value(run.id).run()
+        box(app, "run_picker").set_value(run.id).run()
         assert ("Missing" in numbers(app)) == is_shown
 
 

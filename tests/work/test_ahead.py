@@ -5,8 +5,15 @@ import subprocess
 import sys
 from pathlib import Path
 
-from disco.likelihood import cpu
-from disco.work import ahead
+import pytest
+
+from disco.errors import FitStopped
+from disco.progress import Event
+from disco.refine import QUICK
+from disco.runs import REFINE, create_run
+from disco.runs.locks import Lock
+from disco.settings import Settings
+from disco.work import ahead, jobs
 
 AGAIN = """
 from disco.likelihood import compiled, products, small, steps
@@ -21,17 +28,65 @@ for function in (compiled._newton, products._products, small._inverse, small._so
 
 
 def test_what_is_compiled_ahead_is_all_that_a_refinement_needs():
-    ahead.compile_all()
+    assert ahead.is_done()
     environment = {**os.environ, "PYTHONPATH": str(Path(ahead.__file__).parents[2])}
     done = subprocess.run([sys.executable, "-c", AGAIN], env=environment, capture_output=True, text=True)
     assert done.returncode == 0, done.stderr
 
 
-def test_it_starts_only_where_it_is_needed(monkeypatch, tmp_path):
+@pytest.fixture
+def folder(monkeypatch, tmp_path) -> Path:
+    """A folder where nothing is compiled yet, and nothing can be."""
+    monkeypatch.setattr(ahead, "KEPT_IN", tmp_path)
+    monkeypatch.setattr(ahead, "_compile", lambda: pytest.fail("compiled although nobody had to"))
+    return tmp_path
+
+
+def test_a_process_compiles_only_where_it_is_needed(monkeypatch, folder):
     started = []
-    monkeypatch.setattr(ahead.subprocess, "Popen", lambda command, **_: started.append(command))
-    monkeypatch.setattr(cpu, "KEPT_IN", tmp_path)
-    ahead.start()
-    assert len(started) == 1
-    (tmp_path / "all").touch()
-    assert ahead.start() is None and len(started) == 1
+
+    def run(command: list[str], **_: object) -> None:
+        started.append(command)
+        (folder / "all").touch()
+
+    monkeypatch.setattr(ahead.subprocess, "run", run)
+    ahead.ensure()
+    ahead.ensure()
+    assert [command[-1] for command in started] == ["disco.work.ahead"] and ahead.is_done()
+
+
+def test_where_nothing_can_be_kept_the_app_compiles_itself(monkeypatch, folder):
+    compiled = []
+    monkeypatch.setattr(ahead.subprocess, "run", lambda command, **_: None)
+    monkeypatch.setattr(ahead, "_compile", lambda: compiled.append(True))
+    ahead.ensure()
+    assert compiled == [True] and not ahead.is_done()
+
+
+def test_one_compiles_and_the_others_wait(folder):
+    lock, told = Lock.take(folder / "lock"), []
+
+    def hear(event: Event) -> None:
+        told.append(event.message)
+        if len(told) == 3:
+            (folder / "all").touch()
+            lock.release()
+
+    ahead.wait(hear)
+    assert told == [ahead.PREPARING] * 3
+    ahead.compile_all()
+    ahead.wait(lambda event: pytest.fail("waited for nothing"))
+
+
+def test_a_process_that_was_killed_while_it_compiled_keeps_nobody_waiting(folder):
+    Lock.take(folder / "lock").release()
+    ahead.wait(lambda event: pytest.fail("waited for nothing"))
+
+
+def test_a_refinement_waits_too_and_can_be_cancelled_meanwhile(folder, small_table):
+    run, lock = create_run(small_table, Settings(), name="waits", device="cpu"), Lock.take(folder / "lock")
+    held = jobs.enqueue(run, REFINE, QUICK)
+    with pytest.raises(FitStopped):
+        jobs.work(run, REFINE, held, lambda event: event.message != ahead.PREPARING)
+    assert run.status(REFINE).state == "cancelled"
+    lock.release()

@@ -1,0 +1,35 @@
+"""Where compiled code is kept. Light to import, so that a page can look whether it is there."""
+
+import hashlib
+import os
+import sys
+from importlib.metadata import version
+from pathlib import Path
+
+import llvmlite.binding
+
+
+def kept_in(sources: Path) -> Path:
+    """The folder of compiled code: a different one for every state of the sources, and for whatever else Numba asks.
+
+    Numba compiles again when the file of a function changes, lies elsewhere, or meets another processor, Python or
+    Numba, but not when another file that the function takes something from changes.
+    """
+    world = sources.resolve(), llvmlite.binding.get_host_cpu_name(), sys.implementation.cache_tag, version("numba")
+    digest = hashlib.sha256(" ".join(map(str, world)).encode())
+    for path in sorted(sources.glob("*.py")):
+        digest.update(path.read_bytes())
+    return _cache_root(sources) / f"compiled-{digest.hexdigest()[:12]}"
+
+
+def _cache_root(sources: Path) -> Path:
+    if chosen := os.environ.get("NUMBA_CACHE_DIR"):
+        return Path(chosen)
+    if os.access(sources, os.W_OK):
+        return sources / "__pycache__"
+    import platformdirs  # only an installed copy that cannot be written needs it
+
+    return Path(platformdirs.user_cache_dir("disco", appauthor=False))
+
+
+KEPT_IN = kept_in(Path(__file__).parent)

@@ -1,0 +1,88 @@
+"""Picks while the likelihood is compiled, as on a new computer, and over a slow network: they answer, and they last."""
+
+import shutil
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+from browser_world import FAULT, click_edge, served, until
+from made_up import finished_run, refine_by_hand
+from playwright.sync_api import Page, expect
+
+from disco.likelihood.kept import KEPT_IN
+from disco.runs.locks import Lock
+
+pytestmark = pytest.mark.browser
+
+ORDER = ["x1", "x2", "x3", "x4", "x5", "x6"]
+EDGES = [("x1", "x2"), ("x2", "x3"), ("x3", "x4"), ("x1", "x4"), ("x4", "x6")]
+LATE = 900  # milliseconds until the browser hears an answer; parts of the page that redraw themselves ask meanwhile
+# The browser hears every answer late once `late` is set, and counts what it sends.
+SLOW = """
+const listen = WebSocket.prototype.addEventListener, send = WebSocket.prototype.send;
+WebSocket.prototype.addEventListener = function (kind, hear, ...more) {
+  const later = (event) => (window.late ? setTimeout(hear, window.late, event) : hear(event));
+  return listen.call(this, kind, kind === "message" ? later : hear, ...more);
+};
+window.sent = 0;
+WebSocket.prototype.send = function (...given) {
+  window.sent += 1;
+  return send.apply(this, given);
+};
+"""
+
+
+class Compiler:
+    """Another process at work on the likelihood: it holds the lock as long as a test wants."""
+
+    def __init__(self, cache: Path) -> None:
+        self.folder = cache / KEPT_IN.name
+        shutil.copytree(KEPT_IN, self.folder, ignore=shutil.ignore_patterns("all", "lock"))
+        self.lock = Lock.take(self.folder / "lock")
+
+    def ends(self) -> None:
+        """Say that all is compiled, as it is."""
+        (self.folder / "all").touch()
+        self.lock.release()
+
+
+@pytest.fixture
+def cold(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[tuple[str, Compiler]]:
+    """The app on a computer where the likelihood is being compiled, and what compiles it."""
+    compiler = Compiler(tmp_path / "cache")
+    monkeypatch.setenv("NUMBA_CACHE_DIR", str(tmp_path / "cache"))
+    try:
+        with served(tmp_path / "runs") as address:
+            yield address, compiler
+    finally:
+        compiler.ends()
+
+
+def answers(page: Page, count: int) -> None:
+    """Wait until the parts of the page that redraw themselves have asked for so many more answers, and heard them."""
+    before = page.evaluate("window.sent")
+    until(page, lambda: page.evaluate("window.sent") >= before + count, "nothing on the page redraws itself")
+
+
+@pytest.mark.parametrize("place", ["refine", "graph"])
+def test_a_pick_answers_before_all_is_compiled_and_no_late_answer_undoes_it(page, cold, place):
+    address, compiler = cold
+    run = refine_by_hand(finished_run(6), ORDER, EDGES)
+    page.add_init_script(SLOW)
+    page.goto(f"{address}/{place}?run={run.id}")
+    heading, preparing = page.locator("h5"), page.get_by_text("Preparing curves, once on this computer")
+    for late, (parent, child) in ((0, EDGES[4]), (LATE, EDGES[0]), (LATE, EDGES[2])):
+        page.evaluate("late => { window.late = late }", late)
+        click_edge(page, ORDER, parent, child)
+        expect(heading).to_have_text(f"{parent} → {child}")
+        expect(page.get_by_test_id("stMetricValue").first).to_be_visible()
+        expect(preparing.last).to_be_visible()
+        answers(page, 5)
+        expect(heading).to_have_text(f"{parent} → {child}")
+        if place == "refine":
+            expect(page.get_by_label("Edge, strongest first")).to_have_value(f"3. {parent} → {child}")
+    assert page.locator(".js-plotly-plot").count() == 0
+    compiler.ends()
+    expect(page.locator(".js-plotly-plot").first).to_be_visible()
+    expect(heading).to_have_text("x3 → x4")
+    assert page.locator(FAULT).count() == 0, page.locator(FAULT).all_inner_texts()
