@@ -36,11 +36,14 @@ def stamps(run: Run) -> dict[str, int]:
 @pytest.mark.usefixtures("strange")
 def test_one_failure_does_not_stop_the_rest_and_the_results_are_written(monkeypatch):
     run = finished_run(4)
-    found = ask(run, "bug", "killed", "slow", "good", "undirected", limit=4)
-    expected = {"bug": "failed", "killed": "failed", "slow": "timeout", "good": "done", "undirected": "done"}
-    assert {one.method: one.state for one in found} == states(run) == expected
+    ask(run, "good", "undirected")
+    found = ask(run, "slow", "bug", "killed", "good", "undirected", limit=1)
+    ended = {one.method: one.state for one in found}
+    assert ended == states(run) and ended["slow"] == "timeout" and ended["good"] == ended["undirected"] == "done"
+    found = ask(run, "bug", "killed", "good")
+    assert {one.method: one.state for one in found} == {"bug": "failed", "killed": "failed", "good": "done"}
     status = run.status(COMPARE)
-    assert status.state == "done" and status.progress == 1.0 and status.seconds > 4 and status.error is None
+    assert status.state == "done" and status.progress == 1.0 and status.error is None
     assert "KeyError" in (run.path / "compare/bug/log.txt").read_text()
     lines = (run.path / "compare.csv").read_text().splitlines()
     assert len(lines) == 6 and lines[0].startswith('"method","state","seconds","edges"')
@@ -50,11 +53,12 @@ def test_one_failure_does_not_stop_the_rest_and_the_results_are_written(monkeypa
 @pytest.mark.usefixtures("strange")
 def test_what_is_done_is_not_run_again_unless_its_options_change():
     run = finished_run(4)
-    ask(run, "good", "slow", limit=1)
+    ask(run, "good")
+    ask(run, "slow", limit=1)
     first = stamps(run)
     with pytest.raises(InputError, match="nothing is left to run"):
         ask(run, "good", "slow", limit=1)
-    ask(run, "good", "undirected", limit=2)
+    ask(run, "good", "undirected")
     assert {name: stamp for name, stamp in stamps(run).items() if name in first} == first
     ask(run, "slow", limit=1.5)
     assert stamps(run)["slow"] > first["slow"] and compared.read_one(run, "slow").limit == 1.5
