@@ -9,13 +9,14 @@ import streamlit as st
 from disco.figures.words import how_many
 from pages.refine import refine_filters
 from pages.shared import downloads, evidence_panel, graph_view, next_rules, picked, refined_words
-from pages.shared.answers import agreeing, heard
+from pages.shared.answers import agreeing, heard, is_left, place
 from pages.shared.glossary import define
 from pages.shared.known import Known
 from pages.shared.names import code, shown
 from pages.shared.refinement import Refinement
 
 _CANVAS, _RAIL = 500, 640  # pixels of the canvas, and of what stands beside it and its key
+_BOX, _TABLE = "refine_edge", "refine_table"
 _TELL = {"evidence": "the evidence", "changes": "what changed", "truth": "the truth"}
 
 
@@ -127,7 +128,8 @@ def _show(table: pd.DataFrame, refinement: Refinement) -> None:
         names.insert(2, "unavailable")  # rare, and to be seen without scrolling
     now = picked.picked_edge(_pairs(table))
     rows = [] if now is None else [_pairs(table).index(now)]
-    key = agreeing("refine_table", {"selection": {"rows": rows, "columns": [], "cells": []}})
+    selected = {"selection": {"rows": rows, "columns": [], "cells": []}}
+    key = agreeing(_TABLE, selected)
     told = {name: (100 * table[name]).round() for name in ("bootstrap", "folds")}
     told |= {name: table[name].round(1) + 0.0 for name in ("direction_nats", "robust_nats")}  # −0 is 0
     st.dataframe(
@@ -137,6 +139,7 @@ def _show(table: pd.DataFrame, refinement: Refinement) -> None:
         key=key,
         on_select=partial(_row_picked, key, _pairs(table)),
         selection_mode="single-row",
+        selection_default=selected,
         placeholder="–",
         column_config=_columns(refinement),
     )
@@ -178,7 +181,7 @@ def _row_picked(key: str, pairs: list[tuple[str, str]]) -> None:
     An empty selection is not heard: the browser sends one whenever a filter changes the rows, too.
     """
     rows = st.session_state[key]["selection"]["rows"]
-    if rows and 0 <= rows[0] < len(pairs):
+    if not is_left(_TABLE, key) and rows and 0 <= rows[0] < len(pairs):
         picked.pick_edge(pairs[rows[0]])
 
 
@@ -213,15 +216,15 @@ def _edge_box(edges: pd.DataFrame, every: pd.DataFrame) -> tuple[str, str] | Non
     now = picked.picked_edge(pairs)
     # Numbered among all edges: no two labels agree and no filter changes one, since the browser answers with a label.
     labels = {(u, v): f"{k}. {shown(u, 24)} → {shown(v, 24)}" for k, (u, v) in enumerate(_pairs(every), start=1)}
-    key = agreeing("refine_edge", now)
+    key = agreeing(_BOX, now)
     st.selectbox(
         "Edge, strongest first",
         pairs,
-        index=None,
+        index=place(pairs, now),
         key=key,
         format_func=lambda pair: labels.get(pair, ""),
         placeholder="Choose an edge",
-        on_change=heard(key, [None, *pairs], picked.pick_edge),
+        on_change=heard(key, [None, *pairs], picked.pick_edge, _BOX),
         help="Or click it in the graph.",
     )
     return now

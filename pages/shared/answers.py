@@ -1,6 +1,6 @@
 """What the browser answers is data: an answer may be late, or name an option that a rerun took away."""
 
-from collections.abc import Callable, Container
+from collections.abc import Callable, Container, Sequence
 from typing import Any
 
 import streamlit as st
@@ -11,24 +11,42 @@ def agreeing(name: str, value: Any) -> str:
 
     A part of the page that redraws itself sends what the browser then knows of every widget. If a value was changed
     here meanwhile, that old answer would count as the reader's and undo the change. So a widget that shows something
-    else than the value is left behind, and another one with a new key takes its place: an old answer meets no widget.
+    else than the value is left, and another one with a new key takes its place; what a left one answers is not heard
+    (`is_left`).
 
     Args:
         name: of the widget; its key begins with it.
-        value: what it must show, as its own state has it.
+        value: what it must show, as its own state has it, and what it is given as its default. A value that is set in
+            the session reaches the browser once, and is lost if a rerun overtakes it.
     """
-    counter = f"{name}_number"
-    number = st.session_state.setdefault(counter, 0)
-    key = name if number == 0 else f"{name}_{number}"
+    key = _key(name)
     if key in st.session_state and st.session_state[key] != value:
-        st.session_state[counter] = number + 1
-        key = f"{name}_{number + 1}"
-    if key not in st.session_state:
-        st.session_state[key] = value
-    return key
+        st.session_state[_counter(name)] = st.session_state.get(_counter(name), 0) + 1
+    return _key(name)
 
 
-def heard(key: str, options: Container[Any], then: Callable[[Any], None]) -> Callable[[], None]:
+def is_left(name: str, key: str) -> bool:
+    """Whether another widget took the place of one. Streamlit still calls what was to hear it."""
+    return key != _key(name)
+
+
+def _key(name: str) -> str:
+    number = st.session_state.get(_counter(name), 0)
+    return f"{name}_{number}" if number else name
+
+
+def _counter(name: str) -> str:
+    return f"{name}_number"
+
+
+def place(options: Sequence[Any], value: Any) -> int | None:
+    """The place of a value among the options of a box; None if it is not one of them."""
+    return options.index(value) if value in options else None
+
+
+def heard(
+    key: str, options: Container[Any], then: Callable[[Any], None], name: str | None = None
+) -> Callable[[], None]:
     """An `on_change` that hands on one of the options and drops anything else.
 
     While reruns follow each other quickly, the browser still sends the label of an option that is gone; Streamlit
@@ -38,11 +56,12 @@ def heard(key: str, options: Container[Any], then: Callable[[Any], None]) -> Cal
         key: of the box.
         options: what may be chosen; with None if the box can be emptied.
         then: called with the option.
+        name: of the box, if its key is `agreeing`.
     """
 
     def hear() -> None:
         answer = st.session_state.get(key)
-        if answer in options:
+        if answer in options and not is_left(name or key, key):
             then(answer)
 
     return hear

@@ -5,7 +5,7 @@ from collections.abc import Callable, Container, Sequence
 import streamlit as st
 
 from pages.shared import session
-from pages.shared.answers import agreeing, heard
+from pages.shared.answers import agreeing, heard, place
 from pages.shared.names import distinct, shown
 
 _KEY, _EDGE = "shared_picked", "shared_picked_edge"
@@ -55,7 +55,7 @@ def node_box(
         then: called with the node after one was chosen here.
     """
     now = picked(nodes) or otherwise
-    key = agreeing(key, now)
+    live = agreeing(key, now)
     labels = dict(zip(nodes, distinct(map(shown, nodes)), strict=True))
 
     def chosen(node: str | None) -> None:
@@ -66,11 +66,11 @@ def node_box(
     st.selectbox(
         label,
         list(nodes),
-        index=None,
-        key=key,
+        index=place(nodes, now),
+        key=live,
         format_func=lambda node: labels.get(node, ""),
         placeholder="Type a name",
         help=help,
-        on_change=heard(key, [None, *nodes], chosen),
+        on_change=heard(live, [None, *nodes], chosen, key),
     )
     return now

@@ -9,7 +9,7 @@ from disco.errors import InputError
 from disco.figures.words import how_many
 from disco.runs import COMPARE, REFINE
 from pages.shared import session
-from pages.shared.answers import agreeing
+from pages.shared.answers import agreeing, is_left, place
 from pages.shared.names import distinct, plain, shown
 from pages.shared.words import clock
 
@@ -41,13 +41,14 @@ def _choose(found: dict[str, runs.Run]) -> None:
     current = session.run.current()
     if current is not None and current.id not in found:
         found[current.id] = current
-    key = agreeing(_NAME, None if current is None else current.id)  # a link or a start may have opened it
+    opened = None if current is None else current.id  # perhaps by a link or a start
+    key = agreeing(_NAME, opened)
     names = _labels(list(found.values()))
     st.selectbox(
         "Run",
         list(found),
         key=key,
-        index=None,
+        index=place(list(found), opened),
         format_func=lambda run_id: names.get(run_id, run_id),
         placeholder="Open a run",
         on_change=partial(_picked, key),
@@ -73,6 +74,8 @@ def _label(run: runs.Run) -> str:
 
 
 def _picked(key: str) -> None:
+    if is_left(_NAME, key):
+        return
     chosen = st.session_state[key]
     try:
         session.run.select(None if chosen is None else runs.open_run(chosen))

@@ -1,5 +1,6 @@
 """Picks while the likelihood is compiled, as on a new computer, and over a slow network: they answer, and they last."""
 
+import re
 import shutil
 from collections.abc import Iterator
 from pathlib import Path
@@ -70,19 +71,21 @@ def test_a_pick_answers_before_all_is_compiled_and_no_late_answer_undoes_it(page
     run = refine_by_hand(finished_run(6), ORDER, EDGES)
     page.add_init_script(SLOW)
     page.goto(f"{address}/{place}?run={run.id}")
-    heading, preparing = page.locator("h5"), page.get_by_text("Preparing curves, once on this computer")
+    heading, rail = page.locator("h5"), page.locator(f".st-key-{place}_rail")
     for late, (parent, child) in ((0, EDGES[4]), (LATE, EDGES[0]), (LATE, EDGES[2])):
         page.evaluate("late => { window.late = late }", late)
         click_edge(page, ORDER, parent, child)
         expect(heading).to_have_text(f"{parent} → {child}")
         expect(page.get_by_test_id("stMetricValue").first).to_be_visible()
-        expect(preparing.last).to_be_visible()
+        expect(rail.get_by_text("Preparing curves, once on this computer")).to_be_visible()
         answers(page, 5)
         expect(heading).to_have_text(f"{parent} → {child}")
         if place == "refine":
-            expect(page.get_by_label("Edge, strongest first")).to_have_value(f"3. {parent} → {child}")
-    assert page.locator(".js-plotly-plot").count() == 0
+            box = page.get_by_role("combobox", name="Edge, strongest first")
+            expect(box).to_have_value(re.compile(rf"\d\. {parent} → {child}"))
+    curve = rail.locator(".js-plotly-plot")
+    assert curve.count() == 0
     compiler.ends()
-    expect(page.locator(".js-plotly-plot").first).to_be_visible()
+    expect(curve.first).to_be_visible()
     expect(heading).to_have_text("x3 → x4")
     assert page.locator(FAULT).count() == 0, page.locator(FAULT).all_inner_texts()

@@ -68,7 +68,7 @@ def test_what_the_browser_says_of_an_edge_is_only_ever_two_places(answer):
 
 def selected(app) -> list[int]:
     """The selected rows of the table of edges that is drawn."""
-    number = app.session_state["refine_table_number"]
+    number = app.session_state["refine_table_number"] if "refine_table_number" in app.session_state else 0
     return app.session_state[f"refine_table_{number}" if number else "refine_table"]["selection"]["rows"]
 
 
