@@ -60,7 +60,7 @@ def test_the_score_axis_is_the_same_at_every_step(ccs):
     assert len(ranges) == 1
 
 
-@pytest.mark.parametrize("runner_up", [1.0, 3.0, 9.0, 11.0, 30.0, 100.0])
+@pytest.mark.parametrize("runner_up", [1.0, 8.0, 13.0, 100.0])
 def test_the_words_of_the_margin_stand_at_its_end_and_cover_no_mark(runner_up):
     """Wherever the runner-up's score lies, they end within the panel, above the nodes and below the legend."""
     frame = two_steps({"a": (100.0, 100.0), "b": (runner_up, runner_up), "c": (1.0, 1.0)}, "c")
@@ -75,7 +75,7 @@ def test_the_words_of_the_margin_stand_at_its_end_and_cover_no_mark(runner_up):
     assert number(runner_up) in note.text and note.font.size >= SMALLEST
 
 
-@pytest.mark.parametrize("nodes", [5, 12])
+@pytest.mark.parametrize("nodes", [5, 8])
 def test_the_first_wrong_removal_is_pointed_at_and_named_within_the_panel(nodes):
     table = steps.all_steps(ordering([f"x{k}" for k in range(nodes)])[0])
     for wrong in (table["step"].tolist()[first:] for first in range(nodes - 1)):
