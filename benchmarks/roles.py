@@ -61,23 +61,23 @@ def plain(design: Design) -> Simulated:
 
 def _undisturbed(design: Design) -> Line:
     drawn = plain(design)
-    return _found(drawn, refine(drawn.table, _search(design)))
+    return judged(drawn, refine(drawn.table, _search(design)))
 
 
 def _told(design: Design) -> Line:
     drawn = simulate(design)
     found = refine(drawn.whole, _search(design), roles=design.roles())
-    return _found(drawn, found) | ({"curves": coverage(drawn, found)} if design.age_and_sex else {})
+    return judged(drawn, found) | ({"curves": coverage(drawn, found)} if design.age_and_sex else {})
 
 
 def _told_an_exposure(design: Design) -> Line:
     drawn = simulate(design)
-    return _found(drawn, refine(drawn.whole, _search(design), roles=EXPOSED))
+    return judged(drawn, refine(drawn.whole, _search(design), roles=EXPOSED))
 
 
 def _untold(design: Design) -> Line:
     drawn = simulate(design)
-    return _found(drawn, refine(drawn.table, _search(design)))
+    return judged(drawn, refine(drawn.table, _search(design)))
 
 
 def _time(design: Design) -> Line:
@@ -126,7 +126,7 @@ def wanted(name: str, variant: str) -> bool:
     return variant != "time" and (variant != "as an exposure" or name == "depth, counts")
 
 
-def _found(drawn: Simulated, found: Refined) -> Line:
+def judged(drawn: Simulated, found: Refined) -> Line:
     """What a refinement found, and how much of what it is sure of is true."""
     edges = found.edges
     sure = {"decided": edges["decided"], "steady": edges["bootstrap"] >= STEADY}

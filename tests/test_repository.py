@@ -69,10 +69,19 @@ def test_paths_and_links_of_the_documents_exist():
         assert [link for link in links if not (document.parent / link).exists()] == [], document.name
 
 
-def test_the_readme_is_short_and_its_picture_small():
+def test_the_readme_is_short_and_its_pictures_small():
     text = (ROOT / "README.md").read_text(encoding="utf-8")
-    assert len(text.splitlines()) <= 150 and "make app" in text and "make test" in text
-    assert (ROOT / "docs/graph.png").stat().st_size < 120_000
+    assert len(text.splitlines()) <= 150
+    pictures = re.findall(r"!\[[^]]*\]\(([^)]+)\)", text)
+    assert pictures and sum((ROOT / path).stat().st_size for path in pictures) < 120_000
+
+
+def test_make_knows_what_the_documents_type():
+    """At the start of a line or in backticks; the README says how to start the app and the tests."""
+    targets = set(re.findall(r"^(\w+):", (ROOT / "Makefile").read_text(), re.MULTILINE))
+    typed = {path.name: set(re.findall(r"(?:^|`)make (\w+)", path.read_text(), re.MULTILINE)) for path in DOCUMENTS}
+    assert {"app", "test"} <= typed["README.md"]
+    assert {name: words - targets for name, words in typed.items() if words - targets} == {}
 
 
 def test_every_file_of_a_run_is_described():

@@ -18,6 +18,7 @@ import threading
 import time
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
+from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -187,13 +188,42 @@ def free_bytes(device: str) -> int:
     return int(psutil.virtual_memory().available)
 
 
-def calibrate(device: str) -> Speed:
+def _fit(table: pd.DataFrame, settings: Settings, device: str, heard: "Callable[[Event], None]") -> None:
+    from disco.estimator import DISCO
+
+    DISCO(device=device, **settings.to_dict()).fit(table, callback=heard)
+
+
+def _forests(squares: np.ndarray, half: np.ndarray, others: np.ndarray, trees: int) -> None:
+    from disco.parents.pcm import variances
+
+    variances(squares, half, others, trees, 0)
+
+
+@dataclass(frozen=True)
+class Machine:
+    """The work that a calibration times, and the clocks by which it does; a test has clocks of its own.
+
+    Attributes:
+        fit: fits a table with some settings on a device, and calls back at every event.
+        forests: grows some trees of PCM's forests (`disco.parents.pcm.variances`).
+        elapsed: seconds that have passed.
+        worked: processor seconds of this thread.
+    """
+
+    fit: "Callable[[pd.DataFrame, Settings, str, Callable[[Event], None]], None]" = _fit
+    forests: Callable[[np.ndarray, np.ndarray, np.ndarray, int], None] = _forests
+    elapsed: Callable[[], float] = time.perf_counter
+    worked: Callable[[], float] = time.thread_time
+
+
+def calibrate(device: str, machine: Machine = Machine()) -> Speed:
     """The speed of cpu or cuda: one or two seconds of fitting, then kept in the folder of runs for a week."""
     with _calibrating:
         kept = known(device)
         if kept is None:
             key = device, torch_threads()
-            kept = _measured.get(key) or _measure(device)
+            kept = _measured.get(key) or _measure(device, machine)
             _measured[key] = kept
             with contextlib.suppress(OSError):  # the next process then measures again
                 write_json(_path(device), dataclasses.asdict(kept))
@@ -227,14 +257,17 @@ def torch_threads() -> int:
     return torch.get_num_threads()
 
 
-def _measure(device: str) -> Speed:
+def _measure(device: str, machine: Machine) -> Speed:
     networks = wide, narrow = _settings(_WIDE), _settings(_NARROW)
-    slow, fast = _cpu_seconds(networks) if device == "cpu" else _all_seconds(networks, device, time.perf_counter)
+    if device == "cpu":
+        slow, fast = _cpu_seconds(networks, machine)
+    else:
+        slow, fast = _all_seconds(networks, device, machine, machine.elapsed)
     pace, cost = solve(slow, fast, wide, narrow)
-    return Speed(device, pace, cost, _forest_seconds(), time.time())
+    return Speed(device, pace, cost, _forest_seconds(machine), time.time())
 
 
-def _cpu_seconds(networks: Sequence[Settings]) -> list[dict[str, float]]:
+def _cpu_seconds(networks: Sequence[Settings], machine: Machine) -> list[dict[str, float]]:
     """Seconds of each stage for each of some networks, as on an idle CPU even if this one is busy.
 
     Other programs do not change the processor time of one thread. They do change that of several threads, which keep
@@ -242,19 +275,21 @@ def _cpu_seconds(networks: Sequence[Settings]) -> list[dict[str, float]]:
     All threads are measured only on an idle machine, since it would take minutes on a busy one, and count if faster.
     """
     threads = torch_threads()
-    begun, worked = time.perf_counter(), time.thread_time()
+    begun, worked = machine.elapsed(), machine.worked()
     with one_thread():
-        alone = _all_seconds(networks, "cpu", time.thread_time)
-    is_busy = time.perf_counter() - begun > _CALM * (time.thread_time() - worked)
+        alone = _all_seconds(networks, "cpu", machine, machine.worked)
+    is_busy = machine.elapsed() - begun > _CALM * (machine.worked() - worked)
     if threads == 1 or is_busy:
         return alone
-    together = _all_seconds(networks, "cpu", time.perf_counter)
+    together = _all_seconds(networks, "cpu", machine, machine.elapsed)
     return min(alone, together, key=lambda found: sum(found[0].values()))
 
 
-def _all_seconds(networks: Sequence[Settings], device: str, clock: Callable[[], float]) -> list[dict[str, float]]:
+def _all_seconds(
+    networks: Sequence[Settings], device: str, machine: Machine, clock: Callable[[], float]
+) -> list[dict[str, float]]:
     table = _table()
-    return [_stage_seconds(table, one, device, clock) for one in networks]
+    return [_stage_seconds(partial(machine.fit, table, one, device), clock) for one in networks]
 
 
 @contextlib.contextmanager
@@ -284,36 +319,32 @@ def solve(
     return pace, cost
 
 
-def _forest_seconds() -> float:
+def _forest_seconds(machine: Machine) -> float:
     """Seconds per split evaluation, from the fastest of a few small forests."""
-    from disco.parents.pcm import TREES, variances
+    from disco.parents.pcm import TREES
 
     settings, rng, trees, seconds = Settings(selector="pcm"), np.random.default_rng(0), 8, []
     half, others = rng.poisson(5.0, (2, 1024, 20)).astype(float)
     squares = rng.exponential(size=len(half))
     for _ in range(3):
-        begun = time.thread_time()
+        begun = machine.worked()
         with one_thread():
-            variances(squares, half, others, trees, 0)
-        seconds.append((time.thread_time() - begun) / torch_threads())  # each thread grows one tree at a time
+            machine.forests(squares, half, others, trees)
+        seconds.append((machine.worked() - begun) / torch_threads())  # each thread grows one tree at a time
     nodes, plan = half.shape[1] + 1, Plan.of(2 * len(half), settings)
     looks = [forest_looks(plan, count) for count in (nodes, nodes - 1)]  # the last node's are the difference
     return min(seconds) / ((looks[0] - looks[1]) * trees / TREES)
 
 
-def _stage_seconds(
-    table: pd.DataFrame, settings: Settings, device: str, clock: Callable[[], float]
-) -> dict[str, float]:
+def _stage_seconds(fit: "Callable[[Callable[[Event], None]], None]", clock: Callable[[], float]) -> dict[str, float]:
     """Seconds of each stage of a fit by a clock; a training stage counts its fastest epoch."""
-    from disco.estimator import DISCO
-
     seen: dict[str, list[float]] = {}
     begun = clock()
 
     def note(event: "Event") -> None:
         seen.setdefault(event.stage, []).append(clock())
 
-    DISCO(device=device, **settings.to_dict()).fit(table, callback=note)
+    fit(note)
     seconds, before = {}, begun
     for stage, times in seen.items():
         if stage in ("joint", "projection"):

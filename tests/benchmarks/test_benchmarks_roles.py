@@ -1,6 +1,7 @@
 """The benchmark of columns beside the counts: what it measures, counts, saves and prints."""
 
 import sys
+import time
 from types import SimpleNamespace
 from typing import Any
 
@@ -9,7 +10,19 @@ import pandas as pd
 import pytest
 
 from benchmarks import roles
-from benchmarks.roles import DESIGNS, VARIANTS, jobs, kept, main, measure, summary, true_curve, wanted, within
+from benchmarks.roles import (
+    DESIGNS,
+    VARIANTS,
+    coverage,
+    jobs,
+    judged,
+    kept,
+    main,
+    summary,
+    true_curve,
+    wanted,
+    within,
+)
 from disco.simulate import Design, simulate
 
 
@@ -73,31 +86,53 @@ def test_a_band_holds_what_lies_in_it():
     assert within(curve, np.array([0.5, 1.5, -2.0])).tolist() == [True, False, False]
 
 
-def test_the_right_roles_are_told_and_the_curves_counted(monkeypatch):
-    """The search and the model stand in: the search finds the truth, and every band is ±0.2 around a flat curve."""
-    design = Design(nodes=6, rows=500, batches=3, age_and_sex=True)
-    drawn, told = simulate(design), []
+def test_the_roles_are_told_and_their_curves_counted():
+    """What batch, age and sex do to several nodes at once looks like edges unless their roles are known."""
+    design = Design(nodes=4, rows=1000, k=2, batches=3, batch_effect=1.5, age_and_sex=True, seed=2)
+    told, untold = (VARIANTS[variant](design) for variant in ("with its role", "without its role"))
+    assert told["f1"] > untold["f1"] + 0.3
+    ages = simulate(design).beside["age"].nunique()
+    assert {name: points for name, (_, points) in told["curves"].items()} == {"batch": 12, "age": 4 * ages, "sex": 8}
+    assert "curves" not in untold
+
+
+def test_the_bands_of_the_right_parents_hold_the_true_curves():
+    drawn = simulate(Design(nodes=6, rows=1000, k=2, batches=3, age_and_sex=True, seed=2))
+    held = coverage(drawn, SimpleNamespace(edges=drawn.truth))
+    assert all(inside > 0.8 * points for inside, points in held.values())
+    # Without its parents a node seems to follow what acts on them.
+    alone = coverage(drawn, SimpleNamespace(edges=drawn.truth[:0]))
+    assert all(inside < 0.5 * points for inside, points in alone.values())
+
+
+def test_a_line_counts_the_decided_and_the_steady_edges():
+    drawn = simulate(Design(nodes=4, rows=50, k=2, seed=2))
+    true = drawn.truth[["parent", "child"]]
+    wrong = true[3:4].rename(columns={"parent": "child", "child": "parent"})
+    edges = pd.concat([true[:3], wrong], ignore_index=True)
+    edges = edges.assign(decided=[True, True, False, True], bootstrap=[0.95, 0.89, 0.9, 0.5])
+    read = judged(drawn, SimpleNamespace(order=drawn.order, edges=edges))
+    assert (read["decided"], read["decided_true"]) == (3, 2) and (read["steady"], read["steady_true"]) == (2, 2)
+    assert (read["edges"], read["true_edges"], read["a_top"]) == (4, 6, 1) and read["f1"] == pytest.approx(0.6)
+
+
+def test_the_time_is_that_of_undisturbed_counts_without_and_with_covariates(monkeypatch):
+    """A search stands in that works three times as long with roles."""
+    design, seen = Design(nodes=4, rows=50, batches=3, age_and_sex=True), []
 
     def refine(table, choice, roles=None):
-        told.append((list(table), roles))
-        return SimpleNamespace(order=drawn.order, edges=drawn.truth.assign(decided=True, bootstrap=1.0))
+        seen.append(table)
+        until = time.process_time() + (0.12 if roles else 0.04)
+        while time.process_time() < until:
+            pass
 
-    def curve(name, child):
-        return pd.DataFrame({"value": drawn.beside[name].unique(), "mean": 0.0, "low": -0.2, "high": 0.2})
-
-    model = SimpleNamespace(of=lambda table, parents, adjustment: SimpleNamespace(covariate_curve=curve))
     monkeypatch.setattr(roles, "refine", refine)
-    monkeypatch.setattr(roles, "Model", model)
-    monkeypatch.setattr(roles, "DESIGNS", {"three covariates": design})
-    read = measure("three covariates", "with its role", 0)
-    assert told == [(list(drawn.whole), design.roles())]
-    assert (read["f1"], read["decided_true"], read["steady_true"]) == (1.0, len(drawn.truth), len(drawn.truth))
-    effects = {column.name: column.effects for column in drawn.surroundings.columns}
-    untouched = (effects["sex"] == 0).all(axis=0).sum()
-    assert read["curves"]["sex"] == [2 * untouched, 12] and 0 < untouched < 6
-    assert list(read["curves"]) == ["batch", "age", "sex"] and read["curves"]["batch"][1] == 18
-    assert measure("three covariates", "time", 0)["ratio"] > 0
-    assert [(len(columns), given) for columns, given in told[2:]] == [(6, None), (9, design.roles())]
+    read = VARIANTS["time"](design)
+    assert read["without"] == pytest.approx(0.04, abs=0.011) and read["ratio"] == pytest.approx(3, rel=0.2)
+    counts, beside = seen[-2:]
+    assert list(beside) == [*counts, *design.beside()]
+    for table in (counts, beside[list(counts)]):
+        pd.testing.assert_frame_equal(table, simulate(Design(nodes=4, rows=50)).table)
 
 
 @pytest.fixture

@@ -4,12 +4,15 @@ import numpy as np
 import pandas as pd
 import pytest
 from made_up import HOSTILE, curvature, ordering
+from text_boxes import WIDTH, box, point, text_width
 
 from disco.figures import curvature as by_rank
 from disco.figures import ordering as figures
 from disco.figures import roles, steps
+from disco.figures.words import number
 
 ORDER = ["a", "b", "c", "d", "e"]
+SMALLEST = 12  # pixels of a font that is read with ease
 
 
 @pytest.fixture
@@ -57,26 +60,51 @@ def test_the_score_axis_is_the_same_at_every_step(ccs):
     assert len(ranges) == 1
 
 
-@pytest.mark.parametrize("step", [1, 2, 3])
-def test_the_words_of_the_margin_stand_over_the_nodes_and_within_the_panel(ccs, step):
-    """The legend is above the panel; right of the middle the words end at the band, so that they are not cut off."""
-    fig = figures.scores(ccs, step, ORDER)
+@pytest.mark.parametrize("runner_up", [1.0, 8.0, 13.0, 100.0])
+def test_the_words_of_the_margin_stand_at_its_end_and_cover_no_mark(runner_up):
+    """Wherever the runner-up's score lies, they end within the panel, above the nodes and below the legend."""
+    frame = two_steps({"a": (100.0, 100.0), "b": (runner_up, runner_up), "c": (1.0, 1.0)}, "c")
+    fig = figures.scores(frame, 1, ["c", "b", "a"])
     (note,) = fig.layout.annotations
-    assert note.yref == "y" and fig.layout.yaxis.range[1] < note.y < -0.5
-    assert note.xanchor == ("left" if note.x < sum(fig.layout.xaxis.range) / 2 else "right")
+    words = box(fig, note)
+    assert 0 <= words.left and words.right <= WIDTH and words.top >= 0
+    marks = [point(fig, np.log10(x), y) for trace in fig.data for x, y in zip(trace.x, trace.y, strict=True)]
+    assert not any(words.holds(mark, room=8) for mark in marks)
+    end, _ = point(fig, np.log10(runner_up), 0)
+    assert words.left - 1 <= end <= words.right + 1
+    assert number(runner_up) in note.text and note.font.size >= SMALLEST
 
 
-def test_the_first_wrong_removal_is_named_towards_the_middle(ccs):
-    table = steps.all_steps(ccs)
-    sides = [figures.margins(table, wrong=[step]).layout.annotations[0].xanchor for step in (1, 4)]
-    assert sides == ["left", "right"]
+@pytest.mark.parametrize("nodes", [5, 8])
+def test_the_first_wrong_removal_is_pointed_at_and_named_within_the_panel(nodes):
+    table = steps.all_steps(ordering([f"x{k}" for k in range(nodes)])[0])
+    for wrong in (table["step"].tolist()[first:] for first in range(nodes - 1)):
+        fig = figures.margins(table, wrong=wrong)
+        (note,) = fig.layout.annotations
+        words, (cross,) = box(fig, note), [trace for trace in fig.data if "wrong" in trace.name]
+        assert 0 <= words.left and words.right <= WIDTH and note.font.size >= SMALLEST
+        assert list(cross.x) == wrong and (note.x, note.y) == pytest.approx((cross.x[0], np.log10(cross.y[0])))
+        assert not words.holds(point(fig, note.x, note.y), room=8)
 
 
-@pytest.mark.parametrize(("levels", "every"), [(5, 1), (10, 1), (15, 2)])
-def test_ranks_and_names_of_two_panels_find_room_on_a_telephone(levels, every):
-    fig = by_rank.by_rank({name: curvature(levels, 1.0) for name in ("a_name_of_many_letters", "b")}, "b")
-    assert fig.layout.xaxis.dtick == fig.layout.xaxis2.dtick == every
-    assert all(note.font.size == 12 and len(note.text) <= 28 for note in fig.layout.annotations)
+@pytest.mark.parametrize(("levels", "every"), [(5, 1), (10, 1), (11, 2), (16, 2)])
+def test_ranks_of_two_panels_find_room_on_a_telephone(levels, every):
+    """As many ranks have a number as stand side by side."""
+    fig = by_rank.by_rank({name: curvature(levels, 1.0) for name in ("a", "b")}, "b")
+    for axis in fig.select_xaxes():
+        assert axis.dtick == every
+        panel = WIDTH * (axis.domain[1] - axis.domain[0])
+        beside = panel * every / (1.25 * levels)  # a browser's axis is a quarter longer than the ranks
+        assert beside >= text_width(str((levels - 1) // every * every), SMALLEST)
+
+
+def test_names_of_two_panels_find_room_on_a_telephone():
+    names = ("a_name_of_forty_letters_that_has_no_room", "another")
+    fig = by_rank.by_rank({name: curvature(5, 1.0) for name in names}, "another")
+    left, right = (box(fig, note) for note in fig.layout.annotations)
+    assert -30 <= left.left and left.right + 8 <= right.left and right.right <= WIDTH
+    assert [note.text.split(": ")[1] for note in fig.layout.annotations] == ["stays", "the sink"]
+    assert all(note.font.size >= SMALLEST for note in fig.layout.annotations)
 
 
 def test_means_and_folds_are_drawn_where_they_are(ccs):

@@ -1,5 +1,7 @@
 import math
-from dataclasses import FrozenInstanceError
+from dataclasses import FrozenInstanceError, fields
+from functools import cache
+from typing import Any
 
 import networkx as nx
 import numpy as np
@@ -10,6 +12,7 @@ from sklearn.base import clone
 from disco import DISCO, FitStopped, InputError, ScoreUnavailable
 from disco.devices import choose_device
 from disco.fit.fitted import Fitted
+from disco.settings import Settings
 
 TINY = {
     "width": 16,
@@ -106,53 +109,101 @@ def test_an_array_is_named_and_fitted(table):
     assert list(fit.feature_names_in_) == ["x1", "x2", "x3", "x4"]
 
 
-@pytest.mark.parametrize(
-    "change",
-    [
-        {"seed": 1},
-        {"transform": "quantile"},
-        {"transform": "none"},
-        {"transform": "quantile", "levels": 3},
-        {"max_rows": 100},
-        {"folds": 2},
-        {"sigma_min": 0.01},
-        {"sigma_max": 1.0},
-        {"time_min": 0.3},
-        {"width": 8},
-        {"hidden_layers": 1},
-        {"batch_size": 32},
-        {"joint_epochs": 4},
-        {"joint_schedule": "updates"},
-        {"projection_schedule": "updates"},
-        {"joint_decay": 1},
-        {"projection_decay": 1},
-        {"skip_connection": False},
-        {"joint_learning_rate": 0.01},
-        {"joint_learning_rate_end": 1e-3},
-        {"joint_gradient_norm": 0.01},
-        {"validation_share": 0.3},
-        {"validation_rows": 2},
-        {"projection_epochs": 3},
-        {"projection_learning_rate": 0.01},
-        {"projection_learning_rate_end": 1.4e-3},
-        {"projection_gradient_norm": 0.001},
-        {"full_set_probability": 0.9},
-        {"full_set_weight": 5.0},
-        {"log_clip": 1e-3},
-        {"boundary": "admissible"},
-        {"noise_levels": 2},
-        {"noise_min": 4e-3},
-        {"noise_max": 0.5},
-        {"min_level_rows": 12},
-        {"evaluation_rows": 30},
-        {"min_improvement": 100.0},
-    ],
-)
-def test_every_setting_has_an_effect(fitted, table, change):
-    """A documented setting without an effect is worse than none."""
-    base = DISCO(**TINY, transform="quantile").fit(table) if "levels" in change else fitted
-    other = DISCO(**{**TINY, **change}).fit(table)
-    assert not (other.ccs_.equals(base.ccs_) and other.ocs_.equals(base.ocs_))
+QUICK = {**TINY, "joint_epochs": 2, "projection_epochs": 2}
+CHANGES: dict[str, list[Any]] = {  # setting → values, each of which must give another result
+    "seed": [1],
+    "transform": ["quantile", "none"],
+    "levels": [3],
+    "max_rows": [100],
+    "folds": [2],
+    "folds_by": ["counts"],
+    "sigma_min": [0.01],
+    "sigma_max": [1.0],
+    "time_min": [0.3],
+    "width": [8],
+    "hidden_layers": [1],
+    "skip_connection": [False],
+    "batch_size": [32],
+    "joint_epochs": [1],
+    "joint_steps": [20],
+    "joint_schedule": ["updates"],
+    "joint_decay": [1],
+    "joint_learning_rate": [0.01],
+    "joint_learning_rate_end": [1e-3],
+    "joint_gradient_norm": [0.01],
+    "validation_share": [0.3],
+    "validation_rows": [2],
+    "validation_start": [3],
+    "validation_every": [3],
+    "patience": [3],
+    "min_improvement": [0.0],
+    "projection_epochs": [1],
+    "projection_steps": [20],
+    "projection_schedule": ["updates"],
+    "projection_decay": [1],
+    "projection_learning_rate": [0.01],
+    "projection_learning_rate_end": [1.4e-3],
+    "projection_gradient_norm": [0.001],
+    "full_set_probability": [0.9],
+    "full_set_weight": [5.0],
+    "log_clip": [1e-3],
+    "boundary": ["admissible"],
+    "criterion": ["constant"],
+    "noise_levels": [2],
+    "noise_min": [4e-3],
+    "noise_max": [0.5],
+    "min_level_rows": [12],
+    "evaluation_rows": [30],
+    "selector": ["cam"],  # pcm and evidence take seconds: tests/parents/test_selectors.py
+    "disjoint_rows": [True],
+    "parent_rule": ["iqr"],
+    "tau_z": [0.0],
+    "pi_min": [0.3],
+    "fdr": [0.999],
+}
+# The loss falls by less than 0.01 from one epoch to the next and by more within three, so training stops at once.
+STOPPING = {"joint_epochs": 4, "validation_start": 1, "validation_every": 1, "patience": 1, "min_improvement": 0.01}
+# Networks that have learned something: the Z of two of the six candidates form a second group.
+LEARNED = {"joint_epochs": 20, "projection_epochs": 20, "joint_learning_rate": 0.02, "projection_learning_rate": 0.02}
+ONLY_WITH: dict[str, dict[str, Any]] = {  # setting → other settings without which it does not matter
+    "levels": {"transform": "quantile"},
+    "folds_by": {"folds": 2},
+    **dict.fromkeys(("validation_start", "validation_every", "patience", "min_improvement"), STOPPING),
+    "tau_z": {"parent_rule": "iqr", "pi_min": 0.3},
+    "pi_min": {"parent_rule": "iqr", "tau_z": 0.0},
+    "fdr": LEARNED,
+}
+NO_EFFECT = {"monitor_every"}  # losses that are only shown; their own test is below
+
+
+@pytest.fixture(scope="module")
+def quick(table):
+    """Fits of a few epochs, each made once."""
+    return cache(lambda **changes: DISCO(**{**QUICK, **changes}).fit(table))
+
+
+def results(fit):
+    """What a user gets: scores and edges."""
+    return fit.ccs_, fit.ocs_, fit.edges_[["parent", "child"]]
+
+
+@pytest.mark.parametrize("setting", sorted({field.name for field in fields(Settings)} - NO_EFFECT))
+def test_every_setting_has_an_effect(quick, setting):
+    """A documented setting without an effect is worse than none, and so is one whose effect nothing tests."""
+    assert setting in CHANGES, "a new setting needs a value in CHANGES that gives another result"
+    context = ONLY_WITH.get(setting, {})
+    base = results(quick(**context))
+    for value in CHANGES[setting]:
+        changed = results(quick(**{**context, setting: value}))
+        assert not all(map(pd.DataFrame.equals, base, changed)), value
+
+
+def test_an_interval_of_monitoring_shows_other_losses_and_changes_no_result(quick, table):
+    shown = []
+    fit = DISCO(**{**QUICK, "monitor_every": 1}).fit(table, callback=shown.append)
+    assert same(fit, quick())
+    epochs = [event.done for event in shown if event.stage == "projection" and not math.isnan(event.validation[0])]
+    assert epochs == [1, 2]  # QUICK shows every second
 
 
 def test_the_early_stopping_rule_reads_its_settings(table):

@@ -3,20 +3,25 @@
 No edge in the fit, the refinement or the truth; one edge; two nodes; a refinement without a fit.
 """
 
+from copy import deepcopy
+
 import pytest
 from app_world import texts
 from made_up import finished_run, refine_by_hand
+from streamlit.proto.WidgetStates_pb2 import WidgetStates
 from streamlit.testing.v1 import AppTest
 from test_pages_lahman import PAGE as LAHMAN
 from test_pages_lahman import batting, finished  # noqa: F401 - a fixture
 from test_pages_ordering import opened
 
+from disco.figures.words import how_many
 from disco.runs import Run, create_run
 from disco.settings import Settings
 
 NAMES = ["x1", "x2", "x3"]
 CHAIN = [("x1", "x2"), ("x2", "x3")]
 NEVER = 1000.0  # a τ_Z that no candidate passes
+EDGES = ("parent_rule", "selector")  # names of the widgets that choose which edges are kept
 
 
 def made(nodes: int = 3, tau_z: float = 1.0, refined: int | None = None, truth: int | None = None) -> Run:
@@ -32,55 +37,149 @@ def boxes(app: AppTest) -> dict[str, object]:
     return {box.key: box for kind in ("selectbox", "button_group", "select_slider") for box in app.main.get(kind)}
 
 
-def choose(app: AppTest, box: object, label: str) -> None:
-    """Choose an option by its label, as a browser does."""
-    states = app._tree.get_widget_states()
+def everything(app: AppTest) -> str:
+    """All that a reader sees: words, numbers, and the names of figures and buttons."""
+    numbers = [f"{metric.label}: {metric.value}" for metric in app.metric]
+    figures = [f"figure {chart.proto.id.rpartition('-')[2]}" for chart in app.get("plotly_chart")]
+    return "\n".join([texts(app), *numbers, *figures, *(f"button {button.key}" for button in app.button), ""])
+
+
+def choose(app: AppTest, states: WidgetStates, box: object, label: str) -> bool:
+    """Choose an option by its label, as a browser does, with all else as given; whether that is a change."""
     (state,) = [state for state in states.widgets if state.id == box.id]
+    chosen = [state.string_value] if box.type == "selectbox" else list(state.string_array_value.data)
+    if chosen == [label]:
+        return False
     if box.type == "selectbox":
         state.string_value = label
     else:
         state.string_array_value.data[:] = [label]
     app._run(states)
+    return True
 
 
-def poke(app: AppTest) -> None:
-    """Flip every switch and choose every option of every box, one after the other."""
-    for key in [toggle.key for toggle in app.toggle]:
-        if any(toggle.key == key and not toggle.disabled for toggle in app.toggle):
-            app.toggle(key=key).set_value(not app.toggle(key=key).value).run()
-            assert not app.exception, (key, app.exception)
-    for key, box in boxes(app).items():
+def poke(app: AppTest) -> dict[str, str]:
+    """What is seen at first, and after each flip of a switch and each choice in a box of the page as it was opened.
+
+    The boxes that choose which edges are kept come last, for what they chose stays. The two nodes of a rule, of which
+    one alone does nothing, have a test of their own.
+    """
+    seen, at_first = {"at first": everything(app)}, app._tree.get_widget_states()
+
+    def note(key: str, label: object) -> None:
+        assert not app.exception, (key, label, app.exception)
+        seen[f"{key.split('_made-up-')[0]}: {label}"] = everything(app)  # without the run that the key ends with
+
+    for toggle in [toggle for toggle in app.toggle if not toggle.disabled]:
+        states = deepcopy(at_first)
+        (state,) = [state for state in states.widgets if state.id == toggle.id]
+        state.bool_value = not state.bool_value
+        app._run(states)
+        note(toggle.key, state.bool_value)
+    chosen_from = {key: box for key, box in boxes(app).items() if not key.startswith("rules_")}
+    for key, box in sorted(chosen_from.items(), key=lambda item: item[0].startswith(EDGES)):
         for label in box.options[1:] if box.type == "button_group" else box.options[-1:] + box.options[:1]:
-            if label in getattr(boxes(app).get(key), "options", ()):
-                choose(app, boxes(app)[key], label)
-                assert not app.exception, (key, label, app.exception)
+            if choose(app, deepcopy(at_first), box, label):
+                note(key, label)
+    return seen
+
+
+def assert_seen(seen: dict[str, str], expected: dict[str, str]) -> None:
+    """Every one of some choices was offered and showed its words."""
+    assert {choice: words for choice, words in expected.items() if words not in seen.get(choice, "")} == {}
+
+
+def assert_always(seen: dict[str, str], expected: list[str]) -> None:
+    """Some words were there at first and after every choice, except of which edges are kept."""
+    pages = {choice: words for choice, words in seen.items() if not choice.startswith(EDGES)}
+    lacking = {choice: [part for part in expected if part not in words] for choice, words in pages.items()}
+    assert {choice: parts for choice, parts in lacking.items() if parts} == {}
+
+
+# What a page shows as long as no edge is kept: the result, what to try instead, and the page to its end.
+EMPTY = {
+    "ordering": ["`x1` → `x2`", "Causal order"],
+    "parents": ["Edges: 0\n", "button sparse_jackknife\n", "figure sensitivity\n", "**It does not mean**"],
+    "graph": ["**0 edges** among", "button sparse_jackknife\n", "**It does not mean**"],
+}
+AFTER = {  # what it shows after a choice
+    "ordering": {
+        "step_rows: smallest score first": "figure step_scores\n",
+        "ordering_section: Why a sink": "needs the fitted networks",
+        "ordering_section: Other criteria": "figure criteria\n",
+        "ordering_section: All steps": "figure margins\n",
+        "ordering_section: Order again": "needs the fitted networks",
+    },
+    "parents": {
+        "graph_missing: False": "figure candidates\n",
+        "graph_lines: the scores": "figure candidates\n",
+        "pi_min_parents_iqr: 1 of 3": "figure candidates\n",
+        "parents_child: x1": "`x1` is the first node",
+        "parents_scale_iqr: Z": "figure candidates\n",
+        "parents_section: All candidates": "figure ocs_matrix\n",
+        "parents_section: Two selectors": "Evidence has not been computed",
+        **{f"selector: {name}": f"{name} has not been computed" for name in ("CAM", "PCM", "Evidence")},
+    },
+    "graph": {
+        "graph_missing: False": "without any edge",
+        "graph_lines: the scores": "without any edge",
+        "graph_reach: 1 step": "without any edge",
+        "pi_min_graph_iqr: 1 of 3": "without any edge",
+        "graph_search: x1": "**Children** (0",
+    },
+}
+WITH_A_TRUTH = {
+    "ordering": {"ordering_section: Against the truth": "figure order_arcs\n"},
+    "parents": {"parents_section: Against the truth": "figure truth_f1\n"},
+    "graph": {"graph_search: x1": "**Children** (0, 1 missing)"},
+}
 
 
 @pytest.mark.parametrize("given", [{"tau_z": NEVER, "truth": 0}, {"nodes": 2, "truth": 1}])
 @pytest.mark.parametrize("page", ["ordering", "parents", "graph"])
 def test_a_fit_of_next_to_nothing(page, given):
-    poke(opened(made(**given), f"pages/{page}/page.py"))
+    app = opened(made(**given), f"pages/{page}/page.py")
+    assert_always(seen := poke(app), EMPTY[page])
+    assert_seen(seen, AFTER[page] | (WITH_A_TRUTH[page] if given["truth"] else {}))
+    edges = given.get("nodes", 3) - 1
+    kept = {"parents": f"Edges: {edges}\n", "graph": f"**{how_many(edges, 'edge')}** among", "ordering": ""}[page]
+    assert_seen(seen, {f"parent_rule_{page}: Agreement of the folds": kept} if kept else {})
 
 
 @pytest.mark.parametrize(
-    "given",
+    ("given", "changes"),
     [
-        {"tau_z": NEVER, "refined": 2, "truth": 1},
-        {"tau_z": NEVER, "refined": 0, "truth": 0},
-        {"refined": 0, "truth": 2},
-        {"refined": 1},
-        {"nodes": 2, "refined": 1, "truth": 1},
+        ({"tau_z": NEVER, "refined": 2, "truth": 1}, {"New": 2}),
+        ({"tau_z": NEVER, "refined": 0, "truth": 0}, {}),
+        ({"refined": 0, "truth": 2}, {"Dropped": 1}),
+        ({"refined": 1}, {"Kept": 1}),
+        ({"nodes": 2, "refined": 1, "truth": 1}, {"New": 1}),
     ],
 )
-def test_a_refinement_of_next_to_nothing(given):
-    poke(opened(made(**given), "pages/refine/page.py"))
+def test_a_refinement_of_next_to_nothing(given, changes):
+    app, edges = opened(made(**given), "pages/refine/page.py"), given["refined"]
+    assert ("No edge is worth its price" in texts(app)) == (edges == 0)
+    assert ("Against the truth" in texts(app)) == ("truth" in given)
+    numbers = {"Edges": edges, "Kept": 0, "New": 0, "Dropped": 0, "Turned": 0, **changes}
+    lines = [f"{name}: {count}\n" for name, count in numbers.items()]
+    whole = [f"of {how_many(edges, 'edge')}** shown", "figure refine_slope\n", "button start_refinement\n"]
+    assert_always(seen := poke(app), [*lines, *whole])
+    assert_seen(seen, {"refine_node: x1": "figure refined_kind\n"})
+    assert_seen(seen, {"refine_edge: 1. x1 → x2": "figure refined_response\n"} if edges else {})
+
+
+@pytest.mark.parametrize("page", ["graph", "refine"])
+def test_two_nodes_without_an_edge_get_a_rule(page):
+    app = opened(made(tau_z=NEVER, refined=0), f"pages/{page}/page.py")
+    for key, label in (("rules_from", "x1"), ("rules_to", "x3")):
+        assert choose(app, app._tree.get_widget_states(), boxes(app)[key], label) and not app.exception
+    assert "`x1` → `x3`" in everything(app) and "button rules_forbid\n" in everything(app)
 
 
 def test_a_refinement_without_a_fit_and_without_edges():
     run = refine_by_hand(create_run(finished_run(NAMES).table(), Settings(), name="bare"), edges=[])
     app = opened(run, "pages/refine/page.py")
-    poke(app)
-    assert "**0 of 0 edges** shown" in texts(app)
+    assert_always(poke(app), ["**0 of 0 edges** shown", "figure refine_slope\n"])
     assert any(part.value.startswith("**0 edges**") for part in opened(run, "pages/graph/page.py").markdown)
     for page in ("ordering", "parents"):
         assert "has not been fitted" in texts(opened(run, f"pages/{page}/page.py"))
@@ -98,4 +197,7 @@ def test_lahman_without_edges(batting):  # noqa: F811
     for refined in ([], [(order[0], order[1])]):
         refine_by_hand(finished(batting, len(refined)), edges=refined)
         app = opened(page=LAHMAN)
-        poke(app)
+        shown = [f"figure lahman_{name}\n" for name in ("agreement", "places", "reference_arrows")]
+        assert [part for part in [*shown, "Refined by the likelihood"] if part not in everything(app)] == []
+        other = ("lahman_levels: q6", "lahman_levels: raw ranks", "lahman_preset: Paper")
+        assert_seen(poke(app), dict.fromkeys(other, "No fit of this cohort yet."))

@@ -32,10 +32,14 @@ def test_scale_falls_back_in_the_papers_order():
     assert robust_scale(np.array([0.0, 4.0])) == pytest.approx(2.0)
 
 
-def test_scaled_median_absolute_deviation_is_second(monkeypatch):
-    values = np.array([1.0, 2.0, 4.0])
-    monkeypatch.setattr(np, "percentile", lambda *_: (2.0, 2.0))
-    assert robust_scale(values) == pytest.approx(1.4826)
+def test_scaled_median_absolute_deviation_is_second():
+    """Where the IQR is exactly 0, so is the MAD; so the MAD's turn comes while an IQR shrinks to nothing."""
+    used = []
+    for spread in np.geomspace(1e-6, 1e-16, 150):
+        values = np.array([-1.0, 0.0, 0.0, spread, 1.0])
+        scales = {"IQR": spread, "MAD": 1.4826 * spread, "standard deviation": np.std(values)}
+        used += [name for name, scale in scales.items() if np.isclose(robust_scale(values), scale, rtol=1e-9, atol=0)]
+    assert list(dict.fromkeys(used)) == ["IQR", "MAD", "standard deviation"] and len(used) == 150
 
 
 def test_a_single_candidate_is_not_centred_and_borrows_the_median_scale():
