@@ -6,7 +6,6 @@ That takes half a minute. One process compiles, and whatever needs the result me
 """
 
 import contextlib
-import os
 import subprocess
 import sys
 import time
@@ -34,7 +33,10 @@ def is_done() -> bool:
 
 
 def ensure() -> None:
-    """Compile in a process of its own, at a lower priority, and wait for it; here if it could keep nothing."""
+    """Compile in a process of its own, and wait for it; here if it could keep nothing.
+
+    It has the priority of any other program: a first search waits for it, and beside busy ones it would never end.
+    """
     if is_done():
         return
     silent = subprocess.DEVNULL
@@ -95,6 +97,4 @@ def _lock() -> Path:
 
 
 if __name__ == "__main__":
-    with contextlib.suppress(OSError):
-        os.nice(10)
     compile_all()
