@@ -9,7 +9,7 @@ import streamlit as st
 from disco.figures.words import how_many
 from pages.refine import refine_filters
 from pages.shared import downloads, evidence_panel, graph_view, next_rules, picked, refined_words
-from pages.shared.answers import agreeing, heard, is_left, place
+from pages.shared.answers import agreeing, heard, is_left
 from pages.shared.glossary import define
 from pages.shared.known import Known
 from pages.shared.names import code, shown
@@ -128,8 +128,7 @@ def _show(table: pd.DataFrame, refinement: Refinement) -> None:
         names.insert(2, "unavailable")  # rare, and to be seen without scrolling
     now = picked.picked_edge(_pairs(table))
     rows = [] if now is None else [_pairs(table).index(now)]
-    selected = {"selection": {"rows": rows, "columns": [], "cells": []}}
-    key = agreeing(_TABLE, selected)
+    key = agreeing(_TABLE, {"selection": {"rows": rows, "columns": [], "cells": []}})
     told = {name: (100 * table[name]).round() for name in ("bootstrap", "folds")}
     told |= {name: table[name].round(1) + 0.0 for name in ("direction_nats", "robust_nats")}  # −0 is 0
     st.dataframe(
@@ -139,7 +138,6 @@ def _show(table: pd.DataFrame, refinement: Refinement) -> None:
         key=key,
         on_select=partial(_row_picked, key, _pairs(table)),
         selection_mode="single-row",
-        selection_default=selected,
         placeholder="–",
         column_config=_columns(refinement),
     )
@@ -220,7 +218,7 @@ def _edge_box(edges: pd.DataFrame, every: pd.DataFrame) -> tuple[str, str] | Non
     st.selectbox(
         "Edge, strongest first",
         pairs,
-        index=place(pairs, now),
+        index=None,
         key=key,
         format_func=lambda pair: labels.get(pair, ""),
         placeholder="Choose an edge",

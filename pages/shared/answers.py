@@ -1,6 +1,6 @@
 """What the browser answers is data: an answer may be late, or name an option that a rerun took away."""
 
-from collections.abc import Callable, Container, Sequence
+from collections.abc import Callable, Container
 from typing import Any
 
 import streamlit as st
@@ -16,13 +16,14 @@ def agreeing(name: str, value: Any) -> str:
 
     Args:
         name: of the widget; its key begins with it.
-        value: what it must show, as its own state has it, and what it is given as its default. A value that is set in
-            the session reaches the browser once, and is lost if a rerun overtakes it.
+        value: what it must show, as its own state has it.
     """
     key = _key(name)
     if key in st.session_state and st.session_state[key] != value:
         st.session_state[_counter(name)] = st.session_state.get(_counter(name), 0) + 1
-    return _key(name)
+        key = _key(name)
+    st.session_state[key] = value  # in every run: what one run sets is lost if another overtakes it
+    return key
 
 
 def is_left(name: str, key: str) -> bool:
@@ -37,11 +38,6 @@ def _key(name: str) -> str:
 
 def _counter(name: str) -> str:
     return f"{name}_number"
-
-
-def place(options: Sequence[Any], value: Any) -> int | None:
-    """The place of a value among the options of a box; None if it is not one of them."""
-    return options.index(value) if value in options else None
 
 
 def heard(

@@ -5,7 +5,7 @@ from collections.abc import Callable, Container, Sequence
 import streamlit as st
 
 from pages.shared import session
-from pages.shared.answers import agreeing, heard, place
+from pages.shared.answers import agreeing, heard
 from pages.shared.names import distinct, shown
 
 _KEY, _EDGE = "shared_picked", "shared_picked_edge"
@@ -66,7 +66,7 @@ def node_box(
     st.selectbox(
         label,
         list(nodes),
-        index=place(nodes, now),
+        index=None,
         key=live,
         format_func=lambda node: labels.get(node, ""),
         placeholder="Type a name",

@@ -9,7 +9,7 @@ from disco.errors import InputError
 from disco.figures.words import how_many
 from disco.runs import COMPARE, REFINE
 from pages.shared import session
-from pages.shared.answers import agreeing, is_left, place
+from pages.shared.answers import agreeing, is_left
 from pages.shared.names import distinct, plain, shown
 from pages.shared.words import clock
 
@@ -41,14 +41,13 @@ def _choose(found: dict[str, runs.Run]) -> None:
     current = session.run.current()
     if current is not None and current.id not in found:
         found[current.id] = current
-    opened = None if current is None else current.id  # perhaps by a link or a start
-    key = agreeing(_NAME, opened)
+    key = agreeing(_NAME, None if current is None else current.id)  # a link or a start may have opened it
     names = _labels(list(found.values()))
     st.selectbox(
         "Run",
         list(found),
         key=key,
-        index=place(list(found), opened),
+        index=None,
         format_func=lambda run_id: names.get(run_id, run_id),
         placeholder="Open a run",
         on_change=partial(_picked, key),

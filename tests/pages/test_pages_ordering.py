@@ -4,7 +4,7 @@ from functools import partial
 
 import pandas as pd
 import pytest
-from app_world import texts
+from app_world import booted, texts
 from made_up import HOSTILE, finished_run
 from streamlit.testing.v1 import AppTest
 
@@ -18,14 +18,7 @@ PAGE = "pages/ordering/page.py"
 
 
 def opened(run: runs.Run | None = None, page: str = PAGE) -> AppTest:
-    app = AppTest.from_file("../../app.py", default_timeout=60)
-    if run is not None:
-        app.query_params["run"] = run.id
-    app.run()
-    app.switch_page(page)
-    app.run()
-    assert not app.exception, app.exception
-    return app
+    return booted(page.split("/")[1], **({} if run is None else {"run": run.id}))
 
 
 def section(app: AppTest, name: str) -> AppTest:

@@ -69,11 +69,11 @@ def test_a_disk_that_fills_at_any_moment_costs_one_sentence(counts, tmp_path, mo
         status = main(typed)
     told = [line for line in capsys.readouterr().err.splitlines() if line.startswith("disco: ")]
     assert status == (2 if told else 0) and len(told) <= 1
+    assert_true_and_tidy(tmp_path)
     if told:
         assert disk.refused and "No space left on device" in told[0]
-    assert_true_and_tidy(tmp_path)
-    again = [*typed, "--resume"] if command == "fit" else typed
-    assert main(again) == 0  # once there is space, it resumes or starts
+        again = [*typed, "--resume"] if command == "fit" else typed
+        assert main(again) == 0  # once there is space, it resumes or starts
     assert [run.status().state for run in list_runs()] == ["done" if command == "fit" else "unfitted"]
 
 
