@@ -1,14 +1,17 @@
-"""The likelihood compiled once before the tests, and what the process found that compiled it."""
+"""The likelihood compiled once beside the first tests, and what the process found that compiled it."""
 
 import hashlib
 import os
 import subprocess
 import sys
+import time
+from functools import cache
 from pathlib import Path
 
 import torch
 
 from disco.likelihood.kept import KEPT_IN
+from disco.runs.locks import Lock, held
 from disco.work import ahead
 
 # Some fits and a score test of each, as one digest.
@@ -28,27 +31,45 @@ fits = fit(bank, problems)
 parts = fits.theta, fits.evidence, additions(bank, problems, fits, torch.tensor([[0, 1]] * 3)).own
 print(hashlib.sha256(b"".join(part.numpy().tobytes() for part in parts)).hexdigest())
 """
-_AND_THE_REST = "from disco.work import ahead\nahead.compile_all()\n"
+_ALL = "from disco.work import ahead\nahead.compile_all()\n"
+_ROOT = str(Path(__file__).parents[1])
 
 
 def kept() -> Path:
-    """The file with the digest of `FITS` that a process found which had to compile; where it is, all is compiled."""
+    """The file with the digest of `FITS` that a process found which had to compile."""
     world = " ".join((FITS, torch.__version__))
     return KEPT_IN / f"found-{hashlib.sha256(world.encode()).hexdigest()[:12]}"
 
 
-def compile_once() -> None:
-    """Compile all where every test and its processes find it, unless that is done."""
-    if not ahead.is_done():
-        found = digest(FITS + _AND_THE_REST, KEPT_IN.parent)
-        kept().write_text(found)
+def compile_beside() -> None:
+    """Start a process that compiles all where every test and its processes find it, unless that is done."""
+    if ahead.is_done() or (lock := Lock.take(_lock())) is None:
+        return
+    with kept().open("w") as found:
+        call = {"stdout": found, "pass_fds": [lock.handle], "env": _environment(KEPT_IN.parent)}
+        subprocess.Popen([sys.executable, "-c", _ALL + FITS], **call)
+    lock.release()  # the process has inherited it
+
+
+@cache
+def wait() -> None:
+    """Wait until that process has ended."""
+    while held(_lock()):
+        time.sleep(0.1)
+
+
+def _lock() -> Path:
+    return KEPT_IN / "tests"
+
+
+def _environment(folder: Path) -> dict[str, str]:
+    """For a process that keeps compiled code in a folder."""
+    return {**os.environ, "NUMBA_CACHE_DIR": str(folder), "PYTHONPATH": _ROOT, "OMP_NUM_THREADS": "1"}
 
 
 def digest(code: str, folder: Path) -> str:
     """What a process of its own prints that keeps compiled code in a folder."""
-    root = str(Path(__file__).parents[1])
-    environment = {**os.environ, "NUMBA_CACHE_DIR": str(folder), "PYTHONPATH": root, "OMP_NUM_THREADS": "1"}
-    call = {"env": environment, "capture_output": True, "text": True, "timeout": 600}
+    call = {"env": _environment(folder), "capture_output": True, "text": True, "timeout": 600}
     done = subprocess.run([sys.executable, "-c", code], **call)
     assert done.returncode == 0, done.stderr
     return done.stdout

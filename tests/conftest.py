@@ -9,12 +9,13 @@ from functools import cache
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+import compiled_world
 import networkx as nx
 import numpy as np
 import pandas as pd
 import pytest
+import repetition
 import torch
-from compiled_world import compile_once
 from streamlit.components.v2 import manifest_scanner
 from streamlit.runtime.scriptrunner.script_cache import ScriptCache
 
@@ -28,25 +29,24 @@ if TYPE_CHECKING:
 # Fixtures of a wider scope are made before `strict_world`; another number of threads would change their rounding.
 torch.set_num_threads(1)
 
-# Files that take longest, so that no process is left with one at the end. The first one compiles for the CPU what
-# others read back; the next two need nothing compiled, while an app that starts would compile the same beside it.
+# They need nothing compiled, so they run while a process of its own compiles for the others.
+UNCOMPILED = ("test_jobs", "test_cli")
+# Files that take longest, so that no process is left with one at the end.
 LONG = (
-    "test_likelihood_compiled",
-    "test_jobs",
+    *UNCOMPILED,
     "test_tampered",
     "test_browser",
     "test_battery",
     "test_browser_refine",
-    "test_cli",
     "test_jobs_refine",
-    "test_browser_simulate",
-    "test_browser_truth",
-    "test_browser_runs",
-    "test_making",
+    "test_browser_cold",
+    "test_browser_compare",
     "test_pages_sparse",
     "test_pages_refine_missing",
-    "test_refine_memory",
-    "test_refine",
+    "test_benchmarks",
+    "test_making",
+    "test_jobs_compare",
+    "test_likelihood_compiled",
 )
 BROWSERS = ("chromium", "chromium-browser", "google-chrome", "google-chrome-stable")
 
@@ -140,7 +140,7 @@ def browser_path() -> str:
         if found := shutil.which(name):
             return found
     reason = "no Chromium or Chrome found; install one or name it in CHROME"
-    if in_ci():
+    if repetition.in_ci():
         pytest.fail(reason)
     pytest.skip(reason)
 
@@ -212,41 +212,33 @@ def address(server: tuple[str, Path], monkeypatch: pytest.MonkeyPatch) -> Iterat
 
 
 def pytest_sessionstart(session: pytest.Session) -> None:
-    """Compile the likelihood before the tests and their processes start, or each of them would."""
+    """Compile the likelihood once, or each test process would."""
     if not hasattr(session.config, "workerinput"):
-        compile_once()
+        compiled_world.compile_beside()
+
+
+@pytest.hookimpl(tryfirst=True)
+def pytest_runtest_setup(item: pytest.Item) -> None:
+    """Wait until all is compiled, but for the first files."""
+    if item.path.stem not in UNCOMPILED:
+        compiled_world.wait()
 
 
 def pytest_configure(config: pytest.Config) -> None:
     """Give files to processes in the order below, not by their number of tests."""
     config.option.loadscopereorder = False
-
-
-def in_ci() -> bool:
-    """Whether the tests decide on a change."""
-    return os.environ.get("CI", "").lower() in ("1", "true")
+    config.pluginmanager.register(repetition)
 
 
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
-    """Long files first, the GPU tests skipped if there is no CUDA device, and in CI a second try for the browser."""
+    """Long files first, and the GPU tests skipped if there is no CUDA device."""
     places = {name: place for place, name in enumerate(LONG)}
     items.sort(key=lambda item: places.get(item.path.stem, len(LONG)))
-    for item in items:
-        if in_ci() and item.get_closest_marker("browser"):
-            item.add_marker(pytest.mark.flaky(reruns=1))
     if torch.cuda.is_available():
         return
     for item in items:
         if item.get_closest_marker("gpu"):
             item.add_marker(pytest.mark.skip(reason="no CUDA device"))
-
-
-def pytest_terminal_summary(terminalreporter: pytest.TerminalReporter) -> None:
-    """Name the tests that passed when they were run once more, so that nobody overlooks them."""
-    reports = terminalreporter.stats
-    again, failed = ({report.nodeid for report in reports.get(name, [])} for name in ("rerun", "failed"))
-    for test in sorted(again - failed):
-        terminalreporter.write_line(f"flaky: {test} failed, and passed when it was run once more", yellow=True)
 
 
 @pytest.fixture

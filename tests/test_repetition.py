@@ -34,8 +34,8 @@ def test_of_the_engine():
 @pytest.mark.parametrize(("ci", "counts"), [("true", {"2 failed", "1 passed", "2 rerun"}), ("", {"3 failed"})])
 def test_only_browser_tests_in_ci_are_run_once_more(tmp_path, ci, counts):
     (tmp_path / "test_some.py").write_text(TESTS)
-    environment = {**os.environ, "CI": ci, "PYTHONPATH": os.pathsep.join((str(Path(__file__).parent), os.getcwd()))}
-    command = [sys.executable, "-m", "pytest", "-p", "conftest", "--rootdir", str(tmp_path), str(tmp_path)]
+    environment = {**os.environ, "CI": ci, "PYTHONPATH": str(Path(__file__).parent)}
+    command = [sys.executable, "-m", "pytest", "-p", "repetition", "--rootdir", str(tmp_path), str(tmp_path)]
     told = subprocess.run(command, env=environment, capture_output=True, text=True, cwd=tmp_path).stdout
     assert counts == set(re.findall(r"\d+ (?:failed|passed|rerun)", told.splitlines()[-1]))
     flaky = [line for line in told.splitlines() if line.startswith("flaky: ")]

@@ -26,11 +26,11 @@ absolute values do not.
 """
 
 import math
+from bisect import bisect_left
 from typing import NamedTuple
 
 import numpy as np
 import pandas as pd
-from scipy.optimize import brentq
 from scipy.special import digamma, ndtr
 
 _PRIOR_PAIRS = 3.0  # weight of the average of all pairs, in candidates of a child
@@ -103,23 +103,22 @@ def threshold(z: np.ndarray, fdr: float) -> float:
 
     Args:
         z: one value per candidate edge.
-        fdr: the rate, in (0, 1).
+        fdr: the rate, in (0, 1].
     """
     groups = two_groups(z)
     if groups.null == 1:
         return math.ceil(100 * z.max()) / 100
+    required = math.log((1 - fdr) / fdr) if fdr < 1 else -math.inf
 
     def excess(at: float) -> float:
         """The log odds of an edge at Z = `at`, minus the required log odds."""
         null, edge = _logs(groups, np.array([at]))
-        return float(edge[0] - null[0]) - math.log((1 - fdr) / fdr)
+        return float(edge[0] - null[0]) - required
 
-    if excess(0.0) >= 0:
-        return 0.0
     high = groups.mean + groups.spread
     while excess(high) < 0:
         high *= 2
-    return math.ceil(100 * brentq(excess, 0.0, high)) / 100
+    return bisect_left(range(math.ceil(100 * high)), 0.0, key=lambda hundredths: excess(hundredths / 100)) / 100
 
 
 def expected_false(groups: TwoGroups, z: np.ndarray, tau_z: float) -> tuple[float, int]:

@@ -6,7 +6,7 @@ import pandas as pd
 import pytest
 from browser_world import FAULT, click_edge, counts, press
 from made_up import finished_run, refine_by_hand
-from playwright.sync_api import TimeoutError, expect
+from playwright.sync_api import Page, TimeoutError, expect
 
 from disco.runs import create_run
 from disco.runs.refined import read_refined
@@ -19,12 +19,32 @@ EDGES = [("x1", "x2"), ("x2", "x3"), ("x3", "x4"), ("x1", "x4"), ("x4", "x6")]
 FILTERS = "Filter and colour the edges"
 
 
-def test_a_filter_moved_quickly_takes_the_picked_edge_away_and_no_more(page, address):
-    run = refine_by_hand(finished_run(6), ORDER, EDGES)
+def test_an_edge_picked_and_filtered_against_a_fit_without_edges(page, address):
+    settings = Settings.of("paper", joint_epochs=1, projection_epochs=1, width=8, tau_z=1000.0)
+    run = refine_by_hand(finished_run(6, settings=settings, truth=None), ORDER, EDGES, misfit={"x2": 44.0})
     page.goto(f"{address}/refine?run={run.id}")
+    _outlines_tell_the_models_kind(page)
     click_edge(page, ORDER, "x4", "x6")
     expect(page.locator("h5")).to_have_text("x4 → x6")
     page.get_by_text(FILTERS).click()
+    _a_filter_moved_quickly_takes_the_edge_away_and_no_more(page)
+    page.get_by_role("radio", name="what changed").click()
+    expect(page.locator(".key").get_by_text("only in the refined graph")).to_be_visible()
+    assert page.locator(FAULT).count() == 0, page.locator(FAULT).all_inner_texts()
+    page.goto(f"{address}/graph?run={run.id}")
+    _outlines_tell_the_models_kind(page)
+    assert page.locator(FAULT).count() == 0, page.locator(FAULT).all_inner_texts()
+
+
+def _outlines_tell_the_models_kind(page: Page) -> None:
+    """Nodes that are not of the model's kind have a dashed outline."""
+    expect(page.locator(".key").get_by_text("the model does not fit this node")).to_be_visible()
+    for node, dashes in ((0, "none"), (1, "5px, 4px")):
+        box = page.locator(f".canvas [data-node='{node}'] rect").first
+        expect(box).to_have_css("stroke-dasharray", dashes)
+
+
+def _a_filter_moved_quickly_takes_the_edge_away_and_no_more(page: Page) -> None:
     slider = page.get_by_role("slider", name="Gain at least")
     slider.focus()
     for pause in (30, 100):  # milliseconds between the repeats of the held key, so that reruns overlap
@@ -40,28 +60,6 @@ def test_a_filter_moved_quickly_takes_the_picked_edge_away_and_no_more(page, add
             with contextlib.suppress(TimeoutError):
                 all_shown.wait_for(timeout=500)
         expect(page.locator("h5")).to_have_text("x4 → x6")
-    assert page.locator(FAULT).count() == 0, page.locator(FAULT).all_inner_texts()
-
-
-def test_nodes_that_are_not_of_the_models_kind_have_a_dashed_outline(page, address):
-    run = refine_by_hand(finished_run(6), ORDER, EDGES, misfit={"x2": 44.0})
-    for place in ("refine", "graph"):
-        page.goto(f"{address}/{place}?run={run.id}")
-        expect(page.locator(".key").get_by_text("the model does not fit this node")).to_be_visible()
-        for node, dashes in ((0, "none"), (1, "5px, 4px")):
-            box = page.locator(f".canvas [data-node='{node}'] rect").first
-            expect(box).to_have_css("stroke-dasharray", dashes)
-        assert page.locator(FAULT).count() == 0, page.locator(FAULT).all_inner_texts()
-
-
-def test_what_changed_against_a_fit_without_edges(page, address):
-    settings = Settings.of("paper", joint_epochs=1, projection_epochs=1, width=8, tau_z=1000.0)
-    run = refine_by_hand(finished_run(6, settings=settings, truth=None), ORDER, EDGES)
-    page.goto(f"{address}/refine?run={run.id}")
-    page.get_by_text(FILTERS).click()
-    page.get_by_role("radio", name="what changed").click()
-    expect(page.locator(".key").get_by_text("only in the refined graph")).to_be_visible()
-    assert page.locator(FAULT).count() == 0, page.locator(FAULT).all_inner_texts()
 
 
 def test_a_refinement_from_the_page_and_a_click_on_an_edge(page, address, tmp_path):

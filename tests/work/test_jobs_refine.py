@@ -3,7 +3,6 @@
 import dataclasses
 import json
 import os
-import signal
 
 import numpy as np
 import pandas as pd
@@ -112,16 +111,6 @@ def test_a_refinement_waits_for_its_turn_and_gives_its_place_up(small_table):
     jobs.start(run, REFINE, SHORT)
     jobs.cancel(fit, FIT)
     assert ended(run) == "done"
-
-
-def test_a_worker_that_does_not_answer_is_killed(monkeypatch):
-    run = tabled(nodes=10)
-    jobs.start(run, REFINE, LONG)
-    wait(lambda: run.status(REFINE).state == "running")
-    os.kill(note(run.lock_path)["pid"], signal.SIGSTOP)
-    monkeypatch.setattr(jobs, "_GRACE_SECONDS", 0.1)
-    jobs.cancel(run, REFINE)
-    assert run.status(REFINE).state == "cancelled" and not run.alive
 
 
 def test_a_failure_is_one_sentence():
