@@ -1,9 +1,11 @@
 """The shared test world: fixed seeds, one thread, a throw-away folder of runs, small tables."""
 
+import dataclasses
 import os
 import random
 import shutil
 import signal
+import time
 from collections.abc import Iterator
 from functools import cache
 from pathlib import Path
@@ -19,8 +21,11 @@ import torch
 from streamlit.components.v2 import manifest_scanner
 from streamlit.runtime.scriptrunner.script_cache import ScriptCache
 
+from disco.files import write_json
+from disco.fit.cost import STAGES
 from disco.runs import list_runs
 from disco.runs.locks import note
+from disco.work import forecast
 from disco.work.forecast import Speed
 
 if TYPE_CHECKING:
@@ -204,6 +209,7 @@ def address(server: tuple[str, Path], monkeypatch: pytest.MonkeyPatch) -> Iterat
     """The address of the app, whose runs are those of this test and gone after it."""
     found, folder = server
     monkeypatch.setenv("DISCO_RUNS", str(folder))
+    keep_a_calibration()
     yield found
     for run in list_runs():
         if run.alive:
@@ -243,9 +249,18 @@ def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
 
 @pytest.fixture
 def calibrated(monkeypatch: pytest.MonkeyPatch) -> None:
-    """No calibration, one thread."""
-    speed = Speed("cpu", dict.fromkeys(("joint", "projection", "ordering", "parents"), 1e10), {}, 1e-8, 0.0)
-    speed.cost.update(dict.fromkeys(speed.pace, 0.001))
+    """No calibration, here and in processes that are started; one thread."""
+    speed = keep_a_calibration()
     monkeypatch.setattr("disco.work.forecast.calibrate", lambda device: speed)
     monkeypatch.setenv("OMP_NUM_THREADS", "1")
     monkeypatch.setenv("OMP_WAIT_POLICY", "PASSIVE")
+
+
+def keep_a_calibration() -> Speed:
+    """A speed that every process finds in the folder of runs, and need not measure for some seconds."""
+    pace = dict.fromkeys(STAGES, 1e10)
+    speed = Speed("cpu", pace, dict.fromkeys(pace, 0.001), 1e-8, time.time())
+    place = forecast._path("cpu")
+    place.parent.mkdir(parents=True, exist_ok=True)
+    write_json(place, dataclasses.asdict(speed))
+    return speed

@@ -126,6 +126,7 @@ def test_files_that_nothing_depends_on_may_fail(small_table, monkeypatch):
 
 def test_a_calibration_that_cannot_be_kept_is_used(monkeypatch):
     speed = forecast.Speed("cpu", dict.fromkeys(STAGES, 1e10), dict.fromkeys(STAGES, 0.0), 1e-8, 0.0)
+    forecast._path("cpu").unlink()
     monkeypatch.setattr(forecast, "_measured", {})
     monkeypatch.setattr(forecast, "_measure", lambda *_: speed)
     Full(monkeypatch, 0, errno.EROFS)
