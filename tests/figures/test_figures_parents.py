@@ -90,7 +90,7 @@ def test_the_sensitivity_curve_marks_the_present_choice(tau_z):
 
 @pytest.mark.parametrize("rule", ["iqr", "jackknife"])
 def test_the_curve_and_the_selection_count_the_same_edges_at_every_threshold(rule):
-    """Over a grid, at every Z itself, where alone the number changes, and for a share of the folds between two multiples of 1/B."""
+    """At every Z, where alone the number changes, on a grid, and for a share of the folds between multiples of 1/B."""
     ocs = with_z(candidates(ORDER), rule)
     shown = ocs if rule == "iqr" else ocs[ocs["fold"] == 1]  # as Parents draws it
     taus = sorted({*np.arange(0.0, 5.0, 0.25), *ocs["z"].abs()})
