@@ -81,7 +81,7 @@ FAST = Size(
     trees=3,
     simulations=2,
     folds=2,
-    drawn=2,
+    drawn=1,
 )
 
 

@@ -57,19 +57,20 @@ def layout(figure: go.Figure, *, height: int = 360, x: str = "", y: str = "", le
         figure: changed in place and returned.
         height: pixels; the width follows the page.
     """
-    figure.update_layout(
-        overwrite=True,  # each value as a whole: several times faster than merging them leaf by leaf
-        height=height,
-        margin={"l": 8, "r": 8, "t": 36 if legend else 16, "b": 8},
-        paper_bgcolor="rgba(0,0,0,0)",
-        plot_bgcolor="rgba(0,0,0,0)",
-        font={"color": _TEXT, "size": 13},
-        showlegend=legend,
-        legend={"orientation": "h", "y": 1.02, "yanchor": "bottom", "x": 0, "title": {"text": ""}},
-        hoverlabel={"namelength": -1},
-        modebar={"bgcolor": "rgba(0,0,0,0)", "color": GREY, "activecolor": BLUE},
-        colorway=list(FOLD_COLOURS),
-    )
+    looks = {
+        "height": height,
+        "margin": {"l": 8, "r": 8, "t": 36 if legend else 16, "b": 8},
+        "paper_bgcolor": "rgba(0,0,0,0)",
+        "plot_bgcolor": "rgba(0,0,0,0)",
+        "font": {"color": _TEXT, "size": 13},
+        "showlegend": legend,
+        "legend": {"orientation": "h", "y": 1.02, "yanchor": "bottom", "x": 0, "title": {"text": ""}},
+        "hoverlabel": {"namelength": -1},
+        "modebar": {"bgcolor": "rgba(0,0,0,0)", "color": GREY, "activecolor": BLUE},
+        "colorway": list(FOLD_COLOURS),
+    }
+    for name, look in looks.items():  # several times faster than `update_layout`, which compares before and after
+        figure.layout[name] = look
     for axes, title in ((figure.select_xaxes(), x), (figure.select_yaxes(), y)):
         for axis in axes:
             axis.title.text = title or None

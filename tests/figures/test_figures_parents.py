@@ -90,16 +90,16 @@ def test_the_sensitivity_curve_marks_the_present_choice(tau_z):
 
 @pytest.mark.parametrize("rule", ["iqr", "jackknife"])
 def test_the_curve_and_the_selection_count_the_same_edges_at_every_threshold(rule):
-    """Over a fine grid, at every Z itself, and for a share of the folds between two multiples of 1/B."""
+    """At every Z, where alone the number changes, on a grid, and for a share of the folds between multiples of 1/B."""
     ocs = with_z(candidates(ORDER), rule)
     shown = ocs if rule == "iqr" else ocs[ocs["fold"] == 1]  # as Parents draws it
-    taus = sorted({*np.arange(0.0, 5.0, 0.02).round(2), *ocs["z"].abs()})
+    taus = sorted({*np.arange(0.0, 5.0, 0.25), *ocs["z"].abs()})
     for pi_min in (0.4, 2 / 3, 1.0) if rule == "iqr" else (1.0,):
         needed = next(k / 3 for k in (1, 2, 3) if k / 3 >= pi_min - 1e-9) if rule == "iqr" else 1.0
         counts = sensitivity(shown, taus)
         curve = counts[np.isclose(counts["pi_min"], needed)]["edges"].tolist()
         assert curve == [len(select(ocs, tau, pi_min)) for tau in taus]
-        for tau in taus[::40]:
+        for tau in taus[::15]:
             assert roles.title_of(figures.sensitivity(shown, tau, pi_min)).startswith(f"{curve[taus.index(tau)]} edge")
 
 

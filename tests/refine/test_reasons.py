@@ -12,7 +12,7 @@ BOUND = 10.0
 
 def test_a_rule_fails_exactly_where_the_direction_is_not_decided(rng):
     seen = set()
-    for _ in range(200):
+    for _ in range(60):
         direction = rng.choice([3.0, 12.0, 40.0, np.nan], 12)
         robust = np.minimum(direction, rng.choice([4.0, 7.0, 50.0, np.nan], 12))
         edges = pd.DataFrame({"parent": 0, "child": range(1, 13), "direction_nats": direction, "robust_nats": robust})

@@ -100,17 +100,17 @@ def test_binomial_tables_of_few_trials_are_ordered():
 
 def test_parents_by_lasso_follow_rule_and_seed():
     random = np.random.default_rng(3)
-    table = pd.DataFrame({f"x{k}": random.poisson(2.0, 1500) for k in range(9)})
+    table = pd.DataFrame({f"x{k}": random.poisson(2.0, 1500) for k in range(6)})
     table["y"] = random.poisson(0.5 + 0.8 * table["x0"] + 0.6 * table["x1"])
     strict = find("ods-poisson", table, {"parents": "lasso"})
     loose = find("ods-poisson", table, {"parents": "lasso", "rule": "min"})
     assert [edge for edge in strict.edges if edge[1] == "y"] == [("x0", "y"), ("x1", "y")]
     assert set(strict.edges) < set(loose.edges)
     assert "parents by L1 regressions on log1p counts, by the rule min of 5 folds" in loose.notes[0]
-    again = [find("ods-poisson", table, {"parents": "lasso", "rule": "min", "seed": seed}) for seed in (0, 1, 2)]
+    again = [find("ods-poisson", table, {"parents": "lasso", "rule": "min", "seed": seed}) for seed in (0, 1)]
     assert again[0].edges == loose.edges and len({tuple(one.edges) for one in again}) > 1
     sizes = loose.scores.set_index(["parent", "child"])["score"]
-    assert set(sizes[sizes > 0].index) == set(loose.edges) and len(sizes) == 45
+    assert set(sizes[sizes > 0].index) == set(loose.edges) and len(sizes) == 21
 
 
 @pytest.mark.parametrize(

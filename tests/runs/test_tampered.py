@@ -30,6 +30,8 @@ CSV = (
 )
 JSON = ("settings", "status", "training", "refined", "refined_check", "refining_status")
 BINARY = ("table.parquet", "networks.safetensors", "events.jsonl", "refining.jsonl", "lock", "refining.json")
+VARIANT = tuple(f"variants/constant-clipped/{name}.csv" for name in CSV[:5])
+ALL = (*(f"{name}.csv" for name in CSV), *(f"{name}.json" for name in JSON), *BINARY, *VARIANT)
 
 
 @pytest.fixture(scope="module")
@@ -130,31 +132,42 @@ CASES = [
     *((f"{name}.csv", how, damage) for name in CSV for how, damage in TABLES.items()),
     *((f"{name}.json", how, damage) for name in JSON for how, damage in RECORDS.items()),
     *((name, how, damage) for name in BINARY for how, damage in ANY.items()),
-    *((f"variants/constant-clipped/{name}.csv", how, TABLES[how]) for name in CSV[:5] for how in ("words", "pipe")),
+    *((name, how, TABLES[how]) for name in VARIANT for how in ("words", "pipe")),
 ]
-READERS = {
-    "order": lambda run: run.order(),
-    "ccs": lambda run: run.ccs(),
-    "criteria": lambda run: run.criteria(),
-    "ocs": lambda run: run.ocs(),
-    "edges": lambda run: run.edges(),
-    "truth": lambda run: run.truth(),
-    "table": lambda run: run.table(),
-    "training": lambda run: run.training(),
-    "events": lambda run: run.events(),
-    "graph": lambda run: (run.graph(), run.graph(0.0, 0.3), run.variants()),
-    "variant": lambda run: [getattr(run, name)(variant="constant-clipped") for name in CSV[:5]],
-    "status": lambda run: (run.status(), run.alive, run.works_on(FIT)),
-    "refining": lambda run: (run.status(REFINE), refining.history(run)),
-    "refined": lambda run: (read_refined(run).graph(), choice_of(run)),
-    "check": lambda run: read_check(run),
-    "cam": lambda run: (read_candidates(run, "cam"), selected_graph(run, "cam")),
-    "networks": lambda run: serving.fitted(run),
+ORDER = ("order.csv", "edges.csv", "table.parquet")  # edges.csv was written last: where it is, there is a result
+REFINED = ("refined.json", "table.parquet", *(f"{name}.csv" for name in CSV if name.startswith("refined")))
+READERS = {  # the files that each reads, besides settings.json
+    "order": (lambda run: run.order(), ORDER),
+    "ccs": (lambda run: run.ccs(), (*ORDER, "ccs.csv")),
+    "criteria": (lambda run: run.criteria(), (*ORDER, "criteria.csv")),
+    "ocs": (lambda run: run.ocs(), (*ORDER, "ocs.csv")),
+    "edges": (lambda run: run.edges(), ORDER),
+    "truth": (lambda run: run.truth(), ("truth.csv",)),
+    "table": (lambda run: run.table(), ("table.parquet",)),
+    "training": (lambda run: run.training(), ("training.json",)),
+    "events": (lambda run: run.events(), ("events.jsonl",)),
+    "graph": (lambda run: (run.graph().edges, run.graph(0.0, 0.3).edges, run.variants()), (*ORDER, "ocs.csv")),
+    "variant": (
+        lambda run: [getattr(run, name)(variant="constant-clipped") for name in CSV[:5]],
+        (*VARIANT, "table.parquet"),
+    ),
+    "status": (lambda run: (run.status(), run.alive, run.works_on(FIT)), ("status.json", "lock")),
+    "refining": (
+        lambda run: (run.status(REFINE), refining.history(run)),
+        ("refining_status.json", "refining.jsonl", "lock"),
+    ),
+    "refined": (lambda run: (read_refined(run), choice_of(run)), REFINED),
+    "check": (lambda run: read_check(run), ("refined_check.json", "table.parquet")),
+    "cam": (
+        lambda run: (read_candidates(run, "cam"), selected_graph(run, "cam").edges),
+        (*ORDER, "ocs.csv", "parents_cam.csv"),
+    ),
+    "networks": (lambda run: serving.fitted(run).tensors(), ("networks.safetensors", "table.parquet")),
 }
-ONLY = {  # slow readers run only for the files that matter to them
-    "variant": ("order.csv", "edges.csv", "variants"),
-    "cam": ("parents_cam.csv", "order.csv"),
-    "networks": ("networks.safetensors", "table.parquet"),
+COMMANDS = {  # the same of commands
+    "graph damaged": (*ORDER, "ocs.csv"),
+    "graph damaged --graph refined": REFINED,
+    "evaluate --run damaged --truth TRUTH": (*ORDER, "ocs.csv"),
 }
 TYPED = ("half", "pipe", "words", "deep")  # damages for which the commands are tried
 OPTIONAL = ("truth.csv", "refined_moves.csv", "refined_orders.csv", "refined_nodes.csv")  # may be missing
@@ -173,6 +186,35 @@ def assert_one_sentence(error: str, name: str) -> None:
     assert "\n" not in error.strip() and len(error) < 700 and "Traceback" not in error
 
 
+def typed(command: str) -> list[str]:
+    truth = runs_root() / "truth.csv"
+    truth.write_text("parent,child\na,b\n")
+    return [str(truth) if word == "TRUTH" else word for word in command.split()]
+
+
+@pytest.mark.parametrize("reader", READERS)
+def test_a_reader_is_not_harmed_by_files_that_it_does_not_need(run, reader):
+    read, needed = READERS[reader]
+    before = repr(read(run))
+    damage_all_but(run, needed)
+    assert repr(read(Run(run.path))) == before
+
+
+@pytest.mark.parametrize("command", COMMANDS)
+def test_a_command_is_not_harmed_by_files_that_it_does_not_need(run, capsys, command):
+    assert main(typed(command)) == 0
+    before = capsys.readouterr()
+    damage_all_but(run, COMMANDS[command])
+    assert main(typed(command)) == 0
+    assert capsys.readouterr() == before
+
+
+def damage_all_but(run: Run, needed: tuple[str, ...]) -> None:
+    serving.clear()
+    for name in set(ALL) - {*needed, "settings.json"}:
+        ANY["binary"](run.path / name)
+
+
 @pytest.mark.parametrize(("name", "how", "damage"), CASES, ids=lambda value: value if isinstance(value, str) else "")
 def test_a_damaged_file_is_named_and_harms_no_other(run, capsys, name, how, damage):
     damage(run.path / name)
@@ -186,8 +228,8 @@ def test_a_damaged_file_is_named_and_harms_no_other(run, capsys, name, how, dama
         assert not run.path.exists()
         return
     told = {}
-    for reader, read in READERS.items():
-        if reader in ONLY and not name.startswith(ONLY[reader]):
+    for reader, (read, needed) in READERS.items():
+        if name not in needed:
             continue
         try:
             read(damaged)
@@ -201,11 +243,8 @@ def test_a_damaged_file_is_named_and_harms_no_other(run, capsys, name, how, dama
             assert reader in told, f"{reader} took a damaged {name}"
     if name.startswith("refined") and name not in ("refined_check.json", *OPTIONAL):
         assert "refined" in told or how in FITTING.get(name, ("backwards", "rows twice"))
-    truth = runs_root() / "truth.csv"
-    truth.write_text("parent,child\na,b\n")
-    commands = ["graph RUN", "graph RUN --graph refined", f"evaluate --run RUN --truth {truth}"]
-    for more in (command.split() for command in commands if how in TYPED):
-        status, printed = main(["damaged" if word == "RUN" else word for word in more]), capsys.readouterr()
+    for command in (command for command, needed in COMMANDS.items() if how in TYPED and name in needed):
+        status, printed = main(typed(command)), capsys.readouterr()
         refused = "" if "next to nothing. Try " in printed.err else printed.err
         assert status == (2 if refused else 0)
         if refused and how != "missing":
