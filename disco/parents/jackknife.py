@@ -106,8 +106,11 @@ def threshold(z: np.ndarray, fdr: float) -> float:
         fdr: the rate, in (0, 1].
     """
     groups = two_groups(z)
-    if groups.null == 1:
-        return math.ceil(100 * z.max()) / 100
+    return math.ceil(100 * z.max()) / 100 if groups.null == 1 else crossing(groups, fdr)
+
+
+def crossing(groups: TwoGroups, fdr: float) -> float:
+    """The first hundredth of Z at which the local false discovery rate of two groups is at most `fdr`."""
     required = math.log((1 - fdr) / fdr) if fdr < 1 else -math.inf
 
     def excess(at: float) -> float:
