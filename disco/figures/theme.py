@@ -50,30 +50,36 @@ def label(name: object, longest: int = 40) -> str:
     return html.escape(text, quote=False).replace("$", "&#36;") or "(empty)"
 
 
-def layout(figure: go.Figure, *, height: int = 360, x: str = "", y: str = "", legend: bool = True) -> go.Figure:
-    """The common layout: transparent, thin grid, legend above, axis titles `x` and `y`.
+def layout(
+    figure: go.Figure, *, height: int = 360, x: str | None = "", y: str | None = "", legend: bool = True
+) -> go.Figure:
+    """The common layout: transparent, thin grid, legend above.
 
     Args:
         figure: changed in place and returned.
         height: pixels; the width follows the page.
+        x, y: titles of the axes; None keeps those they have.
     """
-    figure.update_layout(
-        overwrite=True,  # each value as a whole: several times faster than merging them leaf by leaf
-        height=height,
-        margin={"l": 8, "r": 8, "t": 36 if legend else 16, "b": 8},
-        paper_bgcolor="rgba(0,0,0,0)",
-        plot_bgcolor="rgba(0,0,0,0)",
-        font={"color": _TEXT, "size": 13},
-        showlegend=legend,
-        legend={"orientation": "h", "y": 1.02, "yanchor": "bottom", "x": 0, "title": {"text": ""}},
-        hoverlabel={"namelength": -1},
-        modebar={"bgcolor": "rgba(0,0,0,0)", "color": GREY, "activecolor": BLUE},
-        colorway=list(FOLD_COLOURS),
-    )
+    whole: dict[str, Any] = {
+        "height": height,
+        "margin": {"l": 8, "r": 8, "t": 36 if legend else 16, "b": 8},
+        "paper_bgcolor": "rgba(0,0,0,0)",
+        "plot_bgcolor": "rgba(0,0,0,0)",
+        "font": {"color": _TEXT, "size": 13},
+        "showlegend": legend,
+        "legend": {"orientation": "h", "y": 1.02, "yanchor": "bottom", "x": 0, "title": {"text": ""}},
+        "hoverlabel": {"namelength": -1},
+        "modebar": {"bgcolor": "rgba(0,0,0,0)", "color": GREY, "activecolor": BLUE},
+        "colorway": list(FOLD_COLOURS),
+    }
     for axes, title in ((figure.select_xaxes(), x), (figure.select_yaxes(), y)):
         for axis in axes:
-            axis.title.text = title or None
-            axis.gridcolor, axis.zeroline, axis.automargin = _LINE, False, True
+            own = axis.to_plotly_json()
+            if title is not None:
+                own["title"] = {**own.get("title", {}), "text": title or None}
+            whole[axis.plotly_name] = {**own, "gridcolor": _LINE, "zeroline": False, "automargin": True}
+    for name, value in whole.items():  # each as a whole: several times faster than Plotly's updates, which merge
+        figure.layout[name] = value
     return figure
 
 

@@ -19,12 +19,12 @@ def show(figure: go.Figure, key: str, *, on_select: Callable[[], None] | None = 
         key: of the element; also the name of the file that its camera button saves.
         on_select: called when a point is clicked; the points then stand under `key` in the session.
     """
-    figure.update_layout(font={"color": None})  # that of the page, darker or lighter than one grey for both could be
+    figure.layout.font.color = None  # that of the page, darker or lighter than one grey for both could be
     title = roles.title_of(figure)
     if title:
         st.markdown(f"**{plain(title)}**")
         above = 34 if figure.layout.showlegend else 14
-        figure.update_layout(title=None, margin={"t": max(above, _room(figure))})
+        figure.layout.title, figure.layout.margin.t = None, max(above, _room(figure))
     extra = {"on_select": on_select, "selection_mode": "points"} if on_select else {}
     return st.plotly_chart(figure, key=key, config=theme.plotly_config(f"disco_{key}"), **extra)
 
