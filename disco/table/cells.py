@@ -1,6 +1,7 @@
 """The cells of a column as numbers, and the names of the columns as text."""
 
 import re
+from collections.abc import Iterator
 
 import numpy as np
 import pandas as pd
@@ -14,6 +15,13 @@ NUMBER = r"[ \t]*[-+]?[0-9]+(\.[0-9]*)?[ \t]*"  # not \s or \d: Arrow runs this 
 def names_of(table: pd.DataFrame) -> list[str]:
     """The columns' names as text; a missing name is empty."""
     return ["" if name is None or name is pd.NA or name != name else str(name) for name in table.columns]
+
+
+def columns_of(table: pd.DataFrame) -> Iterator[pd.Series]:
+    """The columns in turn, without the table's `attrs`, of which pandas would copy every word for each."""
+    bare = table.copy(deep=False)
+    bare.attrs = {}
+    return (bare.iloc[:, position] for position in range(bare.shape[1]))
 
 
 def numbers_of(column: pd.Series) -> tuple[np.ndarray, np.ndarray]:
