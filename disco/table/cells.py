@@ -21,7 +21,7 @@ def columns_of(table: pd.DataFrame) -> Iterator[pd.Series]:
     """The columns in turn, without the table's `attrs`, of which pandas would copy every word for each."""
     bare = table.copy(deep=False)
     bare.attrs = {}
-    return (bare.iloc[:, position] for position in range(bare.shape[1]))
+    return (column for _, column in bare.items())
 
 
 def numbers_of(column: pd.Series) -> tuple[np.ndarray, np.ndarray]:
@@ -30,7 +30,8 @@ def numbers_of(column: pd.Series) -> tuple[np.ndarray, np.ndarray]:
         column = column.astype(column.cat.categories.dtype if not column.isna().any() else object)
     if pd.api.types.is_bool_dtype(column) or pd.api.types.is_numeric_dtype(column):
         if not pd.api.types.is_complex_dtype(column):
-            return column.to_numpy(dtype=float, na_value=np.nan), np.zeros(len(column), dtype=bool)
+            missing = {} if isinstance(column.dtype, np.dtype) else {"na_value": np.nan}  # which looks at every cell
+            return column.to_numpy(dtype=float, **missing), np.zeros(len(column), dtype=bool)
     if isinstance(column.dtype, pd.StringDtype):  # avoids one object per cell: there may be millions
         missing = (column.isna() | column.isin(MISSING_WORDS)).to_numpy(dtype=bool)
         return np.full(len(column), np.nan), ~missing
