@@ -15,6 +15,8 @@ from streamlit.util import calc_hash
 from disco import runs
 from disco.runs import Run
 from disco.settings import Settings
+from pages.shared import drafts
+from pages.shared.drafts import Draft
 
 APP = str(Path(__file__).resolve().parents[1] / "app.py")
 HOSTILE = (
@@ -77,6 +79,13 @@ def written_when_asked(monkeypatch: pytest.MonkeyPatch) -> dict[str, str]:
 def upload(at: AppTest, name: str, content: bytes) -> AppTest:
     """Upload a file on Data."""
     return at.file_uploader(key="upload").set_value((name, content, "text/csv")).run()
+
+
+def drafted(page: str, table: pd.DataFrame, name: str = "t.csv") -> AppTest:
+    """A page with a loaded table, as by a link to it: without the runs of Data that an upload takes."""
+    token = drafts.new_token()
+    drafts.store().put(token, Draft(table, name, f"Uploaded file {name}.", columns=tuple(range(table.shape[1]))))
+    return booted(page, draft=token)
 
 
 def csv(table: pd.DataFrame) -> bytes:

@@ -20,6 +20,7 @@ import repetition
 import torch
 from streamlit.components.v2 import manifest_scanner
 from streamlit.runtime.scriptrunner.script_cache import ScriptCache
+from streamlit.testing.v1 import local_script_runner
 
 from disco.files import write_json
 from disco.fit.cost import STAGES
@@ -80,11 +81,20 @@ def strict_world(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> Iterator[No
 
 @pytest.fixture(scope="session", autouse=True)
 def streamlit_prepared_once() -> Iterator[None]:
-    """Streamlit reads the metadata of every package and compiles the pages at each `AppTest`; here once per process."""
-    compiled, bytecode = ScriptCache(), ScriptCache.get_bytecode
+    """What `AppTest` repeats is done once: the metadata of every package read, the pages compiled once per process.
+
+    It looks every millisecond whether the script has ended, and takes as much time from it; here it waits for its end.
+    """
+    compiled, bytecode, look = ScriptCache(), ScriptCache.get_bytecode, local_script_runner.require_widgets_deltas
+
+    def wait(runner: local_script_runner.LocalScriptRunner, timeout: float) -> None:
+        runner._script_thread.join(timeout)
+        look(runner, timeout if runner.script_stopped() else 0)
+
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(manifest_scanner, "scan_component_manifests", cache(manifest_scanner.scan_component_manifests))
         patch.setattr(ScriptCache, "get_bytecode", lambda _, path: bytecode(compiled, path))
+        patch.setattr(local_script_runner, "require_widgets_deltas", wait)
         yield
 
 

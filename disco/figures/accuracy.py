@@ -79,8 +79,8 @@ def f1(table: pd.DataFrame, tau_z: float, pi_min: float) -> go.Figure:
         hoverinfo="skip",
         marker={"color": roles.PICKED, "size": 12},
     )
-    fig.update_xaxes(title="threshold τ_Z", zeroline=False)
-    fig.update_yaxes(range=[-0.03, 1.03], title=None)
+    fig.layout.xaxis = dict(title="threshold τ_Z", zeroline=False)
+    fig.layout.yaxis = dict(range=[-0.03, 1.03])
     best = table.loc[table["f1"].idxmax()] if table["f1"].notna().any() else None
     said = f"F1 is {number(here['f1'])} at τ_Z = {tau_z:.3g}"
     if best is not None:
@@ -161,8 +161,8 @@ def _frame(fig: go.Figure, chance: float, most: float | None) -> None:
     if most is not None:
         fig.add_vline(x=most, line={"color": roles.MUTED, "width": 1, "dash": "dot"})
         fig.add_annotation(x=most, y=0, xanchor="right", yanchor="bottom", text="most this order allows ", **words)
-    fig.update_xaxes(title="recall (share of true edges found)", range=[-0.03, 1.03])
-    fig.update_yaxes(title="precision", range=[-0.03, 1.03])
+    fig.layout.xaxis = dict(title="recall (share of true edges found)", range=[-0.03, 1.03])
+    fig.layout.yaxis = dict(title="precision", range=[-0.03, 1.03])
 
 
 def _corners(curve: pd.DataFrame) -> np.ndarray:

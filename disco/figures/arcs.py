@@ -42,7 +42,7 @@ def order_arcs(order: Sequence[str], truth: Edges) -> go.Figure:
         hovertemplate="place %{x}: %{customdata}<extra></extra>",
     )
     every = -(-len(order) // LABELS)
-    fig.update_xaxes(
+    fig.layout.xaxis = dict(
         tickvals=list(range(1, len(order) + 1, every)),
         ticktext=different([theme.label(node, 14) for node in order])[::every],
         tickangle=-60,
@@ -50,7 +50,7 @@ def order_arcs(order: Sequence[str], truth: Edges) -> go.Figure:
         showgrid=False,
         title="causal order, source first",
     )
-    fig.update_yaxes(visible=False, range=[_low(wrong, place, len(order)), 1.05])
+    fig.layout.yaxis = dict(visible=False, range=[_low(wrong, place, len(order)), 1.05])
     title = f"{len(wrong):,} of {how_many(len(pairs), 'true edge')} {_run(len(wrong))} against the order"
     if drawn != right:
         title += "; only these are drawn"

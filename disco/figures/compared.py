@@ -55,8 +55,8 @@ def agreement(values: pd.DataFrame, what: str) -> go.Figure:
             hovertemplate="%{y} and %{x}: %{z:.3f}<extra></extra>",
         )
     )
-    fig.update_xaxes(type="category", tickangle=-45, showgrid=False)
-    fig.update_yaxes(type="category", autorange="reversed", showgrid=False)
+    fig.layout.xaxis = dict(type="category", tickangle=-45, showgrid=False)
+    fig.layout.yaxis = dict(type="category", autorange="reversed", showgrid=False)
     return roles.titled(fig, _title(values, what), height=max(320, min(760, 190 + 30 * len(names))), legend=False)
 
 
@@ -109,7 +109,7 @@ def time_and_f1(rows: pd.DataFrame) -> go.Figure:
     ticks, words = log_ticks(*across)
     fig.update_xaxes(range=list(np.log10(across)), tickvals=ticks, ticktext=words)
     fig.update_xaxes(title="seconds", type="log")
-    fig.update_yaxes(title="F1 of directed edges", range=[least, _TOP])
+    fig.layout.yaxis = dict(title="F1 of directed edges", range=[least, _TOP])
     title = "No method has an F1 yet"
     if len(known):
         best = known.loc[known["f1"].idxmax()]

@@ -88,8 +88,8 @@ def response(curve: pd.DataFrame, observed: pd.DataFrame, parent: str, child: st
         customdata=curve[["low", "high"]].to_numpy(),
         hovertemplate="at %{x:g}: %{y:.3g} (%{customdata[0]:.3g} to %{customdata[1]:.3g})<extra>fitted</extra>",
     )
-    figure.update_xaxes(title=f"{theme.label(parent)} ({unit})")
-    figure.update_yaxes(title=f"mean {'level' if unit == 'level' else 'count'} of {theme.label(child, 24)}")
+    figure.layout.xaxis = dict(title=f"{theme.label(parent)} ({unit})")
+    figure.layout.yaxis = dict(title=f"mean {'level' if unit == 'level' else 'count'} of {theme.label(child, 24)}")
     return roles.titled(figure, _response_title(curve, parent, child), height=400)
 
 
@@ -189,8 +189,8 @@ def columns(check: Check, statistic: str) -> go.Figure:
             "%{customdata[2]:.3g})<extra></extra>",
         )
     words = STATISTIC_WORDS[statistic]
-    figure.update_xaxes(title=f"{words}, simulated", type="log" if is_log else "linear")
-    figure.update_yaxes(title=f"{words}, observed", type="log" if is_log else "linear")
+    figure.layout.xaxis = dict(title=f"{words}, simulated", type="log" if is_log else "linear")
+    figure.layout.yaxis = dict(title=f"{words}, observed", type="log" if is_log else "linear")
     return roles.titled(figure, _outside_title(check, statistic, "columns"), height=380)
 
 
@@ -236,8 +236,8 @@ def pairs(check: Check) -> go.Figure:
         )
     values = check.pairs[["observed", "middle"]].to_numpy()
     low, high = min(values.min(), 0.0) - 0.05, max(values.max(), 0.0) + 0.05
-    figure.update_xaxes(title="Spearman's correlation, simulated", range=[low, high])
-    figure.update_yaxes(title="Spearman's correlation, observed", range=[low, high])
+    figure.layout.xaxis = dict(title="Spearman's correlation, simulated", range=[low, high])
+    figure.layout.yaxis = dict(title="Spearman's correlation, observed", range=[low, high])
     return roles.titled(figure, _outside_title(check, "pairs", "pairs"), height=420)
 
 
@@ -258,8 +258,8 @@ def held_out(check: Check) -> go.Figure:
             hovertemplate="%{y}: %{x:.4g} ± %{customdata:.2g} nats per row<extra></extra>",
         )
     )
-    figure.update_xaxes(title=f"nats per row above the {theme.label(first)} graph")
-    figure.update_yaxes(autorange="reversed")
+    figure.layout.xaxis = dict(title=f"nats per row above the {theme.label(first)} graph")
+    figure.layout.yaxis = dict(autorange="reversed")
     return roles.titled(figure, held_out_words(check), height=170 + 50 * len(rows), legend=False)
 
 

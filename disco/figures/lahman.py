@@ -65,8 +65,8 @@ def reference(
         marker={"size": 40, "color": _DISC, "line": {"color": roles.MUTED, "width": 1}},
     )
     _key(fig, has_ties=bool((table["agree"] * 2 == table["orders"]).any()))
-    fig.update_xaxes(visible=False, range=[-0.4, 7.6])
-    fig.update_yaxes(visible=False, range=[3.4, -0.45])
+    fig.layout.xaxis = dict(visible=False, range=[-0.4, 7.6])
+    fig.layout.yaxis = dict(visible=False, range=[3.4, -0.45])
     agree = int(table["agree"].sum())
     return roles.titled(fig, f"{agree} of {int(table['orders'].sum())} directions agree, over all runs", height=520)
 
@@ -194,8 +194,8 @@ def ends(table: pd.DataFrame, near: float) -> go.Figure:
             hovertemplate="%{customdata}: %{y:.3f}, %{x:.1f} nats below the best<extra>" + name + "</extra>",
         )
     widest = max(table["below"].max(), near)
-    fig.update_xaxes(title="nats below the best end", range=[-0.03 * widest, 1.05 * widest])
-    fig.update_yaxes(title="share of directions respected", range=[-0.04, 1.04])
+    fig.layout.xaxis = dict(title="nats below the best end", range=[-0.03 * widest, 1.05 * widest])
+    fig.layout.yaxis = dict(title="share of directions respected", range=[-0.04, 1.04])
     part = table[table["below"] <= near]
     low, high = part["r7"].min(), part["r7"].max()
     title = f"{share(len(part), len(table))} searches ended within {near:g} nats of the best, with R7 agreement "
@@ -232,8 +232,8 @@ def places(orders: Mapping[int, Sequence[str]]) -> go.Figure:
             marker={"size": 9, "symbol": symbols[index % len(symbols)], "color": theme.fold_colour(index)},
             hovertemplate="%{customdata}: place %{x}<extra>" + f"seed {seed}" + "</extra>",
         )
-    fig.update_xaxes(title="place in the causal order (1: source)", dtick=2)
-    fig.update_yaxes(
+    fig.layout.xaxis = dict(title="place in the causal order (1: source)", dtick=2)
+    fig.layout.yaxis = dict(
         tickvals=list(rows),
         ticktext=[theme.label(n) for n in table.index],
         range=[len(rows) - 0.4, -0.6],

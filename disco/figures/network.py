@@ -36,8 +36,8 @@ def network(graph: nx.DiGraph, places: Places, strongest: float | None = None) -
         customdata=[_neighbours(graph, n) for n in nodes],
         hovertemplate="%{customdata}<extra></extra>",
     )
-    fig.update_yaxes(autorange="reversed", visible=False)
-    fig.update_xaxes(visible=False)
+    fig.layout.yaxis = dict(autorange="reversed", visible=False)
+    fig.layout.xaxis = dict(visible=False)
     rows = len({round(y / 100) for _, y in places.values()})
     said = f"{how_many(len(nodes), 'node')}, {how_many(len(drawn), 'edge')}"
     if any(missed):

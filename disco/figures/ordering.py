@@ -161,7 +161,7 @@ def _range(values: pd.Series) -> tuple[float, float]:
 
 def _log_axis(fig: go.Figure, low: float, high: float, title: str) -> None:
     places, words = log_ticks(low, high)
-    fig.update_xaxes(
+    fig.layout.xaxis = dict(
         type="log", range=[np.log10(low), np.log10(high)], tickvals=places, ticktext=words, title=title, zeroline=False
     )
 
@@ -173,7 +173,7 @@ def _node_axis(fig: go.Figure, rows: Sequence[str], present: set[str], sink: str
             return f'<span style="color:{roles.FAINT}">{text}</span>'
         return f"<b>{text}</b>" if node in (sink, picked) else text
 
-    fig.update_yaxes(
+    fig.layout.yaxis = dict(
         tickvals=list(range(len(rows))),
         ticktext=[written(node) for node in rows],
         range=[len(rows) - 0.4, -0.6],
@@ -221,14 +221,14 @@ def margins(table: pd.DataFrame, step: int | None = None, wrong: Sequence[int] =
         fig.add_vline(x=step, line={"color": roles.MUTED, "width": 1, "dash": "dot"})
     top = max(2.0, float(ratio.max()) * 1.2)
     places, words = log_ticks(1.0, top)
-    fig.update_yaxes(
+    fig.layout.yaxis = dict(
         type="log",
         range=[-0.03, np.log10(top)],
         tickvals=places,
         ticktext=[f"× {w}" for w in words],
         title="runner-up's score ÷ sink's",
     )
-    fig.update_xaxes(title="step (1 removes the last node of the order)", zeroline=False)
+    fig.layout.xaxis = dict(title="step (1 removes the last node of the order)", zeroline=False)
     return roles.titled(fig, _margins_title(table, agree), height=280)
 
 
@@ -299,7 +299,7 @@ def criteria(frame: pd.DataFrame, step: int, rows: Sequence[str]) -> go.Figure:
             hovertemplate="score %{customdata:.4g}<extra></extra>",
         )
     )
-    fig.update_xaxes(
+    fig.layout.xaxis = dict(
         tickvals=list(range(len(CRITERIA))),
         ticktext=list(CRITERIA.values()),
         side="top",

@@ -89,7 +89,7 @@ def candidates(
         "z": f"Z (dashed: τ_Z = {tau_z:g})",
         "curvature": "mean curvature (positive if the two rise together)",
     }
-    fig.update_xaxes(title=names[by], rangemode="tozero")
+    fig.layout.xaxis = dict(title=names[by], rangemode="tozero")
     title = _candidates_title(child, table, pi_min, len(shown))
     return roles.titled(fig, title, height=140 + ROW * max(len(shown), 2))
 
@@ -131,7 +131,9 @@ def _candidate_axis(
         if kept:
             shapes.append(_band(row))
     fig.update_layout(shapes=shapes)
-    fig.update_yaxes(tickvals=list(range(len(shown))), ticktext=words, range=[len(shown) - 0.4, -0.6], showgrid=False)
+    fig.layout.yaxis = dict(
+        tickvals=list(range(len(shown))), ticktext=words, range=[len(shown) - 0.4, -0.6], showgrid=False
+    )
 
 
 def _candidates_title(child: str, table: pd.DataFrame, pi_min: float, shown: int) -> str:
@@ -251,8 +253,8 @@ def matrix_axes(fig: go.Figure, words: list[str]) -> None:
     """Parents from top to bottom, children from left to right, both in causal order."""
     every = -(-len(words) // 35)
     ticks = {"type": "category", "tickvals": words[::every], "showgrid": False, "zeroline": False}
-    fig.update_xaxes(**ticks, title="child, in causal order", tickangle=-60, range=[-0.5, len(words) - 0.5])
-    fig.update_yaxes(**ticks, title="parent, in causal order", range=[len(words) - 0.5, -0.5])
+    fig.layout.xaxis = dict(**ticks, title="child, in causal order", tickangle=-60, range=[-0.5, len(words) - 0.5])
+    fig.layout.yaxis = dict(**ticks, title="parent, in causal order", range=[len(words) - 0.5, -0.5])
 
 
 def sensitivity(ocs: pd.DataFrame, tau_z: float, pi_min: float) -> go.Figure:
@@ -296,7 +298,7 @@ def sensitivity(ocs: pd.DataFrame, tau_z: float, pi_min: float) -> go.Figure:
         hoverinfo="skip",
         marker={"color": roles.PICKED, "size": 12},
     )
-    fig.update_xaxes(title="threshold τ_Z", zeroline=False)
-    fig.update_yaxes(title="edges kept", rangemode="tozero")
+    fig.layout.xaxis = dict(title="threshold τ_Z", zeroline=False)
+    fig.layout.yaxis = dict(title="edges kept", rangemode="tozero")
     moved = f"{lower} if it is {_MOVED:g} lower, {higher} if {_MOVED:g} higher"
     return roles.titled(fig, f"{how_many(here, 'edge')} at τ_Z = {tau_z:g}; {moved}", height=360)

@@ -33,14 +33,14 @@ def effects(found: pd.DataFrame, plots: pd.DataFrame, words: str) -> go.Figure:
     fig.add_vline(x=1, line={"color": roles.MUTED, "dash": "dot", "width": 1.5})
     low, high = _range([*shown["low"], *single["ratio"]], [*shown["high"], *single["ratio"]])
     places, texts = log_ticks(low, high)
-    fig.update_xaxes(
+    fig.layout.xaxis = dict(
         type="log",
         title="captures over those on controls",
         range=[np.log10(low), np.log10(high)],
         tickvals=places,
         ticktext=texts,
     )
-    fig.update_yaxes(
+    fig.layout.yaxis = dict(
         tickvals=list(row.values()),
         ticktext=[theme.label(name) for name in row],
         range=[len(row) - 0.4, -0.6],

@@ -45,8 +45,10 @@ def zeros(quality: Quality) -> go.Figure:
         part = columns[columns["has_gaps"] == has_gaps]
         hover = "%{y:.1%} zeros, %{x:.1%} expected"
         _points(figure, part["zeros_nb"], part["zeros"], part["column"], colour, symbol, name, hover)
-    figure.update_xaxes(title_text="Zeros of negative binomial counts with this mean and variance", tickformat=".0%")
-    figure.update_yaxes(title_text="Zeros", tickformat=".0%")
+    figure.layout.xaxis = dict(
+        title_text="Zeros of negative binomial counts with this mean and variance", tickformat=".0%"
+    )
+    figure.layout.yaxis = dict(title_text="Zeros", tickformat=".0%")
     title = f"{int(columns['has_gaps'].sum()):,} of {how_many(len(columns), 'column')} have more zeros than expected"
     return titled(figure, title, height=_HEIGHT)
 

@@ -51,7 +51,7 @@ def searches(history: pd.DataFrame, current: str = "") -> go.Figure:
             hovertemplate="sweep %{x}: %{customdata:.1f} nats below the best<extra>" + theme.label(start) + "</extra>",
         )
     _depth(fig, history["score"].min(), top)
-    fig.update_xaxes(title="sweep over all nodes", dtick=max(1, math.ceil(history["sweep"].max() / 12)))
+    fig.layout.xaxis = dict(title="sweep over all nodes", dtick=max(1, math.ceil(history["sweep"].max() / 12)))
     title = f"{how_many(len(lines), 'search', 'searches')}; the best so far started from {theme.label(best)}"
     return roles.titled(fig, title, height=340)
 
@@ -83,9 +83,11 @@ def ends(starts: pd.DataFrame, bound: float) -> go.Figure:
         )
     places, words = _ticks(max(float(below.max()), bound))
     end = max(float(_height(below.max())), float(_height(bound)))
-    fig.update_xaxes(tickvals=places, ticktext=words, title="nats below the best end", range=[-0.06 * end, 1.06 * end])
+    fig.layout.xaxis = dict(
+        tickvals=places, ticktext=words, title="nats below the best end", range=[-0.06 * end, 1.06 * end]
+    )
     fig.add_vrect(x0=0, x1=float(_height(bound)), fillcolor=roles.PICKED, opacity=0.12, line_width=0, layer="below")
-    fig.update_yaxes(
+    fig.layout.yaxis = dict(
         tickvals=list(range(len(last))),
         ticktext=[theme.label(start, 24) for start in last.index],
         showgrid=False,
@@ -124,10 +126,10 @@ def slope(moves: pd.DataFrame, bound: float) -> go.Figure:
         _slopes(fig, moves[mask], name, {"color": colour, "width": width, "dash": dash})
     _names(fig, moves, moved)
     count = int(moved.sum())
-    fig.update_xaxes(
+    fig.layout.xaxis = dict(
         tickvals=[0, 1], ticktext=["DISCO order", "refined order"], range=[-0.75, 1.75], side="top", showgrid=False
     )
-    fig.update_yaxes(range=[len(moves) + 0.8, 0.2], visible=False)
+    fig.layout.yaxis = dict(range=[len(moves) + 0.8, 0.2], visible=False)
     who = f"{count} of {how_many(len(moves), 'node')} moved" if count else "No node moved"
     matter = f"; {int(matters.sum())} of these moves gained at least {bound:g} nats" if count else ""
     roles.titled(fig, who + matter, height=min(LONGEST, 150 + ROW * len(moves)))
@@ -196,7 +198,7 @@ def _depth(fig: go.Figure, low: float, top: float) -> None:
     """The axis of nats below the best, the best on top."""
     places, words = _ticks(top - low)
     end = max(float(_height(top - low)), 0.3)
-    fig.update_yaxes(
+    fig.layout.yaxis = dict(
         tickvals=places,
         ticktext=words,
         range=[end * 1.08, -end * 0.06],

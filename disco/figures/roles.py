@@ -76,16 +76,11 @@ def titled(figure: go.Figure, title: str, *, height: int, legend: bool = True) -
         figure: changed in place and returned; its axis titles are kept.
         title: text whose names are already safe for Plotly.
     """
-    axes = [(axis, axis.title.text) for axis in (*figure.select_xaxes(), *figure.select_yaxes())]
-    theme.layout(figure, height=height, legend=legend)
-    for axis, text in axes:
-        axis.title.text = text
+    theme.layout(figure, height=height, x=None, y=None, legend=legend)
     lines = textwrap.wrap(title, 60, break_long_words=False, break_on_hyphens=False)
+    text = "<br>".join(lines)
+    figure.layout.title = {"text": text, "x": 0, "xanchor": "left", "yref": "container", "font": {"size": 15}}
     figure.layout.margin.t = 30 + 20 * len(lines) + (24 if legend else 0)
-    figure.layout.title = {
-        **{"text": "<br>".join(lines), "x": 0, "xanchor": "left", "yref": "container"},
-        "font": {"size": 15},
-    }
     return figure
 
 

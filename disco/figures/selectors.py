@@ -58,8 +58,8 @@ def cuts(found: pd.DataFrame, selector: str, cut: float, choices: Sequence[float
             marker={"color": roles.PICKED, "size": 13},
         )
     scale = "cut-off, nats" if selector == "evidence" else "cut-off, p-value"
-    fig.update_xaxes(title=scale, tickvals=places, ticktext=words, tickangle=-60)
-    fig.update_yaxes(title="edges kept", rangemode="tozero", dtick=1 if max(edges) < 6 else None)
+    fig.layout.xaxis = dict(title=scale, tickvals=places, ticktext=words, tickangle=-60)
+    fig.layout.yaxis = dict(title="edges kept", rangemode="tozero", dtick=1 if max(edges) < 6 else None)
     title = f"{how_many(here, 'edge')} by {WORDS[selector].name}, {WORDS[selector].rule.format(cut=cut)}"
     return roles.titled(fig, title, height=360, legend=False)
 

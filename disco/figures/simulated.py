@@ -72,5 +72,5 @@ def sortable(drawn: Simulated) -> go.Figure:
     if (values > 0).all():
         places, words = log_ticks(values.min(), values.max())
         figure.update_yaxes(type="log", tickvals=places, ticktext=words)
-    figure.update_xaxes(title_text="place in the causal order, sources first")
+    figure.layout.xaxis = dict(title_text="place in the causal order, sources first")
     return roles.titled(figure, "Mean and variance of each column by its place in the causal order", height=260)

@@ -50,14 +50,17 @@ def label(name: object, longest: int = 40) -> str:
     return html.escape(text, quote=False).replace("$", "&#36;") or "(empty)"
 
 
-def layout(figure: go.Figure, *, height: int = 360, x: str = "", y: str = "", legend: bool = True) -> go.Figure:
-    """The common layout: transparent, thin grid, legend above, axis titles `x` and `y`.
+def layout(
+    figure: go.Figure, *, height: int = 360, x: str | None = "", y: str | None = "", legend: bool = True
+) -> go.Figure:
+    """The common layout: transparent, thin grid, legend above.
 
     Args:
         figure: changed in place and returned.
         height: pixels; the width follows the page.
+        x, y: titles of the axes; None keeps those they have.
     """
-    looks = {
+    whole: dict[str, Any] = {
         "height": height,
         "margin": {"l": 8, "r": 8, "t": 36 if legend else 16, "b": 8},
         "paper_bgcolor": "rgba(0,0,0,0)",
@@ -69,12 +72,14 @@ def layout(figure: go.Figure, *, height: int = 360, x: str = "", y: str = "", le
         "modebar": {"bgcolor": "rgba(0,0,0,0)", "color": GREY, "activecolor": BLUE},
         "colorway": list(FOLD_COLOURS),
     }
-    for name, look in looks.items():  # several times faster than `update_layout`, which compares before and after
-        figure.layout[name] = look
     for axes, title in ((figure.select_xaxes(), x), (figure.select_yaxes(), y)):
         for axis in axes:
-            axis.title.text = title or None
-            axis.gridcolor, axis.zeroline, axis.automargin = _LINE, False, True
+            own = axis.to_plotly_json()
+            if title is not None:
+                own["title"] = {**own.get("title", {}), "text": title or None}
+            whole[axis.plotly_name] = {**own, "gridcolor": _LINE, "zeroline": False, "automargin": True}
+    for name, value in whole.items():  # each as a whole: several times faster than Plotly's updates, which merge
+        figure.layout[name] = value
     return figure
 
 

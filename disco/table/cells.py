@@ -1,6 +1,7 @@
 """The cells of a column as numbers, and the names of the columns as text."""
 
 import re
+from collections.abc import Iterator
 
 import numpy as np
 import pandas as pd
@@ -16,13 +17,21 @@ def names_of(table: pd.DataFrame) -> list[str]:
     return ["" if name is None or name is pd.NA or name != name else str(name) for name in table.columns]
 
 
+def columns_of(table: pd.DataFrame) -> Iterator[pd.Series]:
+    """The columns in turn, without the table's `attrs`, of which pandas would copy every word for each."""
+    bare = table.copy(deep=False)
+    bare.attrs = {}
+    return (column for _, column in bare.items())
+
+
 def numbers_of(column: pd.Series) -> tuple[np.ndarray, np.ndarray]:
     """The numbers of a column as float64, NaN where there is none, and a mask of cells that hold something else."""
     if isinstance(column.dtype, pd.CategoricalDtype):
         column = column.astype(column.cat.categories.dtype if not column.isna().any() else object)
     if pd.api.types.is_bool_dtype(column) or pd.api.types.is_numeric_dtype(column):
         if not pd.api.types.is_complex_dtype(column):
-            return column.to_numpy(dtype=float, na_value=np.nan), np.zeros(len(column), dtype=bool)
+            missing = {} if isinstance(column.dtype, np.dtype) else {"na_value": np.nan}  # which looks at every cell
+            return column.to_numpy(dtype=float, **missing), np.zeros(len(column), dtype=bool)
     if isinstance(column.dtype, pd.StringDtype):  # avoids one object per cell: there may be millions
         missing = (column.isna() | column.isin(MISSING_WORDS)).to_numpy(dtype=bool)
         return np.full(len(column), np.nan), ~missing

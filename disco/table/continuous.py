@@ -4,7 +4,7 @@ import numpy as np
 import pandas as pd
 
 from disco.errors import InputError
-from disco.table.cells import names_of, numbers_of
+from disco.table.cells import columns_of, names_of, numbers_of
 from disco.table.counts import problems
 
 LEAST_ROWS = 20  # the fewest with which networks and splines are fitted to such a table
@@ -26,13 +26,13 @@ def as_numbers(table: pd.DataFrame) -> pd.DataFrame:
     for problem in problems(table.iloc[:0]):
         if problem.kind == "name":
             raise InputError(f"{problem.message} {problem.remedy}")
-    columns = [_finite(table.iloc[:, place], name) for place, name in enumerate(names)]
+    columns = [_finite(column, name) for column, name in zip(columns_of(table), names, strict=True)]
     return pd.DataFrame(np.stack(columns, axis=1), columns=names)
 
 
 def is_continuous(table: pd.DataFrame) -> bool:
     """Whether every column holds finite numbers, and at least half of the columns numbers that are no counts."""
-    columns = [numbers_of(table.iloc[:, place])[0] for place in range(table.shape[1])]
+    columns = [numbers_of(column)[0] for column in columns_of(table)]
     if len(columns) < 2 or not all(np.isfinite(column).all() for column in columns):
         return False
     return 2 * sum(not _are_counts(column) for column in columns) >= len(columns)

@@ -14,7 +14,7 @@ import numpy as np
 import pandas as pd
 
 from disco.errors import InputError
-from disco.table.cells import TOO_LARGE, is_number, is_numeric_text, names_of, numbers_of
+from disco.table.cells import TOO_LARGE, columns_of, is_number, is_numeric_text, names_of, numbers_of
 from disco.table.identifiers import identifier
 from disco.table.read import NOTES, read_table
 from disco.table.rows import Stretches, row_numbers
@@ -67,8 +67,8 @@ def problems(table: pd.DataFrame | np.ndarray, folds: int = 3, left_out: Stretch
         table = _frame(table)
     found = [*_shape_problems(table, folds), *_name_problems(table)]
     numbers = row_numbers(len(table), left_out)
-    for position, name in enumerate(names_of(table)):
-        found += _column_problems(table.iloc[:, position], name, numbers)
+    for column, name in zip(columns_of(table), names_of(table), strict=True):
+        found += _column_problems(column, name, numbers)
     return found
 
 
@@ -82,7 +82,7 @@ def as_counts(table: pd.DataFrame | np.ndarray, folds: int = 3) -> pd.DataFrame:
         if problem.blocking:
             raise InputError(f"{problem.message} {problem.remedy}")
     frame = _frame(table)
-    columns = [numbers_of(frame.iloc[:, position])[0] for position in range(frame.shape[1])]
+    columns = [numbers_of(column)[0] for column in columns_of(frame)]
     return pd.DataFrame(np.stack(columns, axis=1).astype(np.int64), columns=names_of(frame))
 
 
@@ -95,7 +95,7 @@ def describe(table: pd.DataFrame | np.ndarray) -> pd.DataFrame:
     A column that is not counts has no numbers.
     """
     frame = _frame(table)
-    rows = [_describe(frame.iloc[:, position], name) for position, name in enumerate(names_of(frame))]
+    rows = [_describe(column, name) for column, name in zip(columns_of(frame), names_of(frame), strict=True)]
     numbers = ["levels", "zeros", "mean", "variance", "dispersion", "ties", "minimum", "maximum"]
     return pd.DataFrame(rows, columns=["column", "type", *numbers])
 

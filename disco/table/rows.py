@@ -11,7 +11,7 @@ from dataclasses import dataclass
 import numpy as np
 import pandas as pd
 
-from disco.table.cells import TOO_LARGE, is_count, is_numeric_text, numbers_of
+from disco.table.cells import TOO_LARGE, columns_of, is_count, is_numeric_text, numbers_of
 from disco.table.formats.header import MISSING_WORDS
 
 MOST_FAULTY = 0.2  # a larger share of faulty cells speaks against the column, not the rows
@@ -39,8 +39,7 @@ def proposal(table: pd.DataFrame) -> Proposal:
     """What to leave out of a table, or to read as numbers."""
     columns, texts = {}, []
     faulty = np.zeros(len(table), dtype=bool)
-    for position in range(table.shape[1]):
-        column = table.iloc[:, position]
+    for position, column in enumerate(columns_of(table)):
         values, other = numbers_of(column)
         is_text = other.any()
         if is_text:

@@ -107,9 +107,9 @@ def searches(refinement: Refinement) -> None:
     st.markdown(best)
     left, right = st.container(key="beside_searches").columns(2, gap="large")
     with left:
-        figure.show(figures.ends(starts, bound), "refine_ends")
+        figure.show(refinement.ends, "refine_ends")
     with right:
-        figure.show(figures.searches(starts), "refine_sweeps")
+        figure.show(refinement.sweeps, "refine_sweeps")
 
 
 def _ended(count: int) -> str:
@@ -126,7 +126,7 @@ def order(refinement: Refinement) -> None:
     st.caption(refined_words.SAME_ROWS)
     left, right = st.container(key="beside_slope").columns([3, 2], gap="large")
     with left:
-        figure.show(figures.slope(moves, refinement.choice.bound), "refine_slope")
+        figure.show(refinement.slope, "refine_slope")
     with right:
         moved = moves[moves["gain_nats"].notna()].sort_values("gain_nats", ascending=False)
         if moved.empty:

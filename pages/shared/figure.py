@@ -1,7 +1,7 @@
 """How a page shows a figure: its title as a sentence that wraps, then the figure without it."""
 
 from collections.abc import Callable
-from typing import Any
+from typing import Any, NamedTuple
 
 import plotly.graph_objects as go
 import streamlit as st
@@ -11,20 +11,34 @@ from disco.figures import roles, theme
 from pages.shared.names import plain
 
 
-def show(figure: go.Figure, key: str, *, on_select: Callable[[], None] | None = None) -> Any:
+class Ready(NamedTuple):
+    """A figure that can be shown again and again: its title as text, and the figure without it."""
+
+    title: str
+    figure: go.Figure
+
+
+def ready(figure: go.Figure) -> Ready:
+    """A figure to be shown; its title is taken off."""
+    figure.layout.font.color = None  # that of the page, darker or lighter than one grey for both could be
+    title = roles.title_of(figure)
+    if title:
+        above = 34 if figure.layout.showlegend else 14
+        figure.layout.title, figure.layout.margin.t = None, max(above, _room(figure))
+    return Ready(title, figure)
+
+
+def show(figure: go.Figure | Ready, key: str, *, on_select: Callable[[], None] | None = None) -> Any:
     """Draw a figure under its own title.
 
     Args:
-        figure: made for this call; its title is taken off.
+        figure: made for this call, or kept as it is ready.
         key: of the element; also the name of the file that its camera button saves.
         on_select: called when a point is clicked; the points then stand under `key` in the session.
     """
-    figure.update_layout(font={"color": None})  # that of the page, darker or lighter than one grey for both could be
-    title = roles.title_of(figure)
+    title, figure = figure if isinstance(figure, Ready) else ready(figure)
     if title:
         st.markdown(f"**{plain(title)}**")
-        above = 34 if figure.layout.showlegend else 14
-        figure.update_layout(title=None, margin={"t": max(above, _room(figure))})
     extra = {"on_select": on_select, "selection_mode": "points"} if on_select else {}
     return st.plotly_chart(figure, key=key, config=theme.plotly_config(f"disco_{key}"), **extra)
 

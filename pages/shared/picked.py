@@ -12,8 +12,7 @@ _KEY, _EDGE = "shared_picked", "shared_picked_edge"
 
 
 def _slot() -> str:
-    run = session.run.current()
-    return run.id if run else ""
+    return session.address.kept("run") or ""
 
 
 def picked(nodes: Sequence[str]) -> str | None:

@@ -13,6 +13,7 @@ from disco.figures import refined as figures
 from disco.refine import Choice, Refined
 from disco.runs import Run, stamps
 from disco.runs.refined import choice_from, choice_of, read_refined
+from pages.shared.figure import Ready, ready
 from pages.shared.known import Known
 from pages.shared.names import plain
 
@@ -60,6 +61,21 @@ class Refinement:
     def known(self) -> Known | None:
         """What the run's truth says of it; pages ask `truth.shown`, which may keep it to itself."""
         return Known.of(self.run, self.order, pd.DataFrame(columns=_NO_OCS), [])
+
+    @cached_property
+    def ends(self) -> Ready:
+        """The figure of where its searches ended."""
+        return ready(figures.ends(self.refined.starts, self.choice.bound))
+
+    @cached_property
+    def sweeps(self) -> Ready:
+        """The figure of its searches, sweep by sweep."""
+        return ready(figures.searches(self.refined.starts))
+
+    @cached_property
+    def slope(self) -> Ready:
+        """The figure of the order before and after; there must be an order before."""
+        return ready(figures.slope(self.refined.moves, self.choice.bound))
 
     def subgraph(self, edges: pd.DataFrame) -> nx.DiGraph:
         """All nodes with some of the edges."""

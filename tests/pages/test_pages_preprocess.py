@@ -5,18 +5,14 @@ from dataclasses import replace
 import numpy as np
 import pandas as pd
 import pytest
-from app_world import booted, button, csv, poisson, texts, upload, written_run
+from app_world import booted, button, drafted, poisson, texts, written_run
 
 from disco.settings import Settings
 from disco.table.ranks import split_ranks
 
 
 def on_preprocess(table):
-    at = upload(booted(), "t.csv", csv(table))
-    at.switch_page("pages/preprocess/page.py")
-    at.run()
-    assert not at.exception
-    return at
+    return drafted("preprocess", table)
 
 
 def chosen(at):

@@ -92,12 +92,10 @@ def test_a_filter_keeps_what_it_cannot_judge_and_says_so(drawn, column, kind, ke
 def test_a_number_that_no_edge_has(column):
     app = opened(lacking(column, which=EDGES), PAGE)
     assert edges_shown(app) == set(EDGES) and NUMBERS[column] in table(app, "direction_nats")["unavailable"].tolist()
-    for edge in EDGES[1:3]:  # decided, and not
-        box(app, "refine_edge").set_value(edge).run()
+    app.segmented_control(key="refine_lines").set_value("changes")
+    for name, pick in (("edge", EDGES[1]), ("edge", EDGES[2]), ("node", "x4")):  # a decided edge, and one that is not
+        box(app, f"refine_{name}").set_value(pick).run()
         assert not app.exception
-    box(app, "refine_node").set_value("x4").run()
-    app.segmented_control(key="refine_lines").set_value("changes").run()
-    assert not app.exception
 
 
 def test_nothing_is_called_missing_that_was_not_asked_for():

@@ -4,7 +4,7 @@ from dataclasses import replace
 
 import pandas as pd
 import pytest
-from app_world import booted, box, button, csv, poisson, texts, upload, written_run
+from app_world import booted, box, button, drafted, poisson, texts, written_run
 
 from disco import runs
 from disco.errors import InputError
@@ -24,9 +24,7 @@ def known_speed(monkeypatch):
 
 
 def on_train(table=None):
-    at = upload(booted(), "t.csv", csv(poisson() if table is None else table))
-    at.switch_page("pages/train/page.py")
-    at.run()
+    at = drafted("train", poisson() if table is None else table)
     for _ in range(50):  # the engine is loaded in the background
         if at.metric:
             break
