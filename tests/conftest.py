@@ -21,6 +21,8 @@ import torch
 from streamlit.components.v2 import manifest_scanner
 from streamlit.runtime.scriptrunner.script_cache import ScriptCache
 from streamlit.testing.v1 import local_script_runner
+from xdist.remote import Producer
+from xdist.scheduler import LoadFileScheduling
 
 from disco.files import write_json
 from disco.fit.cost import STAGES
@@ -36,17 +38,15 @@ if TYPE_CHECKING:
 torch.set_num_threads(1)
 
 # They need nothing compiled, so they run while a process of its own compiles for the others.
-UNCOMPILED = ("test_jobs", "test_cli")
-# Files that take longest, so that no process is left with one at the end.
+UNCOMPILED = ("test_jobs", "test_cli", "test_cells_by_genes", "test_hostile_files")
+BROWSER_TESTS = "browser"  # the folder of tests that one process runs, since each has an app and a browser of its own
+# What takes longest, so that no process is left with it at the end.
 LONG = (
     *UNCOMPILED,
-    "test_tampered",
-    "test_browser",
+    BROWSER_TESTS,
     "test_battery",
-    "test_browser_refine",
+    "test_tampered",
     "test_jobs_refine",
-    "test_browser_cold",
-    "test_browser_compare",
     "test_pages_sparse",
     "test_pages_refine_missing",
     "test_benchmarks",
@@ -240,6 +240,20 @@ def pytest_runtest_setup(item: pytest.Item) -> None:
         compiled_world.wait()
 
 
+class Scheduling(LoadFileScheduling):
+    """A file goes to one process, and all files of the browser to the same."""
+
+    def _split_scope(self, nodeid: str) -> str:
+        file = super()._split_scope(nodeid)
+        return BROWSER_TESTS if Path(file).parent.name == BROWSER_TESTS else file
+
+
+@pytest.hookimpl(optionalhook=True)
+def pytest_xdist_make_scheduler(config: pytest.Config, log: Producer) -> Scheduling:
+    """Called where `--dist` is given, whatever it says."""
+    return Scheduling(config, log)
+
+
 def pytest_configure(config: pytest.Config) -> None:
     """Give files to processes in the order below, not by their number of tests."""
     config.option.loadscopereorder = False
@@ -249,7 +263,7 @@ def pytest_configure(config: pytest.Config) -> None:
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
     """Long files first, and the GPU tests skipped if there is no CUDA device."""
     places = {name: place for place, name in enumerate(LONG)}
-    items.sort(key=lambda item: places.get(item.path.stem, len(LONG)))
+    items.sort(key=lambda item: min(places.get(name, len(LONG)) for name in (item.path.stem, item.path.parent.name)))
     if torch.cuda.is_available():
         return
     for item in items:
