@@ -36,7 +36,7 @@ _ROOT = str(Path(__file__).parents[1])
 
 
 def kept() -> Path:
-    """The file with the digest of `FITS` that a process found which had to compile."""
+    """The file with the digest of `FITS` as the process found it that had to compile."""
     world = " ".join((FITS, torch.__version__))
     return KEPT_IN / f"found-{hashlib.sha256(world.encode()).hexdigest()[:12]}"
 

@@ -37,10 +37,10 @@ if TYPE_CHECKING:
 # Fixtures of a wider scope are made before `strict_world`; another number of threads would change their rounding.
 torch.set_num_threads(1)
 
-# They need nothing compiled, so they run while a process of its own compiles for the others.
+# Files that need nothing compiled: they come first, while another process compiles for the rest.
 UNCOMPILED = ("test_jobs", "test_cli", "test_cells_by_genes", "test_hostile_files")
-BROWSER_TESTS = "browser"  # the folder of tests that one process runs, since each has an app and a browser of its own
-# What takes longest, so that no process is left with it at the end.
+BROWSER_TESTS = "browser"  # the folder that one process runs alone: a second one would start another app and browser
+# What takes longest comes early, so that no process is left with it at the end.
 LONG = (
     *UNCOMPILED,
     BROWSER_TESTS,
@@ -81,9 +81,9 @@ def strict_world(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> Iterator[No
 
 @pytest.fixture(scope="session", autouse=True)
 def streamlit_prepared_once() -> Iterator[None]:
-    """What `AppTest` repeats is done once: the metadata of every package read, the pages compiled once per process.
+    """Streamlit reads the metadata of every package and compiles the pages at each `AppTest`; here once per process.
 
-    It looks every millisecond whether the script has ended, and takes as much time from it; here it waits for its end.
+    `AppTest` also looks every millisecond whether the script has ended, which slows the script down; here it waits.
     """
     compiled, bytecode, look = ScriptCache(), ScriptCache.get_bytecode, local_script_runner.require_widgets_deltas
 
@@ -235,13 +235,13 @@ def pytest_sessionstart(session: pytest.Session) -> None:
 
 @pytest.hookimpl(tryfirst=True)
 def pytest_runtest_setup(item: pytest.Item) -> None:
-    """Wait until all is compiled, but for the first files."""
+    """Wait until everything is compiled, unless a file needs nothing of it."""
     if item.path.stem not in UNCOMPILED:
         compiled_world.wait()
 
 
 class Scheduling(LoadFileScheduling):
-    """A file goes to one process, and all files of the browser to the same."""
+    """A file goes to one process, and all files that need a browser to the same one."""
 
     def _split_scope(self, nodeid: str) -> str:
         file = super()._split_scope(nodeid)
@@ -250,7 +250,7 @@ class Scheduling(LoadFileScheduling):
 
 @pytest.hookimpl(optionalhook=True)
 def pytest_xdist_make_scheduler(config: pytest.Config, log: Producer) -> Scheduling:
-    """Called where `--dist` is given, whatever it says."""
+    """Takes the place of whatever `--dist` names."""
     return Scheduling(config, log)
 
 
@@ -273,7 +273,7 @@ def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
 
 @pytest.fixture
 def calibrated(monkeypatch: pytest.MonkeyPatch) -> None:
-    """No calibration, here and in processes that are started; one thread."""
+    """One thread, and a known speed instead of a calibration, also in processes that a test starts."""
     speed = keep_a_calibration()
     monkeypatch.setattr("disco.work.forecast.calibrate", lambda device: speed)
     monkeypatch.setenv("OMP_NUM_THREADS", "1")
@@ -281,7 +281,7 @@ def calibrated(monkeypatch: pytest.MonkeyPatch) -> None:
 
 
 def keep_a_calibration() -> Speed:
-    """A speed that every process finds in the folder of runs, and need not measure for some seconds."""
+    """Write a speed into the folder of runs, where every process finds it instead of measuring for seconds."""
     pace = dict.fromkeys(STAGES, 1e10)
     speed = Speed("cpu", pace, dict.fromkeys(pace, 0.001), 1e-8, time.time())
     place = forecast._path("cpu")

@@ -11,7 +11,7 @@ def in_ci() -> bool:
 
 
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
-    """A second try for the browser."""
+    """Give tests that need a browser a second try."""
     for item in items:
         if in_ci() and item.get_closest_marker("browser"):
             item.add_marker(pytest.mark.flaky(reruns=1))

@@ -7,10 +7,12 @@ import sys
 from pathlib import Path
 
 import pytest
+import repetition
 
 TESTS = """
 from pathlib import Path
 import pytest
+import repetition
 
 def fails_at_first(name):
     seen = Path(__file__).with_name(name)
@@ -29,6 +31,10 @@ def test_of_a_broken_page():
 def test_of_the_engine():
     fails_at_first("engine")
 """
+
+
+def test_the_tests_here_are_run_so(pytestconfig):
+    assert pytestconfig.pluginmanager.is_registered(repetition)
 
 
 @pytest.mark.parametrize(("ci", "counts"), [("true", {"2 failed", "1 passed", "2 rerun"}), ("", {"3 failed"})])

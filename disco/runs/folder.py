@@ -43,8 +43,7 @@ def runs_root() -> Path:
     chosen = os.environ.get("DISCO_RUNS")
     root = Path(chosen).expanduser() if chosen else Path(platformdirs.user_data_dir("disco", appauthor=False)) / "runs"
     try:
-        if not root.is_dir():
-            root.mkdir(parents=True, exist_ok=True)
+        root.mkdir(parents=True, exist_ok=True)
     except OSError as error:
         raise InputError(f"The folder of runs {root} cannot be made ({error.strerror}); set DISCO_RUNS.") from error
     return root.resolve()

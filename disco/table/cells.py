@@ -17,11 +17,11 @@ def names_of(table: pd.DataFrame) -> list[str]:
     return ["" if name is None or name is pd.NA or name != name else str(name) for name in table.columns]
 
 
-def columns_of(table: pd.DataFrame) -> Iterator[pd.Series]:
-    """The columns in turn, without the table's `attrs`, of which pandas would copy every word for each."""
-    bare = table.copy(deep=False)
+def columns_of(table: pd.DataFrame) -> Iterator[tuple[str, pd.Series]]:
+    """Name and cells of each column, without the table's `attrs`, which pandas would copy for every column."""
+    bare = table.set_axis(names_of(table), axis=1)
     bare.attrs = {}
-    return (column for _, column in bare.items())
+    return bare.items()
 
 
 def numbers_of(column: pd.Series) -> tuple[np.ndarray, np.ndarray]:
@@ -30,7 +30,8 @@ def numbers_of(column: pd.Series) -> tuple[np.ndarray, np.ndarray]:
         column = column.astype(column.cat.categories.dtype if not column.isna().any() else object)
     if pd.api.types.is_bool_dtype(column) or pd.api.types.is_numeric_dtype(column):
         if not pd.api.types.is_complex_dtype(column):
-            missing = {} if isinstance(column.dtype, np.dtype) else {"na_value": np.nan}  # which looks at every cell
+            # pandas would look at every cell for `na_value`, which a plain NumPy column cannot hold.
+            missing = {} if isinstance(column.dtype, np.dtype) else {"na_value": np.nan}
             return column.to_numpy(dtype=float, **missing), np.zeros(len(column), dtype=bool)
     if isinstance(column.dtype, pd.StringDtype):  # avoids one object per cell: there may be millions
         missing = (column.isna() | column.isin(MISSING_WORDS)).to_numpy(dtype=bool)

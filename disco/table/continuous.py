@@ -26,13 +26,13 @@ def as_numbers(table: pd.DataFrame) -> pd.DataFrame:
     for problem in problems(table.iloc[:0]):
         if problem.kind == "name":
             raise InputError(f"{problem.message} {problem.remedy}")
-    columns = [_finite(column, name) for column, name in zip(columns_of(table), names, strict=True)]
+    columns = [_finite(column, name) for name, column in columns_of(table)]
     return pd.DataFrame(np.stack(columns, axis=1), columns=names)
 
 
 def is_continuous(table: pd.DataFrame) -> bool:
     """Whether every column holds finite numbers, and at least half of the columns numbers that are no counts."""
-    columns = [numbers_of(column)[0] for column in columns_of(table)]
+    columns = [numbers_of(column)[0] for _, column in columns_of(table)]
     if len(columns) < 2 or not all(np.isfinite(column).all() for column in columns):
         return False
     return 2 * sum(not _are_counts(column) for column in columns) >= len(columns)
@@ -46,8 +46,8 @@ def is_skewed(table: pd.DataFrame) -> bool:
 
 def no_counts(table: pd.DataFrame) -> str | None:
     """The name of the first column of finite numbers that are no counts; None if there is none."""
-    for place, name in enumerate(names_of(table)):
-        values = numbers_of(table.iloc[:, place])[0]
+    for name, column in columns_of(table):
+        values = numbers_of(column)[0]
         if np.isfinite(values).all() and not _are_counts(values):
             return name
     return None

@@ -67,7 +67,7 @@ def problems(table: pd.DataFrame | np.ndarray, folds: int = 3, left_out: Stretch
         table = _frame(table)
     found = [*_shape_problems(table, folds), *_name_problems(table)]
     numbers = row_numbers(len(table), left_out)
-    for column, name in zip(columns_of(table), names_of(table), strict=True):
+    for name, column in columns_of(table):
         found += _column_problems(column, name, numbers)
     return found
 
@@ -82,7 +82,7 @@ def as_counts(table: pd.DataFrame | np.ndarray, folds: int = 3) -> pd.DataFrame:
         if problem.blocking:
             raise InputError(f"{problem.message} {problem.remedy}")
     frame = _frame(table)
-    columns = [numbers_of(column)[0] for column in columns_of(frame)]
+    columns = [numbers_of(column)[0] for _, column in columns_of(frame)]
     return pd.DataFrame(np.stack(columns, axis=1).astype(np.int64), columns=names_of(frame))
 
 
@@ -95,7 +95,7 @@ def describe(table: pd.DataFrame | np.ndarray) -> pd.DataFrame:
     A column that is not counts has no numbers.
     """
     frame = _frame(table)
-    rows = [_describe(column, name) for column, name in zip(columns_of(frame), names_of(frame), strict=True)]
+    rows = [_describe(column, name) for name, column in columns_of(frame)]
     numbers = ["levels", "zeros", "mean", "variance", "dispersion", "ties", "minimum", "maximum"]
     return pd.DataFrame(rows, columns=["column", "type", *numbers])
 

@@ -12,7 +12,7 @@ import numpy as np
 import pandas as pd
 
 from disco.table.adjustment import CATEGORICAL, CONTINUOUS
-from disco.table.cells import columns_of, is_count, names_of, numbers_of
+from disco.table.cells import columns_of, is_count, numbers_of
 from disco.table.identifiers import identifier
 from disco.table.read import MATRIX
 from disco.table.rows import MOST_FAULTY, readable
@@ -86,7 +86,7 @@ def guesses(table: pd.DataFrame) -> dict[int, Guess]:
     found: dict[int, Guess] = {}
     categories = table.attrs.get(MATRIX, {}).get("categories", ())
     once = {"exposure", "group"}  # what no column was guessed to be so far
-    for position, (column, name) in enumerate(zip(columns_of(table), names_of(table), strict=True)):
+    for position, (name, column) in enumerate(columns_of(table)):
         guess = _of_levels(column, "categories") if name in categories else _guess(column, name)
         if guess is not None and guess.role in ("exposure", "group"):
             guess = guess if guess.role in once else _second(column, guess)

@@ -17,7 +17,7 @@ import re
 import numpy as np
 import pandas as pd
 
-from disco.table.cells import columns_of, is_count, names_of, numbers_of
+from disco.table.cells import columns_of, is_count, numbers_of
 
 _LEAST_CHANCE = 1e-6  # a smaller chance that independent counts all differ marks an identifier
 _LEAST_ROWS = 5
@@ -61,8 +61,7 @@ def identifier(values: np.ndarray, name: str) -> str | None:
 
 def identifiers(table: pd.DataFrame) -> dict[int, str]:
     """The identifiers among the columns of a table that hold counts: position → why, as `identifier` says it."""
-    columns = zip(columns_of(table), names_of(table), strict=True)
-    whys = (identifier(numbers_of(column)[0], name) for column, name in columns)
+    whys = (identifier(numbers_of(column)[0], name) for name, column in columns_of(table))
     return {position: why for position, why in enumerate(whys) if why}
 
 

@@ -14,7 +14,7 @@ import pandas as pd
 from disco.errors import InputError
 from disco.progress import Callback, Reporter
 from disco.table import screening
-from disco.table.cells import is_count, names_of, numbers_of
+from disco.table.cells import columns_of, is_count, names_of, numbers_of
 from disco.table.counts import describe
 from disco.table.depth import Depth, depth
 from disco.table.dispersion import corrected, dispersion, zeros
@@ -114,14 +114,14 @@ def _counts(table: pd.DataFrame) -> pd.DataFrame:
     """The table as int64, with text as names."""
     if not table.size:
         raise InputError("The table has no cells: give at least one row and one column of counts.")
-    values, names = np.empty(table.shape, dtype=np.int64), names_of(table)
-    for position, name in enumerate(names):
-        column, _ = numbers_of(table.iloc[:, position])
+    values = np.empty(table.shape, dtype=np.int64)
+    for position, (name, cells) in enumerate(columns_of(table)):
+        column, _ = numbers_of(cells)
         if not is_count(column).all():
             row = int(np.argmin(is_count(column))) + 1
             raise InputError(f'Column "{name}", row {row}: the cell is not a count; leave the row or the column out.')
         values[:, position] = column
-    return pd.DataFrame(values, columns=names)
+    return pd.DataFrame(values, columns=names_of(table))
 
 
 def _columns(counts: pd.DataFrame) -> pd.DataFrame:

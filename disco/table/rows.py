@@ -39,7 +39,7 @@ def proposal(table: pd.DataFrame) -> Proposal:
     """What to leave out of a table, or to read as numbers."""
     columns, texts = {}, []
     faulty = np.zeros(len(table), dtype=bool)
-    for position, column in enumerate(columns_of(table)):
+    for position, (_, column) in enumerate(columns_of(table)):
         values, other = numbers_of(column)
         is_text = other.any()
         if is_text:

@@ -8,7 +8,7 @@ from dataclasses import dataclass
 import numpy as np
 import pandas as pd
 
-from disco.table.cells import columns_of, is_count, names_of, numbers_of
+from disco.table.cells import columns_of, is_count, numbers_of
 
 RARE = 0.02  # a column above 0 in a smaller share of the rows is rare
 SAME = 0.98  # a column in which one value has a larger share of the rows is nearly constant
@@ -34,7 +34,7 @@ class Screen:
 def spreads(table: pd.DataFrame) -> pd.DataFrame:
     """How each column varies: column, prevalence, mean, variance (n - 1), commonest; missing where it is no counts."""
     found = []
-    for column, name in zip(columns_of(table), names_of(table), strict=True):
+    for name, column in columns_of(table):
         values, _ = numbers_of(column)
         numbers = [np.nan] * 4
         if len(values) > 1 and is_count(values).all():

@@ -12,14 +12,14 @@ from pages.shared.names import plain
 
 
 class Ready(NamedTuple):
-    """A figure that can be shown again and again: its title as text, and the figure without it."""
+    """A figure as it is shown, which can be kept: its title as text, and the figure without it."""
 
     title: str
     figure: go.Figure
 
 
 def ready(figure: go.Figure) -> Ready:
-    """A figure to be shown; its title is taken off."""
+    """Take the title off a figure, which is changed."""
     figure.layout.font.color = None  # that of the page, darker or lighter than one grey for both could be
     title = roles.title_of(figure)
     if title:
@@ -32,7 +32,7 @@ def show(figure: go.Figure | Ready, key: str, *, on_select: Callable[[], None] |
     """Draw a figure under its own title.
 
     Args:
-        figure: made for this call, or kept as it is ready.
+        figure: made for this call, or kept after `ready`.
         key: of the element; also the name of the file that its camera button saves.
         on_select: called when a point is clicked; the points then stand under `key` in the session.
     """
