@@ -26,6 +26,7 @@ from typing import Any, cast
 
 import torch
 
+from benchmarks import paper_engines
 from benchmarks.machine import describe
 from benchmarks.paper import numbers
 from benchmarks.paper_figures import CONTINUOUS
@@ -108,6 +109,7 @@ def measure(family: str, k: int, seed: int, version: str) -> Iterator[Line]:
             "controls": controls(drawn.table, drawn.truth),
             "seconds": {"total": round(seconds, 1)},
             "machines": [describe("cpu")],
+            "engine": paper_engines.engine(paper_engines.CONTINUOUS),
         }
 
 

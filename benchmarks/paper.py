@@ -3,6 +3,8 @@
     python -m benchmarks.paper ccs --seeds 0-9 --device cuda       # run a table
     python -m benchmarks.paper ccs --list                          # what is done, and what it would fit
     python -m benchmarks.paper er1 --d 50 --rows-filter "^NB" --seeds 0,1
+    python -m benchmarks.paper ccs --methods refined --stale      # again what an older engine made
+    python -m benchmarks.paper small --seeds 0 --same 0eafb4a     # compare with the engine of a commit
     python -m benchmarks.paper report                              # write benchmarks/paper/ and the headline
     python -m benchmarks.paper adopt RUN... --threads 1            # use fits made by `disco fit`
 
@@ -40,7 +42,7 @@ from types import FrameType
 
 import torch
 
-from benchmarks import paper_fits, paper_headline, paper_report, paper_results
+from benchmarks import paper_engines, paper_fits, paper_headline, paper_report, paper_results
 from benchmarks.machine import describe
 from benchmarks.paper_data import described, distinct
 from benchmarks.paper_fits import Bench
@@ -61,12 +63,18 @@ FITS = Path(__file__).parent / "fits"
 
 
 def run_rows(
-    table: str, rows: list[tuple[int, Row]], seeds: list[int], methods: dict[str, Method], bench: Bench
+    table: str,
+    rows: list[tuple[int, Row]],
+    seeds: list[int],
+    methods: dict[str, Method],
+    bench: Bench,
+    stale: bool = False,
 ) -> list[str]:
     """Measure the results that have no line yet, seed by seed.
 
     Args:
         rows: pairs of a number of nodes and a row.
+        stale: whether to measure instead those whose line an older engine made.
 
     Returns:
         What could not be measured, one sentence each.
@@ -76,7 +84,8 @@ def run_rows(
     """
     done, missed = paper_results.read(bench.results, table), []
     for head, row, method in _tasks(table, rows, seeds, methods):
-        if paper_results.key(head) in done:
+        there = done.get(paper_results.key(head))
+        if stale != (there is not None) or (stale and not paper_engines.is_stale(there, row, method, bench.results)):
             continue
         label = f"{table}: {row.key}, d = {head['nodes']}, seed {head['seed']}, {head['method']}"
         try:
@@ -117,10 +126,13 @@ def measure(head: Line, row: Row, method: Method, bench: Bench, label: str) -> L
     settings |= {"starts": method.starts} if method.starts else {}
     settings |= {"lambda_value": options_of("boss").penalty} if method.rival == "boss" else {}
     line = {**head, "design": described(row.seeded(seed)), "settings": settings}
+    line["engine"] = paper_engines.engine(paper_engines.entries(row, method))
     try:
         runs = [paper_fits.fit(bench, part, label) for part in wanted]
         if None in runs:
             return None
+        if not all(paper_fits.is_todays(run, part) for run, part in zip(runs, wanted, strict=True)):
+            line["engine"] = {}  # that of the networks is not known
         known = row.known(method, seed)
         began = time.perf_counter()  # once the table is there
         if method.rival == "continuous":
@@ -168,13 +180,14 @@ def _said(line: Line) -> str:
 
 
 def tell(table: str, rows: list[tuple[int, Row]], seeds: list[int], methods: dict[str, Method], bench: Bench) -> None:
-    """Print every requested result, whether it is done, and how many fits are missing."""
+    """Print every requested result, whether it is done or stale, and how many fits are missing."""
     done, missing = paper_results.read(bench.results, table), set()
-    for head, row, _ in _tasks(table, rows, seeds, methods):
-        ready = paper_results.key(head) in done
+    for head, row, method in _tasks(table, rows, seeds, methods):
+        line = done.get(paper_results.key(head))
+        ready = line is not None and not paper_engines.is_stale(line, row, method, bench.results)
         absent = {name for name in head["fits"] if not _finished(bench.fits / name)}
         missing |= set() if ready else absent
-        state = "done" if ready else "to fit" if absent else "to read"
+        state = "done" if ready else "stale" if line else "to fit" if absent else "to read"
         print(f"{state:8}{row.key}, d = {head['nodes']}, seed {head['seed']}, {head['method']}")
     print(f"{len(missing)} fits are missing.")
 
@@ -240,7 +253,10 @@ def parser() -> argparse.ArgumentParser:
         command.add_argument("--seeds", type=numbers, default=list(range(table.seeds)), help="such as 0-9 or 0,1,5")
         command.add_argument("--methods", type=named_methods, default="disco-paper", help=", ".join(METHODS))
         command.add_argument("--device", choices=("auto", "cpu", "cuda"), default="auto")
-        command.add_argument("--list", action="store_true", help="only list what is done and what is missing")
+        what = command.add_mutually_exclusive_group()
+        what.add_argument("--list", action="store_true", help="only list what is done, stale or missing")
+        what.add_argument("--stale", action="store_true", help="measure again what an older engine made")
+        what.add_argument("--same", metavar="COMMIT", help="note if a commit's engine gives the same figures")
     commands.add_parser("report", parents=[places], help="write benchmarks/paper/ and the headline from the results")
     adopt = commands.add_parser("adopt", parents=[places], help="take finished fits made elsewhere")
     adopt.add_argument("runs", type=Path, nargs="+", metavar="RUN", help="a run's folder")
@@ -256,7 +272,14 @@ def run_table(options: argparse.Namespace, bench: Bench) -> int:
     if options.list:
         tell(*task, bench)
         return 0
-    missed = run_rows(*task, bench)
+    if options.same:
+        asked = ["--d", options.d, "--seeds", options.seeds, "--methods", options.methods]
+        asked = [part if isinstance(part, str) else ",".join(map(str, part)) for part in asked]
+        asked += ["--rows-filter", pattern.pattern] if pattern else []
+        asked += ["--device", options.device, "--threads", str(options.threads)]
+        print(paper_engines.compare(options.same, [options.command, *asked], _tasks(*task), bench.results))
+        return 0
+    missed = run_rows(*task, bench, options.stale)
     if missed:
         print("Not measured:", *missed, sep="\n  ", file=sys.stderr)
     return 1 if missed else 0
@@ -270,7 +293,7 @@ def main(arguments: list[str] | None = None) -> int:
     os.environ["DISCO_RUNS"] = str(options.fits.resolve())  # so that the fits do not fill the app's list of runs
     with stopping() as stopped:
         device = getattr(options, "device", "auto")
-        bench = Bench(options.fits.resolve(), options.results, device, stopped.is_set)
+        bench = Bench(options.fits.resolve(), options.results, device, stopped.is_set, getattr(options, "stale", False))
         try:
             if options.command == "report":
                 paper_report.write(options.results)

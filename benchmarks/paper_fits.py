@@ -17,6 +17,7 @@ from safetensors.torch import load_file
 
 from benchmarks.machine import describe
 from benchmarks.paper_data import Wanted
+from benchmarks.paper_engines import fit_digest
 from disco.cli.fit import tell_estimate
 from disco.cli.progress import Progress
 from disco.devices import choose_device
@@ -42,12 +43,14 @@ class Bench:
         results: the folder of result lines.
         device: auto, cpu or cuda.
         stopped: asked at every event; True stops a fit after writing its checkpoint.
+        anew: whether to fit again what an older engine fitted.
     """
 
     fits: Path
     results: Path
     device: str = "auto"
     stopped: Callable[[], bool] = lambda: False
+    anew: bool = False
 
     def goes_on(self, event: "Event | None" = None) -> bool:
         """A callback that stops when the user asks for it."""
@@ -63,13 +66,17 @@ def fit(bench: Bench, wanted: Wanted, label: str) -> Run | None:
         FitStopped: the user stopped it; the same command resumes it.
     """
     path = bench.fits / wanted.name
-    run = found(path, wanted) or _new(bench, path, wanted)
+    run = found(path, wanted)
+    if run is not None and bench.anew and run.status().state == "done" and not is_todays(run, wanted):
+        shutil.rmtree(path)
+        run = None
+    run = run or _new(bench, path, wanted)
     if run.status().state == "done":
         return run
     if run.alive:
         return None
     with Progress(label) as progress:
-        stopwatch = _Stopwatch(run)
+        stopwatch = _Stopwatch(run, fit_digest(wanted.source))
 
         def watch(event: "Event") -> bool:
             stopwatch(event)
@@ -97,6 +104,11 @@ def found(path: Path, wanted: Wanted) -> Run | None:
     return run
 
 
+def is_todays(run: Run, wanted: Wanted) -> bool:
+    """Whether today's engine made a fit, from its first epoch to its last."""
+    return measured(run).get("engine") == fit_digest(wanted.source)
+
+
 def same(run: Run, wanted: Wanted) -> bool:
     """Whether a run is of this table and these settings."""
     if run.settings != wanted.settings:
@@ -120,11 +132,13 @@ def _new(bench: Bench, path: Path, wanted: Wanted) -> Run:
 
 
 class _Stopwatch:
-    """A callback that records seconds by stage over all attempts, and the machine, in the fit's benchmark.json."""
+    """A callback that records seconds by stage over all attempts, machine and engine in the fit's benchmark.json."""
 
-    def __init__(self, run: Run) -> None:
+    def __init__(self, run: Run, engine: str) -> None:
         self.path, self.machine = run.path / "benchmark.json", describe(choose_device(run.device).type)
-        self.seconds: dict[str, float] = measured(run).get("seconds", {})
+        before = measured(run)
+        self.engine = engine if before.get("engine", engine) == engine else ""  # two engines: neither made the fit
+        self.seconds: dict[str, float] = before.get("seconds", {})
         self.last = time.monotonic()
 
     def __call__(self, event: "Event") -> None:
@@ -133,7 +147,7 @@ class _Stopwatch:
         self.last = now
 
     def write(self) -> None:
-        write_json(self.path, {"machine": self.machine, "seconds": self.seconds})
+        write_json(self.path, {"machine": self.machine, "engine": self.engine, "seconds": self.seconds})
 
 
 def measured(run: Run) -> dict[str, Any]:

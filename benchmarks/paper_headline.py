@@ -9,7 +9,7 @@ from pathlib import Path
 
 from benchmarks import paper_results
 from benchmarks.paper_figures import CCS
-from benchmarks.paper_report import CONTROLS, HERE, RESULTS, markdown, spans, valid
+from benchmarks.paper_report import CONTROLS, HERE, RESULTS, mark_stale, markdown, seeds_of, spans, valid
 from benchmarks.paper_results import Line
 from benchmarks.paper_tables import TABLES
 
@@ -25,6 +25,8 @@ def headline(results: Path = RESULTS) -> str:
     """The table: a row per method, F1 and A_top of each family, seeds."""
     rows = {row.labels[0]: row for row in TABLES["ccs"].rows(50) if row.labels[1] == "CCS"}
     found = [line for line in paper_results.read(results, "ccs").values() if line["nodes"] == 50]
+    for row in rows.values():
+        mark_stale(row, found, results)
     lines = [[line for line in found if "error" not in line and valid(rows[name], line)] for name in FAMILIES]
     paper = [CCS[rows[name].key] for name in FAMILIES]
     body = {label: [_ours(part, method) for part in lines] for label, method in OURS.items()}
@@ -42,7 +44,7 @@ def _ours(lines: list[Line], method: str) -> tuple[str, str, str]:
     """Mean F1 and A_top of a method, and its seeds."""
     own = [line for line in lines if line["method"] == method]
     f1, a_top = (_mean(line["metrics"][metric] for line in own) for metric in ("f1", "a_top"))
-    return f1, a_top, spans(line["seed"] for line in own) or "not run"
+    return f1, a_top, seeds_of(own) or "not run"
 
 
 def _sorted(lines: list[Line]) -> tuple[str, str, str]:

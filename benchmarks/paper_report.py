@@ -6,7 +6,7 @@ from collections.abc import Iterable
 from pathlib import Path
 from typing import Any
 
-from benchmarks import paper_results, unknown
+from benchmarks import paper_engines, paper_results, unknown
 from benchmarks.paper_figures import FIGURES, TIMEOUTS, Figure
 from benchmarks.paper_results import Line
 from benchmarks.paper_rows import METHODS, Method, Row, Table
@@ -48,7 +48,9 @@ seeds, or as median where the paper gives medians. {WORSE} marks a cell of ours 
 standard deviations worse than the paper. The generator and seeds of the paper are not published, so its graphs are not
 ours. SHD counts a reversed edge twice. *by mean*, *by variance* and *by var − mean*: A_top of sorting the columns of
 the same tables by that statistic, smallest first; a method must beat them to mean anything. *BOSS F1*: F1 of the rival
-on the same tables, where it has run on them all. *min*: minutes of a whole fit.
+on the same tables, where it has run on them all. *min*: minutes of a whole fit. *n stale*, after the seeds: so many of
+their lines were made by an engine that has changed since, and is not known to give the same figures as today's
+(`python -m benchmarks.paper TABLE --stale` runs them again, `--same COMMIT` compares two engines).
 """
 
 
@@ -70,6 +72,8 @@ def report(results: Path = RESULTS) -> dict[str, str]:
     for name, table in TABLES.items():
         lines = [{**line, "rival": rivals.get(_design(line))} for line in found[name]]
         rows = [row for d in table.nodes for row in table.rows(d)]
+        for row in (row for d in {line["nodes"] for line in lines} for row in table.rows(d)):
+            mark_stale(row, lines, results)
         ran = sum(any(valid(row, line) for line in lines if line["nodes"] in table.nodes) for row in rows)
         text, missing = _file(name, table, lines, machines)
         said = f"{table.title}. {ran} of {len(rows)} rows run."
@@ -119,6 +123,13 @@ def valid(row: Row, line: Line) -> bool:
     if line["row"] != row.key or method is None or not row.takes(method):
         return False
     return line["fits"] == [wanted.name for wanted in row.wanted(method, line["seed"])]
+
+
+def mark_stale(row: Row, lines: list[Line], results: Path) -> None:
+    """Say in every line of a row whether its engine has changed since."""
+    for line in lines:
+        if valid(row, line):
+            line["stale"] = paper_engines.is_stale(line, row, METHODS[line["method"]], results)
 
 
 def _file(name: str, table: Table, lines: list[Line], machines: dict[str, str]) -> tuple[str, str]:
@@ -217,12 +228,12 @@ def _our_cells(
         good = [line for line in own if "error" not in line]
         if own and not good:
             blank = [""] * (len(metrics) - 1 + len(BESIDE))
-            cells.append([name, f"failed: {own[0]['error']}", *blank, spans(line["seed"] for line in own), ""])
+            cells.append([name, f"failed: {own[0]['error']}", *blank, seeds_of(own), ""])
         elif own:
             failed = len(own) - len(good)
             values = [_cell(metric, good, table.median, figures.get(metric)) for metric in metrics]
             values += [*(_control(key, good, table.median) for key in CONTROLS), _rival(good, table.median)]
-            seeds = spans(line["seed"] for line in good) + (f" ({failed} failed)" if failed else "")
+            seeds = seeds_of(good) + (f" ({failed} failed)" if failed else "")
             cells.append([name, *values, seeds, _measured_on(good, machines)])
     return cells
 
@@ -278,6 +289,12 @@ def _written(metric: str, figure: Figure | None) -> str:
     if figure is None:
         return ""
     return f"{figure[0]:.{digits}f} ± {figure[1]:.{digits}f}" if isinstance(figure, tuple) else f"{figure:.{digits}f}"
+
+
+def seeds_of(lines: list[Line]) -> str:
+    """The seeds of some lines, and how many of the lines are stale."""
+    stale = sum(line["stale"] for line in lines)
+    return spans(line["seed"] for line in lines) + (f" ({stale} stale)" if stale else "")
 
 
 def spans(seeds: Iterable[int]) -> str:
