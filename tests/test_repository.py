@@ -13,7 +13,7 @@ import pytest
 from test_imports import LAYERS
 
 import disco
-from disco.rivals import METHODS
+from disco.rivals import INSTALL, METHODS
 
 ROOT = Path(__file__).parents[1]
 SCRIPTS = sorted(path.relative_to(ROOT) for folder in ("disco", "pages") for path in (ROOT / folder).rglob("*.py"))
@@ -102,6 +102,14 @@ def test_every_import_is_in_the_requirements():
     used = {DISTRIBUTIONS.get(name, name) for name in used - {"disco", "pages"}}
     optional = {method.imports for method in METHODS.values() if method.package}
     assert used - required - optional == set(), "imported, but not required"
+
+
+def test_the_extra_brings_every_package_that_a_method_needs():
+    extras = tomllib.loads((ROOT / "pyproject.toml").read_text())["tool"]["setuptools"]["dynamic"]
+    (file,) = extras["optional-dependencies"]["rivals"]["file"]
+    brought = set(re.findall(r"^([\w-]+)==", (ROOT / file).read_text(), re.MULTILINE))
+    assert brought == {method.package for method in METHODS.values() if method.package}
+    assert INSTALL == "pip install .[rivals]"
 
 
 def test_an_installed_copy_has_every_file_of_the_app():

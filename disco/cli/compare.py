@@ -11,7 +11,7 @@ from disco.cli.foreground import work_here
 from disco.cli.roles import listed
 from disco.errors import InputError
 from disco.figures.words import duration, how_many, number
-from disco.rivals import GROUPS, METHODS
+from disco.rivals import GROUPS, INSTALL, METHODS
 from disco.rivals.written import asked_for
 from disco.runs import COMPARE, Run, compared
 from disco.runs.compared import Asked
@@ -64,7 +64,7 @@ def _list() -> None:
         if those:
             print(f"{group[0].upper()}{group[1:]}")
         for name, one in those.items():
-            how = "" if one.installed else f" Not installed: pip install {one.package}."
+            how = "" if one.installed else f" Not installed: {INSTALL}."
             print(f"  {name:<18} {one.about} Takes {duration(one.seconds(_ROWS, _NODES))}.{how}")
     print(f"Times are for {_ROWS:,} rows × {_NODES} columns, on one core.")
 

@@ -9,7 +9,7 @@
 """
 
 from disco.rivals.finding import find, method, options_of
-from disco.rivals.registry import GROUPS, METHODS, Method
+from disco.rivals.registry import GROUPS, INSTALL, METHODS, Method
 from disco.rivals.result import Result
 
-__all__ = ["GROUPS", "METHODS", "Method", "Result", "find", "method", "options_of"]
+__all__ = ["GROUPS", "INSTALL", "METHODS", "Method", "Result", "find", "method", "options_of"]

@@ -12,7 +12,7 @@ import pandas as pd
 from disco.errors import InputError
 from disco.knowledge import Knowledge
 from disco.progress import Callback
-from disco.rivals.registry import METHODS, Method
+from disco.rivals.registry import INSTALL, METHODS, Method
 from disco.rivals.result import Result
 from disco.table.adjustment import Adjustment
 from disco.table.continuous import as_numbers, is_continuous, no_counts
@@ -76,7 +76,7 @@ def find(
     """
     chosen, options = method(name), options_of(name, changes)
     if not chosen.installed:
-        raise InputError(f"{chosen.label} needs the package {chosen.package}: pip install {chosen.package}.")
+        raise InputError(f"{chosen.label} needs the package {chosen.package}: {INSTALL}.")
     nodes, adjustment = _nodes(chosen, table, roles)
     more: dict[str, Any] = {}
     unused = []

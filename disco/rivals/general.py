@@ -22,6 +22,7 @@ import pandas as pd
 from disco.checks import check, number, one_of, whole
 from disco.errors import InputError
 from disco.progress import Callback, Reporter
+from disco.rivals.registry import INSTALL
 from disco.rivals.result import Result
 from disco.table.counts import as_counts
 
@@ -70,7 +71,7 @@ def find(table: pd.DataFrame, options: Options, *, callback: Callback | None = N
             found = _linear if options.algorithm == "lingam" else _class
             result = found(values, table, options)
         except ModuleNotFoundError as error:
-            raise InputError(f"{label} needs {error.name}, which is missing: pip install causal-learn.") from error
+            raise InputError(f"{label} needs {error.name}, which is missing: {INSTALL}.") from error
         except (np.linalg.LinAlgError, ValueError, ZeroDivisionError) as error:
             raise InputError(f"{label} failed on this table: {str(error).rstrip('.')}.") from error
     reporter.step("search", 1, 1)

@@ -13,6 +13,8 @@ from dataclasses import dataclass, field
 from importlib.util import find_spec
 from typing import Any
 
+INSTALL = "pip install .[rivals]"  # in the folder of the project: every package that a method needs
+
 
 @dataclass(frozen=True)
 class Method:
@@ -27,7 +29,7 @@ class Method:
         roles: whether it adjusts for covariates, exposure and groups.
         knowledge: whether it keeps to tiers, required and forbidden edges.
         numbers: whether it takes any finite numbers, not only counts.
-        package: the package that it needs beyond the project's requirements, as it is installed.
+        package: the package that it needs beyond the project's requirements; `INSTALL` installs it.
         imports: the name under which that package is imported.
     """
 

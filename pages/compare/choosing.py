@@ -4,7 +4,7 @@ import streamlit as st
 
 from disco.errors import InputError
 from disco.figures.words import duration, how_many
-from disco.rivals import GROUPS, METHODS, Method
+from disco.rivals import GROUPS, INSTALL, METHODS, Method
 from disco.runs import COMPARE, Run
 from disco.runs.compared import Asked, asked
 from disco.runs.counts import read_shape
@@ -105,7 +105,7 @@ def _missing(one: Method, told: dict[str, bool]) -> str:
         told: whether the run has roles, and knowledge.
     """
     if not one.installed:
-        return f" It is not installed: {code(f'pip install {one.package}')}."
+        return f" It is not installed: {code(INSTALL)}."
     unused = [what for what, is_told in told.items() if is_told and not getattr(one, what)]
     return f" It does not use this run's {' and '.join(unused)}." if unused else ""
 

@@ -79,7 +79,7 @@ def test_the_list_says_what_each_method_assumes(capsys, monkeypatch):
     assert main(["compare", "--list"]) == 0
     printed = capsys.readouterr().out
     assert all(name in printed and one.about in printed for name, one in METHODS.items())
-    assert "Not installed: pip install far-away." in printed and "Controls" in printed
+    assert "Not installed: pip install .[rivals]." in printed and "Controls" in printed
 
 
 @pytest.mark.parametrize(

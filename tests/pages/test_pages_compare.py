@@ -77,7 +77,7 @@ def test_methods_are_chosen_with_their_words_and_started(monkeypatch):
     app = opened(run, PAGE)
     said = texts(app)
     assert all(method.about.split(":")[0] in said.replace("\\", "") for method in METHODS.values())
-    assert "It is not installed: `pip install no-such`" in said
+    assert "It is not installed: `pip install .[rivals]`" in said
     boxes = {box.key: box for box in app.checkbox}
     assert boxes[f"compare_pick_absent_{run.id}"].disabled and not boxes[f"compare_pick_good_{run.id}"].disabled
     usual = {key for key, box in boxes.items() if box.value}

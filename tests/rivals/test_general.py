@@ -61,7 +61,7 @@ def test_what_cannot_be_computed_is_one_sentence(monkeypatch):
     with pytest.raises(InputError, match="alpha must be less than 1; got 1"):
         Options(alpha=1)
     monkeypatch.setattr("disco.rivals.registry.find_spec", lambda name: None)
-    with pytest.raises(InputError, match="^GRaSP needs the package causal-learn: pip install causal-learn.$"):
+    with pytest.raises(InputError, match=r"^GRaSP needs the package causal-learn: pip install \.\[rivals\]\.$"):
         find("grasp", rows(9))
 
 
