@@ -197,10 +197,13 @@ def read_transformed(row: "Row", known: Known, runs: list[Run], bench: Bench) ->
 
 
 def read_lahman(row: "Row", known: Known, runs: list[Run], bench: Bench) -> dict[str, Any]:
-    """Agreement of the order with both references, the number of edges, and the controls' agreement with the seven."""
+    """Agreement of the order with both references, the number of edges, and the controls' agreement with the seven.
+
+    The controls sort what the fit sees: levels if its transform makes some.
+    """
     run = runs[0]
     chosen = variant(bench, run, row.variant(run.settings))
     order = run.order(chosen)
-    sorted_controls = evaluate(R7, table=known.table)["controls"]
+    sorted_controls = evaluate(R7, table=row.seen_table(known))["controls"]
     counted = len(run.edges(variant=chosen))
     return {"r7": a_top(order, R7), "r17": a_top(order, R17), "edges": counted, "controls": sorted_controls}

@@ -17,7 +17,6 @@ from disco.lahman import R7, R17
 from disco.metrics import Edges, a_top, edge_jaccard, evaluate, order_agreement, shd
 from disco.rivals import Result, find, options_of
 from disco.simulate import Design, Simulated, simulate
-from disco.table.ranks import quantile_levels
 
 if TYPE_CHECKING:
     from benchmarks.paper_rows import Method, Row
@@ -60,10 +59,7 @@ def read_rival(row: "Row", method: "Method", known: Known, seed: int) -> dict[st
     Raises:
         InputError: a package is not installed, or the table cannot be used.
     """
-    table = known.table
-    if isinstance(row.source, Cohort) and row.labels[0].startswith("q"):
-        levels = quantile_levels(table.to_numpy(), int(row.labels[0][1:]))
-        table = pd.DataFrame(levels, columns=table.columns)
+    table = row.seen_table(known)
     names = row.rivals if method.is_own else (method.rival,)
     found = [find(name, table, options_for(name, row, seed)) for name in names]
     if len(found) == 2:

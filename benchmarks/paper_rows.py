@@ -4,12 +4,15 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from typing import Any
 
+import pandas as pd
+
 from benchmarks import paper_read as read
 from benchmarks.paper_data import LITERAL, Cohort, Known, Source, Wanted, data
 from benchmarks.paper_fits import Bench
 from disco.runs import Run
 from disco.settings import Settings
 from disco.simulate import Design
+from disco.table.ranks import quantile_levels
 
 Reading = Callable[["Row", Known, list[Run], Bench], dict[str, Any]]
 
@@ -125,7 +128,8 @@ _RIVALS = {
 }
 _CONTINUOUS = {
     "narrow": "continuous tables with joint networks of width 256",
-    "brief": "continuous tables with joint networks of width 256, and a third to a half of the epochs",
+    "brief": "continuous tables with a fifth to a half of the paper's epochs, in bfloat16 in training, and DiffAN's "
+    "variances over 512 rows",
     "full": "continuous tables with the paper's networks and epochs, in bfloat16 in training",
 }
 METHODS |= {name: Method("paper", False, about, rival="continuous") for name, about in _CONTINUOUS.items()}
@@ -211,6 +215,13 @@ class Row:
         """The table as a scientist would have it, with its truth: all rows, with the row's change."""
         whole = len(self.parts) != 1 or self.parts[0] in HALVES or method.searches
         return data(self.seeded(seed)) if whole else self.wanted(method, seed)[0].known()
+
+    def seen_table(self, known: Known) -> pd.DataFrame:
+        """The table as a method sees it: quantile levels in the rows of Lahman that are named for them."""
+        if isinstance(self.source, Cohort) and self.labels[0].startswith("q"):
+            levels = quantile_levels(known.table.to_numpy(), int(self.labels[0][1:]))
+            return pd.DataFrame(levels, columns=known.table.columns)
+        return known.table
 
     def variant(self, settings: Settings) -> str:
         """Criterion and boundary, named as in `Run.variants`."""

@@ -52,7 +52,7 @@ def start_box(run: runs.Run, label: str) -> None:
         inside = st.container(horizontal=True, gap="medium")
         values |= {name: _number(inside, run, name) for name in _FIELDS if name not in _IN_SIGHT}
     values["redone"] = st.toggle(
-        "Search every bootstrap table from scratch (about ten times slower)",
+        "Search every bootstrap table from scratch (seven to eight times slower)",
         key=f"refine_redone_{run.id}",
         help="Each gets a screen, a prior and starts of its own, like the whole table. Without it, a short search from "
         "the graph found gives the edges' local stability, which is higher than the share of full searches.",
