@@ -228,7 +228,7 @@ def _our_cells(
         good = [line for line in own if "error" not in line]
         if own and not good:
             blank = [""] * (len(metrics) - 1 + len(BESIDE))
-            cells.append([name, f"failed: {own[0]['error']}", *blank, seeds_of(own), ""])
+            cells.append([name, f"none: {own[0]['error']}", *blank, seeds_of(own), ""])
         elif own:
             failed = len(own) - len(good)
             values = [_cell(metric, good, table.median, figures.get(metric)) for metric in metrics]

@@ -12,14 +12,18 @@ from typing import TYPE_CHECKING, Any
 import pandas as pd
 
 from benchmarks.paper_data import Cohort, Known
-from disco.errors import InputError
+from disco.errors import InputError, ScoreUnavailable
+from disco.figures.words import duration
 from disco.lahman import R7, R17
 from disco.metrics import Edges, a_top, edge_jaccard, evaluate, order_agreement, shd
-from disco.rivals import Result, find, options_of
+from disco.rivals import METHODS, Result, find, options_of
 from disco.simulate import Design, Simulated, simulate
 
 if TYPE_CHECKING:
     from benchmarks.paper_rows import Method, Row
+
+
+LIMIT = 4 * 3600  # seconds of a method, the paper's
 
 
 def told(drawn: Simulated) -> dict[str, Any]:
@@ -58,9 +62,12 @@ def read_rival(row: "Row", method: "Method", known: Known, seed: int) -> dict[st
 
     Raises:
         InputError: a package is not installed, or the table cannot be used.
+        ScoreUnavailable: a method would take longer than `LIMIT`.
     """
     table = row.seen_table(known)
     names = row.rivals if method.is_own else (method.rival,)
+    if (seconds := max(METHODS[name].seconds(*table.shape) for name in names)) > LIMIT:
+        raise ScoreUnavailable(f"about {duration(seconds)} on one core by its estimate, above the limit of 4 h")
     found = [find(name, table, options_for(name, row, seed)) for name in names]
     if len(found) == 2:
         return {**compared(*found), "controls": None}

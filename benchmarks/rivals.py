@@ -5,20 +5,23 @@
     python -m benchmarks.rivals lasso --nodes 20 --seeds 0-2            # L1 regressions for parents, and for means
     python -m benchmarks.rivals lahman --seeds 0-2                      # q4 and raw; a seed divides the rows into folds
 
-One JSON line per fit, with the sorting controls. Of Lahman also the comparison of each two families.
+One line per fit in benchmarks/results/rivals.jsonl, with the sorting controls, and of Lahman also the comparison of
+each two families. A table that has lines is skipped.
 """
 
 import argparse
-import json
 from collections.abc import Iterator
 from itertools import combinations, permutations
+from pathlib import Path
 from typing import Any
 
 import numpy as np
 import pandas as pd
 
+from benchmarks import paper_engines
 from benchmarks.machine import describe
 from benchmarks.paper import numbers
+from benchmarks.paper_results import append_line, lines
 from benchmarks.paper_rivals import compared, told
 from disco import lahman
 from disco.metrics import a_top, controls, evaluate
@@ -27,6 +30,9 @@ from disco.simulate import Design, Simulated, simulate
 from disco.table.ranks import quantile_levels
 
 Line = dict[str, Any]
+
+RESULTS = Path(__file__).parent / "results" / "rivals.jsonl"
+ENGINE = ("disco.rivals.mrs", "disco.rivals.ods", "disco.simulate.sampling", "disco.metrics")
 
 FAMILIES = {
     "Poi softplus": "poisson-softplus",
@@ -136,13 +142,17 @@ def main() -> None:
     parser.add_argument("study", choices=STUDIES)
     parser.add_argument("--nodes", type=numbers, default=[100])
     parser.add_argument("--seeds", type=numbers, default=[0, 1, 2])
+    parser.add_argument("--results", type=Path, default=RESULTS)
     options = parser.parse_args()
+    there = list(lines(options.results.read_bytes())) if options.results.exists() else []
+    done = {(line["study"], line["asked"], line["seed"]) for line in there}
+    about = {"study": options.study, "engine": paper_engines.engine(ENGINE), "machine": describe()}
     for nodes in options.nodes:
         for seed in options.seeds:
-            for line in STUDIES[options.study](nodes, seed):
-                print(
-                    json.dumps({"study": options.study, **line, "machine": describe()}, ensure_ascii=False), flush=True
-                )
+            if (options.study, nodes, seed) not in done:
+                for line in list(STUDIES[options.study](nodes, seed)):  # all of a table's lines, or none
+                    append_line(options.results, {**about, "asked": nodes, **line})
+                    print(line, flush=True)
 
 
 if __name__ == "__main__":
