@@ -6,6 +6,7 @@ written is written beside its place, then renamed into it.
 
 import contextlib
 import csv
+import errno
 import io
 import json
 import math
@@ -181,9 +182,13 @@ def unwritten(path: Path, error: OSError) -> InputError:
     named = error.filename2 or error.filename  # for a rename, its target
     place = named if isinstance(named, str | Path) and not Path(named).name.startswith(".") else path
     return InputError(
-        f"{place} cannot be written ({error.strerror or error}): free some space or give write access, then do the "
-        "same again."
+        f"{place} cannot be written ({error.strerror or error}): {remedy(error)}, then do the same again."
     )
+
+
+def remedy(error: OSError) -> str:
+    """What to do about a file or folder that the system refuses."""
+    return "give it a shorter name" if error.errno == errno.ENAMETOOLONG else "free some space or give access"
 
 
 def _sync_folder(folder: Path) -> None:

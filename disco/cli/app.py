@@ -2,8 +2,10 @@
 
 import argparse
 import socket
+import sys
 from pathlib import Path
 
+from disco.cli.saying import say
 from disco.errors import InputError
 from disco.files import HOMES
 
@@ -37,7 +39,8 @@ def run(arguments: argparse.Namespace) -> None:
         "logger.hideWelcomeMessage": True,
     }
     bootstrap.load_config_options(options)
-    print(f"DISCO opens at http://{ADDRESS}:{port} and ends with Ctrl-C.", flush=True)
+    say(f"DISCO opens at http://{ADDRESS}:{port} and ends with Ctrl-C.")
+    sys.stdout.flush()
     bootstrap.run(str(script), False, [], options)
 
 

@@ -21,14 +21,14 @@ from typing import Any
 import pandas as pd
 
 from disco.checks import between, require
-from disco.errors import InputError
+from disco.errors import InputError, printable
 from disco.files import plain, read_record, write_frame, write_json
 from disco.metrics import evaluate
 from disco.metrics.edges import read as read_edges
 from disco.metrics.interventions import cycle
 from disco.rivals import METHODS, Result, kept, options_of
 from disco.runs.folder import Run
-from disco.runs.schema import COMPARED_EDGES, COMPARED_ORDER, COMPARED_SCORES, check_order, damaged, printable, read
+from disco.runs.schema import COMPARED_EDGES, COMPARED_ORDER, COMPARED_SCORES, check_order, damaged, read
 from disco.runs.schema import record as read_as
 
 FOLDER, TABLE, ASKED = "compare", "compare.csv", "comparing.json"

@@ -7,9 +7,9 @@ import pandas as pd
 import pyarrow as pa
 import pyarrow.parquet as parquet
 
-from disco.errors import InputError
+from disco.errors import InputError, printable
 from disco.files import check_regular, write_bytes
-from disco.runs.schema import damaged, printable
+from disco.runs.schema import damaged
 from disco.table.cells import TOO_LARGE
 
 _FILE_BYTES = 1 << 30

@@ -21,7 +21,7 @@ from functools import partial
 from pathlib import Path
 from typing import Any, BinaryIO
 
-from disco.errors import InputError
+from disco.errors import InputError, printable
 from disco.files import read_record, write_json
 from disco.rivals import METHODS
 from disco.runs import compared
@@ -29,7 +29,6 @@ from disco.runs.folder import Run
 from disco.runs.head import Head, read_head
 from disco.runs.making import id_of, make
 from disco.runs.results import VARIANTS
-from disco.runs.schema import printable
 from disco.runs.status import COMPARE, FIT, REFINE, unasked
 from disco.settings import CHOICES
 

@@ -20,14 +20,14 @@ from typing import Any
 
 import pandas as pd
 
-from disco.errors import InputError
+from disco.errors import InputError, printable
 from disco.files import read_json, read_record, unwritten, write_frame, write_json
 from disco.likelihood.check import STATISTICS, Check
 from disco.refine import Choice, Refined
 from disco.refine.result import EDGE_COLUMNS
 from disco.runs import schema
 from disco.runs.folder import Run
-from disco.runs.schema import REFINE, Schema, check_edges, check_order, damaged, fits, printable, read, record, shown
+from disco.runs.schema import REFINE, Schema, check_edges, check_order, damaged, fits, read, record, shown
 
 _MOST_SWEEPS, _MOST_SEARCHES = 1_000_000, 10_000
 _MOST_NOTES, _LONGEST_NOTE = 1000, 1000

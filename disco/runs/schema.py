@@ -54,11 +54,6 @@ def is_text(text: str) -> bool:
     return True
 
 
-def printable(text: str, longest: int) -> str:
-    """A text without control characters, cut to `longest` characters."""
-    return "".join(sign if sign.isprintable() else "\N{REPLACEMENT CHARACTER}" for sign in text[:longest])
-
-
 # Records: dataclasses from JSON ------------------------------------------------------------------------------------
 
 
