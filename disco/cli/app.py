@@ -54,7 +54,8 @@ def refuse_other_origins() -> None:
     from streamlit.web.server import server_util
     from streamlit.web.server.starlette import starlette_websocket
 
-    starlette_websocket.is_url_from_allowed_origins = server_util.is_allowed_origin
+    # Only the name of the argument differs.
+    starlette_websocket.is_url_from_allowed_origins = server_util.is_allowed_origin  # type: ignore[assignment]
 
 
 def find_app() -> Path:
