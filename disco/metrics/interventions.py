@@ -6,7 +6,7 @@ A set Z gives the effect of t on y in the true graph (Shpitser, VanderWeele and 
 2. Z blocks every other path between the two.
 
 Both are decided for all pairs at once, in passes over the nodes of a graph that treat all t of a node together, as
-bits. A pass takes d · edges / 8 bytes. So a complete graph of 700 nodes takes less than a second.
+bits. A pass takes d · edges / 8 bytes. So a complete graph of 700 nodes takes about a second.
 """
 
 from collections.abc import Sequence

@@ -20,7 +20,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, BinaryIO
 
-from disco.errors import FitStopped, InputError, ScoreUnavailable
+from disco.errors import FitStopped, InputError, ScoreUnavailable, printable
 from disco.files import open_to_append
 from disco.runs import COMPARE, FIT, REFINE, Run, Status, Work, runs_root
 from disco.runs.locks import Lock, note
@@ -286,7 +286,7 @@ def _worker(names: list[str], path: Path, handle: int) -> int:
             except FitStopped:
                 return 1
             except (InputError, ScoreUnavailable) as error:  # what follows does not need it
-                print(error, file=sys.stderr)
+                print(printable(str(error)), file=sys.stderr)
                 exits = 1
     except Exception:
         traceback.print_exc()
