@@ -10,7 +10,8 @@ HOME = Path(__file__).resolve().parent
 if str(HOME) not in sys.path:
     sys.path.insert(0, str(HOME))
 
-from disco.errors import InputError  # noqa: E402 - after the path is set
+from disco.cli.app import refuse_other_origins  # noqa: E402 - after the path is set
+from disco.errors import InputError  # noqa: E402
 from pages.shared import session, sidebar, steps, tour  # noqa: E402
 from pages.shared.names import plain  # noqa: E402
 
@@ -36,6 +37,7 @@ PAGES = {
 
 def main() -> None:
     """Draw the frame and the page that the address asks for."""
+    refuse_other_origins()  # also under `streamlit run app.py`
     st.set_page_config(page_title="DISCO", page_icon=str(HOME / "assets/icon.svg"), layout="wide")
     st.logo(str(HOME / "assets/logo.svg"), icon_image=str(HOME / "assets/icon.svg"), size="large")
     st.html(HOME / "assets/app.css")

@@ -29,14 +29,18 @@ def main(argv: Sequence[str] | None = None) -> int:
         return _tell("disco: interrupted.", INTERRUPTED_EXIT)
     except BrokenPipeError:  # `disco graph RUN | head`: nobody reads on
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
-    except OSError as error:  # a disk that is full, a folder without write access
+    except OSError as error:  # a disk that is full, a folder without write access, a name too long
+        from disco.files import remedy
+
         where = f"{error.filename}: " if isinstance(error.filename, str) else ""
-        return _tell(f"disco: {where}{error.strerror or error}; free some space or give access.", USAGE_EXIT)
+        return _tell(f"disco: {where}{error.strerror or error}; {remedy(error)}.", USAGE_EXIT)
     return 0
 
 
-def _tell(sentence: str, status: int) -> int:
-    print(" ".join(sentence.split()), file=sys.stderr)
+def _tell(text: str, status: int) -> int:
+    from disco.cli.saying import say, sentence
+
+    say(sentence(" ".join(text.split())), to=sys.stderr)
     return status
 
 

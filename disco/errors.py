@@ -11,3 +11,8 @@ class ScoreUnavailable(RuntimeError):
 
 class FitStopped(RuntimeError):
     """A callback asked a fit to stop; if the fit keeps a checkpoint, it can be resumed."""
+
+
+def printable(text: str, longest: int | None = None) -> str:
+    """A foreign text in a sentence: without control characters, and cut to `longest` characters."""
+    return "".join(sign if sign.isprintable() else "\N{REPLACEMENT CHARACTER}" for sign in text[:longest])

@@ -1,11 +1,13 @@
 """Files: regular ones read up to a size, and ones that are complete or not there at all.
 
-A folder of runs, or a user, may name anything: a named pipe or an endless file must not block its reader. What is
-written is written beside its place, then renamed into it.
+A folder of runs, or a user, may name anything: a named pipe or an endless file must not block its reader. A run may
+come from a stranger, so a link in it is neither followed to another file nor written through. What is written is
+written beside its place, then renamed into it.
 """
 
 import contextlib
 import csv
+import errno
 import io
 import json
 import math
@@ -40,8 +42,8 @@ class NotAFile(ValueError):
     """The path leads to something else, such as "a pipe"."""
 
 
-def opened(path: str | Path) -> int:
-    """A file descriptor of a regular file, opened for reading; links are followed.
+def opened(path: str | Path, flags: int = 0) -> int:
+    """A file descriptor of a regular file, opened for reading; links are followed unless `flags` is `os.O_NOFOLLOW`.
 
     A pipe would make its reader wait and a device may never end, so neither is read.
 
@@ -50,7 +52,7 @@ def opened(path: str | Path) -> int:
         NotAFile: it is not a regular file.
         ValueError: the path holds a NUL.
     """
-    handle = os.open(path, os.O_RDONLY | os.O_NONBLOCK | os.O_CLOEXEC)
+    handle = os.open(path, os.O_RDONLY | os.O_NONBLOCK | os.O_CLOEXEC | flags)
     mode = os.fstat(handle).st_mode
     if not stat.S_ISREG(mode):
         os.close(handle)
@@ -114,12 +116,12 @@ def check_size(name: str, size: int, most: int) -> None:
 
 
 def read_bytes(path: Path, limit: int) -> bytes:
-    """The content of a regular file.
+    """The content of a regular file, such as one of a run; a link is not followed.
 
     Raises:
         FileNotFoundError: there is none.
         OSError: it cannot be read.
-        InputError: it is no regular file, or larger than `limit` bytes.
+        InputError: it is a link or no regular file, or larger than `limit` bytes.
     """
     with os.fdopen(_opened(path), "rb") as file:
         size = os.fstat(file.fileno()).st_size
@@ -144,11 +146,34 @@ def check_regular(path: Path, limit: int | None = None) -> None:
 
 def _opened(path: Path) -> int:
     try:
-        return opened(path)
+        return opened(path, os.O_NOFOLLOW)
     except NotAFile as error:
         raise InputError(f"{path} is {error}, no regular file; restore or delete it.") from None
+    except OSError as error:
+        if error.errno == errno.ELOOP:
+            raise linked(path) from None
+        raise
     except ValueError as error:
         raise InputError(f"{str(path)!r} is no path: {error}.") from None
+
+
+def linked(path: Path) -> InputError:
+    """The error for a link where a run has a file or folder of its own."""
+    return InputError(f"{path} is a link: put the file or folder itself in its place, or delete the link.")
+
+
+def inside(folder: Path, *names: str) -> Path:
+    """The path of a folder in the folder of a run.
+
+    Raises:
+        InputError: a link stands in its place, or in that of a folder above it.
+    """
+    path = folder
+    for name in names:
+        path = path / name
+        if path.is_symlink():
+            raise linked(path)
+    return path
 
 
 def write_bytes(path: Path, data: bytes, *, durable: bool = True) -> None:
@@ -170,10 +195,14 @@ def write_bytes(path: Path, data: bytes, *, durable: bool = True) -> None:
 
 def append_bytes(path: Path, data: bytes) -> None:
     """Append to a file that nothing depends on; if it cannot be written, the data are dropped."""
-    with contextlib.suppress(OSError):
-        handle = os.open(path, os.O_WRONLY | os.O_APPEND | os.O_CREAT | os.O_NONBLOCK | os.O_CLOEXEC, 0o644)
-        with os.fdopen(handle, "ab") as file:
-            file.write(data)
+    with contextlib.suppress(OSError), open_to_append(path) as file:
+        file.write(data)
+
+
+def open_to_append(path: Path) -> BinaryIO:
+    """A file, made if need be; OSError if it cannot be written or is a link."""
+    flags = os.O_WRONLY | os.O_APPEND | os.O_CREAT | os.O_NONBLOCK | os.O_CLOEXEC | os.O_NOFOLLOW
+    return os.fdopen(os.open(path, flags, 0o644), "ab")
 
 
 def unwritten(path: Path, error: OSError) -> InputError:
@@ -181,9 +210,14 @@ def unwritten(path: Path, error: OSError) -> InputError:
     named = error.filename2 or error.filename  # for a rename, its target
     place = named if isinstance(named, str | Path) and not Path(named).name.startswith(".") else path
     return InputError(
-        f"{place} cannot be written ({error.strerror or error}): free some space or give write access, then do the "
-        "same again."
+        f"{place} cannot be written ({error.strerror or error}): {remedy(error)}, then do the same again."
     )
+
+
+def remedy(error: OSError) -> str:
+    """What to do about a file or folder that the system refuses."""
+    known = {errno.ENAMETOOLONG: "give it a shorter name", errno.ELOOP: "delete the link"}
+    return known.get(error.errno or 0, "free some space or give access")
 
 
 def _sync_folder(folder: Path) -> None:

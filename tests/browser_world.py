@@ -42,13 +42,13 @@ expect.set_options(timeout=PATIENCE)
 
 
 @contextmanager
-def served(runs: Path) -> Iterator[str]:
-    """The address of the app, served as by `disco app` and ended as by Ctrl-C."""
+def served(runs: Path, **more: str) -> Iterator[str]:
+    """The address of the app, served as by `disco app`, with more variables of the environment; ended as by Ctrl-C."""
     with socket.socket() as probe:
         probe.bind(("127.0.0.1", 0))
         port = probe.getsockname()[1]
     command = [sys.executable, "-m", "disco", "app", "--port", str(port), "--headless"]
-    environment = {**os.environ, "DISCO_RUNS": str(runs), "OMP_NUM_THREADS": "1"}
+    environment = {**os.environ, "DISCO_RUNS": str(runs), "OMP_NUM_THREADS": "1", **more}
     with open(runs.parent / "server.log", "wb") as log:
         server = subprocess.Popen(command, cwd=ROOT, env=environment, stdout=log, stderr=log)
         try:

@@ -61,16 +61,19 @@ def finished_run(
     settings: Settings | None = None,
     truth: str | None | list[tuple[str, ...]] = CHAIN,
     teaching: bool = False,
+    table: pd.DataFrame | None = None,
 ) -> runs.Run:
     """A run that reads as done.
 
     Args:
+        table: its counts; by default 60 rows.
         truth: its true edges, with or without direction; None if they are not known; by default the chain along the
             order.
     """
     order = [f"x{k}" for k in range(1, nodes + 1)] if isinstance(nodes, int) else list(nodes)
     chosen = settings or Settings.of("paper", joint_epochs=1, projection_epochs=1, width=8)
-    table = pd.DataFrame(np.random.default_rng(0).poisson(3.0, (60, len(order))), columns=order)
+    if table is None:
+        table = pd.DataFrame(np.random.default_rng(0).poisson(3.0, (60, len(order))), columns=order)
     pairs = list(zip(order[:-1], order[1:], strict=True)) if truth == CHAIN else truth
     names = ["parent", "child", "direction"][: len(pairs[0]) if pairs else 2]
     edges = None if pairs is None else pd.DataFrame(pairs, columns=names, dtype="str")

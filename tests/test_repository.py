@@ -130,6 +130,7 @@ def test_the_app_is_private_by_default():
     config = tomllib.loads((ROOT / ".streamlit/config.toml").read_text())
     assert config["browser"]["gatherUsageStats"] is False
     assert config["server"]["enableXsrfProtection"] is True and config["server"]["address"] == "127.0.0.1"
+    assert config["server"]["allowedHosts"] == ["127.0.0.1", "localhost"]
     assert config["server"]["maxUploadSize"] > 0 and {"light", "dark"} <= set(config["theme"])
 
 

@@ -2,8 +2,10 @@
 
 import argparse
 import socket
+import sys
 from pathlib import Path
 
+from disco.cli.saying import say
 from disco.errors import InputError
 from disco.files import HOMES
 
@@ -27,6 +29,7 @@ def run(arguments: argparse.Namespace) -> None:
     # Otherwise a deep link opened first shows "Page not found": Streamlit takes the folder pages/ for its
     # old automatic menu until st.navigation has run once.
     PagesManager.uses_pages_directory = False
+    refuse_other_origins()
     config._main_script_path = str(script)  # reads .streamlit/config.toml beside it from any folder
     options = {
         "server.address": ADDRESS,
@@ -37,8 +40,22 @@ def run(arguments: argparse.Namespace) -> None:
         "logger.hideWelcomeMessage": True,
     }
     bootstrap.load_config_options(options)
-    print(f"DISCO opens at http://{ADDRESS}:{port} and ends with Ctrl-C.", flush=True)
+    say(f"DISCO opens at http://{ADDRESS}:{port} and ends with Ctrl-C.")
+    sys.stdout.flush()
     bootstrap.run(str(script), False, [], options)
+
+
+def refuse_other_origins() -> None:
+    """Let a web page open a connection only if the app itself served it, or `server.corsAllowedOrigins` names it.
+
+    Any page that the user visits can try. Streamlit would let in those from another port of this machine, and to learn
+    which addresses are this machine's it would ask a server in the internet, at every try.
+    """
+    from streamlit.web.server import server_util
+    from streamlit.web.server.starlette import starlette_websocket
+
+    # Only the name of the argument differs.
+    starlette_websocket.is_url_from_allowed_origins = server_util.is_allowed_origin  # type: ignore[assignment]
 
 
 def find_app() -> Path:

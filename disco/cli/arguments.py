@@ -8,6 +8,7 @@ from pathlib import Path
 from typing import NoReturn
 
 from disco import __version__
+from disco.cli.saying import say, sentence
 from disco.settings import CHOICES
 
 _COUNTS = (
@@ -19,7 +20,7 @@ class _Parser(argparse.ArgumentParser):
     """A parser that says what is wrong in one sentence, without the usage lines."""
 
     def error(self, message: str) -> NoReturn:
-        print(f"{self.prog}: {message}; see {self.prog} --help.", file=sys.stderr)
+        say(sentence(f"{self.prog}: {message}; see {self.prog} --help."), to=sys.stderr)
         sys.exit(2)
 
 

@@ -1,7 +1,6 @@
 """disco check COUNTS: what keeps a table from being fitted, and what stands out in it."""
 
 import argparse
-import json
 import threading
 from dataclasses import asdict
 from typing import Any
@@ -11,6 +10,7 @@ import pandas as pd
 from disco.cli.choices import read_part
 from disco.cli.foreground import signals
 from disco.cli.progress import Progress
+from disco.cli.saying import say, say_json, sentence
 from disco.errors import InputError
 from disco.figures.words import how_many
 from disco.files import plain
@@ -48,9 +48,9 @@ def run(arguments: argparse.Namespace) -> None:
     lines = _stress(whole, roles).to_dict("records") if arguments.stress and is_usable else []
     if arguments.json:
         told = {**_everything(table, found, looked_at), **({"stress": lines} if lines else {})}
-        print(json.dumps(plain(told), ensure_ascii=False))
+        say_json(plain(told))
     else:
-        print(f"{arguments.counts.name}: {how_many(len(table), 'row')}, {how_many(table.shape[1], 'column')}.")
+        say(f"{arguments.counts.name}: {how_many(len(table), 'row')}, {how_many(table.shape[1], 'column')}.")
         _print(found, looked_at)
         _print_stress(lines)
     if not is_usable:
@@ -90,18 +90,18 @@ def _stress(table: pd.DataFrame, roles: Roles | None) -> pd.DataFrame:
 
 def _print(found: list[Problem], looked_at: Quality | None) -> None:
     for problem in sorted(found, key=lambda problem: not problem.blocking):
-        print(f"{'Problem' if problem.blocking else 'Note'}: {problem.message} {problem.remedy}".rstrip())
+        say(sentence(f"{'Problem' if problem.blocking else 'Note'}: {problem.message} {problem.remedy}".rstrip()))
     for finding in looked_at.findings if looked_at else ():
-        print(f"{finding.message} {finding.advice}")
+        say(sentence(f"{finding.message} {finding.advice}"))
     if not found and looked_at and not looked_at.findings:
-        print("Nothing stands out.")
+        say("Nothing stands out.")
 
 
 def _print_stress(lines: list[dict[str, Any]]) -> None:
     if lines:
         from disco.refine.stress import in_words
 
-        print("\n".join(map(in_words, lines)))
+        say(*map(in_words, lines))
 
 
 def _everything(table: pd.DataFrame, found: list[Problem], looked_at: Quality | None) -> dict[str, Any]:

@@ -11,6 +11,7 @@ import numpy as np
 import pandas as pd
 
 from disco.cli.roles import given_roles, listed, split
+from disco.cli.saying import say, sentence
 from disco.errors import InputError
 from disco.figures.words import how_many
 from disco.runs import Run, stamps
@@ -123,7 +124,7 @@ def chosen_graph(run: Run, arguments: argparse.Namespace) -> nx.DiGraph:
         parents = f"{WORDS[selector].name}, {WORDS[selector].rule.format(cut=CUTS[selector])}"
         _told(graph, method="DISCO", order=run.own_variant, parents=parents)
     if words := advice(run, graph.number_of_edges(), selector, rule):
-        print(words, file=sys.stderr)
+        say(words, to=sys.stderr)
     return graph
 
 
@@ -175,9 +176,9 @@ def read_counts(path: Path, arguments: argparse.Namespace) -> tuple[pd.DataFrame
         notes = [f"{problem.message} {problem.remedy}" for problem in found]
         notes += [f"{relation.sentence} {_ARITHMETIC}" for relation in relations(as_counts(counts))]
         for note in notes[:_MOST_NOTES]:
-            print(f"Note: {note}", file=sys.stderr)
+            say(sentence(f"Note: {note}"), to=sys.stderr)
         if len(notes) > _MOST_NOTES:
-            print(f"Note: there are {len(notes) - _MOST_NOTES} more such notes; the app lists them.", file=sys.stderr)
+            say(f"Note: there are {len(notes) - _MOST_NOTES} more such notes; the app lists them.", to=sys.stderr)
     return table, left_out, roles
 
 
@@ -238,7 +239,7 @@ def _complete(table: pd.DataFrame, roles: Roles | None) -> tuple[pd.DataFrame, S
     if len(places):
         count = how_many(len(places), "row")
         what = "not counts" if roles is None else "not counts, or not what their role needs"
-        print(f"Left out {count} with cells that are {what}: {in_words(left_out)}.", file=sys.stderr)
+        say(f"Left out {count} with cells that are {what}: {in_words(left_out)}.", to=sys.stderr)
     return without_rows(table, places), left_out
 
 

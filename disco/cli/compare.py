@@ -9,6 +9,7 @@ from disco.cli.chosen import chosen_run
 from disco.cli.evaluate import read_truth
 from disco.cli.foreground import work_here
 from disco.cli.roles import listed
+from disco.cli.saying import say, sentence
 from disco.errors import InputError
 from disco.figures.words import duration, how_many, number
 from disco.rivals import GROUPS, INSTALL, METHODS
@@ -46,7 +47,7 @@ def run(arguments: argparse.Namespace) -> None:
     found = [ended[name] for name in asked.methods if name in ended]
     known = target.truth()
     _print(compared.table(target, found, known), known is not None)
-    print(f"Run: {target.path}")
+    say(f"Run: {target.path}")
 
 
 def _set_truth(target: Run, truth: pd.DataFrame) -> None:
@@ -54,7 +55,7 @@ def _set_truth(target: Run, truth: pd.DataFrame) -> None:
     before = target.truth()
     target.set_truth(truth)
     if before is not None and not before.equals(target.truth()):
-        print(f"The run's {how_many(len(before), 'true edge')} gave way to {len(truth):,}.", file=sys.stderr)
+        say(f"The run's {how_many(len(before), 'true edge')} gave way to {len(truth):,}.", to=sys.stderr)
 
 
 def _list() -> None:
@@ -62,11 +63,11 @@ def _list() -> None:
     for group in GROUPS:
         those = {name: one for name, one in METHODS.items() if one.group == group}
         if those:
-            print(f"{group[0].upper()}{group[1:]}")
+            say(f"{group[0].upper()}{group[1:]}")
         for name, one in those.items():
             how = "" if one.installed else f" Not installed: {INSTALL}."
-            print(f"  {name:<18} {one.about} Takes {duration(one.seconds(_ROWS, _NODES))}.{how}")
-    print(f"Times are for {_ROWS:,} rows × {_NODES} columns, on one core.")
+            say(f"  {name:<18} {one.about} Takes {duration(one.seconds(_ROWS, _NODES))}.{how}")
+    say(f"Times are for {_ROWS:,} rows × {_NODES} columns, on one core.")
 
 
 def _print(rows: pd.DataFrame, is_known: bool) -> None:
@@ -79,10 +80,10 @@ def _print(rows: pd.DataFrame, is_known: bool) -> None:
     for name in set(names) & set(compared.WHOLE):
         shown[name] = ["–" if pd.isna(value) else str(value) for value in rows[name]]
     shown["edges"] = shown["edges"].where(rows["state"] == "done", rows["state"])
-    print(shown.rename(columns=_HEADINGS).to_string(index=False))
+    say(*shown.rename(columns=_HEADINGS).to_string(index=False).split("\n"))
     if is_known and not metrics:
-        print("Nothing is measured against the true edges of this run: look at them with disco evaluate.")
+        say("Nothing is measured against the true edges of this run: look at them with disco evaluate.")
     if not is_known:
-        print("The true edges are not known (--truth), so no method is ranked above another.")
+        say("The true edges are not known (--truth), so no method is ranked above another.")
     for row in rows[rows["note"] != ""].itertuples():
-        print(f"{row.method}: {row.note}")
+        say(sentence(f"{row.method}: {row.note}"))

@@ -1,7 +1,6 @@
 """disco evaluate --truth FILE (--run RUN | --edges FILE): compare a run or an edge list with the true edges."""
 
 import argparse
-import json
 from collections.abc import Sequence
 from pathlib import Path
 
@@ -9,6 +8,7 @@ import numpy as np
 import pandas as pd
 
 from disco.cli.choices import chosen_graph
+from disco.cli.saying import say_json
 from disco.errors import InputError
 from disco.files import plain
 from disco.metrics import evaluate
@@ -28,7 +28,7 @@ def run(arguments: argparse.Namespace) -> None:
     """
     truth = read_truth(arguments.truth)
     found = _of_run(arguments, truth) if arguments.run else _of_files(arguments, truth)
-    print(json.dumps(plain(found), ensure_ascii=False))
+    say_json(plain(found))
 
 
 def read_truth(path: Path) -> pd.DataFrame:

@@ -11,6 +11,7 @@ from disco.cli.advice import advice
 from disco.cli.choices import given_settings, read_counts
 from disco.cli.foreground import work_here
 from disco.cli.roles import check_roles
+from disco.cli.saying import say, sentence, short
 from disco.errors import InputError
 from disco.knowledge import Knowledge
 from disco.knowledge.files import read
@@ -100,10 +101,10 @@ def tell_estimate(counts: pd.DataFrame, settings: Settings, device: str) -> None
     rows, nodes = counts.shape
     foretold = estimate(rows, nodes, settings, device)
     check_memory(foretold)
-    print(
+    say(
         f"{rows} rows × {nodes} columns on {foretold.device}: about {span(foretold.low, foretold.high)} "
         f"and {foretold.bytes / 1e9:.1f} GB.",
-        file=sys.stderr,
+        to=sys.stderr,
     )
 
 
@@ -153,60 +154,61 @@ def check_knowledge(run: Run, given: Knowledge | None) -> None:
 def print_result(run: Run) -> None:
     """The order and the edges of a finished run, on stdout."""
     settings, status, edges = run.settings, run.status(), run.edges()
-    print(f"Causal order, source first: {', '.join(run.order())}")
+    say(f"Causal order, source first: {', '.join(map(short, run.order()))}")
     count = "1 edge" if len(edges) == 1 else f"{len(edges)} edges"
     if settings.selector != "ocs":
         _print_selected(settings.selector, count, edges)
     else:
         _print_ocs(run, count, edges)
     if words := advice(run, len(edges), settings.selector, settings.parent_rule):
-        print(words)
+        say(words)
     if run.roles is not None:
-        print(f"Roles: {run.roles}.")
+        say(sentence(f"Roles: {run.roles}."))
     if (known := run.knowledge()) is not None:
         _print_knowledge(run, known)
     if settings.disjoint_rows:
-        print("One half of the rows gave the networks and the order, the other half the parents.")
+        say("One half of the rows gave the networks and the order, the other half the parents.")
     changed = ", ".join(f"{name} {value}" for name, value in settings.changed().items())
-    print(f"Preset {settings.preset}{f' with {changed}' if changed else ''}.")
+    say(f"Preset {settings.preset}{f' with {changed}' if changed else ''}.")
     if status.rows_used is not None and status.rows_used < len(run.table()):
-        print(f"{status.rows_used} of {len(run.table())} rows were used (max_rows).")
-    print(f"Run: {run.path}")
+        say(f"{status.rows_used} of {len(run.table())} rows were used (max_rows).")
+    say(f"Run: {run.path}")
 
 
 def _print_knowledge(run: Run, knowledge: Knowledge) -> None:
     """How many rules there are, and what they cost the order."""
     from disco.score.ordering import forced
 
-    print(f"Knowledge: {knowledge}.")
+    say(sentence(f"Knowledge: {knowledge}."))
     cost, steps = forced(run.ccs()), len(run.order()) - 1
     if len(cost):
         worst = cost.loc[cost["rank"].idxmax()]
-        print(
+        say(
             f"At {len(cost)} of {steps} steps the order follows the knowledge against the scores; at most at step "
-            f"{worst['step']}, where {worst['node']} had rank {worst['rank']} and {worst['first']} was first."
+            f"{worst['step']}, where {short(worst['node'])} had rank {worst['rank']} and {short(worst['first'])} was "
+            "first."
         )
 
 
 def _print_ocs(run: Run, count: str, edges: pd.DataFrame) -> None:
     settings, (tau_z, pi_min) = run.settings, run.thresholds()
     if settings.parent_rule == "jackknife":
-        print(f"{count} with jackknife Z > {tau_z:.3g}, a local false discovery rate of {settings.fdr:g}:")
+        say(f"{count} with jackknife Z > {tau_z:.3g}, a local false discovery rate of {settings.fdr:g}:")
     else:
-        print(f"{count} with Z > {tau_z:g} in at least {pi_min:.0%} of {settings.folds} folds:")
+        say(f"{count} with Z > {tau_z:g} in at least {pi_min:.0%} of {settings.folds} folds:")
     for edge in edges.itertuples():
         required = ", required" if getattr(edge, "rule", "") == REQUIRED else ""
         told = f"OCS {edge.ocs:.4g}, Z {edge.z:.3g}, frequency {edge.frequency:.3g}{required}"
-        print(f"  {edge.parent} -> {edge.child}  {told}")
+        say(f"  {short(edge.parent)} -> {short(edge.child)}  {told}")
 
 
 def _print_selected(selector: str, count: str, edges: pd.DataFrame) -> None:
     from disco.parents.selectors import CUTS, WORDS
 
     words = WORDS[selector]
-    print(f"{count} by {words.name}, {words.rule.format(cut=CUTS[selector])}:")
+    say(f"{count} by {words.name}, {words.rule.format(cut=CUTS[selector])}:")
     for edge in edges.to_dict("records"):
         p_value = f", p {edge['p_value']:.2g}" if "p_value" in edge else ""
         required = ", required" if edge.get("rule") == REQUIRED else ""
         told = f"{words.score} {edge['score']:.4g}{p_value}, OCS {edge['ocs']:.4g}{required}"
-        print(f"  {edge['parent']} -> {edge['child']}  {told}")
+        say(f"  {short(edge['parent'])} -> {short(edge['child'])}  {told}")

@@ -1,10 +1,10 @@
 """disco graph RUN: the DAG of a finished run as text."""
 
 import argparse
-import sys
 from pathlib import Path
 
 from disco.cli.choices import chosen_graph
+from disco.cli.saying import write
 from disco.errors import InputError
 from disco.files import write_bytes
 from disco.graph import FORMATS, export
@@ -23,7 +23,7 @@ def run(arguments: argparse.Namespace) -> None:
     graph = chosen_graph(opened, arguments)
     text = export(graph, arguments.format or _format_of(arguments.out), about(opened, **graph.graph))
     if arguments.out is None:
-        sys.stdout.write(text if text.endswith("\n") else text + "\n")
+        write(text)
         return
     try:
         write_bytes(arguments.out, text.encode())

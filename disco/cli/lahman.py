@@ -1,7 +1,6 @@
 """disco lahman --out DIR: the paper's batting counts, one run per seed, and the agreement with its references."""
 
 import argparse
-import json
 import sys
 from pathlib import Path
 
@@ -11,6 +10,7 @@ from disco.cli.advice import advice
 from disco.cli.choices import parse_assignments
 from disco.cli.fit import resumed, tell_estimate
 from disco.cli.foreground import work_here
+from disco.cli.saying import say, say_json
 from disco.errors import InputError
 from disco.lahman import R7, R17, cohort, parse_years, settings
 from disco.metrics import a_top
@@ -41,8 +41,8 @@ def run(arguments: argparse.Namespace) -> None:
         if fitted.status().state != "done":
             work_here(fitted, FIT, "the same command continues from here.", label=f"seed {seed}")
         if words := advice(fitted, len(fitted.edges()), fitted.settings.selector, fitted.settings.parent_rule):
-            print(f"Seed {seed}: {words}", file=sys.stderr)
-    print(json.dumps(summary(arguments, seeds, runs)))
+            say(f"Seed {seed}: {words}", to=sys.stderr)
+    say_json(summary(arguments, seeds, runs))
 
 
 def summary(arguments: argparse.Namespace, seeds: list[int], runs: list[Run]) -> dict[str, object]:

@@ -3,6 +3,7 @@
 import argparse
 from pathlib import Path
 
+from disco.cli.saying import say
 from disco.errors import InputError
 from disco.files import write_bytes
 from disco.runs import open_run
@@ -24,4 +25,4 @@ def run(arguments: argparse.Namespace) -> None:
         write_bytes(path, data)
     except OSError as error:
         raise InputError(f"{path} cannot be written: {error.strerror}.") from error
-    print(path)
+    say(str(path))

@@ -6,6 +6,7 @@ import sys
 import time
 from typing import TYPE_CHECKING, Self, TextIO
 
+from disco.errors import printable
 from disco.figures.words import duration
 
 if TYPE_CHECKING:
@@ -50,7 +51,7 @@ class Progress:
 
     def _line(self, text: str) -> str:
         clear = "\r\x1b[K" if self.bar else ""
-        return f"{clear}{self.label}{text}\n"
+        return f"{clear}{self.label}{printable(text)}\n"
 
     def __call__(self, event: "Event") -> None:
         if event.stage == "queue":

@@ -6,6 +6,7 @@ import sys
 
 from disco.cli.chosen import chosen_run
 from disco.cli.foreground import work_here
+from disco.cli.saying import say, sentence, short
 from disco.devices import choose_device
 from disco.figures.words import how_many
 from disco.knowledge.resolved import FIXED, FREE, REQUIRED
@@ -35,38 +36,36 @@ def run(arguments: argparse.Namespace) -> None:
 
 def _print(target: Run, result: Refined, choice: Choice) -> None:
     edges = result.edges
-    print(f"Refined causal order, source first: {', '.join(result.order)}")
+    say(f"Refined causal order, source first: {', '.join(map(short, result.order))}")
     undecided = int((~edges["decided"].astype(bool)).sum())
-    print(
-        f"{how_many(len(edges), 'edge')}, {undecided} of undecided direction; log posterior {result.score:,.1f} nats:"
-    )
+    say(f"{how_many(len(edges), 'edge')}, {undecided} of undecided direction; log posterior {result.score:,.1f} nats:")
     for edge in edges.itertuples():
         share = "" if edge.bootstrap != edge.bootstrap else f", {_SHARE[choice.redone]} {edge.bootstrap:.2f}"
         rule = getattr(edge, "rule", FREE)
         is_sure = _BY_RULE.get(rule) or ("decided" if edge.decided else "undecided")
         told = {"gain": edge.gain_nats, "direction": edge.direction_nats, "robust": edge.robust_nats}
         said = ", ".join(f"{name} {_nats(value)}" for name, value in told.items())
-        print(f"  {edge.parent} -> {edge.child}  {said}, {is_sure}{share}")
+        say(f"  {short(edge.parent)} -> {short(edge.child)}  {said}, {is_sure}{share}")
     if target.roles is not None:
-        print(f"Roles: {target.roles}.")
+        say(sentence(f"Roles: {target.roles}."))
     if (known := target.knowledge()) is not None:
-        print(f"Knowledge: {known}.")
+        say(sentence(f"Knowledge: {known}."))
     for note in result.notes:
-        print(f"Note: {note}")
-    print(
+        say(sentence(f"Note: {note}"))
+    say(
         f"A direction is decided if reversing the edge costs at least {choice.bound:g} nats, and at least half of that "
         "with a straight link; if nothing speaks against it with every effect linear; if the cost exceeds "
         f"{TIMES:g} times the misfit of its two columns by {choice.bound:g} nats; if both columns have more than {FEW} "
         f"levels; if less than {MOST_MISFIT:.0%} of all columns are poorly fitted; and if no search that ended as "
         "high has the edge reversed. A gain says that two columns are adjacent, not which of them is the cause.",
-        file=sys.stderr,
+        to=sys.stderr,
     )
-    print(
+    say(
         "Assumed: no hidden common causes; the parents' effects add up, and a possibly curved function of their sum "
         "sets the natural parameter; the base measure of a node does not depend on its parents.",
-        file=sys.stderr,
+        to=sys.stderr,
     )
-    print(f"Run: {target.path}")
+    say(f"Run: {target.path}")
 
 
 def _nats(value: float) -> str:

@@ -6,6 +6,7 @@ from typing import Any
 
 import pandas as pd
 
+from disco.cli.saying import say
 from disco.errors import InputError
 from disco.figures.words import how_many
 from disco.files import read_regular, write_frame, write_json
@@ -40,9 +41,9 @@ def run(arguments: argparse.Namespace) -> None:
     rows, columns = drawn.whole.shape
     edges = how_many(len(drawn.truth), "true edge")
     files = ["counts.csv", "truth.csv", "order.csv", "design.json", *(["roles.json"] if design.beside() else [])]
-    print(f"{how_many(rows, 'row')} × {how_many(columns, 'column')} with {edges}, in {folder}: {', '.join(files)}.")
+    say(f"{how_many(rows, 'row')} × {how_many(columns, 'column')} with {edges}, in {folder}: {', '.join(files)}.")
     if len(drawn.truth):
-        print(f"{known.words(drawn.truth['direction'])} {known.reservation(design)}".rstrip())
+        say(f"{known.words(drawn.truth['direction'])} {known.reservation(design)}".rstrip())
 
 
 def given_design(arguments: argparse.Namespace) -> dict[str, Any]:

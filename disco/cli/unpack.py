@@ -3,6 +3,7 @@
 import argparse
 import io
 
+from disco.cli.saying import say
 from disco.files import read_regular
 from disco.runs.packing import MOST_PACKED, unpack
 
@@ -14,4 +15,4 @@ def run(arguments: argparse.Namespace) -> None:
         InputError: the file cannot be read, or holds no run.
     """
     found = unpack(io.BytesIO(read_regular(arguments.file, MOST_PACKED)))
-    print(f"Run: {found.path}")
+    say(f"Run: {found.path}")

@@ -1,6 +1,16 @@
-"""Compare graphs by what they imply about interventions: adjustment distances, computed by gadjid."""
+"""Compare graphs by what they imply about interventions: adjustment distances.
 
-import gadjid
+A set Z gives the effect of t on y in the true graph (Shpitser, VanderWeele and Robins, 2010) if
+
+1. no node of Z descends from a node behind t on a causal path from t to y, and
+2. Z blocks every other path between the two.
+
+Both are decided for all pairs at once, in passes over the nodes of a graph that treat all t of a node together, as
+bits. A pass takes d · edges / 8 bytes. So a complete graph of 700 nodes takes about a second.
+"""
+
+from collections.abc import Sequence
+
 import networkx as nx
 import numpy as np
 
@@ -8,11 +18,9 @@ from disco.errors import InputError
 from disco.graph import cycle_words, find_cycle
 from disco.metrics.edges import Edges, Pairs, both, names
 
-_ROWS_ARE_PARENTS = "from row to column"  # gadjid's name for adjacency[parent, child]
-
 
 def sid(truth: Edges, estimate: Edges) -> int:
-    """The structural intervention distance (Peters and Bühlmann, 2015), computed by gadjid.
+    """The structural intervention distance (Peters and Bühlmann, 2015).
 
     The number of ordered pairs of nodes (i, j) for which the effect of i on j comes out wrong in the true graph if one
     adjusts for the parents of i in the estimate. From 0 to d (d - 1); not symmetric.
@@ -21,11 +29,11 @@ def sid(truth: Edges, estimate: Edges) -> int:
         InputError: the nodes of the two do not agree, or one of the two has a cycle.
     """
     true, found = _adjacencies(truth, estimate)
-    return gadjid.sid(true, found, edge_direction=_ROWS_ARE_PARENTS)[1]
+    return _wrong_effects(true, adjusted=found, denied=found)
 
 
 def ancestor_aid(truth: Edges, estimate: Edges) -> int:
-    """The ancestor adjustment identification distance (Henckel, Würtzen and Weichwald, 2024), computed by gadjid.
+    """The ancestor adjustment identification distance (Henckel, Würtzen and Weichwald, 2024).
 
     As `sid`, but one adjusts for all ancestors of i in the estimate, and assumes no effect on a j that is not a
     descendant of i there. Both distances are 0 for an estimate that only adds edges to an acyclic truth.
@@ -34,11 +42,12 @@ def ancestor_aid(truth: Edges, estimate: Edges) -> int:
         InputError: as for `sid`.
     """
     true, found = _adjacencies(truth, estimate)
-    return gadjid.ancestor_aid(true, found, edge_direction=_ROWS_ARE_PARENTS)[1]
+    ancestors = _flags(_Passes(found).up(_bits(np.eye(len(found)))))
+    return _wrong_effects(true, adjusted=ancestors, denied=~ancestors.T)
 
 
 def _adjacencies(truth: Edges, estimate: Edges) -> list[np.ndarray]:
-    """Both graphs as int8 0/1 matrices, (nodes, nodes), on the nodes that have an edge; the others do not matter."""
+    """adjacency[parent, child] of both graphs, on the nodes that have an edge; the others do not matter."""
     true, found = both(truth, estimate)
     for pairs, name in ((true, "The truth"), (found, "The estimate")):
         if loop := cycle(pairs):
@@ -46,9 +55,9 @@ def _adjacencies(truth: Edges, estimate: Edges) -> list[np.ndarray]:
     place = {node: number for number, node in enumerate(dict.fromkeys(names(true + found)))}
     matrices = []
     for pairs in (true, found):
-        matrix = np.zeros((max(2, len(place)),) * 2, dtype=np.int8)  # gadjid needs at least two nodes
+        matrix = np.zeros((len(place),) * 2, dtype=bool)
         for parent, child in pairs:
-            matrix[place[parent], place[child]] = 1
+            matrix[place[parent], place[child]] = True
         matrices.append(matrix)
     return matrices
 
@@ -56,3 +65,64 @@ def _adjacencies(truth: Edges, estimate: Edges) -> list[np.ndarray]:
 def cycle(pairs: Pairs) -> str:
     """A cycle of the edges as "a → b → a"; empty if there is none."""
     return cycle_words([str(node) for node in find_cycle(nx.DiGraph(pairs))])
+
+
+def _wrong_effects(true: np.ndarray, adjusted: np.ndarray, denied: np.ndarray) -> int:
+    """The number of pairs (t, y) for which the effect of t on y comes out wrong.
+
+    Args:
+        true: adjacency[parent, child] of the true graph, (nodes, nodes).
+        adjusted: [z, t], whether z is adjusted for as to the effects of t, (nodes, nodes).
+        denied: [y, t], whether t is said to have no effect on y, as on every y that is adjusted for; (nodes, nodes).
+    """
+    graph, itself = _Passes(true), _bits(np.eye(len(true)))
+    given = _bits(adjusted)
+    passable = ~(given | itself)  # the nodes on which a path from t may go on, unless it turns upwards
+    below = graph.down(itself)
+    turning = (given | graph.up(given)) & ~itself  # those on which it may turn upwards: an open collider
+    spoiled = below & turning
+    spoiled |= graph.down(spoiled)  # (1)
+    turned = graph.down(itself, passable) & turning
+    while True:
+        risen = graph.up(itself | turned, passable)
+        fallen = graph.down(risen & passable, passable)
+        if not (more := fallen & turning & ~turned).any():
+            break
+        turned |= more
+    wrong = np.where(denied, _flags(below), _flags(spoiled | risen | fallen))  # the last two: (2)
+    np.fill_diagonal(wrong, False)
+    return int(wrong.sum())
+
+
+class _Passes:
+    """Passes over the nodes of a graph, adjacency[parent, child]. What they pass on are bits, (nodes, bytes)."""
+
+    def __init__(self, adjacency: np.ndarray) -> None:
+        self._parents = [np.flatnonzero(column) for column in adjacency.T]
+        self._children = [np.flatnonzero(row) for row in adjacency]
+        self._order = list(nx.topological_sort(nx.from_numpy_array(adjacency, create_using=nx.DiGraph)))
+
+    def down(self, begins: np.ndarray, passable: np.ndarray | None = None) -> np.ndarray:
+        """What arrives at every node from its parents: what begins there, or arrives there and may pass."""
+        return _passed(self._order, self._children, begins, passable)
+
+    def up(self, begins: np.ndarray, passable: np.ndarray | None = None) -> np.ndarray:
+        """The same from its children."""
+        return _passed(self._order[::-1], self._parents, begins, passable)
+
+
+def _passed(
+    order: Sequence[int], on: Sequence[np.ndarray], begins: np.ndarray, passable: np.ndarray | None
+) -> np.ndarray:
+    arrived = np.zeros_like(begins)
+    for node in order:
+        arrived[on[node]] |= begins[node] | (arrived[node] if passable is None else arrived[node] & passable[node])
+    return arrived
+
+
+def _bits(flags: np.ndarray) -> np.ndarray:
+    return np.packbits(flags.astype(bool), axis=1)
+
+
+def _flags(bits: np.ndarray) -> np.ndarray:
+    return np.unpackbits(bits, axis=1, count=len(bits)).astype(bool)

@@ -7,8 +7,8 @@ import numpy as np
 import pandas as pd
 
 from disco import __version__
+from disco.errors import printable
 from disco.runs.folder import Run
-from disco.runs.schema import printable
 
 _MOST = 10_000  # characters
 

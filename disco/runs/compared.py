@@ -21,14 +21,14 @@ from typing import Any
 import pandas as pd
 
 from disco.checks import between, require
-from disco.errors import InputError
-from disco.files import plain, read_record, write_frame, write_json
+from disco.errors import InputError, printable
+from disco.files import inside, plain, read_record, write_frame, write_json
 from disco.metrics import evaluate
 from disco.metrics.edges import read as read_edges
 from disco.metrics.interventions import cycle
 from disco.rivals import METHODS, Result, kept, options_of
 from disco.runs.folder import Run
-from disco.runs.schema import COMPARED_EDGES, COMPARED_ORDER, COMPARED_SCORES, check_order, damaged, printable, read
+from disco.runs.schema import COMPARED_EDGES, COMPARED_ORDER, COMPARED_SCORES, check_order, damaged, read
 from disco.runs.schema import record as read_as
 
 FOLDER, TABLE, ASKED = "compare", "compare.csv", "comparing.json"
@@ -118,13 +118,14 @@ class _Head:
     limit: float
     error: str = ""
     notes: list[str] = field(default_factory=list)
+    edges: int | None = None  # older results do not say
 
 
 def folder_of(run: Run, name: str) -> Path:
-    """The folder of a method; InputError if there is no such method, whatever the name."""
+    """The folder of a method; InputError if there is no such method, whatever the name, or a link in its place."""
     if name not in METHODS:
         raise InputError(f"There is no method {printable(name, 40)!r}.")
-    return run.path / FOLDER / name
+    return inside(run.path, FOLDER, name)
 
 
 def make_folder(run: Run, name: str) -> Path:
@@ -135,7 +136,7 @@ def make_folder(run: Run, name: str) -> Path:
     Raises:
         OSError: it cannot be made.
     """
-    folder = folder_of(run, name)
+    folder = run.path / FOLDER / name
     for path in (folder.parent, folder):
         if path.is_symlink() or not path.is_dir():
             path.unlink(missing_ok=True)
@@ -162,7 +163,8 @@ def save(run: Run, found: Found, result: Result | None) -> None:
     if result is not None:
         kept.write(folder, result)
     head = {item.name: getattr(found, item.name) for item in dataclasses.fields(_Head)}
-    write_json(folder / "result.json", head)
+    edges = found.edges if result is None else kept.edges_of(result)
+    write_json(folder / "result.json", {**head, "edges": len(edges)})
 
 
 def _done(run: Run, name: str) -> Found | None:
@@ -203,6 +205,8 @@ def read_one(run: Run, name: str) -> Found:
     path = folder / "edges.csv"
     edges = read(path, COMPARED_EDGES, nodes, len(nodes) ** 2)
     _check_pairs(path, edges)
+    if head.edges not in (None, len(edges)):
+        raise damaged(path, f"it has {len(edges):,} edges, and result.json says {head.edges:,}", _REMEDY)
     return dataclasses.replace(found, order=order, edges=edges)
 
 

@@ -7,9 +7,9 @@ import pandas as pd
 import pyarrow as pa
 import pyarrow.parquet as parquet
 
-from disco.errors import InputError
+from disco.errors import InputError, printable
 from disco.files import check_regular, write_bytes
-from disco.runs.schema import damaged, printable
+from disco.runs.schema import damaged
 from disco.table.cells import TOO_LARGE
 
 _FILE_BYTES = 1 << 30
@@ -36,14 +36,21 @@ def write_counts(path: Path, counts: pd.DataFrame) -> None:
     write_bytes(path, buffer.getvalue())
 
 
-def read_counts(path: Path) -> pd.DataFrame:
+Shape = tuple[int, int]
+"""(rows, nodes); 0 stands for any number."""
+
+
+def read_counts(path: Path, shape: Shape) -> pd.DataFrame:
     """The counts, (rows, nodes), int64.
 
+    Args:
+        shape: what the table must have.
+
     Raises:
-        InputError: it is missing, or does not hold counts.
+        InputError: it is missing, does not hold counts, or has another shape.
     """
     try:
-        with _opened(path) as file:
+        with _opened(path, shape) as file:
             # The file's note for pandas could name an index or types that do not exist.
             table = file.read(use_pandas_metadata=False).to_pandas(ignore_metadata=True)
     except InputError:
@@ -56,19 +63,19 @@ def read_counts(path: Path) -> pd.DataFrame:
     return table.astype("int64")
 
 
-def read_nodes(path: Path) -> list[str]:
-    """The names of the columns, without reading the counts; errors as `read_counts`."""
-    with _opened(path) as file:
+def read_nodes(path: Path, shape: Shape) -> list[str]:
+    """The names of the columns, without reading the counts; arguments and errors as `read_counts`."""
+    with _opened(path, shape) as file:
         return list(file.schema_arrow.names)
 
 
-def read_shape(path: Path) -> tuple[int, int]:
-    """Numbers of rows and columns, without reading the counts; errors as `read_counts`."""
-    with _opened(path) as file:
+def read_shape(path: Path, shape: Shape) -> Shape:
+    """Numbers of rows and columns, without reading the counts; arguments and errors as `read_counts`."""
+    with _opened(path, shape) as file:
         return file.metadata.num_rows, len(file.schema_arrow.names)
 
 
-def _opened(path: Path) -> parquet.ParquetFile:
+def _opened(path: Path, shape: Shape) -> parquet.ParquetFile:
     """The open file, its names and size checked."""
     try:
         check_regular(path, _FILE_BYTES)
@@ -85,6 +92,9 @@ def _opened(path: Path) -> parquet.ParquetFile:
         raise damaged(path, f"it says that it has {cells:,} cells, more than a run holds", _REMEDY)
     if not cells or len(set(schema.names)) < len(schema.names) or "" in schema.names:
         raise damaged(path, "it has no counts, or columns without a name of their own", _REMEDY)
+    for many, told, what in zip((rows, len(schema.names)), shape, ("rows", "columns"), strict=True):
+        if told not in (0, many):
+            raise damaged(path, f"it has {many:,} {what}, and settings.json says {told:,}", _REMEDY)
     if not all(pa.types.is_integer(kind) for kind in schema.types):
         raise damaged(path, "its columns hold something other than counts", _REMEDY)
     return file

@@ -12,10 +12,10 @@ import pandas as pd
 import platformdirs
 
 from disco.errors import InputError
-from disco.files import read_json, unwritten, write_frame
+from disco.files import check_regular, inside, read_json, unwritten, write_frame
 from disco.metrics.edges import known
 from disco.runs import beside, results, schema
-from disco.runs.counts import read_counts, read_nodes
+from disco.runs.counts import read_counts, read_nodes, read_shape
 from disco.runs.events import read_events
 from disco.runs.head import read_head, read_name, write_name
 from disco.runs.locks import Lock, held, note
@@ -73,6 +73,7 @@ class Run:
         self.id = inside.name if inside.parent == runs_root() else head.id or self.path.name
         self._first_name, self.source = head.name or self.id, head.source
         self.device, self.teaching, self.created = head.device, head.teaching, head.moment
+        self._shape = head.rows, head.nodes
         self.rows_left_out = tuple((first, last) for first, last in head.rows_left_out)
 
     def __repr__(self) -> str:
@@ -103,12 +104,17 @@ class Run:
         Raises:
             InputError: its table cannot be read.
         """
-        return read_counts(self.path / "table.parquet")
+        return read_counts(self.path / "table.parquet", self._shape)
 
     @cached_property
     def nodes(self) -> list[str]:
         """The names of the table's columns; errors as `table`."""
-        return read_nodes(self.path / "table.parquet")
+        return read_nodes(self.path / "table.parquet", self._shape)
+
+    @property
+    def shape(self) -> tuple[int, int]:
+        """(rows, nodes) of the table, without reading the counts; errors as `table`."""
+        return read_shape(self.path / "table.parquet", self._shape)
 
     @cached_property
     def roles(self) -> Roles | None:
@@ -190,9 +196,10 @@ class Run:
         from disco.knowledge.files import read
 
         try:
+            check_regular(path)
             found = read(path)
             found.resolve(self.nodes, self.roles)
-        except InputError as error:
+        except (InputError, OSError) as error:
             raise damaged(path, str(error).rstrip("."), "make a new run with knowledge") from None
         return found
 
@@ -291,10 +298,23 @@ class Run:
         the OCS's edges at given thresholds. A variant recovered later has the OCS's edges.
         """
         if tau_z is None and pi_min is None:
-            return results.stored_edges(self.result_path(variant), self.order(variant))
+            edges = results.stored_edges(self.result_path(variant), self.order(variant))
+            if edges.empty and self._has_candidates(variant):
+                what = "it has no edges, and the candidates beside it have some that pass the thresholds"
+                raise damaged(self.result_path(variant) / "edges.csv", what)
+            return edges
         own_tau_z, own_pi_min = self.thresholds(variant)
         tau_z, pi_min = own_tau_z if tau_z is None else tau_z, own_pi_min if pi_min is None else pi_min
         return results.select(self.ocs(variant), tau_z, pi_min)
+
+    def _has_candidates(self, variant: str | None) -> bool:
+        """Whether the selector of an order's edges keeps any of its candidates."""
+        if self.settings.selector == "ocs" or variant not in (None, self.own_variant):
+            return not results.select(self.ocs(variant), *self.thresholds(variant)).empty
+        from disco.runs.parents import read_candidates  # it reads runs
+
+        found = read_candidates(self, self.settings.selector, variant)
+        return found is not None and bool(found["selected"].any())
 
     def thresholds(self, variant: str | None = None) -> tuple[float, float]:
         """Its own (τ_Z, π_min): those of its settings, or those that its local false discovery rate gives."""
@@ -357,7 +377,7 @@ class Run:
     def _variant_path(self, variant: str) -> Path:
         if variant not in results.VARIANTS:
             raise InputError(f"A variant must be one of {', '.join(results.VARIANTS)}; got {variant!r}.")
-        return self.path / "variants" / variant
+        return inside(self.path, "variants", variant)
 
     def delete(self) -> None:
         """Delete its folder and its link.
@@ -365,7 +385,8 @@ class Run:
         Raises:
             InputError: it is waiting or running, or cannot be removed.
         """
-        lock = Lock.take(self.lock_path) if self.lock_path.is_file() else None
+        has_lock = self.lock_path.is_file() and not self.lock_path.is_symlink()
+        lock = Lock.take(self.lock_path) if has_lock else None
         if lock is None and self.alive:
             raise InputError(f"The run {self.name} is waiting or running; cancel it first.")
         try:

@@ -9,9 +9,9 @@ from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any
 
-from disco.errors import InputError
+from disco.errors import InputError, printable
 from disco.files import read_bytes, read_record, unwritten, write_bytes
-from disco.runs.schema import printable, record
+from disco.runs.schema import record
 from disco.settings import Settings
 
 FORMAT = 1  # of a run folder; increased when an older DISCO could no longer read it
@@ -36,6 +36,7 @@ class Head:
         created: a date and time.
         device: auto, cpu or cuda.
         teaching: whether pages hide the truth at first.
+        rows, nodes: of the table; 0 if the file does not say.
         rows_left_out: rows of the loaded table that the run's table lacks, as stretches: first and last, from 1.
         settings: settings of the fit.
 
@@ -50,6 +51,8 @@ class Head:
     created: str = "1970-01-01T00:00:00+00:00"
     device: str = "auto"
     teaching: bool = False
+    rows: int = 0
+    nodes: int = 0
     rows_left_out: list[list[int]] = field(default_factory=list)
     settings: dict[str, Any] = field(default_factory=dict)
 

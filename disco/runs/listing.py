@@ -8,10 +8,9 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import Path
 
-from disco.errors import InputError
+from disco.errors import InputError, printable
 from disco.runs.folder import Run, runs_root
 from disco.runs.locks import held
-from disco.runs.schema import printable
 
 _TRACES = ("settings.json", "status.json", "table.parquet")  # a folder with one of these was a run
 _LONGEST_ID = 120

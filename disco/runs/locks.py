@@ -38,7 +38,7 @@ class Lock:
         _require()
         try:
             path.parent.mkdir(parents=True, exist_ok=True)
-            handle = os.open(path, os.O_RDWR | os.O_CREAT | os.O_NONBLOCK | os.O_CLOEXEC, 0o644)
+            handle = os.open(path, os.O_RDWR | os.O_CREAT | os.O_NONBLOCK | os.O_CLOEXEC | os.O_NOFOLLOW, 0o644)
         except OSError as error:
             raise unwritten(path, error) from error
         lock = cls(handle)
@@ -80,7 +80,7 @@ def held(path: Path) -> bool:
     """Whether a living process holds the lock on a file."""
     _require()
     try:
-        handle = os.open(path, os.O_RDONLY | os.O_NONBLOCK | os.O_CLOEXEC)
+        handle = os.open(path, os.O_RDONLY | os.O_NONBLOCK | os.O_CLOEXEC | os.O_NOFOLLOW)
     except (OSError, ValueError):  # no such file, or not a path at all
         return False
     try:

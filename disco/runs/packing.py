@@ -21,15 +21,14 @@ from functools import partial
 from pathlib import Path
 from typing import Any, BinaryIO
 
-from disco.errors import InputError
-from disco.files import read_record, write_json
+from disco.errors import InputError, printable
+from disco.files import linked, read_record, write_json
 from disco.rivals import METHODS
 from disco.runs import compared
 from disco.runs.folder import Run
 from disco.runs.head import Head, read_head
 from disco.runs.making import id_of, make
 from disco.runs.results import VARIANTS
-from disco.runs.schema import printable
 from disco.runs.status import COMPARE, FIT, REFINE, unasked
 from disco.settings import CHOICES
 
@@ -109,10 +108,10 @@ def pack(run: Run, *, networks: bool = True) -> bytes:
 
 
 def _own(run: Run, name: str) -> Path:
-    """The path of a run's file; a link that leads out of the run's folder would give away what lies there."""
+    """The path of a run's file; a link would give away what it leads to."""
     path = run.path / name
-    if not path.resolve().is_relative_to(run.path):
-        raise InputError(f"{path} is a link to a file elsewhere: put the file in its place, or delete the link.")
+    if path.resolve() != path:
+        raise linked(path)
     return path
 
 
@@ -159,6 +158,11 @@ def unpack(file: BinaryIO) -> Run:
             head = _read(folder)
         except InputError as error:
             raise _refused(str(error).rstrip(".")) from None
+        except OSError:  # told by `make`, with the place that cannot be written
+            raise
+        except Exception as error:  # a damage that no reader foresaw
+            words = printable(" ".join(str(error).split()), 80).rstrip(".")
+            raise _refused(f"its content is damaged ({type(error).__name__}: {words})") from error
         values = read_record(folder / "settings.json")
         if head.id != values.get("id"):
             values["id"] = id_of(head.name)

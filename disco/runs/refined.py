@@ -14,20 +14,21 @@ refined_check.json  the model check of the refinement, if one was made
 
 import dataclasses
 import os
+from collections.abc import Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
 import pandas as pd
 
-from disco.errors import InputError
+from disco.errors import InputError, printable
 from disco.files import read_json, read_record, unwritten, write_frame, write_json
 from disco.likelihood.check import STATISTICS, Check
 from disco.refine import Choice, Refined
 from disco.refine.result import EDGE_COLUMNS
 from disco.runs import schema
 from disco.runs.folder import Run
-from disco.runs.schema import REFINE, Schema, check_edges, check_order, damaged, fits, printable, read, record, shown
+from disco.runs.schema import REFINE, Schema, check_edges, check_order, damaged, fits, read, record, shown
 
 _MOST_SWEEPS, _MOST_SEARCHES = 1_000_000, 10_000
 _MOST_NOTES, _LONGEST_NOTE = 1000, 1000
@@ -51,6 +52,7 @@ class _Head:
     score: float
     candidates: int
     fits: int
+    edges: int | None = None  # older refinements do not say
     notes: list[str] = field(default_factory=list)
 
 
@@ -67,7 +69,8 @@ def save(folder: Path, result: Refined, choice: Choice) -> None:
         if frame is not None:
             write_frame(folder / f"refined_{name}.csv", frame)
     found = {"best": result.best, "score": result.score, "candidates": result.candidates, "fits": result.fits}
-    write_json(folder / "refined.json", {"choice": dataclasses.asdict(choice), **found, "notes": result.notes})
+    head = {"choice": dataclasses.asdict(choice), **found, "edges": len(result.edges), "notes": result.notes}
+    write_json(folder / "refined.json", head)
 
 
 def read_refined(run: Run) -> Refined:
@@ -82,6 +85,8 @@ def read_refined(run: Run) -> Refined:
     try:
         head = record(_Head, read_record(path))
         choice_from(head.choice)
+        if min(head.candidates, head.fits) < 0:
+            raise ValueError(f"candidates is {head.candidates}, fits is {head.fits}")
     except (OSError, ValueError) as error:
         raise damaged(path, str(error).rstrip("."), REFINE) from None
     nodes = run.nodes
@@ -90,9 +95,11 @@ def read_refined(run: Run) -> Refined:
     order = check_order(path, read(path, schema.REFINED_ORDER, nodes, many), nodes, REFINE)
     path = run.path / "refined_edges.csv"
     edges = check_edges(path, _edges(read(path, schema.REFINED_EDGES, nodes, many * many)), order, REFINE)
+    if head.edges not in (None, len(edges)):
+        raise damaged(path, f"it has {len(edges):,} edges, and refined.json says {head.edges:,}", REFINE)
     starts = read(run.path / "refined_starts.csv", schema.REFINED_STARTS, nodes, _MOST_SWEEPS)
     path = run.path / "refined_moves.csv"
-    moves = read(path, schema.REFINED_MOVES, nodes, many) if os.path.lexists(path) else None
+    moves = _every(path, schema.REFINED_MOVES, nodes)
     notes = tuple(printable(note, _LONGEST_NOTE) for note in head.notes[:_MOST_NOTES])
     return Refined(
         order,
@@ -105,7 +112,7 @@ def read_refined(run: Run) -> Refined:
         moves,
         _ends(run),
         notes,
-        _nodes(run),
+        _every(run.path / "refined_nodes.csv", schema.REFINED_NODES, nodes),
     )
 
 
@@ -116,12 +123,13 @@ def _edges(found: pd.DataFrame) -> pd.DataFrame:
     return found.reindex(columns=[*EDGE_COLUMNS, *(["rule"] if "rule" in found else [])])
 
 
-def _nodes(run: Run) -> pd.DataFrame | None:
-    """The misfit of every node; None if the refinement is older and did not measure it."""
-    path, nodes = run.path / "refined_nodes.csv", run.nodes
+def _every(path: Path, schema: Schema, nodes: Sequence[str]) -> pd.DataFrame | None:
+    """A frame with one row per node; None if there is none: it is not written by older versions, or without an order
+    before.
+    """
     if not os.path.lexists(path):
         return None
-    found = read(path, schema.REFINED_NODES, nodes, len(nodes))
+    found = read(path, schema, nodes, len(nodes))
     if len(found) < len(nodes):
         raise damaged(path, "it does not have every column of the table", REFINE)
     return found
@@ -195,7 +203,7 @@ def _frame_of(columns: Any, kinds: dict[str, str], nodes: set[str]) -> pd.DataFr
     """A frame from JSON; ValueError if its columns are not of their kinds."""
     if not isinstance(columns, dict) or not all(isinstance(columns.get(name), list) for name in kinds):
         raise ValueError("columns are missing")
-    return schema.checked(pd.DataFrame(columns), Schema(kinds), nodes, _MOST_SWEEPS)
+    return schema.checked(pd.DataFrame(columns), Schema(kinds, empty=True), nodes, _MOST_SWEEPS)
 
 
 def choice_of(run: Run) -> dict[str, Any]:

@@ -1,7 +1,6 @@
 """The content that a run's files must have, checked on reading: a folder may be damaged, or come from a stranger."""
 
 import dataclasses
-import math
 import types
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
@@ -18,6 +17,7 @@ from disco.knowledge.resolved import RULES
 
 FIT, REFINE = "fit the table again", "refine the run again"
 _LARGEST = 2**53  # from here on, floats cannot represent every whole number
+_HUGE = 1e100  # the square of a larger number may overflow
 _SHOWN = 40  # most characters of a value in an error sentence
 _Record = TypeVar("_Record")
 
@@ -54,18 +54,13 @@ def is_text(text: str) -> bool:
     return True
 
 
-def printable(text: str, longest: int) -> str:
-    """A text without control characters, cut to `longest` characters."""
-    return "".join(sign if sign.isprintable() else "\N{REPLACEMENT CHARACTER}" for sign in text[:longest])
-
-
 # Records: dataclasses from JSON ------------------------------------------------------------------------------------
 
 
 def record(kind: type[_Record], values: Mapping[str, Any]) -> _Record:
     """A dataclass from JSON, each value of its field's type; unknown fields are left out.
 
-    Numbers are finite, and small enough to be exact.
+    Numbers are small enough: whole ones to be exact, others for their squares to be finite.
 
     Raises:
         ValueError: a value is of another type; the sentence names it.
@@ -98,7 +93,7 @@ def fits(value: Any, kind: Any) -> bool:
     if kind in (int, float):
         allowed = (int, float) if kind is float else int
         is_number = isinstance(value, allowed) and not isinstance(value, bool)
-        return is_number and abs(value) < (_LARGEST if isinstance(value, int) else math.inf)
+        return is_number and abs(value) < (_LARGEST if isinstance(value, int) else _HUGE)
     return isinstance(value, kind)
 
 
@@ -112,21 +107,28 @@ class Schema:
     Attributes:
         columns: name → kind: `node`, a column of the table; `word`, any text; `direction`, whether a direction can be
             known; `rule`, what knowledge says of an edge; `whole`, a whole number from 0; `number`, a finite number;
-            `loose`, a finite number that may be missing; `any`, a number that may be missing or infinite; `flag`, True
-            or False.
+            `share`, a number from 0 to 1; `loose` and `loose share`, the same that may be missing; `any`, a number that
+            may be missing or infinite; `flag`, True or False.
         optional: columns that an older version did not write.
         key: columns that identify a row.
         remedy: how to make the file again.
+        empty: whether it may have no rows.
     """
 
     columns: dict[str, str]
     optional: tuple[str, ...] = ()
     key: tuple[str, ...] = ()
     remedy: str = FIT
+    empty: bool = False
 
 
 _WORDS = ("node", "word", "direction", "rule")
-_NUMBERS = {"whole": "is not a whole number from 0 up", "any": "is not a number"}
+_SHARES = ("share", "loose share")
+_NUMBERS = {
+    "whole": "is not a whole number from 0 up",
+    "any": "is not a number",
+    **dict.fromkeys(_SHARES, "is not a number from 0 to 1"),
+}
 _ENDS = {"parent": "node", "child": "node"}
 ORDER = Schema({"position": "whole", "node": "node"}, key=("node",))
 CCS = Schema(
@@ -146,14 +148,15 @@ OCS = Schema(
 EDGES = Schema(
     {
         **_ENDS,
-        **dict.fromkeys(("ocs", "z", "frequency", "p_value"), "number"),
+        **{"ocs": "number", "z": "number", "frequency": "share", "p_value": "share"},
         **{"score": "any", "rule": "rule"},
     },
     optional=("score", "p_value", "rule"),
     key=("parent", "child"),
+    empty=True,
 )
 CANDIDATES = Schema(
-    {**_ENDS, "score": "any", "p_value": "number", "selected": "flag", "rule": "rule"},
+    {**_ENDS, "score": "any", "p_value": "share", "selected": "flag", "rule": "rule"},
     optional=("p_value", "rule"),
     key=("parent", "child"),
 )
@@ -161,15 +164,22 @@ TRUTH = Schema(
     {"parent": "word", "child": "word", "direction": "direction"},
     optional=("direction",),
     remedy="load the true edges again",
+    empty=True,
 )
 REFINED_ORDER = dataclasses.replace(ORDER, remedy=REFINE)
 _NEW = ("robust_nats", "linear_nats", "spread_nats")  # older refinements lack these
 _NATS = ("gain_nats", "log_likelihood_nats", "bic_nats", "direction_nats", *_NEW)
 REFINED_EDGES = Schema(
-    {**_ENDS, **dict.fromkeys((*_NATS, "p_value", "folds", "bootstrap"), "loose"), "decided": "flag", "rule": "rule"},
+    {
+        **_ENDS,
+        **dict.fromkeys(_NATS, "loose"),
+        **dict.fromkeys(("p_value", "folds", "bootstrap"), "loose share"),
+        **{"decided": "flag", "rule": "rule"},
+    },
     optional=(*_NEW, "rule"),
     key=("parent", "child"),
     remedy=REFINE,
+    empty=True,
 )
 REFINED_STARTS = Schema({"start": "word", "sweep": "whole", "score": "number"}, key=("start", "sweep"), remedy=REFINE)
 REFINED_MOVES = Schema(
@@ -181,9 +191,12 @@ REFINED_NODES = Schema(
 REFINED_ORDERS = Schema({"start": "word", "position": "whole", "node": "node"}, key=("start", "node"), remedy=REFINE)
 _COMPARED = "run the method again"
 COMPARED_ORDER = dataclasses.replace(ORDER, remedy=_COMPARED)
-COMPARED_EDGES = Schema({**_ENDS, "undirected": "flag"}, key=("parent", "child"), remedy=_COMPARED)
+COMPARED_EDGES = Schema({**_ENDS, "undirected": "flag"}, key=("parent", "child"), remedy=_COMPARED, empty=True)
 COMPARED_SCORES = Schema(
-    {**_ENDS, "score": "any", "p_value": "any"}, optional=("p_value",), key=("parent", "child"), remedy=_COMPARED
+    {**_ENDS, "score": "any", "p_value": "loose share"},
+    optional=("p_value",),
+    key=("parent", "child"),
+    remedy=_COMPARED,
 )
 
 
@@ -221,6 +234,8 @@ def checked(found: pd.DataFrame, schema: Schema, nodes: set[str], most: int) -> 
             raise ValueError(f"it has no column {name}")
     if len(found) > most:
         raise ValueError(f"it has more than {most:,} rows")
+    if found.empty and not schema.empty:
+        raise ValueError("it has no rows")
     found = pd.DataFrame(
         {name: _column(found[name], kind, nodes) for name in found if (kind := schema.columns.get(name))}
     )
@@ -251,13 +266,17 @@ def _column(column: pd.Series, kind: str, nodes: set[str]) -> pd.Series:
     # A boolean or a word in place of a number becomes NaN.
     is_number = column.dtype.kind in "iuf"
     values = (column if is_number else pd.to_numeric(column.astype("str"), errors="coerce")).to_numpy(float)
-    bad = np.isnan(values) & column.notna().to_numpy() if kind in ("loose", "any") else ~np.isfinite(values)
-    if kind == "loose":
-        bad |= np.isinf(values)
-    if kind == "whole":
-        with np.errstate(invalid="ignore"):
+    bad = np.isnan(values)
+    if kind in ("loose", "loose share", "any"):
+        bad &= column.notna().to_numpy()
+    with np.errstate(invalid="ignore"):
+        if kind != "any":
+            bad |= np.abs(values) >= _HUGE
+        if kind in _SHARES:
+            bad |= (values < 0) | (values > 1)
+        if kind == "whole":
             bad |= (values < 0) | (values >= _LARGEST) | (values % 1 != 0)
-    _refuse(column, bad, _NUMBERS.get(kind, "is not a finite number"))
+    _refuse(column, bad, _NUMBERS.get(kind, "is not a finite number, or is too large"))
     return pd.Series(values.astype("int64") if kind == "whole" else values, index=column.index)
 
 

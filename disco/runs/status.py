@@ -9,9 +9,9 @@ from pathlib import Path
 from typing import Any
 
 from disco import __version__
-from disco.errors import InputError
+from disco.errors import InputError, printable
 from disco.files import read_record, unwritten, write_json
-from disco.runs.schema import fits, printable, record
+from disco.runs.schema import fits, record
 
 _UNFINISHED = ("queued", "running")
 _RESUMABLE = ("unfitted", "queued", "cancelled", "failed", "interrupted")

@@ -1,12 +1,13 @@
 """What a list of runs says of each: size, states, numbers of edges."""
 
+import contextlib
 import os
 from dataclasses import dataclass
 from pathlib import Path
 
 from disco.errors import InputError
-from disco.runs import schema, stamps
-from disco.runs.counts import read_shape
+from disco.files import read_record
+from disco.runs import schema
 from disco.runs.folder import Run
 from disco.runs.status import COMPARE, FIT, REFINE, Status
 
@@ -33,7 +34,7 @@ class Summary:
     def of(cls, run: Run) -> "Summary":
         """The summary of a run; what cannot be read is None or a failed status, never an error."""
         try:
-            shape = read_shape(run.path / "table.parquet")
+            shape = run.shape
         except InputError:
             shape = None
         fit, refinement, comparison = map(run.status, (FIT, REFINE, COMPARE))
@@ -54,14 +55,11 @@ def folder_bytes(folder: Path) -> int:
 
 def edge_counts(run: Run) -> tuple[int | None, int | None]:
     """The numbers of edges of its fit and of its refinement; None without a result that can be read."""
-    return (
-        _rows(run, "edges.csv", schema.EDGES) if stamps.fit(run) else None,
-        _rows(run, "refined_edges.csv", schema.REFINED_EDGES) if stamps.refinement(run) else None,
-    )
-
-
-def _rows(run: Run, name: str, columns: schema.Schema) -> int | None:
-    try:
-        return len(schema.read(run.path / name, columns, run.nodes, len(run.nodes) ** 2))
-    except InputError:
-        return None
+    fitted = refined = None
+    with contextlib.suppress(InputError):
+        fitted = len(run.edges())
+    with contextlib.suppress(InputError, OSError):
+        found = schema.read(run.path / "refined_edges.csv", schema.REFINED_EDGES, run.nodes, len(run.nodes) ** 2)
+        said = read_record(run.path / "refined.json").get("edges", len(found))
+        refined = len(found) if said == len(found) else None
+    return fitted, refined

@@ -20,7 +20,8 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, BinaryIO
 
-from disco.errors import FitStopped, InputError, ScoreUnavailable
+from disco.errors import FitStopped, InputError, ScoreUnavailable, printable
+from disco.files import open_to_append
 from disco.runs import COMPARE, FIT, REFINE, Run, Status, Work, runs_root
 from disco.runs.locks import Lock, note
 from disco.runs.status import host
@@ -233,8 +234,7 @@ def waiting() -> dict[str, str]:
 def _log(run: Run) -> BinaryIO:
     """The log file for a worker's output, or /dev/null if it cannot be written."""
     try:
-        flags = os.O_WRONLY | os.O_APPEND | os.O_CREAT | os.O_NONBLOCK
-        return os.fdopen(os.open(run.path / "worker.log", flags, 0o644), "ab")
+        return open_to_append(run.path / "worker.log")
     except OSError:
         return open(os.devnull, "ab")
 
@@ -286,7 +286,7 @@ def _worker(names: list[str], path: Path, handle: int) -> int:
             except FitStopped:
                 return 1
             except (InputError, ScoreUnavailable) as error:  # what follows does not need it
-                print(error, file=sys.stderr)
+                print(printable(str(error)), file=sys.stderr)
                 exits = 1
     except Exception:
         traceback.print_exc()

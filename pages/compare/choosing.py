@@ -7,7 +7,6 @@ from disco.figures.words import duration, how_many
 from disco.rivals import GROUPS, INSTALL, METHODS, Method
 from disco.runs import COMPARE, Run
 from disco.runs.compared import Asked, asked
-from disco.runs.counts import read_shape
 from disco.work import comparing, jobs
 from pages.compare import options
 from pages.compare.comparison import Comparison
@@ -37,7 +36,7 @@ def section(run: Run, found: Comparison) -> None:
 
 
 def _choose(run: Run, found: Comparison) -> None:
-    rows, nodes = read_shape(run.path / "table.parquet")
+    rows, nodes = run.shape
     told = {"roles": run.roles is not None, "knowledge": run.knowledge() is not None}
     chosen = []
     for group in GROUPS:

@@ -3,7 +3,6 @@
 import streamlit as st
 
 from disco.runs import COMPARE
-from disco.runs.counts import read_shape
 from pages.compare import agreement, choosing, comparison, consensus, measured, monitoring, pair
 from pages.shared import intro, monitor, section, session
 
@@ -16,7 +15,7 @@ run = session.run.current()
 if run is None:
     choosing.without_a_run()
     st.stop()
-intro.run_caption(run.name, *read_shape(run.path / "table.parquet"))
+intro.run_caption(run.name, *run.shape)
 intro.adjustment(run.roles)
 status = run.status(COMPARE)
 found = comparison.of(run)

@@ -7,10 +7,9 @@ from typing import TYPE_CHECKING
 import pandas as pd
 import streamlit as st
 
-from disco.errors import InputError
+from disco.errors import InputError, printable
 from disco.runs import Run, stamps
 from disco.runs.packing import pack
-from disco.runs.schema import printable
 from disco.table import spreadsheets
 from pages.shared import attach_truth, downloads, session
 from pages.shared.names import plain

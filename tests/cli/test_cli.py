@@ -15,6 +15,7 @@ import networkx as nx
 import pandas as pd
 import pytest
 from job_world import PATIENCE, wait
+from made_up import finished_run
 
 import disco
 from disco.__main__ import main
@@ -373,3 +374,11 @@ def test_a_stop_at_once_waits_until_the_compiler_is_out_of_the_way(tmp_path):
     )
     ended = subprocess.run([sys.executable, "-c", script], cwd=ROOT, capture_output=True, text=True, timeout=PATIENCE)
     assert ended.stdout.split("\n")[:2] == ["lived through it", "stopped"], ended
+
+
+@pytest.mark.parametrize("words", ["check {}", "fit {table} --out {}", "simulate --out {}", "pack {run} --out {}"])
+def test_a_name_too_long_is_to_be_shortened(counts, tmp_path, capsys, words):
+    made = finished_run(4)
+    assert main(words.format(tmp_path / ("x" * 300), table=counts, run=made.id).split()) == 2
+    said = capsys.readouterr().err
+    assert "File name too long" in said and said.endswith("give it a shorter name.\n") and "space" not in said

@@ -142,7 +142,17 @@ def test_a_run_is_taken_as_a_zip_and_opened_again(tick, monkeypatch):
     assert not at.file_uploader(key="runs_zip_file_1").value
 
 
-@pytest.mark.parametrize("data", [b"no zip", EXAMPLE.read_bytes()[:50_000]])
+def without_rows(name: str) -> bytes:
+    """The example, with a file of which only the list of columns is left."""
+    buffer = io.BytesIO()
+    with zipfile.ZipFile(EXAMPLE) as old, zipfile.ZipFile(buffer, "w") as new:
+        for path in old.namelist():
+            data = old.read(path)
+            new.writestr(path, data.partition(b"\n")[0] + b"\n" if path.endswith(f"/{name}") else data)
+    return buffer.getvalue()
+
+
+@pytest.mark.parametrize("data", [b"no zip", EXAMPLE.read_bytes()[:50_000], without_rows("ccs.csv")])
 def test_a_zip_that_is_no_run_is_one_sentence(data):
     run = finished_run(4)
     at = booted("runs", run=run.id)

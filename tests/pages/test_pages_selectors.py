@@ -33,9 +33,7 @@ def of_design(settings: Settings | None = None) -> Run:
     known = simulate(Design(nodes=8, rows=500, k=2, seed=4))
     names = dict(zip(known.order, ORDER, strict=True))
     truth = [(names[edge.parent], names[edge.child]) for edge in known.truth.itertuples()]
-    run = finished_run(ORDER, settings=settings, truth=truth)
-    known.table.rename(columns=names)[ORDER].to_parquet(run.path / "table.parquet", index=False)
-    return run
+    return finished_run(ORDER, settings=settings, truth=truth, table=known.table.rename(columns=names)[ORDER])
 
 
 def value(app, label: str) -> str:

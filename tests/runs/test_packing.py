@@ -143,7 +143,7 @@ def test_a_link_out_of_the_folder_is_not_packed(tmp_path):
     (tmp_path / "secret").write_text("parent,child\n")
     (run.path / "truth.csv").unlink()
     (run.path / "truth.csv").symlink_to(tmp_path / "secret")
-    with pytest.raises(InputError, match="truth.csv is a link to a file elsewhere"):
+    with pytest.raises(InputError, match="truth.csv is a link: put the file or folder itself in its place"):
         pack(run)
 
 
@@ -305,6 +305,42 @@ def test_a_full_disk_is_told(monkeypatch):
     assert runs.find_runs() == ([], []) and not list(runs.runs_root().glob(".making-*"))
 
 
+CSV = (
+    "order",
+    "ccs",
+    "criteria",
+    "ocs",
+    "edges",
+    *(f"refined_{name}" for name in ("order", "starts", "orders", "nodes")),
+)
+
+
+@pytest.mark.parametrize("name", [f"{name}.csv" for name in CSV])
+def test_a_file_that_lost_its_rows_is_refused(name):
+    files = files_of(EXAMPLE)
+    refused(zipped({**files, name: files[name].partition(b"\n")[0] + b"\n"}), name)
+
+
+def test_another_order_that_lost_its_rows_is_refused():
+    files = files_of(EXAMPLE)
+    variant = {f"variants/constant-clipped/{name}.csv": files[f"{name}.csv"] for name in CSV[:5]}
+    unpack(zipped({**files, **variant})).delete()
+    for name in variant:
+        refused(zipped({**files, **variant, name: variant[name].partition(b"\n")[0] + b"\n"}), name.split("/")[-1])
+
+
+def test_a_table_that_lost_rows_is_refused():
+    files, buffer = files_of(EXAMPLE), io.BytesIO()
+    table = pd.read_parquet(io.BytesIO(files["table.parquet"]))
+    table.head(100).to_parquet(buffer, index=False)
+    refused(zipped({**files, "table.parquet": buffer.getvalue()}), "it has 100 rows, and settings.json says 2,000")
+
+
+def test_what_no_reader_foresaw_is_one_sentence(monkeypatch):
+    monkeypatch.setattr(packing, "_check", lambda folder: {}["odd\n"])
+    refused(io.BytesIO(EXAMPLE), "its content is damaged (KeyError: 'odd")
+
+
 # A new name ----------------------------------------------------------------------------------------------------------
 
 
@@ -379,6 +415,14 @@ def test_a_strange_comparison_is_refused():
     for name, data, why in (
         ("compare/sort-mean/order.csv", order.replace(b'"', b'"x', 1), "order.csv is damaged"),
         ("compare/sort-mean/edges.csv", b"parent,child\n", "no column undirected"),
+        ("compare/sort-mean/edges.csv", b"parent,child,undirected\n", "it has 0 edges, and result.json says 2"),
+        ("compare/sort-mean/order.csv", b"position,node\n", "it has no rows"),
+        ("compare/sort-mean/scores.csv", b"parent,child,score\n", "it has no rows"),
+        (
+            "compare/sort-mean/result.json",
+            b'{"state": "done", "options": {}, "seconds": 1e300, "limit": 1}',
+            "seconds is",
+        ),
         ("compare/../x/result.json", b"{}", "which is no file of a run"),
         ("compare/magic/result.json", b"{}", "which is no file of a run"),
         ("compare/sort-mean/run.py", b"1", "which is no file of a run"),

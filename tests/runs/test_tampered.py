@@ -1,5 +1,6 @@
 """Damaged run folders: every file damaged in every way ends in a result, or in one sentence that names the file."""
 
+import json
 import os
 import shutil
 from collections.abc import Callable
@@ -9,16 +10,22 @@ import numpy as np
 import pandas as pd
 import pytest
 from app_world import booted, texts
+from made_up import finished_run, refine_by_hand
 
 from disco.__main__ import main
 from disco.errors import InputError
-from disco.files import write_frame, write_json
+from disco.files import append_bytes, write_frame, write_json
+from disco.knowledge import Knowledge
 from disco.refine import Choice
-from disco.runs import FIT, REFINE, Run, create_run, find_runs, list_runs, open_run, runs_root
+from disco.runs import FIT, REFINE, Run, compared, create_run, find_runs, list_runs, open_run, results, runs_root
+from disco.runs.about import about
+from disco.runs.compared import Found
 from disco.runs.parents import compute_candidates, read_candidates, selected_graph
 from disco.runs.refined import choice_of, read_check, read_refined, save_check
+from disco.runs.summary import Summary, edge_counts
 from disco.settings import Settings
-from disco.work import refining, serving
+from disco.table.roles import Roles
+from disco.work import jobs, refining, serving
 from disco.work.execution import execute
 from disco.work.refining import refine_run
 
@@ -94,6 +101,16 @@ def cells(change: Callable[[pd.DataFrame], pd.DataFrame]) -> Callable[[Path], No
     return lambda path: change(pd.read_csv(path).astype(object)).to_csv(path, index=False)
 
 
+def link(path: Path) -> None:
+    """The same file, but behind a link that leads out of the run."""
+    path.rename(runs_root().parent / "elsewhere")
+    path.symlink_to(runs_root().parent / "elsewhere")
+
+
+def without_rows(path: Path) -> None:
+    path.write_bytes(path.read_bytes().partition(b"\n")[0] + b"\n")
+
+
 def sparse(path: Path) -> None:
     os.truncate(path, 1 << 36)
 
@@ -105,17 +122,21 @@ ANY = {
     "folder": in_its_place(Path.mkdir),
     "pipe": in_its_place(os.mkfifo),
     "zero": in_its_place(lambda path: path.symlink_to("/dev/zero")),
+    "link": link,
     "missing": Path.unlink,
     "endless": sparse,
 }
 TABLES = {
     **ANY,
+    "no rows": without_rows,
     "no columns": replace_with(b"x,y\n1,2\n"),
     "many commas": replace_with(b"," * 100_000 + b"\n1"),
     "a long line": lambda path: path.write_bytes(path.read_bytes() + b"," * 200_000 + b"\n"),
     "words": cells(lambda frame: frame.map(lambda cell: "much")),
     "missing cells": cells(lambda frame: frame.map(lambda cell: None)),
     "infinite": cells(lambda frame: frame.map(lambda cell: cell if isinstance(cell, str) else float("inf"))),
+    "huge": cells(lambda frame: frame.map(lambda cell: cell if isinstance(cell, str) else 1e300)),
+    "negative": cells(lambda frame: frame.map(lambda cell: cell if isinstance(cell, str) else -5)),
     "unknown names": cells(lambda frame: frame.map(lambda cell: "=zz" if isinstance(cell, str) else cell)),
     "rows twice": cells(lambda frame: pd.concat([frame, frame])),
     "backwards": cells(lambda frame: frame.rename(columns={"parent": "child", "child": "parent"})),
@@ -132,7 +153,7 @@ CASES = [
     *((f"{name}.csv", how, damage) for name in CSV for how, damage in TABLES.items()),
     *((f"{name}.json", how, damage) for name in JSON for how, damage in RECORDS.items()),
     *((name, how, damage) for name in BINARY for how, damage in ANY.items()),
-    *((name, how, TABLES[how]) for name in VARIANT for how in ("words", "pipe")),
+    *((name, how, TABLES[how]) for name in VARIANT for how in ("words", "pipe", "no rows", "link")),
 ]
 ORDER = ("order.csv", "edges.csv", "table.parquet")  # edges.csv was written last: where it is, there is a result
 REFINED = ("refined.json", "table.parquet", *(f"{name}.csv" for name in CSV if name.startswith("refined")))
@@ -169,10 +190,12 @@ COMMANDS = {  # the same of commands
     "graph damaged --graph refined": REFINED,
     "evaluate --run damaged --truth TRUTH": (*ORDER, "ocs.csv"),
 }
-TYPED = ("half", "pipe", "words", "deep")  # damages for which the commands are tried
+TYPED = ("half", "pipe", "words", "deep", "no rows", "huge", "link")  # damages for which the commands are tried
+NUMBERS = ("infinite", "huge", "negative")
 OPTIONAL = ("truth.csv", "refined_moves.csv", "refined_orders.csv", "refined_nodes.csv")  # may be missing
 FITTING = {  # damages that leave a valid file, since a truth and a start may have any names
-    "truth.csv": ("missing", "words", "infinite", "unknown names", "rows twice", "backwards"),
+    "truth.csv": ("missing", "no rows", *NUMBERS, "words", "unknown names", "rows twice", "backwards"),
+    "edges.csv": ("no rows", "backwards"),  # its candidates do not pass either
     "refined_starts.csv": ("unknown names", "backwards"),
 }
 REFUSED = {  # reader → the file that it needs
@@ -257,6 +280,10 @@ NOT_SHOWN = ("events.jsonl", "edges.csv")  # pages work without the losses, and 
 SAMPLE = [
     ("order.csv", "words"),
     ("ccs.csv", "half"),
+    ("ccs.csv", "no rows"),
+    ("criteria.csv", "no rows"),
+    ("refined_starts.csv", "no rows"),
+    ("refined_orders.csv", "no rows"),
     ("ocs.csv", "missing cells"),
     ("edges.csv", "pipe"),
     ("table.parquet", "binary"),
@@ -318,3 +345,182 @@ def test_deep_links_say_why_a_run_cannot_be_opened(run):
     for page in ("data", "train", "ordering", "refine"):
         at = booted("data", run="damaged") if page == "data" else booted(page, run="damaged")
         assert any("settings.json is nested too deeply" in found.value.replace("\\", "") for found in at.warning), page
+
+
+def frame_with(path: Path, **values: object) -> None:
+    """The CSV file with other values in some columns."""
+    pd.read_csv(path).assign(**values).to_csv(path, index=False)
+
+
+@pytest.mark.parametrize(
+    ("name", "values"),
+    [
+        ("edges.csv", {"frequency": -5}),
+        ("edges.csv", {"frequency": 1.5}),
+        ("edges.csv", {"p_value": 1e300}),
+        ("edges.csv", {"ocs": 1e300}),
+        ("ocs.csv", {"z": -1e300}),
+        ("ccs.csv", {"score": 1e300}),
+        ("refined_edges.csv", {"bootstrap": -5}),
+        ("refined_edges.csv", {"folds": 2}),
+        ("refined_edges.csv", {"p_value": 1e300}),
+        ("refined_edges.csv", {"gain_nats": 1e300}),
+        ("refined_nodes.csv", {"misfit_nats": -1e300}),
+        ("refined_starts.csv", {"score": 1e300}),
+    ],
+    ids=str,
+)
+def test_numbers_that_cannot_be_are_refused(run, name, values):
+    frame_with(run.path / name, **values)
+    reader = "refined" if name.startswith("refined") else name.removesuffix(".csv")
+    with pytest.raises(InputError) as error:
+        READERS[reader][0](run)
+    assert f"column {next(iter(values))}, row 1: " in str(error.value)
+    assert_one_sentence(str(error.value), name)
+
+
+def test_p_values_of_another_selector_that_cannot_be_count_as_not_computed(run):
+    assert read_candidates(run, "cam") is not None
+    frame_with(run.path / "parents_cam.csv", p_value=1e300)
+    assert read_candidates(run, "cam") is None
+
+
+@pytest.mark.parametrize("selector", ["ocs", "cam"])
+@pytest.mark.parametrize("variant", [None, "constant-clipped"])
+def test_no_edges_are_believed_only_if_no_candidate_was_selected(selector, variant):
+    run = finished_run(4, settings=Settings.of("paper", selector=selector))
+    candidates = results.select(run.ocs(), 2.0, 1.0)
+    assert len(candidates)
+    if selector == "cam":
+        compute_candidates(run, "cam")
+        found = pd.read_csv(run.path / "parents_cam.csv").assign(p_value=0.0, selected=True)
+        write_frame(run.path / "parents_cam.csv", found)
+    if variant:
+        shutil.copytree(run.path, run.path / "variants" / variant)
+    edges = run.result_path(variant) / "edges.csv"
+    without_rows(edges)
+    assert read_edges(run, variant) == "edges.csv is damaged: it has no edges, and"
+    if variant is None:
+        assert edge_counts(run) == (None, None)
+    if selector == "cam" and variant is None:
+        write_frame(run.path / "parents_cam.csv", found.assign(selected=False))
+    else:
+        write_frame(edges.with_name("ocs.csv"), run.ocs(variant).assign(z=0.0))
+    assert read_edges(run, variant) == "0 edges"
+
+
+def read_edges(run: Run, variant: str | None) -> str:
+    """How many edges an order has, or the first words of why that is not known."""
+    try:
+        return f"{len(run.edges(variant=variant))} edges"
+    except InputError as error:
+        return str(error).removeprefix(f"{run.result_path(variant)}{os.sep}").partition(" the candidates")[0]
+
+
+def test_a_refinement_has_as_many_edges_as_it_says():
+    run = refine_by_hand(finished_run(4))
+    assert edge_counts(run)[1] == len(read_refined(run).edges) == 3
+    path = run.path / "refined_edges.csv"
+    for rows in (1, 3):
+        path.write_text("".join(path.read_text().splitlines(keepends=True)[:rows]))
+        with pytest.raises(InputError, match=r"refined_edges\.csv is damaged: it has . edges, and refined.json says 3"):
+            read_refined(run)
+        assert edge_counts(run)[1] is None
+        refine_by_hand(run)
+    head = json.loads((run.path / "refined.json").read_text())
+    del head["edges"]  # as an older version wrote it
+    write_json(run.path / "refined.json", head)
+    assert len(read_refined(run).edges) == 3
+
+
+@pytest.mark.parametrize("name", ["candidates", "fits", "edges"])
+def test_counts_of_a_refinement_are_not_negative(run, name):
+    head = json.loads((run.path / "refined.json").read_text())
+    write_json(run.path / "refined.json", {**head, name: -5})
+    with pytest.raises(InputError, match=r"refined(_edges)?\.(json|csv) is damaged"):
+        read_refined(run)
+
+
+def test_a_table_has_the_rows_and_columns_that_the_run_says(run):
+    assert run.shape == run.table().shape == (120, 3)
+    table = run.table()
+    for other in (table.iloc[:100], table.assign(d=1)):
+        other.to_parquet(run.path / "table.parquet", index=False)
+        found = Run(run.path)
+        for read in (Run.table, lambda run: run.nodes, lambda run: run.shape):
+            with pytest.raises(
+                InputError, match=r"table\.parquet is damaged: it has .*, and settings\.json says (120|3)\."
+            ):
+                read(found)
+        assert Summary.of(found).shape is None
+    settings = json.loads((run.path / "settings.json").read_text())
+    del settings["rows"], settings["nodes"]
+    write_json(run.path / "settings.json", settings)
+    assert Run(run.path).shape == (120, 4)
+
+
+# Links ---------------------------------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("name", ["variants", "variants/constant-clipped"])
+def test_a_folder_of_another_order_is_not_looked_for_behind_a_link(run, name):
+    link(run.path / name)
+    with pytest.raises(InputError, match=f"{name} is a link: put the file or folder itself in its place"):
+        run.order("constant-clipped")
+    with pytest.raises(InputError, match="is a link"):
+        run.save_recovery(None, "constant-clipped")
+
+
+@pytest.mark.parametrize("name", ["compare", "compare/sort-mean"])
+def test_a_method_is_not_looked_for_behind_a_link(run, name):
+    compared.save(run, Found("sort-mean", "failed", error="It failed."), None)
+    link(run.path / name)
+    (found,) = compared.read_all(run)
+    assert found.state == "failed" and f"{name} is a link" in found.error
+    elsewhere = runs_root().parent / "elsewhere"
+    before = sorted(elsewhere.rglob("*"))
+    compared.make_folder(run, "sort-mean")
+    assert not (run.path / name).is_symlink() and sorted(elsewhere.rglob("*")) == before
+
+
+def test_another_file_is_not_shown_or_exported_as_a_name(run, capsys, tmp_path):
+    secret = tmp_path / "secret"
+    secret.write_text("what nobody may see")
+    (run.path / "name.txt").symlink_to(secret)
+    assert run.name == "whole" and "nobody" not in json.dumps(about(run, "test"))
+    assert main(["graph", str(run.path)]) == 0 and "nobody" not in "".join(capsys.readouterr())
+    run.rename("mine")
+    assert run.name == "mine" and secret.read_text() == "what nobody may see"
+
+
+def test_knowledge_roles_and_columns_are_not_read_behind_a_link(small_table):
+    table = small_table.assign(batch=np.arange(len(small_table)) % 2)
+    roles, known = (
+        Roles({"batch": "covariate"}),
+        Knowledge(forbidden=((small_table.columns[0], small_table.columns[1]),)),
+    )
+    made = create_run(table, TINY, name="roles", roles=roles, knowledge=known)
+    for name, read in (
+        ("knowledge.json", Run.knowledge),
+        ("beside.parquet", Run.with_roles),
+        ("roles.json", lambda run: run.roles),
+    ):
+        read(Run(made.path))
+        link(made.path / name)
+        with pytest.raises(InputError, match=f"{name} is .*link"):
+            read(Run(made.path))
+
+
+@pytest.mark.parametrize("name", ["lock", "events.jsonl", "refining.jsonl", "worker.log"])
+def test_nothing_is_written_through_a_link(run, tmp_path, name):
+    other = tmp_path / "other"
+    other.write_text('{"mine": 1}')
+    (run.path / name).unlink(missing_ok=True)
+    (run.path / name).symlink_to(other)
+    append_bytes(run.path / name, b"more")
+    jobs._log(run).close()
+    try:
+        run.take({"pid": 5}).release()
+    except InputError as error:
+        assert name == "lock" and "lock cannot be written" in str(error) and "delete the link" in str(error)
+    assert other.read_text() == '{"mine": 1}' and not run.alive

@@ -184,6 +184,11 @@ HOSTILE = {
     ),
     "dense NaN": (".h5ad", lambda: h5ad(np.where(COUNTS > 9, np.nan, COUNTS), "array"), "such as nan"),
     "no ZIP": (".zip", lambda: b"PK" * 100, "cannot be read as a matrix in a ZIP"),
+    "a ZIP without its begin": (
+        ".zip",
+        lambda: zipped(parts(COUNTS))[10:],
+        "the ZIP is damaged; download it or pack it",
+    ),
     "a run": (".zip", lambda: zipped({"settings.json": b"{}"}), "needs matrix.mtx, features.tsv"),
     "no matrix": (".zip", lambda: market("1 2 3\n"), "no general sparse matrix"),
     "array": (".zip", lambda: market("%%MatrixMarket matrix array real general\n1 1\n1\n"), "no general sparse matrix"),
@@ -208,6 +213,13 @@ def test_a_hostile_matrix_costs_one_sentence(case):
     with pytest.raises(limits.NotATable) as error:
         parse(data, suffix)
     assert sentence in str(error.value) and "\n" not in str(error.value) and str(error.value).endswith(".")
+
+
+def test_the_begin_of_a_zip_is_missing_in_a_file(tmp_path):
+    path = tmp_path / "cells.zip"
+    path.write_bytes(zipped(parts(COUNTS))[10:])
+    with pytest.raises(InputError, match=r"^cells\.zip cannot be read .*: the ZIP is damaged; download it or pack it"):
+        read_table(path)
 
 
 def of_obs(column: object, change=lambda file: None) -> bytes:

@@ -38,11 +38,18 @@ def read(source: BinaryIO) -> Matrix:
         lines = _Lines(archive, members[0], len(features), len(barcodes))
         lines.check()
     except _DAMAGED as error:
-        raise NotATable(f" cannot be read as a matrix in a ZIP: {str(error)[:100] or type(error).__name__}.") from None
+        raise NotATable(f" cannot be read as a matrix in a ZIP: {_why(error)}.") from None
     ids = [row[0] for row in features]
     genes = distinct([row[1] if len(row) > 1 else row[0] for row in features], ids)
     kinds = [row[2] for row in features] if all(len(row) > 2 for row in features) else []
     return expression(Matrix(lines.blocks, barcodes, genes), kinds)
+
+
+def _why(error: Exception) -> str:
+    """The reason in one line. A place outside the file is refused by the system, in words that speak of no ZIP."""
+    if getattr(error, "errno", None) or type(error) is ValueError:
+        return "the ZIP is damaged; download it or pack it again"
+    return next(iter(str(error).splitlines()), "")[:100] or type(error).__name__
 
 
 def _member(archive: zipfile.ZipFile, names: tuple[str, ...]) -> str:
@@ -134,8 +141,7 @@ class _Lines:
                         raise NotATable(": its matrix.mtx is not in order of cells or genes: write it anew, sorted.")
                     yield cells, genes, values
         except _DAMAGED as error:
-            reason = next(iter(str(error).splitlines()), "")[:100]
-            raise NotATable(f": its matrix.mtx cannot be read: {reason or type(error).__name__}.") from None
+            raise NotATable(f": its matrix.mtx cannot be read: {_why(error)}.") from None
         if left:
             raise NotATable(f": its matrix.mtx ends {left:,} lines too early.")
 

@@ -1,0 +1,75 @@
+"""Which pages in a browser may use the app, and that it asks nobody outside for that."""
+
+import socket
+import threading
+from collections.abc import Iterator
+from http.server import BaseHTTPRequestHandler, HTTPServer
+from urllib.parse import urlsplit
+
+import pytest
+from browser_world import served
+
+
+class _Proxy(BaseHTTPRequestHandler):
+    """Notes what it is asked for, and fetches nothing."""
+
+    asked: list[str] = []
+
+    def do_GET(self) -> None:
+        self.asked.append(self.requestline)
+        self.send_error(502)
+
+    do_CONNECT = do_HEAD = do_POST = do_GET
+
+    def log_message(self, *told: object) -> None:
+        pass
+
+
+@pytest.fixture(scope="module")
+def port(tmp_path_factory: pytest.TempPathFactory) -> Iterator[int]:
+    """The port of the app, which reaches the internet only through the proxy."""
+    proxy = HTTPServer(("127.0.0.1", 0), _Proxy)
+    threading.Thread(target=proxy.serve_forever, daemon=True).start()
+    address = f"http://127.0.0.1:{proxy.server_port}"
+    variables = dict.fromkeys(("http_proxy", "https_proxy", "HTTP_PROXY", "HTTPS_PROXY"), address)
+    with served(tmp_path_factory.mktemp("app") / "runs", **variables, no_proxy="", NO_PROXY="") as app:
+        yield urlsplit(app).port
+    proxy.shutdown()
+    proxy.server_close()
+
+
+def status(port: int, host: str, origin: str) -> int:
+    """The status with which the app answers a page of `origin` that opens a websocket to `host`."""
+    headers = {
+        "Host": host.format(port),
+        "Origin": origin.format(port),
+        "Upgrade": "websocket",
+        "Connection": "Upgrade",
+        "Sec-WebSocket-Version": "13",
+        "Sec-WebSocket-Key": "AAAAAAAAAAAAAAAAAAAAAA==",
+    }
+    lines = ["GET /_stcore/stream HTTP/1.1", *(f"{name}: {value}" for name, value in headers.items())]
+    with socket.create_connection(("127.0.0.1", port), timeout=120) as opened:
+        opened.sendall("\r\n".join([*lines, "", ""]).encode())
+        return int(opened.makefile("rb").readline().split()[1])
+
+
+@pytest.mark.parametrize("host", ["127.0.0.1:{}", "localhost:{}"])
+def test_the_app_s_own_pages_may_use_it(port, host):
+    assert status(port, host, f"http://{host}") == 101
+
+
+@pytest.mark.parametrize(
+    ("host", "origin"),
+    [
+        ("127.0.0.1:{}", "http://evil.example"),
+        ("localhost:{}", "https://evil.example:{}"),
+        ("127.0.0.1:{}", "http://127.0.0.1:1"),
+        ("localhost:{}", "http://localhost:9999"),
+        ("127.0.0.1:{}", "null"),
+        ("evil.example:{}", "http://evil.example:{}"),  # a name that leads to this machine since the page was loaded
+    ],
+)
+def test_other_pages_may_not_and_nobody_outside_is_asked(port, host, origin):
+    assert status(port, host, origin) == 403
+    assert _Proxy.asked == []
