@@ -14,7 +14,7 @@ from disco import portal
 from disco.likelihood.model import Model
 from disco.refine import Refined
 from disco.table.adjustment import CATEGORICAL, CONTINUOUS
-from disco.table.role_checks import divided
+from disco.table.prepared import prepare
 from disco.table.roles import Roles
 
 FOLDS = 5
@@ -28,13 +28,11 @@ ADJUSTMENTS = {
 
 def held_out(roles: Roles) -> float:
     """Log-likelihood of the usual species in left-out rows, nats, without any edge: effects of place and time alone."""
-    counts, adjustment = divided(portal.table(), roles)
-    fold, found = np.random.default_rng(0).integers(0, FOLDS, len(counts)), 0.0
+    given = prepare(portal.table(), roles)
+    fold, found = np.random.default_rng(0).integers(0, FOLDS, len(given.counts)), 0.0
     for number in range(FOLDS):
-        inside, outside = np.flatnonzero(fold != number), np.flatnonzero(fold == number)
-        parts = [None if adjustment is None else adjustment.take(rows) for rows in (inside, outside)]
-        model = Model.of(counts.iloc[inside], {}, adjustment=parts[0])
-        found += float(model.held_out(counts.iloc[outside], parts[1]).sum())
+        model = Model.of(given.take(fold != number), {})
+        found += float(model.held_out(given.take(fold == number)).sum())
     return found
 
 

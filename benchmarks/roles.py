@@ -28,7 +28,7 @@ from disco.metrics import Edges, a_top, controls, counts, f1, shd
 from disco.refine import Choice, Refined, refine
 from disco.rivals import find
 from disco.simulate import Design, Simulated, simulate
-from disco.table.role_checks import divided
+from disco.table.prepared import prepare
 
 RESULTS = Path(__file__).parent / "results" / "roles.jsonl"
 _POISSON = Design(nodes=50, rows=5000, k=3)
@@ -152,12 +152,12 @@ def _of(drawn: Simulated, edges: Edges, order: list[str]) -> Line:
 
 def coverage(drawn: Simulated, found: Refined) -> dict[str, list[int]]:
     """Of every covariate: points of its curves that lie in their 95 % bands, and all points, over all nodes."""
-    table, adjustment = divided(drawn.whole, drawn.design.roles())
+    given = prepare(drawn.whole, drawn.design.roles())
     parents = {child: list(group) for child, group in found.edges.groupby("child")["parent"]}
-    model = Model.of(table, parents, adjustment=adjustment)
+    model = Model.of(given, parents)
     held = {}
-    for covariate in adjustment.covariates:
-        curves = ((child, model.covariate_curve(covariate.name, child)) for child in table)
+    for covariate in given.adjustment.covariates:
+        curves = ((child, model.covariate_curve(covariate.name, child)) for child in given.counts)
         inside = [within(curve, true_curve(drawn, covariate.name, child, curve["value"])) for child, curve in curves]
         held[covariate.name] = [int(np.sum([points.sum() for points in inside])), sum(map(len, inside))]
     return held

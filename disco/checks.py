@@ -15,6 +15,8 @@ A `Demand` is a test of a value, with the words that follow "must" in the senten
 import dataclasses
 import math
 import numbers
+import types
+import typing
 from collections.abc import Callable, Iterable
 from dataclasses import dataclass
 from typing import Any
@@ -108,6 +110,24 @@ def require(name: str, value: Any, *demands: Demand, quote: str = "'") -> None:
         if not holds(value):
             shown = repr(value) if quote == "'" else f"{quote}{value}{quote}"
             raise InputError(f"{name} must {words}; got {shown}.")
+
+
+def require_types(**given: tuple[Any, type | types.UnionType]) -> None:
+    """Refuse an argument of a wrong type; every argument comes with its type, as `choice=(choice, Choice | None)`.
+
+    Raises:
+        InputError: one is not of its type; the sentence says what the first such one must be, and what it is.
+    """
+    for name, (value, kind) in given.items():
+        if not isinstance(value, kind):
+            words = [one.__name__.replace("NoneType", "None") for one in typing.get_args(kind) or (kind,)]
+            raise InputError(f"The argument {name} must be of type {' or '.join(words)}; got {a_thing(value)}.")
+
+
+def a_thing(value: object) -> str:
+    """What a value is, in words: a list, an int, None."""
+    name = type(value).__name__
+    return "None" if value is None else f"{'an' if name[0] in 'aeiouAEIOU' else 'a'} {name}"
 
 
 def check(settings: Any, *names: str) -> None:

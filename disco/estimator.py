@@ -17,7 +17,7 @@ from disco.knowledge import Knowledge
 from disco.parents import ocs
 from disco.progress import Callback
 from disco.settings import Settings
-from disco.table.role_checks import divided
+from disco.table.prepared import Table
 from disco.table.roles import Given
 
 
@@ -59,7 +59,7 @@ class DISCO:
 
     def fit(
         self,
-        table: pd.DataFrame | np.ndarray,
+        table: Table,
         y: None = None,
         *,
         roles: Given | None = None,
@@ -85,16 +85,7 @@ class DISCO:
             ScoreUnavailable: a node or edge has no admissible observation.
         """
         settings, device = Settings.of(self.preset, **self._changes), choose_device(self.device)
-        counts, adjustment = divided(table, roles, settings.folds)
-        found = fit(
-            counts,
-            settings,
-            device,
-            knowledge=knowledge,
-            adjustment=adjustment,
-            callback=callback,
-            checkpoint=checkpoint,
-        )
+        found = fit(table, settings, device, roles=roles, knowledge=knowledge, callback=callback, checkpoint=checkpoint)
         self.fitted_, self.settings_, self.device_ = found.fitted, settings, device
         self.feature_names_in_ = np.asarray(found.fitted.table.columns, dtype=object)
         self.n_features_in_, self.rows_used_ = len(self.feature_names_in_), found.fitted.plan.used

@@ -12,7 +12,7 @@ The nodes of a refined graph also carry `misfit_nats`.
 import json
 import math
 import re
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Hashable, Iterable, Mapping, Sequence
 
 import networkx as nx
 import numpy as np
@@ -74,8 +74,11 @@ def positions(names: Sequence[str], where: str = "order") -> dict[str, int]:
     """Each name's place, from 0.
 
     Raises:
-        InputError: a name appears twice.
+        InputError: it is no list of names, or a name appears twice.
     """
+    is_list = isinstance(names, Sequence | np.ndarray | pd.Index | pd.Series)
+    if not is_list or not all(isinstance(name, Hashable) for name in names):
+        raise InputError(f"The {where} must be a list of names; got {names!r:.60}.")
     place = {name: number for number, name in enumerate(names)}
     repeated = [name for number, name in enumerate(names) if place[name] != number]
     if repeated:
@@ -87,7 +90,7 @@ def check_order(order: Sequence[str], columns: Sequence[str]) -> None:
     """Refuse an order that does not hold each of a table's columns exactly once.
 
     Raises:
-        InputError: a name appears twice, a name is only in the order or only in the table, or there are no names.
+        InputError: a name appears twice, or is only in the order or only in the table.
     """
     listed, given = positions(order), positions(columns, "table")
     for names, others, what in (
@@ -96,8 +99,6 @@ def check_order(order: Sequence[str], columns: Sequence[str]) -> None:
     ):
         if odd := [name for name in names if name not in others]:
             raise InputError(f'"{odd[0]}" {what}: give both the same names.')
-    if not listed:
-        raise InputError("The table has no columns: give it one for each node.")
 
 
 def order(graph: nx.DiGraph) -> list[str]:

@@ -12,6 +12,7 @@ from typing import NamedTuple
 
 import pandas as pd
 
+from disco.checks import require, whole_from
 from disco.errors import InputError
 from disco.metrics.orders import a_top
 from disco.settings import Settings
@@ -79,8 +80,9 @@ def player_seasons(first_year: int, last_year: int, top: int = 200) -> pd.DataFr
     and single stints would come from 503 players. Rows are sorted by season, then by falling at-bats.
 
     Raises:
-        InputError: a season is not in the installed data, or has too few complete players.
+        InputError: a season is not in the installed data or has too few complete players, or top is less than 1.
     """
+    require("top", top, whole_from(1))
     earliest, latest = seasons()
     if first_year > last_year:
         raise InputError(f"The first season, {first_year}, must not be after the last, {last_year}.")
@@ -99,7 +101,7 @@ def cohort(first_year: int, last_year: int, top: int = 200) -> pd.DataFrame:
     """The 17 batting counts of `player_seasons`, int64, `top` rows per season.
 
     Raises:
-        InputError: a season is not in the installed data, or has too few complete players.
+        InputError: as for `player_seasons`.
     """
     return player_seasons(first_year, last_year, top)[list(COLUMNS)]
 

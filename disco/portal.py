@@ -6,6 +6,7 @@ come with the program (`datasets/README.md`).
 """
 
 from collections.abc import Sequence
+from dataclasses import replace
 from functools import cache
 from typing import NamedTuple
 
@@ -21,8 +22,8 @@ from disco.metrics import changes
 from disco.progress import Callback, Reporter
 from disco.refine import QUICK, Choice, Refined, refine
 from disco.refine.prior import BEFORE
-from disco.table.adjustment import CATEGORICAL, CONTINUOUS, Adjustment
-from disco.table.role_checks import divided
+from disco.table.adjustment import CATEGORICAL, CONTINUOUS
+from disco.table.prepared import Prepared, prepare
 from disco.table.roles import Roles
 
 CREDIT = (
@@ -212,12 +213,13 @@ def verdicts(refined: Refined, table: pd.DataFrame, roles: Roles | None, found: 
         the fewest kangaroo rats, over its mean, by the arrow's curve; NaN without an arrow →); ratio, low and high of
         the experiment; verdict and why.
     """
-    counts, adjustment = divided(table, roles)
+    given = prepare(table, roles)
+    counts = given.counts
     measured, rows = found.set_index("species"), []
     causes = [name for name in counts if name in (KANGAROO_RATS, *GROUPS[KANGAROO_RATS])]
     for species in (name for name in counts if name not in causes):
         ratio, low, high = measured.loc[species, ["ratio", "low", "high"]]
-        pairs = [(cause, *_claim(refined, counts, adjustment, cause, species)) for cause in causes]
+        pairs = [(cause, *_claim(refined, given, cause, species)) for cause in causes]
         said = [verdict(arrow, decided, effect, low, high) for _, arrow, decided, effect in pairs]
         if any(one != CONTRADICTED for one, _ in said):
             said = [(OPEN, _ANOTHER) if one == CONTRADICTED else (one, why) for one, why in said]
@@ -229,9 +231,7 @@ def verdicts(refined: Refined, table: pd.DataFrame, roles: Roles | None, found: 
 _ANOTHER = "Another of the kangaroo rats may act."
 
 
-def _claim(
-    refined: Refined, counts: pd.DataFrame, adjustment: Adjustment | None, cause: str, species: str
-) -> tuple[str, bool, float]:
+def _claim(refined: Refined, given: Prepared, cause: str, species: str) -> tuple[str, bool, float]:
     """What a graph says of one pair: arrow, decided and without, as in the rows of `verdicts`."""
     graph = refined.graph()
     if graph.has_edge(species, cause):
@@ -239,8 +239,8 @@ def _claim(
     if not graph.has_edge(cause, species):
         return INDIRECT if nx.has_path(possible(graph), cause, species) else NONE, False, np.nan
     parents = sorted(graph.predecessors(species))
-    part = counts[[species, *parents]]
-    model = Model.of(part, {species: parents}, adjustment=adjustment, prior=BEFORE)
+    part = replace(given, counts=given.counts[[species, *parents]])
+    model = Model.of(part, {species: parents}, prior=BEFORE)
     return FORWARD, bool(graph.edges[cause, species]["decided"]), left_without(model.curve(cause, species))
 
 

@@ -14,6 +14,7 @@ from disco.checks import number, one_of
 from disco.errors import InputError
 from disco.progress import Callback, Reporter
 from disco.rivals import METHODS, Method, Result, alone
+from disco.table.prepared import Table, prepare
 
 COMMAND = (sys.executable, "-m", "tests.strange_methods")  # in place of the one of `disco.rivals.apart`
 WAYS = ("good", "undirected", "input", "memory", "killed", "crash", "bug", "slow", "deep", "chatty")
@@ -27,9 +28,9 @@ class Options:
     size: float = number(1.0, at_least=0)
 
 
-def find(table: pd.DataFrame, options: Options, *, callback: Callback | None = None) -> Result:
+def find(table: Table, options: Options, *, callback: Callback | None = None) -> Result:
     """The chain along the columns, or an error of the chosen kind."""
-    names = list(table.columns)
+    names = list(prepare(table).counts)
     reporter = Reporter(callback, {"work": 1.0}, "stopped")
     reporter.step("work", 1, 2, unit="part")
     chain = list(zip(names[:-1], names[1:], strict=True))

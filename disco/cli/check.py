@@ -18,8 +18,8 @@ from disco.progress import Event
 from disco.table.cells import names_of
 from disco.table.counts import Problem, problems
 from disco.table.guesses import guesses
+from disco.table.prepared import prepare
 from disco.table.quality import Quality, quality
-from disco.table.role_checks import checked
 from disco.table.roles import Roles
 
 _MANY_CELLS = 2_000_000  # from here on it takes seconds, and says how far it is
@@ -68,7 +68,7 @@ def _of_roles(table: pd.DataFrame, roles: Roles | None, is_counts: bool) -> list
         ]
     try:
         if is_counts:
-            checked(table, roles)
+            prepare(table, roles, folds=3)
     except InputError as error:
         return [Problem(None, None, str(error), "")]
     return []

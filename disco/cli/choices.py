@@ -17,7 +17,7 @@ from disco.figures.words import how_many
 from disco.runs import Run, stamps
 from disco.settings import Settings
 from disco.table.cells import names_of
-from disco.table.counts import as_counts, problems
+from disco.table.counts import problems
 from disco.table.formats.reading import Reading
 from disco.table.read import MATRIX, read_table
 from disco.table.relations import relations
@@ -174,7 +174,7 @@ def read_counts(path: Path, arguments: argparse.Namespace) -> tuple[pd.DataFrame
     found = problems(counts)
     if not any(problem.blocking for problem in found):
         notes = [f"{problem.message} {problem.remedy}" for problem in found]
-        notes += [f"{relation.sentence} {_ARITHMETIC}" for relation in relations(as_counts(counts))]
+        notes += [f"{relation.sentence} {_ARITHMETIC}" for relation in relations(counts)]
         for note in notes[:_MOST_NOTES]:
             say(sentence(f"Note: {note}"), to=sys.stderr)
         if len(notes) > _MOST_NOTES:

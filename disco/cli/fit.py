@@ -18,7 +18,7 @@ from disco.knowledge.files import read
 from disco.knowledge.resolved import REQUIRED
 from disco.runs import FIT, Run, create_run, open_run
 from disco.settings import Settings
-from disco.table.role_checks import checked
+from disco.table.prepared import prepare
 from disco.table.roles import Roles
 from disco.table.rows import Stretches
 
@@ -75,7 +75,7 @@ def new_run(
     if folder.exists() and (not folder.is_dir() or any(folder.iterdir())):
         way = "; add --resume to resume the run in it, or" if (folder / "settings.json").exists() else ":"
         raise InputError(f"{folder} is not empty{way} choose another folder.")
-    counts, _ = checked(table, roles, settings.folds)
+    counts = prepare(table, roles, settings.folds).counts
     if knowledge is not None:
         knowledge.resolve(list(counts.columns), roles)
     if fits:
@@ -132,9 +132,10 @@ def resumed(
             raise InputError(f"{folder} was begun with {name} {kept[name]}, not {value}; choose another folder.")
     check_knowledge(found, knowledge)
     check_roles(found, roles)
-    counts, adjustment = checked(table, roles or found.roles, found.settings.folds)
+    prepared = prepare(table, roles or found.roles, found.settings.folds)
+    adjustment = prepared.adjustment
     is_same = found.adjustment is None if adjustment is None else adjustment.equals(found.adjustment)
-    if not found.table().equals(counts) or not is_same:
+    if not found.table().equals(prepared.counts) or not is_same:
         raise InputError(f"{folder} was begun with another table; choose another folder.")
     return found
 

@@ -26,7 +26,7 @@ from disco.score.ordering import Removal, SinkScores, ccs_frame, criteria_frame,
 from disco.score.plan import Plan
 from disco.settings import Settings
 from disco.table.adjustment import Adjustment
-from disco.table.counts import as_counts
+from disco.table.prepared import Table, prepare
 from disco.table.ranks import Folds
 
 STOPPED = "Stopped in the {stage} stage after {unit} {done} of {total}."
@@ -76,7 +76,7 @@ class Fitted:
     @classmethod
     def restore(
         cls,
-        table: pd.DataFrame,
+        table: Table,
         settings: Settings,
         tensors: dict[str, Tensor],
         device: torch.device,
@@ -89,7 +89,7 @@ class Fitted:
             InputError: the table cannot be used, or the knowledge names other columns or contradicts itself.
             KeyError, ValueError, IndexError, RuntimeError: the tensors are not those of such a fit.
         """
-        counts = as_counts(table, settings.folds)
+        counts = prepare(table, adjustment, settings.folds).counts
         of_row = None if settings.folds_by == "counts" else tensors["fold_of_row"].numpy()
         folds = Folds.of(by_name(counts), settings, of_row, adjustment)
         networks = new_networks(folds.ranks, settings)

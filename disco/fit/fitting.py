@@ -20,6 +20,7 @@ import psutil
 import torch
 from torch import nn
 
+from disco.checks import require_types
 from disco.errors import InputError
 from disco.fit.cost import forest_looks, peak_bytes, stage_flops
 from disco.fit.fitted import STOPPED, Fitted, Recovery, by_name
@@ -32,8 +33,9 @@ from disco.score.plan import Plan
 from disco.score.training import Epoch, Training, TrainingRows, train_joint, train_projection
 from disco.settings import Settings
 from disco.table.adjustment import Adjustment
-from disco.table.counts import as_counts
+from disco.table.prepared import Table, prepare
 from disco.table.ranks import Beside, Folds, check_split
+from disco.table.roles import Given
 
 _SELECTOR_SHARE = 0.05  # of a fit's progress at least, for another selector than ocs
 _LOOK_FLOPS = 1000  # floating-point operations that take about as long as a forest weighing one row
@@ -60,21 +62,22 @@ class FitResult:
 
 
 def fit(
-    table: pd.DataFrame | np.ndarray,
+    table: Table,
     settings: Settings,
     device: torch.device,
     *,
+    roles: Given | None = None,
     knowledge: Knowledge | None = None,
-    adjustment: Adjustment | None = None,
     callback: Callback | None = None,
     checkpoint: Path | str | None = None,
 ) -> FitResult:
     """Train the networks, find the order, select the parents.
 
-    Arguments and errors as `disco.DISCO.fit`, but the table has only counts, and what its rows have beside them is the
-    adjustment.
+    Arguments and errors as `disco.DISCO.fit`.
     """
-    counts = as_counts(table, settings.folds)
+    require_types(settings=(settings, Settings), device=(device, torch.device), knowledge=(knowledge, Knowledge | None))
+    given = prepare(table, roles, settings.folds)
+    counts, adjustment = given.counts, given.adjustment
     rules = None if knowledge is None else knowledge.resolve(sorted(counts.columns))
     check_split(counts, settings)
     folds, nodes = Folds.of(by_name(counts), settings, adjustment=adjustment), counts.shape[1]
@@ -95,11 +98,10 @@ def fit(
     store.under_way = None
     candidates = selectors.candidates(
         settings.selector,
-        counts,
+        given,
         recovery.order,
         settings,
         knowledge=knowledge,
-        adjustment=adjustment,
         device=device.type,
         callback=reporter.part("selector", "node"),
     )

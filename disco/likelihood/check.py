@@ -16,10 +16,12 @@ from dataclasses import dataclass
 import numpy as np
 import pandas as pd
 
+from disco.checks import require, whole_from
 from disco.likelihood.bank import Prior
 from disco.likelihood.model import WEAK, Model
 from disco.progress import Callback, Reporter
 from disco.table.adjustment import Adjustment
+from disco.table.prepared import Prepared, Table, prepare
 from disco.table.ranks import fold_of_rows
 
 STATISTICS = ("mean", "ratio", "zeros")
@@ -68,7 +70,7 @@ class Check:
 
 
 def check(
-    table: pd.DataFrame,
+    table: Table,
     graphs: Mapping[str, Parents],
     *,
     adjustment: Adjustment | None = None,
@@ -91,17 +93,20 @@ def check(
         callback: receives the events, of the stages fit, simulate and held-out; False stops.
 
     Raises:
-        InputError: a graph does not fit the table.
+        InputError: the table does not hold counts, a graph does not fit it, or a number is out of its range.
         FitStopped: the callback asked to stop.
     """
-    group = None if adjustment is None else adjustment.group
-    nodes, note = table.shape[1], _unusable(table, group, folds, seed)
+    require("simulations", simulations, whole_from(1))
+    require("folds", folds, whole_from(2))
+    given = prepare(table, adjustment, folds=None)
+    counts, group = given.counts, None if given.adjustment is None else given.adjustment.group
+    nodes, note = counts.shape[1], _unusable(counts, group, folds, seed)
     weights = {"fit": nodes, "simulate": _DRAW * nodes * simulations, "held-out": nodes * folds * len(graphs)}
     if note:
         del weights["held-out"]
     reporter = Reporter(callback, weights, "the model check was stopped.")
     reporter.step("fit", 0, nodes)
-    model = Model.of(table, list(graphs.values())[-1], adjustment=adjustment, prior=prior, reporter=reporter)
+    model = Model.of(given, list(graphs.values())[-1], prior=prior, reporter=reporter)
     drawn = []
     for number in range(simulations):
         reporter.step("simulate", number, simulations)
@@ -110,8 +115,8 @@ def check(
     if note:
         empty = pd.DataFrame(columns=["graph", "mean"]), pd.DataFrame(columns=["graph", "against"])
         return Check(columns, pairs, margins, *empty, 0.0, simulations, note)
-    fold = fold_of_rows(len(table), folds, seed, group)
-    rows, unseen = _held_out(table, graphs, adjustment, prior, fold, reporter)
+    fold = fold_of_rows(len(counts), folds, seed, group)
+    rows, unseen = _held_out(given, graphs, prior, fold, reporter)
     return Check(columns, pairs, margins, _scores(rows), _differences(rows), unseen, simulations)
 
 
@@ -192,24 +197,24 @@ def _compared(model: Model, drawn: Sequence[_Numbers]) -> tuple[pd.DataFrame, pd
 
 
 def _held_out(
-    table: pd.DataFrame,
+    given: Prepared,
     graphs: Mapping[str, Parents],
-    adjustment: Adjustment | None,
     prior: Prior,
     fold: np.ndarray,
     reporter: Reporter,
 ) -> tuple[dict[str, np.ndarray], float]:
     """Held-out log-likelihood of every row by graph, (rows,), and the share of counts unseen in training."""
+    table = given.counts
     rows, unseen = {name: np.empty(len(table)) for name in graphs}, 0
     nodes, fits = table.shape[1], table.shape[1] * len(graphs) * (fold.max() + 1)
     for number in np.unique(fold):
         out = fold == number
-        here, there = (None, None) if adjustment is None else (adjustment.take(~out), adjustment.take(out))
+        here, there = given.take(~out), given.take(out)
         before = None
         for place, (name, parents) in enumerate(graphs.items()):
             reporter.step("held-out", nodes * (len(graphs) * int(number) + place), int(fits))
-            model = Model.of(table[~out], parents, adjustment=here, prior=prior, known=before, reporter=reporter)
-            rows[name][out] = model.row_log_likelihood(table[out], there).sum(1)
+            model = Model.of(here, parents, prior=prior, known=before, reporter=reporter)
+            rows[name][out] = model.row_log_likelihood(there).sum(1)
             before = model
         unseen += sum(int((~np.isin(table.iloc[out, node], grid)).sum()) for node, grid in enumerate(model.grids))
     return rows, unseen / table.size

@@ -18,6 +18,7 @@ import pandas as pd
 from disco.likelihood.bank import Bank, Beside, Prior
 from disco.settings import Settings
 from disco.table.adjustment import CATEGORICAL, Adjustment, Covariate
+from disco.table.prepared import Prepared
 from disco.table.ranks import transform_table
 
 EXPOSURE = "exposure"  # the name under which the smooth of an exposure stands
@@ -174,10 +175,9 @@ def seen(
         return counts, adjustment
     as_rates = rates(counts.to_numpy(), adjustment)
     if adjustment is None or as_rates is None:
-        return transform_table(counts, settings), adjustment
-    return transform_table(pd.DataFrame(as_rates, counts.index, counts.columns), settings), (
-        adjustment.exposure_as_covariate()
-    )
+        return transform_table(Prepared(counts), settings), adjustment
+    levels = transform_table(Prepared(pd.DataFrame(as_rates, counts.index, counts.columns)), settings)
+    return levels, adjustment.exposure_as_covariate()
 
 
 def around(adjustment: Adjustment | None) -> dict[str, Any]:

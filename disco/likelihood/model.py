@@ -25,6 +25,8 @@ from disco.likelihood.newton import Fits, fit
 from disco.likelihood.small import inverse
 from disco.progress import SILENT, Reporter
 from disco.table.adjustment import Adjustment
+from disco.table.cells import names_of
+from disco.table.prepared import Table, prepare
 from disco.table.ranks import rank_on_grid
 
 _TOLERANCE = 1e-8
@@ -76,7 +78,7 @@ class Model:
     @classmethod
     def of(
         cls,
-        table: pd.DataFrame,
+        table: Table,
         parents: Mapping[str, Sequence[str]],
         *,
         adjustment: Adjustment | None = None,
@@ -95,10 +97,12 @@ class Model:
             reporter: told before every node's fit how many nodes are done.
 
         Raises:
-            InputError: the parents name a column that the table does not have, or form a cycle.
+            InputError: the table does not hold counts, or the parents name a column that it does not have, or form a
+                cycle.
             FitStopped: the reporter's callback asked to stop.
         """
-        names = tuple(table.columns)
+        given = prepare(table, adjustment, folds=None)
+        names, adjustment = tuple(given.counts.columns), given.adjustment
         place = {name: number for number, name in enumerate(names)}
         for child, nodes in parents.items():
             for name in (child, *nodes):
@@ -111,7 +115,7 @@ class Model:
             raise InputError(f"The graph has a cycle through {cycle}; a DAG has none.")
         sets = tuple(tuple(sorted(graph.predecessors(node))) for node in range(len(names)))
         if known is None:
-            grids, parent_grids, bank = on_grids(table, adjustment, prior)
+            grids, parent_grids, bank = on_grids(given.counts, adjustment, prior)
         else:
             grids, parent_grids, bank = known.grids, known.parent_grids, known.bank
         fits = []
@@ -135,19 +139,19 @@ class Model:
         counted = sum(self.bank.coefficients(node, nodes) for node, nodes in enumerate(self.parents))
         return float(self.log_likelihood.sum()) - np.log(self.bank.rows) / 2 * counted
 
-    def held_out(self, table: pd.DataFrame, adjustment: Adjustment | None = None) -> pd.Series:
+    def held_out(self, table: Table, adjustment: Adjustment | None = None) -> pd.Series:
         """Log-likelihood of other rows, of every node, nats; a count off the grid gets one of its ranks.
 
         Raises:
-            InputError: a column of the model is missing.
+            InputError: the table does not hold counts, or a column of the model is missing.
         """
         return pd.Series(self.row_log_likelihood(table, adjustment).sum(0), index=list(self.names))
 
-    def row_log_likelihood(self, table: pd.DataFrame, adjustment: Adjustment | None = None) -> np.ndarray:
+    def row_log_likelihood(self, table: Table, adjustment: Adjustment | None = None) -> np.ndarray:
         """Log-likelihood of other rows, nats, (rows, nodes); a count off the grid as in `held_out`.
 
         Raises:
-            InputError: a column of the model is missing.
+            InputError: the table does not hold counts, or a column of the model is missing.
         """
         rows = self._rows(table, adjustment)
         found = np.empty(rows.ranks.shape)
@@ -277,15 +281,19 @@ class Model:
             bank.ranks.numpy(), bank.parent_ranks.numpy(), beside, None if bank.offset is None else bank.offset.numpy()
         )
 
-    def _rows(self, table: pd.DataFrame, adjustment: Adjustment | None) -> _Rows:
+    def _rows(self, table: Table, adjustment: Adjustment | None) -> _Rows:
         """Other rows on its grids."""
+        if isinstance(table, pd.DataFrame):  # its other columns may hold anything
+            table = table.loc[:, [name in self.names for name in names_of(table)]]
+        given = prepare(table, adjustment, folds=None)
+        adjustment = given.adjustment
         for name in self.names:
-            if name not in table:
+            if name not in given.counts:
                 raise InputError(f'The table has no column "{name}", which the model has.')
-        counts = [table[name].to_numpy() for name in self.names]
+        counts = [given.counts[name].to_numpy() for name in self.names]
         ranks = np.column_stack([rank_on_grid(column, grid) for column, grid in zip(counts, self.grids, strict=True)])
         parents = np.column_stack([self._as_parent(node, column, adjustment) for node, column in enumerate(counts)])
-        return _Rows(ranks, parents, *self._beside(adjustment, len(table)))
+        return _Rows(ranks, parents, *self._beside(adjustment, len(given.counts)))
 
     def _as_parent(self, node: int, counts: np.ndarray, adjustment: Adjustment | None) -> np.ndarray:
         """The levels of a node's counts where it is a parent, (rows,); a rate off the grid gets the nearest."""

@@ -13,9 +13,8 @@ import math
 from collections.abc import Sequence
 from typing import Any
 
-import pandas as pd
-
 from disco.errors import InputError
+from disco.graph import positions
 from disco.metrics.classes import class_shd, equivalence_class, skeleton_f1
 from disco.metrics.edges import (
     Counts,
@@ -49,6 +48,7 @@ from disco.metrics.orders import (
     wrong_removals,
 )
 from disco.metrics.scores import average_precision, calibration, precision_recall, random_precision
+from disco.table.prepared import Prepared, Table, finite
 
 __all__ = [
     "Counts",
@@ -91,7 +91,7 @@ def evaluate(
     truth: Edges,
     order: Sequence[str] | None = None,
     edges: Edges | None = None,
-    table: pd.DataFrame | None = None,
+    table: Table | None = None,
 ) -> dict[str, Any]:
     """Every metric of one estimate; None if its input was not given or it is undefined.
 
@@ -107,7 +107,7 @@ def evaluate(
         excess).
 
     Raises:
-        InputError: the nodes do not agree, or the truth has a cycle.
+        InputError: the nodes do not agree, the truth has a cycle, or the table does not hold finite numbers.
     """
     truth = again(truth)
     pairs, nodes = read(truth)
@@ -117,7 +117,7 @@ def evaluate(
     values |= {"sid": None, "ancestor_aid": None, "edges": None, "true_edges": len(pairs), "controls": None}
     values["either_way"] = len(undirected(truth))
     if order is not None:
-        known(pairs, set(order), "the order", "An edge of the truth")
+        known(pairs, set(positions(order)), "the order", "An edge of the truth")
         values["a_top"] = a_top(order, truth) if pairs else None
     if edges is not None:
         found, found_nodes = read(edges)
@@ -126,10 +126,12 @@ def evaluate(
             known(found, set(order), "the order")
         values |= _edge_values(truth, found)
     if table is not None:
+        given = Prepared(finite(table))
+        columns = set(given.counts.columns)
         if order is not None:
-            known([(node, node) for node in order], set(table.columns), "the table", "The order")
-        known(pairs, set(table.columns), "the table", "An edge of the truth")
-        values["controls"] = controls(table, truth) if pairs else None
+            known([(node, node) for node in order], columns, "the table", "The order")
+        known(pairs, columns, "the table", "An edge of the truth")
+        values["controls"] = controls(given, truth) if pairs else None
     return values
 
 

@@ -7,14 +7,16 @@ pairs in both directions.
 """
 
 import math
-from collections.abc import Callable, Collection, Iterable
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from typing import NamedTuple, TypeAlias
 
 import networkx as nx
+import numpy as np
 import pandas as pd
 
+from disco.checks import a_thing
 from disco.errors import InputError
-from disco.graph import UNKNOWN
+from disco.graph import DIRECTIONS, UNKNOWN
 
 Edges: TypeAlias = pd.DataFrame | nx.DiGraph | Iterable[tuple[str, str]]
 """A table with columns parent and child, a square 0/1 matrix (rows are parents), a graph, or pairs (parent, child)."""
@@ -135,11 +137,15 @@ def share(part: int, whole: int) -> float:
 
 
 def read(edges: Edges) -> tuple[Pairs, set[str] | None]:
-    """The directed pairs, each once, and the set of all nodes if this form of edges lists them."""
+    """The directed pairs, each once, and the set of all nodes if this form of edges lists them.
+
+    Raises:
+        InputError: they have none of the forms of `Edges`.
+    """
     if isinstance(edges, nx.DiGraph):
         return list(edges.edges), set(edges)
     if not isinstance(edges, pd.DataFrame):
-        return list(dict.fromkeys((parent, child) for parent, child in edges)), None
+        return _pairs(edges), None
     if len(edges) and list(edges.index) == list(edges.columns):
         if edges.isna().to_numpy().any():
             raise InputError("The matrix of edges has an empty cell: write 1 for an edge and 0 for none.")
@@ -151,6 +157,17 @@ def read(edges: Edges) -> tuple[Pairs, set[str] | None]:
             raise InputError("An edge has no parent or no child: name both, or leave its row out.")
         return list(dict.fromkeys(zip(edges["parent"], edges["child"], strict=True))), None
     raise InputError("Edges need columns parent and child, or a square matrix with the same names on both sides.")
+
+
+def _pairs(edges: object) -> Pairs:
+    """The pairs of a list of pairs, each once."""
+    refused = InputError(f"Edges are a table, a graph, or pairs (parent, child) of names; got {a_thing(edges)}.")
+    if isinstance(edges, str | Mapping) or not isinstance(edges, Iterable):
+        raise refused
+    pairs = list(edges)
+    if any(isinstance(pair, str) or not isinstance(pair, Sequence | np.ndarray) or len(pair) != 2 for pair in pairs):
+        raise refused
+    return list(dict.fromkeys((parent, child) for parent, child in pairs))
 
 
 def both(a: Edges, b: Edges, sides: tuple[str, str] = ("the truth", "the estimate")) -> tuple[Pairs, Pairs]:
@@ -173,9 +190,16 @@ def _once(found: Pairs, free: Collection[tuple[str, str]]) -> Pairs:
 
 
 def undirected(truth: Edges) -> set[tuple[str, str]]:
-    """The true edges whose direction cannot be known; none if there is no column `direction`."""
+    """The true edges whose direction cannot be known; none if there is no column `direction`.
+
+    Raises:
+        InputError: the column has another word than `disco.graph.DIRECTIONS`.
+    """
     if not isinstance(truth, pd.DataFrame) or not {"parent", "child", "direction"} <= set(truth.columns):
         return set()
+    odd = truth["direction"][~truth["direction"].isin(DIRECTIONS)]
+    if len(odd):
+        raise InputError(f"The direction of a true edge must be one of {', '.join(DIRECTIONS)}; got {odd.iloc[0]!r}.")
     rows = truth[truth["direction"] == UNKNOWN]
     return set(zip(rows["parent"], rows["child"], strict=True))
 
@@ -187,7 +211,7 @@ def turned(pairs: Pairs, free: Collection[tuple[str, str]], has: Callable[[tuple
 
 def again(edges: Edges) -> Edges:
     """The edges in a form that can be read more than once."""
-    return edges if isinstance(edges, pd.DataFrame | nx.DiGraph) else list(edges)
+    return list(edges) if isinstance(edges, Iterator) else edges
 
 
 def agree(

@@ -3,7 +3,7 @@
 A true edge whose direction cannot be known is never ordered wrongly (`disco.metrics.edges`).
 """
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 
 import numpy as np
 import pandas as pd
@@ -11,6 +11,7 @@ import pandas as pd
 from disco.errors import InputError
 from disco.graph import positions
 from disco.metrics.edges import Edges, Pairs, again, known, read, same_names, share, turned, undirected
+from disco.table.prepared import Prepared, Table, finite
 
 
 def a_top(order: Sequence[str], edges: Edges) -> float:
@@ -81,36 +82,51 @@ def order_agreement(a: Sequence[str], b: Sequence[str]) -> float:
     return share(int(np.triu(places[:, None] < places[None, :], 1).sum()), pairs)
 
 
-def order_by_mean(table: pd.DataFrame) -> list[str]:
-    """The columns sorted by rising mean: a control, because simulated counts often grow along the causal order."""
-    return _sorted_by(table, table.mean())
+def order_by_mean(table: Table) -> list[str]:
+    """The columns sorted by rising mean: a control, because simulated counts often grow along the causal order.
+
+    Raises:
+        InputError: the table does not hold finite numbers (`disco.table.continuous.as_numbers`).
+    """
+    return _sorted_by(table, pd.Series.mean)
 
 
-def order_by_variance(table: pd.DataFrame) -> list[str]:
-    """The columns sorted by rising variance: a control."""
-    return _sorted_by(table, table.var())
+def order_by_variance(table: Table) -> list[str]:
+    """The columns sorted by rising variance: a control.
+
+    Raises:
+        InputError: as for `order_by_mean`.
+    """
+    return _sorted_by(table, pd.Series.var)
 
 
-def order_by_excess(table: pd.DataFrame) -> list[str]:
-    """The columns sorted by rising variance - mean, which is 0 for a Poisson source: a control."""
-    return _sorted_by(table, table.var() - table.mean())
+def order_by_excess(table: Table) -> list[str]:
+    """The columns sorted by rising variance - mean, which is 0 for a Poisson source: a control.
+
+    Raises:
+        InputError: as for `order_by_mean`.
+    """
+    return _sorted_by(table, lambda column: column.var() - column.mean())
 
 
-def controls(table: pd.DataFrame, truth: Edges) -> dict[str, float]:
+def controls(table: Table, truth: Edges) -> dict[str, float]:
     """A_top of sorting the columns by mean, by variance and by excess (variance - mean).
 
     Raises:
-        InputError: there are no true edges, or one names a node that is not a column.
+        InputError: the table does not hold finite numbers, there are no true edges, or one names a node that is not a
+            column.
     """
-    truth = again(truth)
-    known(read(truth)[0], set(table.columns), "the table")
+    truth, given = again(truth), Prepared(finite(table))
+    known(read(truth)[0], set(given.counts.columns), "the table")
     sorts = {"mean": order_by_mean, "variance": order_by_variance, "excess": order_by_excess}
-    return {name: a_top(sort(table), truth) for name, sort in sorts.items()}
+    return {name: a_top(sort(given), truth) for name, sort in sorts.items()}
 
 
-def _sorted_by(table: pd.DataFrame, values: pd.Series) -> list[str]:
-    """Column names by rising value; ties keep the order of the columns."""
-    return [table.columns[k] for k in values.to_numpy().argsort(kind="stable")]
+def _sorted_by(table: Table, statistic: Callable[[pd.Series], float]) -> list[str]:
+    """Column names by a rising statistic; ties keep the order of the columns."""
+    numbers = finite(table)
+    values = np.array([statistic(column) for _, column in numbers.items()])
+    return [numbers.columns[k] for k in values.argsort(kind="stable")]
 
 
 def _placed(order: Sequence[str], edges: Edges) -> tuple[Pairs, dict[str, int]]:

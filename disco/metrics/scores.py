@@ -6,6 +6,7 @@ from collections.abc import Sequence
 import numpy as np
 import pandas as pd
 
+from disco.checks import require, whole_from
 from disco.errors import InputError
 from disco.metrics.edges import Edges, Pairs, again, met, read, share
 from disco.metrics.orders import order_errors
@@ -68,8 +69,9 @@ def calibration(truth: Edges, confidences: pd.DataFrame, bins: int = 10) -> pd.D
         Columns confidence (mean in the bin), share_true, edges, by rising confidence.
 
     Raises:
-        InputError: as for `precision_recall`, or a confidence is not between 0 and 1.
+        InputError: as for `precision_recall`, a confidence is not between 0 and 1, or there are no bins.
     """
+    require("bins", bins, whole_from(1))
     true, found, values = _scored(truth, confidences, "confidence")
     if len(values) and not (values.min() >= 0 and values.max() <= 1):
         raise InputError(f"A confidence must lie between 0 and 1; got {values[(values < 0) | (values > 1)][0]:g}.")

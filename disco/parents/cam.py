@@ -40,12 +40,13 @@ from disco.parents.smooths import (
 )
 from disco.progress import Callback, Reporter
 from disco.table.adjustment import Adjustment
+from disco.table.prepared import Table
 
 COLUMNS = 3  # of a smooth
 
 
 def edges(
-    table: pd.DataFrame,
+    table: Table,
     order: Sequence[str],
     *,
     cutoff: float = 0.001,
@@ -74,8 +75,8 @@ def edges(
         causal order within a child.
 
     Raises:
-        InputError: order and table do not have the same names, a value is not a finite number, there are too few rows
-            for the predecessors, or cutoff or columns is out of its range.
+        InputError: order and table do not have the same names, the table does not hold finite numbers, there are too
+            few rows for the predecessors, or cutoff or columns is out of its range.
         FitStopped: the callback asked to stop.
     """
     require("cutoff", cutoff, between(0, 1))

@@ -11,6 +11,7 @@ import numpy as np
 import pandas as pd
 import torch
 
+from disco.devices import choose_device
 from disco.graph import check_order
 from disco.knowledge import Resolved
 from disco.likelihood.bank import Bank
@@ -22,11 +23,12 @@ from disco.refine.scores import NodeFit, Scores, resolve
 from disco.refine.screen import screen
 from disco.refine.walks import Walk
 from disco.table.adjustment import Adjustment
+from disco.table.prepared import Table, prepare
 from disco.table.ranks import dense_ranks
 
 
 def edges(
-    table: pd.DataFrame,
+    table: Table,
     order: Sequence[str],
     *,
     rules: Resolved | None = None,
@@ -41,7 +43,7 @@ def edges(
         order: all columns, sources first.
         rules: to which the parents and the order keep, by the table's columns.
         adjustment: covariates and exposure of the rows.
-        device: cpu or cuda.
+        device: auto, cpu or cuda.
         callback: receives the events; each node has three steps: it is screened, gets its parents, and gets them again
             under the fitted prior. False stops.
 
@@ -51,19 +53,20 @@ def edges(
         estimated by its Rao statistic. It is NaN if the screen leaves the pair out or a likelihood is not finite.
 
     Raises:
-        InputError: the order is not one of the table's columns, or a column is constant.
+        InputError: the table does not hold counts, the order is not one of its columns, or a column is constant.
         FitStopped: the callback asked to stop.
     """
-    check_order(order, table.columns)
-    names = list(table.columns)
-    as_rates = rates(table.to_numpy(), adjustment)
+    counts = prepare(table, adjustment, folds=None).counts
+    check_order(order, counts.columns)
+    names = list(counts.columns)
+    as_rates = rates(counts.to_numpy(), adjustment)
     bank = Bank.of(
-        dense_ranks(table.to_numpy()),
+        dense_ranks(counts.to_numpy()),
         **around(adjustment),
         positions=None if as_rates is None else ranks_of(as_rates),
         prior=BEFORE,
         dtype=torch.float32,
-        device=device,
+        device=choose_device(device),
         names=names,
     )
     reporter = Reporter(callback, {"selector": 1.0}, STOPPED)

@@ -47,6 +47,7 @@ from disco.parents.smooths import (
 )
 from disco.progress import Callback, Reporter
 from disco.table.adjustment import Adjustment
+from disco.table.prepared import Table
 from disco.table.ranks import fold_of_groups
 
 TREES = 500  # per forest, as in the paper
@@ -56,7 +57,7 @@ HALVES = 2  # one half of the rows gives the regressions, the other the test
 
 
 def edges(
-    table: pd.DataFrame,
+    table: Table,
     order: Sequence[str],
     *,
     alpha: float = 0.05,
@@ -87,8 +88,8 @@ def edges(
         One row per candidate edge, in causal order of child, then parent: parent, child, score (T), p_value, selected.
 
     Raises:
-        InputError: order and table do not have the same names, a value is not a finite number, half of the rows are too
-            few for the predecessors, or alpha, columns, trees or seed is out of its range.
+        InputError: order and table do not have the same names, the table does not hold finite numbers, half of the
+            rows are too few for the predecessors, or alpha, columns, trees or seed is out of its range.
         FitStopped: the callback asked to stop.
     """
     require("alpha", alpha, between(0, 1))

@@ -12,6 +12,7 @@ from typing import Any, NamedTuple
 import numpy as np
 import pandas as pd
 
+from disco.checks import require, require_types
 from disco.errors import InputError
 from disco.knowledge import Knowledge
 from disco.parents.ocs import allowed, frequencies, passes
@@ -19,6 +20,7 @@ from disco.parents.smooths import beside_nodes, check_rows, spanning
 from disco.progress import Callback
 from disco.settings import CHOICES, Settings
 from disco.table.adjustment import Adjustment
+from disco.table.prepared import Prepared, Table, prepare
 from disco.table.ranks import split_rows
 
 
@@ -42,7 +44,7 @@ WORDS = {
 
 def candidates(
     selector: str,
-    table: pd.DataFrame,
+    table: Table,
     order: list[str],
     settings: Settings,
     *,
@@ -72,11 +74,14 @@ def candidates(
         children in causal order.
 
     Raises:
-        InputError: there are too few rows, a column is constant among them and the selector is `evidence`, or the
-            knowledge cannot be used.
+        InputError: the table does not hold counts, there are too few rows, a column is constant among them and the
+            selector is `evidence`, or the knowledge cannot be used.
         FitStopped: the callback asked to stop.
     """
-    engine, (rows, adjustment) = _engine(selector), rows_of(selector, table, settings, adjustment)
+    require("selector", selector, (lambda value: value in tuple(CUTS), f"be one of {', '.join(CUTS)}"))
+    require_types(settings=(settings, Settings), knowledge=(knowledge, Knowledge | None))
+    given = prepare(table, adjustment, folds=None)
+    engine, (rows, adjustment) = _engine(selector), rows_of(selector, given.counts, settings, given.adjustment)
     names = list(rows.columns)
     rules = None if knowledge is None else knowledge.resolve(names)
     arguments: dict[str, dict[str, Any]] = {
@@ -84,7 +89,7 @@ def candidates(
         "cam": {"cutoff": CUTS["cam"]},
         "pcm": {"alpha": CUTS["pcm"], "seed": settings.seed},
     }
-    found = engine.edges(rows, order, adjustment=adjustment, callback=callback, **arguments[selector])
+    found = engine.edges(Prepared(rows), order, adjustment=adjustment, callback=callback, **arguments[selector])
     if rules is None:
         return found
     found["rule"] = rules.of_edges(found, names)

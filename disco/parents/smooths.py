@@ -7,12 +7,12 @@ Zᵀ Z = L Lᵀ, which serves the regression of every node on the nodes before i
 from collections.abc import Sequence
 
 import numpy as np
-import pandas as pd
 from scipy.interpolate import BSpline
 
 from disco.errors import InputError
 from disco.graph import check_order
 from disco.table.adjustment import CATEGORICAL, Adjustment
+from disco.table.prepared import Table, finite
 
 SPANNED = 1e-8  # other columns span a column if they leave less than this share of its squared norm
 _DEGREE = 3
@@ -21,7 +21,7 @@ _BLOCK = 128  # columns factorised together, only for speed
 
 
 def in_order(
-    table: pd.DataFrame, order: Sequence[str], columns: int, adjustment: Adjustment | None
+    table: Table, order: Sequence[str], columns: int, adjustment: Adjustment | None
 ) -> tuple[np.ndarray, np.ndarray]:
     """The table as floats with its columns in causal order, (rows, nodes), and the columns of each smooth, (nodes,).
 
@@ -34,27 +34,16 @@ def in_order(
         adjustment: that of the rows.
 
     Raises:
-        InputError: order and table do not have the same names, or a value is no finite number.
+        InputError: order and table do not have the same names, or the table does not hold finite numbers.
     """
-    check_order(order, table.columns)
-    values = np.stack([_numbers(table, name) for name in order], axis=1)
+    numbers = finite(table)
+    check_order(order, numbers.columns)
+    values = np.stack([numbers[name].to_numpy(dtype=float) for name in order], axis=1)
     if adjustment is not None and adjustment.log_exposure is not None:
         constant = (values == values[:1]).all(axis=0)
         values = np.where(constant, values, values / np.exp(adjustment.log_exposure)[:, None])
     sizes = np.clip([len(np.unique(value)) - 1 for value in values.T], 0, columns)
     return values, sizes
-
-
-def _numbers(table: pd.DataFrame, name: str) -> np.ndarray:
-    """One column as finite numbers, (rows,)."""
-    try:
-        values = table[name].to_numpy(dtype=float, na_value=np.nan)
-    except (TypeError, ValueError):
-        raise InputError(f'Column "{name}" does not hold numbers: correct it, or leave it out.') from None
-    odd = np.flatnonzero(~np.isfinite(values))
-    if len(odd):
-        raise InputError(f'Column "{name}" has no finite number in row {odd[0] + 1}: correct it, or leave the row out.')
-    return values
 
 
 def check_rows(rows: int, sizes: np.ndarray, order: Sequence[str], parts: int = 1, beside: int = 0) -> None:

@@ -11,6 +11,7 @@ import networkx as nx
 import pandas as pd
 
 from disco import graph as graphs
+from disco.checks import require_types
 from disco.knowledge import Knowledge
 from disco.metrics import changes
 from disco.progress import Callback, Reporter
@@ -18,6 +19,7 @@ from disco.refine.choice import QUICK, Choice
 from disco.refine.refinement import refine
 from disco.settings import Settings
 from disco.table.adjustment import Adjustment
+from disco.table.prepared import Table, prepare
 
 EXPOSURE = "the exposure"
 WITH, WITHOUT = "with all", "without any"
@@ -59,7 +61,7 @@ def searches(adjustment: Adjustment) -> list[tuple[str, Adjustment]]:
 
 
 def adjusted(
-    counts: pd.DataFrame,
+    table: Table,
     adjustment: Adjustment,
     choice: Choice = QUICK,
     *,
@@ -70,7 +72,7 @@ def adjusted(
     """Search with all adjustments, without each of them, and without any.
 
     Args:
-        counts: one column per node.
+        table: counts, one column per node.
         choice: how much to search.
         settings: whose transform the levels come from.
         knowledge: to which every search keeps.
@@ -80,12 +82,13 @@ def adjusted(
         InputError: the table cannot be used.
         FitStopped: the callback asked to stop.
     """
-    wanted, found = searches(adjustment), []
+    require_types(adjustment=(adjustment, Adjustment))
+    given, wanted, found = prepare(table, adjustment), searches(adjustment), []
     reporter = Reporter(callback, {name: 1.0 for name, _ in wanted}, _STOPPED)
     for name, part in wanted:
         reporter.step(name, 0, 1)
         result = refine(
-            counts,
+            given,
             choice,
             settings=settings,
             roles=part,

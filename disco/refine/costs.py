@@ -6,6 +6,7 @@ graph against what the rows say: the rule may be wrong, or the model.
 
 import pandas as pd
 
+from disco.checks import require_types
 from disco.knowledge import Knowledge
 from disco.metrics import changes
 from disco.progress import Callback, Reporter
@@ -19,6 +20,7 @@ from disco.refine.searches import search_everywhere
 from disco.refine.task import Task
 from disco.settings import Settings
 from disco.table.adjustment import Adjustment
+from disco.table.prepared import Table, prepare
 
 MOST_RULES = 40
 _WEIGHTS = {"search": 1.0, "rules": 1.0}
@@ -26,7 +28,7 @@ _STOPPED = "stopped in the {stage}."
 
 
 def costs(
-    counts: pd.DataFrame,
+    table: Table,
     knowledge: Knowledge,
     choice: Choice = QUICK,
     *,
@@ -40,7 +42,7 @@ def costs(
     others, goes on from there under the same prior.
 
     Args:
-        counts: one column per node.
+        table: counts, one column per node.
         knowledge: the rules.
         choice: how much to search at first.
         settings: whose transform the levels come from.
@@ -54,9 +56,11 @@ def costs(
         InputError: the table or the knowledge cannot be used.
         FitStopped: the callback asked to stop.
     """
+    require_types(knowledge=(knowledge, Knowledge), choice=(choice, Choice), settings=(settings, Settings | None))
+    given = prepare(table, adjustment)
     reporter = Reporter(callback, _WEIGHTS, _STOPPED)
     reporter.step("search", 0, 1)
-    task = Task.of(counts, choice, settings or Settings(), None, None, adjustment, "cpu", knowledge)
+    task = Task.of(given.counts, choice, settings or Settings(), None, None, given.adjustment, "cpu", knowledge)
     inner = Reporter(reporter.part("search", "part"), WEIGHTS, STOPPED)
     searched = search_everywhere(task, screen(task.bank, rules=task.rules), inner, Memory())
     best, lines = searched.best.found, []
@@ -65,11 +69,11 @@ def costs(
         reporter.step("rules", number, len(rules))
         scores = searched.scores.replace(rules=others.resolve(task.names), reporter=reporter.quiet())
         scores = scores.replace(candidates=widened(scores, best.order, best.parents))
-        found = _further(scores, best)
-        changed = changes(_edges(best, task.names), _edges(found, task.names))["verdict"] != "kept"
-        lines.append((rule, max(found.score - best.score, 0.0), int(changed.sum())))
-    table = pd.DataFrame(lines, columns=["rule", "nats", "edges"])
-    return table.sort_values("nats", ascending=False, kind="stable", ignore_index=True)
+        other = _further(scores, best)
+        changed = changes(_edges(best, task.names), _edges(other, task.names))["verdict"] != "kept"
+        lines.append((rule, max(other.score - best.score, 0.0), int(changed.sum())))
+    found = pd.DataFrame(lines, columns=["rule", "nats", "edges"])
+    return found.sort_values("nats", ascending=False, kind="stable", ignore_index=True)
 
 
 def in_words(found: pd.DataFrame, bound: float) -> str:

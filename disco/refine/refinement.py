@@ -4,12 +4,14 @@ from collections.abc import Callable, Iterator, Sequence
 from pathlib import Path
 
 import numpy as np
-import pandas as pd
 
+from disco.checks import require_types
+from disco.devices import choose_device
 from disco.knowledge import Knowledge
 from disco.likelihood.batch import Problems
 from disco.likelihood.cpu import threads_at_the_rows
 from disco.likelihood.newton import fit
+from disco.metrics import Edges
 from disco.progress import Callback, Reporter
 from disco.refine.choice import Choice
 from disco.refine.evidence import Judged, judge
@@ -22,7 +24,7 @@ from disco.refine.searches import search_everywhere
 from disco.refine.stability import draw, near_found
 from disco.refine.task import Task
 from disco.settings import Settings
-from disco.table.role_checks import divided
+from disco.table.prepared import Table, prepare
 from disco.table.roles import Given
 
 WEIGHTS = {"screen": 0.1, "prior": 0.1, "search": 0.35, "evidence": 0.15, "bootstrap": 0.3}  # of time, about
@@ -30,17 +32,17 @@ WEIGHTS = {"screen": 0.1, "prior": 0.1, "search": 0.35, "evidence": 0.15, "boots
 
 @threads_at_the_rows()
 def refine(
-    table: pd.DataFrame,
+    table: Table,
     choice: Choice | None = None,
     *,
     settings: Settings | None = None,
     order: Sequence[str] | None = None,
-    edges: pd.DataFrame | None = None,
+    edges: Edges | None = None,
     roles: Given | None = None,
     knowledge: Knowledge | None = None,
     device: str = "cpu",
     callback: Callback | None = None,
-    memory: Path | None = None,
+    memory: Path | str | None = None,
 ) -> Refined:
     """Search for the order and DAG of highest marginal likelihood among semiparametric GLM DAGs.
 
@@ -50,23 +52,31 @@ def refine(
         settings: whose transform the levels come from; ranks by default.
         order: a causal order to start from, usually the CCS order; an edge against it costs more, so that directions
             that the rows leave open follow it (`prior.trust`).
-        edges: parent, child of edges that the screen must let through.
+        edges: those that the screen must let through.
         roles: of the columns that are not counts: covariates, exposure, group (`disco.table.roles`).
         knowledge: rules to which every order and graph keeps, also those on drawn rows.
-        device: cpu or cuda.
+        device: auto, cpu or cuda.
         callback: receives the events; False stops.
         memory: a file that keeps finished searches, so that the same call continues after an interruption.
 
     Raises:
-        InputError: the table, its roles or the knowledge cannot be used, or the order or edges name other columns.
+        InputError: the table, its roles, the knowledge or another argument cannot be used, or the order or edges name
+            other columns.
         FitStopped: the callback asked to stop.
     """
-    reporter = Reporter(callback, WEIGHTS, STOPPED)
-    counts, adjustment = divided(table, roles)
-    task = Task.of(counts, choice or Choice(), settings or Settings(), order, edges, adjustment, device, knowledge)
+    require_types(
+        choice=(choice, Choice | None),
+        settings=(settings, Settings | None),
+        knowledge=(knowledge, Knowledge | None),
+        memory=(memory, Path | str | None),
+    )
+    reporter, on = Reporter(callback, WEIGHTS, STOPPED), choose_device(device).type
+    given = prepare(table, roles)
+    adjustment = given.adjustment
+    task = Task.of(given.counts, choice or Choice(), settings or Settings(), order, edges, adjustment, on, knowledge)
     candidates = _candidates(task, reporter)
     key = key_of(task.bank.ranks.cpu().numpy(), task.choice, order, candidates, adjustment, knowledge)
-    kept = Memory.of(memory, key, task.names)
+    kept = Memory.of(None if memory is None else Path(memory), key, task.names)
     searched = search_everywhere(task, candidates, reporter, kept)
     found = searched.best.found
     judged = judge(searched, task.choice, reporter, task.group)

@@ -18,6 +18,7 @@ from disco.refine.reasons import but_known
 from disco.refine.searches import Searched
 from disco.refine.stepwise import MOST_PARENTS
 from disco.refine.task import Task
+from disco.table.prepared import Prepared
 from disco.table.relations import relations
 
 _MOST_NAMED = 8
@@ -128,7 +129,7 @@ def _orders(ends: Sequence[End], names: Sequence[str]) -> pd.DataFrame:
 
 def _of_table(table: pd.DataFrame) -> list[str]:
     """Which columns others determine."""
-    return [relation.sentence for relation in relations(table)]
+    return [relation.sentence for relation in relations(Prepared(table))]
 
 
 def _alike(left_out: int) -> list[str]:

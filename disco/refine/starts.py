@@ -6,6 +6,7 @@ import numpy as np
 import pandas as pd
 
 from disco.metrics.orders import order_by_excess, order_by_mean, order_by_variance
+from disco.table.prepared import Prepared
 
 _STRETCH = (5, 20)  # length of a reversed stretch, least and most
 _MOVED = 5  # nodes put anywhere
@@ -18,17 +19,18 @@ def first_orders(
     """Orders to start from, by name.
 
     Args:
-        table: counts, one column per node.
+        table: checked counts, one column per node.
         count: how many.
         seed: of the random ones.
         order: the first one, if given; usually the CCS order.
     """
     starts = {} if order is None else {"CCS order": list(order)}
-    starts["by variance − mean"] = order_by_excess(table)
-    starts["by mean"] = order_by_mean(table)
+    given = Prepared(table)
+    starts["by variance − mean"] = order_by_excess(given)
+    starts["by mean"] = order_by_mean(given)
     random = np.random.default_rng([seed, 11])
     starts["random 1"] = random.permutation(table.columns).tolist()
-    starts["by variance"] = order_by_variance(table)
+    starts["by variance"] = order_by_variance(given)
     for number in range(2, count + 1):
         starts[f"random {number}"] = random.permutation(table.columns).tolist()
     return dict(list(starts.items())[:count])

@@ -6,15 +6,15 @@ edges go, and some come, in any table.
 """
 
 from collections.abc import Mapping, Sequence
+from dataclasses import replace
 
 import pandas as pd
 
 from disco.progress import Callback, Reporter
 from disco.refine.choice import QUICK, Choice
 from disco.refine.refinement import refine
-from disco.table.adjustment import Adjustment
-from disco.table.role_checks import checked
-from disco.table.roles import Roles
+from disco.table.prepared import Prepared, Table, prepare
+from disco.table.roles import Given
 from disco.table.thinning import thinned
 
 SHARES = (0.5, 0.25)
@@ -22,11 +22,11 @@ _STOPPED = "stopped in the {stage} of the depth."
 
 
 def stress(
-    table: pd.DataFrame,
+    table: Table,
     choice: Choice = QUICK,
     shares: Sequence[float] = SHARES,
     seed: int = 0,
-    roles: Roles | None = None,
+    roles: Given | None = None,
     callback: Callback | None = None,
 ) -> pd.DataFrame:
     """Search a table, and the same table thinned.
@@ -47,17 +47,18 @@ def stress(
         InputError: the table or the roles cannot be used.
         FitStopped: the callback asked to stop.
     """
-    counts, adjustment = checked(table, roles)
+    given = prepare(table, roles)
     stages = [stage_of(share) for share in (1, *shares)]
     reporter = Reporter(callback, dict.fromkeys(stages, 1.0), _STOPPED)
     reporter.step(stages[0], 0, 1)
-    whole = _edges(counts, choice, adjustment, reporter.part(stages[0], "part"))
+    whole = _edges(given, choice, reporter.part(stages[0], "part"))
     lines = []
     for stage, share in zip(stages[1:], shares, strict=True):
         reporter.step(stage, 0, 1)
-        part = thinned(counts, share, seed)
+        part = thinned(given, share, seed)
         varied = part.loc[:, part.nunique() > 1]
-        found = _edges(varied, choice, adjustment, reporter.part(stage, "part")) if varied.shape[1] > 1 else set()
+        rest = replace(given, counts=varied)
+        found = _edges(rest, choice, reporter.part(stage, "part")) if varied.shape[1] > 1 else set()
         turned = {(child, parent) for parent, child in found}
         again = len(whole & (found | turned))
         lines.append(
@@ -89,8 +90,6 @@ def in_words(line: Mapping[str, float]) -> str:
     )
 
 
-def _edges(
-    counts: pd.DataFrame, choice: Choice, adjustment: Adjustment | None, callback: Callback
-) -> set[tuple[str, str]]:
-    edges = refine(counts, choice, roles=adjustment, callback=callback).edges
+def _edges(given: Prepared, choice: Choice, callback: Callback) -> set[tuple[str, str]]:
+    edges = refine(given, choice, callback=callback).edges
     return set(zip(edges["parent"], edges["child"], strict=True))

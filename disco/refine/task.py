@@ -12,6 +12,7 @@ from disco.graph import check_order
 from disco.knowledge import Knowledge, Resolved
 from disco.likelihood.bank import Bank
 from disco.likelihood.covariates import around, ranks_of, rates, seen
+from disco.metrics.edges import Edges, read
 from disco.refine.choice import Choice
 from disco.refine.prior import BEFORE
 from disco.settings import Settings
@@ -50,7 +51,7 @@ class Task:
         choice: Choice,
         settings: Settings,
         order: Sequence[str] | None,
-        edges: pd.DataFrame | None,
+        edges: Edges | None,
         adjustment: Adjustment | None,
         device: str,
         knowledge: Knowledge | None = None,
@@ -64,7 +65,7 @@ class Task:
         place, also = {name: node for node, name in enumerate(names)}, np.zeros((len(names),) * 2, dtype=bool)
         if order is not None:
             check_order(order, names)
-        for pair in () if edges is None else zip(edges["parent"], edges["child"], strict=True):
+        for pair in () if edges is None else read(edges)[0]:
             for name in pair:
                 if name not in place:
                     raise InputError(f'An edge names "{name}", which is not a column of the table.')

@@ -37,6 +37,7 @@ from disco.rivals.diffan import STOPPED, logged, standardised
 from disco.rivals.result import Result
 from disco.rivals.sorting import along, check_rows
 from disco.table.continuous import as_numbers
+from disco.table.prepared import Prepared
 
 EVALUATED = 0.05  # t at which the curvature is read
 
@@ -100,7 +101,7 @@ class Ordered:
         return removed.merge(next_best, on="step", how="left")
 
 
-def find(table: pd.DataFrame, options: Options, *, callback: Callback | None = None) -> Result:
+def find(table: pd.DataFrame | np.ndarray, options: Options, *, callback: Callback | None = None) -> Result:
     """The order, and parents by CAM along it.
 
     Raises:
@@ -111,19 +112,22 @@ def find(table: pd.DataFrame, options: Options, *, callback: Callback | None = N
     return found(table, options, callback)[0]
 
 
-def found(table: pd.DataFrame, options: Options, callback: Callback | None = None) -> tuple[Result, Ordered]:
+def found(
+    table: pd.DataFrame | np.ndarray, options: Options, callback: Callback | None = None
+) -> tuple[Result, Ordered]:
     """The result and the scores behind its order; as `find`."""
     weights = {"joint": 10.0, "projection": 3.0, "ordering": 2.0, "selector": 0.2}
     reporter = Reporter(callback, weights, STOPPED)
-    table = logged(as_numbers(table)) if options.logged else as_numbers(table)
-    check_rows(table)
+    numbers = logged(as_numbers(table)) if options.logged else as_numbers(table)
+    given = Prepared(numbers)
+    check_rows(given)
     generator = torch.Generator().manual_seed(options.seed)
-    values = torch.tensor(standardised(table), device=choose_device(options.device))
+    values = torch.tensor(standardised(numbers), device=choose_device(options.device))
     joint = joint_network(values, options, generator, reporter)
     projection = project(joint, values, options, generator, reporter)
-    compared = table if options.units == "own" else in_deviations(values, table.columns)
+    compared = numbers if options.units == "own" else in_deviations(values, numbers.columns)
     ordered = order(partial(predicted, projection), compared, values, options.seed, reporter)
-    result = along(table, ordered.order, options.cutoff, callback=reporter.part("selector", "node"))
+    result = along(given, ordered.order, options.cutoff, callback=reporter.part("selector", "node"))
     notes = ("log(1 + x) was taken of the table.",) if options.logged else ()
     return dataclasses.replace(result, notes=notes), ordered
 

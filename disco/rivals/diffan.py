@@ -36,6 +36,7 @@ from disco.progress import Callback, Reporter
 from disco.rivals.result import Result
 from disco.rivals.sorting import along, check_rows
 from disco.table.continuous import as_numbers
+from disco.table.prepared import Prepared
 
 LEVELS = (0.0, 0.33, 0.66, 0.99)  # t at which DiffAN votes
 STOPPED = "Stopped in the stage {stage}."
@@ -76,7 +77,7 @@ class Options:
         check(self)
 
 
-def find(table: pd.DataFrame, options: Options, *, callback: Callback | None = None) -> Result:
+def find(table: pd.DataFrame | np.ndarray, options: Options, *, callback: Callback | None = None) -> Result:
     """The order, and parents by CAM along it.
 
     Raises:
@@ -85,10 +86,11 @@ def find(table: pd.DataFrame, options: Options, *, callback: Callback | None = N
         FitStopped: the callback asked to stop.
     """
     reporter = Reporter(callback, {"joint": 6.0, "ordering": 3.0, "selector": 1.0}, STOPPED)
-    table = logged(as_numbers(table)) if options.logged else as_numbers(table)
-    check_rows(table)
+    numbers = logged(as_numbers(table)) if options.logged else as_numbers(table)
+    given = Prepared(numbers)
+    check_rows(given)
     device, generator = choose_device(options.device), torch.Generator().manual_seed(options.seed)
-    values = torch.tensor(standardised(table), device=device)
+    values = torch.tensor(standardised(numbers), device=device)
     network = JointNetwork(values.shape[1], generator, options.width).to(device)
     schedule = Schedule(
         options.epochs, options.batch, options.rate, options.holdout, options.least, options.patience, options.halved
@@ -100,8 +102,8 @@ def find(table: pd.DataFrame, options: Options, *, callback: Callback | None = N
         f"The network of epoch {kept:,} was kept, and variances were taken over {len(rows):,} of {len(values):,} rows.",
         *(["log(1 + x) was taken of the table."] if options.logged else []),
     )
-    names = [table.columns[place] for place in places]
-    found = along(table, names, options.cutoff, callback=reporter.part("selector", "node"))
+    names = [numbers.columns[place] for place in places]
+    found = along(given, names, options.cutoff, callback=reporter.part("selector", "node"))
     return dataclasses.replace(found, notes=notes)
 
 

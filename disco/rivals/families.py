@@ -17,7 +17,7 @@ from scipy.linalg import cho_factor, cho_solve
 
 from disco.checks import is_number, is_whole
 from disco.errors import InputError
-from disco.table.counts import as_counts
+from disco.table.prepared import Table, prepare
 
 POISSON, NEGATIVE_BINOMIAL, BINOMIAL = "poisson", "nb", "binomial"
 FAMILIES = (POISSON, NEGATIVE_BINOMIAL, BINOMIAL)
@@ -124,13 +124,13 @@ def _read(name: str, given: Any) -> Family:  # noqa: ANN401
     return Family(words[0], float(parameter))
 
 
-def usable(table: pd.DataFrame, method: str) -> pd.DataFrame:
+def usable(table: Table, method: str) -> pd.DataFrame:
     """The table as counts for a method that compares moments.
 
     Raises:
         InputError: it does not hold counts that vary, or there are too few rows for its columns.
     """
-    counts = as_counts(table)
+    counts = prepare(table).counts
     logs = np.log1p(counts.to_numpy(dtype=float))
     flat = (logs == logs[:1]).all(axis=0)
     if flat.any():

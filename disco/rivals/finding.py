@@ -7,16 +7,19 @@ from difflib import get_close_matches
 from importlib import import_module
 from typing import Any
 
+import numpy as np
 import pandas as pd
 
+from disco.checks import require_types
 from disco.errors import InputError
 from disco.knowledge import Knowledge
 from disco.progress import Callback
 from disco.rivals.registry import INSTALL, METHODS, Method
 from disco.rivals.result import Result
 from disco.table.adjustment import Adjustment
-from disco.table.continuous import as_numbers, is_continuous, no_counts
-from disco.table.role_checks import divided
+from disco.table.cells import as_frame
+from disco.table.continuous import is_continuous, no_counts
+from disco.table.prepared import Table, prepare
 from disco.table.roles import Given, Roles
 
 _LEAST_ROWS = 12  # of counts, as for a fit of three folds
@@ -28,6 +31,7 @@ def method(name: str) -> Method:
     Raises:
         InputError: there is none.
     """
+    require_types(name=(name, str))
     if name not in METHODS:
         near = get_close_matches(name, METHODS, n=3)
         meant = f" Did you mean {' or '.join(near)}?" if near else ""
@@ -41,6 +45,7 @@ def options_of(name: str, changes: Mapping[str, Any] | None = None) -> Any:
     Raises:
         InputError: there is no such method or option, or a value does not fit.
     """
+    require_types(changes=(changes, Mapping | None))
     chosen = method(name)
     options = import_module(f"disco.rivals.{chosen.module}").Options
     known = [item.name for item in dataclasses.fields(options)]
@@ -53,7 +58,7 @@ def options_of(name: str, changes: Mapping[str, Any] | None = None) -> Any:
 
 def find(
     name: str,
-    table: pd.DataFrame,
+    table: pd.DataFrame | np.ndarray,
     changes: Mapping[str, Any] | None = None,
     *,
     roles: Given | None = None,
@@ -75,36 +80,34 @@ def find(
         FitStopped: the callback asked to stop.
     """
     chosen, options = method(name), options_of(name, changes)
+    require_types(knowledge=(knowledge, Knowledge | None))
     if not chosen.installed:
         raise InputError(f"{chosen.label} needs the package {chosen.package}: {INSTALL}.")
-    nodes, adjustment = _nodes(chosen, table, roles)
+    given, adjustment = _nodes(chosen, table, roles)
     more: dict[str, Any] = {}
     unused = []
-    if chosen.roles:
-        more["adjustment"] = adjustment
-    elif adjustment is not None:
+    if adjustment is not None and not chosen.roles:
         unused.append(f"{chosen.label} cannot use roles: covariates, exposure and groups were left aside.")
     if chosen.knowledge:
         more["knowledge"] = knowledge
     elif knowledge is not None:
         unused.append(f"{chosen.label} cannot use knowledge: no tier and no rule was kept to.")
     began = time.perf_counter()
-    found = import_module(f"disco.rivals.{chosen.module}").find(nodes, options, callback=callback, **more)
+    found = import_module(f"disco.rivals.{chosen.module}").find(given, options, callback=callback, **more)
     seconds = time.perf_counter() - began
     return dataclasses.replace(found, seconds=seconds, notes=(*found.notes, *unused))
 
 
-def _nodes(chosen: Method, table: pd.DataFrame, roles: Given | None) -> tuple[pd.DataFrame, Adjustment | None]:
-    """The columns that become nodes, checked, and what the others say of the rows."""
+def _nodes(chosen: Method, table: pd.DataFrame | np.ndarray, roles: Given | None) -> tuple[Table, Adjustment | None]:
+    """The columns that become nodes, and what the others say of the rows; numbers are checked by the method itself."""
     if chosen.numbers:
         if roles is None or isinstance(roles, Adjustment):
-            return as_numbers(table), roles
-        nodes, adjustment = (roles if isinstance(roles, Roles) else Roles(dict(roles))).split(table)
-        return as_numbers(nodes), adjustment
+            return table, roles
+        return (roles if isinstance(roles, Roles) else Roles(roles)).split(as_frame(table))
     if roles is None and is_continuous(table) and (column := no_counts(table)) is not None:
         able = ", ".join(name for name, method in METHODS.items() if method.numbers)
         raise InputError(f'{chosen.label} needs counts, and column "{column}" holds other numbers: use {able}.')
-    nodes, adjustment = divided(table, roles)
-    if len(nodes) < _LEAST_ROWS:
-        raise InputError(f"{chosen.label} needs at least {_LEAST_ROWS} rows; the table has {len(nodes)}.")
-    return nodes, adjustment
+    given = prepare(table, roles)
+    if (rows := len(given.counts)) < _LEAST_ROWS:
+        raise InputError(f"{chosen.label} needs at least {_LEAST_ROWS} rows; the table has {rows}.")
+    return given, given.adjustment

@@ -24,7 +24,7 @@ from disco.errors import InputError
 from disco.progress import Callback, Reporter
 from disco.rivals.registry import INSTALL
 from disco.rivals.result import Result
-from disco.table.counts import as_counts
+from disco.table.prepared import Table, prepare
 
 _LABELS = {"boss": "BOSS", "grasp": "GRaSP", "pc": "PC", "ges": "GES", "lingam": "DirectLiNGAM"}
 _SINGULAR = 1e-10  # the smallest eigenvalue of correlations that have an inverse
@@ -54,22 +54,22 @@ class Options:
             raise InputError(f"alpha must be less than 1; got {self.alpha}.")
 
 
-def find(table: pd.DataFrame, options: Options, *, callback: Callback | None = None) -> Result:
+def find(table: Table, options: Options, *, callback: Callback | None = None) -> Result:
     """What the algorithm finds. It cannot be stopped while it runs: the callback is asked before and after.
 
     Raises:
         InputError: the table holds no counts, a column is constant, a package is not installed, or the algorithm fails.
         FitStopped: the callback asked to stop.
     """
-    label, table = _LABELS[options.algorithm], as_counts(table, 2)
+    label, counts = _LABELS[options.algorithm], prepare(table).counts
     reporter = Reporter(callback, {"search": 1.0}, f"{label} was stopped.")
-    values = standardised(table, label)
-    _check(values, table, options.algorithm)
+    values = standardised(counts, label)
+    _check(values, counts, options.algorithm)
     reporter.step("search", 0, 1)
     with _repeatable(options.seed):
         try:
             found = _linear if options.algorithm == "lingam" else _class
-            result = found(values, table, options)
+            result = found(values, counts, options)
         except ModuleNotFoundError as error:
             raise InputError(f"{label} needs {error.name}, which is missing: {INSTALL}.") from error
         except (np.linalg.LinAlgError, ValueError, ZeroDivisionError) as error:

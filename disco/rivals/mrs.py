@@ -40,6 +40,7 @@ from disco.rivals.moments import STOPPED, Deflated, Regressed, least_squares, or
 from disco.rivals.result import Result
 from disco.rivals.skeleton import SKELETONS, joined
 from disco.rivals.sorting import check_rows
+from disco.table.prepared import Prepared, Table
 
 HYPER_POISSON = "hyper-poisson"
 
@@ -109,7 +110,7 @@ def _rates(b: float, largest: float) -> Callable[[np.ndarray], np.ndarray]:
     return lambda value: np.exp(spline(np.log(np.clip(value, mean[0], mean[-1]))))
 
 
-def find(table: pd.DataFrame, options: Options, *, callback: Callback | None = None) -> Result:
+def find(table: Table, options: Options, *, callback: Callback | None = None) -> Result:
     """The order by moments ratios, and parents along it.
 
     Raises:
@@ -118,7 +119,7 @@ def find(table: pd.DataFrame, options: Options, *, callback: Callback | None = N
         FitStopped: the callback asked to stop.
     """
     counts = usable(table, "MRS")
-    check_rows(counts)
+    check_rows(Prepared(counts))
     reporter = Reporter(callback, {"skeleton": 0.3, "order": 0.4, "parents": 0.3}, STOPPED)
     kinds = assigned(
         counts, POISSON if options.family == HYPER_POISSON else options.family, options.size, options.trials
@@ -127,7 +128,7 @@ def find(table: pd.DataFrame, options: Options, *, callback: Callback | None = N
     candidates = joined(counts, options.skeleton, reporter.part("skeleton", "node"))
     places, ratios = _ordered(counts, kinds, candidates, options, reporter)
     names = [counts.columns[place] for place in places]
-    tests = cam.edges(counts, names, cutoff=options.cutoff, callback=reporter.part("parents", "node"))
+    tests = cam.edges(Prepared(counts), names, cutoff=options.cutoff, callback=reporter.part("parents", "node"))
     place = {name: k for k, name in enumerate(counts.columns)}
     tests = tests[candidates[tests["parent"].map(place), tests["child"].map(place)]]
     kept = tests if options.parents == "skeleton" else tests[tests["selected"]]

@@ -33,7 +33,7 @@ from disco.errors import InputError
 from disco.progress import Callback, Reporter
 from disco.rivals.general import standardised
 from disco.rivals.result import Result
-from disco.table.counts import as_counts
+from disco.table.prepared import Table, prepare
 
 _NAMED = 5  # dropped edges, at most, that a note names
 _LOOK = 0.1  # seconds between two looks at the process and the callback
@@ -64,14 +64,14 @@ class Options:
         check(self)
 
 
-def find(table: pd.DataFrame, options: Options, *, callback: Callback | None = None) -> Result:
+def find(table: Table, options: Options, *, callback: Callback | None = None) -> Result:
     """Edges by NOTEARS-MLP, made acyclic, and an order of them; an edge's score is its weight.
 
     Raises:
         InputError: a column is constant, the time is over, or gCastle failed.
         FitStopped: the callback asked to stop.
     """
-    counts = as_counts(table, 2)
+    counts = prepare(table).counts
     names = list(counts.columns)
     weights = _apart(standardised(counts, "NOTEARS"), options, callback)
     if not np.isfinite(weights).all():

@@ -26,6 +26,7 @@ from disco.rivals.families import FAMILIES, Family, assigned, features, fit, usa
 from disco.rivals.moments import STOPPED, Deflated, Regressed, order
 from disco.rivals.result import Result
 from disco.rivals.sorting import check_rows
+from disco.table.prepared import Prepared, Table
 
 _TIMES = {"linear": 1.0, "glm": 5.0, "lasso": 500.0}  # of the order, beside 1 for cam
 
@@ -87,7 +88,7 @@ def overdispersion(
     return float(np.average(square / spread**2 - mean / spread, weights=weights))
 
 
-def find(table: pd.DataFrame, options: Options, *, callback: Callback | None = None) -> Result:
+def find(table: Table, options: Options, *, callback: Callback | None = None) -> Result:
     """The order by overdispersion scores, and parents along it.
 
     Raises:
@@ -97,13 +98,13 @@ def find(table: pd.DataFrame, options: Options, *, callback: Callback | None = N
     counts = usable(table, "ODS")
     kinds = assigned(counts, options.family, options.size, options.trials, options.families)
     if options.parents == "cam":
-        check_rows(counts)
+        check_rows(Prepared(counts))
     weights = {"order": _TIMES[options.means], "parents": 50.0 if options.parents == "lasso" else 1.0}
     reporter = Reporter(callback, weights, STOPPED)
     places, ratios = ordered(counts, kinds, options, reporter)
     names = [counts.columns[place] for place in places]
     if options.parents == "cam":
-        tests = cam.edges(counts, names, cutoff=options.cutoff, callback=reporter.part("parents", "node"))
+        tests = cam.edges(Prepared(counts), names, cutoff=options.cutoff, callback=reporter.part("parents", "node"))
     else:
         tests = lasso.edges(counts, names, kinds, options.features, _penalty(options), reporter)
     kept = tests.loc[tests["selected"], ["parent", "child"]]

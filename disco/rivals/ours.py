@@ -16,8 +16,7 @@ from disco.progress import Callback, Reporter
 from disco.refine import Choice, refine
 from disco.rivals.result import Result
 from disco.settings import CHOICES, PRESETS
-from disco.table.adjustment import Adjustment
-from disco.table.counts import as_counts
+from disco.table.prepared import Prepared, Table, prepare
 
 _DEVICES = ("auto", "cpu", "cuda")
 _OWN = ("preset", "device", "seed", "transform", "criterion")  # fields of the options themselves
@@ -62,61 +61,58 @@ class Options:
 
 
 def find(
-    table: pd.DataFrame,
+    table: Table,
     options: Options,
     *,
-    adjustment: Adjustment | None = None,
     knowledge: Knowledge | None = None,
     callback: Callback | None = None,
 ) -> Result:
     """Order, edges and their scores: Z of the OCS by networks, nats gained by likelihood.
 
     Raises:
-        InputError: the table, a setting, the adjustment or the knowledge cannot be used.
+        InputError: the table, a setting or the knowledge cannot be used.
         FitStopped: the callback asked to stop.
         ScoreUnavailable: a node or edge has no admissible observation.
     """
     found = _fitted if options.by == "networks" else _refined
-    return found(as_counts(table, 2), options, adjustment, knowledge, callback)
+    return found(prepare(table), options, knowledge, callback)
 
 
 def _fitted(
-    table: pd.DataFrame,
+    given: Prepared,
     options: Options,
-    adjustment: Adjustment | None,
     knowledge: Knowledge | None,
     callback: Callback | None,
 ) -> Result:
     chosen = {name: getattr(options, name) for name in ("seed", "transform", "criterion")}
     model = DISCO(options.preset, options.device, **{**chosen, **options.settings})
     if options.projection == "amortised":
-        model.fit(table, roles=adjustment, knowledge=knowledge, callback=callback)
+        model.fit(given, knowledge=knowledge, callback=callback)
         order, candidates, edges = model.order_, model.ocs_, model.edges_
     else:
         reporter = Reporter(callback, {"fit": 1.0, "ordering": _FURTHER, "parents": 0.1}, "Stopped in the {stage}.")
-        model.fit(table, roles=adjustment, knowledge=knowledge, callback=reporter.part("fit", "epoch"))
+        model.fit(given, knowledge=knowledge, callback=reporter.part("fit", "epoch"))
         fitted = model.fitted_
         order = stagewise(fitted, options.projection, callback=reporter.part("ordering", "epoch")).order
         candidates = fitted.candidates(order, fitted.settings.boundary, reporter.part("parents", "node"))
         edges = ocs.select(candidates, *ocs.own_thresholds(candidates, fitted.settings))
     scores = candidates.groupby(["parent", "child"], sort=False)["z"].mean().rename("score").reset_index()
-    return Result.of(list(table.columns), _pairs(edges), order=order, scores=scores)
+    return Result.of(list(given.counts.columns), _pairs(edges), order=order, scores=scores)
 
 
 def _refined(
-    table: pd.DataFrame,
+    given: Prepared,
     options: Options,
-    adjustment: Adjustment | None,
     knowledge: Knowledge | None,
     callback: Callback | None,
 ) -> Result:
     choice = Choice(starts=options.starts, restarts=options.restarts, seed=options.seed, folds=0, bootstrap=0)
     device = "cpu" if options.device == "auto" else options.device
-    found = refine(table, choice, roles=adjustment, knowledge=knowledge, device=device, callback=callback)
+    found = refine(given, choice, knowledge=knowledge, device=device, callback=callback)
     scores = found.edges[["parent", "child"]].assign(score=found.edges["gain_nats"])
     open_ = len(found.edges) - int(found.edges["decided"].sum())
     notes = [f"The rows leave {open_} of {len(found.edges)} directions undecided.", *found.notes]
-    return Result.of(list(table.columns), _pairs(found.edges), order=found.order, scores=scores, notes=notes)
+    return Result.of(list(given.counts.columns), _pairs(found.edges), order=found.order, scores=scores, notes=notes)
 
 
 def _pairs(edges: pd.DataFrame) -> list[tuple[str, str]]:

@@ -26,7 +26,7 @@ from disco.refine.stepwise import Stepwise
 from disco.refine.walks import Parents, Walk, Wanted
 from disco.rivals.regressions import FAMILIES, Counts, Maximum, maximised
 from disco.rivals.result import Result
-from disco.table.counts import as_counts
+from disco.table.prepared import Table, prepare
 from disco.table.ranks import dense_ranks
 
 _UNBOUNDED = 30.0  # standard error of a coefficient, per standard deviation of its parent, that no bounded one has
@@ -58,7 +58,7 @@ class Options:
 
 
 def find(
-    table: pd.DataFrame, options: Options, *, knowledge: Knowledge | None = None, callback: Callback | None = None
+    table: Table, options: Options, *, knowledge: Knowledge | None = None, callback: Callback | None = None
 ) -> Result:
     """The order and DAG of best score; an edge's score is the nats that it gains, less its price.
 
@@ -84,10 +84,8 @@ def find(
     return _result(names, scores, found)
 
 
-def _checked(table: pd.DataFrame, options: Options) -> pd.DataFrame:
-    counts = as_counts(table, 2)
-    if (constant := counts.min() == counts.max()).any():
-        raise InputError(f'"{counts.columns[int(constant.argmax())]}" is constant: leave it out.')
+def _checked(table: Table, options: Options) -> pd.DataFrame:
+    counts = prepare(table).counts
     if options.family == "binomial" and options.trials is not None and (over := counts.max() > options.trials).any():
         name = counts.columns[int(over.argmax())]
         raise InputError(

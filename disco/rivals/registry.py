@@ -4,8 +4,8 @@ A method's module has a frozen dataclass `Options`, checked as `disco.checks` de
 
     find(table, options, *, callback=None) -> Result
 
-with `adjustment=` too if the method takes roles, and `knowledge=` if it takes knowledge. `table` holds the counts, or
-any finite numbers if the method takes them.
+with `knowledge=` too if the method takes knowledge. `disco.rivals.find` gives it checked counts with the adjustment of
+their rows (`disco.table.prepared`), or a table not yet checked if the method takes any finite numbers.
 """
 
 from collections.abc import Callable, Mapping

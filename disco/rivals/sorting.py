@@ -5,15 +5,13 @@ Simulated counts often grow along the causal order, so sorting alone may find mo
 
 from dataclasses import dataclass
 
-import pandas as pd
-
 from disco.checks import check, number, one_of
 from disco.errors import InputError
 from disco.metrics import order_by_excess, order_by_mean, order_by_variance
 from disco.parents import cam, smooths
 from disco.progress import Callback
 from disco.rivals.result import Result
-from disco.table.adjustment import Adjustment
+from disco.table.prepared import Prepared, Table, prepare
 
 _SORTS = {"mean": order_by_mean, "variance": order_by_variance, "excess": order_by_excess}
 
@@ -29,48 +27,41 @@ class Options:
         check(self)
 
 
-def find(
-    table: pd.DataFrame, options: Options, *, adjustment: Adjustment | None = None, callback: Callback | None = None
-) -> Result:
+def find(table: Table, options: Options, *, callback: Callback | None = None) -> Result:
     """The sorted order, and parents by CAM.
 
     Raises:
-        InputError: there are too few rows for CAM.
+        InputError: the table does not hold counts, or there are too few rows for CAM.
         FitStopped: the callback asked to stop.
     """
-    check_rows(table, adjustment)
-    return along(table, _SORTS[options.by](table), options.cutoff, adjustment=adjustment, callback=callback)
+    given = prepare(table)
+    check_rows(given)
+    return along(given, _SORTS[options.by](given), options.cutoff, callback=callback)
 
 
-def check_rows(table: pd.DataFrame, adjustment: Adjustment | None = None) -> None:
+def check_rows(given: Prepared) -> None:
     """Refuse a table with too few rows for CAM along some order, before anything is computed.
 
     Raises:
         InputError: it has.
     """
-    sizes = smooths.in_order(table, list(table.columns), cam.COLUMNS, adjustment)[1]
-    beside = smooths.spanning(smooths.beside_nodes(adjustment, len(table))).shape[1]
+    rows, adjustment = len(given.counts), given.adjustment
+    sizes = smooths.in_order(given, list(given.counts.columns), cam.COLUMNS, adjustment)[1]
+    beside = smooths.spanning(smooths.beside_nodes(adjustment, rows)).shape[1]
     needed = int(sizes.sum() - sizes.min()) + beside + 2
-    if len(table) < needed:
+    if rows < needed:
         raise InputError(
-            f"Parents by CAM are a regression on the smooths of all other columns, for which {len(table):,} rows are "
+            f"Parents by CAM are a regression on the smooths of all other columns, for which {rows:,} rows are "
             f"too few: give at least {needed:,} rows, or fewer columns."
         )
 
 
-def along(
-    table: pd.DataFrame,
-    order: list[str],
-    cutoff: float,
-    *,
-    adjustment: Adjustment | None = None,
-    callback: Callback | None = None,
-) -> Result:
+def along(given: Prepared, order: list[str], cutoff: float, *, callback: Callback | None = None) -> Result:
     """The result of an order with the parents that CAM selects along it."""
-    tests = cam.edges(table, order, cutoff=cutoff, adjustment=adjustment, callback=callback)
+    tests = cam.edges(given, order, cutoff=cutoff, adjustment=given.adjustment, callback=callback)
     kept = tests.loc[tests["selected"], ["parent", "child"]]
     return Result.of(
-        list(table.columns),
+        list(given.counts.columns),
         kept.itertuples(index=False, name=None),
         order=order,
         scores=tests.drop(columns="selected"),

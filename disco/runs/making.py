@@ -106,20 +106,21 @@ def _checked(
 ) -> pd.DataFrame:
     """The counts of a table; InputError if a fit with these settings, knowledge and roles would refuse it."""
     from disco.table.counts import least_rows
+    from disco.table.prepared import prepare
     from disco.table.ranks import check_split
-    from disco.table.role_checks import checked
 
     least = least_rows(settings.folds)
     if settings.max_rows is not None and settings.max_rows < least:
         raise InputError(f"max_rows is {settings.max_rows}, and {settings.folds} folds need at least {least} rows.")
-    counts, adjustment = checked(table, roles, settings.folds)
+    given = prepare(table, roles, settings.folds)
+    counts = given.counts
     if knowledge is not None:
         knowledge.resolve(list(counts.columns), roles)
     check_split(counts, settings)
     if settings.selector != "ocs" or settings.disjoint_rows:
         from disco.parents import selectors
 
-        selectors.check(settings.selector, counts, settings, adjustment)
+        selectors.check(settings.selector, counts, settings, given.adjustment)
     return counts
 
 

@@ -9,6 +9,7 @@ from dataclasses import dataclass
 import numpy as np
 import pandas as pd
 
+from disco.checks import require_types
 from disco.simulate import calibration, ising, sources, surroundings
 from disco.simulate.design import Design
 from disco.simulate.graphs import draw_graph, edge_list, own_graph
@@ -47,8 +48,10 @@ def simulate(design: Design) -> Simulated:
     """Draw the table of a design. The same design always gives the same table.
 
     Raises:
-        InputError: the graph does not exist, a node's mean is too large, or no intercept gives equal means.
+        InputError: it is no design, the graph does not exist, a node's mean is too large, or no intercept gives equal
+            means.
     """
+    require_types(design=(design, Design))
     streams = Streams.of(design.seed, design.nodes, design.latent)
     names = list(design.names)
     if design.edges is not None:

@@ -1,24 +1,48 @@
 """The cells of a column as numbers, and the names of the columns as text."""
 
 import re
+import sys
 from collections.abc import Iterator
 
 import numpy as np
 import pandas as pd
 
+from disco.checks import a_thing
+from disco.errors import InputError
 from disco.table.formats.header import MISSING_WORDS
 
 TOO_LARGE = 2**53  # from here on a float no longer tells neighbouring whole numbers apart
+_NO_NUMBERS = (str, bool, np.bool_, complex, np.complexfloating, np.ndarray)  # though most have a `__float__`
 NUMBER = r"[ \t]*[-+]?[0-9]+(\.[0-9]*)?[ \t]*"  # not \s or \d: Arrow runs this on millions of cells
+
+
+def as_frame(table: object) -> pd.DataFrame:
+    """A table as a DataFrame: itself, or an array with columns x1 to xd.
+
+    Raises:
+        InputError: it is neither a DataFrame nor a two-dimensional array.
+    """
+    if isinstance(table, pd.DataFrame):
+        return table
+    if isinstance(table, np.ndarray) and table.ndim == 2:
+        return pd.DataFrame(table, columns=[f"x{j + 1}" for j in range(table.shape[1])])
+    what = a_thing(table)
+    if isinstance(table, np.ndarray):
+        what = f"an array of {table.ndim} dimension{'s' * (table.ndim != 1)}"
+    raise InputError(
+        f"A table is a DataFrame or a two-dimensional array of numbers, and this is {what}: give one row per "
+        "observation and one column per variable."
+    )
 
 
 def names_of(table: pd.DataFrame) -> list[str]:
     """The columns' names as text; a missing name is empty."""
-    return ["" if name is None or name is pd.NA or name != name else str(name) for name in table.columns]
+    return ["" if name is None or name is pd.NA or name != name else str(name) for name in as_frame(table).columns]
 
 
-def columns_of(table: pd.DataFrame) -> Iterator[tuple[str, pd.Series]]:
+def columns_of(table: pd.DataFrame | np.ndarray) -> Iterator[tuple[str, pd.Series]]:
     """Name and cells of each column, without the table's `attrs`, which pandas would copy for every column."""
+    table = as_frame(table)
     bare = table.set_axis(names_of(table), axis=1)
     bare.attrs = {}
     return bare.items()
@@ -43,11 +67,21 @@ def numbers_of(column: pd.Series) -> tuple[np.ndarray, np.ndarray]:
         return numbers_of(inferred)
     missing = (column.isna() | column.isin(MISSING_WORDS)).to_numpy(dtype=bool)
     cells = column.to_numpy(dtype=object, na_value=None)
-    other = np.array([isinstance(cell, str | bool) or not hasattr(cell, "__float__") for cell in cells], bool)
-    values = np.full(len(cells), np.nan)
-    numbers = ~missing & ~other
-    values[numbers] = [float(cell) for cell in cells[numbers]]
-    return values, other & ~missing
+    read = [None if gap else _number(cell) for cell, gap in zip(cells, missing, strict=True)]
+    other = np.array([value is None for value in read], dtype=bool)
+    return np.array([np.nan if value is None else value for value in read], dtype=float), other & ~missing
+
+
+def _number(cell: object) -> float | None:
+    """A cell as a float; the largest there is, with its sign, for a number beyond; None if it is no real number."""
+    if isinstance(cell, _NO_NUMBERS) or not hasattr(cell, "__float__"):
+        return None
+    try:
+        return float(cell)
+    except OverflowError:  # a whole number or a fraction of more than 308 digits
+        return sys.float_info.max if cell > 0 else -sys.float_info.max  # type: ignore[operator]
+    except (TypeError, ValueError):  # an array, a signalling NaN
+        return None
 
 
 def is_count(values: np.ndarray) -> np.ndarray:

@@ -6,15 +6,25 @@ silently: columns of true and false and numbers stored as categories are read as
 """
 
 import re
+import sys
 from collections import Counter
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 
 import numpy as np
 import pandas as pd
 
 from disco.errors import InputError
-from disco.table.cells import TOO_LARGE, columns_of, is_number, is_numeric_text, names_of, numbers_of
+from disco.table.cells import (
+    TOO_LARGE,
+    as_frame,
+    columns_of,
+    is_count,
+    is_number,
+    is_numeric_text,
+    names_of,
+    numbers_of,
+)
 from disco.table.identifiers import identifier
 from disco.table.read import NOTES, read_table
 from disco.table.rows import Stretches, row_numbers
@@ -52,38 +62,61 @@ def least_rows(folds: int) -> int:
     return _ROWS_PER_FOLD * folds
 
 
-def problems(table: pd.DataFrame | np.ndarray, folds: int = 3, left_out: Stretches = ()) -> list[Problem]:
+def problems(
+    table: pd.DataFrame | np.ndarray, folds: int | None = 3, left_out: Stretches = (), *, whole: bool = True
+) -> list[Problem]:
     """All reasons why a table cannot be used as counts, and notes on unusual columns.
 
     Args:
         table: one row per observation, one column per node.
-        folds: the number of cross-fitting folds that need rows.
+        folds: the number of cross-fitting folds that need rows. None if no graph is looked for: then any number of rows
+            and columns will do, constant columns too, and there are no notes on columns.
         left_out: rows of the loaded table that this one lacks; the others keep their numbers.
+        whole: whether its numbers must be counts; otherwise any finite numbers will do.
+
+    Raises:
+        InputError: it is no table.
     """
-    if isinstance(table, np.ndarray):
-        if table.ndim != 2:
-            message = f"The array has {table.ndim} dimensions; a table has 2, rows and columns."
-            return [Problem(None, None, message, "Give an array of shape (rows, columns).")]
-        table = _frame(table)
-    found = [*_shape_problems(table, folds), *_name_problems(table)]
-    numbers = row_numbers(len(table), left_out)
-    for name, column in columns_of(table):
-        found += _column_problems(column, name, numbers)
+    frame = as_frame(table)
+    found, numbers = [*_shape_problems(frame, folds), *_name_problems(frame)], row_numbers(len(frame), left_out)
+    for name, column in columns_of(frame):
+        values, other = numbers_of(column)
+        faults = _cell_problems(column, values, other, name, numbers, whole)
+        found += faults if faults or folds is None else _column_notes(column, values, name)
     return found
 
 
-def as_counts(table: pd.DataFrame | np.ndarray, folds: int = 3) -> pd.DataFrame:
-    """The table as int64 counts, with text as names and rows numbered from 0; an array's columns become x1 to xd.
+def refuse(found: Iterable[Problem]) -> None:
+    """Refuse a table that has a blocking problem.
 
     Raises:
-        InputError: the first blocking problem, with its remedy.
+        InputError: the first one, with its remedy.
     """
-    for problem in problems(table, folds):
+    for problem in found:
         if problem.blocking:
             raise InputError(f"{problem.message} {problem.remedy}")
-    frame = _frame(table)
-    columns = [numbers_of(column)[0] for _, column in columns_of(frame)]
-    return pd.DataFrame(np.stack(columns, axis=1).astype(np.int64), columns=names_of(frame))
+
+
+def as_counts(table: pd.DataFrame | np.ndarray, folds: int | None = 3) -> pd.DataFrame:
+    """The table as int64 counts, with text as names and rows numbered from 0; an array's columns become x1 to xd.
+
+    Args:
+        table, folds: as for `problems`.
+
+    Raises:
+        InputError: it is no table, or the first blocking problem, with its remedy.
+    """
+    refuse(problems(table, folds))
+    return as_they_are(table, np.int64)
+
+
+def as_they_are(table: pd.DataFrame | np.ndarray, kind: type) -> pd.DataFrame:
+    """The numbers of a table without blocking problems as int64 or float64, names and rows as in `as_counts`."""
+    frame = as_frame(table)
+    values = np.empty(frame.shape, dtype=kind)
+    for place, (_, column) in enumerate(columns_of(frame)):
+        values[:, place] = numbers_of(column)[0]
+    return pd.DataFrame(values, columns=names_of(frame))
 
 
 def describe(table: pd.DataFrame | np.ndarray) -> pd.DataFrame:
@@ -93,20 +126,22 @@ def describe(table: pd.DataFrame | np.ndarray) -> pd.DataFrame:
     `zeros` (share of rows), `mean`, `variance` (n - 1), `dispersion` (variance / mean: 1 for Poisson), `ties`
     (the probability that two different random rows have the same value), `minimum`, `maximum`.
     A column that is not counts has no numbers.
+
+    Raises:
+        InputError: it is no table.
     """
-    frame = _frame(table)
-    rows = [_describe(column, name) for name, column in columns_of(frame)]
+    rows = [_describe(column, name) for name, column in columns_of(table)]
     numbers = ["levels", "zeros", "mean", "variance", "dispersion", "ties", "minimum", "maximum"]
     return pd.DataFrame(rows, columns=["column", "type", *numbers])
 
 
 def _describe(column: pd.Series, name: str) -> dict[str, object]:
     """The row of `describe` for one column."""
-    if any(problem.row is not None for problem in _column_problems(column, name, row_numbers(len(column)))):
-        return {"column": name, "type": "not counts"}
     values = numbers_of(column)[0]
+    if not len(values) or not is_count(values).all():
+        return {"column": name, "type": "not counts"}
     levels, rows = np.unique(values, return_counts=True)
-    total, mean = len(values), values.mean() if len(values) else np.nan
+    total, mean = len(values), values.mean()
     variance = values.var(ddof=1) if total > 1 else np.nan
     kind = "constant" if len(levels) < 2 else "0/1" if levels[-1] == 1 else "counts"
     return {
@@ -123,21 +158,16 @@ def _describe(column: pd.Series, name: str) -> dict[str, object]:
     }
 
 
-def _frame(table: pd.DataFrame | np.ndarray) -> pd.DataFrame:
-    """An array as a table with columns x1 to xd."""
-    if isinstance(table, pd.DataFrame):
-        return table
-    return pd.DataFrame(table, columns=[f"x{j + 1}" for j in range(table.shape[1])])
-
-
-def _shape_problems(table: pd.DataFrame, folds: int) -> Iterator[Problem]:
+def _shape_problems(table: pd.DataFrame, folds: int | None) -> Iterator[Problem]:
     """Too few columns or rows, and notes from the file's reader."""
     rows, columns = table.shape
-    if columns < 2:
+    if columns < (1 if folds is None else 2):
         message = f"The table has {columns} column{'' if columns == 1 else 's'}; at least 2 are needed."
         remedy = "Separate the columns of a text file by commas, semicolons or tabs."
         yield Problem(None, None, message, remedy, kind="columns")
-    if rows < (needed := least_rows(folds)):
+    if not rows:
+        yield Problem(None, None, "The table has no rows.", "Give one row per observation.")
+    elif rows < (needed := least_rows(folds or 0)):
         message = f"The table has {rows} row{'' if rows == 1 else 's'}; {folds} folds need at least {needed}."
         yield Problem(None, None, message, "Give more rows, or use fewer folds.")
     for note in table.attrs.get(NOTES, ()):
@@ -165,14 +195,17 @@ def _name_problems(table: pd.DataFrame) -> Iterator[Problem]:
         yield Problem(None, None, message, "If so, put a row of names above it.", blocking=False, kind="names")
 
 
-def _column_problems(column: pd.Series, name: str, numbers: np.ndarray) -> list[Problem]:
+def _cell_problems(
+    column: pd.Series, values: np.ndarray, other: np.ndarray, name: str, numbers: np.ndarray, whole: bool
+) -> list[Problem]:
     """What is wrong with the cells of one column: one problem per kind, at the first row that has it.
 
     Args:
+        values, other: from `numbers_of`.
         numbers: of the rows, (rows,).
+        whole: as in `problems`.
     """
-    values, other = numbers_of(column)
-    finite = np.isfinite(values)
+    finite = np.isfinite(values) & whole
     kinds = [
         (np.isnan(values) & ~other, "the value is missing", "Fill it in, or leave out the row or the column."),
         (np.isinf(values), "the value is infinite", _LEAVE_OUT),
@@ -186,7 +219,7 @@ def _column_problems(column: pd.Series, name: str, numbers: np.ndarray) -> list[
             row = int(np.argmax(where))
             sentence = _sentence(name, numbers[row], what.format(_number(values[row])), int(where.sum()))
             found.append(Problem(name, int(numbers[row]), sentence, remedy))
-    return found or _column_notes(column, values, name)
+    return found
 
 
 def _sentence(name: str, row: int, what: str, rows: int) -> str:
@@ -202,7 +235,7 @@ def _text_problem(column: pd.Series, name: str, other: np.ndarray, numbers: np.n
     where = strange if strange.any() else other
     row = int(np.argmax(where))
     cell = column.iloc[row]
-    what = f'"{cell[:40]}" is text, not a count' if isinstance(cell, str) else f"{str(cell)[:40]} is not a number"
+    what = f'"{cell[:40]}" is text, not a number' if isinstance(cell, str) else f"{str(cell)[:40]} is not a number"
     return Problem(name, int(numbers[row]), _sentence(name, numbers[row], what, int(where.sum())), _text_remedy(cell))
 
 
@@ -245,6 +278,8 @@ def _column_notes(column: pd.Series, values: np.ndarray, name: str) -> list[Prob
 
 def _number(value: float) -> str:
     """A number as a person would write it."""
+    if abs(value) == sys.float_info.max:  # as `numbers_of` gives a number that no float can hold
+        return "a number above 1e308" if value > 0 else "a number below -1e308"
     if np.isfinite(value) and value == np.floor(value) and abs(value) < TOO_LARGE:
         return str(int(value))
     return f"{value:g}"

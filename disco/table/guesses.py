@@ -12,7 +12,7 @@ import numpy as np
 import pandas as pd
 
 from disco.table.adjustment import CATEGORICAL, CONTINUOUS
-from disco.table.cells import columns_of, is_count, numbers_of
+from disco.table.cells import as_frame, columns_of, is_count, numbers_of
 from disco.table.identifiers import identifier
 from disco.table.read import MATRIX
 from disco.table.rows import MOST_FAULTY, readable
@@ -84,6 +84,7 @@ def guesses(table: pd.DataFrame) -> dict[int, Guess]:
     At most one is guessed to be the exposure, and one the group.
     """
     found: dict[int, Guess] = {}
+    table = as_frame(table)
     categories = table.attrs.get(MATRIX, {}).get("categories", ())
     once = {"exposure", "group"}  # what no column was guessed to be so far
     for position, (name, column) in enumerate(columns_of(table)):

@@ -11,15 +11,14 @@ from dataclasses import dataclass, replace
 import numpy as np
 import pandas as pd
 
-from disco.errors import InputError
 from disco.progress import Callback, Reporter
 from disco.table import screening
-from disco.table.cells import columns_of, is_count, names_of, numbers_of
 from disco.table.counts import describe
 from disco.table.depth import Depth, depth
 from disco.table.dispersion import corrected, dispersion, zeros
 from disco.table.near import near_copies
 from disco.table.outlying import outlying
+from disco.table.prepared import Prepared, Table, prepare
 from disco.table.relations import Relation, relations
 from disco.table.rows import Stretches, in_words, row_numbers, stretches
 
@@ -73,7 +72,7 @@ class Quality:
     findings: tuple[Finding, ...]
 
 
-def quality(table: pd.DataFrame, left_out: Stretches = (), callback: Callback | None = None) -> Quality:
+def quality(table: Table, left_out: Stretches = (), callback: Callback | None = None) -> Quality:
     """Look at a table of counts, of any size and with constant columns too.
 
     Args:
@@ -82,21 +81,21 @@ def quality(table: pd.DataFrame, left_out: Stretches = (), callback: Callback | 
         callback: receives the events; False stops.
 
     Raises:
-        InputError: a cell is not a count, or there is none.
+        InputError: the table does not hold counts, or has no rows.
         FitStopped: the callback asked to stop.
     """
     reporter = Reporter(callback, _WEIGHTS, "stopped while looking at the {stage}.")
-    counts = _counts(table)
+    counts = prepare(table, folds=None).counts
     values = counts.to_numpy()
     reporter.step("columns", 0, 1)
     columns = _columns(counts)
-    numbers = row_numbers(len(table), left_out)
+    numbers = row_numbers(len(counts), left_out)
     deep = depth(values, reporter, "depth")
     deep = replace(deep, rows=deep.rows.assign(row=numbers[deep.rows["row"] - 1]))
     rows = outlying(values, reporter, "rows").assign(row=numbers)
     reporter.step("relations", 0, 1)
     varied = np.flatnonzero(columns["levels"] > 1)
-    exact = tuple(relations(counts.iloc[:, varied])) if len(varied) else ()
+    exact = tuple(relations(Prepared(counts.iloc[:, varied]))) if len(varied) else ()
     near = _near(values, columns, exact, reporter)
     found = (
         *_hardly_varying(columns),
@@ -105,23 +104,9 @@ def quality(table: pd.DataFrame, left_out: Stretches = (), callback: Callback | 
         *_of_rows(rows),
         *_of_zeros(columns),
         *_of_dispersion(columns),
-        *_of_levels(columns, len(table)),
+        *_of_levels(columns, len(counts)),
     )
     return Quality(columns, deep, rows, exact, near, found)
-
-
-def _counts(table: pd.DataFrame) -> pd.DataFrame:
-    """The table as int64, with text as names."""
-    if not table.size:
-        raise InputError("The table has no cells: give at least one row and one column of counts.")
-    values = np.empty(table.shape, dtype=np.int64)
-    for position, (name, cells) in enumerate(columns_of(table)):
-        column, _ = numbers_of(cells)
-        if not is_count(column).all():
-            row = int(np.argmin(is_count(column))) + 1
-            raise InputError(f'Column "{name}", row {row}: the cell is not a count; leave the row or the column out.')
-        values[:, position] = column
-    return pd.DataFrame(values, columns=names_of(table))
 
 
 def _columns(counts: pd.DataFrame) -> pd.DataFrame:

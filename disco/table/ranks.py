@@ -18,10 +18,12 @@ from typing import NamedTuple
 import numpy as np
 import pandas as pd
 
+from disco.checks import require_types
 from disco.errors import InputError
 from disco.settings import Settings
 from disco.table.adjustment import Adjustment
 from disco.table.counts import least_rows
+from disco.table.prepared import Prepared, Table, prepare
 from disco.table.thinning import halves
 
 
@@ -286,7 +288,7 @@ def split_ranks(counts: np.ndarray, settings: Settings, beside: Beside | None = 
 
 def split_counts(counts: np.ndarray, settings: Settings) -> tuple[np.ndarray, np.ndarray]:
     """The two halves of every count that a fit draws, (rows, nodes) each; the columns in the order of their names."""
-    one, other = halves(pd.DataFrame(counts), [settings.seed, 5])
+    one, other = halves(Prepared(pd.DataFrame(counts)), [settings.seed, 5])
     return one.to_numpy(), other.to_numpy()
 
 
@@ -377,13 +379,19 @@ def quantile_levels(counts: np.ndarray, levels: int, of: np.ndarray | None = Non
     )
 
 
-def transform_table(table: pd.DataFrame, settings: Settings) -> pd.DataFrame:
-    """The whole table on its grid: a fold's transform, fitted on all rows; for showing."""
-    counts = table.to_numpy()
+def transform_table(table: Table, settings: Settings) -> pd.DataFrame:
+    """The whole table on its grid: a fold's transform, fitted on all rows; for showing.
+
+    Raises:
+        InputError: the table does not hold counts.
+    """
+    require_types(settings=(settings, Settings))
+    counts = prepare(table, folds=None).counts
+    values = counts.to_numpy()
     if settings.transform == "rank":
-        codes = dense_ranks(counts)
+        codes = dense_ranks(values)
     elif settings.transform == "quantile":
-        codes = quantile_levels(counts, settings.levels)
+        codes = quantile_levels(values, settings.levels)
     else:
-        codes = counts
-    return pd.DataFrame(codes, columns=table.columns, index=table.index)
+        codes = values
+    return pd.DataFrame(codes, columns=counts.columns, index=counts.index)

@@ -12,9 +12,9 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
 import numpy as np
-import pandas as pd
 from scipy.linalg import solve_triangular
 
+from disco.table.prepared import Table, prepare
 from disco.table.ranks import dense_ranks
 
 _NOTHING = 1e-8  # a residual below this share of a column's spread counts as zero
@@ -37,13 +37,17 @@ class Relation:
     sentence: str
 
 
-def relations(table: pd.DataFrame) -> list[Relation]:
+def relations(table: Table) -> list[Relation]:
     """The exact relations among the columns of a table, one for each column that could be left out.
 
     Args:
-        table: counts, one column per node, none constant.
+        table: counts, one column per node.
+
+    Raises:
+        InputError: the table does not hold counts.
     """
-    names, values = [str(name) for name in table.columns], table.to_numpy()
+    counts = prepare(table, folds=None).counts
+    names, values = list(counts.columns), counts.to_numpy()
     found, kept = [], []
     twins = _twins(values)
     for column in range(len(names)):

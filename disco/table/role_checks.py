@@ -8,58 +8,28 @@ import pandas as pd
 from disco.errors import InputError
 from disco.table.adjustment import CATEGORICAL, Adjustment, Covariate
 from disco.table.cells import names_of, numbers_of
-from disco.table.counts import as_counts
-from disco.table.roles import Given, Roles, kind_of, plain
+from disco.table.roles import Roles, kind_of, plain
 
 _LARGEST = 2 / 3  # of all rows in one group, at most
 
 
-def divided(
-    table: pd.DataFrame | np.ndarray, roles: Given | None, folds: int = 2
-) -> tuple[pd.DataFrame | np.ndarray, Adjustment | None]:
-    """The counts of a table and what its other columns say of the rows; the way of every `roles=`.
+def check_roles(counts: pd.DataFrame, adjustment: Adjustment, roles: Roles, folds: int) -> None:
+    """Refuse roles whose columns cannot play them beside these counts.
 
     Args:
-        table: all columns; only the counts if an adjustment is given.
-        roles: roles, a mapping of columns to roles, or the adjustment itself.
-        folds: into which the rows will be divided.
-
-    Raises:
-        InputError: as `checked`, the adjustment has another number of rows, or roles are given for an array.
-    """
-    if isinstance(roles, Adjustment):
-        if roles.rows != len(table):
-            raise InputError(f"The adjustment has {roles.rows:,} rows, and the table {len(table):,}.")
-        return table, roles
-    if roles is None:
-        return table, None
-    if not isinstance(table, pd.DataFrame):
-        raise InputError("Roles are given by the names of columns, and an array has none: give a DataFrame.")
-    return checked(table, roles if isinstance(roles, Roles) else Roles(dict(roles)), folds)
-
-
-def checked(table: pd.DataFrame, roles: Roles | None, folds: int = 3) -> tuple[pd.DataFrame, Adjustment | None]:
-    """The counts of a table, int64, and what its other columns say of the rows.
-
-    Args:
-        table: all columns.
+        counts: of the nodes, checked.
+        adjustment: what the other columns say of the rows.
+        roles: from which both come.
         folds: of the fit.
 
     Raises:
-        InputError: a role names no column, a column cannot play its role, or what is left cannot be used as counts.
+        InputError: the groups cannot be divided, or a covariate or the exposure determines a node.
     """
-    counts, adjustment = (table, None) if roles is None else roles.split(table)
-    if roles is not None and counts.shape[1] < 2:
-        left = f'Only "{counts.columns[0]}" is left as a count' if counts.shape[1] else "No column is left as a count"
-        raise InputError(f"{left}, and at least 2 are needed: give fewer columns another role.")
-    counts = as_counts(counts, folds)
-    if roles is not None and adjustment is not None:
-        _check_group(adjustment, roles, folds)
-        for covariate in adjustment.covariates:
-            _check_determines(counts, covariate)
-        if adjustment.exposure is not None:
-            _check_rates(counts, adjustment.exposure, (*roles.named("exposure"), roles.exposure or "")[0])
-    return counts, adjustment
+    _check_group(adjustment, roles, folds)
+    for covariate in adjustment.covariates:
+        _check_determines(counts, covariate)
+    if adjustment.exposure is not None:
+        _check_rates(counts, adjustment.exposure, (*roles.named("exposure"), roles.exposure or "")[0])
 
 
 def _check_group(adjustment: Adjustment, roles: Roles, folds: int) -> None:

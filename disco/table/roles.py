@@ -20,6 +20,7 @@ from typing import Any
 import numpy as np
 import pandas as pd
 
+from disco.checks import a_thing
 from disco.errors import InputError
 from disco.files import parsed, read_regular
 from disco.table.adjustment import (
@@ -218,6 +219,8 @@ def _from_json(name: str, given: Any) -> str | tuple[str, str]:
 
 def _check(roles: Roles) -> None:
     """Refuse roles that no table can have."""
+    if not isinstance(roles.columns, Mapping):
+        raise InputError(f"Roles map the names of columns to their roles; got {a_thing(roles.columns)}.")
     for name, given in roles.columns.items():
         parts = (given,) if isinstance(given, str) else given
         if not isinstance(parts, tuple) or not isinstance(name, str) or not parts or parts[0] not in ROLES:

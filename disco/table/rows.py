@@ -11,7 +11,7 @@ from dataclasses import dataclass
 import numpy as np
 import pandas as pd
 
-from disco.table.cells import TOO_LARGE, columns_of, is_count, is_numeric_text, numbers_of
+from disco.table.cells import TOO_LARGE, as_frame, columns_of, is_count, is_numeric_text, numbers_of
 from disco.table.formats.header import MISSING_WORDS
 
 MOST_FAULTY = 0.2  # a larger share of faulty cells speaks against the column, not the rows
@@ -37,7 +37,7 @@ class Proposal:
 
 def proposal(table: pd.DataFrame) -> Proposal:
     """What to leave out of a table, or to read as numbers."""
-    columns, texts = {}, []
+    table, columns, texts = as_frame(table), {}, []
     faulty = np.zeros(len(table), dtype=bool)
     for position, (_, column) in enumerate(columns_of(table)):
         values, other = numbers_of(column)

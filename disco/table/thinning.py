@@ -10,31 +10,38 @@ from collections.abc import Sequence
 import numpy as np
 import pandas as pd
 
+from disco.checks import is_number
 from disco.errors import InputError
+from disco.table.prepared import Table, prepare
 
 
-def thinned(table: pd.DataFrame, share: float, seed: int | Sequence[int] = 0) -> pd.DataFrame:
+def thinned(table: Table, share: float, seed: int | Sequence[int] = 0) -> pd.DataFrame:
     """A table of which each event is kept with probability `share`.
 
     Args:
-        table: counts, int64, one column per node.
+        table: counts, one column per node.
         share: above 0, at most 1.
         seed: of the draws.
 
     Raises:
-        InputError: the share is out of its range.
+        InputError: the table does not hold counts, or the share is out of its range.
     """
-    if not 0 < share <= 1:
-        raise InputError(f"The share that thinning keeps must lie above 0 and be at most 1; got {share:g}.")
-    kept = np.random.default_rng(seed).binomial(table.to_numpy(), share)
-    return pd.DataFrame(kept, index=table.index, columns=table.columns)
+    if not is_number(share) or not 0 < share <= 1:
+        raise InputError(f"The share that thinning keeps must lie above 0 and be at most 1; got {share!r}.")
+    counts = prepare(table, folds=None).counts
+    kept = np.random.default_rng(seed).binomial(counts.to_numpy(), share)
+    return pd.DataFrame(kept, index=counts.index, columns=counts.columns)
 
 
-def halves(table: pd.DataFrame, seed: int | Sequence[int] = 0) -> tuple[pd.DataFrame, pd.DataFrame]:
+def halves(table: Table, seed: int | Sequence[int] = 0) -> tuple[pd.DataFrame, pd.DataFrame]:
     """Two tables that add up to a table; each event falls into either with probability 1/2.
 
     Args:
         table, seed: as for `thinned`.
+
+    Raises:
+        InputError: the table does not hold counts.
     """
-    one = thinned(table, 0.5, seed)
-    return one, table - one
+    given = prepare(table, folds=None)
+    one = thinned(given, 0.5, seed)
+    return one, given.counts - one

@@ -17,9 +17,10 @@ from disco.table.continuous import is_continuous
 from disco.table.guesses import Guess
 from disco.table.guesses import guesses as guess_roles
 from disco.table.identifiers import identifiers
+from disco.table.prepared import prepare
 from disco.table.relations import Relation
 from disco.table.relations import relations as find_relations
-from disco.table.role_checks import checked, unusable_rows
+from disco.table.role_checks import unusable_rows
 from disco.table.roles import Roles
 from pages.shared.drafts import Draft
 
@@ -182,7 +183,7 @@ def _why_not(
         if _counts(key, columns, folds, _table) is None:  # what is wrong with them is said elsewhere
             roles.split(part)
         else:
-            checked(part, roles, folds)
+            prepare(part, roles, folds)
     except InputError as error:
         return str(error)
     return None
@@ -218,7 +219,7 @@ def _spreads(key: str, _table: pd.DataFrame) -> pd.DataFrame:
 @st.cache_resource(show_spinner=False, max_entries=8)
 def _counts(key: str, columns: tuple[int, ...], folds: int, _table: pd.DataFrame) -> pd.DataFrame | None:
     try:
-        return counts.as_counts(_table.iloc[:, list(columns)], folds)
+        return prepare(_table.iloc[:, list(columns)], folds=folds).counts
     except InputError:
         return None
 
@@ -243,12 +244,11 @@ def _coded(
     settings: Settings,
     _table: pd.DataFrame,
 ) -> tuple[pd.DataFrame, pd.DataFrame, np.ndarray]:
-    table, adjustment = checked(_table.iloc[:, [*columns, *beside]], roles, settings.folds)
-    sampled = ranks.sampled_rows(len(table), settings)
-    group = None if adjustment is None else adjustment.take(sampled).group
-    table = table.iloc[sampled]
-    fold = ranks.fold_of_rows(len(table), settings.folds, settings.seed, group)
-    return table, ranks.transform_table(table, settings), fold
+    whole = prepare(_table.iloc[:, [*columns, *beside]], roles, settings.folds)
+    given = whole.take(ranks.sampled_rows(len(whole.counts), settings))
+    group = None if given.adjustment is None else given.adjustment.group
+    fold = ranks.fold_of_rows(len(given.counts), settings.folds, settings.seed, group)
+    return given.counts, ranks.transform_table(given, settings), fold
 
 
 @st.cache_resource(show_spinner="Counting rows per level …", max_entries=16)

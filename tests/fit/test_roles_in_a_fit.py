@@ -12,8 +12,8 @@ from disco.score.plan import Plan
 from disco.score.training import TrainingRows
 from disco.settings import Settings
 from disco.table.adjustment import Adjustment, Covariate
+from disco.table.prepared import prepare
 from disco.table.ranks import Folds
-from disco.table.role_checks import divided
 
 SMALL = {
     "width": 16,
@@ -64,7 +64,8 @@ def test_only_counts_are_nodes_and_the_order_of_roles_and_columns_does_not_matte
     assert fitted.fitted_.networks.joint.mlp.weights[0].shape[1] == 3 + 5 + 5 + 2 * 3 + 1
     turned = DISCO(**SMALL).fit(table[list(table)[::-1]], roles=dict(reversed(ROLES.items())))
     assert same(fitted, turned)
-    counts, adjustment = divided(table, ROLES)
+    given = prepare(table, ROLES)
+    counts, adjustment = given.counts, given.adjustment
     assert same(fitted, DISCO(**SMALL).fit(counts, roles=adjustment))
     with pytest.raises(InputError, match="an array has none: give a DataFrame"):
         DISCO(**SMALL).fit(counts.to_numpy(), roles=ROLES)
@@ -99,7 +100,8 @@ def test_a_stopped_fit_goes_on_to_the_same_bits(fitted, table, tmp_path, most):
 
 
 def test_networks_come_back_with_their_adjustment(fitted, table):
-    counts, adjustment = divided(table, ROLES)
+    given = prepare(table, ROLES)
+    counts, adjustment = given.counts, given.adjustment
     rest = counts, fitted.settings_, fitted.tensors(), torch.device("cpu")
     again = Fitted.restore(*rest, adjustment=adjustment)
     assert again.recover().ocs.equals(fitted.ocs_) and again.curvature("a", "abc").equals(fitted.curvature("a", "abc"))

@@ -202,15 +202,15 @@ def test_an_order_of_other_names_is_refused(small_table, order, message):
 
 
 def test_a_table_that_cannot_be_used_is_refused(small_table):
-    with pytest.raises(InputError, match='"a" appears twice in the table'):
+    with pytest.raises(InputError, match='2 columns are called "a": 1 and 6'):
         edges(pd.concat([small_table, small_table[["a"]]], axis=1), list("abcde"))
-    with pytest.raises(InputError, match='Column "b" does not hold numbers: correct it'):
+    with pytest.raises(InputError, match='Column "b", row 1: "many" is text, not a number'):
         edges(small_table.assign(b="many"), list("abcde"))
-    for missing in (np.nan, np.inf, None, pd.NA):
+    for missing, what in ((np.nan, "missing"), (np.inf, "infinite"), (None, "missing"), (pd.NA, "missing")):
         column = pd.Series([1, 2, missing] * 100, dtype=object)
-        with pytest.raises(InputError, match='Column "c" has no finite number in row 3'):
+        with pytest.raises(InputError, match=f'Column "c", row 3: the value is {what}'):
             edges(small_table.assign(c=column), list("abcde"))
-    with pytest.raises(InputError, match="The table has no columns"):
+    with pytest.raises(InputError, match="The table has 0 columns"):
         edges(small_table[[]], [])
 
 
@@ -227,7 +227,7 @@ def test_too_few_rows_are_refused_with_what_would_do(rng):
         edges(table.head(6), list("abcdef"), columns=1)
     with pytest.raises(InputError, match="too many for 16 rows"):
         edges(table, list("abcdef"), columns=10**12)
-    with pytest.raises(InputError, match="too many for 0 rows: give at least 2 rows"):
+    with pytest.raises(InputError, match="The table has no rows"):
         edges(table.head(0), list("abcdef"))
 
 

@@ -188,9 +188,9 @@ def test_what_cannot_be_used_is_refused(small_table):
         (small_table, "abcd", '"e" is a column of the table but is not in the order'),
         (small_table, "abcdex", '"x" is in the order but is not a column of the table'),
         (small_table, "abcded", '"d" appears twice in the order'),
-        (small_table.assign(b="many"), "abcde", 'Column "b" does not hold numbers'),
-        (missing, "abcde", 'Column "c" has no finite number in row 3'),
-        (small_table[[]], "", "The table has no columns"),
+        (small_table.assign(b="many"), "abcde", 'Column "b", row 1: "many" is text, not a number'),
+        (missing, "abcde", 'Column "c", row 3: the value is missing'),
+        (small_table[[]], "", "The table has 0 columns"),
     ):
         with pytest.raises(InputError, match=message):
             edges(table, list(order))

@@ -20,8 +20,8 @@ def test_edges_are_counted_either_way(monkeypatch):
     found = [["ab", "bc", "cd"], ["ab", "cb", "ad"], []]
     seen = []
 
-    def searched(counts, choice, roles, callback):
-        seen.append(counts)
+    def searched(given, choice, callback):
+        seen.append(given.counts)
         return SimpleNamespace(
             edges=pd.DataFrame([tuple(edge) for edge in found[len(seen) - 1]], columns=["parent", "child"])
         )
@@ -43,8 +43,8 @@ def test_every_search_is_adjusted_as_the_whole_table_is(monkeypatch):
     )
     seen = []
 
-    def searched(counts, choice, callback, roles):
-        seen.append((list(counts), roles))
+    def searched(given, choice, callback):
+        seen.append((list(given.counts), given.adjustment))
         return SimpleNamespace(edges=pd.DataFrame(columns=["parent", "child"]))
 
     monkeypatch.setattr(module, "refine", searched)

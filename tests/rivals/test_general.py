@@ -94,6 +94,6 @@ def test_copies_and_few_rows_stop_pc_and_lingam_with_a_sentence():
         find("pc", copied)
     for name in ("pc", "lingam"):
         with pytest.raises(InputError, match="needs more rows than columns; this table has 12 and 18"):
-            find(name, pd.concat([rows(12).add_suffix(end) for end in "123"], axis=1))
+            find(name, pd.concat([rows(12).add_suffix(number) for number in "123"], axis=1))
     for name in ("boss", "grasp", "ges"):
         assert find(name, copied).seconds > 0

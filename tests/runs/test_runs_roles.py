@@ -16,7 +16,7 @@ from disco.runs import create_run, find_runs, open_run
 from disco.runs.about import about
 from disco.runs.comparing import _settings
 from disco.runs.packing import pack, unpack
-from disco.table.role_checks import divided
+from disco.table.prepared import prepare
 from disco.table.roles import Roles
 
 ROLES = Roles(
@@ -45,7 +45,7 @@ def test_a_run_gives_back_what_it_was_given():
     run = open_run(made().id)
     assert list(run.table()) == ["a", "b", "c"] and run.nodes == ["a", "b", "c"]
     assert run.roles == ROLES.needed() and "id" not in run.roles.columns
-    assert run.adjustment.equals(divided(table(), ROLES)[1])
+    assert run.adjustment.equals(prepare(table(), ROLES).adjustment)
     assert list(run.with_roles()) == ["a", "b", "c", "site", "age", "hours", "who"]
     assert str(run.roles) == "adjusted for site, age; exposure hours; groups by who"
     assert about(run, "a test")["roles"] == str(run.roles)

@@ -13,7 +13,7 @@ from disco.__main__ import main
 from disco.errors import InputError
 from disco.simulate import Design, Simulated, simulate
 from disco.simulate.known import KNOWN, NOT_PROVED, UNKNOWN, reservation
-from disco.table.role_checks import divided
+from disco.table.prepared import prepare
 from disco.table.roles import read
 
 ALL = {"batches": 3, "depth": 0.5, "age_and_sex": True, "groups": 10}
@@ -184,16 +184,17 @@ def test_the_truth_has_the_nodes_alone():
 
 def test_the_roles_of_a_design_divide_its_table():
     drawn = simulate(Design(nodes=6, rows=400, **ALL))
-    counts, adjustment = divided(drawn.whole, drawn.design.roles())
+    given = prepare(drawn.whole, drawn.design.roles())
+    counts, adjustment = given.counts, given.adjustment
     pd.testing.assert_frame_equal(counts, drawn.table)
     kinds = {covariate.name: covariate.kind for covariate in adjustment.covariates}
     assert kinds == {"batch": "categorical", "age": "continuous", "sex": "categorical", "group": "categorical"}
     assert (adjustment.exposure == drawn.beside["depth"]).all() and len(np.unique(adjustment.group)) == 10
     by_counts = simulate(Design(nodes=6, rows=400, depth=0.5, depth_causes="counts"))
-    _, adjustment = divided(by_counts.whole, by_counts.design.roles())
+    adjustment = prepare(by_counts.whole, by_counts.design.roles()).adjustment
     assert adjustment.exposure is None and [one.name for one in adjustment.covariates] == ["depth"]
     many = Design(rows=400, groups=100)
-    assert not many.roles().group_effects and divided(simulate(many).whole, many.roles())[1].covariates == ()
+    assert not many.roles().group_effects and prepare(simulate(many).whole, many.roles()).adjustment.covariates == ()
 
 
 @pytest.mark.parametrize(

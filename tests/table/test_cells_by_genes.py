@@ -13,8 +13,8 @@ from disco.table.formats import genes, matrix, parse
 from disco.table.formats.limits import NotATable
 from disco.table.formats.reading import Reading
 from disco.table.guesses import guesses
+from disco.table.prepared import prepare
 from disco.table.read import MATRIX, NOTES, read_table
-from disco.table.role_checks import divided
 
 COUNTS = counts()
 ALL = {"genes": "*"}
@@ -190,7 +190,8 @@ def test_columns_of_obs_follow_the_genes():
         and sorted(facts["columns"]) == sorted(OBS)
     )
     assert table.attrs[NOTES][0] == "Columns of obs that were left out: wide."
-    counts, adjustment = divided(table.iloc[8:].drop(columns=["batch", "cluster", "seen", "word"]), ROLES)
+    given = prepare(table.iloc[8:].drop(columns=["batch", "cluster", "seen", "word"]), ROLES)
+    counts, adjustment = given.counts, given.adjustment
     assert list(counts) == ["g0", "g3"] and len(adjustment.covariates[0].levels) == 5
 
 

@@ -48,23 +48,23 @@ def only_problem(table: pd.DataFrame | np.ndarray, folds: int = 3) -> counts.Pro
         ),
         ({"r1": np.inf}, 1, 'Column "bad", row 1: the value is infinite.', CORRECT),
         ({"r1": -np.inf}, 1, 'Column "bad", row 1: the value is infinite.', CORRECT),
-        ({"r2": "many"}, 2, 'Column "bad", row 2: "many" is text, not a count.', CORRECT),
+        ({"r2": "many"}, 2, 'Column "bad", row 2: "many" is text, not a number.', CORRECT),
         (
             {"r2": "1,234"},
             2,
-            'Column "bad", row 2: "1,234" is text, not a count.',
+            'Column "bad", row 2: "1,234" is text, not a number.',
             "Write numbers without thousands separators.",
         ),
         (
             {"r2": "3,5"},
             2,
-            'Column "bad", row 2: "3,5" is text, not a count.',
+            'Column "bad", row 2: "3,5" is text, not a number.',
             "Write decimals with a point; a count has none.",
         ),
         (
             {"r2": "7"},
             2,
-            'Column "bad", row 2: "7" is text, not a count.',
+            'Column "bad", row 2: "7" is text, not a number.',
             "Its numbers are kept as text: store them as numbers.",
         ),
         ({"r2": [1, 2]}, 2, 'Column "bad", row 2: [1, 2] is not a number.', CORRECT),
@@ -88,9 +88,9 @@ def test_a_bad_cell_is_named_with_column_and_row(cells, row, message, remedy):
         ([True] * 12, 'Column "bad" is constant: every row is 1.'),
         (pd.date_range("2020-01-02", periods=12), 'Column "bad", row 1: 2020-01-02 00:00:00 is not a number.'),
         ([1j] * 12, 'Column "bad", row 1: 1j is not a number.'),
-        (pd.Categorical(list("abcabcabcabc")), 'Column "bad", row 1: "a" is text, not a count.'),
+        (pd.Categorical(list("abcabcabcabc")), 'Column "bad", row 1: "a" is text, not a number.'),
         (pd.array([1, None] * 6, "Int64"), 'Column "bad", row 2: the value is missing.'),
-        (pd.array(["1", None, "x"] * 4, "string"), 'Column "bad", row 3: "x" is text, not a count.'),
+        (pd.array(["1", None, "x"] * 4, "string"), 'Column "bad", row 3: "x" is text, not a number.'),
         (np.array([1, 2**63] * 6, dtype="uint64"), 'Column "bad", row 2: 9.22337e+18 is too large for a count.'),
     ],
 )
@@ -150,12 +150,7 @@ def test_a_bad_column_is_named(values, message):
             "Column 1 has no name.",
             "It only numbers the rows: leave it out, on Data or with --row-names.",
         ),
-        (
-            np.arange(12),
-            3,
-            "The array has 1 dimensions; a table has 2, rows and columns.",
-            "Give an array of shape (rows, columns).",
-        ),
+        (pd.DataFrame({"a": [], "b": []}), 3, "The table has no rows.", "Give one row per observation."),
     ],
 )
 def test_a_bad_table_is_named(table, folds, message, remedy):

@@ -259,7 +259,7 @@ def test_hexadecimal_is_text_named_with_column_and_row(spelling):
     body = "b,bad\n" + "1,2\n3,4\n0,1\n" * 5 + f"1,{spelling}\n"
     table = read_table(io.BytesIO(body.encode()), "t.csv")
     (found,) = [problem for problem in problems(table) if problem.blocking]
-    assert found.message == f'Column "bad", row 16: "{spelling}" is text, not a count.'
+    assert found.message == f'Column "bad", row 16: "{spelling}" is text, not a number.'
     assert found.remedy == "Hexadecimal numbers are not read: write them in decimal digits."
     assert table["b"].dtype == "int64"
 
@@ -273,7 +273,7 @@ def test_other_spellings_of_a_count_are_counts(spelling, value):
 @pytest.mark.parametrize("spelling", ["1_000", "٣", "0b1", "1f", "1 00", "10,00,0", "0x1p3"])
 def test_other_spellings_are_text(spelling):
     table = read_table(io.BytesIO(("a;b\n" + "1;2\n" * 12 + f"{spelling};1\n").encode()), "t.csv")
-    assert f'row 13: "{spelling}" is text, not a count.' in [problem.message for problem in problems(table)][0]
+    assert f'row 13: "{spelling}" is text, not a number.' in [problem.message for problem in problems(table)][0]
 
 
 def test_line_ends_may_be_mixed_and_blank_lines_are_no_rows():

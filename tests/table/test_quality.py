@@ -151,9 +151,9 @@ def test_tables_with_nothing_in_them_are_looked_at_all_the_same(table):
 
 
 def test_bad_input_is_one_sentence():
-    with pytest.raises(InputError, match='Column "b", row 2: the cell is not a count'):
+    with pytest.raises(InputError, match='Column "b", row 2: -2 is negative'):
         quality(pd.DataFrame({"a": [1, 2], "b": [1, -2]}))
-    with pytest.raises(InputError, match="no cells"):
+    with pytest.raises(InputError, match="no rows"):
         quality(pd.DataFrame({"a": []}))
 
 

@@ -5,7 +5,8 @@ import pandas as pd
 import pytest
 
 from disco.errors import InputError
-from disco.table.role_checks import checked, divided, unusable_rows
+from disco.table.prepared import prepare
+from disco.table.role_checks import unusable_rows
 from disco.table.roles import Roles
 
 
@@ -29,7 +30,8 @@ def table() -> pd.DataFrame:
 def counts_with(roles: dict, **columns: object) -> tuple:
     frame = table().assign(**columns)
     used = ["a", "b", "c", *columns, *(name for name in roles if name in frame)]
-    return checked(frame[list(dict.fromkeys(used))], Roles(roles))
+    given = prepare(frame[list(dict.fromkeys(used))], Roles(roles), folds=3)
+    return given.counts, given.adjustment
 
 
 def test_what_a_fit_can_use_is_returned():
@@ -65,7 +67,7 @@ def test_what_is_refused(case):
 def test_a_group_with_effects_that_determines_a_node_is_refused():
     frame = table()[["a", "b", "site"]].assign(d=[7, 1, 4] * 20)
     with pytest.raises(InputError, match='covariate "site" determines "d"'):
-        checked(frame, Roles({"site": "group"}, group_effects=True))
+        prepare(frame, Roles({"site": "group"}, group_effects=True))
 
 
 def test_a_node_that_is_only_near_a_function_of_a_covariate_is_no_fault():
@@ -100,21 +102,21 @@ def test_dates_truths_and_odd_digits_are_levels():
         "power": ["²", "1"] * 30,
     }
     for name, cells in odd.items():
-        _, adjustment = divided(table.assign(**{name: cells}), {name: ("covariate", "categorical")})
+        adjustment = prepare(table.assign(**{name: cells}), {name: ("covariate", "categorical")}).adjustment
         assert len(adjustment.covariates[0].levels) == 2
     with pytest.raises(InputError, match="no number"):
-        divided(table.assign(day=odd["day"]), {"day": ("covariate", "continuous")})
+        prepare(table.assign(day=odd["day"]), {"day": ("covariate", "continuous")})
 
 
 def test_what_python_asks_for_is_checked_as_on_the_page():
     table = pd.DataFrame({"a": np.arange(60) % 4, "b": np.arange(60) % 5})
     for group, words in ((np.zeros(60, int), "same in every row"), (np.r_[np.zeros(50, int), 1:11], "83% of the rows")):
         with pytest.raises(InputError, match=words):
-            divided(table.assign(g=group), {"g": "group"})
+            prepare(table.assign(g=group), {"g": "group"})
     with pytest.raises(InputError, match='determines "b"'):
-        divided(table.assign(z=(np.arange(60) % 5) * 2.0), {"z": "covariate"})
+        prepare(table.assign(z=(np.arange(60) % 5) * 2.0), {"z": "covariate"})
     with pytest.raises(InputError, match="no total"):
-        divided(table, Roles({"a": "ignore", "b": "ignore"}, exposure="total"))
+        prepare(table, Roles({"a": "ignore", "b": "ignore"}, exposure="total"))
     for given in (("covariate",), (), ("group", "ordinal")):
         with pytest.raises(InputError, match='"a"'):
             Roles({"a": given})

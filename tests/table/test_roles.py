@@ -6,8 +6,8 @@ import pytest
 
 from disco.errors import InputError
 from disco.table.adjustment import Adjustment
+from disco.table.prepared import prepare
 from disco.table.ranks import fold_of_rows
-from disco.table.role_checks import divided
 from disco.table.roles import Roles, computed
 
 
@@ -27,7 +27,8 @@ def table() -> pd.DataFrame:
 
 def test_each_role_goes_where_it_belongs():
     roles = Roles({"site": "covariate", "age": ("covariate", "continuous"), "depth": "exposure", "id": "ignore"})
-    counts, adjustment = divided(table(), roles)
+    given = prepare(table(), roles)
+    counts, adjustment = given.counts, given.adjustment
     assert list(counts) == ["a", "b"] and adjustment.group is None
     site, age = adjustment.covariates
     assert site.kind == "categorical" and site.levels == ("s1", "s2", "s10")  # 2 before 10
@@ -37,7 +38,8 @@ def test_each_role_goes_where_it_belongs():
 
 
 def test_inputs_of_networks_are_standard_numbers_with_waves_and_one_column_per_level():
-    _, adjustment = divided(table(), {"site": "covariate", "age": "covariate", "depth": "exposure", "id": "ignore"})
+    roles = {"site": "covariate", "age": "covariate", "depth": "exposure", "id": "ignore"}
+    adjustment = prepare(table(), roles).adjustment
     inputs = adjustment.inputs()
     assert inputs.shape == (12, 3 + 5 + 5)
     np.testing.assert_array_equal(inputs[:, :3].sum(1), 1)
@@ -52,9 +54,8 @@ def test_inputs_of_networks_are_standard_numbers_with_waves_and_one_column_per_l
 
 
 def test_rows_taken_keep_the_numbers_of_levels():
-    _, adjustment = divided(
-        table().assign(pair=np.arange(12) // 2), {"site": "covariate", "pair": "group", "id": "ignore"}
-    )
+    pairs = table().assign(pair=np.arange(12) // 2)
+    adjustment = prepare(pairs, {"site": "covariate", "pair": "group", "id": "ignore"}).adjustment
     part = adjustment.take(np.arange(12) % 3 != 0)
     assert part.rows == 8 and part.covariates[0].values.tolist() == [1, 0] * 4
     assert part.covariates[0].levels == ("s1", "s2", "s10") and len(part.group) == 8
@@ -99,21 +100,21 @@ REFUSED = {
 def test_what_roles_refuse(case):
     columns, words = REFUSED[case]
     with pytest.raises(InputError, match=words):
-        divided(table(), columns)
+        prepare(table(), columns)
 
 
 def test_an_exposure_of_zero_and_missing_cells_are_refused_with_their_number():
     frame = table().astype({"depth": float})
     frame.loc[[3, 5], "depth"] = 0
     with pytest.raises(InputError, match=r"in row 4.*2 rows"):
-        divided(frame, {"depth": "exposure"})
+        prepare(frame, {"depth": "exposure"})
     frame.loc[[2, 7], "age"] = np.nan
     with pytest.raises(InputError, match=r"2 missing cells.*row 3"):
-        divided(frame, {"age": "covariate"})
+        prepare(frame, {"age": "covariate"})
     with pytest.raises(InputError, match="Row 1 has no count above zero"):
-        divided(frame.assign(a=0, b=0).drop(columns=["site", "age", "id", "depth"]), Roles(exposure="total"))
+        prepare(frame.assign(a=0, b=0).drop(columns=["site", "age", "id", "depth"]), Roles(exposure="total"))
 
 
 def test_an_adjustment_of_other_rows_is_refused():
     with pytest.raises(InputError, match="3 rows"):
-        divided(table(), Adjustment(3))
+        prepare(table(), Adjustment(3))

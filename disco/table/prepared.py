@@ -1,0 +1,104 @@
+"""The front door: whatever a caller has as a table, checked once.
+
+    DataFrame, array, roles or none  →  counts, adjustment, notes
+
+Every public function with a table calls `prepare` first. What it hands on is `Prepared`, which passes the same door
+again without another check: so a function that calls other public ones checks its table once.
+"""
+
+from dataclasses import dataclass, replace
+from typing import TypeAlias
+
+import numpy as np
+import pandas as pd
+
+from disco.errors import InputError
+from disco.table.adjustment import Adjustment
+from disco.table.cells import as_frame
+from disco.table.continuous import as_numbers
+from disco.table.counts import as_they_are, problems, refuse
+from disco.table.role_checks import check_roles
+from disco.table.roles import Given, Roles
+
+
+@dataclass(frozen=True, eq=False)
+class Prepared:
+    """A checked table.
+
+    Attributes:
+        counts: int64, (rows, nodes), with text as names and rows from 0; float64 where any finite numbers will do.
+        adjustment: what else is known of the rows, or None.
+        notes: what does not keep the table from being used but is worth knowing, in sentences.
+    """
+
+    counts: pd.DataFrame
+    adjustment: Adjustment | None = None
+    notes: tuple[str, ...] = ()
+
+    def take(self, rows: np.ndarray) -> "Prepared":
+        """Some rows, by number or by true and false."""
+        adjustment = None if self.adjustment is None else self.adjustment.take(rows)
+        return replace(self, counts=self.counts.iloc[rows], adjustment=adjustment)
+
+
+Table: TypeAlias = pd.DataFrame | np.ndarray | Prepared
+
+
+def prepare(table: Table, roles: Given | None = None, folds: int | None = 2) -> Prepared:
+    """The counts of a table, and what its other columns say of the rows.
+
+    Args:
+        table: all columns; only the counts if an adjustment is given. A prepared one is not checked again, and an
+            adjustment given with it takes the place of its own.
+        roles: roles, a mapping of columns to roles, or the adjustment itself.
+        folds: into which the rows will be divided. None if no graph is looked for: then any number of rows and columns
+            will do, constant columns too, and rows keep their index.
+
+    Raises:
+        InputError: it is no table, its columns cannot be used as counts or cannot play their roles, roles are given for
+            an array, or the adjustment has another number of rows.
+    """
+    if isinstance(table, Prepared):
+        return table if roles is None else replace(table, adjustment=_of_rows(roles, table.counts))
+    frame = as_frame(table)
+    if roles is None or isinstance(roles, Adjustment):
+        adjustment = None if roles is None else _of_rows(roles, frame)
+        return replace(_of_counts(frame, folds), adjustment=adjustment)
+    if not isinstance(table, pd.DataFrame):
+        raise InputError("Roles are given by the names of columns, and an array has none: give a DataFrame.")
+    roles = roles if isinstance(roles, Roles) else Roles(roles)
+    nodes, adjustment = roles.split(frame)
+    if nodes.shape[1] < 2:
+        left = f'Only "{nodes.columns[0]}" is left as a count' if nodes.shape[1] else "No column is left as a count"
+        raise InputError(f"{left}, and at least 2 are needed: give fewer columns another role.")
+    prepared = _of_counts(nodes, folds)
+    if adjustment is not None:
+        check_roles(prepared.counts, adjustment, roles, folds or 0)
+    return replace(prepared, adjustment=adjustment)
+
+
+def finite(table: Table) -> pd.DataFrame:
+    """The columns of a table of any size whose numbers need not be counts: float64, or those of a prepared one.
+
+    Raises:
+        InputError: as for `as_numbers`.
+    """
+    return table.counts if isinstance(table, Prepared) else as_numbers(table, None)
+
+
+def _of_counts(frame: pd.DataFrame, folds: int | None) -> Prepared:
+    found = problems(frame, folds)
+    refuse(found)
+    counts = as_they_are(frame, np.int64)
+    if folds is None:
+        counts.index = frame.index
+    return Prepared(counts, notes=tuple(f"{note.message} {note.remedy}" for note in found))
+
+
+def _of_rows(adjustment: object, counts: pd.DataFrame) -> Adjustment:
+    """An adjustment, if it is one of these rows."""
+    if not isinstance(adjustment, Adjustment):
+        raise InputError("The table was prepared with its roles: give an adjustment, or no roles.")
+    if adjustment.rows != len(counts):
+        raise InputError(f"The adjustment has {adjustment.rows:,} rows, and the table {len(counts):,}.")
+    return adjustment

@@ -1,0 +1,120 @@
+"""Arguments beside the table: one that cannot be used is refused in a sentence, whatever its type."""
+
+import numpy as np
+import pandas as pd
+import pytest
+import torch
+
+from disco import DISCO, lahman, metrics
+from disco.checks import a_thing, require_types
+from disco.errors import FitStopped, InputError
+from disco.fit.fitting import fit
+from disco.knowledge import Knowledge
+from disco.likelihood.check import check
+from disco.parents import cam, evidence, selectors
+from disco.refine import Choice, refine
+from disco.refine.adjusting import adjusted
+from disco.refine.costs import costs
+from disco.refine.stress import stress
+from disco.rivals import find
+from disco.settings import Settings
+from disco.simulate.sampling import simulate
+from disco.table.ranks import transform_table
+from disco.table.thinning import thinned
+
+TABLE = pd.DataFrame(np.random.default_rng(0).poisson(4.0, (40, 3)), columns=list("abc"))
+TRUTH = pd.DataFrame({"parent": ["a", "b"], "child": ["b", "c"]})
+FOUND = TRUTH.assign(confidence=0.5)
+PAIRS = "Edges are a table, a graph, or pairs \\(parent, child\\) of names; got a"
+
+
+def refined(**given: object) -> object:
+    return refine(TABLE, **given)
+
+
+REFUSED = {
+    "choice": (lambda: refined(choice={}), "The argument choice must be of type Choice or None; got a dict."),
+    "choice of stress": (lambda: stress(TABLE, 3), "argument choice must be of type Choice or None; got an int"),
+    "settings": (lambda: refined(settings={}), "argument settings must be of type Settings or None; got a dict"),
+    "settings of a fit": (
+        lambda: fit(TABLE, {}, torch.device("cpu")),
+        "argument settings must be of type Settings; got",
+    ),
+    "settings of a transform": (lambda: transform_table(TABLE, "rank"), "argument settings .* got a str"),
+    "device": (lambda: refined(device="tpu"), "device must be auto, cpu or cuda; got 'tpu'"),
+    "device of evidence": (
+        lambda: evidence.edges(TABLE, list("abc"), device="tpu"),
+        "device must be auto, cpu or cuda",
+    ),
+    "device of a fit": (lambda: DISCO(device="tpu").fit(TABLE), "device must be auto, cpu or cuda"),
+    "memory": (lambda: refined(memory=3), "argument memory must be of type Path or str or None; got an int"),
+    "knowledge": (lambda: refined(knowledge={}), "argument knowledge must be of type Knowledge or None; got a dict"),
+    "knowledge of a fit": (lambda: DISCO().fit(TABLE, knowledge={}), "argument knowledge must be of type Knowledge"),
+    "knowledge of a method": (lambda: find("refined", TABLE, knowledge=[]), "argument knowledge .* got a list"),
+    "knowledge of its costs": (lambda: costs(TABLE, None), "argument knowledge must be of type Knowledge; got None"),
+    "adjustment": (
+        lambda: adjusted(TABLE, {"c": "covariate"}),
+        "argument adjustment must be of type Adjustment; got a",
+    ),
+    "roles": (lambda: refined(roles=["c"]), "Roles map the names of columns to their roles; got a list"),
+    "roles of a fit": (
+        lambda: DISCO().fit(TABLE, roles=3),
+        "Roles map the names of columns to their roles; got an int",
+    ),
+    "roles of numbers": (lambda: find("diffan", TABLE, roles="c"), "Roles map the names of columns to their roles"),
+    "edges": (lambda: refined(edges=["a"]), f"{PAIRS} list"),
+    "edges of words": (lambda: refined(edges=["ab"]), f"{PAIRS} list"),
+    "edges of a number": (lambda: refined(edges=3), f"{PAIRS}n int"),
+    "edges elsewhere": (lambda: refined(edges=[("a", "z")]), 'An edge names "z"'),
+    "edges without names": (
+        lambda: refined(edges=pd.DataFrame({"from": ["a"]})),
+        "Edges need columns parent and child",
+    ),
+    "order": (lambda: refined(order=3), "The order must be a list of names; got 3"),
+    "order of lists": (lambda: refined(order=[["a"], ["b"]]), "The order must be a list of names; got"),
+    "order of a set": (lambda: cam.edges(TABLE, {"a", "b", "c"}), "The order must be a list of names; got"),
+    "order of an estimate": (lambda: metrics.evaluate(TRUTH, order=3), "The order must be a list of names; got 3"),
+    "selector": (
+        lambda: selectors.candidates("mle", TABLE, list("abc"), Settings()),
+        "selector must be one of cam, pcm",
+    ),
+    "method": (lambda: find(3, TABLE), "argument name must be of type str; got an int"),
+    "options": (
+        lambda: find("sort-mean", TABLE, ["by"]),
+        "argument changes must be of type Mapping or None; got a list",
+    ),
+    "direction": (
+        lambda: metrics.evaluate(TRUTH.assign(direction="sideways"), order=list("abc")),
+        "The direction of a true edge must be one of known, unknown, not proved; got 'sideways'",
+    ),
+    "truth": (lambda: metrics.evaluate(3), f"{PAIRS}n int"),
+    "truth as a dict": (lambda: metrics.evaluate({"a": "b"}), f"{PAIRS} dict"),
+    "estimate": (lambda: metrics.f1(TRUTH, [("a", "b", "c")]), f"{PAIRS} list"),
+    "bins": (lambda: metrics.calibration(TRUTH, FOUND, bins=0), "bins must be a whole number from 1 up; got 0"),
+    "top": (lambda: lahman.cohort(2015, 2016, top=-5), "top must be a whole number from 1 up; got -5"),
+    "design": (lambda: simulate({}), "The argument design must be of type Design; got a dict."),
+    "share": (lambda: thinned(TABLE, "half"), "The share that thinning keeps .* got 'half'"),
+    "simulations": (lambda: check(TABLE, {"one": {}}, simulations=0), "simulations must be a whole number from 1 up"),
+    "folds": (lambda: check(TABLE, {"one": {}}, folds=1), "folds must be a whole number from 2 up; got 1"),
+}
+
+
+@pytest.mark.parametrize("case", REFUSED)
+def test_an_argument_that_cannot_be_used_is_refused_in_a_sentence(case):
+    call, words = REFUSED[case]
+    with pytest.raises(InputError, match=words) as error:
+        call()
+    assert str(error.value).endswith(".") and "\n" not in str(error.value)
+
+
+def test_what_can_be_used_is(tmp_path):
+    for given in ({"edges": [("a", "b")]}, {"memory": str(tmp_path / "m.json")}, {"order": TABLE.columns}):
+        with pytest.raises(FitStopped):
+            refine(TABLE, Choice(), knowledge=Knowledge(), device="auto", callback=lambda event: False, **given)
+    assert metrics.calibration(TRUTH, FOUND, bins=1)["edges"].tolist() == [2]
+    assert metrics.f1(iter(TRUTH.to_numpy()), np.array([["a", "b"]])) == pytest.approx(2 / 3)
+
+
+def test_types_are_named_in_words():
+    require_types(one=(3, int), other=(None, int | None))
+    assert [a_thing(value) for value in (None, 3, [], "")] == ["None", "an int", "a list", "a str"]
