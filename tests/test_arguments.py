@@ -46,7 +46,6 @@ REFUSED = {
         lambda: evidence.edges(TABLE, list("abc"), device="tpu"),
         "device must be auto, cpu or cuda",
     ),
-    "device of a fit": (lambda: DISCO(device="tpu").fit(TABLE), "device must be auto, cpu or cuda"),
     "memory": (lambda: refined(memory=3), "argument memory must be of type Path or str or None; got an int"),
     "knowledge": (lambda: refined(knowledge={}), "argument knowledge must be of type Knowledge or None; got a dict"),
     "knowledge of a fit": (lambda: DISCO().fit(TABLE, knowledge={}), "argument knowledge must be of type Knowledge"),

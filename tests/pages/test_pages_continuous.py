@@ -89,7 +89,7 @@ def test_counts_and_tables_of_text_are_not_offered_it():
 
 def test_a_table_that_it_cannot_take_says_why():
     at = upload(booted(), "t.csv", csv(numbers().assign(same=0.5)))
-    assert 'Column "same" is constant\\: leave it out, since' in texts(at)
+    assert 'Column "same" is constant\\: every row is 0\\.5\\. Leave it out' in texts(at)
     assert not [one for one in at.button if "Run DISCO-Cont" in one.label]
 
 

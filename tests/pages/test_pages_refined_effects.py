@@ -323,7 +323,7 @@ def test_a_check_can_be_cancelled():
 def test_an_error_is_a_sentence():
     job = worked(table(), {"refined": {"q": ["a"]}})
     assert job.state == "failed" and '"q"' in job.error
-    job = worked(None, {"refined": {}})
+    job = worked(table(), {"refined": None})
     assert job.state == "failed" and job.error.startswith("The model could not be checked")
     run = refined_run()
     kept_as(run, job)
