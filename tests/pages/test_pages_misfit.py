@@ -158,7 +158,7 @@ def test_searching_every_table_from_the_start_can_be_chosen(monkeypatch):
 
 
 def test_the_p_value_is_said_to_take_the_graph_as_given():
-    assert "takes the graph as given" in refined_words.P_VALUE and "P(p < .05)" in refined_words.P_VALUE
+    assert "takes the graph as given" in refined_words.P_VALUE and "p < .05" in refined_words.P_VALUE
     app = opened(refined(), PAGE)
     box(app, "refine_edge").set_value(EDGES[0]).run()
     assert any(refined_words.P_VALUE in metric.help for metric in app.metric if metric.label == "p-value")
