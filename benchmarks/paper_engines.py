@@ -124,14 +124,15 @@ class _Bare(ast.NodeTransformer):
 
 
 def engine(begin: tuple[str, ...]) -> Line:
-    """What a new line says of the engine that made it: the commit, with + if files were changed, and the digest."""
+    """What a new line says of the engine that made it: the commit, with + if code was changed, and the digest."""
     return {"commit": _commit(), "digest": digest(begin)}
 
 
 @functools.cache
 def _commit() -> str:
     """The short name of the commit checked out here."""
-    return _run(["git", "describe", "--always", "--dirty=+", "--exclude=*"], ROOT).strip()
+    changed = _run(["git", "status", "--porcelain", "--", "disco", "benchmarks/*.py"], ROOT)
+    return _run(["git", "rev-parse", "--short", "HEAD"], ROOT).strip() + ("+" if changed else "")
 
 
 def is_stale(line: Line, row: "Row", method: "Method", results: Path) -> bool:
