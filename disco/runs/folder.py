@@ -300,8 +300,7 @@ class Run:
         if tau_z is None and pi_min is None:
             edges = results.stored_edges(self.result_path(variant), self.order(variant))
             if edges.empty and self._has_candidates(variant):
-                what = "it has no edges, and the candidates beside it have some that pass the thresholds"
-                raise damaged(self.result_path(variant) / "edges.csv", what)
+                raise damaged(self.result_path(variant) / "edges.csv", "it has no edges, but candidates that pass")
             return edges
         own_tau_z, own_pi_min = self.thresholds(variant)
         tau_z, pi_min = own_tau_z if tau_z is None else tau_z, own_pi_min if pi_min is None else pi_min
@@ -385,8 +384,7 @@ class Run:
         Raises:
             InputError: it is waiting or running, or cannot be removed.
         """
-        has_lock = self.lock_path.is_file() and not self.lock_path.is_symlink()
-        lock = Lock.take(self.lock_path) if has_lock else None
+        lock = Lock.take(self.lock_path) if self.lock_path.is_file() and not self.lock_path.is_symlink() else None
         if lock is None and self.alive:
             raise InputError(f"The run {self.name} is waiting or running; cancel it first.")
         try:
