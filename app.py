@@ -12,8 +12,9 @@ if str(HOME) not in sys.path:
 
 from disco.cli.app import refuse_other_origins  # noqa: E402 - after the path is set
 from disco.errors import InputError  # noqa: E402
-from pages.shared import session, sidebar, steps, tour  # noqa: E402
-from pages.shared.names import plain  # noqa: E402
+from pages.shared import session  # noqa: E402
+from pages.shared.frame import sidebar, steps, tour  # noqa: E402
+from pages.shared.frame.names import plain  # noqa: E402
 
 PAGES = {
     "": (

@@ -49,17 +49,17 @@ def cancel(delay: float, repeats: int = 3) -> dict:
 
 def filter_move(nodes: int = 100, repeats: int = 5) -> dict:
     """Median seconds to redraw the edges after moving a filter, over those to draw the whole page."""
-    from pages.refine import refine_edges
+    from pages.refine import edge_list
 
     run, edges, pages = _refined(nodes), [], []
-    explore = refine_edges.explore
+    explore = edge_list.explore
 
     def timed(*given: object) -> None:
         begun = time.perf_counter()
         explore(*given)
         edges.append(time.perf_counter() - begun)
 
-    refine_edges.explore = timed
+    edge_list.explore = timed
     app = AppTest.from_file(str(APP), default_timeout=600)
     app.query_params["run"] = run.id
     app.run()
@@ -68,7 +68,7 @@ def filter_move(nodes: int = 100, repeats: int = 5) -> dict:
         begun = time.perf_counter()
         app.select_slider(key=f"refine_least_gain_{run.id}").set_value(gain).run()
         pages.append(time.perf_counter() - begun)
-    refine_edges.explore = explore
+    edge_list.explore = explore
     part, whole = np.median(edges[-repeats:]), np.median(pages)
     return {
         "measure": f"edges drawn again after a filter was moved, {nodes} nodes",

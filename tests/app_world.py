@@ -15,8 +15,8 @@ from streamlit.util import calc_hash
 from disco import runs
 from disco.runs import Run
 from disco.settings import Settings
-from pages.shared import drafts
-from pages.shared.drafts import Draft
+from pages.shared.table import drafts
+from pages.shared.table.drafts import Draft
 
 APP = str(Path(__file__).resolve().parents[1] / "app.py")
 HOSTILE = (

@@ -107,15 +107,15 @@ def rng() -> np.random.Generator:
 @pytest.fixture
 def drawn(monkeypatch: pytest.MonkeyPatch) -> list[nx.DiGraph]:
     """The graphs that the pages draw."""
-    from pages.shared import graph_view  # here, because it imports Streamlit
+    from pages.shared.graph import canvas  # here, because it imports Streamlit
 
-    seen, draw = [], graph_view.graph_view
+    seen, draw = [], canvas.graph_view
 
     def watched(result: object, graph: nx.DiGraph, *more: object, **named: object) -> None:
         seen.append(graph)
         draw(result, graph, *more, **named)
 
-    monkeypatch.setattr(graph_view, "graph_view", watched)
+    monkeypatch.setattr(canvas, "graph_view", watched)
     return seen
 
 

@@ -10,7 +10,7 @@ from fnmatch import fnmatch
 from pathlib import Path
 
 import pytest
-from test_imports import LAYERS
+import tree
 
 import disco
 from disco.rivals import INSTALL, METHODS
@@ -33,30 +33,11 @@ def imports(path: Path) -> set[str]:
     return found
 
 
-def tree() -> list[str]:
-    """The paths that the tree of ARCHITECTURE.md lists, in its order, folders by their indentation."""
-    text = (ROOT / "ARCHITECTURE.md").read_text(encoding="utf-8")
-    block = next(part for part in text.split("```") if part.startswith("\napp.py"))
-    paths, folders = [], []
-    for line in block.strip("\n").splitlines():
-        indent, name = re.match(r"( *)(\S+)", line).groups()
-        folders = folders[: len(indent) // 2]
-        paths.append("".join([*folders, name]))
-        if name.endswith("/"):
-            folders.append(name)
-    return paths
-
-
 def test_the_tree_is_true():
-    listed = {path for path in tree() if path.endswith(".py") and path.startswith(("disco/", "pages/"))}
-    there = {path.as_posix() for path in SCRIPTS}
-    assert {path for path in there if not path.endswith("__init__.py")} - listed == set(), "not in the tree"
-    assert listed - there == set(), "in the tree, but not there"
-
-
-def test_the_tree_has_the_order_of_the_imports():
-    first = [path for path in tree() if re.fullmatch(r"disco/\w+(/|\.py)", path) and "__init__" not in path]
-    assert [Path(path).stem for path in first] == list(LAYERS)
+    """Every module of the app and the engine with the first sentence of its docstring."""
+    text = (ROOT / "ARCHITECTURE.md").read_text(encoding="utf-8")
+    assert tree.written(text) == text, "python tests/tree.py writes it anew"
+    assert text.count("\n  metrics/ ") == 1 and len(text.partition("```\napp.py")[0].splitlines()) <= 200
 
 
 def test_paths_and_links_of_the_documents_exist():

@@ -6,8 +6,8 @@ from disco.figures import compared as figures
 from disco.figures.words import how_many
 from disco.metrics import several
 from pages.compare.comparison import Comparison
-from pages.shared import figure
-from pages.shared.glossary import define
+from pages.shared.frame import figure
+from pages.shared.frame.glossary import define
 
 
 def section(found: Comparison) -> None:

@@ -10,10 +10,13 @@ from disco.runs.compared import Asked, asked
 from disco.work import comparing, jobs
 from pages.compare import options
 from pages.compare.comparison import Comparison
-from pages.shared import empty, fit_start, intro, session, table_facts
-from pages.shared.drafts import Draft, run_name
-from pages.shared.lasting import forget, lasting
-from pages.shared.names import code, plain, shown
+from pages.shared import session
+from pages.shared.frame import empty, intro
+from pages.shared.frame.lasting import forget, lasting
+from pages.shared.frame.names import code, plain, shown
+from pages.shared.table import computed
+from pages.shared.table.drafts import Draft, run_name
+from pages.shared.work import fit_start
 
 _USUAL = ("refined", "boss", "ods-poisson", "search-nb", "sort-mean", "sort-excess")
 _ODS = ("ods-poisson", "ods-nb", "ods-binomial")
@@ -142,7 +145,7 @@ def without_a_run() -> None:
     draft = session.draft.current()
     with st.container(border=True):
         st.markdown("**No run is open.** A comparison needs a table of counts, and no fit before it.")
-        if draft is not None and table_facts.chosen_counts(draft) is not None:
+        if draft is not None and computed.chosen_counts(draft) is not None:
             intro.run_caption(draft.name, len(draft.table), len(draft.columns))
             if st.button("Choose methods for this table", type="primary", key="compare_table"):
                 _open(draft)

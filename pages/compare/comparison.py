@@ -15,7 +15,7 @@ from disco.rivals import GROUPS, METHODS
 from disco.runs import FIT, REFINE, Run, compared, stamps
 from disco.runs.compared import Found
 from disco.runs.comparing import Side, works
-from pages.shared.known import Known
+from pages.shared.result.known import Known
 
 OWN = {"fit": "this run's fit", "refinement": "this run's refinement"}
 _SEARCH = "refined"  # the method that searches as the run's refinement does

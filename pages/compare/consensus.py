@@ -9,8 +9,8 @@ from disco.metrics import several
 from disco.runs.about import about
 from disco.table import spreadsheets
 from pages.compare.comparison import Comparison
-from pages.shared import downloads, graph_view
-from pages.shared.glossary import define
+from pages.shared.frame.glossary import define
+from pages.shared.graph import canvas, downloads
 
 
 def graph_section(found: Comparison) -> None:
@@ -20,7 +20,7 @@ def graph_section(found: Comparison) -> None:
     graph = several.consensus_graph(found.joined, found.order, least, methods)
     of = f"at least {least} of {how_many(methods, 'method')}" if methods > 1 else "the one method"
     st.markdown(f"**{how_many(graph.number_of_edges(), 'edge')}** of {of}", help=define("consensus graph"))
-    graph_view.graph_view(found, graph, "compare_consensus", strength=float(methods))
+    canvas.graph_view(found, graph, "compare_consensus", strength=float(methods))
     st.caption(f"{found.placed} The majority may have a cycle, even if no method has one.")
     known = partial(about, found.run, "consensus of methods", methods=", ".join(found.pairs), least=least)
     name = f"{downloads.file_name(found.run)}_consensus"

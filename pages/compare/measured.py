@@ -12,10 +12,12 @@ from disco.runs import compared, stamps
 from disco.table import spreadsheets
 from pages.compare.comparison import Comparison, group, label
 from pages.compare.monitoring import WORDS
-from pages.shared import downloads, figure, truth
-from pages.shared.glossary import define
-from pages.shared.known import Known
-from pages.shared.names import plain
+from pages.shared.frame import figure
+from pages.shared.frame.glossary import define
+from pages.shared.frame.names import plain
+from pages.shared.graph import downloads
+from pages.shared.result import truth
+from pages.shared.result.known import Known
 
 _METRICS = {  # label, format, term of the glossary
     "a_top": ("A_top", "%.3f", "A_top"),

@@ -9,8 +9,8 @@ from disco.rivals import METHODS
 from disco.runs import COMPARE, Run, Status, compared, stamps
 from disco.runs.compared import Asked
 from pages.compare.comparison import label
-from pages.shared.monitor import Kind
-from pages.shared.names import shown
+from pages.shared.frame.names import shown
+from pages.shared.work.monitor import Kind
 
 _DRAWN = "compare_drawn"
 WORDS = {"done": "done", "failed": "failed", "timeout": "time limit"}

@@ -11,8 +11,8 @@ from disco.rivals import METHODS, options_of
 from disco.rivals.written import EXAMPLE, asked_for, in_words
 from disco.runs import Run
 from disco.runs.compared import Asked
-from pages.shared.lasting import lasting
-from pages.shared.names import plain
+from pages.shared.frame.lasting import lasting
+from pages.shared.frame.names import plain
 
 Options = dict[str, dict[str, Any]]
 

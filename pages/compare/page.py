@@ -4,7 +4,9 @@ import streamlit as st
 
 from disco.runs import COMPARE
 from pages.compare import agreement, choosing, comparison, consensus, measured, monitoring, pair
-from pages.shared import intro, monitor, section, session
+from pages.shared import session
+from pages.shared.frame import intro, section
+from pages.shared.work import monitor
 
 intro.page_intro(
     "Compare",

@@ -5,8 +5,9 @@ import streamlit as st
 from disco.figures.words import how_many, number
 from disco.metrics import order_agreement, several
 from pages.compare.comparison import Comparison, label
-from pages.shared import figure, two_graphs
-from pages.shared.names import plain
+from pages.shared.frame import figure
+from pages.shared.frame.names import plain
+from pages.shared.graph import paired
 
 _NUMBER = 130  # pixels: all six stand in one row of a wide page
 _CHANGES = {
@@ -24,7 +25,7 @@ def section(found: Comparison) -> None:
     if len(names) < 2:
         st.caption("This needs two methods.")
         return
-    first, second = two_graphs.beside("compare_pair")
+    first, second = paired.beside("compare_pair")
     one = first.selectbox("First", names, format_func=label, key=f"compare_pair_one_{found.run.id}")
     others = [name for name in names if name != one]
     other = second.selectbox("Second", others, format_func=label, key=f"compare_pair_other_{found.run.id}_{one}")
@@ -41,4 +42,4 @@ def section(found: Comparison) -> None:
     for name, side in zip((one, other), sides, strict=True):
         graph = several.weighed(several.drawing(side.pairs, found.order), found.joined, len(names))
         titled.append((graph, f"**{how_many(len(side.edges), 'edge')}** of {plain(label(name))}", False))
-    two_graphs.draw("compare_pair", found.order, changes, titled, caption=found.placed)
+    paired.draw("compare_pair", found.order, changes, titled, caption=found.placed)

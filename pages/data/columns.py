@@ -9,10 +9,11 @@ from disco.errors import InputError
 from disco.table.adjustment import KINDS
 from disco.table.cells import names_of
 from disco.table.roles import kind_of
-from pages.shared import session, table_facts
-from pages.shared.drafts import Draft
-from pages.shared.glossary import define
-from pages.shared.names import plain, shown
+from pages.shared import session
+from pages.shared.frame.glossary import define
+from pages.shared.frame.names import plain, shown
+from pages.shared.table import computed
+from pages.shared.table.drafts import Draft
 
 _VERSION, _PROBLEM = "columns_version", "columns_problem"
 _ROLES: dict[str, str | tuple[str, str]] = {
@@ -31,7 +32,7 @@ _HELP = (
 
 def choose(draft: Draft) -> None:
     """Search, three buttons, and the table, in which every column has its role."""
-    usable = table_facts.usable(draft)
+    usable = computed.usable(draft)
     with st.container(horizontal=True, vertical_alignment="bottom"):
         wanted = st.text_input(
             "Search columns",
@@ -121,16 +122,16 @@ def _in_words(draft: Draft, position: int) -> str:
 
 def _frame(draft: Draft, view: list[int]) -> pd.DataFrame:
     """Facts on the columns as shown, one row per column in `view`."""
-    facts = table_facts.described(draft)
+    facts = computed.described(draft)
     numbers = ["levels", "zeros", "mean", "dispersion", "ties", "minimum", "maximum"]
     frame = facts[["column", "type", *numbers]].copy()
     frame["column"] = [shown(name, 80) for name in frame["column"]]
     frame[numbers] = frame[numbers].apply(pd.to_numeric)
     frame.insert(1, "role", roles_of(draft))
-    if table_facts.has_guesses(draft):
-        guessed = table_facts.guesses(draft)
+    if computed.has_guesses(draft):
+        guessed = computed.guesses(draft)
         frame.insert(2, "guess", [str(guessed.get(position, "")) for position in range(len(frame))])
-    notes = pd.Series([words for _, words in table_facts.faulty(draft)])
+    notes = pd.Series([words for _, words in computed.faulty(draft)])
     if notes.any():
         frame["note"] = notes.where(~notes.index.isin(draft.beside), "")  # those hold for counts
     return frame.iloc[view].reset_index(drop=True)

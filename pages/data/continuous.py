@@ -14,9 +14,11 @@ from disco.figures.words import duration, how_many
 from disco.rivals import METHODS, Result, cont
 from disco.table import spreadsheets
 from disco.table.continuous import as_numbers, is_skewed
-from pages.shared import background, downloads, graph_view, table_facts
-from pages.shared.drafts import Draft
-from pages.shared.names import plain
+from pages.shared.frame.names import plain
+from pages.shared.graph import canvas, downloads
+from pages.shared.table import computed
+from pages.shared.table.drafts import Draft
+from pages.shared.work import background
 
 _FAILURE = "DISCO-Cont could not be run"
 _STAGES = {
@@ -41,7 +43,7 @@ Found = tuple[Result, cont.Ordered]
 
 def panel(draft: Draft) -> None:
     """The offer of DISCO-Cont, how far it is, or what it found; nothing unless the chosen columns are such numbers."""
-    chosen = table_facts.chosen_numbers(draft)
+    chosen = computed.chosen_numbers(draft)
     if chosen is None:
         return
     with st.container(border=True):
@@ -95,7 +97,7 @@ def _shown(draft: Draft, table: pd.DataFrame, options: cont.Options, found: Foun
     order = " → ".join(plain(name) for name in ordered.order)
     edges = how_many(len(kept), "edge")
     st.markdown(f"DISCO-Cont found **{edges}** among {len(drawn):,} columns, along this order, sources first: {order}.")
-    graph_view.graph_view(placed, drawn, "cont_graph", strength=1.0)
+    canvas.graph_view(placed, drawn, "cont_graph", strength=1.0)
     for note in result.notes:
         st.caption(plain(note))
     st.caption(

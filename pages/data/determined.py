@@ -4,16 +4,17 @@ import streamlit as st
 
 from disco.figures.words import how_many
 from pages.data import columns
-from pages.shared import session, table_facts
-from pages.shared.drafts import Draft
-from pages.shared.names import plain, shown
+from pages.shared import session
+from pages.shared.frame.names import plain, shown
+from pages.shared.table import computed
+from pages.shared.table.drafts import Draft
 
 _IN_SIGHT = 5
 
 
 def leave_out(draft: Draft) -> None:
     """List the relations, and propose to leave out one column of each; nothing if there are none."""
-    found = table_facts.relations(draft)
+    found = computed.relations(draft)
     if not found:
         return
     lines = [f"- {plain(relation.sentence)}" for relation in found[:_IN_SIGHT]]

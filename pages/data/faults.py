@@ -11,9 +11,10 @@ from disco.figures.words import how_many
 from disco.table import reshape, rows
 from disco.table.counts import least_rows
 from pages.data import columns
-from pages.shared import session, table_facts
-from pages.shared.drafts import Draft
-from pages.shared.names import code
+from pages.shared import session
+from pages.shared.frame.names import code
+from pages.shared.table import computed
+from pages.shared.table.drafts import Draft
 
 _MOST_LISTED = 1000
 _NAMED = 5
@@ -27,7 +28,7 @@ def has_cure(draft: Draft) -> bool:
 
 def _found(draft: Draft) -> rows.Proposal:
     """What to leave out, a column apart that may hold row names: the page asks about it elsewhere."""
-    found = table_facts.mends(draft)
+    found = computed.mends(draft)
     if not reshape.has_row_names(draft.table):
         return found
     return replace(found, columns={at: why for at, why in found.columns.items() if draft.columns[at] != 0})
@@ -68,7 +69,7 @@ def _rows(draft: Draft, found: rows.Proposal) -> None:
     if not len(found.rows):
         return
     chosen = draft.table.iloc[:, list(draft.columns)]
-    faulty = list(table_facts.mends(draft).columns)
+    faulty = list(computed.mends(draft).columns)
     cells = rows.listed(chosen, found.rows[:_MOST_LISTED], draft.rows_left_out, faulty)
     lost, left, count = lost_rows(draft, found.rows), len(chosen) - len(found.rows), how_many(len(found.rows), "row")
     kinds = ", ".join(f"{number:,} {kind}" for kind, number in cells["why"].value_counts().items())

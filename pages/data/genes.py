@@ -9,8 +9,8 @@ from disco.table.formats.limits import MOST_CELLS, MOST_COLUMNS
 from disco.table.formats.reading import SPREADS, USUAL_GENES
 from disco.table.read import MATRIX
 from pages.data import rereading
-from pages.shared.drafts import Draft
-from pages.shared.names import distinct, plain, shown
+from pages.shared.frame.names import distinct, plain, shown
+from pages.shared.table.drafts import Draft
 
 _WAYS = {"residuals": "By Pearson residuals", "variance": "By variance", "names": "By name"}
 _HELP = (

@@ -5,8 +5,8 @@ import streamlit as st
 from disco.figures.words import how_many
 from pages.data import columns
 from pages.shared import session
-from pages.shared.drafts import Draft
-from pages.shared.names import plain
+from pages.shared.frame.names import plain
+from pages.shared.table.drafts import Draft
 
 _IN_SIGHT = 6
 

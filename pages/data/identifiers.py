@@ -3,16 +3,17 @@
 import streamlit as st
 
 from pages.data import columns
-from pages.shared import session, table_facts
-from pages.shared.drafts import Draft
-from pages.shared.names import code
+from pages.shared import session
+from pages.shared.frame.names import code
+from pages.shared.table import computed
+from pages.shared.table.drafts import Draft
 
 _MOST = 8
 
 
 def panel(draft: Draft) -> None:
     """One line per column, with its button; nothing if there are none."""
-    found = {at: why for at, why in table_facts.index_like(draft).items() if at not in draft.beside}
+    found = {at: why for at, why in computed.index_like(draft).items() if at not in draft.beside}
     for position, why in list(found.items())[:_MOST]:
         name, is_taken = code(draft.table.columns[position]), position in draft.columns
         state = "It is chosen." if is_taken else "It is left out: it measures nothing."

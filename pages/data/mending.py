@@ -3,15 +3,15 @@
 import streamlit as st
 
 from pages.data import determined, faults, history, identifiers, reading, reshaping, roles, screening
-from pages.shared import problem_list, table_facts
-from pages.shared.drafts import Draft
+from pages.shared.table import computed, problem_list
+from pages.shared.table.drafts import Draft
 
 _ELSEWHERE = {"identifier", "names", "file"}  # notes that are shown beside the button that mends
 
 
 def panel(draft: Draft) -> None:
     """From how the file was read to columns that hardly vary, in the order in which they are mended."""
-    found = table_facts.problems(draft)
+    found = computed.problems(draft)
     reading.panel(draft)
     history.panel(draft)
     reshaping.panel(draft)
@@ -27,16 +27,16 @@ def panel(draft: Draft) -> None:
 
 def _way_out(draft: Draft) -> str:
     """Which of the boxes mends what blocks."""
-    ways, kinds = [], {problem.kind for problem in table_facts.problems(draft)}
+    ways, kinds = [], {problem.kind for problem in computed.problems(draft)}
     if reshaping.asks(draft) or "names" in kinds:
         ways.append("Answer the question above first.")
     else:
-        if len({*draft.columns} - {*table_facts.guesses(draft)}) > 1 and table_facts.guesses(draft):
+        if len({*draft.columns} - {*computed.guesses(draft)}) > 1 and computed.guesses(draft):
             ways.append("The box below gives columns that are no counts a role.")
         if faults.has_cure(draft):
             ways.append("Or leave out what is not counts." if ways else "The box below leaves out what is not counts.")
-    if (not ways or "name" in kinds) and len(table_facts.usable(draft)) > 1:
+    if (not ways or "name" in kinds) and len(computed.usable(draft)) > 1:
         ways.append("**Usable**, below, chooses the columns without a problem and leaves out the others.")
-    if not ways and table_facts.chosen_numbers(draft) is None:
+    if not ways and computed.chosen_numbers(draft) is None:
         ways.append("Fewer than two columns hold counts: load a table of whole numbers from 0 up.")
     return " ".join(ways)

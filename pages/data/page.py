@@ -4,8 +4,12 @@ import streamlit as st
 
 from disco.figures.words import how_many
 from pages.data import columns, continuous, mending, quality, roles, sources, truth_file, welcome
-from pages.shared import empty, finding, intro, preview, session, table_facts, truth
-from pages.shared.names import plain
+from pages.shared import session
+from pages.shared.frame import empty, intro
+from pages.shared.frame.names import plain
+from pages.shared.result import truth
+from pages.shared.table import computed, preview
+from pages.shared.work import finding
 
 draft = session.draft.current()
 if draft is None:
@@ -31,7 +35,7 @@ earlier = session.draft.previous()
 if earlier is not None:
     back = f"Back to {plain(earlier.name)}"
     st.button(back, icon=":material/undo:", type="tertiary", on_click=session.draft.go_back, key="go_back")
-ready = table_facts.chosen_counts(draft) is not None
+ready = computed.chosen_counts(draft) is not None
 with st.container(horizontal=True, vertical_alignment="center"):
     finding.button(draft, ready)
     st.caption("Or go step by step: Preprocess, Train, Ordering, Parents, Refine.")

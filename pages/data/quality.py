@@ -15,9 +15,12 @@ from disco.table.counts import least_rows
 from disco.table.quality import Finding, Quality, quality
 from disco.table.roles import TOTAL
 from pages.data import columns, faults, stress
-from pages.shared import background, figure, section, session, table_facts
-from pages.shared.drafts import Draft
-from pages.shared.names import plain
+from pages.shared import session
+from pages.shared.frame import figure, section
+from pages.shared.frame.names import plain
+from pages.shared.table import computed
+from pages.shared.table.drafts import Draft
+from pages.shared.work import background
 
 _AT_ONCE = 200_000  # cells looked at in a second or two
 _ABOVE = {"constant", "rare", "relation"}  # what a box above names, with its button
@@ -28,7 +31,7 @@ _FAILURE = "The table could not be looked at"
 
 def panel(draft: Draft) -> None:
     """The section, closed at first; nothing while the chosen columns are not counts."""
-    table = table_facts.chosen_counts(draft)
+    table = computed.chosen_counts(draft)
     if table is None:
         return
     box = st.expander("Quality of the counts", icon=":material/fact_check:", key="quality_box", on_change="rerun")

@@ -4,8 +4,8 @@ import streamlit as st
 
 from disco.table.read import MATRIX, NOTES, READING, SHEETS
 from pages.data import genes, rereading, reshaping
-from pages.shared.drafts import Draft
-from pages.shared.names import plain
+from pages.shared.frame.names import plain
+from pages.shared.table.drafts import Draft
 
 
 def panel(draft: Draft) -> None:

@@ -12,8 +12,8 @@ from disco.table.formats.reading import DECIMALS, ENCODINGS, MOST_LINES, SEPARAT
 from disco.table.read import OTHER, READING, guessed, read_table
 from pages.data import columns
 from pages.shared import session
-from pages.shared.drafts import Draft, File
-from pages.shared.names import shown
+from pages.shared.frame.names import shown
+from pages.shared.table.drafts import Draft, File
 
 PROBLEM = "reading_problem"
 _TEXT = {"encoding": ENCODINGS, "separator": SEPARATORS, "decimal": DECIMALS, "thousands": THOUSANDS}

@@ -10,9 +10,10 @@ from disco.table import reshape
 from disco.table.formats.limits import MOST_COLUMNS
 from disco.table.rows import Stretches
 from pages.data import columns, rereading
-from pages.shared import session, table_facts
-from pages.shared.drafts import Draft
-from pages.shared.names import code, plain, shown
+from pages.shared import session
+from pages.shared.frame.names import code, plain, shown
+from pages.shared.table import computed
+from pages.shared.table.drafts import Draft
 
 _PROBLEM = "reshaping_problem"
 _MOST_VARIED = 1000  # rows of a table with too many to become columns
@@ -31,7 +32,7 @@ def panel(draft: Draft) -> None:
         with st.container(border=True):
             st.markdown(_question(draft))
             _buttons(draft)
-    if any(problem.kind == "names" for problem in table_facts.problems(draft)):
+    if any(problem.kind == "names" for problem in computed.problems(draft)):
         _first_row(draft)
 
 

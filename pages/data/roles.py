@@ -7,9 +7,10 @@ from disco.figures.words import how_many
 from disco.table.guesses import Guess
 from disco.table.roles import RATIOS, TOTAL
 from pages.data import columns, faults
-from pages.shared import session, table_facts
-from pages.shared.drafts import Draft
-from pages.shared.names import code, plain, shown
+from pages.shared import session
+from pages.shared.frame.names import code, plain, shown
+from pages.shared.table import computed
+from pages.shared.table.drafts import Draft
 
 _MOST = 8
 _COLUMN = "column"
@@ -28,10 +29,10 @@ _HELP = (
 
 def panel(draft: Draft) -> None:
     """The guesses that wait for the reader's word; nothing without one."""
-    found = table_facts.guesses(draft)
+    found = computed.guesses(draft)
     if not found:
         return
-    faulty = table_facts.faulty(draft)
+    faulty = computed.faulty(draft)
     numbers = [position for position in found if position in draft.columns and not faulty[position][0]]
     lines = [
         f"- {code(draft.table.columns[position])} {plain(guess.why)}: **{guess}**?"
@@ -111,7 +112,7 @@ def _choose(key: str) -> None:
 
 def unusable(draft: Draft) -> None:
     """The rows in which a column cannot play its role, and the button that leaves them out; nothing without any."""
-    found = table_facts.unusable(draft)
+    found = computed.unusable(draft)
     if not found:
         return
     places = np.flatnonzero(np.logical_or.reduce(list(found.values())))

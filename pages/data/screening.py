@@ -7,9 +7,10 @@ from disco.figures.words import how_many, number
 from disco.table import screening
 from disco.table.screening import Screen
 from pages.data import columns, reshaping
-from pages.shared import session, table_facts
-from pages.shared.drafts import Draft
-from pages.shared.names import code
+from pages.shared import session
+from pages.shared.frame.names import code
+from pages.shared.table import computed
+from pages.shared.table.drafts import Draft
 
 _NAMED = 12
 _WIDE = 2  # fewer rows per column than this are too few
@@ -19,7 +20,7 @@ def panel(draft: Draft) -> None:
     """What stands out, in numbers, and the filter; nothing while fewer than three columns are chosen."""
     if len(draft.columns) < 3:
         return
-    spread = table_facts.spreads(draft)
+    spread = computed.spreads(draft)
     rare, same = int(screening.rare(spread).sum()), int(screening.nearly_constant(spread).sum())
     rows, chosen = len(draft.table), len(draft.columns)
     told = []
@@ -41,7 +42,7 @@ def panel(draft: Draft) -> None:
 
 
 def _filter(draft: Draft, has_rare: bool, has_same: bool) -> None:
-    spread, key = table_facts.spreads(draft), draft.key
+    spread, key = computed.spreads(draft), draft.key
     first, second, third, fourth = st.columns(4)
     prevalence = first.number_input(
         "Above 0 in at least (% of rows)",

@@ -10,8 +10,8 @@ from disco.errors import InputError
 from disco.table.read import SUFFIXES, read_table
 from pages.data import rereading
 from pages.shared import session
-from pages.shared.drafts import File
-from pages.shared.names import plain
+from pages.shared.frame.names import plain
+from pages.shared.table.drafts import File
 
 _PROBLEM = "source_problem"
 _SUFFIXES = [suffix[1:] for suffix in SUFFIXES]

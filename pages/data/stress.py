@@ -9,9 +9,9 @@ import streamlit as st
 from disco.progress import Callback
 from disco.refine.stress import SHARES, in_words, stage_of, stress
 from disco.table.roles import Roles
-from pages.shared import background, machine
-from pages.shared.drafts import Draft
-from pages.shared.names import plain
+from pages.shared.frame.names import plain
+from pages.shared.table.drafts import Draft
+from pages.shared.work import background, machine
 
 _FAILURE = "The stress test could not be done"
 _STAGES = {stage_of(1): "Searching the whole table"} | {

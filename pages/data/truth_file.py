@@ -6,8 +6,8 @@ from disco.errors import InputError
 from disco.figures.words import how_many
 from disco.simulate import truth_of
 from pages.shared import session
-from pages.shared.drafts import Draft
-from pages.shared.names import plain
+from pages.shared.frame.names import plain
+from pages.shared.table.drafts import Draft
 
 _UPLOAD, _PROBLEM = "truth_upload", "truth_problem"
 

@@ -5,7 +5,7 @@ import streamlit as st
 from disco import runs
 from disco.errors import InputError
 from pages.shared import session
-from pages.shared.names import plain
+from pages.shared.frame.names import plain
 
 
 def greet() -> None:

@@ -5,22 +5,14 @@ import streamlit as st
 from disco.figures.words import how_many
 from pages.graph import side_panel
 from pages.graph import view as views
-from pages.shared import (
-    downloads,
-    empty,
-    finding,
-    graph_truth,
-    graph_view,
-    intro,
-    misfit,
-    refinement,
-    results,
-    session,
-    sparse,
-    truth,
-    verdict,
-)
-from pages.shared.names import code
+from pages.shared import session
+from pages.shared.frame import empty, intro, verdict
+from pages.shared.frame.names import code
+from pages.shared.graph import against_truth, canvas, downloads
+from pages.shared.parents import sparse
+from pages.shared.refined import misfit, refinement
+from pages.shared.result import fit, truth
+from pages.shared.work import finding
 
 st.title("Graph", anchor=False)
 run = session.run.current()
@@ -29,7 +21,7 @@ if run is None:
     st.stop()
 finding.progress(run)
 found = refinement.readable(run)
-result = results.shown(run) if run.status().state == "done" else None
+result = fit.shown(run) if run.status().state == "done" else None
 if found is None and result is None:
     side_panel.nothing_yet(run)
     st.stop()
@@ -39,7 +31,7 @@ with right, st.container(height=side_panel.HEIGHT, key="graph_rail", border=Fals
     view = views.chosen(found, result)
     known = truth.shown(view.placed)
     if known:
-        graph_truth.choose()
+        against_truth.choose()
     drawn = side_panel.panel(view, known)
 with place.container():
     verdict.show(*views.verdict(view))
@@ -47,13 +39,13 @@ with left:
     named = f"**{how_many(view.graph.number_of_edges(), 'edge')}** among {how_many(len(view.graph), 'node')}"
     part = "" if len(drawn) == len(view.graph) else f", {how_many(len(drawn), 'node')} shown"
     st.markdown(f"{named} of {code(run.name)}{part}")
-    graph_view.graph_view(
+    canvas.graph_view(
         view.placed, drawn, "graph_canvas", strength=view.strength, picks_edges=True, height=side_panel.CANVAS
     )
     downloads.view_row(view.placed, drawn, view.strength, view.method, view.rule, view.choices)
 views.tell_address(view)
 if known:
-    graph_truth.numbers(view.graph, known)
+    against_truth.numbers(view.graph, known)
     if view.result is not None:
         downloads.verdicts(view.result, known, view.graph)
 if view.result is not None:

@@ -11,10 +11,12 @@ from disco.figures.words import how_many, number, share
 from disco.runs import REFINE, Run
 from disco.union import BOTH, DISCO
 from pages.graph.view import View
-from pages.shared import empty, evidence_panel, figure, graph_truth, graph_view, misfit, next_rules, picked
-from pages.shared.glossary import define
-from pages.shared.known import Known
-from pages.shared.names import code
+from pages.shared.frame import empty, figure
+from pages.shared.frame.glossary import define
+from pages.shared.frame.names import code
+from pages.shared.graph import against_truth, canvas, picked
+from pages.shared.refined import evidence_panel, misfit, next_rules
+from pages.shared.result.known import Known
 
 REACH = {"All": None, "1 step": 1, "2 steps": 2}
 CANVAS, HEIGHT = 560, 690  # pixels of the canvas, and of the panel that stands beside it and its key
@@ -31,9 +33,9 @@ def nothing_yet(run: Run) -> None:
 def panel(view: View, known: Known | None) -> nx.DiGraph:
     """Search, reach, and what is picked; the graph to draw."""
     node = picked.node_box(
-        "Find a node", view.placed.order, "graph_search", "Type some letters of its name.", then=graph_view.focus_on
+        "Find a node", view.placed.order, "graph_search", "Type some letters of its name.", then=canvas.focus_on
     )
-    shows_truth, missing = graph_truth.choice()
+    shows_truth, missing = against_truth.choice()
     judged = view.judged(known, missing) if known is not None and shows_truth else view.graph
     if view.refinement is not None:
         judged = misfit.marked(judged, view.refinement.refined)

@@ -11,10 +11,13 @@ from disco.figures import verdicts
 from disco.figures.verdicts import Verdict
 from disco.figures.words import share
 from disco.union import BOTH, DISCO, LIKELIHOOD, union
-from pages.shared import graph_view, results, selector_sections, session, thresholds
-from pages.shared.known import Known
-from pages.shared.refinement import Refinement
-from pages.shared.results import VARIANT_WORDS, Result
+from pages.shared import session
+from pages.shared.graph import canvas
+from pages.shared.parents import selector_sections, thresholds
+from pages.shared.refined.refinement import Refinement
+from pages.shared.result import fit
+from pages.shared.result.fit import VARIANT_WORDS, Result
+from pages.shared.result.known import Known
 
 _WORDS = {BOTH: "Both", LIKELIHOOD: "Likelihood", DISCO: "DISCO"}
 
@@ -48,7 +51,7 @@ class View:
     @property
     def strength(self) -> float:
         """Of the widest line, so that widths do not change with the thresholds."""
-        return graph_view.strongest(self.result) if self.name == DISCO else self.refinement.strength
+        return canvas.strongest(self.result) if self.name == DISCO else self.refinement.strength
 
     @property
     def rule(self) -> str:
@@ -94,7 +97,7 @@ def chosen(refinement: Refinement | None, result: Result | None) -> View:
     if name == LIKELIHOOD or result is None:
         return View(LIKELIHOOD, refinement.graph, refinement, result)
     with st.expander("DISCO's thresholds", expanded=name == DISCO):
-        results.variant_picker(result)
+        fit.variant_picker(result)
         own, tau_z, pi_min, said = selector_sections.own_graph(result) or thresholds.graph(result, "graph")
     graph = own if name == DISCO else union(refinement.graph, own)
     return View(name, graph, refinement, result, tau_z, pi_min, said)

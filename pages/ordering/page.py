@@ -4,9 +4,12 @@ import streamlit as st
 
 from disco.figures import verdicts
 from disco.figures.words import how_many
-from pages.ordering import ordering_sections
-from pages.shared import downloads, empty, intro, results, thresholds, truth, verdict
-from pages.shared.names import code
+from pages.ordering import sections
+from pages.shared.frame import empty, intro, verdict
+from pages.shared.frame.names import code
+from pages.shared.graph import downloads
+from pages.shared.parents import thresholds
+from pages.shared.result import fit, truth
 
 intro.page_intro(
     "Ordering",
@@ -15,16 +18,16 @@ intro.page_intro(
     "see why it is a sink or not.",
 )
 run = empty.require_run()
-result = results.shown(run)
-results.variant_picker(result)
+result = fit.shown(run)
+fit.variant_picker(result)
 known = truth.shown(result)
 arrows = verdicts.directions(result.ccs, result.edges(*thresholds.present(result)))
 verdict.show(*verdicts.of_order(result.steps, arrows))
-ordering_sections.worth()
-ordering_sections.knowledge(result)
+sections.worth()
+sections.knowledge(result)
 st.markdown("Causal order, source first: " + " → ".join(code(node) for node in result.order[:24]))
 if len(result.order) > 24:
     with st.expander(f"All {how_many(len(result.order), 'node')}"):
         st.markdown(" → ".join(code(node) for node in result.order))
 downloads.order(result)
-ordering_sections.sections(result, known)
+sections.sections(result, known)

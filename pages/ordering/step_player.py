@@ -4,7 +4,7 @@ import time
 
 import streamlit as st
 
-from pages.shared.results import Result
+from pages.shared.result.fit import Result
 
 SECONDS = 1.2  # a step while playing
 _STEP, _PLAYING, _TICK = "shared_step", "ordering_playing", "ordering_tick"

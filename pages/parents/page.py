@@ -7,21 +7,10 @@ import streamlit as st
 
 from disco.figures import verdicts
 from pages.parents import side_by_side
-from pages.shared import (
-    empty,
-    graph_truth,
-    graph_view,
-    intro,
-    parent_sections,
-    results,
-    section,
-    selector_sections,
-    selectors,
-    sparse,
-    thresholds,
-    truth,
-    verdict,
-)
+from pages.shared.frame import empty, intro, section, verdict
+from pages.shared.graph import against_truth, canvas
+from pages.shared.parents import ocs_sections, selector_sections, selectors, sparse, thresholds
+from pages.shared.result import fit, truth
 
 intro.page_intro(
     "Parents",
@@ -30,8 +19,8 @@ intro.page_intro(
     "refitted.",
 )
 run = empty.require_run()
-result = results.shown(run)
-results.variant_picker(result)
+result = fit.shown(run)
+fit.variant_picker(result)
 known = truth.shown(result)
 place = st.empty()  # of the verdict, which follows the thresholds chosen below
 selector = selectors.choose(result)
@@ -42,22 +31,22 @@ if selector == "ocs":
     graph = result.graph(tau_z, pi_min)
     with place:
         verdict.show(*verdicts.of_parents(result.ocs, result.rule, tau_z, pi_min))
-    parent_sections.counts(graph)
+    ocs_sections.counts(graph)
     sparse.advise(result, graph.number_of_edges())
     if known:
         truth.edge_numbers(known, graph)
-    parent_sections.cannot(result, tau_z)
+    ocs_sections.cannot(result, tau_z)
     left, right = st.container(key="beside_parents").columns([3, 2], gap="large")
     with left:
         if known:
-            graph_truth.choose()
-        graph_view.graph_view(result, graph_truth.seen(graph, known, tau_z), "parents_canvas", height=430)
+            against_truth.choose()
+        canvas.graph_view(result, against_truth.seen(graph, known, tau_z), "parents_canvas", height=430)
     with right:
-        parent_sections.sensitivity(result, tau_z, pi_min)
-    parts["One child"] = partial(parent_sections.candidates, result, tau_z, pi_min, known)
-    parts["All candidates"] = partial(parent_sections.matrix, result, table, pi_min, known)
+        ocs_sections.sensitivity(result, tau_z, pi_min)
+    parts["One child"] = partial(ocs_sections.candidates, result, tau_z, pi_min, known)
+    parts["All candidates"] = partial(ocs_sections.matrix, result, table, pi_min, known)
     if known and len(known.edges):
-        parts["Against the truth"] = partial(parent_sections.against_truth, result, known, tau_z, pi_min)
+        parts["Against the truth"] = partial(ocs_sections.against_truth, result, known, tau_z, pi_min)
 else:
     kept = selector_sections.page(result, known, selector, place)
     if kept is not None:

@@ -7,13 +7,15 @@ from disco.figures import selectors as figures
 from disco.figures.words import how_many, number, share
 from disco.parents.selectors import AGREEMENT, SELECTORS, WORDS, compared
 from disco.table import spreadsheets
-from pages.shared import figure, selecting, selectors, session
-from pages.shared.answers import heard
-from pages.shared.glossary import define
-from pages.shared.known import Known
-from pages.shared.refined_words import SAME_ROWS
-from pages.shared.results import Result
-from pages.shared.selector_sections import truth_of
+from pages.shared import session
+from pages.shared.frame import figure
+from pages.shared.frame.answers import heard
+from pages.shared.frame.glossary import define
+from pages.shared.parents import selecting, selectors
+from pages.shared.parents.selector_sections import truth_of
+from pages.shared.refined.evidence_words import SAME_ROWS
+from pages.shared.result.fit import Result
+from pages.shared.result.known import Known
 
 
 def section(result: Result, known: Known | None, shown: str) -> None:

@@ -2,8 +2,8 @@
 
 import streamlit as st
 
-from pages.portal import portal_choice, portal_experiment, portal_graphs, portal_search
-from pages.shared import intro
+from pages.portal import choice, experiment, graphs, search
+from pages.shared.frame import intro
 
 intro.page_intro(
     "Portal",
@@ -11,12 +11,12 @@ intro.page_intro(
     "of the species from the control plots, with and without plot, year and month as covariates; then see what the "
     "experiment next door says of the same species.",
 )
-study = portal_choice.choose()
-table = portal_choice.table(study)
+study = choice.choose()
+table = choice.table(study)
 if table is not None:
     st.caption(f"{len(table):,} rows, one per plot and month with captures × {len(study.species)} species.")
-    found = portal_search.section(study, table)
+    found = search.section(study, table)
     adjusted_for = "" if study.roles.needed() is None else str(study.roles)
     if found is not None:
-        portal_graphs.section(found, adjusted_for)
-    portal_experiment.section(study.species, found, bool(adjusted_for))
+        graphs.section(found, adjusted_for)
+    experiment.section(study.species, found, bool(adjusted_for))

@@ -3,7 +3,9 @@
 import streamlit as st
 
 from pages.preprocess import transform
-from pages.shared import empty, intro, problem_list, session, table_facts
+from pages.shared import session
+from pages.shared.frame import empty, intro
+from pages.shared.table import computed, problem_list
 
 intro.page_intro(
     "Preprocess",
@@ -14,8 +16,8 @@ intro.page_intro(
 draft = session.draft.current()
 if draft is None:
     empty.no_table()
-if table_facts.chosen_counts(draft) is None:
-    problem_list.problem_list(table_facts.problems(draft))
+if computed.chosen_counts(draft) is None:
+    problem_list.problem_list(computed.problems(draft))
     if st.button("Back to Data", type="primary", icon=":material/arrow_back:"):
         session.address.go("data")
     st.stop()

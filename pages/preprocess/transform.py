@@ -4,10 +4,11 @@ import streamlit as st
 
 from disco.figures import counts as figures
 from disco.figures.theme import plotly_config
-from pages.shared import choices, preview, table_facts
-from pages.shared.drafts import Draft
-from pages.shared.glossary import define
-from pages.shared.names import code
+from pages.shared.frame.glossary import define
+from pages.shared.frame.names import code
+from pages.shared.table import computed, preview
+from pages.shared.table.drafts import Draft
+from pages.shared.work import choices
 
 _WORDS = {"rank": "Ranks", "quantile": "Quantile levels", "none": "None"}
 _MEANING = {
@@ -52,7 +53,7 @@ def choose(draft: Draft) -> None:
 
 def before_after(draft: Draft) -> None:
     """One column before and after, side by side."""
-    before, after, _ = table_facts.coded(draft)
+    before, after, _ = computed.coded(draft)
     position = preview.pick_column(draft, "preprocess_column")
     place = draft.columns.index(position)
     figure = figures.before_after(before.iloc[:, place], after.iloc[:, place], draft.settings.transform)
@@ -67,7 +68,7 @@ def before_after(draft: Draft) -> None:
 
 def all_columns(draft: Draft) -> None:
     """Levels of every column, and the held-out rows that the ordering score can use."""
-    support, n_min = table_facts.support(draft), draft.settings.min_level_rows
+    support, n_min = computed.support(draft), draft.settings.min_level_rows
     left, right = st.columns(2, gap="large")
     with left:
         st.subheader("Levels per column", anchor=False)
@@ -88,9 +89,9 @@ def all_columns(draft: Draft) -> None:
 
 
 def _verdict(draft: Draft) -> None:
-    support, folds = table_facts.support(draft), draft.settings.folds
+    support, folds = computed.support(draft), draft.settings.folds
     weak = support[support["kept"] < figures.ENOUGH].sort_values("kept")
-    index_like = [str(draft.table.columns[position]) for position in table_facts.index_like(draft)]
+    index_like = [str(draft.table.columns[position]) for position in computed.index_like(draft)]
     if named := [code(name) for name in weak["column"] if name in index_like]:
         st.warning(
             f"{', '.join(named[:5])}{' and others' if len(named) > 5 else ''} {'looks' if len(named) == 1 else 'look'} "

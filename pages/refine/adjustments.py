@@ -12,8 +12,9 @@ from disco.refine import adjusting
 from disco.refine.adjusting import Found
 from disco.runs import Run
 from disco.table import spreadsheets
-from pages.shared import background, machine, two_graphs
-from pages.shared.names import plain
+from pages.shared.frame.names import plain
+from pages.shared.graph import paired
+from pages.shared.work import background, machine
 
 _FAILURE = "The searches could not be made"
 
@@ -59,7 +60,7 @@ def _shown(run: Run, found: Sequence[Found]) -> None:
     other = others.get(name, found[-1])
     changed = changes(other.graph, told.graph).rename(columns={"verdict": "change"})
     titled = [(one.graph, f"**{how_many(len(one.edges), 'edge')}** {plain(one.name)}", True) for one in (other, told)]
-    two_graphs.draw("adjustments", other.order, changed, titled)
+    paired.draw("adjustments", other.order, changed, titled)
     table = adjusting.compared(found)
     st.dataframe(table, hide_index=True, height=min(38 + 35 * len(table), 360), alt="Edges of every search")
     st.download_button(

@@ -9,7 +9,8 @@ from disco.refine.prior import BEFORE
 from disco.runs import Run, stamps
 from disco.runs.refined import read_check, save_check
 from disco.table.adjustment import Adjustment
-from pages.shared import background, machine, refined_model
+from pages.shared.refined import modelled
+from pages.shared.work import background, machine
 
 STAGES = {
     "": "Starting",
@@ -24,14 +25,14 @@ def graphs(run: Run, refined: Refined) -> dict[str, Parents]:
     """The graphs to compare: the empty one, DISCO's if the run has a fit, the refined one."""
     found: dict[str, Parents] = {"empty": {}}
     if stamps.fit(run):
-        found["DISCO"] = refined_model.parents_of(run.edges())
-    return {**found, "refined": refined_model.parents_of(refined.edges)}
+        found["DISCO"] = modelled.parents_of(run.edges())
+    return {**found, "refined": modelled.parents_of(refined.edges)}
 
 
 def begin(run: Run, refined: Refined) -> background.Computation[Check]:
     """Start a check in the background, or find the one that is running already."""
-    key, table, held = key_of(run), refined_model.table(run), graphs(run, refined)
-    around = refined_model.adjustment(run)
+    key, table, held = key_of(run), modelled.table(run), graphs(run, refined)
+    around = modelled.adjustment(run)
 
     def work(hear: Callback) -> Check:
         found = checked(table, held, hear, around)

@@ -7,8 +7,10 @@ from disco.likelihood.check import FOLDS, SIMULATIONS, Check
 from disco.refine import Refined
 from disco.runs import Run
 from pages.refine import checking
-from pages.shared import background, figure, refined_words
-from pages.shared.names import distinct, plain, shown
+from pages.shared.frame import figure
+from pages.shared.frame.names import distinct, plain, shown
+from pages.shared.refined import evidence_words
+from pages.shared.work import background
 
 
 def model_check(run: Run, refined: Refined) -> None:
@@ -66,4 +68,4 @@ def _figures(check: Check) -> None:
     node = st.selectbox("Column", nodes, key="refined_margin_node", format_func=lambda one: labels.get(one, ""))
     figure.show(effects.margin(check, node), "refined_margin")
     figure.show(effects.pairs(check), "refined_pairs")
-    st.caption(refined_words.ASSUMED)
+    st.caption(evidence_words.ASSUMED)

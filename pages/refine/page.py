@@ -4,19 +4,13 @@ import streamlit as st
 
 from disco import metrics, runs
 from disco.figures import verdicts
-from pages.refine import adjustments, model_check, refine_edges, refine_sections, rule_costs
-from pages.shared import (
-    empty,
-    monitor,
-    quick_look,
-    refine_monitor,
-    refinement,
-    results,
-    session,
-    thresholds,
-    truth,
-    verdict,
-)
+from pages.refine import adjustments, edge_list, model_check, rule_costs, sections
+from pages.shared import session
+from pages.shared.frame import empty, verdict
+from pages.shared.parents import thresholds
+from pages.shared.refined import quick_look, refinement
+from pages.shared.result import fit, truth
+from pages.shared.work import monitor, refine_monitor
 
 st.title("Refine", anchor=False)
 run = session.run.current()
@@ -34,21 +28,21 @@ if status.active:
     st.stop()
 found = refinement.readable(run)
 if found is None:
-    refine_sections.without(False, run, is_fitted)
+    sections.without(False, run, is_fitted)
     st.stop()
-result = results.shown(run) if is_fitted else None
+result = fit.shown(run) if is_fitted else None
 present = thresholds.present(result) if result else ()
 graph = result.graph(*present) if result else None
 changes = metrics.changes(graph, found.graph) if result else None
 known = truth.shown(found)
 verdict.show(*verdicts.of_refinement(found.refined, found.choice.bound))
-st.fragment(refine_edges.explore)(found, changes, result.edges(*present) if result else None, known)
-refine_sections.summary(found, changes)
+st.fragment(edge_list.explore)(found, changes, result.edges(*present) if result else None, known)
+sections.summary(found, changes)
 if known:
-    refine_sections.against_truth(found, known, (graph, result.known) if result else None)
-refine_sections.order(found)
-refine_sections.searches(found)
+    sections.against_truth(found, known, (graph, result.known) if result else None)
+sections.order(found)
+sections.searches(found)
 adjustments.panel(run)
 rule_costs.panel(run)
 model_check.model_check(run, found.refined)
-refine_sections.without(True, run, is_fitted)
+sections.without(True, run, is_fitted)

@@ -8,8 +8,8 @@ import streamlit as st
 from disco.progress import Callback
 from disco.refine import Choice, costs
 from disco.runs import Run
-from pages.shared import background, machine
-from pages.shared.names import plain
+from pages.shared.frame.names import plain
+from pages.shared.work import background, machine
 
 _FAILURE = "The costs could not be computed"
 _STAGES = {"search": "Searching with all rules", "rules": "Searching without each rule"}

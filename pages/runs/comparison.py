@@ -10,8 +10,9 @@ from disco.figures.words import how_many, number
 from disco.runs import FIT, REFINE, Run, Work, stamps
 from disco.runs.comparing import Comparison, Side, compare, works
 from disco.table import spreadsheets
-from pages.shared import figure, two_graphs
-from pages.shared.names import code, plain
+from pages.shared.frame import figure
+from pages.shared.frame.names import code, plain
+from pages.shared.graph import paired
 
 _WORDS = {"kept": "kept", "dropped": "lost", "new": "new", "turned": "turned"}
 _MOST_NAMED = 12
@@ -42,7 +43,7 @@ def _choose(first: Run, second: Run) -> tuple[str, str]:
     """Which result of each run: its fit or its refinement; by default the same of both."""
     both = [work for work in works(first) if work in works(second)]
     chosen = []
-    for label, run, box in zip(("First", "Second"), (first, second), two_graphs.beside("compared_runs"), strict=True):
+    for label, run, box in zip(("First", "Second"), (first, second), paired.beside("compared_runs"), strict=True):
         there = {work.name: work for work in works(run)}
         box.markdown(f"**{label}:** {code(run.name)}")
         usual = both[0].name if both else next(iter(there))
@@ -116,7 +117,7 @@ def _graphs(found: Comparison) -> None:
         )
         for side, graph in sides
     ]
-    two_graphs.draw("compare", found.nodes, found.edges, titled)
+    paired.draw("compare", found.nodes, found.edges, titled)
 
 
 def _edges(found: Comparison) -> None:

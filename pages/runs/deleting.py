@@ -6,7 +6,7 @@ from disco.errors import InputError
 from disco.figures.words import how_many
 from disco.runs import COMPARE, REFINE, Run
 from pages.shared import session
-from pages.shared.names import code, plain
+from pages.shared.frame.names import code, plain
 
 _MOST_NAMED = 20
 _WHERE = {REFINE: "Refine", COMPARE: "Compare"}  # the pages on which other work than a fit is cancelled

@@ -11,9 +11,11 @@ from disco.errors import InputError, printable
 from disco.runs import Run, stamps
 from disco.runs.packing import pack
 from disco.table import spreadsheets
-from pages.shared import attach_truth, downloads, session
-from pages.shared.names import plain
-from pages.shared.words import size
+from pages.runs import attach_truth
+from pages.shared import session
+from pages.shared.frame.names import plain
+from pages.shared.frame.words import size
+from pages.shared.graph import downloads
 
 if TYPE_CHECKING:
     from disco.refine import Refined

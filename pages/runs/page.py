@@ -5,8 +5,9 @@ import streamlit as st
 from disco import runs
 from disco.errors import InputError
 from pages.runs import comparison, deleting, one_run, run_table, unreadable, zip_upload
-from pages.shared import intro, session
-from pages.shared.names import plain
+from pages.shared import session
+from pages.shared.frame import intro
+from pages.shared.frame.names import plain
 
 intro.page_intro(
     "Runs",

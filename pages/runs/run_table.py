@@ -8,8 +8,8 @@ from disco.figures.words import how_many
 from disco.runs import Run, stamps
 from disco.runs.summary import Summary, edge_counts
 from pages.shared import session
-from pages.shared.names import shown
-from pages.shared.words import size
+from pages.shared.frame.names import shown
+from pages.shared.frame.words import size
 
 _SEARCH = "runs_search"
 _FIT = {

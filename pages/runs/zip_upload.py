@@ -5,7 +5,7 @@ import streamlit as st
 from disco.errors import InputError
 from disco.runs.packing import unpack
 from pages.shared import session
-from pages.shared.names import code, plain
+from pages.shared.frame.names import code, plain
 
 _TIMES, _SAID = "runs_zip_times", "runs_zip_said"
 

@@ -3,16 +3,9 @@
 import streamlit as st
 
 from disco.errors import InputError
-from pages.shared import intro
-from pages.shared.names import plain
-from pages.simulate import (
-    simulate_design,
-    simulate_families,
-    simulate_form,
-    simulate_graph,
-    simulate_result,
-    simulate_table,
-)
+from pages.shared.frame import intro
+from pages.shared.frame.names import plain
+from pages.simulate import design_file, families, form, graph_kind, outcome, table
 
 intro.page_intro(
     "Simulate",
@@ -24,30 +17,30 @@ with st.container(key="simulate"):
     left, right = st.columns([2, 3], gap="large")
 problems = {}
 with left:
-    simulate_design.examples()
+    design_file.examples()
     for name, choose in (
-        ("graph", simulate_graph.choose),
-        ("families", simulate_families.choose),
-        ("table", simulate_table.choose),
+        ("graph", graph_kind.choose),
+        ("families", families.choose),
+        ("table", table.choose),
     ):
         choose()
         problems[name] = st.empty()
-    simulate_form.switch("teaching", "Teaching", "Hides the truth here and on every page, until someone reveals it.")
-    simulate_design.read_back()
-teaching = simulate_form.form().teaching
+    form.switch("teaching", "Teaching", "Hides the truth here and on every page, until someone reveals it.")
+    design_file.read_back()
+teaching = form.form().teaching
 with right:
     result = None
     try:
-        result = simulate_result.drawn(simulate_form.design())
+        result = outcome.drawn(form.design())
     except InputError as error:
-        problems[simulate_form.cause()].error(plain(error), icon=":material/error:")
+        problems[form.cause()].error(plain(error), icon=":material/error:")
         st.info("There is no table yet: change what is marked in red.", icon=":material/arrow_back:")
     if result is not None:
-        simulate_result.send_on(result, teaching)
-    simulate_result.graph(result)
+        outcome.send_on(result, teaching)
+    outcome.graph(result)
     if result is None:
         st.stop()
     if not teaching:
-        simulate_result.sorting(result)
-    simulate_result.columns(result, teaching)
-    simulate_result.files(result, teaching)
+        outcome.sorting(result)
+    outcome.columns(result, teaching)
+    outcome.files(result, teaching)

@@ -3,8 +3,9 @@
 import streamlit as st
 
 from disco.settings import CHOICES, PRESETS, Settings
-from pages.shared import choices, session
-from pages.shared.glossary import define
+from pages.shared import session
+from pages.shared.frame.glossary import define
+from pages.shared.work import choices
 
 _CHOICE_WORDS = {
     "iqr": "Median and IQR",

@@ -9,9 +9,10 @@ from disco.errors import InputError
 from disco.knowledge import Knowledge
 from disco.knowledge.files import from_bytes, to_tetrad
 from disco.knowledge.typed import tiers_of, typed, written
-from pages.shared import session, table_facts
-from pages.shared.drafts import Draft
-from pages.shared.names import plain
+from pages.shared import session
+from pages.shared.frame.names import plain
+from pages.shared.table import computed
+from pages.shared.table.drafts import Draft
 
 _COUNTER = "knowledge_times"
 _TEXTS = _TIERS, _REQUIRED, _FORBIDDEN = "knowledge_tiers", "knowledge_required", "knowledge_forbidden"
@@ -139,7 +140,7 @@ def _downloads(known: Knowledge) -> None:
 
 def _use(draft: Draft, given: Callable[[], Knowledge]) -> None:
     """Take knowledge, if it is of its form and fits the chosen columns; else say why not."""
-    counts = table_facts.chosen_counts(draft)
+    counts = computed.chosen_counts(draft)
     try:
         found = given()
         found.resolve([] if counts is None else list(counts.columns), draft.roles)

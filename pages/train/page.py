@@ -2,7 +2,11 @@
 
 import streamlit as st
 
-from pages.shared import empty, fit_monitor, fit_start, intro, monitor, problem_list, quick_look, session, table_facts
+from pages.shared import session
+from pages.shared.frame import empty, intro
+from pages.shared.refined import quick_look
+from pages.shared.table import computed, problem_list
+from pages.shared.work import fit_monitor, fit_start, monitor
 from pages.train import fit_settings, knowledge_box
 
 intro.page_intro(
@@ -23,8 +27,8 @@ is_new = run is None or draft.run != run.id
 with st.container() if run is None else st.expander("Set up another fit", expanded=is_new):
     intro.run_caption(draft.name, len(draft.table), len(draft.columns))
     intro.adjustment(draft.roles.needed())
-    if table_facts.chosen_counts(draft) is None:
-        problem_list.problem_list(table_facts.problems(draft))
+    if computed.chosen_counts(draft) is None:
+        problem_list.problem_list(computed.problems(draft))
         # A link, not a button: st.switch_page beside the monitor's timer can leave the page blank.
         st.page_link("pages/data/page.py", label="Back to Data", query_params=session.address.parameters())
         st.stop()

@@ -11,8 +11,8 @@ from made_up import finished_run, refine_by_hand
 from disco import lahman
 from disco.likelihood.misfit import MISFIT
 from disco.refine.turning import BOUND
-from pages.shared.glossary import define, entries
-from pages.shared.selectors import SAID
+from pages.shared.frame.glossary import define, entries
+from pages.shared.parents.selectors import SAID
 
 PAGES = Path(__file__).parents[2] / "pages"
 

@@ -12,7 +12,7 @@ from made_up import HOSTILE
 
 from disco import graph as graphs
 from disco.figures import routing
-from pages.shared import graph_places, graph_view, standalone
+from pages.shared.graph import canvas, layout, standalone
 
 
 @dataclass
@@ -33,7 +33,7 @@ def made(names: list[str], edges: list[tuple[str, str]]) -> tuple[Result, nx.DiG
 def session(monkeypatch: pytest.MonkeyPatch) -> dict:
     """A session of its own."""
     state: dict = {}
-    monkeypatch.setattr(graph_places, "st", SimpleNamespace(session_state=state))
+    monkeypatch.setattr(layout, "st", SimpleNamespace(session_state=state))
     return state
 
 
@@ -41,43 +41,43 @@ def session(monkeypatch: pytest.MonkeyPatch) -> dict:
     "answer", ["1:20:-30", "9:1:1", "1:20", "1:2.5:3", "1:1e9:3", "٣:1:1", "none", None, 4, "-1:0:0"]
 )
 def test_what_the_browser_says_of_a_drag_is_only_ever_a_node_and_two_numbers(answer):
-    assert graph_view.place_of(answer, ["a", "b"]) == {"1:20:-30": ("b", 20.0, -30.0)}.get(answer)
+    assert canvas.place_of(answer, ["a", "b"]) == {"1:20:-30": ("b", 20.0, -30.0)}.get(answer)
 
 
 def test_dragged_places_belong_to_a_layout_and_can_be_reset():
     result, graph = made(["a", "b", "c"], [("a", "c")])
     other, _ = made(["a", "c", "b"], [])
-    graph_places.move(result, "b", 1e12, 5.0)
-    graph_places.move(result, "c", 7.0, 8.0)
-    assert graph_places.places(result) == {"a": (0.0, 0.0), "b": (100_000.0, 5.0), "c": (7.0, 8.0)}
-    assert graph_places.is_moved(result) and not graph_places.is_moved(other)
-    assert graph_places.places(other) == other.places
-    data = graph_view.shown_data(result.order, graph, graph_places.places(result), 1.0)
+    layout.move(result, "b", 1e12, 5.0)
+    layout.move(result, "c", 7.0, 8.0)
+    assert layout.places(result) == {"a": (0.0, 0.0), "b": (100_000.0, 5.0), "c": (7.0, 8.0)}
+    assert layout.is_moved(result) and not layout.is_moved(other)
+    assert layout.places(other) == other.places
+    data = canvas.shown_data(result.order, graph, layout.places(result), 1.0)
     assert [(node["x"], node["y"]) for node in data["nodes"]] == [(0.0, 0.0), (100_000.0, 5.0), (7.0, 8.0)]
-    way = routing.routes(graph_places.places(result), [("a", "c")])["a", "c"]
+    way = routing.routes(layout.places(result), [("a", "c")])["a", "c"]
     assert data["edges"][0]["path"].startswith(way.path(6)[:12])
-    graph_places.reset(result)
-    assert graph_places.places(result) == result.places
+    layout.reset(result)
+    assert layout.places(result) == result.places
 
 
 def test_of_many_nodes_those_without_edges_are_hidden_until_asked_for_but_never_the_picked_one():
-    names = [f"x{k}" for k in range(graph_places.MANY_NODES)]
+    names = [f"x{k}" for k in range(layout.MANY_NODES)]
     result, graph = made(names, [("x0", "x5"), ("x5", "x7")])
-    assert list(graph_places.drawn(result, graph)) == ["x0", "x5", "x7"]
-    assert list(graph_places.drawn(result, graph, ["x3", None])) == ["x0", "x3", "x5", "x7"]
-    assert graph_places.alone(graph) == len(names) - 3 and len(graph) == len(names)
-    graph_places.show_alone(result, True)
-    assert graph_places.drawn(result, graph) is graph
+    assert list(layout.drawn(result, graph)) == ["x0", "x5", "x7"]
+    assert list(layout.drawn(result, graph, ["x3", None])) == ["x0", "x3", "x5", "x7"]
+    assert layout.alone(graph) == len(names) - 3 and len(graph) == len(names)
+    layout.show_alone(result, True)
+    assert layout.drawn(result, graph) is graph
     few = made(names[:-1], [("x0", "x5")])
-    assert graph_places.alone(few[1]) == 0 and graph_places.drawn(*few) is few[1]
+    assert layout.alone(few[1]) == 0 and layout.drawn(*few) is few[1]
     none = made(names, [])
-    assert graph_places.drawn(*none) is none[1]  # an empty canvas would say less
+    assert layout.drawn(*none) is none[1]  # an empty canvas would say less
 
 
 def test_the_file_that_stands_alone_holds_names_as_text_and_asks_nothing_of_the_network():
     result, graph = made(HOSTILE, list(zip(HOSTILE[:-1], HOSTILE[1:], strict=True)))
     facts = {"run": "</script><b>", "tau_z": 2.0}
-    text = standalone.page(graph_view.shown_data(result.order, graph, result.places, 1.0), "<i>title</i>", facts)
+    text = standalone.page(canvas.shown_data(result.order, graph, result.places, 1.0), "<i>title</i>", facts)
     assert "<script>alert(1)" not in text and "</script><b>" not in text and "<i>" not in text
     held = json.loads(re.search(r'id="graph">(.*)</script>', text)[1])
     assert held["about"] == facts and [node["name"] for node in held["data"]["nodes"]] == HOSTILE
@@ -88,6 +88,6 @@ def test_the_file_that_stands_alone_holds_names_as_text_and_asks_nothing_of_the_
 
 def test_words_for_a_screen_reader_hold_no_markdown():
     result, graph = made(["**a**", "b"], [("**a**", "b")])
-    data = graph_view.shown_data(result.order, graph, result.places, 1.0)
+    data = canvas.shown_data(result.order, graph, result.places, 1.0)
     assert data["label"] == "The causal graph: 2 nodes and 1 edge."
     assert data["nodes"][1]["title"] == "b (place 2 of 2): 1 parent, 0 children"

@@ -6,8 +6,8 @@ import pytest
 
 from disco.errors import FitStopped, InputError, ScoreUnavailable
 from disco.progress import Event
-from pages.shared import background
-from pages.shared.background import Computation
+from pages.shared.work import background
+from pages.shared.work.background import Computation
 
 
 @pytest.fixture(autouse=True)

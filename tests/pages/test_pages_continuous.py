@@ -12,7 +12,7 @@ from disco.errors import FitStopped
 from disco.progress import Event
 from disco.rivals import cont
 from pages.data import continuous
-from pages.shared import background
+from pages.shared.work import background
 
 NAMES = ("cause", HOSTILE[0])
 

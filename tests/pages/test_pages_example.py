@@ -46,7 +46,7 @@ def test_every_page_shows_the_example(page):
 def test_without_networks_no_order_can_be_found_again():
     def section() -> None:
         from disco import runs
-        from pages.shared import reordering
+        from pages.shared.work import reordering
 
         reordering.section(runs.example())
 

@@ -169,7 +169,7 @@ def test_a_cancel_pressed_while_the_search_ends_stops_the_fit_behind_it(monkeypa
         import streamlit as st
 
         from disco.runs import list_runs
-        from pages.shared import finding
+        from pages.shared.work import finding
 
         (run,) = list_runs()
         now = {kind: run.status(kind).state for kind in finding._KINDS}

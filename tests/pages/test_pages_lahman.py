@@ -80,18 +80,18 @@ def test_starting_queues_a_run_for_each_missing_seed(batting, monkeypatch):
 
 
 def test_controls_score_both_ways_round(batting):
-    from pages.lahman import lahman_runs
+    from pages.lahman import cohort_fits
 
-    found = lahman_runs.controls(batting)
+    found = cohort_fits.controls(batting)
     for name in ("mean", "var. − mean"):
         rising, falling = found[f"by rising {name}"], found[f"by falling {name}"]
         assert rising[0] + falling[0] == pytest.approx(1) and rising[1] + falling[1] == pytest.approx(1)
 
 
 def test_the_papers_rows_are_there():
-    from pages.lahman import lahman_runs
+    from pages.lahman import cohort_fits
 
-    rows = lahman_runs.paper_rows().set_index("label")
+    rows = cohort_fits.paper_rows().set_index("label")
     assert rows.loc["q4, clipped, 2012–2018"].tolist() == [0.952, 0.922]
 
 

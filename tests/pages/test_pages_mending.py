@@ -10,7 +10,7 @@ from app_world import booted, button, csv, poisson, texts, upload
 
 from disco.runs import list_runs
 from pages.data import faults
-from pages.shared import fit_start
+from pages.shared.work import fit_start
 
 
 def draft_of(at):

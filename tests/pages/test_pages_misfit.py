@@ -14,7 +14,8 @@ from disco.refine import Choice
 from disco.refine.result import _missed
 from disco.runs.refined import read_refined, save
 from disco.work import jobs
-from pages.shared import graph_view, refined_words
+from pages.shared.graph import canvas
+from pages.shared.refined import evidence_words
 
 GRAPH = "pages/graph/page.py"
 BAD = {"x2": 152.0, "x5": 31.0}
@@ -130,7 +131,7 @@ def test_the_canvas_is_told_which_nodes_are_missed():
     number = {node: str(place) for place, node in enumerate(found.order)}
 
     marks = drawing.picture(found.graph(), {node: (0.0, 100.0 * k) for k, node in enumerate(found.order)})["nodes"]
-    told = {mark["name"]: graph_view._node(mark, number, found.graph()) for mark in marks}
+    told = {mark["name"]: canvas._node(mark, number, found.graph()) for mark in marks}
     assert [node for node in told if told[node]["missed"]] == ["x2"]
     assert "its arrows are hypotheses" in told["x2"]["title"] and "hypotheses" not in told["x1"]["title"]
 
@@ -139,7 +140,7 @@ def test_the_canvas_is_told_which_nodes_are_missed():
 def test_shares_are_called_what_they_are(redone):
     run = refined(choice=Choice(redone=redone))
     app = opened(run, PAGE)
-    label, help = refined_words.stability(Choice(redone=redone))
+    label, help = evidence_words.stability(Choice(redone=redone))
     assert app.slider(key=f"refine_least_share_{run.id}").label == f"{label} at least"
     assert ("short search" in help) != redone
     box(app, "refine_edge").set_value(EDGES[0]).run()
@@ -158,17 +159,17 @@ def test_searching_every_table_from_the_start_can_be_chosen(monkeypatch):
 
 
 def test_the_p_value_is_said_to_take_the_graph_as_given():
-    assert "takes the graph as given" in refined_words.P_VALUE and "p < .05" in refined_words.P_VALUE
+    assert "takes the graph as given" in evidence_words.P_VALUE and "p < .05" in evidence_words.P_VALUE
     app = opened(refined(), PAGE)
     box(app, "refine_edge").set_value(EDGES[0]).run()
-    assert any(refined_words.P_VALUE in metric.help for metric in app.metric if metric.label == "p-value")
+    assert any(evidence_words.P_VALUE in metric.help for metric in app.metric if metric.label == "p-value")
 
 
 def test_orders_of_real_tables_are_said_to_be_worth_little():
     said = texts(opened(refined()))
-    assert "of 615 such pairs" in said and "has 415 right" in said and refined_words.SAME_ROWS in said
+    assert "of 615 such pairs" in said and "has 415 right" in said and evidence_words.SAME_ROWS in said
 
 
 def test_agreement_of_both_is_said_to_be_no_evidence_where_they_are_compared():
     app = opened(refined(), PAGE)
-    assert texts(app).count(refined_words.SAME_ROWS) == 2  # beside the numbers, and beside the two orders
+    assert texts(app).count(evidence_words.SAME_ROWS) == 2  # beside the numbers, and beside the two orders

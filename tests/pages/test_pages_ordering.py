@@ -12,7 +12,7 @@ from disco import runs
 from disco.settings import Settings
 from disco.work import serving
 from disco.work.execution import execute
-from pages.shared import downloads
+from pages.shared.graph import downloads
 
 PAGE = "pages/ordering/page.py"
 
@@ -143,7 +143,7 @@ def test_the_curvature_gives_the_score_that_was_saved(fitted_run):
 
 
 def test_a_recovery_can_be_cancelled(fitted_run):
-    from pages.shared import background, reordering
+    from pages.shared.work import background, reordering
 
     job = background.Computation()
     job.cancel()

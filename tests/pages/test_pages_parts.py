@@ -9,7 +9,8 @@ import streamlit
 from app_world import HOSTILE, booted, box, poisson, written_run
 
 from disco.settings import Settings
-from pages.shared import answers, drafts, figure, names, words
+from pages.shared.frame import answers, figure, names, words
+from pages.shared.table import drafts
 from pages.train import fit_settings
 
 

@@ -11,8 +11,8 @@ from disco.errors import FitStopped
 from disco.refine import Refined
 from disco.runs import FIT, REFINE
 from disco.work import jobs
-from pages.portal import portal_experiment
-from pages.shared import background
+from pages.portal import experiment
+from pages.shared.work import background
 
 
 @pytest.fixture(autouse=True)
@@ -146,8 +146,8 @@ def test_a_search_that_was_cancelled_can_be_started_again(by_hand):
 
 
 def test_a_ratio_without_an_interval_has_words():
-    assert portal_experiment.ratio_words(0.0, np.nan, np.nan) == "too few caught"
-    assert portal_experiment.ratio_words(1.9, 1.4, 2.561) == "× 1.90 (1.40 to 2.56)"
+    assert experiment.ratio_words(0.0, np.nan, np.nan) == "too few caught"
+    assert experiment.ratio_words(1.9, 1.4, 2.561) == "× 1.90 (1.40 to 2.56)"
 
 
 def test_what_the_page_says_of_the_controls_is_so():

@@ -9,7 +9,7 @@ from disco.progress import Event
 from disco.table.quality import quality
 from pages.data import quality as section
 from pages.data import stress
-from pages.shared import background
+from pages.shared.work import background
 
 
 @pytest.fixture(autouse=True)

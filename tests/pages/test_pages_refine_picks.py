@@ -6,8 +6,8 @@ from made_up import finished_run, refine_by_hand
 from test_pages_ordering import opened
 from test_pages_refine import EDGES, ORDER, PAGE, numbers, refined, table
 
-from pages.refine import refine_edges
-from pages.shared import graph_view
+from pages.refine import edge_list
+from pages.shared.graph import canvas
 
 
 def test_an_edge_or_a_node_is_picked_in_turn():
@@ -62,7 +62,7 @@ def test_labels_do_not_change_with_a_filter_and_never_agree():
 
 @pytest.mark.parametrize("answer", ["0-1", "1-0", "7-9", "0-99999999", "a-b", "0-1-2", None, 3, "٣-1"])
 def test_what_the_browser_says_of_an_edge_is_only_ever_two_places(answer):
-    found = graph_view.edge_of(answer, ORDER)
+    found = canvas.edge_of(answer, ORDER)
     assert found == {"0-1": ("x1", "x2"), "1-0": ("x2", "x1")}.get(answer)
 
 
@@ -84,7 +84,7 @@ def test_a_pick_selects_its_row():
 @pytest.mark.parametrize(("rows", "heard"), [([1], [EDGES[1]]), ([], []), ([99], [])])
 def test_a_selected_row_picks_its_edge(monkeypatch, rows, heard):
     seen = []
-    monkeypatch.setattr(refine_edges.st, "session_state", {"refine_table": {"selection": {"rows": rows}}})
-    monkeypatch.setattr(refine_edges.picked, "pick_edge", seen.append)
-    refine_edges._row_picked("refine_table", EDGES)
+    monkeypatch.setattr(edge_list.st, "session_state", {"refine_table": {"selection": {"rows": rows}}})
+    monkeypatch.setattr(edge_list.picked, "pick_edge", seen.append)
+    edge_list._row_picked("refine_table", EDGES)
     assert seen == heard

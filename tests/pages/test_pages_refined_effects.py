@@ -18,7 +18,7 @@ from disco.refine.result import EDGE_COLUMNS
 from disco.runs import refined as stored
 from disco.runs import stamps
 from disco.settings import Settings
-from pages.shared import refined_words
+from pages.shared.refined import evidence_words
 
 NAMES = ("a", HOSTILE[1], HOSTILE[2], "d")
 
@@ -64,7 +64,7 @@ def part(function: str, run: runs.Run, *arguments: str) -> AppTest:
         from disco.runs import Run
         from disco.runs.refined import read_refined
         from pages.refine import model_check
-        from pages.shared import evidence_panel
+        from pages.shared.refined import evidence_panel
 
         run, parts = Run(Path(path)), model_check if function == "model_check" else evidence_panel
         getattr(parts, function)(run, read_refined(run), *arguments)
@@ -117,9 +117,9 @@ def test_the_first_rule_that_fails_is_named(changes, missed, words):
     misfit = found.nodes["node"].map(missed).where(found.nodes["node"].isin(missed), 0.0).astype(float)
     found = dataclasses.replace(found, nodes=found.nodes.assign(misfit_nats=misfit))
     row = {**found.edges.iloc[0].to_dict(), "decided": False, **changes}
-    assert words in refined_words.direction(run, found, row)
+    assert words in evidence_words.direction(run, found, row)
     older = dataclasses.replace(found, nodes=None)
-    assert "older version" in refined_words.direction(run, older, row)
+    assert "older version" in evidence_words.direction(run, older, row)
 
 
 def test_the_evidence_on_a_direction_part_by_part():
@@ -131,15 +131,15 @@ def test_the_evidence_on_a_direction_part_by_part():
 
 
 def test_misfit_forwards_and_turned_is_measured_once_when_asked(monkeypatch):
-    from pages.shared import refined_model
+    from pages.shared.refined import modelled
 
-    asked, original = [], refined_model.misfits
+    asked, original = [], modelled.misfits
 
     def counted(bank, pairs, **more):  # noqa: ANN001, ANN202
         asked.append(pairs)
         return original(bank, pairs, **more)
 
-    monkeypatch.setattr(refined_model, "misfits", counted)
+    monkeypatch.setattr(modelled, "misfits", counted)
     app = part("edge_details", refined_run(), NAMES[1], NAMES[2])
     assert not asked
     app.button(key="refined_turned_misfit").click().run()
@@ -205,16 +205,16 @@ def test_levels_are_called_levels():
 
 
 def test_only_the_node_is_fitted_and_only_once(monkeypatch):
-    from pages.shared import refined_model
+    from pages.shared.refined import modelled
 
     asked = []
-    original = refined_model.Model.of
+    original = modelled.Model.of
 
     def counted(part, parents, **more):  # noqa: ANN001, ANN202
         asked.append(list(part.columns))
         return original(part, parents, **more)
 
-    monkeypatch.setattr(refined_model.Model, "of", counted)
+    monkeypatch.setattr(modelled.Model, "of", counted)
     run = refined_run()
     part("edge_details", run, NAMES[0], NAMES[1])
     part("edge_details", run, NAMES[0], NAMES[1])
@@ -264,7 +264,7 @@ def test_the_check_runs_apart_and_is_found_again(quick):
 
 def test_a_check_outlives_the_server_and_ends_with_its_refinement(quick):
     from pages.refine import checking
-    from pages.shared import background
+    from pages.shared.work import background
 
     run = refined_run(fitted=True)
     checking.begin(run, stored.read_refined(run))
@@ -295,7 +295,7 @@ def test_without_a_fit_its_graph_is_left_out(quick):
 def worked(table, graphs, is_cancelled=False):
     """A check after its work, in this thread."""
     from pages.refine import checking
-    from pages.shared import background
+    from pages.shared.work import background
 
     job = background.Computation()
     if is_cancelled:
@@ -307,7 +307,7 @@ def worked(table, graphs, is_cancelled=False):
 def kept_as(run, job):
     """Let the page find a check."""
     from pages.refine import checking
-    from pages.shared import background
+    from pages.shared.work import background
 
     background.keep(checking.key_of(run), job)
 
@@ -335,5 +335,5 @@ def test_a_share_of_some_draws_is_said_as_one():
     """Of ten tables, seven can show the edge, and five of these have it."""
     run = refined_run()
     row = {"bootstrap": 5 / 7, "folds": 1.0}
-    said = refined_words.repeats(run, row)
+    said = evidence_words.repeats(run, row)
     assert "71 % of the bootstrap tables in which both columns vary" in said and "3 of 3 fits" in said

@@ -18,7 +18,7 @@ from disco.runs.refined import read_refined
 from disco.runs.summary import Summary
 from disco.settings import Settings
 from pages.runs import run_table
-from pages.shared import results
+from pages.shared.result import fit
 
 EXAMPLE = HOMES[0] / "datasets" / "example.zip"
 
@@ -186,20 +186,20 @@ def give(at: AppTest, run: runs.Run, content: bytes, times: int = 0) -> AppTest:
 def test_a_truth_is_attached_replaced_and_removed_and_results_notice(tick):
     run = finished_run(5, truth=None)
     refine_by_hand(run)
-    shown = results.of(run, run.own_variant)
+    shown = fit.of(run, run.own_variant)
     assert shown.known is None and "Precision" not in texts(booted("graph", run=run.id))
     tick(run)
     at = booted("data", run=run.id).switch_page("pages/runs/page.py").run()  # Data holds the table, and so its truth
     give(at, run, b"parent,child\nx1,x2\n")
     assert not at.exception and not at.error and len(run.truth()) == 1
-    assert len(results.of(run, run.own_variant).known.told) == 1
+    assert len(fit.of(run, run.own_variant).known.told) == 1
     assert any(found.label == "SHD" for found in booted("graph", run=run.id).metric)
     give(at, run, b"parent,child\nx1,x2\nx2,x3\n", times=1)
     assert len(run.truth()) == 1  # not before the button is pressed
     button(at, "Replace the 1 true edge by these 2").click().run()
     assert len(run.truth()) == 2 and at.session_state["shared_draft"].truth.equals(run.truth())
     at.button(key=f"attach_truth_remove_{run.id}").click().run()
-    assert run.truth() is None and results.of(run, run.own_variant).known is None
+    assert run.truth() is None and fit.of(run, run.own_variant).known is None
     assert at.session_state["shared_draft"].truth is None and not at.exception
 
 

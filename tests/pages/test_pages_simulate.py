@@ -12,9 +12,9 @@ from disco.errors import InputError
 from disco.simulate import Design, simulate
 from disco.simulate.examples import EXAMPLES
 from disco.table.spreadsheets import to_csv
-from pages.simulate import simulate_canvas, simulate_design, simulate_drawn, simulate_graph
-from pages.simulate.simulate_drawn import DrawnGraph
-from pages.simulate.simulate_form import Form
+from pages.simulate import board, design_file, graph_kind, sketch
+from pages.simulate.form import Form
+from pages.simulate.sketch import DrawnGraph
 
 
 def opened(drawn=None, **values):
@@ -192,7 +192,7 @@ def test_two_and_three_hundred_nodes():
 
 
 def test_a_large_design_waits_for_the_button(monkeypatch):
-    monkeypatch.setattr("pages.simulate.simulate_result.AT_ONCE", 100)
+    monkeypatch.setattr("pages.simulate.outcome.AT_ONCE", 100)
     at = opened(nodes=5, rows=50)
     assert "simulate_last" not in at.session_state
     button(at, "Simulate").click().run()
@@ -326,7 +326,7 @@ def test_a_saved_design_gives_the_same_table_again(design):
 )
 def test_bad_design_files_are_refused_in_words(content, words):
     with pytest.raises(InputError, match=words):
-        simulate_design.parsed(content)
+        design_file.parsed(content)
 
 
 def test_a_bad_design_file_keeps_the_design_before():
@@ -341,7 +341,7 @@ def sent(nodes, edges=()):
 
 def test_only_graphs_are_taken_from_the_browser():
     good = sent([("a", 0, 1), ("b", 2, 3)], [["a", "b"]])
-    assert simulate_canvas.read(good) == DrawnGraph({"a": (0.0, 1.0), "b": (2.0, 3.0)}, (("a", "b"),))
+    assert board.read(good) == DrawnGraph({"a": (0.0, 1.0), "b": (2.0, 3.0)}, (("a", "b"),))
     bad = [
         {},
         {"nodes": 3, "edges": 4},
@@ -355,26 +355,26 @@ def test_only_graphs_are_taken_from_the_browser():
         sent([("a", 0, 0)], [["a"]]),
         sent([("a", 0, 0), ("b", 0, 0)], [["a", "b"], ["a", "b"]]),
         sent([("a", 0, 0)], [[["a"], "a"]]),
-        sent([(f"x{k}", 0, 0) for k in range(simulate_canvas.MOST + 1)]),
+        sent([(f"x{k}", 0, 0) for k in range(board.MOST + 1)]),
     ]
-    assert [simulate_canvas.read(answer) for answer in bad] == [None] * len(bad)
+    assert [board.read(answer) for answer in bad] == [None] * len(bad)
 
 
 def test_the_table_of_edges_says_the_whole_graph():
     table = pd.DataFrame({"parent": ["a", " b ", None, "d", "a"], "child": ["b", "c", "e", None, "b"]})
-    edges, names = simulate_graph.listed(table)
+    edges, names = graph_kind.listed(table)
     assert edges == [("a", "b"), ("b", "c")] and names == ["a", "b", "c", "e", "d"]
 
 
 def test_nodes_keep_their_places_when_edges_change():
     before = DrawnGraph({"a": (5.0, 5.0), "b": (90.0, 10.0)}, (("a", "b"),))
-    after = simulate_drawn.with_edges(before, ["a", "b", "new"], [("a", "new")])
+    after = sketch.with_edges(before, ["a", "b", "new"], [("a", "new")])
     assert after.places["a"] == (5.0, 5.0) and after.places["b"] == (90.0, 10.0)
     assert len(set(after.places.values())) == 3
 
 
 def test_causes_are_laid_out_above_their_effects():
-    laid = simulate_drawn.of_edges(["c", "a", "b"], [("a", "b"), ("b", "c"), ("a", "c")])
+    laid = sketch.of_edges(["c", "a", "b"], [("a", "b"), ("b", "c"), ("a", "c")])
     assert laid.places["a"][1] < laid.places["b"][1] < laid.places["c"][1]
     assert laid.names == ("c", "a", "b")
 

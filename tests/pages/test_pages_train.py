@@ -13,7 +13,7 @@ from disco.refine import Choice
 from disco.settings import Settings
 from disco.work import jobs
 from disco.work.forecast import Speed
-from pages.shared.names import plain
+from pages.shared.frame.names import plain
 
 
 @pytest.fixture(autouse=True)

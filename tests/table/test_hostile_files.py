@@ -25,7 +25,7 @@ from disco.simulate import Design, read_edges
 from disco.table.counts import problems
 from disco.table.formats import DETECTED, apart, limits, parse, text
 from disco.table.read import NOTES, read_table
-from pages.simulate.simulate_design import parsed
+from pages.simulate.design_file import parsed
 
 ROWS = [["a", "b"], *([i % 5, i % 3] for i in range(30))]
 SHEET = "xl/worksheets/sheet1.xml"

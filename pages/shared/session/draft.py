@@ -18,10 +18,10 @@ from disco.table.cells import names_of
 from disco.table.identifiers import identifiers
 from disco.table.roles import Roles
 from disco.table.rows import Stretches, with_more, without_rows
-from pages.shared import drafts
-from pages.shared.drafts import Draft, File, Step, with_names
-from pages.shared.names import plain
+from pages.shared.frame.names import plain
 from pages.shared.session import address, run
+from pages.shared.table import drafts
+from pages.shared.table.drafts import Draft, File, Step, with_names
 
 _DRAFT, _PREVIOUS, _TOLD = "shared_draft", "shared_previous_token", "shared_told"
 _OWN_CHOICES = ("seed", "transform", "levels", "folds", "folds_by", "boundary", "criterion", "min_level_rows")

@@ -1,0 +1,1 @@
+"""Networks fitted, and what is read from them."""

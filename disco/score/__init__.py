@@ -1,0 +1,1 @@
+"""From ranks to concrete scores, their curvature, and an order."""

@@ -1,0 +1,1 @@
+"""From a file to checked counts, and to ranks."""

@@ -1,0 +1,1 @@
+"""Long work: queued, started, recorded, cancelled, resumed."""

@@ -1,0 +1,131 @@
+"""Lahman: each fit refined by the likelihood, both graphs against the references, and where the searches ended.
+
+On these counts searches of nearly equal score end at quite different orders, so the section shows them all.
+"""
+
+import contextlib
+
+import pandas as pd
+import streamlit as st
+
+from disco import lahman, runs
+from disco.errors import InputError
+from disco.figures import lahman as figures
+from disco.metrics import a_top
+from disco.refine import Choice, Refined
+from disco.runs import REFINE
+from disco.runs.refined import read_refined
+from disco.work import jobs
+from pages.lahman import states
+from pages.shared.frame import figure
+from pages.shared.frame.glossary import define
+from pages.shared.refined.evidence_words import ASSUMED, SAME_ROWS, decided_means
+from pages.shared.work import refine_monitor
+
+CHOICE = Choice(starts=6, bootstrap=20)
+NEAR = 12.0  # nats; a trial found orders of R7 agreement .43 and .86 within so many of each other
+
+
+def section(done: dict[int, runs.Run]) -> None:
+    """The refinement of every finished fit: start, progress, results.
+
+    Args:
+        done: the finished run of each seed.
+    """
+    st.subheader("Refined by the likelihood", anchor=False)
+    st.caption(
+        "Beyond the paper: a search over orders by the likelihood of the paper's own class, from DISCO's order, sorted "
+        "and random ones. DISCO's result stays as it is. Batting counts lie outside that class, for many follow from "
+        "each other by accounting, so a higher likelihood does not mean better causal directions."
+    )
+    states.follow(lambda: _unfinished(done), refine_monitor.KIND)
+    missing = [run for run in done.values() if run.status(REFINE).state == "none"]
+    if missing and st.button(
+        f"Refine {len(missing)} of {len(done)} fits",
+        key="lahman_refine",
+        icon=":material/tune:",
+        help=f"{CHOICE.starts} starts, {CHOICE.restarts} restarts and {CHOICE.bootstrap} bootstrap "
+        "tables each: some minutes per fit. They run one at a time, and continue when you leave the page.",
+    ):
+        for run in missing:
+            states.guarded(jobs.start, run, REFINE, CHOICE)
+        st.rerun()
+    found = _found(done)
+    if found:
+        _agreement(done, found)
+        _ends(found)
+
+
+def _unfinished(done: dict[int, runs.Run]) -> dict[int, runs.Run]:
+    """The runs whose refinement was requested and is not finished."""
+    return {seed: run for seed, run in done.items() if run.status(REFINE).state not in ("none", "done")}
+
+
+def _found(done: dict[int, runs.Run]) -> dict[int, Refined]:
+    """The finished refinements of the runs whose order can be read."""
+    found = {}
+    for seed, run in done.items():
+        with contextlib.suppress(InputError):
+            run.order()
+            found[seed] = read_refined(run)
+    return found
+
+
+def _agreement(done: dict[int, runs.Run], found: dict[int, Refined]) -> None:
+    """Both orders of every seed against the references, and the directions that stay open."""
+    rows = []
+    for seed, refined in found.items():
+        run = done[seed]
+        for name, order in (("DISCO", run.order()), ("refined", refined.order)):
+            scores = a_top(order, lahman.R7), a_top(order, lahman.R17)
+            open_ = [_open(refined, reference) if name == "refined" else "–" for reference in (lahman.R7, lahman.R17)]
+            rows.append((seed, name, *scores, *open_))
+    st.dataframe(
+        pd.DataFrame(rows, columns=["seed", "graph", "r7", "r17", "open7", "open17"]),
+        hide_index=True,
+        column_config={
+            "seed": "Seed",
+            "graph": "Order",
+            "r7": st.column_config.NumberColumn("R7", format="%.3f", help=define("R7")),
+            "r17": st.column_config.NumberColumn("R17", format="%.3f", help=define("R17")),
+            "open7": st.column_config.TextColumn("R7 open", help=_OPEN_HELP),
+            "open17": st.column_config.TextColumn("R17 open", help=_OPEN_HELP),
+        },
+    )
+    st.caption(SAME_ROWS)
+
+
+_OPEN_HELP = (
+    "Of the reference's pairs that are joined in the refined graph, those whose direction the evidence leaves open. "
+    + decided_means(CHOICE.bound)
+)
+
+
+def _open(refined: Refined, reference: tuple[tuple[str, str], ...]) -> str:
+    joined, undecided = lahman.undecided(refined.edges, reference)
+    return f"{undecided} of {joined}"
+
+
+def _ends(found: dict[int, Refined]) -> None:
+    """Where the searches of one seed's refinement ended."""
+    seeds = [seed for seed, refined in found.items() if refined.orders is not None]
+    if not seeds:
+        st.caption("These refinements come from an older version, which did not keep where each search ended.")
+        return
+    seed = st.segmented_control("Searches of seed", seeds, default=seeds[0], required=True, key="lahman_ends_seed")
+    refined = found[seed if seed in seeds else seeds[0]]
+    table = lahman.ends(refined.starts, refined.orders)
+    st.markdown(f"Ends within {NEAR:g} nats of each other cannot be told apart: read them together, not only the best.")
+    figure.show(figures.ends(table, NEAR), "lahman_ends")
+    st.dataframe(
+        table,
+        hide_index=True,
+        height=min(38 + 35 * len(table), 380),
+        column_config={
+            "start": "Search from",
+            "below": st.column_config.NumberColumn("Nats below", format="%.1f", help=define("nats")),
+            "r7": st.column_config.NumberColumn("R7", format="%.3f", help=define("R7")),
+            "r17": st.column_config.NumberColumn("R17", format="%.3f", help=define("R17")),
+        },
+    )
+    st.caption(ASSUMED)

@@ -1,0 +1,227 @@
+"""The sections of the Lahman page."""
+
+import pandas as pd
+import streamlit as st
+
+from disco import lahman, runs
+from disco.errors import InputError
+from disco.figures import lahman as figures
+from disco.figures.words import how_many
+from disco.parents.sparse import is_sparse
+from disco.settings import PRESETS
+from disco.work.forecast import estimate, span
+from pages.lahman import cohort_fits, refined, states
+from pages.lahman.cohort_fits import BOUNDARIES, Study
+from pages.shared.frame import figure
+from pages.shared.frame.glossary import define
+from pages.shared.frame.names import plain
+from pages.shared.frame.words import size
+from pages.shared.work import background, fit_monitor, machine, reordering
+
+LEVEL_WORDS = {"4": "q4", "6": "q6", "8": "q8", "raw": "raw ranks"}
+SEEDS = list(range(10))
+
+
+def warning() -> None:
+    """What the references are not."""
+    st.warning(
+        "**R7 and R17 are not ground truth.** They are directions that batting definitions (R7) and an earlier "
+        "analysis (the ten more of R17) suggest. Several follow from accounting, such as hits being at most at-bats, "
+        "which the method's model does not even allow for. Agreement describes an order; it does not show that it is "
+        "causally right.",
+        icon=":material/gavel:",
+    )
+
+
+def columns() -> None:
+    """What each count means, in an expander."""
+    with st.expander("What the columns count", icon=":material/info:"):
+        st.markdown("\n".join(f"- **{name}**: {define(name)}" for name in lahman.COLUMNS))
+
+
+def choose() -> Study:
+    """The cohort, its levels, the preset and the seeds."""
+    first, last = lahman.seasons()
+    start = 1955  # intentional walks and sacrifice flies are counted from then on
+    with st.container(border=True):
+        years = st.slider(
+            "Seasons",
+            start,
+            last,
+            (2012, min(2018, last)),
+            key="lahman_years",
+            help="200 players a season, those with the most at-bats. The paper takes 2019–2025 and, as a check, "
+            "2012–2018.",
+        )
+        row = st.container(horizontal=True, gap="large")
+        levels = row.segmented_control(
+            "Levels",
+            list(LEVEL_WORDS),
+            default="4",
+            required=True,
+            key="lahman_levels",
+            format_func=LEVEL_WORDS.get,
+            help="q4: each column cut at its quartiles; raw: the rank of each count. Fewer levels give more rows "
+            "per level.",
+        )
+        preset = row.segmented_control(
+            "Preset",
+            list(PRESETS),
+            default="tuned",
+            required=True,
+            key="lahman_preset",
+            format_func=str.capitalize,
+            help="Tuned: smaller networks and a short schedule. Paper: the paper's settings as we read them, minutes "
+            "per fit.",
+        )
+        seeds = row.multiselect(
+            "Seeds", SEEDS, default=[0, 1, 2], key="lahman_seeds", help="The paper runs 0, 1 and 2."
+        )
+    return Study(tuple(years), levels or "4", preset or "tuned", tuple(sorted(seeds)))
+
+
+def fits(study: Study) -> None:
+    """The fit of each seed with its progress; missing ones can be started."""
+    st.subheader("Fits", anchor=False)
+    known = cohort_fits.found(study)
+    missing = [seed for seed in study.seeds if seed not in known]
+    if not known:
+        st.caption("No fit of this cohort yet.")
+    states.follow(lambda: cohort_fits.found(study), fit_monitor.KIND)
+    if not missing:
+        return
+    seeds = ", ".join(map(str, missing))
+    waits = not machine.calibrated("auto")
+    st.fragment(_foretold, run_every=1.0 if waits else None)(study, len(missing), waits)
+    if st.button(
+        f"Start the missing {'fit: seed' if len(missing) == 1 else 'fits: seeds'} {seeds}",
+        type="primary",
+        icon=":material/play_arrow:",
+        key="lahman_start",
+        help="They run one at a time, and continue when you leave the page.",
+    ):
+        try:
+            for seed in missing:
+                cohort_fits.start(study, seed)
+        except InputError as error:
+            st.error(plain(error))
+            return
+        st.rerun()
+
+
+def _foretold(study: Study, fits: int, waits: bool) -> None:
+    """Time and memory of the fits to come, once this machine's speed is known."""
+    if not machine.calibrated("auto"):
+        st.caption("Measuring the speed of this machine …")
+        return
+    if waits:
+        st.rerun()  # no need to look again
+    rows, nodes = cohort_fits.cohort(study.years).shape
+    found = estimate(rows, nodes, study.settings(0), "auto")
+    each = "" if fits == 1 else f", {span(fits * found.low, fits * found.high)} for all {fits}"
+    st.caption(f"A fit takes about {span(found.low, found.high)} here{each}, and {size(found.bytes)} of memory.")
+
+
+def results(study: Study) -> None:
+    """Scores of the finished runs beside the paper's, the reference arrows and the places."""
+    known = cohort_fits.found(study)
+    done = {seed: run for seed, run in known.items() if run.status().state == "done"}
+    table = cohort_fits.scores(study, done)
+    st.subheader("Agreement with the references", anchor=False)
+    if done:
+        _score_table(table)
+        _other_boundary(done)
+    controls = cohort_fits.controls(cohort_fits.cohort(study.years))
+    figure.show(figures.agreement(table, cohort_fits.paper_rows(), controls), "lahman_agreement")
+    st.caption("Controls sort the columns of the chosen cohort and fit nothing: compare every method with them.")
+    if done:
+        _reference(done)
+        refined.section(done)
+
+
+def _score_table(table: pd.DataFrame) -> None:
+    """One row per boundary and seed, and the means."""
+    if table.empty:
+        return
+    shown = lahman.with_means(table)
+    fractions = {
+        name: [f"{round(value * size, 1):g} / {size}" for value in shown[name]]
+        for name, size in (("r7", 7), ("r17", 17))
+    }
+    st.dataframe(
+        shown.assign(of7=fractions["r7"], of17=fractions["r17"]),
+        hide_index=True,
+        column_config={
+            "label": "Levels, boundary, seasons",
+            "seed": "Seed",
+            "of7": "of R7",
+            "of17": "of R17",
+            "r7": st.column_config.NumberColumn("R7", format="%.3f", help=define("R7")),
+            "r17": st.column_config.NumberColumn("R17", format="%.3f", help=define("R17")),
+        },
+    )
+
+
+def _other_boundary(done: dict[int, runs.Run]) -> None:
+    """Score the boundary that is missing, from the fitted networks."""
+    wanted = [(run, f"ccs-{b}") for run in done.values() for b in BOUNDARIES if f"ccs-{b}" not in run.variants()]
+    jobs_now = _at_work(wanted)
+    if any(job.is_running for job in jobs_now):
+        st.fragment(_progress, run_every=background.SECONDS)(wanted)
+        return
+    for error in dict.fromkeys(job.error for job in jobs_now if job.state == "failed"):
+        st.error(plain(error))
+    if wanted and st.button(
+        "Score the other boundary too",
+        key="lahman_other",
+        icon=":material/rule:",
+        help="From the fitted networks; nothing is refitted.",
+    ):
+        for one in wanted:
+            reordering.begin(*one)
+        st.rerun()
+
+
+def _at_work(wanted: list[tuple[runs.Run, str]]) -> list[background.Computation]:
+    return [job for one in wanted if (job := reordering.at_work(*one))]
+
+
+def _progress(wanted: list[tuple[runs.Run, str]]) -> None:
+    jobs_now = _at_work(wanted)
+    running = [job for job in jobs_now if job.is_running]
+    if not running:
+        st.rerun()
+    share = sum(job.progress if job.is_running else 1.0 for job in jobs_now) / len(jobs_now)
+    bar, button = st.columns([5, 1], vertical_alignment="center")
+    bar.progress(min(share, 1.0), text=f"Scoring the other boundary of {how_many(len(jobs_now), 'run')}")
+    if button.button("Cancel", key="lahman_other_cancel"):
+        for job in running:
+            job.cancel()
+
+
+def _reference(done: dict[int, runs.Run]) -> None:
+    st.subheader("The reference arrows, and where the columns stand", anchor=False)
+    row = st.container(horizontal=True, gap="large")
+    which = row.segmented_control("Reference", ["R7", "R17"], default="R17", required=True, key="lahman_reference")
+    ready = [b for b in BOUNDARIES if any(f"ccs-{b}" in run.variants() for run in done.values())]
+    boundary = row.segmented_control("Boundary", ready, default=ready[0], required=True, key="lahman_boundary")
+    variant = f"ccs-{boundary or ready[0]}"
+    with_it = {seed: run for seed, run in done.items() if variant in run.variants()}
+    orders = {seed: run.order(variant) for seed, run in with_it.items()}
+    edge_sets = [set(run.graph(variant=variant).edges) for run in with_it.values()]
+    pairs = lahman.R7 if which == "R7" else lahman.R17
+    left, right = st.columns([3, 2], gap="large")
+    with left:
+        figure.show(figures.reference(list(orders.values()), edge_sets, pairs), "lahman_reference_arrows")
+        st.caption(
+            "The number on an arrow: the number of runs whose order agrees with it. Solid: also an edge in most graphs."
+        )
+    with right:
+        figure.show(figures.places(orders), "lahman_places")
+    sparse = sum(is_sparse(len(edges), len(lahman.COLUMNS)) for edges in edge_sets)
+    if sparse:
+        st.info(
+            f"The graphs of {how_many(sparse, 'seed')} have next to no edges, by their rule of parent selection. "
+            "Open such a fit and see Parents, which offers other rules, or refine the fits below.",
+            icon=":material/lightbulb:",
+        )

@@ -1,0 +1,293 @@
+"""The sections of the Ordering page."""
+
+import pandas as pd
+import streamlit as st
+
+from disco.errors import InputError
+from disco.figures import arcs, steps
+from disco.figures import curvature as by_rank
+from disco.figures import ordering as figures
+from disco.figures.words import how_many, more, number, share
+from disco.metrics import order_agreement
+from disco.runs import Run, stamps
+from disco.work import serving
+from pages.ordering import step_player
+from pages.shared.frame import figure, section
+from pages.shared.frame.glossary import define
+from pages.shared.frame.names import code, plain
+from pages.shared.graph import picked
+from pages.shared.refined import evidence_words
+from pages.shared.result import truth
+from pages.shared.result.fit import VARIANT_WORDS, Result
+from pages.shared.result.known import Known
+from pages.shared.work import reordering
+
+MOST_ROWS = 40  # nodes drawn at one step
+SECTIONS = {
+    "steps": "Step by step",
+    "why": "Why a sink",
+    "criteria": "Other criteria",
+    "all": "All steps",
+    "truth": "Against the truth",
+    "again": "Order again",
+}
+_SECTION = "ordering_section"
+
+
+def against_truth(result: Result, known: Known) -> None:
+    """The true edges over the order, A_top beside what sorting gives, and the way to the first wrong removal."""
+    if known.edges.empty:
+        return
+    truth.order_numbers(known)
+    figure.show(arcs.order_arcs(result.order, known.edges), "order_arcs")
+    wrong = known.wrong_removals
+    if wrong.empty:
+        st.caption("Every node was removed when no true child of it was left.")
+        return
+    first = wrong.iloc[0]
+    st.button(
+        f"Step {first['step']}, the first wrong removal",
+        icon=":material/arrow_forward:",
+        key="first_wrong",
+        on_click=_to_step,
+        args=(result, int(first["step"])),
+        help="Opens that step. Later removals may be wrong because of it.",
+    )
+
+
+def _to_step(result: Result, step: int) -> None:
+    st.session_state[_SECTION] = "steps"
+    step_player.go(result, step)
+
+
+def worth() -> None:
+    """What orders of real tables are worth, in an expander."""
+    with st.expander("What such an order is worth", icon=":material/balance:"):
+        st.markdown(
+            "On simulated tables of the paper's class it is mostly right. On real tables it is little better than a "
+            "guess. Public tables have pairs of columns whose order in time is certain, such as a parent's schooling "
+            "before one's own: of 615 such pairs in 47 tables, the CCS order has 415 right, sorting the columns by "
+            "mean 415 too, and the refined order 304. "
+            f"Read an order as a hypothesis. {evidence_words.SAME_ROWS}"
+        )
+
+
+def knowledge(result: Result) -> None:
+    """What the rules of the run cost its order: the steps at which another node than the first was taken out."""
+    if result.run.knowledge() is None:
+        return
+    from disco.score.ordering import forced  # loads torch
+
+    cost = forced(result.ccs)
+    steps_ = how_many(len(result.order) - 1, "step")
+    if cost.empty:
+        st.caption(f"The run's knowledge changed none of the {steps_}.")
+        return
+    with st.expander(f"At {len(cost):,} of {steps_} knowledge overruled the scores", icon=":material/account_tree:"):
+        column = st.column_config
+        st.dataframe(
+            cost,
+            hide_index=True,
+            column_config={
+                "step": column.NumberColumn("Step"),
+                "node": column.TextColumn("Taken out"),
+                "rank": column.NumberColumn("Its rank", help="Of its score among those left; the first has rank 1."),
+                "first": column.TextColumn("First by score"),
+            },
+            alt="Steps at which knowledge overruled the scores",
+        )
+
+
+def sections(result: Result, known: Known | None) -> None:
+    """The section that the reader opens; the others are not computed."""
+    words = {name: text for name, text in SECTIONS.items() if name != "truth" or (known and not known.edges.empty)}
+    opened = section.choose(words, _SECTION)
+    if opened in ("steps", "why", "criteria"):
+        st.fragment(by_step, run_every=step_player.interval())(result, known, opened)
+    elif opened == "all":
+        overview(result, known)
+    elif opened == "truth" and known:
+        against_truth(result, known)
+    elif opened == "again":
+        st.markdown(
+            "Another criterion or boundary can take another path. It is computed from the fitted networks, with "
+            "nothing refitted, and kept with the run; then Ordering, Parents and Graph can show it."
+        )
+        reordering.section(result.run)
+
+
+def by_step(result: Result, known: Known | None, part: str) -> None:
+    """Everything that belongs to one step; drawn again by itself while the steps play.
+
+    Args:
+        part: which of it: steps, why or criteria.
+    """
+    step_player.advance(result)
+    step = step_player.player(result)
+    decided = steps.step_of(result.steps, step)
+    if part == "why":
+        _why(result, step, decided)
+    elif part == "criteria":
+        _criteria(result, step, _rows(result, step))
+    else:
+        _scores(result, known, step, decided)
+
+
+def _scores(result: Result, known: Known | None, step: int, decided: steps.Decision) -> None:
+    """The removal in numbers, whether it was right, and the score of every node left."""
+    _numbers(decided, result)
+    sinks = _judged(result, known, step) if known else []
+    rows = _rows(result, step)
+    name = figures.SCORE_NAMES[result.criterion]
+    scored = figures.scores(result.ccs, step, rows, picked.picked(result.order), name, sinks)
+    figure.show(scored, "step_scores", on_select=_pick_clicked)
+    if len(rows) < decided.remaining:
+        st.caption(f"The {len(rows)} smallest scores of {decided.remaining} are drawn.")
+
+
+def _pick_clicked() -> None:
+    node = figure.clicked("step_scores")
+    if node is not None:
+        picked.pick(node)
+
+
+def _numbers(decided: steps.Decision, result: Result) -> None:
+    """The removal in four numbers and a sentence."""
+    name = figures.SCORE_NAMES[result.criterion]
+    row = figure.numbers()
+    wide = figure.NUMBER
+    place = f"Gets place {decided.remaining} of the causal order."
+    row.metric("Removed as sink", plain(decided.sink), help=place, width=wide)
+    meaning = define("CCS" if result.criterion == "ccs" else "constant criterion")
+    score = f"{name}, mean over folds; the smallest is removed. {meaning}"
+    row.metric("Its score", number(decided.score), help=score, width=wide)
+    row.metric(
+        "Margin",
+        f"× {number(decided.ratio)}",
+        width=wide,
+        help=f"{define('margin')} The runner-up is {code(decided.runner_up)}; the difference is "
+        f"{number(decided.margin)}.",
+    )
+    row.metric(
+        "Folds that agree",
+        share(decided.folds_agreeing, decided.folds).capitalize(),
+        width=wide,
+        help="Folds in which this node alone has the smallest score.",
+    )
+    st.markdown(decided.sentence(name, code))
+
+
+def _judged(result: Result, known: Known, step: int) -> list[str]:
+    """Say whether this removal was right; return the nodes that were sinks in the known graph."""
+    wrong = known.wrong_removals
+    if step not in set(wrong["step"]):
+        st.markdown(
+            ":material/check: According to the known graph, this node was a sink: none of its true children was left."
+        )
+    else:
+        row = wrong[wrong["step"] == step].iloc[0]
+        children = ", ".join(code(child) for child in row["children"][:8])
+        more_of_them = f" and {len(row['children']) - 8} more" if len(row["children"]) > 8 else ""
+        first = " It is the first wrong removal." if step == wrong["step"].min() else ""
+        are = "true child was" if len(row["children"]) == 1 else "true children were"
+        st.markdown(
+            ":red[:material/close:] **According to the known graph, this node was not a sink:** "
+            f"its {are} still there, {children}{more_of_them}.{first}"
+        )
+    return steps.true_sinks(steps.fold_scores(result.ccs, step).index.tolist(), known.edges)
+
+
+def _rows(result: Result, step: int) -> list[str]:
+    by = st.segmented_control(
+        "Rows",
+        ["order", "score"],
+        default="order",
+        key="step_rows",
+        required=True,
+        format_func={"order": "in causal order", "score": "smallest score first"}.get,
+        help="In causal order every node keeps its row, so that the steps can play. Click a large mark to pick a node.",
+    )
+    keep = picked.picked(result.order)
+    return figures.shown_rows(result.ccs, step, result.order, by or "order", MOST_ROWS, keep)
+
+
+def _why(result: Result, step: int, decided: steps.Decision) -> None:
+    """The curvature of the picked node beside the sink's."""
+    if step_player.is_playing():
+        st.caption("Pause to see the curvature of this step.")
+        return
+    st.markdown(
+        f"Step {step} removes {code(decided.sink)}. The curvature of a sink depends on its own rank alone: within one "
+        "rank, all rows of the table have nearly the same curvature. If a node has children, their values move its "
+        "curvature, which then spreads within a rank."
+    )
+    remaining = steps.fold_scores(result.ccs, step).index.tolist()
+    node = picked.node_box(
+        "Node beside the sink",
+        remaining,
+        "ordering_node",
+        "Its curvature is drawn beside the sink's, on the same scale.",
+        decided.runner_up,
+    )
+    nodes = list(dict.fromkeys([node or decided.runner_up, decided.sink]))
+    try:
+        with st.spinner("Computing the curvature from the fitted networks …"):
+            stamp = stamps.networks(result.run)
+            frames = {one: _curvature(result.run, stamp, one, tuple(sorted(remaining))) for one in nodes}
+    except (InputError, OSError):
+        st.info(
+            "The curvature needs the fitted networks of this run, and they are not in its folder or cannot be read."
+        )
+        return
+    _drawn(result, frames, decided)
+
+
+def _drawn(result: Result, frames: dict[str, pd.DataFrame], decided: steps.Decision) -> None:
+    least, inside = result.run.settings.min_level_rows, result.boundary == "admissible"
+    figure.show(by_rank.by_rank(frames, decided.sink, least, inside), "curvature")
+    said = []
+    for node, frame in frames.items():
+        found = by_rank.parts(frame, least, inside)
+        left_out = f"; {how_many(found.left_out, 'row')} in ranks of fewer than {least} do not count"
+        said.append(
+            f"{code(node)}: variance within ranks {number(found.within)} (this is the CCS), "
+            f"in all {number(found.total)} (the constant-curvature score), from "
+            f"{how_many(found.rows, 'held-out row')} in {found.levels} groups of one fold and rank"
+            f"{left_out if found.left_out else ''}."
+        )
+    faint = " Faint rows are not admissible and count for nothing." if inside else ""
+    st.caption("  \n".join(said) + "  \nBars: mean of a rank and one standard deviation each way." + faint)
+
+
+@st.cache_resource(max_entries=256, show_spinner=False)
+def _curvature(_run: Run, stamp: int, node: str, remaining: tuple[str, ...]) -> pd.DataFrame:
+    return serving.fitted(_run).curvature(node, remaining)
+
+
+def _criteria(result: Result, step: int, rows: list[str]) -> None:
+    st.markdown(
+        "Each column is one rule at this step; a cell is the node's score as a multiple of that rule's smallest. The "
+        "CCS counts the variance within ranks, the constant-curvature criterion all of it. *Clipped* keeps rows at the "
+        "top of the grid, *admissible* leaves them out."
+    )
+    figure.show(figures.criteria(result.criteria, step, rows), "criteria")
+
+
+def overview(result: Result, known: Known | None) -> None:
+    """How clear every removal was, and how far the order agrees with the run's own."""
+    wrong = known.wrong_removals["step"].tolist() if known else []
+    figure.show(figures.margins(result.steps, step_player.step_of(result), wrong), "margins")
+    won = result.steps[result.steps["ratio"] >= 1]  # the others were decided by knowledge
+    if len(won):
+        close = won.nsmallest(1, "ratio").iloc[0]
+        st.caption(
+            f"The closest removal is step {close['step']}: {code(close['sink'])} was taken before "
+            f"{code(close['runner_up'])}, which scored {more(close['ratio'])}. Where the margin is small or the "
+            "folds differ, neighbouring places of the order may well be swapped."
+        )
+    if result.variant != result.run.own_variant:
+        own = result.run.order()
+        st.caption(
+            f"Of all pairs of nodes, {order_agreement(own, result.order):.0%} stand in the same order as with "
+            f"{VARIANT_WORDS[result.run.own_variant]}, as fitted."
+        )

@@ -1,0 +1,102 @@
+"""The choices of the Portal page: plots, species, and what to adjust for. Owns the keys `portal_…`."""
+
+from dataclasses import dataclass
+
+import pandas as pd
+import streamlit as st
+
+from disco import portal
+from disco.errors import InputError
+from disco.table.adjustment import CATEGORICAL, CONTINUOUS
+from disco.table.roles import Roles
+from pages.shared.frame.names import plain
+
+_KINDS = {"none": None, "smooth": CONTINUOUS, "factor": CATEGORICAL}
+
+
+@dataclass(frozen=True)
+class Study:
+    """What the reader chose.
+
+    Attributes:
+        plots: kinds of plots.
+        species: and groups of species, in the order of the list.
+        plot, year, month: none, smooth or factor.
+    """
+
+    plots: tuple[str, ...]
+    species: tuple[str, ...]
+    plot: str
+    year: str
+    month: str
+
+    @property
+    def roles(self) -> Roles:
+        """Of plot_id, year and month."""
+        return portal.adjusted(*(_KINDS[kind] for kind in (self.plot, self.year, self.month)))
+
+    @property
+    def key(self) -> tuple[str, ...]:
+        """What tells its search from others."""
+        return ("portal", *self.plots, "", *self.species, self.plot, self.year, self.month)
+
+
+def choose() -> Study:
+    """The widgets."""
+    every = [*portal.GROUPS, *portal.SPECIES]
+    with st.container(border=True):
+        plots = st.multiselect(
+            "Plots",
+            portal.PLOTS,
+            default=[portal.CONTROL],
+            key="portal_plots",
+            help="The controls are observation alone. With exclosures among them the experiment is part of the table, "
+            "and adjusting for the plot takes it out again.",
+        )
+        species = st.multiselect(
+            "Species",
+            every,
+            default=list(portal.USUAL),
+            key="portal_species",
+            format_func=_species,
+            help="Each becomes a column; a group is the sum of its species.",
+        )
+        row = st.container(horizontal=True, gap="medium")
+        with row:
+            plot = _kind("Plot", "factor", ("none", "factor"), "Each plot has its own level of every species.")
+            year = _kind("Year", "factor", tuple(_KINDS), "A factor predicts left-out rows better than a smooth curve.")
+            month = _kind("Month", "smooth", tuple(_KINDS), "A smooth curve predicts left-out rows better.")
+    return Study(tuple(plots), tuple(name for name in every if name in species), plot, year, month)
+
+
+def table(study: Study) -> pd.DataFrame | None:
+    """The captures chosen; None, with the reason on the page, if they make no table."""
+    try:
+        return _table(study.plots, study.species)
+    except InputError as error:
+        st.error(plain(error), icon=":material/error:")
+        return None
+
+
+@st.cache_data(max_entries=16, show_spinner=False)
+def _table(plots: tuple[str, ...], species: tuple[str, ...]) -> pd.DataFrame:
+    return portal.table(plots, species)
+
+
+def _species(name: str) -> str:
+    """A choice in words."""
+    return f"{name} ({', '.join(portal.GROUPS[name])})" if name in portal.GROUPS else f"{name} {portal.SPECIES[name]}"
+
+
+def _kind(label: str, usual: str, kinds: tuple[str, ...], help: str) -> str:
+    """How to adjust for one column."""
+    answer = st.segmented_control(
+        f"Adjust for {label.lower()}",
+        kinds,
+        default=usual,
+        required=True,
+        key=f"portal_{label.lower()}",
+        format_func=str.capitalize,
+        help=help,
+    )
+    return answer if answer in kinds else usual

@@ -1,0 +1,94 @@
+"""The searches of the Portal page, in the background, and the run of the same table."""
+
+from functools import partial
+from typing import NamedTuple
+
+import pandas as pd
+import streamlit as st
+
+from disco import portal, runs
+from disco.errors import InputError
+from disco.progress import Callback
+from disco.refine import QUICK, Refined
+from disco.runs import FIT, REFINE
+from disco.settings import Settings
+from disco.work import jobs
+from pages.portal.choice import Study
+from pages.shared import session
+from pages.shared.frame.names import plain
+from pages.shared.work import background, machine
+
+_FAILURE = "The search could not be done"
+
+
+class Found(NamedTuple):
+    """Two graphs, and what each says of the pairs that the experiment is about.
+
+    Attributes:
+        alone, adjusted: the refinement without and with the roles.
+        said_alone, said_adjusted: rows of `disco.portal.verdicts`.
+    """
+
+    alone: Refined
+    adjusted: Refined
+    said_alone: pd.DataFrame
+    said_adjusted: pd.DataFrame
+
+
+def section(study: Study, table: pd.DataFrame) -> Found | None:
+    """The buttons, how far the search is, and what it found."""
+    job = background.find(study.key)
+    if job is not None and job.is_running:
+        st.fragment(_progress, run_every=background.SECONDS)(study.key)
+        return None
+    row = st.container(horizontal=True)
+    if job is None or job.result is None:
+        background.say_end(job)
+        _search_button(row, study, table)
+    _run_button(row, study, table)
+    return None if job is None else job.result
+
+
+def _search_button(row: st.delta_generator.DeltaGenerator, study: Study, table: pd.DataFrame) -> None:
+    if row.button(
+        "Search both graphs",
+        type="primary",
+        icon=":material/hub:",
+        key="portal_search",
+        help="By the likelihood, without a fit: once on the counts alone and once adjusted. It takes some seconds.",
+    ):
+        background.begin(study.key, machine.once_compiled(partial(_work, table, study)), _FAILURE)
+        st.rerun()
+
+
+def _work(table: pd.DataFrame, study: Study, hear: Callback) -> Found:
+    alone, adjusted = portal.searched(table, study.roles, callback=hear)
+    experiment = portal.experiment(study.species)
+    said = portal.verdicts(alone, table, portal.UNADJUSTED, experiment)
+    return Found(alone, adjusted, said, portal.verdicts(adjusted, table, study.roles, experiment))
+
+
+def _progress(key: background.Key) -> None:
+    job = background.find(key)
+    if job is None or not job.is_running:
+        st.rerun()
+    background.bar(job, "Searching on the counts alone, then adjusted", key="portal_cancel")
+
+
+def _run_button(row: st.delta_generator.DeltaGenerator, study: Study, table: pd.DataFrame) -> None:
+    if not row.button(
+        "Make a run of this table",
+        icon=":material/model_training:",
+        key="portal_run",
+        help="With the same roles: the search at once, then DISCO's networks, minutes. It leads to Graph.",
+    ):
+        return
+    try:
+        name = f"Portal, {', '.join(study.plots)}"
+        run = runs.create_run(table, Settings(), name=name, source=portal.CREDIT, roles=study.roles)
+        jobs.start(run, REFINE, QUICK, then=FIT)
+    except InputError as error:
+        st.error(plain(error))
+        return
+    session.run.select(run)
+    session.address.go("graph")

@@ -1,0 +1,233 @@
+"""Refine: the edges by evidence, as a graph and as a table that the same filters drive, and what is picked in them."""
+
+from functools import partial
+
+import networkx as nx
+import pandas as pd
+import streamlit as st
+
+from disco.figures.words import how_many
+from pages.refine import filters
+from pages.shared.frame.answers import agreeing, heard, is_left
+from pages.shared.frame.glossary import define
+from pages.shared.frame.names import code, shown
+from pages.shared.graph import canvas, downloads, picked
+from pages.shared.refined import evidence_panel, evidence_words, next_rules
+from pages.shared.refined.refinement import Refinement
+from pages.shared.result.known import Known
+
+_CANVAS, _RAIL = 500, 640  # pixels of the canvas, and of what stands beside it and its key
+_BOX, _TABLE = "refine_edge", "refine_table"
+_TELL = {"evidence": "the evidence", "changes": "what changed", "truth": "the truth"}
+
+
+def explore(
+    refinement: Refinement, changes: pd.DataFrame | None, disco: pd.DataFrame | None, known: Known | None
+) -> None:
+    """Filters, graph, table, files, and what is picked.
+
+    Args:
+        changes: parent, child, verdict of the two graphs' edges; None if there is no DISCO graph.
+        disco: the DISCO graph's edges: parent, child, ocs, z, frequency.
+        known: the result compared with the truth, if that is shown.
+    """
+    place = st.container(key="beside_refined").columns([5, 3], gap="medium")
+    with place[1], st.container(height=_RAIL, key="refine_rail", border=False):
+        edges, unjudged, lines, absent = _choices(refinement, changes, known)
+        _picked(refinement, edges)
+    graph = refinement.subgraph(edges)
+    with place[0]:
+        st.markdown(f"**{len(edges)} of {how_many(len(refinement.edges), 'edge')}** shown")
+        if unjudged:
+            st.caption(f"{how_many(unjudged, 'edge')} shown although a number that a filter needs is not available.")
+        drawn = _judged(refinement, graph, lines, absent, changes, disco, known)
+        canvas.graph_view(
+            refinement, drawn, "refine_canvas", height=_CANVAS, strength=refinement.strength, picks_edges=True
+        )
+        downloads.refined_row(refinement, graph, drawn)
+        table = _table(edges, changes, known, refinement.graph)
+        _show(table, refinement)
+        downloads.table(refinement, table)
+        _dropped(changes, disco)
+
+
+def _choices(
+    refinement: Refinement, changes: pd.DataFrame | None, known: Known | None
+) -> tuple[pd.DataFrame, int, str, bool]:
+    """The edges that pass the filters, how many no filter could judge, and what the lines show, with absent edges."""
+    with st.expander("Filter and colour the edges", icon=":material/filter_alt:"):
+        lines, absent = _lines(changes, known)
+        edges, unjudged = filters.kept(refinement.edges, filters.chosen(refinement))
+    return edges, unjudged, lines, absent
+
+
+def _lines(changes: pd.DataFrame | None, known: Known | None) -> tuple[str, bool]:
+    """What the lines tell, and whether edges that the refined graph lacks are drawn."""
+    there = {"evidence": True, "changes": changes is not None, "truth": known is not None}
+    tell = [name for name, is_there in there.items() if is_there]
+    if len(tell) == 1:
+        return "evidence", False
+    lines = st.segmented_control(
+        "Lines show",
+        tell,
+        default="evidence",
+        format_func=_TELL.get,
+        key="refine_lines",
+        required=True,
+        help="The evidence: a wider line has more of it, a dashed line an undecided direction. What changed: kept, "
+        "new, turned (reversed) or dropped, against the DISCO graph. The truth: true, extra, reversed or missing.",
+    )
+    absent = st.toggle(
+        "Absent edges",
+        True,
+        key="refine_absent",
+        disabled=lines == "evidence",
+        help="Draw the dropped edges, or the missing true ones.",
+    )
+    return lines or "evidence", absent
+
+
+def _judged(
+    refinement: Refinement,
+    graph: nx.DiGraph,
+    lines: str,
+    absent: bool,
+    changes: pd.DataFrame | None,
+    disco: pd.DataFrame | None,
+    known: Known | None,
+) -> nx.DiGraph:
+    """The graph with the verdicts that its lines show; edges hidden by a filter are neither missing nor dropped."""
+    if lines == "evidence":
+        return graph
+    verdicts = changes if lines == "changes" else known.verdicts(refinement.graph)
+    is_absent = verdicts["verdict"].isin(("dropped", "missing"))
+    is_shown = pd.Series([pair in graph.edges for pair in _pairs(verdicts)], index=verdicts.index, dtype=bool)
+    return refinement.judged(graph, verdicts[is_absent | is_shown], disco if lines == "changes" else None, absent)
+
+
+def _table(edges: pd.DataFrame, changes: pd.DataFrame | None, known: Known | None, graph: nx.DiGraph) -> pd.DataFrame:
+    """The edges, each with its verdict against the DISCO graph and against the truth."""
+    table = edges
+    verdicts = {"disco": changes, "truth": None if known is None else known.verdicts(graph)}
+    for name, frame in verdicts.items():
+        if frame is not None:
+            table = table.merge(frame.rename(columns={"verdict": name}), on=["parent", "child"], how="left")
+    return table
+
+
+def _show(table: pd.DataFrame, refinement: Refinement) -> None:
+    names = ["parent", "child", "gain_nats", "direction_nats", "robust_nats", "decided"]
+    names += ["bootstrap", "disco", "truth", "folds"]
+    if table["bootstrap"].isna().all():
+        names.remove("bootstrap")
+    if table["folds"].isna().all():
+        names.remove("folds")
+    names = [name for name in (*names, "p_value") if name in table]
+    unavailable = evidence_words.unavailable(table, refinement.choice, refinement.refined.nodes is None)
+    if unavailable.any():
+        table = table.assign(unavailable=unavailable.to_numpy())
+        names.insert(2, "unavailable")  # rare, and to be seen without scrolling
+    now = picked.picked_edge(_pairs(table))
+    rows = [] if now is None else [_pairs(table).index(now)]
+    key = agreeing(_TABLE, {"selection": {"rows": rows, "columns": [], "cells": []}})
+    told = {name: (100 * table[name]).round() for name in ("bootstrap", "folds")}
+    told |= {name: table[name].round(1) + 0.0 for name in ("direction_nats", "robust_nats")}  # −0 is 0
+    st.dataframe(
+        table.assign(**told)[names],
+        hide_index=True,
+        height=min(38 + 35 * max(len(table), 1), 420),
+        key=key,
+        on_select=partial(_row_picked, key, _pairs(table)),
+        selection_mode="single-row",
+        placeholder="–",
+        column_config=_columns(refinement),
+    )
+
+
+def _columns(refinement: Refinement) -> dict[str, object]:
+    stable, stable_help = evidence_words.stability(refinement.choice)
+    column = st.column_config
+    return {
+        "parent": column.TextColumn("Parent", width=70),
+        "child": column.TextColumn("Child", width=70),
+        "gain_nats": column.NumberColumn("Gain", format="%.1f", width=56, help=define("edge gain")),
+        "direction_nats": column.NumberColumn("Direction", format="%.1f", width=66, help=evidence_words.DIRECTION),
+        "robust_nats": column.NumberColumn("Robust", format="%.1f", width=62, help=evidence_words.ROBUST),
+        "decided": column.CheckboxColumn(
+            "Decided", width=64, help=evidence_words.decided_means(refinement.choice.bound)
+        ),
+        "bootstrap": column.NumberColumn(stable, format="%d %%", width=92, help=stable_help),
+        "folds": column.NumberColumn(
+            "Folds",
+            format="%d %%",
+            width=58,
+            help="Share of fits without one part of the rows that have the edge, searched like bootstrap tables.",
+        ),
+        "disco": column.TextColumn(
+            "DISCO", width=62, help="Compared with the DISCO graph: kept, new or turned (reversed)."
+        ),
+        "truth": column.TextColumn("Truth", width=74, help="According to the known truth of this table."),
+        "p_value": column.NumberColumn("p", format="%.1e", width=70, help=evidence_words.P_VALUE),
+        "unavailable": column.TextColumn(
+            "Not available", width=96, help="Numbers that could not be computed for this edge."
+        ),
+    }
+
+
+def _row_picked(key: str, pairs: list[tuple[str, str]]) -> None:
+    """Pick the edge whose row was selected.
+
+    An empty selection is not heard: the browser sends one whenever a filter changes the rows, too.
+    """
+    rows = st.session_state[key]["selection"]["rows"]
+    if not is_left(_TABLE, key) and rows and 0 <= rows[0] < len(pairs):
+        picked.pick_edge(pairs[rows[0]])
+
+
+def _dropped(changes: pd.DataFrame | None, disco: pd.DataFrame | None) -> None:
+    if changes is None or not (changes["verdict"] == "dropped").any():
+        return
+    gone = changes[changes["verdict"] == "dropped"].merge(disco, on=["parent", "child"])
+    with st.expander(f"{how_many(len(gone), 'edge')} of the DISCO graph dropped"):
+        st.dataframe(gone[["parent", "child", "ocs", "z"]], hide_index=True, key="refine_dropped")
+
+
+def _picked(refinement: Refinement, edges: pd.DataFrame) -> None:
+    """A box for an edge and one for a node, and what is known of the one that is picked."""
+    left, right = st.columns(2, gap="small", vertical_alignment="bottom")
+    with left:
+        edge = _edge_box(edges, refinement.edges)
+    with right:
+        node = picked.node_box("Find a node", refinement.order, "refine_node", "Or click it.", then=canvas.focus_on)
+    next_rules.section(refinement.run, refinement.order, edge)
+    if edge is not None:
+        st.markdown(f"##### {code(edge[0])} → {code(edge[1])}")
+        evidence_panel.edge_details(refinement.run, refinement.refined, *edge)
+    elif node is not None:
+        st.markdown(f"##### {code(node)}")
+        evidence_panel.node_details(refinement.run, refinement.refined, node)
+    else:
+        st.caption("Click an edge or a node of the graph or a row of the table, or choose one here.")
+
+
+def _edge_box(edges: pd.DataFrame, every: pd.DataFrame) -> tuple[str, str] | None:
+    pairs = _pairs(edges)
+    now = picked.picked_edge(pairs)
+    # Numbered among all edges: no two labels agree and no filter changes one, since the browser answers with a label.
+    labels = {(u, v): f"{k}. {shown(u, 24)} → {shown(v, 24)}" for k, (u, v) in enumerate(_pairs(every), start=1)}
+    key = agreeing(_BOX, now)
+    st.selectbox(
+        "Edge, strongest first",
+        pairs,
+        index=None,
+        key=key,
+        format_func=lambda pair: labels.get(pair, ""),
+        placeholder="Choose an edge",
+        on_change=heard(key, [None, *pairs], picked.pick_edge, _BOX),
+        help="Or click it in the graph.",
+    )
+    return now
+
+
+def _pairs(frame: pd.DataFrame) -> list[tuple[str, str]]:
+    return list(zip(frame["parent"], frame["child"], strict=True))

@@ -1,0 +1,90 @@
+"""Refine: which edges are shown. The filters belong to a run and drive the table and the graph alike."""
+
+from typing import NamedTuple
+
+import pandas as pd
+import streamlit as st
+
+from pages.shared.frame.glossary import define
+from pages.shared.refined import evidence_words
+from pages.shared.refined.refinement import Refinement
+
+_GAINS = (0, 1, 2, 3, 5, 7, 10, 15, 20, 30, 50, 70, 100, 150, 200, 300, 500, 1000)
+
+
+class Filters(NamedTuple):
+    """What an edge must have to be shown."""
+
+    gain: float = 0
+    is_decided: bool = False
+    bootstrap: int = 0
+
+
+def chosen(refinement: Refinement) -> Filters:
+    """Draw the filters; their values."""
+    run, edges = refinement.run, refinement.edges
+    keys = [f"refine_{name}_{run.id}" for name in ("least_gain", "only_decided", "least_share")]
+    usual = Filters()
+    row = st.container(horizontal=True, vertical_alignment="bottom", gap="medium")
+    strongest = max([1.0, *edges["gain_nats"].dropna()])
+    options = [gain for gain in _GAINS if gain <= strongest]
+    gain = row.select_slider(
+        "Gain at least, nats",
+        options,
+        value=usual.gain,
+        key=keys[0],
+        width=280,
+        help=f"{define('edge gain')} 5 nats: 150 to 1 for the edge.",
+    )
+    share = usual.bootstrap
+    if edges["bootstrap"].notna().any():
+        label, help = evidence_words.stability(refinement.choice)
+        share = row.slider(
+            f"{label} at least",
+            0,
+            100,
+            usual.bootstrap,
+            5,
+            format="%d %%",
+            key=keys[2],
+            width=240,
+            help=help,
+        )
+    decided = row.toggle(
+        "Direction decided only",
+        key=keys[1],
+        help=evidence_words.decided_means(refinement.choice.bound),
+    )
+    found = Filters(gain, decided, share)
+    row.button(
+        "Show all",
+        icon=":material/undo:",
+        key="refine_show_all",
+        disabled=found == usual,
+        on_click=_reset,
+        args=(keys,),
+    )
+    return found
+
+
+def kept(edges: pd.DataFrame, filters: Filters) -> tuple[pd.DataFrame, int]:
+    """The edges that pass, in the same order, and how many of them no filter could judge.
+
+    An edge stays if the number that a filter needs is not available, since it may be strong.
+    """
+    asked = []
+    if filters.gain:
+        asked.append((edges["gain_nats"] >= filters.gain, edges["gain_nats"].isna()))
+    if filters.is_decided:
+        asked.append((edges["decided"], edges["direction_nats"].isna() & ~edges["decided"]))
+    if filters.bootstrap:
+        asked.append((100 * edges["bootstrap"] >= filters.bootstrap - 1e-6, edges["bootstrap"].isna()))
+    stays, unjudged = (pd.Series(value, index=edges.index, dtype=bool) for value in (True, False))
+    for passes, is_unknown in asked:
+        stays, unjudged = stays & (passes | is_unknown), unjudged | is_unknown
+    return edges[stays], int((stays & unjudged).sum())
+
+
+def _reset(keys: list[str]) -> None:
+    for key, value in zip(keys, (0, False, 0), strict=True):
+        st.session_state[key] = value

@@ -1,0 +1,191 @@
+"""The sections of the Refine page: numbers, the searches, the order before and after, a known truth."""
+
+from collections.abc import Sequence
+
+import pandas as pd
+import streamlit as st
+
+from disco.figures import refined as figures
+from disco.figures.words import how_many, number
+from disco.refine.scores import MOST_AGAINST
+from pages.refine import start
+from pages.shared.frame import figure
+from pages.shared.frame.glossary import define
+from pages.shared.frame.names import code, plain
+from pages.shared.refined import evidence_words, misfit
+from pages.shared.refined.refinement import Refinement
+from pages.shared.result.known import Known
+
+_NOTES_IN_SIGHT = 5
+_MISFIT_NOTES = ("poorly fitted", "of the model's kind")  # the latter in results of older versions
+_HELP = {
+    "kept": "In both graphs, in the same direction.",
+    "new": "Only in the refined graph.",
+    "dropped": "Only in the DISCO graph.",
+    "turned": "In both graphs, reversed in the refined graph.",
+}
+
+
+def summary(refinement: Refinement, changes: pd.DataFrame | None) -> None:
+    """The edges in numbers, poorly fitted nodes, notes, the order and the assumptions."""
+    _numbers(refinement, changes)
+    misfit.banner(refinement.refined)
+    _notes(refinement.refined.notes)
+    more = " …" if len(refinement.order) > 24 else ""
+    st.markdown("Refined order, source first: " + " → ".join(code(node) for node in refinement.order[:24]) + more)
+    _assumptions()
+
+
+def _notes(notes: Sequence[str]) -> None:
+    """Missing evidence, and columns that others determine; misfit is shown at the top of the page."""
+    notes = [note for note in notes if not any(words in note for words in _MISFIT_NOTES)]
+    if not notes:
+        return
+    lines = [f"- {plain(note)}" for note in notes]
+    st.warning("\n".join(["**Read with this result:**\n", *lines[:_NOTES_IN_SIGHT]]), icon=":material/join_inner:")
+    if len(lines) > _NOTES_IN_SIGHT:
+        with st.expander(f"{len(lines) - _NOTES_IN_SIGHT} more notes"):
+            st.markdown("\n".join(lines[_NOTES_IN_SIGHT:]))
+
+
+def _assumptions() -> None:
+    text = (
+        "No hidden common causes. Parents' effects add up, and a possibly curved function of the sum sets the natural "
+        "parameter of the node's distribution. The base measure, the shape of that distribution apart from the "
+        "parents, is the same for every value of the parents. Effect sizes are estimated "
+        "from the table (empirical Bayes) and inform weak edges. A high likelihood proves none of this. A gain says "
+        "that two columns are joined. Which of them comes first follows from the class of models alone, and is worth "
+        "only as much as that class fits."
+    )
+    with st.expander("What it assumes", icon=":material/info:"):
+        st.markdown(text)
+
+
+def _numbers(refinement: Refinement, changes: pd.DataFrame | None) -> None:
+    """Numbers of edges, of undecided directions, and of changes from the DISCO graph."""
+    edges = refinement.edges
+    row, wide = figure.numbers(), 112
+    row.metric("Edges", f"{len(edges):,}", width=wide)
+    text = evidence_words.decided_means(refinement.choice.bound)
+    if changes is not None:
+        text += (
+            f" An edge against the CCS order needs up to {MOST_AGAINST:g} nats more: more if its nodes are "
+            "further apart in that order, and if the order agrees better with the decided directions."
+        )
+    row.metric(
+        "Undecided", int((~edges["decided"]).sum()), width=wide, help=f"Edges whose direction is undecided. {text}"
+    )
+    if changes is None:
+        return
+    counted = changes["verdict"].value_counts()
+    for verdict, help in _HELP.items():
+        row.metric(verdict.capitalize(), int(counted.get(verdict, 0)), width=wide, help=help)
+    st.caption(
+        "Kept, new, dropped and turned (reversed): compared with the DISCO graph at its thresholds, as on Graph. "
+        + evidence_words.SAME_ROWS
+    )
+
+
+def searches(refinement: Refinement) -> None:
+    """Where each search ended, and whether others ended near the best."""
+    st.subheader("The searches", anchor=False)
+    starts, bound = refinement.refined.starts, refinement.choice.bound
+    same, near, others = figures.near_ties(starts, bound)
+    best = f"The best graph was found from {code(refinement.refined.best)}."
+    if others == 0:
+        best += " It is the only search, so whether another start would do better is unknown."
+    elif others == 1:
+        best += " The other search ended with the same score." if same else " The other search found another graph."
+    elif same:
+        best += f" {same} of the other {others} searches ended with the same score."
+    else:
+        best += f" None of the other {others} searches found the same graph; a further one might still do better."
+    if near:
+        best += (
+            f" **{near} {'more ' if same else ''}{_ended(near)} within {bound:g} nats of it:** the table can hardly "
+            "tell these graphs apart. An edge that one of them has reversed counts as undecided."
+        )
+    st.markdown(best)
+    left, right = st.container(key="beside_searches").columns(2, gap="large")
+    with left:
+        figure.show(refinement.ends, "refine_ends")
+    with right:
+        figure.show(refinement.sweeps, "refine_sweeps")
+
+
+def _ended(count: int) -> str:
+    return "search ended" if count == 1 else "searches ended"
+
+
+def order(refinement: Refinement) -> None:
+    """The order before and after, and what each move gained."""
+    st.subheader("The order before and after", anchor=False)
+    moves = refinement.refined.moves
+    if moves is None:
+        st.caption("There was no causal order to start from, so there is nothing to compare.")
+        return
+    st.caption(evidence_words.SAME_ROWS)
+    left, right = st.container(key="beside_slope").columns([3, 2], gap="large")
+    with left:
+        figure.show(refinement.slope, "refine_slope")
+    with right:
+        moved = moves[moves["gain_nats"].notna()].sort_values("gain_nats", ascending=False)
+        if moved.empty:
+            return  # the figure says so
+        st.markdown(f"**{how_many(len(moved), 'node')} moved**")
+        st.dataframe(
+            moved,
+            hide_index=True,
+            height=min(38 + 35 * len(moved), 420),
+            key="refine_moves",
+            column_config={
+                "node": st.column_config.TextColumn("Node", width=90),
+                "before": st.column_config.NumberColumn("Before", width=64, help="Place in the DISCO order."),
+                "after": st.column_config.NumberColumn("After", width=64, help="Place in the refined order."),
+                "gain_nats": st.column_config.NumberColumn("Gain, nats", format="%.1f", width=84, help=define("nats")),
+            },
+        )
+        st.caption(
+            "Gain: what the score loses when this node alone is put back where it agrees with most of the DISCO order. "
+            "If several nodes moved together, the gain of each alone can be far from its share."
+        )
+
+
+def against_truth(refinement: Refinement, known: Known, disco: tuple[object, Known] | None) -> None:
+    """The refined graph, the DISCO graph and sorting the columns, compared with the true edges."""
+    st.subheader("Against the truth", anchor=False)
+    rows = [_met("Refined", refinement.graph, known)]
+    if disco is not None:
+        rows.append(_met("DISCO", *disco))
+    rows += [(f"Sort by {name}", number(value), "", "", "", "") for name, value in known.controls.items()]
+    table = pd.DataFrame(rows, columns=["", "A_top", "Precision", "Recall", "F1", "SHD"])
+    st.dataframe(table, hide_index=True, key="refine_truth", width="content")
+    st.caption(
+        f"A_top: {define('A_top')} SHD: {define('SHD')} Sorting the columns fits nothing: read every figure beside it."
+    )
+
+
+def _met(name: str, graph: object, known: Known) -> tuple[str, ...]:
+    met, a_top = known.met(graph), known.a_top
+    top = "–" if a_top is None else number(a_top)
+    return name, top, number(met.precision), number(met.recall), number(met.f1), str(met.shd)
+
+
+def without(refinement_exists: bool, run: object, is_fitted: bool) -> None:
+    """What a refinement does, and its start; in an expander if there is a refinement already."""
+    if not refinement_exists:
+        st.markdown(
+            "A refinement looks for the order and the edges of highest likelihood in the paper's own model: each node "
+            "given its parents is a semiparametric GLM. It starts from several orders, moves one node at a time to "
+            "where the likelihood is best, and starts again near the best order so far. Then it weighs every edge: "
+            "what its child's score loses without it, and what reversing it costs."
+        )
+        first = "This run has no causal order yet: the search starts from sorted and random orders."
+        if is_fitted:
+            first = "The fit of this run is not changed."
+        st.caption(f"{first} You may leave the page or close the tab while it runs.")
+        start.start_box(run, "Start the refinement")
+        return
+    with st.expander("Refine again with other numbers"):
+        st.caption("The present refinement stays until the new one is done.")
+        start.start_box(run, "Refine again")

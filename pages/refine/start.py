@@ -1,0 +1,83 @@
+"""Refine: the choices of a refinement, and its start."""
+
+import contextlib
+
+import streamlit as st
+
+from disco import runs
+from disco.errors import InputError
+from disco.refine import Choice
+from disco.runs.refined import choice_from
+from disco.work import jobs
+from pages.refine import estimate
+from pages.shared.frame.glossary import define
+from pages.shared.frame.names import plain
+
+_FIELDS = {
+    "starts": ("Starts", 1, 40, "Orders to search from: the run's own, the columns sorted, then random ones."),
+    "bootstrap": (
+        "Bootstrap tables",
+        0,
+        1000,
+        "Tables drawn from the rows with replacement. They show how stable every edge is. 0 for none.",
+    ),
+    "restarts": (
+        "Restarts",
+        0,
+        200,
+        "Searches from near the best order, at most; they end when a round of four gains nothing.",
+    ),
+    "folds": (
+        "Parts left out in turn",
+        0,
+        20,
+        "They show how often an edge is found on the rest of the rows. 0 for none.",
+    ),
+    "bound": (
+        "Bound, nats",
+        0.0,
+        100.0,
+        f"A direction with less evidence is undecided. Misfit raises this. {define('nats')}",
+    ),
+    "seed": ("Seed", 0, 2**31 - 1, "Of the random orders, the bootstrap tables and the parts left out."),
+}
+_IN_SIGHT = ("starts", "bootstrap")
+
+
+def start_box(run: runs.Run, label: str) -> None:
+    """The numbers of a refinement and the button that starts it."""
+    row = st.container(horizontal=True, vertical_alignment="bottom", gap="medium")
+    values = {name: _number(row, run, name) for name in _IN_SIGHT}
+    with st.expander("More numbers"):
+        inside = st.container(horizontal=True, gap="medium")
+        values |= {name: _number(inside, run, name) for name in _FIELDS if name not in _IN_SIGHT}
+    values["redone"] = st.toggle(
+        "Search every bootstrap table from scratch (seven to eight times slower)",
+        key=f"refine_redone_{run.id}",
+        help="Each gets a screen, a prior and starts of its own, like the whole table. Without it, a short search from "
+        "the graph found gives the edges' local stability, which is higher than the share of full searches.",
+    )
+    row = st.container(horizontal=True, vertical_alignment="center", gap="medium")
+    if row.button(label, type="primary", icon=":material/play_arrow:", key="start_refinement"):
+        begin(run, values)
+    with row.container(width="stretch"), contextlib.suppress(InputError):  # said when it is started
+        estimate.tell(run, choice_from(values))
+
+
+def begin(run: runs.Run, values: dict[str, float]) -> None:
+    """Start a refinement, or say in a sentence why not."""
+    try:
+        jobs.start(run, runs.REFINE, choice_from(values))
+    except InputError as error:
+        st.error(plain(error))
+        return
+    st.rerun()
+
+
+def _number(place: object, run: runs.Run, name: str) -> float:
+    label, low, high, help = _FIELDS[name]
+    usual = getattr(Choice(), name)
+    kind = type(low)
+    return place.number_input(
+        label, low, high, kind(usual), step=kind(1), key=f"refine_{name}_{run.id}", help=help, width=200
+    )

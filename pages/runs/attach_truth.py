@@ -1,0 +1,70 @@
+"""True edges given to a run after its fit. Owns the keys `attach_truth_…`."""
+
+import pandas as pd
+import streamlit as st
+
+from disco.errors import InputError
+from disco.figures.words import how_many
+from disco.runs import Run
+from disco.simulate import truth_of
+from pages.shared import session
+from pages.shared.frame.names import plain
+
+
+def section(run: Run) -> None:
+    """Give true edges to a run, replace or remove those that it has; hidden ones are left as they are."""
+    if run.teaching:
+        st.caption("The truth of this run is hidden, for teaching, so it cannot be changed.")
+        return
+    try:
+        given = run.truth()
+    except InputError as error:
+        st.error(plain(error), icon=":material/error:")
+        given = None
+    told = "has no known truth" if given is None else f"has {how_many(len(given), 'true edge')}"
+    st.markdown(
+        f"The run {told}. A CSV file with the columns `parent` and `child`, one row per edge, is compared with its "
+        "order, parents and graphs. Nothing is fitted again."
+    )
+    times = st.session_state.get(_counter(run), 0)  # another key empties the box once its file has been used
+    file = st.file_uploader(
+        "True edges",
+        type=["csv", "tsv", "txt", "graphml"],
+        key=f"attach_truth_file_{run.id}_{times}",
+        help="Every name must be a column of the run's table. The edges must have no cycle. GraphML is read too. A "
+        "column `direction` may say of each edge whether its direction can be known: known, unknown or not proved.",
+    )
+    if file is not None:
+        _offer(run, file, given)
+    if given is not None:
+        with st.popover("Remove the truth", icon=":material/delete:", type="tertiary"):
+            st.markdown(f"Remove the {how_many(len(given), 'true edge')} from this run? This cannot be undone.")
+            if st.button("Remove", type="primary", key=f"attach_truth_remove_{run.id}"):
+                _set(run, None)
+
+
+def _offer(run: Run, file: st.runtime.uploaded_file_manager.UploadedFile, given: pd.DataFrame | None) -> None:
+    """Attach the edges of a file at once, or, where there are some already, when the button is pressed."""
+    try:
+        edges = truth_of(file.getvalue(), set(run.nodes))
+    except InputError as error:
+        st.error(plain(f"{file.name}: {error}"), icon=":material/error:")
+        return
+    question = f"Replace the {how_many(0 if given is None else len(given), 'true edge')} by these {len(edges):,}"
+    if given is None or st.button(question, type="primary", key=f"attach_truth_replace_{run.id}"):
+        _set(run, edges)
+
+
+def _set(run: Run, edges: pd.DataFrame | None) -> None:
+    try:
+        run.set_truth(edges)
+        session.draft.truth_changed(run)
+    except InputError as error:
+        st.error(plain(error), icon=":material/error:")
+        return
+    st.session_state[_counter(run)] = st.session_state.get(_counter(run), 0) + 1
+    st.rerun()
+
+
+def _counter(run: Run) -> str:
+    return f"attach_truth_times_{run.id}"

@@ -1,0 +1,82 @@
+"""Empty states: what is missing on a page, and the button that leads on."""
+
+import streamlit as st
+
+from disco import runs
+from disco.runs import stamps
+from pages.shared import session
+from pages.shared.frame.names import code, plain
+from pages.shared.frame.words import STATES, ago
+
+
+def require_run() -> runs.Run:
+    """The open run with its result; without one an empty state that leads on, and the page ends."""
+    run = session.run.current()
+    if run is None:
+        no_run()
+        st.stop()
+    if run.status().state != "done":
+        not_done(run)
+        st.stop()
+    return run
+
+
+def no_table() -> None:
+    """No table is loaded: lead to Data and end the page."""
+    with st.container(border=True):
+        st.markdown("**No table is loaded.** Choose a sample or upload your own counts first.")
+        if st.button("Go to Data", type="primary", icon=":material/table_view:", key="empty_to_data"):
+            session.address.go("data")
+    st.stop()
+
+
+def missing_run() -> None:
+    """Say, once, why the run in the address could not be opened."""
+    missing = session.run.why_missing()
+    if missing:
+        st.warning(plain(missing))
+
+
+def no_run() -> None:
+    """No run is open: offer the finished ones and the way to a new one."""
+    missing_run()
+    with st.container(border=True):
+        st.markdown(
+            "**No run is open.** This page shows the result of a fit. "
+            + ("Open a finished one, or fit a table." if _finished() else "Load a table of counts and fit it first.")
+        )
+        open_finished()
+        page, label, icon = ("data", "Go to Data", ":material/table_view:")
+        if session.draft.current() is not None:
+            page, label, icon = ("train", "Go to Train", ":material/model_training:")
+        if st.button(label, type="primary", icon=icon, key="empty_lead_on"):
+            session.address.go(page)
+
+
+def open_finished() -> None:
+    """A button for each of the latest finished fits, which opens it."""
+    for run in _finished():
+        if st.button(f"Open {code(run.name)} · {ago(run.created)}", key=f"empty_open_{run.id}", type="tertiary"):
+            session.run.select(run)
+            st.rerun()
+
+
+def _finished() -> list[runs.Run]:
+    return [run for run in runs.list_runs() if run.status().state == "done"][:5]
+
+
+def not_done(run: runs.Run) -> None:
+    """The open run has no result yet: say its state and lead to Train."""
+    status = run.status()
+    with st.container(border=True):
+        what = "" if status.state == "unfitted" else "The fit "
+        st.markdown(f"**{what}{code(run.name)} {STATES[status.state]}.** This page shows the result of a fit.")
+        if status.state in ("queued", "running"):
+            st.progress(min(max(status.progress, 0.0), 1.0))
+        with st.container(horizontal=True):
+            if st.button("Go to Train", type="primary", icon=":material/model_training:", key="empty_to_train"):
+                session.address.go("train")
+            if stamps.refinement(run) and st.button(
+                "See its refined graph", icon=":material/auto_fix_high:", key="empty_to_refine"
+            ):
+                session.address.go("refine")

@@ -1,0 +1,69 @@
+"""How a page shows a figure: its title as a sentence that wraps, then the figure without it."""
+
+from collections.abc import Callable
+from typing import Any, NamedTuple
+
+import plotly.graph_objects as go
+import streamlit as st
+from streamlit.delta_generator import DeltaGenerator
+
+from disco.figures import roles, theme
+from pages.shared.frame.names import plain
+
+
+class Ready(NamedTuple):
+    """A figure as it is shown, which can be kept: its title as text, and the figure without it."""
+
+    title: str
+    figure: go.Figure
+
+
+def ready(figure: go.Figure) -> Ready:
+    """Take the title off a figure, which is changed."""
+    figure.layout.font.color = None  # that of the page, darker or lighter than one grey for both could be
+    title = roles.title_of(figure)
+    if title:
+        above = 34 if figure.layout.showlegend else 14
+        figure.layout.title, figure.layout.margin.t = None, max(above, _room(figure))
+    return Ready(title, figure)
+
+
+def show(figure: go.Figure | Ready, key: str, *, on_select: Callable[[], None] | None = None) -> Any:
+    """Draw a figure under its own title.
+
+    Args:
+        figure: made for this call, or kept after `ready`.
+        key: of the element; also the name of the file that its camera button saves.
+        on_select: called when a point is clicked; the points then stand under `key` in the session.
+    """
+    title, figure = figure if isinstance(figure, Ready) else ready(figure)
+    if title:
+        st.markdown(f"**{plain(title)}**")
+    extra = {"on_select": on_select, "selection_mode": "points"} if on_select else {}
+    return st.plotly_chart(figure, key=key, config=theme.plotly_config(f"disco_{key}"), **extra)
+
+
+def _room(figure: go.Figure) -> int:
+    """Space for what a figure writes above its panels."""
+    top_axis = any(axis.side == "top" for axis in figure.select_xaxes())
+    return 56 if top_axis else 64 if _has_panel_titles(figure) and figure.layout.showlegend else 0
+
+
+def _has_panel_titles(figure: go.Figure) -> bool:
+    return any(note.xref == note.yref == "paper" and note.y == 1.0 for note in figure.layout.annotations)
+
+
+NUMBER = 150  # pixels of one number in a row of them: two stand side by side on a telephone
+
+
+def numbers() -> DeltaGenerator:
+    """A place for numbers that breaks into lines on a narrow screen."""
+    return st.container(horizontal=True, gap="medium")
+
+
+def clicked(key: str) -> str | None:
+    """The name that the clicked point of a figure carries as its custom data; None unless the browser sends a name."""
+    points = st.session_state[key].selection.points
+    data = points[0].get("customdata") if points else None
+    name = data[0] if isinstance(data, list) and data else data
+    return name if isinstance(name, str) else None

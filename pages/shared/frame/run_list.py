@@ -1,0 +1,82 @@
+"""The sidebar's list of runs: open one or close it. The page Runs does the rest."""
+
+from functools import partial
+
+import streamlit as st
+
+from disco import runs
+from disco.errors import InputError
+from disco.figures.words import how_many
+from disco.runs import COMPARE, REFINE
+from pages.shared import session
+from pages.shared.frame.answers import agreeing, is_left
+from pages.shared.frame.names import distinct, plain, shown
+from pages.shared.frame.words import clock
+
+_NAME = "run_picker"
+
+
+def picker() -> None:
+    """A select box over all runs, newest first, the open one selected."""
+    try:
+        readable, unreadable = runs.find_runs()
+    except InputError as error:
+        st.error(plain(error))
+        return
+    if readable:
+        _choose({run.id: run for run in readable})
+    else:
+        st.caption("No runs yet.")
+    if unreadable:
+        st.page_link(
+            "pages/runs/page.py",
+            label=f"{how_many(len(unreadable), 'folder')} unreadable",
+            icon=":material/warning:",
+            query_params=session.address.parameters(),
+            help="What is wrong with them stands on Runs.",
+        )
+
+
+def _choose(found: dict[str, runs.Run]) -> None:
+    current = session.run.current()
+    if current is not None and current.id not in found:
+        found[current.id] = current
+    key = agreeing(_NAME, None if current is None else current.id)  # a link or a start may have opened it
+    names = _labels(list(found.values()))
+    st.selectbox(
+        "Run",
+        list(found),
+        key=key,
+        index=None,
+        format_func=lambda run_id: names.get(run_id, run_id),
+        placeholder="Open a run",
+        on_change=partial(_picked, key),
+        help="Every fit on this machine, from this app or the command line. The page's address holds the open run.",
+    )
+
+
+def _labels(found: list[runs.Run]) -> dict[str, str]:
+    """A label for each run by its id. All differ, since the browser answers with a label, not an id."""
+    found = found[::-1]  # the oldest keeps its label when another comes
+    return dict(zip([run.id for run in found], distinct(map(_label, found)), strict=True))
+
+
+def _label(run: runs.Run) -> str:
+    """What sets a run apart comes first: a narrow sidebar cuts the end."""
+    status = run.status()
+    # One word for waiting and running: so the sidebar need not be redrawn when one becomes the other.
+    state = "Fitting" if status.active else clock(run.created) if status.state == "done" else status.state.capitalize()
+    if status.state == "unfitted":
+        others = {REFINE: "Refinement", COMPARE: "Comparison"}
+        state = next((word for work, word in others.items() if run.status(work).state != "none"), state)
+    return f"{state} · {shown(run.name, 60)} · {run.settings.preset}, seed {run.settings.seed}"
+
+
+def _picked(key: str) -> None:
+    if is_left(_NAME, key):
+        return
+    chosen = st.session_state[key]
+    try:
+        session.run.select(None if chosen is None else runs.open_run(chosen))
+    except InputError:
+        return  # a label that changed meanwhile, which the browser sends back as if it were chosen

@@ -1,0 +1,52 @@
+"""The sidebar below the menu: the open run, the tour, the device and what is cached on it."""
+
+import streamlit as st
+
+from disco.work import serving
+from pages.shared.frame import run_list, tour
+from pages.shared.frame.names import code
+from pages.shared.frame.words import size
+from pages.shared.work import machine
+
+_MOST_LOOKS = 600  # each waits a moment; together half a minute
+
+
+def draw() -> None:
+    """The run picker, the tour and the state of the device."""
+    with st.sidebar:
+        run_list.picker()
+        tour.link()
+        # In a thread of its own, so that the page is drawn while the engine loads. Never by a timer: a timed
+        # fragment that falls into st.switch_page leaves the new page blank (streamlit 1.67).
+        st.fragment(_device, parallel=True)()
+
+
+def _device() -> None:
+    """Device, its memory, and the fitted networks held on it."""
+    place = st.empty()
+    for _ in range(_MOST_LOOKS):
+        if machine.engine_ready():
+            break
+        place.caption("Device: looking …")
+    with place.container():
+        _told()
+
+
+def _told() -> None:
+    if not machine.engine_ready():
+        st.caption("Device: not known yet")
+        return
+    status = serving.device_status()
+    st.caption(
+        f"**{'GPU' if status.kind == 'cuda' else 'CPU'}** {code(status.name)}",
+        help="Fits and scores are computed here: on the first CUDA device if there is one, else on the processor.",
+    )
+    share = min(max(status.used / status.total, 0.0), 1.0) if status.total else 0.0
+    st.progress(share, text=f"Memory {size(status.used)} of {size(status.total)}")
+    cached = serving.cached()
+    if not cached:
+        st.caption("No networks loaded.", help="Networks of an opened run stay loaded, so that pages answer at once.")
+        return
+    with st.expander(f"Networks loaded: {len(cached)}"):
+        for held in cached:
+            st.caption(f"{code(held.name)} {size(held.bytes)}")

@@ -1,0 +1,1 @@
+"""The graph as it is drawn, picked in, compared and downloaded."""

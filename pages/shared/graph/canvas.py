@@ -1,0 +1,206 @@
+"""The interactive graph, a component of the page itself: SVG drawn by a script of ours, with nothing from the network.
+
+Nodes stand where the layout or the reader put them, and edges are led around them by `disco.figures.routing`, as in
+every exported picture. A click comes back as the picked node or, where edges can be picked, the picked edge; a drag
+comes back as the node's new place.
+"""
+
+import re
+from collections.abc import Callable, Mapping, Sequence
+from pathlib import Path
+
+import networkx as nx
+import streamlit as st
+
+from disco.figures import graph as drawing
+from disco.figures import roles
+from disco.figures.words import how_many
+from disco.parents.ocs import means
+from pages.shared.graph import layout, picked
+from pages.shared.graph.layout import Placed
+from pages.shared.result.fit import Result
+
+_ASSETS = Path(__file__).resolve().parents[2] / "assets"
+_FOCUS = "graph_focus"
+
+
+def _text(name: str) -> str:
+    return (_ASSETS / name).read_text(encoding="utf-8")
+
+
+_graph = st.components.v2.component(
+    "disco_graph",
+    html=_text("graph_view.html"),
+    css=_text("graph_view.css"),
+    js=_text("graph_draw.js") + _text("graph_view.js"),
+)
+_picture = st.components.v2.component(
+    "disco_picture",
+    html="<button type='button'></button>",
+    css=_text("picture_button.css"),
+    js=_text("picture_button.js"),
+)
+
+
+def graph_view(
+    result: Placed,
+    graph: nx.DiGraph,
+    key: str,
+    height: int | None = None,
+    *,
+    strength: float | None = None,
+    picks_edges: bool = False,
+) -> None:
+    """Draw a graph of some or all nodes of a result; a click picks a node.
+
+    Args:
+        graph: what to show; its nodes stand where `result.places` says, or where they were dragged. Edges that carry a
+            verdict, or by whom they were found (`found_by`), are drawn by it.
+        key: of the element.
+        height: pixels; by the number of nodes when not given.
+        strength: of the widest line; that of the strongest candidate of a fit when not given.
+        picks_edges: a click on an edge picks it.
+    """
+    edge = picked.picked_edge(graph.edges) if picks_edges else None
+    data = _data(result, graph, picked.picked(result.order), edge, strongest(result) if strength is None else strength)
+    data["picksEdges"] = picks_edges
+    data["height"] = height or (420 if len(result.order) <= 8 else 560 if len(result.order) <= 40 else 720)
+
+    # The browser only ever sends places in the order and pixels.
+    def clicked() -> None:
+        st.session_state[_FOCUS] = None
+        picked.pick(_node_of(st.session_state[key].get("picked"), result.order))
+
+    def clicked_edge() -> None:
+        chosen = edge_of(st.session_state[key].get("picked_edge"), result.order)
+        if chosen is not None and chosen in graph.edges:
+            picked.pick_edge(chosen)
+
+    def dragged() -> None:
+        answer = st.session_state[key].get("moved")
+        if answer == "none":
+            layout.reset(result)
+        elif found := place_of(answer, result.order):
+            layout.move(result, *found)
+
+    def alone() -> None:
+        layout.show_alone(result, st.session_state[key].get("alone") == "shown")
+
+    answers = {"picked": clicked, "picked_edge": clicked_edge, "moved": dragged, "alone": alone}
+    _graph(key=key, data=data, **{f"on_{name}_change": heard for name, heard in answers.items()})
+
+
+def _node_of(answer: object, order: Sequence[str]) -> str | None:
+    """The node that the browser names by its place in the order; None for anything else."""
+    place = int(answer) if isinstance(answer, str) and re.fullmatch(r"\d{1,7}", answer, re.ASCII) else len(order)
+    return order[place] if place < len(order) else None
+
+
+def place_of(answer: object, order: Sequence[str]) -> tuple[str, float, float] | None:
+    """The node and its new place that the browser gives, such as "3:120:-40"; None for anything else."""
+    found = re.fullmatch(r"(\d{1,7}):(-?\d{1,9}):(-?\d{1,9})", answer, re.ASCII) if isinstance(answer, str) else None
+    node = _node_of(found[1], order) if found else None
+    return None if node is None else (node, float(found[2]), float(found[3]))
+
+
+def edge_of(answer: object, order: Sequence[str]) -> tuple[str, str] | None:
+    """The edge whose ends the browser names by their places in the order, such as "3-7"; None for anything else."""
+    found = re.fullmatch(r"(\d{1,7})-(\d{1,7})", answer, re.ASCII) if isinstance(answer, str) else None
+    places = [int(place) for place in found.groups()] if found else []
+    return (order[places[0]], order[places[1]]) if places and max(places) < len(order) else None
+
+
+def focus_on(node: str | None) -> None:
+    """Bring a node into the middle at the next drawing, as a search does and a click does not."""
+    st.session_state[_FOCUS] = node
+
+
+def strongest(result: Result) -> float:
+    """The highest mean OCS of all candidates, so that widths do not change with the thresholds."""
+    return float(means(result.ocs)["score"].max())
+
+
+def picture_button(kind: str, picture: Callable[[], str], file: str, key: str) -> None:
+    """A button that saves a picture as PNG, or prints it on a page of its size, both made in the browser.
+
+    Args:
+        kind: PNG, or PDF, which the browser's dialog for printing saves.
+        picture: its SVG, made when the button is pressed, so redrawing the page does not wait for it.
+        file: the name of the file.
+        key: of the element.
+    """
+    press = st.session_state.get(key, {}).get("press")  # only in the script run that follows the press
+    data = {"svg": picture() if press else "", "press": press, "file": file, "kind": kind, "help": _PICTURE_HELP[kind]}
+    _picture(key=key, data=data, on_press_change=lambda: None, width=76)
+
+
+_PICTURE_HELP = {
+    "PNG": "The picture in points, of twice its size.",
+    "PDF": "Opens the dialog for printing: choose to save as PDF. The page has the size of the picture.",
+}
+
+
+def shown_data(
+    order: Sequence[str], graph: nx.DiGraph, places: Mapping[str, tuple[float, float]], widest: float
+) -> dict[str, object]:
+    """What a browser needs to draw a graph; nothing is asked of the session.
+
+    Args:
+        order: all nodes, of which the graph may have some.
+        places: where the nodes stand.
+        widest: the strength of the widest line.
+    """
+    number = {name: str(place) for place, name in enumerate(order)}
+    marks = drawing.picture(graph, places, widest)
+    is_coloured = any(line["colour"] for line in marks["edges"])
+    said = f"{how_many(len(graph), 'node')} and {how_many(graph.number_of_edges(), 'edge')}"
+    return {
+        "nodes": [_node(mark, number, graph) for mark in marks["nodes"]],
+        "edges": [_edge(mark, number) for mark in marks["edges"]],
+        "legend": marks["legend"],
+        # Colours then show who found an edge or the truth, so parents and children are marked without theirs.
+        "roles": {} if is_coloured else {"parent": roles.PARENT, "child": roles.CHILD},
+        "label": f"The causal graph: {said}.",
+        **{"picked": None, "pickedEdge": None, "picksEdges": True, "focus": None, "hidden": [], "moved": False},
+        **{"alone": {"count": 0, "shown": True}, "scope": "all"},
+    }
+
+
+def _data(
+    result: Placed, graph: nx.DiGraph, node: str | None, edge: tuple[str, str] | None, widest: float
+) -> dict[str, object]:
+    """The same with what the reader did."""
+    number = {name: str(place) for place, name in enumerate(result.order)}
+    seen, shows_alone = layout.drawn(result, graph, [node]), layout.shows_alone(result)
+    return shown_data(result.order, seen, layout.places(result), widest) | {
+        "hidden": [{"id": number[name], "name": name} for name in graph if name not in seen],
+        "picked": number.get(node),
+        "pickedEdge": None if edge is None else "-".join(number[end] for end in edge),
+        "focus": number.get(node) if node is not None and node == st.session_state.get(_FOCUS) else None,
+        "alone": {"count": layout.alone(graph), "shown": shows_alone},
+        "moved": layout.is_moved(result),
+        "scope": f"{len(graph)} {hash(tuple(graph))} {shows_alone}",
+    }
+
+
+def _node(mark: dict, number: dict[str, str], graph: nx.DiGraph) -> dict:
+    node = mark["name"]
+    parents, children = (
+        sum(values.get("verdict") not in ("missing", "dropped") for *_, values in ends)
+        for ends in (graph.in_edges(node, data=True), graph.out_edges(node, data=True))
+    )
+    title = f"{node} (place {int(number[node]) + 1} of {len(number)})"
+    title += f": {how_many(parents, 'parent')}, {how_many(children, 'child', 'children')}"
+    if mark["missed"]:
+        title += f"; {drawing.node_words(graph, node)}"
+    return {**{name: mark[name] for name in _OF_NODE}, "id": number[node], "title": title}
+
+
+_OF_NODE = ("name", "label", "x", "y", "width", "height", "missed")
+_OF_EDGE = ("path", "head", "dot", "square", "is_ring", "colour", "dash", "width", "firm", "absent")
+
+
+def _edge(mark: dict, number: dict[str, str]) -> dict:
+    ends = {"from": number[mark["parent"]], "to": number[mark["child"]]}
+    joined = {**ends, "id": "-".join(ends.values()), "title": mark["words"]}
+    return {**{name: mark[name] for name in _OF_EDGE}, **joined}

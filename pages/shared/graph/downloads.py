@@ -1,0 +1,186 @@
+"""The graph as files: pictures made here and in the browser, tables and graphs for other programs.
+
+A file is written when its button is pressed: so redrawing the page at every move of a threshold does not wait for it.
+"""
+
+import re
+from collections.abc import Callable
+from functools import partial
+
+import networkx as nx
+import pandas as pd
+import streamlit as st
+
+from disco import graph as graphs
+from disco.errors import InputError
+from disco.figures import graph as drawing
+from disco.runs import Run
+from disco.runs.about import about
+from disco.table import spreadsheets
+from pages.shared.graph import canvas, layout, picked, standalone
+from pages.shared.graph.layout import Placed
+from pages.shared.refined.refinement import Refinement
+from pages.shared.result.fit import Result
+from pages.shared.result.known import Known
+
+ORDER_HELP = "Position from 1 and node, sources first."
+KINDS = {
+    "csv": (
+        "CSV",
+        "text/csv",
+        f"The edges with their numbers, below lines with # that say how they were found. {spreadsheets.NOTE}",
+    ),
+    "graphml": ("GraphML", "application/xml", "For Gephi, Cytoscape, igraph, networkx."),
+    "dot": ("DOT", "text/vnd.graphviz", "For Graphviz."),
+    "json": ("JSON", "application/json", "Nodes and links, as networkx reads them."),
+}
+
+
+def view_row(
+    placed: Placed, graph: nx.DiGraph, strength: float, method: str, rule: str, chosen: dict[str, float | str]
+) -> None:
+    """Eight buttons in a row: PNG, PDF, SVG, HTML, CSV, GraphML, DOT, JSON of the graph that the page Graph shows.
+
+    The pictures are as shown, with the verdicts of a truth; the other files hold the edges found.
+
+    Args:
+        placed: says where the nodes stand.
+        graph: as drawn, with verdicts.
+        strength: of the widest line.
+        method: how the graph was found, in words.
+        rule: what chose DISCO's edges, in words.
+        chosen: thresholds and other choices by name.
+    """
+    title = ", ".join(filter(None, [f"{placed.run.name}: {method}", rule]))
+    known = partial(about, placed.run, method, **chosen)
+    st.caption("Download the graph shown:")
+    files(placed, _found(graph), graph, title, known, strength, file_name(placed.run), "graph")
+
+
+def refined_row(refinement: Refinement, graph: nx.DiGraph, drawn: nx.DiGraph) -> None:
+    """The same eight of a refined graph.
+
+    Args:
+        graph: the edges shown.
+        drawn: the same as they are drawn, with verdicts.
+    """
+    run, choice = refinement.run, refinement.choice
+    known = partial(about, run, "likelihood refinement", seed=choice.seed, bound_nats=choice.bound)
+    st.caption("Download the graph shown:")
+    name = f"{file_name(run)}_refined"
+    files(refinement, graph, drawn, f"{run.name}: refined graph", known, refinement.strength, name, "refined")
+
+
+def files(
+    result: Placed,
+    found: nx.DiGraph,
+    drawn: nx.DiGraph,
+    title: str,
+    known: Callable[[], dict],
+    strength: float,
+    name: str,
+    key: str,
+) -> None:
+    """The buttons: of the picture, and of the graph in the formats of other programs.
+
+    Args:
+        result: says where the nodes stand.
+        found: what the files of other programs hold.
+        drawn: the same as it is drawn.
+        title: of the picture.
+        known: gives what every file says of the graph (`disco.runs.about`).
+        strength: of the widest line.
+        name: of the files, without an ending.
+        key: begins the keys of the buttons.
+    """
+
+    # A file is written outside of the page's script, where the session cannot be asked.
+    places = layout.places(result)
+    seen = layout.drawn(result, drawn, [picked.picked(result.order)])
+
+    def picture() -> str:
+        return drawing.svg(seen, places, strength, title, known())
+
+    def interactive() -> str:
+        return standalone.page(canvas.shown_data(result.order, seen, places, strength), title, known())
+
+    def written(kind: str) -> str:
+        return graphs.export(found, kind, known())
+
+    buttons = st.container(horizontal=True, gap="small")
+    with buttons:
+        for kind in ("PNG", "PDF"):
+            canvas.picture_button(kind, picture, f"{name}.{kind.lower()}", f"{key}_{kind.lower()}")
+    save = partial(buttons.download_button, on_click="ignore")
+    save("SVG", picture, f"{name}.svg", "image/svg+xml", key=f"{key}_svg")
+    help = "The graph to move about in, in any browser and without a network."
+    save("HTML", interactive, f"{name}.html", "text/html", key=f"{key}_html", help=help)
+    for kind, (label, mime, help) in KINDS.items():
+        try:
+            graphs.check_exports(found, kind)
+        except InputError as error:
+            buttons.button(label, disabled=True, help=str(error), key=f"{key}_{kind}")
+            continue
+        save(label, partial(written, kind), f"{name}.{kind}", mime, key=f"{key}_{kind}", help=help)
+
+
+def table(refinement: Refinement, edges: pd.DataFrame) -> None:
+    """A button for the table of edges shown, with all numbers of each."""
+    st.download_button(
+        "Edges shown, CSV",
+        partial(spreadsheets.to_csv, edges),
+        f"{file_name(refinement.run)}_refined_edges.csv",
+        "text/csv",
+        key="refined_table",
+        on_click="ignore",
+        help=f"Every number of the edges shown. {spreadsheets.NOTE}",
+    )
+
+
+def order(result: Result) -> None:
+    """A button for the causal order of a result, sources first."""
+    st.download_button(
+        "Order, CSV",
+        lambda: spreadsheets.to_csv(placed(result.order)),
+        f"{file_name(result.run)}_order_{result.variant}.csv",
+        "text/csv",
+        key="order_table",
+        on_click="ignore",
+        help=f"{ORDER_HELP} {spreadsheets.NOTE}",
+    )
+
+
+def placed(nodes: list[str]) -> pd.DataFrame:
+    """A causal order as a table, sources first: position from 1 and node."""
+    return pd.DataFrame({"position": range(1, len(nodes) + 1), "node": nodes})
+
+
+def verdicts(result: Result, known: Known, graph: nx.DiGraph) -> None:
+    """A button for every edge, found or true, with what became of it and its scores."""
+    candidates = result.candidates(0.0).drop(columns="frequency")
+    table = known.verdicts(graph).merge(candidates, on=["parent", "child"], how="left")
+    st.download_button(
+        "Edges against the truth, CSV",
+        partial(spreadsheets.to_csv, table),
+        f"{file_name(result.run)}_verdicts.csv",
+        "text/csv",
+        key="graph_verdicts",
+        on_click="ignore",
+        help="Every edge at these thresholds, found or true: true, extra, reversed or missing, with OCS and Z. "
+        + spreadsheets.NOTE,
+    )
+
+
+def file_name(run: Run) -> str:
+    """A run's name in the characters of a file name."""
+    return re.sub(r"[^A-Za-z0-9_-]+", "_", run.name).strip("_")[:60] or "graph"
+
+
+def _found(graph: nx.DiGraph) -> nx.DiGraph:
+    """The graph without what a truth, or a refinement, adds to it."""
+    found = nx.DiGraph()
+    found.add_nodes_from((node, {"position": values["position"]}) for node, values in graph.nodes(data=True))
+    for parent, child, values in graph.edges(data=True):
+        if values.get("verdict") != "missing":
+            found.add_edge(parent, child, **{name: value for name, value in values.items() if name != "verdict"})
+    return found

@@ -1,0 +1,75 @@
+"""The node or the edge the reader looks at: one at a time. Ordering, Parents, Refine and Graph share the node."""
+
+from collections.abc import Callable, Container, Sequence
+
+import streamlit as st
+
+from pages.shared import session
+from pages.shared.frame.answers import agreeing, heard
+from pages.shared.frame.names import distinct, shown
+
+_KEY, _EDGE = "shared_picked", "shared_picked_edge"
+
+
+def _slot() -> str:
+    return session.address.kept("run") or ""
+
+
+def picked(nodes: Sequence[str]) -> str | None:
+    """The picked node, if it is one of the nodes."""
+    node = st.session_state.get(_KEY, {}).get(_slot())
+    return node if node in nodes else None
+
+
+def pick(node: str | None) -> None:
+    """Look at a node on every page, or at none."""
+    st.session_state[_KEY] = {**st.session_state.get(_KEY, {}), _slot(): node}
+    st.session_state[_EDGE] = {**st.session_state.get(_EDGE, {}), _slot(): None}
+
+
+def picked_edge(edges: Container[tuple[str, str]]) -> tuple[str, str] | None:
+    """The picked edge, if it is one of the edges (parent, child)."""
+    edge = st.session_state.get(_EDGE, {}).get(_slot())
+    return edge if edge is not None and edge in edges else None
+
+
+def pick_edge(edge: tuple[str, str] | None) -> None:
+    """Look at an edge, and no longer at a node; or at neither."""
+    pick(None)
+    st.session_state[_EDGE][_slot()] = edge
+
+
+def node_box(
+    label: str,
+    nodes: Sequence[str],
+    key: str,
+    help: str,
+    otherwise: str | None = None,
+    then: Callable[[str | None], None] | None = None,
+) -> str | None:
+    """A select box with search for the picked node.
+
+    Args:
+        otherwise: shown while none of the nodes is picked; None leaves the box empty.
+        then: called with the node after one was chosen here.
+    """
+    now = picked(nodes) or otherwise
+    live = agreeing(key, now)
+    labels = dict(zip(nodes, distinct(map(shown, nodes)), strict=True))
+
+    def chosen(node: str | None) -> None:
+        pick(node)
+        if then:
+            then(node)
+
+    st.selectbox(
+        label,
+        list(nodes),
+        index=None,
+        key=live,
+        format_func=lambda node: labels.get(node, ""),
+        placeholder="Type a name",
+        help=help,
+        on_change=heard(live, [None, *nodes], chosen, key),
+    )
+    return now

@@ -1,0 +1,1 @@
+"""Selectors of parents, their thresholds, and the edges they keep."""

@@ -1,0 +1,146 @@
+"""The sections of the Parents page."""
+
+import networkx as nx
+import pandas as pd
+import streamlit as st
+
+from disco.figures import accuracy
+from disco.figures import parents as figures
+from disco.figures.words import how_many
+from pages.shared.frame import figure
+from pages.shared.frame.names import code
+from pages.shared.graph import picked
+from pages.shared.result import truth
+from pages.shared.result.fit import Result
+from pages.shared.result.known import Known
+
+VALUES = {"ocs": "OCS", "curvature": "Mean curvature", "z": "Z", "frequency": "Frequency"}
+_MATRIX = ["ocs", "z", "frequency"]
+_SCALES = {
+    "iqr": (["ocs", "z"], "OCS has a threshold line for each fold; Z has one for all, at τ_Z."),
+    "jackknife": (
+        ["curvature", "z"],
+        "Mean curvature: its sign is that of the effect, and a parent has folds that agree. Z compares that with the "
+        "standard error.",
+    ),
+}
+
+
+def counts(graph: nx.DiGraph) -> None:
+    """Edges, nodes without parents and the like."""
+    possible = len(graph) * (len(graph) - 1) // 2
+    indegree = dict(graph.in_degree())
+    row, wide = figure.numbers(), figure.NUMBER
+    row.metric("Edges", f"{graph.number_of_edges():,}", help="Kept at these thresholds.", width=wide)
+    share = graph.number_of_edges() / possible if possible else 0.0
+    row.metric("Share of candidates", f"{share:.1%}", help=f"The order allows {possible:,} edges.", width=wide)
+    row.metric("Without parents", sum(1 for degree in indegree.values() if degree == 0), width=wide)
+    row.metric("Most parents", max(indegree.values(), default=0), width=wide)
+
+
+def against_truth(result: Result, known: Known, tau_z: float, pi_min: float) -> None:
+    """F1 along the threshold, and precision against recall, with the present choice on both."""
+    table = known.accuracy(tau_z)
+    if result.rule == "jackknife":  # Z is the same in every fold, so one π_min is all there is
+        table = table[table["pi_min"] == table["pi_min"].max()]
+    left, right = st.container(key="beside_truth").columns(2, gap="large")
+    with left:
+        figure.show(accuracy.f1(table, tau_z, pi_min), "truth_f1")
+    with right:
+        average, most = known.average_precision, known.a_top
+        drawn = accuracy.precision_recall(known.curve, table, tau_z, pi_min, average, known.chance, most)
+        figure.show(drawn, "truth_precision_recall")
+    truth.controls_line(known)
+    st.caption(
+        "Your own tables have no truth to choose τ_Z by: what carries over is how flat the curve is, not where its "
+        "top lies."
+    )
+
+
+def cannot(result: Result, tau_z: float) -> None:
+    """Say which children the rule cannot give a parent to, whatever their scores."""
+    found = figures.cannot_select(result.order, tau_z) if result.rule == "iqr" else []
+    if not found:
+        return
+    said = [f"{code(child)} has {k} candidates, so Z is at most {highest:g}" for child, k, highest in found]
+    names = " and ".join(code(child) for child, *_ in found) if len(found) < 3 else how_many(len(found), "node")
+    lower = min(highest for *_, highest in found)
+    st.info(
+        f"At τ_Z = {tau_z:g} no parent of {names} can be kept, whatever the data: " + "; ".join(said) + ". "
+        f"This is a limit of the median and interquartile rule with few candidates, not a finding. "
+        f"Below τ_Z = {lower:g} all of them can.",
+        icon=":material/block:",
+    )
+
+
+def sensitivity(result: Result, tau_z: float, pi_min: float) -> None:
+    """Edges against τ_Z, a line for each π_min; with the jackknife one, since Z is the same in every fold."""
+    ocs = result.ocs if result.rule == "iqr" else result.ocs[result.ocs["fold"] == 1]
+    figure.show(figures.sensitivity(ocs, tau_z, pi_min), "sensitivity")
+    st.caption("Where the curve is flat, the threshold hardly matters; no threshold is tuned against a truth.")
+
+
+def candidates(result: Result, tau_z: float, pi_min: float, known: Known | None) -> None:
+    """The candidates of one child with the threshold line."""
+    left, right = st.columns([3, 2], vertical_alignment="bottom")
+    with left:
+        child = picked.node_box(
+            "Child", result.order, "parents_child", "The node whose candidate parents are drawn.", result.order[-1]
+        )
+    scales, said = _SCALES[result.rule]
+    by = right.segmented_control(
+        "Scale",
+        scales,
+        default=scales[0],
+        format_func=VALUES.get,
+        key=f"parents_scale_{result.rule}",
+        required=True,
+        help=said,
+    )
+    if child == result.order[0]:
+        st.info(f"{code(child)} is the first node of the order and has no candidate parents.")
+        return
+    true_parents = set(known.edges.loc[known.edges["child"] == child, "parent"]) if known else set()
+    drawn = figures.candidates(result.ocs, child, tau_z, pi_min, by or scales[0], true_parents=true_parents)
+    figure.show(drawn, "candidates")
+    if known:
+        _true_parents(result, child, true_parents)
+    here = result.order.index(child)
+    if result.rule == "jackknife":
+        return
+    if here == 1:
+        st.caption(
+            "A single candidate cannot be centred: its OCS is divided by the median scale of the other children."
+        )
+    elif figures.highest_z(here) <= tau_z:
+        st.warning(
+            f"{code(child)} has {here} candidates. Among {here}, Z is at most {figures.highest_z(here):g}, so the rule "
+            f"cannot keep any of them at τ_Z = {tau_z:g}. Compare the scores by eye, or lower τ_Z."
+        )
+
+
+def _true_parents(result: Result, child: str, true_parents: set[str]) -> None:
+    """Say what the star means, and which true parents the order leaves out."""
+    place = result.order.index(child)
+    after = [parent for parent in result.order[place + 1 :] if parent in true_parents]
+    before = len(true_parents) - len(after)
+    said = f"★ a true parent: {before} of these candidates."
+    if after:
+        said += f" No candidate, since the order puts {code(child)} first: {', '.join(code(node) for node in after)}."
+    st.caption(said)
+
+
+def matrix(result: Result, table: pd.DataFrame, pi_min: float, known: Known | None) -> None:
+    """All candidates in causal order; a click picks the child."""
+    by = st.segmented_control(
+        "Colour",
+        _MATRIX,
+        default="ocs",
+        format_func=VALUES.get,
+        key="parents_colour",
+        required=True,
+        help="OCS: mean over folds, logarithmic. Z: mean over folds. Frequency: share of folds above τ_Z.",
+    )
+    edges = known.edges if known else None
+    drawn = figures.matrix(table, result.order, pi_min, by or "ocs", picked.picked(result.order), edges)
+    figure.show(drawn, "ocs_matrix")

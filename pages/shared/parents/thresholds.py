@@ -1,0 +1,118 @@
+"""The rule of parent selection and its thresholds, shared by Parents and Graph."""
+
+import networkx as nx
+import streamlit as st
+
+from disco.figures.words import share
+from disco.parents import jackknife
+from disco.parents.ocs import reaches
+from pages.shared import session
+from pages.shared.frame.answers import heard
+from pages.shared.frame.glossary import define
+from pages.shared.result.fit import Result
+
+HIGHEST = 5.0  # of the slider; Z above it is beyond doubt for any choice
+RULES = {"jackknife": "Agreement of the folds", "iqr": "The paper's: median and IQR"}
+
+
+def present(result: Result) -> tuple[float, float]:
+    """(τ_Z, π_min) as the reader set them, or the rule's own."""
+    return session.shown.thresholds(result.rule) or result.thresholds
+
+
+def sliders(result: Result, where: str) -> tuple[float, float]:
+    """(τ_Z, π_min) as the reader sets them; they start at the rule's own."""
+    row = st.container(key=f"beside_thresholds_{where}")  # wraps on a narrow screen
+    rule_box, left, right = row.columns([3, 4, 3], gap="medium")
+    with rule_box:
+        _rule(result, where)
+    own, folds = result.thresholds, result.folds
+    tau_z, pi_min = session.shown.thresholds(result.rule) or own
+    options = [k / folds for k in range(1, folds + 1)]
+    suffix = f"{where}_{result.rule}_{result.run.id}"
+    tau_key, pi_key = f"tau_z_{suffix}", f"pi_min_{suffix}"
+    st.session_state[tau_key] = float(tau_z)
+
+    def keep() -> None:
+        session.shown.set_thresholds(result.rule, (st.session_state[tau_key], st.session_state.get(pi_key, pi_min)))
+
+    with left:
+        tau_z = st.slider(
+            "Threshold τ_Z",
+            0.0,
+            max(HIGHEST, float(tau_z)),
+            step=_STEP[result.rule],
+            key=tau_key,
+            on_change=keep,
+            help=_HELP[result.rule],
+        )
+        # Always there, so that nothing moves; the other threshold stays as it is set.
+        st.button(
+            f"Back to τ_Z = {own[0]:.3g}",
+            key=f"own_{suffix}",
+            type="tertiary",
+            icon=":material/undo:",
+            disabled=tau_z == own[0],
+            on_click=session.shown.set_thresholds,
+            args=(result.rule, (own[0], pi_min)),
+        )
+    with right:
+        if result.rule == "iqr":
+            # Any π_min asks for the same folds as the next multiple of 1/B above it.
+            st.session_state[pi_key] = next(option for option in options if reaches(option, min(pi_min, 1.0)))
+            pi_min = st.select_slider(
+                "Folds that must agree, π_min",
+                options,
+                key=pi_key,
+                on_change=keep,
+                format_func=lambda value: share(round(value * folds), folds),
+                help=f"{define('π_min')} The default is all.",
+            )
+        else:
+            _expected(result, tau_z)
+    return tau_z, pi_min
+
+
+def graph(result: Result, where: str) -> tuple[nx.DiGraph, float, float, str]:
+    """The graph at the thresholds that the reader sets, these two, and an empty text: no other rule chose it."""
+    tau_z, pi_min = sliders(result, where)
+    return result.graph(tau_z, pi_min), tau_z, pi_min, ""
+
+
+_STEP = {"iqr": 0.05, "jackknife": 0.01}
+_HELP = {
+    "iqr": f"{define('τ_Z')} Z: {define('Z')} The default is 2; in the paper's own comparison, 1 is better in all "
+    "three families.",
+    "jackknife": f"{define('τ_Z')} A candidate is kept if its mean curvature over the folds is more than this many "
+    "standard errors from zero. At the default, the local false discovery rate is that of the settings: this share of "
+    "the candidates with exactly this Z have no edge (nominal).",
+}
+
+
+def _rule(result: Result, where: str) -> None:
+    if not result.has_curvature:
+        return
+    key = f"parent_rule_{where}_{result.run.id}"
+    st.session_state[key] = result.rule
+    st.selectbox(
+        "Rule",
+        list(RULES),
+        format_func=RULES.get,
+        key=key,
+        on_change=heard(key, RULES, session.shown.set_parent_rule),
+        help="Agreement of the folds: Z is the mean curvature of an edge over its jackknife standard error; it works "
+        "on small tables, where many candidates are parents. The paper's: Z is how far a candidate's OCS stands above "
+        "the median of the child's candidates, in interquartile ranges. Both read the same fitted networks.",
+    )
+
+
+def _expected(result: Result, tau_z: float) -> None:
+    """How many of the edges above the threshold are expected to be false."""
+    noise, kept = jackknife.expected_false(result.groups, result.z, tau_z)
+    st.metric(
+        "Expected from noise alone",
+        f"{noise:.1f} of {kept}",
+        width="content",
+        help="The Z of all candidates are modelled as two groups, without and with an edge. This many of the first "
+        "group are expected above τ_Z. Nominal: it does not account for a wrong order, which makes more false edges.",
+    )

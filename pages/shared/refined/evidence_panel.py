@@ -1,0 +1,166 @@
+"""What the likelihood model of a refinement shows of the picked edge or node: evidence, effect, kind of count.
+
+Numbers and sentences come first. What needs a fitted node comes when the likelihood is compiled, which no page does.
+"""
+
+from collections.abc import Callable
+from functools import partial
+
+import pandas as pd
+import streamlit as st
+
+from disco.errors import InputError
+from disco.figures import effects
+from disco.figures.words import number
+from disco.refine import Choice, Refined
+from disco.runs import Run
+from disco.runs.refined import choice_from, choice_of
+from pages.shared.frame import figure
+from pages.shared.frame.glossary import define
+from pages.shared.frame.names import code, plain
+from pages.shared.refined import evidence_words, misfit, modelled
+from pages.shared.work import background, machine
+
+
+def edge_details(run: Run, refined: Refined, parent: str, child: str) -> None:
+    """The evidence of one edge in numbers and words, and its response curve."""
+    row = evidence_words.row_of(refined, parent, child)
+    if row is None:
+        st.info(f"The refined graph has no edge from {code(parent)} to {code(child)}.")
+        return
+    choice = choice_from(choice_of(run))
+    _numbers(row, choice)
+    sentences = (
+        evidence_words.lacking(run, refined, row),
+        evidence_words.direction(run, refined, row),
+        evidence_words.repeats(run, row),
+        evidence_words.in_disco(run, parent, child),
+    )
+    st.markdown(" ".join(filter(None, sentences)))
+    _breakdown(run, refined, row, choice)
+    _once_compiled(partial(_curve, run, refined, parent, child))
+
+
+def _once_compiled(draw: Callable[[], None]) -> None:
+    """Draw what needs a fitted node, or say that it is being prepared until it can be drawn."""
+    if machine.compiled():
+        draw()
+    else:
+        st.fragment(_wait, run_every=background.SECONDS)()
+
+
+def _wait() -> None:
+    if machine.compiled():
+        st.rerun()
+    st.caption(f":material/hourglass_top: {machine.PREPARING} …")
+
+
+def _curve(run: Run, refined: Refined, parent: str, child: str) -> None:
+    try:
+        curve, observed = modelled.curve(run, refined, parent, child)
+    except InputError as error:
+        st.error(plain(error))
+        return
+    unit = modelled.unit(run)
+    figure.show(effects.response(curve, observed, parent, child, unit), "refined_response")
+    st.caption(
+        f"The line sets the parent to each of its {unit}s in every row, leaves the row's other parents as they are and "
+        f"averages the child's mean. The discs are plain means of the rows with that {unit}, so they differ from the "
+        f"line if parents are correlated. The band is pointwise and takes the graph as given. {evidence_words.ASSUMED}"
+    )
+
+
+def _numbers(row: dict, choice: Choice) -> None:
+    shown_, wide = figure.numbers(), figure.NUMBER
+    shown_.metric("Gain, nats", number(row["gain_nats"]), width=wide, help=define("edge gain"))
+    for label, name, help in (
+        ("Direction, nats", "direction_nats", evidence_words.DIRECTION),
+        ("Robust, nats", "robust_nats", evidence_words.ROBUST),
+    ):
+        shown_.metric(label, "–" if row[name] != row[name] else number(row[name]), width=wide, help=help)
+    share = "–" if row["bootstrap"] != row["bootstrap"] else f"{row['bootstrap']:.0%}"
+    label, help = evidence_words.stability(choice)
+    shown_.metric(label, share, width=wide, help=help)
+    ratio, bic = (evidence_words.or_not(row[name]) for name in ("log_likelihood_nats", "bic_nats"))
+    shown_.metric(
+        "p-value",
+        evidence_words.p_value(row["p_value"]),
+        width=wide,
+        help=f"{evidence_words.P_VALUE} Likelihood ratio in nats: {ratio}; gain in BIC: {bic}.",
+    )
+
+
+def _breakdown(run: Run, refined: Refined, row: dict, choice: Choice) -> None:
+    """The evidence on the direction part by part, and the misfit of both nodes in either direction."""
+    with st.expander("Why the direction is decided or not"):
+        st.dataframe(
+            evidence_words.breakdown(run, refined, row),
+            hide_index=True,
+            key="refined_breakdown",
+            width="content",
+            placeholder="–",
+            column_config={
+                "part": st.column_config.TextColumn("Part", width=190),
+                "nats": st.column_config.NumberColumn("Nats", format="%.1f", width=64, help=define("nats")),
+                "asked": st.column_config.TextColumn("Required", width=130),
+            },
+        )
+        st.caption(f"{evidence_words.decided_means(choice.bound)} {evidence_words.SPREAD}")
+        misfit.forwards_and_turned(run, refined, row["parent"], row["child"])
+
+
+def node_details(run: Run, refined: Refined, node: str) -> None:
+    """How well the model fits a node, what kind of count it is, and its parents and children."""
+    if node not in refined.order:
+        st.info(f"The refined graph has no node {code(node)}.")
+        return
+    kind_details(run, refined, node)
+    parents, children = modelled.neighbours(refined, node)
+    left, right = st.columns(2)
+    _neighbours(left, "Parents", [(name, evidence_words.row_of(refined, name, node)) for name in parents])
+    _neighbours(right, "Children", [(name, evidence_words.row_of(refined, node, name)) for name in children])
+
+
+def kind_details(run: Run, refined: Refined, node: str) -> None:
+    """How well the model fits a node, and what kind of count it is."""
+    misfit.of_node(refined, node)
+    _once_compiled(partial(_kind, run, refined, node))
+
+
+def _kind(run: Run, refined: Refined, node: str) -> None:
+    try:
+        kind = modelled.kind(run, refined, node)
+    except InputError as error:
+        st.error(plain(error))
+        return
+    parents, _ = modelled.neighbours(refined, node)
+    st.markdown(f"{'Given its parents' if parents else 'It has no parents'}. {plain(kind.sentence())}")
+    if not kind.is_level and len(kind.counts) > 2:
+        figure.show(effects.kind(kind), "refined_kind")
+        st.caption(
+            "The fitted distribution at rows with a middle mean, beside the nearest shapes, all with the same mean. "
+            "The distance is the average divergence over all rows in nats; from "
+            f"0.01 on, the node is said to have none of these shapes. {evidence_words.ASSUMED}"
+        )
+
+
+def _neighbours(place: st.delta_generator.DeltaGenerator, title: str, edges: list[tuple[str, dict]]) -> None:
+    place.markdown(f"**{title}** ({len(edges)})")
+    if not edges:
+        place.caption("None.")
+        return
+    rows = pd.DataFrame(
+        [(name, row["gain_nats"], "decided" if row["decided"] else "undecided") for name, row in edges],
+        columns=["node", "gain", "direction"],
+    )
+    place.dataframe(
+        rows,
+        hide_index=True,
+        height=min(38 + 35 * len(rows), 260),
+        placeholder="not available",
+        column_config={
+            "node": st.column_config.TextColumn("Node"),
+            "gain": st.column_config.NumberColumn("Gain, nats", format="%.1f", help=define("edge gain")),
+            "direction": st.column_config.TextColumn("Direction"),
+        },
+    )

@@ -1,0 +1,141 @@
+"""How well the model fits the nodes, and so how far to trust their arrows: at the top of a page, per node, per edge."""
+
+import math
+
+import networkx as nx
+import pandas as pd
+import streamlit as st
+
+from disco.errors import InputError
+from disco.figures.words import how_many, number
+from disco.likelihood.misfit import MISFIT
+from disco.refine import Refined
+from disco.refine.evidence import MOST_MISFIT
+from disco.refine.reasons import but_known, is_of_kind, missed
+from disco.runs import Run, stamps
+from pages.shared.frame import figure
+from pages.shared.frame.glossary import define
+from pages.shared.frame.names import code, plain
+from pages.shared.refined import modelled
+from pages.shared.work import machine
+
+_MOST_NAMED = 6
+_KEPT = "turned_misfit"  # session key: the measured misfits by run, refinement and edge
+
+
+def banner(refined: Refined) -> None:
+    """Say at the top of a page which nodes are poorly fitted; nothing if none is."""
+    nodes = refined.nodes
+    if nodes is None:
+        st.info(
+            "This refinement comes from an older version, which did not measure how well the model fits each node and "
+            "called directions decided by fewer rules. Refine again before you rely on an arrow.",
+            icon=":material/history:",
+        )
+        return
+    worst = missed(nodes)
+    if worst.empty:
+        return
+    named = [f"{code(row.node)} ({_nats(row.misfit_nats)})" for row in worst[:_MOST_NAMED].itertuples()]
+    rest = f" and {len(worst) - _MOST_NAMED} more" if len(worst) > _MOST_NAMED else ""
+    share = f"{len(worst)} of {how_many(len(nodes), 'node')}"
+    are = "is" if len(worst) == 1 else "are"
+    said = f"Misfit, worst first: {', '.join(named)}{rest}."
+    if is_of_kind(nodes):
+        st.warning(
+            f"**{share} {are} poorly fitted by the model: the arrows there are hypotheses.** {said}",
+            icon=":material/rule:",
+        )
+        return
+    st.warning(
+        f"**The model does not fit this table: no direction is called decided{but_known(refined.edges)}.** "
+        f"{share} {are} poorly fitted, {MOST_MISFIT:.0%} or more. {said} An edge still says that two columns "
+        "are joined. Which way its arrow points is a hypothesis: on real tables about half of such arrows are wrong.",
+        icon=":material/warning:",
+    )
+
+
+def of_node(refined: Refined, node: str, *, of_refined: bool = False) -> None:
+    """A node's misfit in nats and per row, and what it means; nothing if it was not measured.
+
+    Args:
+        of_refined: say that it was measured given the parents in the refined graph.
+    """
+    if refined.nodes is None:
+        return
+    row = refined.nodes.set_index("node").loc[node]
+    place = figure.numbers()
+    place.metric("Misfit, nats", _number(row["misfit_nats"]), width=figure.NUMBER, help=define("misfit"))
+    place.metric(
+        "Misfit per row",
+        _number(row["misfit_per_row"]),
+        width=figure.NUMBER,
+        help="The misfit divided by the number of rows.",
+    )
+    if not row["misfit_nats"] < MISFIT:
+        st.warning("This node is poorly fitted by the model: its arrows are hypotheses.", icon=":material/rule:")
+    if of_refined:
+        st.caption("Measured given its parents in the refined graph.")
+
+
+def marked(graph: nx.DiGraph, refined: Refined | None) -> nx.DiGraph:
+    """The graph with the misfit on its nodes, which a picture shows."""
+    if refined is None or refined.nodes is None:
+        return graph
+    found, misfit = graph.copy(), refined.nodes.set_index("node")["misfit_nats"]
+    nx.set_node_attributes(found, {node: float(misfit[node]) for node in found}, "misfit_nats")
+    return found
+
+
+def forwards_and_turned(run: Run, refined: Refined, parent: str, child: str) -> None:
+    """The misfit of an edge's two nodes with the edge as found and reversed; measured on request, and kept."""
+    kept = st.session_state.setdefault(_KEPT, {})
+    asked = (str(run.path), stamps.refinement(run), parent, child)
+    place = st.empty()
+    if asked not in kept:
+        if not place.button(
+            "Misfit with the edge reversed",
+            key="refined_turned_misfit",
+            icon=":material/sync_alt:",
+            disabled=not machine.compiled(),
+            help="How well the model fits both nodes with the edge as found, and with the edge reversed.",
+        ):
+            return
+        try:
+            with place, st.spinner("Fitting both nodes, with the edge as found and reversed …"):
+                kept[asked] = modelled.turned_misfits(run, refined, parent, child)
+        except InputError as error:
+            place.error(plain(error))
+            return
+    with place.container():
+        _show_turned(kept[asked])
+
+
+def _show_turned(found: pd.DataFrame) -> None:
+    column = st.column_config
+    st.dataframe(
+        found,
+        hide_index=True,
+        key="refined_turned",
+        width="content",
+        placeholder="not available",
+        column_config={
+            "node": column.TextColumn("Misfit, nats", width=160, help=define("misfit")),
+            "forwards": column.NumberColumn("As found", format="%.1f", width=90, help="With the edge as found."),
+            "turned": column.NumberColumn(
+                "Reversed", format="%.1f", width=90, help="With the edge reversed; all other parents stay."
+            ),
+        },
+    )
+    st.caption(
+        "If the model fits in neither direction, its direction evidence says little. A better fit in one direction is "
+        "a hint, not a proof."
+    )
+
+
+def _nats(value: float) -> str:
+    return "not available" if math.isnan(value) else f"{number(value)} nats"
+
+
+def _number(value: float) -> str:
+    return "–" if math.isnan(value) else number(value)

@@ -1,0 +1,156 @@
+"""Rules for another run of the same table, collected at the edges of the open one. Owns the keys `rules_…`."""
+
+from collections.abc import Sequence
+from dataclasses import replace
+from functools import partial
+
+import streamlit as st
+
+from disco import runs
+from disco.errors import InputError
+from disco.figures.words import how_many
+from disco.knowledge import Knowledge
+from disco.refine import QUICK
+from disco.runs import REFINE, Run
+from disco.work import jobs
+from pages.shared import session
+from pages.shared.frame.names import code, distinct, plain, shown
+
+_RULES = "rules_next"  # by the run's id: all rules of the run to come
+_MOST_LISTED = 30
+_NAME = ", other rules"
+
+Pair = tuple[str, str]
+
+
+def section(run: Run, nodes: Sequence[str], edge: Pair | None) -> None:
+    """Rules on the picked edge or on two nodes, the rules so far, and the search that keeps to them.
+
+    Args:
+        nodes: of the run, in the order of its graph.
+        edge: the picked one.
+    """
+    with st.expander("Rules for another run", icon=":material/rule:", key="rules_box"):
+        try:
+            own = run.knowledge() or Knowledge()
+            rules = st.session_state.get(_RULES, {}).get(run.id, own)
+            pair = edge or _two_nodes(nodes)
+            if pair is not None:
+                _buttons(run, rules, pair)
+        except InputError as error:  # its knowledge is damaged, or has as many rules as there can be
+            st.error(plain(error), icon=":material/error:")
+            return
+        with st.container(gap=None):
+            _listed(run, rules)
+        _search(run, own, rules)
+
+
+def _keep(run: Run, rules: Knowledge) -> None:
+    st.session_state[_RULES] = {**st.session_state.get(_RULES, {}), run.id: rules}
+
+
+def _two_nodes(nodes: Sequence[str]) -> Pair | None:
+    """Two nodes that the reader chooses; None until there are two."""
+    st.caption("Pick an edge, or choose two nodes.")
+    labels = dict(zip(nodes, distinct(map(shown, nodes)), strict=True))
+    chosen = []
+    for place, label, key in zip(st.columns(2, gap="small"), ("From", "To"), ("rules_from", "rules_to"), strict=True):
+        with place:
+            chosen.append(
+                st.selectbox(
+                    label,
+                    list(nodes),
+                    index=None,
+                    key=key,
+                    format_func=lambda node: labels.get(node, ""),
+                    placeholder="Node",
+                )
+            )
+    parent, child = chosen
+    return None if parent == child or not {parent, child} <= set(nodes) else (parent, child)
+
+
+def _buttons(run: Run, rules: Knowledge, pair: Pair) -> None:
+    """The rules that there can be on a pair; one that is there already cannot be pressed."""
+    st.markdown(f"{code(shown(pair[0]))} → {code(shown(pair[1]))}")
+    back = pair[::-1]
+    with st.container(horizontal=True, gap="small"):
+        for label, key, required, forbidden, help in (
+            ("Require", "require", [pair], [], "The edge is in every graph of the other run."),
+            ("Forbid", "forbid", [], [pair], "This edge is in no graph of the other run; a path may lead that way."),
+            ("Forbid both directions", "apart", [], [pair, back], "No edge joins the two in either direction."),
+            ("Only the other way", "turn", [back], [pair], "Forbids this direction and requires the other one."),
+        ):
+            more = _with(rules, required, forbidden)
+            st.button(label, key=f"rules_{key}", help=help, disabled=more == rules, on_click=_keep, args=(run, more))
+
+
+def _with(rules: Knowledge, required: Sequence[Pair], forbidden: Sequence[Pair]) -> Knowledge:
+    """Knowledge with further edge rules, each once."""
+    return replace(
+        rules,
+        required=list(dict.fromkeys([*rules.required, *required])),
+        forbidden=list(dict.fromkeys([*rules.forbidden, *forbidden])),
+    )
+
+
+def _listed(run: Run, rules: Knowledge) -> None:
+    """Every rule of the run to come, the newest of its kind first, each a button that removes it."""
+    removal = partial(st.button, type="tertiary", icon=":material/close:", help="Remove this rule.")
+    rows = [(kind, pair) for kind in ("required", "forbidden") for pair in reversed(getattr(rules, kind))]
+    for place, (kind, pair) in enumerate(rows[:_MOST_LISTED]):
+        words = plain(f"{kind.capitalize()}: {' → '.join(shown(text, 30) for text in pair)}")
+        removal(words, key=f"rules_drop_{place}", on_click=_drop, args=(run, rules, kind, pair))
+    if len(rows) > _MOST_LISTED:
+        st.caption(f"And {len(rows) - _MOST_LISTED:,} more rules.")
+    if rules.tiers:
+        less = replace(rules, tiers=(), closed=())
+        words = how_many(len(rules.tiers), "tier")
+        removal(words, key="rules_drop_tiers", on_click=_keep, args=(run, less))
+
+
+def _drop(run: Run, rules: Knowledge, kind: str, pair: Pair) -> None:
+    _keep(run, replace(rules, **{kind: [other for other in getattr(rules, kind) if other != pair]}))
+
+
+def _search(run: Run, own: Knowledge, rules: Knowledge) -> None:
+    """The button that starts the other run, unless its rules contradict each other or are those of this one."""
+    refused = ""
+    if rules != own:
+        try:
+            rules.resolve(run.nodes, run.roles)
+        except InputError as error:
+            refused = str(error)
+            st.error(plain(refused), icon=":material/error:")
+    if st.button(
+        "Search again with these rules",
+        type="primary",
+        icon=":material/bolt:",
+        key="rules_search",
+        disabled=bool(refused) or rules == own,
+        help="A quick look at the same table, with the same settings and roles, in a new run without a fit. This run "
+        "stays as it is.",
+    ):
+        _start(run, rules)
+
+
+def _start(run: Run, rules: Knowledge) -> None:
+    try:
+        other = runs.create_run(
+            run.with_roles(),
+            run.settings,
+            name=shown(run.name.removesuffix(_NAME), 80 - len(_NAME)) + _NAME,
+            source=run.source,
+            truth=run.truth(),
+            device=run.device,
+            teaching=run.teaching,
+            rows_left_out=run.rows_left_out,
+            knowledge=rules if rules.to_dict() else None,
+            roles=run.roles,
+        )
+        jobs.start(other, REFINE, QUICK)
+    except InputError as error:
+        st.error(plain(error), icon=":material/error:")
+        return
+    session.run.select(other)
+    session.address.go("refine")

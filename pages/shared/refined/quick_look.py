@@ -1,0 +1,56 @@
+"""Quick look: the likelihood search on the loaded table, in a run without a fit; offered on Train and on Refine."""
+
+import streamlit as st
+
+from disco.errors import InputError
+from disco.refine import QUICK
+from disco.runs import REFINE
+from disco.work import jobs
+from pages.shared import session
+from pages.shared.frame import empty, intro
+from pages.shared.frame.names import plain, shown
+from pages.shared.table import computed
+from pages.shared.table.drafts import Draft, run_name
+from pages.shared.work import fit_start
+
+
+def offer(draft: Draft, is_first: bool = False) -> None:
+    """The button that starts it and leads to Refine; on Train the fit comes first."""
+    pressed = st.button(
+        "Quick look, without a fit",
+        type="primary" if is_first else "secondary",
+        icon=":material/bolt:",
+        width="content" if is_first else "stretch",
+        key="quick_look",
+        help="Searches for the order and the graph of highest likelihood in the paper's model, without any network: "
+        "seconds for some tens of columns. A fit of the same run can follow.",
+    )
+    if pressed:
+        _start(draft)
+
+
+def _start(draft: Draft) -> None:
+    try:
+        run = fit_start.new_run(draft, run_name(shown(draft.name, 40), draft.settings), "auto")
+        jobs.start(run, REFINE, QUICK)
+    except InputError as error:
+        st.error(plain(error))
+        return
+    session.draft.started_as(run)
+    session.address.go("refine")
+
+
+def without_a_run() -> None:
+    """Refine with no run open: offer to refine the loaded table, or the runs that there are."""
+    empty.missing_run()
+    draft = session.draft.current()
+    ready = draft is not None and computed.chosen_counts(draft) is not None
+    with st.container(border=True):
+        st.markdown("**No run is open.** A refinement needs a table of counts, and no fit before it.")
+        if ready:
+            intro.run_caption(draft.name, len(draft.table), len(draft.columns))
+            intro.adjustment(draft.roles.needed())
+            offer(draft, is_first=True)
+        elif st.button("Go to Data", type="primary", icon=":material/table_view:", key="empty_lead_on"):
+            session.address.go("data")
+        empty.open_finished()

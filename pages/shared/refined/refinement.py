@@ -1,0 +1,125 @@
+"""A run's refinement, read once and shared by the parts of the Refine page; read only."""
+
+from dataclasses import dataclass, replace
+from functools import cached_property
+
+import networkx as nx
+import pandas as pd
+import streamlit as st
+
+from disco.errors import InputError
+from disco.figures import graph as drawing
+from disco.figures import refined as figures
+from disco.refine import Choice, Refined
+from disco.runs import Run, stamps
+from disco.runs.refined import choice_from, choice_of, read_refined
+from pages.shared.frame.figure import Ready, ready
+from pages.shared.frame.names import plain
+from pages.shared.result.known import Known
+
+_NO_OCS = ["fold", "parent", "child", "ocs", "curvature", "z"]
+_NO_CANDIDATES = ["parent", "child", "ocs", "z", "frequency"]
+
+
+@dataclass(frozen=True)
+class Refinement:
+    """A run's refinement.
+
+    Attributes:
+        run: the run.
+        refined: order, edges with evidence, searches, moves.
+        choice: how it was searched.
+        places: where the graph's nodes stand, in pixels.
+    """
+
+    run: Run
+    refined: Refined
+    choice: Choice
+    places: dict[str, tuple[float, float]]
+
+    @property
+    def order(self) -> list[str]:
+        """Node names, source first."""
+        return self.refined.order
+
+    @property
+    def edges(self) -> pd.DataFrame:
+        """One row per edge, strongest first, those without a gain last."""
+        return self.refined.edges
+
+    @cached_property
+    def graph(self) -> nx.DiGraph:
+        """The DAG, the misfit on its nodes, the evidence on its edges."""
+        return self.refined.graph()
+
+    @cached_property
+    def strength(self) -> float:
+        """Of the widest line, so that widths do not change with the filters."""
+        return max((drawing.strength(values) for *_, values in self.graph.edges(data=True)), default=1.0)
+
+    @cached_property
+    def known(self) -> Known | None:
+        """What the run's truth says of it; pages ask `truth.shown`, which may keep it to itself."""
+        return Known.of(self.run, self.order, pd.DataFrame(columns=_NO_OCS), [])
+
+    @cached_property
+    def ends(self) -> Ready:
+        """The figure of where its searches ended."""
+        return ready(figures.ends(self.refined.starts, self.choice.bound))
+
+    @cached_property
+    def sweeps(self) -> Ready:
+        """The figure of its searches, sweep by sweep."""
+        return ready(figures.searches(self.refined.starts))
+
+    @cached_property
+    def slope(self) -> Ready:
+        """The figure of the order before and after; there must be an order before."""
+        return ready(figures.slope(self.refined.moves, self.choice.bound))
+
+    def subgraph(self, edges: pd.DataFrame) -> nx.DiGraph:
+        """All nodes with some of the edges."""
+        from disco import graph
+
+        return graph.build(self.order, edges, self.refined.nodes)
+
+    def judged(
+        self, graph: nx.DiGraph, verdicts: pd.DataFrame, candidates: pd.DataFrame | None, absent: bool
+    ) -> object:
+        """The graph with a verdict on each edge, with or without those that it lacks.
+
+        Args:
+            candidates: parent, child, ocs, z, frequency of the edges it lacks, where they have such.
+        """
+        nothing = pd.DataFrame(columns=_NO_CANDIDATES).astype(dict.fromkeys(_NO_CANDIDATES[2:], float))
+        return drawing.judged(graph, verdicts, nothing if candidates is None else candidates, missing=absent)
+
+
+def of(run: Run) -> Refinement | None:
+    """The refinement of a run; None if it has none.
+
+    Raises:
+        InputError: one of its files is damaged.
+    """
+    stamp = stamps.refinement(run)
+    return _read(run, str(run.path), (stamp, stamps.truth(run))) if stamp else None
+
+
+def readable(run: Run) -> Refinement | None:
+    """The refinement of a run; None if it has none, or, with a message, if it is damaged."""
+    try:
+        return of(run)
+    except InputError as error:
+        st.error(plain(error), icon=":material/error:")
+        return None
+
+
+# The stamps make sure that a run refined again, or with another truth, is read again; the run itself is hashed by its
+# path.
+@st.cache_resource(max_entries=16, show_spinner=False)
+def _read(_run: Run, path: str, stamp: tuple[int, int]) -> Refinement:
+    refined = read_refined(_run)
+    # Strongest first, whoever wrote the file; at the end those whose gain is not available.
+    edges = refined.edges.sort_values("gain_nats", ascending=False, kind="stable", ignore_index=True)
+    refined = replace(refined, edges=edges)
+    return Refinement(_run, refined, choice_from(choice_of(_run)), figures.places(refined.order, refined.edges))

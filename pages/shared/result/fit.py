@@ -1,0 +1,168 @@
+"""The results of a run, read once and shared by the result pages; read only."""
+
+from dataclasses import dataclass
+from functools import cached_property
+
+import networkx as nx
+import numpy as np
+import pandas as pd
+import streamlit as st
+
+from disco.errors import InputError
+from disco.figures import placing, steps
+from disco.parents import jackknife
+from disco.parents.ocs import frequencies, own_thresholds, passes, with_z
+from disco.runs import Run, stamps
+from pages.shared import session
+from pages.shared.result.known import Known
+
+TAUS = [step * 0.05 for step in range(101)]  # of the curves against a known truth
+
+VARIANT_WORDS = {
+    "ccs-clipped": "CCS, clipped",
+    "ccs-admissible": "CCS, admissible",
+    "constant-clipped": "constant curvature, clipped",
+    "constant-admissible": "constant curvature, admissible",
+}
+
+
+@dataclass(frozen=True)
+class Result:
+    """An order recovered from a run's networks, with its scores.
+
+    Attributes:
+        run: the run.
+        variant: its criterion and boundary, such as "ccs-clipped".
+        rule: the rule of parent selection whose Z it holds: iqr or jackknife.
+        order: node names, source first.
+        ccs, criteria, ocs: the frames of `disco.runs`.
+        steps: the removals, as `disco.figures.steps.all_steps` gives them.
+        places: where the graph's nodes stand, in pixels.
+        folds: how many folds there are.
+    """
+
+    run: Run
+    variant: str
+    rule: str
+    order: list[str]
+    ccs: pd.DataFrame
+    criteria: pd.DataFrame
+    ocs: pd.DataFrame
+    steps: pd.DataFrame
+    places: dict[str, tuple[float, float]]
+    folds: int
+
+    @property
+    def criterion(self) -> str:
+        """ccs or constant."""
+        return self.variant.split("-")[0]
+
+    @property
+    def boundary(self) -> str:
+        """clipped or admissible."""
+        return self.variant.split("-")[1]
+
+    @cached_property
+    def thresholds(self) -> tuple[float, float]:
+        """The rule's own (τ_Z, π_min)."""
+        return own_thresholds(self.ocs, self.run.settings.replace(parent_rule=self.rule))
+
+    @cached_property
+    def z(self) -> np.ndarray:
+        """One Z per candidate: that of the rule jackknife, which is the same in every fold."""
+        return self.ocs.loc[self.ocs["fold"] == 1, "z"].to_numpy()
+
+    @cached_property
+    def groups(self) -> jackknife.TwoGroups:
+        """The candidates without and with an edge, by `z`."""
+        return jackknife.two_groups(self.z)
+
+    @property
+    def has_curvature(self) -> bool:
+        """Whether the mean curvature is there, which the jackknife needs; runs of older versions lack it."""
+        return "curvature" in self.ocs
+
+    @cached_property
+    def known(self) -> Known | None:
+        """What the run's truth says of it, if there is one; pages ask `truth.shown`, which may keep it to itself."""
+        return Known.of(self.run, self.order, self.ocs, TAUS)
+
+    def candidates(self, tau_z: float) -> pd.DataFrame:
+        """Every candidate edge: parent, child, ocs, z, frequency."""
+        return frequencies(self.ocs, tau_z)
+
+    def edges(self, tau_z: float, pi_min: float) -> pd.DataFrame:
+        """The candidates that pass two thresholds, with the same columns, even if none passes."""
+        table = self.candidates(tau_z)
+        return table[passes(table, pi_min)]
+
+    def graph(self, tau_z: float, pi_min: float) -> nx.DiGraph:
+        """The graph at two thresholds."""
+        from disco import graph
+
+        return graph.build(self.order, self.edges(tau_z, pi_min))
+
+
+def shown(run: Run) -> Result:
+    """The result that the session shows of a run: the chosen variant and rule, or the run's own if it lacks them."""
+    try:
+        return of(run, session.shown.variant() or run.own_variant, session.shown.parent_rule())
+    except InputError:
+        session.shown.set_variant(None)
+        session.shown.set_parent_rule(None)
+        return of(run, run.own_variant)
+
+
+def of(run: Run, variant: str, rule: str | None = None) -> Result:
+    """The result of one variant with the Z of a rule, the run's own unless given.
+
+    Raises:
+        InputError: the run has none.
+    """
+    stamp = stamps.fit(run, variant)
+    if not stamp:
+        raise InputError(f"The run {run.name} has no result for {variant} yet.")
+    return _read(run, str(run.path), variant, rule or run.settings.parent_rule, (stamp, stamps.truth(run)))
+
+
+# The stamps make sure that a variant recovered again, or a run with another truth, is read again; the run itself is
+# hashed by its path.
+@st.cache_resource(max_entries=24, show_spinner=False)
+def _read(_run: Run, path: str, variant: str, rule: str, stamp: tuple[int, int]) -> Result:
+    order, ccs, ocs = _run.order(variant), _run.ccs(variant), _run.ocs(variant)
+    if rule != _run.settings.parent_rule:
+        ocs = with_z(ocs, rule)
+    return Result(
+        run=_run,
+        variant=variant,
+        rule=rule,
+        order=order,
+        ccs=ccs,
+        criteria=_run.criteria(variant),
+        ocs=ocs,
+        steps=steps.all_steps(ccs),
+        places=placing.positions(order, frequencies(ocs, 1.0)),
+        folds=int(ocs["fold"].nunique()),
+    )
+
+
+def variant_picker(result: Result) -> None:
+    """Which of the run's orders the result pages show; drawn only if there is a choice."""
+    available = result.run.variants()
+    if len(available) < 2:
+        return
+
+    def words(name: str) -> str:
+        return VARIANT_WORDS[name] + (" (as fitted)" if name == result.run.own_variant else "")
+
+    key = f"variant_{result.run.id}"
+    st.session_state[key] = result.variant
+    st.segmented_control(
+        "Order shown",
+        available,
+        format_func=words,
+        key=key,
+        required=True,
+        on_change=lambda: session.shown.set_variant(st.session_state[key]),
+        help="All come from the same fitted networks. Ordering, Parents and Graph show the same one.",
+    )

@@ -1,0 +1,140 @@
+"""Whether the known truth may be shown, and how well an order and its edges agree with it, beside the sorting controls.
+
+A table for teaching keeps its truth to itself until the reader asks for it; that holds for this reader's session
+alone. A truth once shown is shown wherever it, or a part of it, belongs to a table.
+"""
+
+from typing import Protocol
+
+import networkx as nx
+import pandas as pd
+import streamlit as st
+
+from disco.figures.words import how_many, number, share
+from disco.runs import Run
+from pages.shared.frame import figure
+from pages.shared.frame.glossary import define
+from pages.shared.frame.names import code
+from pages.shared.result.known import Known
+from pages.shared.table.drafts import Draft
+
+_REVEALED = "truth_revealed"
+
+
+class Held(Protocol):
+    """A result of a run, and what the run's truth says of it."""
+
+    run: Run
+    known: Known | None
+
+
+def shown(result: Held) -> Known | None:
+    """What the truth says of a result; None if there is none, or while it is hidden.
+
+    Draws the line that reveals or hides it, and what must be said of a truth that does not fit.
+    """
+    known = result.known
+    if known is None or (result.run.teaching and not _curtain(_pairs(known.told))):
+        return None
+    if known.strangers:
+        st.warning(
+            f"The truth of this table names {code(known.strangers[0])}, which is not among its columns; "
+            f"{how_many(known.left_out, 'true edge')} {'is' if known.left_out == 1 else 'are'} left out below."
+        )
+    if known.either_way:
+        st.caption(
+            f"{share(len(known.either_way), len(known.edges)).capitalize()} true edges have a direction that cannot be "
+            "known: reversed, such an edge fits exactly as well. It counts as found, and as correctly ordered, in "
+            "either direction."
+        )
+    if known.edges.empty:
+        st.caption("The truth of this table has no edges among its columns: every edge found is an extra one.")
+    return known
+
+
+def words_of(draft: Draft) -> str:
+    """How many true edges of a loaded table are known, as the rest of a sentence; nothing where they are hidden."""
+    edges = draft.truth
+    if edges is None or (draft.teaching and not _is_revealed(_pairs(edges))):
+        return ""
+    chosen = {str(draft.table.columns[position]) for position in draft.columns}
+    inside = int((edges["parent"].isin(chosen) & edges["child"].isin(chosen)).sum())
+    part = f" ({inside:,} among the chosen columns)" if inside < len(edges) else ""
+    return f", {how_many(len(edges), 'true edge')} known{part}"
+
+
+def draft_curtain(draft: Draft) -> None:
+    """The line that reveals or hides the truth of a loaded table for teaching."""
+    if draft.truth is not None and draft.teaching:
+        _curtain(_pairs(draft.truth))
+
+
+def _pairs(edges: pd.DataFrame) -> frozenset[tuple[str, str]]:
+    return frozenset(zip(edges["parent"], edges["child"], strict=True))
+
+
+def _is_revealed(pairs: frozenset[tuple[str, str]]) -> bool:
+    """Whether the reader has asked for a truth that holds these edges."""
+    return any(pairs <= seen for seen in st.session_state.get(_REVEALED, ()))
+
+
+def _curtain(pairs: frozenset[tuple[str, str]]) -> bool:
+    """Say that the truth is hidden or shown, with the button that turns it; whether it is shown."""
+    is_open = _is_revealed(pairs)
+    row = st.container(horizontal=True, vertical_alignment="center", gap="small")
+    with row:
+        if is_open:
+            st.markdown(":material/visibility: The truth of this table is shown.", width="content")
+            st.button("Hide again", key="truth_hide", on_click=_hide, args=(pairs,))
+        else:
+            st.markdown(":material/visibility_off: The truth of this table is hidden.", width="content")
+            st.button("Reveal the truth", key="truth_reveal", on_click=_reveal, args=(pairs,))
+    return is_open
+
+
+def _reveal(pairs: frozenset[tuple[str, str]]) -> None:
+    st.session_state[_REVEALED] = (*st.session_state.get(_REVEALED, ()), pairs)
+
+
+def _hide(pairs: frozenset[tuple[str, str]]) -> None:
+    st.session_state[_REVEALED] = tuple(seen for seen in st.session_state[_REVEALED] if not pairs <= seen)
+
+
+# Figures of accuracy, the controls beside them.
+
+
+def order_numbers(known: Known) -> None:
+    """A_top of the order and of sorting the columns, in a row."""
+    row, wide = figure.numbers(), figure.NUMBER
+    row.metric("A_top of this order", number(known.a_top), width=wide, help=define("A_top"))
+    for name, value in known.controls.items():
+        row.metric(
+            f"Sort by {name.replace('variance −', 'var −')}",
+            number(value),
+            width=wide,
+            help="A_top of sorting the columns by this, smallest first; nothing is fitted.",
+        )
+
+
+def edge_numbers(known: Known, graph: nx.DiGraph) -> None:
+    """Precision, recall, F1 and SHD of a graph in a row, and what sorting would have given the order."""
+    met = known.met(graph)
+    row, wide = figure.numbers(), figure.NUMBER
+    row.metric("Precision", number(met.precision), width=wide, help=define("precision"))
+    row.metric(
+        "Recall",
+        number(met.recall),
+        width=wide,
+        help=f"The share of the {how_many(len(known.edges), 'true edge')} that is found.",
+    )
+    row.metric("F1", number(met.f1), width=wide, help=define("F1"))
+    row.metric("SHD", met.shd, width=wide, help=define("SHD"))
+    controls_line(known)
+
+
+def controls_line(known: Known) -> None:
+    """A_top of the order and of sorting the columns, as one line to stand beside any other figure."""
+    if known.a_top is None or not known.controls:
+        return
+    sorts = ", ".join(f"by {name} {number(value)}" for name, value in known.controls.items())
+    st.caption(f"A_top, the most recall an order allows: {number(known.a_top)} here; sorting the columns {sorts}.")

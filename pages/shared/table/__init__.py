@@ -1,0 +1,1 @@
+"""The table being prepared, and facts about it."""

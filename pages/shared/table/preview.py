@@ -1,0 +1,65 @@
+"""A closer look at the loaded table: dispersion, one column's distribution, the first rows."""
+
+import pandas as pd
+import streamlit as st
+from pandas.api.types import is_object_dtype
+
+from disco.figures import counts as figures
+from disco.figures.theme import plotly_config
+from disco.table.rows import row_numbers
+from pages.shared.frame.names import distinct, shown
+from pages.shared.table import computed
+from pages.shared.table.drafts import Draft
+
+_ROWS, _COLUMNS = 50, 60
+
+
+def pick_column(draft: Draft, key: str) -> int | None:
+    """A select box with search over the chosen columns; the position of the picked one."""
+    names = draft.table.columns
+    labels = dict(zip(draft.columns, distinct(shown(names[position]) for position in draft.columns), strict=True))
+    return st.selectbox(
+        "Column",
+        list(draft.columns),
+        key=f"{key}_{draft.key}",
+        format_func=lambda position: labels.get(position, ""),
+        help="Type to search. Only chosen columns are offered.",
+        persist_state="session",
+    )
+
+
+def columns_in_sight(draft: Draft) -> None:
+    """Variance against mean of all columns beside the distribution of a picked one."""
+    facts = computed.described(draft).iloc[list(draft.columns)]
+    good = facts[facts["type"] != "not counts"]
+    if good.empty:
+        return
+    left, right = st.columns(2)
+    with right:
+        position = pick_column(draft, "data_column")
+        is_count = position in good.index
+        if is_count:
+            figure = figures.distribution(draft.table.iloc[:, position].astype("int64"))
+            st.plotly_chart(figure, key="distribution", config=plotly_config("distribution"))
+        else:
+            st.caption("This column does not hold counts.")
+    with left:
+        st.markdown("**Variance against mean.** Above the line a column varies more than Poisson counts do.")
+        figure = figures.mean_variance(good, str(draft.table.columns[position]) if is_count else None)
+        st.plotly_chart(figure, key="mean_variance", config=plotly_config("variance-mean"))
+
+
+def first_rows(draft: Draft) -> None:
+    """The first rows of the table, with their names, or their numbers in the file."""
+    with st.expander("First rows"):
+        positions = [*draft.beside, *draft.columns]
+        part = draft.table.iloc[:_ROWS, positions[:_COLUMNS]].copy()
+        part.columns = distinct([shown(name) for name in part.columns])
+        if isinstance(part.index, pd.RangeIndex):
+            part.index = row_numbers(len(draft.table), draft.rows_left_out)[: len(part)]
+        else:
+            part.index = pd.Index([shown(name) for name in part.index])
+        part = part.astype({name: str for name, kind in part.dtypes.items() if is_object_dtype(kind)})
+        st.dataframe(part, height=320)
+        if len(positions) > _COLUMNS:
+            st.caption(f"The first {_COLUMNS} of {len(positions):,} columns that are used.")

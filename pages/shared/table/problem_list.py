@@ -1,0 +1,52 @@
+"""The problems of a table: what is wrong, in which row, and the remedy."""
+
+from collections.abc import Sequence
+
+import streamlit as st
+
+from disco.figures.words import how_many
+from disco.table.counts import Problem
+from pages.shared.frame.names import plain
+
+_IN_SIGHT, _MOST = 5, 200
+
+
+def problem_list(found: Sequence[Problem], hint: str = "") -> None:
+    """Problems that block in a red box, notes in a blue one.
+
+    Args:
+        hint: what to do here about columns that cannot be used.
+    """
+    blocking = [problem for problem in found if problem.blocking]
+    notes = [problem for problem in found if not problem.blocking]
+    if blocking:
+        count = f"{len(blocking)} problems keep" if len(blocking) > 1 else "One problem keeps"
+        way_out = f"\n\n{hint}" if any(problem.column is not None for problem in blocking) else ""
+        text = f"**{count} this table from being fitted.**\n\n{_bullets(blocking)}{way_out}"
+        st.error(text, icon=":material/error:")
+        _all(f"All {len(blocking)} problems", blocking)
+    if notes:
+        st.info(_bullets(notes), icon=":material/info:")
+        _all(f"All {len(notes)} notes", notes)
+
+
+def _bullets(found: Sequence[Problem], most: int = _IN_SIGHT, is_short: bool = True) -> str:
+    """The problems as a list; in a short one, those that differ only by the column are one."""
+    alike: dict[tuple[str, str], list[Problem]] = {}
+    for number, problem in enumerate(found):
+        words = problem.message.replace(f'"{problem.column}"', "", 1) if is_short else str(number)
+        alike.setdefault((words, problem.remedy), []).append(problem)
+    lines = []
+    for those in list(alike.values())[:most]:
+        more = f" The same holds for {how_many(len(those) - 1, 'more column')}." if len(those) > 1 else ""
+        lines.append(f"- {plain(those[0].message)}{more} {plain(those[0].remedy)}")
+    if len(alike) > most:
+        lines.append(f"- and {len(alike) - most:,} more.")
+    return "\n".join(lines)
+
+
+def _all(title: str, found: Sequence[Problem]) -> None:
+    """All of them, if the box above holds only the first; as text, which wraps."""
+    if len(found) > _IN_SIGHT:
+        with st.expander(title):
+            st.markdown(_bullets(found, _MOST, is_short=False))

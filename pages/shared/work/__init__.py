@@ -1,0 +1,1 @@
+"""Long work: its estimate, start, progress and end."""

@@ -1,0 +1,89 @@
+"""Find the graph: the likelihood search at once, the fit behind it, and how far both are."""
+
+import streamlit as st
+
+from disco.errors import InputError
+from disco.refine import QUICK
+from disco.runs import FIT, REFINE, Run
+from disco.work import jobs
+from pages.shared import session
+from pages.shared.frame.names import plain, shown
+from pages.shared.table.drafts import Draft, run_name
+from pages.shared.work import fit_monitor, fit_start, monitor, refine_monitor
+
+_SECONDS = 1.0
+_KINDS = {REFINE: (refine_monitor.KIND, "Likelihood search"), FIT: (fit_monitor.KIND, "DISCO fit")}
+
+
+def button(draft: Draft, is_ready: bool) -> None:
+    """The button that starts both on the loaded table and leads to Graph."""
+    pressed = st.button(
+        "Find the graph",
+        type="primary",
+        icon=":material/hub:",
+        key="find_graph",
+        disabled=not is_ready,
+        help="Searches for the graph of highest likelihood, seconds for some tens of columns; then fits DISCO's "
+        "networks, minutes. Graph opens now and fills as results come; you may close the tab meanwhile."
+        if is_ready
+        else "Fix the problems named here, or choose other columns.",
+    )
+    if pressed:
+        _start(draft)
+
+
+def _start(draft: Draft) -> None:
+    try:
+        run = fit_start.new_run(draft, run_name(shown(draft.name, 40), draft.settings), "auto")
+        jobs.start(run, REFINE, QUICK, then=FIT)
+    except InputError as error:
+        st.error(plain(error))
+        return
+    session.draft.started_as(run)
+    session.address.go("graph")
+
+
+def progress(run: Run) -> None:
+    """How far the work on a run is, with Cancel, and what did not end well; nothing if all is done or never asked."""
+    states = {kind: run.status(kind).state for kind in _KINDS}
+    is_active = any(run.status(kind).active for kind in _KINDS)
+    if is_active:
+        st.fragment(_live, run_every=_SECONDS)(run, states)
+        return
+    for kind, state in states.items():
+        if state in ("failed", "cancelled", "interrupted"):
+            _ended(run, kind)
+
+
+def _live(run: Run, before: dict) -> None:
+    """A bar for each kind of work; when one ends, the whole page is drawn again."""
+    now = {kind: run.status(kind) for kind in _KINDS}
+    is_pressed = st.session_state.get("cancel_finding", False)  # whoever presses it while the search ends means the fit
+    if any(before[kind] != status.state for kind, status in now.items()) and not is_pressed:
+        st.rerun()
+    row = st.container(key="finding", horizontal=True, vertical_alignment="center", border=True)
+    for kind, status in now.items():
+        if status.active:
+            part = row.container(width="stretch", gap=None)
+            shown_kind, title = _KINDS[kind]
+            part.caption(f"**{title}**")
+            monitor.bar(part, shown_kind, status)
+    active = next((kind for kind, status in now.items() if status.active), None)
+    if active is not None and row.button(
+        "Cancel", icon=":material/stop:", key="cancel_finding", help="Stops within 2 seconds; it can be resumed later."
+    ):
+        monitor.act("Stopping …", lambda: jobs.cancel(run, active))
+    if is_pressed and active is None:
+        st.rerun()
+
+
+def _ended(run: Run, kind: object) -> None:
+    """What did not end well, in a sentence, with the button that starts it again."""
+    status = run.status(kind)
+    shown_kind, title = _KINDS[kind]
+    row = st.container(horizontal=True, vertical_alignment="center")
+    with row:
+        reason = f": {plain(status.error)}" if status.error else "."
+        st.markdown(f":material/warning: **{title}** {status.state}{reason}", width="stretch")
+        if st.button(shown_kind.again(run, status), key=f"again_{kind.name}", icon=":material/play_arrow:"):
+            monitor.act("Starting …", lambda: jobs.start(run, kind, *shown_kind.asked(run, status)))

@@ -1,0 +1,116 @@
+"""What the monitor shows of a fit: its stages, summary, loss curves and buttons."""
+
+from collections.abc import Callable
+
+import streamlit as st
+
+from disco import runs
+from disco.errors import InputError
+from disco.figures import losses
+from disco.figures.theme import plotly_config
+from disco.knowledge import Knowledge
+from disco.runs import FIT, Status
+from disco.table.roles import Roles
+from disco.work.forecast import span
+from pages.shared import session
+from pages.shared.frame.names import plain
+from pages.shared.frame.words import STAGES, duration, size
+from pages.shared.work.monitor import Kind
+
+_EPOCHS = ("joint", "projection")
+
+
+def _step(status: Status) -> str:
+    unit = "epoch" if status.stage in _EPOCHS else "node"
+    return f"{STAGES[status.stage]}: {unit} {status.done:,} of {status.total:,}"
+
+
+def _kept(run: runs.Run) -> str:
+    return " and can be resumed from its last checkpoint" if run.checkpoint_path.exists() else ""
+
+
+def _again(run: runs.Run, status: Status) -> str:
+    if run.checkpoint_path.exists():
+        return "Resume"
+    return "Fit it" if status.state == "unfitted" else "Start again"
+
+
+def _below(run: runs.Run, status: Status) -> None:
+    if status.state == "done":
+        st.caption(_account(run, status))
+    elif status.state == "unfitted":
+        st.caption(f"It would be fitted with preset {run.settings.preset}; below are other presets, with an estimate.")
+
+
+def _account(run: runs.Run, status: Status) -> str:
+    changed = ", ".join(f"{name} {value}" for name, value in run.settings.changed().items())
+    words = [f"Preset {run.settings.preset}" + (f" with {plain(changed)}" if changed else "")]
+    words += [f"seed {run.settings.seed}", f"device {status.device}"]
+    if (roles := _readable(lambda: run.roles)) is not None:
+        words.append(plain(roles))
+    if (knowledge := _readable(run.knowledge)) is not None:
+        words.append(f"knowledge: {knowledge}")
+    if status.rows_used:
+        words.append(f"{status.rows_used:,} rows used")
+    if status.seconds_off and status.estimate:
+        low, high = (status.estimate.get(end, status.estimate["seconds"]) for end in ("low", "high"))
+        words.append(f"estimated {span(low, high)}, took {duration(status.seconds)}")
+    if status.peak_bytes:
+        words.append(f"peak memory {size(status.peak_bytes)}")
+    return " · ".join(words) + "."
+
+
+def _readable(read: Callable[[], Knowledge | Roles | None]) -> Knowledge | Roles | None:
+    """The knowledge or the roles of a run; None without any, or if they cannot be read."""
+    try:
+        return read()
+    except InputError:
+        return None
+
+
+def _buttons(run: runs.Run, status: Status) -> None:
+    if status.state == "done" and st.button(
+        "See the causal order", type="primary", icon=":material/arrow_forward:", key="to_ordering"
+    ):
+        session.address.go("ordering")
+    if st.button("Close this run", type="tertiary", key="close", help="It stays in the list of runs."):
+        session.run.select(None)
+        st.rerun()
+
+
+def _curves(run: runs.Run, status: Status) -> None:
+    if status.state == "unfitted":
+        return
+    events = run.events()
+    folds = list(range(1, run.settings.folds + 1))
+    with st.container(horizontal=True, vertical_alignment="bottom"):
+        smoothing = st.slider(
+            "Smoothing",
+            0.0,
+            0.95,
+            losses.SMOOTHING,
+            0.05,
+            key="smoothing",
+            width=260,
+            persist_state="session",
+            help="Weight of the past in a moving average. The measured values stay faintly visible behind.",
+        )
+        shown = st.pills(
+            "Folds",
+            folds,
+            default=folds,
+            selection_mode="multi",
+            key="folds_shown",
+            format_func=str,
+            help="Each fold has its own two networks.",
+        )
+    st.caption("Dotted: training loss. Line with dots: validation loss. Star: the epoch whose network is used.")
+    for column, stage in zip(st.columns(2, gap="medium"), _EPOCHS, strict=True):
+        with column:
+            st.markdown(f"**{STAGES[stage]}**")
+            figure = losses.loss_curves(events, stage, status.best_epochs.get(stage), smoothing, shown)
+            st.plotly_chart(figure, key=f"loss_{stage}", config=plotly_config(f"loss-{stage}"))
+            st.caption(losses.said_in_words(events, stage))
+
+
+KIND = Kind(FIT, _step, _kept, _again, below=_below, buttons=_buttons, curves=_curves)

@@ -1,0 +1,134 @@
+"""Train: what a fit will take on this machine, and its start."""
+
+from collections.abc import Sequence
+
+import pandas as pd
+import streamlit as st
+
+from disco import runs
+from disco.errors import InputError
+from disco.settings import PRESETS, Settings
+from disco.table.cells import names_of
+from disco.work import jobs, serving
+from disco.work.forecast import Estimate, estimate, span
+from pages.shared import session
+from pages.shared.frame.lasting import lasting
+from pages.shared.frame.names import plain, shown
+from pages.shared.frame.words import STAGES, duration, size
+from pages.shared.table import computed
+from pages.shared.table.drafts import Draft, run_name
+from pages.shared.work import choices, machine
+
+
+def start_box(draft: Draft) -> None:
+    """Device, estimate, name and the start button."""
+    with st.container(border=True):
+        device = _device()
+        every = None if _is_calibrated(device) else 1.0
+        st.fragment(_estimate, run_every=every)(draft, device, every is not None)
+        usual = run_name(shown(draft.name, 40), draft.settings)
+        name = st.text_input(
+            "Name of the run",
+            key=lasting(f"run_name_{draft.key}", ""),
+            placeholder=usual,
+            max_chars=80,
+            help="For the list of runs; empty takes the name shown. Two runs may share one.",
+        )
+        refused = choices.problem()
+        if refused:
+            st.error(plain(refused))
+        if st.button("Start the fit", type="primary", icon=":material/play_arrow:", width="stretch", key="start_fit"):
+            _start(draft, name.strip() or usual, device)
+
+
+def new_run(draft: Draft, name: str, device: str) -> runs.Run:
+    """A run of the draft's counts and of the columns with a role, with the true edges if known; no fit is started.
+
+    Raises:
+        InputError: it cannot be made.
+    """
+    table, truth = computed.chosen_counts(draft), draft.truth
+    if truth is not None:
+        truth = truth[truth["parent"].isin(table.columns) & truth["child"].isin(table.columns)]
+    beside = draft.table.iloc[:, list(draft.beside)].reset_index(drop=True)
+    return runs.create_run(
+        pd.concat([table, beside.set_axis(names_of(beside), axis=1)], axis=1),
+        draft.settings,
+        name=name,
+        source=draft.origin,
+        truth=truth,
+        device=device,
+        teaching=draft.teaching,
+        rows_left_out=draft.rows_left_out,
+        knowledge=draft.knowledge,
+        roles=draft.roles.needed(),
+    )
+
+
+def _device() -> str:
+    """The device to use; there is a choice only if the machine has a GPU."""
+    if not machine.engine_ready() or serving.device_status().kind != "cuda":
+        return "auto"
+    return st.segmented_control(
+        "Device",
+        ["auto", "cpu"],
+        default="auto",
+        required=True,
+        key="fit_device",
+        persist_state="session",
+        format_func={"auto": "GPU", "cpu": "CPU"}.__getitem__,
+        help="Fits run one at a time on a device.",
+    )
+
+
+def _is_calibrated(device: str) -> bool:
+    try:
+        return machine.calibrated(device)
+    except InputError:
+        return True  # said where the estimate would stand
+
+
+def _estimate(draft: Draft, device: str, is_waiting: bool) -> None:
+    try:
+        if not machine.calibrated(device):
+            st.progress(0.0, text="Measuring the speed of this machine, once a week, some seconds …")
+            return
+        if is_waiting:
+            st.rerun()
+        rows, nodes = len(draft.table), len(draft.columns)
+        same = {name: getattr(draft.settings, name) for name in ("selector", "disjoint_rows")}
+        others = {name: Settings.of(name, **same) for name in PRESETS if name != draft.settings.preset}
+        foretold = [(name, estimate(rows, nodes, other, device)) for name, other in others.items()]
+        _show(estimate(rows, nodes, draft.settings, device), foretold)
+    except InputError as error:
+        st.warning(plain(error))
+
+
+def _show(found: Estimate, others: Sequence[tuple[str, Estimate]]) -> None:
+    left, right = st.columns(2)
+    stages = ", ".join(f"{STAGES[stage].lower()} {duration(seconds)}" for stage, seconds in found.by_stage.items())
+    left.metric(
+        "Time, about",
+        span(found.low, found.high),
+        help="From a short calibration of this machine and how busy it is "
+        f"now. Alone and without early stopping: {stages}. While the fit runs, the time left follows its pace.",
+    )
+    right.metric("Memory, about", size(found.bytes), help=f"{size(found.free_bytes)} are free now.")
+    for name, other in others:
+        st.caption(f"The preset *{name}* would take about {span(other.low, other.high)}.")
+    if not found.fits_memory:
+        st.error(
+            f"This needs about {size(found.bytes)} and {size(found.free_bytes)} are free. Use fewer columns or rows, "
+            "a smaller width, or a bound on the held-out rows scored."
+        )
+
+
+def _start(draft: Draft, name: str, device: str) -> None:
+    try:
+        run = new_run(draft, name, device)
+        jobs.start(run, runs.FIT)
+    except InputError as error:
+        st.error(plain(error))
+        return
+    session.draft.started_as(run)
+    st.rerun()

@@ -1,0 +1,118 @@
+"""Long work on a run while it runs: state, time left, progress bar, cancel, resume. Each kind adds words and curves.
+
+A fragment reads the run's files each second while the work is running, so a refresh, another tab or a restart of the
+app shows the same. Nothing in it switches pages, since that could leave the next page blank.
+"""
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import Any
+
+import streamlit as st
+
+from disco.errors import InputError
+from disco.runs import Run, Status, Work
+from disco.work import jobs
+from disco.work.forecast import span
+from pages.shared.frame.names import plain
+from pages.shared.frame.words import duration, standing
+from pages.shared.work import machine
+
+_SECONDS = 1.0
+_LESS, _MORE = 0.8, 1.5  # of the time left by the pace so far; a machine slows down more often than it speeds up
+
+
+def _nothing(run: Run, status: Status) -> None:
+    """For a kind of work that adds nothing here."""
+
+
+@dataclass(frozen=True)
+class Kind:
+    """What pages need to show a kind of work.
+
+    Attributes:
+        work: the work.
+        step: the current step of a stage, in words.
+        kept: how it can be resumed, in words that follow its state; empty if it cannot.
+        again: the label of the button that starts it again.
+        asked: the choices it was started with, to start it again.
+        below: draws what stands below its state.
+        buttons: draws more buttons.
+        curves: draws its curves.
+    """
+
+    work: Work
+    step: Callable[[Status], str]
+    kept: Callable[[Run], str]
+    again: Callable[[Run, Status], str]
+    asked: Callable[[Run, Status], tuple[Any, ...]] = lambda run, status: ()
+    below: Callable[[Run, Status], None] = _nothing
+    buttons: Callable[[Run, Status], None] = _nothing
+    curves: Callable[[Run, Status], None] = _nothing
+
+
+def monitor(run: Run, kind: Kind) -> None:
+    """The state and curves of a run's work, updated while it is running."""
+    is_active = run.status(kind.work).active
+    st.fragment(_live, run_every=_SECONDS if is_active else None)(run, kind, is_active)
+
+
+def _live(run: Run, kind: Kind, was_active: bool) -> None:
+    status = run.status(kind.work)
+    if status.active != was_active:
+        st.rerun()  # the whole page: the sidebar and the next steps change too
+    with st.container(border=True):
+        st.markdown(f"{standing(run.name, kind.work, status)}{_where(run, kind, status)}.")
+        if status.active:
+            bar(st, kind, status)
+        if status.error:
+            st.error(plain(status.error), icon=":material/error:")
+        kind.below(run, status)
+        _buttons(run, kind, status)
+    kind.curves(run, status)
+
+
+def _where(run: Run, kind: Kind, status: Status) -> str:
+    if status.state == "queued":
+        place = jobs.position(run, kind.work)
+        return "" if place is None else f", number {place}; fits and refinements take their turn on the device"
+    if status.active:
+        return f", {duration(status.seconds)} so far" if status.seconds >= 1 else ""
+    if status.state == "done":
+        return f" in {duration(status.seconds)}"
+    return (f" at {status.progress:.0%}" if status.progress > 0 else "") + kind.kept(run)
+
+
+def bar(place: Any, kind: Kind, status: Status) -> None:
+    """The bar of work that waits or runs, drawn in a container: the current step, the share done, the time left."""
+    left = "" if status.eta is None else f" · {span(_LESS * status.eta, _MORE * status.eta)} left"
+    words = f"{kind.step(status)} · {status.progress:.0%}{left}" if status.stage else "Starting"
+    if status.state == "queued":
+        is_held_up = kind.work in jobs.COMPILED and not machine.compiled()
+        words = "Preparing the search, once on this computer" if is_held_up else "Waiting"
+    place.progress(min(max(status.progress, 0.0), 1.0), text=plain(words))
+
+
+def _buttons(run: Run, kind: Kind, status: Status) -> None:
+    name = kind.work.name
+    with st.container(horizontal=True):
+        if status.active:
+            text = "Stops within 2 seconds; it can be resumed later."
+            if st.button("Cancel", icon=":material/stop:", key=f"cancel_{name}", help=text):
+                act("Stopping …", lambda: jobs.cancel(run, kind.work))
+        elif status.resumable:
+            label = kind.again(run, status)
+            if st.button(label, type="primary", icon=":material/play_arrow:", key=f"resume_{name}"):
+                act("Starting …", lambda: jobs.start(run, kind.work, *kind.asked(run, status)))
+        kind.buttons(run, status)
+
+
+def act(words: str, action: Callable[[], object]) -> None:
+    """Do something to a run, and draw the page again; or say in a sentence why not."""
+    try:
+        with st.spinner(words):
+            action()
+    except InputError as error:
+        st.error(plain(error))
+        return
+    st.rerun()

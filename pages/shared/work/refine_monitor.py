@@ -1,0 +1,54 @@
+"""What the monitor shows of a refinement: its stages, and its searches sweep by sweep."""
+
+import streamlit as st
+
+from disco.figures import refined as figures
+from disco.runs import REFINE, Run, Status
+from disco.runs.refined import choice_from
+from disco.work import refining
+from pages.shared.frame import figure
+from pages.shared.work.monitor import Kind, act
+
+_STAGES = {
+    "screen": "Screen: which pairs may be joined",
+    "prior": "Prior: how large effects are, from a first search",
+    "search": "Search {now} of {total}, from {start}: sweep {sweep}",
+    "evidence": "Evidence: how sure every edge is",
+    "bootstrap": "Stability: edges on other rows, {done} of {total}",
+}
+
+
+def _step(status: Status) -> str:
+    words = _STAGES[status.stage]
+    return words.format(
+        now=status.done + 1, done=status.done, total=status.total, start=status.start, sweep=status.sweep
+    )
+
+
+def _kept(run: Run) -> str:
+    return " and can be resumed from its finished searches" if (run.path / "refining.json").exists() else ""
+
+
+def _buttons(run: Run, status: Status) -> None:
+    text = "Deletes the searches of the unfinished refinement. A finished one is kept."
+    if status.resumable and st.button("Discard", type="tertiary", key="forget_refinement", help=text):
+        act("Removing …", lambda: refining.forget(run))
+
+
+def _curves(run: Run, status: Status) -> None:
+    history = refining.history(run)
+    if len(history):
+        current = status.start if status.active and status.stage == "search" else ""
+        figure.show(figures.searches(history, current), "refine_searches")
+        st.caption("Thick: the best search so far. Dotted: the one that is running. Each sweep tries every node once.")
+
+
+KIND = Kind(
+    REFINE,
+    _step,
+    _kept,
+    again=lambda run, status: "Resume",
+    asked=lambda run, status: (choice_from(status.choice),),
+    buttons=_buttons,
+    curves=_curves,
+)

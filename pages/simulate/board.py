@@ -1,0 +1,66 @@
+"""The canvas on which a graph is drawn: a component of the page itself, without network access."""
+
+import math
+from pathlib import Path
+from typing import Any
+
+import streamlit as st
+
+from pages.simulate import sketch
+from pages.simulate.sketch import DrawnGraph
+
+MOST = 150  # nodes; a larger graph cannot be read on a canvas
+_HEIGHT = 460
+_FARTHEST = 1e6  # pixels from the middle that a place may lie
+_LONGEST = 10_000  # letters of a name
+_ASSETS = Path(__file__).resolve().parents[2] / "assets"
+
+
+def _text(name: str) -> str:
+    return (_ASSETS / name).read_text(encoding="utf-8")
+
+
+_component = st.components.v2.component(
+    "disco_draw",
+    html=_text("draw_graph.html"),
+    css=_text("draw_graph.css"),
+    js=_text("draw_graph.js") + _text("draw_shapes.js"),
+)
+
+
+def canvas(key: str) -> None:
+    """Draw the graph of this session; every edit on the canvas is kept."""
+    drawn, stamp = sketch.drawn(), sketch.stamp("canvas")
+    graph = {
+        "nodes": [{"name": name, "x": x, "y": y} for name, (x, y) in drawn.places.items()],
+        "edges": [list(edge) for edge in drawn.edges],
+    }
+
+    def edited() -> None:
+        answer = st.session_state[key].get("edit")
+        # An edit of a graph that was replaced meanwhile is dropped, and so is what no canvas would send.
+        if isinstance(answer, dict) and answer.get("stamp") == stamp:
+            found = read(answer)
+            sketch.keep(found or sketch.drawn(), seen_in="canvas" if found else None)
+
+    _component(
+        key=key,
+        data={"stamp": stamp, "graph": graph, "height": _HEIGHT, "most": MOST},
+        on_edit_change=edited,
+        on_arrange_change=lambda: sketch.keep(sketch.arranged(sketch.drawn())),
+    )
+
+
+def read(answer: dict[str, Any]) -> DrawnGraph | None:
+    """The graph that a browser sends; None unless it is one."""
+    try:
+        nodes = [(node["name"], float(node["x"]), float(node["y"])) for node in answer["nodes"]]
+        edges = tuple((parent, child) for parent, child in answer["edges"])
+    except (KeyError, TypeError, ValueError):
+        return None
+    places = {name: (x, y) for name, x, y in nodes if isinstance(name, str) and 0 < len(name) <= _LONGEST}
+    known = all(isinstance(end, str) and end in places for edge in edges for end in edge)
+    near = all(math.isfinite(value) and abs(value) < _FARTHEST for place in places.values() for value in place)
+    if len(places) != len(nodes) or len(nodes) > MOST or not known or not near or len(set(edges)) < len(edges):
+        return None
+    return DrawnGraph(places, edges)

@@ -1,0 +1,64 @@
+"""Simulate: a design read back from a file, or taken from the examples."""
+
+import streamlit as st
+
+from disco.errors import InputError
+from disco.files import check_size
+from disco.simulate import Design
+from disco.simulate.design import LARGEST_DESIGN
+from disco.simulate.examples import EXAMPLES
+from pages.shared.frame.names import plain
+from pages.simulate import form
+
+_FILE, _PROBLEM, _EXAMPLE = "sim_design_file", "simulate_design_problem", "sim_example"
+
+
+def examples() -> None:
+    """A box of ready-made designs; the one chosen fills every control, and the box is empty again."""
+    st.selectbox(
+        "Examples",
+        list(EXAMPLES),
+        index=None,
+        key=_EXAMPLE,
+        placeholder="Start from an example",
+        on_change=_taken,
+        label_visibility="collapsed",
+    )
+
+
+def _taken() -> None:
+    name = st.session_state[_EXAMPLE]
+    if name is not None:
+        form.take(EXAMPLES[name])
+        st.session_state[_EXAMPLE] = None
+
+
+def read_back() -> None:
+    """A box for a design.json, which then fills every control."""
+    with st.expander("Open a design", icon=":material/file_open:"):
+        st.file_uploader(
+            "design.json, as saved on this page or by disco simulate", type=["json"], key=_FILE, on_change=_opened
+        )
+        if problem := st.session_state.get(_PROBLEM):
+            st.error(plain(problem) + " The design before is kept.", icon=":material/error:")
+
+
+def _opened() -> None:
+    st.session_state.pop(_PROBLEM, None)
+    file = st.session_state[_FILE]
+    if file is None:
+        return
+    try:
+        form.take(parsed(file.getvalue()))
+    except InputError as error:
+        st.session_state[_PROBLEM] = f"{file.name}: {error}"
+
+
+def parsed(content: bytes) -> Design:
+    """The design of a file.
+
+    Raises:
+        InputError: it holds no design.
+    """
+    check_size("it", len(content), LARGEST_DESIGN)
+    return Design.from_dict(Design.values_of(content))

@@ -1,0 +1,131 @@
+"""Simulate: which distribution each node has given its parents, and its numbers."""
+
+import pandas as pd
+import streamlit as st
+
+from disco.simulate import FAMILIES
+from disco.simulate.parameters import Parameter
+from pages.shared.frame.names import plain
+from pages.simulate import form
+
+_MIXING = {"one": "One for all", "groups": "Groups", "nodes": "By node"}
+_PLACES = ("First", "Second", "Third", "Fourth", "Fifth", "Sixth")
+_BASE = "simulate_families_base"
+KEYS = list(FAMILIES)
+
+
+def label(key: str) -> str:
+    """A family's name."""
+    return FAMILIES[key].label
+
+
+def choose() -> None:
+    """One family, groups along the causal order, or one family per node; then their parameters."""
+    form.segments("mixing", "Families", list(_MIXING), _MIXING.__getitem__)
+    mixing = form.form().mixing
+    if mixing == "groups":
+        _groups()
+    else:
+        text = "For the nodes that have no other family in the table below." if mixing == "nodes" else None
+        form.choice("family", "Family", KEYS, label, text)
+    if mixing == "nodes":
+        _by_node()
+    families = form.chosen_families()
+    lines = [f"**{plain(label(key))}**: {plain(FAMILIES[key].index.formula)}" for key in families[:4]]
+    st.caption("  \n".join(lines) + ("  \n…" if len(families) > 4 else ""))
+    _parameters(families)
+
+
+def _groups() -> None:
+    """A family for each of the nearly equal runs of the causal order."""
+    groups = form.form().family_groups
+    for place, key in enumerate(groups):
+        name = f"sim_group_{place}"
+        st.session_state[name] = key
+        title = f"{_PLACES[place]} group" if place < len(_PLACES) else f"Group {place + 1}"
+        st.selectbox(
+            title,
+            KEYS,
+            key=name,
+            format_func=label,
+            on_change=_group_changed,
+            args=(place,),
+            help="Nearly equal runs of the causal order, sources in the first." if place == 0 else None,
+        )
+
+
+def _group_changed(place: int) -> None:
+    groups = list(form.form().family_groups)
+    groups[place] = st.session_state[f"sim_group_{place}"]
+    form.change(family_groups=tuple(groups))
+
+
+def _by_node() -> None:
+    """A table of nodes in which each can be given a family."""
+    now, names = form.form(), form.node_names()
+    key = f"sim_by_node_{hash((names, now.family))}"
+    if key not in st.session_state:  # new, or shown again: it starts from what was chosen
+        chosen = [label(now.by_node.get(name, now.family)) for name in names]
+        st.session_state[_BASE] = pd.DataFrame({"node": names, "family": chosen})
+    edited = st.data_editor(
+        st.session_state[_BASE],
+        key=key,
+        hide_index=True,
+        height=min(300, 38 + 35 * len(names)),
+        disabled=["node"],
+        column_config={
+            "node": st.column_config.TextColumn("Node"),
+            "family": st.column_config.SelectboxColumn("Family", options=[label(k) for k in KEYS], required=True),
+        },
+        alt="The family of each node",
+    )
+    keys = {label(k): k for k in KEYS}
+    given = {node: keys[words] for node, words in zip(edited["node"], edited["family"], strict=True)}
+    differing = {node: family for node, family in given.items() if family != now.family}
+    if differing != {node: family for node, family in now.by_node.items() if node in names and family != now.family}:
+        elsewhere = {node: family for node, family in now.by_node.items() if node not in names}
+        form.change(by_node=elsewhere | differing)
+
+
+def _parameters(families: list[str]) -> None:
+    """Every parameter that one of the families has; an empty box keeps each family's default."""
+    found: dict[str, list[Parameter]] = {}
+    for family in families:
+        for name, item in FAMILIES[family].parameters.items():
+            found.setdefault(name, []).append(item)
+    with st.expander("Parameters", icon=":material/tune:", key="sim_parameters", on_change="rerun"):
+        for name, items in found.items():
+            _parameter(name, items)
+    given = {name: value for name, value in form.form().parameters.items() if name in found}
+    if given:
+        st.caption("Changed: " + ", ".join(f"{plain(name)} {value:g}" for name, value in given.items()) + ".")
+
+
+def _parameter(name: str, items: list[Parameter]) -> None:
+    key = f"sim_parameter_{name}"
+    value = form.form().parameters.get(name)
+    whole = items[0].whole
+    st.session_state[key] = value if value is None or whole else float(value)
+    defaults = " / ".join(dict.fromkeys(f"{item.default:g}" for item in items))
+    low, high = max(item.low for item in items), min(item.high for item in items)
+    st.number_input(
+        plain(_capital(items[0].label)),
+        key=key,
+        value=None,
+        step=1 if whole else None,
+        format="%d" if whole else "%g",
+        placeholder=f"default {defaults}",
+        on_change=_parameter_changed,
+        args=(name,),
+        help=f"From {low:g} to {high:g}. Empty: {defaults}.",
+    )
+
+
+def _capital(words: str) -> str:
+    return words[:1].upper() + words[1:]
+
+
+def _parameter_changed(name: str) -> None:
+    value = st.session_state[f"sim_parameter_{name}"]
+    others = {other: number for other, number in form.form().parameters.items() if other != name}
+    form.change(parameters=others if value is None else others | {name: value})

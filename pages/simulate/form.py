@@ -1,0 +1,211 @@
+"""The design being prepared in this session, widgets for its values, and the last table drawn from it.
+
+Owns the keys `simulate_form`, `simulate_last` and `sim_NAME`. The form is the truth and the widgets show it, so
+that nothing is lost between pages and a design read from a file fills every box.
+"""
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, field, replace
+from typing import Any
+
+import streamlit as st
+
+from disco.errors import InputError
+from disco.simulate import FAMILIES, Design, Simulated, simulate
+from pages.simulate import sketch
+
+_FORM, _LAST = "simulate_form", "simulate_last"
+_TRIED = 5000  # rows, to find out what is impossible
+DRAWN_WITH_K = ("er", "er-exact", "sf")
+SECTIONS = ("graph", "families", "table")
+"""The parts of the form, each with the sentence about what is impossible in it."""
+_OF_TABLE = ("rows", "exposure", "interactions", "latent", "sources", "spread", "batches", "batch_effect", "depth")
+_OF_TABLE += ("depth_causes", "age_and_sex", "groups", "group_effect")
+_UNSORTABLE = ("random_signs", "equal_means", "equal_variances")
+
+
+@dataclass(frozen=True)
+class Form:
+    """What the page's controls say; may be impossible until a `Design` is made of it.
+
+    Attributes:
+        mixing: "one" family for all nodes, "groups" along the causal order, or one by "nodes".
+        by_node: the family of each node that was given one.
+        parameters: those that differ from their families' defaults.
+        names: of nodes from a design file whose graph is not drawn by hand.
+    """
+
+    graph: str = "er"
+    nodes: int = 20
+    k: float = 3.0
+    names: tuple[str, ...] | None = None
+    mixing: str = "one"
+    family: str = "poisson-softplus"
+    family_groups: tuple[str, ...] = ("poisson-softplus", "nb-softplus", "binomial-sigmoid")
+    by_node: dict[str, str] = field(default_factory=dict)
+    parameters: dict[str, float] = field(default_factory=dict)
+    rows: int = 2000
+    seed: int = 0
+    random_signs: bool = False
+    equal_means: bool = False
+    equal_variances: bool = False
+    exposure: float = 0.0
+    interactions: float = 0.0
+    latent: int = 0
+    sources: str = "family"
+    spread: float = 1.0
+    batches: int = 0
+    batch_effect: float = 0.7
+    depth: float = 0.0
+    depth_causes: str = "rates"
+    age_and_sex: bool = False
+    groups: int = 0
+    group_effect: float = 0.5
+    teaching: bool = False
+
+
+def form() -> Form:
+    """The form as it stands."""
+    return st.session_state.get(_FORM, Form())
+
+
+def change(**values: Any) -> None:
+    """Change values of the form."""
+    st.session_state[_FORM] = replace(form(), **values)
+
+
+def node_names() -> tuple[str, ...]:
+    """The nodes that the form's graph will have."""
+    now = form()
+    if now.graph == "own":
+        return sketch.drawn().names
+    if now.names is not None and len(now.names) == now.nodes:
+        return now.names
+    return tuple(f"x{place + 1}" for place in range(now.nodes))
+
+
+def chosen_families() -> list[str]:
+    """The families that the form names, each once."""
+    now = form()
+    if now.mixing == "one":
+        return [now.family]
+    if now.mixing == "groups":
+        return list(dict.fromkeys(now.family_groups))
+    return list(dict.fromkeys(now.by_node.get(name, now.family) for name in node_names()))
+
+
+def design(parts: Sequence[str] = SECTIONS) -> Design:
+    """The design that the form describes, the parts not named left at their defaults.
+
+    Raises:
+        InputError: it is impossible.
+    """
+    now, values = form(), {}
+    if "graph" in parts:
+        values |= {"graph": now.graph, "nodes": now.nodes, "names": node_names(), "seed": now.seed}
+        values |= {"k": now.k} if now.graph in DRAWN_WITH_K else {}
+        values |= {"edges": sketch.drawn().edges} if now.graph == "own" else {}
+    if "families" in parts:
+        families = chosen_families()
+        known = {name for key in families for name in FAMILIES[key].parameters}
+        by_node = {name: now.by_node.get(name, now.family) for name in node_names()}
+        values |= {"family": {"one": now.family, "groups": ",".join(now.family_groups), "nodes": by_node}[now.mixing]}
+        values |= {"parameters": {name: value for name, value in now.parameters.items() if name in known}}
+    if "table" in parts:
+        values |= {name: getattr(now, name) for name in (*_OF_TABLE, "random_signs", "equal_means")}
+        values |= {"equal_variances": now.equal_means and now.equal_variances}
+    return Design(**values)
+
+
+def take(given: Design) -> None:
+    """Fill the form with a design."""
+    plain, families = given.to_dict(), given.family
+    kept = {name: plain[name] for name in ("nodes", "k", "seed", *_OF_TABLE, *_UNSORTABLE)}
+    if given.graph == "own":
+        sketch.keep(sketch.of_edges(given.names, given.edges))
+    if not isinstance(families, str):
+        kept |= {"mixing": "nodes", "by_node": dict(families)}
+    elif "," in families:
+        kept |= {"mixing": "groups", "family_groups": tuple(key.strip() for key in families.split(","))}
+    else:
+        kept |= {"mixing": "one", "family": families}
+    kept |= {"teaching": form().teaching}
+    st.session_state[_FORM] = Form(graph=given.graph, names=given.names, parameters=dict(given.parameters), **kept)
+
+
+# The last table is kept, so that visiting another page or changing the layout does not draw it again.
+
+
+def last(wanted: Design) -> Simulated | None:
+    """The table of a design if it is the one drawn last."""
+    found = st.session_state.get(_LAST)
+    return found if found is not None and found.design == wanted else None
+
+
+def effort(wanted: Design) -> int:
+    """About how many cells of Poisson counts could be drawn in the same time."""
+    slow = ("com-poisson", "discrete-normal")  # each row sums over many counts
+    kinds = [400 if FAMILIES[key].law.continuous else 10 if key in slow else 1 for key in wanted.keys()]
+    return wanted.nodes * (wanted.rows + 10_000 * wanted.equal_means + 10_000 * wanted.equal_variances) * max(kinds)
+
+
+def draw(wanted: Design) -> Simulated:
+    """Draw the table of a design, and keep it.
+
+    Raises:
+        InputError: it cannot be drawn.
+    """
+    st.session_state.pop(_LAST, None)  # two large tables need not lie side by side
+    try:
+        st.session_state[_LAST] = simulate(wanted)
+    except MemoryError:
+        raise InputError("The table is too large for this machine's memory: fewer rows or nodes.") from None
+    return st.session_state[_LAST]
+
+
+def cause() -> str:
+    """The first part of the form that is impossible whatever stands in the later ones."""
+    for number, name in enumerate(SECTIONS[:-1], start=1):
+        try:
+            rows = min(max(form().rows, 1), _TRIED) if name == "families" else 1  # a mean explodes in some row
+            simulate(design(SECTIONS[:number]).replace(rows=rows))
+        except InputError:
+            return name
+    return SECTIONS[-1]
+
+
+# Widgets.
+
+
+def key(name: str) -> str:
+    """The key of the widget of a value, filled with that value."""
+    st.session_state[f"sim_{name}"] = getattr(form(), name)
+    return f"sim_{name}"
+
+
+def _changed(name: str) -> None:
+    value = st.session_state[f"sim_{name}"]
+    if value is not None:
+        change(**{name: value})
+
+
+def number(name: str, label: str, text: str, **bounds: Any) -> None:
+    """A box for a number of the form."""
+    st.number_input(label, key=key(name), help=text, on_change=_changed, args=(name,), **bounds)
+
+
+def switch(name: str, label: str, text: str, disabled: bool = False) -> None:
+    """A switch of the form."""
+    st.toggle(label, key=key(name), help=text, on_change=_changed, args=(name,), disabled=disabled)
+
+
+def choice(name: str, label: str, options: Sequence[str], words: Callable[[str], str], text: str | None = None) -> None:
+    """A choice of the form from a list."""
+    st.selectbox(label, options, key=key(name), format_func=words, help=text, on_change=_changed, args=(name,))
+
+
+def segments(name: str, label: str, options: Sequence[str], words: Callable[[str], str]) -> None:
+    """A choice of the form among a few words, all visible."""
+    st.segmented_control(
+        label, options, key=key(name), format_func=words, required=True, on_change=_changed, args=(name,)
+    )

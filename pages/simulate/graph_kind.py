@@ -1,0 +1,142 @@
+"""Simulate: which graph the table is drawn from, a kind with its numbers or one of the user's own."""
+
+import pandas as pd
+import streamlit as st
+
+from disco.errors import InputError
+from disco.files import check_size
+from disco.simulate import GRAPHS, read_edges
+from disco.simulate.edge_files import LARGEST_TEXT
+from disco.simulate.graphs import own_graph
+from pages.shared.frame.names import plain
+from pages.simulate import form, sketch
+
+WORDS = {
+    "er": "Random (Erdős–Rényi)",
+    "er-exact": "Random, exact number of edges",
+    "sf": "Scale-free",
+    "chain": "Chain",
+    "fork": "Fork",
+    "collider": "Collider",
+    "complete": "Complete",
+    "own": "Draw your own",
+}
+_K = {
+    "er": ("Parents per node k", "Expected, about: each pair is an edge with probability 2k/d, at most 1."),
+    "er-exact": ("Edges per node k", "The graph has exactly k times as many edges as nodes."),
+    "sf": ("Edges per new node k", "Edges that each new node brings; a whole number."),
+}
+_PROBLEM, _PASTED, _BASE = "simulate_edges_problem", "simulate_pasted", "simulate_edges_base"
+
+
+def choose() -> None:
+    """The kind of graph and its numbers."""
+    form.choice("graph", "Graph", list(GRAPHS), WORDS.__getitem__)
+    graph = form.form().graph
+    if graph == "own":
+        if not form.form().teaching:
+            _table()
+            _paste()
+        return
+    st.caption(plain(GRAPHS[graph]) + ".")
+    left, right = st.columns(2)
+    with left:
+        form.number("nodes", "Nodes d", "Columns of the table.", min_value=0, step=1)
+    if graph in form.DRAWN_WITH_K:
+        with right:
+            form.number("k", *_K[graph], min_value=0.0, step=1.0, format="%g")
+
+
+def _table() -> None:
+    """The drawn graph as a table of edges that can be edited."""
+    drawn, stamp = sketch.drawn(), sketch.stamp("table")
+    key = f"sim_edges_{stamp}"
+    if key not in st.session_state:  # new, or shown again: it starts from the graph as it stands
+        st.session_state[_BASE] = _frame(drawn)
+    st.caption("Draw on the canvas, or change its edges here, one per row; a parent alone is a node without edges.")
+    edited = st.data_editor(
+        st.session_state[_BASE],
+        key=key,
+        num_rows="dynamic",
+        hide_index=True,
+        height=min(320, 38 + 35 * (len(st.session_state[_BASE]) + 2)),
+        column_config={
+            "parent": st.column_config.TextColumn("Parent", max_chars=60),
+            "child": st.column_config.TextColumn("Child", max_chars=60),
+        },
+        placeholder="",
+        alt="Edges of the drawn graph",
+    )
+    edges, names = listed(edited)
+    if (set(names), set(edges)) == (set(drawn.names), set(drawn.edges)):
+        return
+    try:
+        own_graph(edges, names)
+    except InputError as error:
+        st.error(f"{plain(error)} Until then the drawing stays as it was.")
+        return
+    stay = [name for name in drawn.names if name in names]
+    sketch.keep(sketch.with_edges(drawn, dict.fromkeys([*stay, *names]), edges), seen_in="table")
+
+
+def _frame(drawn: sketch.DrawnGraph) -> pd.DataFrame:
+    joined = {end for edge in drawn.edges for end in edge}
+    alone = [(name, None) for name in drawn.names if name not in joined]
+    return pd.DataFrame([*drawn.edges, *alone], columns=["parent", "child"], dtype="object")
+
+
+def listed(table: pd.DataFrame) -> tuple[list[tuple[str, str]], list[str]]:
+    """The edges and nodes of an edited table; a row with one name alone is a node."""
+    rows = [[" ".join(str(cell).split()) if pd.notna(cell) else "" for cell in row] for row in table.to_numpy()]
+    names = list(dict.fromkeys(name for row in rows for name in row if name))
+    return list(dict.fromkeys((parent, child) for parent, child in rows if parent and child)), names
+
+
+def _paste() -> None:
+    """Edges from text or a file, in place of the drawing."""
+    with st.expander("Paste or upload edges", icon=":material/content_paste:"):
+        st.text_area(
+            "Edges, one per line: parent, child",
+            key=_PASTED,
+            placeholder="rain, wet\nsprinkler -> wet",
+            height=120,
+            persist_state="session",
+        )
+        st.button("Take these edges", on_click=_take_pasted, disabled=not st.session_state.get(_PASTED, "").strip())
+        st.file_uploader(
+            "Or a file: CSV with parent and child, or GraphML",
+            type=["csv", "tsv", "txt", "graphml", "xml"],
+            key="sim_edge_file",
+            on_change=_take_file,
+        )
+        st.caption("They take the place of the drawing; Undo on the canvas brings it back.")
+    if problem := st.session_state.get(_PROBLEM):
+        st.error(plain(problem), icon=":material/error:")
+
+
+def _take_pasted() -> None:
+    _take(st.session_state[_PASTED])
+
+
+def _take_file() -> None:
+    file = st.session_state["sim_edge_file"]
+    if file is None:
+        st.session_state.pop(_PROBLEM, None)
+        return
+    try:
+        check_size(file.name, file.size, LARGEST_TEXT)
+        _take(file.getvalue().decode("utf-8-sig"))
+    except InputError as error:
+        st.session_state[_PROBLEM] = str(error)
+    except UnicodeDecodeError:
+        st.session_state[_PROBLEM] = f"{file.name} is not text: give a CSV file with parent and child, or GraphML."
+
+
+def _take(text: str) -> None:
+    st.session_state.pop(_PROBLEM, None)
+    try:
+        edges, names = read_edges(text)
+    except InputError as error:
+        st.session_state[_PROBLEM] = str(error)
+        return
+    sketch.keep(sketch.of_edges(names, edges))

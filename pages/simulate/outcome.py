@@ -1,0 +1,225 @@
+"""Simulate: the drawn table with its facts, its truth, the sorting controls, and its files."""
+
+import json
+from typing import Any
+
+import pandas as pd
+import streamlit as st
+
+from disco import metrics
+from disco.errors import InputError
+from disco.figures import simulated as figures
+from disco.figures.words import how_many
+from disco.simulate import FAMILIES, Design, Simulated, known
+from disco.table.spreadsheets import NOTE, to_csv
+from pages.shared import session
+from pages.shared.frame import figure
+from pages.shared.frame.names import code, distinct, shown
+from pages.shared.graph import canvas
+from pages.simulate import board, form, sketch
+from pages.simulate.graph_kind import WORDS
+
+AT_ONCE = 2_000_000  # cells that are drawn without asking, in a moment
+_ROWS, _COLUMNS, _CAUSES, _EDGES = 50, 60, 5, 10
+_SORTS = {"mean": "By mean", "variance": "By variance", "excess": "By variance − mean"}
+
+
+def drawn(design: Design) -> Simulated | None:
+    """The table of the design, drawn at once if that is quick, otherwise when a button is pressed.
+
+    Raises:
+        InputError: it cannot be drawn.
+    """
+    found = form.last(design)
+    if found is not None:
+        return found
+    size = f"{how_many(design.rows, 'row')} × {how_many(design.nodes, 'column')}"
+    if form.effort(design) > AT_ONCE:
+        st.caption(f"{size}: this may take some seconds.")
+        if not st.button("Simulate", type="primary", icon=":material/play_arrow:", key="sim_draw"):
+            return None
+    with st.spinner(f"Simulating {size} …"):
+        return form.draw(design)
+
+
+def send_on(result: Simulated, teaching: bool) -> None:
+    """The simulated table in one line, and the button that loads it."""
+    rows, nodes = result.table.shape
+    beside = "".join(f" + {name}" for name in result.design.beside())
+    edges = f", {how_many(len(result.truth), 'true edge')}" if not teaching else ""
+    left, right = st.columns([3, 2], vertical_alignment="center")
+    left.markdown(f"**{how_many(rows, 'row')} × {how_many(nodes, 'column')}{beside}{edges}**")
+    if right.button(
+        "Use this table",
+        type="primary",
+        icon=":material/arrow_forward:",
+        key="sim_use",
+        width="stretch",
+        help="Load it as a table of its own, with its truth, and go on to Preprocess, or to Data if its values are no "
+        "counts.",
+    ):
+        _use(result, teaching)
+
+
+def _continuous(result: Simulated) -> bool:
+    return any(FAMILIES[key].law.continuous for key in result.design.keys())
+
+
+def _use(result: Simulated, teaching: bool) -> None:
+    design = result.design
+    families = ", ".join(FAMILIES[key].label for key in design.keys())
+    told = {"own": "own graph"}.get(design.graph, design.graph)
+    name = f"Simulated {'' if teaching else told + ' '}{design.nodes}, seed {design.seed}"
+    source = "Simulated." if teaching else f"Simulated: {WORDS[design.graph]}, {families}, seed {design.seed}."
+    settings = session.draft.settings().replace(transform="rank")
+    roles = design.roles() if design.beside() else None
+    session.draft.load(result.whole, name, source, result.truth, settings, teaching=teaching, roles=roles)
+    session.address.go("data" if _continuous(result) else "preprocess")
+
+
+def graph(result: Simulated | None) -> None:
+    """The graph: the canvas for one drawn by hand, else a picture of the truth."""
+    now = form.form()
+    if now.teaching:
+        st.info(
+            "The graph and all that gives it away are hidden while **Teaching** is on.",
+            icon=":material/visibility_off:",
+        )
+        return
+    by_hand, most = now.graph == "own", board.MOST
+    too_many = by_hand and len(sketch.drawn().places) > most
+    if too_many:
+        st.caption(f"More than {most} nodes cannot be drawn by hand: change the table of edges.")
+    if by_hand and not too_many:
+        board.canvas("sim_canvas")
+    elif result is not None and len(result.order) > figures.MOST_NODES:
+        st.caption(f"More than {figures.MOST_NODES} nodes are not drawn; truth.csv holds the edges.")
+    elif result is not None:
+        truth = figures.truth(result)
+        canvas.graph_view(truth, truth.graph, "sim_truth", strength=1.0)
+    if result is None:
+        return
+    _directions(result)
+    _hidden_causes(result)
+    if not by_hand and len(result.order) <= most:
+        st.button(
+            "Change this graph by hand",
+            icon=":material/draw:",
+            key="sim_by_hand",
+            type="tertiary",
+            on_click=_by_hand,
+            args=(result,),
+        )
+
+
+def _directions(result: Simulated) -> None:
+    """Whether the directions can be known and, if only some can, which cannot."""
+    if not len(result.truth):
+        return
+    st.caption(f"{known.words(result.truth['direction'])} {known.reservation(result.design)}".rstrip())
+    unknown = result.truth[result.truth["direction"] == known.UNKNOWN]
+    if 0 < len(unknown) < len(result.truth):
+        pairs = unknown[["parent", "child"]].itertuples(index=False, name=None)
+        edges = [f"{code(parent)} → {code(child)}" for parent, child in pairs]
+        more = f" and {len(edges) - _EDGES} more" if len(edges) > _EDGES else ""
+        st.caption(f"Cannot be known: {', '.join(edges[:_EDGES])}{more}.")
+
+
+def _hidden_causes(result: Simulated) -> None:
+    """The hidden causes, each with the two columns it acts on."""
+    hidden = result.latent_edges.groupby("parent", sort=False)["child"].agg(list)
+    for cause, children in hidden.head(_CAUSES).items():
+        st.caption(f"Hidden: {code(cause)} acts on {' and '.join(map(code, children))}.")
+    if len(hidden) > _CAUSES:
+        st.caption(f"and {how_many(len(hidden) - _CAUSES, 'more hidden cause')}.")
+
+
+def _by_hand(result: Simulated) -> None:
+    edges = result.truth[["parent", "child"]].itertuples(index=False, name=None)
+    sketch.keep(sketch.of_edges(result.table.columns, edges))
+    form.change(graph="own")
+
+
+def sorting(result: Simulated) -> None:
+    """The A_top of sorting the columns, the control for every score of a method."""
+    st.subheader("What sorting reaches", anchor=False)
+    st.caption(
+        "Share of the true edges that an order agrees with (A_top) if the columns are only sorted. A method "
+        "must do better to be of use; about 50 % is chance."
+    )
+    try:
+        found = metrics.controls(result.table, result.truth)
+    except InputError:
+        st.caption("The graph has no edge to agree with.")
+        return
+    row = figure.numbers()
+    for name, words in _SORTS.items():
+        row.metric(words, f"{found[name]:.0%}", width=figure.NUMBER)
+    box = st.expander("Why", icon=":material/scatter_plot:", key="sim_why", on_change="rerun")
+    if box.open:
+        with box:
+            figure.show(figures.sortable(result), "sim_sortable")
+
+
+def columns(result: Simulated, teaching: bool) -> None:
+    """Facts on every column, and the first rows."""
+    st.subheader("Columns", anchor=False)
+    found = figures.facts(result)
+    found["column"] = [shown(name, 80) for name in found["column"]]
+    if len(result.design.keys()) > 1:
+        found["family"] = [FAMILIES[result.families[name]].label for name in result.table.columns]
+    if teaching:
+        found = found.drop(columns=["place", "parents", "family"], errors="ignore")
+    number = st.column_config.NumberColumn
+    st.dataframe(
+        found,
+        hide_index=True,
+        height=min(36 * len(found) + 40, 340),
+        alt="Facts on the simulated columns",
+        column_config={
+            "column": st.column_config.TextColumn("Column", pinned=True),
+            "mean": number("Mean", format="%.3g"),
+            "variance": number("Variance", format="%.3g"),
+            "zeros": st.column_config.ProgressColumn("Zeros", format="percent", min_value=0, max_value=1),
+            "max": number("Max", format="localized"),
+            "place": number("Place", help="In a causal order, sources first."),
+            "parents": number("Parents"),
+            "family": "Family",
+        },
+    )
+    box = st.expander("First rows", key="sim_rows_box", on_change="rerun")
+    if box.open:
+        part = pd.concat([result.beside, result.table], axis=1).iloc[:_ROWS, :_COLUMNS]
+        part = part.rename(index=lambda row: row + 1, columns=lambda name: shown(name))
+        box.dataframe(part.set_axis(distinct(part.columns), axis=1), height=320)
+
+
+def files(result: Simulated, teaching: bool) -> None:
+    """The table, its truth, its order and its design as files."""
+    row = st.container(horizontal=True, gap="small")
+    hidden = "Hidden while Teaching is on." if teaching else None
+    order = pd.DataFrame({"position": range(1, len(result.order) + 1), "node": result.order})
+    made = {
+        "counts.csv": (lambda: to_csv(result.whole), False, "text/csv"),  # large: written only when asked for
+        "truth.csv": (to_csv(result.truth), teaching, "text/csv"),
+        "order.csv": (to_csv(order), teaching, "text/csv"),
+        "design.json": (_json(result.design.to_dict()), teaching, "application/json"),
+    }
+    if (roles := result.design.roles()) is not None:
+        made["roles.json"] = (_json(roles.to_dict()), False, "application/json")
+    for name, (data, closed, kind) in made.items():
+        row.download_button(
+            name,
+            data,
+            name,
+            kind,
+            key=f"sim_{name}",
+            on_click="ignore",
+            icon=":material/download:",
+            disabled=closed,
+            help=hidden if closed else NOTE if kind == "text/csv" else None,
+        )
+
+
+def _json(values: dict[str, Any]) -> str:
+    return json.dumps(values, indent=2, ensure_ascii=False)

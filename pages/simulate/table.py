@@ -1,0 +1,167 @@
+"""Simulate: size and seed of the table, and what makes it harder to order."""
+
+import secrets
+
+import streamlit as st
+
+from disco.simulate.design import COUNTS, RATES
+from disco.simulate.sources import SOURCES
+from pages.simulate import form
+
+UNSORTABLE = ("random_signs", "equal_means", "equal_variances")
+_CAUSES = {RATES: "Rates cause rates", COUNTS: "Counts cause counts"}
+
+
+def choose() -> None:
+    """Rows, seed, what makes the table harder, and the columns beside the counts."""
+    left, right, dice = st.columns([4, 4, 1.4], vertical_alignment="bottom")
+    with left:
+        form.number("rows", "Rows n", "Fewer rows are the first rows of more.", min_value=0, step=500)
+    with right:
+        form.number(
+            "seed", "Seed", "The same design and seed give the same table on every machine.", min_value=0, step=1
+        )
+    dice.button(
+        ":material/casino:",
+        help="A random seed.",
+        key="sim_dice",
+        width="stretch",
+        on_click=lambda: form.change(seed=secrets.randbelow(1_000_000)),
+    )
+    now = form.form()
+    st.session_state["sim_unsortable"] = all(getattr(now, name) for name in UNSORTABLE)
+    st.toggle(
+        "Unsortable",
+        key="sim_unsortable",
+        on_change=_unsortable_changed,
+        help="No column gives its place away by its mean or variance: random signs, equal means and equal variances.",
+    )
+    _harder(now)
+    _beside(now)
+
+
+def _unsortable_changed() -> None:
+    form.change(**dict.fromkeys(UNSORTABLE, st.session_state["sim_unsortable"]))
+
+
+def _harder(now: form.Form) -> None:
+    """The options that make a table harder: signs, means, variances, exposure, interactions, hidden causes, shapes."""
+    with st.expander("Make it harder", icon=":material/fitness_center:", key="sim_harder", on_change="rerun"):
+        st.caption(
+            "Effects that only add up make mean and variance grow along the causal order, so that sorting the "
+            "columns orders them. With these three it cannot:"
+        )
+        form.switch("random_signs", "Random signs", "Each effect is negative with probability 1/2.")
+        form.switch("equal_means", "Equal means", "Intercepts are set so that all columns have the same mean.")
+        form.switch(
+            "equal_variances",
+            "Equal variances",
+            "Effects are scaled so that all columns have the same variance; needs equal means.",
+            disabled=not now.equal_means,
+        )
+        _breaking()
+        st.caption("These change what the columns look like, not what can be known:")
+        form.choice("sources", "Nodes without parents", list(SOURCES), _shape)
+        form.number(
+            "spread",
+            "Unequal spreads",
+            "The largest standard deviation is about this many times the smallest. 1: as the families have them.",
+            min_value=0.05,
+            max_value=20.0,
+            step=1.0,
+            format="%g",
+        )
+    if used := _used(now):
+        st.caption(f"On: {', '.join(used)}.".replace("latent", "hidden causes"))
+
+
+def _breaking() -> None:
+    """Exposure, interactions and hidden causes, which the method assumes are not there."""
+    st.caption("These break what the method assumes:")
+    form.number(
+        "exposure",
+        "Exposure",
+        "Standard deviation of a row's log exposure, such as sequencing depth: a factor on "
+        "every mean of the row. 0: none.",
+        min_value=0.0,
+        step=0.1,
+        format="%g",
+    )
+    form.number(
+        "interactions",
+        "Interactions",
+        "Share of each effect, 0 to 1, that comes from pairs of parents.",
+        min_value=0.0,
+        step=0.1,
+        format="%g",
+    )
+    form.number(
+        "latent",
+        "Hidden common causes",
+        "Each acts on two columns and is not a column itself.",
+        min_value=0,
+        step=1,
+    )
+
+
+def _beside(now: form.Form) -> None:
+    """The columns that come with the counts and act on them."""
+    with st.expander("Columns beside the counts", icon=":material/view_column:", key="sim_beside", on_change="rerun"):
+        st.caption(
+            "They act on the nodes and come with the table. A method that is told their roles can allow for them; "
+            "one that is not finds edges that are not there."
+        )
+        form.number("batches", "Batches", "Together they shift a third of the nodes.", min_value=0, step=1)
+        if now.batches:
+            _size(
+                "batch_effect", "Size of a shift", "Up or down, of the logarithm of the mean (a binomial: the logit)."
+            )
+        form.number(
+            "depth",
+            "Depth",
+            "Standard deviation of a row's log depth, a factor on every mean of the row. 0: none.",
+            min_value=0.0,
+            step=0.1,
+            format="%g",
+        )
+        if now.depth:
+            form.segments("depth_causes", "What a node depends on", list(_CAUSES), _CAUSES.__getitem__)
+            st.caption(
+                "Its parents' counts per depth: the depth says how much was looked at, and is an exposure."
+                if now.depth_causes == RATES
+                else "Its parents' counts as they are: the depth acts like any other cause, and is a covariate."
+            )
+        form.switch("age_and_sex", "Age and sex", "Age acts in a wave on half of the nodes, sex on half.")
+        form.number(
+            "groups", "Groups", "Rows of one group share a random effect on every node. 0: none.", min_value=0, step=10
+        )
+        if now.groups:
+            _size("group_effect", "Spread of the groups", "Standard deviation of these effects.")
+    if used := _beside_used(now):
+        st.caption(f"Beside the counts: {', '.join(used)}.")
+
+
+def _size(name: str, label: str, text: str) -> None:
+    """A box for the size of an effect."""
+    form.number(name, label, text, min_value=0.0, step=0.1, format="%g")
+
+
+def _beside_used(now: form.Form) -> list[str]:
+    """The columns that come with the counts."""
+    used = [f"{now.batches} batches"] if now.batches else []
+    used += ["age and sex"] if now.age_and_sex else []
+    used += [f"depth {now.depth:g}"] if now.depth else []
+    return used + ([f"{now.groups} groups"] if now.groups else [])
+
+
+def _used(now: form.Form) -> list[str]:
+    """The options that the design uses."""
+    used = [name.replace("_", " ") for name in UNSORTABLE if getattr(now, name)]
+    used += [f"{name} {getattr(now, name):g}" for name in ("exposure", "interactions", "latent") if getattr(now, name)]
+    used += [f"{now.sources} sources"] if now.sources != "family" else []
+    return used + ([f"spread {now.spread:g}"] if now.spread != 1 else [])
+
+
+def _shape(key: str) -> str:
+    """A shape of sources in words."""
+    return "As the family has them" if key == "family" else f"{key.capitalize()}: {SOURCES[key]}"
