@@ -34,9 +34,9 @@ from benchmarks.paper_results import Line, append_line, key, lines
 from disco.continuous.networks import JointNetwork
 from disco.continuous.noise import LAST, uniform
 from disco.continuous.training import Schedule, train_joint
+from disco.methods import cont, diffan
 from disco.metrics import a_top, controls
 from disco.progress import Reporter
-from disco.rivals import cont, diffan
 from disco.simulate import Design, Simulated, simulate
 
 RESULTS = Path(__file__).parent / "results" / "continuous.jsonl"

@@ -31,9 +31,9 @@ from benchmarks.paper_results import append_line, lines
 from disco import DISCO
 from disco.errors import InputError, ScoreUnavailable
 from disco.files import plain
+from disco.methods import find
 from disco.metrics import order_by_excess, order_by_mean, order_by_variance
 from disco.refine import Choice, refine
-from disco.rivals import find
 
 RESULTS = Path(__file__).parent / "results" / "directed.jsonl"
 HALVES: dict[str, tuple[Directed, ...]] = {"choose": CHOOSE, "report": REPORT}

@@ -54,8 +54,8 @@ from benchmarks.paper_tables import TABLES, every_wanted
 from disco.devices import choose_device
 from disco.errors import FitStopped, InputError, ScoreUnavailable
 from disco.files import plain
+from disco.methods import options_of
 from disco.refine import Choice
-from disco.rivals import options_of
 from disco.runs import Run, open_run
 from disco.runs.status import versions
 

@@ -18,7 +18,7 @@ from typing import TYPE_CHECKING
 from benchmarks.paper_data import Cohort, Source
 from benchmarks.paper_results import Line, append_line, key, lines, read
 from disco.errors import InputError
-from disco.rivals.registry import METHODS as RIVALS
+from disco.methods.registry import METHODS as RIVALS
 
 if TYPE_CHECKING:
     from benchmarks.paper_rows import Method, Row
@@ -32,7 +32,7 @@ _ASIDE = tuple(
     f"disco.{name}" for name in ("checks", "errors", "files", "knowledge", "progress", "table.formats", "table.read")
 )
 _FIT = "disco.fit.fitting"
-CONTINUOUS = ("disco.rivals.cont", "disco.rivals.diffan", "disco.simulate.sampling", "disco.metrics")
+CONTINUOUS = ("disco.methods.cont", "disco.methods.diffan", "disco.simulate.sampling", "disco.metrics")
 _READ = {  # what a row reads beside its fit
     "read_cam": "disco.parents.cam",
     "read_pcm": "disco.parents.pcm",
@@ -47,7 +47,7 @@ def entries(row: "Row", method: "Method") -> tuple[str, ...]:
         return CONTINUOUS
     if method.rival:
         names = row.rivals if method.is_own else (method.rival,)
-        own = {f"disco.rivals.{RIVALS[name].module}" for name in names}
+        own = {f"disco.methods.{RIVALS[name].module}" for name in names}
     else:
         own = set() if method.alone else {_FIT}
         own |= {"disco.refine.refinement"} if method.starts else set()

@@ -1,4 +1,4 @@
-"""Rows of the paper's tables by other methods (`disco.rivals`): what they are told, and what is read from them.
+"""Rows of the paper's tables by other methods (`disco.methods`): what they are told, and what is read from them.
 
 An undirected edge counts as an edge in both directions. If it joins a true pair, that is one true and one false
 positive, so SHD counts one error and F1 half a hit.
@@ -13,11 +13,11 @@ import pandas as pd
 
 from benchmarks.paper_data import Cohort, Known
 from disco.errors import InputError, ScoreUnavailable
-from disco.figures.words import duration
 from disco.lahman import R7, R17
+from disco.methods import METHODS, Result, find, options_of
 from disco.metrics import Edges, a_top, edge_jaccard, evaluate, order_agreement, shd
-from disco.rivals import METHODS, Result, find, options_of
 from disco.simulate import Design, Simulated, simulate
+from disco.words import duration
 
 if TYPE_CHECKING:
     from benchmarks.paper_rows import Method, Row

@@ -28,7 +28,7 @@ class Method:
         changes: other settings, such as those of a trial with few epochs.
         starts: number of orders that a refinement searches from; 0 for a method without a refinement.
         refit: whether the refinement starts from a fit and its CCS order.
-        rival: the method of `disco.rivals` that it is instead; "own" for the one, or the two, that a row names;
+        rival: the method of `disco.methods` that it is instead; "own" for the one, or the two, that a row names;
             "continuous" for a version of `benchmarks.continuous`, which measures these itself.
     """
 
@@ -154,7 +154,7 @@ class Row:
         seen: the increasing function that changed the table, for the rank transform.
         needs: why the row may be missing.
         bootstrap: number of bootstrap tables of a refinement, for rows that only searches take.
-        rivals: the method of `disco.rivals` that the row names, or two that it compares.
+        rivals: the method of `disco.methods` that the row names, or two that it compares.
         options: of these methods.
     """
 

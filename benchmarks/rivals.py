@@ -24,15 +24,15 @@ from benchmarks.paper import numbers
 from benchmarks.paper_results import append_line, lines
 from benchmarks.paper_rivals import compared, told
 from disco import lahman
+from disco.methods import find
 from disco.metrics import a_top, controls, evaluate
-from disco.rivals import find
 from disco.simulate import Design, Simulated, simulate
 from disco.table.ranks import quantile_levels
 
 Line = dict[str, Any]
 
 RESULTS = Path(__file__).parent / "results" / "rivals.jsonl"
-ENGINE = ("disco.rivals.mrs", "disco.rivals.ods", "disco.simulate.sampling", "disco.metrics")
+ENGINE = ("disco.methods.mrs", "disco.methods.ods", "disco.simulate.sampling", "disco.metrics")
 
 FAMILIES = {
     "Poi softplus": "poisson-softplus",

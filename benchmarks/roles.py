@@ -24,9 +24,9 @@ from benchmarks.paper_results import append_line, lines
 from benchmarks.paper_rivals import measured
 from disco.estimator import DISCO
 from disco.likelihood.model import Model
+from disco.methods import find
 from disco.metrics import Edges, a_top, controls, counts, f1, shd
 from disco.refine import Choice, Refined, refine
-from disco.rivals import find
 from disco.simulate import Design, Simulated, simulate
 from disco.table.prepared import prepare
 

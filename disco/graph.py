@@ -29,6 +29,8 @@ EDGE_NUMBERS = (
 )
 # In a graph that joins those of both methods: both, likelihood or DISCO. With knowledge, what it says of the edge.
 EDGE_WORDS = ("found_by", "rule")
+BOTH, LIKELIHOOD, DISCO = FOUND_BY = ("both", "likelihood", "DISCO")
+FREE = "free"  # the rule of an edge of which knowledge says nothing
 # Whether the direction of a true edge can be known (`disco.simulate.known`).
 KNOWN, UNKNOWN, NOT_PROVED = DIRECTIONS = ("known", "unknown", "not proved")
 FORMATS = ("csv", "json", "graphml", "dot")
@@ -68,6 +70,36 @@ def build(order: Sequence[str], edges: pd.DataFrame, nodes: pd.DataFrame | None 
         told = {(parent, child): word for parent, child, word in words if isinstance(word, str)}
         nx.set_edge_attributes(graph, told, name)
     return graph
+
+
+def union(refined: nx.DiGraph, fitted: nx.DiGraph) -> nx.DiGraph:
+    """All edges of two graphs, with `found_by` on each: both, likelihood (the refinement alone) or DISCO (the fit).
+
+    The nodes stand in the refined order, with the numbers they have there. Two nodes that both graphs join in opposite
+    directions have one edge, in the refinement's direction, with `turned` set. Such an edge, and one that DISCO alone
+    found, has no direction that is decided, unless knowledge leaves no choice. An edge of DISCO's alone may run against
+    the refined order, so the union may have cycles.
+
+    Raises:
+        InputError: the two graphs do not have the same nodes.
+    """
+    if set(refined) != set(fitted):
+        odd = sorted(set(refined) ^ set(fitted))[0]
+        raise InputError(f'Only one of the two graphs has the node "{odd}"; both must be of the same table.')
+    found = nx.DiGraph()
+    found.add_nodes_from(refined.nodes(data=True))
+    for parent, child, numbers in refined.edges(data=True):
+        edge = {**numbers, "found_by": LIKELIHOOD}
+        if fitted.has_edge(parent, child):
+            edge = {**fitted.edges[parent, child], **edge, "found_by": BOTH}
+        elif fitted.has_edge(child, parent):
+            edge |= {"found_by": BOTH, "turned": True, "decided": 0.0}
+        found.add_edge(parent, child, **edge)
+    for parent, child, numbers in fitted.edges(data=True):
+        if not found.has_edge(parent, child) and not found.has_edge(child, parent):
+            is_known = numbers.get("rule", FREE) != FREE
+            found.add_edge(parent, child, **numbers, found_by=DISCO, decided=float(is_known))
+    return found
 
 
 def positions(names: Sequence[str], where: str = "order") -> dict[str, int]:

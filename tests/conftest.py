@@ -138,7 +138,7 @@ def strange(monkeypatch: pytest.MonkeyPatch) -> Iterator[None]:
     """The registry with methods that misbehave, here and in the processes that are started."""
     from strange_methods import COMMAND, registered
 
-    from disco.rivals import METHODS, apart
+    from disco.methods import METHODS, apart
 
     before = dict(METHODS)
     registered()

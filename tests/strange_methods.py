@@ -12,11 +12,11 @@ import pandas as pd
 
 from disco.checks import number, one_of
 from disco.errors import InputError
+from disco.methods import METHODS, Method, Result, alone
 from disco.progress import Callback, Reporter
-from disco.rivals import METHODS, Method, Result, alone
 from disco.table.prepared import Table, prepare
 
-COMMAND = (sys.executable, "-m", "tests.strange_methods")  # in place of the one of `disco.rivals.apart`
+COMMAND = (sys.executable, "-m", "tests.strange_methods")  # in place of the one of `disco.methods.apart`
 WAYS = ("good", "undirected", "input", "memory", "killed", "crash", "bug", "slow", "deep", "chatty")
 
 
@@ -79,7 +79,7 @@ _ACTS = {
 
 def registered() -> dict[str, Method]:
     """Put the methods into the registry; those that were put there."""
-    module = ModuleType("disco.rivals.strange_methods")
+    module = ModuleType("disco.methods.strange_methods")
     module.Options, module.find = Options, find
     sys.modules[module.__name__] = module
     added = {way: Method(f"the {way} one", "A test.", "strange_methods", {"way": way}) for way in WAYS}

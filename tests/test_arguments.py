@@ -11,12 +11,12 @@ from disco.errors import FitStopped, InputError
 from disco.fit.fitting import fit
 from disco.knowledge import Knowledge
 from disco.likelihood.check import check
+from disco.methods import find
 from disco.parents import cam, evidence, selectors
 from disco.refine import Choice, refine
 from disco.refine.adjusting import adjusted
 from disco.refine.costs import costs
 from disco.refine.stress import stress
-from disco.rivals import find
 from disco.settings import Settings
 from disco.simulate.sampling import simulate
 from disco.table.ranks import transform_table

@@ -13,7 +13,7 @@ import pytest
 import tree
 
 import disco
-from disco.rivals import INSTALL, METHODS
+from disco.methods import INSTALL, METHODS
 
 ROOT = Path(__file__).parents[1]
 SCRIPTS = sorted(path.relative_to(ROOT) for folder in ("disco", "pages") for path in (ROOT / folder).rglob("*.py"))

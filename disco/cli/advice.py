@@ -4,9 +4,9 @@ import contextlib
 import shlex
 
 from disco.errors import InputError
-from disco.figures.words import how_many
 from disco.parents.sparse import LOWER, is_sparse, other_rules
 from disco.runs import Run
+from disco.words import how_many
 
 
 def advice(run: Run, edges: int, selector: str, rule: str) -> str | None:

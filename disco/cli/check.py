@@ -12,7 +12,6 @@ from disco.cli.foreground import signals
 from disco.cli.progress import Progress
 from disco.cli.saying import say, say_json, sentence
 from disco.errors import InputError
-from disco.figures.words import how_many
 from disco.files import plain
 from disco.progress import Event
 from disco.table.cells import names_of
@@ -21,6 +20,7 @@ from disco.table.guesses import guesses
 from disco.table.prepared import prepare
 from disco.table.quality import Quality, quality
 from disco.table.roles import Roles
+from disco.words import how_many
 
 _MANY_CELLS = 2_000_000  # from here on it takes seconds, and says how far it is
 

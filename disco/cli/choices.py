@@ -13,7 +13,6 @@ import pandas as pd
 from disco.cli.roles import given_roles, listed, split
 from disco.cli.saying import say, sentence
 from disco.errors import InputError
-from disco.figures.words import how_many
 from disco.runs import Run, stamps
 from disco.settings import Settings
 from disco.table.cells import names_of
@@ -25,6 +24,7 @@ from disco.table.reshape import transposed, with_row_names
 from disco.table.role_checks import unusable_rows
 from disco.table.roles import Roles
 from disco.table.rows import Stretches, in_words, proposal, stretches, without_rows
+from disco.words import how_many
 
 _ARITHMETIC = "An edge between them reflects arithmetic, not cause: leave one out with --without."
 _MOST_NOTES = 10

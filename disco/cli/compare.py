@@ -11,11 +11,11 @@ from disco.cli.foreground import work_here
 from disco.cli.roles import listed
 from disco.cli.saying import say, sentence
 from disco.errors import InputError
-from disco.figures.words import duration, how_many, number
-from disco.rivals import GROUPS, INSTALL, METHODS
-from disco.rivals.written import asked_for
+from disco.methods import GROUPS, INSTALL, METHODS
+from disco.methods.written import asked_for
 from disco.runs import COMPARE, Run, compared
 from disco.runs.compared import Asked
+from disco.words import duration, how_many, number
 from disco.work import comparing
 
 _ROWS, _NODES = 2000, 20  # of the table for which --list tells times
@@ -53,7 +53,7 @@ def run(arguments: argparse.Namespace) -> None:
 def _set_truth(target: Run, truth: pd.DataFrame) -> None:
     """Give a run its true edges, and say so if it had others."""
     before = target.truth()
-    target.set_truth(truth)
+    compared.set_truth(target, truth)
     if before is not None and not before.equals(target.truth()):
         say(f"The run's {how_many(len(before), 'true edge')} gave way to {len(truth):,}.", to=sys.stderr)
 

@@ -21,6 +21,7 @@ from disco.settings import Settings
 from disco.table.prepared import prepare
 from disco.table.roles import Roles
 from disco.table.rows import Stretches
+from disco.words import how_many
 
 
 def run(arguments: argparse.Namespace) -> None:
@@ -156,7 +157,7 @@ def print_result(run: Run) -> None:
     """The order and the edges of a finished run, on stdout."""
     settings, status, edges = run.settings, run.status(), run.edges()
     say(f"Causal order, source first: {', '.join(map(short, run.order()))}")
-    count = "1 edge" if len(edges) == 1 else f"{len(edges)} edges"
+    count = how_many(len(edges), "edge")
     if settings.selector != "ocs":
         _print_selected(settings.selector, count, edges)
     else:

@@ -7,7 +7,7 @@ import time
 from typing import TYPE_CHECKING, Self, TextIO
 
 from disco.errors import printable
-from disco.figures.words import duration
+from disco.words import duration
 
 if TYPE_CHECKING:
     from disco.progress import Event

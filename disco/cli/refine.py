@@ -8,11 +8,11 @@ from disco.cli.chosen import chosen_run
 from disco.cli.foreground import work_here
 from disco.cli.saying import say, sentence, short
 from disco.devices import choose_device
-from disco.figures.words import how_many
 from disco.knowledge.resolved import FIXED, FREE, REQUIRED
 from disco.refine import Choice, Refined
 from disco.refine.evidence import FEW, MOST_MISFIT, TIMES
 from disco.runs import REFINE, Run
+from disco.words import how_many
 
 _BY_RULE = {REQUIRED: "required", FIXED: "direction by knowledge"}
 _SHARE = {False: "local stability", True: "stability"}

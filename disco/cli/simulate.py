@@ -8,11 +8,11 @@ import pandas as pd
 
 from disco.cli.saying import say
 from disco.errors import InputError
-from disco.figures.words import how_many
 from disco.files import read_regular, write_frame, write_json
 from disco.simulate import Design, Simulated, known, read_edges, simulate
 from disco.simulate.design import LARGEST_DESIGN
 from disco.table.spreadsheets import harmless_frame
+from disco.words import how_many
 
 _FLAGS = {"d": "nodes", "n": "rows"}
 _SAME = (

@@ -1,4 +1,4 @@
 """Scores of continuous tables: noise prediction networks, the curvature read from them, and the CCS.
 
-The methods that order by it are `disco.rivals.diffan` and `disco.rivals.cont`.
+The methods that order by it are `disco.methods.diffan` and `disco.methods.cont`.
 """

@@ -1,55 +1,21 @@
 """Accuracy of the edges at every threshold, if the truth is known (paper, Experimental Setup, Evaluation metrics)."""
 
-from collections.abc import Sequence
-
 import numpy as np
 import pandas as pd
 import plotly.graph_objects as go
 
 from disco.figures import roles
-from disco.figures.words import number, share
-from disco.metrics import Counts, Edges
-from disco.metrics.edges import read, turned, undirected
+from disco.metrics.scores import at_threshold
+from disco.words import number, share
 
 MEASURES = {"precision": "dash", "recall": "dot"}
-
-
-def along_thresholds(ocs: pd.DataFrame, truth: Edges, taus: Sequence[float]) -> pd.DataFrame:
-    """Accuracy of the kept edges at each threshold: columns tau_z, pi_min (1/B, …, 1), precision, recall, f1.
-
-    Args:
-        ocs: columns fold, parent, child, ocs, z; every candidate edge.
-        truth: the true edges; one that runs against the order is not a candidate and is never found.
-        taus: the values of τ_Z, ascending.
-    """
-    z = ocs.pivot(index=["parent", "child"], columns="fold", values="z")
-    pairs = set(turned(read(truth)[0], undirected(truth), set(z.index).__contains__))
-    is_true = np.array([pair in pairs for pair in z.index])
-    # An edge passes in k folds while τ_Z is below its k-th largest Z.
-    largest = np.sort(z.to_numpy(), axis=1)[:, ::-1]
-    rows = []
-    for needed in range(1, largest.shape[1] + 1):
-        found, hits = (_above(values, taus) for values in (largest[:, needed - 1], largest[is_true, needed - 1]))
-        for tau, all_found, hit in zip(taus, found, hits, strict=True):
-            met = Counts(int(hit), int(all_found - hit), len(pairs) - int(hit))
-            rows.append((float(tau), needed / largest.shape[1], met.precision, met.recall, met.f1))
-    return pd.DataFrame(rows, columns=["tau_z", "pi_min", "precision", "recall", "f1"])
-
-
-def _above(values: np.ndarray, taus: Sequence[float]) -> np.ndarray:
-    return len(values) - np.searchsorted(np.sort(values), taus, side="right")
-
-
-def at_threshold(table: pd.DataFrame, tau_z: float, pi_min: float) -> pd.Series:
-    """The row of `along_thresholds` nearest to the chosen thresholds."""
-    return table.loc[((table["tau_z"] - tau_z).abs() + 1e3 * (table["pi_min"] - pi_min).abs()).idxmin()]
 
 
 def f1(table: pd.DataFrame, tau_z: float, pi_min: float) -> go.Figure:
     """F1 against τ_Z, one line per π_min, with precision and recall of the chosen π_min; the current choice is marked.
 
     Args:
-        table: from `along_thresholds`.
+        table: from `disco.metrics.along_thresholds`.
     """
     fig = go.Figure()
     here = at_threshold(table, tau_z, pi_min)
@@ -114,7 +80,7 @@ def precision_recall(
 
     Args:
         curve: from `metrics.precision_recall`, for the mean OCS of every candidate.
-        table: from `along_thresholds`; only the chosen π_min is drawn.
+        table: from `disco.metrics.along_thresholds`; only the chosen π_min is drawn.
         average: the average precision of the OCS.
         chance: the share of true edges among the candidates, which is the precision of a random choice.
         most: the A_top of the order, which no recall can exceed.

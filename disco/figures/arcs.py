@@ -8,9 +8,9 @@ import plotly.graph_objects as go
 
 from disco.figures import roles, theme
 from disco.figures.parents import different
-from disco.figures.words import how_many
 from disco.metrics import Edges, order_errors
 from disco.metrics.edges import read
+from disco.words import how_many, plural
 
 MOST_ARCS = 1500  # beyond so many edges that agree with the order, only the errors are drawn
 LABELS = 60  # most names along the axis
@@ -58,7 +58,7 @@ def order_arcs(order: Sequence[str], truth: Edges) -> go.Figure:
 
 
 def _run(count: int) -> str:
-    return "runs" if count == 1 else "run"
+    return plural(count, "runs", "run")
 
 
 def _ends(pairs: Sequence[tuple[str, str]]) -> set[str]:

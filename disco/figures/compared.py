@@ -6,8 +6,9 @@ import plotly.graph_objects as go
 from numpy.typing import ArrayLike
 
 from disco.figures import roles, theme
+from disco.figures.axes import log_ticks
 from disco.figures.parents import different
-from disco.figures.words import duration, how_many, log_ticks
+from disco.words import duration, how_many
 
 _LONGEST = 30  # characters of a method's name
 _MOST_WRITTEN = 14  # methods from which on the cells have no numbers

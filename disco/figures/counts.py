@@ -9,8 +9,8 @@ import pandas as pd
 import plotly.graph_objects as go
 from plotly.subplots import make_subplots
 
+from disco.figures.axes import log_ticks
 from disco.figures.theme import BLUE, GREY, VERMILLION, empty, label, layout
-from disco.figures.words import log_ticks
 
 _MOST_BARS = 120
 MOST_COLUMNS = 60  # most columns drawn in one figure
@@ -101,43 +101,11 @@ def _bars(column: pd.Series, colour: str) -> go.Bar:
     )
 
 
-def level_support(before: pd.DataFrame, after: pd.DataFrame, fold_of_row: np.ndarray, n_min: int) -> pd.DataFrame:
-    """How much of each column the CCS can use in the held-out folds, one row per column.
-
-    Columns: `column`, `before` and `after` (distinct values), `fewest_rows`, `median_rows` and
-    `most_rows` (rows per level of a held-out fold), `kept` (share of held-out rows at levels with at least
-    `n_min` rows, mean over folds).
-
-    Args:
-        before: counts, (rows, nodes).
-        after: codes; where folds hold out halves of counts, of both halves one below the other.
-        fold_of_row: the held-out fold of each row of `after`.
-        n_min: fewest rows of a usable level.
-    """
-    folds = [after.to_numpy()[fold_of_row == fold] for fold in np.unique(fold_of_row)]
-    found = []
-    for position, name in enumerate(after.columns):
-        sizes = [np.unique(fold[:, position], return_counts=True)[1] for fold in folds]
-        together = np.concatenate(sizes)
-        found.append(
-            {
-                "column": name,
-                "before": before.iloc[:, position].nunique(),
-                "after": after.iloc[:, position].nunique(),
-                "fewest_rows": int(together.min()),
-                "median_rows": float(np.median(together)),
-                "most_rows": int(together.max()),
-                "kept": float(np.mean([rows[rows >= n_min].sum() / rows.sum() for rows in sizes])),
-            }
-        )
-    return pd.DataFrame(found)
-
-
 def levels_per_column(support: pd.DataFrame, most: int = MOST_COLUMNS) -> go.Figure:
     """Distinct values of each column before and after the transform, on one logarithmic axis.
 
     Args:
-        support: from `level_support`.
+        support: from `disco.table.support.level_support`.
         most: at most this many columns are drawn, those that lose most rows first.
     """
     part = _drawn(support, most)
@@ -163,7 +131,7 @@ def rows_per_level(support: pd.DataFrame, n_min: int, most: int = MOST_COLUMNS) 
     Columns that lose more than a fifth of their rows are highlighted; the share kept is written beside each.
 
     Args:
-        support: from `level_support`.
+        support: from `disco.table.support.level_support`.
         n_min: fewest rows of a usable level.
         most: at most this many columns are drawn, those that lose most rows first.
     """

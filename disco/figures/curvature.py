@@ -13,7 +13,8 @@ import plotly.graph_objects as go
 from plotly.subplots import make_subplots
 
 from disco.figures import roles, theme
-from disco.figures.words import evenly, number
+from disco.figures.axes import evenly
+from disco.words import number
 
 MOST_POINTS = 6000  # most points drawn per node; the statistics use every row
 MANY_LEVELS = 16  # more ranks are drawn as a line with a band

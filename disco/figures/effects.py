@@ -9,9 +9,10 @@ import pandas as pd
 import plotly.graph_objects as go
 
 from disco.figures import roles, theme
-from disco.figures.words import evenly, number
+from disco.figures.axes import evenly
 from disco.likelihood.check import Check
 from disco.likelihood.kinds import Kind, Shape
+from disco.words import number
 
 STATISTIC_WORDS = {"mean": "mean", "ratio": "variance / mean", "zeros": "share of zeros"}
 BAND = "rgba(43,131,186,0.22)"

@@ -19,10 +19,10 @@ import pandas as pd
 from disco.figures import roles, routing
 from disco.figures.placing import HEIGHT, Places, node_width, short
 from disco.figures.svg import DASHED, document
-from disco.figures.words import number
 from disco.knowledge.resolved import FIXED, REQUIRED
 from disco.likelihood.misfit import MISFIT
 from disco.parents.ocs import reaches
+from disco.words import number
 
 THIN, THICK = 1.0, 7.0  # pixels of the weakest and the strongest edge; the latter half as thick with many nodes
 MISSING = 1.8  # pixels of a true edge that was not found, whatever its OCS

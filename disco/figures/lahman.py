@@ -12,7 +12,7 @@ import plotly.graph_objects as go
 from plotly.subplots import make_subplots
 
 from disco.figures import roles, theme
-from disco.figures.words import share
+from disco.words import share
 
 # Places of the 14 columns of R17; most of its arrows point downwards.
 PLACES = {

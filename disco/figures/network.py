@@ -8,7 +8,7 @@ import plotly.graph_objects as go
 from disco.figures import roles, theme
 from disco.figures.graph import THICK, THIN, Edge, edges, is_missed
 from disco.figures.placing import LONGEST, Places, short
-from disco.figures.words import how_many
+from disco.words import how_many
 
 if TYPE_CHECKING:
     from pyvis.network import Network

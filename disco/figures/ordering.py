@@ -11,8 +11,9 @@ import pandas as pd
 import plotly.graph_objects as go
 
 from disco.figures import roles, theme
-from disco.figures.steps import Decision, all_steps, fold_scores, step_of
-from disco.figures.words import log_ticks, number, share
+from disco.figures.axes import log_ticks
+from disco.score.removals import Decision, all_steps, fold_scores, step_of
+from disco.words import number, plural, share
 
 CRITERIA = {
     "ccs_clipped": "CCS<br>clipped",
@@ -262,7 +263,7 @@ def _crosses(fig: go.Figure, table: pd.DataFrame, ratio: pd.Series, wrong: Seque
 def _margins_title(table: pd.DataFrame, agree: pd.Series) -> str:
     close = int((table["ratio"] < 1.1).sum())
     clear = f"The folds agree on {share(int(agree.sum()), len(table))} sinks"
-    return f"{clear}; {close} {'was' if close == 1 else 'were'} won by less than 10 %" if close else clear
+    return f"{clear}; {close} {plural(close, 'was', 'were')} won by less than 10 %" if close else clear
 
 
 def criteria(frame: pd.DataFrame, step: int, rows: Sequence[str]) -> go.Figure:

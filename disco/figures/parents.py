@@ -12,9 +12,10 @@ import pandas as pd
 import plotly.graph_objects as go
 
 from disco.figures import roles, theme
-from disco.figures.words import how_many, log_ticks, share
+from disco.figures.axes import log_ticks
 from disco.parents import ocs as scored
 from disco.parents.ocs import frequencies, passes, reaches, robust_scale
+from disco.words import how_many, share
 
 ROW = 24  # pixels per candidate
 _HIGHEST, _STEP, _MOVED = 5.0, 0.05, 0.25  # sensitivity curve: its end, its step, the change of τ_Z in the title

@@ -5,7 +5,7 @@ import pandas as pd
 import plotly.graph_objects as go
 
 from disco.figures import roles, theme
-from disco.figures.words import log_ticks
+from disco.figures.axes import log_ticks
 
 _LONGEST = 4  # names in a title
 _WIDEST = (0.01, 100.0)  # of the axis

@@ -3,10 +3,11 @@
 import pandas as pd
 import plotly.graph_objects as go
 
+from disco.figures.axes import log_ticks
 from disco.figures.roles import titled
 from disco.figures.theme import BLUE, GREY, VERMILLION, empty, label
-from disco.figures.words import how_many, log_ticks
 from disco.table.quality import LEVEL, Quality
+from disco.words import how_many
 
 _HEIGHT = 340
 _DASHED = {"color": GREY, "dash": "dash", "width": 1.5}

@@ -12,11 +12,10 @@ import pandas as pd
 import plotly.graph_objects as go
 
 from disco.figures import placing, roles, theme
-from disco.figures.words import how_many, number
+from disco.words import how_many, number
 
 LABELS = 60  # a slope figure of more nodes names only those that moved
 ROW, LONGEST = 17, 1500  # pixels per node of the slope figure, and its greatest height
-_SAME = 0.05  # nats by which scores of the same graph may differ, since each fit stops a little before its optimum
 _TICKS = (0, 1, 3, 10, 30, 100, 300, 1e3, 3e3, 1e4, 3e4, 1e5, 1e6, 1e7)
 
 
@@ -95,14 +94,6 @@ def ends(starts: pd.DataFrame, bound: float) -> go.Figure:
     )
     title = f"{near.sum()} of {how_many(len(last), 'search', 'searches')} ended within {bound:g} nats of the best"
     return roles.titled(fig, title, height=150 + 24 * len(last))
-
-
-def near_ties(starts: pd.DataFrame, bound: float) -> tuple[int, int, int]:
-    """Of the other searches: how many ended where the best did, how many more within the bound, and their number."""
-    last = starts.sort_values("sweep").groupby("start")["score"].last()
-    below = last.max() - last
-    same = int((below <= _SAME).sum())
-    return same - 1, int((below <= bound).sum()) - same, len(last) - 1
 
 
 def slope(moves: pd.DataFrame, bound: float) -> go.Figure:

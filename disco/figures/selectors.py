@@ -8,8 +8,8 @@ import plotly.graph_objects as go
 
 from disco.figures import roles, theme
 from disco.figures.parents import different, matrix_axes, true_dots
-from disco.figures.words import how_many, number
 from disco.parents.selectors import AGREEMENT, WORDS
+from disco.words import how_many, number
 
 # Shape, filled or open, and colour: any one of the three tells them apart.
 _MARKS = {

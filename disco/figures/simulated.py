@@ -8,7 +8,7 @@ import plotly.graph_objects as go
 
 from disco import graph as graphs
 from disco.figures import placing, roles, theme
-from disco.figures.words import log_ticks
+from disco.figures.axes import log_ticks
 from disco.simulate import Simulated, known
 
 MOST_NODES = 200  # the most that a picture of the graph can show

@@ -17,6 +17,7 @@ import numpy as np
 from disco.errors import InputError
 from disco.graph import cycle_words
 from disco.knowledge.resolved import closure
+from disco.words import plural
 
 
 class EdgeRule(NamedTuple):
@@ -69,7 +70,7 @@ def check(
         found.append((2, f'"{_rule(required, parent, child)}" is required, but {ends}'))
     for path in filter(None, (_back_in_time(edges, tier), _cycle(edges))):
         rules = list(dict.fromkeys(_rule(required, *edge) for edge in zip(path, path[1:], strict=False)))
-        told = f"{_listed(rules)} {'is' if len(rules) == 1 else 'are'} required"
+        told = f"{_listed(rules)} {plural(len(rules), 'is', 'are')} required"
         if path[0] == path[-1]:
             cycle = cycle_words([names[node] for node in path[:-1]])
             found.append((len(rules), f"{told}, which closes the cycle {cycle}"))

@@ -10,7 +10,10 @@ from dataclasses import dataclass
 import numpy as np
 import pandas as pd
 
-RULES = FREE, FORBIDDEN, REQUIRED, FIXED = "free", "forbidden", "required", "fixed"  # what they say of an edge
+from disco.graph import FREE
+
+FORBIDDEN, REQUIRED, FIXED = "forbidden", "required", "fixed"
+RULES = FREE, FORBIDDEN, REQUIRED, FIXED  # what they say of an edge
 
 
 @dataclass(frozen=True, eq=False)

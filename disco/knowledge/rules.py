@@ -25,6 +25,7 @@ from disco.graph import positions
 from disco.knowledge.contradictions import EdgeRule, check, pairs_of
 from disco.knowledge.resolved import Resolved, closure
 from disco.table.roles import Roles
+from disco.words import how_many
 
 MOST_TEXTS = 10_000  # names and patterns
 LONGEST_TEXT = 1000
@@ -87,7 +88,7 @@ class Knowledge:
     def __str__(self) -> str:
         """How many rules there are, in words."""
         counts = [(len(self.tiers), "tier"), *((len(getattr(self, kind)), f"{kind} rule") for kind in _KINDS)]
-        parts = [f"{count} {word}{'s' * (count > 1)}" for count, word in counts if count]
+        parts = [how_many(count, word) for count, word in counts if count]
         return ", ".join(parts) or "no rules"
 
     def without_each(self) -> list[tuple[str, "Knowledge"]]:

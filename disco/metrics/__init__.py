@@ -47,7 +47,7 @@ from disco.metrics.orders import (
     order_errors,
     wrong_removals,
 )
-from disco.metrics.scores import average_precision, calibration, precision_recall, random_precision
+from disco.metrics.scores import along_thresholds, average_precision, calibration, precision_recall, random_precision
 from disco.table.prepared import Prepared, Table, finite
 
 __all__ = [
@@ -55,6 +55,7 @@ __all__ = [
     "Edges",
     "a_top",
     "along",
+    "along_thresholds",
     "ancestor_aid",
     "average_precision",
     "calibration",

@@ -8,7 +8,7 @@ import pandas as pd
 
 from disco.checks import require, whole_from
 from disco.errors import InputError
-from disco.metrics.edges import Edges, Pairs, again, met, read, share
+from disco.metrics.edges import Counts, Edges, Pairs, again, met, read, share, turned, undirected
 from disco.metrics.orders import order_errors
 
 
@@ -98,3 +98,34 @@ def _scored(truth: Edges, scores: pd.DataFrame, column: str) -> tuple[set[tuple[
         parent, child = found[int(np.isnan(values).argmax())]
         raise InputError(f'The edge from "{parent}" to "{child}" has no score; give it one or leave its row out.')
     return set(true), found, values
+
+
+def along_thresholds(ocs: pd.DataFrame, truth: Edges, taus: Sequence[float]) -> pd.DataFrame:
+    """Accuracy of the kept edges at each threshold: columns tau_z, pi_min (1/B, …, 1), precision, recall, f1.
+
+    Args:
+        ocs: columns fold, parent, child, ocs, z; every candidate edge.
+        truth: the true edges; one that runs against the order is not a candidate and is never found.
+        taus: the values of τ_Z, ascending.
+    """
+    z = ocs.pivot(index=["parent", "child"], columns="fold", values="z")
+    pairs = set(turned(read(truth)[0], undirected(truth), set(z.index).__contains__))
+    is_true = np.array([pair in pairs for pair in z.index])
+    # An edge passes in k folds while τ_Z is below its k-th largest Z.
+    largest = np.sort(z.to_numpy(), axis=1)[:, ::-1]
+    rows = []
+    for needed in range(1, largest.shape[1] + 1):
+        found, hits = (_above(values, taus) for values in (largest[:, needed - 1], largest[is_true, needed - 1]))
+        for tau, all_found, hit in zip(taus, found, hits, strict=True):
+            met = Counts(int(hit), int(all_found - hit), len(pairs) - int(hit))
+            rows.append((float(tau), needed / largest.shape[1], met.precision, met.recall, met.f1))
+    return pd.DataFrame(rows, columns=["tau_z", "pi_min", "precision", "recall", "f1"])
+
+
+def _above(values: np.ndarray, taus: Sequence[float]) -> np.ndarray:
+    return len(values) - np.searchsorted(np.sort(values), taus, side="right")
+
+
+def at_threshold(table: pd.DataFrame, tau_z: float, pi_min: float) -> pd.Series:
+    """The row of `along_thresholds` nearest to the chosen thresholds."""
+    return table.loc[((table["tau_z"] - tau_z).abs() + 1e3 * (table["pi_min"] - pi_min).abs()).idxmin()]

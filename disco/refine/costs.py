@@ -21,6 +21,7 @@ from disco.refine.task import Task
 from disco.settings import Settings
 from disco.table.adjustment import Adjustment
 from disco.table.prepared import Table, prepare
+from disco.words import how_many
 
 MOST_RULES = 40
 _WEIGHTS = {"search": 1.0, "rules": 1.0}
@@ -81,7 +82,7 @@ def in_words(found: pd.DataFrame, bound: float) -> str:
     dear = int((found["nats"] > bound).sum())
     if not dear:
         return f"No rule costs more than {bound:g} nats: the table does not speak against them."
-    rules = "1 rule costs" if dear == 1 else f"{dear:,} rules cost"
+    rules = how_many(dear, "rule costs", "rules cost")
     return f"{rules} more than {bound:g} nats: there the table speaks against what is known, or the model is wrong."
 
 

@@ -20,8 +20,10 @@ from disco.refine.stepwise import MOST_PARENTS
 from disco.refine.task import Task
 from disco.table.prepared import Prepared
 from disco.table.relations import relations
+from disco.words import how_many, plural
 
 _MOST_NAMED = 8
+_SAME = 0.05  # nats by which scores of the same graph may differ, since each fit stops a little before its optimum
 EDGE_COLUMNS = (*COLUMNS[:-1], "decided", "p_value", *stability.KINDS)
 
 
@@ -136,7 +138,7 @@ def _alike(left_out: int) -> list[str]:
     """How many edges rows of a group gave by being alike."""
     if not left_out:
         return []
-    edges = "1 edge was" if left_out == 1 else f"{left_out:,} edges were"
+    edges = how_many(left_out, "edge was", "edges were")
     return [
         f"{edges} left out: rows of a group are alike, so that less speaks for an edge than if they were independent."
     ]
@@ -189,5 +191,13 @@ def _missed(nodes: pd.DataFrame, known: str = "") -> list[str]:
         if share >= MOST_MISFIT
         else "their arrows are hypotheses."
     )
-    are = "is" if len(missed) == 1 else "are"
+    are = plural(len(missed), "is", "are")
     return [f"{len(missed)} of {len(nodes)} columns {are} poorly fitted ({names}): {ending}"]
+
+
+def near_ties(starts: pd.DataFrame, bound: float) -> tuple[int, int, int]:
+    """Of the other searches: how many ended where the best did, how many more within the bound, and their number."""
+    last = starts.sort_values("sweep").groupby("start")["score"].last()
+    below = last.max() - last
+    same = int((below <= _SAME).sum())
+    return same - 1, int((below <= bound).sum()) - same, len(last) - 1

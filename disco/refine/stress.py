@@ -16,6 +16,7 @@ from disco.refine.refinement import refine
 from disco.table.prepared import Prepared, Table, prepare
 from disco.table.roles import Given
 from disco.table.thinning import thinned
+from disco.words import how_many
 
 SHARES = (0.5, 0.25)
 _STOPPED = "stopped in the {stage} of the depth."
@@ -83,7 +84,7 @@ def in_words(line: Mapping[str, float]) -> str:
     """A line of the stress test as one sentence."""
     edges, again = int(line["edges"]), int(line["again"])
     constant = int(line["constant"])
-    lost = f"; {constant:,} {'column' if constant == 1 else 'columns'} became constant" if constant else ""
+    lost = f"; {how_many(constant, 'column')} became constant" if constant else ""
     return (
         f"At {line['share']:.0%} of the depth {again:,} of {edges:,} edges are found again, {int(line['turned']):,} of "
         f"them the other way, and {int(line['new']):,} others{lost}."

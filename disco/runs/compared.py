@@ -22,11 +22,11 @@ import pandas as pd
 
 from disco.checks import between, require
 from disco.errors import InputError, printable
-from disco.files import inside, plain, read_record, write_frame, write_json
+from disco.files import inside, plain, read_record, unwritten, write_frame, write_json
+from disco.methods import METHODS, Result, kept, options_of
 from disco.metrics import evaluate
 from disco.metrics.edges import read as read_edges
 from disco.metrics.interventions import cycle
-from disco.rivals import METHODS, Result, kept, options_of
 from disco.runs.folder import Run
 from disco.runs.schema import COMPARED_EDGES, COMPARED_ORDER, COMPARED_SCORES, check_order, damaged, read
 from disco.runs.schema import record as read_as
@@ -75,7 +75,7 @@ class Found:
     """How a method ended on a run's table.
 
     Attributes:
-        method: a key of `disco.rivals.METHODS`.
+        method: a key of `disco.methods.METHODS`.
         state: done, failed, or timeout.
         options: all of its options.
         seconds: how long it took.
@@ -282,6 +282,19 @@ def looped(truth: pd.DataFrame) -> str:
     """Why nothing is measured against a truth: it has a cycle; empty if it has none."""
     loop = cycle(read_edges(truth)[0])
     return f"The true edges have the cycle {loop}, and a causal graph has none, so nothing is measured." if loop else ""
+
+
+def set_truth(run: Run, edges: pd.DataFrame | None) -> None:
+    """Replace a run's true edges, or remove them, and measure its methods by them.
+
+    Raises:
+        InputError: an edge names something that is not a column of the table, or a file cannot be written.
+    """
+    run.set_truth(edges)
+    try:
+        write_table(run)
+    except OSError as error:
+        raise unwritten(run.path, error) from error
 
 
 def write_table(run: Run) -> None:

@@ -177,10 +177,6 @@ class Run:
                 ends = list(zip(edges["parent"], edges["child"], strict=True))
                 known(ends, set(self.nodes), "the table of the run", "The truth")
                 write_frame(path, edges[[name for name in schema.TRUTH.columns if name in edges]])
-            if (self.path / "compare").is_dir():
-                from disco.runs.compared import write_table  # it reads runs
-
-                write_table(self)
         except OSError as error:
             raise unwritten(self.path, error) from error
 
@@ -310,9 +306,8 @@ class Run:
         """Whether the selector of an order's edges keeps any of its candidates."""
         if self.settings.selector == "ocs" or variant not in (None, self.own_variant):
             return not results.select(self.ocs(variant), *self.thresholds(variant)).empty
-        from disco.runs.parents import read_candidates  # it reads runs
-
-        found = read_candidates(self, self.settings.selector, variant)
+        folder, selector = self.result_path(variant), self.settings.selector
+        found = results.selected(folder, selector, self.order(variant), self.knowledge() is not None)
         return found is not None and bool(found["selected"].any())
 
     def thresholds(self, variant: str | None = None) -> tuple[float, float]:

@@ -23,7 +23,7 @@ from typing import Any, BinaryIO
 
 from disco.errors import InputError, printable
 from disco.files import linked, read_record, write_json
-from disco.rivals import METHODS
+from disco.methods import METHODS
 from disco.runs import compared
 from disco.runs.folder import Run
 from disco.runs.head import Head, read_head

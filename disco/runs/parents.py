@@ -7,14 +7,13 @@ belongs to another order counts as not computed yet.
 from pathlib import Path
 
 import networkx as nx
-import numpy as np
 import pandas as pd
 
 from disco.errors import InputError
 from disco.files import unwritten, write_frame
 from disco.progress import Callback
+from disco.runs import results
 from disco.runs.folder import Run
-from disco.runs.schema import CANDIDATES, read
 
 
 def path_of(run: Run, selector: str, variant: str | None = None) -> Path:
@@ -38,23 +37,8 @@ def read_candidates(run: Run, selector: str, variant: str | None = None) -> pd.D
     Raises:
         InputError: as `path_of`, or the run's order is damaged.
     """
-    path = path_of(run, selector, variant)
-    order = np.array(run.order(variant), dtype=object)
-    names = ["parent", "child", "score", *(["p_value"] if selector != "evidence" else []), "selected"]
-    knowledge = run.knowledge()
-    names += [] if knowledge is None else ["rule"]
-    try:
-        found = read(path, CANDIDATES, list(order), len(order) ** 2)
-    except InputError:
-        return None
-    if not set(names) <= set(found):
-        return None
-    child, parent = np.tril_indices(len(order), -1)
-    same = len(found) == len(child) and all(
-        np.array_equal(found[end].to_numpy(dtype=object), order[places])
-        for end, places in (("parent", parent), ("child", child))
-    )
-    return found[names] if same else None
+    folder = path_of(run, selector, variant).parent
+    return results.selected(folder, selector, run.order(variant), run.knowledge() is not None)
 
 
 def compute_candidates(

@@ -9,8 +9,10 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+import numpy as np
 import pandas as pd
 
+from disco.errors import InputError
 from disco.files import unwritten, write_bytes, write_frame, write_json
 from disco.runs import schema
 from disco.runs.schema import check_edges, check_order, damaged, read
@@ -66,6 +68,29 @@ def stored_edges(folder: Path, order: Sequence[str]) -> pd.DataFrame:
     """edges.csv: parent, child, ocs, z, frequency; score, p_value if its selector is not ocs; rule with knowledge."""
     path = folder / "edges.csv"
     return check_edges(path, read(path, schema.EDGES, order, len(order) ** 2), order)
+
+
+def selected(folder: Path, selector: str, order: Sequence[str], has_rule: bool) -> pd.DataFrame | None:
+    """parents_NAME.csv: every candidate along the order, by `cam`, `pcm` or `evidence`; None if it is not that.
+
+    Args:
+        has_rule: whether there is knowledge, so that every candidate has its rule.
+    """
+    names = ["parent", "child", "score", *(["p_value"] if selector != "evidence" else []), "selected"]
+    names += ["rule"] if has_rule else []
+    try:
+        found = read(folder / f"parents_{selector}.csv", schema.CANDIDATES, order, len(order) ** 2)
+    except InputError:
+        return None
+    if not set(names) <= set(found):
+        return None
+    nodes = np.array(order, dtype=object)
+    child, parent = np.tril_indices(len(nodes), -1)
+    same = len(found) == len(child) and all(
+        np.array_equal(found[end].to_numpy(dtype=object), nodes[places])
+        for end, places in (("parent", parent), ("child", child))
+    )
+    return found[names] if same else None
 
 
 def select(ocs: pd.DataFrame, tau_z: float, pi_min: float) -> pd.DataFrame:

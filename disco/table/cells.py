@@ -10,6 +10,7 @@ import pandas as pd
 from disco.checks import a_thing
 from disco.errors import InputError
 from disco.table.formats.header import MISSING_WORDS
+from disco.words import how_many
 
 TOO_LARGE = 2**53  # from here on a float no longer tells neighbouring whole numbers apart
 _NO_NUMBERS = (str, bool, np.bool_, complex, np.complexfloating, np.ndarray)  # though most have a `__float__`
@@ -28,7 +29,7 @@ def as_frame(table: object) -> pd.DataFrame:
         return pd.DataFrame(table, columns=[f"x{j + 1}" for j in range(table.shape[1])])
     what = a_thing(table)
     if isinstance(table, np.ndarray):
-        what = f"an array of {table.ndim} dimension{'s' * (table.ndim != 1)}"
+        what = f"an array of {how_many(table.ndim, 'dimension')}"
     raise InputError(
         f"A table is a DataFrame or a two-dimensional array of numbers, and this is {what}: give one row per "
         "observation and one column per variable."

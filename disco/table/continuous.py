@@ -6,6 +6,7 @@ import pandas as pd
 from disco.errors import InputError
 from disco.table.cells import as_frame, columns_of, numbers_of
 from disco.table.counts import as_they_are, problems, refuse
+from disco.words import how_many
 
 LEAST_ROWS = 20  # the fewest with which networks and splines are fitted to such a table
 
@@ -26,7 +27,7 @@ def as_numbers(table: pd.DataFrame | np.ndarray, rows: int | None = LEAST_ROWS) 
     """
     given = len(as_frame(table))
     if rows is not None and 0 < given < rows:
-        raise InputError(f"The table has {given:,} row{'s' * (given > 1)}; at least {rows} are needed.")
+        raise InputError(f"The table has {how_many(given, 'row')}; at least {rows} are needed.")
     refuse(problems(table, None if rows is None else 1, whole=False))
     numbers = as_they_are(table, np.float64)
     for name, column in numbers.items():

@@ -28,6 +28,7 @@ from disco.table.cells import (
 from disco.table.identifiers import identifier
 from disco.table.read import NOTES, read_table
 from disco.table.rows import Stretches, row_numbers
+from disco.words import how_many
 
 __all__ = ["Problem", "as_counts", "describe", "problems", "read_table"]
 
@@ -162,13 +163,13 @@ def _shape_problems(table: pd.DataFrame, folds: int | None) -> Iterator[Problem]
     """Too few columns or rows, and notes from the file's reader."""
     rows, columns = table.shape
     if columns < (1 if folds is None else 2):
-        message = f"The table has {columns} column{'' if columns == 1 else 's'}; at least 2 are needed."
+        message = f"The table has {how_many(columns, 'column')}; at least 2 are needed."
         remedy = "Separate the columns of a text file by commas, semicolons or tabs."
         yield Problem(None, None, message, remedy, kind="columns")
     if not rows:
         yield Problem(None, None, "The table has no rows.", "Give one row per observation.")
     elif rows < (needed := least_rows(folds or 0)):
-        message = f"The table has {rows} row{'' if rows == 1 else 's'}; {folds} folds need at least {needed}."
+        message = f"The table has {how_many(rows, 'row')}; {folds} folds need at least {needed}."
         yield Problem(None, None, message, "Give more rows, or use fewer folds.")
     for note in table.attrs.get(NOTES, ()):
         yield Problem(None, None, note, "Nothing to do if that is what you want.", blocking=False, kind="file")
@@ -224,7 +225,7 @@ def _cell_problems(
 
 def _sentence(name: str, row: int, what: str, rows: int) -> str:
     """'Column "AB", row 3: ... The same holds for 4 more rows.'"""
-    more = "" if rows == 1 else f" The same holds for {rows - 1:,} more row{'' if rows == 2 else 's'}."
+    more = "" if rows == 1 else f" The same holds for {how_many(rows - 1, 'more row')}."
     return f'Column "{name}", row {row}: {what}.{more}'
 
 

@@ -21,6 +21,7 @@ from disco.table.outlying import outlying
 from disco.table.prepared import Prepared, Table, prepare
 from disco.table.relations import Relation, relations
 from disco.table.rows import Stretches, in_words, row_numbers, stretches
+from disco.words import plural
 
 LEVEL = 0.05  # of the tests of dispersion, for all columns together
 MANY_ERRORS, MANY_ZEROS = 5.0, 0.02  # standard errors, and share of the rows, by which zeros exceed what is expected
@@ -134,7 +135,7 @@ def _hardly_varying(columns: pd.DataFrame) -> Iterator[Finding]:
     if len(constant):
         yield Finding(
             "constant",
-            f"{_many(constant, columns)} {_is(constant)} constant.",
+            f"{_many(constant, columns)} {plural(len(constant), 'is', 'are')} constant.",
             "Leave out what never changes: it has no place in a graph.",
             tuple(constant.tolist()),
         )
@@ -143,13 +144,14 @@ def _hardly_varying(columns: pd.DataFrame) -> Iterator[Finding]:
     if len(rare):
         yield Finding(
             "rare",
-            f"{_many(rare, columns)} {_is(rare)} above 0 in fewer than {screening.RARE:.0%} of the rows.",
+            f"{_many(rare, columns)} {plural(len(rare), 'is', 'are')} above 0 in fewer than {screening.RARE:.0%} of "
+            "the rows.",
             "Leave out columns that so few rows speak of.",
             tuple(rare.tolist()),
         )
     same = np.flatnonzero(screening.nearly_constant(columns) & varied)
     if len(same):
-        has = "has" if len(same) == 1 else "have"
+        has = plural(len(same), "has", "have")
         yield Finding(
             "rare",
             f"{_many(same, columns)} {has} one value in more than {screening.SAME:.0%} of the rows.",
@@ -214,7 +216,7 @@ def _of_zeros(columns: pd.DataFrame) -> Iterator[Finding]:
         most = columns.loc[(columns["zeros"] - columns["zeros_nb"]).iloc[many].idxmax()]
         yield Finding(
             "zeros",
-            f"{_many(many, columns)} {_is(many)} 0 more often than mean and variance let expect"
+            f"{_many(many, columns)} {plural(len(many), 'is', 'are')} 0 more often than mean and variance let expect"
             f"{_most(many, most)} in {most['zeros']:.0%} of the rows instead of {most['zeros_nb']:.0%}.",
             "Leave such a column out, or those rows, if a 0 there can also mean that nothing was measured.",
             tuple(many.tolist()),
@@ -227,7 +229,7 @@ def _of_dispersion(columns: pd.DataFrame) -> Iterator[Finding]:
         most = columns.loc[columns["dispersion"].iloc[over].idxmax()]
         yield Finding(
             "over",
-            f"{_many(over, columns)} {'varies' if len(over) == 1 else 'vary'} more than Poisson counts"
+            f"{_many(over, columns)} {plural(len(over), 'varies', 'vary')} more than Poisson counts"
             f"{_most(over, most)} its variance is {most['dispersion']:.3g} times its mean (tests at {LEVEL:.0%} for "
             "all columns together).",
             "Nothing to do: causes have this effect, and neither a fit nor a refinement takes counts for Poisson.",
@@ -236,7 +238,7 @@ def _of_dispersion(columns: pd.DataFrame) -> Iterator[Finding]:
         least = columns.loc[columns["dispersion"].iloc[under].idxmin()]
         yield Finding(
             "under",
-            f"{_many(under, columns)} {'varies' if len(under) == 1 else 'vary'} less than Poisson counts"
+            f"{_many(under, columns)} {plural(len(under), 'varies', 'vary')} less than Poisson counts"
             f"{_most(under, least)} its variance is {least['dispersion']:.2g} times its mean.",
             "Nothing to do if the counts have an upper limit; otherwise look whether they were averaged or rounded.",
         )
@@ -247,7 +249,7 @@ def _of_levels(columns: pd.DataFrame, rows: int) -> Iterator[Finding]:
     if len(few):
         yield Finding(
             "few levels",
-            f"{_many(few, columns)} {'has' if len(few) == 1 else 'have'} at most {FEW_LEVELS} values.",
+            f"{_many(few, columns)} {plural(len(few), 'has', 'have')} at most {FEW_LEVELS} values.",
             "Take finer counts where there are any: a refinement leaves directions at such columns undecided.",
         )
     thin = np.flatnonzero((columns["levels"] > FEW_LEVELS) & (columns["ties"] * (rows - 1) < SHARED))
@@ -270,7 +272,3 @@ def _many(places: np.ndarray, columns: pd.DataFrame) -> str:
 def _most(places: np.ndarray, line: pd.Series) -> str:
     """What leads from the columns of a sentence to the number of the one that is most so."""
     return ":" if len(places) == 1 else f', most of all "{line["column"]}":'
-
-
-def _is(places: np.ndarray) -> str:
-    return "is" if len(places) == 1 else "are"

@@ -25,6 +25,7 @@ from disco.table.adjustment import Adjustment
 from disco.table.counts import least_rows
 from disco.table.prepared import Prepared, Table, prepare
 from disco.table.thinning import halves
+from disco.words import how_many
 
 
 class Beside(NamedTuple):
@@ -214,7 +215,7 @@ def fold_of_groups(group: np.ndarray, folds: int, random: np.random.Generator) -
     sizes = np.bincount(group)
     if (groups := int(np.count_nonzero(sizes))) < folds:
         raise InputError(
-            f"The rows form {groups} group{'s' * (groups > 1)}, too few for {folds} folds, because rows of a group "
+            f"The rows form {how_many(groups, 'group')}, too few for {folds} folds, because rows of a group "
             "stay together: use fewer folds, or another column as the group."
         )
     fold, filled, drawn = np.empty(len(sizes), dtype=np.int64), np.zeros(folds), random.permutation(len(sizes))

@@ -34,6 +34,7 @@ from disco.table.adjustment import (
     Covariate,
 )
 from disco.table.cells import is_count, names_of, numbers_of
+from disco.words import how_many
 
 ROLES = ("count", "covariate", "exposure", "group", "ignore")
 TOTAL, RATIOS = "total", "median of ratios"
@@ -345,7 +346,7 @@ def _refuse_missing(column: pd.Series, role: str) -> None:
     values, other = numbers_of(column)
     if missing := int((np.isnan(values) & ~other).sum()):
         raise InputError(
-            f'The {role} "{column.name}" has {missing:,} missing cell{"s" * (missing > 1)}, the first in row '
+            f'The {role} "{column.name}" has {how_many(missing, "missing cell")}, the first in row '
             f"{_first(np.isnan(values) & ~other)}: fill them in, leave those rows out, or ignore the column."
         )
 

@@ -10,9 +10,9 @@ from typing import TYPE_CHECKING, Any
 
 from disco.errors import InputError
 from disco.files import remove_leftovers, unwritten, write_json
+from disco.methods import METHODS, Result
+from disco.methods.apart import OutOfTime, find_apart
 from disco.progress import Event
-from disco.rivals import METHODS, Result
-from disco.rivals.apart import OutOfTime, find_apart
 from disco.runs import compared
 from disco.runs.compared import Asked, Found
 from disco.runs.folder import Run

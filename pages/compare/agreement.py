@@ -3,8 +3,8 @@
 import streamlit as st
 
 from disco.figures import compared as figures
-from disco.figures.words import how_many
 from disco.metrics import several
+from disco.words import how_many
 from pages.compare.comparison import Comparison
 from pages.shared.frame import figure
 from pages.shared.frame.glossary import define

@@ -3,10 +3,10 @@
 import streamlit as st
 
 from disco.errors import InputError
-from disco.figures.words import duration, how_many
-from disco.rivals import GROUPS, INSTALL, METHODS, Method
+from disco.methods import GROUPS, INSTALL, METHODS, Method
 from disco.runs import COMPARE, Run
 from disco.runs.compared import Asked, asked
+from disco.words import duration, how_many
 from disco.work import comparing, jobs
 from pages.compare import options
 from pages.compare.comparison import Comparison

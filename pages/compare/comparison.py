@@ -10,8 +10,8 @@ import streamlit as st
 
 from disco.errors import InputError
 from disco.figures import placing
+from disco.methods import GROUPS, METHODS
 from disco.metrics import several
-from disco.rivals import GROUPS, METHODS
 from disco.runs import FIT, REFINE, Run, compared, stamps
 from disco.runs.compared import Found
 from disco.runs.comparing import Side, works
@@ -106,7 +106,7 @@ def label(name: str) -> str:
 
 
 def group(name: str) -> str:
-    """The kind of method, one of `disco.rivals.GROUPS`."""
+    """The kind of method, one of `disco.methods.GROUPS`."""
     return "ours" if name in OWN else METHODS[name].group
 
 

@@ -4,10 +4,10 @@ from functools import partial
 
 import streamlit as st
 
-from disco.figures.words import how_many
 from disco.metrics import several
 from disco.runs.about import about
 from disco.table import spreadsheets
+from disco.words import how_many
 from pages.compare.comparison import Comparison
 from pages.shared.frame.glossary import define
 from pages.shared.graph import canvas, downloads

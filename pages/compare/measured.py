@@ -7,9 +7,9 @@ import streamlit as st
 
 from disco.errors import InputError
 from disco.figures import compared as figures
-from disco.figures.words import number
 from disco.runs import compared, stamps
 from disco.table import spreadsheets
+from disco.words import number
 from pages.compare.comparison import Comparison, group, label
 from pages.compare.monitoring import WORDS
 from pages.shared.frame import figure

@@ -4,10 +4,10 @@ import pandas as pd
 import streamlit as st
 
 from disco.errors import InputError
-from disco.figures.words import duration
-from disco.rivals import METHODS
+from disco.methods import METHODS
 from disco.runs import COMPARE, Run, Status, compared, stamps
 from disco.runs.compared import Asked
+from disco.words import duration
 from pages.compare.comparison import label
 from pages.shared.frame.names import shown
 from pages.shared.work.monitor import Kind

@@ -7,8 +7,8 @@ import pandas as pd
 import streamlit as st
 
 from disco.errors import InputError
-from disco.rivals import METHODS, options_of
-from disco.rivals.written import EXAMPLE, asked_for, in_words
+from disco.methods import METHODS, options_of
+from disco.methods.written import EXAMPLE, asked_for, in_words
 from disco.runs import Run
 from disco.runs.compared import Asked
 from pages.shared.frame.lasting import lasting

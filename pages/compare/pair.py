@@ -2,8 +2,8 @@
 
 import streamlit as st
 
-from disco.figures.words import how_many, number
 from disco.metrics import order_agreement, several
+from disco.words import how_many, number
 from pages.compare.comparison import Comparison, label
 from pages.shared.frame import figure
 from pages.shared.frame.names import plain

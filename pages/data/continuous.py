@@ -10,10 +10,10 @@ import streamlit as st
 from disco import __version__, graph
 from disco.errors import InputError
 from disco.figures import placing
-from disco.figures.words import duration, how_many
-from disco.rivals import METHODS, Result, cont
+from disco.methods import METHODS, Result, cont
 from disco.table import spreadsheets
 from disco.table.continuous import as_numbers, is_skewed
+from disco.words import duration, how_many
 from pages.shared.frame.names import plain
 from pages.shared.graph import canvas, downloads
 from pages.shared.table import computed

@@ -2,7 +2,7 @@
 
 import streamlit as st
 
-from disco.figures.words import how_many
+from disco.words import how_many
 from pages.data import columns
 from pages.shared import session
 from pages.shared.frame.names import plain, shown

@@ -7,9 +7,9 @@ import numpy as np
 import pandas as pd
 import streamlit as st
 
-from disco.figures.words import how_many
 from disco.table import reshape, rows
 from disco.table.counts import least_rows
+from disco.words import how_many, plural
 from pages.data import columns
 from pages.shared import session
 from pages.shared.frame.names import code
@@ -74,7 +74,7 @@ def _rows(draft: Draft, found: rows.Proposal) -> None:
     lost, left, count = lost_rows(draft, found.rows), len(chosen) - len(found.rows), how_many(len(found.rows), "row")
     kinds = ", ".join(f"{number:,} {kind}" for kind, number in cells["why"].value_counts().items())
     kinds += f" in the first {_MOST_LISTED:,} of them" if len(found.rows) > _MOST_LISTED else ""
-    holds = "holds" if len(found.rows) == 1 else "hold"
+    holds = plural(len(found.rows), "holds", "hold")
     st.markdown(
         f"**{count} {holds} cells that are not counts:** {lost}. Cells: {kinds}. Without them {left:,} rows are left; "
         "a run records which were left out."
@@ -124,7 +124,7 @@ def _texts(draft: Draft, found: rows.Proposal) -> None:
     names = ", ".join(code(draft.table.columns[position]) for position in positions[:_NAMED])
     more = f" and {len(positions) - _NAMED:,} more" if len(positions) > _NAMED else ""
     count = how_many(len(positions), "column")
-    st.markdown(f"**{count} {'keeps' if len(positions) == 1 else 'keep'} numbers as text:** {names}{more}.")
+    st.markdown(f"**{count} {plural(len(positions), 'keeps', 'keep')} numbers as text:** {names}{more}.")
     if st.button("Read them as numbers", key="read_texts", icon=":material/123:"):
         words = f"Numbers kept as text read as numbers in {count}."
         session.draft.edit(words, partial(_numbers, positions), draft.rows_left_out, is_of_rows=True)

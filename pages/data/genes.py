@@ -4,10 +4,10 @@ from typing import Any
 
 import streamlit as st
 
-from disco.figures.words import how_many
 from disco.table.formats.limits import MOST_CELLS, MOST_COLUMNS
 from disco.table.formats.reading import SPREADS, USUAL_GENES
 from disco.table.read import MATRIX
+from disco.words import how_many
 from pages.data import rereading
 from pages.shared.frame.names import distinct, plain, shown
 from pages.shared.table.drafts import Draft

@@ -2,7 +2,7 @@
 
 import streamlit as st
 
-from disco.figures.words import how_many
+from disco.words import how_many
 from pages.data import columns, continuous, mending, quality, roles, sources, truth_file, welcome
 from pages.shared import session
 from pages.shared.frame import empty, intro

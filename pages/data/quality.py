@@ -10,10 +10,10 @@ import pandas as pd
 import streamlit as st
 
 from disco.figures import quality as figures
-from disco.figures.words import how_many
 from disco.table.counts import least_rows
 from disco.table.quality import Finding, Quality, quality
 from disco.table.roles import TOTAL
+from disco.words import how_many
 from pages.data import columns, faults, stress
 from pages.shared import session
 from pages.shared.frame import figure, section

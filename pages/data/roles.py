@@ -3,9 +3,9 @@
 import numpy as np
 import streamlit as st
 
-from disco.figures.words import how_many
 from disco.table.guesses import Guess
 from disco.table.roles import RATIOS, TOTAL
+from disco.words import how_many, plural
 from pages.data import columns, faults
 from pages.shared import session
 from pages.shared.frame.names import code, plain, shown
@@ -46,7 +46,7 @@ def panel(draft: Draft) -> None:
         st.markdown(f"**{are} like something else than counts.**{waits}\n\n" + "\n".join(lines))
         with st.container(horizontal=True):
             st.button(
-                "Take this guess" if len(found) == 1 else "Take all guesses",
+                plural(len(found), "Take this guess", "Take all guesses"),
                 key="take_guesses",
                 icon=":material/done_all:",
                 on_click=_take,
@@ -54,7 +54,7 @@ def panel(draft: Draft) -> None:
                 help="Undo takes it back, and the table below changes each role.",
             )
             if numbers:
-                label = "Keep it as a count" if len(found) == 1 else "Keep the numbers as counts"
+                label = plural(len(found), "Keep it as a count", "Keep the numbers as counts")
                 st.button(label, key="keep_counts", on_click=_keep, args=(numbers,))
 
 

@@ -3,9 +3,9 @@
 import numpy as np
 import streamlit as st
 
-from disco.figures.words import how_many, number
 from disco.table import screening
 from disco.table.screening import Screen
+from disco.words import how_many, number, plural
 from pages.data import columns, reshaping
 from pages.shared import session
 from pages.shared.frame.names import code
@@ -26,9 +26,9 @@ def panel(draft: Draft) -> None:
     told = []
     if rare:
         least = f"{screening.RARE:.0%} of the rows, that is in fewer than {int(np.ceil(screening.RARE * rows)):,}"
-        told.append(f"{rare} of {chosen:,} columns {'is' if rare == 1 else 'are'} above 0 in fewer than {least}.")
+        told.append(f"{rare} of {chosen:,} columns {plural(rare, 'is', 'are')} above 0 in fewer than {least}.")
     if same:
-        has = "has" if same == 1 else "have"
+        has = plural(same, "has", "have")
         told.append(f"{how_many(same, 'column')} {has} one value in more than {screening.SAME:.0%} of the rows.")
     if rows < _WIDE * chosen and not reshaping.asks(draft):
         told.append(f"There are {rows:,} rows for {chosen:,} columns, {rows / chosen:.2g} per column.")

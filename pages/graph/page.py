@@ -2,7 +2,7 @@
 
 import streamlit as st
 
-from disco.figures.words import how_many
+from disco.words import how_many
 from pages.graph import side_panel
 from pages.graph import view as views
 from pages.shared import session

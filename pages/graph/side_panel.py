@@ -7,9 +7,9 @@ import streamlit as st
 
 from disco import graph as graphs
 from disco.figures import graph as drawing
-from disco.figures.words import how_many, number, share
+from disco.graph import BOTH, DISCO
 from disco.runs import REFINE, Run
-from disco.union import BOTH, DISCO
+from disco.words import how_many, number, share
 from pages.graph.view import View
 from pages.shared.frame import empty, figure
 from pages.shared.frame.glossary import define

@@ -6,11 +6,11 @@ import networkx as nx
 import pandas as pd
 import streamlit as st
 
+from disco import verdicts
 from disco.figures import graph as drawing
-from disco.figures import verdicts
-from disco.figures.verdicts import Verdict
-from disco.figures.words import share
-from disco.union import BOTH, DISCO, LIKELIHOOD, union
+from disco.graph import BOTH, DISCO, LIKELIHOOD, union
+from disco.verdicts import Verdict
+from disco.words import share
 from pages.shared import session
 from pages.shared.graph import canvas
 from pages.shared.parents import selector_sections, thresholds

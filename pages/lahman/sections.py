@@ -6,9 +6,9 @@ import streamlit as st
 from disco import lahman, runs
 from disco.errors import InputError
 from disco.figures import lahman as figures
-from disco.figures.words import how_many
 from disco.parents.sparse import is_sparse
 from disco.settings import PRESETS
+from disco.words import how_many
 from disco.work.forecast import estimate, span
 from pages.lahman import cohort_fits, refined, states
 from pages.lahman.cohort_fits import BOUNDARIES, Study

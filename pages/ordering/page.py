@@ -2,8 +2,8 @@
 
 import streamlit as st
 
-from disco.figures import verdicts
-from disco.figures.words import how_many
+from disco import verdicts
+from disco.words import how_many
 from pages.ordering import sections
 from pages.shared.frame import empty, intro, verdict
 from pages.shared.frame.names import code

@@ -4,12 +4,13 @@ import pandas as pd
 import streamlit as st
 
 from disco.errors import InputError
-from disco.figures import arcs, steps
+from disco.figures import arcs
 from disco.figures import curvature as by_rank
 from disco.figures import ordering as figures
-from disco.figures.words import how_many, more, number, share
 from disco.metrics import order_agreement
 from disco.runs import Run, stamps
+from disco.score import removals
+from disco.words import how_many, more, number, plural, share
 from disco.work import serving
 from pages.ordering import step_player
 from pages.shared.frame import figure, section
@@ -124,7 +125,7 @@ def by_step(result: Result, known: Known | None, part: str) -> None:
     """
     step_player.advance(result)
     step = step_player.player(result)
-    decided = steps.step_of(result.steps, step)
+    decided = removals.step_of(result.steps, step)
     if part == "why":
         _why(result, step, decided)
     elif part == "criteria":
@@ -133,7 +134,7 @@ def by_step(result: Result, known: Known | None, part: str) -> None:
         _scores(result, known, step, decided)
 
 
-def _scores(result: Result, known: Known | None, step: int, decided: steps.Decision) -> None:
+def _scores(result: Result, known: Known | None, step: int, decided: removals.Decision) -> None:
     """The removal in numbers, whether it was right, and the score of every node left."""
     _numbers(decided, result)
     sinks = _judged(result, known, step) if known else []
@@ -151,7 +152,7 @@ def _pick_clicked() -> None:
         picked.pick(node)
 
 
-def _numbers(decided: steps.Decision, result: Result) -> None:
+def _numbers(decided: removals.Decision, result: Result) -> None:
     """The removal in four numbers and a sentence."""
     name = figures.SCORE_NAMES[result.criterion]
     row = figure.numbers()
@@ -189,12 +190,12 @@ def _judged(result: Result, known: Known, step: int) -> list[str]:
         children = ", ".join(code(child) for child in row["children"][:8])
         more_of_them = f" and {len(row['children']) - 8} more" if len(row["children"]) > 8 else ""
         first = " It is the first wrong removal." if step == wrong["step"].min() else ""
-        are = "true child was" if len(row["children"]) == 1 else "true children were"
+        are = plural(len(row["children"]), "true child was", "true children were")
         st.markdown(
             ":red[:material/close:] **According to the known graph, this node was not a sink:** "
             f"its {are} still there, {children}{more_of_them}.{first}"
         )
-    return steps.true_sinks(steps.fold_scores(result.ccs, step).index.tolist(), known.edges)
+    return removals.true_sinks(removals.fold_scores(result.ccs, step).index.tolist(), known.edges)
 
 
 def _rows(result: Result, step: int) -> list[str]:
@@ -211,7 +212,7 @@ def _rows(result: Result, step: int) -> list[str]:
     return figures.shown_rows(result.ccs, step, result.order, by or "order", MOST_ROWS, keep)
 
 
-def _why(result: Result, step: int, decided: steps.Decision) -> None:
+def _why(result: Result, step: int, decided: removals.Decision) -> None:
     """The curvature of the picked node beside the sink's."""
     if step_player.is_playing():
         st.caption("Pause to see the curvature of this step.")
@@ -221,7 +222,7 @@ def _why(result: Result, step: int, decided: steps.Decision) -> None:
         "rank, all rows of the table have nearly the same curvature. If a node has children, their values move its "
         "curvature, which then spreads within a rank."
     )
-    remaining = steps.fold_scores(result.ccs, step).index.tolist()
+    remaining = removals.fold_scores(result.ccs, step).index.tolist()
     node = picked.node_box(
         "Node beside the sink",
         remaining,
@@ -242,7 +243,7 @@ def _why(result: Result, step: int, decided: steps.Decision) -> None:
     _drawn(result, frames, decided)
 
 
-def _drawn(result: Result, frames: dict[str, pd.DataFrame], decided: steps.Decision) -> None:
+def _drawn(result: Result, frames: dict[str, pd.DataFrame], decided: removals.Decision) -> None:
     least, inside = result.run.settings.min_level_rows, result.boundary == "admissible"
     figure.show(by_rank.by_rank(frames, decided.sink, least, inside), "curvature")
     said = []

@@ -5,7 +5,7 @@ from functools import partial
 
 import streamlit as st
 
-from disco.figures import verdicts
+from disco import verdicts
 from pages.parents import side_by_side
 from pages.shared.frame import empty, intro, section, verdict
 from pages.shared.graph import against_truth, canvas

@@ -4,9 +4,9 @@ import pandas as pd
 import streamlit as st
 
 from disco.figures import selectors as figures
-from disco.figures.words import how_many, number, share
 from disco.parents.selectors import AGREEMENT, SELECTORS, WORDS, compared
 from disco.table import spreadsheets
+from disco.words import how_many, number, share
 from pages.shared import session
 from pages.shared.frame import figure
 from pages.shared.frame.answers import heard

@@ -8,7 +8,7 @@ import streamlit as st
 
 from disco import portal
 from disco.figures import portal as figures
-from disco.figures.words import how_many
+from disco.words import how_many
 from pages.portal.search import Found
 from pages.shared.frame import figure
 from pages.shared.frame.names import plain

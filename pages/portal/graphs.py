@@ -4,8 +4,8 @@ import pandas as pd
 import streamlit as st
 
 from disco import portal
-from disco.figures.words import how_many
 from disco.refine import Refined
+from disco.words import how_many
 from pages.portal.search import Found
 from pages.shared.frame import figure
 from pages.shared.frame.glossary import define

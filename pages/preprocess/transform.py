@@ -4,6 +4,7 @@ import streamlit as st
 
 from disco.figures import counts as figures
 from disco.figures.theme import plotly_config
+from disco.words import plural
 from pages.shared.frame.glossary import define
 from pages.shared.frame.names import code
 from pages.shared.table import computed, preview
@@ -94,7 +95,7 @@ def _verdict(draft: Draft) -> None:
     index_like = [str(draft.table.columns[position]) for position in computed.index_like(draft)]
     if named := [code(name) for name in weak["column"] if name in index_like]:
         st.warning(
-            f"{', '.join(named[:5])}{' and others' if len(named) > 5 else ''} {'looks' if len(named) == 1 else 'look'} "
+            f"{', '.join(named[:5])}{' and others' if len(named) > 5 else ''} {plural(len(named), 'looks', 'look')} "
             "like an index, not a count. No transform helps: leave out on Data what measures nothing."
         )
         weak = weak[~weak["column"].isin(index_like)]

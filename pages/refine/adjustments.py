@@ -5,13 +5,13 @@ from functools import partial
 
 import streamlit as st
 
-from disco.figures.words import how_many
 from disco.metrics import changes
 from disco.progress import Callback
 from disco.refine import adjusting
 from disco.refine.adjusting import Found
 from disco.runs import Run
 from disco.table import spreadsheets
+from disco.words import how_many
 from pages.shared.frame.names import plain
 from pages.shared.graph import paired
 from pages.shared.work import background, machine

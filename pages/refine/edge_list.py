@@ -6,7 +6,7 @@ import networkx as nx
 import pandas as pd
 import streamlit as st
 
-from disco.figures.words import how_many
+from disco.words import how_many
 from pages.refine import filters
 from pages.shared.frame.answers import agreeing, heard, is_left
 from pages.shared.frame.glossary import define

@@ -2,8 +2,7 @@
 
 import streamlit as st
 
-from disco import metrics, runs
-from disco.figures import verdicts
+from disco import metrics, runs, verdicts
 from pages.refine import adjustments, edge_list, model_check, rule_costs, sections
 from pages.shared import session
 from pages.shared.frame import empty, verdict

@@ -5,9 +5,9 @@ from collections.abc import Sequence
 import pandas as pd
 import streamlit as st
 
-from disco.figures import refined as figures
-from disco.figures.words import how_many, number
+from disco.refine.result import near_ties
 from disco.refine.scores import MOST_AGAINST
+from disco.words import how_many, number, plural
 from pages.refine import start
 from pages.shared.frame import figure
 from pages.shared.frame.glossary import define
@@ -90,7 +90,7 @@ def searches(refinement: Refinement) -> None:
     """Where each search ended, and whether others ended near the best."""
     st.subheader("The searches", anchor=False)
     starts, bound = refinement.refined.starts, refinement.choice.bound
-    same, near, others = figures.near_ties(starts, bound)
+    same, near, others = near_ties(starts, bound)
     best = f"The best graph was found from {code(refinement.refined.best)}."
     if others == 0:
         best += " It is the only search, so whether another start would do better is unknown."
@@ -114,7 +114,7 @@ def searches(refinement: Refinement) -> None:
 
 
 def _ended(count: int) -> str:
-    return "search ended" if count == 1 else "searches ended"
+    return plural(count, "search ended", "searches ended")
 
 
 def order(refinement: Refinement) -> None:

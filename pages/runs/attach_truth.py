@@ -4,9 +4,9 @@ import pandas as pd
 import streamlit as st
 
 from disco.errors import InputError
-from disco.figures.words import how_many
-from disco.runs import Run
+from disco.runs import Run, compared
 from disco.simulate import truth_of
+from disco.words import how_many
 from pages.shared import session
 from pages.shared.frame.names import plain
 
@@ -57,7 +57,7 @@ def _offer(run: Run, file: st.runtime.uploaded_file_manager.UploadedFile, given:
 
 def _set(run: Run, edges: pd.DataFrame | None) -> None:
     try:
-        run.set_truth(edges)
+        compared.set_truth(run, edges)
         session.draft.truth_changed(run)
     except InputError as error:
         st.error(plain(error), icon=":material/error:")

@@ -6,10 +6,10 @@ import pandas as pd
 import streamlit as st
 
 from disco.errors import InputError
-from disco.figures.words import how_many, number
 from disco.runs import FIT, REFINE, Run, Work, stamps
 from disco.runs.comparing import Comparison, Side, compare, works
 from disco.table import spreadsheets
+from disco.words import how_many, number
 from pages.shared.frame import figure
 from pages.shared.frame.names import code, plain
 from pages.shared.graph import paired

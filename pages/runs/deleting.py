@@ -3,8 +3,8 @@
 import streamlit as st
 
 from disco.errors import InputError
-from disco.figures.words import how_many
 from disco.runs import COMPARE, REFINE, Run
+from disco.words import how_many
 from pages.shared import session
 from pages.shared.frame.names import code, plain
 

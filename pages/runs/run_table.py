@@ -4,9 +4,9 @@ import pandas as pd
 import streamlit as st
 
 from disco import runs
-from disco.figures.words import how_many
 from disco.runs import Run, stamps
 from disco.runs.summary import Summary, edge_counts
+from disco.words import how_many
 from pages.shared import session
 from pages.shared.frame.names import shown
 from pages.shared.frame.words import size

@@ -4,7 +4,7 @@ import streamlit as st
 
 from disco import runs
 from disco.errors import InputError
-from disco.figures.words import how_many
+from disco.words import how_many
 from pages.shared.frame.names import code, plain
 
 _MOST = 50  # shown

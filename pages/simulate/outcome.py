@@ -9,9 +9,9 @@ import streamlit as st
 from disco import metrics
 from disco.errors import InputError
 from disco.figures import simulated as figures
-from disco.figures.words import how_many
 from disco.simulate import FAMILIES, Design, Simulated, known
 from disco.table.spreadsheets import NOTE, to_csv
+from disco.words import how_many
 from pages.shared import session
 from pages.shared.frame import figure
 from pages.shared.frame.names import code, distinct, shown

@@ -3,7 +3,7 @@
 import pytest
 
 from benchmarks.rivals import MIXED, compared, lasso, measured, mixed, told
-from disco.rivals import Result
+from disco.methods import Result
 from disco.simulate import Design, simulate
 
 FAMILY = ",".join(MIXED.values())

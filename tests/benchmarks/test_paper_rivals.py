@@ -11,7 +11,7 @@ from benchmarks.paper_data import Known
 from benchmarks.paper_rows import METHODS, Row
 from benchmarks.paper_tables import TABLES
 from disco.errors import InputError
-from disco.rivals import Result
+from disco.methods import Result
 from disco.simulate import simulate
 
 

@@ -8,7 +8,7 @@ import pytest
 
 from disco.__main__ import main
 from disco.files import read_frame
-from disco.rivals import METHODS
+from disco.methods import METHODS
 from disco.runs import COMPARE, compared, open_run
 from disco.simulate import Design, simulate
 

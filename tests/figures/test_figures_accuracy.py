@@ -11,12 +11,13 @@ from made_up import HOSTILE, candidates, ordering
 
 from disco import graph as graphs
 from disco import metrics
-from disco.figures import accuracy, arcs, placing, roles, steps
+from disco.figures import accuracy, arcs, placing, roles
 from disco.figures import graph as drawing
 from disco.figures import ordering as order_figures
 from disco.figures import parents as parent_figures
 from disco.figures.network import network
 from disco.parents.ocs import frequencies, select
+from disco.score import removals
 
 ORDER = [f"x{k}" for k in range(8)]
 TRUTH = pd.DataFrame(
@@ -31,7 +32,7 @@ def trace(fig, name):
 
 def test_every_threshold_agrees_with_selecting_and_counting():
     ocs = candidates(ORDER, seed=3)
-    table = accuracy.along_thresholds(ocs, TRUTH, TAUS)
+    table = metrics.along_thresholds(ocs, TRUTH, TAUS)
     assert len(table) == 3 * len(TAUS)
     for row in table.itertuples():
         met = metrics.counts(TRUTH, select(ocs, row.tau_z, row.pi_min))
@@ -40,7 +41,7 @@ def test_every_threshold_agrees_with_selecting_and_counting():
 
 def test_f1_is_marked_at_the_present_choice():
     ocs = candidates(ORDER, seed=3)
-    table = accuracy.along_thresholds(ocs, TRUTH, TAUS)
+    table = metrics.along_thresholds(ocs, TRUTH, TAUS)
     fig = accuracy.f1(table, 1.0, 2 / 3)
     now = metrics.f1(TRUTH, select(ocs, 1.0, 2 / 3))
     assert (fig.data[-1].x[0], fig.data[-1].y[0]) == pytest.approx((1.0, now))
@@ -54,7 +55,7 @@ def test_f1_is_marked_at_the_present_choice():
 def test_precision_and_recall_of_the_present_choice_lie_on_its_line():
     ocs = candidates(ORDER, seed=3)
     scores = frequencies(ocs, 1.0).rename(columns={"ocs": "score"})
-    curve, table = metrics.precision_recall(TRUTH, scores), accuracy.along_thresholds(ocs, TRUTH, TAUS)
+    curve, table = metrics.precision_recall(TRUTH, scores), metrics.along_thresholds(ocs, TRUTH, TAUS)
     fig = accuracy.precision_recall(curve, table, 0.5, 1.0, 0.42, 0.1, most=0.8)
     met = metrics.counts(TRUTH, select(ocs, 0.5, 1.0))
     now, line, by_ocs = trace(fig, "τ_Z = 0.5"), trace(fig, "by τ_Z, at this π_min"), trace(fig, "by OCS")
@@ -67,7 +68,7 @@ def test_precision_and_recall_of_the_present_choice_lie_on_its_line():
 
 def test_curves_are_drawn_without_any_true_edge():
     ocs = candidates(ORDER)
-    table = accuracy.along_thresholds(ocs, TRUTH.iloc[:0], TAUS)
+    table = metrics.along_thresholds(ocs, TRUTH.iloc[:0], TAUS)
     assert table["recall"].isna().all() and (table["precision"].dropna() == 0).all()
     assert accuracy.f1(table, 1.0, 1.0).data
 
@@ -172,8 +173,8 @@ def test_hovering_says_why_an_edge_is_missing():
 
 
 def test_true_sinks_have_no_true_child_left():
-    assert steps.true_sinks(["x0", "x2", "x3", "x5", "x6"], TRUTH) == ["x0", "x3", "x5"]
-    assert steps.true_sinks(["x0", "x6"], TRUTH) == ["x0", "x6"]
+    assert removals.true_sinks(["x0", "x2", "x3", "x5", "x6"], TRUTH) == ["x0", "x3", "x5"]
+    assert removals.true_sinks(["x0", "x6"], TRUTH) == ["x0", "x6"]
 
 
 def test_the_steps_ring_true_sinks_and_cross_wrong_removals():
@@ -181,11 +182,11 @@ def test_the_steps_ring_true_sinks_and_cross_wrong_removals():
     fig = order_figures.scores(ccs, 1, ORDER, true_sinks=["x3", "x7"])
     assert [ORDER[int(row)] for row in trace(fig, "a sink according to the truth").y] == ["x3", "x7"]
     wrong = metrics.wrong_removals(ORDER, TRUTH)["step"].tolist()
-    crossed = order_figures.margins(steps.all_steps(ccs), 1, wrong)
+    crossed = order_figures.margins(removals.all_steps(ccs), 1, wrong)
     assert list(trace(crossed, "wrong according to the truth").x) == wrong == [2]
     note = next(note for note in crossed.layout.annotations if note.text == "first wrong removal")
     assert note.x == 2 and note.y == pytest.approx(np.log10(trace(crossed, "wrong according to the truth").y[0]))
-    unmarked = order_figures.margins(steps.all_steps(ccs), 1)
+    unmarked = order_figures.margins(removals.all_steps(ccs), 1)
     assert not [t for t in unmarked.data if t.name == "wrong according to the truth"]
 
 

@@ -9,6 +9,7 @@ from colours import contrast
 from disco.figures import counts as figures
 from disco.figures import theme
 from disco.table.counts import describe
+from disco.table.support import level_support
 
 
 @pytest.mark.parametrize("colour", theme.FOLD_COLOURS)
@@ -26,7 +27,7 @@ def test_a_name_is_text_in_a_figure():
 
 def test_hostile_names_in_every_figure():
     table = poisson(names=HOSTILE)
-    support = figures.level_support(table, table, np.arange(90) % 3, 2)
+    support = level_support(table, table, np.arange(90) % 3, 2)
     drawn = [
         figures.mean_variance(describe(table), HOSTILE[0]),
         figures.distribution(table[HOSTILE[0]]),
@@ -57,7 +58,7 @@ def test_bars_of_small_counts_are_their_frequencies():
 def test_level_support_against_counting_by_hand():
     codes = pd.DataFrame({"a": [0, 0, 1, 1, 0, 0, 1, 2]})
     fold = np.array([0, 0, 0, 0, 1, 1, 1, 1])
-    found = figures.level_support(codes * 5, codes, fold, 2).iloc[0]
+    found = level_support(codes * 5, codes, fold, 2).iloc[0]
     assert (found["before"], found["after"]) == (3, 3)
     assert (found["fewest_rows"], found["most_rows"]) == (1, 2)
     assert found["median_rows"] == 2
@@ -85,7 +86,7 @@ def test_thin_columns_stand_out_and_come_first():
 
 def test_at_most_sixty_columns_are_drawn():
     table = poisson(names=tuple(f"x{i}" for i in range(80)))
-    support = figures.level_support(table, table, np.arange(90) % 3, 2)
+    support = level_support(table, table, np.arange(90) % 3, 2)
     assert len(figures.levels_per_column(support).layout.yaxis.ticktext) == figures.MOST_COLUMNS
 
 

@@ -8,8 +8,9 @@ from text_boxes import WIDTH, box, point, text_width
 
 from disco.figures import curvature as by_rank
 from disco.figures import ordering as figures
-from disco.figures import roles, steps
-from disco.figures.words import number
+from disco.figures import roles
+from disco.score import removals
+from disco.words import number
 
 ORDER = ["a", "b", "c", "d", "e"]
 SMALLEST = 12  # pixels of a font that is read with ease
@@ -27,7 +28,7 @@ def two_steps(scores: dict[str, tuple[float, ...]], sink: str) -> pd.DataFrame:
 
 def test_a_step_is_read_with_margin_runner_up_and_agreement():
     frame = two_steps({"a": (4.0, 4.0, 4.0), "b": (1.0, 3.0, 2.0), "c": (0.5, 0.5, 3.5)}, "c")
-    step = steps.step_of(steps.all_steps(frame), 1)
+    step = removals.step_of(removals.all_steps(frame), 1)
     assert (step.sink, step.runner_up, step.folds_agreeing, step.folds) == ("c", "b", 2, 3)
     assert step.score == pytest.approx(1.5) and step.margin == pytest.approx(0.5) and step.ratio == pytest.approx(4 / 3)
     assert "2 of 3 folds" in step.sentence()
@@ -35,7 +36,7 @@ def test_a_step_is_read_with_margin_runner_up_and_agreement():
 
 def test_a_step_that_knowledge_decided_says_so():
     frame = two_steps({"a": (4.0, 4.0), "b": (1.0, 3.0), "c": (0.5, 0.5)}, "b")
-    step = steps.step_of(steps.all_steps(frame), 1)
+    step = removals.step_of(removals.all_steps(frame), 1)
     assert (step.sink, step.runner_up, step.margin, step.ratio) == ("b", "c", -1.5, 0.25)
     told = "Knowledge makes b the sink, with a CCS of 2.00; c has the smallest, 0.500, but may not be last."
     assert step.sentence() == told
@@ -45,7 +46,7 @@ def test_a_step_that_knowledge_decided_says_so():
 
 def test_a_tie_keeps_the_node_that_was_chosen():
     frame = two_steps({"a": (1.0, 1.0), "b": (1.0, 1.0), "c": (2.0, 2.0)}, "b")
-    step = steps.step_of(steps.all_steps(frame), 1)
+    step = removals.step_of(removals.all_steps(frame), 1)
     assert (step.sink, step.runner_up, step.ratio) == ("b", "a", 1.0)
 
 
@@ -77,7 +78,7 @@ def test_the_words_of_the_margin_stand_at_its_end_and_cover_no_mark(runner_up):
 
 @pytest.mark.parametrize("nodes", [5, 8])
 def test_the_first_wrong_removal_is_pointed_at_and_named_within_the_panel(nodes):
-    table = steps.all_steps(ordering([f"x{k}" for k in range(nodes)])[0])
+    table = removals.all_steps(ordering([f"x{k}" for k in range(nodes)])[0])
     for wrong in (table["step"].tolist()[first:] for first in range(nodes - 1)):
         fig = figures.margins(table, wrong=wrong)
         (note,) = fig.layout.annotations
@@ -110,7 +111,7 @@ def test_names_of_two_panels_find_room_on_a_telephone():
 def test_means_and_folds_are_drawn_where_they_are(ccs):
     fig = figures.scores(ccs, 1, ORDER, picked="b")
     means = next(trace for trace in fig.data if trace.name == "mean of the folds")
-    expected = steps.fold_scores(ccs, 1).loc[ORDER].mean(axis=1)
+    expected = removals.fold_scores(ccs, 1).loc[ORDER].mean(axis=1)
     assert np.allclose(means.x, expected) and list(means.customdata) == ORDER
     assert means.marker.color[4] == roles.ACCENT and means.marker.color[1] == roles.PICKED
 
@@ -139,7 +140,7 @@ def test_names_are_escaped_for_plotly():
 
 
 def test_margins_mark_disagreement(ccs):
-    fig = figures.margins(steps.all_steps(ccs), step=2)
+    fig = figures.margins(removals.all_steps(ccs), step=2)
     assert sum(len(trace.x) for trace in fig.data) == len(ORDER) - 1
     assert "folds" in roles.title_of(fig)
 

@@ -7,8 +7,8 @@ from made_up import HOSTILE, candidates
 
 from disco.figures import parents as figures
 from disco.figures import roles
-from disco.figures.words import how_many
 from disco.parents.ocs import frequencies, select, sensitivity, standardise, with_z
+from disco.words import how_many
 
 ORDER = [f"x{k}" for k in range(8)]
 

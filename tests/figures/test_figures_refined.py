@@ -10,6 +10,7 @@ from disco.figures import graph as drawing
 from disco.figures import placing, roles
 from disco.figures import refined as figures
 from disco.graph import build
+from disco.refine.result import near_ties
 
 ENDS = {"CCS order": (-900.0, -112.0), "by mean": (-300.0, -100.0), "<b>x</b>": (-101.0, -100.01), "last": (-103.0,)}
 STARTS = pd.DataFrame(
@@ -47,9 +48,9 @@ def test_ends_tell_ties_from_worse_ones():
     assert list(near.customdata) == pytest.approx([0.0, 0.01, 3.0]) and list(worse.customdata) == [12.0]
     assert near.marker.symbol != worse.marker.symbol
     assert fig.layout.yaxis.ticktext[0] == "by mean"
-    assert figures.near_ties(STARTS, 5.0) == (1, 1, 3)
-    assert figures.near_ties(STARTS, 1.0) == (1, 0, 3)
-    assert figures.near_ties(STARTS[STARTS["start"] == "last"], 5.0) == (0, 0, 0)
+    assert near_ties(STARTS, 5.0) == (1, 1, 3)
+    assert near_ties(STARTS, 1.0) == (1, 0, 3)
+    assert near_ties(STARTS[STARTS["start"] == "last"], 5.0) == (0, 0, 0)
 
 
 def test_the_slope_tells_who_moved_where_and_whether_it_matters():

@@ -6,7 +6,7 @@ import pandas as pd
 import pytest
 from made_up import candidates, finished_run, refine_by_hand
 
-from disco.figures import verdicts
+from disco import verdicts
 from disco.runs.refined import read_refined
 
 BOUND = 10.0

@@ -8,7 +8,7 @@ from made_up import HOSTILE, finished_run, refine_by_hand
 from test_pages_ordering import opened
 
 from disco.errors import InputError
-from disco.rivals import METHODS, Result
+from disco.methods import METHODS, Result
 from disco.runs import COMPARE, Run, compared, create_run
 from disco.runs.compared import Asked, Found
 from disco.work import comparing, jobs

@@ -9,8 +9,8 @@ import pytest
 from app_world import HOSTILE, booted, button, csv, poisson, texts, upload, written_when_asked
 
 from disco.errors import FitStopped
+from disco.methods import cont
 from disco.progress import Event
-from disco.rivals import cont
 from pages.data import continuous
 from pages.shared.work import background
 

@@ -14,9 +14,9 @@ from test_pages_lahman import PAGE as LAHMAN
 from test_pages_lahman import batting, finished  # noqa: F401 - a fixture
 from test_pages_ordering import opened
 
-from disco.figures.words import how_many
 from disco.runs import Run, create_run
 from disco.settings import Settings
+from disco.words import how_many
 
 NAMES = ["x1", "x2", "x3"]
 CHAIN = [("x1", "x2"), ("x2", "x3")]

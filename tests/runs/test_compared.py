@@ -10,7 +10,7 @@ from made_up import finished_run
 
 from disco.errors import InputError
 from disco.files import read_frame, write_bytes
-from disco.rivals import Result
+from disco.methods import Result
 from disco.runs import Run, compared
 from disco.runs.compared import Asked, Found, read_all, read_one, read_scores, save, table
 
@@ -115,9 +115,9 @@ def test_without_a_truth_nothing_is_measured_and_a_truth_that_comes_later_fills_
     compared.write_table(run)
     path = run.path / "compare.csv"
     assert read_frame(path, ("method", "note"))[["a_top", "f1", "shd"]].isna().all(axis=None)
-    run.set_truth(pd.DataFrame(CHAIN, columns=["parent", "child"]))
+    compared.set_truth(run, pd.DataFrame(CHAIN, columns=["parent", "child"]))
     assert read_frame(path, ("method", "note"))["f1"].tolist() == [1.0]
-    run.set_truth(None)
+    compared.set_truth(run, None)
     assert read_frame(path, ("method", "note"))["f1"].isna().all()
 
 

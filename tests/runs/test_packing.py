@@ -16,8 +16,8 @@ from safetensors.numpy import save
 from disco import runs
 from disco.errors import InputError
 from disco.files import HOMES
+from disco.methods import Result
 from disco.refine import Choice
-from disco.rivals import Result
 from disco.runs import COMPARE, FIT, REFINE, Run, compared, create_run, packing
 from disco.runs.compared import Found
 from disco.runs.packing import pack, unpack

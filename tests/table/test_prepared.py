@@ -22,6 +22,10 @@ from disco.fit.fitted import Fitted
 from disco.knowledge import Knowledge
 from disco.likelihood.check import check
 from disco.likelihood.model import Model
+from disco.methods import METHODS, diffan, find, general, mrs, notears, ods, options_of, ours, parametric, sorting
+from disco.methods import cont as disco_cont
+from disco.methods.families import usable
+from disco.methods.general import Options as General
 from disco.metrics import evaluate
 from disco.parents import cam, evidence, pcm, selectors
 from disco.progress import Reporter
@@ -29,10 +33,6 @@ from disco.refine import refine
 from disco.refine.adjusting import adjusted
 from disco.refine.costs import costs
 from disco.refine.stress import stress
-from disco.rivals import METHODS, diffan, find, general, mrs, notears, ods, options_of, ours, parametric, sorting
-from disco.rivals import cont as disco_cont
-from disco.rivals.families import usable
-from disco.rivals.general import Options as General
 from disco.settings import Settings
 from disco.table import counts, guesses, identifiers, quality, relations, rows, screening, thinning
 from disco.table.adjustment import Adjustment
@@ -86,15 +86,15 @@ GRAPHS: Entries = {
     "disco.refine.stress.stress": lambda table: stress(table, callback=stop),
     "disco.refine.adjusting.adjusted": lambda table: adjusted(table, around(table), callback=stop),
     "disco.refine.costs.costs": lambda table: costs(table, Knowledge(), callback=stop),
-    "disco.rivals.ours.find": lambda table: ours.find(table, ours.Options("likelihood"), callback=stop),
-    "disco.rivals.sorting.find": lambda table: sorting.find(table, sorting.Options()),
-    "disco.rivals.ods.find": lambda table: ods.find(table, ods.Options(), callback=stop),
-    "disco.rivals.mrs.find": lambda table: mrs.find(table, mrs.Options(), callback=stop),
-    "disco.rivals.parametric.find": lambda table: parametric.find(table, parametric.Options(), callback=stop),
-    "disco.rivals.general.find": lambda table: general.find(table, General("boss"), callback=stop),
-    "disco.rivals.notears.find": lambda table: notears.find(table, notears.Options(), callback=stop),
-    "disco.rivals.families.usable": lambda table: usable(table, "ODS"),
-    "disco.rivals.finding.find": by("sort-mean"),
+    "disco.methods.ours.find": lambda table: ours.find(table, ours.Options("likelihood"), callback=stop),
+    "disco.methods.sorting.find": lambda table: sorting.find(table, sorting.Options()),
+    "disco.methods.ods.find": lambda table: ods.find(table, ods.Options(), callback=stop),
+    "disco.methods.mrs.find": lambda table: mrs.find(table, mrs.Options(), callback=stop),
+    "disco.methods.parametric.find": lambda table: parametric.find(table, parametric.Options(), callback=stop),
+    "disco.methods.general.find": lambda table: general.find(table, General("boss"), callback=stop),
+    "disco.methods.notears.find": lambda table: notears.find(table, notears.Options(), callback=stop),
+    "disco.methods.families.usable": lambda table: usable(table, "ODS"),
+    "disco.methods.finding.find": by("sort-mean"),
     **{f"find {name}": by(name) for name, method in METHODS.items() if not method.numbers and method.installed},
     "disco.table.counts.as_counts": counts.as_counts,
     "disco.table.prepared.prepare": prepare,
@@ -125,9 +125,9 @@ NUMBERS: Entries = {
     "disco.table.prepared.finite": finite,
 }
 NUMBERS_OF_GRAPHS: Entries = {
-    "disco.rivals.diffan.find": lambda table: diffan.find(table, diffan.Options(epochs=1, width=8), callback=stop),
-    "disco.rivals.cont.find": lambda table: disco_cont.find(table, disco_cont.Options(epochs=1), callback=stop),
-    "disco.rivals.cont.found": lambda table: disco_cont.found(table, disco_cont.Options(epochs=1), stop),
+    "disco.methods.diffan.find": lambda table: diffan.find(table, diffan.Options(epochs=1, width=8), callback=stop),
+    "disco.methods.cont.find": lambda table: disco_cont.find(table, disco_cont.Options(epochs=1), callback=stop),
+    "disco.methods.cont.found": lambda table: disco_cont.found(table, disco_cont.Options(epochs=1), stop),
     "find diffan": by("diffan"),
     "find disco-cont": by("disco-cont"),
     "disco.table.continuous.as_numbers": as_numbers,
@@ -158,10 +158,10 @@ INSIDE = {
     "disco.parents.smooths": {"in_order"},
     "disco.refine.starts": {"first_orders"},
     "disco.refine.task": {"Task.of"},
-    "disco.rivals.apart": {"find_apart"},  # which calls `find` elsewhere
-    "disco.rivals.cont": {"order"},
-    "disco.rivals.diffan": {"logged", "standardised"},
-    "disco.rivals.general": {"standardised"},
+    "disco.methods.apart": {"find_apart"},  # which calls `find` elsewhere
+    "disco.methods.cont": {"order"},
+    "disco.methods.diffan": {"logged", "standardised"},
+    "disco.methods.general": {"standardised"},
     "disco.table.cells": {"names_of"},
     "disco.table.continuous": {"is_skewed"},
     "disco.table.counts": {"as_they_are"},

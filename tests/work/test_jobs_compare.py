@@ -7,7 +7,7 @@ from job_world import few_threads, kill, wait
 from made_up import finished_run
 
 from disco.errors import FitStopped, InputError
-from disco.rivals import apart
+from disco.methods import apart
 from disco.runs import COMPARE, Run, compared
 from disco.runs.compared import Asked
 from disco.work import comparing, jobs

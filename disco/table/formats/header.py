@@ -4,6 +4,7 @@ import re
 from collections.abc import Sequence
 
 from disco.table.formats.reading import Reading
+from disco.words import plural
 
 MISSING_WORDS = ("", "NA", "N/A", "n/a", "#N/A", "NaN", "nan", "NULL", "null", "None")
 SAMPLE = 30  # lines looked at
@@ -79,7 +80,7 @@ def notes(lines: Lines, above: int, names: int, below: int) -> list[str]:
             shown = [cell for line in lines[place : place + left] for cell in line if cell.strip()]
             text = ", ".join(cell[:30] for cell in shown[:6]) + (" …" if len(shown) > 6 else "")
             count = "A line" if left == 1 else f"{left} lines"
-            found.append(f"{count} {what} the names {'was' if left == 1 else 'were'} left out: {text}.")
+            found.append(f"{count} {what} the names {plural(left, 'was', 'were')} left out: {text}.")
     if names > 1:
         found.append(f"The names were joined from {names} lines.")
     return found

@@ -17,6 +17,7 @@ from disco.table.formats.header import MISSING_WORDS, SAMPLE, header, joined, no
 from disco.table.formats.limits import MOST_COLUMNS, NotATable, check_shape
 from disco.table.formats.plain import with_facts
 from disco.table.formats.reading import MOST_LINES, SEPARATORS, Reading
+from disco.words import how_many
 
 _LONGEST_HEADER = 5_000_000  # bytes: MOST_COLUMNS names of 500 each
 _LOOKED_AT = 100_000  # bytes in which the separator is detected
@@ -268,7 +269,7 @@ def _told(changed: list[tuple[int, int, str, str]], names: list[str], is_open: b
     """A note on how the marks were read, with an example; and what else they may mean."""
     if not changed:
         return []
-    columns = "1 column" if len(changed) == 1 else f"{len(changed)} columns"
+    columns = how_many(len(changed), "column")
     examples = [
         f'"{written}" in column "{names[place][:40]}", row {row + 1}, as {read}'
         for place, row, written, read in changed[:3]

@@ -4,7 +4,7 @@ import re
 from functools import cache
 from pathlib import Path
 
-PATH = Path(__file__).resolve().parents[2] / "docs" / "glossary.md"
+PATH = Path(__file__).resolve().parents[3] / "docs" / "glossary.md"
 _ENTRY = re.compile(r"\*\*([^*\n]+)\*\*: (.+)", re.DOTALL)
 
 

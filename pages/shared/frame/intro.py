@@ -2,8 +2,8 @@
 
 import streamlit as st
 
-from disco.figures.words import how_many
 from disco.table.roles import Roles
+from disco.words import how_many
 from pages.shared.frame.glossary import define
 from pages.shared.frame.names import code, plain
 

@@ -6,8 +6,8 @@ import streamlit as st
 
 from disco import runs
 from disco.errors import InputError
-from disco.figures.words import how_many
 from disco.runs import COMPARE, REFINE
+from disco.words import how_many
 from pages.shared import session
 from pages.shared.frame.answers import agreeing, is_left
 from pages.shared.frame.names import distinct, plain, shown

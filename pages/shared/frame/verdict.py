@@ -13,7 +13,7 @@ _LOOKS = {
 
 
 def show(level: str, text: str, advice: str) -> None:
-    """Draw a verdict, such as one of `disco.figures.verdicts`, and below it what the open run is adjusted for.
+    """Draw a verdict, such as one of `disco.verdicts`, and below it what the open run is adjusted for.
 
     Args:
         level: sure, guess or poor.

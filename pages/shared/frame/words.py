@@ -2,8 +2,8 @@
 
 from datetime import UTC, datetime
 
-from disco.figures.words import duration
 from disco.runs import FIT, Status, Work
+from disco.words import duration
 from pages.shared.frame.names import code
 
 STATES = {

@@ -3,7 +3,7 @@
 import networkx as nx
 import streamlit as st
 
-from disco.figures.words import how_many, number
+from disco.words import how_many, number, plural
 from pages.shared.frame import figure
 from pages.shared.frame.glossary import define
 from pages.shared.result import truth
@@ -72,6 +72,6 @@ def numbers(graph: nx.DiGraph, known: Known) -> None:
     row.metric("SHD", met.shd, width=92, help=define("SHD"))
     against = len(known.order_errors)
     if against:
-        it = "it" if against == 1 else "them"
+        it = plural(against, "it", "them")
         st.caption(f"{how_many(against, 'true edge')} cannot be found at any threshold: the order runs against {it}.")
     truth.controls_line(known)

@@ -14,13 +14,13 @@ import streamlit as st
 
 from disco.figures import graph as drawing
 from disco.figures import roles
-from disco.figures.words import how_many
 from disco.parents.ocs import means
+from disco.words import how_many
 from pages.shared.graph import layout, picked
 from pages.shared.graph.layout import Placed
 from pages.shared.result.fit import Result
 
-_ASSETS = Path(__file__).resolve().parents[2] / "assets"
+_ASSETS = Path(__file__).resolve().parents[3] / "assets"
 _FOCUS = "graph_focus"
 
 

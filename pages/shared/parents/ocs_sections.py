@@ -6,7 +6,7 @@ import streamlit as st
 
 from disco.figures import accuracy
 from disco.figures import parents as figures
-from disco.figures.words import how_many
+from disco.words import how_many
 from pages.shared.frame import figure
 from pages.shared.frame.names import code
 from pages.shared.graph import picked

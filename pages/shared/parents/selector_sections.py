@@ -5,11 +5,11 @@ import pandas as pd
 import streamlit as st
 from streamlit.delta_generator import DeltaGenerator
 
+from disco import verdicts
 from disco.figures import selectors as figures
-from disco.figures import verdicts
-from disco.figures.words import how_many
 from disco.parents.selectors import WORDS
 from disco.table import spreadsheets
+from disco.words import how_many
 from pages.shared import session
 from pages.shared.frame import figure, verdict
 from pages.shared.frame.glossary import define

@@ -3,9 +3,9 @@
 import networkx as nx
 import streamlit as st
 
-from disco.figures.words import share
 from disco.parents import jackknife
 from disco.parents.ocs import reaches
+from disco.words import share
 from pages.shared import session
 from pages.shared.frame.answers import heard
 from pages.shared.frame.glossary import define

@@ -11,10 +11,10 @@ import streamlit as st
 
 from disco.errors import InputError
 from disco.figures import effects
-from disco.figures.words import number
 from disco.refine import Choice, Refined
 from disco.runs import Run
 from disco.runs.refined import choice_from, choice_of
+from disco.words import number
 from pages.shared.frame import figure
 from pages.shared.frame.glossary import define
 from pages.shared.frame.names import code, plain

@@ -5,13 +5,13 @@ from typing import Any
 
 import pandas as pd
 
-from disco.figures.words import number
 from disco.parents.ocs import passes
 from disco.refine import Choice, Refined
 from disco.refine.evidence import AGAINST, FEW, HALF, MOST_MISFIT, TIMES
 from disco.refine.reasons import Reason, asked, but_known, missed, reason
 from disco.runs import Run, stamps
 from disco.runs.refined import choice_of
+from disco.words import number, plural
 from pages.shared.frame.glossary import define
 from pages.shared.frame.names import code
 from pages.shared.result import fit
@@ -118,7 +118,7 @@ def direction(run: Run, refined: Refined, row: dict[str, Any]) -> str:
         "do, so its fit says nothing about a direction.",
         Reason.AGAINST: f"{costs}, but with every effect linear it gains {or_not(-row['linear_nats'])}.",
         Reason.MISSED: f"{costs}, but given the misfit {ends} it would have to cost {or_not(need)}.",
-        Reason.TABLE: f"{costs}, but {poor} of {len(nodes)} nodes {'is' if poor == 1 else 'are'} poorly fitted, "
+        Reason.TABLE: f"{costs}, but {poor} of {len(nodes)} nodes {plural(poor, 'is', 'are')} poorly fitted, "
         f"{MOST_MISFIT:.0%} or more: no direction of this table is called decided{but_known(refined.edges)}.",
         Reason.ELSEWHERE: f"{costs}, but another search that ended nearly as high has the edge reversed.",
         Reason.DECIDED: f"{costs}, and at least {least} with a straight link; {bound:g} are required"

@@ -7,12 +7,12 @@ import pandas as pd
 import streamlit as st
 
 from disco.errors import InputError
-from disco.figures.words import how_many, number
 from disco.likelihood.misfit import MISFIT
 from disco.refine import Refined
 from disco.refine.evidence import MOST_MISFIT
 from disco.refine.reasons import but_known, is_of_kind, missed
 from disco.runs import Run, stamps
+from disco.words import how_many, number, plural
 from pages.shared.frame import figure
 from pages.shared.frame.glossary import define
 from pages.shared.frame.names import code, plain
@@ -39,7 +39,7 @@ def banner(refined: Refined) -> None:
     named = [f"{code(row.node)} ({_nats(row.misfit_nats)})" for row in worst[:_MOST_NAMED].itertuples()]
     rest = f" and {len(worst) - _MOST_NAMED} more" if len(worst) > _MOST_NAMED else ""
     share = f"{len(worst)} of {how_many(len(nodes), 'node')}"
-    are = "is" if len(worst) == 1 else "are"
+    are = plural(len(worst), "is", "are")
     said = f"Misfit, worst first: {', '.join(named)}{rest}."
     if is_of_kind(nodes):
         st.warning(

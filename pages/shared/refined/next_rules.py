@@ -8,10 +8,10 @@ import streamlit as st
 
 from disco import runs
 from disco.errors import InputError
-from disco.figures.words import how_many
 from disco.knowledge import Knowledge
 from disco.refine import QUICK
 from disco.runs import REFINE, Run
+from disco.words import how_many
 from disco.work import jobs
 from pages.shared import session
 from pages.shared.frame.names import code, distinct, plain, shown

@@ -9,10 +9,11 @@ import pandas as pd
 import streamlit as st
 
 from disco.errors import InputError
-from disco.figures import placing, steps
+from disco.figures import placing
 from disco.parents import jackknife
 from disco.parents.ocs import frequencies, own_thresholds, passes, with_z
 from disco.runs import Run, stamps
+from disco.score import removals
 from pages.shared import session
 from pages.shared.result.known import Known
 
@@ -36,7 +37,7 @@ class Result:
         rule: the rule of parent selection whose Z it holds: iqr or jackknife.
         order: node names, source first.
         ccs, criteria, ocs: the frames of `disco.runs`.
-        steps: the removals, as `disco.figures.steps.all_steps` gives them.
+        steps: the removals, as `disco.score.removals.all_steps` gives them.
         places: where the graph's nodes stand, in pixels.
         folds: how many folds there are.
     """
@@ -140,7 +141,7 @@ def _read(_run: Run, path: str, variant: str, rule: str, stamp: tuple[int, int])
         ccs=ccs,
         criteria=_run.criteria(variant),
         ocs=ocs,
-        steps=steps.all_steps(ccs),
+        steps=removals.all_steps(ccs),
         places=placing.positions(order, frequencies(ocs, 1.0)),
         folds=int(ocs["fold"].nunique()),
     )

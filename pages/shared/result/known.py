@@ -9,7 +9,6 @@ import pandas as pd
 
 from disco import metrics
 from disco.errors import InputError
-from disco.figures import accuracy
 from disco.figures import graph as drawing
 from disco.parents.ocs import frequencies, means
 from disco.runs import Run
@@ -88,12 +87,12 @@ class Known:
         """Precision, recall and F1 along τ_Z for each π_min, `tau_z` among the values."""
         if any(abs(tau_z - tau) < 1e-9 for tau in self.taus):
             return self._accuracy
-        here = accuracy.along_thresholds(self.ocs, self.edges, [tau_z])
+        here = metrics.along_thresholds(self.ocs, self.edges, [tau_z])
         return pd.concat([self._accuracy, here]).sort_values(["pi_min", "tau_z"], ignore_index=True)
 
     @cached_property
     def _accuracy(self) -> pd.DataFrame:
-        return accuracy.along_thresholds(self.ocs, self.edges, self.taus)
+        return metrics.along_thresholds(self.ocs, self.edges, self.taus)
 
     @cached_property
     def curve(self) -> pd.DataFrame:

@@ -10,8 +10,8 @@ import networkx as nx
 import pandas as pd
 import streamlit as st
 
-from disco.figures.words import how_many, number, share
 from disco.runs import Run
+from disco.words import how_many, number, share
 from pages.shared.frame import figure
 from pages.shared.frame.glossary import define
 from pages.shared.frame.names import code

@@ -8,8 +8,6 @@ import pandas as pd
 import streamlit as st
 
 from disco.errors import InputError
-from disco.figures.counts import level_support
-from disco.figures.words import how_many
 from disco.settings import Settings
 from disco.table import counts, ranks, rows, screening
 from disco.table.cells import names_of
@@ -22,6 +20,8 @@ from disco.table.relations import Relation
 from disco.table.relations import relations as find_relations
 from disco.table.role_checks import unusable_rows
 from disco.table.roles import Roles
+from disco.table.support import level_support
+from disco.words import how_many, plural
 from pages.shared.table.drafts import Draft
 
 
@@ -156,9 +156,7 @@ def _choice(chosen: int, columns: int, problem: counts.Problem) -> counts.Proble
     """A problem; that of too few columns as one of the choice, for the table has more."""
     if problem.kind != "columns":
         return problem
-    message = (
-        f"{chosen} of {columns:,} columns {'is' if chosen == 1 else 'are'} chosen as counts; at least 2 are needed."
-    )
+    message = f"{chosen} of {columns:,} columns {plural(chosen, 'is', 'are')} chosen as counts; at least 2 are needed."
     return replace(problem, message=message, remedy="Give more columns the role count on Data.")
 
 

@@ -4,8 +4,8 @@ from collections.abc import Sequence
 
 import streamlit as st
 
-from disco.figures.words import how_many
 from disco.table.counts import Problem
+from disco.words import how_many
 from pages.shared.frame.names import plain
 
 _IN_SIGHT, _MOST = 5, 200

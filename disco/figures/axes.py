@@ -1,0 +1,28 @@
+"""Ticks of logarithmic axes, and rows thinned so that a figure is quick to draw."""
+
+import math
+
+import numpy as np
+
+
+def log_ticks(low: float, high: float) -> tuple[list[float], list[str]]:
+    """Tick positions and labels of a logarithmic axis from low to high, both positive."""
+    first, last = math.floor(math.log10(low)), math.ceil(math.log10(high))
+    steps = (1,) if last - first > 4 else (1, 3) if last - first > 1 else (1, 2, 5)
+    places = [step * 10.0**power for power in range(first, last + 1) for step in steps]
+    inside = [place for place in places if low <= place * 1.0001 and place <= high * 1.0001]
+    return inside, [_tick(place) for place in inside]
+
+
+def _tick(place: float) -> str:
+    if 1e-3 <= place < 1e5:
+        return f"{place:g}"
+    power = math.floor(math.log10(place) + 1e-9)
+    return f"{place / 10.0**power:.0f}·10<sup>{power}</sup>".replace("1·", "").replace("-", "−")
+
+
+def evenly(values: np.ndarray, most: int) -> np.ndarray:
+    """At most `most` of the rows, evenly spaced, so that a figure is quick to draw."""
+    if len(values) <= most:
+        return values
+    return values[np.linspace(0, len(values) - 1, most).round().astype(int)]

@@ -1,0 +1,15 @@
+"""Other methods of causal discovery, on the same table and in the same form as ours: one signature, one registry.
+
+    from disco.methods import METHODS, find
+
+    result = find("ods-poisson", table)
+    result.order, result.adjacency, result.notes
+
+`METHODS` lists them. Each is a module with its `Options` and a function `find`, loaded when it is first used.
+"""
+
+from disco.methods.finding import find, method, options_of
+from disco.methods.registry import GROUPS, INSTALL, METHODS, Method
+from disco.methods.result import Result
+
+__all__ = ["GROUPS", "INSTALL", "METHODS", "Method", "Result", "find", "method", "options_of"]

@@ -1,0 +1,172 @@
+"""`find` in a process of its own, which a cancel or a time limit ends at once, and which cannot take its caller along.
+
+Plain files and lines pass between the two (`disco.methods.alone`). Such a process has one thread, so that the times of
+methods compare, and the machine stays usable.
+"""
+
+import contextlib
+import json
+import os
+import select
+import signal
+import subprocess
+import sys
+import tempfile
+import time
+from collections.abc import Iterator, Mapping
+from pathlib import Path
+from typing import Any, BinaryIO
+
+import pandas as pd
+
+from disco.errors import FitStopped, InputError
+from disco.files import write_bytes, write_json
+from disco.knowledge import Knowledge
+from disco.methods import kept
+from disco.methods.finding import method
+from disco.methods.result import Result
+from disco.progress import Callback, Event
+from disco.table.cells import names_of
+from disco.table.roles import Roles
+
+_COMMAND = (sys.executable, "-m", "disco.methods.alone")
+_TICK = 0.1  # seconds between two looks at the process
+_GRACE = 0.3  # seconds that it has to end before it is killed
+_THREADS = ("OMP", "OPENBLAS", "MKL", "NUMBA", "NUMEXPR")
+_BLOCK = 1 << 16
+_MOST_LOG = 1 << 20  # bytes of a log that are kept
+
+
+class OutOfTime(InputError):
+    """A method was ended by its time limit."""
+
+
+def find_apart(
+    name: str,
+    table: pd.DataFrame,
+    changes: Mapping[str, Any] | None = None,
+    *,
+    roles: Roles | None = None,
+    knowledge: Knowledge | None = None,
+    limit: float | None = None,
+    log: Path | None = None,
+    callback: Callback | None = None,
+) -> Result:
+    """Run a method in a process of its own.
+
+    Args:
+        name, table, changes, knowledge: as for `disco.methods.find`.
+        roles: of the columns that are not counts.
+        limit: seconds after which it is ended; None for no limit.
+        log: a file that gets what it prints, its last megabyte, and the traceback of what nobody foresaw.
+        callback: receives the events, and the latest one again several times per second; False stops at once.
+
+    Raises:
+        InputError: as for `find`; the method met an error, or ran out of memory; or no process could be started.
+        OutOfTime: it ran longer than the limit.
+        FitStopped: the callback asked to stop.
+    """
+    with tempfile.TemporaryDirectory(prefix="disco-") as inside, _logged(Path(inside) / "log.txt", log) as output:
+        folder = Path(inside)
+        table.to_parquet(folder / "table.parquet", index=False)
+        asked = {
+            "method": name,
+            "changes": dict(changes or {}),
+            "roles": None if roles is None else roles.to_dict(),
+            "knowledge": None if knowledge is None else knowledge.to_dict(),
+        }
+        write_json(folder / "request.json", asked, durable=False)
+        with _process(folder, output) as process:
+            ended = _watched(process, _name(name), limit, callback)
+        nodes = names_of(table) if roles is None else names_of(roles.counts(table))
+        try:
+            found = kept.read(folder, nodes)
+        except (OSError, ValueError, KeyError) as error:
+            raise InputError(f"The result of {_name(name)} cannot be read: {error}.") from None
+    return Result(found.order, found.adjacency, found.scores, ended["seconds"], tuple(ended["notes"]))
+
+
+@contextlib.contextmanager
+def _logged(path: Path, log: Path | None) -> Iterator[BinaryIO]:
+    """A file for what the process prints; its end is kept as `log` afterwards, which may be anything before."""
+    try:
+        with open(path, "wb") as output:
+            yield output
+    finally:
+        if log is not None:
+            with open(path, "rb") as file:
+                file.seek(max(path.stat().st_size - _MOST_LOG, 0))
+                write_bytes(log, file.read(), durable=False)
+
+
+def _name(name: str) -> str:
+    """The label of a method, as a sentence begins."""
+    label = method(name).label
+    return label[:1].upper() + label[1:]
+
+
+@contextlib.contextmanager
+def _process(folder: Path, output: Any) -> Iterator[subprocess.Popen]:
+    """The process at work; ended with all that it started when the block is left."""
+    threads = {f"{library}_NUM_THREADS": "1" for library in _THREADS}
+    try:
+        process = subprocess.Popen(
+            [*_COMMAND, str(folder)],
+            stdin=subprocess.PIPE,  # its end tells the process that this one is gone
+            stdout=subprocess.PIPE,
+            stderr=output,
+            cwd=Path(__file__).resolve().parents[2],  # where it finds this package
+            env={**os.environ, **threads},
+            start_new_session=True,
+        )
+    except OSError as error:
+        raise InputError(f"No process could be started for the method ({error.strerror}).") from error
+    with process:
+        try:
+            yield process
+        finally:
+            _end(process)
+
+
+def _end(process: subprocess.Popen) -> None:
+    """Ask the process and those that it started to end, then kill them."""
+    for number in (signal.SIGTERM, signal.SIGKILL):
+        with contextlib.suppress(ProcessLookupError, PermissionError):
+            os.killpg(process.pid, number)
+        with contextlib.suppress(subprocess.TimeoutExpired):
+            process.wait(_GRACE)
+
+
+def _watched(process: subprocess.Popen, label: str, limit: float | None, callback: Callback | None) -> dict[str, Any]:
+    """Pass the events on until the method has ended: its seconds and its notes."""
+    began, rest, last = time.monotonic(), b"", Event("", 0, 1, 0.0)
+    ended: dict[str, Any] = {}
+    handle = process.stdout.fileno()  # type: ignore[union-attr]  # it is a pipe
+    while not ended:
+        if select.select([handle], [], [], _TICK)[0]:
+            data = os.read(handle, _BLOCK)
+            if not data:
+                raise InputError(_why_dead(process, label))
+            *lines, rest = (rest + data).split(b"\n")
+            told = [json.loads(line) for line in lines]
+            last = next((Event(**one) for one in reversed(told) if "stage" in one), last)
+            ended = next((one for one in told if "stage" not in one), {})
+        if callback is not None and callback(last) is False:
+            raise FitStopped(f"{label} was stopped.")
+        if not ended and limit is not None and time.monotonic() - began > limit:
+            raise OutOfTime(f"{label} was stopped after {limit:g} seconds, its time limit.")
+    if "error" in ended:
+        raise InputError(ended["error"])
+    return ended
+
+
+def _why_dead(process: subprocess.Popen, label: str) -> str:
+    """A sentence on a process that ended without a word."""
+    try:
+        status = process.wait(_GRACE)
+    except subprocess.TimeoutExpired:
+        return f"{label} closed its output before it ended; its log may say why."
+    if status == -signal.SIGKILL:
+        return f"{label} was killed by the system: it ran out of memory, most likely. Use fewer columns or rows."
+    how = f"by signal {signal.Signals(-status).name}" if status < 0 else f"with exit status {status}"
+    return f"{label} crashed {how}; its log may say why."

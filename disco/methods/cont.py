@@ -1,0 +1,210 @@
+"""DISCO-Cont: an order from the CCS of a continuous table (paper, *Continuous-Data Ordering Recovery*); parents by CAM.
+
+A joint network predicts the noise in all columns, ε_θ(x_t, t), and a projection network what it predicts on average for
+the columns R that remain, from these columns alone, ε_φ(x_t,R, R, t) ≈ E[ε_θ(x_t, t)_R | x_t,R]. With x_j standardised
+by its standard deviation s_j, the curvature of the marginal's log density at t = 0.05 is, in the units of the column,
+
+    H_j,R = −(∂ε_φ,j / ∂x_j) / (σ_t s_j²),
+
+and the node with the smallest CCS, S_j(R) = E[Var{H_j,R | X_j}] (`disco.continuous.ccs`), is placed last and removed.
+Neither network is refitted. Unlike DiffAN's criterion this lets the curvature of a leaf depend on its own value, as it
+does outside additive Gaussian noise: a Gamma leaf of shape α has H = −(α − 1) / x².
+
+`noise` chooses what the networks train on. With "uniform", t is uniform. With "mixture", the paper's choice for Gamma
+data, the joint network's first layer is not normalised, every row comes with ε and −ε, half of t is uniform on (0, 0.5)
+and half has log-uniform noise, and the projection network sees t uniform on (0, 0.5).
+"""
+
+import dataclasses
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from functools import partial
+
+import numpy as np
+import pandas as pd
+import torch
+from torch import Tensor
+
+from disco.checks import check, flag, number, one_of, whole
+from disco.continuous.ccs import Conditional, fold_of_rows
+from disco.continuous.curvature import diagonal, lowest
+from disco.continuous.networks import JointNetwork, ProjectionNetwork
+from disco.continuous.noise import LAST, deviation, mixture, uniform
+from disco.continuous.training import Schedule, train_joint, train_projection
+from disco.devices import choose_device
+from disco.methods.diffan import STOPPED, logged, standardised
+from disco.methods.result import Result
+from disco.methods.sorting import along, check_rows
+from disco.progress import Callback, Reporter
+from disco.table.continuous import as_numbers
+from disco.table.prepared import Prepared
+
+EVALUATED = 0.05  # t at which the curvature is read
+
+
+@dataclass(frozen=True)
+class Options:
+    """Training and ordering of DISCO-Cont.
+
+    Attributes:
+        noise: what the networks train on.
+        units: in which the CCS of different columns are compared: their own, as in the paper, where a column in grams
+            has a trillionth of the CCS that it has in kilograms, or their standard deviations, where no unit matters.
+        epochs: of the joint network.
+        projection_epochs: of the projection network.
+        batch, rate: as in `disco.continuous.training.Schedule`, for both.
+        width: of the joint network's two widest layers; None is max(1024, 5 d).
+        projection_width: of the projection network's hidden layers.
+        halved: whether training multiplies in bfloat16, three times as fast on a processor that has it; the curvature
+            is read in 32 bits all the same.
+        logged: whether log(1 + x) is taken of the table.
+        cutoff: the p-value below which CAM keeps an edge.
+        device: as in `disco.devices`.
+    """
+
+    noise: str = one_of("uniform", ("uniform", "mixture"))
+    units: str = one_of("own", ("own", "standardised"))
+    epochs: int = whole(1000, at_least=1)
+    projection_epochs: int = whole(400, at_least=1)
+    batch: int = whole(1000, at_least=1)
+    rate: float = number(1e-3, above=0)
+    width: int | None = whole(None, at_least=1, optional=True)
+    projection_width: int = whole(256, at_least=1)
+    halved: bool = flag(False)
+    logged: bool = flag(False)
+    cutoff: float = number(0.001, at_least=0, at_most=1)
+    seed: int = whole(0, at_least=0, at_most=2**32 - 1)
+    device: str = one_of("auto", ("auto", "cpu", "cuda"))
+
+    def __post_init__(self) -> None:
+        check(self)
+
+
+@dataclass(frozen=True)
+class Ordered:
+    """An order, and the score of every node left at every removal.
+
+    Attributes:
+        order: the names, sources first.
+        steps: step from 1, node, score (the CCS), chosen; one row per removal and node left.
+    """
+
+    order: list[str]
+    steps: pd.DataFrame
+
+    @property
+    def decisions(self) -> pd.DataFrame:
+        """One row per removal: step, node, score, runner_up and runner_up_score; no runner-up at the last removal."""
+        others = self.steps[~self.steps["chosen"]].sort_values("score").drop_duplicates("step")
+        next_best = others[["step", "node", "score"]].set_axis(["step", "runner_up", "runner_up_score"], axis=1)
+        removed = self.steps.loc[self.steps["chosen"], ["step", "node", "score"]]
+        return removed.merge(next_best, on="step", how="left")
+
+
+def find(table: pd.DataFrame | np.ndarray, options: Options, *, callback: Callback | None = None) -> Result:
+    """The order, and parents by CAM along it.
+
+    Raises:
+        InputError: the table cannot be used (`as_numbers`), a logarithm does not exist, the networks did not
+            converge, or there are too few rows for CAM.
+        FitStopped: the callback asked to stop.
+    """
+    return found(table, options, callback)[0]
+
+
+def found(
+    table: pd.DataFrame | np.ndarray, options: Options, callback: Callback | None = None
+) -> tuple[Result, Ordered]:
+    """The result and the scores behind its order; as `find`."""
+    weights = {"joint": 10.0, "projection": 3.0, "ordering": 2.0, "selector": 0.2}
+    reporter = Reporter(callback, weights, STOPPED)
+    numbers = logged(as_numbers(table)) if options.logged else as_numbers(table)
+    given = Prepared(numbers)
+    check_rows(given)
+    generator = torch.Generator().manual_seed(options.seed)
+    values = torch.tensor(standardised(numbers), device=choose_device(options.device))
+    joint = joint_network(values, options, generator, reporter)
+    projection = project(joint, values, options, generator, reporter)
+    compared = numbers if options.units == "own" else in_deviations(values, numbers.columns)
+    ordered = order(partial(predicted, projection), compared, values, options.seed, reporter)
+    result = along(given, ordered.order, options.cutoff, callback=reporter.part("selector", "node"))
+    notes = ("log(1 + x) was taken of the table.",) if options.logged else ()
+    return dataclasses.replace(result, notes=notes), ordered
+
+
+def joint_network(values: Tensor, options: Options, generator: torch.Generator, reporter: Reporter) -> JointNetwork:
+    """The trained joint network of standardised rows, (rows, nodes).
+
+    Raises:
+        FitStopped: the callback asked to stop.
+    """
+    mixed = options.noise == "mixture"
+    network = JointNetwork(values.shape[1], generator, options.width, first_norm=not mixed).to(values.device)
+    schedule = Schedule(options.epochs, options.batch, options.rate, halved=options.halved)
+    times = mixture if mixed else uniform(0.0, LAST)
+    train_joint(network, values, times, schedule, generator, reporter, paired=mixed)
+    return network
+
+
+def project(
+    joint: JointNetwork, values: Tensor, options: Options, generator: torch.Generator, reporter: Reporter
+) -> ProjectionNetwork:
+    """The trained projection network of a joint one.
+
+    Raises:
+        FitStopped: the callback asked to stop.
+    """
+    network = ProjectionNetwork(values.shape[1], options.projection_width, generator).to(values.device)
+    schedule = Schedule(options.projection_epochs, options.batch, options.rate, halved=options.halved)
+    times = uniform(0.0, 0.5 if options.noise == "mixture" else LAST)
+    train_projection(network, joint, values, times, schedule, generator, reporter)
+    return network
+
+
+def order(noise: Callable[..., Tensor], table: pd.DataFrame, values: Tensor, seed: int, reporter: Reporter) -> Ordered:
+    """Recursive removal of the node with the smallest CCS.
+
+    Args:
+        noise: (rows, nodes), mask=(nodes,) → the noise predicted at t = 0.05 for the columns of the mask.
+        table: in the units in which the CCS are compared.
+        values: the same standardised, (rows, nodes).
+        seed: of the folds.
+        reporter: has the stage ordering.
+
+    Raises:
+        FitStopped: the callback asked to stop.
+    """
+    nodes = values.shape[1]
+    folds = fold_of_rows(len(table), np.random.default_rng(seed))
+    conditionals = []
+    for place in range(nodes):
+        conditionals.append(Conditional(table.iloc[:, place].to_numpy(), folds))
+        reporter.check()
+    sigma = float(deviation(torch.tensor(EVALUATED)))
+    units = sigma * table.to_numpy().var(axis=0)
+    left, removed, steps = list(range(nodes)), list[int](), []
+    while left:
+        reporter.step("ordering", len(removed), nodes, unit="removal")
+        mask = torch.zeros(nodes, device=values.device, dtype=values.dtype)
+        mask[left] = 1.0
+        slopes = diagonal(partial(noise, mask=mask), values, left, reporter.check).double().cpu().numpy()
+        scores = []
+        for k, j in enumerate(left):
+            scores.append(conditionals[j].variance(-slopes[:, k] / units[j]))
+            reporter.check()
+        leaf = left[lowest(np.array(scores))]
+        steps += [(len(removed) + 1, table.columns[j], score, j == leaf) for j, score in zip(left, scores, strict=True)]
+        left.remove(leaf)
+        removed.append(leaf)
+    names = [table.columns[place] for place in removed[::-1]]
+    return Ordered(names, pd.DataFrame(steps, columns=["step", "node", "score", "chosen"]))
+
+
+def in_deviations(values: Tensor, names: Sequence[str]) -> pd.DataFrame:
+    """Standardised rows as the table whose units are standard deviations."""
+    return pd.DataFrame(values.double().cpu().numpy(), columns=list(names))
+
+
+def predicted(network: ProjectionNetwork, rows: Tensor, mask: Tensor) -> Tensor:
+    """The noise that a network predicts at t = 0.05 for the columns of a mask, (nodes,)."""
+    return network(rows, mask.expand_as(rows), rows.new_full((len(rows),), EVALUATED))

@@ -1,0 +1,187 @@
+"""DiffAN: an order from the curvature of the log density (Sanchez et al., 2023), and parents by CAM along it.
+
+In a nonlinear model with additive Gaussian noise, x_j = f_j(x_pa) + ε_j, a node l is a leaf if and only if
+∂²log p / ∂x_l² is constant. A network predicts the noise of a diffusion (`disco.continuous`). Of the nodes left, the
+one whose ∂ε_l / ∂x_l varies least over the rows is placed last and removed, at each of several noise levels; the node
+that most levels remove is removed. How the others' scores forget it is the option `removal`:
+
+    masking   its input becomes 0, which is its mean,
+    residue   the others' predictions are corrected (`disco.continuous.curvature.without`),
+    both      both,
+    greedy    nothing is removed: the nodes are sorted once by that variance.
+
+The paper's comparison uses masking. Here all rows are used for the variances, unless `evaluated` says otherwise, and
+every column is standardised. Counts are taken as they are, or as log(1 + x) with `logged`.
+"""
+
+import dataclasses
+from collections import Counter
+from collections.abc import Sequence
+from dataclasses import dataclass
+from functools import partial
+
+import numpy as np
+import pandas as pd
+import torch
+from torch import Tensor
+
+from disco.checks import check, flag, number, one_of, share, whole
+from disco.continuous.curvature import Noise, diagonal, lowest, without
+from disco.continuous.networks import JointNetwork
+from disco.continuous.noise import LAST, uniform
+from disco.continuous.training import Schedule, train_joint
+from disco.devices import choose_device
+from disco.errors import InputError
+from disco.methods.result import Result
+from disco.methods.sorting import along, check_rows
+from disco.progress import Callback, Reporter
+from disco.table.continuous import as_numbers
+from disco.table.prepared import Prepared
+
+LEVELS = (0.0, 0.33, 0.66, 0.99)  # t at which DiffAN votes
+STOPPED = "Stopped in the stage {stage}."
+
+
+@dataclass(frozen=True)
+class Options:
+    """Training and ordering of DiffAN.
+
+    Attributes:
+        removal: how the others forget a removed node.
+        epochs, batch, rate, holdout, least, patience: as in `disco.continuous.training.Schedule`.
+        width: of the two widest layers; None is max(1024, 5 d).
+        evaluated: random rows over which variances are taken; None is all.
+        halved: whether training multiplies in bfloat16, three times as fast on a processor that has it; the curvature
+            is read in 32 bits all the same.
+        logged: whether log(1 + x) is taken of the table.
+        cutoff: the p-value below which CAM keeps an edge.
+        device: as in `disco.devices`.
+    """
+
+    removal: str = one_of("masking", ("masking", "residue", "both", "greedy"))
+    epochs: int = whole(3000, at_least=1)
+    batch: int = whole(1024, at_least=1)
+    rate: float = number(1e-3, above=0)
+    holdout: float = share(0.2)
+    least: int = whole(300, at_least=1)
+    patience: int = whole(300, at_least=1)
+    width: int | None = whole(None, at_least=1, optional=True)
+    evaluated: int | None = whole(None, at_least=2, optional=True)
+    halved: bool = flag(False)
+    logged: bool = flag(False)
+    cutoff: float = number(0.001, at_least=0, at_most=1)
+    seed: int = whole(0, at_least=0, at_most=2**32 - 1)
+    device: str = one_of("auto", ("auto", "cpu", "cuda"))
+
+    def __post_init__(self) -> None:
+        check(self)
+
+
+def find(table: pd.DataFrame | np.ndarray, options: Options, *, callback: Callback | None = None) -> Result:
+    """The order, and parents by CAM along it.
+
+    Raises:
+        InputError: the table cannot be used (`as_numbers`), a logarithm does not exist, the networks did not
+            converge, or there are too few rows for CAM.
+        FitStopped: the callback asked to stop.
+    """
+    reporter = Reporter(callback, {"joint": 6.0, "ordering": 3.0, "selector": 1.0}, STOPPED)
+    numbers = logged(as_numbers(table)) if options.logged else as_numbers(table)
+    given = Prepared(numbers)
+    check_rows(given)
+    device, generator = choose_device(options.device), torch.Generator().manual_seed(options.seed)
+    values = torch.tensor(standardised(numbers), device=device)
+    network = JointNetwork(values.shape[1], generator, options.width).to(device)
+    schedule = Schedule(
+        options.epochs, options.batch, options.rate, options.holdout, options.least, options.patience, options.halved
+    )
+    kept = train_joint(network, values, uniform(0.0, LAST), schedule, generator, reporter)
+    rows = chosen_rows(values, options.evaluated, generator)
+    places = order([partial(predicted, network, t) for t in LEVELS], rows, options.removal, reporter)
+    notes = (
+        f"The network of epoch {kept:,} was kept, and variances were taken over {len(rows):,} of {len(values):,} rows.",
+        *(["log(1 + x) was taken of the table."] if options.logged else []),
+    )
+    names = [numbers.columns[place] for place in places]
+    found = along(given, names, options.cutoff, callback=reporter.part("selector", "node"))
+    return dataclasses.replace(found, notes=notes)
+
+
+def order(levels: Sequence[Noise], rows: Tensor, removal: str, reporter: Reporter) -> list[int]:
+    """The columns in causal order, sources first.
+
+    Args:
+        levels: the noise prediction at each noise level, lowest first.
+        rows: standardised, (rows, nodes).
+        removal: as in `Options`.
+        reporter: has the stage ordering.
+
+    Raises:
+        FitStopped: the callback asked to stop.
+    """
+    nodes = rows.shape[1]
+    if removal == "greedy":
+        ranks = np.stack([_variances(noise, rows, range(nodes), reporter).argsort().argsort() for noise in levels])
+        return [int(place) for place in (-ranks.mean(axis=0)).argsort(kind="stable")]
+    left, removed = list(range(nodes)), list[int]()
+    while len(left) > 1:
+        reporter.step("ordering", len(removed), nodes - 1, unit="removal")
+        seen = rows.clone()
+        if removal in ("masking", "both"):
+            seen[:, removed] = 0.0
+        forgotten = removed if removal in ("residue", "both") else []
+        votes = [lowest(_variances(noise, seen, left, reporter, forgotten)) for noise in levels]
+        leaf = left[winner(votes)]
+        left.remove(leaf)
+        removed.append(leaf)
+    return [*left, *removed[::-1]]
+
+
+def winner(votes: Sequence[int]) -> int:
+    """Who has the most votes; among equals the one that the highest noise level votes for."""
+    times = Counter(votes)
+    return next(vote for vote in reversed(votes) if times[vote] == max(times.values()))
+
+
+def _variances(
+    noise: Noise, rows: Tensor, columns: Sequence[int], reporter: Reporter, forgotten: Sequence[int] = ()
+) -> np.ndarray:
+    """The variance over the rows of ∂ε_j / ∂x_j, (columns,), corrected for forgotten nodes."""
+    slopes = diagonal(without(noise, forgotten), rows, columns, reporter.check, weight=1 + len(forgotten))
+    return slopes.double().var(dim=0).cpu().numpy()
+
+
+def predicted(network: JointNetwork, t: float, rows: Tensor) -> Tensor:
+    """The noise that a network predicts in rows at one time."""
+    return network(rows, rows.new_full((len(rows),), t))
+
+
+def standardised(table: pd.DataFrame) -> np.ndarray:
+    """Every column with mean 0 and standard deviation 1, float32, (rows, nodes)."""
+    values = table.to_numpy()
+    return ((values - values.mean(axis=0)) / values.std(axis=0)).astype(np.float32)
+
+
+def logged(table: pd.DataFrame) -> pd.DataFrame:
+    """log(1 + x) of every column.
+
+    Raises:
+        InputError: a value is -1 or less.
+    """
+    for name, column in table.items():
+        if (column <= -1).any():
+            raise InputError(
+                f'Column "{name}" has a value of -1 or less, so log(1 + x) does not exist: set logged=False.'
+            )
+    found = np.log1p(table)
+    for name, column in found.items():
+        if (column == column.iloc[0]).all():
+            raise InputError(f'The logarithms of column "{name}" do not vary: give another unit, or leave it out.')
+    return found
+
+
+def chosen_rows(values: Tensor, count: int | None, generator: torch.Generator) -> Tensor:
+    """That many random rows, or all."""
+    if count is None or count >= len(values):
+        return values
+    return values[torch.randperm(len(values), generator=generator)[:count].to(values.device)]

@@ -1,0 +1,113 @@
+"""Run a method of the registry: its options checked, its table checked, its time taken."""
+
+import dataclasses
+import time
+from collections.abc import Mapping
+from difflib import get_close_matches
+from importlib import import_module
+from typing import Any
+
+import numpy as np
+import pandas as pd
+
+from disco.checks import require_types
+from disco.errors import InputError
+from disco.knowledge import Knowledge
+from disco.methods.registry import INSTALL, METHODS, Method
+from disco.methods.result import Result
+from disco.progress import Callback
+from disco.table.adjustment import Adjustment
+from disco.table.cells import as_frame
+from disco.table.continuous import is_continuous, no_counts
+from disco.table.prepared import Table, prepare
+from disco.table.roles import Given, Roles
+
+_LEAST_ROWS = 12  # of counts, as for a fit of three folds
+
+
+def method(name: str) -> Method:
+    """The method of a name.
+
+    Raises:
+        InputError: there is none.
+    """
+    require_types(name=(name, str))
+    if name not in METHODS:
+        near = get_close_matches(name, METHODS, n=3)
+        meant = f" Did you mean {' or '.join(near)}?" if near else ""
+        raise InputError(f"There is no method {name!r}; the methods are {', '.join(METHODS)}.{meant}")
+    return METHODS[name]
+
+
+def options_of(name: str, changes: Mapping[str, Any] | None = None) -> Any:
+    """The options of a method, with some changed.
+
+    Raises:
+        InputError: there is no such method or option, or a value does not fit.
+    """
+    require_types(changes=(changes, Mapping | None))
+    chosen = method(name)
+    options = import_module(f"disco.methods.{chosen.module}").Options
+    known = [item.name for item in dataclasses.fields(options)]
+    given = {**chosen.changes, **(changes or {})}
+    unknown = sorted(set(given) - set(known))
+    if unknown:
+        raise InputError(f"{name} has no option {unknown[0]!r}; it has {', '.join(known) or 'none'}.")
+    return options(**given)
+
+
+def find(
+    name: str,
+    table: pd.DataFrame | np.ndarray,
+    changes: Mapping[str, Any] | None = None,
+    *,
+    roles: Given | None = None,
+    knowledge: Knowledge | None = None,
+    callback: Callback | None = None,
+) -> Result:
+    """Run a method.
+
+    Args:
+        name: a key of `METHODS`.
+        table: counts, or numbers if the method takes them, and the columns with other roles.
+        changes: options that differ from the method's own.
+        roles: of the columns that are not counts; a method that cannot use them says so in its notes.
+        knowledge: rules for order and edges; likewise.
+        callback: receives the events; False stops.
+
+    Raises:
+        InputError: the table, a role, an option or the knowledge cannot be used, or a package is not installed.
+        FitStopped: the callback asked to stop.
+    """
+    chosen, options = method(name), options_of(name, changes)
+    require_types(knowledge=(knowledge, Knowledge | None))
+    if not chosen.installed:
+        raise InputError(f"{chosen.label} needs the package {chosen.package}: {INSTALL}.")
+    given, adjustment = _nodes(chosen, table, roles)
+    more: dict[str, Any] = {}
+    unused = []
+    if adjustment is not None and not chosen.roles:
+        unused.append(f"{chosen.label} cannot use roles: covariates, exposure and groups were left aside.")
+    if chosen.knowledge:
+        more["knowledge"] = knowledge
+    elif knowledge is not None:
+        unused.append(f"{chosen.label} cannot use knowledge: no tier and no rule was kept to.")
+    began = time.perf_counter()
+    found = import_module(f"disco.methods.{chosen.module}").find(given, options, callback=callback, **more)
+    seconds = time.perf_counter() - began
+    return dataclasses.replace(found, seconds=seconds, notes=(*found.notes, *unused))
+
+
+def _nodes(chosen: Method, table: pd.DataFrame | np.ndarray, roles: Given | None) -> tuple[Table, Adjustment | None]:
+    """The columns that become nodes, and what the others say of the rows; numbers are checked by the method itself."""
+    if chosen.numbers:
+        if roles is None or isinstance(roles, Adjustment):
+            return table, roles
+        return (roles if isinstance(roles, Roles) else Roles(roles)).split(as_frame(table))
+    if roles is None and is_continuous(table) and (column := no_counts(table)) is not None:
+        able = ", ".join(name for name, method in METHODS.items() if method.numbers)
+        raise InputError(f'{chosen.label} needs counts, and column "{column}" holds other numbers: use {able}.')
+    given = prepare(table, roles)
+    if (rows := len(given.counts)) < _LEAST_ROWS:
+        raise InputError(f"{chosen.label} needs at least {_LEAST_ROWS} rows; the table has {rows}.")
+    return given, given.adjustment

@@ -1,0 +1,173 @@
+"""General methods of causal-learn on standardised log(1 + x): BOSS, GRaSP, PC, GES and DirectLiNGAM.
+
+- BOSS (Andrews and others, 2023) and GRaSP (Lam, Andrews and Ramsey, 2022) search over orders, GES (Chickering, 2002)
+  over classes of graphs, by a Gaussian BIC in which every coefficient costs λ log n; λ = ½ is the BIC itself.
+- PC (Spirtes and Glymour, 1991) removes edges by tests of partial correlation, Fisher's z.
+- DirectLiNGAM (Shimizu and others, 2011) assumes linear effects and errors that are not normal.
+
+Linear Gaussian models of the same equivalence class fit equally well. So all but DirectLiNGAM give a class of graphs:
+directed edges, edges whose direction is left open, and no order.
+"""
+
+import random
+import warnings
+from collections.abc import Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+import pandas as pd
+
+from disco.checks import check, number, one_of, whole
+from disco.errors import InputError
+from disco.methods.registry import INSTALL
+from disco.methods.result import Result
+from disco.progress import Callback, Reporter
+from disco.table.prepared import Table, prepare
+
+_LABELS = {"boss": "BOSS", "grasp": "GRaSP", "pc": "PC", "ges": "GES", "lingam": "DirectLiNGAM"}
+_SINGULAR = 1e-10  # the smallest eigenvalue of correlations that have an inverse
+
+
+@dataclass(frozen=True)
+class Options:
+    """Which algorithm, and its numbers.
+
+    Attributes:
+        algorithm: boss, grasp, pc, ges or lingam.
+        penalty: λ of BOSS, GRaSP and GES.
+        alpha: level of PC's tests.
+        least: size of the coefficients, in standard deviations, below which DirectLiNGAM has no edge.
+        seed: of the orders in which BOSS and GRaSP look at nodes.
+    """
+
+    algorithm: str = one_of("boss", _LABELS)
+    penalty: float = number(2, above=0)
+    alpha: float = number(0.05, above=0)
+    least: float = number(0.1, at_least=0)
+    seed: int = whole(0, at_least=0, at_most=2**32 - 1)
+
+    def __post_init__(self) -> None:
+        check(self)
+        if self.alpha >= 1:
+            raise InputError(f"alpha must be less than 1; got {self.alpha}.")
+
+
+def find(table: Table, options: Options, *, callback: Callback | None = None) -> Result:
+    """What the algorithm finds. It cannot be stopped while it runs: the callback is asked before and after.
+
+    Raises:
+        InputError: the table holds no counts, a column is constant, a package is not installed, or the algorithm fails.
+        FitStopped: the callback asked to stop.
+    """
+    label, counts = _LABELS[options.algorithm], prepare(table).counts
+    reporter = Reporter(callback, {"search": 1.0}, f"{label} was stopped.")
+    values = standardised(counts, label)
+    _check(values, counts, options.algorithm)
+    reporter.step("search", 0, 1)
+    with _repeatable(options.seed):
+        try:
+            found = _linear if options.algorithm == "lingam" else _class
+            result = found(values, counts, options)
+        except ModuleNotFoundError as error:
+            raise InputError(f"{label} needs {error.name}, which is missing: {INSTALL}.") from error
+        except (np.linalg.LinAlgError, ValueError, ZeroDivisionError) as error:
+            raise InputError(f"{label} failed on this table: {str(error).rstrip('.')}.") from error
+    reporter.step("search", 1, 1)
+    return result
+
+
+def standardised(table: pd.DataFrame, label: str) -> np.ndarray:
+    """log(1 + x) with mean 0 and variance 1, (rows, nodes).
+
+    Raises:
+        InputError: a column is constant; `label` names the method in the sentence.
+    """
+    logged = np.log1p(table.to_numpy(dtype=float))
+    spread = logged.std(axis=0)
+    if not spread.all():
+        raise InputError(f'{label} needs columns that vary; "{table.columns[int(spread.argmin())]}" is constant.')
+    return (logged - logged.mean(axis=0)) / spread
+
+
+def _check(values: np.ndarray, table: pd.DataFrame, algorithm: str) -> None:
+    """Refuse what stops PC or DirectLiNGAM midway; the others work on any table."""
+    rows, nodes = values.shape
+    if algorithm in ("pc", "lingam") and rows <= nodes:
+        raise InputError(f"{_LABELS[algorithm]} needs more rows than columns; this table has {rows:,} and {nodes:,}.")
+    if algorithm == "pc":
+        sizes, vectors = np.linalg.eigh(values.T @ values / rows)
+        if sizes[0] < _SINGULAR:
+            name = table.columns[int(np.abs(vectors[:, 0]).argmax())]
+            raise InputError(f'PC needs columns that others do not determine; leave "{name}" out.')
+
+
+@contextmanager
+def _repeatable(seed: int) -> Iterator[None]:
+    """Both global generators seeded, and restored afterwards; warnings of the library are not ours to pass on."""
+    plain, numpy = random.getstate(), np.random.get_state()
+    try:
+        random.seed(seed)
+        np.random.seed(seed)
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore")
+            yield
+    finally:
+        random.setstate(plain)
+        np.random.set_state(numpy)
+
+
+def _class(values: np.ndarray, table: pd.DataFrame, options: Options) -> Result:
+    """The class of graphs, by one of four algorithms."""
+    graph = _searched(values, options)
+    names = list(table.columns)
+    directed, undirected = read(graph)
+    pairs = [(names[i], names[j]) for i, j in undirected]
+    notes = [f"Edges without direction: {len(pairs)} of {len(directed) + len(pairs)}."] if pairs else []
+    return Result.of(names, [(names[i], names[j]) for i, j in directed], undirected=pairs, notes=notes)
+
+
+def _searched(values: np.ndarray, options: Options) -> np.ndarray:
+    """causal-learn's matrix of a class of graphs, (nodes, nodes)."""
+    score = {"score_func": "local_score_BIC_from_cov", "parameters": {"lambda_value": options.penalty}}
+    if options.algorithm == "boss":
+        from causallearn.search.PermutationBased.BOSS import boss
+
+        return boss(values, **score, verbose=False).graph
+    if options.algorithm == "grasp":
+        from causallearn.search.PermutationBased.GRaSP import grasp
+
+        return grasp(values, **score, verbose=False).graph
+    if options.algorithm == "ges":
+        from causallearn.search.ScoreBased.GES import ges
+
+        return ges(values, **score)["G"].graph
+    from causallearn.search.ConstraintBased.PC import pc
+
+    return pc(values, options.alpha, "fisherz", verbose=False, show_progress=False).G.graph
+
+
+def read(graph: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+    """Directed edges and undirected ones, each (edges, 2) node numbers, of causal-learn's matrix.
+
+    It has -1 at the tail of an edge and 1 at its head: graph[i, j] = -1 and graph[j, i] = 1 is i → j. Two tails are an
+    edge without direction, and two heads are rules that contradict each other: no direction either.
+    """
+    directed = (graph == -1) & (graph.T == 1)
+    joined = (graph != 0) | (graph.T != 0)
+    return np.argwhere(directed), np.argwhere(np.triu(joined & ~directed & ~directed.T))
+
+
+def _linear(values: np.ndarray, table: pd.DataFrame, options: Options) -> Result:
+    """The order, and the edges whose coefficient the adaptive lasso leaves and is large enough; score: its size."""
+    from causallearn.search.FCMBased.lingam import DirectLiNGAM
+
+    model: Any = DirectLiNGAM()
+    model.fit(values)
+    names = list(table.columns)
+    sizes = np.abs(np.nan_to_num(model.adjacency_matrix_))  # [child, parent]
+    scored = [(names[j], names[i], sizes[i, j]) for i, j in np.argwhere(sizes > 0)]
+    scores = pd.DataFrame(scored, columns=["parent", "child", "score"]).astype({"score": float})
+    edges = [(parent, child) for parent, child, size in scored if size >= options.least]
+    return Result.of(names, edges, order=[names[node] for node in model.causal_order_], scores=scores)

@@ -1,0 +1,134 @@
+"""Orders by a moment of each node, given the nodes already placed: what ODS and MRS have in common.
+
+Sources come first. At each step every node left gets a score from its conditional mean given the nodes before it, and
+the node with the smallest one is placed next. The conditional mean is a regression, since cells of equal rows collapse
+with more than a few nodes (paper, *Baseline Methods*).
+"""
+
+from collections.abc import Callable, Sequence
+from typing import Protocol
+
+import numpy as np
+
+from disco.methods.families import Family
+from disco.progress import Reporter
+
+STOPPED = "The method was stopped during {stage}, at {unit} {done} of {total}; nothing was kept."
+LEAST = 0.05  # smallest mean, since least squares can go below any count
+_SPANNED = 1e-8  # other columns span a column if they leave less than this share of its squared norm
+
+Score = Callable[[int, np.ndarray], float]  # of a node with its conditional means, (rows,)
+
+Regression = Callable[[np.ndarray, np.ndarray, Family, np.ndarray | None], tuple[np.ndarray, np.ndarray]]
+
+
+class Means(Protocol):
+    """Conditional means given the nodes placed so far."""
+
+    def of(self, node: int) -> np.ndarray:
+        """The means of a node that is left, (rows,)."""
+
+    def place(self, node: int) -> None:
+        """Put a node after those placed before it."""
+
+
+class Deflated:
+    """Means by least squares on all placed nodes: each placed node is projected out of the residuals of all others.
+
+    Args:
+        counts: (rows, nodes), as floats.
+        kinds: the family of every node, whose means hold the fitted ones in their range.
+    """
+
+    def __init__(self, counts: np.ndarray, kinds: Sequence[Family]) -> None:
+        self.counts, self.kinds = counts.T.copy(), kinds
+        self.residual = self.counts - self.counts.mean(axis=1, keepdims=True)
+        self.norms = (self.residual**2).sum(axis=1)
+
+    def of(self, node: int) -> np.ndarray:
+        """The means of a node that is left, (rows,)."""
+        return self.kinds[node].within(self.counts[node] - self.residual[node], LEAST)
+
+    def place(self, node: int) -> None:
+        """Project it out of all residuals, its own too; nothing is left of a node that others span."""
+        own = self.residual[node].copy()
+        squared = own @ own
+        if squared > _SPANNED * self.norms[node]:
+            self.residual -= np.outer(self.residual @ own / squared, own)
+
+
+class Regressed:
+    """Means by regressions of a node on those of its candidates that are placed.
+
+    Args:
+        counts: (rows, nodes), as floats.
+        kinds: the family of every node.
+        candidates: whether a row's node may be a parent of a column's, (nodes, nodes).
+        columns: what stands for each node in a regression, (rows, nodes).
+        regress: from ones and columns (rows, 1 + columns), the counts (rows,), the family, and the node's coefficients
+            with fewer columns, if there are any: the coefficients and the means.
+    """
+
+    def __init__(
+        self,
+        counts: np.ndarray,
+        kinds: Sequence[Family],
+        candidates: np.ndarray,
+        columns: np.ndarray,
+        regress: Regression,
+    ) -> None:
+        self.counts, self.kinds, self.candidates, self.regress = counts, kinds, candidates, regress
+        self.columns = columns
+        self.before: list[list[int]] = [[] for _ in kinds]
+        self.starts: list[np.ndarray | None] = [None for _ in kinds]
+
+    def of(self, node: int) -> np.ndarray:
+        """The means of a node that is left, (rows,)."""
+        design = np.column_stack([np.ones(len(self.counts)), self.columns[:, self.before[node]]])
+        start = self.starts[node]
+        if start is not None:
+            start = np.append(start, np.zeros(design.shape[1] - len(start)))
+        self.starts[node], mean = self.regress(design, self.counts[:, node], self.kinds[node], start)
+        return mean
+
+    def place(self, node: int) -> None:
+        """Put a node among the columns of those whose candidate it is."""
+        for other in np.flatnonzero(self.candidates[node]):
+            self.before[other].append(node)
+
+
+def least_squares(
+    design: np.ndarray, count: np.ndarray, family: Family, start: np.ndarray | None = None
+) -> tuple[np.ndarray, np.ndarray]:
+    """The coefficients of least squares, and the means, held in the family's range."""
+    slopes = np.linalg.lstsq(design, count, rcond=None)[0]
+    return slopes, family.within(design @ slopes, LEAST)
+
+
+def order(means: Means, score: Score, candidates: np.ndarray, reporter: Reporter) -> tuple[list[int], list[float]]:
+    """The nodes, sources first, and the score of each when it was placed.
+
+    Args:
+        means: with no node placed yet.
+        score: smallest for the node to be placed next; ties go to the first column.
+        candidates: whether a row's node may be a parent of a column's, (nodes, nodes); only then a new score is needed
+            once it is placed.
+
+    Raises:
+        FitStopped: the callback asked to stop.
+    """
+    nodes = len(candidates)
+    left, found, kept = np.ones(nodes, dtype=bool), [], []
+    scores, due = np.full(nodes, np.inf), left.copy()
+    for place in range(nodes):
+        for node in np.flatnonzero(due & left).tolist():
+            scores[node] = score(node, means.of(node))
+            reporter.check()
+        chosen = int(np.where(left, scores, np.inf).argmin())
+        found.append(chosen)
+        kept.append(float(scores[chosen]))
+        left[chosen] = False
+        means.place(chosen)
+        due = candidates[chosen]
+        reporter.step("order", place + 1, nodes, unit="node")
+    return found, kept

@@ -1,0 +1,191 @@
+"""MRS, moments ratio scoring (Park and Park, 2019, for generalised hypergeometric families; paper, *Baseline Methods*).
+
+In these families the second factorial moment is a known function of the mean, E[X (X − 1)] = f(μ). With μ the
+conditional mean of a node given those of its candidates that come before it, its score is
+
+    S = E[X (X − 1)] / E[f(μ)],
+
+which is 1 if they hold all its parents and no descendant, and above 1 if a parent is missing. The node of the smallest
+score comes next.
+
+    f(μ) = μ²  Poisson,  (M − 1) / M μ²  binomial,  (r + 1) / r μ²  negative binomial,  λ (μ + 1) − b μ  hyper-Poisson
+
+where the hyper-Poisson P(x) ∝ λ^x / (b (b + 1) … (b + x − 1)) has μ = λ − (b − 1) (1 − P(0)); b = 1 is Poisson.
+"""
+
+from collections.abc import Callable
+from dataclasses import dataclass
+
+import numpy as np
+import pandas as pd
+from scipy.interpolate import PchipInterpolator
+from scipy.special import hyp1f1
+
+from disco.checks import check, number, one_of, whole
+from disco.errors import InputError
+from disco.methods.families import (
+    BINOMIAL,
+    FAMILIES,
+    NEGATIVE_BINOMIAL,
+    POISSON,
+    Family,
+    assigned,
+    features,
+    fit,
+    usable,
+)
+from disco.methods.moments import STOPPED, Deflated, Regressed, least_squares, order
+from disco.methods.result import Result
+from disco.methods.skeleton import SKELETONS, joined
+from disco.methods.sorting import check_rows
+from disco.parents import cam
+from disco.progress import Callback, Reporter
+from disco.table.prepared import Prepared, Table
+
+HYPER_POISSON = "hyper-poisson"
+
+
+@dataclass(frozen=True)
+class Options:
+    """What MRS is told and how it estimates.
+
+    Attributes:
+        family: of every node.
+        size: r of a negative binomial.
+        trials: M of a binomial; None is each column's largest count.
+        b: of the hyper-Poisson: above 1 the variance exceeds the mean, below 1 the mean exceeds the variance.
+        skeleton: the candidate edges: partial, partial correlations of log counts; boss or ges; none, all pairs.
+        means: linear, by least squares; or glm, by regressions with the family's link.
+        features: of regressions with a link: log1p, logarithms of 1 + counts, or raw.
+        parents: cam, the candidates that are significant along the order; or skeleton, all of them, as in the paper.
+        cutoff: the p-value below which cam keeps an edge.
+    """
+
+    family: str = one_of(POISSON, (*FAMILIES, HYPER_POISSON))
+    size: float = number(6.0, above=0)
+    trials: int | None = whole(None, at_least=1, optional=True)
+    b: float = number(2.0, at_least=0.01, at_most=100)
+    skeleton: str = one_of("partial", SKELETONS)
+    means: str = one_of("linear", ("linear", "glm"))
+    features: str = one_of("log1p", ("log1p", "raw"))
+    parents: str = one_of("cam", ("cam", "skeleton"))
+    cutoff: float = number(0.001, at_least=0, at_most=1)
+
+    def __post_init__(self) -> None:
+        check(self)
+
+
+def ratio(moment: np.ndarray, expected: np.ndarray, weights: np.ndarray | None = None) -> float:
+    """The second factorial moment over the family's.
+
+    Args:
+        moment: X (X − 1) at every row, or its expectation there, (rows,).
+        expected: f(μ) at every row, (rows,).
+        weights: of the rows, (rows,); all alike unless given.
+    """
+    return float(np.average(moment, weights=weights) / np.average(expected, weights=weights))
+
+
+def second_moment(family: str, parameter: float, largest: float) -> Callable[[np.ndarray], np.ndarray]:
+    """f: the second factorial moment by the mean.
+
+    Args:
+        family: poisson, nb, binomial or hyper-poisson.
+        parameter: r, M or b; unused for Poisson.
+        largest: mean up to which the hyper-Poisson is tabulated.
+    """
+    if family == HYPER_POISSON:
+        rate = _rates(parameter, largest)
+        return lambda mean: rate(mean) * (mean + 1) - parameter * mean
+    factor = {POISSON: 1.0, NEGATIVE_BINOMIAL: 1 + 1 / parameter, BINOMIAL: 1 - 1 / parameter}[family]
+    return lambda mean: factor * mean**2
+
+
+def _rates(b: float, largest: float) -> Callable[[np.ndarray], np.ndarray]:
+    """λ of a hyper-Poisson by its mean, from a table on both logarithms."""
+    rate = np.geomspace(1e-4, 2 * largest + 2 * b + 10, 4000)
+    none = 1 / hyp1f1(1.0, b, np.minimum(rate, 500))  # P(0), below 1e-80 at 500
+    mean = rate - (b - 1) * (1 - none)
+    spline = PchipInterpolator(np.log(mean), np.log(rate))
+    return lambda value: np.exp(spline(np.log(np.clip(value, mean[0], mean[-1]))))
+
+
+def find(table: Table, options: Options, *, callback: Callback | None = None) -> Result:
+    """The order by moments ratios, and parents along it.
+
+    Raises:
+        InputError: the table does not hold counts that vary, the family cannot hold a column, there are too few rows,
+            or the package that finds the skeleton is not installed.
+        FitStopped: the callback asked to stop.
+    """
+    counts = usable(table, "MRS")
+    check_rows(Prepared(counts))
+    reporter = Reporter(callback, {"skeleton": 0.3, "order": 0.4, "parents": 0.3}, STOPPED)
+    kinds = assigned(
+        counts, POISSON if options.family == HYPER_POISSON else options.family, options.size, options.trials
+    )
+    _check_trials(counts, kinds)
+    candidates = joined(counts, options.skeleton, reporter.part("skeleton", "node"))
+    places, ratios = _ordered(counts, kinds, candidates, options, reporter)
+    names = [counts.columns[place] for place in places]
+    tests = cam.edges(Prepared(counts), names, cutoff=options.cutoff, callback=reporter.part("parents", "node"))
+    place = {name: k for k, name in enumerate(counts.columns)}
+    tests = tests[candidates[tests["parent"].map(place), tests["child"].map(place)]]
+    kept = tests if options.parents == "skeleton" else tests[tests["selected"]]
+    return Result.of(
+        list(counts.columns),
+        kept[["parent", "child"]].itertuples(index=False, name=None),
+        order=names,
+        scores=tests.drop(columns="selected").reset_index(drop=True),
+        notes=_notes(options, ratios, int(candidates.sum()) // 2),
+    )
+
+
+def _check_trials(counts: pd.DataFrame, kinds: list[Family]) -> None:
+    """Refuse a binomial of one trial, whose second factorial moment is 0 whatever the mean."""
+    for name, kind in zip(counts.columns, kinds, strict=True):
+        if kind.name == BINOMIAL and kind.parameter < 2:
+            raise InputError(
+                f'MRS compares X (X − 1), which is 0 in "{name}", a binomial of 1 trial: give more trials, or take ODS.'
+            )
+
+
+def _ordered(
+    counts: pd.DataFrame, kinds: list[Family], candidates: np.ndarray, options: Options, reporter: Reporter
+) -> tuple[list[int], list[float]]:
+    """The places of the columns, sources first, and the score of each when it was placed."""
+    values = counts.to_numpy(dtype=float)
+    if options.skeleton == "none" and options.means == "linear":
+        means: Deflated | Regressed = Deflated(values, kinds)
+    else:
+        linear = options.means == "linear"
+        columns = features(values, "raw" if linear else options.features)
+        means = Regressed(values, kinds, candidates, columns, least_squares if linear else fit)
+    parameters = [options.b if options.family == HYPER_POISSON else kind.parameter for kind in kinds]
+    functions = {given: second_moment(options.family, given, 10 * values.max()) for given in set(parameters)}
+
+    def score(node: int, mean: np.ndarray) -> float:
+        count = values[:, node]
+        return ratio(count * (count - 1), functions[parameters[node]](mean))
+
+    return order(means, score, candidates, reporter)
+
+
+def _notes(options: Options, ratios: list[float], pairs: int) -> list[str]:
+    """What was assumed, and whether the table agrees."""
+    parameter = {
+        POISSON: "",
+        NEGATIVE_BINOMIAL: f" of size {options.size:g}",
+        BINOMIAL: " of each column's largest count" if options.trials is None else f" of {options.trials} trials",
+        HYPER_POISSON: f" with b = {options.b:g}",
+    }[options.family]
+    skeleton = {
+        "partial": f"partial correlations of logarithms of 1 + counts, {pairs} pairs",
+        "none": "none, all pairs are candidates",
+    }.get(options.skeleton, f"{options.skeleton}, {pairs} pairs")
+    means = "least squares" if options.means == "linear" else f"regressions with a link on {options.features} counts"
+    return [
+        f"Every node taken as {options.family}{parameter}; means by {means}; skeleton: {skeleton}.",
+        "The theory needs the right family: given the nodes before it, a node then has a moments ratio of 1; here it "
+        f"is {min(ratios):.2f} to {max(ratios):.2f}.",
+    ]

@@ -1,0 +1,173 @@
+"""ODS, overdispersion scoring (Park and Raskutti, JMLR 2018; paper, *Baseline Methods*), for known families of counts.
+
+With μ the conditional mean of a node given the nodes C before it, and ω = 1 / (1 + β μ), its score is
+
+    S = E[ω² (X − μ)² − ω μ],
+
+which is 0 if C holds all its parents and no descendant, and positive if a parent is missing. (A descendant in C makes
+it negative, but an order from sources places none before.) The node of the smallest score comes next. `ratio` compares
+E (X − μ)² with E (μ + β μ²) instead. The theory holds for families whose variance is μ + β μ² with a known β; with the
+wrong one the order may be reversed.
+"""
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from typing import Any
+
+import numpy as np
+import pandas as pd
+
+from disco.checks import check, number, one_of, whole
+from disco.errors import InputError
+from disco.methods import lasso
+from disco.methods.families import FAMILIES, Family, assigned, features, fit, usable
+from disco.methods.moments import STOPPED, Deflated, Regressed, order
+from disco.methods.result import Result
+from disco.methods.sorting import check_rows
+from disco.parents import cam
+from disco.progress import Callback, Reporter
+from disco.table.prepared import Prepared, Table
+
+_TIMES = {"linear": 1.0, "glm": 5.0, "lasso": 500.0}  # of the order, beside 1 for cam
+
+
+@dataclass(frozen=True)
+class Options:
+    """What ODS is told and how it estimates.
+
+    Attributes:
+        family: of every node that `families` does not name.
+        size: r of a negative binomial.
+        trials: M of a binomial; None is each column's largest count.
+        families: column → "poisson", ["nb", r] or ["binomial", M].
+        means: linear, by least squares on all nodes before; glm, by regressions with the family's link; or lasso, by
+            cross-validated L1 regressions with it, which takes long.
+        features: of regressions with a link: log1p, logarithms of 1 + counts, or raw.
+        criterion: difference or ratio.
+        parents: cam, by significance along the order; or lasso, by cross-validated L1 regressions with the link.
+        cutoff: the p-value below which cam keeps an edge.
+        rule: of the lasso's penalty: min, the smallest held-out loss, or 1se, within a standard error of it.
+        folds: of the lasso's cross-validation.
+        seed: of the division into folds.
+    """
+
+    family: str = one_of("poisson", FAMILIES)
+    size: float = number(6.0, above=0)
+    trials: int | None = whole(None, at_least=1, optional=True)
+    families: Mapping[str, Any] | None = field(default=None)
+    means: str = one_of("linear", ("linear", "glm", "lasso"))
+    features: str = one_of("log1p", ("log1p", "raw"))
+    criterion: str = one_of("difference", ("difference", "ratio"))
+    parents: str = one_of("cam", ("cam", "lasso"))
+    cutoff: float = number(0.001, at_least=0, at_most=1)
+    rule: str = one_of("1se", lasso.RULES)
+    folds: int = whole(5, at_least=2, at_most=20)
+    seed: int = whole(0, at_least=0)
+
+    def __post_init__(self) -> None:
+        check(self)
+        if self.families is not None and not isinstance(self.families, Mapping):
+            raise InputError(f"families must map columns to families; got {self.families!r}.")
+
+
+def overdispersion(
+    mean: np.ndarray, square: np.ndarray, beta: float, *, criterion: str, weights: np.ndarray | None = None
+) -> float:
+    """How far a node's conditional variance exceeds its family's: a difference (0 if not) or a ratio (1 if not).
+
+    Args:
+        mean: μ at every row, (rows,).
+        square: (X − μ)² at every row, or its expectation there, (rows,).
+        beta: β of the family.
+        criterion: difference or ratio.
+        weights: of the rows, (rows,); all alike unless given.
+    """
+    spread = 1 + beta * mean
+    if criterion == "ratio":
+        return float(np.average(square, weights=weights) / np.average(mean * spread, weights=weights))
+    return float(np.average(square / spread**2 - mean / spread, weights=weights))
+
+
+def find(table: Table, options: Options, *, callback: Callback | None = None) -> Result:
+    """The order by overdispersion scores, and parents along it.
+
+    Raises:
+        InputError: the table does not hold counts that vary, a family cannot hold a column, or there are too few rows.
+        FitStopped: the callback asked to stop.
+    """
+    counts = usable(table, "ODS")
+    kinds = assigned(counts, options.family, options.size, options.trials, options.families)
+    if options.parents == "cam":
+        check_rows(Prepared(counts))
+    weights = {"order": _TIMES[options.means], "parents": 50.0 if options.parents == "lasso" else 1.0}
+    reporter = Reporter(callback, weights, STOPPED)
+    places, ratios = ordered(counts, kinds, options, reporter)
+    names = [counts.columns[place] for place in places]
+    if options.parents == "cam":
+        tests = cam.edges(Prepared(counts), names, cutoff=options.cutoff, callback=reporter.part("parents", "node"))
+    else:
+        tests = lasso.edges(counts, names, kinds, options.features, _penalty(options), reporter)
+    kept = tests.loc[tests["selected"], ["parent", "child"]]
+    return Result.of(
+        list(counts.columns),
+        kept.itertuples(index=False, name=None),
+        order=names,
+        scores=tests.drop(columns="selected"),
+        notes=_notes(kinds, options, ratios),
+    )
+
+
+def ordered(
+    counts: pd.DataFrame, kinds: list[Family], options: Options, reporter: Reporter
+) -> tuple[list[int], list[float]]:
+    """The places of the columns, sources first, and of each its variance over its family's, given those before."""
+    values = counts.to_numpy(dtype=float)
+    every = ~np.eye(len(kinds), dtype=bool)
+    if options.means == "linear":
+        means: Deflated | Regressed = Deflated(values, kinds)
+    else:
+        columns = features(values, options.features)
+        regress = fit if options.means == "glm" else lasso.regression(len(counts), _penalty(options), reporter.check)
+        means = Regressed(values, kinds, every, columns, regress)
+    ratios = np.zeros(len(kinds))
+
+    def score(node: int, mean: np.ndarray) -> float:
+        square, beta = (values[:, node] - mean) ** 2, kinds[node].beta
+        ratios[node] = overdispersion(mean, square, beta, criterion="ratio")
+        if options.criterion == "ratio":
+            return float(ratios[node])
+        return overdispersion(mean, square, beta, criterion="difference")
+
+    found, _ = order(means, score, every, reporter)
+    return found, [float(ratios[node]) for node in found]
+
+
+def _penalty(options: Options) -> lasso.Penalty:
+    return lasso.Penalty(options.rule, options.folds, options.seed)
+
+
+def _notes(kinds: list[Family], options: Options, ratios: list[float]) -> list[str]:
+    """What was assumed, and whether the table agrees."""
+    means = {"linear": "least squares", "glm": "regressions", "lasso": "cross-validated L1 regressions"}[options.means]
+    if options.means != "linear":
+        means = f"{means} with a link on {options.features} counts"
+    parents = f"CAM at p < {options.cutoff:g}"
+    if options.parents == "lasso":
+        parents = f"L1 regressions on {options.features} counts, by the rule {options.rule} of {options.folds} folds"
+    return [
+        f"Families taken as known: {_told(kinds)}; means by {means}; parents by {parents}.",
+        "The theory needs the right family: given the nodes before it, a node then has 1 times the variance of its "
+        f"family; here it has {min(ratios):.2f} to {max(ratios):.2f} times as much.",
+    ]
+
+
+def _told(kinds: list[Family]) -> str:
+    """The families with their parameters and numbers of nodes: "poisson for 2 nodes, nb of size 6 for 3"."""
+    words: list[str] = []
+    for name in dict.fromkeys(kind.name for kind in kinds):
+        own = [kind.parameter for kind in kinds if kind.name == name]
+        least, most = f"{min(own):g}", f"{max(own):g}"
+        span = least if least == most else f"{least} to {most}"
+        of = {"poisson": "", "nb": f" of size {span}", "binomial": f" of {span} trials"}[name]
+        words.append(f"{name}{of} for {len(own)} nodes" if not words else f"{name}{of} for {len(own)}")
+    return ", ".join(words).replace(" for 1 nodes", " for 1 node")

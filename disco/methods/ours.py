@@ -1,0 +1,119 @@
+"""This project's own methods in the common form: the fit of the paper with its variants, and the refinement."""
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from typing import Any
+
+import pandas as pd
+
+from disco.checks import check, one_of, whole
+from disco.errors import InputError
+from disco.estimator import DISCO
+from disco.fit.stagewise import KINDS, stagewise
+from disco.knowledge import Knowledge
+from disco.methods.result import Result
+from disco.parents import ocs
+from disco.progress import Callback, Reporter
+from disco.refine import Choice, refine
+from disco.settings import CHOICES, PRESETS
+from disco.table.prepared import Prepared, Table, prepare
+
+_DEVICES = ("auto", "cpu", "cuda")
+_OWN = ("preset", "device", "seed", "transform", "criterion")  # fields of the options themselves
+_FURTHER = 3.0  # time of the stages beside that of the fit, about, at 50 nodes
+
+
+@dataclass(frozen=True)
+class Options:
+    """A fit or a refinement, and its choices.
+
+    Attributes:
+        by: networks, the fit of the paper, or likelihood, the refinement without networks.
+        preset: of the fit.
+        transform: of the fit; none is the paper's DISCO-NoRank.
+        criterion: of the fit's order.
+        projection: amortised, the fit's own; or direct or recursive, trained further at every removal of a node
+            (`disco.fit.stagewise`).
+        settings: other settings of the fit that differ from the preset.
+        device: auto, cpu or cuda; auto is cpu for a refinement.
+        starts, restarts: of the refinement.
+        seed: of either.
+    """
+
+    by: str = one_of("networks", ("networks", "likelihood"))
+    preset: str = one_of("tuned", PRESETS)
+    transform: str = one_of("rank", CHOICES["transform"])
+    criterion: str = one_of("ccs", CHOICES["criterion"])
+    projection: str = one_of("amortised", ("amortised", *KINDS))
+    settings: Mapping[str, Any] = field(default_factory=dict)
+    device: str = one_of("auto", _DEVICES)
+    starts: int = whole(4, at_least=1)
+    restarts: int = whole(16, at_least=0)
+    seed: int = whole(0, at_least=0)
+
+    def __post_init__(self) -> None:
+        check(self)
+        if not isinstance(self.settings, Mapping):
+            raise InputError(f"settings must map settings to values; got {self.settings!r}.")
+        for name in self.settings:
+            if not isinstance(name, str) or name in _OWN:
+                raise InputError(f"settings must not hold {name!r}: it is no setting of a fit, or has an option here.")
+
+
+def find(
+    table: Table,
+    options: Options,
+    *,
+    knowledge: Knowledge | None = None,
+    callback: Callback | None = None,
+) -> Result:
+    """Order, edges and their scores: Z of the OCS by networks, nats gained by likelihood.
+
+    Raises:
+        InputError: the table, a setting or the knowledge cannot be used.
+        FitStopped: the callback asked to stop.
+        ScoreUnavailable: a node or edge has no admissible observation.
+    """
+    found = _fitted if options.by == "networks" else _refined
+    return found(prepare(table), options, knowledge, callback)
+
+
+def _fitted(
+    given: Prepared,
+    options: Options,
+    knowledge: Knowledge | None,
+    callback: Callback | None,
+) -> Result:
+    chosen = {name: getattr(options, name) for name in ("seed", "transform", "criterion")}
+    model = DISCO(options.preset, options.device, **{**chosen, **options.settings})
+    if options.projection == "amortised":
+        model.fit(given, knowledge=knowledge, callback=callback)
+        order, candidates, edges = model.order_, model.ocs_, model.edges_
+    else:
+        reporter = Reporter(callback, {"fit": 1.0, "ordering": _FURTHER, "parents": 0.1}, "Stopped in the {stage}.")
+        model.fit(given, knowledge=knowledge, callback=reporter.part("fit", "epoch"))
+        fitted = model.fitted_
+        order = stagewise(fitted, options.projection, callback=reporter.part("ordering", "epoch")).order
+        candidates = fitted.candidates(order, fitted.settings.boundary, reporter.part("parents", "node"))
+        edges = ocs.select(candidates, *ocs.own_thresholds(candidates, fitted.settings))
+    scores = candidates.groupby(["parent", "child"], sort=False)["z"].mean().rename("score").reset_index()
+    return Result.of(list(given.counts.columns), _pairs(edges), order=order, scores=scores)
+
+
+def _refined(
+    given: Prepared,
+    options: Options,
+    knowledge: Knowledge | None,
+    callback: Callback | None,
+) -> Result:
+    choice = Choice(starts=options.starts, restarts=options.restarts, seed=options.seed, folds=0, bootstrap=0)
+    device = "cpu" if options.device == "auto" else options.device
+    found = refine(given, choice, knowledge=knowledge, device=device, callback=callback)
+    scores = found.edges[["parent", "child"]].assign(score=found.edges["gain_nats"])
+    open_ = len(found.edges) - int(found.edges["decided"].sum())
+    notes = [f"The rows leave {open_} of {len(found.edges)} directions undecided.", *found.notes]
+    return Result.of(list(given.counts.columns), _pairs(found.edges), order=found.order, scores=scores, notes=notes)
+
+
+def _pairs(edges: pd.DataFrame) -> list[tuple[str, str]]:
+    return list(zip(edges["parent"], edges["child"], strict=True))

@@ -1,0 +1,238 @@
+"""The refinement's search over orders with a fixed family in place of its semiparametric one.
+
+The local score is the BIC of a generalised linear model (`disco.methods.regressions`) of a node on log(1 + x) of its
+parents: the maximised log-likelihood less λ log n per coefficient, λ = ½. The screen, the steps from parents to parents
+and the search are those of `disco.refine`. Additive Bayesian networks (abn) and the zero-inflated models of ZICO are of
+this class. It is a control: what does it cost not to assume a family, and what if the family is wrong?
+"""
+
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+
+import numpy as np
+import pandas as pd
+from scipy.linalg import cho_factor, cho_solve
+
+from disco.checks import check, number, one_of, whole
+from disco.errors import InputError
+from disco.knowledge import Knowledge, Resolved
+from disco.likelihood.bank import Bank
+from disco.methods.regressions import FAMILIES, Counts, Maximum, maximised
+from disco.methods.result import Result
+from disco.progress import SILENT, Callback, Reporter
+from disco.refine.prior import BEFORE
+from disco.refine.screen import screen
+from disco.refine.search import Found, search
+from disco.refine.starts import first_orders, near
+from disco.refine.stepwise import Stepwise
+from disco.refine.walks import Parents, Walk, Wanted
+from disco.table.prepared import Table, prepare
+from disco.table.ranks import dense_ranks
+
+_UNBOUNDED = 30.0  # standard error of a coefficient, per standard deviation of its parent, that no bounded one has
+_WIDER = 3  # times that the screen is widened at most
+
+
+@dataclass(frozen=True)
+class Options:
+    """The family of all nodes, and how much to search.
+
+    Attributes:
+        family: poisson, nb, zinb or binomial.
+        trials: M of the binomial; each column's largest count if None.
+        penalty: λ: a coefficient costs λ log n; ½ is the BIC.
+        starts: orders to start from: sorted ones, then random ones.
+        restarts: searches from near the best order so far.
+        seed: of the random orders.
+    """
+
+    family: str = one_of("poisson", FAMILIES)
+    trials: int | None = whole(None, at_least=1, optional=True)
+    penalty: float = number(0.5, at_least=0)
+    starts: int = whole(4, at_least=1)
+    restarts: int = whole(4, at_least=0)
+    seed: int = whole(0, at_least=0)
+
+    def __post_init__(self) -> None:
+        check(self)
+
+
+def find(
+    table: Table, options: Options, *, knowledge: Knowledge | None = None, callback: Callback | None = None
+) -> Result:
+    """The order and DAG of best score; an edge's score is the nats that it gains, less its price.
+
+    Raises:
+        InputError: the table or the knowledge cannot be used, or a count exceeds `trials`.
+        FitStopped: the callback asked to stop.
+    """
+    reporter = Reporter(callback, {"screen": 0.1, "search": 0.9}, "The search was stopped.")
+    counts = _checked(table, options)
+    names = list(counts.columns)
+    rules = None if knowledge is None else knowledge.resolve(names)
+    bank = Bank.of(dense_ranks(counts.to_numpy()), prior=BEFORE, names=names)
+    reporter.step("screen", 0, len(names))
+    candidates = screen(bank, rules=rules, reporter=reporter)
+    scores = FamilyScores(counts, candidates, options, rules, reporter)
+    found = _searched(counts, scores, options)
+    for _ in range(_WIDER):
+        wider = scores.widened(found)
+        if wider == scores.candidates:
+            break
+        scores = FamilyScores(counts, wider, options, rules, reporter)
+        found = scores.run(search(scores, found.order, found.parents))
+    return _result(names, scores, found)
+
+
+def _checked(table: Table, options: Options) -> pd.DataFrame:
+    counts = prepare(table).counts
+    if options.family == "binomial" and options.trials is not None and (over := counts.max() > options.trials).any():
+        name = counts.columns[int(over.argmax())]
+        raise InputError(
+            f'"{name}" has a count of {counts[name].max():,}, more than the {options.trials:,} trials of the binomial: '
+            "raise trials."
+        )
+    return counts
+
+
+@dataclass(frozen=True)
+class FamilyFit:
+    """The fit of a node to its parents; see `disco.refine.stepwise.Fit`."""
+
+    parents: Parents
+    score: float
+    gain: np.ndarray
+    loss: np.ndarray
+    maximum: Maximum
+    errors: np.ndarray  # standard errors of the parents' coefficients, (k,)
+
+
+class FamilyScores(Stepwise[FamilyFit]):
+    """The local scores of a table in a fixed family.
+
+    Args:
+        counts: the table.
+        candidates, rules: as `Stepwise`.
+        options: family and price.
+        reporter: asked before every fit.
+    """
+
+    def __init__(
+        self,
+        counts: pd.DataFrame,
+        candidates: Sequence[Sequence[int]],
+        options: Options,
+        rules: Resolved | None = None,
+        reporter: Reporter = SILENT,
+    ) -> None:
+        super().__init__(candidates, rules)
+        self.family, self.reporter = FAMILIES[options.family], reporter
+        self.price = options.penalty * np.log(len(counts))
+        self.counts = [Counts(values, options.trials) for values in counts.to_numpy().T]
+        logged = np.log1p(counts.to_numpy(dtype=float))
+        self.features = (logged - logged.mean(0)) / logged.std(0)
+        self.made = 0
+
+    def run(self, walk: Walk[Found]) -> Found:
+        """Run a search, making the fits that it asks for.
+
+        Raises:
+            FitStopped: the callback asked to stop.
+        """
+        while True:
+            try:
+                wanted = next(walk)
+            except StopIteration as stop:
+                return stop.value
+            self.make(wanted)
+
+    def make(self, wanted: Iterable[Wanted]) -> None:
+        """Make the fits that are missing."""
+        for node, parents in wanted:
+            if parents not in self.fits[node]:
+                self.reporter.check()
+                self.fits[node][parents] = self._fit(node, parents)
+                self.made += 1
+
+    def _fit(self, node: int, parents: Parents) -> FamilyFit:
+        design = np.column_stack([np.ones(len(self.features)), self.features[:, list(parents)]])
+        found = maximised(self.family, self.counts[node], design, *self._start(node, parents))
+        size = len(parents) + 1
+        inverse = cho_solve(cho_factor(found.information, check_finite=False), np.eye(len(found.information)))
+        variance = np.diag(inverse)[1:size]
+        loss = found.theta[1:] ** 2 / variance / 2 - self.price
+        score = found.slopes.value - self.price * (size + len(found.own))
+        gain = self._gain(found, design, inverse, self.candidates[node])
+        gain[[self.place[node][parent] for parent in parents if parent in self.place[node]]] = -np.inf
+        return FamilyFit(parents, score, gain, loss, found, np.sqrt(variance))
+
+    def _gain(self, found: Maximum, design: np.ndarray, inverse: np.ndarray, others: Sequence[int]) -> np.ndarray:
+        """Rao's statistic of each of some nodes as a further parent, in nats, less its price."""
+        slopes, more = found.slopes, self.features[:, list(others)]
+        weighted = more * slopes.weight[:, None]
+        across = np.vstack([design.T @ weighted, slopes.cross @ more])
+        full = (more * weighted).sum(0)
+        left = full - (across * (inverse @ across)).sum(0)
+        # Of a copy of a parent nothing is left, and far from the maximum a mixture may curve the other way.
+        left = np.where(left > 1e-8 * np.abs(full), left, np.inf)
+        return (slopes.first @ more) ** 2 / left / 2 - self.price
+
+    def _start(self, node: int, parents: Parents) -> tuple[np.ndarray, np.ndarray]:
+        """θ and ξ of the fit with one parent less, if there is one, or of no parents."""
+        for at in range(len(parents)):
+            less = self.fits[node].get(parents[:at] + parents[at + 1 :])
+            if less is not None:
+                return np.insert(less.maximum.theta, at + 1, 0.0), less.maximum.own
+        eta, own = self.family.begin(self.counts[node])
+        return np.r_[eta, np.zeros(len(parents))], own
+
+    def widened(self, found: Found) -> list[tuple[int, ...]]:
+        """The candidates, with those pairs that the screen left out and that would raise the score of a graph."""
+        sets, before = [set(nodes) for nodes in self.candidates], list[int]()
+        for node in found.order:
+            never = set() if self.rules is None else set(np.flatnonzero(self.rules.forbidden[:, node]).tolist())
+            others = [other for other in before if other not in sets[node] and other not in never]
+            parents = found.parents[node]
+            self.make([(node, parents)])
+            maximum = self.fits[node][parents].maximum
+            design = np.column_stack([np.ones(len(self.features)), self.features[:, list(parents)]])
+            gain = self._gain(maximum, design, np.linalg.inv(maximum.information), others)
+            for other in np.array(others, dtype=int)[gain > 0].tolist():
+                sets[node].add(other)
+                sets[other].add(node)
+            before.append(node)
+        return [tuple(sorted(nodes)) for nodes in sets]
+
+
+def _searched(counts: pd.DataFrame, scores: FamilyScores, options: Options) -> Found:
+    """The best of searches from every start, and then from orders near the best so far."""
+    place = {name: node for node, name in enumerate(counts.columns)}
+    starts = [[place[name] for name in order] for order in first_orders(counts, options.starts, options.seed).values()]
+    best: Found | None = None
+    total = len(starts) + options.restarts
+    for done in range(total):
+        scores.reporter.step("search", done, total, unit="search")
+        order = starts[done] if best is None or done < len(starts) else near(best.order, done, options.seed)
+        kept = order if scores.rules is None else scores.rules.sorted(order)
+        found = scores.run(search(scores, kept, None if best is None else best.parents))
+        best = found if best is None or found.score > best.score else best
+    assert best is not None
+    return best
+
+
+def _result(names: list[str], scores: FamilyScores, found: Found) -> Result:
+    """Names instead of numbers; the score of an edge is what is lost without it."""
+    pairs = [(parent, child) for child, parents in enumerate(found.parents) for parent in parents]
+    without = [(child, tuple(one for one in found.parents[child] if one != parent)) for parent, child in pairs]
+    scores.make(without)
+    fits = [scores.fits[child][found.parents[child]] for _, child in pairs]
+    less = [scores.fits[child][parents] for child, parents in without]
+    named = [(names[parent], names[child]) for parent, child in pairs]
+    rows = [(*pair, fit.score - other.score) for pair, fit, other in zip(named, fits, less, strict=True)]
+    notes = [f"Every column is {scores.family.words}, and log(1 + x) of its parents adds up."]
+    for pair, fit in zip(pairs, fits, strict=True):
+        if fit.errors[fit.parents.index(pair[0])] > _UNBOUNDED:
+            parent, child = (names[node] for node in pair)
+            notes.append(f'"{parent}" separates values of "{child}", so its coefficient has no bound: doubt this edge.')
+    frame = pd.DataFrame(rows, columns=["parent", "child", "score"]).astype({"score": float})
+    return Result.of(names, named, order=[names[node] for node in found.order], scores=frame, notes=notes)

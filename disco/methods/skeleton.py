@@ -1,0 +1,49 @@
+"""Candidate edges without direction, which narrow an order's regressions and its parents.
+
+`partial` keeps a pair if a Gaussian model of logarithms of 1 + counts loses more than its BIC by dropping their partial
+correlation ρ given all other nodes:
+
+    −n log(1 − ρ²) > log n.
+
+That is fast, and complete where counts depend on each other about linearly on that scale; it also joins the parents of
+a common child, which the parents' own tests along the order have to part again. `boss` and `ges` take the edges of
+these searches, in whatever direction.
+"""
+
+import numpy as np
+import pandas as pd
+
+from disco.methods.families import features
+from disco.methods.finding import find
+from disco.progress import Callback
+
+SKELETONS = ("partial", "boss", "ges", "none")
+_RIDGE = 1e-8  # of the correlations, so that copies of a column have an inverse
+
+
+def joined(counts: pd.DataFrame, how: str, callback: Callback | None = None) -> np.ndarray:
+    """Which pairs are candidates, symmetric, (nodes, nodes).
+
+    Args:
+        counts: (rows, nodes), no column constant.
+        how: partial, boss or ges; none joins all pairs.
+        callback: receives the events of boss and ges.
+
+    Raises:
+        InputError: the package that boss and ges need is not installed.
+        FitStopped: the callback asked to stop.
+    """
+    if how == "none":
+        return ~np.eye(counts.shape[1], dtype=bool)
+    if how == "partial":
+        return _partial(counts.to_numpy(dtype=float))
+    found = find(how, counts, callback=callback).adjacency.to_numpy() == 1
+    return found | found.T
+
+
+def _partial(counts: np.ndarray) -> np.ndarray:
+    rows, nodes = counts.shape
+    inverse = np.linalg.inv(np.corrcoef(features(counts, "log1p").T) + _RIDGE * np.eye(nodes))
+    scale = np.sqrt(inverse.diagonal())
+    squared = np.clip((inverse / np.outer(scale, scale)) ** 2, 0.0, 1 - 1e-12)
+    return (-rows * np.log1p(-squared) > np.log(rows)) & ~np.eye(nodes, dtype=bool)

@@ -1,0 +1,68 @@
+"""The controls: columns sorted by one statistic, with parents by CAM along that order.
+
+Simulated counts often grow along the causal order, so sorting alone may find most of it. A method must beat these.
+"""
+
+from dataclasses import dataclass
+
+from disco.checks import check, number, one_of
+from disco.errors import InputError
+from disco.methods.result import Result
+from disco.metrics import order_by_excess, order_by_mean, order_by_variance
+from disco.parents import cam, smooths
+from disco.progress import Callback
+from disco.table.prepared import Prepared, Table, prepare
+
+_SORTS = {"mean": order_by_mean, "variance": order_by_variance, "excess": order_by_excess}
+
+
+@dataclass(frozen=True)
+class Options:
+    """By what the columns are sorted, smallest first, and the p-value below which CAM keeps an edge."""
+
+    by: str = one_of("mean", _SORTS)
+    cutoff: float = number(0.001, at_least=0, at_most=1)
+
+    def __post_init__(self) -> None:
+        check(self)
+
+
+def find(table: Table, options: Options, *, callback: Callback | None = None) -> Result:
+    """The sorted order, and parents by CAM.
+
+    Raises:
+        InputError: the table does not hold counts, or there are too few rows for CAM.
+        FitStopped: the callback asked to stop.
+    """
+    given = prepare(table)
+    check_rows(given)
+    return along(given, _SORTS[options.by](given), options.cutoff, callback=callback)
+
+
+def check_rows(given: Prepared) -> None:
+    """Refuse a table with too few rows for CAM along some order, before anything is computed.
+
+    Raises:
+        InputError: it has.
+    """
+    rows, adjustment = len(given.counts), given.adjustment
+    sizes = smooths.in_order(given, list(given.counts.columns), cam.COLUMNS, adjustment)[1]
+    beside = smooths.spanning(smooths.beside_nodes(adjustment, rows)).shape[1]
+    needed = int(sizes.sum() - sizes.min()) + beside + 2
+    if rows < needed:
+        raise InputError(
+            f"Parents by CAM are a regression on the smooths of all other columns, for which {rows:,} rows are "
+            f"too few: give at least {needed:,} rows, or fewer columns."
+        )
+
+
+def along(given: Prepared, order: list[str], cutoff: float, *, callback: Callback | None = None) -> Result:
+    """The result of an order with the parents that CAM selects along it."""
+    tests = cam.edges(given, order, cutoff=cutoff, adjustment=given.adjustment, callback=callback)
+    kept = tests.loc[tests["selected"], ["parent", "child"]]
+    return Result.of(
+        list(given.counts.columns),
+        kept.itertuples(index=False, name=None),
+        order=order,
+        scores=tests.drop(columns="selected"),
+    )

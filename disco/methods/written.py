@@ -1,0 +1,68 @@
+"""Options of methods as a person writes them, METHOD.OPTION=VALUE, on the command line and on the page Compare."""
+
+import contextlib
+import dataclasses
+import json
+from collections.abc import Iterable
+from importlib import import_module
+from typing import Any
+
+from disco.errors import InputError
+from disco.methods.finding import method, options_of
+
+EXAMPLE = "ods-nb.size=3"
+
+
+def asked_for(names: Iterable[str], lines: Iterable[str]) -> dict[str, dict[str, Any]]:
+    """Each method with the options that were written for it.
+
+    Args:
+        names: keys of `disco.methods.METHODS`.
+        lines: METHOD.OPTION=VALUE each; lists and mappings as JSON.
+
+    Raises:
+        InputError: there is no such method or option, a value does not fit, or a line cannot be read.
+    """
+    found: dict[str, dict[str, Any]] = {name: {} for name in names}
+    for name in found:
+        method(name)  # refuses a name that is none
+    for line in lines:
+        place, equals, value = line.partition("=")
+        name, dot, option = (part.strip() for part in place.partition("."))
+        if not (equals and dot and option):
+            raise InputError(f"An option is written METHOD.OPTION=VALUE, such as {EXAMPLE}; got {line!r}.")
+        if name not in found:
+            raise InputError(f"The option {place.strip()} is for the method {name}, which is not among those chosen.")
+        if option in found[name]:
+            raise InputError(f"The option {place.strip()} is given twice.")
+        found[name][option] = _value(name, option, value.strip())
+    for name, options in found.items():
+        _check(name, options)
+    return found
+
+
+def _check(name: str, options: dict[str, Any]) -> None:
+    """Refuse options that do not fit, in a sentence that names the method."""
+    try:
+        options_of(name, options)
+    except InputError as error:
+        said = str(error)
+        raise InputError(said if said.startswith(name) else f"{name}: {said}") from error
+
+
+def in_words(value: Any) -> str:
+    """The value of an option as a person writes it."""
+    if isinstance(value, str):
+        return value
+    return "none" if value is None else json.dumps(value)
+
+
+def _value(name: str, option: str, text: str) -> Any:
+    """A text as the value of an option: as JSON or a number, unless the option is a word; else it stays a text."""
+    options = import_module(f"disco.methods.{method(name).module}").Options
+    if any(item.name == option and item.type is str for item in dataclasses.fields(options)):
+        return text
+    for read_as in (json.loads, int, float):
+        with contextlib.suppress(ValueError, RecursionError):
+            return read_as("null" if text.lower() == "none" else text)
+    return {"true": True, "false": False}.get(text.lower(), text)

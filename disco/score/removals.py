@@ -1,0 +1,106 @@
+"""What each step of the ordering decided, read from its scores.
+
+Step t holds the remaining nodes R, the score of each in every held-out fold, and the minimiser of the mean over
+folds, which is removed as a sink (paper, *DAG Recovery*). With knowledge it is the minimiser among those that may be
+last; if that is another node, the runner-up is the minimiser among all, the margin is negative and the ratio below 1.
+"""
+
+from collections.abc import Callable, Collection
+from dataclasses import dataclass
+
+import numpy as np
+import pandas as pd
+
+from disco.words import more, number, share
+
+
+@dataclass(frozen=True)
+class Decision:
+    """One removal.
+
+    Attributes:
+        step: its number, from 1.
+        remaining: how many nodes were left, the removed one included.
+        sink: the node removed.
+        score: its score, the mean over folds.
+        runner_up: the node with the next smallest score.
+        margin: the runner-up's score minus the sink's.
+        ratio: the runner-up's score over the sink's, at least 1 unless knowledge chose the sink.
+        folds_agreeing: the folds in which the sink alone has the smallest score.
+        folds: how many folds there are.
+    """
+
+    step: int
+    remaining: int
+    sink: str
+    score: float
+    runner_up: str
+    margin: float
+    ratio: float
+    folds_agreeing: int
+    folds: int
+
+    def sentence(self, score: str = "CCS", write: Callable[[str], str] = str) -> str:
+        """What the step decided, in words; `write` makes a name safe for where the sentence goes."""
+        if self.margin < 0:
+            return (
+                f"Knowledge makes {write(self.sink)} the sink, with a {score} of {number(self.score)}; "
+                f"{write(self.runner_up)} has the smallest, {number(self.score + self.margin)}, but may not be last."
+            )
+        return (
+            f"{write(self.sink)} is removed as the sink, with a {score} of {number(self.score)}; the runner-up "
+            f"{write(self.runner_up)} has {more(self.ratio)}. "
+            f"The sink's {score} is the smallest in {share(self.folds_agreeing, self.folds)} folds."
+        )
+
+
+def all_steps(ccs: pd.DataFrame) -> pd.DataFrame:
+    """One row per removal, in order of the steps, with the fields of `Decision` as columns.
+
+    Args:
+        ccs: columns step, remaining, node, fold, score, chosen.
+    """
+    means = ccs.groupby(["step", "node"], sort=False)["score"].mean().reset_index()
+    means = means.sort_values(["step", "score"], kind="stable")
+    best = means.groupby("step", sort=True).nth(0).set_index("step")
+    second = means.groupby("step", sort=True).nth(1).set_index("step")
+    sinks = ccs[ccs["chosen"].astype(bool)].drop_duplicates("step").set_index("step")
+    table = pd.DataFrame({"remaining": sinks["remaining"], "sink": sinks["node"]}).sort_index()
+    table["score"] = means.set_index(["step", "node"])["score"].reindex(list(table["sink"].items())).to_numpy()
+    # In a tie for the smallest mean, the node removed may be the second row of the sorted means.
+    is_best = best["node"].reindex(table.index) == table["sink"]
+    table["runner_up"] = np.where(is_best, second["node"].reindex(table.index), best["node"].reindex(table.index))
+    next_score = np.where(is_best, second["score"].reindex(table.index), best["score"].reindex(table.index))
+    table["margin"] = next_score - table["score"]
+    with np.errstate(divide="ignore", invalid="ignore"):
+        table["ratio"] = np.where(next_score == table["score"], 1.0, next_score / table["score"])
+    table["folds_agreeing"] = _folds_agreeing(ccs).reindex(table.index).fillna(0).astype(int)
+    table["folds"] = ccs["fold"].nunique()
+    return table.reset_index()
+
+
+def _folds_agreeing(ccs: pd.DataFrame) -> pd.Series:
+    lowest = ccs.loc[ccs.groupby(["step", "fold"])["score"].idxmin()]
+    return lowest["chosen"].astype(bool).groupby(lowest["step"]).sum()
+
+
+def step_of(table: pd.DataFrame, step: int) -> Decision:
+    """One row of `all_steps`."""
+    row = table[table["step"] == step].iloc[0]
+    return Decision(**{name: row[name].item() if hasattr(row[name], "item") else row[name] for name in row.index})
+
+
+def fold_scores(ccs: pd.DataFrame, step: int) -> pd.DataFrame:
+    """The scores of one step, one row per node and one column per fold, (nodes, folds)."""
+    return ccs[ccs["step"] == step].pivot(index="node", columns="fold", values="score")
+
+
+def true_sinks(remaining: Collection[str], edges: pd.DataFrame) -> list[str]:
+    """The remaining nodes that have no true child among them.
+
+    Args:
+        edges: the true edges, columns parent and child.
+    """
+    left = set(remaining)
+    inside = edges[edges["parent"].isin(left) & edges["child"].isin(left)]
+    return [node for node in remaining if node not in set(inside["parent"])]

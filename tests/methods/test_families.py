@@ -1,0 +1,97 @@
+"""Regressions with a family's link against statsmodels, and the L1 path against the conditions of its minimum."""
+
+import numpy as np
+import pytest
+import statsmodels.api as sm
+
+from disco.methods.families import Family, features, fit
+from disco.methods.lasso import Penalty, path, regression
+
+KINDS = [Family(), Family("nb", 4.0), Family("binomial", 12.0)]
+
+
+def drawn(kind: Family, rows: int = 600) -> tuple[np.ndarray, np.ndarray]:
+    """A design of ones and five features, of which two matter, and counts of the family."""
+    random = np.random.default_rng(6)
+    columns = features(random.poisson(3.0, (rows, 5)).astype(float), "log1p")
+    design = np.column_stack([np.ones(rows), columns])
+    mean = kind.mean(kind.link(3.0) + 0.5 * columns[:, 0] - 0.3 * columns[:, 2])
+    if kind.name == "poisson":
+        count = random.poisson(mean)
+    elif kind.name == "nb":
+        count = random.negative_binomial(4, 4 / (4 + mean))
+    else:
+        count = random.binomial(12, mean / 12)
+    return design, count.astype(float)
+
+
+def by_statsmodels(design: np.ndarray, count: np.ndarray, kind: Family) -> sm.GLM:
+    if kind.name == "binomial":
+        return sm.GLM(np.column_stack([count, 12 - count]), design, family=sm.families.Binomial())
+    family = sm.families.Poisson() if kind.name == "poisson" else sm.families.NegativeBinomial(alpha=1 / 4)
+    return sm.GLM(count, design, family=family)
+
+
+@pytest.mark.parametrize("kind", KINDS, ids=lambda kind: kind.name)
+def test_a_regression_is_that_of_statsmodels(kind):
+    design, count = drawn(kind)
+    expected = by_statsmodels(design, count, kind).fit(tol=1e-12).params
+    if kind.name == "binomial":
+        expected[0] += np.log(12)  # η here is of M p / (1 − p)
+    theta, mean = fit(design, count, kind)
+    np.testing.assert_allclose(theta, expected, atol=1e-6)
+    np.testing.assert_allclose(mean, kind.mean(design @ expected), rtol=1e-5)
+    warm, _ = fit(design, count, kind, start=theta + 0.3)
+    np.testing.assert_allclose(warm, expected, atol=1e-6)
+
+
+@pytest.mark.parametrize("kind", KINDS, ids=lambda kind: kind.name)
+def test_slope_and_information_are_derivatives_of_the_loss(kind):
+    eta, count, step = np.linspace(-2, 2, 9), np.arange(9.0), 1e-5
+    slope, information = kind.derivatives(eta, count)
+    up, down = kind.loss(eta + step, count), kind.loss(eta - step, count)
+    np.testing.assert_allclose(slope, (down - up) / (2 * step), atol=1e-8)
+    mean = kind.mean(eta)
+    at_mean = (kind.derivatives(eta - step, mean)[0] - kind.derivatives(eta + step, mean)[0]) / (2 * step)
+    np.testing.assert_allclose(information, at_mean, atol=1e-8)
+    np.testing.assert_allclose(kind.link(mean), eta, atol=1e-12)
+
+
+def test_separated_logits_have_finite_coefficients():
+    values = np.linspace(-1.7, 1.7, 200)
+    design = np.column_stack([np.ones(200), values])
+    theta, mean = fit(design, (values > 0).astype(float), Family("binomial", 1.0))
+    assert np.isfinite(theta).all() and theta[1] > 5
+    assert (mean[values > 0.1] > 0.9).all() and (mean[values < -0.1] < 0.1).all()
+
+
+@pytest.mark.parametrize("kind", KINDS, ids=lambda kind: kind.name)
+def test_the_path_meets_the_conditions_of_its_minimum(kind):
+    """A slope of λ against the sign of each coefficient, at most λ where it is 0, and 0 for the intercept."""
+    design, count = drawn(kind)
+    lambdas = np.geomspace(10.0, 1e-6, 15)
+    found = path(design, count, kind, lambdas, lambda: None)
+    for penalty, theta in zip(lambdas, found, strict=True):
+        slope = design.T @ kind.derivatives(design @ theta, count)[0] / len(count)
+        kept = theta[1:] != 0
+        np.testing.assert_allclose(slope[1:][kept], penalty * np.sign(theta[1:][kept]), atol=2e-5)
+        assert (np.abs(slope[1:]) <= penalty + 2e-5).all() and abs(slope[0]) < 2e-5
+    assert not found[0, 1:].any() and found[-1, 1:].all()
+    np.testing.assert_allclose(found[-1], fit(design, count, kind)[0], atol=1e-3)
+
+
+@pytest.mark.parametrize("kind", KINDS, ids=lambda kind: kind.name)
+def test_cross_validation_keeps_what_matters(kind):
+    design, count = drawn(kind, 2000)
+    strict, loose = (regression(2000, Penalty(rule, 5, 0), lambda: None) for rule in ("1se", "min"))
+    theta, mean = strict(design, count, kind, None)
+    assert np.flatnonzero(theta[1:]).tolist() == [0, 2]
+    np.testing.assert_allclose(mean, kind.mean(design @ theta))
+    assert np.abs(loose(design, count, kind, None)[0][[1, 3]]).min() > np.abs(theta[[1, 3]]).min()
+
+
+def test_a_fold_without_a_single_event_has_a_regression():
+    design, count = drawn(KINDS[0])
+    for kind in KINDS:
+        theta, _ = regression(600, Penalty("min", 5, 0), lambda: None)(design, (count == count.max()) * 1.0, kind, None)
+        assert np.isfinite(theta).all()
