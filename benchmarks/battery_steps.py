@@ -325,7 +325,7 @@ def _files(bench: Bench) -> None:
             if results.order(folder, list(bench.table.columns)) != bench.model.order_:
                 raise Wrong("order.csv gives back another order.")
             pd.testing.assert_frame_equal(
-                results.stored_edges(folder, bench.model.order_)[["ocs", "z", "frequency"]].astype(float),
+                results.stored(folder, bench.model.order_).edges[["ocs", "z", "frequency"]].astype(float),
                 bench.model.edges_[["ocs", "z", "frequency"]].reset_index(drop=True).astype(float),
             )
         if bench.refined is not None:

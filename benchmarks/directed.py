@@ -56,7 +56,7 @@ def _ccs(table: pd.DataFrame) -> Line:
 def _boss(table: pd.DataFrame) -> Line:
     """BOSS gives a class of graphs without an order; the direction of an undirected edge is undecided."""
     found = find("boss", table)
-    sides = ((found.edges, True), (found.undirected, False))
+    sides = ((found.directed, True), (found.undirected, False))
     return {"edges": [{"parent": u, "child": v, "decided": decided} for pairs, decided in sides for u, v in pairs]}
 
 

@@ -13,8 +13,9 @@ import pandas as pd
 
 from benchmarks.paper_data import Cohort, Known
 from disco.errors import InputError, ScoreUnavailable
+from disco.found import Found
 from disco.lahman import R7, R17
-from disco.methods import METHODS, Result, find, options_of
+from disco.methods import METHODS, find, options_of
 from disco.metrics import Edges, a_top, edge_jaccard, evaluate, order_agreement, shd
 from disco.simulate import Design, Simulated, simulate
 from disco.words import duration
@@ -76,20 +77,20 @@ def read_rival(row: "Row", method: "Method", known: Known, seed: int) -> dict[st
     return measured(found[0], known.truth, known.table)
 
 
-def measured(found: Result, truth: Edges, table: pd.DataFrame) -> dict[str, Any]:
+def measured(found: Found, truth: Edges, table: pd.DataFrame) -> dict[str, Any]:
     """A result compared with the truth; `undirected` is the number of edges without direction."""
-    values = evaluate(truth, order=found.order, edges=found.adjacency, table=table)
+    values = evaluate(truth, order=found.order, edges=found.pairs, table=table)
     return {**values, "undirected": len(found.undirected)}
 
 
-def agreement(found: Result, table: pd.DataFrame) -> dict[str, Any]:
+def agreement(found: Found, table: pd.DataFrame) -> dict[str, Any]:
     """Agreement of an order with both references of Lahman, its edges, and the controls' agreement with the seven."""
     sorted_controls = evaluate(R7, table=table)["controls"]
     agreed = {"r7": a_top(found.order, R7), "r17": a_top(found.order, R17)} if found.order else {}
-    return {**agreed, "edges": len(found.edges) + len(found.undirected), "controls": sorted_controls}
+    return {**agreed, "edges": len(found.edges), "controls": sorted_controls}
 
 
-def compared(one: Result, other: Result) -> dict[str, Any]:
+def compared(one: Found, other: Found) -> dict[str, Any]:
     """Agreement of two orders, Jaccard index and SHD of two graphs."""
     same = order_agreement(one.order or (), other.order or ())
     return {

@@ -18,6 +18,7 @@ import pandas as pd
 from streamlit.testing.v1 import AppTest
 
 from benchmarks.machine import describe
+from disco.found import Found
 from disco.refine import Choice, Refined
 from disco.runs import FIT, Run, create_run, refined
 from disco.settings import Settings
@@ -102,7 +103,7 @@ def _refined(nodes: int) -> Run:
         bootstrap=1.0,
     )
     starts = pd.DataFrame([("by mean", 1, -100.0)], columns=["start", "sweep", "score"])
-    refined.save(run.path, Refined(order, edges, starts, "by mean", -100.0, len(edges), 50), Choice())
+    refined.save(run.path, Refined(Found(order, edges), starts, "by mean", -100.0, len(edges), 50), Choice())
     return run
 
 

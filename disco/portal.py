@@ -18,7 +18,6 @@ from scipy.stats import t as student
 from disco.errors import InputError
 from disco.files import HOMES
 from disco.likelihood.model import Model
-from disco.metrics import changes
 from disco.progress import Callback, Reporter
 from disco.refine import QUICK, Choice, Refined, refine
 from disco.refine.prior import BEFORE
@@ -121,23 +120,6 @@ def searched(
         return first, first
     reporter.step(_WITH, 0, 1)
     return first, refine(table, choice, roles=roles, callback=reporter.part(_WITH, "part"))
-
-
-def changed(alone: Refined, adjusted: Refined) -> pd.DataFrame:
-    """What an adjustment does to the edges of a graph.
-
-    Returns:
-        One row per edge of either: parent and child (a turned edge as adjusted), change (dropped, new, turned or kept,
-        in this order), and gain_alone, decided_alone, gain_adjusted, decided_adjusted; missing where there is no edge.
-    """
-    table = changes(alone.graph(), adjusted.graph()).rename(columns={"verdict": "change"})
-    for name, refined in (("alone", alone), ("adjusted", adjusted)):
-        edges = refined.edges[["parent", "child", "gain_nats", "decided"]]
-        turned = edges.rename(columns={"parent": "child", "child": "parent"})
-        renamed = {"gain_nats": f"gain_{name}", "decided": f"decided_{name}"}
-        table = table.merge(pd.concat([edges, turned]).rename(columns=renamed), how="left", on=["parent", "child"])
-    place = {change: at for at, change in enumerate(("dropped", "new", "turned", "kept"))}
-    return table.sort_values("change", key=lambda column: column.map(place), kind="stable", ignore_index=True)
 
 
 def plot_means(species: Sequence[str], comparison: Comparison) -> pd.DataFrame:

@@ -1,9 +1,12 @@
 """Results written by hand: run folders as after a finished fit, but without networks."""
 
+from dataclasses import asdict
+
 import numpy as np
 import pandas as pd
 
 from disco import runs
+from disco.found import Found
 from disco.parents.ocs import select, tidy
 from disco.refine import Choice, Refined
 from disco.refine.evidence import decided
@@ -137,15 +140,13 @@ def refine_by_hand(
     numbered = told.assign(**{end: told[end].map(before.index) for end in ("parent", "child")})
     told["decided"] = decided(numbered, nats, np.full(len(before), 9), choice.bound, set())
     found = Refined(
-        order,
-        told,
+        Found(order, told, choices=asdict(choice), misfit=nodes),
         pd.DataFrame(starts, columns=["start", "sweep", "score"]),
         "restart 1",
         -100.0,
         3 * len(order),
         50,
         pd.DataFrame(rows, columns=["node", "before", "after", "gain_nats"]),
-        nodes=nodes,
     )
     refined.save(run.path, found, choice)
     return run

@@ -11,14 +11,14 @@ from disco.refine import Choice
 from disco.refine.evidence import evidence, in_classes
 from disco.refine.prior import BEFORE
 from disco.refine.scores import Scores, resolve
-from disco.refine.search import Found, search
+from disco.refine.search import Optimum, search
 
 PRICE = float(np.log(8))  # of an edge, nats
 QUICK = Choice(starts=2, restarts=0, bootstrap=0, folds=0)
 ALONE = dataclasses.replace(QUICK, starts=1)
 
 
-def searched(scores: Scores, order: list[int]) -> Found:
+def searched(scores: Scores, order: list[int]) -> Optimum:
     """The end of one search."""
     return resolve([(scores, search(scores, order))])[0]
 

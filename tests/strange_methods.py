@@ -12,7 +12,8 @@ import pandas as pd
 
 from disco.checks import number, one_of
 from disco.errors import InputError
-from disco.methods import METHODS, Method, Result, alone
+from disco.found import Found
+from disco.methods import METHODS, Method, alone
 from disco.progress import Callback, Reporter
 from disco.table.prepared import Table, prepare
 
@@ -28,21 +29,21 @@ class Options:
     size: float = number(1.0, at_least=0)
 
 
-def find(table: Table, options: Options, *, callback: Callback | None = None) -> Result:
+def find(table: Table, options: Options, *, callback: Callback | None = None) -> Found:
     """The chain along the columns, or an error of the chosen kind."""
     names = list(prepare(table).counts)
     reporter = Reporter(callback, {"work": 1.0}, "stopped")
     reporter.step("work", 1, 2, unit="part")
     chain = list(zip(names[:-1], names[1:], strict=True))
     if options.way == "undirected":
-        return Result.of(names, chain[1:], undirected=chain[:1])
+        return Found.of(names, chain[1:], undirected=chain[:1])
     if options.way == "chatty":
         print("[" + "#" * 100_000)
         os.system("echo from a child")
     if options.way in _ACTS:
         _ACTS[options.way]()
     scores = pd.DataFrame(chain, columns=["parent", "child"]).assign(score=0.5)
-    return Result.of(names, chain, order=names, scores=scores, notes=["It took the columns as they stand."])
+    return Found.of(names, chain, order=names, scores=scores, notes=("It took the columns as they stand.",))
 
 
 def _refuse() -> None:

@@ -7,6 +7,7 @@ from scipy import stats
 
 from disco import portal
 from disco.errors import InputError
+from disco.found import Found
 from disco.refine import Refined
 from disco.table.roles import Roles
 
@@ -150,7 +151,7 @@ def test_verdicts(arrow, decided, without, low, high, expected):
 def graph_of(order: list[str], *edges: tuple[str, str, bool]) -> Refined:
     """A refinement with these edges (parent, child, decided)."""
     frame = pd.DataFrame(edges, columns=["parent", "child", "decided"]).assign(gain_nats=1.0)
-    return Refined(order, frame, pd.DataFrame(), "sorted", 0.0, 1, 1)
+    return Refined(Found(order, frame), pd.DataFrame(), "sorted", 0.0, 1, 1)
 
 
 def test_what_a_graph_says_of_a_pair():

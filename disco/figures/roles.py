@@ -38,14 +38,14 @@ VERDICTS = {
     "true": Verdict(PICKED, (), "found and true"),
     "either way": Verdict("#009E73", (16, 8), "found; its direction cannot be known", has_dot=True),
     "extra": Verdict(WRONG, (10, 5), "found, not true"),
-    "reversed": Verdict("#AA4499", (12, 4, 3, 4), "found in the wrong direction", has_dot=True),
+    "reversed": Verdict("#AA4499", (12, 4, 3, 4), "in the opposite direction", has_dot=True),
     "missing": Verdict(MUTED, (2, 5), "true, not found", is_absent=True),
 }
 # Of the refined graph compared with DISCO's.
 CHANGES = {
     "kept": Verdict(MUTED, (), "in both graphs"),
     "new": Verdict(PICKED, (10, 5), "only in the refined graph"),
-    "turned": Verdict("#AA4499", (12, 4, 3, 4), "reversed from the DISCO graph", has_dot=True),
+    "reversed": VERDICTS["reversed"],
     "dropped": Verdict(ACCENT, (2, 5), "only in the DISCO graph", is_absent=True),
 }
 # Of a graph that joins those of both methods; their dash says whether the direction is decided.

@@ -10,6 +10,5 @@
 
 from disco.methods.finding import find, method, options_of
 from disco.methods.registry import GROUPS, INSTALL, METHODS, Method
-from disco.methods.result import Result
 
-__all__ = ["GROUPS", "INSTALL", "METHODS", "Method", "Result", "find", "method", "options_of"]
+__all__ = ["GROUPS", "INSTALL", "METHODS", "Method", "find", "method", "options_of"]

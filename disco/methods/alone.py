@@ -1,6 +1,6 @@
 """python -m disco.methods.alone FOLDER: run the method that FOLDER/request.json names on FOLDER/table.parquet.
 
-The result goes into the folder (`disco.methods.kept`). To stdout goes one JSON object per line: while it runs an event
+The result goes into the folder (`disco.found`). To stdout goes one JSON object per line: while it runs an event
 (stage, done, total, progress, message), at the end {"seconds", "notes"}, or {"error"} with a sentence. What a library
 prints goes to stderr. The process ends when its stdin does, which is when its caller is gone.
 """
@@ -65,8 +65,9 @@ def _found(folder: Path, teller: _Teller) -> dict[str, Any]:
     import pandas as pd
 
     from disco.files import plain, read_json
+    from disco.found import write
     from disco.knowledge import Knowledge
-    from disco.methods import find, kept
+    from disco.methods import find
     from disco.table.roles import Roles
 
     request = read_json(folder / "request.json")
@@ -79,7 +80,7 @@ def _found(folder: Path, teller: _Teller) -> dict[str, Any]:
         knowledge=None if knowledge is None else Knowledge.from_dict(knowledge),
         callback=teller,
     )
-    kept.write(folder, result)
+    write(folder, result)
     return {"seconds": float(result.seconds), "notes": plain(result.notes)}
 
 

@@ -14,6 +14,7 @@ import sys
 import tempfile
 import time
 from collections.abc import Iterator, Mapping
+from dataclasses import replace
 from pathlib import Path
 from typing import Any, BinaryIO
 
@@ -21,11 +22,11 @@ import pandas as pd
 
 from disco.errors import FitStopped, InputError
 from disco.files import write_bytes, write_json
+from disco.found import Found, read
 from disco.knowledge import Knowledge
-from disco.methods import kept
 from disco.methods.finding import method
-from disco.methods.result import Result
 from disco.progress import Callback, Event
+from disco.schema import COMPARED_EDGES, COMPARED_ORDER, COMPARED_SCORES
 from disco.table.cells import names_of
 from disco.table.roles import Roles
 
@@ -51,7 +52,7 @@ def find_apart(
     limit: float | None = None,
     log: Path | None = None,
     callback: Callback | None = None,
-) -> Result:
+) -> Found:
     """Run a method in a process of its own.
 
     Args:
@@ -80,10 +81,10 @@ def find_apart(
             ended = _watched(process, _name(name), limit, callback)
         nodes = names_of(table) if roles is None else names_of(roles.counts(table))
         try:
-            found = kept.read(folder, nodes)
-        except (OSError, ValueError, KeyError) as error:
+            found = read(folder, nodes, COMPARED_ORDER, COMPARED_EDGES, COMPARED_SCORES)
+        except InputError as error:
             raise InputError(f"The result of {_name(name)} cannot be read: {error}.") from None
-    return Result(found.order, found.adjacency, found.scores, ended["seconds"], tuple(ended["notes"]))
+    return replace(found, seconds=ended["seconds"], notes=tuple(ended["notes"]))
 
 
 @contextlib.contextmanager

@@ -32,8 +32,8 @@ from disco.continuous.networks import JointNetwork, ProjectionNetwork
 from disco.continuous.noise import LAST, deviation, mixture, uniform
 from disco.continuous.training import Schedule, train_joint, train_projection
 from disco.devices import choose_device
+from disco.found import Found
 from disco.methods.diffan import STOPPED, logged, standardised
-from disco.methods.result import Result
 from disco.methods.sorting import along, check_rows
 from disco.progress import Callback, Reporter
 from disco.table.continuous import as_numbers
@@ -101,7 +101,7 @@ class Ordered:
         return removed.merge(next_best, on="step", how="left")
 
 
-def find(table: pd.DataFrame | np.ndarray, options: Options, *, callback: Callback | None = None) -> Result:
+def find(table: pd.DataFrame | np.ndarray, options: Options, *, callback: Callback | None = None) -> Found:
     """The order, and parents by CAM along it.
 
     Raises:
@@ -114,7 +114,7 @@ def find(table: pd.DataFrame | np.ndarray, options: Options, *, callback: Callba
 
 def found(
     table: pd.DataFrame | np.ndarray, options: Options, callback: Callback | None = None
-) -> tuple[Result, Ordered]:
+) -> tuple[Found, Ordered]:
     """The result and the scores behind its order; as `find`."""
     weights = {"joint": 10.0, "projection": 3.0, "ordering": 2.0, "selector": 0.2}
     reporter = Reporter(callback, weights, STOPPED)

@@ -32,7 +32,7 @@ from disco.continuous.noise import LAST, uniform
 from disco.continuous.training import Schedule, train_joint
 from disco.devices import choose_device
 from disco.errors import InputError
-from disco.methods.result import Result
+from disco.found import Found
 from disco.methods.sorting import along, check_rows
 from disco.progress import Callback, Reporter
 from disco.table.continuous import as_numbers
@@ -77,7 +77,7 @@ class Options:
         check(self)
 
 
-def find(table: pd.DataFrame | np.ndarray, options: Options, *, callback: Callback | None = None) -> Result:
+def find(table: pd.DataFrame | np.ndarray, options: Options, *, callback: Callback | None = None) -> Found:
     """The order, and parents by CAM along it.
 
     Raises:

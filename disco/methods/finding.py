@@ -12,9 +12,9 @@ import pandas as pd
 
 from disco.checks import require_types
 from disco.errors import InputError
+from disco.found import Found
 from disco.knowledge import Knowledge
 from disco.methods.registry import INSTALL, METHODS, Method
-from disco.methods.result import Result
 from disco.progress import Callback
 from disco.table.adjustment import Adjustment
 from disco.table.cells import as_frame
@@ -64,7 +64,7 @@ def find(
     roles: Given | None = None,
     knowledge: Knowledge | None = None,
     callback: Callback | None = None,
-) -> Result:
+) -> Found:
     """Run a method.
 
     Args:
@@ -95,7 +95,8 @@ def find(
     began = time.perf_counter()
     found = import_module(f"disco.methods.{chosen.module}").find(given, options, callback=callback, **more)
     seconds = time.perf_counter() - began
-    return dataclasses.replace(found, seconds=seconds, notes=(*found.notes, *unused))
+    choices, notes = dataclasses.asdict(options), (*found.notes, *unused)
+    return dataclasses.replace(found, method=chosen.label, choices=choices, seconds=seconds, notes=notes)
 
 
 def _nodes(chosen: Method, table: pd.DataFrame | np.ndarray, roles: Given | None) -> tuple[Table, Adjustment | None]:

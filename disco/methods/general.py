@@ -21,8 +21,8 @@ import pandas as pd
 
 from disco.checks import check, number, one_of, whole
 from disco.errors import InputError
+from disco.found import Found
 from disco.methods.registry import INSTALL
-from disco.methods.result import Result
 from disco.progress import Callback, Reporter
 from disco.table.prepared import Table, prepare
 
@@ -54,7 +54,7 @@ class Options:
             raise InputError(f"alpha must be less than 1; got {self.alpha}.")
 
 
-def find(table: Table, options: Options, *, callback: Callback | None = None) -> Result:
+def find(table: Table, options: Options, *, callback: Callback | None = None) -> Found:
     """What the algorithm finds. It cannot be stopped while it runs: the callback is asked before and after.
 
     Raises:
@@ -118,14 +118,14 @@ def _repeatable(seed: int) -> Iterator[None]:
         np.random.set_state(numpy)
 
 
-def _class(values: np.ndarray, table: pd.DataFrame, options: Options) -> Result:
+def _class(values: np.ndarray, table: pd.DataFrame, options: Options) -> Found:
     """The class of graphs, by one of four algorithms."""
     graph = _searched(values, options)
     names = list(table.columns)
     directed, undirected = read(graph)
     pairs = [(names[i], names[j]) for i, j in undirected]
     notes = [f"Edges without direction: {len(pairs)} of {len(directed) + len(pairs)}."] if pairs else []
-    return Result.of(names, [(names[i], names[j]) for i, j in directed], undirected=pairs, notes=notes)
+    return Found.of(names, [(names[i], names[j]) for i, j in directed], undirected=pairs, notes=tuple(notes))
 
 
 def _searched(values: np.ndarray, options: Options) -> np.ndarray:
@@ -159,7 +159,7 @@ def read(graph: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
     return np.argwhere(directed), np.argwhere(np.triu(joined & ~directed & ~directed.T))
 
 
-def _linear(values: np.ndarray, table: pd.DataFrame, options: Options) -> Result:
+def _linear(values: np.ndarray, table: pd.DataFrame, options: Options) -> Found:
     """The order, and the edges whose coefficient the adaptive lasso leaves and is large enough; score: its size."""
     from causallearn.search.FCMBased.lingam import DirectLiNGAM
 
@@ -170,4 +170,4 @@ def _linear(values: np.ndarray, table: pd.DataFrame, options: Options) -> Result
     scored = [(names[j], names[i], sizes[i, j]) for i, j in np.argwhere(sizes > 0)]
     scores = pd.DataFrame(scored, columns=["parent", "child", "score"]).astype({"score": float})
     edges = [(parent, child) for parent, child, size in scored if size >= options.least]
-    return Result.of(names, edges, order=[names[node] for node in model.causal_order_], scores=scores)
+    return Found.of(names, edges, order=[names[node] for node in model.causal_order_], scores=scores)

@@ -23,6 +23,7 @@ from scipy.special import hyp1f1
 
 from disco.checks import check, number, one_of, whole
 from disco.errors import InputError
+from disco.found import Found
 from disco.methods.families import (
     BINOMIAL,
     FAMILIES,
@@ -35,7 +36,6 @@ from disco.methods.families import (
     usable,
 )
 from disco.methods.moments import STOPPED, Deflated, Regressed, least_squares, order
-from disco.methods.result import Result
 from disco.methods.skeleton import SKELETONS, joined
 from disco.methods.sorting import check_rows
 from disco.parents import cam
@@ -110,7 +110,7 @@ def _rates(b: float, largest: float) -> Callable[[np.ndarray], np.ndarray]:
     return lambda value: np.exp(spline(np.log(np.clip(value, mean[0], mean[-1]))))
 
 
-def find(table: Table, options: Options, *, callback: Callback | None = None) -> Result:
+def find(table: Table, options: Options, *, callback: Callback | None = None) -> Found:
     """The order by moments ratios, and parents along it.
 
     Raises:
@@ -132,12 +132,12 @@ def find(table: Table, options: Options, *, callback: Callback | None = None) ->
     place = {name: k for k, name in enumerate(counts.columns)}
     tests = tests[candidates[tests["parent"].map(place), tests["child"].map(place)]]
     kept = tests if options.parents == "skeleton" else tests[tests["selected"]]
-    return Result.of(
+    return Found.of(
         list(counts.columns),
         kept[["parent", "child"]].itertuples(index=False, name=None),
         order=names,
         scores=tests.drop(columns="selected").reset_index(drop=True),
-        notes=_notes(options, ratios, int(candidates.sum()) // 2),
+        notes=tuple(_notes(options, ratios, int(candidates.sum()) // 2)),
     )
 
 

@@ -30,8 +30,8 @@ import pandas as pd
 
 from disco.checks import check, number, whole
 from disco.errors import InputError
+from disco.found import Found
 from disco.methods.general import standardised
-from disco.methods.result import Result
 from disco.progress import Callback, Reporter
 from disco.table.prepared import Table, prepare
 
@@ -64,7 +64,7 @@ class Options:
         check(self)
 
 
-def find(table: Table, options: Options, *, callback: Callback | None = None) -> Result:
+def find(table: Table, options: Options, *, callback: Callback | None = None) -> Found:
     """Edges by NOTEARS-MLP, made acyclic, and an order of them; an edge's score is its weight.
 
     Raises:
@@ -90,7 +90,7 @@ def find(table: Table, options: Options, *, callback: Callback | None = None) ->
     graph = nx.from_numpy_array(kept, create_using=nx.DiGraph)
     order = [names[node] for node in nx.lexicographical_topological_sort(graph)]
     scores = pd.DataFrame(scored, columns=["parent", "child", "score"]).astype({"score": float})
-    return Result.of(names, edges, order=order, scores=scores, notes=notes)
+    return Found.of(names, edges, order=order, scores=scores, notes=tuple(notes))
 
 
 def acyclic(weights: np.ndarray, check: Callable[[], None] = lambda: None) -> tuple[np.ndarray, list[tuple[int, int]]]:

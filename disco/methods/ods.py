@@ -19,10 +19,10 @@ import pandas as pd
 
 from disco.checks import check, number, one_of, whole
 from disco.errors import InputError
+from disco.found import Found
 from disco.methods import lasso
 from disco.methods.families import FAMILIES, Family, assigned, features, fit, usable
 from disco.methods.moments import STOPPED, Deflated, Regressed, order
-from disco.methods.result import Result
 from disco.methods.sorting import check_rows
 from disco.parents import cam
 from disco.progress import Callback, Reporter
@@ -88,7 +88,7 @@ def overdispersion(
     return float(np.average(square / spread**2 - mean / spread, weights=weights))
 
 
-def find(table: Table, options: Options, *, callback: Callback | None = None) -> Result:
+def find(table: Table, options: Options, *, callback: Callback | None = None) -> Found:
     """The order by overdispersion scores, and parents along it.
 
     Raises:
@@ -108,12 +108,12 @@ def find(table: Table, options: Options, *, callback: Callback | None = None) ->
     else:
         tests = lasso.edges(counts, names, kinds, options.features, _penalty(options), reporter)
     kept = tests.loc[tests["selected"], ["parent", "child"]]
-    return Result.of(
+    return Found.of(
         list(counts.columns),
         kept.itertuples(index=False, name=None),
         order=names,
         scores=tests.drop(columns="selected"),
-        notes=_notes(kinds, options, ratios),
+        notes=tuple(_notes(kinds, options, ratios)),
     )
 
 

@@ -10,8 +10,8 @@ from disco.checks import check, one_of, whole
 from disco.errors import InputError
 from disco.estimator import DISCO
 from disco.fit.stagewise import KINDS, stagewise
+from disco.found import Found
 from disco.knowledge import Knowledge
-from disco.methods.result import Result
 from disco.parents import ocs
 from disco.progress import Callback, Reporter
 from disco.refine import Choice, refine
@@ -66,7 +66,7 @@ def find(
     *,
     knowledge: Knowledge | None = None,
     callback: Callback | None = None,
-) -> Result:
+) -> Found:
     """Order, edges and their scores: Z of the OCS by networks, nats gained by likelihood.
 
     Raises:
@@ -83,7 +83,7 @@ def _fitted(
     options: Options,
     knowledge: Knowledge | None,
     callback: Callback | None,
-) -> Result:
+) -> Found:
     chosen = {name: getattr(options, name) for name in ("seed", "transform", "criterion")}
     model = DISCO(options.preset, options.device, **{**chosen, **options.settings})
     if options.projection == "amortised":
@@ -97,7 +97,7 @@ def _fitted(
         candidates = fitted.candidates(order, fitted.settings.boundary, reporter.part("parents", "node"))
         edges = ocs.select(candidates, *ocs.own_thresholds(candidates, fitted.settings))
     scores = candidates.groupby(["parent", "child"], sort=False)["z"].mean().rename("score").reset_index()
-    return Result.of(list(given.counts.columns), _pairs(edges), order=order, scores=scores)
+    return Found.of(list(given.counts.columns), _pairs(edges), order=order, scores=scores)
 
 
 def _refined(
@@ -105,14 +105,14 @@ def _refined(
     options: Options,
     knowledge: Knowledge | None,
     callback: Callback | None,
-) -> Result:
+) -> Found:
     choice = Choice(starts=options.starts, restarts=options.restarts, seed=options.seed, folds=0, bootstrap=0)
     device = "cpu" if options.device == "auto" else options.device
     found = refine(given, choice, knowledge=knowledge, device=device, callback=callback)
     scores = found.edges[["parent", "child"]].assign(score=found.edges["gain_nats"])
     open_ = len(found.edges) - int(found.edges["decided"].sum())
     notes = [f"The rows leave {open_} of {len(found.edges)} directions undecided.", *found.notes]
-    return Result.of(list(given.counts.columns), _pairs(found.edges), order=found.order, scores=scores, notes=notes)
+    return Found.of(list(given.counts.columns), _pairs(found.edges), order=found.order, scores=scores, notes=notes)
 
 
 def _pairs(edges: pd.DataFrame) -> list[tuple[str, str]]:

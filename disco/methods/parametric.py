@@ -15,14 +15,14 @@ from scipy.linalg import cho_factor, cho_solve
 
 from disco.checks import check, number, one_of, whole
 from disco.errors import InputError
+from disco.found import Found
 from disco.knowledge import Knowledge, Resolved
 from disco.likelihood.bank import Bank
 from disco.methods.regressions import FAMILIES, Counts, Maximum, maximised
-from disco.methods.result import Result
 from disco.progress import SILENT, Callback, Reporter
 from disco.refine.prior import BEFORE
 from disco.refine.screen import screen
-from disco.refine.search import Found, search
+from disco.refine.search import Optimum, search
 from disco.refine.starts import first_orders, near
 from disco.refine.stepwise import Stepwise
 from disco.refine.walks import Parents, Walk, Wanted
@@ -59,7 +59,7 @@ class Options:
 
 def find(
     table: Table, options: Options, *, knowledge: Knowledge | None = None, callback: Callback | None = None
-) -> Result:
+) -> Found:
     """The order and DAG of best score; an edge's score is the nats that it gains, less its price.
 
     Raises:
@@ -133,7 +133,7 @@ class FamilyScores(Stepwise[FamilyFit]):
         self.features = (logged - logged.mean(0)) / logged.std(0)
         self.made = 0
 
-    def run(self, walk: Walk[Found]) -> Found:
+    def run(self, walk: Walk[Optimum]) -> Optimum:
         """Run a search, making the fits that it asks for.
 
         Raises:
@@ -186,7 +186,7 @@ class FamilyScores(Stepwise[FamilyFit]):
         eta, own = self.family.begin(self.counts[node])
         return np.r_[eta, np.zeros(len(parents))], own
 
-    def widened(self, found: Found) -> list[tuple[int, ...]]:
+    def widened(self, found: Optimum) -> list[tuple[int, ...]]:
         """The candidates, with those pairs that the screen left out and that would raise the score of a graph."""
         sets, before = [set(nodes) for nodes in self.candidates], list[int]()
         for node in found.order:
@@ -204,11 +204,11 @@ class FamilyScores(Stepwise[FamilyFit]):
         return [tuple(sorted(nodes)) for nodes in sets]
 
 
-def _searched(counts: pd.DataFrame, scores: FamilyScores, options: Options) -> Found:
+def _searched(counts: pd.DataFrame, scores: FamilyScores, options: Options) -> Optimum:
     """The best of searches from every start, and then from orders near the best so far."""
     place = {name: node for node, name in enumerate(counts.columns)}
     starts = [[place[name] for name in order] for order in first_orders(counts, options.starts, options.seed).values()]
-    best: Found | None = None
+    best: Optimum | None = None
     total = len(starts) + options.restarts
     for done in range(total):
         scores.reporter.step("search", done, total, unit="search")
@@ -220,7 +220,7 @@ def _searched(counts: pd.DataFrame, scores: FamilyScores, options: Options) -> F
     return best
 
 
-def _result(names: list[str], scores: FamilyScores, found: Found) -> Result:
+def _result(names: list[str], scores: FamilyScores, found: Optimum) -> Found:
     """Names instead of numbers; the score of an edge is what is lost without it."""
     pairs = [(parent, child) for child, parents in enumerate(found.parents) for parent in parents]
     without = [(child, tuple(one for one in found.parents[child] if one != parent)) for parent, child in pairs]
@@ -235,4 +235,4 @@ def _result(names: list[str], scores: FamilyScores, found: Found) -> Result:
             parent, child = (names[node] for node in pair)
             notes.append(f'"{parent}" separates values of "{child}", so its coefficient has no bound: doubt this edge.')
     frame = pd.DataFrame(rows, columns=["parent", "child", "score"]).astype({"score": float})
-    return Result.of(names, named, order=[names[node] for node in found.order], scores=frame, notes=notes)
+    return Found.of(names, named, order=[names[node] for node in found.order], scores=frame, notes=tuple(notes))

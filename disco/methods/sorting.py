@@ -7,7 +7,7 @@ from dataclasses import dataclass
 
 from disco.checks import check, number, one_of
 from disco.errors import InputError
-from disco.methods.result import Result
+from disco.found import Found
 from disco.metrics import order_by_excess, order_by_mean, order_by_variance
 from disco.parents import cam, smooths
 from disco.progress import Callback
@@ -27,7 +27,7 @@ class Options:
         check(self)
 
 
-def find(table: Table, options: Options, *, callback: Callback | None = None) -> Result:
+def find(table: Table, options: Options, *, callback: Callback | None = None) -> Found:
     """The sorted order, and parents by CAM.
 
     Raises:
@@ -56,11 +56,11 @@ def check_rows(given: Prepared) -> None:
         )
 
 
-def along(given: Prepared, order: list[str], cutoff: float, *, callback: Callback | None = None) -> Result:
+def along(given: Prepared, order: list[str], cutoff: float, *, callback: Callback | None = None) -> Found:
     """The result of an order with the parents that CAM selects along it."""
     tests = cam.edges(given, order, cutoff=cutoff, adjustment=given.adjustment, callback=callback)
     kept = tests.loc[tests["selected"], ["parent", "child"]]
-    return Result.of(
+    return Found.of(
         list(given.counts.columns),
         kept.itertuples(index=False, name=None),
         order=order,

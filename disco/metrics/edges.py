@@ -110,19 +110,39 @@ def verdicts(truth: Edges, estimate: Edges) -> pd.DataFrame:
     return pd.DataFrame(rows, columns=["parent", "child", "verdict"])
 
 
-CHANGE_OF = {"true": "kept", "extra": "new", "reversed": "turned", "missing": "dropped"}
+CHANGES = ("dropped", "new", "reversed", "opened", "kept")  # what differs comes first
 
 
 def changes(before: Edges, after: Edges) -> pd.DataFrame:
-    """Each edge of two graphs and how it changed: columns parent, child, verdict.
+    """Every pair of nodes that one of two graphs joins, and what became of it: columns parent, child, change.
 
-    The verdict is kept, new, turned (reversed) or dropped. A turned edge has one row, in its new direction.
+    The change is kept, new, reversed, opened (one of the two leaves its direction open) or dropped. The pairs of the
+    second graph come first, in its order. The direction is the second's where it has one, else the first's.
 
     Raises:
         InputError: the nodes of the two do not agree.
     """
-    found = verdicts(before, after)
-    return found.assign(verdict=found["verdict"].map(CHANGE_OF))
+    was, now = (dict.fromkeys(pairs) for pairs in both(before, after, ("the first graph", "the second graph")))
+    rows: dict[frozenset[str], tuple[str, str, str]] = {}
+    for pair in (*now, *was):
+        sides = [(pair in graph, pair[::-1] in graph) for graph in (was, now)]
+        is_open = [there and back for there, back in sides]
+        change = _change(sides)
+        ends = pair[::-1] if is_open[1] and not is_open[0] and sides[0] == (False, True) else pair
+        rows.setdefault(frozenset(pair), (*ends, change))
+    return pd.DataFrame(rows.values(), columns=["parent", "child", "change"])
+
+
+def _change(sides: list[tuple[bool, bool]]) -> str:
+    """What became of a pair that two graphs have, or lack, in its direction and in the other."""
+    was, now = sides
+    if was == now:
+        return "kept"
+    if not any(was):
+        return "new"
+    if not any(now):
+        return "dropped"
+    return "opened" if all(was) or all(now) else "reversed"
 
 
 def edge_jaccard(a: Edges, b: Edges) -> float:

@@ -1,61 +1,161 @@
-"""Several methods on the same nodes: how far every two agree, and the edges that many of them have.
+"""Several results on the same nodes side by side: what each has, how far every two agree, what many of them have.
 
-Edges are directed pairs (parent, child); an edge whose direction a method leaves open stands there in both directions.
+An edge whose direction a result leaves open is drawn once, along the order in which the nodes are drawn.
 """
 
 import math
 from collections import Counter
 from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from functools import cached_property
 from typing import Any
 
 import networkx as nx
+import numpy as np
 import pandas as pd
 
-from disco.metrics.edges import Pairs, edge_jaccard
+from disco.errors import InputError
+from disco.found import Found
+from disco.graph import EDGE_NUMBERS
+from disco.metrics.edges import CHANGES, Pairs, changes, edge_jaccard
 from disco.metrics.orders import order_agreement
 
 FORWARD, BACKWARD, OPEN, NONE = "→", "←", "—", ""
 
 
-def order_agreements(orders: Mapping[str, Sequence[str]]) -> pd.DataFrame:
-    """The share of pairs of nodes that every two orders rank alike, (methods, methods).
+@dataclass(frozen=True, eq=False)
+class Comparison:
+    """Results side by side, on the nodes that all of them have; read only.
 
-    Raises:
-        InputError: the orders are not of the same nodes.
+    Attributes:
+        found: by name, of the common nodes.
+        nodes: these nodes; pairs that equally many results join are sorted by them.
+        alone: by name, the nodes that some other result lacks.
     """
-    rows = [[order_agreement(one, other) for other in orders.values()] for one in orders.values()]
-    return pd.DataFrame(rows, index=list(orders), columns=list(orders), dtype=float)
+
+    found: dict[str, Found]
+    nodes: list[str]
+    alone: dict[str, list[str]]
+
+    @classmethod
+    def of(cls, found: Mapping[str, Found], nodes: Sequence[str] | None = None) -> "Comparison":
+        """Compare results.
+
+        Args:
+            nodes: their order; by default that of the first result.
+
+        Raises:
+            InputError: they have no node in common.
+        """
+        shared = set.intersection(*(set(one.nodes) for one in found.values())) if found else set()
+        if found and not shared:
+            raise InputError("The results have no column in common, so there is nothing to compare.")
+        listed = next(iter(found.values())).nodes if nodes is None and found else nodes or []
+        alone = {name: [node for node in one.nodes if node not in shared] for name, one in found.items()}
+        inside = {name: one.among(shared) if alone[name] else one for name, one in found.items()}
+        return cls(inside, [node for node in listed if node in shared], alone)
+
+    @cached_property
+    def orders(self) -> dict[str, list[str]]:
+        """The orders of the results that have one."""
+        return {name: one.nodes for name, one in self.found.items() if one.is_ordered}
+
+    @cached_property
+    def order_agreements(self) -> pd.DataFrame:
+        """The share of pairs of nodes that every two orders rank alike, (orders, orders)."""
+        return self._every_two(self.orders, order_agreement)
+
+    @cached_property
+    def edge_agreements(self) -> pd.DataFrame:
+        """Of every two results, the number of edges in both divided by the number in either, (results, results).
+
+        An open edge beside a directed one counts one half. NaN if neither has an edge.
+        """
+        return self._every_two({name: one.pairs for name, one in self.found.items()}, edge_jaccard)
+
+    @staticmethod
+    def _every_two(parts: Mapping[str, Any], agreement: Any) -> pd.DataFrame:
+        rows = [[agreement(one, other) for other in parts.values()] for one in parts.values()]
+        return pd.DataFrame(rows, index=list(parts), columns=list(parts), dtype=float)
+
+    @cached_property
+    def edges(self) -> pd.DataFrame:
+        """Every pair of nodes that some result joins, those that most results join first.
+
+        Columns:
+            parent, child: in the direction that more results give the pair; in that of `nodes` if equally many do.
+            methods: how many results join them. forward, backward, open: in this direction, in the other, without one.
+            is_open: whether equally many results give it either direction.
+            And a column for each result: → in this direction, ← in the other, — without one, empty if it has no edge.
+        """
+        place = {node: k for k, node in enumerate(self.nodes)}
+        found = {name: set(one.pairs) for name, one in self.found.items()}
+        joined = {(u, v) if place[u] < place[v] else (v, u) for pairs in found.values() for u, v in pairs}
+        rows = [_row(pair, found) for pair in joined]
+        rows.sort(key=lambda row: (-row["methods"], -row["forward"], place[row["parent"]], place[row["child"]]))
+        columns = ["parent", "child", "methods", "forward", "backward", "open", "is_open", *found]
+        return pd.DataFrame(rows, columns=columns)
+
+    @cached_property
+    def order(self) -> list[str]:
+        """The nodes by their mean position in all orders.
+
+        Without an order, the node follows next into which the fewest results lead an edge from those that are left.
+        """
+        if self.orders:
+            places = {node: math.fsum(order.index(node) for order in self.orders.values()) for node in self.nodes}
+            return sorted(self.nodes, key=places.__getitem__)
+        into: dict[str, dict[str, int]] = {node: {} for node in self.nodes}
+        for row in self.edges[~self.edges["is_open"].astype(bool)].itertuples():
+            into[row.child][row.parent] = row.methods
+        found: list[str] = []
+        while into:
+            source = min(into, key=lambda node: sum(into[node].values()))
+            found.append(source)
+            del into[source]
+            for parents in into.values():
+                parents.pop(source, None)
+        return found
+
+    def changes(self, one: str, other: str) -> pd.DataFrame:
+        """What two results have of one another: every edge of either, by its change, with its numbers in both.
+
+        Columns parent, child, change (`disco.metrics.changes`), and such as gain_nats_1, gain_nats_2.
+        """
+        sides = [self.found[name] for name in (one, other)]
+        found = changes(*(side.pairs for side in sides))
+        for number, side in enumerate(sides, start=1):
+            ends = side.edges.set_index(["parent", "child"])
+            there = [pair if pair in ends.index else pair[::-1] for pair in _pairs(found)]
+            for name in (name for name in EDGE_NUMBERS if name in ends and name != "is_open"):
+                values = ends[name].astype(float).reindex(there).to_numpy()
+                if not np.isnan(values).all():
+                    found[f"{name}_{number}"] = values
+            if (name := f"decided_{number}") in found:
+                found[name] = found[name].map({1.0: True, 0.0: False})
+        place = {change: k for k, change in enumerate(CHANGES)}
+        return found.sort_values("change", key=lambda column: column.map(place), kind="stable", ignore_index=True)
+
+    def graph(self, name: str, order: Sequence[str] | None = None) -> nx.DiGraph:
+        """The graph of one result, its nodes in an order (by default `order`); each edge with its `methods`."""
+        return self._weighed(self.found[name].drawn(self.order if order is None else order))
+
+    def consensus(self, least: int) -> nx.DiGraph:
+        """The pairs that at least so many results join, as a graph along `order`; each edge with its `methods`."""
+        kept = self.edges[self.edges["methods"] >= least]
+        return self._weighed(Found(self.nodes, kept[["parent", "child", "is_open"]]).drawn(self.order))
+
+    def _weighed(self, graph: nx.DiGraph) -> nx.DiGraph:
+        graph.graph["methods"] = len(self.found)
+        for row in self.edges.itertuples():
+            for ends in ((row.parent, row.child), (row.child, row.parent)):
+                if graph.has_edge(*ends):
+                    graph.edges[ends]["methods"] = row.methods
+        return graph
 
 
-def edge_agreements(edges: Mapping[str, Pairs]) -> pd.DataFrame:
-    """Of every two sets of edges, the number in both divided by the number in either, (methods, methods).
-
-    An open edge beside a directed one counts one half. NaN if neither has an edge.
-    """
-    rows = [[edge_jaccard(one, other) for other in edges.values()] for one in edges.values()]
-    return pd.DataFrame(rows, index=list(edges), columns=list(edges), dtype=float)
-
-
-def consensus(edges: Mapping[str, Pairs], nodes: Sequence[str]) -> pd.DataFrame:
-    """Every pair of nodes that some method joins, those that most methods join first.
-
-    Args:
-        edges: by method.
-        nodes: all nodes; pairs that equally many join are sorted by them.
-
-    Returns:
-        parent, child: in the direction that more methods give the pair; in that of `nodes` if equally many do.
-        methods: how many methods join them. forward, backward, open: in this direction, in the other, without one.
-        is_open: whether equally many methods give it either direction.
-        And a column for each method: → in this direction, ← in the other, — without one, empty if it has no edge.
-    """
-    place = {node: k for k, node in enumerate(nodes)}
-    found = {name: set(pairs) for name, pairs in edges.items()}
-    joined = {(u, v) if place[u] < place[v] else (v, u) for pairs in found.values() for u, v in pairs}
-    rows = [_row(pair, found) for pair in joined]
-    rows.sort(key=lambda row: (-row["methods"], -row["forward"], place[row["parent"]], place[row["child"]]))
-    columns = ["parent", "child", "methods", "forward", "backward", "open", "is_open", *edges]
-    return pd.DataFrame(rows, columns=columns)
+def _pairs(edges: pd.DataFrame) -> Pairs:
+    return list(edges[["parent", "child"]].itertuples(index=False, name=None))
 
 
 def _row(pair: tuple[str, str], found: Mapping[str, set[tuple[str, str]]]) -> dict[str, Any]:
@@ -77,90 +177,3 @@ def _row(pair: tuple[str, str], found: Mapping[str, set[tuple[str, str]]]) -> di
 def _word(pair: tuple[str, str], pairs: set[tuple[str, str]]) -> str:
     there, back = pair in pairs, pair[::-1] in pairs
     return OPEN if there and back else FORWARD if there else BACKWARD if back else NONE
-
-
-def mean_order(orders: Mapping[str, Sequence[str]], joined: pd.DataFrame, nodes: Sequence[str]) -> list[str]:
-    """The nodes by their mean place in all orders.
-
-    Without an order, the node follows next into which the fewest methods lead an edge from those that are left.
-
-    Args:
-        joined: from `consensus`.
-    """
-    if orders:
-        places = {node: math.fsum(list(order).index(node) for order in orders.values()) for node in nodes}
-        return sorted(nodes, key=places.__getitem__)
-    directed = joined[~joined["is_open"].astype(bool)]
-    into: dict[str, dict[str, int]] = {node: {} for node in nodes}
-    for row in directed.itertuples():
-        into[row.child][row.parent] = row.methods
-    found: list[str] = []
-    while into:
-        source = min(into, key=lambda node: sum(into[node].values()))
-        found.append(source)
-        del into[source]
-        for parents in into.values():
-            parents.pop(source, None)
-    return found
-
-
-def differences(one: Pairs, other: Pairs, nodes: Sequence[str]) -> pd.DataFrame:
-    """Every pair of nodes that one of two methods joins: parent, child, change.
-
-    The change is kept, new (only the other has it), dropped (only the first has it), turned, or opened (one of the two
-    leaves its direction open). The direction is the other's where it has one, else the first's.
-    """
-    found = consensus({"one": one, "other": other}, nodes)
-    rows = []
-    for row in found.itertuples():
-        first, second, ends = row.one, row.other, (row.parent, row.child)
-        change = "kept" if first == second else "new" if first == NONE else "dropped" if second == NONE else "turned"
-        if change == "turned":
-            change = "opened" if OPEN in (first, second) else change
-            ends = ends[::-1] if second == BACKWARD else ends
-        rows.append((*ends, change))
-    return pd.DataFrame(rows, columns=["parent", "child", "change"])
-
-
-def drawing(pairs: Pairs, order: Sequence[str]) -> nx.DiGraph:
-    """The graph of one method: all nodes with their `position` from 1 in an order, and its edges.
-
-    An open edge stands once, along the order, with `is_open`.
-    """
-    graph, place, found = nx.DiGraph(), {node: k for k, node in enumerate(order)}, set(pairs)
-    graph.add_nodes_from((node, {"position": k + 1}) for node, k in place.items())
-    for parent, child in pairs:
-        if (child, parent) not in found:
-            graph.add_edge(parent, child)
-        elif place[parent] < place[child]:
-            graph.add_edge(parent, child, is_open=True)
-    return graph
-
-
-def consensus_graph(joined: pd.DataFrame, order: Sequence[str], least: int, methods: int) -> nx.DiGraph:
-    """The pairs that at least so many methods join, as `drawing` has them; each with `methods`, its number.
-
-    Args:
-        joined: from `consensus`.
-        methods: how many methods there are.
-    """
-    kept = joined[joined["methods"] >= least]
-    directed = [(row.parent, row.child) for row in kept.itertuples()]
-    pairs = directed + [(row.child, row.parent) for row in kept.itertuples() if row.is_open]
-    return weighed(drawing(pairs, order), joined, methods)
-
-
-def weighed(graph: nx.DiGraph, joined: pd.DataFrame, methods: int) -> nx.DiGraph:
-    """The graph, each edge with `methods`, the number of methods that join its nodes.
-
-    Args:
-        graph: changed and returned.
-        joined: from `consensus`, with every edge of the graph.
-        methods: how many methods there are.
-    """
-    graph.graph["methods"] = methods
-    for row in joined.itertuples():
-        for ends in ((row.parent, row.child), (row.child, row.parent)):
-            if graph.has_edge(*ends):
-                graph.edges[ends]["methods"] = row.methods
-    return graph

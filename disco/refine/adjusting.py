@@ -1,17 +1,14 @@
-"""A search with and without each adjustment: which edges go, come or turn if a covariate or the exposure is not told.
+"""Searches with and without each adjustment: which edges appear, disappear or reverse without it.
 
 An edge that only the search without a covariate finds joins two nodes that the covariate drives. One that every search
 finds rests on the counts alone.
 """
 
-from collections.abc import Sequence
-from dataclasses import dataclass, replace
+from collections.abc import Mapping, Sequence
+from dataclasses import replace
 
-import networkx as nx
-import pandas as pd
-
-from disco import graph as graphs
 from disco.checks import require_types
+from disco.found import Found
 from disco.knowledge import Knowledge
 from disco.metrics import changes
 from disco.progress import Callback, Reporter
@@ -20,30 +17,11 @@ from disco.refine.refinement import refine
 from disco.settings import Settings
 from disco.table.adjustment import Adjustment
 from disco.table.prepared import Table, prepare
+from disco.words import how_many
 
 EXPOSURE = "the exposure"
 WITH, WITHOUT = "with all", "without any"
 _STOPPED = "stopped in the {stage}."
-
-
-@dataclass(frozen=True)
-class Found:
-    """What one search found.
-
-    Attributes:
-        name: of the search, in words: `with all`, `without any`, or `without` and one adjustment.
-        order: all nodes, sources first.
-        edges: those of `disco.refine.Refined`.
-    """
-
-    name: str
-    order: list[str]
-    edges: pd.DataFrame
-
-    @property
-    def graph(self) -> nx.DiGraph:
-        """As a graph; its edges carry `decided`."""
-        return graphs.build(self.order, self.edges)
 
 
 def names_of(adjustment: Adjustment) -> list[str]:
@@ -68,7 +46,7 @@ def adjusted(
     settings: Settings | None = None,
     knowledge: Knowledge | None = None,
     callback: Callback | None = None,
-) -> list[Found]:
+) -> dict[str, Found]:
     """Search with all adjustments, without each of them, and without any.
 
     Args:
@@ -81,9 +59,12 @@ def adjusted(
     Raises:
         InputError: the table cannot be used.
         FitStopped: the callback asked to stop.
+
+    Returns:
+        The graph of each search, by its name in `searches`.
     """
     require_types(adjustment=(adjustment, Adjustment))
-    given, wanted, found = prepare(table, adjustment), searches(adjustment), []
+    given, wanted, found = prepare(table, adjustment), searches(adjustment), {}
     reporter = Reporter(callback, {name: 1.0 for name, _ in wanted}, _STOPPED)
     for name, part in wanted:
         reporter.step(name, 0, 1)
@@ -95,38 +76,22 @@ def adjusted(
             knowledge=knowledge,
             callback=reporter.part(name, "part"),
         )
-        found.append(Found(name, result.order, result.edges))
+        found[name] = result.found
     return found
 
 
-def compared(found: Sequence[Found]) -> pd.DataFrame:
-    """Every edge of any search: parent, child (as in the first search that has it), and one column per search.
-
-    A column says → where the search has the edge, ← where it is turned, and nothing where it is not there.
-    """
-    pairs: dict[frozenset[str], tuple[str, str]] = {}
-    for one in found:
-        for parent, child in zip(one.edges["parent"], one.edges["child"], strict=True):
-            pairs.setdefault(frozenset((parent, child)), (parent, child))
-    lines = []
-    sets = {one.name: set(zip(one.edges["parent"], one.edges["child"], strict=True)) for one in found}
-    for parent, child in pairs.values():
-        signs = {
-            name: "→" if (parent, child) in edges else "←" if (child, parent) in edges else ""
-            for name, edges in sets.items()
-        }
-        lines.append({"parent": parent, "child": child, **signs})
-    return pd.DataFrame(lines, columns=["parent", "child", *sets])
-
-
-def in_words(told: Found, untold: Found) -> str:
-    """What the adjustments of one search that another lacks change, as one sentence."""
-    change = changes(untold.graph, told.graph)["verdict"].value_counts()
-    went, came, turned = (int(change.get(word, 0)) for word in ("dropped", "new", "turned"))
-    what = "at all" if untold.name == WITHOUT else f"for {untold.name.removeprefix('without ')}"
-    if not went + came + turned:
+def in_words(found: Mapping[str, Found], name: str) -> str:
+    """What the adjustments that one search lacks change, as one sentence."""
+    told, untold = found[WITH], found[name]
+    change = changes(untold.pairs, told.pairs)["change"].value_counts()
+    removed, added, reversed_ = (int(change.get(word, 0)) for word in ("dropped", "new", "reversed"))
+    what = "at all" if name == WITHOUT else f"for {name.removeprefix('without ')}"
+    if not removed + added + reversed_:
         return f"Adjusting {what} changes no edge."
-    return f"Adjusting {what} removes {went:,} of {len(untold.edges):,} edges, adds {came:,} and turns {turned:,}."
+    return (
+        f"Adjusting {what} removes {removed:,} of {how_many(len(untold.edges), 'edge')}, adds {added:,} and reverses "
+        f"{reversed_:,}."
+    )
 
 
 def _without(adjustment: Adjustment, places: Sequence[int]) -> Adjustment:

@@ -15,7 +15,7 @@ from disco.refine.memory import Memory
 from disco.refine.refinement import WEIGHTS
 from disco.refine.scores import Scores, resolve
 from disco.refine.screen import screen, widened
-from disco.refine.search import STOPPED, Found, search
+from disco.refine.search import STOPPED, Optimum, search
 from disco.refine.searches import search_everywhere
 from disco.refine.task import Task
 from disco.settings import Settings
@@ -71,7 +71,7 @@ def costs(
         scores = searched.scores.replace(rules=others.resolve(task.names), reporter=reporter.quiet())
         scores = scores.replace(candidates=widened(scores, best.order, best.parents))
         other = _further(scores, best)
-        changed = changes(_edges(best, task.names), _edges(other, task.names))["verdict"] != "kept"
+        changed = changes(_edges(best, task.names), _edges(other, task.names))["change"] != "kept"
         lines.append((rule, max(other.score - best.score, 0.0), int(changed.sum())))
     found = pd.DataFrame(lines, columns=["rule", "nats", "edges"])
     return found.sort_values("nats", ascending=False, kind="stable", ignore_index=True)
@@ -86,10 +86,10 @@ def in_words(found: pd.DataFrame, bound: float) -> str:
     return f"{rules} more than {bound:g} nats: there the table speaks against what is known, or the model is wrong."
 
 
-def _further(scores: Scores, best: Found) -> Found:
+def _further(scores: Scores, best: Optimum) -> Optimum:
     """The best graph found from a known one on."""
     return resolve([(scores, search(scores, best.order, best.parents))])[0]
 
 
-def _edges(found: Found, names: list[str]) -> list[tuple[str, str]]:
+def _edges(found: Optimum, names: list[str]) -> list[tuple[str, str]]:
     return [(names[parent], names[child]) for child, nodes in enumerate(found.parents) for parent in nodes]

@@ -42,7 +42,7 @@ from disco.refine.alike import design_effects, shared_out
 from disco.refine.choice import Choice
 from disco.refine.prior import BEFORE
 from disco.refine.scores import SEARCHING, Scores, fit_alone, make_fits
-from disco.refine.search import Found
+from disco.refine.search import Optimum
 from disco.refine.searches import Searched
 from disco.refine.turning import Turned, turnings
 from disco.refine.walks import Parents, Wanted
@@ -119,7 +119,7 @@ def _worth_their_price(edges: pd.DataFrame, scores: Scores) -> tuple[pd.DataFram
     return edges[kept].reset_index(drop=True), int((~kept).sum())
 
 
-def _turned_elsewhere(found: Sequence[Found], least: float) -> set[tuple[int, int]]:
+def _turned_elsewhere(found: Sequence[Optimum], least: float) -> set[tuple[int, int]]:
     """The edges (parent, child) that a search with an end of at least that score has reversed."""
     graphs = [one.parents for one in found if one.score >= least]
     return {(child, parent) for parents in graphs for child, nodes in enumerate(parents) for parent in nodes}

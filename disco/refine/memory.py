@@ -13,7 +13,7 @@ import numpy as np
 from disco.knowledge import Knowledge
 from disco.likelihood.bank import Prior
 from disco.refine.choice import Choice
-from disco.refine.search import Found
+from disco.refine.search import Optimum
 from disco.refine.walks import Parents
 from disco.table.adjustment import Adjustment
 
@@ -54,7 +54,7 @@ class End:
     """
 
     start: str
-    found: Found
+    found: Optimum
     made: int
 
 
@@ -139,7 +139,7 @@ def _read(kept: dict[str, Any], names: list[str]) -> tuple[First | None, dict[st
     for one in kept["starts"]:
         if not one["start"].startswith(WIDER_SCREEN):
             order = [place[name] for name in one["order"]]
-            found = Found(order, sets(one["parents"]), one["score"], one["sweeps"])
+            found = Optimum(order, sets(one["parents"]), one["score"], one["sweeps"])
             ends[one["start"]] = End(one["start"], found, made.get(one["start"], 0))
     return first, ends, {name: Drawn(edges, made[name]) for name, edges in kept["drawn"].items()}
 

@@ -19,7 +19,7 @@ from disco.refine.memory import Drawn, Memory, key_of
 from disco.refine.moves import moves
 from disco.refine.result import Refined, refined
 from disco.refine.screen import screen
-from disco.refine.search import STOPPED, Found
+from disco.refine.search import STOPPED, Optimum
 from disco.refine.searches import search_everywhere
 from disco.refine.stability import draw, near_found
 from disco.refine.task import Task
@@ -96,7 +96,7 @@ def _candidates(task: Task, reporter: Reporter) -> list[tuple[int, ...]]:
 
 
 def _again(
-    task: Task, found: Found, judged: Judged, reporter: Reporter
+    task: Task, found: Optimum, judged: Judged, reporter: Reporter
 ) -> Callable[[Sequence[np.ndarray]], Iterator[Drawn]]:
     """How weighted rows are searched: like a whole table, or from the graph found."""
     if task.choice.redone:

@@ -2,13 +2,14 @@
 
 from collections import Counter
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import asdict, dataclass, replace
 from itertools import chain
+from typing import Any
 
 import networkx as nx
 import pandas as pd
 
-from disco.graph import build
+from disco.found import Found
 from disco.likelihood.misfit import MISFIT
 from disco.refine import stability
 from disco.refine.choice import Choice
@@ -22,6 +23,7 @@ from disco.table.prepared import Prepared
 from disco.table.relations import relations
 from disco.words import how_many, plural
 
+METHOD = "likelihood refinement"
 _MOST_NAMED = 8
 _SAME = 0.05  # nats by which scores of the same graph may differ, since each fit stops a little before its optimum
 EDGE_COLUMNS = (*COLUMNS[:-1], "decided", "p_value", *stability.KINDS)
@@ -32,12 +34,14 @@ class Refined:
     """A refinement's result.
 
     Attributes:
-        order: all nodes, sources first.
-        edges: one row per edge, strongest first, columns `EDGE_COLUMNS`: edge gains and direction evidence in nats, and
-            whether the direction is decided (`disco.refine.evidence`); `folds` and `bootstrap` are the share of draws
-            with the edge in this direction, NaN if there are none or one of its columns is constant in all of them.
-            Other evidence that is not available is NaN too, and named in the notes. With knowledge also `rule`, what it
-            says of the edge: required, fixed (only this direction is allowed) or free.
+        found: the graph. Its edges, strongest first, have the columns `EDGE_COLUMNS`: edge gains and direction evidence
+            in nats, and whether the direction is decided (`disco.refine.evidence`). `folds` and `bootstrap` are the
+            share of draws with the edge in this direction, NaN if there are none or one of its columns is constant in
+            all of them. Other evidence that is not available is NaN too. With knowledge also `rule`, what it says of
+            the edge: required, fixed (only this direction is allowed) or free. The notes name missing evidence, columns
+            that others determine, and poorly fitted nodes. `misfit` has the columns node, levels, misfit_nats and
+            misfit_per_row (`disco.likelihood.misfit`), NaN if not available; it is None in a refinement made before
+            misfit was measured.
         starts: one row per start and sweep: start, sweep, score.
         best: the start of the search that found this graph.
         score: the graph's log posterior in nats, up to a constant of the table (`disco.refine.scores`).
@@ -46,13 +50,9 @@ class Refined:
         moves: one row per node, columns node, before, after, gain_nats (`disco.refine.moves`); None if no order was
             given to start from.
         orders: where every search ended, columns start, position from 1, node; None if it was not kept.
-        notes: sentences on missing evidence, on columns that others determine, and on poorly fitted nodes.
-        nodes: one row per node, columns node, levels, misfit_nats, misfit_per_row (`disco.likelihood.misfit`), NaN if
-            not available; None in a refinement made before misfit was measured.
     """
 
-    order: list[str]
-    edges: pd.DataFrame
+    found: Found
     starts: pd.DataFrame
     best: str
     score: float
@@ -60,12 +60,34 @@ class Refined:
     fits: int
     moves: pd.DataFrame | None = None
     orders: pd.DataFrame | None = None
-    notes: tuple[str, ...] = ()
-    nodes: pd.DataFrame | None = None
+
+    @property
+    def order(self) -> list[str]:
+        """All nodes, sources first."""
+        return self.found.nodes
+
+    @property
+    def edges(self) -> pd.DataFrame:
+        """The edges with their evidence."""
+        return self.found.edges
+
+    @property
+    def nodes(self) -> pd.DataFrame | None:
+        """The misfit of the nodes."""
+        return self.found.misfit
+
+    @property
+    def notes(self) -> tuple[str, ...]:
+        """What a reader must know."""
+        return self.found.notes
+
+    def having(self, **changes: Any) -> "Refined":
+        """The same with some attributes of its graph (`found`) replaced."""
+        return replace(self, found=replace(self.found, **changes))
 
     def graph(self) -> nx.DiGraph:
         """The DAG, nodes in causal order with their misfit, the evidence on its edges."""
-        return build(self.order, self.edges, self.nodes)
+        return self.found.graph()
 
 
 def refined(
@@ -83,9 +105,10 @@ def refined(
     names, choice, bank, best = task.names, task.choice, task.bank, searched.best
     edges, constant = judged.edges, stability.constant_columns(bank, task.group, choice)
     pairs, named = list(zip(edges["parent"], edges["child"], strict=True)), _named(edges, names)
-    found = {name: one.edges for name, one in drawn.items()}
+    drawn_edges = {name: one.edges for name, one in drawn.items()}
     for kind in stability.KINDS:
-        named[kind] = stability.shares(pairs, *(stability.of_kind(every, kind, choice) for every in (found, constant)))
+        both = (stability.of_kind(every, kind, choice) for every in (drawn_edges, constant))
+        named[kind] = stability.shares(pairs, *both)
     nodes = pd.DataFrame(
         {
             "node": names,
@@ -96,9 +119,16 @@ def refined(
     )
     notes = _of_table(task.table), _of_draws(names, constant, choice), _missing(named), _crowded(named)
     poor = _missed(nodes, but_known(named)), _alike(judged.left_out)
+    found = Found(
+        [names[node] for node in best.found.order],
+        named[[*EDGE_COLUMNS, *(["rule"] if "rule" in named else [])]],
+        method=METHOD,
+        choices=asdict(choice),
+        notes=tuple(chain.from_iterable((*notes, *poor))),
+        misfit=nodes,
+    )
     return Refined(
-        order=[names[node] for node in best.found.order],
-        edges=named[[*EDGE_COLUMNS, *(["rule"] if "rule" in named else [])]],
+        found,
         starts=_history(searched.ends),
         best=best.start,
         score=best.found.score,
@@ -106,8 +136,6 @@ def refined(
         fits=searched.made + judged.made + sum(one.made for one in drawn.values()),
         moves=None if moved is None else _named(moved, names),
         orders=_orders(searched.ends, names),
-        notes=tuple(chain.from_iterable((*notes, *poor))),
-        nodes=nodes,
     )
 
 

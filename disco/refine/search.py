@@ -27,7 +27,7 @@ _TOGETHER = 16  # nodes whose moves are tried side by side
 
 
 @dataclass(frozen=True)
-class Found:
+class Optimum:
     """The end of one search.
 
     Attributes:
@@ -51,7 +51,7 @@ def search(
     most_sweeps: int = 50,
     only_near: bool = False,
     callback: Callback | None = None,
-) -> Walk[Found]:
+) -> Walk[Optimum]:
     """The best order found by insertions from an order, as a walk: whoever runs it makes the fits (`scores.resolve`).
 
     Args:
@@ -92,7 +92,7 @@ def search(
         sweeps.append(state.score)
         if not moved:
             break
-    return Found(state.order, [fitted.parents for fitted in state.fitted], state.score, sweeps)
+    return Optimum(state.order, [fitted.parents for fitted in state.fitted], state.score, sweeps)
 
 
 def _turned(state: "_State") -> Walk[bool]:

@@ -9,7 +9,7 @@ from disco.refine.memory import WIDER_SCREEN, End, First, Memory
 from disco.refine.prior import fitted_to, price
 from disco.refine.scores import Scores, resolve
 from disco.refine.screen import widened
-from disco.refine.search import Found, search
+from disco.refine.search import Optimum, search
 from disco.refine.starts import first_orders, near
 from disco.refine.task import Task
 
@@ -153,7 +153,7 @@ def _side_by_side(
 def _under_a_wider_screen(scores: Scores, ends: list[End], reporter: Reporter) -> tuple[Scores, list[End]]:
     """Repeat the searches with the pairs that the screen left out and the best graph supports, until there are none."""
     for number in range(1, _WIDER + 1):
-        best: Found = best_of(ends).found
+        best: Optimum = best_of(ends).found
         candidates = widened(scores, best.order, best.parents)
         if candidates == scores.candidates:
             break

@@ -11,7 +11,7 @@ from disco.progress import Reporter
 from disco.refine.choice import Choice
 from disco.refine.memory import Drawn, Memory
 from disco.refine.scores import SEARCHING, Scores, resolve
-from disco.refine.search import Found, search
+from disco.refine.search import Optimum, search
 from disco.table.ranks import fold_of_rows
 
 KINDS = ("folds", "bootstrap")
@@ -66,7 +66,7 @@ def shares(edges: list[tuple[int, int]], drawn: list[list], constant: list[list[
     return [times[edge] / count if count else np.nan for edge, count in zip(edges, told, strict=True)]
 
 
-def near_found(scores: Scores, found: Found, weights: Sequence[np.ndarray]) -> Iterator[Drawn]:
+def near_found(scores: Scores, found: Optimum, weights: Sequence[np.ndarray]) -> Iterator[Drawn]:
     """Short searches on weighted rows, from the graph found, under the same screen and prior."""
     tasks = []
     for one in weights:

@@ -12,7 +12,7 @@ import pyarrow.parquet as parquet
 
 from disco.errors import InputError
 from disco.files import check_regular, read_record, write_bytes, write_json
-from disco.runs.schema import damaged
+from disco.schema import damaged
 from disco.table.cells import names_of, numbers_of
 from disco.table.roles import Roles, plain
 

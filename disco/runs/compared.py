@@ -13,7 +13,7 @@ import contextlib
 import dataclasses
 import os
 import shutil
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
@@ -23,13 +23,15 @@ import pandas as pd
 from disco.checks import between, require
 from disco.errors import InputError, printable
 from disco.files import inside, plain, read_record, unwritten, write_frame, write_json
-from disco.methods import METHODS, Result, kept, options_of
+from disco.found import MOST_SCORES, Found, write
+from disco.found import read as read_found
+from disco.methods import METHODS, options_of
 from disco.metrics import evaluate
 from disco.metrics.edges import read as read_edges
 from disco.metrics.interventions import cycle
 from disco.runs.folder import Run
-from disco.runs.schema import COMPARED_EDGES, COMPARED_ORDER, COMPARED_SCORES, check_order, damaged, read
-from disco.runs.schema import record as read_as
+from disco.schema import COMPARED_EDGES, COMPARED_ORDER, COMPARED_SCORES, damaged, read
+from disco.schema import record as read_as
 
 FOLDER, TABLE, ASKED = "compare", "compare.csv", "comparing.json"
 FILES = ("order.csv", "edges.csv", "scores.csv", "result.json")
@@ -71,7 +73,7 @@ class Asked:
 
 
 @dataclass(frozen=True)
-class Found:
+class Ended:
     """How a method ended on a run's table.
 
     Attributes:
@@ -82,8 +84,7 @@ class Found:
         limit: the time limit that it had, in seconds.
         error: one sentence, unless it is done.
         notes: what a reader must know of its result.
-        order: sources first; None if it gives none, or is not done.
-        edges: parent, child, undirected; each pair once.
+        found: its result; None unless it is done.
     """
 
     method: str
@@ -92,15 +93,8 @@ class Found:
     seconds: float = 0.0
     limit: float = 0.0
     error: str = ""
-    notes: list[str] = field(default_factory=list)
-    order: list[str] | None = None
-    edges: pd.DataFrame = field(default_factory=lambda: pd.DataFrame(columns=["parent", "child", "undirected"]))
-
-    @property
-    def pairs(self) -> list[tuple[str, str]]:
-        """(parent, child) of all edges; one without direction in both."""
-        ends = zip(self.edges["parent"], self.edges["child"], self.edges["undirected"], strict=True)
-        return [pair for parent, child, is_open in ends for pair in [(parent, child), (child, parent)][: 1 + is_open]]
+    notes: Sequence[str] = ()
+    found: Found | None = None
 
     @property
     def note(self) -> str:
@@ -147,32 +141,28 @@ def make_folder(run: Run, name: str) -> Path:
     return folder
 
 
-def save(run: Run, found: Found, result: Result | None) -> None:
+def save(run: Run, ended: Ended) -> None:
     """Write how a method ended. An earlier result stays, with a word on it, if the method has none now.
 
     Raises:
         OSError: a file cannot be written.
     """
-    folder = make_folder(run, found.method)
-    if result is None and (before := _done(run, found.method)) is not None:
-        error = f"Run again with other options it found nothing, so this is its earlier result. {found.error}"
-        found = dataclasses.replace(before, error=error)
+    folder = make_folder(run, ended.method)
+    before = None
+    if ended.found is None:
+        with contextlib.suppress(InputError):
+            before = read_one(run, ended.method)
+    if before is not None and before.found is not None:
+        error = f"Run again with other options it found nothing, so this is its earlier result. {ended.error}"
+        ended = dataclasses.replace(before, error=error)
     else:
         for name in reversed(FILES):
             (folder / name).unlink(missing_ok=True)
-    if result is not None:
-        kept.write(folder, result)
-    head = {item.name: getattr(found, item.name) for item in dataclasses.fields(_Head)}
-    edges = found.edges if result is None else kept.edges_of(result)
-    write_json(folder / "result.json", {**head, "edges": len(edges)})
-
-
-def _done(run: Run, name: str) -> Found | None:
-    """The result that a method has; None if it has none."""
-    with contextlib.suppress(InputError):
-        found = read_one(run, name)
-        return found if found.state == "done" else None
-    return None
+        if ended.found is not None:
+            write(folder, ended.found)
+    head = {item.name: getattr(ended, item.name) for item in dataclasses.fields(_Head)[:-1]}
+    edges = 0 if ended.found is None else len(ended.found.edges)
+    write_json(folder / "result.json", {**head, "edges": edges})
 
 
 def names(run: Run) -> list[str]:
@@ -180,13 +170,13 @@ def names(run: Run) -> list[str]:
     return [name for name in METHODS if os.path.lexists(run.path / FOLDER / name / "result.json")]
 
 
-def read_one(run: Run, name: str) -> Found:
+def read_one(run: Run, name: str) -> Ended:
     """How a method ended.
 
     Raises:
         InputError: there is no such method, it has not ended, or one of its files is damaged.
     """
-    folder, nodes = folder_of(run, name), run.nodes
+    folder = folder_of(run, name)
     path = folder / "result.json"
     try:
         head = read_as(_Head, read_record(path))
@@ -195,41 +185,28 @@ def read_one(run: Run, name: str) -> Found:
     except (OSError, ValueError) as reason:
         raise damaged(path, str(reason).rstrip("."), _REMEDY) from None
     error = printable(head.error, _LONGEST_TEXT)
-    notes = [printable(note, _LONGEST_TEXT) for note in head.notes[:_MOST_NOTES]]
-    found = Found(name, head.state, head.options, head.seconds, head.limit, error, notes)
+    notes = tuple(printable(note, _LONGEST_TEXT) for note in head.notes[:_MOST_NOTES])
+    ended = Ended(name, head.state, head.options, head.seconds, head.limit, error, notes)
     if head.state != "done":
-        return found
-    order, path = None, folder / "order.csv"
-    if os.path.lexists(path):
-        order = check_order(path, read(path, COMPARED_ORDER, nodes, len(nodes)), nodes, _REMEDY)
-    path = folder / "edges.csv"
-    edges = read(path, COMPARED_EDGES, nodes, len(nodes) ** 2)
-    _check_pairs(path, edges)
-    if head.edges not in (None, len(edges)):
-        raise damaged(path, f"it has {len(edges):,} edges, and result.json says {head.edges:,}", _REMEDY)
-    return dataclasses.replace(found, order=order, edges=edges)
+        return ended
+    found = read_found(folder, run.nodes, COMPARED_ORDER, COMPARED_EDGES)
+    if head.edges not in (None, len(found.edges)):
+        what = f"it has {len(found.edges):,} edges, and result.json says {head.edges:,}"
+        raise damaged(folder / "edges.csv", what, _REMEDY)
+    found = dataclasses.replace(
+        found, method=METHODS[name].label, choices=head.options, seconds=head.seconds, notes=notes
+    )
+    return dataclasses.replace(ended, found=found)
 
 
-def _check_pairs(path: Path, edges: pd.DataFrame) -> None:
-    """Refuse an edge from a node to itself, and an open one that stands twice."""
-    ends = list(zip(edges["parent"], edges["child"], strict=True))
-    known = set(ends)
-    for (parent, child), is_open in zip(ends, edges["undirected"], strict=True):
-        if parent == child:
-            raise damaged(path, f"it has an edge from {printable(parent, 40)!r} to itself", _REMEDY)
-        if is_open and (child, parent) in known:
-            what = f"it has the open edge between {printable(parent, 40)!r} and {printable(child, 40)!r} twice"
-            raise damaged(path, what, _REMEDY)
-
-
-def read_all(run: Run) -> list[Found]:
+def read_all(run: Run) -> list[Ended]:
     """How every method ended; one whose files are damaged reads as failed, with the reason."""
     found = []
     for name in names(run):
         try:
             found.append(read_one(run, name))
         except InputError as error:
-            found.append(Found(name, "failed", error=str(error)))
+            found.append(Ended(name, "failed", error=str(error)))
     return found
 
 
@@ -240,7 +217,7 @@ def read_scores(run: Run, name: str) -> pd.DataFrame | None:
         InputError: they are damaged.
     """
     path = folder_of(run, name) / "scores.csv"
-    return read(path, COMPARED_SCORES, run.nodes, kept.MOST_SCORES) if os.path.lexists(path) else None
+    return read(path, COMPARED_SCORES, run.nodes, MOST_SCORES) if os.path.lexists(path) else None
 
 
 def asked(run: Run) -> Asked | None:
@@ -252,7 +229,7 @@ def asked(run: Run) -> Asked | None:
         return None
 
 
-def table(run: Run, found: list[Found], truth: pd.DataFrame | None) -> pd.DataFrame:
+def table(run: Run, ended: list[Ended], truth: pd.DataFrame | None) -> pd.DataFrame:
     """One row per method: method, state, seconds, edges, undirected, the metrics, note.
 
     Args:
@@ -261,21 +238,17 @@ def table(run: Run, found: list[Found], truth: pd.DataFrame | None) -> pd.DataFr
     nodes = set(run.nodes)
     if truth is not None:
         truth = truth[truth["parent"].isin(nodes) & truth["child"].isin(nodes)].reset_index(drop=True)
+        truth = None if looped(truth) else truth
     rows = []
-    for one in found:
-        is_done = one.state == "done"
-        told: dict[str, Any] = {"method": one.method, "state": one.state, "seconds": one.seconds}
-        told["edges"] = len(one.edges) if is_done else None
-        told["undirected"] = int(one.edges["undirected"].sum()) if is_done else None
-        met = _met(truth, one) if is_done and truth is not None else {}
-        rows.append({**told, **{name: met.get(name) for name in METRICS}, "note": one.note})
+    for one in ended:
+        told: dict[str, Any] = {"method": one.method, "state": one.state, "seconds": one.seconds, "note": one.note}
+        if (found := one.found) is not None:
+            told |= {"edges": len(found.edges), "undirected": len(found.undirected)}
+            told |= {} if truth is None else evaluate(truth, found.order, found.pairs) | told
+        rows.append(told)
     columns = ["method", "state", "seconds", "edges", "undirected", *METRICS, "note"]
     kinds = {**dict.fromkeys(("seconds", *METRICS), "float64"), **dict.fromkeys(WHOLE, "Int64")}
     return pd.DataFrame(rows, columns=columns).astype(kinds)
-
-
-def _met(truth: pd.DataFrame, found: Found) -> dict[str, Any]:
-    return {} if looped(truth) else evaluate(truth, found.order, found.pairs)
 
 
 def looped(truth: pd.DataFrame) -> str:
@@ -303,10 +276,10 @@ def write_table(run: Run) -> None:
     Raises:
         OSError: it cannot be written.
     """
-    found, truth = read_all(run), None
-    if not found:
+    ended, truth = read_all(run), None
+    if not ended:
         (run.path / TABLE).unlink(missing_ok=True)
         return
     with contextlib.suppress(InputError):  # a damaged truth is told where it is shown
         truth = run.truth()
-    write_frame(run.path / TABLE, table(run, found, truth))
+    write_frame(run.path / TABLE, table(run, ended, truth))

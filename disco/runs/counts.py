@@ -9,7 +9,7 @@ import pyarrow.parquet as parquet
 
 from disco.errors import InputError, printable
 from disco.files import check_regular, write_bytes
-from disco.runs.schema import damaged
+from disco.schema import damaged
 from disco.table.cells import TOO_LARGE
 
 _FILE_BYTES = 1 << 30

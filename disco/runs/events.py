@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 import pandas as pd
 
 from disco.files import append_bytes, check_regular, read_bytes, write_bytes
-from disco.runs.schema import fits
+from disco.schema import fits
 
 if TYPE_CHECKING:
     from disco.progress import Event

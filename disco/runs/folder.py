@@ -11,16 +11,18 @@ from typing import TYPE_CHECKING, Any
 import pandas as pd
 import platformdirs
 
+from disco import schema
 from disco.errors import InputError
 from disco.files import check_regular, inside, read_json, unwritten, write_frame
+from disco.found import Found
 from disco.metrics.edges import known
-from disco.runs import beside, results, schema
+from disco.runs import beside, results
 from disco.runs.counts import read_counts, read_nodes, read_shape
 from disco.runs.events import read_events
 from disco.runs.head import read_head, read_name, write_name
 from disco.runs.locks import Lock, held, note
-from disco.runs.schema import damaged, fits
 from disco.runs.status import FIT, Status, Work, read_status, write_status
+from disco.schema import damaged, fits
 from disco.table.adjustment import Adjustment
 from disco.table.roles import Roles
 
@@ -294,13 +296,17 @@ class Run:
         the OCS's edges at given thresholds. A variant recovered later has the OCS's edges.
         """
         if tau_z is None and pi_min is None:
-            edges = results.stored_edges(self.result_path(variant), self.order(variant))
-            if edges.empty and self._has_candidates(variant):
-                raise damaged(self.result_path(variant) / "edges.csv", "it has no edges, but candidates that pass")
-            return edges
+            return self.found(variant).edges
         own_tau_z, own_pi_min = self.thresholds(variant)
         tau_z, pi_min = own_tau_z if tau_z is None else tau_z, own_pi_min if pi_min is None else pi_min
         return results.select(self.ocs(variant), tau_z, pi_min)
+
+    def found(self, variant: str | None = None) -> Found:
+        """Order and edges as they were fitted."""
+        found = results.stored(self.result_path(variant), self.nodes)
+        if found.edges.empty and self._has_candidates(variant):
+            raise damaged(self.result_path(variant) / "edges.csv", "it has no edges, but candidates that pass")
+        return replace(found, method="DISCO", choices=self.settings.to_dict())
 
     def _has_candidates(self, variant: str | None) -> bool:
         """Whether the selector of an order's edges keeps any of its candidates."""

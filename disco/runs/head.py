@@ -11,7 +11,7 @@ from typing import Any
 
 from disco.errors import InputError, printable
 from disco.files import read_bytes, read_record, unwritten, write_bytes
-from disco.runs.schema import record
+from disco.schema import record
 from disco.settings import Settings
 
 FORMAT = 1  # of a run folder; increased when an older DISCO could no longer read it

@@ -12,7 +12,7 @@ from typing import Any
 
 from disco.errors import InputError
 from disco.files import read_record, unwritten
-from disco.runs.schema import fits
+from disco.schema import fits
 
 try:
     import fcntl

@@ -26,8 +26,8 @@ from disco.runs.counts import write_counts
 from disco.runs.folder import Run, runs_root
 from disco.runs.head import FORMAT
 from disco.runs.locks import Lock, held
-from disco.runs.schema import TRUTH, check_kept
 from disco.runs.status import FIT, unasked, write_status
+from disco.schema import TRUTH, check_kept
 from disco.settings import Settings
 from disco.table.roles import Roles
 from disco.table.rows import Stretches

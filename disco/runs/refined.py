@@ -21,15 +21,16 @@ from typing import Any
 
 import pandas as pd
 
+from disco import found, schema
 from disco.errors import InputError, printable
 from disco.files import read_json, read_record, unwritten, write_frame, write_json
 from disco.likelihood.check import STATISTICS, Check
 from disco.refine import Choice, Refined
-from disco.refine.result import EDGE_COLUMNS
-from disco.runs import schema
+from disco.refine.result import EDGE_COLUMNS, METHOD
 from disco.runs.folder import Run
-from disco.runs.schema import REFINE, Schema, check_edges, check_order, damaged, fits, read, record, shown
+from disco.schema import REFINE, Schema, check_order, damaged, fits, read, record, shown
 
+PREFIX = "refined_"
 _MOST_SWEEPS, _MOST_SEARCHES = 1_000_000, 10_000
 _MOST_NOTES, _LONGEST_NOTE = 1000, 1000
 _CHECK_BYTES = 1 << 24
@@ -60,16 +61,14 @@ def save(folder: Path, result: Refined, choice: Choice) -> None:
     """Write a refinement into a run's folder."""
     for name in ("refined.json", "refined_check.json"):  # a mix of old and new files must not be read
         (folder / name).unlink(missing_ok=True)
-    positions = pd.DataFrame({"position": range(1, len(result.order) + 1), "node": result.order})
-    write_frame(folder / "refined_order.csv", positions)
-    write_frame(folder / "refined_edges.csv", result.edges)
+    found.write(folder, result.found, PREFIX)
     write_frame(folder / "refined_starts.csv", result.starts)
     for name, frame in (("nodes", result.nodes), ("moves", result.moves), ("orders", result.orders)):
         (folder / f"refined_{name}.csv").unlink(missing_ok=True)
         if frame is not None:
             write_frame(folder / f"refined_{name}.csv", frame)
-    found = {"best": result.best, "score": result.score, "candidates": result.candidates, "fits": result.fits}
-    head = {"choice": dataclasses.asdict(choice), **found, "edges": len(result.edges), "notes": result.notes}
+    told = {"best": result.best, "score": result.score, "candidates": result.candidates, "fits": result.fits}
+    head = {"choice": dataclasses.asdict(choice), **told, "edges": len(result.edges), "notes": result.notes}
     write_json(folder / "refined.json", head)
 
 
@@ -89,38 +88,36 @@ def read_refined(run: Run) -> Refined:
             raise ValueError(f"candidates is {head.candidates}, fits is {head.fits}")
     except (OSError, ValueError) as error:
         raise damaged(path, str(error).rstrip("."), REFINE) from None
-    nodes = run.nodes
-    many = len(nodes)
-    path = run.path / "refined_order.csv"
-    order = check_order(path, read(path, schema.REFINED_ORDER, nodes, many), nodes, REFINE)
-    path = run.path / "refined_edges.csv"
-    edges = check_edges(path, _edges(read(path, schema.REFINED_EDGES, nodes, many * many)), order, REFINE)
-    if head.edges not in (None, len(edges)):
-        raise damaged(path, f"it has {len(edges):,} edges, and refined.json says {head.edges:,}", REFINE)
-    starts = read(run.path / "refined_starts.csv", schema.REFINED_STARTS, nodes, _MOST_SWEEPS)
-    path = run.path / "refined_moves.csv"
-    moves = _every(path, schema.REFINED_MOVES, nodes)
-    notes = tuple(printable(note, _LONGEST_NOTE) for note in head.notes[:_MOST_NOTES])
+    nodes, folder = run.nodes, run.path
+    graph = found.read(folder, nodes, schema.REFINED_ORDER, schema.REFINED_EDGES, prefix=PREFIX)
+    if head.edges not in (None, len(graph.edges)):
+        what = f"it has {len(graph.edges):,} edges, and refined.json says {head.edges:,}"
+        raise damaged(folder / "refined_edges.csv", what, REFINE)
+    graph = dataclasses.replace(
+        graph,
+        edges=_edges(graph.edges),
+        method=METHOD,
+        choices=head.choice,
+        notes=tuple(printable(note, _LONGEST_NOTE) for note in head.notes[:_MOST_NOTES]),
+        misfit=_every(folder / "refined_nodes.csv", schema.REFINED_NODES, nodes),
+    )
     return Refined(
-        order,
-        edges,
-        starts,
+        graph,
+        read(folder / "refined_starts.csv", schema.REFINED_STARTS, nodes, _MOST_SWEEPS),
         printable(head.best, 100),
         head.score,
         head.candidates,
         head.fits,
-        moves,
+        _every(folder / "refined_moves.csv", schema.REFINED_MOVES, nodes),
         _ends(run),
-        notes,
-        _every(run.path / "refined_nodes.csv", schema.REFINED_NODES, nodes),
     )
 
 
-def _edges(found: pd.DataFrame) -> pd.DataFrame:
+def _edges(edges: pd.DataFrame) -> pd.DataFrame:
     """The edges with all columns of evidence; older refinements decide none without direction evidence."""
-    if "robust_nats" not in found:
-        found["decided"] &= found["direction_nats"].notna()
-    return found.reindex(columns=[*EDGE_COLUMNS, *(["rule"] if "rule" in found else [])])
+    if "robust_nats" not in edges:
+        edges["decided"] &= edges["direction_nats"].notna()
+    return edges.reindex(columns=[*EDGE_COLUMNS, *(["rule"] if "rule" in edges else [])])
 
 
 def _every(path: Path, schema: Schema, nodes: Sequence[str]) -> pd.DataFrame | None:
@@ -129,10 +126,10 @@ def _every(path: Path, schema: Schema, nodes: Sequence[str]) -> pd.DataFrame | N
     """
     if not os.path.lexists(path):
         return None
-    found = read(path, schema, nodes, len(nodes))
-    if len(found) < len(nodes):
+    told = read(path, schema, nodes, len(nodes))
+    if len(told) < len(nodes):
         raise damaged(path, "it does not have every column of the table", REFINE)
-    return found
+    return told
 
 
 def _ends(run: Run) -> pd.DataFrame | None:
@@ -140,10 +137,10 @@ def _ends(run: Run) -> pd.DataFrame | None:
     path, nodes = run.path / "refined_orders.csv", run.nodes
     if not os.path.lexists(path):
         return None
-    found = read(path, schema.REFINED_ORDERS, nodes, len(nodes) * _MOST_SEARCHES)
-    for _, frame in found.groupby("start", sort=False):
+    told = read(path, schema.REFINED_ORDERS, nodes, len(nodes) * _MOST_SEARCHES)
+    for _, frame in told.groupby("start", sort=False):
         check_order(path, frame, nodes, REFINE)
-    return found
+    return told
 
 
 def choice_from(values: dict[str, Any]) -> Choice:
@@ -165,10 +162,10 @@ def save_check(run: Run, check: Check) -> None:
     Raises:
         InputError: it cannot be written.
     """
-    found = {field.name: getattr(check, field.name) for field in dataclasses.fields(check)}
-    frames = {name: value.to_dict("list") for name, value in found.items() if isinstance(value, pd.DataFrame)}
+    told = {field.name: getattr(check, field.name) for field in dataclasses.fields(check)}
+    frames = {name: value.to_dict("list") for name, value in told.items() if isinstance(value, pd.DataFrame)}
     try:
-        write_json(run.path / "refined_check.json", {**found, **frames})
+        write_json(run.path / "refined_check.json", {**told, **frames})
     except OSError as error:
         raise unwritten(run.path, error) from error
 
@@ -176,12 +173,12 @@ def save_check(run: Run, check: Check) -> None:
 def read_check(run: Run) -> Check | None:
     """The model check of a run's refinement; None if there is none that can be read."""
     try:
-        found = read_json(run.path / "refined_check.json", _CHECK_BYTES)
-        frames = {name: _frame_of(found[name], columns, set(run.nodes)) for name, columns in _CHECKED.items()}
+        told = read_json(run.path / "refined_check.json", _CHECK_BYTES)
+        frames = {name: _frame_of(told[name], columns, set(run.nodes)) for name, columns in _CHECKED.items()}
         others = {
-            field.name: found[field.name]
+            field.name: told[field.name]
             for field in dataclasses.fields(Check)
-            if field.name not in frames and field.name in found
+            if field.name not in frames and field.name in told
         }
         check = Check(**frames, **others)
     except (OSError, ValueError, TypeError, KeyError):
@@ -209,8 +206,8 @@ def _frame_of(columns: Any, kinds: dict[str, str], nodes: set[str]) -> pd.DataFr
 def choice_of(run: Run) -> dict[str, Any]:
     """The choice of the run's refinement; empty if it does not say."""
     try:
-        found = read_record(run.path / "refined.json").get("choice", {})
-        choice_from(found)
+        told = read_record(run.path / "refined.json").get("choice", {})
+        choice_from(told)
     except (OSError, ValueError, AttributeError):
         return {}
-    return dict(found)
+    return dict(told)

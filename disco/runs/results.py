@@ -12,10 +12,13 @@ from typing import TYPE_CHECKING
 import numpy as np
 import pandas as pd
 
+from disco import schema
 from disco.errors import InputError
 from disco.files import unwritten, write_bytes, write_frame, write_json
-from disco.runs import schema
-from disco.runs.schema import check_edges, check_order, damaged, read
+from disco.found import Found
+from disco.found import read as read_found
+from disco.found import write as write_found
+from disco.schema import check_edges, check_order, damaged, read
 from disco.settings import CHOICES, Settings
 
 if TYPE_CHECKING:
@@ -64,10 +67,11 @@ def _whole(path: Path, frame: pd.DataFrame, each: int) -> pd.DataFrame:
     return frame
 
 
-def stored_edges(folder: Path, order: Sequence[str]) -> pd.DataFrame:
-    """edges.csv: parent, child, ocs, z, frequency; score, p_value if its selector is not ocs; rule with knowledge."""
-    path = folder / "edges.csv"
-    return check_edges(path, read(path, schema.EDGES, order, len(order) ** 2), order)
+def stored(folder: Path, nodes: Sequence[str]) -> Found:
+    """order.csv, and edges.csv: parent, child, ocs, z, frequency; score, p_value if its selector is not ocs; rule with
+    knowledge.
+    """
+    return read_found(folder, nodes, schema.ORDER, schema.EDGES)
 
 
 def selected(folder: Path, selector: str, order: Sequence[str], has_rule: bool) -> pd.DataFrame | None:
@@ -160,10 +164,8 @@ def _frames(
     ocs: pd.DataFrame,
     edges: pd.DataFrame,
 ) -> None:
-    positions = pd.DataFrame({"position": range(1, len(nodes) + 1), "node": nodes})
-    write_frame(folder / "order.csv", positions)
     write_frame(folder / "ccs.csv", ccs)
     write_frame(folder / "criteria.csv", criteria)
     write_frame(folder / "ocs.csv", ocs)
     columns = [*_EDGE_COLUMNS, *(name for name in _MORE_COLUMNS if name in edges)]
-    write_frame(folder / "edges.csv", edges[columns])
+    write_found(folder, Found(nodes, edges[columns]))

@@ -11,7 +11,7 @@ from typing import Any
 from disco import __version__
 from disco.errors import InputError, printable
 from disco.files import read_record, unwritten, write_json
-from disco.runs.schema import fits, record
+from disco.schema import fits, record
 
 _UNFINISHED = ("queued", "running")
 _RESUMABLE = ("unfitted", "queued", "cancelled", "failed", "interrupted")

@@ -5,9 +5,9 @@ import os
 from dataclasses import dataclass
 from pathlib import Path
 
+from disco import schema
 from disco.errors import InputError
 from disco.files import read_record
-from disco.runs import schema
 from disco.runs.folder import Run
 from disco.runs.status import COMPARE, FIT, REFINE, Status
 

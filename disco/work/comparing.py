@@ -10,11 +10,11 @@ from typing import TYPE_CHECKING, Any
 
 from disco.errors import InputError
 from disco.files import remove_leftovers, unwritten, write_json
-from disco.methods import METHODS, Result
+from disco.methods import METHODS
 from disco.methods.apart import OutOfTime, find_apart
 from disco.progress import Event
 from disco.runs import compared
-from disco.runs.compared import Asked, Found
+from disco.runs.compared import Asked, Ended
 from disco.runs.folder import Run
 from disco.runs.status import COMPARE, Status
 from disco.work.recording import Recorder
@@ -32,10 +32,10 @@ def left(run: Run, asked: Asked) -> list[str]:
     return [name for name in asked.methods if not _is_kept(ended.get(name), asked.options(name), asked.limit)]
 
 
-def _is_kept(found: Found | None, options: dict[str, Any], limit: float) -> bool:
-    if found is None or found.options != options:
+def _is_kept(ended: Ended | None, options: dict[str, Any], limit: float) -> bool:
+    if ended is None or ended.options != options:
         return False
-    return found.state == "done" or (found.state == "timeout" and found.limit >= limit)
+    return ended.state == "done" or (ended.state == "timeout" and ended.limit >= limit)
 
 
 def queued(run: Run, asked: Asked) -> Status:
@@ -53,7 +53,7 @@ def queued(run: Run, asked: Asked) -> Status:
     return run.written_status(COMPARE)
 
 
-def compare_run(run: Run, *, callback: "Callback | None" = None) -> list[Found]:
+def compare_run(run: Run, *, callback: "Callback | None" = None) -> list[Ended]:
     """Run the methods that were asked for last and have not ended; the caller holds the run's lock.
 
     Returns:
@@ -98,11 +98,10 @@ def _told(recorder: Recorder, place: int, total: int, shares: tuple[float, float
 def _run_one(run: Run, asked: Asked, name: str, callback: "Callback") -> None:
     """Run a method, and write how it ended."""
     log, began = compared.make_folder(run, name) / "log.txt", time.monotonic()
-    found = Found(name, "done", asked.options(name), limit=asked.limit)
-    result: Result | None = None
+    ended = Ended(name, "done", asked.options(name), limit=asked.limit)
     table, roles, knowledge = run.with_roles(), run.roles, run.knowledge()
     try:
-        result = find_apart(
+        found = find_apart(
             name,
             table,
             asked.methods[name],
@@ -112,13 +111,13 @@ def _run_one(run: Run, asked: Asked, name: str, callback: "Callback") -> None:
             log=log,
             callback=callback,
         )
-        found = dataclasses.replace(found, seconds=result.seconds, notes=list(result.notes))
+        ended = dataclasses.replace(ended, seconds=found.seconds, notes=found.notes, found=found)
     except InputError as error:
         state = "timeout" if isinstance(error, OutOfTime) else "failed"
-        found = dataclasses.replace(found, state=state, seconds=time.monotonic() - began, error=str(error))
+        ended = dataclasses.replace(ended, state=state, seconds=time.monotonic() - began, error=str(error))
     if log.stat().st_size == 0:
         log.unlink()
-    compared.save(run, found, result)
+    compared.save(run, ended)
 
 
 class _Methods:

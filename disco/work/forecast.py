@@ -29,8 +29,8 @@ from disco.errors import InputError
 from disco.files import read_record, write_json
 from disco.fit.cost import STAGES, forest_looks, peak_bytes, stage_flops
 from disco.runs.folder import runs_root
-from disco.runs.schema import record
 from disco.runs.status import host
+from disco.schema import record
 from disco.score.plan import Plan
 from disco.settings import Settings
 

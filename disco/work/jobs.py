@@ -31,7 +31,7 @@ from disco.work.recording import ending
 if TYPE_CHECKING:
     from disco.progress import Callback
     from disco.refine import Refined
-    from disco.runs.compared import Found
+    from disco.runs.compared import Ended
 
 _GRACE_SECONDS = 1.4  # for a worker to write its checkpoint before it is killed
 _KILL_SECONDS = 0.3
@@ -65,7 +65,7 @@ def _refine(run: Run, lock: Lock, callback: "Callback | None") -> "Refined":
     return refine_run(run, choice_from(status.choice), device=status.device, callback=callback)
 
 
-def _compare(run: Run, lock: Lock, callback: "Callback | None") -> "list[Found]":
+def _compare(run: Run, lock: Lock, callback: "Callback | None") -> "list[Ended]":
     return comparing.compare_run(run, callback=callback)
 
 
@@ -171,7 +171,7 @@ def work(run: Run, kind: Work, lock: Lock, callback: "Callback | None" = None) -
         callback: sees every event, including those while waiting (disco/work/turns.py); False stops.
 
     Returns:
-        The `Refined` of a refinement, the list of `Found` of a comparison.
+        The `Refined` of a refinement, the list of `Ended` of a comparison.
 
     Raises:
         FitStopped, InputError, ScoreUnavailable: as the work itself.

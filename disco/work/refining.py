@@ -19,8 +19,8 @@ from disco.errors import InputError
 from disco.files import append_bytes, read_bytes, read_json, remove_leftovers, write_bytes
 from disco.runs.events import line_value
 from disco.runs.folder import Run
-from disco.runs.schema import check_kept, fits, is_text
 from disco.runs.status import REFINE, Status, unasked
+from disco.schema import check_kept, fits, is_text
 from disco.work.recording import Recorder
 
 if TYPE_CHECKING:

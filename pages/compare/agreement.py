@@ -3,22 +3,21 @@
 import streamlit as st
 
 from disco.figures import compared as figures
-from disco.metrics import several
 from disco.words import how_many
-from pages.compare.comparison import Comparison
+from pages.compare.comparison import Compared
 from pages.shared.frame import figure
 from pages.shared.frame.glossary import define
 
 
-def section(found: Comparison) -> None:
+def section(found: Compared) -> None:
     """Both matrices, side by side where there is room."""
     st.caption(define("agreement"))
     left, right = st.container(key="beside_agreement").columns(2, gap="large")
     with left:
-        if found.orders:
-            figure.show(figures.agreement(several.order_agreements(found.orders), "Orders"), "compare_orders")
-        silent = len(found.done) - len(found.orders)
+        if found.results.orders:
+            figure.show(figures.agreement(found.results.order_agreements, "Orders"), "compare_orders")
+        silent = len(found.done) - len(found.results.orders)
         if silent:
             st.caption(f"{how_many(silent, 'method')} shown here {'give' if silent > 1 else 'gives'} no order.")
     with right:
-        figure.show(figures.agreement(several.edge_agreements(found.pairs), "Edges"), "compare_edges")
+        figure.show(figures.agreement(found.results.edge_agreements, "Edges"), "compare_edges")

@@ -9,7 +9,7 @@ from disco.runs.compared import Asked, asked
 from disco.words import duration, how_many
 from disco.work import comparing, jobs
 from pages.compare import options
-from pages.compare.comparison import Comparison
+from pages.compare.comparison import Compared
 from pages.shared import session
 from pages.shared.frame import empty, intro
 from pages.shared.frame.lasting import forget, lasting
@@ -29,7 +29,7 @@ _ABOUT = {
 }
 
 
-def section(run: Run, found: Comparison) -> None:
+def section(run: Run, found: Compared) -> None:
     """The choice of methods, and the button; in an expander if some have ended already."""
     if not found.others:
         _choose(run, found)
@@ -38,7 +38,7 @@ def section(run: Run, found: Comparison) -> None:
         _choose(run, found)
 
 
-def _choose(run: Run, found: Comparison) -> None:
+def _choose(run: Run, found: Compared) -> None:
     rows, nodes = run.shape
     told = {"roles": run.roles is not None, "knowledge": run.knowledge() is not None}
     chosen = []
@@ -84,7 +84,7 @@ def _choose(run: Run, found: Comparison) -> None:
     _tell(chosen, [min(METHODS[name].seconds(rows, nodes), limit) for name in chosen])
 
 
-def _is_picked(found: Comparison, name: str, seconds: float) -> bool:
+def _is_picked(found: Compared, name: str, seconds: float) -> bool:
     """The box of a method, with how long it takes; whether it is ticked."""
     one = METHODS[name]
     is_usual = one.installed and name in _USUAL and name not in found.done and not found.repeats(name)

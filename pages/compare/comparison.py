@@ -11,20 +11,19 @@ import streamlit as st
 from disco.errors import InputError
 from disco.figures import placing
 from disco.methods import GROUPS, METHODS
-from disco.metrics import several
-from disco.runs import FIT, REFINE, Run, compared, stamps
-from disco.runs.compared import Found
-from disco.runs.comparing import Side, works
+from disco.metrics.several import Comparison
+from disco.runs import Run, compared, found, stamps
+from disco.runs.compared import Ended
 from pages.shared.result.known import Known
 
-OWN = {"fit": "this run's fit", "refinement": "this run's refinement"}
+OWN = {found.FITTED: "this run's fit", found.REFINED: "this run's refinement"}
 _SEARCH = "refined"  # the method that searches as the run's refinement does
 _NOTE = "Its time is that of all its threads, on the device and in the attempts that it took."
 _NO_SCORES = ["fold", "parent", "child", "ocs", "curvature", "z"]
 
 
 @dataclass(frozen=True)
-class Comparison:
+class Compared:
     """How methods ended on a run's table; read only.
 
     Attributes:
@@ -33,21 +32,21 @@ class Comparison:
     """
 
     run: Run
-    ended: list[Found]
+    ended: list[Ended]
 
     @property
-    def others(self) -> list[Found]:
+    def others(self) -> list[Ended]:
         """The methods that were run beside the run's own."""
         return [one for one in self.ended if one.method not in OWN]
 
     @cached_property
-    def done(self) -> dict[str, Found]:
+    def done(self) -> dict[str, Ended]:
         """Those that found something, by name."""
         return {one.method: one for one in self.ended if one.state == "done"}
 
     def repeats(self, name: str) -> bool:
         """Whether a method is the search by which the run was refined: both would count twice what one found."""
-        return name == _SEARCH and "refinement" in self.done
+        return name == _SEARCH and found.REFINED in self.done
 
     @cached_property
     def known(self) -> Known | None:
@@ -63,41 +62,33 @@ class Comparison:
         return compared.table(self.run, self.ended, None if self.known is None else self.known.told)
 
     @cached_property
-    def orders(self) -> dict[str, list[str]]:
-        """The orders, by the label of the method."""
-        return {label(name): one.order for name, one in self.done.items() if one.order is not None}
+    def results(self) -> Comparison:
+        """The results of those that found something, by the label of the method."""
+        found = {label(name): one.found for name, one in self.done.items() if one.found is not None}
+        return Comparison.of(found, self.run.nodes)
 
-    @cached_property
-    def pairs(self) -> dict[str, list[tuple[str, str]]]:
-        """The edges, by the label of the method; an open one in both directions."""
-        return {label(name): one.pairs for name, one in self.done.items()}
-
-    @cached_property
-    def joined(self) -> pd.DataFrame:
-        """Every pair of nodes that a method joins (`disco.metrics.several`)."""
-        return several.consensus(self.pairs, self.run.nodes)
-
-    @cached_property
+    @property
     def order(self) -> list[str]:
-        """The nodes by their mean place in the orders."""
-        return several.mean_order(self.orders, self.joined, self.run.nodes)
+        """The nodes by their mean position in the orders."""
+        return self.results.order
 
     @cached_property
     def places(self) -> dict[str, tuple[float, float]]:
         """Where the nodes of every graph stand, in pixels."""
-        ties = self.joined[["parent", "child"]].assign(z=self.joined["methods"] + 1.0)
+        joined = self.results.edges
+        ties = joined[["parent", "child"]].assign(z=joined["methods"] + 1.0)
         return placing.positions(self.order, ties)
 
     @property
     def placed(self) -> str:
         """What the places of the nodes mean, in a sentence."""
-        if not self.orders:
+        if not self.results.orders:
             return "None of these methods gives an order, so nodes are placed by their edges, causes above effects."
         return "Nodes follow the mean of the orders, so an edge that points up runs against it."
 
-    def among(self, names: Sequence[str]) -> "Comparison":
+    def among(self, names: Sequence[str]) -> "Compared":
         """Some of the methods."""
-        return Comparison(self.run, [one for one in self.ended if one.method in names])
+        return Compared(self.run, [one for one in self.ended if one.method in names])
 
 
 def label(name: str) -> str:
@@ -110,7 +101,7 @@ def group(name: str) -> str:
     return "ours" if name in OWN else METHODS[name].group
 
 
-def of(run: Run) -> Comparison:
+def of(run: Run) -> Compared:
     """What has ended on a run's table."""
     return _read(run, str(run.path), _stamp(run))
 
@@ -121,41 +112,38 @@ def _stamp(run: Run) -> tuple[int, ...]:
 
 # The stamps make sure that another result, or another truth, is read again; the run itself is hashed by its path.
 @st.cache_resource(max_entries=16, show_spinner=False)
-def _read(_run: Run, path: str, read_at: tuple[int, ...]) -> Comparison:
-    found = sorted(compared.read_all(_run), key=lambda one: GROUPS.index(group(one.method)))
-    return Comparison(_run, [*_own(_run), *found])
+def _read(_run: Run, path: str, read_at: tuple[int, ...]) -> Compared:
+    ended = sorted(compared.read_all(_run), key=lambda one: GROUPS.index(group(one.method)))
+    return Compared(_run, [*_own(_run), *ended])
 
 
-def _own(run: Run) -> list[Found]:
+def _own(run: Run) -> list[Ended]:
     """The run's own fit and refinement, as far as they can be read."""
-    found = []
-    for name, work in (("fit", FIT), ("refinement", REFINE)):
-        if work in works(run):
-            with contextlib.suppress(InputError):  # told on their own pages
-                side = Side.of(run, work)
-                edges = side.edges[["parent", "child"]].assign(undirected=False)
-                seconds = run.status(work).seconds
-                found.append(Found(name, "done", seconds=seconds, order=side.order, edges=edges, notes=[_NOTE]))
-    return found
+    ended = []
+    for name in [name for name in found.names(run) if name in OWN]:
+        with contextlib.suppress(InputError):  # told on their own pages
+            own = found.read(run, name)
+            ended.append(Ended(name, "done", seconds=own.seconds, notes=[_NOTE], found=own))
+    return ended
 
 
-def choose(found: Comparison) -> Comparison | None:
+def choose(every: Compared) -> Compared | None:
     """The methods that the sections below show; None, with a sentence, if there are none.
 
     The controls are left out at first: they would outvote the rest without telling anything of causes. So is the
     search that the run's refinement has made already.
     """
-    names = list(found.done)
+    names = list(every.done)
     if not names:
         st.info("No method has found anything yet.", icon=":material/info:")
         return None
-    usual = [name for name in names if group(name) != "controls" and not found.repeats(name)] or names
+    usual = [name for name in names if group(name) != "controls" and not every.repeats(name)] or names
     chosen = st.multiselect(
         "Methods shown below",
         names,
         default=usual,
         format_func=label,
-        key=f"compare_shown_{found.run.id}_{len(names)}",
+        key=f"compare_shown_{every.run.id}_{len(names)}",
         help="The controls are left out at first: sorted columns say nothing of causes, and agree with each other. "
         "So is the method refinement beside this run's refinement: it is the same search.",
     )
@@ -163,9 +151,9 @@ def choose(found: Comparison) -> Comparison | None:
     if not chosen:
         st.caption("Choose at least one method.")
         return None
-    return _among(found, tuple(chosen), str(found.run.path), _stamp(found.run))
+    return _among(every, tuple(chosen), str(every.run.path), _stamp(every.run))
 
 
 @st.cache_resource(max_entries=32, show_spinner=False)
-def _among(_found: Comparison, names: tuple[str, ...], path: str, read_at: tuple[int, ...]) -> Comparison:
-    return _found.among(names)
+def _among(_every: Compared, names: tuple[str, ...], path: str, read_at: tuple[int, ...]) -> Compared:
+    return _every.among(names)

@@ -4,32 +4,31 @@ from functools import partial
 
 import streamlit as st
 
-from disco.metrics import several
 from disco.runs.about import about
 from disco.table import spreadsheets
 from disco.words import how_many
-from pages.compare.comparison import Comparison
+from pages.compare.comparison import Compared
 from pages.shared.frame.glossary import define
 from pages.shared.graph import canvas, downloads
 
 
-def graph_section(found: Comparison) -> None:
+def graph_section(found: Compared) -> None:
     """The consensus graph, with the slider that says how many methods an edge needs."""
     methods = len(found.done)
     least = _least(found, methods)
-    graph = several.consensus_graph(found.joined, found.order, least, methods)
+    graph = found.results.consensus(least)
     of = f"at least {least} of {how_many(methods, 'method')}" if methods > 1 else "the one method"
     st.markdown(f"**{how_many(graph.number_of_edges(), 'edge')}** of {of}", help=define("consensus graph"))
     canvas.graph_view(found, graph, "compare_consensus", strength=float(methods))
     st.caption(f"{found.placed} The majority may have a cycle, even if no method has one.")
-    known = partial(about, found.run, "consensus of methods", methods=", ".join(found.pairs), least=least)
+    known = partial(about, found.run, "consensus of methods", methods=", ".join(found.results.found), least=least)
     name = f"{downloads.file_name(found.run)}_consensus"
     title = f"{found.run.name}: edges of {of}"
     st.caption("Download the graph shown:")
     downloads.files(found, graph, graph, title, known, float(methods), name, "consensus")
 
 
-def _least(found: Comparison, methods: int) -> int:
+def _least(found: Compared, methods: int) -> int:
     """How many methods an edge needs; at first more than half of them."""
     if methods < 2:
         return 1
@@ -38,9 +37,9 @@ def _least(found: Comparison, methods: int) -> int:
     )
 
 
-def edge_section(found: Comparison) -> None:
+def edge_section(found: Compared) -> None:
     """One row per pair of nodes, one column per method."""
-    table = found.joined.drop(columns="is_open")
+    table = found.results.edges.drop(columns="is_open")
     if table.empty:
         st.caption("None of the methods shown has an edge.")
         return

@@ -10,7 +10,7 @@ from disco.figures import compared as figures
 from disco.runs import compared, stamps
 from disco.table import spreadsheets
 from disco.words import number
-from pages.compare.comparison import Comparison, group, label
+from pages.compare.comparison import Compared, group, label
 from pages.compare.monitoring import WORDS
 from pages.shared.frame import figure
 from pages.shared.frame.glossary import define
@@ -30,7 +30,7 @@ _METRICS = {  # label, format, term of the glossary
 }
 
 
-def truth_of(found: Comparison) -> Known | None:
+def truth_of(found: Compared) -> Known | None:
     """What is known of the truth and may be shown; a truth that cannot be used costs a sentence, not the results."""
     try:
         known = truth.shown(found)
@@ -42,7 +42,7 @@ def truth_of(found: Comparison) -> Known | None:
     return known
 
 
-def section(found: Comparison, known: Known | None) -> None:
+def section(found: Compared, known: Known | None) -> None:
     """The table of methods and, with a known truth, time against F1; without one, why nothing is ranked."""
     st.subheader("The methods", anchor=False)
     rows = found.rows(known is not None)
@@ -77,7 +77,7 @@ def section(found: Comparison, known: Known | None) -> None:
         _against_truth(rows, known)
 
 
-def _notes(found: Comparison) -> None:
+def _notes(found: Compared) -> None:
     """Why a method found nothing, and what each says of its result."""
     failed = [one for one in found.ended if one.error]
     if failed:
@@ -88,7 +88,7 @@ def _notes(found: Comparison) -> None:
             st.markdown("\n".join(f"- **{plain(label(one.method))}**: {plain(' '.join(one.notes))}" for one in told))
 
 
-def _unranked(found: Comparison) -> None:
+def _unranked(found: Compared) -> None:
     """Why no method stands above another."""
     if stamps.truth(found.run):  # hidden for teaching, or damaged: a line above says so
         return

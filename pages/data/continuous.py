@@ -10,7 +10,8 @@ import streamlit as st
 from disco import __version__, graph
 from disco.errors import InputError
 from disco.figures import placing
-from disco.methods import METHODS, Result, cont
+from disco.found import Found
+from disco.methods import METHODS, cont
 from disco.table import spreadsheets
 from disco.table.continuous import as_numbers, is_skewed
 from disco.words import duration, how_many
@@ -38,7 +39,7 @@ class _Placed:
     places: dict[str, tuple[float, float]]
 
 
-Found = tuple[Result, cont.Ordered]
+Outcome = tuple[Found, cont.Ordered]
 
 
 def panel(draft: Draft) -> None:
@@ -89,9 +90,9 @@ def _asked(table: pd.DataFrame) -> bool:
     return st.button("Run DISCO-Cont", type="primary", key="cont_run", icon=":material/account_tree:")
 
 
-def _shown(draft: Draft, table: pd.DataFrame, options: cont.Options, found: Found) -> None:
+def _shown(draft: Draft, table: pd.DataFrame, options: cont.Options, found: Outcome) -> None:
     result, ordered = found
-    kept = result.scores.merge(pd.DataFrame(result.edges, columns=["parent", "child"]))
+    kept = result.scores.merge(result.edges[["parent", "child"]])
     drawn = graph.build(ordered.order, kept)
     placed = _Placed(ordered.order, placing.positions(ordered.order, kept.assign(z=placing.STRONG)))
     order = " → ".join(plain(name) for name in ordered.order)

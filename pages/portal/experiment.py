@@ -9,12 +9,12 @@ import streamlit as st
 from disco import portal
 from disco.figures import portal as figures
 from disco.words import how_many
-from pages.portal.search import Found
+from pages.portal.search import Searched
 from pages.shared.frame import figure
 from pages.shared.frame.names import plain
 
 
-def section(species: Sequence[str], found: Found | None, is_adjusted: bool) -> None:
+def section(species: Sequence[str], found: Searched | None, is_adjusted: bool) -> None:
     """The figure, the verdict on every pair, and what they teach.
 
     Args:
@@ -63,7 +63,7 @@ def _measured(species: tuple[str, ...], comparison: portal.Comparison) -> tuple[
     return portal.experiment(species, comparison), portal.plot_means(species, comparison)
 
 
-def _verdicts(found: Found, is_adjusted: bool) -> None:
+def _verdicts(found: Searched, is_adjusted: bool) -> None:
     """One row per pair: the experiment's ratio, and each graph's arrow with the verdict on it."""
     st.markdown("**What each graph says of kangaroo rats and each species**")
     said = found.said_adjusted if is_adjusted else found.said_alone

@@ -21,7 +21,7 @@ from pages.shared.work import background, machine
 _FAILURE = "The search could not be done"
 
 
-class Found(NamedTuple):
+class Searched(NamedTuple):
     """Two graphs, and what each says of the pairs that the experiment is about.
 
     Attributes:
@@ -35,7 +35,7 @@ class Found(NamedTuple):
     said_adjusted: pd.DataFrame
 
 
-def section(study: Study, table: pd.DataFrame) -> Found | None:
+def section(study: Study, table: pd.DataFrame) -> Searched | None:
     """The buttons, how far the search is, and what it found."""
     job = background.find(study.key)
     if job is not None and job.is_running:
@@ -61,11 +61,11 @@ def _search_button(row: st.delta_generator.DeltaGenerator, study: Study, table: 
         st.rerun()
 
 
-def _work(table: pd.DataFrame, study: Study, hear: Callback) -> Found:
+def _work(table: pd.DataFrame, study: Study, hear: Callback) -> Searched:
     alone, adjusted = portal.searched(table, study.roles, callback=hear)
     experiment = portal.experiment(study.species)
     said = portal.verdicts(alone, table, portal.UNADJUSTED, experiment)
-    return Found(alone, adjusted, said, portal.verdicts(adjusted, table, study.roles, experiment))
+    return Searched(alone, adjusted, said, portal.verdicts(adjusted, table, study.roles, experiment))
 
 
 def _progress(key: background.Key) -> None:

@@ -1,14 +1,14 @@
-"""The graph with and without each adjustment: which edges go, come or turn. Owns the key `adjustments_pair`."""
+"""The graph with and without each adjustment, and what becomes of the edges. Owns the key `adjustments_pair`."""
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable
 from functools import partial
 
 import streamlit as st
 
-from disco.metrics import changes
+from disco.found import Found
+from disco.metrics.several import Comparison
 from disco.progress import Callback
 from disco.refine import adjusting
-from disco.refine.adjusting import Found
 from disco.runs import Run
 from disco.table import spreadsheets
 from disco.words import how_many
@@ -44,27 +44,27 @@ def _asked(run: Run) -> bool:
     return st.button("Compare", key="adjustments", icon=":material/compare_arrows:")
 
 
-def _work(run: Run) -> Callable[[Callback], list[Found]]:
+def _work(run: Run) -> Callable[[Callback], dict[str, Found]]:
     given = {"settings": run.settings, "knowledge": run.knowledge()}
     table, adjustment = run.table(), run.adjustment
     return machine.once_compiled(lambda hear: adjusting.adjusted(table, adjustment, **given, callback=hear))
 
 
-def _shown(run: Run, found: Sequence[Found]) -> None:
+def _shown(run: Run, found: dict[str, Found]) -> None:
     """What every adjustment changes in a sentence, two graphs side by side, and all edges as a table."""
-    told, others = found[0], {one.name: one for one in found[1:]}
-    st.markdown("\n".join(f"- {plain(adjusting.in_words(told, one))}" for one in others.values()))
+    others = [name for name in found if name != adjusting.WITH]
+    st.markdown("\n".join(f"- {plain(adjusting.in_words(found, name))}" for name in others))
     name = st.segmented_control(
-        "Compared with the search", list(others), default=list(others)[-1], required=True, key="adjustments_pair"
+        "Compared with the search", others, default=others[-1], required=True, key="adjustments_pair"
     )
-    other = others.get(name, found[-1])
-    changed = changes(other.graph, told.graph).rename(columns={"verdict": "change"})
-    titled = [(one.graph, f"**{how_many(len(one.edges), 'edge')}** {plain(one.name)}", True) for one in (other, told)]
-    paired.draw("adjustments", other.order, changed, titled)
-    table = adjusting.compared(found)
+    other = name if name in others else others[-1]
+    results = Comparison.of(found, found[other].nodes)
+    pair = paired.Pair(results, other, adjusting.WITH, (other, adjusting.WITH))
+    paired.graphs(pair, "adjustments", [plain(other), adjusting.WITH], order=results.nodes)
+    table = results.edges[["parent", "child", *found]]
     st.dataframe(table, hide_index=True, height=min(38 + 35 * len(table), 360), alt="Edges of every search")
     st.download_button(
-        f"{len(table):,} edges, CSV",
+        f"{how_many(len(table), 'edge')}, CSV",
         partial(spreadsheets.to_csv, table),
         f"{run.id}_adjustments.csv",
         "text/csv",

@@ -75,7 +75,7 @@ def _lines(changes: pd.DataFrame | None, known: Known | None) -> tuple[str, bool
         key="refine_lines",
         required=True,
         help="The evidence: a wider line has more of it, a dashed line an undecided direction. What changed: kept, "
-        "new, turned (reversed) or dropped, against the DISCO graph. The truth: true, extra, reversed or missing.",
+        "new, reversed or dropped, against the DISCO graph. The truth: true, extra, reversed or missing.",
     )
     absent = st.toggle(
         "Absent edges",
@@ -163,9 +163,7 @@ def _columns(refinement: Refinement) -> dict[str, object]:
             width=58,
             help="Share of fits without one part of the rows that have the edge, searched like bootstrap tables.",
         ),
-        "disco": column.TextColumn(
-            "DISCO", width=62, help="Compared with the DISCO graph: kept, new or turned (reversed)."
-        ),
+        "disco": column.TextColumn("DISCO", width=62, help="Compared with the DISCO graph: kept, new or reversed."),
         "truth": column.TextColumn("Truth", width=74, help="According to the known truth of this table."),
         "p_value": column.NumberColumn("p", format="%.1e", width=70, help=evidence_words.P_VALUE),
         "unavailable": column.TextColumn(

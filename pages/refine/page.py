@@ -32,7 +32,7 @@ if found is None:
 result = fit.shown(run) if is_fitted else None
 present = thresholds.present(result) if result else ()
 graph = result.graph(*present) if result else None
-changes = metrics.changes(graph, found.graph) if result else None
+changes = metrics.changes(graph, found.graph).rename(columns={"change": "verdict"}) if result else None
 known = truth.shown(found)
 verdict.show(*verdicts.of_refinement(found.refined, found.choice.bound))
 st.fragment(edge_list.explore)(found, changes, result.edges(*present) if result else None, known)

@@ -22,7 +22,7 @@ _HELP = {
     "kept": "In both graphs, in the same direction.",
     "new": "Only in the refined graph.",
     "dropped": "Only in the DISCO graph.",
-    "turned": "In both graphs, reversed in the refined graph.",
+    "reversed": "In both graphs, in opposite directions.",
 }
 
 
@@ -81,7 +81,7 @@ def _numbers(refinement: Refinement, changes: pd.DataFrame | None) -> None:
     for verdict, help in _HELP.items():
         row.metric(verdict.capitalize(), int(counted.get(verdict, 0)), width=wide, help=help)
     st.caption(
-        "Kept, new, dropped and turned (reversed): compared with the DISCO graph at its thresholds, as on Graph. "
+        "Kept, new, dropped and reversed: compared with the DISCO graph at its thresholds, as on Graph. "
         + evidence_words.SAME_ROWS
     )
 

@@ -3,7 +3,7 @@
 import pytest
 
 from benchmarks.rivals import MIXED, compared, lasso, measured, mixed, told
-from disco.methods import Result
+from disco.found import Found
 from disco.simulate import Design, simulate
 
 FAMILY = ",".join(MIXED.values())
@@ -30,6 +30,6 @@ def test_lines_say_what_they_were_measured_on(study, row):
 
 
 def test_two_graphs_are_compared_by_order_and_directed_edges():
-    one = Result.of(["a", "b", "c"], [("a", "b"), ("b", "c")], order=["a", "b", "c"])
-    other = Result.of(["a", "b", "c"], [("b", "a"), ("b", "c")], order=["b", "a", "c"])
+    one = Found.of(["a", "b", "c"], [("a", "b"), ("b", "c")], order=["a", "b", "c"])
+    other = Found.of(["a", "b", "c"], [("b", "a"), ("b", "c")], order=["b", "a", "c"])
     assert compared(one, other) == pytest.approx({"agreement": 2 / 3, "jaccard": 1 / 3, "shd": 2})

@@ -11,13 +11,13 @@ from benchmarks.paper_data import Known
 from benchmarks.paper_rows import METHODS, Row
 from benchmarks.paper_tables import TABLES
 from disco.errors import InputError
-from disco.methods import Result
+from disco.found import Found
 from disco.simulate import simulate
 
 
 def test_an_undirected_edge_counts_in_both_directions():
     table = pd.DataFrame(np.random.default_rng(0).poisson(5, (9, 5)), columns=list("abcxy"))
-    result = Result.of(list("abcxy"), [("a", "c"), ("b", "c")], undirected=[("x", "y")])
+    result = Found.of(list("abcxy"), [("a", "c"), ("b", "c")], undirected=[("x", "y")])
     values = paper_rivals.measured(result, [("a", "c"), ("b", "c"), ("x", "y")], table)
     assert values["shd"] == 1 and values["f1"] == pytest.approx(6 / 7) and values["undirected"] == 1
     assert values["skeleton_f1"] == 1 and values["class_shd"] == 0
@@ -27,7 +27,7 @@ def test_an_undirected_edge_counts_in_both_directions():
 def test_it_is_a_method_of_the_paper_s_tables_without_a_fit(bench, monkeypatch):  # noqa: F811
     def asked(name, table, changes):
         assert name == "boss" and changes == {"seed": 0}
-        return Result.of(list(table.columns), [(table.columns[0], table.columns[1])])
+        return Found.of(list(table.columns), [(table.columns[0], table.columns[1])])
 
     monkeypatch.setattr(paper_rivals, "find", asked)
     row = Row(("plain",), DESIGN)
@@ -82,7 +82,7 @@ def test_two_methods_of_a_row_are_compared_on_the_levels_that_it_names(monkeypat
     def asked(name, table, changes):
         seen.append((name, changes["parents"], changes["seed"], int(table.to_numpy().max())))
         pairs = [("AB", "H"), ("G", "H")][: len(seen)]
-        return Result.of(list(table.columns), pairs, order=list(table.columns)[:: 1 if len(seen) == 1 else -1])
+        return Found.of(list(table.columns), pairs, order=list(table.columns)[:: 1 if len(seen) == 1 else -1])
 
     monkeypatch.setattr(paper_rivals, "find", asked)
     row = next(row for row in TABLES["lahman"].rows(17) if row.labels[-1] == "ODS Poi and NB")

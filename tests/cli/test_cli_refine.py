@@ -1,6 +1,5 @@
 """disco refine, and the refined graph in disco graph and disco evaluate."""
 
-import dataclasses
 import json
 
 import pandas as pd
@@ -181,7 +180,7 @@ def test_what_is_not_available_is_said(counts, capsys):
     found = read_refined(run)
     edges = found.edges.assign(gain_nats=float("nan"), direction_nats=float("nan"), decided=False)
     capsys.readouterr()
-    refine_command._print(run, dataclasses.replace(found, edges=edges, notes=("Mind the gap.",)), Choice())
+    refine_command._print(run, found.having(edges=edges, notes=("Mind the gap.",)), Choice())
     printed = capsys.readouterr().out
     assert printed.count("gain not available, direction not available") == len(edges)
     assert "Note: Mind the gap." in printed and " nan" not in printed

@@ -8,7 +8,8 @@ from colours import contrast
 from disco import graph as graphs
 from disco.figures import compared, roles
 from disco.figures import graph as drawing
-from disco.metrics import several
+from disco.found import Found
+from disco.metrics.several import Comparison
 
 
 def test_the_matrix_names_the_two_that_agree_most():
@@ -58,8 +59,8 @@ def test_names_of_marks_that_stand_close_are_on_different_sides():
 
 def consensus() -> nx.DiGraph:
     """a → b of both methods, and an open edge b — c of one."""
-    pairs = {"one": [("a", "b"), ("b", "c"), ("c", "b")], "two": [("a", "b")]}
-    return several.consensus_graph(several.consensus(pairs, list("abc")), list("abc"), 1, 2)
+    one = Found.of("abc", [("a", "b")], undirected=[("b", "c")], order="abc")
+    return Comparison.of({"one": one, "two": Found.of("abc", [("a", "b")])}).consensus(1)
 
 
 def test_an_edge_is_as_wide_as_many_have_it_and_an_open_one_has_no_head():

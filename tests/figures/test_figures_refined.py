@@ -94,17 +94,17 @@ def test_changes_differ_by_more_than_colour():
     order = list("abcd")
     after = build(order, evidence([("a", "b"), ("b", "c"), ("a", "d")]))
     before = [("a", "b"), ("c", "b"), ("b", "d")]
-    told = metrics.changes(before, after)
+    told = metrics.changes(before, after).rename(columns={"change": "verdict"})
     assert dict(zip(zip(told["parent"], told["child"], strict=True), told["verdict"], strict=True)) == {
         ("a", "b"): "kept",
-        ("b", "c"): "turned",
+        ("b", "c"): "reversed",
         ("a", "d"): "new",
         ("b", "d"): "dropped",
     }
     nothing = pd.DataFrame(columns=["parent", "child", "ocs", "z", "frequency"]).astype({"ocs": float})
     drawn = drawing.edges(drawing.judged(after, told, nothing))
     assert len({edge.look[1] for edge in drawn}) == len({edge.look[0] for edge in drawn}) == 4
-    assert [edge.verdict for edge in drawn if edge.has_dot] == ["turned"]
+    assert [edge.verdict for edge in drawn if edge.has_dot] == ["reversed"]
     assert set(drawing.judged(after, told, nothing, missing=False).edges) == set(after.edges)
 
 

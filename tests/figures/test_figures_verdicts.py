@@ -110,9 +110,8 @@ def test_an_arrow_is_as_sure_as_the_step_that_removed_its_child():
 def test_a_refinement_is_as_sure_as_its_directions_and_its_model():
     run = refine_by_hand(finished_run(7))
     found = read_refined(run)
-    decided = replace(
-        found, edges=found.edges.assign(decided=True), starts=found.starts[found.starts["score"] != -101.5]
-    )
+    decided = found.having(edges=found.edges.assign(decided=True))
+    decided = replace(decided, starts=found.starts[found.starts["score"] != -101.5])
 
     def level(refined, bound: float = BOUND) -> str:
         return verdicts.of_refinement(refined, bound).level
@@ -120,12 +119,12 @@ def test_a_refinement_is_as_sure_as_its_directions_and_its_model():
     alone = replace(decided, starts=decided.starts[decided.starts["start"] == "restart 1"])
     assert level(alone) == "sure"
     assert level(decided) == "guess"  # other searches ended near the best with another graph
-    assert level(replace(alone, edges=found.edges)) == "guess"  # two of six directions are undecided
-    assert level(replace(alone, edges=found.edges.assign(decided=False))) == "poor"
-    assert level(replace(alone, edges=found.edges[:0])) == "guess"
-    assert level(replace(alone, nodes=None)) == "guess"
-    missed = replace(alone, nodes=found.nodes.assign(misfit_nats=5.0))
+    assert level(alone.having(edges=found.edges)) == "guess"  # two of six directions are undecided
+    assert level(alone.having(edges=found.edges.assign(decided=False))) == "poor"
+    assert level(alone.having(edges=found.edges[:0])) == "guess"
+    assert level(alone.having(misfit=None)) == "guess"
+    missed = alone.having(misfit=found.nodes.assign(misfit_nats=5.0))
     assert level(missed) == "poor" and "all 7 nodes are poorly fitted" in verdicts.of_refinement(missed, BOUND).text
     assert verdicts.of_refinement(missed, BOUND).advice.endswith("none is decided.")
-    ruled = replace(missed, edges=found.edges.assign(rule=["required", "fixed", *["free"] * 4]))
+    ruled = missed.having(edges=found.edges.assign(rule=["required", "fixed", *["free"] * 4]))
     assert verdicts.of_refinement(ruled, BOUND).advice.endswith("none is decided, except 2 that knowledge fixes.")

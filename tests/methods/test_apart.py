@@ -50,7 +50,7 @@ def test_the_result_is_that_of_the_method_itself(small_table):
     found = find_apart("sort-variance", table, {"cutoff": 0.01}, **told, callback=events.append)
     expected = find("sort-variance", table, {"cutoff": 0.01}, **told)
     assert found.order == expected.order and found.notes == expected.notes and found.seconds > 0
-    pd.testing.assert_frame_equal(found.adjacency, expected.adjacency)
+    pd.testing.assert_frame_equal(found.edges, expected.edges)
     pd.testing.assert_frame_equal(found.scores, expected.scores)
     assert events and all(0 <= event.progress <= 1 for event in events)
 
@@ -58,13 +58,13 @@ def test_the_result_is_that_of_the_method_itself(small_table):
 def test_names_edges_without_direction_and_missing_orders_come_back_as_they_are(strange, table):
     names = list(table.columns)
     found = find_apart("undirected", table)
-    assert found.order is None and found.scores.empty and list(found.adjacency) == names
+    assert found.order is None and found.scores.empty and found.nodes == names
     assert found.undirected == [(names[0], names[1])]
-    assert found.edges == [(names[1], names[2]), (names[2], names[3])]
+    assert found.directed == [(names[1], names[2]), (names[2], names[3])]
 
 
 def test_what_a_method_prints_goes_to_its_log(strange, table, tmp_path):
-    assert find_apart("chatty", table, log=tmp_path / "log.txt").order == tuple(table.columns)
+    assert find_apart("chatty", table, log=tmp_path / "log.txt").order == list(table.columns)
     text = (tmp_path / "log.txt").read_text()
     assert "from a child" in text and "####" in text
 

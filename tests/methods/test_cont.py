@@ -72,7 +72,7 @@ def test_standardised_no_unit_matters():
 def test_small_networks_order_a_gaussian_pair(noise):
     small = {"noise": noise, "width": 32, "projection_width": 32, "epochs": 40, "projection_epochs": 60}
     result = find("disco-cont", additive(1500), small | {"batch": 100, "rate": 3e-3})
-    assert result.edges == [("cause", "leaf")] and result.order == ("cause", "leaf")
+    assert result.directed == [("cause", "leaf")] and result.order == ["cause", "leaf"]
 
 
 def test_the_mixture_has_a_first_layer_without_normalisation():
@@ -90,6 +90,6 @@ def test_every_removal_is_in_the_steps():
     options = cont.Options(epochs=1, projection_epochs=1, width=8, projection_width=8)
     result, ordered = cont.found(table, options)
     assert list(ordered.steps["step"]) == [1, 1, 1, 2, 2, 3]
-    assert tuple(ordered.steps.loc[ordered.steps["chosen"], "node"])[::-1] == result.order
+    assert tuple(ordered.steps.loc[ordered.steps["chosen"], "node"])[::-1] == tuple(result.order)
     chosen = ordered.steps.groupby("step")["score"].idxmin()
     assert ordered.steps.loc[chosen, "chosen"].all()

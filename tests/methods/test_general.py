@@ -46,7 +46,7 @@ def test_boss_is_given_standardised_logarithms_and_the_penalty(monkeypatch):
     before = random.getstate(), np.random.get_state()[1].copy()
     results = [find("boss", table, {"penalty": 3, "seed": 7}) for _ in range(2)]
     assert random.getstate() == before[0] and (np.random.get_state()[1] == before[1]).all()
-    assert results[0].edges == [("a", "b")] and results[0].order is None
+    assert results[0].directed == [("a", "b")] and results[0].order is None
     (z, more, drawn), again = seen
     np.testing.assert_allclose([z.mean(axis=0), z.std(axis=0)], [[0, 0], [1, 1]], atol=1e-12)
     np.testing.assert_allclose(np.diff(z[:3, 0]) / np.diff(z[:3, 0])[0], np.log([2, 4]) / np.log(2))
@@ -70,7 +70,7 @@ def test_a_class_has_directed_edges_and_open_ones(name):
     pytest.importorskip("causallearn")
     state = random.getstate()
     found = find(name, rows())
-    assert set(found.edges) == {("a", "c"), ("b", "c"), ("c", "d")} and found.undirected == [("x", "y")]
+    assert set(found.directed) == {("a", "c"), ("b", "c"), ("c", "d")} and found.undirected == [("x", "y")]
     assert found.notes == ("Edges without direction: 1 of 4.",) and found.order is None
     assert random.getstate() == state
 
@@ -81,10 +81,10 @@ def test_lingam_gives_an_order_and_sizes():
     cause = rng.exponential(size=4000) + 5  # logarithms of large counts, so that rounding does not matter
     table = pd.DataFrame({"effect": np.exp(0.5 * cause + rng.exponential(size=4000) + 4), "cause": np.exp(cause + 2)})
     found = find("lingam", table.round().astype(int))
-    assert found.edges == [("cause", "effect")] and found.order == ("cause", "effect")
+    assert found.directed == [("cause", "effect")] and found.order == ["cause", "effect"]
     sizes = found.scores.set_index(["parent", "child"])["score"]
     assert sizes["cause", "effect"] == pytest.approx(0.5 / np.sqrt(1.25), abs=0.05)
-    assert find("lingam", table.round().astype(int), {"least": 0.6}).edges == []
+    assert find("lingam", table.round().astype(int), {"least": 0.6}).directed == []
 
 
 def test_copies_and_few_rows_stop_pc_and_lingam_with_a_sentence():

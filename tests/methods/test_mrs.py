@@ -5,7 +5,8 @@ import pandas as pd
 import pytest
 
 from disco.errors import FitStopped, InputError
-from disco.methods import METHODS, Result, find
+from disco.found import Found
+from disco.methods import METHODS, find
 from disco.methods.mrs import ratio, second_moment
 from disco.methods.skeleton import joined
 from tests.enumerated import PARAMETER, given, joint
@@ -51,8 +52,8 @@ def test_a_hyper_poisson_with_b_one_is_poisson():
 @pytest.mark.parametrize("changes", [{}, {"means": "glm"}, {"skeleton": "none"}, {"parents": "skeleton"}])
 def test_a_chain_is_ordered_sources_first_whatever_the_order_of_its_columns(changes):
     result = find("mrs", chain(), changes)
-    assert result.order == find("mrs", chain()[["b", "c", "a"]], changes).order == ("a", "b", "c")
-    assert {("a", "b"), ("b", "c")} <= set(result.edges)
+    assert result.order == find("mrs", chain()[["b", "c", "a"]], changes).order == ["a", "b", "c"]
+    assert {("a", "b"), ("b", "c")} <= set(result.directed)
 
 
 @pytest.mark.parametrize(
@@ -68,7 +69,7 @@ def test_the_families_order_their_own_tables(name, source, child):
     cause = source(random)
     given_mean = child(random, 0.5 + 0.8 * cause if name == "mrs-nb" else cause)
     table = pd.DataFrame({"effect": draw(*given_mean), "cause": cause})
-    assert find(name, table).edges == [("cause", "effect")]
+    assert find(name, table).directed == [("cause", "effect")]
 
 
 def test_the_skeleton_joins_parents_and_children_and_not_what_they_explain():
@@ -85,20 +86,20 @@ def test_edges_keep_to_the_skeleton_and_notes_say_which(monkeypatch):
 
     def search(name, counts, callback=None):
         assert name == "boss"
-        return Result.of(list(counts), [("b", "a")], undirected=[("c", "b")])
+        return Found.of(list(counts), [("b", "a")], undirected=[("c", "b")])
 
     monkeypatch.setattr("disco.methods.skeleton.find", search)
     table = chain()
     dense = find("mrs", table, {"skeleton": "none", "cutoff": 1.0})
     kept = find("mrs", table, {"skeleton": "boss", "cutoff": 1.0})
-    assert len(dense.edges) == 3 and "skeleton: none, all pairs are candidates" in dense.notes[0]
-    assert kept.edges == [("a", "b"), ("b", "c")] and "skeleton: boss, 2 pairs" in kept.notes[0]
+    assert len(dense.directed) == 3 and "skeleton: none, all pairs are candidates" in dense.notes[0]
+    assert kept.directed == [("a", "b"), ("b", "c")] and "skeleton: boss, 2 pairs" in kept.notes[0]
     assert len(kept.scores) == 2
 
 
 @pytest.mark.skipif("boss" not in METHODS or not METHODS["boss"].installed, reason="needs causal-learn")
 def test_the_skeleton_of_boss_orders_a_chain():
-    assert find("mrs", chain(), {"skeleton": "boss", "parents": "skeleton"}).edges == [("a", "b"), ("b", "c")]
+    assert find("mrs", chain(), {"skeleton": "boss", "parents": "skeleton"}).directed == [("a", "b"), ("b", "c")]
 
 
 def test_b_and_family_are_noted():

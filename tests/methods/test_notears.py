@@ -55,7 +55,7 @@ def test_the_weakest_edge_on_a_cycle_goes_first_and_others_stay():
 def test_weights_become_edges_scores_an_order_and_a_note(castle):
     castle("assert abs(values.mean(0)).max() < 1e-9 and abs(values.std(0) - 1).max() < 1e-9")
     result = find(TABLE, Options())
-    assert result.edges == [("a", "b"), ("b", "c")] and result.order == ("a", "b", "c")
+    assert result.directed == [("a", "b"), ("b", "c")] and result.order == ["a", "b", "c"]
     assert result.scores.set_index(["parent", "child"])["score"]["a", "c"] == 0.2
     assert len(result.scores) == 5 and len(result.notes) == 1 and 'was none: "c" → "a".' in result.notes[0]
 
@@ -86,4 +86,4 @@ def test_gcastle_points_from_a_cause_that_its_effect_cannot_tell():
     cause = np.random.default_rng(0).uniform(-1.5, 3, 300)
     logs = pd.DataFrame({"effect": 2 + cause**2 / 2, "cause": 6 + cause})
     found = find(np.expm1(logs).round().astype(int), Options(max_iter=10))
-    assert found.edges == [("cause", "effect")] and found.order == ("cause", "effect")
+    assert found.directed == [("cause", "effect")] and found.order == ["cause", "effect"]

@@ -5,8 +5,9 @@ import pandas as pd
 import pytest
 
 from disco.errors import FitStopped, InputError
+from disco.found import Found
 from disco.knowledge import Knowledge
-from disco.methods import METHODS, Result, find, options_of
+from disco.methods import METHODS, find, options_of
 
 SHORT = {"joint_epochs": 20, "joint_steps": 0, "projection_epochs": 20, "projection_steps": 0, "width": 64}
 QUICK = {"width": 32, "epochs": 40, "batch": 100, "rate": 3e-3}
@@ -46,9 +47,8 @@ def telling() -> list[str]:
 def test_every_method_gives_the_edge_from_cause_to_effect_or_says_that_its_direction_is_open(name):
     table = two_numbers() if METHODS[name].numbers else two_nodes()
     result = find(name, table, CHANGES.get(name))
-    assert list(result.adjacency.index) == list(result.adjacency.columns) == ["effect", "cause"]
-    assert result.edges == [("cause", "effect")] or result.undirected == [("effect", "cause")]
-    assert result.order is None or result.order == ("cause", "effect")
+    assert result.directed == [("cause", "effect")] or result.undirected == [("effect", "cause")]
+    assert result.nodes == (["effect", "cause"] if result.order is None else ["cause", "effect"])
     assert result.seconds > 0 and {"parent", "child", "score"} <= set(result.scores)
 
 
@@ -60,10 +60,10 @@ def test_a_handful_of_rows_is_refused_without_a_word_of_folds(name):
 
 
 def test_an_edge_without_direction_is_kept_as_such():
-    result = Result.of(["a", "b", "c"], [("c", "a")], undirected=[("a", "b")])
-    assert result.edges == [("c", "a")] and result.undirected == [("a", "b")]
-    assert result.adjacency.loc["c", "a"] == 1 and result.adjacency.loc["a", "c"] == 0
-    assert result.adjacency.loc["a", "b"] == result.adjacency.loc["b", "a"] == 1
+    result = Found.of(["a", "b", "c"], [("c", "a")], undirected=[("a", "b")])
+    assert result.directed == [("c", "a")] and result.undirected == [("a", "b")]
+    assert result.pairs == [("c", "a"), ("a", "b"), ("b", "a")]
+    assert result.adjacency("bca").to_numpy().tolist() == [[0, 0, 1], [0, 0, 1], [1, 0, 0]]
 
 
 def test_unknown_methods_options_and_values_are_named():
@@ -80,7 +80,7 @@ def test_what_a_method_cannot_use_is_said():
     knowledge = Knowledge(tiers=(("cause",), ("effect",)))
     result = find("sort-mean", table, roles={"site": ("covariate", "categorical")}, knowledge=knowledge)
     assert result.notes == ("sorted by mean cannot use knowledge: no tier and no rule was kept to.",)
-    assert list(result.adjacency) == ["effect", "cause"]
+    assert set(result.nodes) == {"effect", "cause"}
 
 
 def test_a_method_stops_when_asked():

@@ -1,17 +1,13 @@
-"""Several methods side by side: agreement of every two, and the consensus."""
+"""Several results side by side: agreement of every two, the consensus, what each changes."""
 
 import numpy as np
 import pandas as pd
+import pytest
 
-from disco.metrics.several import (
-    consensus,
-    consensus_graph,
-    differences,
-    drawing,
-    edge_agreements,
-    mean_order,
-    order_agreements,
-)
+from disco.errors import InputError
+from disco.found import Found
+from disco.metrics import changes
+from disco.metrics.several import Comparison
 
 NODES = ["a", "b", "c", "d"]
 EDGES = {
@@ -22,21 +18,35 @@ EDGES = {
 }
 
 
+def found(pairs: list[tuple[str, str]], order: list[str] | None = None, nodes: list[str] = NODES) -> Found:
+    """A result of pairs; one in both directions is open."""
+    opened = [pair for pair in pairs if pair[::-1] in pairs and pair < pair[::-1]]
+    directed = [pair for pair in pairs if pair[::-1] not in pairs]
+    return Found.of(nodes, directed, undirected=opened, order=order)
+
+
+def comparison(pairs: dict[str, list[tuple[str, str]]], nodes: list[str] = NODES) -> Comparison:
+    return Comparison.of({name: found(one) for name, one in pairs.items()}, nodes)
+
+
 def test_orders_agree_by_pairs_of_nodes():
-    found = order_agreements({"one": NODES, "back": NODES[::-1], "swap": ["b", "a", "c", "d"]})
-    assert found.loc["one", "back"] == 0 and found.loc["one", "one"] == 1
-    assert found.loc["one", "swap"] == found.loc["swap", "one"] == 5 / 6
+    orders = {"one": NODES, "back": NODES[::-1], "swap": ["b", "a", "c", "d"]}
+    both = Comparison.of({name: found([], order) for name, order in orders.items()} | {"without": found([])})
+    agree = both.order_agreements
+    assert list(agree) == list(orders) and agree.loc["one", "back"] == 0 and agree.loc["one", "one"] == 1
+    assert agree.loc["one", "swap"] == agree.loc["swap", "one"] == 5 / 6
 
 
 def test_edges_agree_by_the_share_of_those_in_both():
-    found = edge_agreements(EDGES)
-    assert found.loc["one", "two"] == 1 / 4 and found.loc["one", "free"] == 2 / 3 and found.loc["one", "none"] == 0
-    assert np.isnan(found.loc["none", "none"])
-    assert edge_agreements({"free": EDGES["free"][:2], "one": [("a", "b")]}).loc["free", "one"] == 1 / 2
+    agree = comparison(EDGES).edge_agreements
+    assert agree.loc["one", "two"] == 1 / 4 and agree.loc["one", "free"] == 2 / 3 and agree.loc["one", "none"] == 0
+    assert np.isnan(agree.loc["none", "none"])
+    half = comparison({"free": EDGES["free"][:2], "one": [("a", "b")]}).edge_agreements
+    assert half.loc["free", "one"] == 1 / 2
 
 
 def test_the_consensus_takes_the_direction_of_the_majority():
-    rows = consensus(EDGES, NODES).set_index(["parent", "child"])
+    rows = comparison(EDGES).edges.set_index(["parent", "child"])
     assert list(rows.index) == [("a", "b"), ("b", "c"), ("d", "a")]
     assert rows.loc[("a", "b"), ["methods", "forward", "backward", "open"]].tolist() == [3, 2, 0, 1]
     assert rows.loc[("b", "c"), ["one", "two", "free", "none"]].tolist() == ["→", "←", "→", ""]
@@ -44,44 +54,64 @@ def test_the_consensus_takes_the_direction_of_the_majority():
 
 
 def test_as_many_in_either_direction_leave_it_open():
-    rows = consensus({"one": [("b", "a")], "two": [("a", "b")], "free": [("c", "b"), ("b", "c")]}, NODES)
+    rows = comparison({"one": [("b", "a")], "two": [("a", "b")], "free": [("c", "b"), ("b", "c")]}).edges
     assert rows["is_open"].tolist() == [True, True]
     assert rows[["parent", "child"]].to_numpy().tolist() == [["a", "b"], ["b", "c"]]
-    assert consensus({}, NODES).empty and consensus({"none": []}, NODES).empty
+    assert comparison({}).edges.empty and comparison({"none": []}).edges.empty
 
 
-def test_the_mean_order_is_that_of_the_orders_or_else_of_the_edges():
-    joined = consensus(EDGES, NODES)
-    assert mean_order({"one": NODES, "two": NODES, "back": NODES[::-1]}, joined, NODES[::-1]) == NODES
-    assert mean_order({}, joined, NODES) == ["d", "a", "b", "c"]
-    assert mean_order({}, pd.DataFrame(columns=joined.columns), NODES) == NODES
+def test_the_order_is_the_mean_of_the_orders_or_else_follows_the_edges():
+    orders = {"one": NODES, "two": NODES, "back": NODES[::-1]}
+    assert Comparison.of({name: found([], one) for name, one in orders.items()}, NODES[::-1]).order == NODES
+    assert comparison(EDGES).order == ["d", "a", "b", "c"]
+    assert comparison({"none": []}).order == NODES
 
 
-def test_two_methods_differ_in_five_ways():
+def test_two_graphs_differ_in_five_ways():
     one = [("a", "b"), ("b", "c"), ("c", "d"), ("a", "c"), ("b", "d"), ("d", "b")]
     other = [("a", "b"), ("c", "b"), ("a", "d"), ("a", "c"), ("c", "a"), ("d", "b"), ("b", "d")]
-    found = {(row.parent, row.child): row.change for row in differences(one, other, NODES).itertuples()}
-    assert found == {
+    told = {(row.parent, row.child): row.change for row in changes(one, other).itertuples()}
+    assert told == {
         ("a", "b"): "kept",
-        ("c", "b"): "turned",
+        ("c", "b"): "reversed",
         ("a", "d"): "new",
         ("c", "d"): "dropped",
         ("a", "c"): "opened",
-        ("b", "d"): "kept",
+        ("d", "b"): "kept",
     }
+    assert changes(other, one).set_index(["parent", "child"]).loc[("a", "c"), "change"] == "opened"
+
+
+def test_an_open_edge_has_the_direction_of_the_graph_that_has_one():
+    (row,) = changes([("b", "a")], [("a", "b"), ("b", "a")]).itertuples(index=False)
+    assert tuple(row) == ("b", "a", "opened")
+
+
+def test_the_numbers_of_both_stand_beside_a_change():
+    one = Found(NODES, pd.DataFrame({"parent": ["a", "c"], "child": ["b", "d"], "ocs": [1.0, 3.0]}))
+    other = Found(NODES[::-1], pd.DataFrame({"parent": ["b"], "child": ["a"], "ocs": [2.0], "decided": [True]}))
+    rows = Comparison.of({"x": one, "y": other}).changes("x", "y")
+    assert rows["change"].tolist() == ["dropped", "reversed"] and rows["ocs_1"].tolist() == [3.0, 1.0]
+    assert np.isnan(rows["ocs_2"][0]) and rows["ocs_2"][1] == 2.0 and rows["decided_2"][1] is True
 
 
 def test_an_open_edge_is_drawn_once_along_the_order():
-    graph = drawing(EDGES["free"], ["b", "a", "c", "d"])
+    graph = found(EDGES["free"]).drawn(["b", "a", "c", "d"])
     assert dict(graph.edges) == {("b", "a"): {"is_open": True}, ("b", "c"): {}}
     assert graph.nodes["b"]["position"] == 1 and len(graph) == 4
 
 
 def test_the_consensus_graph_has_the_edges_of_enough_methods_and_may_have_a_cycle():
-    joined = consensus(EDGES, NODES)
-    graph = consensus_graph(joined, NODES, 2, 4)
+    graph = comparison(EDGES).consensus(2)
     assert {ends: values["methods"] for ends, values in graph.edges.items()} == {("a", "b"): 3, ("b", "c"): 3}
-    split = consensus({"one": [("a", "b")], "two": [("b", "a")]}, NODES)
-    assert dict(consensus_graph(split, NODES[::-1], 2, 2).edges) == {("b", "a"): {"is_open": True, "methods": 2}}
-    circle = consensus({"one": [("a", "b"), ("b", "c"), ("c", "a")]}, NODES)
-    assert consensus_graph(circle, NODES, 1, 1).number_of_edges() == 3
+    split = comparison({"one": [("a", "b")], "two": [("b", "a")]}, NODES[::-1])
+    assert dict(split.consensus(2).edges) == {("b", "a"): {"is_open": True, "methods": 2}}
+    assert comparison({"one": [("a", "b"), ("b", "c"), ("c", "a")]}).consensus(1).number_of_edges() == 3
+
+
+def test_only_common_nodes_are_compared():
+    both = Comparison.of({"one": found([("a", "b")]), "other": found([("c", "b")], nodes=["c", "b", "x"])})
+    assert both.nodes == ["b", "c"] and both.alone == {"one": ["a", "d"], "other": ["x"]}
+    assert both.found["one"].edges.empty and both.found["other"].pairs == [("c", "b")]
+    with pytest.raises(InputError, match="no column in common"):
+        Comparison.of({"one": found([]), "other": found([], nodes=["x"])})

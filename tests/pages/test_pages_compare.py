@@ -8,9 +8,10 @@ from made_up import HOSTILE, finished_run, refine_by_hand
 from test_pages_ordering import opened
 
 from disco.errors import InputError
-from disco.methods import METHODS, Result
+from disco.found import Found
+from disco.methods import METHODS
 from disco.runs import COMPARE, Run, compared, create_run
-from disco.runs.compared import Asked, Found
+from disco.runs.compared import Asked, Ended
 from disco.work import comparing, jobs
 
 PAGE = "pages/compare/page.py"
@@ -20,9 +21,9 @@ pytestmark = pytest.mark.usefixtures("strange")
 
 def give(run: Run, name: str, edges: list[tuple[str, str]], notes: tuple[str, ...] = (), **how) -> Run:
     """Keep a method's result beside a run."""
-    result = Result.of(run.nodes, edges, **how)
+    result = Found.of(run.nodes, edges, **how)
     options = Asked({name: {}}).options(name)
-    compared.save(run, Found(name, "done", options, 1.0, 600.0, notes=list(notes)), result)
+    compared.save(run, Ended(name, "done", options, 1.0, 600.0, notes=list(notes), found=result))
     return run
 
 
@@ -41,7 +42,7 @@ def three(**made) -> Run:
     give(run, "slow", [pair[::-1] for pair in CHAIN[:2]], order=nodes[::-1])
     give(run, "undirected", CHAIN[1:], undirected=CHAIN[:1])
     give(run, "sort-mean", CHAIN[:1], order=nodes)
-    compared.save(run, Found("bug", "failed", {}, 1.0, 600.0, "It met *a* problem."), None)
+    compared.save(run, Ended("bug", "failed", {}, 1.0, 600.0, "It met *a* problem."))
     return run
 
 
@@ -265,10 +266,10 @@ def test_the_sections_show_what_the_methods_shown_have(drawn, monkeypatch):
     assert "the slow one" in written["made_up_edges_of_methods.csv"]
     turn_to(app, run, "pair")
     numbers = {metric.label: metric.value for metric in app.metric}
-    assert numbers == {"In both": "2", "Only first": "0", "Only second": "0", "Turned": "0", "One open": "1"}
+    assert numbers == {"In both": "2", "Only first": "0", "Only second": "0", "Reversed": "0", "One open": "1"}
     app.selectbox(key=f"compare_pair_other_{run.id}_good").set_value("slow").run()
     numbers = {metric.label: metric.value for metric in app.metric}
-    assert numbers["Turned"] == "2" and numbers["Only first"] == "1" and numbers["Order agreement"] == "0"
+    assert numbers["Reversed"] == "2" and numbers["Only first"] == "1" and numbers["Order agreement"] == "0"
 
 
 def test_the_runs_own_fit_and_refinement_stand_beside_the_others():
@@ -304,7 +305,7 @@ def test_one_method_alone_and_none_are_shown_in_words():
 
 def test_only_failures_say_that_nothing_was_found():
     run = bare()
-    compared.save(run, Found("bug", "failed", {}, 1.0, 600.0, "It met a problem."), None)
+    compared.save(run, Ended("bug", "failed", {}, 1.0, 600.0, "It met a problem."))
     app = opened(run, PAGE)
     assert any("No method has found anything yet" in info.value for info in app.info)
 

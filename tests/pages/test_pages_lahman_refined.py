@@ -12,6 +12,7 @@ from test_pages_ordering import opened
 from disco import lahman
 from disco.figures import lahman as figures
 from disco.figures import roles
+from disco.found import Found
 from disco.metrics import a_top
 from disco.refine import Choice, Refined
 from disco.refine.result import EDGE_COLUMNS
@@ -40,7 +41,7 @@ def made(has_orders: bool = True) -> Refined:
     ends += [("CCS order", k, node) for k, node in enumerate(ORDER, 1)]
     orders = pd.DataFrame(ends, columns=["start", "position", "node"]).sample(frac=1, random_state=0)
     edges = pd.DataFrame(rows, columns=list(EDGE_COLUMNS))
-    return Refined(ORDER, edges, starts, "CCS order", -100.0, 9, 9, orders=orders if has_orders else None)
+    return Refined(Found(ORDER, edges), starts, "CCS order", -100.0, 9, 9, orders=orders if has_orders else None)
 
 
 def test_ends_are_scored_at_their_last_sweep():

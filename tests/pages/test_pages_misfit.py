@@ -1,7 +1,5 @@
 """How far to trust arrows, on the pages: misfit at the top, per node and in the graph, and words on directions."""
 
-from dataclasses import replace
-
 import numpy as np
 import pytest
 from app_world import box, button, texts
@@ -47,7 +45,7 @@ def test_directions_that_knowledge_fixes_are_excepted():
     run = refined(misfit=BAD)
     found = read_refined(run)
     edges = found.edges.assign(rule=["required", *["free"] * (len(EDGES) - 1)])
-    save(run.path, replace(found, edges=edges.assign(decided=edges["rule"] == "required")), Choice())
+    save(run.path, found.having(edges=edges.assign(decided=edges["rule"] == "required")), Choice())
     app = opened(run, PAGE)
     assert "no direction is called decided, except one that knowledge fixes." in app.warning[0].value
     box(app, "refine_edge").set_value(EDGES[3]).run()

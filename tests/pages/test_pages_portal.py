@@ -8,6 +8,7 @@ from app_world import booted, button, texts
 
 from disco import portal, runs
 from disco.errors import FitStopped
+from disco.found import Found
 from disco.refine import Refined
 from disco.runs import FIT, REFINE
 from disco.work import jobs
@@ -26,9 +27,8 @@ def graph_of(*edges: tuple[str, str, float, bool]) -> Refined:
     frame = frame.assign(direction_nats=1.0, robust_nats=1.0)
     graph = nx.DiGraph(edge[:2] for edge in edges)
     graph.add_nodes_from(portal.USUAL)
-    return Refined(
-        list(nx.topological_sort(graph)), frame, pd.DataFrame(), "sorted", 0.0, 1, 1, notes=("A note with *stars*.",)
-    )
+    found = Found(list(nx.topological_sort(graph)), frame, notes=("A note with *stars*.",))
+    return Refined(found, pd.DataFrame(), "sorted", 0.0, 1, 1)
 
 
 ALONE = graph_of(("kangaroo rats", "pocket mice", 14.6, False), ("NL", "OT", 20.0, True), ("OL", "PM", 3.0, False))
@@ -74,10 +74,16 @@ def test_empty_shows_the_experiment_and_offers_the_search():
 
 def test_both_graphs_and_the_verdict_on_every_pair(by_hand):
     at = search(booted("portal"), by_hand)
-    assert {one.label: one.value for one in at.metric} == {"Vanishes": "1", "Appears": "1", "Turns": "1", "Stays": "1"}
+    numbers = {one.label: one.value for one in at.metric}
+    assert [numbers[label] for label in ("Only alone", "Only adjusted", "Reversed", "In both")] == ["1"] * 4
     edges, pairs = (one.value for one in at.dataframe)
-    assert edges["change"].tolist() == ["vanishes", "appears", "turns", "stays"]
-    assert edges.iloc[2][["parent", "child", "gain_alone", "gain_adjusted"]].tolist() == ["PM", "OL", 3.0, 1.0]
+    assert edges["change"].tolist() == ["Only alone", "Only adjusted", "Reversed", "In both"]
+    assert edges.iloc[2][["parent", "child", "gain_nats_alone", "gain_nats_adjusted"]].tolist() == [
+        "PM",
+        "OL",
+        3.0,
+        1.0,
+    ]
     mice = pairs.set_index("species").loc["pocket mice"]
     assert mice["experiment"] == "× 1.90 (1.40 to 2.56)"
     assert mice["alone"].startswith("→ × 2.") and mice["alone"].endswith(", open")

@@ -161,7 +161,7 @@ def test_the_result_beside_the_disco_graph():
     before = set(run.graph().edges)
     after, turned = set(EDGES), {(u, v) for u, v in EDGES if (v, u) in before}
     assert shown["Edges"] == "5" and shown["Undecided"] == "1"
-    assert int(shown["Kept"]) == len(before & after) and int(shown["Turned"]) == len(turned)
+    assert int(shown["Kept"]) == len(before & after) and int(shown["Reversed"]) == len(turned)
     assert int(shown["New"]) == len(after - before - turned)
     assert int(shown["Dropped"]) == len({(u, v) for u, v in before if (u, v) not in after and (v, u) not in after})
     said = texts(app)

@@ -1,7 +1,6 @@
 """Refine if a number of an edge could not be computed: this is said everywhere, and the edge is never hidden."""
 
 import json
-from dataclasses import replace
 
 import numpy as np
 import pandas as pd
@@ -31,7 +30,7 @@ def lacking(column: str, which: list[tuple[str, str]] | None = None) -> Run:
         edges.loc[is_it, column] = np.nan
         if column == "direction_nats":
             edges.loc[is_it, "decided"] = False
-    stored.save(run.path, replace(found, edges=edges), Choice())
+    stored.save(run.path, found.having(edges=edges), Choice())
     return run
 
 
@@ -102,7 +101,7 @@ def test_nothing_is_called_missing_that_was_not_asked_for():
     run = refine_by_hand(finished_run(6, truth=None), ORDER, EDGES)
     found = stored.read_refined(run)
     stored.save(
-        run.path, replace(found, edges=found.edges.assign(bootstrap=np.nan, folds=np.nan)), Choice(bootstrap=0, folds=0)
+        run.path, found.having(edges=found.edges.assign(bootstrap=np.nan, folds=np.nan)), Choice(bootstrap=0, folds=0)
     )
     app = opened(run, PAGE)
     assert "unavailable" not in table(app, "direction_nats")

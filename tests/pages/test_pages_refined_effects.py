@@ -1,6 +1,5 @@
 """The parts of the Refine page that show the fitted model, each on a separate page."""
 
-import dataclasses
 import os
 import time
 from functools import partial
@@ -13,6 +12,7 @@ from made_up import HOSTILE, finished_run
 from streamlit.testing.v1 import AppTest
 
 from disco import runs
+from disco.found import Found
 from disco.refine import Choice, Refined
 from disco.refine.result import EDGE_COLUMNS
 from disco.runs import refined as stored
@@ -50,7 +50,7 @@ def refined_run(settings=None, fitted=False, frame=None, misfit=0.0) -> runs.Run
     starts = pd.DataFrame([("by mean", 1, -10.0)], columns=["start", "sweep", "score"])
     nodes = pd.DataFrame({"node": list(frame.columns), "levels": 9, "misfit_nats": 0.0, "misfit_per_row": 0.0})
     nodes.loc[0, ["misfit_nats", "misfit_per_row"]] = misfit, misfit / len(frame)
-    found = Refined(list(frame.columns), edges, starts, "by mean", -10.0, 3, 7, nodes=nodes)
+    found = Refined(Found(list(frame.columns), edges, misfit=nodes), starts, "by mean", -10.0, 3, 7)
     stored.save(run.path, found, Choice(bootstrap=10, folds=3))
     return run
 
@@ -115,10 +115,10 @@ def test_the_first_rule_that_fails_is_named(changes, missed, words):
     run = refined_run()
     found = stored.read_refined(run)
     misfit = found.nodes["node"].map(missed).where(found.nodes["node"].isin(missed), 0.0).astype(float)
-    found = dataclasses.replace(found, nodes=found.nodes.assign(misfit_nats=misfit))
+    found = found.having(misfit=found.nodes.assign(misfit_nats=misfit))
     row = {**found.edges.iloc[0].to_dict(), "decided": False, **changes}
     assert words in evidence_words.direction(run, found, row)
-    older = dataclasses.replace(found, nodes=None)
+    older = found.having(misfit=None)
     assert "older version" in evidence_words.direction(run, older, row)
 
 

@@ -286,16 +286,17 @@ def test_two_runs_are_compared(tick, drawn, monkeypatch):
     written = written_when_asked(monkeypatch)
     tick(first, third)
     at = booted("runs")
-    assert not at.exception and [found.label for found in at.metric][:4] == ["Kept", "Lost", "New", "Turned"]
+    labels = ["In both", "Only first", "Only second", "Reversed"]
+    assert not at.exception and [found.label for found in at.metric][:4] == labels
     (table,) = [found.value for found in at.dataframe if "change" in found.value]
-    assert set(table["change"]) == {"kept"} and len(drawn) == 2
+    assert set(table["change"]) == {"In both"} and len(drawn) == 2
     assert {values["verdict"] for *_, values in drawn[0].edges(data=True)} == {"same"}
     (settings,) = [found.value for found in at.dataframe if "setting" in found.value]
     assert ["seed", "1", "2"] in settings.to_numpy().tolist()
     assert any(name.endswith("_edges.csv") for name in written)
-    at.button_group(key=f"compare_Second_{third.id}").set_value("refine").run()
+    at.button_group(key=f"compare_Second_{third.id}").set_value("refinement").run()
     (table,) = [found.value for found in at.dataframe if "change" in found.value]
-    assert {"turned", "new"} <= set(table["change"]) and "gain_nats_second" in table
+    assert {"Reversed", "Only second"} <= set(table["change"]) and "gain_nats_second" in table
     tick(first, second)
     at = booted("runs")
     assert not at.exception and "6 columns only in `2`" in texts(at) and "2 columns" in texts(at)

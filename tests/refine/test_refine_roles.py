@@ -12,6 +12,7 @@ from disco.likelihood.check import check
 from disco.likelihood.covariates import around, bases, ranks_of, rates
 from disco.likelihood.model import Model
 from disco.likelihood.newton import fit
+from disco.metrics.several import Comparison
 from disco.parents import evidence
 from disco.refine import Choice, adjusting, refine
 from disco.refine.stability import draw
@@ -194,13 +195,12 @@ def test_what_each_adjustment_changes():
     stages = []
     found = adjusting.adjusted(table[["a", "b", "c"]], adjustment, callback=lambda event: stages.append(event.stage))
     names = ["with all", 'without "batch"', 'without "noise"', "without any"]
-    assert [one.name for one in found] == names == list(dict.fromkeys(stages))
-    seen = adjusting.compared(found).set_index(["parent", "child"])
-    assert list(seen) == names
+    assert list(found) == names == list(dict.fromkeys(stages))
+    seen = Comparison.of(found).edges.set_index(["parent", "child"])[names]
     edge = next(pair for pair in seen.index if set(pair) == {"a", "b"})
     assert seen.loc[edge].tolist()[::2] == ["", ""] and all(seen.loc[edge].iloc[[1, 3]])
-    assert adjusting.in_words(found[0], found[1]).startswith('Adjusting for "batch" removes ')
-    assert adjusting.in_words(found[0], found[2]) == 'Adjusting for "noise" changes no edge.'
+    assert adjusting.in_words(found, names[1]).startswith('Adjusting for "batch" removes ')
+    assert adjusting.in_words(found, names[2]) == 'Adjusting for "noise" changes no edge.'
     exposed = Adjustment(2000, exposure=np.ones(2000))
     assert [name for name, _ in adjusting.searches(exposed)] == ["with all", "without any"]
 

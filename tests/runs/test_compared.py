@@ -10,9 +10,9 @@ from made_up import finished_run
 
 from disco.errors import InputError
 from disco.files import read_frame, write_bytes
-from disco.methods import Result
+from disco.found import Found
 from disco.runs import Run, compared
-from disco.runs.compared import Asked, Found, read_all, read_one, read_scores, save, table
+from disco.runs.compared import Asked, Ended, read_all, read_one, read_scores, save, table
 
 NODES = ["x1", "x2", "x3", "x4"]
 CHAIN = [("x1", "x2"), ("x2", "x3"), ("x3", "x4")]
@@ -21,32 +21,34 @@ CHAIN = [("x1", "x2"), ("x2", "x3"), ("x3", "x4")]
 def kept(run: Run, name: str = "sort-mean", **how) -> Run:
     """Give a run the result of a method, by default the true chain."""
     given = {"edges": CHAIN, "order": NODES, **how}
-    result = Result.of(NODES, given.pop("edges"), **given)
-    save(run, Found(name, "done", {"by": "mean"}, 1.5, 600.0, notes=["A note."]), result)
+    found = Found.of(NODES, given.pop("edges"), **given)
+    save(run, Ended(name, "done", {"by": "mean"}, 1.5, 600.0, notes=["A note."], found=found))
     return run
 
 
 def test_a_result_comes_back_as_it_was():
     scores = pd.DataFrame({"parent": ["x1"], "child": ["x2"], "score": [np.inf], "p_value": [1e-300]})
     run = kept(finished_run(4), edges=CHAIN[1:], undirected=CHAIN[:1], scores=scores)
-    found = read_one(run, "sort-mean")
-    assert found.order == NODES and found.seconds == 1.5 and found.notes == ["A note."] and found.state == "done"
-    assert set(found.pairs) == {*CHAIN, ("x2", "x1")} and len(found.edges) == 3
+    ended = read_one(run, "sort-mean")
+    assert ended.seconds == 1.5 and ended.notes == ("A note.",) and ended.state == "done"
+    found = ended.found
+    assert found.order == NODES and set(found.pairs) == {*CHAIN, ("x2", "x1")} and len(found.edges) == 3
+    assert found.method == "sorted by mean" and found.choices == {"by": "mean"} and found.notes == ended.notes
     pd.testing.assert_frame_equal(read_scores(run, "sort-mean"), scores)
     kept(run, order=None)
-    assert read_one(run, "sort-mean").order is None and read_scores(run, "sort-mean") is None
+    assert read_one(run, "sort-mean").found.order is None and read_scores(run, "sort-mean") is None
 
 
 def test_a_failure_leaves_an_earlier_result_with_a_word_on_it():
     run = kept(finished_run(4))
     before = read_one(run, "sort-mean")
     for _ in range(2):
-        save(run, Found("sort-mean", "failed", {"by": "variance"}, 2.0, 600.0, "It failed."), None)
-        found = read_one(run, "sort-mean")
-        assert (found.state, found.options, found.order) == ("done", {"by": "mean"}, NODES)
-        assert found.pairs == before.pairs and found.notes == before.notes
-        assert found.error == "Run again with other options it found nothing, so this is its earlier result. It failed."
-    save(run, Found("sort-excess", "failed", {}, 2.0, 600.0, "It failed."), None)
+        save(run, Ended("sort-mean", "failed", {"by": "variance"}, 2.0, 600.0, "It failed."))
+        ended = read_one(run, "sort-mean")
+        assert (ended.state, ended.options, ended.found.order) == ("done", {"by": "mean"}, NODES)
+        assert ended.found.pairs == before.found.pairs and ended.notes == before.notes
+        assert ended.error == "Run again with other options it found nothing, so this is its earlier result. It failed."
+    save(run, Ended("sort-excess", "failed", {}, 2.0, 600.0, "It failed."))
     assert read_one(run, "sort-excess").state == "failed"
     kept(run, order=None)
     assert read_one(run, "sort-mean").error == ""
@@ -63,7 +65,7 @@ def test_what_a_link_in_a_run_leads_to_is_left_alone(tmp_path, place):
     write_bytes(compared.make_folder(run, "sort-mean") / "log.txt", b"printed")
     kept(run)
     assert [path.name for path in other.iterdir()] == ["order.csv"] and (other / "order.csv").read_text() == "mine"
-    assert read_one(run, "sort-mean").order == NODES
+    assert read_one(run, "sort-mean").found.order == NODES
 
 
 @pytest.mark.parametrize("odd", ["file", "folder", "pipe"])
@@ -78,7 +80,7 @@ def test_odd_entries_of_a_run_stand_in_nobody_s_way(odd):
         for name in ("log.txt", "edges.csv"):
             (folder / name).mkdir() if odd == "folder" else os.mkfifo(folder / name)
     write_bytes(compared.make_folder(run, "sort-mean") / "log.txt", b"printed")
-    assert read_one(kept(run), "sort-mean").order == NODES
+    assert read_one(kept(run), "sort-mean").found.order == NODES
 
 
 def test_a_request_that_is_nested_too_deeply_is_as_good_as_none():
@@ -100,7 +102,7 @@ def test_a_truth_with_a_cycle_measures_nothing_and_says_so():
 def test_the_table_measures_directed_edges_the_order_and_counts_open_edges():
     run = kept(finished_run(4))
     kept(run, "sort-variance", edges=[("x3", "x2")], undirected=[("x1", "x2")], order=NODES[::-1])
-    save(run, Found("sort-excess", "timeout", {}, 600.0, 600.0, "Too slow."), None)
+    save(run, Ended("sort-excess", "timeout", {}, 600.0, 600.0, "Too slow."))
     rows = table(run, read_all(run), run.truth()).set_index("method")
     assert rows.loc["sort-mean", ["a_top", "precision", "recall", "f1", "shd", "edges"]].tolist() == [1, 1, 1, 1, 0, 3]
     second = rows.loc["sort-variance"]

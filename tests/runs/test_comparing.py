@@ -8,8 +8,9 @@ from made_up import candidates, finished_run, ordering, refine_by_hand
 
 from disco.errors import InputError
 from disco.files import write_frame, write_json
-from disco.runs import FIT, REFINE, Run
-from disco.runs.comparing import Comparison, Side, compare, works
+from disco.runs import Run
+from disco.runs.comparing import FIRST, SECOND, TwoRuns, compare
+from disco.runs.found import FITTED, REFINED, names, read
 from disco.runs.results import _frames
 from disco.runs.summary import Summary, edge_counts
 from disco.settings import Settings
@@ -26,27 +27,33 @@ def fitted(order: list[str], edges: list[tuple[str, str]], name: str = "made up"
     return run
 
 
-def compared(first: Run, second: Run, *which: object) -> Comparison:
-    kinds = which or (FIT, FIT)
-    return compare(Side.of(first, kinds[0]), Side.of(second, kinds[1]))
+def compared(first: Run, second: Run, one: str = FITTED, other: str = FITTED) -> TwoRuns:
+    return compare((first, one), (second, other))
 
 
-def rows(found: Comparison) -> set[tuple[str, str, str]]:
-    return set(found.edges[["parent", "child", "change"]].itertuples(index=False, name=None))
+def changes(found: TwoRuns) -> pd.DataFrame:
+    return found.results.changes(FIRST, SECOND)
 
 
-def test_edges_are_kept_lost_new_and_turned():
+def rows(found: TwoRuns) -> set[tuple[str, str, str]]:
+    return set(changes(found)[["parent", "child", "change"]].itertuples(index=False, name=None))
+
+
+def agreement(found: TwoRuns) -> float:
+    return found.results.order_agreements.loc[FIRST, SECOND]
+
+
+def test_edges_are_kept_lost_new_and_reversed():
     first = fitted(["a", "b", "c", "d"], [("a", "b"), ("b", "c"), ("c", "d")], seed=1)
     second = fitted(["b", "a", "c", "d"], [("b", "a"), ("b", "c"), ("a", "d")], seed=2)
     found = compared(first, second)
-    assert rows(found) == {("b", "a", "turned"), ("b", "c", "kept"), ("a", "d", "new"), ("c", "d", "dropped")}
-    assert [found.count(change) for change in ("kept", "new", "turned", "dropped")] == [1, 1, 1, 1]
-    assert found.edges["change"].tolist() == ["kept", "new", "turned", "dropped"]
-    numbers = found.edges.set_index("change")[["ocs_first", "ocs_second"]]
-    assert numbers.loc["kept"].tolist() == [2.0, 2.0] and numbers.loc["turned"].tolist() == [1.0, 1.0]
-    assert math.isnan(numbers.loc["new", "ocs_first"]) and numbers.loc["new", "ocs_second"] == 3.0
-    assert numbers.loc["dropped", "ocs_first"] == 3.0 and math.isnan(numbers.loc["dropped", "ocs_second"])
-    assert found.order_agreement == 5 / 6 and found.same_rows
+    assert rows(found) == {("b", "a", "reversed"), ("b", "c", "kept"), ("a", "d", "new"), ("c", "d", "dropped")}
+    assert changes(found)["change"].tolist() == ["dropped", "new", "reversed", "kept"]
+    numbers = changes(found).set_index("change")[["ocs_1", "ocs_2"]]
+    assert numbers.loc["kept"].tolist() == [2.0, 2.0] and numbers.loc["reversed"].tolist() == [1.0, 1.0]
+    assert math.isnan(numbers.loc["new", "ocs_1"]) and numbers.loc["new", "ocs_2"] == 3.0
+    assert numbers.loc["dropped", "ocs_1"] == 3.0 and math.isnan(numbers.loc["dropped", "ocs_2"])
+    assert agreement(found) == 5 / 6 and found.same_rows
     assert found.settings.to_numpy().tolist() == [["seed", "1", "2"]]
 
 
@@ -60,10 +67,11 @@ def test_only_common_columns_are_compared():
     first = fitted(["a", "b", "c", "d"], [("a", "b"), ("b", "c"), ("a", "d")])
     second = fitted(["e", "c", "b", "a"], [("b", "a"), ("e", "a")])
     found = compared(first, second)
-    assert found.nodes == ["a", "b", "c"] and found.only_first == ["d"] and found.only_second == ["e"]
-    assert rows(found) == {("b", "a", "turned"), ("b", "c", "dropped")} and found.order_agreement == 0
-    assert [set(graph) for graph in found.graphs] == [{"a", "b", "c"}] * 2
-    assert [list(graph.edges) for graph in found.graphs] == [[("a", "b"), ("b", "c")], [("b", "a")]]
+    assert found.results.nodes == ["a", "b", "c"] and list(found.results.alone.values()) == [["d"], ["e"]]
+    assert rows(found) == {("b", "a", "reversed"), ("b", "c", "dropped")} and agreement(found) == 0
+    graphs = [found.results.graph(side) for side in (FIRST, SECOND)]
+    assert [set(graph) for graph in graphs] == [{"a", "b", "c"}] * 2
+    assert [list(graph.edges) for graph in graphs] == [[("a", "b"), ("b", "c")], [("b", "a")]]
 
 
 def test_runs_without_a_common_column_are_refused():
@@ -73,24 +81,24 @@ def test_runs_without_a_common_column_are_refused():
 
 def test_one_common_column_has_no_edges_and_no_order():
     found = compared(fitted(["a", "b"], [("a", "b")]), fitted(["a", "c"], []))
-    assert found.edges.empty and math.isnan(found.order_agreement)
+    assert changes(found).empty and math.isnan(agreement(found))
 
 
 def test_a_fit_and_a_refinement_and_two_refinements():
     first = fitted(["a", "b", "c"], [("a", "b")])
     second = fitted(["a", "b", "c"], [])
     refine_by_hand(second, ["b", "a", "c"], [("b", "a"), ("a", "c")])
-    assert works(first) == [FIT] and works(second) == [FIT, REFINE]
-    found = compared(first, second, FIT, REFINE)
-    assert rows(found) == {("b", "a", "turned"), ("a", "c", "new")}
-    turned = found.edges.set_index("change").loc["turned"]
-    assert turned["ocs_first"] == 1.0 and turned["gain_nats_second"] > 0 and turned["decided_second"]
-    assert "gain_nats_first" not in found.edges and "ocs_second" not in found.edges
+    assert names(first) == [FITTED] and names(second) == [FITTED, REFINED]
+    found = compared(first, second, FITTED, REFINED)
+    assert rows(found) == {("b", "a", "reversed"), ("a", "c", "new")}
+    edge = changes(found).set_index("change").loc["reversed"]
+    assert edge["ocs_1"] == 1.0 and edge["gain_nats_2"] > 0 and edge["decided_2"]
+    assert not {"gain_nats_1", "ocs_2"} & set(changes(found))
     refine_by_hand(first, ["a", "b", "c"], [("a", "c")])
-    found = compared(first, second, REFINE, REFINE)
+    found = compared(first, second, REFINED, REFINED)
     assert rows(found) == {("b", "a", "new"), ("a", "c", "kept")}
     with pytest.raises(InputError, match="no refinement yet"):
-        Side.of(fitted(["a", "b"], []), REFINE)
+        read(fitted(["a", "b"], []), REFINED)
 
 
 def test_other_counts_in_the_same_columns_are_noticed():

@@ -16,10 +16,10 @@ from safetensors.numpy import save
 from disco import runs
 from disco.errors import InputError
 from disco.files import HOMES
-from disco.methods import Result
+from disco.found import Found
 from disco.refine import Choice
 from disco.runs import COMPARE, FIT, REFINE, Run, compared, create_run, packing
-from disco.runs.compared import Found
+from disco.runs.compared import Ended
 from disco.runs.packing import pack, unpack
 from disco.runs.refined import read_refined
 from disco.settings import Settings
@@ -386,9 +386,9 @@ def compared_run() -> Run:
     run = unpack(io.BytesIO(EXAMPLE))
     nodes = run.nodes
     scores = pd.DataFrame({"parent": nodes[:1], "child": nodes[1:2], "score": [1.0]})
-    result = Result.of(nodes, [(nodes[0], nodes[1])], undirected=[(nodes[2], nodes[1])], order=nodes, scores=scores)
-    compared.save(run, Found("sort-mean", "done", {"by": "mean"}, 2.0, 60.0), result)
-    compared.save(run, Found("sort-excess", "failed", {}, 2.0, 60.0, "It failed."), None)
+    result = Found.of(nodes, [(nodes[0], nodes[1])], undirected=[(nodes[2], nodes[1])], order=nodes, scores=scores)
+    compared.save(run, Ended("sort-mean", "done", {"by": "mean"}, 2.0, 60.0, found=result))
+    compared.save(run, Ended("sort-excess", "failed", {}, 2.0, 60.0, "It failed."))
     (run.path / "compare/sort-mean/log.txt").write_text("not packed")
     compared.write_table(run)
     return run
@@ -401,9 +401,8 @@ def test_compared_methods_come_back_without_their_logs():
     run.delete()
     back = unpack(zipped(kept))
     found = compared.read_all(back)
-    assert [(one.method, one.state, one.order, one.pairs) for one in found] == [
-        (one.method, one.state, one.order, one.pairs) for one in before
-    ]
+    assert [(one.method, one.state, one.note) for one in found] == [(one.method, one.state, one.note) for one in before]
+    assert found[0].found.nodes == before[0].found.nodes and found[0].found.pairs == before[0].found.pairs
     assert (back.path / "compare.csv").read_bytes() == kept["compare.csv"] and back.status(COMPARE).state == "done"
 
 

@@ -1,7 +1,5 @@
 """A refinement in a run folder: misfit and robust evidence are read back, older refinements are read as such."""
 
-from dataclasses import replace
-
 import pandas as pd
 import pytest
 from made_up import finished_run, refine_by_hand
@@ -29,7 +27,7 @@ def test_misfit_and_evidence_come_back():
     assert found.nodes["misfit_per_row"][1] == pytest.approx(44 / 60)
     assert list(found.edges) == list(EDGE_COLUMNS) and found.edges["robust_nats"].notna().all()
     assert found.graph().nodes["x2"]["misfit_nats"] == 44.0
-    save(run.path, replace(found, nodes=None), Choice())
+    save(run.path, found.having(misfit=None), Choice())
     assert read_refined(run).nodes is None and not (run.path / "refined_nodes.csv").exists()
 
 

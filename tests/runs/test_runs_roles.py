@@ -12,9 +12,11 @@ from app_world import TINY, poisson, written_run
 
 from disco.errors import InputError
 from disco.knowledge import Knowledge
+from disco.metrics.several import Comparison
 from disco.runs import create_run, find_runs, open_run
 from disco.runs.about import about
 from disco.runs.comparing import _settings
+from disco.runs.found import FITTED
 from disco.runs.packing import pack, unpack
 from disco.table.prepared import prepare
 from disco.table.roles import Roles
@@ -72,16 +74,10 @@ def test_a_packed_run_keeps_its_roles():
 
 
 def test_runs_that_differ_in_roles_say_so():
-    class Side:
-        choice: dict = {}
-
-        def __init__(self, run):
-            self.run = run
-
     other = Roles({**ROLES.columns, "age": ("covariate", "ordinal")})
-    sides = [Side(run) for run in (made(), made(roles=other), written_run(poisson()))]
+    sides = [(run, FITTED) for run in (made(), made(roles=other), written_run(poisson()))]
     for one, two in ((0, 1), (1, 2)):
-        assert _settings(sides[one], sides[two])["setting"].tolist() == ["roles"]
+        assert _settings(sides[one], sides[two], Comparison.of({}))["setting"].tolist() == ["roles"]
 
 
 REFUSED = {

@@ -15,12 +15,12 @@ from disco.work import comparing, jobs
 assert few_threads  # used by every test here
 
 
-def ask(run: Run, *names: str, limit: float = 600.0, **changes) -> list[compared.Found]:
+def ask(run: Run, *names: str, limit: float = 600.0, **changes) -> list[compared.Ended]:
     """Compare here, in this process."""
     return do(run, Asked({name: changes for name in names}, limit))
 
 
-def do(run: Run, asked: Asked, callback=None) -> list[compared.Found]:
+def do(run: Run, asked: Asked, callback=None) -> list[compared.Ended]:
     lock = jobs.enqueue(run, COMPARE, asked)
     return jobs.work(run, COMPARE, lock, callback)
 

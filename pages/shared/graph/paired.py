@@ -1,7 +1,8 @@
-"""Two graphs side by side, every node at the same place, each edge by whether the other graph has it."""
+"""Two results side by side: what became of every edge, both graphs with every node at the same place, all edges."""
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from functools import partial
 
 import networkx as nx
 import pandas as pd
@@ -9,10 +10,15 @@ import streamlit as st
 
 from disco.figures import graph as drawing
 from disco.figures import placing
+from disco.metrics.several import Comparison
+from disco.table import spreadsheets
+from disco.words import how_many, number
+from pages.shared.frame import figure
 from pages.shared.graph import canvas
 
 _PLACED = "Nodes follow the order of the first, so an edge of the second that runs against it points up."
-_SEEN = {"kept": "same", "new": "only here", "dropped": "only here", "turned": "other way", "opened": "open"}
+_SEEN = {"kept": "same", "new": "only here", "dropped": "only here", "reversed": "other way", "opened": "open"}
+_NUMBER = 130  # pixels: all six stand in one row of a wide page
 
 
 @dataclass(frozen=True)
@@ -23,46 +29,149 @@ class _Placed:
     places: dict[str, tuple[float, float]]
 
 
+@dataclass(frozen=True)
+class Pair:
+    """Two results of a comparison, and how they are called.
+
+    Attributes:
+        results: the comparison.
+        one, other: their names in it.
+        words: of the two, as in "Only first".
+        helps: by change, what it means, where that is more than the words say.
+    """
+
+    results: Comparison
+    one: str
+    other: str
+    words: tuple[str, str] = ("first", "second")
+    helps: Mapping[str, str] | None = None
+
+    @property
+    def changes(self) -> pd.DataFrame:
+        """Every edge of either, with its change and its numbers in both."""
+        return self.results.changes(self.one, self.other)
+
+    @property
+    def labels(self) -> dict[str, str]:
+        """What each change is called."""
+        one, other = self.words
+        return {
+            **{"kept": "In both", "dropped": f"Only {one}", "new": f"Only {other}", "reversed": "Reversed"},
+            "opened": "One open",
+        }
+
+
 def beside(name: str) -> list[st.delta_generator.DeltaGenerator]:
     """Two columns, one below the other where there is no room."""
     return st.container(key=f"beside_{name}").columns(2, gap="medium")
 
 
-def draw(
+def numbers(pair: Pair) -> None:
+    """How many edges both have, only one has, and are reversed or open; how far the orders agree."""
+    changes, row = pair.changes["change"], figure.numbers()
+    helps = {
+        "kept": "In both graphs, in the same direction.",
+        "reversed": "In both graphs, in opposite directions.",
+        "opened": "In both graphs; one of the two leaves its direction open.",
+        **(pair.helps or {}),
+    }
+    may_be_open = any("is_open" in pair.results.found[name].edges for name in (pair.one, pair.other))
+    for change, label in pair.labels.items():
+        if change != "opened" or may_be_open:
+            row.metric(label, int((changes == change).sum()), width=_NUMBER, help=helps.get(change))
+    orders = pair.results.orders
+    if pair.one in orders and pair.other in orders:
+        agreement = pair.results.order_agreements.loc[pair.one, pair.other]
+        help = "Share of the pairs of columns that both orders rank alike. Two random orders agree on half."
+        row.metric("Order agreement", number(agreement), width=170, help=help)
+
+
+def graphs(
+    pair: Pair,
     key: str,
-    order: Sequence[str],
-    changes: pd.DataFrame,
-    graphs: Sequence[tuple[nx.DiGraph, str, bool]],
-    height: int = 460,
+    titles: Sequence[str],
+    *,
+    order: Sequence[str] | None = None,
     caption: str = _PLACED,
+    picks_edges: bool = True,
+    height: int = 460,
 ) -> None:
     """Draw both.
 
     Args:
         key: of the elements.
-        order: all nodes, in the causal order of the first.
-        changes: parent, child, change of every edge of either, as `disco.metrics.changes` tells them, or
-            `disco.metrics.several.differences`.
-        graphs: each with its title in Markdown and whether its key speaks of evidence.
+        titles: what each graph is, in Markdown; the number of its edges is put before it.
+        order: all nodes from top to bottom; by default the order of the first.
         caption: what the places of the nodes mean.
+        picks_edges: whether the key below speaks of the evidence on an edge.
     """
+    changes, order = pair.changes, list(order or pair.results.nodes)
     ties = changes[["parent", "child"]].assign(z=1.0)
-    placed = _Placed(list(order), placing.positions(list(order), ties))
-    for place, ((graph, title, speaks), box) in enumerate(zip(graphs, beside(f"{key}_graphs"), strict=True)):
+    placed = _Placed(order, placing.positions(order, ties))
+    sides = zip((pair.one, pair.other), titles, beside(f"{key}_graphs"), strict=True)
+    for place, (name, title, box) in enumerate(sides):
         with box:
-            st.markdown(title)
+            graph = pair.results.graph(name, order)
+            st.markdown(f"**{how_many(graph.number_of_edges(), 'edge')}** {title}")
             widest = max((drawing.strength(values) for *_, values in graph.edges(data=True)), default=1.0)
             canvas.graph_view(
-                placed, _seen(graph, changes), f"{key}_graph_{place}", height, strength=widest, picks_edges=speaks
+                placed, _seen(graph, changes), f"{key}_graph_{place}", height, strength=widest, picks_edges=picks_edges
             )
     st.caption(caption)
 
 
 def _seen(graph: nx.DiGraph, changes: pd.DataFrame) -> nx.DiGraph:
     """A graph with what became of each of its edges."""
-    graph = graph.copy()
     for row in changes.itertuples():
         for pair in ((row.parent, row.child), (row.child, row.parent)):
             if graph.has_edge(*pair):
                 graph.edges[pair]["verdict"] = _SEEN[row.change]
     return graph
+
+
+def edges(pair: Pair, key: str, file_name: str) -> None:
+    """One row per edge of either graph, with its numbers in both, and the same as a file."""
+    table = pair.changes
+    if table.empty:
+        st.caption("Neither graph has an edge.")
+        return
+    for side, word in enumerate(pair.words, start=1):
+        table = table.rename(columns=lambda name, end=f"_{side}", word=word: _named(name, end, word))
+    table = table.assign(change=table["change"].map(pair.labels))
+    st.dataframe(
+        table,
+        hide_index=True,
+        height=min(38 + 35 * len(table), 360),
+        column_config=_config(table, pair.words),
+        placeholder="",
+        alt="Edges of either graph with their numbers in both",
+    )
+    st.download_button(
+        f"{how_many(len(table), 'edge')}, CSV",
+        partial(spreadsheets.to_csv, table),
+        file_name,
+        "text/csv",
+        key=f"{key}_csv",
+        on_click="ignore",
+        help="Every edge with its numbers in both; a reversed one in its direction in the second. " + spreadsheets.NOTE,
+    )
+
+
+def _named(name: str, end: str, word: str) -> str:
+    return f"{name.removesuffix(end)}_{word}" if name.endswith(end) else name
+
+
+def _config(table: pd.DataFrame, words: Sequence[str]) -> dict[str, object]:
+    column, config = st.column_config, {}
+    for name in table.columns[3:]:
+        word = next(word for word in words if name.endswith(f"_{word}"))
+        what = name.removesuffix(f"_{word}")
+        label = f"{what.removesuffix('_nats').replace('_', ' ').capitalize()}, {word}"
+        label = label.replace("Ocs", "OCS").replace("P value", "p-value").replace("Gain", "Gain (nats)")
+        config[name] = column.CheckboxColumn(label) if what == "decided" else column.NumberColumn(label, format="%.3g")
+    return {
+        "parent": column.TextColumn("Parent", pinned=True),
+        "child": column.TextColumn("Child", pinned=True),
+        "change": column.TextColumn("Change", help="From the first graph to the second."),
+        **config,
+    }

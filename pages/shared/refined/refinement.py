@@ -1,6 +1,6 @@
 """A run's refinement, read once and shared by the parts of the Refine page; read only."""
 
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from functools import cached_property
 
 import networkx as nx
@@ -121,5 +121,5 @@ def _read(_run: Run, path: str, stamp: tuple[int, int]) -> Refinement:
     refined = read_refined(_run)
     # Strongest first, whoever wrote the file; at the end those whose gain is not available.
     edges = refined.edges.sort_values("gain_nats", ascending=False, kind="stable", ignore_index=True)
-    refined = replace(refined, edges=edges)
+    refined = refined.having(edges=edges)
     return Refinement(_run, refined, choice_from(choice_of(_run)), figures.places(refined.order, refined.edges))

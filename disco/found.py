@@ -1,0 +1,213 @@
+"""What was found on a table: an order with edges, whoever found them; as a graph, and as files.
+
+order.csv     position from 1, node; sources first. Absent without an order
+edges.csv     parent, child, and what is known of each edge; `undirected` if some method may leave a direction open
+scores.csv    parent, child, score, and what else a method says of its candidates. Absent if it says nothing
+
+A refinement's files begin with `refined_`.
+"""
+
+import dataclasses
+import os
+from collections.abc import Collection, Iterable, Mapping, Sequence
+from dataclasses import dataclass, field
+from functools import cached_property
+from pathlib import Path
+from typing import Any
+
+import networkx as nx
+import numpy as np
+import pandas as pd
+
+from disco import graph as graphs
+from disco.errors import InputError, printable
+from disco.files import write_frame
+from disco.schema import Schema, check_edges, check_order, damaged
+from disco.schema import read as read_frame
+
+Pairs = list[tuple[str, str]]
+MOST_SCORES = 50_000  # rows of scores.csv; a table of more is not kept
+
+
+@dataclass(frozen=True, eq=False)
+class Found:
+    """An order with edges.
+
+    Attributes:
+        nodes: all nodes, sources first if there is an order, otherwise as in the table.
+        edges: one row per edge: parent, child, and any of `disco.graph.EDGE_NUMBERS` and `EDGE_WORDS`. `is_open`: the
+            method leaves the direction open; the edge then stands once, either way.
+        is_ordered: whether there is an order.
+        scores: parent, child, score of candidate edges, and p_value if the method has one; what a score means depends
+            on the method. Empty if it has none.
+        method: who found it, in words.
+        choices: what made it what it is, by name: options, thresholds, the seed.
+        seconds: how long that took; NaN if not measured.
+        notes: what a reader must know, in sentences.
+        misfit: node and misfit_nats, one row per node, if measured.
+    """
+
+    nodes: list[str]
+    edges: pd.DataFrame
+    is_ordered: bool = True
+    scores: pd.DataFrame = field(default_factory=lambda: pd.DataFrame({"parent": [], "child": [], "score": []}))
+    method: str = ""
+    choices: Mapping[str, Any] = field(default_factory=dict)
+    seconds: float = float("nan")
+    notes: tuple[str, ...] = ()
+    misfit: pd.DataFrame | None = None
+
+    @classmethod
+    def of(
+        cls,
+        names: Sequence[str],
+        pairs: Iterable[tuple[str, str]],
+        *,
+        undirected: Iterable[tuple[str, str]] = (),
+        order: Sequence[str] | None = None,
+        **more: Any,
+    ) -> "Found":
+        """What a method found, as pairs.
+
+        Args:
+            names: of all nodes, as the table's columns.
+            pairs: (parent, child) of the edges.
+            undirected: pairs joined by an edge without direction, each once.
+            more: further attributes.
+
+        Raises:
+            InputError: the order does not hold every name once.
+        """
+        if order is not None and sorted(order) != sorted(names):
+            raise InputError("The order must hold every node once.")
+        place = {name: k for k, name in enumerate(names)}
+        rows = [(*pair, False) for pair in pairs] + [(*pair, True) for pair in undirected]
+        rows.sort(key=lambda row: (row[2], place[row[0]], place[row[1]]))
+        edges = pd.DataFrame(rows, columns=["parent", "child", "is_open"]).astype({"is_open": bool})
+        return cls(list(names if order is None else order), edges, order is not None, **more)
+
+    @property
+    def order(self) -> list[str] | None:
+        """All nodes, sources first; None if there is no order."""
+        return self.nodes if self.is_ordered else None
+
+    @cached_property
+    def pairs(self) -> Pairs:
+        """(parent, child) of every edge; one whose direction is open both ways."""
+        ends = zip(self.edges["parent"], self.edges["child"], self._open, strict=True)
+        return [pair for u, v, is_open in ends for pair in ((u, v), (v, u))[: 1 + is_open]]
+
+    @property
+    def directed(self) -> Pairs:
+        """(parent, child) of the edges with a direction."""
+        return list(self.edges.loc[~self._open, ["parent", "child"]].itertuples(index=False, name=None))
+
+    @property
+    def undirected(self) -> Pairs:
+        """The pairs joined by an edge whose direction is open, each once."""
+        return list(self.edges.loc[self._open, ["parent", "child"]].itertuples(index=False, name=None))
+
+    @property
+    def _open(self) -> np.ndarray:
+        """Whether each edge's direction is open, (edges)."""
+        if "is_open" not in self.edges:
+            return np.zeros(len(self.edges), dtype=bool)
+        return self.edges["is_open"].to_numpy(dtype=bool)
+
+    def adjacency(self, names: Sequence[str] | None = None) -> pd.DataFrame:
+        """0 and 1, (nodes, nodes), rows are parents; 1 in both directions for an open edge."""
+        names = self.nodes if names is None else names
+        matrix = pd.DataFrame(np.zeros((len(names),) * 2, dtype=np.int64), index=list(names), columns=list(names))
+        for parent, child in self.pairs:
+            matrix.loc[parent, child] = 1
+        return matrix
+
+    def graph(self) -> nx.DiGraph:
+        """The DAG: nodes in causal order with their misfit, edges with their numbers (`disco.graph.build`)."""
+        return graphs.build(self.nodes, self.edges, self.misfit)
+
+    def drawn(self, order: Sequence[str]) -> nx.DiGraph:
+        """As a graph whose nodes stand in some order, each with its `position` from 1.
+
+        An edge may run against that order. One whose direction is open stands once, along it, with `is_open`.
+        """
+        graph, place = nx.DiGraph(), {node: k for k, node in enumerate(order)}
+        graph.add_nodes_from((node, {"position": k + 1}) for node, k in place.items())
+        numbers = self.edges[[name for name in graphs.EDGE_NUMBERS if name in self.edges and name != "is_open"]]
+        rows = zip(self.edges["parent"], self.edges["child"], self._open, numbers.to_dict("records"), strict=True)
+        for parent, child, is_open, row in rows:
+            ends = (child, parent) if is_open and place[parent] > place[child] else (parent, child)
+            graph.add_edge(*ends, **row, **({"is_open": True} if is_open else {}))
+        return graph
+
+    def among(self, nodes: Collection[str]) -> "Found":
+        """The same, of some nodes only."""
+        inside = self.edges["parent"].isin(nodes) & self.edges["child"].isin(nodes)
+        misfit = None if self.misfit is None else self.misfit[self.misfit["node"].isin(nodes)]
+        kept = [node for node in self.nodes if node in nodes]
+        return dataclasses.replace(self, nodes=kept, edges=self.edges[inside], misfit=misfit)
+
+
+# Files --------------------------------------------------------------------------------------------------------------
+
+
+def write(folder: Path, found: Found, prefix: str = "") -> None:
+    """Write order, edges and scores; files that an earlier result left there are replaced or deleted.
+
+    Raises:
+        OSError: a file cannot be written.
+    """
+    for name in ("order.csv", "scores.csv"):
+        (folder / f"{prefix}{name}").unlink(missing_ok=True)
+    if found.is_ordered:
+        write_frame(folder / f"{prefix}order.csv", placed(found.nodes))
+    write_frame(folder / f"{prefix}edges.csv", found.edges.rename(columns={"is_open": "undirected"}))
+    if 0 < len(found.scores) <= MOST_SCORES:
+        write_frame(folder / f"{prefix}scores.csv", found.scores)
+
+
+def placed(order: Sequence[str]) -> pd.DataFrame:
+    """An order as a table: position from 1, node."""
+    return pd.DataFrame({"position": range(1, len(order) + 1), "node": list(order)})
+
+
+def read(
+    folder: Path, nodes: Sequence[str], order: Schema, edges: Schema, scores: Schema | None = None, prefix: str = ""
+) -> Found:
+    """The order and edges in a folder, checked: both may come from a stranger.
+
+    Args:
+        nodes: the table's columns.
+        order, edges: the columns of the two files; an order may be missing if edges may be undirected.
+        scores: the columns of the scores, if they are wanted.
+
+    Raises:
+        InputError: a file is missing or damaged.
+    """
+    path, may_be_open = folder / f"{prefix}order.csv", "undirected" in edges.columns
+    names, is_ordered = list(nodes), not may_be_open or os.path.lexists(path)
+    if is_ordered:
+        names = check_order(path, read_frame(path, order, nodes, len(nodes)), nodes, order.remedy)
+    path = folder / f"{prefix}edges.csv"
+    rows = read_frame(path, edges, nodes, len(nodes) ** 2)
+    if may_be_open:
+        _check_open(path, rows, edges.remedy)
+        rows = rows.rename(columns={"undirected": "is_open"})
+    else:
+        check_edges(path, rows, names, edges.remedy)
+    path = folder / f"{prefix}scores.csv"
+    if scores is None or not os.path.lexists(path):
+        return Found(names, rows, is_ordered)
+    return Found(names, rows, is_ordered, read_frame(path, scores, nodes, MOST_SCORES))
+
+
+def _check_open(path: Path, edges: pd.DataFrame, remedy: str) -> None:
+    """Refuse an edge from a node to itself, and an open one that stands twice."""
+    ends = list(zip(edges["parent"], edges["child"], strict=True))
+    known = set(ends)
+    for (parent, child), is_open in zip(ends, edges["undirected"], strict=True):
+        if parent == child:
+            raise damaged(path, f"it has an edge from {printable(parent, 40)!r} to itself", remedy)
+        if is_open and (child, parent) in known:
+            what = f"it has the open edge between {printable(parent, 40)!r} and {printable(child, 40)!r} twice"
+            raise damaged(path, what, remedy)

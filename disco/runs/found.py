@@ -1,0 +1,35 @@
+"""What was found on a run's table, whoever found it: its fit, its refinement, and each method of a comparison."""
+
+from dataclasses import replace
+
+from disco.errors import InputError
+from disco.found import Found
+from disco.runs import compared, stamps
+from disco.runs.folder import Run
+from disco.runs.status import FIT, REFINE
+
+FITTED, REFINED = "fit", "refinement"
+
+
+def names(run: Run) -> list[str]:
+    """What has found something: the fit, the refinement, and the methods that have ended."""
+    own = {FITTED: stamps.fit(run), REFINED: stamps.refinement(run)}
+    return [*(name for name, stamp in own.items() if stamp), *compared.names(run)]
+
+
+def read(run: Run, name: str) -> Found:
+    """What the fit, the refinement or a method found.
+
+    Raises:
+        InputError: it found nothing, or one of its files is damaged.
+    """
+    if name == FITTED:
+        return replace(run.found(), seconds=run.status(FIT).seconds)
+    if name == REFINED:
+        from disco.runs.refined import read_refined  # loads torch
+
+        return replace(read_refined(run).found, seconds=run.status(REFINE).seconds)
+    ended = compared.read_one(run, name)
+    if ended.found is None:
+        raise InputError(f"{name} found nothing on the run {run.name}: {ended.error}")
+    return ended.found
