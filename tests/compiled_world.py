@@ -17,7 +17,7 @@ from disco.work import ahead
 # Some fits and a score test of each, as one digest.
 FITS = """
 import hashlib, numpy as np, torch
-from disco.likelihood.bank import Bank, Prior
+from disco.likelihood.design import Design, Prior
 from disco.likelihood.batch import Problems
 from disco.likelihood.newton import fit
 from disco.likelihood.steps import additions
@@ -25,10 +25,10 @@ random = np.random.default_rng(0)
 a = random.poisson(3, 600)
 b = random.poisson(0.5 + a)
 ranks = np.column_stack([np.unique(x, return_inverse=True)[1] for x in (a, b, random.poisson(1 + b))])
-bank = Bank.of(ranks, prior=Prior(10.0, 1000.0, 4.0), dtype=torch.float32)
+design = Design.of(ranks, prior=Prior(10.0, 1000.0, 4.0), dtype=torch.float32)
 problems = Problems.of([(1, (0,)), (2, (0, 1)), (2, ())])
-fits = fit(bank, problems)
-parts = fits.theta, fits.evidence, additions(bank, problems, fits, torch.tensor([[0, 1]] * 3)).own
+fits = fit(design, problems)
+parts = fits.theta, fits.evidence, additions(design, problems, fits, torch.tensor([[0, 1]] * 3)).own
 print(hashlib.sha256(b"".join(part.numpy().tobytes() for part in parts)).hexdigest())
 """
 _ALL = "from disco.work import ahead\nahead.compile_all()\n"

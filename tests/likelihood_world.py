@@ -5,7 +5,7 @@ import dataclasses
 import numpy as np
 import torch
 
-from disco.likelihood.bank import BESIDE, STRAIGHT, WIDTH, Beside, Prior
+from disco.likelihood.design import BESIDE, STRAIGHT, WIDTH, Beside, Prior
 
 COUNT, BINARY, POISSON, MANY, TRIALS, THREE, NOISE = range(7)
 PAIRS = [
@@ -44,64 +44,65 @@ def beside(rows, seed=3):
     return Beside(orthonormal, np.array([0, 1, 1, 0, 1]))
 
 
-def at_rows(bank, ranks, offset=None):
-    """The bank's bases at other rows of its grid."""
+def at_rows(design, ranks, offset=None):
+    """The design's bases at other rows of its grid."""
     rows = torch.as_tensor(ranks)
-    columns = torch.stack([bank.basis[node][rows[:, node]].T for node in range(bank.nodes)]).to(bank.columns)
-    assert not bank.own
+    columns = torch.stack([design.basis[node][rows[:, node]].T for node in range(design.nodes)]).to(design.columns)
+    assert not design.own
     other = None if offset is None else torch.as_tensor(offset)
-    return dataclasses.replace(bank, ranks=rows, columns=columns, offset=other)
+    return dataclasses.replace(design, ranks=rows, columns=columns, offset=other)
 
 
-def canonical(bank, parents, theta):
+def canonical(design, parents, theta):
     """The canonical parameter at the rows, without the offset: a curved function of the sum of effects."""
-    index, bend = torch.zeros(bank.rows).double(), theta[bank.bend]
+    index, bend = torch.zeros(design.rows).double(), theta[design.bend]
     for number, parent in enumerate(parents):
-        at = bank.head + WIDTH * number
-        index = index + bank.basis[parent][bank.ranks[:, parent]] @ theta[at : at + WIDTH]
-    outside = bank.columns[bank.nodes :].flatten(0, 1).double().T @ theta[bank.bend + 1 : bank.head]
+        at = design.head + WIDTH * number
+        index = index + design.basis[parent][design.ranks[:, parent]] @ theta[at : at + WIDTH]
+    outside = design.columns[design.nodes :].flatten(0, 1).double().T @ theta[design.bend + 1 : design.head]
     return theta[0] + outside + (torch.expm1(bend * index) / bend if bend else index)
 
 
-def direct(bank, node, parents, theta, weights=None):
+def direct(design, node, parents, theta, weights=None):
     """Log-likelihood and penalty of one problem, by the sum over the levels at every row."""
-    ranks, levels = bank.ranks, torch.arange(int(bank.ranks[:, node].max()) + 1)
-    scale = bank.ranks[:, node].double().std(correction=0)
-    shapes = bank.measure[node, : len(levels)]
-    slope = canonical(bank, parents, theta) / scale
-    slope = slope if bank.offset is None else slope + bank.offset
+    ranks, levels = design.ranks, torch.arange(int(design.ranks[:, node].max()) + 1)
+    scale = design.ranks[:, node].double().std(correction=0)
+    shapes = design.measure[node, : len(levels)]
+    slope = canonical(design, parents, theta) / scale
+    slope = slope if design.offset is None else slope + design.offset
     logits = slope[:, None] * levels + shapes @ theta[1 : 1 + shapes.shape[1]]
     counted = torch.ones(len(ranks)).bool() if weights is None else weights > 0
     seen = torch.isin(levels, ranks[counted, node])  # a level without weighted rows does not exist
     own = logits[:, seen].logsumexp(1)
     own = torch.where(counted, logits[torch.arange(len(ranks)), ranks[:, node]] - own, 0.0)
-    link = torch.tensor([bank.prior.link])
-    expected, precisions = of_effects(bank, node, parents)
-    of_rows = torch.tensor([(*bank.prior.beside, BESIDE)[0], BESIDE, 1.0])[bank.kinds.flatten()]  # the last: padding
-    priors = torch.cat([torch.zeros(1), bank.measure_precision[node], link, of_rows, precisions])
-    apart = theta - torch.cat([torch.zeros(bank.head), expected])
+    link = torch.tensor([design.prior.link])
+    expected, precisions = of_effects(design, node, parents)
+    kinds = [(*design.prior.beside, BESIDE)[0], BESIDE, 1.0]  # the last: padding
+    of_rows = torch.tensor(kinds)[design.kinds.flatten()]
+    priors = torch.cat([torch.zeros(1), design.measure_precision[node], link, of_rows, precisions])
+    apart = theta - torch.cat([torch.zeros(design.head), expected])
     return own @ (torch.ones(len(ranks)).double() if weights is None else weights), priors @ apart**2 / 2
 
 
-def of_effects(bank, node, parents):
+def of_effects(design, node, parents):
     """Prior means and precisions of the parents' coefficients."""
-    deviation = bank.ranks.double().std(0, correction=0)
+    deviation = design.ranks.double().std(0, correction=0)
     means, precisions = torch.zeros((2, len(parents), WIDTH), dtype=torch.float64)
     precisions += 1
     for row, parent in enumerate(parents):
-        unit = (deviation[parent] / deviation[node]) ** bank.prior.power
-        means[row, 0] = bank.prior.mean * unit
-        kinds = torch.tensor([bank.prior.linear, *[bank.prior.bends] * (WIDTH - 1)], dtype=torch.float64)
-        precisions[row, : bank.width[parent]] = kinds[: bank.width[parent]] / unit**2
+        unit = (deviation[parent] / deviation[node]) ** design.prior.power
+        means[row, 0] = design.prior.mean * unit
+        kinds = torch.tensor([design.prior.linear, *[design.prior.bends] * (WIDTH - 1)], dtype=torch.float64)
+        precisions[row, : design.width[parent]] = kinds[: design.width[parent]] / unit**2
     return means.flatten(), precisions.flatten()
 
 
-def real(bank, node, parents):
+def real(design, node, parents):
     """Which coefficients are not padding."""
-    measure, width = bank.measure.shape[-1], np.arange(WIDTH)
-    blocks = [width < bank.width[parent] for parent in parents]
-    own = [[True], np.arange(measure) < bank.measure_width[node], [bool(parents) and bank.prior.link < STRAIGHT]]
-    return torch.as_tensor(np.concatenate([*own, bank.kinds.flatten() >= 0, *blocks]))
+    measure, width = design.measure.shape[-1], np.arange(WIDTH)
+    blocks = [width < design.width[parent] for parent in parents]
+    own = [[True], np.arange(measure) < design.measure_width[node], [bool(parents) and design.prior.link < STRAIGHT]]
+    return torch.as_tensor(np.concatenate([*own, design.kinds.flatten() >= 0, *blocks]))
 
 
 def residual(design, theta, moments):

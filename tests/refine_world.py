@@ -6,7 +6,7 @@ import networkx as nx
 import numpy as np
 import pandas as pd
 
-from disco.likelihood.bank import Bank
+from disco.likelihood.design import Design
 from disco.refine import Choice
 from disco.refine.evidence import evidence, in_classes
 from disco.refine.prior import BEFORE
@@ -23,9 +23,9 @@ def searched(scores: Scores, order: list[int]) -> Optimum:
     return resolve([(scores, search(scores, order))])[0]
 
 
-def bank_of(table, **more):
+def design_of(table, **more):
     ranks = np.column_stack([np.unique(column, return_inverse=True)[1] for column in table.to_numpy().T])
-    return Bank.of(ranks, prior=BEFORE, **more)
+    return Design.of(ranks, prior=BEFORE, **more)
 
 
 def all_pairs(nodes):

@@ -18,8 +18,8 @@ from disco.errors import FitStopped
 from disco.estimator import DISCO
 from disco.fit.fitted import Fitted
 from disco.likelihood import newton
-from disco.likelihood.bank import Bank
 from disco.likelihood.batch import Problems
+from disco.likelihood.design import Design
 from disco.likelihood.evaluate import tabulated
 from disco.likelihood.newton import fit
 from disco.likelihood.steps import additions, removals
@@ -132,21 +132,21 @@ def test_a_refinement_finds_the_same_graph_and_evidence(device, monkeypatch):
 @pytest.mark.parametrize("dtype", [torch.float64, torch.float32])
 @pytest.mark.parametrize("weighted", [False, True])
 def test_arrays_there_are_what_is_compiled_here(device, dtype, weighted):
-    """Fits, and what adding or removing a parent promises."""
+    """Fits, and the gain that a score test predicts of adding or removing a parent."""
     ranks, double = ranked(*columns_of(600)), dtype == torch.float64
     drawn = torch.as_tensor(np.random.default_rng(1).poisson(1, len(ranks))).double() if weighted else None
-    found, promised = [], []
+    found, predicted = [], []
     for where, evaluate in (("cpu", None), (device, tabulated)):
-        bank, problems = Bank.of(ranks, prior=LINKED, dtype=dtype, device=where), Problems.of(PAIRS, where)
+        design, problems = Design.of(ranks, prior=LINKED, dtype=dtype, device=where), Problems.of(PAIRS, where)
         weights = None if drawn is None else drawn.to(where)
-        fits = fit(bank, problems, weights=weights, tolerance=1e-9, evaluate=evaluate)
+        fits = fit(design, problems, weights=weights, tolerance=1e-9, evaluate=evaluate)
         assert fits.converged.all() and fits.theta.device.type == where
         candidates = torch.tensor([[NOISE, -1, THREE, COUNT]] * len(PAIRS)).to(where)
-        promised.append((additions(bank, problems, fits, candidates), removals(bank, problems, fits)))
+        predicted.append((additions(design, problems, fits, candidates), removals(design, problems, fits)))
         found.append(dataclasses.replace(fits, moments=None))
     here, there = found
     close(there.log_likelihood.cpu(), here.log_likelihood, rtol=0, atol=1e-5 if double else 5e-3)
     close(there.evidence.cpu(), here.evidence, rtol=0, atol=1e-4 if double else 1e-2)
     close(there.theta.cpu(), here.theta, rtol=0, atol=1e-5 if double else 5e-2)
-    for one, other in zip(*promised, strict=True):
+    for one, other in zip(*predicted, strict=True):
         close(other.evidence.cpu(), one.evidence.cpu(), rtol=1e-3, atol=1e-3 if double else 0.1)

@@ -13,7 +13,7 @@ import numpy as np
 import torch
 from torch import Tensor
 
-from disco.likelihood.bank import WIDTH, Bank
+from disco.likelihood.design import WIDTH, Design
 from disco.likelihood.link import bent
 
 FAR = 20.0  # nats by which a level must outweigh every other to count as the only one left
@@ -95,33 +95,33 @@ def columns_of(columns: Tensor, nodes: Tensor) -> Tensor:
 class BatchDesign:
     """The rows of a batch of problems: columns, own levels, weights. The first `outside` blocks are the rows' own."""
 
-    def __init__(self, bank: Bank, problems: Problems, weights: Tensor | None = None) -> None:
-        node, self.parents = problems.node, bank.blocks(problems.parents)
-        self.columns, self.outside = bank.columns, bank.own
-        self.level = bank.ranks.T[node]  # (B, n)
-        levels = int(bank.exists[node].sum(1).max())
+    def __init__(self, design: Design, problems: Problems, weights: Tensor | None = None) -> None:
+        node, self.parents = problems.node, design.blocks(problems.parents)
+        self.columns, self.outside = design.columns, design.own
+        self.level = design.ranks.T[node]  # (B, n)
+        levels = int(design.exists[node].sum(1).max())
         self.value, self.exists, self.measure, counts = (
-            part[node, :levels] for part in (bank.value, bank.exists, bank.measure, bank.counts)
+            part[node, :levels] for part in (design.value, design.exists, design.measure, design.counts)
         )  # (B, V), (B, V), (B, V, q), (B, V)
         self.weights = None
         if weights is not None:
-            self.weights = weights.reshape(-1, bank.rows).to(bank.columns)  # (1 or B, n)
+            self.weights = weights.reshape(-1, design.rows).to(design.columns)  # (1 or B, n)
             each = self.weights.double().expand(self.level.shape)
             counts = torch.zeros_like(self.value).scatter_add_(1, self.level, each)
             # The log-probability of a level without weighted rows would fall without limit.
             self.exists = self.exists & (counts > 0)
         self.measure_sum = (counts[..., None] * self.measure).sum(1)  # (B, q)
         self.measure_width = self.measure.shape[-1]
-        centre, priors = (part.flatten(1) for part in bank.expected(node, problems.parents))
-        bend = priors.new_full((len(node), 1), bank.prior.link)
-        own = bank.own_precision.flatten().expand(len(node), -1)
-        penalty = torch.cat([bank.measure_precision[node], bend, own, priors], 1)
+        centre, priors = (part.flatten(1) for part in design.expected(node, problems.parents))
+        bend = priors.new_full((len(node), 1), design.prior.link)
+        own = design.own_precision.flatten().expand(len(node), -1)
+        penalty = torch.cat([design.measure_precision[node], bend, own, priors], 1)
         self.penalty = torch.nn.functional.pad(penalty, (1, 0))  # none on the intercept
-        self.centre = torch.nn.functional.pad(centre, (bank.head, 0))
-        self.head = bank.bend + 1
+        self.centre = torch.nn.functional.pad(centre, (design.head, 0))
+        self.head = design.bend + 1
         self.offset = None
-        if bank.offset is not None:  # on the scale of v̂, whose unit is s_i counts
-            self.offset = (bank.offset / self.value[:, 1:2]).to(bank.columns)
+        if design.offset is not None:  # on the scale of v̂, whose unit is s_i counts
+            self.offset = (design.offset / self.value[:, 1:2]).to(design.columns)
 
     @cached_property
     def x(self) -> Tensor:

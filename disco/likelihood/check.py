@@ -17,7 +17,7 @@ import numpy as np
 import pandas as pd
 
 from disco.checks import require, whole_from
-from disco.likelihood.bank import Prior
+from disco.likelihood.design import Prior
 from disco.likelihood.model import WEAK, Model
 from disco.progress import Callback, Reporter
 from disco.table.adjustment import Adjustment
@@ -168,14 +168,14 @@ def _numbers(model: Model, ranks: np.ndarray) -> _Numbers:
 
 
 def _drawn(model: Model, seed: int) -> _Numbers:
-    table = model.sample(model.bank.rows, seed, model.adjustment)
+    table = model.sample(model.design.rows, seed, model.adjustment)
     ranks = [np.searchsorted(grid, table.iloc[:, node]) for node, grid in enumerate(model.grids)]
     return _numbers(model, np.column_stack(ranks))
 
 
 def _compared(model: Model, drawn: Sequence[_Numbers]) -> tuple[pd.DataFrame, pd.DataFrame, pd.DataFrame]:
     """Columns, pairs and margins of `Check`."""
-    seen, names = _numbers(model, model.bank.ranks.numpy()), np.array(model.names, dtype=object)
+    seen, names = _numbers(model, model.design.ranks.numpy()), np.array(model.names, dtype=object)
     first, second = np.triu_indices(len(names), 1)
     heads = (
         {"node": np.tile(names, len(STATISTICS)), "statistic": np.repeat(STATISTICS, len(names))},

@@ -13,9 +13,9 @@ import numpy as np
 import torch
 from torch import Tensor
 
-from disco.likelihood.bank import WIDTH
 from disco.likelihood.batch import BatchDesign, Derivatives
 from disco.likelihood.cpu import arrays, compiled, of_problems, side_by_side, within
+from disco.likelihood.design import WIDTH
 from disco.likelihood.evaluate import GRID
 from disco.likelihood.grid import bounds, coefficients_of, is_fine, over_rows, table_of
 from disco.likelihood.products import copy, padded
@@ -30,8 +30,8 @@ from disco.likelihood.rows import (
 )
 from disco.likelihood.small import backward, dot, factorise, forward
 
-LEAST_SHARE = 0.05  # of the gain that the slope at its start promises, which a step must reach
-ROUNDING = 1e-7  # share of the log-likelihood that rounding may cost a step; tenfold if the step promises less than it
+LEAST_SHARE = 0.05  # of the gain that the slope at its start predicts, which a step must reach
+ROUNDING = 1e-7  # share of the log-likelihood that rounding may cost a step; tenfold if the step predicts less than it
 FINER = (1, 4, 16)  # times as many points in a table over η, if it is too coarse
 MOST_ENTRIES = 1 << 19  # levels × points of a table over η that is made finer
 CAP = 6.0  # largest change of the index in one step, and of the link's bend in units of 1 / 6
@@ -43,14 +43,14 @@ class Ended(NamedTuple):
     Attributes:
         theta: (B, P).
         step: the next step, not taken, (B, P).
-        promise: the gain in nats that it promises, (B,).
+        predicted: the gain of that step, in nats, (B,).
         log_determinant: of the information at `theta`, (B,).
         moments: at `theta`.
     """
 
     theta: Tensor
     step: Tensor
-    promise: Tensor
+    predicted: Tensor
     log_determinant: Tensor
     moments: Derivatives
 
@@ -76,7 +76,7 @@ class Results(NamedTuple):
 
     theta: np.ndarray
     step: np.ndarray
-    promise: np.ndarray
+    predicted: np.ndarray
     log_determinant: np.ndarray
     log_likelihood: np.ndarray
     gradient: np.ndarray
@@ -104,9 +104,10 @@ class ProblemArrays(NamedTuple):
 
 
 def newton(design: BatchDesign, start: Tensor, tolerance: float, most: int) -> Ended:
-    """Newton's method from a start until the next step promises less than `tolerance` nats or `most` steps are done.
+    """Newton's method from a start until the next step predicts less than `tolerance` nats or `most` steps are done.
 
-    A problem whose start is not finite keeps it, with log-likelihood −∞, gradient 0, information 1 and promise NaN.
+    A problem whose start is not finite keeps it, with log-likelihood −∞, gradient 0, information 1 and NaN as predicted
+    gain.
     """
     batch, rows = len(start), design.columns.shape[2]
     none = design.columns.new_empty((batch, 0))
@@ -170,7 +171,7 @@ def _newton(columns, outside, batch, found, tolerance, most):
             Evaluation(slopes[0], curvature[0], gradient[0], information[0]),
             Evaluation(slopes[1], curvature[1], gradient[1], information[1]),
         )
-        now, found.log_likelihood[b], found.promise[b] = _climb(
+        now, found.log_likelihood[b], found.predicted[b] = _climb(
             problem, found.theta[b, :size], found.step[b, :size], kept, tolerance, most
         )
         last = kept[now]
@@ -191,9 +192,9 @@ def _climb(problem, theta, step, kept, tolerance, most):
     bend turns residuals that the expected information takes to be 0, the observed information takes over wherever it
     is not indefinite. `_evaluate` is called in one place only, because all of it is compiled again for every call.
 
-    Returns which of the two `kept` evaluations is that at `theta`, its log-likelihood, and what the next step promises.
+    Returns which of the two `kept` evaluations is that at `theta`, its log-likelihood, and what the next step predicts.
     """
-    now, reached, promise, share, tries, ahead = 0, -np.inf, np.nan, 1.0, 0, theta.copy()
+    now, reached, predicted, share, tries, ahead = 0, -np.inf, np.nan, 1.0, 0, theta.copy()
     # Whether a step was too long; whether `now` is evaluated by the observed information; what is evaluated next.
     hard = observed = again = ending = False
     while True:
@@ -201,16 +202,16 @@ def _climb(problem, theta, step, kept, tolerance, most):
         there = _evaluate(problem, ahead, hard and not again, kept[into])
         if ending:
             step[:] = 0.0  # an untried step, which a caller takes, can lead astray here
-            return into, there, promise
+            return into, there, predicted
         if tries == 0 and there == -np.inf:
             _nothing(kept[0])
-            return into, there, promise
+            return into, there, predicted
         before, after = reached - _prior(problem, theta), there - _prior(problem, ahead)
         rise, lost = share * dot(kept[now].gradient, step), ROUNDING * (1 + abs(before))
         if tries == 0 or again or after >= before + LEAST_SHARE * rise - (lost if rise > lost else 10 * lost):
             now, reached, share, observed = into, there, 1.0, hard and not again
             copy(ahead, theta)
-            promise, indefinite = _step(problem, kept[now], step)
+            predicted, indefinite = _step(problem, kept[now], step)
             again = observed and indefinite
         else:
             # The parabola through both values and the slope at the first has its top there.
@@ -218,9 +219,9 @@ def _climb(problem, theta, step, kept, tolerance, most):
             hard = True
         if not again:
             tries += 1
-            if tries > most or not promise >= tolerance:
+            if tries > most or not predicted >= tolerance:
                 if not observed:
-                    return now, reached, promise
+                    return now, reached, predicted
                 ending = again = True
         for i in range(len(theta)):
             ahead[i] = theta[i] + (0.0 if again else share * step[i])
@@ -319,18 +320,18 @@ def _assemble(problem, theta, table, shape, width, index, sums, found):
 
 @within
 def _step(problem, found, step):
-    """Newton's step, capped, into `step`; returns the gain that it promises, and whether a pivot was raised."""
+    """Newton's step, capped, into `step`; returns the gain that it predicts, and whether a pivot was raised."""
     gradient, change, head = found.gradient, problem.rows.index, problem.measure.shape[1] + 2
     factor = np.empty(found.information.shape)
     _, raised = factorise(found.information, problem.penalty, factor)
     copy(gradient, step)
     forward(factor, step)
     backward(factor, step)
-    promise = dot(gradient, step) / 2
+    predicted = dot(gradient, step) / 2
     index_at_rows(problem.columns, problem.parents, step[head:], change, 0, len(problem.parents))
     largest = CAP * abs(step[head - 1])
     for r in range(len(change)):
         largest = max(largest, abs(change[r] + step[0]))
     for i in range(len(step)):
         step[i] *= CAP / max(largest, CAP)
-    return promise, raised
+    return predicted, raised

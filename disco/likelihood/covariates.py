@@ -15,7 +15,7 @@ from typing import Any
 import numpy as np
 import pandas as pd
 
-from disco.likelihood.bank import Bank, Beside, Prior
+from disco.likelihood.design import Beside, Design, Prior
 from disco.settings import Settings
 from disco.table.adjustment import CATEGORICAL, Adjustment, Covariate
 from disco.table.prepared import Prepared
@@ -181,7 +181,7 @@ def seen(
 
 
 def around(adjustment: Adjustment | None) -> dict[str, Any]:
-    """The arguments `offset` and `beside` of `Bank.of`."""
+    """The arguments `offset` and `beside` of `Design.of`."""
     if adjustment is None:
         return {}
     found = bases(adjustment)
@@ -200,7 +200,7 @@ def kinds_of(bases: Sequence[Basis]) -> np.ndarray:
 
 def on_grids(
     table: pd.DataFrame, adjustment: Adjustment | None, prior: Prior
-) -> tuple[tuple[np.ndarray, ...], tuple[np.ndarray, ...], Bank]:
+) -> tuple[tuple[np.ndarray, ...], tuple[np.ndarray, ...], Design]:
     """The distinct counts of every column, its distinct numbers as a parent, and the table on them."""
     counts = table.to_numpy()
     grids = tuple(np.unique(column) for column in counts.T)
@@ -208,8 +208,8 @@ def on_grids(
     as_rates = rates(counts, adjustment)
     positions = None if as_rates is None else ranks_of(as_rates)
     parent_grids = grids if as_rates is None else tuple(np.unique(column) for column in as_rates.T)
-    bank = Bank.of(ranks, **around(adjustment), positions=positions, prior=prior, names=tuple(table.columns))
-    return grids, parent_grids, bank
+    design = Design.of(ranks, **around(adjustment), positions=positions, prior=prior, names=tuple(table.columns))
+    return grids, parent_grids, design
 
 
 def values_of(adjustment: Adjustment, place: int) -> tuple[np.ndarray, np.ndarray, np.ndarray]:

@@ -21,7 +21,7 @@ _CHANCE = 1e-3  # level of the likelihood ratio tests that add shapes beyond the
 _RIDGE = 1e-9  # per row, on columns whose largest entry is 1
 _SIZES = (-5.0, 12.0)  # log of the gamma prior's shape: from free to no departure
 _STEPS = 200  # of Newton's method, at most
-_ENOUGH = 1e-9  # nats that its last step promises, at most
+_ENOUGH = 1e-9  # nats that its last step predicts, at most
 _LEAST = 1e-9  # expected count of a level, at least
 
 

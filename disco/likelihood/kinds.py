@@ -35,7 +35,7 @@ _EQUAL = 0.05  # variance over mean this close to 1 counts as equal
 _CUT = 0.05  # share of a shape's mass beyond the largest count from which on it is called cut off
 _ROUGH = 0.05  # share of rows beside gaps from which on the gaps are mentioned
 _STEPS = 40
-_GAIN = 1e-10  # nats per row that the next Newton step must promise
+_GAIN = 1e-10  # nats per row that the next Newton step must gain
 _LEAST = 1e-12  # smallest variance to divide by, in squared units of the node's standard deviation
 
 
@@ -180,7 +180,7 @@ def describe(model: Model, node: str, *, is_level: bool = False) -> Kind:
         InputError: there is no such node.
     """
     share, log_probability = model.conditionals(node, _GROUPS)
-    counts, rows = model.grids[model.names.index(node)], model.bank.rows
+    counts, rows = model.grids[model.names.index(node)], model.design.rows
     fitted = _Fitted(counts.astype(float), share, log_probability)
     shapes = sorted(_shapes(fitted, rows), key=lambda shape: shape.cost + _NEAR * (shape.name == COM))
     poisson = next(shape for shape in shapes if shape.name == POISSON and not shape.zero_weight)
@@ -299,8 +299,8 @@ def _project(fitted: _Fitted, log_measure: np.ndarray, weighted: bool) -> tuple[
 
     q, distance = evaluate(a, z)
     for _ in range(_STEPS):
-        step_a, step_z, promise = _newton(np.exp(q), p, x, share, zero, weighted)
-        if promise < _GAIN:
+        step_a, step_z, predicted = _newton(np.exp(q), p, x, share, zero, weighted)
+        if predicted < _GAIN:
             break
         size = 1.0
         while size > 1e-4:
@@ -323,7 +323,7 @@ def _moments(p: np.ndarray, x: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
 def _newton(
     q: np.ndarray, p: np.ndarray, x: np.ndarray, share: np.ndarray, zero: np.ndarray, weighted: bool
 ) -> tuple[np.ndarray, float, float]:
-    """Newton's step in a and z, and the decrease in distance that it promises."""
+    """Newton's step in a and z, and the decrease in distance that it predicts."""
     mean, variance = _moments(q, x)
     centred, variance = x - mean[:, None], np.maximum(variance, _LEAST)
     slope = p @ x - mean

@@ -18,8 +18,8 @@ from scipy.linalg import helmert
 from scipy.special import ndtri
 from torch import Tensor
 
-from disco.likelihood.bank import WIDTH, Bank
 from disco.likelihood.batch import BatchDesign, Problems
+from disco.likelihood.design import WIDTH, Design
 from disco.likelihood.newton import fit
 from disco.progress import SILENT, Reporter
 from disco.table.ranks import fold_of_rows
@@ -37,7 +37,7 @@ _SIDE_BY_SIDE = 32  # nodes fitted in one batch
 
 
 def misfits(
-    bank: Bank,
+    design: Design,
     pairs: Sequence[tuple[int, Sequence[int]]],
     *,
     group: np.ndarray | None = None,
@@ -46,7 +46,7 @@ def misfits(
     """The misfit of nodes given parents, nats over all rows, at least 0; NaN if a fit has no finite likelihood.
 
     Args:
-        bank: the table.
+        design: the table.
         pairs: nodes, each with its parents.
         group: the number of every row's group, (n,), or None; the halves keep the rows of a group together.
         reporter: asked before every node.
@@ -54,38 +54,38 @@ def misfits(
     Raises:
         FitStopped: the reporter's callback asked to stop.
     """
-    halves, found = fold_of_rows(bank.rows, 2, seed=0, group=group), []
+    halves, found = fold_of_rows(design.rows, 2, seed=0, group=group), []
     for number, (node, parents) in enumerate(pairs):
         reporter.check()
         if number % _SIDE_BY_SIDE == 0:
             part = [(one, sorted(its)) for one, its in pairs[number : number + _SIDE_BY_SIDE]]
-            fitted = fit(bank, Problems.of(part, bank.columns.device)).theta
-        expected, mean = _expected(bank, node, parents, fitted[number % _SIDE_BY_SIDE])
+            fitted = fit(design, Problems.of(part, design.columns.device)).theta
+        expected, mean = _expected(design, node, parents, fitted[number % _SIDE_BY_SIDE])
         if not np.isfinite(expected).all():
             found.append(np.nan)
             continue
-        columns, seen = _columns(bank, parents, mean), _groups(bank, node)[bank.ranks[:, node].cpu().numpy()]
+        columns, seen = _columns(design, parents, mean), _groups(design, node)[design.ranks[:, node].cpu().numpy()]
         parts = [halves == half for half in (0, 1)]
         found.append(sum(_gain(expected, seen, columns, learnt, ~learnt) for learnt in parts))
     return np.array(found, dtype=float)
 
 
-def _groups(bank: Bank, node: int) -> np.ndarray:
+def _groups(design: Design, node: int) -> np.ndarray:
     """The group of each level, (levels,)."""
-    counts = bank.counts[node][bank.exists[node]].cpu().numpy()
+    counts = design.counts[node][design.exists[node]].cpu().numpy()
     if len(counts) <= _GROUPS:
         return np.arange(len(counts))
     middle = (np.cumsum(counts) - counts / 2) / counts.sum()
     return np.unique((middle * _GROUPS).astype(int), return_inverse=True)[1]
 
 
-def _expected(bank: Bank, node: int, parents: Sequence[int], theta: Tensor) -> tuple[np.ndarray, np.ndarray]:
+def _expected(design: Design, node: int, parents: Sequence[int], theta: Tensor) -> tuple[np.ndarray, np.ndarray]:
     """Log-probabilities of the groups, (n, groups), and the mean, (n,), at fitted coefficients, (P or more,)."""
-    design = BatchDesign(bank, Problems.of([(node, sorted(parents))], bank.columns.device))
-    theta = theta[None, : bank.head + WIDTH * len(parents)]
-    eta, weights = design.bent(theta)[0][0].double(), design.log_weights(theta)[0]
-    value = design.value[0]
-    member = torch.nn.functional.one_hot(torch.as_tensor(_groups(bank, node), device=value.device)).to(value)
+    batch = BatchDesign(design, Problems.of([(node, sorted(parents))], design.columns.device))
+    theta = theta[None, : design.head + WIDTH * len(parents)]
+    eta, weights = batch.bent(theta)[0][0].double(), batch.log_weights(theta)[0]
+    value = batch.value[0]
+    member = torch.nn.functional.one_hot(torch.as_tensor(_groups(design, node), device=value.device)).to(value)
     logs, means = [], []
     for part in eta.split(max(_CELLS // len(value), 1)):
         probability = torch.softmax(part[:, None] * value + weights, 1)
@@ -94,14 +94,14 @@ def _expected(bank: Bank, node: int, parents: Sequence[int], theta: Tensor) -> t
     return torch.cat(logs).cpu().numpy(), torch.cat(means).cpu().numpy()
 
 
-def _columns(bank: Bank, parents: Sequence[int], mean: np.ndarray) -> np.ndarray:
+def _columns(design: Design, parents: Sequence[int], mean: np.ndarray) -> np.ndarray:
     """A column of 1 and functions of the parents and of the fitted mean, of unit variance, (n, columns)."""
     mean = _standard(mean[:, None])[:, 0]
     scores: list[np.ndarray] = []
     effects, products = [], []
-    own = bank.columns[bank.nodes :].flatten(0, 1)[bank.kinds.flatten() >= 0].cpu().numpy().astype(float)
+    own = design.columns[design.nodes :].flatten(0, 1)[design.kinds.flatten() >= 0].cpu().numpy().astype(float)
     for parent in parents:
-        ranks = bank.parent_ranks[:, parent].cpu().numpy()
+        ranks = design.parent_ranks[:, parent].cpu().numpy()
         counts = np.bincount(ranks)
         if len(counts) <= _FEW:
             effects += [ranks == level for level in range(1, len(counts))]
@@ -113,8 +113,8 @@ def _columns(bank: Bank, parents: Sequence[int], mean: np.ndarray) -> np.ndarray
         scores.append(score)
     shape = [mean, mean**2, mean**3] if parents or len(own) else []
     columns = [*shape, *own[:_OWN], *effects, *products][:_COLUMNS]
-    flexible = _standard(np.column_stack([*columns, np.empty((bank.rows, 0))]))
-    return np.column_stack([np.ones(bank.rows), flexible])
+    flexible = _standard(np.column_stack([*columns, np.empty((design.rows, 0))]))
+    return np.column_stack([np.ones(design.rows), flexible])
 
 
 def _standard(columns: np.ndarray) -> np.ndarray:

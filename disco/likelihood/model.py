@@ -1,6 +1,6 @@
 """A DAG as a fitted model: likelihood, BIC, held-out likelihood, new tables, response curves, base measures.
 
-Every node is a semiparametric GLM of its parents and of the rows' covariates (`disco.likelihood.bank`), fitted in
+Every node is a semiparametric GLM of its parents and of the rows' covariates (`disco.likelihood.design`), fitted in
 double precision. Counts are in the units of the table: level v of a column stands for its (v + 1)-th smallest count.
 With an exposure, a parent's levels are its rates at an average exposure.
 """
@@ -17,9 +17,9 @@ from scipy.special import log_softmax, ndtri
 
 from disco.errors import InputError
 from disco.graph import find_cycle
-from disco.likelihood.bank import WIDTH, Bank, Prior
 from disco.likelihood.batch import Problems
 from disco.likelihood.covariates import bases, on_grids, rounded, values_of
+from disco.likelihood.design import WIDTH, Design, Prior
 from disco.likelihood.link import bent
 from disco.likelihood.newton import Fits, fit
 from disco.likelihood.small import inverse
@@ -60,7 +60,7 @@ class Model:
         grids: the distinct counts of every column, ascending; level v is grids[j][v].
         parent_grids: its distinct rates if there is an exposure, its counts otherwise.
         parents: of every node, ascending node numbers.
-        bank: the table on its levels.
+        design: the table on its levels.
         fits: of every node, one problem each.
         order: node numbers, sources first.
         adjustment: covariates and exposure of the rows, or None.
@@ -70,7 +70,7 @@ class Model:
     grids: tuple[np.ndarray, ...]
     parent_grids: tuple[np.ndarray, ...]
     parents: tuple[tuple[int, ...], ...]
-    bank: Bank
+    design: Design
     fits: tuple[Fits, ...]
     order: tuple[int, ...]
     adjustment: Adjustment | None = None
@@ -92,7 +92,7 @@ class Model:
             table: counts, (rows, nodes).
             parents: of every node that has any.
             adjustment: covariates and exposure of the rows.
-            prior: as in `Bank.of`; unless given, one that some hundred rows outweigh.
+            prior: as in `Design.of`; unless given, one that some hundred rows outweigh.
             known: a model of the same table, adjustment and prior; nodes with the same parents are not fitted again.
             reporter: told before every node's fit how many nodes are done.
 
@@ -115,18 +115,18 @@ class Model:
             raise InputError(f"The graph has a cycle through {cycle}; a DAG has none.")
         sets = tuple(tuple(sorted(graph.predecessors(node))) for node in range(len(names)))
         if known is None:
-            grids, parent_grids, bank = on_grids(given.counts, adjustment, prior)
+            grids, parent_grids, design = on_grids(given.counts, adjustment, prior)
         else:
-            grids, parent_grids, bank = known.grids, known.parent_grids, known.bank
+            grids, parent_grids, design = known.grids, known.parent_grids, known.design
         fits = []
         for node, nodes in enumerate(sets):
             if known is not None and known.parents[node] == nodes:
                 fits.append(known.fits[node])
                 continue
             reporter.check(node)
-            fits.append(fit(bank, Problems.of([(node, nodes)]), tolerance=_TOLERANCE))
+            fits.append(fit(design, Problems.of([(node, nodes)]), tolerance=_TOLERANCE))
         order = tuple(nx.lexicographical_topological_sort(graph))
-        return cls(names, grids, parent_grids, sets, bank, tuple(fits), order, adjustment)
+        return cls(names, grids, parent_grids, sets, design, tuple(fits), order, adjustment)
 
     @property
     def log_likelihood(self) -> pd.Series:
@@ -136,8 +136,8 @@ class Model:
     @property
     def bic(self) -> float:
         """Log-likelihood − ½ log(rows) · coefficients, nats; larger is better."""
-        counted = sum(self.bank.coefficients(node, nodes) for node, nodes in enumerate(self.parents))
-        return float(self.log_likelihood.sum()) - np.log(self.bank.rows) / 2 * counted
+        counted = sum(self.design.coefficients(node, nodes) for node, nodes in enumerate(self.parents))
+        return float(self.log_likelihood.sum()) - np.log(self.design.rows) / 2 * counted
 
     def held_out(self, table: Table, adjustment: Adjustment | None = None) -> pd.Series:
         """Log-likelihood of other rows, of every node, nats; a count off the grid gets one of its ranks.
@@ -204,7 +204,7 @@ class Model:
         other, node = nodes
         means, errors = self._means(other, node)
         half = -ndtri((1 - level) / 2) * errors
-        grid, seen = self.grids[node], np.bincount(self.bank.parent_ranks[:, other].numpy())
+        grid, seen = self.grids[node], np.bincount(self.design.parent_ranks[:, other].numpy())
         low, high = (means - half).clip(grid[0], grid[-1]), (means + half).clip(grid[0], grid[-1])
         return pd.DataFrame({"count": self.parent_grids[other], "rows": seen, "mean": means, "low": low, "high": high})
 
@@ -225,12 +225,12 @@ class Model:
         if self.adjustment is None or covariate not in names:
             raise InputError(f'The model has no covariate "{covariate}".')
         place = names.index(covariate)
-        first = self.bank.bend + 1 + sum(len(basis.kinds) for basis in known[:place])
+        first = self.design.bend + 1 + sum(len(basis.kinds) for basis in known[:place])
         own = slice(first, first + len(known[place].kinds))
         values, at, seen = values_of(self.adjustment, place)
         columns, fits = known[place].at(self.adjustment.take(at)), self.fits[node]
         covariance = inverse(fits.moments.information, fits.penalty)[0].numpy()[own, own]
-        scale = float(self.bank.value[node, 1])
+        scale = float(self.design.value[node, 1])
         effect = scale * columns @ fits.theta[0, own].numpy()
         half = -ndtri((1 - level) / 2) * scale * np.sqrt(np.einsum("vi,ij,vj->v", columns, covariance, columns))
         found = {"value": values, "rows": seen, "effect": effect, "low": effect - half, "high": effect + half}
@@ -275,11 +275,10 @@ class Model:
 
     def _own(self) -> _Rows:
         """The rows that it was fitted to."""
-        bank = self.bank
-        beside = bank.columns[bank.nodes :].flatten(0, 1).numpy().T
-        return _Rows(
-            bank.ranks.numpy(), bank.parent_ranks.numpy(), beside, None if bank.offset is None else bank.offset.numpy()
-        )
+        design = self.design
+        beside = design.columns[design.nodes :].flatten(0, 1).numpy().T
+        offset = None if design.offset is None else design.offset.numpy()
+        return _Rows(design.ranks.numpy(), design.parent_ranks.numpy(), beside, offset)
 
     def _rows(self, table: Table, adjustment: Adjustment | None) -> _Rows:
         """Other rows on its grids."""
@@ -314,7 +313,7 @@ class Model:
         """The rows' own columns, (rows, WIDTH · m), and the offset."""
         if (self.adjustment is None) != (adjustment is None) or (adjustment and adjustment.rows != rows):
             raise InputError(f"The model needs covariates of {rows} rows if and only if it was fitted with some.")
-        found = np.zeros((rows, WIDTH * self.bank.own))
+        found = np.zeros((rows, WIDTH * self.design.own))
         if adjustment is not None and self.adjustment is not None:
             own = [basis.at(adjustment) for basis in bases(self.adjustment)]
             columns = np.column_stack([*own, np.empty((rows, 0))])
@@ -323,8 +322,8 @@ class Model:
 
     def _effect(self, node: int, parent: int) -> np.ndarray:
         """f_k on the parent's levels."""
-        first = self.bank.head + WIDTH * self.parents[node].index(parent)
-        return (self.bank.basis[parent] @ self.fits[node].theta[0, first : first + WIDTH]).numpy()
+        first = self.design.head + WIDTH * self.parents[node].index(parent)
+        return (self.design.basis[parent] @ self.fits[node].theta[0, first : first + WIDTH]).numpy()
 
     def _index(self, node: int, parents: np.ndarray) -> np.ndarray:
         """The sum of the parents' effects at rows, Σ f_k, (rows,), from levels as parents, (rows, nodes)."""
@@ -335,7 +334,7 @@ class Model:
 
     def _bent(self, node: int, index: np.ndarray) -> tuple[np.ndarray, ...]:
         """What an index adds to the canonical parameter, and the derivatives of `bent`."""
-        bend = self.fits[node].theta[0, self.bank.bend]
+        bend = self.fits[node].theta[0, self.design.bend]
         return tuple(part.numpy() for part in bent(torch.from_numpy(index), bend))
 
     def _eta(self, node: int, rows: _Rows) -> np.ndarray:
@@ -345,13 +344,13 @@ class Model:
     def _shift(self, node: int, rows: _Rows) -> np.ndarray:
         """The canonical parameter at rows without the parents' part, (rows,)."""
         theta = self.fits[node].theta[0].numpy()
-        shift = theta[0] + rows.beside @ theta[self.bank.bend + 1 : self.bank.head]
-        return shift if rows.offset is None else shift + rows.offset / float(self.bank.value[node, 1])
+        shift = theta[0] + rows.beside @ theta[self.design.bend + 1 : self.design.head]
+        return shift if rows.offset is None else shift + rows.offset / float(self.design.value[node, 1])
 
     def _logits(self, node: int, eta: np.ndarray) -> np.ndarray:
         """log p of every level at canonical parameters, without the normaliser, (values, levels)."""
         levels = len(self.grids[node])
-        value, measure = self.bank.value[node, :levels].numpy(), self.bank.measure[node, :levels].numpy()
+        value, measure = self.design.value[node, :levels].numpy(), self.design.measure[node, :levels].numpy()
         return eta[:, None] * value + measure @ self.fits[node].theta[0, 1 : 1 + measure.shape[1]].numpy()
 
     def _log_probability(self, node: int, eta: np.ndarray) -> np.ndarray:
@@ -366,9 +365,9 @@ class Model:
         low, high = self._bent(node, np.array([rest.min() + effect.min(), rest.max() + effect.max()]))[0]
         points = np.linspace(low + shift.min(), high + shift.max() + 1e-9, _POINTS)
         mean, with_value, with_measure = self._along(node, points)
-        columns = self.bank.columns[list(self.parents[node])].flatten(0, 1).numpy()
+        columns = self.design.columns[list(self.parents[node])].flatten(0, 1).numpy()
         block = WIDTH * self.parents[node].index(other) + np.arange(WIDTH)
-        basis = self.bank.basis[other].numpy()
+        basis = self.design.basis[other].numpy()
         covariance = inverse(self.fits[node].moments.information, self.fits[node].penalty)[0].numpy()
         means, errors = np.empty(len(effect)), np.empty(len(effect))
         for value in range(len(effect)):
@@ -394,5 +393,5 @@ class Model:
         count = self.grids[node].astype(float)
         mean = probability @ count
         centred = probability * (count - mean[:, None])
-        value, measure = self.bank.value[node, :levels].numpy(), self.bank.measure[node, :levels].numpy()
+        value, measure = self.design.value[node, :levels].numpy(), self.design.measure[node, :levels].numpy()
         return mean, centred @ value, centred @ measure

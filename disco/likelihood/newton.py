@@ -7,9 +7,9 @@ from typing import Any
 import torch
 from torch import Tensor
 
-from disco.likelihood.bank import WIDTH, Bank
 from disco.likelihood.batch import BatchDesign, Derivatives, Problems
 from disco.likelihood.compiled import CAP, LEAST_SHARE, ROUNDING, Ended, newton
+from disco.likelihood.design import WIDTH, Design
 from disco.likelihood.evaluate import tabulated
 from disco.likelihood.small import solve
 
@@ -43,7 +43,7 @@ class Fits:
 
 
 def fit(
-    bank: Bank,
+    design: Design,
     problems: Problems,
     start: Tensor | None = None,
     *,
@@ -54,35 +54,35 @@ def fit(
     """Fit every problem of a batch.
 
     Args:
-        bank: the table.
+        design: the table.
         problems: B nodes with parents.
         start: θ to begin at, (B, P); `marginal_start` unless given.
         weights: of the rows, (n,), or of the rows for each problem, (B, n): bootstrap counts, or 0 for a row left out.
-        tolerance: Newton's method stops when the next step promises less than so many nats.
+        tolerance: Newton's method stops when the next step predicts less than so many nats.
         evaluate: `exact` or `tabulated`, for the array form of the steps; unless given `tabulated`, compiled on a CPU.
     """
-    design = BatchDesign(bank, problems, weights)
-    theta = marginal_start(bank, problems) if start is None else start
+    batch = BatchDesign(design, problems, weights)
+    theta = marginal_start(design, problems) if start is None else start
     if evaluate is None and theta.device.type == "cpu":
-        return _finished(design, tolerance, newton(design, theta, tolerance, _STEPS))
-    return _finished(design, tolerance, _newton(design, theta, tolerance, evaluate or tabulated))
+        return _finished(batch, tolerance, newton(batch, theta, tolerance, _STEPS))
+    return _finished(batch, tolerance, _newton(batch, theta, tolerance, evaluate or tabulated))
 
 
 def _newton(design: BatchDesign, theta: Tensor, tolerance: float, evaluate: Evaluate) -> Ended:
     """`compiled.newton` for all problems at once, with the expected information only."""
     current = evaluate(design, theta)
-    step, promise, log_determinant = _step(design, current)
-    share, place, ended = torch.ones_like(promise), torch.arange(len(theta), device=theta.device), []
+    step, predicted, log_determinant = _step(design, current)
+    share, place, ended = torch.ones_like(predicted), torch.arange(len(theta), device=theta.device), []
     for _ in range(_STEPS):
-        going = promise >= tolerance
+        going = predicted >= tolerance
         if not bool(going.any()):
             break
         if 2 * int(going.sum()) <= len(going):  # leave out the problems that are done once they are half
             done, left = (which.nonzero().squeeze(1) for which in (~going, going))
-            state = (place, theta, step, promise, log_determinant, current)
+            state = (place, theta, step, predicted, log_determinant, current)
             ended.append(_at(done, *state))
             design, share, going = design.take(left), share[left], going[left]
-            place, theta, step, promise, log_determinant, current = _at(left, *state)
+            place, theta, step, predicted, log_determinant, current = _at(left, *state)
         tried = theta + share[:, None] * step
         ahead = evaluate(design, tried)
         before, after = current.log_likelihood - design.prior(theta), ahead.log_likelihood - design.prior(tried)
@@ -90,9 +90,9 @@ def _newton(design: BatchDesign, theta: Tensor, tolerance: float, evaluate: Eval
         better = (after >= before + LEAST_SHARE * rise - torch.where(rise > lost, lost, 10 * lost)) | ~going
         theta = torch.where(better[:, None], tried, theta)
         current = _choose(better, ahead, current)
-        step, promise, log_determinant = _step(design, current)
+        step, predicted, log_determinant = _step(design, current)
         share = torch.where(better, 1.0, share / 2)
-    ended.append((place, theta, step, promise, log_determinant, current))
+    ended.append((place, theta, step, predicted, log_determinant, current))
     return _joined(ended)
 
 
@@ -117,10 +117,10 @@ def _joined(parts: list[tuple]) -> Ended:
 
 def _finished(design: BatchDesign, tolerance: float, ended: Ended) -> Fits:
     """The fits at their last step."""
-    theta, step, promise, log_determinant, current = ended
-    done = promise < tolerance
+    theta, step, predicted, log_determinant, current = ended
+    done = predicted < tolerance
     end = theta + torch.where(done[:, None], step, 0.0)
-    reached = current.log_likelihood - design.prior(theta) + torch.where(done, promise, 0.0)
+    reached = current.log_likelihood - design.prior(theta) + torch.where(done, predicted, 0.0)
     own = 1 + design.measure_width
     occam = design.penalty[:, own:].log().sum(1) - log_determinant
     return Fits(end, reached + design.prior(end), reached + occam / 2, current, design.penalty, done)
@@ -138,19 +138,19 @@ def _choose(better: Tensor, ahead: Derivatives, current: Derivatives) -> Derivat
 
 
 def _step(design: BatchDesign, moments: Derivatives) -> tuple[Tensor, Tensor, Tensor]:
-    """Newton's step, capped, the gain in log-likelihood that it promises, and log det of the information."""
+    """Newton's step, capped, the gain in log-likelihood that it predicts, and log det of the information."""
     step, log_determinant = solve(moments.information, design.penalty, moments.gradient)
-    promise = (moments.gradient * step).sum(1) / 2
+    predicted = (moments.gradient * step).sum(1) / 2
     change = (design.index(step) + design.beside(step) + step[:, :1].to(design.x)).abs().amax(1).double()
     largest = torch.maximum(change, CAP * step[:, design.head - 1].abs())
-    return step * (CAP / largest.clamp_min(CAP))[:, None], promise, log_determinant
+    return step * (CAP / largest.clamp_min(CAP))[:, None], predicted, log_determinant
 
 
-def marginal_start(bank: Bank, problems: Problems) -> Tensor:
+def marginal_start(design: Design, problems: Problems) -> Tensor:
     """θ with no effect of the parents and a base measure close to the marginal distribution's shape, (B, P)."""
-    node, exists = problems.node, bank.exists[problems.node]
-    value, measure = bank.value[node], bank.measure[node]
-    level = bank.ranks.T[node]
+    node, exists = problems.node, design.exists[problems.node]
+    value, measure = design.value[node], design.measure[node]
+    level = design.ranks.T[node]
     share = torch.zeros_like(value).scatter_add_(1, level, torch.ones_like(level, dtype=torch.float64))
     share = (share + 0.5) * exists
     log_share = torch.where(exists, share.log(), 0.0)
@@ -159,7 +159,7 @@ def marginal_start(bank: Bank, problems: Problems) -> Tensor:
     gram = weighted.mT @ basis
     gram = gram + torch.diag_embed(1e-6 * gram.diagonal(dim1=1, dim2=2) + 1e-9)
     solved, _ = solve(gram, torch.zeros_like(gram[..., 0]), (weighted.mT @ log_share[..., None]).squeeze(-1))
-    if bank.offset is not None:
-        solved[:, 1] -= bank.offset.mean() / value[:, 1]
-    effects = solved.new_zeros((len(node), 1 + WIDTH * (bank.own + problems.parents.shape[1])))
+    if design.offset is not None:
+        solved[:, 1] -= design.offset.mean() / value[:, 1]
+    effects = solved.new_zeros((len(node), 1 + WIDTH * (design.own + problems.parents.shape[1])))
     return torch.cat([solved[:, 1:], effects], 1)

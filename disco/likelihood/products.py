@@ -4,8 +4,8 @@ import numpy as np
 import torch
 from torch import Tensor
 
-from disco.likelihood.bank import WIDTH
 from disco.likelihood.cpu import arrays, compiled, side_by_side, within
+from disco.likelihood.design import WIDTH
 
 assert WIDTH == 4, "add_dots is unrolled for four columns per parent"
 

@@ -12,8 +12,8 @@ from typing import NamedTuple
 
 import numpy as np
 
-from disco.likelihood.bank import WIDTH
 from disco.likelihood.cpu import within
+from disco.likelihood.design import WIDTH
 from disco.likelihood.link import BENT, SERIES, SMALL
 from disco.likelihood.products import BLOCK, add_dots, copy, curve_of
 

@@ -1,10 +1,10 @@
-"""What adding or removing one parent promises, from a fit's last evaluation alone: Rao and Wald statistics.
+"""What adding or removing one parent would gain or lose, predicted from a fit's last evaluation: score and Wald tests.
 
 Let g and I be the gradient and information of the fitted coefficients θ, u the gradient of a candidate's columns, J
 their information and K that with θ. The efficient score is u − Kᵀ I⁻¹ g, its variance J − Kᵀ I⁻¹ K, and half of their
-quadratic form is the gain in log-likelihood that the candidate promises (Rao, 1948). Removing a parent with
-coefficients β, whose variance under I⁻¹ is V, promises to lose ½ βᵀ V⁻¹ β (Wald). The step to the promised point is
-the start of the next fit; Newton's method rarely has to improve it more than once.
+quadratic form is the predicted gain in log-likelihood (Rao, 1948). Removing a parent with coefficients β, whose
+variance under I⁻¹ is V, is predicted to lose ½ βᵀ V⁻¹ β (Wald). The step to the predicted point is the start of the
+next fit; Newton's method rarely has to improve it more than once.
 """
 
 import math
@@ -15,9 +15,9 @@ import torch
 from torch import Tensor
 
 from disco.likelihood import products
-from disco.likelihood.bank import WIDTH, Bank
 from disco.likelihood.batch import Problems, columns_of
 from disco.likelihood.cpu import arrays, compiled, of_problems, side_by_side
+from disco.likelihood.design import WIDTH, Design
 from disco.likelihood.newton import Fits
 from disco.likelihood.products import copy
 from disco.likelihood.small import backward, dot, factorise, forward
@@ -26,7 +26,7 @@ _LEAST = 1e-6  # a column that θ leaves less of its own information than this s
 
 
 class Additions(NamedTuple):
-    """What candidates promise.
+    """What candidates are predicted to gain.
 
     Attributes:
         gain: in penalised log-likelihood, nats, (B, c).
@@ -55,20 +55,20 @@ class Removals(NamedTuple):
     others: Tensor
 
 
-def additions(bank: Bank, problems: Problems, fits: Fits, candidates: Tensor) -> Additions:
-    """The promise of every candidate parent, on the CPU.
+def additions(design: Design, problems: Problems, fits: Fits, candidates: Tensor) -> Additions:
+    """The predicted gain of every candidate parent, on the CPU.
 
     Args:
-        bank: the table.
+        design: the table.
         problems, fits: B fitted nodes.
         candidates: node numbers, (B, c), padded with −1.
     """
     moments, theta, (batch, count) = fits.moments, fits.theta, candidates.shape
     summed = products.of_candidates if theta.device.type == "cpu" else of_candidates
     sums, pairs = summed(
-        bank.columns, bank.blocks(problems.parents), bank.own, moments.slopes, moments.curvature, candidates
+        design.columns, design.blocks(problems.parents), design.own, moments.slopes, moments.curvature, candidates
     )
-    centre, prior = bank.expected(problems.node, candidates)
+    centre, prior = design.expected(problems.node, candidates)
     fitted = (moments.information, fits.penalty, moments.gradient, fits.converged)
     asked = _Candidates(*(part.cpu() for part in (*fitted, sums.permute(0, 2, 3, 1), pairs, centre, prior)))
     gain, evidence = (torch.zeros((batch, count), dtype=torch.float64) for _ in range(2))
@@ -167,10 +167,10 @@ def of_candidates(
     return sums, pairs
 
 
-def removals(bank: Bank, problems: Problems, fits: Fits) -> Removals:
+def removals(design: Design, problems: Problems, fits: Fits) -> Removals:
     """What is lost without each parent of every problem, on the CPU."""
     (batch, count), size = problems.parents.shape, fits.theta.shape[1]
-    centre, prior = bank.expected(problems.node, problems.parents)
+    centre, prior = design.expected(problems.node, problems.parents)
     loss, evidence = (torch.zeros((batch, count), dtype=torch.float64) for _ in range(2))
     found = Removals(loss, evidence, torch.zeros((batch, count, size), dtype=torch.float64))
     fitted = (part.cpu() for part in (fits.moments.information, fits.penalty, fits.theta, centre, prior))

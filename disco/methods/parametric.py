@@ -17,7 +17,7 @@ from disco.checks import check, number, one_of, whole
 from disco.errors import InputError
 from disco.found import Found
 from disco.knowledge import Knowledge, Resolved
-from disco.likelihood.bank import Bank
+from disco.likelihood.design import Design
 from disco.methods.regressions import FAMILIES, Counts, Maximum, maximised
 from disco.progress import SILENT, Callback, Reporter
 from disco.refine.prior import BEFORE
@@ -70,9 +70,9 @@ def find(
     counts = _checked(table, options)
     names = list(counts.columns)
     rules = None if knowledge is None else knowledge.resolve(names)
-    bank = Bank.of(dense_ranks(counts.to_numpy()), prior=BEFORE, names=names)
+    design = Design.of(dense_ranks(counts.to_numpy()), prior=BEFORE, names=names)
     reporter.step("screen", 0, len(names))
-    candidates = screen(bank, rules=rules, reporter=reporter)
+    candidates = screen(design, rules=rules, reporter=reporter)
     scores = FamilyScores(counts, candidates, options, rules, reporter)
     found = _searched(counts, scores, options)
     for _ in range(_WIDER):

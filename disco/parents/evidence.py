@@ -14,11 +14,11 @@ import torch
 from disco.devices import choose_device
 from disco.graph import check_order
 from disco.knowledge import Resolved
-from disco.likelihood.bank import Bank
 from disco.likelihood.covariates import around, ranks_of, rates
+from disco.likelihood.design import Design
 from disco.parents import STOPPED
 from disco.progress import Callback, Reporter
-from disco.refine.prior import BEFORE, fitted_to, price
+from disco.refine.prior import BEFORE, fitted_to, log_odds
 from disco.refine.scores import NodeFit, Scores, resolve
 from disco.refine.screen import screen
 from disco.refine.walks import Walk
@@ -60,7 +60,7 @@ def edges(
     check_order(order, counts.columns)
     names = list(counts.columns)
     as_rates = rates(counts.to_numpy(), adjustment)
-    bank = Bank.of(
+    design = Design.of(
         dense_ranks(counts.to_numpy()),
         **around(adjustment),
         positions=None if as_rates is None else ranks_of(as_rates),
@@ -71,8 +71,8 @@ def edges(
     )
     reporter = Reporter(callback, {"selector": 1.0}, STOPPED)
     reporter.step("selector", 0, 3 * len(names), unit="node")
-    candidates = screen(bank, rules=rules, reporter=reporter)
-    scores = Scores(bank, candidates, price=price(len(names), 0), rules=rules, reporter=reporter)
+    candidates = screen(design, rules=rules, reporter=reporter)
+    scores = Scores(design, candidates, odds=log_odds(len(names), 0), rules=rules, reporter=reporter)
     numbers = [names.index(name) for name in order]
     found = _along(scores, numbers, count(len(names) + 1))
     parents = [found[numbers.index(node)].parents for node in range(len(names))]

@@ -20,8 +20,8 @@ import numpy as np
 import pandas as pd
 from scipy.special import chdtrc
 
-from disco.likelihood.bank import Bank
 from disco.likelihood.batch import BatchDesign, Problems
+from disco.likelihood.design import Design
 from disco.likelihood.newton import fit
 from disco.refine.walks import Parents
 
@@ -29,49 +29,49 @@ _SIDE_BY_SIDE = 32  # nodes fitted in one batch
 _NATS = ("log_likelihood_nats", "direction_nats", "robust_nats", "linear_nats", "spread_nats")
 
 
-def design_effects(bank: Bank, parents: Sequence[Parents], edges: pd.DataFrame, group: np.ndarray) -> np.ndarray:
+def design_effects(design: Design, parents: Sequence[Parents], edges: pd.DataFrame, group: np.ndarray) -> np.ndarray:
     """The design effect of edges, at least 1, (edges,).
 
     Args:
-        bank: the table.
+        design: the table.
         parents: of every node.
         edges: parent and child as node numbers.
         group: the number of every row's group, (n,).
     """
-    residuals = _residuals(bank, parents)
-    straight = bank.columns[: bank.nodes, 0].cpu().numpy()
+    residuals = _residuals(design, parents)
+    straight = design.columns[: design.nodes, 0].cpu().numpy()
     found = []
     for pair in zip(edges["parent"].to_numpy(int), edges["child"].to_numpy(int), strict=True):
         found.append(max(_effect(residuals[node] * straight[other], group) for node, other in (pair, pair[::-1])))
     return np.array(found, dtype=float)
 
 
-def shared_out(edges: pd.DataFrame, effects: np.ndarray, bank: Bank) -> pd.DataFrame:
+def shared_out(edges: pd.DataFrame, effects: np.ndarray, design: Design) -> pd.DataFrame:
     """The evidence on edges if so many rows as the design effect count as one; gain, p-value and BIC follow from it.
 
     Args:
         edges: those of `disco.refine.evidence.evidence`.
         effects: (edges,).
-        bank: the table.
+        design: the table.
     """
     shared = edges.assign(**{name: edges[name] / effects for name in _NATS})
-    columns = bank.width[edges["parent"].to_numpy(int)]
+    columns = design.width[edges["parent"].to_numpy(int)]
     ratio = shared["log_likelihood_nats"].to_numpy()
     shared["gain_nats"] = edges["gain_nats"] - edges["log_likelihood_nats"] + ratio + np.log(effects) / 2
-    shared["bic_nats"] = ratio - columns * np.log(bank.rows) / 2
+    shared["bic_nats"] = ratio - columns * np.log(design.rows) / 2
     shared["p_value"] = chdtrc(columns, 2 * np.maximum(ratio, 0.0))
     order = ["gain_nats", "parent", "child"]
     return shared.sort_values(order, ascending=[False, True, True], ignore_index=True)
 
 
-def _residuals(bank: Bank, parents: Sequence[Parents]) -> np.ndarray:
+def _residuals(design: Design, parents: Sequence[Parents]) -> np.ndarray:
     """x̂ − E v̂ of every node given its parents, (d, n)."""
     found = []
-    for first in range(0, bank.nodes, _SIDE_BY_SIDE):
-        nodes = range(first, min(first + _SIDE_BY_SIDE, bank.nodes))
-        problems = Problems.of([(node, sorted(parents[node])) for node in nodes], bank.columns.device)
-        fits = fit(bank, problems)
-        slope = BatchDesign(bank, problems).bent(fits.theta)[1]
+    for first in range(0, design.nodes, _SIDE_BY_SIDE):
+        nodes = range(first, min(first + _SIDE_BY_SIDE, design.nodes))
+        problems = Problems.of([(node, sorted(parents[node])) for node in nodes], design.columns.device)
+        fits = fit(design, problems)
+        slope = BatchDesign(design, problems).bent(fits.theta)[1]
         found.append((fits.moments.slopes[:, 0] / slope).cpu().numpy())
     return np.concatenate(found)
 

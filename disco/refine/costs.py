@@ -63,7 +63,7 @@ def costs(
     reporter.step("search", 0, 1)
     task = Task.of(given.counts, choice, settings or Settings(), None, None, given.adjustment, "cpu", knowledge)
     inner = Reporter(reporter.part("search", "part"), WEIGHTS, STOPPED)
-    searched = search_everywhere(task, screen(task.bank, rules=task.rules), inner, Memory())
+    searched = search_everywhere(task, screen(task.design, rules=task.rules), inner, Memory())
     best, lines = searched.best.found, []
     rules = knowledge.without_each()[:MOST_RULES]
     for number, (rule, others) in enumerate(rules):

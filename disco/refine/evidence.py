@@ -35,7 +35,7 @@ import pandas as pd
 from scipy.special import chdtrc
 
 from disco.knowledge.resolved import FREE
-from disco.likelihood.bank import STRAIGHT, Prior
+from disco.likelihood.design import STRAIGHT, Prior
 from disco.likelihood.misfit import MISFIT, misfits
 from disco.progress import Reporter
 from disco.refine.alike import design_effects, shared_out
@@ -56,7 +56,7 @@ AGAINST = 1.0  # nats of linear evidence against a direction that may be chance
 HALF = 0.5  # share of the bound that a direction needs with the link held straight
 FEW = 3  # levels up to which the class fits a node in any case
 TIMES = 3.0  # multiple of its nodes' misfit that the evidence of a direction must exceed
-_FINAL = 1e-4  # nats that the last step of a fit promises, when its evidence is reported
+_FINAL = 1e-4  # nats that the last step of a fit predicts, when its evidence is reported
 MOST_MISFIT = 0.1  # if this share of the nodes is poorly fitted, no direction is decided
 
 Alone = dict[Wanted, tuple[float, float]]  # score and log-likelihood by fit
@@ -70,7 +70,7 @@ class Judged(NamedTuple):
         misfit: of every node, nats, (d,).
         scores: by which the graph was judged.
         made: node fits.
-        left_out: edges of the graph that are not worth their price, given how alike rows of a group are.
+        left_out: edges of the graph that are not worth their odds, given how alike rows of a group are.
     """
 
     edges: pd.DataFrame
@@ -91,26 +91,26 @@ def judge(searched: Searched, choice: Choice, reporter: Reporter, group: np.ndar
         FitStopped: the callback asked to stop.
     """
     reporter.step("evidence", 0, 1, message="evidence: what every edge is worth")
-    found, bank = searched.best.found, searched.scores.bank
+    found, design = searched.best.found, searched.scores.design
     scores = searched.scores.replace(tolerance=_FINAL)  # without earlier fits, on which the result must not depend
     classes = in_classes(scores)
     edges = evidence(scores, classes, found.order, found.parents)
     made = scores.made + sum(one.made for one in classes)
     left_out = 0
     if group is not None and len(edges):
-        edges = shared_out(edges, design_effects(bank, found.parents, edges, group), bank)
-        edges, left_out = _worth_their_price(edges, scores)
+        edges = shared_out(edges, design_effects(design, found.parents, edges, group), design)
+        edges, left_out = _likely(edges, scores)
     reporter.step("evidence", 0, 1, 0.7, message="evidence: how well the class fits every node")
-    misfit = misfits(bank, list(enumerate(found.parents)), group=group, reporter=reporter)
+    misfit = misfits(design, list(enumerate(found.parents)), group=group, reporter=reporter)
     elsewhere = _turned_elsewhere([end.found for end in searched.ends], found.score - choice.bound)
-    edges["decided"] = decided(edges, misfit, bank.exists.sum(1).cpu().numpy(), choice.bound, elsewhere)
+    edges["decided"] = decided(edges, misfit, design.exists.sum(1).cpu().numpy(), choice.bound, elsewhere)
     if (rules := scores.rules) is not None:
         edges["rule"] = [rules.of_edge(*pair) for pair in zip(edges["parent"], edges["child"], strict=True)]
         edges["decided"] |= edges["rule"] != FREE
     return Judged(edges, misfit, scores, made, left_out)
 
 
-def _worth_their_price(edges: pd.DataFrame, scores: Scores) -> tuple[pd.DataFrame, int]:
+def _likely(edges: pd.DataFrame, scores: Scores) -> tuple[pd.DataFrame, int]:
     """The edges whose gain is not negative, or which are required, and how many others there are."""
     rules = scores.rules
     pairs = zip(edges["parent"], edges["child"], strict=True)
@@ -127,10 +127,10 @@ def _turned_elsewhere(found: Sequence[Optimum], least: float) -> set[tuple[int, 
 
 def in_classes(scores: Scores) -> list[Scores]:
     """Scores under each prior of `CLASSES`, without a given order; their fits start from those of other scores."""
-    bank = scores.bank
-    banks = [replace(bank, prior=prior._replace(beside=bank.prior.beside)) for prior in CLASSES]
-    neutral = scores.replace(bank=banks[0], order=None, tolerance=SEARCHING, warm=scores)
-    return [neutral, *(neutral.replace(bank=one, warm=neutral) for one in banks[1:])]
+    design = scores.design
+    designs = [replace(design, prior=prior._replace(beside=design.prior.beside)) for prior in CLASSES]
+    neutral = scores.replace(design=designs[0], order=None, tolerance=SEARCHING, warm=scores)
+    return [neutral, *(neutral.replace(design=one, warm=neutral) for one in designs[1:])]
 
 
 def evidence(
@@ -192,10 +192,10 @@ def _row(
     """The numbers of one edge."""
     parent, child = turned.parent, turned.child
     full, less = own[child, parents[child]], own[child, _without(parents[child], parent)]
-    against = scores.price_of(parent, child) - scores.price  # the price of an edge against a given order
+    against = scores.cost_of(parent, child) - scores.odds  # what an edge against a given order costs
     gain, ratio = full[0] - less[0] - against, full[1] - less[1]
-    columns = int(scores.bank.width[parent])
-    bic = ratio - columns * np.log(scores.bank.rows) / 2
+    columns = int(scores.design.width[parent])
+    bic = ratio - columns * np.log(scores.design.rows) / 2
     p_value = chdtrc(columns, 2 * np.maximum(ratio, 0.0))
     robust = np.minimum(turned.nats, _lost(straight, turned))
     spread = _lost(own, turned) - turned.nats

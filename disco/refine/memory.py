@@ -11,7 +11,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from disco.knowledge import Knowledge
-from disco.likelihood.bank import Prior
+from disco.likelihood.design import Prior
 from disco.refine.choice import Choice
 from disco.refine.search import Optimum
 from disco.refine.walks import Parents
@@ -29,7 +29,7 @@ class First:
         order: all nodes, sources first.
         parents: of every node.
         prior: of effects and links.
-        price, against: nats, as in `Scores`.
+        odds, against: nats, as in `Scores`.
         candidates: of every node.
         made: node fits of the search.
     """
@@ -37,7 +37,7 @@ class First:
     order: list[int]
     parents: list[Parents]
     prior: Prior
-    price: float
+    odds: float
     against: float
     candidates: list[tuple[int, ...]]
     made: int
@@ -131,7 +131,7 @@ def _read(kept: dict[str, Any], names: list[str]) -> tuple[First | None, dict[st
             [place[name] for name in one["order"]],
             sets(one["parents"]),
             Prior(**dict(zip(Prior._fields, [*one["prior"][:-1], tuple(one["prior"][-1])], strict=True))),
-            one["price"],
+            one["odds"],
             one["against"],
             sets(one["candidates"]),
             made["first"],
@@ -155,7 +155,7 @@ def _fits(kept: dict, names: list[str]) -> bool:
     numbers = [one["score"] for one in starts] + [score for one in starts for score in one["sweeps"]]
     if first is not None:
         *numbers_of_prior, beside = first["prior"]
-        numbers += [*numbers_of_prior, *beside, first["price"], first["against"]]
+        numbers += [*numbers_of_prior, *beside, first["odds"], first["against"]]
         candidates = first["candidates"]
         if len(candidates) != len(names) or not all(_are_nodes(nodes, names) for nodes in candidates):
             return False

@@ -1,7 +1,7 @@
 """The prior of a table's effects, edges and directions, fitted to it (empirical Bayes).
 
 How large the effects of a table are and how much they bend is not known beforehand, and a prior that is far off
-misprices every edge. So the prior is fitted to the graph that a first search finds. The precisions of bends and links
+misjudges every edge. So the prior is fitted to the graph that a first search finds. The precisions of bends and links
 are fitted by MacKay's fixed point λ = Σ (1 − λ V) / Σ θ² over the coefficients θ of one kind with posterior variances V
 (MacKay, Neural Computation 1992), which maximises Laplace's marginal likelihood; so are those of the effects of
 covariates. The linear effects' mean, precision and the units in which they are most alike (`Prior.power`) maximise it
@@ -21,8 +21,8 @@ from scipy.optimize import minimize, minimize_scalar
 from torch import Tensor
 
 from disco.knowledge.resolved import FREE
-from disco.likelihood.bank import WIDTH, Bank, Prior
 from disco.likelihood.batch import Problems
+from disco.likelihood.design import WIDTH, Design, Prior
 from disco.likelihood.newton import Fits, fit
 from disco.likelihood.small import inverse
 from disco.refine.scores import AGAINST, SEARCHING, Scores
@@ -53,13 +53,13 @@ def fitted_to(scores: Scores, order: Sequence[int], parents: Sequence[Parents]) 
     Raises:
         FitStopped: the callback asked to stop.
     """
-    bank = replace(scores.bank, prior=fitted(scores.bank, parents))
+    design = replace(scores.design, prior=fitted(scores.design, parents))
     against = scores.against if scores.order is None else trust(scores, order, parents)
-    again = scores.replace(bank=bank, price=price(bank.nodes, sum(map(len, parents))), against=against)
+    again = scores.replace(design=design, odds=log_odds(design.nodes, sum(map(len, parents))), against=against)
     return again.replace(candidates=widened(again, order, parents))
 
 
-def price(nodes: int, edges: int) -> float:
+def log_odds(nodes: int, edges: int) -> float:
     """The log prior odds against one more edge, nats, with a flat prior on the number of joined pairs.
 
     The odds are (pairs − edges + 1) : (edges + 1) (Scott and Berger, Annals of Statistics 2010), so that a table
@@ -95,79 +95,79 @@ def trust(scores: Scores, order: Sequence[int], parents: Sequence[Sequence[int]]
     )
 
 
-def fitted(bank: Bank, parents: Sequence[Sequence[int]]) -> Prior:
+def fitted(design: Design, parents: Sequence[Sequence[int]]) -> Prior:
     """The prior of a graph's effects.
 
     Args:
-        bank: the table, with the prior to begin with.
+        design: the table, with the prior to begin with.
         parents: of every node.
     """
     by_size: dict[int, list[int]] = {}
     for node, nodes in enumerate(parents):
         by_size.setdefault(len(nodes), []).append(node)
     batches = [
-        Problems.of([(node, sorted(parents[node])) for node in nodes], bank.columns.device)
+        Problems.of([(node, sorted(parents[node])) for node in nodes], design.columns.device)
         for size, nodes in by_size.items()
-        if size or bank.own
+        if size or design.own
     ]
     starts: list[Tensor | None] = [None] * len(batches)
     for _ in range(_ROUNDS):
         fits = [
-            fit(bank, problems, start, tolerance=SEARCHING) for problems, start in zip(batches, starts, strict=True)
+            fit(design, problems, start, tolerance=SEARCHING) for problems, start in zip(batches, starts, strict=True)
         ]
         starts = [one.theta for one in fits]
-        bank = replace(bank, prior=_better(bank, batches, fits))
-    return bank.prior
+        design = replace(design, prior=_better(design, batches, fits))
+    return design.prior
 
 
-def _better(bank: Bank, batches: Sequence[Problems], fits: Sequence[Fits]) -> Prior:
+def _better(design: Design, batches: Sequence[Problems], fits: Sequence[Fits]) -> Prior:
     """The prior of the next round: one step of the fixed point for bends and link, the optimum for linear effects."""
     told, squares = np.zeros(2), np.zeros(2)  # Σ (1 − λ V) and Σ θ², of bends and of the link
-    effects, kinds = [], int(bank.kinds.max()) + 1 if bank.own else 0
+    effects, kinds = [], int(design.kinds.max()) + 1 if design.own else 0
     of_rows = np.zeros((2, kinds))  # the same of the rows' own columns, by kind
     for problems, one in zip(batches, fits, strict=True):
         variance = inverse(one.moments.information, one.penalty).diagonal(dim1=1, dim2=2)
-        if bank.own:
-            of_rows += _of_rows(bank, one.theta, variance, kinds)
+        if design.own:
+            of_rows += _of_rows(design, one.theta, variance, kinds)
         if not problems.parents.shape[1]:
             continue
-        effects.append(_likelihoods(bank, problems, one, variance))
-        unit = bank.unit(problems.node, problems.parents)[..., None]
-        width = torch.as_tensor(bank.width, device=unit.device)[problems.parents]
+        effects.append(_likelihoods(design, problems, one, variance))
+        unit = design.unit(problems.node, problems.parents)[..., None]
+        width = torch.as_tensor(design.width, device=unit.device)[problems.parents]
         column = torch.arange(WIDTH, device=unit.device)
         is_bend = ((column > 0) & (column < width[..., None])).flatten(1)
-        theta, varies = (part[:, bank.head :].unflatten(1, (-1, WIDTH)) for part in (one.theta, variance))
+        theta, varies = (part[:, design.head :].unflatten(1, (-1, WIDTH)) for part in (one.theta, variance))
         theta, varies = (theta / unit).flatten(1)[is_bend], (varies / unit.square()).flatten(1)[is_bend]
-        kappa, kappa_varies = one.theta[:, bank.bend], variance[:, bank.bend]
-        told += [float((1 - bank.prior.bends * varies).sum()), float((1 - bank.prior.link * kappa_varies).sum())]
+        kappa, kappa_varies = one.theta[:, design.bend], variance[:, design.bend]
+        told += [float((1 - design.prior.bends * varies).sum()), float((1 - design.prior.link * kappa_varies).sum())]
         squares += [float(theta.square().sum()), float(kappa.square().sum())]
     bends, link = (
         float(np.clip(number / max(square, 1e-12), *bounds)) if number else before
-        for number, square, bounds, before in zip(told, squares, _BOUNDS, bank.prior[1:3], strict=True)
+        for number, square, bounds, before in zip(told, squares, _BOUNDS, design.prior[1:3], strict=True)
     )
-    mean, power, linear = _of_linear(np.concatenate(effects, axis=1)) if effects else (0.0, 0.0, bank.prior.linear)
+    mean, power, linear = _of_linear(np.concatenate(effects, axis=1)) if effects else (0.0, 0.0, design.prior.linear)
     precisions = np.clip(of_rows[0] / np.maximum(of_rows[1], 1e-12), *_BESIDE_BOUNDS)
     return Prior(linear, bends, link, mean, power, tuple(precisions.tolist()))
 
 
-def _of_rows(bank: Bank, theta: Tensor, variance: Tensor, kinds: int) -> np.ndarray:
+def _of_rows(design: Design, theta: Tensor, variance: Tensor, kinds: int) -> np.ndarray:
     """Σ (1 − λ V) and Σ θ² of the rows' own columns, by kind, (2, kinds)."""
-    own = slice(bank.bend + 1, bank.head)
-    there = bank.kinds.flatten() >= 0
-    kind = bank.kinds.flatten()[there].cpu().numpy()
-    precision = bank.own_precision.flatten()[there]
+    own = slice(design.bend + 1, design.head)
+    there = design.kinds.flatten() >= 0
+    kind = design.kinds.flatten()[there].cpu().numpy()
+    precision = design.own_precision.flatten()[there]
     known = (1 - precision * variance[:, own][:, there]).sum(0).cpu().numpy()
     square = theta[:, own][:, there].square().sum(0).cpu().numpy()
     return np.stack([np.bincount(kind, part, kinds) for part in (known, square)])
 
 
-def _likelihoods(bank: Bank, problems: Problems, fits: Fits, variance: Tensor) -> np.ndarray:
+def _likelihoods(design: Design, problems: Problems, fits: Fits, variance: Tensor) -> np.ndarray:
     """The log-likelihood −½ J β² + h β of each linear effect β: J, h and its log unit at power 1, (3, edges)."""
-    at = slice(bank.head, None, WIDTH)
-    mean, precision = (part[..., 0] for part in bank.expected(problems.node, problems.parents))
+    at = slice(design.head, None, WIDTH)
+    mean, precision = (part[..., 0] for part in design.expected(problems.node, problems.parents))
     information = (1 / variance[:, at] - precision).clamp_min(0.0)
     pull = fits.theta[:, at] / variance[:, at] - precision * mean
-    apart = bank.apart(problems.node, problems.parents)
+    apart = design.apart(problems.node, problems.parents)
     return torch.stack([information, pull, apart]).flatten(1).cpu().numpy()
 
 

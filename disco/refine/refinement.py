@@ -75,24 +75,24 @@ def refine(
     adjustment = given.adjustment
     task = Task.of(given.counts, choice or Choice(), settings or Settings(), order, edges, adjustment, on, knowledge)
     candidates = _candidates(task, reporter)
-    key = key_of(task.bank.ranks.cpu().numpy(), task.choice, order, candidates, adjustment, knowledge)
+    key = key_of(task.design.ranks.cpu().numpy(), task.choice, order, candidates, adjustment, knowledge)
     kept = Memory.of(None if memory is None else Path(memory), key, task.names)
     searched = search_everywhere(task, candidates, reporter, kept)
     found = searched.best.found
     judged = judge(searched, task.choice, reporter, task.group)
     moved = None if task.order is None else moves(searched.scores, found.order, found.parents, task.order)
-    drawn = draw(task.bank.rows, task.group, task.choice, reporter, kept, _again(task, found, judged, reporter))
+    drawn = draw(task.design.rows, task.group, task.choice, reporter, kept, _again(task, found, judged, reporter))
     return refined(task, searched, judged, moved, drawn)
 
 
 def _candidates(task: Task, reporter: Reporter) -> list[tuple[int, ...]]:
     """The pairs that the screen lets through, by node."""
-    nodes = task.bank.nodes
-    if task.bank.columns.device.type == "cpu":
+    nodes = task.design.nodes
+    if task.design.columns.device.type == "cpu":
         reporter.step("screen", 0, nodes, message="screen: compiling, some seconds the first time on a machine")
-        fit(task.bank, Problems.of([(0, ())]))
+        fit(task.design, Problems.of([(0, ())]))
     reporter.step("screen", 0, nodes, message="screen: which pairs may be joined")
-    return screen(task.bank, also=task.also, rules=task.rules, reporter=reporter)
+    return screen(task.design, also=task.also, rules=task.rules, reporter=reporter)
 
 
 def _again(
@@ -106,11 +106,11 @@ def _again(
 
 def _redone(task: Task, weights: np.ndarray, reporter: Reporter) -> Drawn:
     """The edges of a refinement of drawn rows that knows nothing of the whole table's; constant columns have none."""
-    part = task.drawn(np.repeat(np.arange(task.bank.rows), weights.astype(int)))
+    part = task.drawn(np.repeat(np.arange(task.design.rows), weights.astype(int)))
     if part is None:
         return Drawn([], 0)
     drawn, nodes = part
-    candidates = screen(drawn.bank, also=drawn.also, rules=drawn.rules, reporter=reporter)
+    candidates = screen(drawn.design, also=drawn.also, rules=drawn.rules, reporter=reporter)
     searched = search_everywhere(drawn, candidates, reporter, Memory())
     graph = enumerate(searched.best.found.parents)
     edges = [[int(nodes[parent]), int(nodes[child])] for child, parents in graph for parent in parents]

@@ -102,8 +102,8 @@ def refined(
         moved: `moves`' frame; None if there was no order to start from.
         drawn: edges found on other rows, by the name of the draw.
     """
-    names, choice, bank, best = task.names, task.choice, task.bank, searched.best
-    edges, constant = judged.edges, stability.constant_columns(bank, task.group, choice)
+    names, choice, design, best = task.names, task.choice, task.design, searched.best
+    edges, constant = judged.edges, stability.constant_columns(design, task.group, choice)
     pairs, named = list(zip(edges["parent"], edges["child"], strict=True)), _named(edges, names)
     drawn_edges = {name: one.edges for name, one in drawn.items()}
     for kind in stability.KINDS:
@@ -112,9 +112,9 @@ def refined(
     nodes = pd.DataFrame(
         {
             "node": names,
-            "levels": bank.exists.sum(1).cpu().numpy(),
+            "levels": design.exists.sum(1).cpu().numpy(),
             "misfit_nats": judged.misfit,
-            "misfit_per_row": judged.misfit / bank.rows,
+            "misfit_per_row": judged.misfit / design.rows,
         }
     )
     notes = _of_table(task.table), _of_draws(names, constant, choice), _missing(named), _crowded(named)

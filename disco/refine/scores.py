@@ -1,14 +1,14 @@
 """Scores of a node given the nodes it may have as parents, each fit made once.
 
-score(S) = log marginal likelihood − price · |S|. The marginal likelihood is Laplace's approximation (`Fits.evidence`)
-under a normal prior that expects a parent's effect to be nearly linear in its level; the price is the log prior odds
-against one more parent. Both are fitted to the table (`disco.refine.prior`). BIC, which prices every column of a parent
-at ½ log n, lets a wrong direction with fewer parents win if effects are weak. If a causal order is given, usually the
+score(S) = log marginal likelihood − odds · |S|. The marginal likelihood is Laplace's approximation (`Fits.evidence`)
+under a normal prior that expects a parent's effect to be nearly linear in its level; the odds are the log prior odds
+against one more parent. Both are fitted to the table (`disco.refine.prior`). BIC charges ½ log n for every column of a
+parent; it lets a wrong direction with fewer parents win if effects are weak. If a causal order is given, usually the
 CCS order, an edge against it costs more, the further apart its nodes stand in it (`cost_against`): the curvature sees
 what the likelihood does not, and together they find more directions (benchmarks/log/2026-11-21-bent-link.md).
 
-Parents are found by `Stepwise`: Rao's statistic says what adding a candidate promises, Wald's what removing a parent
-does.
+Parents are found by `Stepwise`: Rao's score test predicts the gain of adding a candidate, Wald's the loss of removing
+a parent.
 """
 
 import math
@@ -20,8 +20,8 @@ import numpy as np
 import torch
 
 from disco.knowledge import Resolved
-from disco.likelihood.bank import WIDTH, Bank
 from disco.likelihood.batch import Problems
+from disco.likelihood.design import WIDTH, Design
 from disco.likelihood.newton import Fits, fit, marginal_start
 from disco.likelihood.steps import Additions, Removals, additions, removals
 from disco.progress import SILENT, Reporter
@@ -30,7 +30,7 @@ from disco.refine.walks import Parents, Result, Walk, Wanted, together
 
 AGAINST = 12.0  # nats that an edge against the whole length of an order costs, before fitting; as in simulated designs
 MOST_AGAINST = 5.0  # nats: half of what decides a direction, so that an order overrules no decided direction
-SEARCHING = 0.05  # nats that the last Newton step of a fit promises at most; the step is still taken
+SEARCHING = 0.05  # nats that the last Newton step of a fit predicts at most; the step is still taken
 _FAILED = -1e9  # nats: the score of a fit without a finite score; no search ends there
 _ALONE = 64  # fits side by side
 _BATCH_CELLS = 8_000_000  # columns × rows of a batch of fits
@@ -38,14 +38,14 @@ _BATCH_CELLS = 8_000_000  # columns × rows of a batch of fits
 
 @dataclass(frozen=True)
 class NodeFit:
-    """One fit, and what adding or removing one parent promises.
+    """One fit, and the predicted gain or loss of adding or removing one parent.
 
     Attributes:
         parents: ascending node numbers.
         log_likelihood, score: nats; if the fit has no finite score, `score` is far below any other (`available`).
         theta: coefficients, (2 + q + WIDTH · k,).
-        gain: promised gain in score with each of the node's candidates, (c,); −∞ if it is a parent already.
-        loss: promised loss in score without each parent, (k,); negative if the score is better without it.
+        gain: predicted gain in score with each of the node's candidates, (c,); −∞ if it is a parent already.
+        loss: predicted loss in score without each parent, (k,); negative if the score is better without it.
         add: the step to start from with a candidate, its own coefficients first, (c, WIDTH + P).
         drop: the step to start from without a parent, (k, P).
     """
@@ -80,9 +80,9 @@ class Scores(Stepwise[NodeFit]):
     """The scores of a table.
 
     Args:
-        bank: the table.
+        design: the table.
         candidates: of every node, ascending node numbers; symmetric, so that an edge may be turned.
-        price: of an edge, the log prior odds against it, nats.
+        odds: of an edge, the log prior odds against it, nats.
         order: a given causal order of all nodes, or None.
         against: nats that an edge against the whole length of that order costs, as in `cost_against`.
         rules: to which parents keep, or None.
@@ -94,10 +94,10 @@ class Scores(Stepwise[NodeFit]):
 
     def __init__(
         self,
-        bank: Bank,
+        design: Design,
         candidates: Sequence[Sequence[int]],
         *,
-        price: float,
+        odds: float,
         order: Sequence[int] | None = None,
         against: float = AGAINST,
         rules: Resolved | None = None,
@@ -107,13 +107,13 @@ class Scores(Stepwise[NodeFit]):
         reporter: Reporter = SILENT,
     ) -> None:
         super().__init__(candidates, rules)
-        self.bank, self.weights, self.warm, self.reporter = bank, weights, warm, reporter
+        self.design, self.weights, self.warm, self.reporter = design, weights, warm, reporter
         self.tolerance = tolerance
-        self.price, self.order, self.against = price, order, against
+        self.odds, self.order, self.against = odds, order, against
         rank = {node: at for at, node in enumerate(order or ())}
-        self.prices = [
+        self.costs = [
             np.array(
-                [price + (cost_against(rank[other], rank[node], len(rank), against) if rank else 0) for other in nodes]
+                [odds + (cost_against(rank[other], rank[node], len(rank), against) if rank else 0) for other in nodes]
             )
             for node, nodes in enumerate(self.candidates)
         ]
@@ -126,13 +126,13 @@ class Scores(Stepwise[NodeFit]):
         The last digits of a fit depend on the fits that it could start from. So a search that must end the same after
         an interruption begins without any.
         """
-        own = ("bank", "candidates", "price", "order", "against", "rules", "weights", "warm", "tolerance", "reporter")
+        own = ("design", "candidates", "odds", "order", "against", "rules", "weights", "warm", "tolerance", "reporter")
         return Scores(**{name: getattr(self, name) for name in own} | changes)
 
-    def price_of(self, parent: int, child: int) -> float:
+    def cost_of(self, parent: int, child: int) -> float:
         """The log prior odds against an edge, nats."""
         at = self.place[child].get(parent)
-        return self.price if at is None else float(self.prices[child][at])
+        return self.odds if at is None else float(self.costs[child][at])
 
     @property
     def made(self) -> int:
@@ -143,7 +143,7 @@ class Scores(Stepwise[NodeFit]):
         """Where a fit starts: one step from a fit with one parent less or more, if there is one."""
         if self.warm is not None and parents in self.warm.fits[node]:
             return self.warm.fits[node][parents].theta
-        size = self.bank.head
+        size = self.design.head
         for number, parent in enumerate(parents):
             less = self.fits[node].get(parents[:number] + parents[number + 1 :])
             if less is None or parent not in self.place[node]:
@@ -175,7 +175,7 @@ def resolve(tasks: Sequence[Task[Result]]) -> list[Result]:
     """Run walks to their ends, side by side, with their fits in common batches.
 
     Args:
-        tasks: walks with the scores that make their fits; of one bank and the same candidates, all weighted or none.
+        tasks: walks with the scores that make their fits; of one design and the same candidates, all weighted or none.
 
     Raises:
         FitStopped: the callback asked to stop.
@@ -210,7 +210,7 @@ def make_fits(wanted: Iterable[tuple[Scores, Wanted]]) -> None:
         scores = missing[at][0]
         scores.reporter.check()
         most = 2 * len(missing[at][1][1]) + 3
-        size = max(1, _BATCH_CELLS // (WIDTH * (most + 1) * scores.bank.rows))
+        size = max(1, _BATCH_CELLS // (WIDTH * (most + 1) * scores.design.rows))
         part = [one for one in missing[at : at + size] if len(one[1][1]) <= most]
         for (scores, (node, _)), one in zip(part, _fitted(part), strict=True):
             scores.keep(node, one)
@@ -218,7 +218,7 @@ def make_fits(wanted: Iterable[tuple[Scores, Wanted]]) -> None:
 
 
 def fit_alone(scores: Scores, wanted: Iterable[Wanted]) -> dict[Wanted, tuple[float, float]]:
-    """Score and log-likelihood of fits that no search continues from, so that nothing is promised from them.
+    """Score and log-likelihood of fits that no search continues from, so that nothing is predicted from them.
 
     The score leaves out the prior odds of a given order. NaN if a fit has no finite score.
 
@@ -234,50 +234,50 @@ def fit_alone(scores: Scores, wanted: Iterable[Wanted]) -> dict[Wanted, tuple[fl
         scores.alone += len(part)
         results = zip(part, fits.evidence.tolist(), fits.log_likelihood.tolist(), strict=True)
         for key, evidence, log_likelihood in results:
-            score = evidence - scores.price * len(key[1])
+            score = evidence - scores.odds * len(key[1])
             finite = math.isfinite(score) and math.isfinite(log_likelihood)
             found[key] = (score, log_likelihood) if finite else (math.nan, math.nan)
     return found
 
 
 def _fitted(wanted: Sequence[tuple[Scores, Wanted]]) -> list[NodeFit]:
-    """One batch of fits, with what adding or removing a parent promises."""
+    """One batch of fits, with the predicted gain or loss of adding or removing a parent."""
     first, keys = wanted[0][0], [key for _, key in wanted]
     fits, problems = _fits(wanted)
     others = [(node, [-1 if one in parents else one for one in first.candidates[node]]) for node, parents in keys]
-    lists = Problems.of(others, first.bank.columns.device).parents
-    more = additions(first.bank, problems, fits, lists)
-    less = removals(first.bank, problems, fits)
+    lists = Problems.of(others, first.design.columns.device).parents
+    more = additions(first.design, problems, fits, lists)
+    less = removals(first.design, problems, fits)
     return _apart([scores for scores, _ in wanted], keys, fits, more, less)
 
 
 def _fits(wanted: Sequence[tuple[Scores, Wanted]]) -> tuple[Fits, Problems]:
     """The fits of a batch, from the starts that their scores know, and from the marginal if that leads nowhere."""
     first, keys = wanted[0][0], [key for _, key in wanted]
-    bank = first.bank
-    problems = Problems.of(keys, bank.columns.device)
+    design = first.design
+    problems = Problems.of(keys, design.columns.device)
     begun = [scores.start_of(*key) for scores, key in wanted]
     fresh = torch.tensor([start is None or not np.isfinite(start).all() for start in begun])
-    theta = torch.zeros((len(keys), bank.head + WIDTH * problems.parents.shape[1]), dtype=torch.float64)
+    theta = torch.zeros((len(keys), design.head + WIDTH * problems.parents.shape[1]), dtype=torch.float64)
     for number in (~fresh).nonzero().flatten().tolist():
         theta.numpy()[number, : len(begun[number])] = begun[number]
-    _begin_anew(bank, problems, fresh, theta)
+    _begin_anew(design, problems, fresh, theta)
     weights = first.weights
     if any(scores is not first for scores, _ in wanted):
         weights = torch.stack([scores.weights for scores, _ in wanted])  # type: ignore[misc]  # then all are weighted
-    fits = fit(bank, problems, theta.to(bank.value), weights=weights, tolerance=first.tolerance)
+    fits = fit(design, problems, theta.to(design.value), weights=weights, tolerance=first.tolerance)
     lost = ~(fits.evidence.isfinite() & fits.log_likelihood.isfinite()).cpu() & ~fresh
     if bool(lost.any()):  # a step from another fit can lead too far
-        _begin_anew(bank, problems, lost, theta)
-        fits = fit(bank, problems, theta.to(bank.value), weights=weights, tolerance=first.tolerance)
+        _begin_anew(design, problems, lost, theta)
+        fits = fit(design, problems, theta.to(design.value), weights=weights, tolerance=first.tolerance)
     return fits, problems
 
 
-def _begin_anew(bank: Bank, problems: Problems, which: torch.Tensor, theta: torch.Tensor) -> None:
+def _begin_anew(design: Design, problems: Problems, which: torch.Tensor, theta: torch.Tensor) -> None:
     """Write the marginal start of some problems, (B,) true or false, into θ."""
     if bool(which.any()):
         there = which.to(problems.node.device)
-        theta[which] = marginal_start(bank, Problems(problems.node[there], problems.parents[there])).cpu()
+        theta[which] = marginal_start(design, Problems(problems.node[there], problems.parents[there])).cpu()
 
 
 def _apart(
@@ -291,10 +291,10 @@ def _apart(
     drop = less.others.float().numpy()
     finite = np.isfinite(gain).all(1)
     for number, (scores, (node, parents)) in enumerate(zip(owners, keys, strict=True)):
-        nodes, size = scores.candidates[node], scores.bank.head + WIDTH * len(parents)
-        worth = gain[number, : len(nodes)] - scores.prices[node]
+        nodes, size = scores.candidates[node], scores.design.head + WIDTH * len(parents)
+        worth = gain[number, : len(nodes)] - scores.costs[node]
         worth = worth if finite[number] else np.nan_to_num(worth, nan=0.0)
-        paid = np.array([scores.price_of(parent, node) for parent in parents])
+        paid = np.array([scores.cost_of(parent, node) for parent in parents])
         worth[[scores.place[node][parent] for parent in parents if parent in scores.place[node]]] = -np.inf
         score = float(evidence[number]) - float(paid.sum())
         found = NodeFit(

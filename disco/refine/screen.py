@@ -13,8 +13,8 @@ import torch
 from scipy.special import chdtri, ndtri
 
 from disco.knowledge import Resolved
-from disco.likelihood.bank import Bank
 from disco.likelihood.batch import Problems
+from disco.likelihood.design import Design
 from disco.likelihood.newton import fit
 from disco.likelihood.steps import additions
 from disco.progress import SILENT, Reporter
@@ -29,12 +29,12 @@ _SIDE_BY_SIDE = 16  # nodes fitted in one batch
 
 
 def screen(
-    bank: Bank, *, also: np.ndarray | None = None, rules: Resolved | None = None, reporter: Reporter = SILENT
+    design: Design, *, also: np.ndarray | None = None, rules: Resolved | None = None, reporter: Reporter = SILENT
 ) -> list[tuple[int, ...]]:
     """The candidates of every node, ascending; symmetric.
 
     Args:
-        bank: the table.
+        design: the table.
         also: pairs to keep in any case, for instance the edges of another method, (d, d) true or false.
         rules: pairs that they forbid in both directions are left out, and required ones are kept.
         reporter: told how many nodes are done, before every batch of them.
@@ -42,12 +42,12 @@ def screen(
     Raises:
         FitStopped: the callback asked to stop.
     """
-    nodes = bank.nodes
+    nodes = design.nodes
     share = min(_FALSE / max(nodes - 1, 1), 0.5)
-    partial = np.abs(_partial_correlations(bank))
+    partial = np.abs(_partial_correlations(design))
     kept = partial > max(_LEAST, -ndtri(share / 2))
     kept |= kept.T
-    kept |= _standing_out(bank, np.where(kept, partial, 0.0), share, reporter)
+    kept |= _standing_out(design, np.where(kept, partial, 0.0), share, reporter)
     if also is not None:
         kept |= also
     if rules is not None:
@@ -73,13 +73,13 @@ def widened(scores: Scores, order: Sequence[int], parents: Sequence[Sequence[int
     Raises:
         FitStopped: the callback asked to stop.
     """
-    bank, sets = scores.bank, [set(nodes) for nodes in scores.candidates]
-    never = np.zeros((bank.nodes, bank.nodes), dtype=bool) if scores.rules is None else scores.rules.forbidden
+    design, sets = scores.design, [set(nodes) for nodes in scores.candidates]
+    never = np.zeros((design.nodes, design.nodes), dtype=bool) if scores.rules is None else scores.rules.forbidden
     for first in range(0, len(order), _SIDE_BY_SIDE):
         scores.reporter.check()
         nodes = order[first : first + _SIDE_BY_SIDE]
-        problems = Problems.of([(node, sorted(parents[node])) for node in nodes], bank.columns.device)
-        fits = fit(bank, problems, tolerance=SEARCHING)
+        problems = Problems.of([(node, sorted(parents[node])) for node in nodes], design.columns.device)
+        fits = fit(design, problems, tolerance=SEARCHING)
         before = [
             [other for other in order[: first + number] if other not in sets[node] and not never[other, node]]
             for number, node in enumerate(nodes)
@@ -87,23 +87,23 @@ def widened(scores: Scores, order: Sequence[int], parents: Sequence[Sequence[int
         for at in range(0, max(map(len, before)), _AT_ONCE):
             lists = Problems.of(
                 [(node, others[at : at + _AT_ONCE]) for node, others in zip(nodes, before, strict=True)],
-                bank.columns.device,
+                design.columns.device,
             )
-            promised = additions(bank, problems, fits, lists.parents).evidence.cpu().numpy()
-            for node, others, worth in zip(nodes, lists.parents.tolist(), promised, strict=True):
+            predicted = additions(design, problems, fits, lists.parents).evidence.cpu().numpy()
+            for node, others, worth in zip(nodes, lists.parents.tolist(), predicted, strict=True):
                 for other, nats in zip(others, worth, strict=True):
-                    if other >= 0 and nats > scores.price_of(other, node):
+                    if other >= 0 and nats > scores.cost_of(other, node):
                         sets[node].add(other)
                         sets[other].add(node)
     return [tuple(sorted(nodes)) for nodes in sets]
 
 
-def _partial_correlations(bank: Bank) -> np.ndarray:
+def _partial_correlations(design: Design) -> np.ndarray:
     """Partial correlations given the rows' own columns too, in standard errors, (d, d); 0 on the diagonal."""
-    roots = np.sqrt(bank.parent_ranks.cpu().numpy())
-    own = bank.columns[bank.nodes :].flatten(0, 1)[bank.kinds.flatten() >= 0].cpu().numpy().T.astype(float)
+    roots = np.sqrt(design.parent_ranks.cpu().numpy())
+    own = design.columns[design.nodes :].flatten(0, 1)[design.kinds.flatten() >= 0].cpu().numpy().T.astype(float)
     if own.shape[1]:
-        around = np.column_stack([np.ones(bank.rows), own])
+        around = np.column_stack([np.ones(design.rows), own])
         roots = roots - around @ np.linalg.lstsq(around, roots, rcond=None)[0]
     standard = (roots - roots.mean(0)) / np.maximum(roots.std(0), _LEAST_VARIANCE)
     values, vectors = np.linalg.eigh(shrunk_covariance(standard))
@@ -112,7 +112,7 @@ def _partial_correlations(bank: Bank) -> np.ndarray:
     scale = np.sqrt(np.diag(precision))
     partial = -precision / np.outer(scale, scale)
     np.fill_diagonal(partial, 0.0)
-    free = max(bank.rows - bank.nodes - own.shape[1], 1)
+    free = max(design.rows - design.nodes - own.shape[1], 1)
     return np.arctanh(partial.clip(-0.999999, 0.999999)) * np.sqrt(free)
 
 
@@ -131,29 +131,29 @@ def shrunk_covariance(values: np.ndarray) -> np.ndarray:
     return (1 - share) * found + share * mean * np.eye(nodes)
 
 
-def _standing_out(bank: Bank, partial: np.ndarray, share: float, reporter: Reporter) -> np.ndarray:
+def _standing_out(design: Design, partial: np.ndarray, share: float, reporter: Reporter) -> np.ndarray:
     """Pairs whose Rao statistic stands out in the model of a node on its neighbours, (d, d); the child is the row.
 
     Args:
-        bank: the table.
+        design: the table.
         partial: how far each pair's partial correlation stands out, 0 if it does not, (d, d).
         share: of the pairs that may stand out by chance.
         reporter: told how many nodes are done, before every batch.
     """
-    least = torch.as_tensor(chdtri(bank.width[: bank.nodes], share) / 2)
+    least = torch.as_tensor(chdtri(design.width[: design.nodes], share) / 2)
     found = np.zeros(partial.shape, dtype=bool)
     neighbours = [
         [int(other) for other in np.sort(np.argsort(-row, kind="stable")[:_NEIGHBOURS]) if row[other] > 0]
         for row in partial
     ]
-    for first in range(0, bank.nodes, _SIDE_BY_SIDE):
+    for first in range(0, design.nodes, _SIDE_BY_SIDE):
         reporter.check(first)
-        nodes = range(first, min(first + _SIDE_BY_SIDE, bank.nodes))
-        problems = Problems.of([(node, neighbours[node]) for node in nodes], bank.columns.device)
-        fits = fit(bank, problems, tolerance=SEARCHING)
-        for at in range(0, bank.nodes, _AT_ONCE):
-            part = torch.arange(at, min(at + _AT_ONCE, bank.nodes), device=bank.columns.device)
-            gain = additions(bank, problems, fits, part.expand(len(nodes), -1)).gain.cpu()
+        nodes = range(first, min(first + _SIDE_BY_SIDE, design.nodes))
+        problems = Problems.of([(node, neighbours[node]) for node in nodes], design.columns.device)
+        fits = fit(design, problems, tolerance=SEARCHING)
+        for at in range(0, design.nodes, _AT_ONCE):
+            part = torch.arange(at, min(at + _AT_ONCE, design.nodes), device=design.columns.device)
+            gain = additions(design, problems, fits, part.expand(len(nodes), -1)).gain.cpu()
             found[first : first + len(nodes), at : at + _AT_ONCE] = gain > least[at : at + _AT_ONCE]
         for node in nodes:
             found[node, [node, *neighbours[node]]] = False

@@ -6,7 +6,7 @@ from typing import NamedTuple
 
 from disco.progress import Callback, Event, Reporter
 from disco.refine.memory import WIDER_SCREEN, End, First, Memory
-from disco.refine.prior import fitted_to, price
+from disco.refine.prior import fitted_to, log_odds
 from disco.refine.scores import Scores, resolve
 from disco.refine.screen import widened
 from disco.refine.search import Optimum, search
@@ -52,12 +52,12 @@ def search_everywhere(
     Raises:
         FitStopped: the callback asked to stop.
     """
-    odds = price(task.bank.nodes, 0)
-    scores = Scores(task.bank, candidates, price=odds, order=task.order, rules=task.rules, reporter=reporter)
+    odds = log_odds(task.design.nodes, 0)
+    scores = Scores(task.design, candidates, odds=odds, order=task.order, rules=task.rules, reporter=reporter)
     starts = _starts(task)
     first = first_search(scores, next(iter(starts.values())), reporter, memory)
-    bank = replace(scores.bank, prior=first.prior)
-    scores = scores.replace(bank=bank, candidates=first.candidates, price=first.price, against=first.against)
+    design = replace(scores.design, prior=first.prior)
+    scores = scores.replace(design=design, candidates=first.candidates, odds=first.odds, against=first.against)
     starts[next(iter(starts))] = first.order  # it continues from where the first search ended
     ends = _from_every_start(task, scores, starts, first, reporter, memory)
     scores, ends = _under_a_wider_screen(scores, ends, reporter)
@@ -82,7 +82,7 @@ def first_search(scores: Scores, order: list[int], reporter: Reporter, memory: M
         found = resolve([(scores, search(scores, order, only_near=True, callback=told))])[0]
         again = fitted_to(scores, found.order, found.parents)
         memory.first = First(
-            found.order, found.parents, again.bank.prior, again.price, again.against, again.candidates, scores.made
+            found.order, found.parents, again.design.prior, again.odds, again.against, again.candidates, scores.made
         )
         memory.write()
     return memory.first

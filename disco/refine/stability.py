@@ -6,7 +6,7 @@ from collections.abc import Callable, Iterator, Sequence
 import numpy as np
 import torch
 
-from disco.likelihood.bank import Bank
+from disco.likelihood.design import Design
 from disco.progress import Reporter
 from disco.refine.choice import Choice
 from disco.refine.memory import Drawn, Memory
@@ -50,10 +50,10 @@ def of_kind(drawn: dict, kind: str, choice: Choice) -> list:
     return [drawn[_name(kind, number, choice)] for number in range(getattr(choice, kind))]
 
 
-def constant_columns(bank: Bank, group: np.ndarray | None, choice: Choice) -> dict[str, list[int]]:
+def constant_columns(design: Design, group: np.ndarray | None, choice: Choice) -> dict[str, list[int]]:
     """The columns with only one value on the rows of a draw, by name of the draw."""
-    ranks, found = bank.ranks.T.cpu().numpy(), {}
-    for name, weights in _weights(bank.rows, group, choice):
+    ranks, found = design.ranks.T.cpu().numpy(), {}
+    for name, weights in _weights(design.rows, group, choice):
         seen = ranks[:, weights > 0]
         found[name] = np.flatnonzero(seen.min(1) == seen.max(1)).tolist()
     return found
@@ -70,7 +70,7 @@ def near_found(scores: Scores, found: Optimum, weights: Sequence[np.ndarray]) ->
     """Short searches on weighted rows, from the graph found, under the same screen and prior."""
     tasks = []
     for one in weights:
-        weighted = torch.as_tensor(one).to(scores.bank.value)
+        weighted = torch.as_tensor(one).to(scores.design.value)
         other = scores.replace(weights=weighted, warm=scores, tolerance=SEARCHING)
         tasks.append((other, search(other, found.order, found.parents, most_sweeps=_SWEEPS)))
     for (other, _), again in zip(tasks, resolve(tasks), strict=True):

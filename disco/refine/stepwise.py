@@ -1,7 +1,7 @@
 """The parents of a node among allowed candidates, found by steps from the parents it had; by any local score.
 
-The candidate whose fit promises most is added; the parent whose fit promises that it is not worth its price is removed;
-a fit confirms each step, until nothing changes. Fits are kept by (node, parents), results by (node, allowed
+The candidate of the largest predicted gain is added; a parent whose predicted loss is negative is removed; a fit
+confirms each step, until nothing changes. Fits are kept by (node, parents), results by (node, allowed
 candidates). With knowledge, a forbidden parent is never allowed, and a required one is there from the start and never
 removed.
 """
@@ -14,18 +14,18 @@ import numpy as np
 from disco.knowledge import Resolved
 from disco.refine.walks import Allowed, Parents, Walk, bits_of
 
-_DOUBT = 1.0  # nats: a fit without a parent is tried if its loss is promised to be no more than this
+_DOUBT = 1.0  # nats: a fit without a parent is tried if its loss is predicted to be no more than this
 MOST_PARENTS = 100  # per node, since fits grow with their square; a result says if a node reached it
 
 
 class Fit(Protocol):
-    """The fit of a node to its parents, and what adding or removing one parent promises.
+    """The fit of a node to its parents, and the predicted gain or loss of adding or removing one.
 
     Attributes:
         parents: ascending node numbers.
         score: nats.
-        gain: promised gain in score with each of the node's candidates, (c,); −∞ if it is a parent already.
-        loss: promised loss in score without each parent, (k,); negative if the score is better without it.
+        gain: predicted gain in score with each of the node's candidates, (c,); −∞ if it is a parent already.
+        loss: predicted loss in score without each parent, (k,); negative if the score is better without it.
     """
 
     @property
@@ -100,14 +100,14 @@ class Stepwise(Generic[AFit]):
     def _one_more(self, node: int, now: AFit, open_: np.ndarray) -> Walk[AFit | None]:
         if len(now.parents) >= MOST_PARENTS:
             return None
-        promised = np.where(open_, now.gain, -np.inf)
-        while len(promised) and promised.max() > 0:
-            best = int(promised.argmax())
+        predicted = np.where(open_, now.gain, -np.inf)
+        while len(predicted) and predicted.max() > 0:
+            best = int(predicted.argmax())
             with_it = tuple(sorted((*now.parents, self.candidates[node][best])))
             better = yield from self._get(node, with_it)
             if better.score > now.score:
                 return better
-            promised[best] = -np.inf
+            predicted[best] = -np.inf
         return None
 
     def _one_less(self, node: int, now: AFit) -> Walk[AFit | None]:

@@ -10,8 +10,8 @@ import torch
 from disco.errors import InputError
 from disco.graph import check_order
 from disco.knowledge import Knowledge, Resolved
-from disco.likelihood.bank import Bank
 from disco.likelihood.covariates import around, ranks_of, rates, seen
+from disco.likelihood.design import Design
 from disco.metrics.edges import Edges, read
 from disco.refine.choice import Choice
 from disco.refine.prior import BEFORE
@@ -26,17 +26,17 @@ class Task:
 
     Attributes:
         table: counts, one column per node.
-        bank: the table on its levels.
+        design: the table on its levels.
         choice: how much to search.
         order: all nodes in a given causal order, or None.
         also: pairs that the screen must let through, (d, d) true or false.
         rules: to which every order and graph keeps, or None.
         adjustment: covariates, exposure and groups of the rows, or None.
-        positions: of the nodes as parents, as in `Bank.of`, (n, d), or None.
+        positions: of the nodes as parents, as in `Design.of`, (n, d), or None.
     """
 
     table: pd.DataFrame
-    bank: Bank
+    design: Design
     choice: Choice
     order: list[int] | None
     also: np.ndarray
@@ -73,7 +73,7 @@ class Task:
         levels, adjustment = seen(table, adjustment, settings)
         as_rates = rates(levels.to_numpy(), adjustment)
         positions = None if as_rates is None else ranks_of(as_rates)
-        bank = Bank.of(
+        design = Design.of(
             dense_ranks(levels.to_numpy()),
             **around(adjustment),
             positions=positions,
@@ -83,7 +83,7 @@ class Task:
             names=names,
         )
         rules = None if knowledge is None else knowledge.resolve(names)
-        task = cls(table, bank, choice, None, also, rules, adjustment, positions)
+        task = cls(table, design, choice, None, also, rules, adjustment, positions)
         return task if order is None else replace(task, order=task.kept([place[name] for name in order]))
 
     @property
@@ -105,13 +105,13 @@ class Task:
 
         None if no column is left.
         """
-        columns, ranks = self.bank.columns, self.bank.ranks.cpu().numpy()[rows]
+        columns, ranks = self.design.columns, self.design.ranks.cpu().numpy()[rows]
         varies = np.flatnonzero(ranks.min(0) < ranks.max(0))
         if not len(varies):
             return None
         adjustment = None if self.adjustment is None else self.adjustment.take(rows)
         positions = None if self.positions is None else self.positions[np.ix_(rows, varies)]
-        part = Bank.of(
+        part = Design.of(
             dense_ranks(ranks[:, varies]),
             **around(adjustment),
             positions=positions,

@@ -86,7 +86,7 @@ def trial(table: pd.DataFrame, settings: Settings, callback: Callback | None = N
     task = Task.of(table, Choice(), settings, None, None, None, "cpu")
     reporter = Reporter(callback, {"screen": 1.0}, "the estimate was stopped.")
     reporter.step("screen", 0, nodes)
-    pairs = sum(map(len, screen(task.bank, reporter=reporter))) // 2
+    pairs = sum(map(len, screen(task.design, reporter=reporter))) // 2
     return Trial(rows, nodes, pairs, pace, torch_threads())
 
 
@@ -98,12 +98,12 @@ def _pace() -> float:
     from disco.refine.task import Task
 
     counts = pd.DataFrame(np.random.default_rng(0).poisson(3.0, (4000, 12))).add_prefix("x")
-    bank = Task.of(counts, Choice(), Settings(), None, None, None, "cpu").bank
+    design = Task.of(counts, Choice(), Settings(), None, None, None, "cpu").design
     problems = Problems.of([(node, [other for other in range(4) if other != node]) for node in range(12)])
     seconds = []
     with one_thread():
         for _ in range(4):  # the first may compile
             begun = time.thread_time()
-            fit(bank, problems)
+            fit(design, problems)
             seconds.append(time.thread_time() - begun)
     return min(seconds) / _REFERENCE

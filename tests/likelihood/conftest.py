@@ -1,11 +1,11 @@
-"""Ranks, bank and weights of the tests of the likelihood."""
+"""Ranks, design and weights of the tests of the likelihood."""
 
 import numpy as np
 import pytest
 import torch
 from likelihood_world import COUNT, MANY, POISSON, columns_of, ranked
 
-from disco.likelihood.bank import Bank
+from disco.likelihood.design import Design
 
 
 @pytest.fixture(scope="module")
@@ -14,8 +14,8 @@ def ranks():
 
 
 @pytest.fixture(scope="module")
-def bank(ranks):
-    return Bank.of(ranks)
+def design(ranks):
+    return Design.of(ranks)
 
 
 @pytest.fixture(scope="module")

@@ -23,21 +23,21 @@ from scipy.special import gammaln
 
 from disco.errors import InputError
 from disco.likelihood import rows, small
-from disco.likelihood.bank import WIDTH, Bank
 from disco.likelihood.batch import BatchDesign, Problems
 from disco.likelihood.compiled import newton
+from disco.likelihood.design import WIDTH, Design
 from disco.likelihood.evaluate import exact, tabulated
 from disco.likelihood.link import BENT, bent
 from disco.likelihood.newton import fit, marginal_start
 
 
-def test_columns_are_orthonormal_and_span_the_effects_and_shapes(ranks, bank):
-    for node in range(bank.nodes):
+def test_columns_are_orthonormal_and_span_the_effects_and_shapes(ranks, design):
+    for node in range(design.nodes):
         share = np.bincount(ranks[:, node]) / len(ranks)
         level = np.arange(len(share), dtype=float)
-        effect = np.column_stack([np.ones(len(share)), bank.basis[node, : len(share), : bank.width[node]]])
-        shape = bank.measure[node, : len(share), : bank.measure_width[node]].numpy()
-        shape = np.column_stack([np.ones(len(share)), (level - share @ level) * bank.value[node, 1].item(), shape])
+        effect = np.column_stack([np.ones(len(share)), design.basis[node, : len(share), : design.width[node]]])
+        shape = design.measure[node, : len(share), : design.measure_width[node]].numpy()
+        shape = np.column_stack([np.ones(len(share)), (level - share @ level) * design.value[node, 1].item(), shape])
         for columns in (effect, shape):
             close(columns.T @ (share[:, None] * columns), np.eye(columns.shape[1]), atol=1e-12)
         assert effect.shape[1] == min(len(share), 1 + WIDTH)
@@ -53,23 +53,23 @@ def test_columns_are_orthonormal_and_span_the_effects_and_shapes(ranks, bank):
 def test_exact_is_the_derivative_of_the_direct_sum(ranks, weights, problem, offset, weighted, rng):
     """With an offset also with columns of the rows."""
     more = {"offset": rng.normal(size=len(ranks)) / 20, "beside": beside(len(ranks))} if offset else {}
-    bank = Bank.of(ranks, **more, prior=LINKED)
-    design = BatchDesign(bank, Problems.of([problem]), weights[weighted])
-    theta = marginal_start(bank, Problems.of([problem]))
-    used = real(bank, *problem)
+    design = Design.of(ranks, **more, prior=LINKED)
+    batch = BatchDesign(design, Problems.of([problem]), weights[weighted])
+    theta = marginal_start(design, Problems.of([problem]))
+    used = real(design, *problem)
     theta = theta + torch.as_tensor(rng.normal(size=theta.shape) / 20) * used
-    found = exact(design, theta)
+    found = exact(batch, theta)
 
     def penalised(theta):
-        log_likelihood, penalty = direct(bank, *problem, theta, weights[weighted])
+        log_likelihood, penalty = direct(design, *problem, theta, weights[weighted])
         return log_likelihood - penalty
 
-    close(found.log_likelihood, direct(bank, *problem, theta[0], weights[weighted])[0], rtol=1e-10)
+    close(found.log_likelihood, direct(design, *problem, theta[0], weights[weighted])[0], rtol=1e-10)
     slope = torch.autograd.functional.jacobian(penalised, theta[0])
     bend = -torch.autograd.functional.hessian(penalised, theta[0])
     # The expected information, which unlike the observed one leaves out how the link's bend turns the residuals.
-    left = residual(design, theta, found)[0]
-    turn = torch.autograd.functional.hessian(lambda theta: left @ canonical(bank, problem[1], theta), theta[0])
+    left = residual(batch, theta, found)[0]
+    turn = torch.autograd.functional.hessian(lambda theta: left @ canonical(design, problem[1], theta), theta[0])
     close(found.gradient[0], slope, rtol=1e-8, atol=1e-8)
     close(found.information[0][used][:, used], (bend + turn)[used][:, used], rtol=1e-8, atol=1e-7)
     assert not found.information[0][used][:, ~used].any()
@@ -81,20 +81,20 @@ def test_exact_is_the_derivative_of_the_direct_sum(ranks, weights, problem, offs
 def test_tabulated_is_exact(ranks, weights, dtype, weighted, offset, rng):
     """With arrays and compiled."""
     own = beside(len(ranks)) if offset and weighted != "tail" else None
-    bank, problems = Bank.of(ranks, dtype=dtype, beside=own), Problems.of(PAIRS)
+    design, problems = Design.of(ranks, dtype=dtype, beside=own), Problems.of(PAIRS)
     if offset:
-        bank = dataclasses.replace(bank, offset=torch.as_tensor(rng.normal(size=len(ranks)) / 1000))
-    assert bank.exists.sum(1)[MANY] > 200 and bank.exists.sum(1)[BINARY] == 2
+        design = dataclasses.replace(design, offset=torch.as_tensor(rng.normal(size=len(ranks)) / 1000))
+    assert design.exists.sum(1)[MANY] > 200 and design.exists.sum(1)[BINARY] == 2
     double, tail = dtype == torch.float64, weighted == "tail"
-    design = BatchDesign(bank, problems, weights[weighted])
-    fits = fit(bank, problems, weights=weights[weighted])
+    batch = BatchDesign(design, problems, weights[weighted])
+    fits = fit(design, problems, weights=weights[weighted])
     assert fits.converged.all()
     turn = 1 + 0.3 * torch.sin(torch.arange(fits.theta.shape[1]))
-    for theta in (marginal_start(bank, problems), fits.theta, fits.theta * turn):
-        one = exact(design, theta)
+    for theta in (marginal_start(design, problems), fits.theta, fits.theta * turn):
+        one = exact(batch, theta)
         root = one.information.diagonal(dim1=1, dim2=2).clamp_min(1.0).sqrt()
         scale = root[:, None] * root[..., None]
-        for other in (tabulated(design, theta), newton(design, theta, 0.0, 0).moments):
+        for other in (tabulated(batch, theta), newton(batch, theta, 0.0, 0).moments):
             close(other.log_likelihood, one.log_likelihood, rtol=0, atol=1e-6 if double else 1e-3)
             close(other.gradient / root, one.gradient / root, rtol=0, atol=1e-5 if double and not tail else 2e-4)
             close(other.information / scale, one.information / scale, rtol=0, atol=2e-2 if tail else 2e-3)
@@ -106,12 +106,12 @@ def test_a_table_that_is_too_coarse_is_made_finer():
     """One row in a hundred stretches the grid, so that the others lie in one or two of its cells."""
     random = np.random.default_rng(0)
     parent = np.where(np.arange(1000) % 100 == 0, 60, random.poisson(1, 1000))
-    bank = Bank.of(ranked(random.integers(0, 120, 1000) * (parent < 60), parent))
+    design = Design.of(ranked(random.integers(0, 120, 1000) * (parent < 60), parent))
     problems = Problems.of([(0, [1])])
-    theta = marginal_start(bank, problems)
-    theta[0, bank.head] = -60.0
-    design = BatchDesign(bank, problems)
-    found, expected = newton(design, theta, 0.0, 0).moments, exact(design, theta)
+    theta = marginal_start(design, problems)
+    theta[0, design.head] = -60.0
+    batch = BatchDesign(design, problems)
+    found, expected = newton(batch, theta, 0.0, 0).moments, exact(batch, theta)
     close(found.log_likelihood, expected.log_likelihood, rtol=1e-7, atol=1e-4)
     close(found.gradient, expected.gradient, rtol=1e-3, atol=1e-1)
 
@@ -181,11 +181,11 @@ def test_small_systems_are_bounded_by_the_prior(rng):
 
 def test_held_out_rows_keep_the_grid(ranks, rng):
     offset = rng.normal(size=len(ranks)) / 20
-    bank, problems = Bank.of(ranks, offset=offset), Problems.of(PAIRS)
-    theta = fit(bank, problems).theta
-    halves = [at_rows(bank, ranks[part], offset[part]) for part in (slice(0, 250), slice(250, None))]
+    design, problems = Design.of(ranks, offset=offset), Problems.of(PAIRS)
+    theta = fit(design, problems).theta
+    halves = [at_rows(design, ranks[part], offset[part]) for part in (slice(0, 250), slice(250, None))]
     parts = [exact(BatchDesign(half, problems), theta).log_likelihood for half in halves]
-    close(sum(parts), exact(BatchDesign(bank, problems), theta).log_likelihood, rtol=1e-12)
+    close(sum(parts), exact(BatchDesign(design, problems), theta).log_likelihood, rtol=1e-12)
 
 
 def test_an_unusable_table_is_refused_by_name(ranks):
@@ -194,16 +194,16 @@ def test_an_unusable_table_is_refused_by_name(ranks):
     gap[gap[:, 2] == 3, 2] = 2
     for codes, sentence in ((constant, '"c" is constant'), (gap, '"c" skips level 3')):
         with pytest.raises(InputError, match=sentence):
-            Bank.of(codes, names=list("abcdefg"))
+            Design.of(codes, names=list("abcdefg"))
         with pytest.raises(InputError, match=sentence.replace("c", "column 3", 1)):
-            Bank.of(codes)
+            Design.of(codes)
     for offset in (np.zeros(len(ranks) - 1), np.zeros((len(ranks), 1)), np.full(len(ranks), np.inf)):
         with pytest.raises(InputError, match=f"offset must be {len(ranks)} finite numbers"):
-            Bank.of(ranks, offset=offset)
+            Design.of(ranks, offset=offset)
 
 
 def test_what_is_no_table_of_ranks_is_refused(ranks):
     with pytest.raises(InputError, match="0 columns"):
-        Bank.of(np.empty((5, 0), dtype=int))
+        Design.of(np.empty((5, 0), dtype=int))
     with pytest.raises(InputError, match='"b" has a negative rank'):
-        Bank.of(ranks[:, :2] - np.array([0, 1]), names=["a", "b"])
+        Design.of(ranks[:, :2] - np.array([0, 1]), names=["a", "b"])

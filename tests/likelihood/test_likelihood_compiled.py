@@ -12,8 +12,8 @@ from likelihood_world import BINARY, LINKED, MANY, NOISE, PAIRS, THREE, beside, 
 from threadpoolctl import threadpool_info
 
 from disco.likelihood import compiled, cpu, grid, products, rows, small, steps
-from disco.likelihood.bank import Bank
 from disco.likelihood.batch import Problems
+from disco.likelihood.design import Design
 from disco.likelihood.evaluate import tabulated
 from disco.likelihood.kept import KEPT_IN, kept_in
 from disco.likelihood.newton import fit, marginal_start
@@ -40,21 +40,21 @@ def test_a_process_that_has_compiled_finds_what_one_finds_that_reads_it_back(tmp
 def test_compiled_is_what_the_arrays_are(ranks, weights, dtype, of_rows, rng):
     """At the end of a fit, also after shortened steps, with different weights for each problem."""
     own = beside(len(ranks)) if of_rows else None
-    bank, problems = Bank.of(ranks, dtype=dtype, prior=LINKED, beside=own), Problems.of(PAIRS)
+    design, problems = Design.of(ranks, dtype=dtype, prior=LINKED, beside=own), Problems.of(PAIRS)
     own = torch.stack([weights["tail" if number % 3 else "bootstrap"] for number in range(len(PAIRS))])
-    near = marginal_start(bank, problems)
+    near = marginal_start(design, problems)
     far = near + torch.as_tensor(rng.normal(size=near.shape)) * (near != 0)
     candidates = torch.tensor([[NOISE, -1, THREE, BINARY, MANY]] * len(PAIRS))
     for start, given in ((near, None), (far, None), (near, own)):
-        one = fit(bank, problems, start, weights=given, tolerance=1e-9, evaluate=tabulated)
-        other = fit(bank, problems, start, weights=given, tolerance=1e-9)
+        one = fit(design, problems, start, weights=given, tolerance=1e-9, evaluate=tabulated)
+        other = fit(design, problems, start, weights=given, tolerance=1e-9)
         assert one.converged.all() and other.converged.all()
         close(other.log_likelihood, one.log_likelihood, rtol=0, atol=1e-5 if dtype == torch.float64 else 2e-3)
         # The log determinant of a nearly singular information rounds by the processor: .012 was seen.
         close(other.evidence, one.evidence, rtol=0, atol=1e-4 if dtype == torch.float64 else 2e-2)
         close(other.theta, one.theta, rtol=0, atol=1e-5 if dtype == torch.float64 else 2e-2)
-        blocks = bank.blocks(problems.parents)
-        asked = bank.columns, blocks, bank.own, other.moments.slopes, other.moments.curvature, candidates
+        blocks = design.blocks(problems.parents)
+        asked = design.columns, blocks, design.own, other.moments.slopes, other.moments.curvature, candidates
         for found, expected in zip(products.of_candidates(*asked), steps.of_candidates(*asked), strict=True):
             double = dtype == torch.float64
             close(found, expected, rtol=1e-10 if double else 1e-4, atol=1e-8 if double else 1e-2)
@@ -95,28 +95,28 @@ def test_no_part_of_what_is_compiled_is_kept_apart_from_its_caller():
     assert {"factorise", "dot", "index_at_rows", "_evaluate"} <= parts
 
 
-def test_threads_change_nothing(bank):
+def test_threads_change_nothing(design):
     problems, threads = Problems.of(PAIRS), torch.get_num_threads()
     candidates = torch.tensor([[NOISE, THREE]] * len(PAIRS))
     found = []
     try:
         for number in (1, 3):
             torch.set_num_threads(number)
-            fits = fit(bank, problems)
-            more, less = additions(bank, problems, fits, candidates), removals(bank, problems, fits)
+            fits = fit(design, problems)
+            more, less = additions(design, problems, fits, candidates), removals(design, problems, fits)
             found.append((fits.theta, fits.evidence, *more, *less))
     finally:
         torch.set_num_threads(threads)
     assert all(torch.equal(*pair) for pair in zip(*found, strict=True))
 
 
-def test_where_arrays_lie_in_memory_changes_nothing(bank):
+def test_where_arrays_lie_in_memory_changes_nothing(design):
     """A loop that sums and writes may be run in two ways, by how far its arrays lie apart."""
     problems, kept = Problems.of(PAIRS), []
-    first = fit(bank, problems)
+    first = fit(design, problems)
     for size in range(1, 100):
         kept.append(np.empty(37 * size))
-        again = fit(bank, problems)
+        again = fit(design, problems)
         assert torch.equal(first.theta, again.theta) and torch.equal(first.evidence, again.evidence), size
 
 

@@ -25,8 +25,8 @@ from likelihood_world import (
 )
 from scipy.optimize import minimize
 
-from disco.likelihood.bank import FREE, STRAIGHT, Bank, Prior
 from disco.likelihood.batch import BatchDesign, Problems
+from disco.likelihood.design import FREE, STRAIGHT, Design, Prior
 from disco.likelihood.evaluate import exact, tabulated
 from disco.likelihood.newton import fit, marginal_start
 from disco.likelihood.steps import additions
@@ -34,20 +34,20 @@ from disco.settings import Settings
 from disco.table.ranks import transform_table
 
 
-def means(bank, fits, *problem):
+def means(design, fits, *problem):
     """Mean of the node at every row, in levels."""
-    design = BatchDesign(bank, Problems.of([problem]))
-    expected = design.own - residual(design, fits.theta, exact(design, fits.theta))
-    return (expected[0] / design.value[0, 1]).numpy()
+    batch = BatchDesign(design, Problems.of([problem]))
+    expected = batch.own - residual(batch, fits.theta, exact(batch, fits.theta))
+    return (expected[0] / batch.value[0, 1]).numpy()
 
 
-def test_a_start_that_is_no_number_ends_where_it_is(bank):
+def test_a_start_that_is_no_number_ends_where_it_is(design):
     """It is never used as an index, and does not affect the other problems."""
     problems = Problems.of(PAIRS)
-    start = marginal_start(bank, problems)
-    whole = fit(bank, problems, start, tolerance=1e-9)
-    start[1, 0], start[2, bank.head] = torch.nan, torch.inf
-    fits = fit(bank, problems, start, tolerance=1e-9)
+    start = marginal_start(design, problems)
+    whole = fit(design, problems, start, tolerance=1e-9)
+    start[1, 0], start[2, design.head] = torch.nan, torch.inf
+    fits = fit(design, problems, start, tolerance=1e-9)
     assert fits.converged.tolist() == [number not in (1, 2) for number in range(len(PAIRS))]
     assert not fits.log_likelihood[1:3].isfinite().any() and not fits.evidence[1:3].isfinite().any()
     assert torch.equal(fits.theta[3:], whole.theta[3:]) and torch.equal(fits.evidence[3:], whole.evidence[3:])
@@ -58,63 +58,63 @@ def test_a_parent_that_separates_its_child_has_the_likelihood_of_the_sum_over_th
     random = np.random.default_rng(0)
     a, other = random.poisson(3, 500), random.poisson(4, 500)
     separated = ranked(a, other, np.where(a > 3, a, 0), np.where(a > 3, 1, 0))
-    bank = Bank.of(separated, prior=Prior(1.0, 100.0, 1.0), dtype=torch.float32)
+    design = Design.of(separated, prior=Prior(1.0, 100.0, 1.0), dtype=torch.float32)
     problems = Problems.of([(3, [0]), (3, [2]), (3, [0, 2]), (2, [0]), (2, [0, 1]), (0, [2, 3])])
-    fits = fit(bank, problems, tolerance=0.05)
-    truly = exact(BatchDesign(bank, problems), fits.theta).log_likelihood
+    fits = fit(design, problems, tolerance=0.05)
+    truly = exact(BatchDesign(design, problems), fits.theta).log_likelihood
     assert fits.converged.all() and (truly < 0).all()
     close(fits.log_likelihood, truly, rtol=0, atol=0.1)
 
 
-def test_a_node_with_one_level_left_has_no_evidence_for_any_parent(ranks, bank):
+def test_a_node_with_one_level_left_has_no_evidence_for_any_parent(ranks, design):
     """Its column is constant in the weighted rows, so no parent explains anything."""
     weights = torch.as_tensor(ranks[:, THREE] == 0).double()
-    fits = fit(bank, Problems.of([(THREE, []), (THREE, [COUNT]), (COUNT, [THREE])]), weights=weights)
+    fits = fit(design, Problems.of([(THREE, []), (THREE, [COUNT]), (COUNT, [THREE])]), weights=weights)
     assert fits.converged.all() and fits.evidence.isfinite().all()
     close(fits.log_likelihood[:2], 0.0, rtol=0, atol=1e-9)
-    promised = additions(
-        bank,
+    predicted = additions(
+        design,
         Problems.of([(THREE, [])]),
-        fit(bank, Problems.of([(THREE, [])]), weights=weights),
+        fit(design, Problems.of([(THREE, [])]), weights=weights),
         torch.tensor([[COUNT, NOISE]]),
     )
-    close(promised.gain, 0.0, rtol=0, atol=1e-6)
+    close(predicted.gain, 0.0, rtol=0, atol=1e-6)
 
 
-def test_whole_weights_are_repeated_rows(ranks, bank, weights):
+def test_whole_weights_are_repeated_rows(ranks, design, weights):
     counts = weights["bootstrap"]
-    repeated = at_rows(bank, ranks.repeat(counts.long().numpy(), axis=0))
+    repeated = at_rows(design, ranks.repeat(counts.long().numpy(), axis=0))
     problems = Problems.of(PAIRS[:3])
-    one = fit(bank, problems, weights=counts, tolerance=1e-9)
+    one = fit(design, problems, weights=counts, tolerance=1e-9)
     other = fit(repeated, problems, weights=torch.ones(repeated.rows), tolerance=1e-9)
     close(one.log_likelihood, other.log_likelihood, rtol=0, atol=1e-5)
     close(one.theta, other.theta, rtol=1e-3, atol=1e-3)
     candidates = torch.tensor([[NOISE, THREE]] * 3)
-    gains = [additions(*case, candidates).gain for case in ((bank, problems, one), (repeated, problems, other))]
+    gains = [additions(*case, candidates).gain for case in ((design, problems, one), (repeated, problems, other))]
     close(*gains, rtol=1e-4, atol=1e-4)
 
 
-def test_a_level_without_weighted_rows_does_not_drift(ranks, bank):
+def test_a_level_without_weighted_rows_does_not_drift(ranks, design):
     """Otherwise its probability would fall by a factor e per step, and the evidence would grow by half a nat."""
     top = ranks[:, POISSON] == ranks[:, POISSON].max()
     low = torch.as_tensor((~top & (ranks[:, THREE] > 0)).astype(float))
     problems = Problems.of([(POISSON, [COUNT]), (THREE, [BINARY, COUNT]), (TRIALS, [POISSON])])
-    loose, tight = (fit(bank, problems, weights=low, tolerance=least) for least in (5e-3, 1e-9))
+    loose, tight = (fit(design, problems, weights=low, tolerance=least) for least in (5e-3, 1e-9))
     assert tight.converged.all()
     close(loose.evidence, tight.evidence, rtol=0, atol=0.1)
 
 
-def test_one_fit_is_the_same_in_any_batch(bank):
+def test_one_fit_is_the_same_in_any_batch(design):
     """Problems that end early leave the batch, and each keeps its own result."""
     problems = Problems.of(PAIRS)
-    start = marginal_start(bank, problems)
-    done = fit(bank, problems, tolerance=1e-9)
+    start = marginal_start(design, problems)
+    done = fit(design, problems, tolerance=1e-9)
     start[::2] = done.theta[::2]  # these end at once
-    together = fit(bank, problems, start, tolerance=1e-9)
+    together = fit(design, problems, start, tolerance=1e-9)
     close(together.theta, done.theta, rtol=0, atol=1e-3)
     close(together.evidence, done.evidence, rtol=0, atol=1e-4)
     for number, pair in enumerate(PAIRS):
-        alone = fit(bank, Problems.of([pair]), tolerance=1e-9)
+        alone = fit(design, Problems.of([pair]), tolerance=1e-9)
         close(together.log_likelihood[number], alone.log_likelihood[0], rtol=0, atol=1e-5)
         close(together.moments.slopes[number, 0], alone.moments.slopes[0, 0], rtol=0, atol=1e-3)
 
@@ -128,11 +128,11 @@ def test_a_parent_with_free_effect_gives_its_cells_their_means(rng):
     }
     for family, child in children.items():
         codes = ranked(parent, child)
-        bank = Bank.of(codes)
-        fits = fit(bank, Problems.of([(1, [0])]), tolerance=1e-9)
+        design = Design.of(codes)
+        fits = fit(design, Problems.of([(1, [0])]), tolerance=1e-9)
         size = codes[:, 1].max() if isinstance(family, sm.families.Binomial) else 1
         with_dummies = sm.GLM(codes[:, 1] / size, np.eye(5)[parent], family, var_weights=np.full(1500, size))
-        close(means(bank, fits, 1, [0]), with_dummies.fit().fittedvalues * size, rtol=1e-5)
+        close(means(design, fits, 1, [0]), with_dummies.fit().fittedvalues * size, rtol=1e-5)
 
 
 @pytest.mark.parametrize("offset", [False, True])
@@ -143,18 +143,18 @@ def test_an_additive_fit_is_near_the_glm_that_made_the_rows(law, offset, rng):
     first, second = rng.integers(0, 2, rows), rng.integers(0, 3, rows)
     exposure = rng.normal(size=rows) / 3 if offset else np.zeros(rows)
     slope = -0.6 + 0.8 * first + np.array([0.0, 0.5, -0.3])[second] + exposure
-    design = np.column_stack([np.ones(rows), first, np.eye(3)[second][:, 1:]])
+    batch = np.column_stack([np.ones(rows), first, np.eye(3)[second][:, 1:]])
     if law == "Poisson":
         child = rng.poisson(np.exp(slope))
-        glm = sm.GLM(child, design, sm.families.Poisson(), offset=exposure).fit()
+        glm = sm.GLM(child, batch, sm.families.Poisson(), offset=exposure).fit()
     else:
         child = rng.binomial(6, 1 / (1 + np.exp(-slope)))
-        glm = sm.GLM(np.column_stack([child, 6 - child]), design, sm.families.Binomial(), offset=exposure).fit()
+        glm = sm.GLM(np.column_stack([child, 6 - child]), batch, sm.families.Binomial(), offset=exposure).fit()
     codes = ranked(first, second, child)
     assert (codes[:, 2] == child).all()
-    bank = Bank.of(codes, offset=exposure if offset else None)
-    fits = fit(bank, Problems.of([(2, [0, 1])]), tolerance=1e-9)
-    apart = means(bank, fits, 2, [0, 1]) - glm.fittedvalues * (1 if law == "Poisson" else 6)
+    design = Design.of(codes, offset=exposure if offset else None)
+    fits = fit(design, Problems.of([(2, [0, 1])]), tolerance=1e-9)
+    apart = means(design, fits, 2, [0, 1]) - glm.fittedvalues * (1 if law == "Poisson" else 6)
     assert np.abs(apart).mean() < 0.02 * child.mean()
     assert -1e-3 < fits.log_likelihood.item() - glm.llf < 10
 
@@ -162,27 +162,27 @@ def test_an_additive_fit_is_near_the_glm_that_made_the_rows(law, offset, rng):
 @pytest.mark.parametrize("offset", [False, True])
 def test_a_child_of_two_levels_is_logistic_regression(ranks, offset, rng):
     exposure = rng.normal(size=len(ranks)) if offset else np.zeros(len(ranks))
-    bank = Bank.of(ranks, offset=exposure if offset else None, prior=Prior(1e-8, 1e-8, STRAIGHT))
-    fits = fit(bank, Problems.of([(BINARY, [THREE, POISSON])]), tolerance=1e-10, evaluate=exact)
+    design = Design.of(ranks, offset=exposure if offset else None, prior=Prior(1e-8, 1e-8, STRAIGHT))
+    fits = fit(design, Problems.of([(BINARY, [THREE, POISSON])]), tolerance=1e-10, evaluate=exact)
     level = ranks[:, POISSON].astype(float)
     knots = np.quantile(np.sqrt(np.arange(level.max() + 1)), [1 / 3, 2 / 3])
     spline = np.maximum(np.sqrt(level)[:, None] - knots, 0) ** 2
-    design = np.linalg.qr(np.column_stack([np.eye(3)[ranks[:, THREE]], level, np.sqrt(level), spline]))[0]
-    glm = sm.GLM(ranks[:, BINARY], design, sm.families.Binomial(), offset=exposure).fit(tol=1e-12)
+    batch = np.linalg.qr(np.column_stack([np.eye(3)[ranks[:, THREE]], level, np.sqrt(level), spline]))[0]
+    glm = sm.GLM(ranks[:, BINARY], batch, sm.families.Binomial(), offset=exposure).fit(tol=1e-12)
     close(fits.log_likelihood, [glm.llf], rtol=0, atol=1e-6)
-    close(means(bank, fits, BINARY, [THREE, POISSON]), glm.fittedvalues, rtol=0, atol=1e-6)
+    close(means(design, fits, BINARY, [THREE, POISSON]), glm.fittedvalues, rtol=0, atol=1e-6)
 
 
 @pytest.mark.parametrize("prior", [FREE, Prior(0.5, 4.0, 3.0, 0.3, 0.6)])
 def test_fit_and_evidence_equal_direct_optimisation(prior, rng):
     parent = rng.integers(0, 3, 200)
     codes = ranked(parent, np.minimum(rng.poisson(0.6 + 0.5 * parent), 4), rng.integers(0, 2, 200))
-    bank, problem = Bank.of(codes, prior=prior), (1, [0, 2])
-    used = real(bank, *problem)
+    design, problem = Design.of(codes, prior=prior), (1, [0, 2])
+    used = real(design, *problem)
 
     def loss(free):
         theta = torch.zeros(len(used), dtype=torch.float64).masked_scatter(used, free)
-        log_likelihood, penalty = direct(bank, *problem, theta)
+        log_likelihood, penalty = direct(design, *problem, theta)
         return penalty - log_likelihood
 
     def with_slope(free):
@@ -192,25 +192,25 @@ def test_fit_and_evidence_equal_direct_optimisation(prior, rng):
 
     best = minimize(with_slope, np.full(int(used.sum()), 0.05), jac=True, method="BFGS", options={"gtol": 1e-7})
     for evaluate in (exact, tabulated):
-        fits = fit(bank, Problems.of([problem]), tolerance=1e-11, evaluate=evaluate)
+        fits = fit(design, Problems.of([problem]), tolerance=1e-11, evaluate=evaluate)
         theta = fits.theta[0]
         close(theta[used], best.x, rtol=1e-4, atol=1e-4)
         close(theta[~used], np.zeros(int((~used).sum())), atol=1e-9)
-        close(fits.log_likelihood - direct(bank, *problem, theta)[1], [-best.fun], rtol=0, atol=1e-6)
+        close(fits.log_likelihood - direct(design, *problem, theta)[1], [-best.fun], rtol=0, atol=1e-6)
         bend = torch.autograd.functional.hessian(loss, torch.as_tensor(best.x))
-        priors = of_effects(bank, *problem)[1].log().sum()  # 0 for padding
-        if used[bank.head - 1]:
+        priors = of_effects(design, *problem)[1].log().sum()  # 0 for padding
+        if used[design.head - 1]:
             priors += np.log(prior.link)
         laplace = -best.fun + (priors - torch.logdet(bend)) / 2
         close(fits.evidence, [laplace], rtol=0, atol=1e-3 if prior is FREE else 5e-3)
 
 
-def test_a_poor_start_ends_at_the_same_fit(bank):
+def test_a_poor_start_ends_at_the_same_fit(design):
     problems = Problems.of(PAIRS[:4])
-    best = fit(bank, problems, tolerance=1e-8)
+    best = fit(design, problems, tolerance=1e-8)
     far = best.theta + 5 * torch.eye(1, best.theta.shape[1])
     for start, evaluate in ((far, exact), (3 * best.theta, exact), (3 * best.theta, tabulated)):
-        fits = fit(bank, problems, start, tolerance=1e-6, evaluate=evaluate)
+        fits = fit(design, problems, start, tolerance=1e-6, evaluate=evaluate)
         assert fits.converged.all()
         close(fits.log_likelihood, best.log_likelihood, rtol=0, atol=1e-3)
 
@@ -218,37 +218,37 @@ def test_a_poor_start_ends_at_the_same_fit(bank):
 def test_a_fit_sees_only_the_order_of_the_counts():
     counts = np.column_stack(columns_of(400))
     tables = [counts, counts**2 + counts, np.round(1e6 * np.log1p(counts)).astype(int), counts.max(0) - counts]
-    banks = [Bank.of(transform_table(pd.DataFrame(table), Settings()).to_numpy().copy()) for table in tables]
-    one, *others = (fit(bank, Problems.of(PAIRS)).log_likelihood for bank in banks)
+    designs = [Design.of(transform_table(pd.DataFrame(table), Settings()).to_numpy().copy()) for table in tables]
+    one, *others = (fit(design, Problems.of(PAIRS)).log_likelihood for design in designs)
     assert torch.equal(one, others[0]) and torch.equal(one, others[1])
     assert not torch.allclose(one, others[2], atol=0.1)
 
 
 @pytest.mark.parametrize("dtype", [torch.float64, torch.float32])
 def test_a_second_copy_of_a_parent_adds_nothing(ranks, dtype):
-    bank = Bank.of(np.column_stack([ranks, ranks[:, [COUNT, THREE]], ranks[:, COUNT] > 2]), dtype=dtype)
+    design = Design.of(np.column_stack([ranks, ranks[:, [COUNT, THREE]], ranks[:, COUNT] > 2]), dtype=dtype)
     for parents, more in (([COUNT], [7]), ([COUNT, THREE], [7, 8]), ([COUNT], [7, 7, COUNT])):
         for child in (POISSON, MANY, BINARY):
-            one = fit(bank, Problems.of([(child, parents)]))
-            other = fit(bank, Problems.of([(child, [*parents, *more])]))
+            one = fit(design, Problems.of([(child, parents)]))
+            other = fit(design, Problems.of([(child, [*parents, *more])]))
             assert one.converged.all() and other.converged.all()
             close(one.log_likelihood, other.log_likelihood, rtol=0, atol=2e-3)
 
 
-def test_a_constant_offset_changes_nothing(ranks, bank):
+def test_a_constant_offset_changes_nothing(ranks, design):
     problems = Problems.of(PAIRS)
-    one = fit(bank, problems, tolerance=1e-9)
-    other = fit(Bank.of(ranks, offset=np.full(len(ranks), 0.01)), problems, tolerance=1e-9)
+    one = fit(design, problems, tolerance=1e-9)
+    other = fit(Design.of(ranks, offset=np.full(len(ranks), 0.01)), problems, tolerance=1e-9)
     close(one.log_likelihood, other.log_likelihood, rtol=0, atol=1e-5)
-    close(one.theta[:, 0], other.theta[:, 0] + 0.01 / bank.value[problems.node, 1], rtol=0, atol=1e-3)
+    close(one.theta[:, 0], other.theta[:, 0] + 0.01 / design.value[problems.node, 1], rtol=0, atol=1e-3)
 
 
-def test_a_batch_gives_the_fits_of_one_by_one(bank, weights):
+def test_a_batch_gives_the_fits_of_one_by_one(design, weights):
     for given in (weights["none"], weights["tail"]):
-        together = fit(bank, Problems.of(PAIRS), weights=given, tolerance=1e-8)
+        together = fit(design, Problems.of(PAIRS), weights=given, tolerance=1e-8)
         assert together.converged.all()
         for number, pair in enumerate(PAIRS):
-            alone = fit(bank, Problems.of([pair]), weights=given, tolerance=1e-8)
+            alone = fit(design, Problems.of([pair]), weights=given, tolerance=1e-8)
             size = alone.theta.shape[1]
             close(together.log_likelihood[number], alone.log_likelihood[0], rtol=0, atol=1e-5)
             close(together.evidence[number], alone.evidence[0], rtol=0, atol=5e-2)
@@ -256,9 +256,9 @@ def test_a_batch_gives_the_fits_of_one_by_one(bank, weights):
 
 
 def test_a_table_of_two_levels_has_no_base_measure(ranks):
-    bank = Bank.of(np.column_stack([ranks[:, BINARY], ranks[:, COUNT] > 2, ranks[:, THREE] > 1]).astype(int))
-    fits = fit(bank, Problems.of([(0, [1, 2]), (1, [])]), tolerance=1e-9)
-    assert bank.coefficients(0, [1, 2]) == 3 and bank.coefficients(1, []) == 1
+    design = Design.of(np.column_stack([ranks[:, BINARY], ranks[:, COUNT] > 2, ranks[:, THREE] > 1]).astype(int))
+    fits = fit(design, Problems.of([(0, [1, 2]), (1, [])]), tolerance=1e-9)
+    assert design.coefficients(0, [1, 2]) == 3 and design.coefficients(1, []) == 1
     share = (ranks[:, COUNT] > 2).mean()
     entropy = share * np.log(share) + (1 - share) * np.log(1 - share)
     close(fits.log_likelihood[1], len(ranks) * entropy, rtol=1e-9)

@@ -50,7 +50,7 @@ def test_close_to_the_glm_that_made_the_rows():
 
 
 def test_bic_counts_the_coefficients(model):
-    counted = sum(model.bank.coefficients(node, nodes) for node, nodes in enumerate(model.parents))
+    counted = sum(model.design.coefficients(node, nodes) for node, nodes in enumerate(model.parents))
     assert model.bic == pytest.approx(model.log_likelihood.sum() - np.log(2000) / 2 * counted)
     assert counted == 3 * (1 + 5) + 2 * 4 + 1  # and the bend of y's link
 

@@ -7,33 +7,33 @@ import statsmodels.api as sm
 from scipy.linalg import helmert
 from scipy.special import gammaln
 
+from disco import simulate as lab
 from disco.errors import FitStopped
-from disco.likelihood.bank import Bank
 from disco.likelihood.batch import Problems
 from disco.likelihood.departures import _fitted, departures
+from disco.likelihood.design import Design
 from disco.likelihood.misfit import MISFIT, _information, misfits
 from disco.likelihood.newton import fit
 from disco.progress import Reporter
 from disco.refine import Choice, refine
 from disco.refine.prior import BEFORE
-from disco.simulate import Design, simulate
 
 
-def bank_of(**columns: np.ndarray) -> Bank:
+def design_of(**columns: np.ndarray) -> Design:
     ranks = np.column_stack([np.unique(column, return_inverse=True)[1] for column in columns.values()])
-    return Bank.of(ranks, prior=BEFORE)
+    return Design.of(ranks, prior=BEFORE)
 
 
 def test_a_node_of_the_class_has_no_misfit():
     """In the true graph, for three families."""
     for family in ("poisson-softplus", "nb-softplus", "binomial-sigmoid"):
-        drawn = simulate(Design(nodes=8, k=2, rows=2000, family=family, seed=3))
+        drawn = lab.simulate(lab.Design(nodes=8, k=2, rows=2000, family=family, seed=3))
         names = list(drawn.table)
         pairs = [
             (child, [names.index(name) for name in drawn.truth.loc[drawn.truth["child"] == names[child], "parent"]])
             for child in range(8)
         ]
-        assert misfits(bank_of(**drawn.table), pairs).max() < MISFIT
+        assert misfits(design_of(**drawn.table), pairs).max() < MISFIT
 
 
 @pytest.mark.parametrize("kind", ["interaction", "spread"])
@@ -46,7 +46,7 @@ def test_what_the_class_does_not_have_is_a_misfit(kind):
     else:
         size = np.where(a > 2, 1.0, 50.0)
         y = random.poisson(6.0 * random.gamma(size) / size)
-    of_a, of_b, of_y = misfits(bank_of(a=a, b=b, y=y), [(0, ()), (1, ()), (2, (0, 1))])
+    of_a, of_b, of_y = misfits(design_of(a=a, b=b, y=y), [(0, ()), (1, ()), (2, (0, 1))])
     assert of_y > 20 and max(of_a, of_b) < MISFIT
 
 
@@ -56,17 +56,17 @@ def test_a_misfit_is_what_the_true_distribution_gains_at_most():
     a, b = random.integers(0, 2, 4000), random.integers(0, 2, 4000)
     chance = np.where(a == b, 0.7, 0.3)
     y = (random.random(4000) < chance).astype(int)
-    bank = bank_of(a=a, b=b, y=y)
+    design = design_of(a=a, b=b, y=y)
     true = np.log(np.where(y == 1, chance, 1 - chance)).sum()
-    fitted = float(fit(bank, Problems.of([(2, (0, 1))])).log_likelihood[0])
-    found = misfits(bank, [(2, (0, 1))])[0]
+    fitted = float(fit(design, Problems.of([(2, (0, 1))])).log_likelihood[0])
+    found = misfits(design, [(2, (0, 1))])[0]
     assert found == pytest.approx(true - fitted, rel=0.05)
 
 
 def test_misfits_can_be_stopped():
     reporter = Reporter(lambda event: False, {"evidence": 1.0}, "stopped")
     with pytest.raises(FitStopped):
-        misfits(bank_of(a=np.arange(60) % 3), [(0, ())], reporter=reporter)
+        misfits(design_of(a=np.arange(60) % 3), [(0, ())], reporter=reporter)
 
 
 def test_a_table_that_the_class_misses_has_no_decided_direction():
@@ -134,7 +134,7 @@ def test_heaps_and_modes_become_columns():
         counts = np.bincount(ranks)
         found = departures(counts, shapes_of(len(counts)))
         assert 1 <= found.shape[1] <= 3
-        bank = Bank.of(ranks[:, None], prior=BEFORE)
-        reached = float(fit(bank, Problems.of([(0, ())])).log_likelihood[0])
+        design = Design.of(ranks[:, None], prior=BEFORE)
+        reached = float(fit(design, Problems.of([(0, ())])).log_likelihood[0])
         saturated = float((counts * np.log(counts / counts.sum())).sum())
         assert saturated - reached < len(counts)

@@ -48,23 +48,23 @@ def test_a_local_score_is_the_bic_of_statsmodels(name, own, parents):
         llf = sm.GLM(np.column_stack([y, y.max() - y]), design, sm.families.Binomial()).fit().llf
     else:
         llf = sm.GLM(y, design, sm.families.Poisson()).fit().llf
-    price = (len(parents) + 1 + own) * np.log(len(y)) / 2
-    assert fit_of(scores_of(name), 0, parents).score == pytest.approx(llf - price, abs=0.01)
+    odds = (len(parents) + 1 + own) * np.log(len(y)) / 2
+    assert fit_of(scores_of(name), 0, parents).score == pytest.approx(llf - odds, abs=0.01)
 
 
 @pytest.mark.parametrize("name", ["search-poisson", "search-binomial"])
 def test_promises_are_the_tests_of_rao_and_wald(name):
     scores = scores_of(name, penalty=2)
-    fit, price = fit_of(scores, 0, (1,)), 2 * np.log(len(TABLE))
+    fit, odds = fit_of(scores, 0, (1,)), 2 * np.log(len(TABLE))
     y, binomial = TABLE["d"].to_numpy(), name == "search-binomial"
     family = sm.families.Binomial() if binomial else sm.families.Poisson()
     target = np.column_stack([y, y.max() - y]) if binomial else y
     ours = sm.GLM(target, sm.add_constant(LOGS[:, [1]]), family).fit()
-    assert fit.loss == pytest.approx([ours.tvalues[1] ** 2 / 2 - price], rel=1e-4)
+    assert fit.loss == pytest.approx([ours.tvalues[1] ** 2 / 2 - odds], rel=1e-4)
     if not binomial:
         for place, node in ((1, 2), (2, 3)):
             rao = np.ravel(ours.score_test(exog_extra=LOGS[:, [node]])[0])[0]
-            assert fit.gain[place] == pytest.approx(rao / 2 - price, rel=1e-4)
+            assert fit.gain[place] == pytest.approx(rao / 2 - odds, rel=1e-4)
     assert fit.gain[0] == -np.inf, "a parent already"
 
 

@@ -135,9 +135,9 @@ def test_misfit_forwards_and_turned_is_measured_once_when_asked(monkeypatch):
 
     asked, original = [], modelled.misfits
 
-    def counted(bank, pairs, **more):  # noqa: ANN001, ANN202
+    def counted(design, pairs, **more):  # noqa: ANN001, ANN202
         asked.append(pairs)
-        return original(bank, pairs, **more)
+        return original(design, pairs, **more)
 
     monkeypatch.setattr(modelled, "misfits", counted)
     app = part("edge_details", refined_run(), NAMES[1], NAMES[2])

@@ -10,7 +10,7 @@ import numpy as np
 import pandas as pd
 import pytest
 import torch
-from refine_world import ALONE, PRICE, QUICK, all_pairs, bank_of, chain, searched
+from refine_world import ALONE, PRICE, QUICK, all_pairs, chain, design_of, searched
 from scipy.optimize import minimize
 from statsmodels.tools.numdiff import approx_hess
 
@@ -42,8 +42,8 @@ def test_the_graph_is_acyclic_and_runs_along_the_order(refined):
 
 def test_best_of_all_orders_of_four_nodes():
     table = chain()
-    bank = bank_of(table)
-    scores = Scores(bank, all_pairs(4), price=PRICE)
+    design = design_of(table)
+    scores = Scores(design, all_pairs(4), odds=PRICE)
     totals = {}
     for order in itertools.permutations(range(4)):
         before, walks = [], []
@@ -53,14 +53,14 @@ def test_best_of_all_orders_of_four_nodes():
         totals[order] = sum(fitted.score for fitted in resolve([(scores, walk) for walk in walks]))
     best = max(totals.values())
     for start in ([0, 1, 2, 3], [3, 2, 1, 0], [2, 0, 3, 1]):
-        assert searched(Scores(bank, all_pairs(4), price=PRICE), start).score == pytest.approx(best, abs=0.1)
+        assert searched(Scores(design, all_pairs(4), odds=PRICE), start).score == pytest.approx(best, abs=0.1)
 
 
 def test_the_score_is_that_of_its_graph(known):
-    bank = bank_of(known.table)
-    scores = Scores(bank, all_pairs(8), price=PRICE)
+    design = design_of(known.table)
+    scores = Scores(design, all_pairs(8), odds=PRICE)
     found = searched(scores, list(range(8)))
-    fresh = Scores(bank, all_pairs(8), price=PRICE)
+    fresh = Scores(design, all_pairs(8), odds=PRICE)
     make_fits((fresh, key) for key in enumerate(found.parents))
     again = sum(fresh.fits[node][parents].score for node, parents in enumerate(found.parents))
     assert found.score == pytest.approx(again, abs=0.2)
@@ -74,13 +74,13 @@ def test_the_score_is_the_log_posterior():
     random = np.random.default_rng(0)
     x = random.integers(0, 2, 300)
     y = random.poisson(1.0 + 0.8 * x).clip(max=2)
-    bank = bank_of(pd.DataFrame({"x": x, "y": y}))
-    scores = Scores(bank, [(1,), (0,)], price=PRICE)
+    design = design_of(pd.DataFrame({"x": x, "y": y}))
+    scores = Scores(design, [(1,), (0,)], odds=PRICE)
     make_fits((scores, key) for key in [(1, (0,)), (1, ())])
     gain = scores.fits[1][0,].score - scores.fits[1][()].score
 
-    prior, value, measure = bank.prior, bank.value[1].numpy(), bank.measure[1].numpy()
-    column = bank.columns[0, 0].numpy()
+    prior, value, measure = design.prior, design.value[1].numpy(), design.measure[1].numpy()
+    column = design.columns[0, 0].numpy()
 
     def log_posterior(theta, beta):
         index, bend = beta * column, theta[-1]
@@ -107,8 +107,8 @@ def test_the_score_is_the_log_posterior():
     assert gain == pytest.approx(evidence_ - without - PRICE, abs=0.03)
 
 
-def test_steps_promise_what_fits_give(known):
-    scores = Scores(bank_of(known.table), all_pairs(8), price=PRICE)
+def test_steps_predict_what_fits_give(known):
+    scores = Scores(design_of(known.table), all_pairs(8), odds=PRICE)
     make_fits((scores, key) for key in [(0, ())])
     empty = scores.fits[0][()]
     weak = [place for place, gain in enumerate(empty.gain) if gain < 5]
@@ -126,7 +126,7 @@ def test_the_screen_keeps_weak_and_bent_effects():
     bent = random.poisson(1.0 + 0.25 * (x - 3.0) ** 2)
     others = random.poisson(2.0, (2000, 18))
     table = pd.DataFrame(np.column_stack([x, bent, others]))
-    candidates = screen(bank_of(table))
+    candidates = screen(design_of(table))
     assert 1 in candidates[0]
     assert 0 in candidates[1]
     assert all(node in candidates[other] for node, nodes in enumerate(candidates) for other in nodes)
@@ -135,11 +135,11 @@ def test_the_screen_keeps_weak_and_bent_effects():
 
 def test_the_screen_lets_given_pairs_through():
     table = pd.DataFrame(np.random.default_rng(0).poisson(2.0, (400, 30)))
-    bank = bank_of(table)
-    free = next(pair for pair in itertools.combinations(range(30), 2) if pair[1] not in screen(bank)[pair[0]])
+    design = design_of(table)
+    free = next(pair for pair in itertools.combinations(range(30), 2) if pair[1] not in screen(design)[pair[0]])
     also = np.zeros((30, 30), dtype=bool)
     also[free] = True
-    candidates = screen(bank, also=also)
+    candidates = screen(design, also=also)
     assert free[1] in candidates[free[0]]
     assert free[0] in candidates[free[1]]
 
@@ -221,7 +221,7 @@ def test_restarts_end_with_a_round_that_gains_nothing(known, monkeypatch):
 
 def no_first_search(scores, order, told, memory):
     """What stands in for it: no parents known, nothing fitted."""
-    return First(order, [()] * len(order), scores.bank.prior, scores.price, scores.against, scores.candidates, 0)
+    return First(order, [()] * len(order), scores.design.prior, scores.odds, scores.against, scores.candidates, 0)
 
 
 def scored(walk, scores):
@@ -247,11 +247,11 @@ def test_weights_stand_for_repeated_rows():
     table = chain(rows=500)
     drawn_rows = np.random.default_rng(1).integers(0, 500, 500)
     weights = torch.as_tensor(np.bincount(drawn_rows, minlength=500).astype(float))
-    bank = bank_of(table)
-    weighted = Scores(bank, all_pairs(4), price=PRICE, weights=weights)
+    design = design_of(table)
+    weighted = Scores(design, all_pairs(4), odds=PRICE, weights=weights)
     make_fits([(weighted, (3, (1,)))])
-    repeated = dataclasses.replace(bank, ranks=bank.ranks[drawn_rows], columns=bank.columns[..., drawn_rows])
-    direct = Scores(repeated, all_pairs(4), price=PRICE, weights=torch.ones(500, dtype=torch.float64))
+    repeated = dataclasses.replace(design, ranks=design.ranks[drawn_rows], columns=design.columns[..., drawn_rows])
+    direct = Scores(repeated, all_pairs(4), odds=PRICE, weights=torch.ones(500, dtype=torch.float64))
     make_fits([(direct, (3, (1,)))])
     assert weighted.fits[3][1,].score == pytest.approx(direct.fits[3][1,].score, abs=0.1)
 

@@ -10,7 +10,7 @@ from scipy.optimize import minimize
 from scipy.stats import binom
 from statsmodels.tools.numdiff import approx_hess
 
-from disco.likelihood.bank import Bank
+from disco.likelihood.design import Design
 from disco.refine import Choice
 from disco.refine.evidence import evidence, in_classes
 from disco.refine.memory import key_of
@@ -22,7 +22,7 @@ from disco.table.adjustment import Adjustment
 def scores_of(table: np.ndarray, candidates: list[tuple[int, ...]]) -> Scores:
     """Scores without a penalty on edges."""
     ranks = np.column_stack([np.unique(column, return_inverse=True)[1] for column in table.T])
-    return Scores(Bank.of(ranks, prior=BEFORE), candidates, price=0.0)
+    return Scores(Design.of(ranks, prior=BEFORE), candidates, odds=0.0)
 
 
 # The p-value -----------------------------------------------------------------------------------------------------
@@ -99,9 +99,9 @@ def test_a_gain_is_the_ratio_of_integrals_over_all_coefficients():
     make_fits((scores, key) for key in [(1, (0,)), (1, ())])
     gain = scores.fits[1][0,].score - scores.fits[1][()].score
 
-    bank = scores.bank
-    prior, value, measure = bank.prior, bank.value[1].numpy().astype(float), bank.measure[1].numpy().astype(float)
-    column = bank.columns[0, 0].numpy().astype(float)
+    design = scores.design
+    prior, value, measure = design.prior, design.value[1].numpy().astype(float), design.measure[1].numpy().astype(float)
+    column = design.columns[0, 0].numpy().astype(float)
     effect = [column[np.argmax(x == level)] for level in (0, 1)]
     cells = [(effect[level], count, ((x == level) & (y == count)).sum()) for level in (0, 1) for count in range(3)]
 

@@ -7,7 +7,7 @@ import numpy as np
 import pandas as pd
 import pytest
 import torch
-from refine_world import ALONE, PRICE, QUICK, all_pairs, bank_of, chain, evidence_of
+from refine_world import ALONE, PRICE, QUICK, all_pairs, chain, design_of, evidence_of
 
 from disco.refine import refine
 from disco.refine import scores as scores_module
@@ -23,12 +23,12 @@ def searched_from(scores: Scores, order: tuple[int, ...]) -> tuple[float, list[t
 
 
 def test_evidence_is_what_refits_give():
-    bank = bank_of(chain())
-    scores = Scores(bank, all_pairs(4), price=PRICE)
+    design = design_of(chain())
+    scores = Scores(design, all_pairs(4), odds=PRICE)
     a, b, c = 1, 3, 0
     parents = [(b,), (), (), (a,)]
     rows = evidence_of(scores, parents)
-    fresh = Scores(bank, all_pairs(4), price=PRICE)
+    fresh = Scores(design, all_pairs(4), odds=PRICE)
     make_fits((fresh, key) for key in [(b, ()), (b, (a,)), (a, (b,)), (a, ())])
     score = lambda node, *nodes: fresh.fits[node][nodes].score  # noqa: E731
     edge = rows.loc[(a, b)]
@@ -55,7 +55,7 @@ def test_every_edge_has_direction_evidence_where_no_direction_can_be_known():
 
 def test_direction_evidence_is_the_best_graph_with_the_child_first():
     """With three nodes all orders are searched; the reversed score is the best with the child before the parent."""
-    scores = Scores(bank_of(chain()[["c", "a", "b"]]), all_pairs(3), price=PRICE)
+    scores = Scores(design_of(chain()[["c", "a", "b"]]), all_pairs(3), odds=PRICE)
     best = {order: searched_from(scores, order) for order in itertools.permutations(range(3))}
     order = max(best, key=lambda order: best[order][0])
     top, parents = best[order]
@@ -120,8 +120,8 @@ def test_a_fit_without_a_finite_likelihood_is_not_available(known, monkeypatch):
     edge = whole.edges.iloc[0]
     parent, child = names.index(edge["parent"]), names.index(edge["child"])
 
-    def lost(bank, problems, *more, **also):
-        fits = truly(bank, problems, *more, **also)
+    def lost(design, problems, *more, **also):
+        fits = truly(design, problems, *more, **also)
         without = (problems.node == child) & ~(problems.parents == parent).any(1)
         return dataclasses.replace(fits, evidence=fits.evidence.masked_fill(without, torch.nan))
 

@@ -3,7 +3,7 @@
 from types import SimpleNamespace
 
 import pytest
-from refine_world import ALONE, PRICE, QUICK, all_pairs, bank_of, chain, searched
+from refine_world import ALONE, PRICE, QUICK, all_pairs, chain, design_of, searched
 
 from disco.knowledge import Knowledge
 from disco.refine import costs, refine
@@ -17,10 +17,10 @@ NAMES = ["a", "b", "c", "d"]
 
 def scores_of(rules: Knowledge, unlinked="") -> Scores:
     """Scores of a → b → c and d alone under rules, with no pair of a name in `unlinked`."""
-    bank = bank_of(chain()[NAMES])
+    design = design_of(chain()[NAMES])
     apart = {NAMES.index(name) for name in unlinked}
     pairs = [tuple(other for other in others if not apart & {node, other}) for node, others in enumerate(all_pairs(4))]
-    return Scores(bank, pairs, price=PRICE, rules=rules.resolve(NAMES))
+    return Scores(design, pairs, odds=PRICE, rules=rules.resolve(NAMES))
 
 
 def test_a_node_moves_to_behind_a_node_that_it_is_not_linked_to():
@@ -63,18 +63,18 @@ def test_true_knowledge_changes_no_edge():
 
 
 def test_the_screen_keeps_required_pairs_and_leaves_out_those_that_nothing_may_join():
-    bank = bank_of(chain()[NAMES])
+    design = design_of(chain()[NAMES])
     rules = Knowledge(required=["a → d"], forbidden=["a → b", "b → a", "c → b"]).resolve(NAMES)
-    found = screen(bank, rules=rules)
+    found = screen(design, rules=rules)
     assert 3 in found[0] and 0 in found[3] and 1 not in found[0] and 0 not in found[1]
     assert 1 in found[2] and 2 in found[1]  # the other direction is allowed
-    none = Scores(bank, [()] * 4, price=PRICE, rules=rules)
+    none = Scores(design, [()] * 4, odds=PRICE, rules=rules)
     assert not widened(none, [2, 1, 0, 3], [()] * 4)[1]  # it would be c → b
     assert widened(none.replace(rules=None), [2, 1, 0, 3], [()] * 4)[1]
 
 
 def test_searches_under_other_knowledge_are_not_continued():
-    asked = (bank_of(chain()).ranks.numpy(), QUICK, None, [])
+    asked = (design_of(chain()).ranks.numpy(), QUICK, None, [])
     keys = {key_of(*asked), *(key_of(*asked, knowledge=one) for one in (Knowledge(), Knowledge(required=["a → b"])))}
     assert len(keys) == 3
 

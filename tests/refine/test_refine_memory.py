@@ -7,7 +7,7 @@ import numpy as np
 import pandas as pd
 import pytest
 import torch
-from refine_world import ALONE, PRICE, QUICK, all_pairs, bank_of, evidence_of, searched
+from refine_world import ALONE, PRICE, QUICK, all_pairs, design_of, evidence_of, searched
 
 from disco.errors import FitStopped
 from disco.refine import Choice, refine
@@ -91,11 +91,11 @@ def test_evidence_does_not_depend_on_the_way_to_the_graph(known, uninterrupted):
     """The same graph, evaluated by scores that have made other fits before."""
     names = list(known.table.columns)
     parents = [tuple(sorted(names.index(one) for one in uninterrupted.graph().predecessors(name))) for name in names]
-    bank = bank_of(known.table, dtype=torch.float32)
+    design = design_of(known.table, dtype=torch.float32)
     candidates = all_pairs(len(names))
     found = []
     for seed in (0, 1):
-        scores = Scores(bank, candidates, price=PRICE)
+        scores = Scores(design, candidates, odds=PRICE)
         searched(scores, np.random.default_rng(seed).permutation(len(names)).tolist())
         found.append(evidence_of(scores.replace(tolerance=1e-4), parents))
     pd.testing.assert_frame_equal(*found, check_exact=True)

@@ -4,7 +4,7 @@ import math
 
 import numpy as np
 import pytest
-from refine_world import PRICE, all_pairs, bank_of, chain
+from refine_world import PRICE, all_pairs, chain, design_of
 
 from disco.refine import Choice, refine
 from disco.refine.moves import moves, put_back
@@ -45,7 +45,7 @@ def test_those_that_another_one_passed_stay():
 
 @pytest.mark.parametrize("before", [[0, 1, 2, 3], [3, 2, 1, 0], [2, 0, 1, 3]])
 def test_the_gain_is_the_difference_of_the_two_orders(before):
-    scores = Scores(bank_of(chain()), all_pairs(4), price=PRICE)
+    scores = Scores(design_of(chain()), all_pairs(4), odds=PRICE)
     found = resolve([(scores, search(scores, before))])[0]
     table = moves(scores, found.order, found.parents, before)
     assert table["node"].tolist() == found.order and table["after"].tolist() == [1, 2, 3, 4]
@@ -54,7 +54,7 @@ def test_the_gain_is_the_difference_of_the_two_orders(before):
         back = put_back(found.order, before, row.node)
         assert math.isnan(row.gain_nats) == (back == found.order)
         if back != found.order:
-            fresh = Scores(bank_of(chain()), all_pairs(4), price=PRICE)
+            fresh = Scores(design_of(chain()), all_pairs(4), odds=PRICE)
             assert row.gain_nats == pytest.approx(total(fresh, found.order) - total(fresh, back), abs=0.2)
             assert row.gain_nats > -0.01
 

@@ -6,14 +6,14 @@ import numpy as np
 import pandas as pd
 import pytest
 import torch
-from refine_world import ALONE, all_pairs, bank_of, chain, searched
+from refine_world import ALONE, all_pairs, chain, design_of, searched
 from scipy.optimize import minimize
 
-from disco.likelihood.bank import Prior
 from disco.likelihood.batch import Problems
+from disco.likelihood.design import Prior
 from disco.likelihood.newton import fit
 from disco.refine import prior, refine, refinement
-from disco.refine.prior import BEFORE, fitted, fitted_to, price, trust
+from disco.refine.prior import BEFORE, fitted, fitted_to, log_odds, trust
 from disco.refine.scores import AGAINST, MOST_AGAINST, Scores, cost_against, make_fits, resolve
 from disco.refine.screen import screen, widened
 from disco.refine.search import _State
@@ -35,11 +35,11 @@ def true_parents(known):
 
 def test_the_precisions_are_those_of_highest_evidence(known):
     """Up to the hyperprior and the change of the fits' curvature with the prior, hence the tolerance."""
-    bank, parents = bank_of(known.table, dtype=torch.float64), true_parents(known)
-    found = fitted(bank, parents)
+    design, parents = design_of(known.table, dtype=torch.float64), true_parents(known)
+    found = fitted(design, parents)
 
     def evidence(logs):
-        under = replace(bank, prior=Prior(*np.exp(logs[:3]), *logs[3:]))
+        under = replace(design, prior=Prior(*np.exp(logs[:3]), *logs[3:]))
         problems = [Problems.of([(node, nodes)]) for node, nodes in enumerate(parents) if nodes]
         return -sum(fit(under, one, tolerance=1e-7).evidence.item() for one in problems)
 
@@ -58,8 +58,8 @@ def test_effects_of_another_size_get_another_precision():
     weak = pd.DataFrame({"x": x, "z": z, "y": random.poisson(4 + 0.2 * x + 0.2 * z)})
     strong = pd.DataFrame({"x": x, "z": z, "y": random.poisson(0.5 + 3.0 * x + 3.0 * z)})
     parents = [(), (), (0, 1)]
-    assert fitted(bank_of(weak), parents).linear > 5 * fitted(bank_of(strong), parents).linear
-    assert fitted(bank_of(weak), [(), (), ()]) == BEFORE
+    assert fitted(design_of(weak), parents).linear > 5 * fitted(design_of(strong), parents).linear
+    assert fitted(design_of(weak), [(), (), ()]) == BEFORE
 
 
 def test_a_mean_is_fitted_where_effects_have_one_sign():
@@ -69,7 +69,7 @@ def test_a_mean_is_fitted_where_effects_have_one_sign():
     means = {}
     for name, signs in (("one", np.ones(6)), ("both", np.array([1, -1, 1, -1, 1, -1]))):
         children = [random.poisson(np.exp(1.5 + 0.08 * (causes - 3) @ (sign * signs))) for sign in (1, 1)]
-        means[name] = fitted(bank_of(pd.DataFrame(np.column_stack([causes, *children]))), parents)
+        means[name] = fitted(design_of(pd.DataFrame(np.column_stack([causes, *children]))), parents)
     assert means["one"].mean > 0.1 and abs(means["both"].mean) < 0.05
     assert means["one"].linear > 2 * means["both"].linear
 
@@ -81,24 +81,24 @@ def test_the_power_is_what_makes_effects_alike(power):
     rates, parents = np.geomspace(1, 16, 5), [()] * 5 + [tuple(range(5))] * 3
     causes = random.poisson(rates, (4000, 5))
     children = [random.poisson(base + causes @ (0.3 / rates ** ((1 - power) / 2))) for base in (1, 4, 16)]
-    found = fitted(bank_of(pd.DataFrame(np.column_stack([causes, *children]))), parents)
+    found = fitted(design_of(pd.DataFrame(np.column_stack([causes, *children]))), parents)
     assert found.power == pytest.approx(power, abs=0.35)
-    assert fitted(bank_of(open_direction()), [(), (0,)]).power == pytest.approx(0, abs=1e-3)  # one edge cannot tell
+    assert fitted(design_of(open_direction()), [(), (0,)]).power == pytest.approx(0, abs=1e-3)  # one edge cannot tell
 
 
-def test_the_price_is_the_odds_of_what_is_joined():
-    assert price(50, 0) == pytest.approx(np.log(1226))
-    assert price(50, 9) == pytest.approx(np.log(1217 / 10))
-    assert price(50, 150) == pytest.approx(np.log(1076 / 151))
-    assert price(50, 1200) == 0.0
+def test_the_odds_are_those_of_what_is_joined():
+    assert log_odds(50, 0) == pytest.approx(np.log(1226))
+    assert log_odds(50, 9) == pytest.approx(np.log(1217 / 10))
+    assert log_odds(50, 150) == pytest.approx(np.log(1076 / 151))
+    assert log_odds(50, 1200) == 0.0
 
 
-def test_scores_under_the_fitted_prior_price_edges_anew(known):
-    scores = Scores(bank_of(known.table), all_pairs(10), price=price(10, 0))
+def test_scores_under_the_fitted_prior_charge_edges_anew(known):
+    scores = Scores(design_of(known.table), all_pairs(10), odds=log_odds(10, 0))
     found = searched(scores, list(range(10)))
     again = fitted_to(scores, found.order, found.parents)
-    assert again.price < scores.price and again.bank.prior != BEFORE
-    assert again.bank.columns is scores.bank.columns
+    assert again.odds < scores.odds and again.design.prior != BEFORE
+    assert again.design.columns is scores.design.columns
 
 
 def hidden(rows=3000, seed=0):
@@ -110,9 +110,9 @@ def hidden(rows=3000, seed=0):
 
 
 def test_a_graph_widens_the_screen_by_what_a_common_child_hides():
-    bank = bank_of(hidden())
+    design = design_of(hidden())
     without = [tuple(other for other in range(5) if {node, other} != {0, 1} and other != node) for node in range(5)]
-    scores = Scores(bank, without, price=price(5, 6))
+    scores = Scores(design, without, odds=log_odds(5, 6))
     parents = [(), (), (0, 1), (0, 1), (0, 1)]
     wider = widened(scores, [0, 1, 2, 3, 4], parents)
     assert 1 in wider[0] and 0 in wider[1]
@@ -125,7 +125,7 @@ def test_a_search_under_a_wider_screen_is_told_and_finds_what_was_hidden(monkeyp
     random = np.random.default_rng(0)
     x = random.poisson(3.0, 500)
     table = pd.DataFrame({"x": x, "y": random.poisson(1.0 + x), "z": random.poisson(3.0, 500)})
-    monkeypatch.setattr(refinement, "screen", lambda bank, **more: [(2,), (2,), (0, 1)])
+    monkeypatch.setattr(refinement, "screen", lambda design, **more: [(2,), (2,), (0, 1)])
     monkeypatch.setattr(prior, "widened", lambda scores, *graph: scores.candidates)
     told = []
     found = refine(table, ALONE, order=list(table.columns), callback=told.append)
@@ -137,13 +137,13 @@ def test_a_search_under_a_wider_screen_is_told_and_finds_what_was_hidden(monkeyp
 
 
 def test_a_full_screen_is_not_widened(known):
-    scores = Scores(bank_of(known.table), all_pairs(10), price=price(10, 20))
+    scores = Scores(design_of(known.table), all_pairs(10), odds=log_odds(10, 20))
     assert widened(scores, list(range(10)), true_parents(known)) == all_pairs(10)
 
 
 def test_a_turned_edge_takes_the_ancestors_between_along(known):
     """The child moves before its parent, with its ancestors that were between them; no other node moves."""
-    scores = Scores(bank_of(known.table), all_pairs(10), price=price(10, 20))
+    scores = Scores(design_of(known.table), all_pairs(10), odds=log_odds(10, 20))
     state = _State(scores, list(range(10)))
     resolve([(scores, state.begin())])
     taken = []
@@ -170,7 +170,7 @@ def test_a_turned_edge_takes_the_ancestors_between_along(known):
 
 def test_turning_is_taken_only_where_it_gains():
     table = hidden()[["a", "b"]]
-    scores = Scores(bank_of(table), all_pairs(2), price=0.0)
+    scores = Scores(design_of(table), all_pairs(2), odds=0.0)
     ends = set()
     for order in ([0, 1], [1, 0]):
         state = _State(scores, order)
@@ -183,7 +183,7 @@ def test_turning_is_taken_only_where_it_gains():
 
 
 def test_searches_end_where_no_turn_gains(known):
-    scores = Scores(bank_of(known.table), screen(bank_of(known.table)), price=price(10, 20))
+    scores = Scores(design_of(known.table), screen(design_of(known.table)), odds=log_odds(10, 20))
     found = searched(scores, list(range(10)))
     state = _State(scores, list(found.order))
     resolve([(scores, state.begin())])
@@ -222,15 +222,15 @@ def test_a_direction_that_the_rows_tell_does_not():
 
 def test_an_order_is_trusted_as_far_as_it_agrees_with_decided_directions(known):
     """The true order is trusted, the same with neighbours swapped less, and its reverse not at all."""
-    bank, parents = bank_of(known.table), true_parents(known)
+    design, parents = design_of(known.table), true_parents(known)
     place = {name: number for number, name in enumerate(known.table.columns)}
     true = [place[name] for name in known.order]
     near = [node for pair in zip(true[1::2], true[::2], strict=True) for node in pair]
     trusted = [
-        trust(Scores(bank, all_pairs(10), price=1.0, order=order), true, parents) for order in (true, near, true[::-1])
+        trust(Scores(design, all_pairs(10), odds=1.0, order=order), true, parents) for order in (true, near, true[::-1])
     ]
     assert trusted[0] > 5 and 1 < trusted[1] < trusted[0] and trusted[2] < 0.1, trusted
-    assert trust(Scores(bank, all_pairs(10), price=1.0, order=true), true, [()] * 10) == pytest.approx(
+    assert trust(Scores(design, all_pairs(10), odds=1.0, order=true), true, [()] * 10) == pytest.approx(
         AGAINST, abs=0.01
     )
 
@@ -242,8 +242,8 @@ def test_the_cost_grows_with_what_the_order_has_between():
 
 
 def test_an_edge_against_the_order_costs_more():
-    bank = bank_of(open_direction())
-    plain, ordered = (Scores(bank, all_pairs(2), price=1.0, order=order) for order in (None, [1, 0]))
+    design = design_of(open_direction())
+    plain, ordered = (Scores(design, all_pairs(2), odds=1.0, order=order) for order in (None, [1, 0]))
     for scores in (plain, ordered):
         make_fits([(scores, (node, parents)) for node, parents in ((0, (1,)), (1, (0,)), (1, ()))])
     lost = [plain.fits[node][1 - node,].score - ordered.fits[node][1 - node,].score for node in (0, 1)]
@@ -251,4 +251,4 @@ def test_an_edge_against_the_order_costs_more():
     losses = [plain.fits[node][1 - node,].loss[0] - ordered.fits[node][1 - node,].loss[0] for node in (0, 1)]
     assert losses == pytest.approx([0.0, MOST_AGAINST], abs=1e-3)
     assert plain.fits[1][()].gain[0] - ordered.fits[1][()].gain[0] == pytest.approx(MOST_AGAINST, abs=1e-3)
-    assert ordered.replace(order=None).prices[1][0] == 1.0
+    assert ordered.replace(order=None).costs[1][0] == 1.0

@@ -6,10 +6,10 @@ import pytest
 import torch
 
 from disco.knowledge import Knowledge
-from disco.likelihood.bank import Bank
 from disco.likelihood.batch import Problems
 from disco.likelihood.check import check
 from disco.likelihood.covariates import around, bases, ranks_of, rates
+from disco.likelihood.design import Design
 from disco.likelihood.model import Model
 from disco.likelihood.newton import fit
 from disco.metrics.several import Comparison
@@ -144,7 +144,7 @@ def test_the_prior_of_a_covariate_is_fitted_to_the_nodes(known):
     shifts = random.normal(0, 0.6, (4, 8))
     ranks = dense_ranks(random.poisson(np.exp(1.5 + shifts[batch])))
     sorts = Covariate("batch", "categorical", batch, tuple("abcd")), Covariate("none", "continuous", none)
-    prior = fitted(Bank.of(ranks, **around(Adjustment(2000, sorts)), prior=BEFORE), [()] * 8)
+    prior = fitted(Design.of(ranks, **around(Adjustment(2000, sorts)), prior=BEFORE), [()] * 8)
     assert len(prior.beside) == 3
     assert prior.beside[0] < 3 and min(prior.beside[1:]) > 100
 
@@ -155,12 +155,12 @@ def test_an_effect_of_the_rows_is_outside_the_link():
     batch, a = random.integers(0, 2, 6000), random.poisson(4, 6000)
     b = random.poisson(np.where(batch, 0.5, 1.0) * (1 + 1.5 * a))
     adjustment = Adjustment(6000, (Covariate("batch", "categorical", batch, ("x", "y")),))
-    bank = Bank.of(dense_ranks(np.column_stack([a, b])), **around(adjustment))
-    found = fit(bank, Problems.of([(1, (0,))])).theta[0]
+    design = Design.of(dense_ranks(np.column_stack([a, b])), **around(adjustment))
+    found = fit(design, Problems.of([(1, (0,))])).theta[0]
     effect = (
-        bank.value[1, 1]
-        * torch.diff(bank.columns[2, 0][[int(np.argmin(batch)), int(np.argmax(batch))]])
-        * found[bank.bend + 1]
+        design.value[1, 1]
+        * torch.diff(design.columns[2, 0][[int(np.argmin(batch)), int(np.argmax(batch))]])
+        * found[design.bend + 1]
     )
     assert float(effect) == pytest.approx(np.log(0.5), abs=0.03)
 

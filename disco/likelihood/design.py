@@ -60,7 +60,7 @@ class Prior(NamedTuple):
         mean: of the linear coefficients. If most effects of a table have one sign and similar sizes, a parent with a
             different effect needs more evidence.
         power: in which units the effects are alike: the ratio of the parent's standard deviation to the child's, to
-            this power (`Bank.unit`). At 0 it is the effect of one standard deviation of the parent, in standard
+            this power (`Design.unit`). At 0 it is the effect of one standard deviation of the parent, in standard
             deviations of the child; at 1 about that of one level, in levels.
         beside: precisions of the coefficients of the rows' own columns, by kind; their mean is 0. `BESIDE` for kinds
             beyond its end.
@@ -92,7 +92,7 @@ class Beside(NamedTuple):
 
 
 @dataclass(frozen=True)
-class Bank:
+class Design:
     """A table on its rank grid, with the columns that every node has as a parent and as a child.
 
     Attributes:
@@ -143,8 +143,8 @@ class Bank:
         dtype: torch.dtype = torch.float64,
         device: torch.device | str = "cpu",
         names: Sequence[str] | None = None,
-    ) -> "Bank":
-        """The bank of a table of ranks.
+    ) -> "Design":
+        """The design of a table of ranks.
 
         Args:
             ranks: whole numbers 0 … K_j, every level seen at least once, (n, d).
@@ -333,7 +333,7 @@ def _counts(ranks: np.ndarray, levels: int) -> np.ndarray:
 
 
 def _padded(parts: Sequence[tuple[np.ndarray, ...]]) -> tuple[np.ndarray, ...]:
-    """What `_node` gives for all nodes together, padded with 0: value, exists and measure of `Bank`."""
+    """What `_node` gives for all nodes together, padded with 0: value, exists and measure of `Design`."""
     nodes, levels = len(parts), max(len(scaled) for scaled, _ in parts)
     value, exists = np.zeros((nodes, levels)), np.zeros((nodes, levels), dtype=bool)
     measure = np.zeros((nodes, levels, max(shape.shape[1] for _, shape in parts)))
