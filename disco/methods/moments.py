@@ -10,11 +10,13 @@ from typing import Protocol
 
 import numpy as np
 
-from disco.methods.families import Family
+from disco.methods.families import Counts, Family
+from disco.methods.glm import maximised
 from disco.progress import Reporter
 
 STOPPED = "The method was stopped during {stage}, at {unit} {done} of {total}; nothing was kept."
 LEAST = 0.05  # smallest mean, since least squares can go below any count
+_TOLERANCE = 1e-8  # nats that the last step of a regression promises at most
 _SPANNED = 1e-8  # other columns span a column if they leave less than this share of its squared norm
 
 Score = Callable[[int, np.ndarray], float]  # of a node with its conditional means, (rows,)
@@ -103,6 +105,16 @@ def least_squares(
     """The coefficients of least squares, and the means, held in the family's range."""
     slopes = np.linalg.lstsq(design, count, rcond=None)[0]
     return slopes, family.within(design @ slopes, LEAST)
+
+
+def likeliest(
+    design: np.ndarray, count: np.ndarray, family: Family, start: np.ndarray | None = None
+) -> tuple[np.ndarray, np.ndarray]:
+    """The coefficients of highest likelihood, and the means."""
+    counts = Counts(count)
+    theta = np.r_[family.begin(counts)[0], np.zeros(design.shape[1] - 1)] if start is None else start
+    found = maximised(family, counts, design, theta, tolerance=_TOLERANCE)
+    return found.theta, family.mean(design @ found.theta)
 
 
 def order(means: Means, score: Score, candidates: np.ndarray, reporter: Reporter) -> tuple[list[int], list[float]]:

@@ -31,10 +31,9 @@ from disco.methods.families import (
     Family,
     assigned,
     features,
-    fit,
     usable,
 )
-from disco.methods.moments import STOPPED, Deflated, Regressed, least_squares, order
+from disco.methods.moments import STOPPED, Deflated, Regressed, least_squares, likeliest, order
 from disco.methods.result import Result
 from disco.methods.skeleton import SKELETONS, joined
 from disco.methods.sorting import check_rows
@@ -160,7 +159,7 @@ def _ordered(
     else:
         linear = options.means == "linear"
         columns = features(values, "raw" if linear else options.features)
-        means = Regressed(values, kinds, candidates, columns, least_squares if linear else fit)
+        means = Regressed(values, kinds, candidates, columns, least_squares if linear else likeliest)
     parameters = [options.b if options.family == HYPER_POISSON else kind.parameter for kind in kinds]
     functions = {given: second_moment(options.family, given, 10 * values.max()) for given in set(parameters)}
 

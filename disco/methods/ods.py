@@ -20,8 +20,8 @@ import pandas as pd
 from disco.checks import check, number, one_of, whole
 from disco.errors import InputError
 from disco.methods import lasso
-from disco.methods.families import FAMILIES, Family, assigned, features, fit, usable
-from disco.methods.moments import STOPPED, Deflated, Regressed, order
+from disco.methods.families import FAMILIES, Family, assigned, features, usable
+from disco.methods.moments import STOPPED, Deflated, Regressed, likeliest, order
 from disco.methods.result import Result
 from disco.methods.sorting import check_rows
 from disco.parents import cam
@@ -127,8 +127,8 @@ def ordered(
         means: Deflated | Regressed = Deflated(values, kinds)
     else:
         columns = features(values, options.features)
-        regress = fit if options.means == "glm" else lasso.regression(len(counts), _penalty(options), reporter.check)
-        means = Regressed(values, kinds, every, columns, regress)
+        l1 = lasso.regression(len(counts), _penalty(options), reporter.check)
+        means = Regressed(values, kinds, every, columns, likeliest if options.means == "glm" else l1)
     ratios = np.zeros(len(kinds))
 
     def score(node: int, mean: np.ndarray) -> float:
