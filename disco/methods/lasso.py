@@ -64,9 +64,6 @@ def edges(
 
     Returns:
         parent, child, score (the coefficient's size; 0 if it is not kept) and selected.
-
-    Raises:
-        FitStopped: the callback asked to stop.
     """
     values = counts.to_numpy(dtype=float)
     columns, regress = features(values, scale), regression(len(counts), penalty, reporter.check)

@@ -115,7 +115,6 @@ def find(table: Table, options: Options, *, callback: Callback | None = None) ->
     Raises:
         InputError: the table does not hold counts that vary, the family cannot hold a column, there are too few rows,
             or the package that finds the skeleton is not installed.
-        FitStopped: the callback asked to stop.
     """
     counts = usable(table, "MRS")
     check_rows(Prepared(counts))

@@ -61,7 +61,6 @@ def find(table: Table, options: Options, *, callback: Callback | None = None) ->
 
     Raises:
         InputError: a column is constant, the time is over, or gCastle failed.
-        FitStopped: the callback asked to stop.
     """
     counts = prepare(table).counts
     names = list(counts.columns)

@@ -93,7 +93,6 @@ def find(table: Table, options: Options, *, callback: Callback | None = None) ->
 
     Raises:
         InputError: the table does not hold counts that vary, a family cannot hold a column, or there are too few rows.
-        FitStopped: the callback asked to stop.
     """
     counts = usable(table, "ODS")
     kinds = assigned(counts, options.family, options.size, options.trials, options.families)

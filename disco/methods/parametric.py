@@ -17,7 +17,7 @@ from scipy.linalg import cho_factor, cho_solve
 from disco.checks import check, number, one_of, whole
 from disco.knowledge import Knowledge, Resolved
 from disco.likelihood.bank import Bank
-from disco.methods.families import BINOMIAL, NEGATIVE_BINOMIAL, POISSON, ZERO_INFLATED, Counts, Family, assigned
+from disco.methods.families import Counts, Family, assigned, features
 from disco.methods.glm import Maximum, information, maximised
 from disco.methods.result import Result
 from disco.progress import SILENT, Callback, Reporter
@@ -31,10 +31,10 @@ from disco.table.prepared import Table, prepare
 from disco.table.ranks import dense_ranks
 
 _WORDS = {
-    POISSON: "Poisson with a log link",
-    NEGATIVE_BINOMIAL: "negative binomial with a log link",
-    ZERO_INFLATED: "zero-inflated negative binomial with a log link",
-    BINOMIAL: "binomial with a logit link",
+    "poisson": "Poisson with a log link",
+    "nb": "negative binomial with a log link",
+    "zinb": "zero-inflated negative binomial with a log link",
+    "binomial": "binomial with a logit link",
 }
 _UNBOUNDED = 30.0  # standard error of a coefficient, per standard deviation of its parent, that no bounded one has
 _WIDER = 3  # times that the screen is widened at most
@@ -53,7 +53,7 @@ class Options:
         seed: of the random orders.
     """
 
-    family: str = one_of(POISSON, _WORDS)
+    family: str = one_of("poisson", _WORDS)
     trials: int | None = whole(None, at_least=1, optional=True)
     penalty: float = number(0.5, at_least=0)
     starts: int = whole(4, at_least=1)
@@ -71,7 +71,6 @@ def find(
 
     Raises:
         InputError: the table or the knowledge cannot be used, or a count exceeds `trials`.
-        FitStopped: the callback asked to stop.
     """
     reporter = Reporter(callback, {"screen": 0.1, "search": 0.9}, "The search was stopped.")
     counts = prepare(table).counts
@@ -128,16 +127,11 @@ class FamilyScores(Stepwise[FamilyFit]):
         self.kinds, self.reporter = kinds, reporter
         self.price = penalty * np.log(len(counts))
         self.counts = [Counts(values) for values in counts.to_numpy().T]
-        logged = np.log1p(counts.to_numpy(dtype=float))
-        self.features = (logged - logged.mean(0)) / logged.std(0)
+        self.features = features(counts.to_numpy(dtype=float), "log1p")
         self.made = 0
 
     def run(self, walk: Walk[Found]) -> Found:
-        """Run a search, making the fits that it asks for.
-
-        Raises:
-            FitStopped: the callback asked to stop.
-        """
+        """Run a search, making the fits that it asks for."""
         while True:
             try:
                 wanted = next(walk)

@@ -23,7 +23,6 @@ from disco.table.prepared import Table, prepare
 
 EXPOSURE = "the exposure"
 WITH, WITHOUT = "with all", "without any"
-_STOPPED = "stopped in the {stage}."
 
 
 @dataclass(frozen=True)
@@ -80,11 +79,10 @@ def adjusted(
 
     Raises:
         InputError: the table cannot be used.
-        FitStopped: the callback asked to stop.
     """
     require_types(adjustment=(adjustment, Adjustment))
     given, wanted, found = prepare(table, adjustment), searches(adjustment), []
-    reporter = Reporter(callback, {name: 1.0 for name, _ in wanted}, _STOPPED)
+    reporter = Reporter(callback, {name: 1.0 for name, _ in wanted})
     for name, part in wanted:
         reporter.step(name, 0, 1)
         result = refine(

@@ -5,7 +5,7 @@ import pytest
 import statsmodels.api as sm
 
 from disco.methods.families import Counts, Family, features
-from disco.methods.lasso import Penalty, path, regression
+from disco.methods.lasso import Penalty, _lambdas, path, regression
 from disco.methods.moments import likeliest
 
 KINDS = [Family(), Family("nb", 4.0), Family("binomial", 12.0)]
@@ -68,6 +68,14 @@ def test_the_path_meets_the_conditions_of_its_minimum(kind):
         assert (np.abs(slope[1:]) <= penalty + 2e-5).all() and abs(slope[0]) < 2e-5
     assert not found[0, 1:].any() and found[-1, 1:].all()
     np.testing.assert_allclose(found[-1], likeliest(design, count, kind)[0], atol=1e-3)
+
+
+@pytest.mark.parametrize("kind", KINDS, ids=lambda kind: kind.name)
+def test_rounding_lets_no_feature_enter_at_the_largest_penalty(kind):
+    design, count = drawn(kind)
+    for columns in range(2, 7):
+        lambdas = _lambdas(design[:, :columns], Counts(count), kind)
+        assert not path(design[:, :columns], count, kind, lambdas[:1], lambda: None)[0, 1:].any()
 
 
 @pytest.mark.parametrize("kind", KINDS, ids=lambda kind: kind.name)
