@@ -111,7 +111,6 @@ def searched(
 
     Raises:
         InputError: the table cannot be used.
-        FitStopped: the callback asked to stop.
     """
     reporter = Reporter(callback, {_WITHOUT: 1.0, _WITH: 2.0}, _STOPPED)
     reporter.step(_WITHOUT, 0, 1)

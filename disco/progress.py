@@ -2,6 +2,8 @@
 
 A public function takes `callback`, which receives an `Event` at every step, and the latest one again between steps.
 If the callback returns False, the work stops at its next safe point and raises `FitStopped`.
+Every function that takes a callback, a reporter, or scores that have one may raise it; docstrings say so only if
+something is left behind.
 Inside, one `Reporter` per piece of work makes the events: stages call `step`, and `check` within a step.
 """
 
@@ -41,6 +43,7 @@ class Event:
 
 
 Callback = Callable[[Event], bool | None]
+_STOPPED = "Stopped in the {stage}."
 
 
 class Reporter:
@@ -52,7 +55,7 @@ class Reporter:
         stopped: the message of FitStopped, with placeholders for stage, unit, done and total of the last step.
     """
 
-    def __init__(self, callback: Callback | None, weights: Mapping[str, float], stopped: str) -> None:
+    def __init__(self, callback: Callback | None, weights: Mapping[str, float], stopped: str = _STOPPED) -> None:
         self.callback, self.weights, self.stopped = callback, dict(weights), stopped
         self.last = Event(next(iter(weights)), 0, 1, 0.0)
         self.done, self.unit = 0, ""  # of the last step, like `more`
@@ -121,4 +124,4 @@ class Reporter:
             raise FitStopped(self.stopped.format(stage=at.stage, unit=self.unit, done=at.done, total=at.total))
 
 
-SILENT = Reporter(None, {"": 1.0}, "")  # for work without a callback
+SILENT = Reporter(None, {"": 1.0})  # for work without a callback

@@ -136,13 +136,13 @@ def small_truth() -> pd.DataFrame:
 @pytest.fixture
 def strange(monkeypatch: pytest.MonkeyPatch) -> Iterator[None]:
     """The registry with methods that misbehave, here and in the processes that are started."""
-    from strange_methods import COMMAND, registered
+    from strange_methods import MODULE, registered
 
     from disco.methods import METHODS, apart
 
     before = dict(METHODS)
     registered()
-    monkeypatch.setattr(apart, "_COMMAND", COMMAND)
+    monkeypatch.setattr(apart, "_MODULE", MODULE)
     yield
     METHODS.clear()
     METHODS.update(before)

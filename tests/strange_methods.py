@@ -1,4 +1,4 @@
-"""Methods that misbehave, for tests: in this process by `registered`, in one of its own as `COMMAND`."""
+"""Methods that misbehave, for tests: in this process by `registered`, in one of its own as `MODULE`."""
 
 import ctypes
 import os
@@ -17,7 +17,7 @@ from disco.methods import METHODS, Method, alone
 from disco.progress import Callback, Reporter
 from disco.table.prepared import Table, prepare
 
-COMMAND = (sys.executable, "-m", "tests.strange_methods")  # in place of the one of `disco.methods.apart`
+MODULE = "tests.strange_methods"  # in place of the one of `disco.methods.apart`
 WAYS = ("good", "undirected", "input", "memory", "killed", "crash", "bug", "slow", "deep", "chatty")
 
 

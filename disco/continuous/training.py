@@ -64,9 +64,6 @@ def train_joint(
 
     Returns:
         The epoch of the state that was kept.
-
-    Raises:
-        FitStopped: the callback asked to stop.
     """
 
     def loss(rows: Tensor) -> Tensor:
@@ -91,11 +88,7 @@ def train_projection(
     generator: torch.Generator,
     reporter: Reporter,
 ) -> None:
-    """Train the projection network on the fixed joint network's predictions; arguments as in `train_joint`.
-
-    Raises:
-        FitStopped: the callback asked to stop.
-    """
+    """Train the projection network on the fixed joint network's predictions; arguments as in `train_joint`."""
     joint.eval()
 
     def loss(rows: Tensor) -> Tensor:

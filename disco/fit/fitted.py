@@ -134,7 +134,6 @@ class Fitted:
 
         Raises:
             InputError: there is no such boundary or criterion.
-            FitStopped: the callback asked to stop.
             ScoreUnavailable: a node or edge has no admissible observation.
         """
         own = self.settings
@@ -162,7 +161,6 @@ class Fitted:
             Columns fold, parent, child, ocs, curvature, z and, with knowledge, rule, as in `Recovery`.
 
         Raises:
-            FitStopped: the callback asked to stop.
             ScoreUnavailable: an edge has no admissible observation.
         """
         return self._candidates(order, boundary, Reporter(callback, {"parents": 1.0}, STOPPED))

@@ -64,7 +64,6 @@ def stagewise(fitted: Fitted, kind: str, *, epochs: int | None = None, callback:
 
     Raises:
         InputError: there is no such kind, the epochs are not a number, or training diverged.
-        FitStopped: the callback asked to stop.
         ScoreUnavailable: a node has no admissible observation.
     """
     if kind not in KINDS:

@@ -94,7 +94,6 @@ def check(
 
     Raises:
         InputError: the table does not hold counts, a graph does not fit it, or a number is out of its range.
-        FitStopped: the callback asked to stop.
     """
     require("simulations", simulations, whole_from(1))
     require("folds", folds, whole_from(2))

@@ -10,7 +10,6 @@ import os
 import select
 import signal
 import subprocess
-import sys
 import tempfile
 import time
 from collections.abc import Iterator, Mapping
@@ -20,6 +19,7 @@ from typing import Any, BinaryIO
 
 import pandas as pd
 
+from disco.apart import started, status
 from disco.errors import FitStopped, InputError
 from disco.files import write_bytes, write_json
 from disco.found import Found, read
@@ -30,10 +30,9 @@ from disco.schema import COMPARED_EDGES, COMPARED_ORDER, COMPARED_SCORES
 from disco.table.cells import names_of
 from disco.table.roles import Roles
 
-_COMMAND = (sys.executable, "-m", "disco.methods.alone")
+_MODULE = "disco.methods.alone"
 _TICK = 0.1  # seconds between two looks at the process
-_GRACE = 0.3  # seconds that it has to end before it is killed
-_THREADS = ("OMP", "OPENBLAS", "MKL", "NUMBA", "NUMEXPR")
+_THREADS = {f"{library}_NUM_THREADS": "1" for library in ("OMP", "OPENBLAS", "MKL", "NUMBA", "NUMEXPR")}
 _BLOCK = 1 << 16
 _MOST_LOG = 1 << 20  # bytes of a log that are kept
 
@@ -65,7 +64,6 @@ def find_apart(
     Raises:
         InputError: as for `find`; the method met an error, or ran out of memory; or no process could be started.
         OutOfTime: it ran longer than the limit.
-        FitStopped: the callback asked to stop.
     """
     with tempfile.TemporaryDirectory(prefix="disco-") as inside, _logged(Path(inside) / "log.txt", log) as output:
         folder = Path(inside)
@@ -77,7 +75,8 @@ def find_apart(
             "knowledge": None if knowledge is None else knowledge.to_dict(),
         }
         write_json(folder / "request.json", asked, durable=False)
-        with _process(folder, output) as process:
+        pipes = {"stdin": subprocess.PIPE, "stdout": subprocess.PIPE}  # stdin ends when this process is gone
+        with started(_MODULE, inside, environment=_THREADS, stderr=output, **pipes) as process:
             ended = _watched(process, _name(name), limit, callback)
         nodes = names_of(table) if roles is None else names_of(roles.counts(table))
         try:
@@ -106,38 +105,6 @@ def _name(name: str) -> str:
     return label[:1].upper() + label[1:]
 
 
-@contextlib.contextmanager
-def _process(folder: Path, output: Any) -> Iterator[subprocess.Popen]:
-    """The process at work; ended with all that it started when the block is left."""
-    threads = {f"{library}_NUM_THREADS": "1" for library in _THREADS}
-    try:
-        process = subprocess.Popen(
-            [*_COMMAND, str(folder)],
-            stdin=subprocess.PIPE,  # its end tells the process that this one is gone
-            stdout=subprocess.PIPE,
-            stderr=output,
-            cwd=Path(__file__).resolve().parents[2],  # where it finds this package
-            env={**os.environ, **threads},
-            start_new_session=True,
-        )
-    except OSError as error:
-        raise InputError(f"No process could be started for the method ({error.strerror}).") from error
-    with process:
-        try:
-            yield process
-        finally:
-            _end(process)
-
-
-def _end(process: subprocess.Popen) -> None:
-    """Ask the process and those that it started to end, then kill them."""
-    for number in (signal.SIGTERM, signal.SIGKILL):
-        with contextlib.suppress(ProcessLookupError, PermissionError):
-            os.killpg(process.pid, number)
-        with contextlib.suppress(subprocess.TimeoutExpired):
-            process.wait(_GRACE)
-
-
 def _watched(process: subprocess.Popen, label: str, limit: float | None, callback: Callback | None) -> dict[str, Any]:
     """Pass the events on until the method has ended: its seconds and its notes."""
     began, rest, last = time.monotonic(), b"", Event("", 0, 1, 0.0)
@@ -163,11 +130,10 @@ def _watched(process: subprocess.Popen, label: str, limit: float | None, callbac
 
 def _why_dead(process: subprocess.Popen, label: str) -> str:
     """A sentence on a process that ended without a word."""
-    try:
-        status = process.wait(_GRACE)
-    except subprocess.TimeoutExpired:
+    ended = status(process)
+    if ended is None:
         return f"{label} closed its output before it ended; its log may say why."
-    if status == -signal.SIGKILL:
+    if ended == -signal.SIGKILL:
         return f"{label} was killed by the system: it ran out of memory, most likely. Use fewer columns or rows."
-    how = f"by signal {signal.Signals(-status).name}" if status < 0 else f"with exit status {status}"
+    how = f"by signal {signal.Signals(-ended).name}" if ended < 0 else f"with exit status {ended}"
     return f"{label} crashed {how}; its log may say why."

@@ -107,7 +107,6 @@ def find(table: pd.DataFrame | np.ndarray, options: Options, *, callback: Callba
     Raises:
         InputError: the table cannot be used (`as_numbers`), a logarithm does not exist, the networks did not
             converge, or there are too few rows for CAM.
-        FitStopped: the callback asked to stop.
     """
     return found(table, options, callback)[0]
 
@@ -133,11 +132,7 @@ def found(
 
 
 def joint_network(values: Tensor, options: Options, generator: torch.Generator, reporter: Reporter) -> JointNetwork:
-    """The trained joint network of standardised rows, (rows, nodes).
-
-    Raises:
-        FitStopped: the callback asked to stop.
-    """
+    """The trained joint network of standardised rows, (rows, nodes)."""
     mixed = options.noise == "mixture"
     network = JointNetwork(values.shape[1], generator, options.width, first_norm=not mixed).to(values.device)
     schedule = Schedule(options.epochs, options.batch, options.rate, halved=options.halved)
@@ -149,11 +144,7 @@ def joint_network(values: Tensor, options: Options, generator: torch.Generator, 
 def project(
     joint: JointNetwork, values: Tensor, options: Options, generator: torch.Generator, reporter: Reporter
 ) -> ProjectionNetwork:
-    """The trained projection network of a joint one.
-
-    Raises:
-        FitStopped: the callback asked to stop.
-    """
+    """The trained projection network of a joint one."""
     network = ProjectionNetwork(values.shape[1], options.projection_width, generator).to(values.device)
     schedule = Schedule(options.projection_epochs, options.batch, options.rate, halved=options.halved)
     times = uniform(0.0, 0.5 if options.noise == "mixture" else LAST)
@@ -170,9 +161,6 @@ def order(noise: Callable[..., Tensor], table: pd.DataFrame, values: Tensor, see
         values: the same standardised, (rows, nodes).
         seed: of the folds.
         reporter: has the stage ordering.
-
-    Raises:
-        FitStopped: the callback asked to stop.
     """
     nodes = values.shape[1]
     folds = fold_of_rows(len(table), np.random.default_rng(seed))

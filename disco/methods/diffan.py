@@ -83,7 +83,6 @@ def find(table: pd.DataFrame | np.ndarray, options: Options, *, callback: Callba
     Raises:
         InputError: the table cannot be used (`as_numbers`), a logarithm does not exist, the networks did not
             converge, or there are too few rows for CAM.
-        FitStopped: the callback asked to stop.
     """
     reporter = Reporter(callback, {"joint": 6.0, "ordering": 3.0, "selector": 1.0}, STOPPED)
     numbers = logged(as_numbers(table)) if options.logged else as_numbers(table)
@@ -115,9 +114,6 @@ def order(levels: Sequence[Noise], rows: Tensor, removal: str, reporter: Reporte
         rows: standardised, (rows, nodes).
         removal: as in `Options`.
         reporter: has the stage ordering.
-
-    Raises:
-        FitStopped: the callback asked to stop.
     """
     nodes = rows.shape[1]
     if removal == "greedy":

@@ -1,9 +1,16 @@
-"""The families whose variance is a quadratic function of the mean, and regressions with their links.
+"""The families of counts, with their links and log-likelihoods.
 
-    Var(X) = μ + β μ²,    β = 0 for Poisson, 1 / r for a negative binomial of size r, −1 / M for a binomial of M trials
+    poisson     X ~ Poisson(μ),        μ = exp(η)
+    nb          X ~ NB(μ, r),          variance μ + μ²/r, μ = exp(η)
+    zinb        X = 0 with probability π, else NB(μ, r), μ = exp(η)
+    binomial    X ~ Binomial(M, p),    μ = M p, p = 1 / (1 + exp(−η))
 
-(Park and Raskutti, JMLR 2018; paper, *Baseline Methods*). The conditional mean has a log link, and a logit link for the
-binomial: μ = M / (1 + exp(−η)) with η linear in the features.
+η is linear in the features. A node's other parameters ξ may be fitted with it (`disco.methods.glm`): ρ = log r of a
+negative binomial whose size is not given, ρ and α = logit π of a zero-inflated one. All but zinb have the variance
+
+    Var(X) = μ + β μ²,    β = 0 for Poisson, 1 / r for a negative binomial, −1 / M for a binomial
+
+(Park and Raskutti, JMLR 2018; paper, *Baseline Methods*).
 """
 
 import math
@@ -13,19 +20,55 @@ from typing import Any
 
 import numpy as np
 import pandas as pd
-from scipy.linalg import cho_factor, cho_solve
+from scipy.special import digamma, expit, gammaln, log1p, logit, polygamma
 
 from disco.checks import is_number, is_whole
 from disco.errors import InputError
 from disco.table.prepared import Table, prepare
 
-POISSON, NEGATIVE_BINOMIAL, BINOMIAL = "poisson", "nb", "binomial"
-FAMILIES = (POISSON, NEGATIVE_BINOMIAL, BINOMIAL)
+POISSON, NEGATIVE_BINOMIAL, BINOMIAL, ZERO_INFLATED = "poisson", "nb", "binomial", "zinb"
+FAMILIES = (POISSON, NEGATIVE_BINOMIAL, BINOMIAL)  # whose variance follows from the mean
 
-_RIDGE = 1e-8  # of the mean information, so that coefficients stay finite if the logits are separated
-_WIDEST = 40.0  # largest |η|: counts are below exp(37)
-_STEPS, _HALVINGS = 60, 30
-_ENOUGH = 1e-10  # share of the deviance that the last step may still gain
+NONE = np.empty(0)  # ξ of a node without such parameters
+
+
+@dataclass(frozen=True)
+class Slopes:
+    """A log-likelihood and its derivatives.
+
+    Attributes:
+        value: summed over the rows.
+        first: by η, (n,).
+        weight: minus the second derivative by η, (n,).
+        own: by ξ, (a,).
+        curvature: minus the second derivatives by ξ, (a, a).
+        cross: minus the derivatives by ξ and η, (a, n).
+    """
+
+    value: float
+    first: np.ndarray
+    weight: np.ndarray
+    own: np.ndarray
+    curvature: np.ndarray
+    cross: np.ndarray
+
+
+class Counts:
+    """A node's counts, and its distinct values, so that sums of gamma functions take few calls.
+
+    Args:
+        values: whole numbers from 0, (n,).
+    """
+
+    def __init__(self, values: np.ndarray) -> None:
+        self.values = values.astype(float)
+        self.distinct, self.times = (part.astype(float) for part in np.unique(values, return_counts=True))
+        self.zero = values == 0
+        self.mean, self.variance = self.values.mean(), self.values.var()
+
+    def total(self, of: np.ndarray) -> float:
+        """Σ over the rows of a function of the count, given at the distinct values."""
+        return float(self.times @ of)
 
 
 @dataclass(frozen=True)
@@ -33,8 +76,8 @@ class Family:
     """One family with its parameter.
 
     Attributes:
-        name: poisson, nb or binomial.
-        parameter: r of a negative binomial, M of a binomial, unused otherwise.
+        name: poisson, nb, zinb or binomial.
+        parameter: r of a negative binomial, NaN if it is fitted; M of a binomial; unused otherwise.
     """
 
     name: str = POISSON
@@ -45,35 +88,123 @@ class Family:
         """β, by which the variance departs from the mean."""
         return {POISSON: 0.0, NEGATIVE_BINOMIAL: 1 / self.parameter, BINOMIAL: -1 / self.parameter}[self.name]
 
+    @property
+    def own(self) -> int:
+        """How many parameters ξ are fitted with the coefficients."""
+        return 2 if self.name == ZERO_INFLATED else int(math.isnan(self.parameter))
+
     def link(self, mean: np.ndarray | float) -> np.ndarray:
         """η of a mean."""
-        mean = np.asarray(mean, dtype=float)
-        return np.log(mean / (1 - mean / self.parameter)) if self.name == BINOMIAL else np.log(mean)
+        return logit(np.divide(mean, self.parameter)) if self.name == BINOMIAL else np.log(mean)
 
     def mean(self, eta: np.ndarray) -> np.ndarray:
         """The mean at η."""
-        return np.exp(eta) / (1 + np.exp(eta) / self.parameter) if self.name == BINOMIAL else np.exp(eta)
+        return self.parameter * expit(eta) if self.name == BINOMIAL else np.exp(eta)
 
-    def within(self, mean: np.ndarray, least: float) -> np.ndarray:
-        """Means by least squares, held where the family has means: at least `least`, and so far below M."""
+    def within(self, mean: np.ndarray | float, least: float) -> np.ndarray:
+        """Means held where the family has means: at least `least`, and so far below M."""
         most = self.parameter - least if self.name == BINOMIAL else math.inf
         return np.clip(mean, least, most)
 
-    def derivatives(self, eta: np.ndarray, count: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-        """The slope of the log-likelihood in η, and its expected information, both as `eta`."""
-        mean = self.mean(eta)
-        if self.name == BINOMIAL:
-            return count - mean, mean * (1 - mean / self.parameter)
-        spread = 1 + self.beta * mean
-        return (count - mean) / spread, mean / spread
-
     def loss(self, eta: np.ndarray, count: np.ndarray) -> np.ndarray:
-        """−log-likelihood, up to what does not depend on η; as `eta`."""
+        """−log-likelihood of each count, up to what does not depend on η, as `eta`; ξ is given."""
         if self.name == BINOMIAL:
-            return self.parameter * np.logaddexp(0.0, eta - math.log(self.parameter)) - count * eta
+            shifted = eta + math.log(self.parameter)  # so that it becomes the Poisson's with many trials
+            return self.parameter * np.logaddexp(0.0, eta) - count * shifted
         if self.name == NEGATIVE_BINOMIAL:
             return (count + self.parameter) * np.log1p(np.exp(eta) / self.parameter) - count * eta
         return np.exp(eta) - count * eta
+
+    def slopes(self, counts: Counts, eta: np.ndarray, own: np.ndarray = NONE) -> Slopes:
+        """The log-likelihood of a node's counts at η, (n,), and ξ, (own,)."""
+        if self.name == POISSON:
+            return _poisson(counts, eta)
+        if self.name == BINOMIAL:
+            return _binomial(counts, eta, self.parameter)
+        if self.name == ZERO_INFLATED:
+            return _zero_inflated(counts, eta, own)
+        return _negative_binomial(counts, eta, float(np.exp(own[0])) if self.own else self.parameter, self.own)
+
+    def begin(self, counts: Counts) -> tuple[float, np.ndarray]:
+        """η and ξ without features, from moments, finite even if all counts are 0 or M; without ξ the maximum."""
+        mean = self.within(counts.mean, 0.5 / len(counts.values))
+        if not self.own:
+            return float(self.link(mean)), NONE
+        size = counts.mean**2 / max(counts.variance - counts.mean, counts.mean**2 / 100)
+        share = np.clip(counts.zero.mean() - np.exp(-counts.mean), 0.02, 0.9)
+        own = np.array([np.log(np.clip(size, 0.05, 100)), logit(share)])[: self.own]
+        return float(np.log(mean / (1 - share if self.own == 2 else 1))), own
+
+
+def _poisson(counts: Counts, eta: np.ndarray) -> Slopes:
+    mean = np.exp(eta)
+    value = counts.values @ eta - mean.sum() - counts.total(gammaln(counts.distinct + 1))
+    return _alone(value, counts.values - mean, mean)
+
+
+def _binomial(counts: Counts, eta: np.ndarray, trials: float) -> Slopes:
+    u = counts.distinct
+    p = expit(eta)
+    ways = counts.total(gammaln(trials + 1) - gammaln(u + 1) - gammaln(trials - u + 1))
+    value = counts.values @ eta - trials * np.logaddexp(0, eta).sum() + ways
+    return _alone(value, counts.values - trials * p, trials * p * (1 - p))
+
+
+def _alone(value: float, first: np.ndarray, weight: np.ndarray) -> Slopes:
+    return Slopes(float(value), first, weight, NONE, np.empty((0, 0)), np.empty((0, len(first))))
+
+
+def _negative_binomial(counts: Counts, eta: np.ndarray, r: float, own: int = 1) -> Slopes:
+    """ξ = (ρ), or none if r is given."""
+    y, u = counts.values, counts.distinct
+    mean = np.exp(eta)
+    both = r + mean
+    value = y @ (eta - np.log(both)) - r * log1p(mean / r).sum()
+    value += counts.total(gammaln(u + r) - gammaln(r) - gammaln(u + 1))
+    first, weight = r * (y - mean) / both, r * mean * (r + y) / both**2
+    if not own:
+        return _alone(value, first, weight)
+    by_rho, by_rho_twice, cross = _by_size(y, mean, r)
+    gamma, again = r * (digamma(u + r) - digamma(r)), r**2 * (polygamma(1, u + r) - polygamma(1, r))
+    slope = by_rho.sum() + counts.total(gamma)
+    bend = by_rho_twice.sum() + counts.total(gamma + again)
+    return Slopes(float(value), first, weight, np.array([slope]), np.array([[-bend]]), -cross[None])
+
+
+def _by_size(y: np.ndarray, mean: np.ndarray, r: float) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+    """The derivatives of a row's log NB by ρ, ρ twice, and ρ and η, without those of the gamma functions."""
+    both = r + mean
+    first = r * ((mean - y) / both - log1p(mean / r))
+    return first, first + r * mean / both - r**2 * (mean - y) / both**2, r * mean * (y - mean) / both**2
+
+
+def _zero_inflated(counts: Counts, eta: np.ndarray, own: np.ndarray) -> Slopes:
+    """ξ = (ρ, α).
+
+    A zero comes from the NB with probability w = (1 − π) p₀ / (π + (1 − π) p₀), p₀ = NB(0); all else does surely. With
+    q = log p₀ the derivatives of log(π + (1 − π) exp q) by q are w and w (1 − w).
+    """
+    zero, r, share = counts.zero, float(np.exp(own[0])), float(expit(own[1]))
+    plain = _negative_binomial(counts, eta, r)
+    mean = np.exp(eta[zero])
+    q = -r * log1p(mean / r)
+    mixed = np.logaddexp(np.log(share), np.log1p(-share) + q)
+    w = np.exp(np.log1p(-share) + q - mixed)
+    value = plain.value - q.sum() + mixed.sum() + (len(eta) - zero.sum()) * np.log1p(-share)
+    by_rho, by_rho_twice, by_both = _by_size(np.zeros(len(q)), mean, r)
+    by_eta, doubt = plain.first[zero], w * (1 - w)
+    first, weight, cross = plain.first.copy(), plain.weight.copy(), np.zeros((2, len(eta)))
+    first[zero] *= w
+    weight[zero] = w * plain.weight[zero] - doubt * by_eta**2
+    cross[0] = plain.cross[0]
+    cross[0, zero] = -w * by_both - doubt * by_eta * by_rho
+    cross[1, zero] = doubt * by_eta
+    slope = np.array([plain.own[0] - ((1 - w) @ by_rho), (1 - w).sum() - len(eta) * share])
+    curvature = np.empty((2, 2))
+    curvature[0, 0] = plain.curvature[0, 0] + (1 - w) @ by_rho_twice - doubt @ by_rho**2
+    curvature[0, 1] = curvature[1, 0] = doubt @ by_rho
+    curvature[1, 1] = len(eta) * share * (1 - share) - doubt.sum()
+    return Slopes(float(value), first, weight, slope, curvature, cross)
 
 
 def assigned(
@@ -84,7 +215,7 @@ def assigned(
     Args:
         counts: (rows, nodes).
         family: of the columns that `given` does not name.
-        size: r of a negative binomial.
+        size: r of a negative binomial; NaN if it is fitted.
         trials: M of a binomial; None is each column's largest count.
         given: column → "poisson", ("nb", r) or ("binomial", M), lists as good as tuples.
 
@@ -94,15 +225,16 @@ def assigned(
     given = {} if given is None else given
     if unknown := [name for name in given if name not in counts.columns]:
         raise InputError(f'A family is given for "{unknown[0]}", which is no column of the table.')
-    parameters = {POISSON: math.inf, NEGATIVE_BINOMIAL: size, BINOMIAL: trials}
+    parameter = {NEGATIVE_BINOMIAL: size, BINOMIAL: trials or math.nan}.get(family, math.inf)
     found = []
     for name, column in counts.items():
-        one = _read(str(name), given[name]) if name in given else Family(family, parameters[family] or math.nan)
+        one = _read(str(name), given[name]) if name in given else Family(family, parameter)
         if one.name == BINOMIAL:
             largest = int(column.max())
             if one.parameter < largest:
                 raise InputError(
-                    f'A binomial of {one.parameter:g} trials cannot hold "{name}", whose largest count is {largest:,}.'
+                    f'A binomial of {one.parameter:g} trials cannot hold "{name}", whose largest count is {largest:,}: '
+                    "give it more trials."
                 )
             one = Family(BINOMIAL, float(largest if math.isnan(one.parameter) else one.parameter))
         found.append(one)
@@ -152,47 +284,3 @@ def features(counts: np.ndarray, scale: str) -> np.ndarray:
     """
     values = np.log1p(counts) if scale == "log1p" else counts.astype(float)
     return (values - values.mean(axis=0)) / values.std(axis=0)
-
-
-def fit(
-    design: np.ndarray, count: np.ndarray, family: Family, start: np.ndarray | None = None
-) -> tuple[np.ndarray, np.ndarray]:
-    """The coefficients of highest likelihood by Fisher scoring, and the fitted means.
-
-    A tiny ridge, which the intercept is free of, keeps the coefficients finite.
-
-    Args:
-        design: ones, then features, (rows, 1 + features).
-        count: of the node, (rows,), not all alike.
-        start: coefficients, (1 + features,); the mean alone unless given.
-
-    Returns:
-        (1 + features,) and (rows,).
-    """
-    rows, columns = design.shape
-    theta = np.zeros(columns) if start is None else start.copy()
-    if start is None:
-        theta[0] = family.link(count.mean())
-    ridge = np.full(columns, _RIDGE * rows)
-    ridge[0] = 0.0
-    eta = np.clip(design @ theta, -_WIDEST, _WIDEST)
-    loss = family.loss(eta, count).sum() + 0.5 * (ridge * theta**2).sum()
-    for _ in range(_STEPS):
-        slope, information = family.derivatives(eta, count)
-        gram = design.T @ (design * information[:, None])
-        gram[np.diag_indices(columns)] += ridge + 1e-12 * gram.diagonal().max()
-        step = cho_solve(cho_factor(gram), design.T @ slope - ridge * theta)
-        for _ in range(_HALVINGS):
-            moved = theta + step
-            eta_moved = np.clip(design @ moved, -_WIDEST, _WIDEST)
-            loss_moved = family.loss(eta_moved, count).sum() + 0.5 * (ridge * moved**2).sum()
-            if loss_moved <= loss:
-                break
-            step = step / 2
-        else:
-            break
-        gain = loss - loss_moved
-        theta, eta, loss = moved, eta_moved, loss_moved
-        if gain <= _ENOUGH * (abs(loss) + 1):
-            break
-    return theta, family.mean(eta)

@@ -77,7 +77,6 @@ def find(
 
     Raises:
         InputError: the table, a role, an option or the knowledge cannot be used, or a package is not installed.
-        FitStopped: the callback asked to stop.
     """
     chosen, options = method(name), options_of(name, changes)
     require_types(knowledge=(knowledge, Knowledge | None))

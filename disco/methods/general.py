@@ -59,7 +59,6 @@ def find(table: Table, options: Options, *, callback: Callback | None = None) ->
 
     Raises:
         InputError: the table holds no counts, a column is constant, a package is not installed, or the algorithm fails.
-        FitStopped: the callback asked to stop.
     """
     label, counts = _LABELS[options.algorithm], prepare(table).counts
     reporter = Reporter(callback, {"search": 1.0}, f"{label} was stopped.")

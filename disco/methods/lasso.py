@@ -13,18 +13,16 @@ from typing import NamedTuple
 import numpy as np
 import pandas as pd
 
-from disco.methods.families import Family, features
+from disco.methods.families import Counts, Family, features
+from disco.methods.glm import maximised
 from disco.methods.moments import Regression
 from disco.progress import Reporter
 
 RULES = ("1se", "min")
 
 _LAMBDAS, _RANGE = 60, 1e-3  # values of λ, and the last as a share of the first
-_NEWTONS, _HALVINGS, _CYCLES = 50, 20, 1000
+_ABOVE = 1e-9  # share by which the first is above the steepest slope, so that rounding lets no feature enter
 _LEAST_GAIN = 1e-10  # of the loss per row, for another Newton step
-_SHARE = 1e-2  # of that, for another cycle within a step
-_SOLVE = 5  # cycles between two linear systems
-_ROUNDING = 1e-13  # of the loss
 _WIDEST = 40.0  # largest |η|
 
 
@@ -66,9 +64,6 @@ def edges(
 
     Returns:
         parent, child, score (the coefficient's size; 0 if it is not kept) and selected.
-
-    Raises:
-        FitStopped: the callback asked to stop.
     """
     values = counts.to_numpy(dtype=float)
     columns, regress = features(values, scale), regression(len(counts), penalty, reporter.check)
@@ -111,8 +106,8 @@ def chosen(
         check: called before every step of every λ; may stop.
     """
     if design.shape[1] == 1:
-        return _start(design, count, family)
-    lambdas = _lambdas(design, count, family)
+        return _start(design, Counts(count), family)
+    lambdas = _lambdas(design, Counts(count), family)
     losses = []
     for part in range(fold.max() + 1):
         train, test = fold != part, fold == part
@@ -136,15 +131,24 @@ def path(
     By the strong rule only features that are likely to enter are fitted; the others are then checked against the
     condition of a minimum, |slope| ≤ λ, and added where they break it.
     """
-    theta, found = _start(design, count, family), []
-    slope, before = np.abs(_slope(design, count, family, theta)), lambdas[0]
+    rows, counts = len(count), Counts(count)
+    theta, found = _start(design, counts, family), []
+    slope, before = _slope(design, counts, family, theta), lambdas[0]
     for penalty in lambdas:
         check()
         strong = (theta != 0) | (slope >= 2 * penalty - before)
         strong[0] = True
         while True:
-            theta[strong] = _minimum(design[:, strong], count, family, penalty, theta[strong], check)
-            slope = np.abs(_slope(design, count, family, theta))
+            theta[strong] = maximised(
+                family,
+                counts,
+                design[:, strong],
+                theta[strong],
+                tolerance=_LEAST_GAIN * rows,
+                penalty=penalty * rows,
+                check=check,
+            ).theta
+            slope = _slope(design, counts, family, theta)
             broken = ~strong & (slope > penalty * (1 + 1e-6))
             if not broken.any():
                 break
@@ -154,99 +158,21 @@ def path(
     return np.array(found)
 
 
-def _lambdas(design: np.ndarray, count: np.ndarray, family: Family) -> np.ndarray:
+def _lambdas(design: np.ndarray, counts: Counts, family: Family) -> np.ndarray:
     """A falling path, from the smallest λ at which no feature enters."""
-    first = np.abs(_slope(design, count, family, _start(design, count, family))[1:]).max()
-    return max(first, 1e-12) * np.geomspace(1.0, _RANGE, _LAMBDAS)
+    first = _slope(design, counts, family, _start(design, counts, family))[1:].max()
+    return max(first * (1 + _ABOVE), 1e-12) * np.geomspace(1.0, _RANGE, _LAMBDAS)
 
 
-def _start(design: np.ndarray, count: np.ndarray, family: Family) -> np.ndarray:
-    """The intercept alone, finite even if all counts are 0 or M."""
-    theta = np.zeros(design.shape[1])
-    theta[0] = family.link(family.within(count.mean(), 0.5 / len(count)))
-    return theta
+def _start(design: np.ndarray, counts: Counts, family: Family) -> np.ndarray:
+    """The intercept alone."""
+    return np.r_[family.begin(counts)[0], np.zeros(design.shape[1] - 1)]
+
+
+def _slope(design: np.ndarray, counts: Counts, family: Family, theta: np.ndarray) -> np.ndarray:
+    """The size of the slope of the mean log-likelihood in each coefficient, (1 + features,)."""
+    return np.abs(design.T @ family.slopes(counts, _eta(design, theta)).first) / len(counts.values)
 
 
 def _eta(design: np.ndarray, theta: np.ndarray) -> np.ndarray:
     return np.clip(design @ theta, -_WIDEST, _WIDEST)
-
-
-def _slope(design: np.ndarray, count: np.ndarray, family: Family, theta: np.ndarray) -> np.ndarray:
-    """The slope of the mean log-likelihood, (1 + features,)."""
-    return design.T @ family.derivatives(_eta(design, theta), count)[0] / len(count)
-
-
-def _minimum(
-    design: np.ndarray,
-    count: np.ndarray,
-    family: Family,
-    penalty: float,
-    theta: np.ndarray,
-    check: Callable[[], None] = lambda: None,
-) -> np.ndarray:
-    """The coefficients of the minimum at one λ, by Newton's method with an L1 penalty in every step."""
-
-    def objective(eta: np.ndarray, theta: np.ndarray) -> float:
-        return float(family.loss(eta, count).mean() + penalty * np.abs(theta[1:]).sum())
-
-    eta = _eta(design, theta)
-    value = objective(eta, theta)
-    for _ in range(_NEWTONS):
-        check()
-        slope, information = family.derivatives(eta, count)
-        gram = design.T @ (design * information[:, None]) / len(count)
-        gram[np.diag_indices(len(gram))] += 1e-10 * gram.diagonal().max() + 1e-12
-        step = _quadratic(gram, design.T @ slope / len(count) + gram @ theta, penalty, theta) - theta
-        for _ in range(_HALVINGS):
-            moved = theta + step
-            eta_moved = _eta(design, moved)
-            value_moved = objective(eta_moved, moved)
-            if value_moved <= value:
-                break
-            step = step / 2
-        else:
-            return theta
-        gain = value - value_moved
-        theta, eta, value = moved, eta_moved, value_moved
-        if gain <= _LEAST_GAIN + _ROUNDING * abs(value):
-            break
-    return theta
-
-
-def _quadratic(gram: np.ndarray, target: np.ndarray, penalty: float, theta: np.ndarray) -> np.ndarray:
-    """The minimum of ½ θᵀ G θ − θᵀ c + λ Σ_{k ≥ 1} |θ_k|, from a start.
-
-    Coordinate descent finds which coefficients are not 0; with their signs a linear system then gives the minimum.
-    """
-    theta = theta.copy()
-    rest = target - gram @ theta
-    diagonal = gram.diagonal()
-    for cycle in range(_CYCLES):
-        largest = 0.0
-        for k in range(len(theta)):
-            wanted = rest[k] + diagonal[k] * theta[k]
-            if k:
-                wanted = np.sign(wanted) * max(abs(wanted) - penalty, 0.0)
-            change = wanted / diagonal[k] - theta[k]
-            if change:
-                theta[k] += change
-                rest -= change * gram[k]
-                largest = max(largest, diagonal[k] * change**2)
-        if largest <= _LEAST_GAIN * _SHARE:
-            break
-        if cycle % _SOLVE == 1 and (solved := _with_signs(gram, target, penalty, theta)) is not None:
-            return solved
-    return theta
-
-
-def _with_signs(gram: np.ndarray, target: np.ndarray, penalty: float, theta: np.ndarray) -> np.ndarray | None:
-    """The minimum if it has the signs of these coefficients, else None."""
-    signs = np.sign(theta)
-    signs[0] = 0.0
-    kept = np.flatnonzero(theta)
-    found = np.zeros_like(theta)
-    found[kept] = np.linalg.solve(gram[np.ix_(kept, kept)], (target - penalty * signs)[kept])
-    slope = np.abs(target - gram @ found)
-    slope[kept] = 0.0
-    same = (np.sign(found[1:]) == signs[1:]).all() and slope.max() <= penalty * (1 + 1e-6)
-    return found if same else None

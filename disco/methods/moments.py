@@ -10,12 +10,14 @@ from typing import Protocol
 
 import numpy as np
 
-from disco.methods.families import Family
+from disco.methods.families import Counts, Family
+from disco.methods.glm import maximised
+from disco.parents.smooths import SPANNED
 from disco.progress import Reporter
 
 STOPPED = "The method was stopped during {stage}, at {unit} {done} of {total}; nothing was kept."
 LEAST = 0.05  # smallest mean, since least squares can go below any count
-_SPANNED = 1e-8  # other columns span a column if they leave less than this share of its squared norm
+_TOLERANCE = 1e-8  # nats that the last step of a regression promises at most
 
 Score = Callable[[int, np.ndarray], float]  # of a node with its conditional means, (rows,)
 
@@ -53,7 +55,7 @@ class Deflated:
         """Project it out of all residuals, its own too; nothing is left of a node that others span."""
         own = self.residual[node].copy()
         squared = own @ own
-        if squared > _SPANNED * self.norms[node]:
+        if squared > SPANNED * self.norms[node]:
             self.residual -= np.outer(self.residual @ own / squared, own)
 
 
@@ -105,6 +107,16 @@ def least_squares(
     return slopes, family.within(design @ slopes, LEAST)
 
 
+def likeliest(
+    design: np.ndarray, count: np.ndarray, family: Family, start: np.ndarray | None = None
+) -> tuple[np.ndarray, np.ndarray]:
+    """The coefficients of highest likelihood, and the means."""
+    counts = Counts(count)
+    theta = np.r_[family.begin(counts)[0], np.zeros(design.shape[1] - 1)] if start is None else start
+    found = maximised(family, counts, design, theta, tolerance=_TOLERANCE)
+    return found.theta, family.mean(design @ found.theta)
+
+
 def order(means: Means, score: Score, candidates: np.ndarray, reporter: Reporter) -> tuple[list[int], list[float]]:
     """The nodes, sources first, and the score of each when it was placed.
 
@@ -113,9 +125,6 @@ def order(means: Means, score: Score, candidates: np.ndarray, reporter: Reporter
         score: smallest for the node to be placed next; ties go to the first column.
         candidates: whether a row's node may be a parent of a column's, (nodes, nodes); only then a new score is needed
             once it is placed.
-
-    Raises:
-        FitStopped: the callback asked to stop.
     """
     nodes = len(candidates)
     left, found, kept = np.ones(nodes, dtype=bool), [], []

@@ -32,10 +32,9 @@ from disco.methods.families import (
     Family,
     assigned,
     features,
-    fit,
     usable,
 )
-from disco.methods.moments import STOPPED, Deflated, Regressed, least_squares, order
+from disco.methods.moments import STOPPED, Deflated, Regressed, least_squares, likeliest, order
 from disco.methods.skeleton import SKELETONS, joined
 from disco.methods.sorting import check_rows
 from disco.parents import cam
@@ -116,7 +115,6 @@ def find(table: Table, options: Options, *, callback: Callback | None = None) ->
     Raises:
         InputError: the table does not hold counts that vary, the family cannot hold a column, there are too few rows,
             or the package that finds the skeleton is not installed.
-        FitStopped: the callback asked to stop.
     """
     counts = usable(table, "MRS")
     check_rows(Prepared(counts))
@@ -160,7 +158,7 @@ def _ordered(
     else:
         linear = options.means == "linear"
         columns = features(values, "raw" if linear else options.features)
-        means = Regressed(values, kinds, candidates, columns, least_squares if linear else fit)
+        means = Regressed(values, kinds, candidates, columns, least_squares if linear else likeliest)
     parameters = [options.b if options.family == HYPER_POISSON else kind.parameter for kind in kinds]
     functions = {given: second_moment(options.family, given, 10 * values.max()) for given in set(parameters)}
 

@@ -5,38 +5,28 @@ from its parent, and a penalty on cycles among the weights grows until hardly an
 threshold are kept. If they have cycles, the weakest edge on any cycle is dropped until there is none. The order is the
 topological one nearest to the order of the columns.
 
-gCastle changes torch's default type for the whole process and cannot be stopped. So it runs in a process of its own,
-which is ended when the caller stops, the time is over, or this process is gone:
-
-    python -m disco.methods.notears FOLDER      reads input.npy and options.json there, writes weights.npy
+gCastle cannot be stopped, so callback and time limit are looked at whenever its network is asked for a prediction.
 """
 
-import contextlib
-import dataclasses
-import json
-import os
-import subprocess
-import sys
-import threading
+import logging
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
 from dataclasses import dataclass
-from pathlib import Path
-from tempfile import TemporaryDirectory
+from typing import Any
 
 import networkx as nx
 import numpy as np
 import pandas as pd
 
 from disco.checks import check, number, whole
-from disco.errors import InputError
+from disco.errors import FitStopped, InputError
 from disco.found import Found
 from disco.methods.general import standardised
 from disco.progress import Callback, Reporter
 from disco.table.prepared import Table, prepare
 
 _NAMED = 5  # dropped edges, at most, that a note names
-_LOOK = 0.1  # seconds between two looks at the process and the callback
 
 
 @dataclass(frozen=True)
@@ -67,17 +57,18 @@ class Options:
 def find(table: Table, options: Options, *, callback: Callback | None = None) -> Found:
     """Edges by NOTEARS-MLP, made acyclic, and an order of them; an edge's score is its weight.
 
+    Meanwhile torch's default type is double in this process.
+
     Raises:
         InputError: a column is constant, the time is over, or gCastle failed.
-        FitStopped: the callback asked to stop.
     """
     counts = prepare(table).counts
     names = list(counts.columns)
-    weights = _apart(standardised(counts, "NOTEARS"), options, callback)
+    reporter = Reporter(callback, {"search": 1.0}, "NOTEARS was stopped.")
+    weights = _weights(standardised(counts, "NOTEARS"), options, reporter)
     if not np.isfinite(weights).all():
         raise InputError("NOTEARS found no finite weights on this table.")
-    check = Reporter(callback, {"search": 1.0}, "NOTEARS was stopped.").check
-    kept, dropped = acyclic(np.where(weights > options.threshold, weights, 0.0), check)
+    kept, dropped = acyclic(np.where(weights > options.threshold, weights, 0.0), reporter.check)
     scored = [(names[i], names[j], weights[i, j]) for i, j in np.argwhere(weights > 0)]
     edges = [(names[i], names[j]) for i, j in np.argwhere(kept > 0)]
     notes = []
@@ -121,74 +112,47 @@ def _reaches(joined: np.ndarray, start: int, end: int) -> bool:
     return bool(fresh[end])
 
 
-def _apart(values: np.ndarray, options: Options, callback: Callback | None) -> np.ndarray:
-    """The weights [parent, child], (nodes, nodes), computed in a process of its own."""
-    reporter = Reporter(callback, {"search": 1.0}, "NOTEARS was stopped.")
-    with TemporaryDirectory(prefix="disco-notears-") as name:
-        folder = Path(name)
-        np.save(folder / "input.npy", values, allow_pickle=False)
-        (folder / "options.json").write_text(json.dumps(dataclasses.asdict(options)), encoding="utf-8")
-        began = time.monotonic()
-        with (folder / "log").open("wb") as log:
-            process = subprocess.Popen(
-                [sys.executable, "-m", "disco.methods.notears", name],
-                stdin=subprocess.DEVNULL,
-                stdout=log,
-                stderr=log,
-                cwd=Path(__file__).resolve().parents[2],  # where it finds this package
-                env={**os.environ, "MPLBACKEND": "Agg", "CASTLE_BACKEND": "pytorch"},
-            )
-        try:
-            while process.poll() is None:
-                spent = time.monotonic() - began
-                if spent > options.limit:
-                    raise InputError(
-                        f"NOTEARS was not done after {options.limit:,.0f} seconds: give it a longer limit."
-                    )
-                reporter.step("search", int(spent), int(options.limit), spent / options.limit)
-                with contextlib.suppress(subprocess.TimeoutExpired):
-                    process.wait(_LOOK)
-        finally:
-            process.kill()
-            process.wait()
-        if process.returncode or not (folder / "weights.npy").exists():
-            raise InputError(f"NOTEARS failed: {_last_line(folder / 'log', process.returncode)}.")
-        return np.load(folder / "weights.npy", allow_pickle=False)
+def _weights(values: np.ndarray, options: Options, reporter: Reporter) -> np.ndarray:
+    """The weights [parent, child], (nodes, nodes)."""
+    from torch.nn.modules.module import register_module_forward_pre_hook
+
+    began = time.monotonic()
+
+    def look(*_: Any) -> None:
+        spent = time.monotonic() - began
+        if spent > options.limit:
+            raise InputError(f"NOTEARS was not done after {options.limit:,.0f} seconds: give it a longer limit.")
+        reporter.step("search", int(spent), int(options.limit), spent / options.limit)
+
+    hook = register_module_forward_pre_hook(look)
+    try:
+        with _contained(options.seed):
+            from castle.algorithms import NotearsNonlinear
+
+            sizes = {"lambda1": options.lambda1, "lambda2": options.lambda2, "max_iter": options.max_iter}
+            model = NotearsNonlinear(**sizes, hidden_layers=(options.hidden, 1))
+            model.learn(values)
+            return np.abs(np.asarray(model.weight_causal_matrix, dtype=float))
+    except (FitStopped, InputError, MemoryError):
+        raise
+    except Exception as error:
+        raise InputError(f"NOTEARS failed: {type(error).__name__}: {str(error).rstrip('.')}.") from error
+    finally:
+        hook.remove()
 
 
-def _last_line(log: Path, code: int) -> str:
-    """The last words of a process, or, if it had none, how it ended."""
-    lines = log.read_text(encoding="utf-8", errors="replace").strip().splitlines()
-    killed = "its process was ended from outside, perhaps for lack of memory"
-    return lines[-1].rstrip(".") if lines and code > 0 else killed
-
-
-def _end_with(parent: int) -> None:
-    """End this process once its parent is gone."""
-    while os.getppid() == parent:
-        time.sleep(0.5)
-    os._exit(1)
-
-
-def _work(folder: Path) -> None:
-    """What the process does."""
-    threading.Thread(target=_end_with, args=(os.getppid(),), daemon=True).start()
+@contextmanager
+def _contained(seed: int) -> Iterator[None]:
+    """Torch seeded and in double precision; what gCastle changes in torch, numpy and the root logger is put back."""
     import torch
-    from castle.algorithms import NotearsNonlinear
 
-    given = json.loads((folder / "options.json").read_text(encoding="utf-8"))
-    torch.manual_seed(given["seed"])
-    model = NotearsNonlinear(
-        lambda1=given["lambda1"],
-        lambda2=given["lambda2"],
-        max_iter=given["max_iter"],
-        hidden_layers=(given["hidden"], 1),
-    )
-    model.learn(np.load(folder / "input.npy", allow_pickle=False))
-    weights = np.abs(np.asarray(model.weight_causal_matrix, dtype=float))
-    np.save(folder / "unfinished.npy", weights, allow_pickle=False)
-    (folder / "unfinished.npy").rename(folder / "weights.npy")
-
-
-if __name__ == "__main__":
-    _work(Path(sys.argv[1]))
+    before, silent = torch.get_default_dtype(), logging.NullHandler()
+    logging.getLogger().addHandler(silent)  # with one, gCastle adds none
+    with np.printoptions(), torch.random.fork_rng(devices=[]):
+        torch.manual_seed(seed)
+        torch.set_default_dtype(torch.double)
+        try:
+            yield
+        finally:
+            torch.set_default_dtype(before)
+            logging.getLogger().removeHandler(silent)

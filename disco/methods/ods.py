@@ -21,8 +21,8 @@ from disco.checks import check, number, one_of, whole
 from disco.errors import InputError
 from disco.found import Found
 from disco.methods import lasso
-from disco.methods.families import FAMILIES, Family, assigned, features, fit, usable
-from disco.methods.moments import STOPPED, Deflated, Regressed, order
+from disco.methods.families import FAMILIES, Family, assigned, features, usable
+from disco.methods.moments import STOPPED, Deflated, Regressed, likeliest, order
 from disco.methods.sorting import check_rows
 from disco.parents import cam
 from disco.progress import Callback, Reporter
@@ -93,7 +93,6 @@ def find(table: Table, options: Options, *, callback: Callback | None = None) ->
 
     Raises:
         InputError: the table does not hold counts that vary, a family cannot hold a column, or there are too few rows.
-        FitStopped: the callback asked to stop.
     """
     counts = usable(table, "ODS")
     kinds = assigned(counts, options.family, options.size, options.trials, options.families)
@@ -127,8 +126,8 @@ def ordered(
         means: Deflated | Regressed = Deflated(values, kinds)
     else:
         columns = features(values, options.features)
-        regress = fit if options.means == "glm" else lasso.regression(len(counts), _penalty(options), reporter.check)
-        means = Regressed(values, kinds, every, columns, regress)
+        l1 = lasso.regression(len(counts), _penalty(options), reporter.check)
+        means = Regressed(values, kinds, every, columns, likeliest if options.means == "glm" else l1)
     ratios = np.zeros(len(kinds))
 
     def score(node: int, mean: np.ndarray) -> float:

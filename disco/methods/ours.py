@@ -71,7 +71,6 @@ def find(
 
     Raises:
         InputError: the table, a setting or the knowledge cannot be used.
-        FitStopped: the callback asked to stop.
         ScoreUnavailable: a node or edge has no admissible observation.
     """
     found = _fitted if options.by == "networks" else _refined
@@ -90,7 +89,7 @@ def _fitted(
         model.fit(given, knowledge=knowledge, callback=callback)
         order, candidates, edges = model.order_, model.ocs_, model.edges_
     else:
-        reporter = Reporter(callback, {"fit": 1.0, "ordering": _FURTHER, "parents": 0.1}, "Stopped in the {stage}.")
+        reporter = Reporter(callback, {"fit": 1.0, "ordering": _FURTHER, "parents": 0.1})
         model.fit(given, knowledge=knowledge, callback=reporter.part("fit", "epoch"))
         fitted = model.fitted_
         order = stagewise(fitted, options.projection, callback=reporter.part("ordering", "epoch")).order

@@ -1,11 +1,12 @@
 """The refinement's search over orders with a fixed family in place of its semiparametric one.
 
-The local score is the BIC of a generalised linear model (`disco.methods.regressions`) of a node on log(1 + x) of its
+The local score is the BIC of a generalised linear model (`disco.methods.glm`) of a node on log(1 + x) of its
 parents: the maximised log-likelihood less λ log n per coefficient, λ = ½. The screen, the steps from parents to parents
 and the search are those of `disco.refine`. Additive Bayesian networks (abn) and the zero-inflated models of ZICO are of
 this class. It is a control: what does it cost not to assume a family, and what if the family is wrong?
 """
 
+import math
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 
@@ -14,11 +15,11 @@ import pandas as pd
 from scipy.linalg import cho_factor, cho_solve
 
 from disco.checks import check, number, one_of, whole
-from disco.errors import InputError
 from disco.found import Found
 from disco.knowledge import Knowledge, Resolved
 from disco.likelihood.design import Design
-from disco.methods.regressions import FAMILIES, Counts, Maximum, maximised
+from disco.methods.families import Counts, Family, assigned, features
+from disco.methods.glm import Maximum, information, maximised
 from disco.progress import SILENT, Callback, Reporter
 from disco.refine.prior import BEFORE
 from disco.refine.screen import screen
@@ -29,6 +30,12 @@ from disco.refine.walks import Parents, Walk, Wanted
 from disco.table.prepared import Table, prepare
 from disco.table.ranks import dense_ranks
 
+_WORDS = {
+    "poisson": "Poisson with a log link",
+    "nb": "negative binomial with a log link",
+    "zinb": "zero-inflated negative binomial with a log link",
+    "binomial": "binomial with a logit link",
+}
 _UNBOUNDED = 30.0  # standard error of a coefficient, per standard deviation of its parent, that no bounded one has
 _WIDER = 3  # times that the screen is widened at most
 
@@ -46,7 +53,7 @@ class Options:
         seed: of the random orders.
     """
 
-    family: str = one_of("poisson", FAMILIES)
+    family: str = one_of("poisson", _WORDS)
     trials: int | None = whole(None, at_least=1, optional=True)
     penalty: float = number(0.5, at_least=0)
     starts: int = whole(4, at_least=1)
@@ -64,35 +71,24 @@ def find(
 
     Raises:
         InputError: the table or the knowledge cannot be used, or a count exceeds `trials`.
-        FitStopped: the callback asked to stop.
     """
     reporter = Reporter(callback, {"screen": 0.1, "search": 0.9}, "The search was stopped.")
-    counts = _checked(table, options)
+    counts = prepare(table).counts
+    kinds = assigned(counts, options.family, math.nan, options.trials)
     names = list(counts.columns)
     rules = None if knowledge is None else knowledge.resolve(names)
     design = Design.of(dense_ranks(counts.to_numpy()), prior=BEFORE, names=names)
     reporter.step("screen", 0, len(names))
     candidates = screen(design, rules=rules, reporter=reporter)
-    scores = FamilyScores(counts, candidates, options, rules, reporter)
+    scores = FamilyScores(counts, kinds, candidates, options.penalty, rules, reporter)
     found = _searched(counts, scores, options)
     for _ in range(_WIDER):
         wider = scores.widened(found)
         if wider == scores.candidates:
             break
-        scores = FamilyScores(counts, wider, options, rules, reporter)
+        scores = FamilyScores(counts, kinds, wider, options.penalty, rules, reporter)
         found = scores.run(search(scores, found.order, found.parents))
     return _result(names, scores, found)
-
-
-def _checked(table: Table, options: Options) -> pd.DataFrame:
-    counts = prepare(table).counts
-    if options.family == "binomial" and options.trials is not None and (over := counts.max() > options.trials).any():
-        name = counts.columns[int(over.argmax())]
-        raise InputError(
-            f'"{name}" has a count of {counts[name].max():,}, more than the {options.trials:,} trials of the binomial: '
-            "raise trials."
-        )
-    return counts
 
 
 @dataclass(frozen=True)
@@ -112,33 +108,30 @@ class FamilyScores(Stepwise[FamilyFit]):
 
     Args:
         counts: the table.
+        kinds: the family of every column.
         candidates, rules: as `Stepwise`.
-        options: family and price.
+        penalty: λ.
         reporter: asked before every fit.
     """
 
     def __init__(
         self,
         counts: pd.DataFrame,
+        kinds: Sequence[Family],
         candidates: Sequence[Sequence[int]],
-        options: Options,
+        penalty: float,
         rules: Resolved | None = None,
         reporter: Reporter = SILENT,
     ) -> None:
         super().__init__(candidates, rules)
-        self.family, self.reporter = FAMILIES[options.family], reporter
-        self.price = options.penalty * np.log(len(counts))
-        self.counts = [Counts(values, options.trials) for values in counts.to_numpy().T]
-        logged = np.log1p(counts.to_numpy(dtype=float))
-        self.features = (logged - logged.mean(0)) / logged.std(0)
+        self.kinds, self.reporter = kinds, reporter
+        self.price = penalty * np.log(len(counts))
+        self.counts = [Counts(values) for values in counts.to_numpy().T]
+        self.features = features(counts.to_numpy(dtype=float), "log1p")
         self.made = 0
 
     def run(self, walk: Walk[Optimum]) -> Optimum:
-        """Run a search, making the fits that it asks for.
-
-        Raises:
-            FitStopped: the callback asked to stop.
-        """
+        """Run a search, making the fits that it asks for."""
         while True:
             try:
                 wanted = next(walk)
@@ -156,9 +149,10 @@ class FamilyScores(Stepwise[FamilyFit]):
 
     def _fit(self, node: int, parents: Parents) -> FamilyFit:
         design = np.column_stack([np.ones(len(self.features)), self.features[:, list(parents)]])
-        found = maximised(self.family, self.counts[node], design, *self._start(node, parents))
+        found = maximised(self.kinds[node], self.counts[node], design, *self._start(node, parents))
         size = len(parents) + 1
-        inverse = cho_solve(cho_factor(found.information, check_finite=False), np.eye(len(found.information)))
+        curvature = information(design, found.slopes)
+        inverse = cho_solve(cho_factor(curvature, check_finite=False), np.eye(len(curvature)))
         variance = np.diag(inverse)[1:size]
         loss = found.theta[1:] ** 2 / variance / 2 - self.price
         score = found.slopes.value - self.price * (size + len(found.own))
@@ -183,7 +177,7 @@ class FamilyScores(Stepwise[FamilyFit]):
             less = self.fits[node].get(parents[:at] + parents[at + 1 :])
             if less is not None:
                 return np.insert(less.maximum.theta, at + 1, 0.0), less.maximum.own
-        eta, own = self.family.begin(self.counts[node])
+        eta, own = self.kinds[node].begin(self.counts[node])
         return np.r_[eta, np.zeros(len(parents))], own
 
     def widened(self, found: Optimum) -> list[tuple[int, ...]]:
@@ -196,7 +190,7 @@ class FamilyScores(Stepwise[FamilyFit]):
             self.make([(node, parents)])
             maximum = self.fits[node][parents].maximum
             design = np.column_stack([np.ones(len(self.features)), self.features[:, list(parents)]])
-            gain = self._gain(maximum, design, np.linalg.inv(maximum.information), others)
+            gain = self._gain(maximum, design, np.linalg.inv(information(design, maximum.slopes)), others)
             for other in np.array(others, dtype=int)[gain > 0].tolist():
                 sets[node].add(other)
                 sets[other].add(node)
@@ -229,7 +223,7 @@ def _result(names: list[str], scores: FamilyScores, found: Optimum) -> Found:
     less = [scores.fits[child][parents] for child, parents in without]
     named = [(names[parent], names[child]) for parent, child in pairs]
     rows = [(*pair, fit.score - other.score) for pair, fit, other in zip(named, fits, less, strict=True)]
-    notes = [f"Every column is {scores.family.words}, and log(1 + x) of its parents adds up."]
+    notes = [f"Every column is {_WORDS[scores.kinds[0].name]}, and log(1 + x) of its parents adds up."]
     for pair, fit in zip(pairs, fits, strict=True):
         if fit.errors[fit.parents.index(pair[0])] > _UNBOUNDED:
             parent, child = (names[node] for node in pair)

@@ -2,7 +2,7 @@
 
 A method's module has a frozen dataclass `Options`, checked as `disco.checks` describes, and
 
-    find(table, options, *, callback=None) -> Result
+    find(table, options, *, callback=None) -> Found
 
 with `knowledge=` too if the method takes knowledge. `disco.methods.find` gives it checked counts with the adjustment of
 their rows (`disco.table.prepared`), or a table not yet checked if the method takes any finite numbers.

@@ -31,7 +31,6 @@ def joined(counts: pd.DataFrame, how: str, callback: Callback | None = None) -> 
 
     Raises:
         InputError: the package that boss and ges need is not installed.
-        FitStopped: the callback asked to stop.
     """
     if how == "none":
         return ~np.eye(counts.shape[1], dtype=bool)

@@ -32,7 +32,6 @@ def find(table: Table, options: Options, *, callback: Callback | None = None) ->
 
     Raises:
         InputError: the table does not hold counts, or there are too few rows for CAM.
-        FitStopped: the callback asked to stop.
     """
     given = prepare(table)
     check_rows(given)

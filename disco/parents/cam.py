@@ -77,7 +77,6 @@ def edges(
     Raises:
         InputError: order and table do not have the same names, the table does not hold finite numbers, there are too
             few rows for the predecessors, or cutoff or columns is out of its range.
-        FitStopped: the callback asked to stop.
     """
     require("cutoff", cutoff, between(0, 1))
     require("columns", columns, whole_from(1))

@@ -54,7 +54,6 @@ def edges(
 
     Raises:
         InputError: the table does not hold counts, the order is not one of its columns, or a column is constant.
-        FitStopped: the callback asked to stop.
     """
     counts = prepare(table, adjustment, folds=None).counts
     check_order(order, counts.columns)

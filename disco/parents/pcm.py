@@ -90,7 +90,6 @@ def edges(
     Raises:
         InputError: order and table do not have the same names, the table does not hold finite numbers, half of the
             rows are too few for the predecessors, or alpha, columns, trees or seed is out of its range.
-        FitStopped: the callback asked to stop.
     """
     require("alpha", alpha, between(0, 1))
     for name, value, least in (("columns", columns, 1), ("trees", trees, 0), ("seed", seed, 0)):

@@ -76,7 +76,6 @@ def candidates(
     Raises:
         InputError: the table does not hold counts, there are too few rows, a column is constant among them and the
             selector is `evidence`, or the knowledge cannot be used.
-        FitStopped: the callback asked to stop.
     """
     require("selector", selector, (lambda value: value in tuple(CUTS), f"be one of {', '.join(CUTS)}"))
     require_types(settings=(settings, Settings), knowledge=(knowledge, Knowledge | None))

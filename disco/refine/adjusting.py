@@ -21,7 +21,6 @@ from disco.words import how_many
 
 EXPOSURE = "the exposure"
 WITH, WITHOUT = "with all", "without any"
-_STOPPED = "stopped in the {stage}."
 
 
 def names_of(adjustment: Adjustment) -> list[str]:
@@ -58,14 +57,13 @@ def adjusted(
 
     Raises:
         InputError: the table cannot be used.
-        FitStopped: the callback asked to stop.
 
     Returns:
         The graph of each search, by its name in `searches`.
     """
     require_types(adjustment=(adjustment, Adjustment))
     given, wanted, found = prepare(table, adjustment), searches(adjustment), {}
-    reporter = Reporter(callback, {name: 1.0 for name, _ in wanted}, _STOPPED)
+    reporter = Reporter(callback, {name: 1.0 for name, _ in wanted})
     for name, part in wanted:
         reporter.step(name, 0, 1)
         result = refine(

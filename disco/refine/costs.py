@@ -25,7 +25,6 @@ from disco.words import how_many
 
 MOST_RULES = 40
 _WEIGHTS = {"search": 1.0, "rules": 1.0}
-_STOPPED = "stopped in the {stage}."
 
 
 def costs(
@@ -55,11 +54,10 @@ def costs(
 
     Raises:
         InputError: the table or the knowledge cannot be used.
-        FitStopped: the callback asked to stop.
     """
     require_types(knowledge=(knowledge, Knowledge), choice=(choice, Choice), settings=(settings, Settings | None))
     given = prepare(table, adjustment)
-    reporter = Reporter(callback, _WEIGHTS, _STOPPED)
+    reporter = Reporter(callback, _WEIGHTS)
     reporter.step("search", 0, 1)
     task = Task.of(given.counts, choice, settings or Settings(), None, None, given.adjustment, "cpu", knowledge)
     inner = Reporter(reporter.part("search", "part"), WEIGHTS, STOPPED)

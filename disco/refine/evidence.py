@@ -86,9 +86,6 @@ def judge(searched: Searched, choice: Choice, reporter: Reporter, group: np.ndar
     Args:
         group: the number of every row's group, (n,), which the misfit does not divide; rows of a group may be alike
             (`disco.refine.alike`).
-
-    Raises:
-        FitStopped: the callback asked to stop.
     """
     reporter.step("evidence", 0, 1, message="evidence: what every edge is worth")
     found, design = searched.best.found, searched.scores.design
@@ -146,9 +143,6 @@ def evidence(
 
     Returns:
         Columns `COLUMNS`, nodes as numbers; NaN if a fit that a number needs has no finite score.
-
-    Raises:
-        FitStopped: the callback asked to stop.
     """
     make_fits((scores, key) for key in enumerate(parents))
     turned = turnings(classes[0], order, parents)

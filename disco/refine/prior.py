@@ -49,9 +49,6 @@ def fitted_to(scores: Scores, order: Sequence[int], parents: Sequence[Parents]) 
         scores: by which the graph was found.
         order: all nodes.
         parents: of every node in it.
-
-    Raises:
-        FitStopped: the callback asked to stop.
     """
     design = replace(scores.design, prior=fitted(scores.design, parents))
     against = scores.against if scores.order is None else trust(scores, order, parents)
@@ -78,9 +75,6 @@ def trust(scores: Scores, order: Sequence[int], parents: Sequence[Sequence[int]]
 
     Returns:
         Nats for the whole order, 0 to 40.
-
-    Raises:
-        FitStopped: the callback asked to stop.
     """
     assert scores.order is not None  # without an order there is nothing to trust
     place, rules = {node: at for at, node in enumerate(scores.order)}, scores.rules

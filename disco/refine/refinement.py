@@ -62,7 +62,6 @@ def refine(
     Raises:
         InputError: the table, its roles, the knowledge or another argument cannot be used, or the order or edges name
             other columns.
-        FitStopped: the callback asked to stop.
     """
     require_types(
         choice=(choice, Choice | None),

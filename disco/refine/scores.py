@@ -176,9 +176,6 @@ def resolve(tasks: Sequence[Task[Result]]) -> list[Result]:
 
     Args:
         tasks: walks with the scores that make their fits; of one design and the same candidates, all weighted or none.
-
-    Raises:
-        FitStopped: the callback asked to stop.
     """
 
     def labelled(scores: Scores, walk: Walk[Result]) -> Generator[list[tuple[Scores, Wanted]], None, Result]:
@@ -198,11 +195,7 @@ def resolve(tasks: Sequence[Task[Result]]) -> list[Result]:
 
 
 def make_fits(wanted: Iterable[tuple[Scores, Wanted]]) -> None:
-    """Make the fits that are missing, in batches of similar size.
-
-    Raises:
-        FitStopped: the callback asked to stop.
-    """
+    """Make the fits that are missing, in batches of similar size."""
     missing = [(scores, key) for scores, key in dict.fromkeys(wanted) if key[1] not in scores.fits[key[0]]]
     missing.sort(key=lambda one: (len(one[1][1]), one[1]))
     at = 0
@@ -221,9 +214,6 @@ def fit_alone(scores: Scores, wanted: Iterable[Wanted]) -> dict[Wanted, tuple[fl
     """Score and log-likelihood of fits that no search continues from, so that nothing is predicted from them.
 
     The score leaves out the prior odds of a given order. NaN if a fit has no finite score.
-
-    Raises:
-        FitStopped: the callback asked to stop.
     """
     found: dict[Wanted, tuple[float, float]] = {}
     keys = sorted(dict.fromkeys(wanted), key=lambda key: (len(key[1]), key))

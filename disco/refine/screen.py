@@ -38,9 +38,6 @@ def screen(
         also: pairs to keep in any case, for instance the edges of another method, (d, d) true or false.
         rules: pairs that they forbid in both directions are left out, and required ones are kept.
         reporter: told how many nodes are done, before every batch of them.
-
-    Raises:
-        FitStopped: the callback asked to stop.
     """
     nodes = design.nodes
     share = min(_FALSE / max(nodes - 1, 1), 0.5)
@@ -69,9 +66,6 @@ def widened(scores: Scores, order: Sequence[int], parents: Sequence[Sequence[int
         scores: of the table, with the candidates so far.
         order: all nodes.
         parents: of every node in it.
-
-    Raises:
-        FitStopped: the callback asked to stop.
     """
     design, sets = scores.design, [set(nodes) for nodes in scores.candidates]
     never = np.zeros((design.nodes, design.nodes), dtype=bool) if scores.rules is None else scores.rules.forbidden

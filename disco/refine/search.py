@@ -61,9 +61,6 @@ def search(
         most_sweeps: stop after so many.
         only_near: stop when no move among the nearest places gains.
         callback: receives an event after each node; done is the number of nodes looked at in the sweep.
-
-    Raises:
-        FitStopped: the callback asked to stop.
     """
     reporter = Reporter(callback, {"search": 1.0}, STOPPED)
 

@@ -47,11 +47,7 @@ def best_of(ends: Iterable[End]) -> End:
 def search_everywhere(
     task: Task, candidates: Sequence[tuple[int, ...]], reporter: Reporter, memory: Memory
 ) -> Searched:
-    """All searches of a table.
-
-    Raises:
-        FitStopped: the callback asked to stop.
-    """
+    """All searches of a table."""
     odds = log_odds(task.design.nodes, 0)
     scores = Scores(task.design, candidates, odds=odds, order=task.order, rules=task.rules, reporter=reporter)
     starts = _starts(task)

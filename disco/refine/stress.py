@@ -46,7 +46,6 @@ def stress(
 
     Raises:
         InputError: the table or the roles cannot be used.
-        FitStopped: the callback asked to stop.
     """
     given = prepare(table, roles)
     stages = [stage_of(share) for share in (1, *shares)]

@@ -48,9 +48,6 @@ def turnings(scores: Scores, order: Sequence[int], parents: Sequence[Parents]) -
         scores: by which graphs are compared.
         order: all nodes, sources first.
         parents: of every node, all before it.
-
-    Raises:
-        FitStopped: the callback asked to stop.
     """
     graph = nx.DiGraph((parent, child) for child, nodes in enumerate(parents) for parent in nodes)
     before = {node: scores.allowed(node, order[:place]) for place, node in enumerate(order)}

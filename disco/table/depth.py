@@ -57,9 +57,6 @@ def depth(values: np.ndarray, reporter: Reporter = SILENT, stage: str = "") -> D
     Args:
         values: counts, (rows, columns).
         reporter, stage: told of every shuffle.
-
-    Raises:
-        FitStopped: the callback asked to stop.
     """
     rng = np.random.default_rng(0)
     rows = np.sort(rng.permutation(len(values))[:_MOST_ROWS])

@@ -17,9 +17,6 @@ def near_copies(values: np.ndarray, reporter: Reporter = SILENT, stage: str = ""
     Args:
         values: counts, (rows, columns).
         reporter, stage: told of every 512 columns.
-
-    Raises:
-        FitStopped: the callback asked to stop.
     """
     rows, columns = values.shape
     found: list[tuple[int, int, float]] = []

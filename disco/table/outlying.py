@@ -31,9 +31,6 @@ def outlying(values: np.ndarray, reporter: Reporter = SILENT, stage: str = "") -
     Args:
         values: counts, (rows, columns).
         reporter, stage: told of every 100 columns.
-
-    Raises:
-        FitStopped: the callback asked to stop.
     """
     rows, columns = values.shape
     distance = np.zeros(rows)

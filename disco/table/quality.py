@@ -83,7 +83,6 @@ def quality(table: Table, left_out: Stretches = (), callback: Callback | None = 
 
     Raises:
         InputError: the table does not hold counts, or has no rows.
-        FitStopped: the callback asked to stop.
     """
     reporter = Reporter(callback, _WEIGHTS, "stopped while looking at the {stage}.")
     counts = prepare(table, folds=None).counts

@@ -6,8 +6,6 @@ That takes half a minute. One process compiles, and whatever needs the result me
 """
 
 import contextlib
-import subprocess
-import sys
 import time
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -15,6 +13,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 import pandas as pd
 
+from disco.apart import started
 from disco.errors import FitStopped, InputError
 from disco.likelihood.kept import KEPT_IN
 from disco.progress import Event
@@ -39,10 +38,8 @@ def ensure() -> None:
     """
     if is_done():
         return
-    silent = subprocess.DEVNULL
-    command, home = [sys.executable, "-m", "disco.work.ahead"], Path(__file__).resolve().parents[2]
-    with contextlib.suppress(OSError):
-        subprocess.run(command, stdin=silent, stdout=silent, stderr=silent, cwd=home)
+    with contextlib.suppress(InputError), started("disco.work.ahead") as process:
+        process.wait()
     compile_all()
 
 

@@ -61,7 +61,6 @@ def compare_run(run: Run, *, callback: "Callback | None" = None) -> list[Ended]:
 
     Raises:
         InputError: the run cannot be read or written.
-        FitStopped: the callback asked to stop.
     """
     asked = compared.asked(run)
     if asked is None:

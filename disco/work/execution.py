@@ -45,7 +45,6 @@ def execute(run: Run, *, callback: "Callback | None" = None, lock: Lock | None =
     Raises:
         InputError: another process holds the run, its table or settings cannot be fitted, or it cannot be written.
         ScoreUnavailable: a curvature score has no admissible observation.
-        FitStopped: the callback asked to stop.
     """
     held = lock or run.take({"host": host(), "pid": os.getpid(), "signals": False})
     try:

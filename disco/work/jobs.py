@@ -20,6 +20,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, BinaryIO
 
+from disco import apart
 from disco.errors import FitStopped, InputError, ScoreUnavailable, printable
 from disco.files import open_to_append
 from disco.runs import COMPARE, FIT, REFINE, Run, Status, Work, runs_root
@@ -202,21 +203,11 @@ def _note(pid: int | None, *kinds: Work) -> dict[str, Any]:
 
 
 def _spawn(run: Run, kinds: tuple[Work, ...], lock: Lock) -> subprocess.Popen:
-    names = [kind.name for kind in kinds]
-    handle = str(lock.handle)
-    command = [sys.executable, "-m", "disco.work.jobs", *names, "--run", str(run.path), "--lock", handle]
-    environment = {**os.environ, **waiting(), "DISCO_RUNS": str(runs_root())}
+    given = [*(kind.name for kind in kinds), "--run", str(run.path), "--lock", str(lock.handle)]
+    environment = {**waiting(), "DISCO_RUNS": str(runs_root())}
     with _log(run) as log:
-        return subprocess.Popen(
-            command,
-            stdin=subprocess.DEVNULL,
-            stdout=log,
-            stderr=log,
-            cwd=Path(__file__).resolve().parents[2],  # where the worker finds this package
-            env=environment,
-            pass_fds=[lock.handle],
-            start_new_session=True,
-        )
+        handles = {"stdout": log, "stderr": log, "pass_fds": [lock.handle]}
+        return apart.start("disco.work.jobs", *given, environment=environment, **handles)
 
 
 def waiting() -> dict[str, str]:

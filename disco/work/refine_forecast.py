@@ -72,7 +72,6 @@ def trial(table: pd.DataFrame, settings: Settings, callback: Callback | None = N
 
     Raises:
         InputError: the table cannot be used.
-        FitStopped: the callback asked to stop.
     """
     from disco.refine.screen import screen  # loads torch
     from disco.refine.task import Task

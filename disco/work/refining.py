@@ -68,7 +68,6 @@ def refine_run(run: Run, choice: "Choice", *, device: str = "cpu", callback: "Ca
 
     Raises:
         InputError: the table cannot be refined, or the run cannot be read or written.
-        FitStopped: the callback asked to stop.
     """
     from disco.refine import refine  # loads torch
     from disco.runs.refined import save

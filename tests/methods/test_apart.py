@@ -115,10 +115,10 @@ def test_it_has_one_thread_and_ends_with_its_caller(way):
     """The caller is killed, so it can say nothing."""
     text = (
         "import sys; sys.path.insert(0, 'tests')\n"
-        "from strange_methods import COMMAND, registered\n"
+        "from strange_methods import MODULE, registered\n"
         "import numpy as np, pandas as pd\n"
         "from disco.methods import apart\n"
-        "registered(); apart._COMMAND = COMMAND\n"
+        "registered(); apart._MODULE = MODULE\n"
         f"apart.find_apart('{way}', pd.DataFrame({{'a': np.arange(12), 'b': np.arange(12)}}),"
         " callback=lambda event: print(event.stage, flush=True))\n"
     )

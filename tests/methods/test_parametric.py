@@ -11,6 +11,7 @@ from statsmodels.discrete.discrete_model import NegativeBinomial
 from disco.errors import FitStopped, InputError
 from disco.knowledge import Knowledge
 from disco.methods import find, options_of
+from disco.methods.families import assigned
 from disco.methods.parametric import FamilyScores
 from disco.refine.search import Optimum
 
@@ -30,7 +31,9 @@ LOGS = np.log1p(TABLE.to_numpy(dtype=float))
 
 
 def scores_of(name: str = "search-poisson", candidates=EVERY, **changes) -> FamilyScores:
-    return FamilyScores(TABLE, candidates, options_of(name, changes))
+    options = options_of(name, changes)
+    kinds = assigned(TABLE, options.family, np.nan, options.trials)
+    return FamilyScores(TABLE, kinds, candidates, options.penalty)
 
 
 def fit_of(scores: FamilyScores, node: int, parents: tuple[int, ...]):
@@ -114,7 +117,7 @@ def test_rules_are_kept():
 
 
 def test_what_a_family_cannot_hold_is_one_sentence():
-    with pytest.raises(InputError, match=r'"d" has a count of 1\d, more than the 5 trials of the binomial: raise'):
+    with pytest.raises(InputError, match=r'of 5 trials cannot hold "d", whose largest count is 1\d: give it more'):
         find("search-binomial", TABLE[["d", "a"]], {"trials": 5})
     with pytest.raises(InputError, match='"k" .*constant|constant.*"k"'):
         find("search-nb", TABLE.assign(k=3))

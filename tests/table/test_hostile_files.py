@@ -199,9 +199,9 @@ def test_an_open_file_without_end_is_not_read_whole(monkeypatch):
     ],
 )
 def test_whatever_ends_the_process_is_a_sentence(script, sentence, monkeypatch):
-    run = subprocess.run
+    begin = subprocess.Popen
     monkeypatch.setattr(apart, "MOST_WAIT", 0.5 if "sleep" in script else 60)
-    monkeypatch.setattr(apart.subprocess, "run", lambda command, **kept: run([sys.executable, "-c", script], **kept))
+    monkeypatch.setattr(subprocess, "Popen", lambda command, **kept: begin([sys.executable, "-c", script], **kept))
     with pytest.raises(InputError, match=sentence):
         read_table(io.BytesIO(workbook(("s", ROWS, "visible"))), "t.xlsx")
 

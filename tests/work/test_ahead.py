@@ -3,7 +3,9 @@
 import os
 import subprocess
 import sys
+from contextlib import nullcontext
 from pathlib import Path
+from unittest.mock import Mock
 
 import pytest
 
@@ -45,19 +47,20 @@ def folder(monkeypatch, tmp_path) -> Path:
 def test_a_process_compiles_only_where_it_is_needed(monkeypatch, folder):
     started = []
 
-    def run(command: list[str], **_: object) -> None:
-        started.append(command)
+    def start(module: str) -> nullcontext:
+        started.append(module)
         (folder / "all").touch()
+        return nullcontext(Mock())
 
-    monkeypatch.setattr(ahead.subprocess, "run", run)
+    monkeypatch.setattr(ahead, "started", start)
     ahead.ensure()
     ahead.ensure()
-    assert [command[-1] for command in started] == ["disco.work.ahead"] and ahead.is_done()
+    assert started == ["disco.work.ahead"] and ahead.is_done()
 
 
 def test_where_nothing_can_be_kept_the_app_compiles_itself(monkeypatch, folder):
     compiled = []
-    monkeypatch.setattr(ahead.subprocess, "run", lambda command, **_: None)
+    monkeypatch.setattr(ahead, "started", lambda module: nullcontext(Mock()))
     monkeypatch.setattr(ahead, "_compile", lambda: compiled.append(True))
     ahead.ensure()
     assert compiled == [True] and not ahead.is_done()

@@ -1,13 +1,13 @@
 """Comparisons: one method after the other, each apart; stopped, killed, continued, and added to."""
 
 import json
+import sys
 
 import pytest
 from job_world import few_threads, kill, wait
 from made_up import finished_run
 
 from disco.errors import FitStopped, InputError
-from disco.methods import apart
 from disco.runs import COMPARE, Run, compared
 from disco.runs.compared import Asked
 from disco.work import comparing, jobs
@@ -139,7 +139,7 @@ def test_a_lost_request_is_one_sentence(monkeypatch):
 
 
 def test_no_process_can_be_started(monkeypatch):
-    monkeypatch.setattr(apart, "_COMMAND", ("/no/such/program",))
+    monkeypatch.setattr(sys, "executable", "/no/such/program")
     run = finished_run(4)
     found = ask(run, "sort-mean")
     assert found[0].state == "failed" and "No process could be started" in found[0].error

@@ -1,16 +1,14 @@
 """Parse a table in a separate process, so that no file can crash this one or use up its memory."""
 
 import json
-import os
 import signal
-import subprocess
-import sys
 from dataclasses import asdict
-from pathlib import Path
-from typing import Any, BinaryIO
+from subprocess import PIPE, TimeoutExpired
+from typing import BinaryIO
 
 import pyarrow as pa
 
+from disco.apart import started
 from disco.table.formats.limits import (
     MATRICES,
     MEMORY_EXIT,
@@ -27,6 +25,8 @@ _TOO_MUCH = (
     f" takes more than {MOST_MEMORY / 1e9:g} GB of memory to read: it is damaged or holds more than a table of counts. "
     "Save the table alone, as CSV."
 )
+# Memory pools that reserve more than they use would hit the limit early.
+_ENVIRONMENT = {"ARROW_DEFAULT_MEMORY_POOL": "system", "RUST_BACKTRACE": "0"}
 _BROKEN = " crashes its reader: it is damaged, or its ending is wrong. Save it again, for example as CSV."
 
 
@@ -38,26 +38,21 @@ def parse_apart(data: bytes | BinaryIO, suffix: str, reading: Reading) -> pa.Tab
 
     Raises:
         NotATable: as for `parse`, or the process crashed, or ran out of memory or time.
+        InputError: no process could be started.
     """
     wait = MOST_MATRIX_WAIT if suffix in MATRICES else MOST_WAIT
-    given: dict[str, Any] = {"input": data} if isinstance(data, bytes) else {"stdin": data}
-    try:
-        ended = subprocess.run(
-            [sys.executable, "-m", "disco.table.formats", suffix, json.dumps(asdict(reading))],
-            **given,
-            capture_output=True,
-            timeout=wait,
-            cwd=Path(__file__).resolve().parents[3],  # so that the process finds this package
-            # Memory pools that reserve more than they use would hit the limit early.
-            env={**os.environ, "ARROW_DEFAULT_MEMORY_POOL": "system", "RUST_BACKTRACE": "0"},
-        )
-    except subprocess.TimeoutExpired:
-        raise NotATable(_TOO_LONG.format(wait)) from None
-    except OSError as error:
-        raise NotATable(f" cannot be read now, because no process can be started for it: {error.strerror}.") from None
-    if ended.returncode == 0:
-        return _received(ended.stdout)
-    raise NotATable(_why(ended, wait))
+    given, stdin = (data, PIPE) if isinstance(data, bytes) else (None, data)
+    choices = json.dumps(asdict(reading))
+    with started(
+        "disco.table.formats", suffix, choices, environment=_ENVIRONMENT, stdin=stdin, stdout=PIPE, stderr=PIPE
+    ) as process:
+        try:
+            found, told = process.communicate(given, wait)
+        except TimeoutExpired:
+            raise NotATable(_TOO_LONG.format(wait)) from None
+    if process.returncode == 0:
+        return _received(found)
+    raise NotATable(_why(process.returncode, found, told, wait))
 
 
 def _received(stream: bytes) -> pa.Table:
@@ -70,12 +65,12 @@ def _received(stream: bytes) -> pa.Table:
     return table
 
 
-def _why(ended: subprocess.CompletedProcess, wait: int) -> str:
-    """Why the process returned no table, as the rest of a sentence."""
-    if ended.returncode == UNREADABLE_EXIT:
-        return ended.stdout.decode(errors="replace")
-    if ended.returncode in (-signal.SIGXCPU, -signal.SIGKILL) and b"memory" not in ended.stderr:
+def _why(status: int, found: bytes, told: bytes, wait: int) -> str:
+    """Why the process returned no table, from what it wrote, as the rest of a sentence."""
+    if status == UNREADABLE_EXIT:
+        return found.decode(errors="replace")
+    if status in (-signal.SIGXCPU, -signal.SIGKILL) and b"memory" not in told:
         return _TOO_LONG.format(wait)
-    if ended.returncode in (MEMORY_EXIT, -signal.SIGABRT, -signal.SIGKILL):
+    if status in (MEMORY_EXIT, -signal.SIGABRT, -signal.SIGKILL):
         return _TOO_MUCH
     return _BROKEN

@@ -1,0 +1,62 @@
+"""Python processes of this package, each in a session of its own, which can be ended with all that it started."""
+
+import contextlib
+import os
+import signal
+import subprocess
+import sys
+from collections.abc import Iterator, Mapping
+from pathlib import Path
+from typing import Any
+
+from disco.errors import InputError
+
+_HOME = Path(__file__).resolve().parents[1]  # where a process finds this package
+_GRACE = 0.3  # seconds that it has to end before it is killed
+
+
+def start(module: str, *arguments: str, environment: Mapping[str, str] | None = None, **given: Any) -> subprocess.Popen:
+    """Start `python -m module`.
+
+    Args:
+        arguments: of its command line.
+        environment: what it has beside the environment of this process.
+        given: what `subprocess.Popen` takes; stdin, stdout and stderr are empty unless given.
+
+    Raises:
+        OSError: no process could be started.
+    """
+    streams = dict.fromkeys(("stdin", "stdout", "stderr"), subprocess.DEVNULL)
+    command, around = [sys.executable, "-m", module, *arguments], {**os.environ, **(environment or {})}
+    return subprocess.Popen(command, cwd=_HOME, env=around, start_new_session=True, **{**streams, **given})
+
+
+@contextlib.contextmanager
+def started(module: str, *arguments: str, **given: Any) -> Iterator[subprocess.Popen]:
+    """The same for a block, which leaves neither the process nor any that it started.
+
+    Raises:
+        InputError: no process could be started.
+    """
+    try:
+        process = start(module, *arguments, **given)
+    except OSError as error:
+        raise InputError(
+            f"No process could be started ({error.strerror}): end other programs and try again."
+        ) from error
+    with process:
+        try:
+            yield process
+        finally:
+            for number in (signal.SIGTERM, signal.SIGKILL):
+                with contextlib.suppress(ProcessLookupError, PermissionError):
+                    os.killpg(process.pid, number)
+                status(process)
+
+
+def status(process: subprocess.Popen) -> int | None:
+    """The exit status of a process that ends in a moment, below 0 if a signal ended it; None if it does not end."""
+    try:
+        return process.wait(_GRACE)
+    except subprocess.TimeoutExpired:
+        return None
