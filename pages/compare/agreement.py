@@ -4,7 +4,7 @@ import streamlit as st
 
 from disco.figures import compared as figures
 from disco.metrics import several
-from disco.words import how_many
+from disco.words import how_many, plural
 from pages.compare.comparison import Comparison
 from pages.shared.frame import figure
 from pages.shared.frame.glossary import define
@@ -19,6 +19,6 @@ def section(found: Comparison) -> None:
             figure.show(figures.agreement(several.order_agreements(found.orders), "Orders"), "compare_orders")
         silent = len(found.done) - len(found.orders)
         if silent:
-            st.caption(f"{how_many(silent, 'method')} shown here {'give' if silent > 1 else 'gives'} no order.")
+            st.caption(f"{how_many(silent, 'method')} shown here {plural(silent, 'gives', 'give')} no order.")
     with right:
         figure.show(figures.agreement(several.edge_agreements(found.pairs), "Edges"), "compare_edges")

@@ -18,6 +18,7 @@ from pages.data import columns, faults, stress
 from pages.shared import session
 from pages.shared.frame import figure, section
 from pages.shared.frame.names import plain
+from pages.shared.frame.words import bullets
 from pages.shared.table import computed
 from pages.shared.table.drafts import Draft
 from pages.shared.work import background
@@ -83,9 +84,8 @@ def _show(draft: Draft, found: Quality) -> None:
             with st.container(border=True, horizontal=True, vertical_alignment="center"):
                 st.markdown(_words(finding), width="stretch")
                 _button(draft, found, finding)
-    lines = [f"- {_words(finding)}" for finding in told if not _has_button(finding)]
-    if lines:
-        st.markdown("\n".join(lines))
+    if lines := [_words(finding) for finding in told if not _has_button(finding)]:
+        st.markdown(bullets(lines))
     opened = section.choose(_FIGURES, "quality_figure")
     figure.show(getattr(figures, opened)(found), f"quality_{opened}")
 

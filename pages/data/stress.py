@@ -10,6 +10,7 @@ from disco.progress import Callback
 from disco.refine.stress import SHARES, in_words, stage_of, stress
 from disco.table.roles import Roles
 from pages.shared.frame.names import plain
+from pages.shared.frame.words import bullets
 from pages.shared.table.drafts import Draft
 from pages.shared.work import background, machine
 
@@ -49,7 +50,7 @@ def _asked() -> bool:
 
 
 def _shown(found: pd.DataFrame) -> None:
-    st.markdown("\n".join(f"- {plain(in_words(line))}" for line in found.to_dict("records")))
+    st.markdown(bullets([plain(in_words(line)) for line in found.to_dict("records")]))
     st.caption("Edges that are lost rest on the depth of the counts: with less of it nobody would have seen them.")
 
 

@@ -8,14 +8,14 @@ from disco.errors import InputError
 from disco.figures import lahman as figures
 from disco.parents.sparse import is_sparse
 from disco.settings import PRESETS
-from disco.words import how_many
+from disco.words import how_many, plural, size
 from disco.work.forecast import estimate, span
 from pages.lahman import cohort_fits, refined, states
 from pages.lahman.cohort_fits import BOUNDARIES, Study
-from pages.shared.frame import figure
+from pages.shared.frame import figure, table
 from pages.shared.frame.glossary import define
 from pages.shared.frame.names import plain
-from pages.shared.frame.words import size
+from pages.shared.frame.words import bullets
 from pages.shared.work import background, fit_monitor, machine, reordering
 
 LEVEL_WORDS = {"4": "q4", "6": "q6", "8": "q8", "raw": "raw ranks"}
@@ -36,7 +36,7 @@ def warning() -> None:
 def columns() -> None:
     """What each count means, in an expander."""
     with st.expander("What the columns count", icon=":material/info:"):
-        st.markdown("\n".join(f"- **{name}**: {define(name)}" for name in lahman.COLUMNS))
+        st.markdown(bullets([f"**{name}**: {define(name)}" for name in lahman.COLUMNS]))
 
 
 def choose() -> Study:
@@ -94,7 +94,7 @@ def fits(study: Study) -> None:
     waits = not machine.calibrated("auto")
     st.fragment(_foretold, run_every=1.0 if waits else None)(study, len(missing), waits)
     if st.button(
-        f"Start the missing {'fit: seed' if len(missing) == 1 else 'fits: seeds'} {seeds}",
+        f"Start the missing {plural(len(missing), 'fit: seed', 'fits: seeds')} {seeds}",
         type="primary",
         icon=":material/play_arrow:",
         key="lahman_start",
@@ -126,40 +126,31 @@ def results(study: Study) -> None:
     """Scores of the finished runs beside the paper's, the reference arrows and the places."""
     known = cohort_fits.found(study)
     done = {seed: run for seed, run in known.items() if run.status().state == "done"}
-    table = cohort_fits.scores(study, done)
+    scores = cohort_fits.scores(study, done)
     st.subheader("Agreement with the references", anchor=False)
     if done:
-        _score_table(table)
+        _score_table(scores)
         _other_boundary(done)
     controls = cohort_fits.controls(cohort_fits.cohort(study.years))
-    figure.show(figures.agreement(table, cohort_fits.paper_rows(), controls), "lahman_agreement")
+    figure.show(figures.agreement(scores, cohort_fits.paper_rows(), controls), "lahman_agreement")
     st.caption("Controls sort the columns of the chosen cohort and fit nothing: compare every method with them.")
     if done:
         _reference(done)
         refined.section(done)
 
 
-def _score_table(table: pd.DataFrame) -> None:
+def _score_table(scores: pd.DataFrame) -> None:
     """One row per boundary and seed, and the means."""
-    if table.empty:
+    if scores.empty:
         return
-    shown = lahman.with_means(table)
+    shown = lahman.with_means(scores)
     fractions = {
         name: [f"{round(value * size, 1):g} / {size}" for value in shown[name]]
         for name, size in (("r7", 7), ("r17", 17))
     }
-    st.dataframe(
-        shown.assign(of7=fractions["r7"], of17=fractions["r17"]),
-        hide_index=True,
-        column_config={
-            "label": "Levels, boundary, seasons",
-            "seed": "Seed",
-            "of7": "of R7",
-            "of17": "of R17",
-            "r7": st.column_config.NumberColumn("R7", format="%.3f", help=define("R7")),
-            "r17": st.column_config.NumberColumn("R17", format="%.3f", help=define("R17")),
-        },
-    )
+    shown = shown.assign(of7=fractions["r7"], of17=fractions["r17"])
+    columns = {"label": "Levels, boundary, seasons", "seed": "Seed", "of7": "of R7", "of17": "of R17"}
+    table.show(shown, "Agreement with the references, per boundary and seed", columns | refined.agreements())
 
 
 def _other_boundary(done: dict[int, runs.Run]) -> None:

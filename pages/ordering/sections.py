@@ -10,10 +10,10 @@ from disco.figures import ordering as figures
 from disco.metrics import order_agreement
 from disco.runs import Run, stamps
 from disco.score import removals
-from disco.words import how_many, more, number, plural, share
+from disco.words import how_many, listed, more, number, plural, share
 from disco.work import serving
 from pages.ordering import step_player
-from pages.shared.frame import figure, section
+from pages.shared.frame import figure, section, table
 from pages.shared.frame.glossary import define
 from pages.shared.frame.names import code, plain
 from pages.shared.graph import picked
@@ -86,17 +86,13 @@ def knowledge(result: Result) -> None:
         return
     with st.expander(f"At {len(cost):,} of {steps_} knowledge overruled the scores", icon=":material/account_tree:"):
         column = st.column_config
-        st.dataframe(
-            cost,
-            hide_index=True,
-            column_config={
-                "step": column.NumberColumn("Step"),
-                "node": column.TextColumn("Taken out"),
-                "rank": column.NumberColumn("Its rank", help="Of its score among those left; the first has rank 1."),
-                "first": column.TextColumn("First by score"),
-            },
-            alt="Steps at which knowledge overruled the scores",
-        )
+        columns = {
+            "step": column.NumberColumn("Step"),
+            "node": column.TextColumn("Taken out"),
+            "rank": column.NumberColumn("Its rank", help="Of its score among those left; the first has rank 1."),
+            "first": column.TextColumn("First by score"),
+        }
+        table.show(cost, "Steps at which knowledge overruled the scores", columns)
 
 
 def sections(result: Result, known: Known | None) -> None:
@@ -187,13 +183,12 @@ def _judged(result: Result, known: Known, step: int) -> list[str]:
         )
     else:
         row = wrong[wrong["step"] == step].iloc[0]
-        children = ", ".join(code(child) for child in row["children"][:8])
-        more_of_them = f" and {len(row['children']) - 8} more" if len(row["children"]) > 8 else ""
+        children = listed([code(child) for child in row["children"]], 8)
         first = " It is the first wrong removal." if step == wrong["step"].min() else ""
         are = plural(len(row["children"]), "true child was", "true children were")
         st.markdown(
             ":red[:material/close:] **According to the known graph, this node was not a sink:** "
-            f"its {are} still there, {children}{more_of_them}.{first}"
+            f"its {are} still there, {children}.{first}"
         )
     return removals.true_sinks(removals.fold_scores(result.ccs, step).index.tolist(), known.edges)
 

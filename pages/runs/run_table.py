@@ -6,10 +6,10 @@ import streamlit as st
 from disco import runs
 from disco.runs import Run, stamps
 from disco.runs.summary import Summary, edge_counts
-from disco.words import how_many
+from disco.words import how_many, size
 from pages.shared import session
+from pages.shared.frame import table
 from pages.shared.frame.names import shown
-from pages.shared.frame.words import size
 
 _SEARCH = "runs_search"
 _FIT = {
@@ -73,17 +73,9 @@ def _ticked(view: list[Summary]) -> list[int]:
     """Draw the table; its ticked rows."""
     # The ticks are numbers of rows, so another list of runs needs a table of its own.
     key = f"runs_table_{hash(tuple(one.run.id for one in view))}"
-    answer = st.dataframe(
-        _frame(view),
-        key=key,
-        hide_index=True,
-        height=min(35 * len(view) + 38, 480),
-        on_select="rerun",
-        selection_mode="multi-row",
-        column_config=_config(),
-        placeholder="",
-        alt="Runs with their table, settings, state, time, edges and size",
-    )
+    alt = "Runs with their table, settings, state, time, edges and size"
+    choice = {"key": key, "on_select": "rerun", "selection_mode": "multi-row", "placeholder": ""}
+    answer = table.show(_frame(view), alt, _config(), most=480, **choice)
     return list(answer["selection"]["rows"])
 
 

@@ -15,7 +15,7 @@ from disco.refine import Choice, Refined
 from disco.runs import Run
 from disco.runs.refined import choice_from, choice_of
 from disco.words import number
-from pages.shared.frame import figure
+from pages.shared.frame import figure, table
 from pages.shared.frame.glossary import define
 from pages.shared.frame.names import code, plain
 from pages.shared.refined import evidence_words, misfit, modelled
@@ -93,18 +93,14 @@ def _numbers(row: dict, choice: Choice) -> None:
 def _breakdown(run: Run, refined: Refined, row: dict, choice: Choice) -> None:
     """The evidence on the direction part by part, and the misfit of both nodes in either direction."""
     with st.expander("Why the direction is decided or not"):
-        st.dataframe(
-            evidence_words.breakdown(run, refined, row),
-            hide_index=True,
-            key="refined_breakdown",
-            width="content",
-            placeholder="–",
-            column_config={
-                "part": st.column_config.TextColumn("Part", width=190),
-                "nats": st.column_config.NumberColumn("Nats", format="%.1f", width=64, help=define("nats")),
-                "asked": st.column_config.TextColumn("Required", width=130),
-            },
-        )
+        columns = {
+            "part": st.column_config.TextColumn("Part", width=190),
+            "nats": st.column_config.NumberColumn("Nats", format="%.1f", width=64, help=define("nats")),
+            "asked": st.column_config.TextColumn("Required", width=130),
+        }
+        parts = evidence_words.breakdown(run, refined, row)
+        more = {"key": "refined_breakdown", "width": "content", "placeholder": "–"}
+        table.show(parts, "Evidence on the direction, part by part", columns, **more)
         st.caption(f"{evidence_words.decided_means(choice.bound)} {evidence_words.SPREAD}")
         misfit.forwards_and_turned(run, refined, row["parent"], row["child"])
 
@@ -117,8 +113,10 @@ def node_details(run: Run, refined: Refined, node: str) -> None:
     kind_details(run, refined, node)
     parents, children = modelled.neighbours(refined, node)
     left, right = st.columns(2)
-    _neighbours(left, "Parents", [(name, evidence_words.row_of(refined, name, node)) for name in parents])
-    _neighbours(right, "Children", [(name, evidence_words.row_of(refined, node, name)) for name in children])
+    with left:
+        _neighbours("Parents", [(name, evidence_words.row_of(refined, name, node)) for name in parents])
+    with right:
+        _neighbours("Children", [(name, evidence_words.row_of(refined, node, name)) for name in children])
 
 
 def kind_details(run: Run, refined: Refined, node: str) -> None:
@@ -144,23 +142,18 @@ def _kind(run: Run, refined: Refined, node: str) -> None:
         )
 
 
-def _neighbours(place: st.delta_generator.DeltaGenerator, title: str, edges: list[tuple[str, dict]]) -> None:
-    place.markdown(f"**{title}** ({len(edges)})")
+def _neighbours(title: str, edges: list[tuple[str, dict]]) -> None:
+    st.markdown(f"**{title}** ({len(edges)})")
     if not edges:
-        place.caption("None.")
+        st.caption("None.")
         return
     rows = pd.DataFrame(
         [(name, row["gain_nats"], "decided" if row["decided"] else "undecided") for name, row in edges],
         columns=["node", "gain", "direction"],
     )
-    place.dataframe(
-        rows,
-        hide_index=True,
-        height=min(38 + 35 * len(rows), 260),
-        placeholder="not available",
-        column_config={
-            "node": st.column_config.TextColumn("Node"),
-            "gain": st.column_config.NumberColumn("Gain, nats", format="%.1f", help=define("edge gain")),
-            "direction": st.column_config.TextColumn("Direction"),
-        },
-    )
+    columns = {
+        "node": st.column_config.TextColumn("Node"),
+        "gain": st.column_config.NumberColumn("Gain, nats", format="%.1f", help=define("edge gain")),
+        "direction": st.column_config.TextColumn("Direction"),
+    }
+    table.show(rows, f"{title} with their evidence", columns, most=260, placeholder="not available")

@@ -9,12 +9,13 @@ from disco import runs
 from disco.errors import InputError
 from disco.settings import PRESETS, Settings
 from disco.table.cells import names_of
+from disco.words import duration, size
 from disco.work import jobs, serving
 from disco.work.forecast import Estimate, estimate, span
 from pages.shared import session
 from pages.shared.frame.lasting import lasting
 from pages.shared.frame.names import plain, shown
-from pages.shared.frame.words import STAGES, duration, size
+from pages.shared.frame.words import STAGES
 from pages.shared.table import computed
 from pages.shared.table.drafts import Draft, run_name
 from pages.shared.work import choices, machine
