@@ -78,7 +78,7 @@ def panel(draft: Draft) -> None:
             ("cont", draft.key, *draft.columns, noise, options.units),
             lambda: partial(cont.found, table, options) if _asked(table) else None,
             partial(_shown, draft, table, options),
-            lambda stage: _STAGES.get(stage, "Starting"),
+            _STAGES.__getitem__,
             _FAILURE,
         )
 

@@ -33,7 +33,7 @@ def panel(draft: Draft, table: pd.DataFrame) -> None:
         ("stress", draft.key, *draft.columns, json.dumps(None if roles is None else roles.to_dict())),
         lambda: machine.once_compiled(partial(_work, table, roles)) if _asked() else None,
         _shown,
-        lambda stage: _STAGES.get(stage, "Starting"),
+        _STAGES.__getitem__,
         _FAILURE,
     )
 

@@ -1,12 +1,17 @@
 """The sections of the Lahman page."""
 
+from collections.abc import Callable
+from dataclasses import replace
+from functools import partial
+
 import pandas as pd
 import streamlit as st
 
 from disco import lahman, runs
-from disco.errors import InputError
+from disco.errors import InputError, ScoreUnavailable
 from disco.figures import lahman as figures
 from disco.parents.sparse import is_sparse
+from disco.progress import Callback, Event
 from disco.settings import PRESETS
 from disco.words import how_many, plural, size
 from disco.work.forecast import estimate, span
@@ -91,8 +96,8 @@ def fits(study: Study) -> None:
     if not missing:
         return
     seeds = ", ".join(map(str, missing))
-    waits = not machine.calibrated("auto")
-    st.fragment(_foretold, run_every=1.0 if waits else None)(study, len(missing), waits)
+    is_ready = partial(machine.calibrated, "auto")
+    machine.once(is_ready, "Measuring the speed of this machine", partial(_foretold, study, len(missing)))
     if st.button(
         f"Start the missing {plural(len(missing), 'fit: seed', 'fits: seeds')} {seeds}",
         type="primary",
@@ -109,13 +114,8 @@ def fits(study: Study) -> None:
         st.rerun()
 
 
-def _foretold(study: Study, fits: int, waits: bool) -> None:
-    """Time and memory of the fits to come, once this machine's speed is known."""
-    if not machine.calibrated("auto"):
-        st.caption("Measuring the speed of this machine …")
-        return
-    if waits:
-        st.rerun()  # no need to look again
+def _foretold(study: Study, fits: int) -> None:
+    """Time and memory of the fits to come."""
     rows, nodes = cohort_fits.cohort(study.years).shape
     found = estimate(rows, nodes, study.settings(0), "auto")
     each = "" if fits == 1 else f", {span(fits * found.low, fits * found.high)} for all {fits}"
@@ -156,38 +156,35 @@ def _score_table(scores: pd.DataFrame) -> None:
 def _other_boundary(done: dict[int, runs.Run]) -> None:
     """Score the boundary that is missing, from the fitted networks."""
     wanted = [(run, f"ccs-{b}") for run in done.values() for b in BOUNDARIES if f"ccs-{b}" not in run.variants()]
-    jobs_now = _at_work(wanted)
-    if any(job.is_running for job in jobs_now):
-        st.fragment(_progress, run_every=background.SECONDS)(wanted)
-        return
-    for error in dict.fromkeys(job.error for job in jobs_now if job.state == "failed"):
-        st.error(plain(error))
-    if wanted and st.button(
-        "Score the other boundary too",
-        key="lahman_other",
-        icon=":material/rule:",
-        help="From the fitted networks; nothing is refitted.",
-    ):
-        for one in wanted:
-            reordering.begin(*one)
-        st.rerun()
+
+    def asked() -> Callable[[Callback], None] | None:
+        label, help = "Score the other boundary too", "From the fitted networks; nothing is refitted."
+        is_asked = wanted and st.button(label, key="lahman_other", icon=":material/rule:", help=help)
+        return partial(_score, wanted) if is_asked else None
+
+    background.panel(
+        ("lahman_other", *(str(run.path) for run in done.values())),
+        asked,
+        lambda kept: None,
+        lambda stage: f"Scoring the other boundary of {how_many(len(wanted), 'run')}",
+        reordering.FAILURE,
+    )
 
 
-def _at_work(wanted: list[tuple[runs.Run, str]]) -> list[background.Computation]:
-    return [job for one in wanted if (job := reordering.at_work(*one))]
+def _score(wanted: list[tuple[runs.Run, str]], hear: Callback) -> None:
+    """Recover one after the other; one that cannot be does not keep the others from it."""
+    problems = []
+    for before, (run, variant) in enumerate(wanted):
 
+        def heard(event: Event, before: int = before) -> bool | None:
+            return hear(replace(event, progress=(before + event.progress) / len(wanted)))
 
-def _progress(wanted: list[tuple[runs.Run, str]]) -> None:
-    jobs_now = _at_work(wanted)
-    running = [job for job in jobs_now if job.is_running]
-    if not running:
-        st.rerun()
-    share = sum(job.progress if job.is_running else 1.0 for job in jobs_now) / len(jobs_now)
-    bar, button = st.columns([5, 1], vertical_alignment="center")
-    bar.progress(min(share, 1.0), text=f"Scoring the other boundary of {how_many(len(jobs_now), 'run')}")
-    if button.button("Cancel", key="lahman_other_cancel"):
-        for job in running:
-            job.cancel()
+        try:
+            reordering.recover(run, variant, heard)
+        except (InputError, ScoreUnavailable) as error:
+            problems.append(str(error))
+    if problems:
+        raise InputError(" ".join(dict.fromkeys(problems)))
 
 
 def _reference(done: dict[int, runs.Run]) -> None:

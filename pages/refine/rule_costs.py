@@ -26,7 +26,7 @@ def panel(run: Run) -> None:
         ("rule_costs", str(run.path)),
         lambda: _work(run) if _asked() else None,
         _shown,
-        lambda stage: _STAGES[stage],
+        _STAGES.__getitem__,
         _FAILURE,
     )
 

@@ -3,7 +3,6 @@
 Numbers and sentences come first. What needs a fitted node comes when the likelihood is compiled, which no page does.
 """
 
-from collections.abc import Callable
 from functools import partial
 
 import pandas as pd
@@ -19,7 +18,7 @@ from pages.shared.frame import figure, table
 from pages.shared.frame.glossary import define
 from pages.shared.frame.names import code, plain
 from pages.shared.refined import evidence_words, misfit, modelled
-from pages.shared.work import background, machine
+from pages.shared.work import machine
 
 
 def edge_details(run: Run, refined: Refined, parent: str, child: str) -> None:
@@ -38,21 +37,7 @@ def edge_details(run: Run, refined: Refined, parent: str, child: str) -> None:
     )
     st.markdown(" ".join(filter(None, sentences)))
     _breakdown(run, refined, row, choice)
-    _once_compiled(partial(_curve, run, refined, parent, child))
-
-
-def _once_compiled(draw: Callable[[], None]) -> None:
-    """Draw what needs a fitted node, or say that it is being prepared until it can be drawn."""
-    if machine.compiled():
-        draw()
-    else:
-        st.fragment(_wait, run_every=background.SECONDS)()
-
-
-def _wait() -> None:
-    if machine.compiled():
-        st.rerun()
-    st.caption(f":material/hourglass_top: {machine.PREPARING} …")
+    machine.once(machine.compiled, machine.PREPARING, partial(_curve, run, refined, parent, child))
 
 
 def _curve(run: Run, refined: Refined, parent: str, child: str) -> None:
@@ -122,7 +107,7 @@ def node_details(run: Run, refined: Refined, node: str) -> None:
 def kind_details(run: Run, refined: Refined, node: str) -> None:
     """How well the model fits a node, and what kind of count it is."""
     misfit.of_node(refined, node)
-    _once_compiled(partial(_kind, run, refined, node))
+    machine.once(machine.compiled, machine.PREPARING, partial(_kind, run, refined, node))
 
 
 def _kind(run: Run, refined: Refined, node: str) -> None:
