@@ -22,6 +22,7 @@ from pages.shared.result import truth
 from pages.shared.result.fit import VARIANT_WORDS, Result
 from pages.shared.result.known import Known
 from pages.shared.work import reordering
+from pages.shared.work.facts import fact
 
 MOST_ROWS = 40  # nodes drawn at one step
 SECTIONS = {
@@ -228,8 +229,7 @@ def _why(result: Result, step: int, decided: removals.Decision) -> None:
     nodes = list(dict.fromkeys([node or decided.runner_up, decided.sink]))
     try:
         with st.spinner("Computing the curvature from the fitted networks …"):
-            stamp = stamps.networks(result.run)
-            frames = {one: _curvature(result.run, stamp, one, tuple(sorted(remaining))) for one in nodes}
+            frames = {one: _curvature(result.run, one, tuple(sorted(remaining))) for one in nodes}
     except (InputError, OSError):
         st.info(
             "The curvature needs the fitted networks of this run, and they are not in its folder or cannot be read."
@@ -255,9 +255,9 @@ def _drawn(result: Result, frames: dict[str, pd.DataFrame], decided: removals.De
     st.caption("  \n".join(said) + "  \nBars: mean of a rank and one standard deviation each way." + faint)
 
 
-@st.cache_resource(max_entries=256, show_spinner=False)
-def _curvature(_run: Run, stamp: int, node: str, remaining: tuple[str, ...]) -> pd.DataFrame:
-    return serving.fitted(_run).curvature(node, remaining)
+@fact(lambda run, *which: (str(run.path), stamps.networks(run), *which), 256)
+def _curvature(run: Run, node: str, remaining: tuple[str, ...]) -> pd.DataFrame:
+    return serving.fitted(run).curvature(node, remaining)
 
 
 def _criteria(result: Result, step: int, rows: list[str]) -> None:

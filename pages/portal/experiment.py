@@ -12,6 +12,7 @@ from disco.words import how_many
 from pages.portal.search import Found
 from pages.shared.frame import figure, table
 from pages.shared.frame.names import plain
+from pages.shared.work.facts import fact
 
 
 def section(species: Sequence[str], found: Found | None, is_adjusted: bool) -> None:
@@ -58,7 +59,7 @@ def _figure(species: Sequence[str]) -> None:
     )
 
 
-@st.cache_data(max_entries=32, show_spinner=False)
+@fact(lambda *given: given, 32)
 def _measured(species: tuple[str, ...], comparison: portal.Comparison) -> tuple[pd.DataFrame, pd.DataFrame]:
     return portal.experiment(species, comparison), portal.plot_means(species, comparison)
 

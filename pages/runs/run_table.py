@@ -10,6 +10,7 @@ from disco.words import how_many, size
 from pages.shared import session
 from pages.shared.frame import table
 from pages.shared.frame.names import shown
+from pages.shared.work.facts import fact
 
 _SEARCH = "runs_search"
 _FIT = {
@@ -99,7 +100,7 @@ def state(one: Summary) -> str:
 
 def _frame(view: list[Summary]) -> pd.DataFrame:
     current = session.run.current()
-    edges = [_edges(one.run, str(one.run.path), (stamps.fit(one.run), stamps.refinement(one.run))) for one in view]
+    edges = [_edges(one.run) for one in view]
     return pd.DataFrame(
         {
             "name": [("▸ " if one.run == current else "") + shown(one.run.name, 80) for one in view],
@@ -116,10 +117,9 @@ def _frame(view: list[Summary]) -> pd.DataFrame:
     )
 
 
-# The stamps make sure that a run with a new result is counted again; the run itself is hashed by its path.
-@st.cache_data(max_entries=2000, show_spinner=False)
-def _edges(_run: Run, path: str, results: tuple[int, int]) -> tuple[int | None, int | None]:
-    return edge_counts(_run)
+@fact(lambda run: (str(run.path), stamps.fit(run), stamps.refinement(run)), 2000)
+def _edges(run: Run) -> tuple[int | None, int | None]:
+    return edge_counts(run)
 
 
 def _config() -> dict[str, object]:
