@@ -1,6 +1,8 @@
-"""Numbers, durations and plurals in words, for sentences and figures."""
+"""Numbers, sizes, times and plurals in words, for sentences and figures."""
 
 import math
+from collections.abc import Sequence
+from datetime import UTC, datetime
 
 
 def number(value: float) -> str:
@@ -33,6 +35,42 @@ def duration(seconds: float | None) -> str:
     return f"{round(hours / 24)} days"
 
 
+def size(count: float | None) -> str:
+    """Bytes in the unit a person reads: 640 MB, 1.3 GB."""
+    if count is None or count != count:
+        return "unknown"
+    value = float(count)
+    for unit in ("bytes", "kB", "MB"):
+        if value < 1000:
+            return f"{value:.0f} {unit}"
+        value /= 1000
+    return f"{value:.1f} GB"
+
+
+def ago(moment: datetime | str | float | None) -> str:
+    """How long ago something happened: just now, 5 min ago, 21 Nov 2026."""
+    then = _as_datetime(moment)
+    if then is None:
+        return ""
+    seconds = (datetime.now(UTC) - then).total_seconds()
+    if seconds < 60:
+        return "just now"
+    if seconds < 24 * 3600:
+        return f"{duration(seconds // 60 * 60)} ago"
+    return f"{then:%d %b %Y}"
+
+
+def clock(moment: datetime | str | float | None) -> str:
+    """When something happened, short: 14:05 today, 21 Nov this year, else 21 Nov 2025."""
+    then = _as_datetime(moment)
+    if then is None:
+        return ""
+    then, now = then.astimezone(), datetime.now().astimezone()
+    if then.date() == now.date():
+        return f"{then:%H:%M}"
+    return f"{then:%d %b}" if then.year == now.year else f"{then:%d %b %Y}"
+
+
 def more(ratio: float) -> str:
     """A ratio of at least 1 in words: `0.3 % more`, `1.8 times as much`."""
     if not math.isfinite(ratio):
@@ -55,3 +93,21 @@ def plural(count: int, one: str, several: str) -> str:
 def share(part: int, whole: int) -> str:
     """`2 of 3`, or `all 3` if the part is the whole."""
     return f"all {whole}" if part == whole and whole > 1 else f"{part} of {whole}"
+
+
+def listed(parts: Sequence[str], most: int, joint: str = ", ") -> str:
+    """The first parts, and how many others there are: `a, b and 3 more`."""
+    more = len(parts) - most
+    return joint.join(parts[:most]) + (f" and {more:,} more" if more > 0 else "")
+
+
+def _as_datetime(moment: datetime | str | float | None) -> datetime | None:
+    if moment is None:
+        return None
+    if isinstance(moment, int | float):
+        return datetime.fromtimestamp(moment, UTC)
+    try:
+        found = datetime.fromisoformat(moment) if isinstance(moment, str) else moment
+    except ValueError:
+        return None
+    return found if found.tzinfo else found.replace(tzinfo=UTC)

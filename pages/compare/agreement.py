@@ -3,7 +3,7 @@
 import streamlit as st
 
 from disco.figures import compared as figures
-from disco.words import how_many
+from disco.words import how_many, plural
 from pages.compare.comparison import Compared
 from pages.shared.frame import figure
 from pages.shared.frame.glossary import define
@@ -18,6 +18,6 @@ def section(found: Compared) -> None:
             figure.show(figures.agreement(found.results.order_agreements, "Orders"), "compare_orders")
         silent = len(found.done) - len(found.results.orders)
         if silent:
-            st.caption(f"{how_many(silent, 'method')} shown here {'give' if silent > 1 else 'gives'} no order.")
+            st.caption(f"{how_many(silent, 'method')} shown here {plural(silent, 'gives', 'give')} no order.")
     with right:
         figure.show(figures.agreement(found.results.edge_agreements, "Edges"), "compare_edges")

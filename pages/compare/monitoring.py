@@ -9,6 +9,7 @@ from disco.runs import COMPARE, Run, Status, compared, stamps
 from disco.runs.compared import Asked
 from disco.words import duration
 from pages.compare.comparison import label
+from pages.shared.frame import table
 from pages.shared.frame.names import shown
 from pages.shared.work.monitor import Kind
 
@@ -41,8 +42,7 @@ def _below(run: Run, status: Status) -> None:
             state, told = WORDS[one.state], one.error
         seconds = duration(one.seconds) if one is not None and state != "running" else ""
         rows.append((label(name), state, seconds, shown(told, 300) if told else ""))
-    table = pd.DataFrame(rows, columns=["Method", "State", "Time", "What happened"])
-    st.dataframe(table, hide_index=True, height=min(38 + 35 * len(table), 360), alt="Methods and their states")
+    table.show(pd.DataFrame(rows, columns=["Method", "State", "Time", "What happened"]), "Methods and their states")
 
 
 def _draw_again(run: Run, status: Status) -> None:

@@ -11,6 +11,7 @@ from disco.methods import METHODS, options_of
 from disco.methods.written import EXAMPLE, asked_for, in_words
 from disco.runs import Run
 from disco.runs.compared import Asked
+from pages.shared.frame import table
 from pages.shared.frame.lasting import lasting
 from pages.shared.frame.names import plain
 
@@ -36,7 +37,7 @@ def section(run: Run, chosen: list[str], last: Asked | None) -> Options | None:
         except InputError as error:
             refused, found = error, None
         if chosen:
-            st.dataframe(_table(chosen, found or {}), hide_index=True, height=240)
+            table.show(_table(chosen, found or {}), "Options of the chosen methods", height=240)
         else:
             st.caption("Choose methods above to see their options here.")
     if found is None:

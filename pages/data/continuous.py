@@ -12,9 +12,9 @@ from disco.errors import InputError
 from disco.figures import placing
 from disco.found import Found
 from disco.methods import METHODS, cont
-from disco.table import spreadsheets
 from disco.table.continuous import as_numbers, is_skewed
 from disco.words import duration, how_many
+from pages.shared.frame import table as tables
 from pages.shared.frame.names import plain
 from pages.shared.graph import canvas, downloads
 from pages.shared.table import computed
@@ -79,7 +79,7 @@ def panel(draft: Draft) -> None:
             ("cont", draft.key, *draft.columns, noise, options.units),
             lambda: partial(cont.found, table, options) if _asked(table) else None,
             partial(_shown, draft, table, options),
-            lambda stage: _STAGES.get(stage, "Starting"),
+            _STAGES.__getitem__,
             _FAILURE,
         )
 
@@ -112,18 +112,14 @@ def _shown(draft: Draft, table: pd.DataFrame, options: cont.Options, found: Outc
 
 def _steps(decisions: pd.DataFrame) -> None:
     st.caption("The column with the smallest CCS is removed. The smaller it is beside the next, the clearer the step.")
-    st.dataframe(
-        decisions,
-        hide_index=True,
-        alt="Removed column, its CCS and the next smallest, step by step",
-        column_config={
-            "step": st.column_config.NumberColumn("Step", format="%d"),
-            "node": st.column_config.TextColumn("Removed"),
-            "score": st.column_config.NumberColumn("CCS", format="%.3g"),
-            "runner_up": st.column_config.TextColumn("Next smallest"),
-            "runner_up_score": st.column_config.NumberColumn("Its CCS", format="%.3g"),
-        },
-    )
+    columns = {
+        "step": st.column_config.NumberColumn("Step", format="%d"),
+        "node": st.column_config.TextColumn("Removed"),
+        "score": st.column_config.NumberColumn("CCS", format="%.3g"),
+        "runner_up": st.column_config.TextColumn("Next smallest"),
+        "runner_up_score": st.column_config.NumberColumn("Its CCS", format="%.3g"),
+    }
+    tables.show(decisions, "Removed column, its CCS and the next smallest, step by step", columns)
 
 
 def _files(draft: Draft, table: pd.DataFrame, options: cont.Options, placed: _Placed, drawn: nx.DiGraph) -> None:
@@ -137,12 +133,5 @@ def _files(draft: Draft, table: pd.DataFrame, options: cont.Options, placed: _Pl
     }
     st.caption("Download the graph:")
     downloads.files(placed, drawn, drawn, f"{draft.name}: DISCO-Cont", lambda: about, 1.0, "disco_cont", "cont")
-    st.download_button(
-        "Order, CSV",
-        lambda: spreadsheets.to_csv(downloads.placed(placed.order)),
-        "disco_cont_order.csv",
-        "text/csv",
-        key="cont_order",
-        on_click="ignore",
-        help=f"{downloads.ORDER_HELP} {spreadsheets.NOTE}",
-    )
+    order = downloads.placed(placed.order)
+    tables.Csv("Order, CSV", "disco_cont_order.csv", "cont_order", order, downloads.ORDER_HELP).button()

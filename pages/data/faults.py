@@ -9,9 +9,10 @@ import streamlit as st
 
 from disco.table import reshape, rows
 from disco.table.counts import least_rows
-from disco.words import how_many, plural
+from disco.words import how_many, listed, plural
 from pages.data import columns
 from pages.shared import session
+from pages.shared.frame import table
 from pages.shared.frame.names import code
 from pages.shared.table import computed
 from pages.shared.table.drafts import Draft
@@ -48,20 +49,19 @@ def _columns(draft: Draft, found: rows.Proposal) -> None:
     if not found.columns:
         return
     positions = {draft.columns[place]: why for place, why in found.columns.items()}
-    whys = [f"{code(draft.table.columns[position])} {why}" for position, why in list(positions.items())[:_NAMED]]
-    more = f"; and {len(positions) - _NAMED:,} more" if len(positions) > _NAMED else ""
+    whys = [f"{code(draft.table.columns[position])} {why}" for position, why in positions.items()]
     count = how_many(len(positions), "column")
-    st.markdown(f"**{count} cannot be used:** {'; '.join(whys)}{more}.")
-    if st.button(_label(len(positions), "column"), key="leave_out_columns", icon=":material/view_column:"):
-        names = ", ".join(str(draft.table.columns[position]) for position in list(positions)[:_NAMED])
-        more = f" and {len(positions) - _NAMED:,} more" if len(positions) > _NAMED else ""
-        session.draft.leave_out_columns(positions, f"{count} left out, not counts or constant: {names}{more}.")
+    st.markdown(f"**{count} cannot be used:** {listed(whys, _NAMED, '; ')}.")
+    if st.button(label(len(positions), "column"), key="leave_out_columns", icon=":material/view_column:"):
+        names = listed([str(draft.table.columns[position]) for position in positions], _NAMED)
+        session.draft.leave_out_columns(positions, f"{count} left out, not counts or constant: {names}.")
         columns.taken_anew()
         st.rerun()
 
 
-def _label(count: int, what: str) -> str:
-    return f"Leave out this {what}" if count == 1 else f"Leave out these {how_many(count, what)}"
+def label(count: int, what: str) -> str:
+    """What a button leaves out: `Leave out these 3 columns`."""
+    return f"Leave out {plural(count, f'this {what}', f'these {how_many(count, what)}')}"
 
 
 def _rows(draft: Draft, found: rows.Proposal) -> None:
@@ -95,36 +95,30 @@ def rows_button(draft: Draft, places: np.ndarray, words: str, key: str) -> None:
         refused = f"Only {how_many(left, 'row')} would be left."
     elif len(rows.with_more(draft.rows_left_out, len(draft.table), places)) > rows.MOST_STRETCHES:
         refused = "A run cannot record so many rows: leave out the columns that hold these cells."
-    label, icon = _label(len(places), "row"), ":material/playlist_remove:"
-    if st.button(label, key=key, icon=icon, disabled=refused is not None, help=refused):
+    icon = ":material/playlist_remove:"
+    if st.button(label(len(places), "row"), key=key, icon=icon, disabled=refused is not None, help=refused):
         session.draft.leave_out_rows(places, words)
         st.rerun()
 
 
 def _list(cells: pd.DataFrame) -> None:
     with st.expander(f"List the {how_many(len(cells), 'cell')}"):
-        st.dataframe(
-            cells,
-            hide_index=True,
-            height=min(36 * len(cells) + 40, 320),
-            column_config={
-                "row": st.column_config.NumberColumn("Row", format="%d", help="Counted from 1, as loaded."),
-                "column": st.column_config.TextColumn("Column"),
-                "cell": st.column_config.TextColumn("Cell"),
-                "why": st.column_config.TextColumn("Why"),
-            },
-            alt="Cells that are not counts",
-        )
+        columns = {
+            "row": st.column_config.NumberColumn("Row", format="%d", help="Counted from 1, as loaded."),
+            "column": st.column_config.TextColumn("Column"),
+            "cell": st.column_config.TextColumn("Cell"),
+            "why": st.column_config.TextColumn("Why"),
+        }
+        table.show(cells, "Cells that are not counts", columns, most=320)
 
 
 def _texts(draft: Draft, found: rows.Proposal) -> None:
     if not found.texts:
         return
     positions = [draft.columns[place] for place in found.texts]
-    names = ", ".join(code(draft.table.columns[position]) for position in positions[:_NAMED])
-    more = f" and {len(positions) - _NAMED:,} more" if len(positions) > _NAMED else ""
+    names = listed([code(draft.table.columns[position]) for position in positions], _NAMED)
     count = how_many(len(positions), "column")
-    st.markdown(f"**{count} {plural(len(positions), 'keeps', 'keep')} numbers as text:** {names}{more}.")
+    st.markdown(f"**{count} {plural(len(positions), 'keeps', 'keep')} numbers as text:** {names}.")
     if st.button("Read them as numbers", key="read_texts", icon=":material/123:"):
         words = f"Numbers kept as text read as numbers in {count}."
         session.draft.edit(words, partial(_numbers, positions), draft.rows_left_out, is_of_rows=True)

@@ -18,6 +18,7 @@ from pages.data import columns, faults, stress
 from pages.shared import session
 from pages.shared.frame import figure, section
 from pages.shared.frame.names import plain
+from pages.shared.frame.words import bullets
 from pages.shared.table import computed
 from pages.shared.table.drafts import Draft
 from pages.shared.work import background
@@ -42,39 +43,19 @@ def panel(draft: Draft) -> None:
 
 def _look(draft: Draft, table: pd.DataFrame) -> None:
     key: background.Key = ("quality", draft.key, *draft.columns)
-    job = background.find(key)
-    if job is None:
-        job = _begin(key, draft, table)
-    if job.is_running:
-        st.fragment(_progress, run_every=background.SECONDS)(key)
-    elif job.result is None:
-        background.say_end(job)
-        if st.button("Look again", key="quality_again"):
-            _begin(key, draft, table)
-            st.rerun()
-    else:
-        _show(draft, job.result)
-        stress.panel(draft, table)
-
-
-def _begin(key: background.Key, draft: Draft, table: pd.DataFrame) -> background.Computation[Quality]:
-    """Look at a small table now, and at a large one in the background."""
     work = partial(quality, table, draft.rows_left_out)
-    if table.size > _AT_ONCE:
-        return background.begin(key, work, _FAILURE)
-    job = background.keep(key, background.Computation[Quality]())
-    job.do(work, _FAILURE)
-    return job
+    if background.find(key) is None:
+        background.begin(key, work, _FAILURE, at_once=table.size <= _AT_ONCE)
+    background.panel(
+        key,
+        lambda: work if st.button("Look again", key="quality_again") else None,
+        partial(_show, draft, table),
+        lambda stage: f"Looking at the {_STAGES.get(stage, 'table')} …",
+        _FAILURE,
+    )
 
 
-def _progress(key: background.Key) -> None:
-    job = background.find(key)
-    if job is None or not job.is_running:
-        st.rerun()
-    background.bar(job, f"Looking at the {_STAGES.get(job.stage, 'table')} …", key="quality_cancel")
-
-
-def _show(draft: Draft, found: Quality) -> None:
+def _show(draft: Draft, table: pd.DataFrame, found: Quality) -> None:
     told = [finding for finding in found.findings if finding.kind not in _ABOVE]
     if not told:
         st.caption("Nothing else stands out." if len(found.findings) else "Nothing stands out.")
@@ -83,11 +64,11 @@ def _show(draft: Draft, found: Quality) -> None:
             with st.container(border=True, horizontal=True, vertical_alignment="center"):
                 st.markdown(_words(finding), width="stretch")
                 _button(draft, found, finding)
-    lines = [f"- {_words(finding)}" for finding in told if not _has_button(finding)]
-    if lines:
-        st.markdown("\n".join(lines))
+    if lines := [_words(finding) for finding in told if not _has_button(finding)]:
+        st.markdown(bullets(lines))
     opened = section.choose(_FIGURES, "quality_figure")
     figure.show(getattr(figures, opened)(found), f"quality_{opened}")
+    stress.panel(draft, table)
 
 
 def _has_button(finding: Finding) -> bool:

@@ -5,10 +5,11 @@ import streamlit as st
 
 from disco.table.guesses import Guess
 from disco.table.roles import RATIOS, TOTAL
-from disco.words import how_many, plural
+from disco.words import how_many, listed, plural
 from pages.data import columns, faults
 from pages.shared import session
 from pages.shared.frame.names import code, plain, shown
+from pages.shared.frame.words import bullets
 from pages.shared.table import computed
 from pages.shared.table.drafts import Draft
 
@@ -34,16 +35,12 @@ def panel(draft: Draft) -> None:
         return
     faulty = computed.faulty(draft)
     numbers = [position for position in found if position in draft.columns and not faulty[position][0]]
-    lines = [
-        f"- {code(draft.table.columns[position])} {plain(guess.why)}: **{guess}**?"
-        for position, guess in list(found.items())[:_MOST]
-    ]
-    if len(found) > _MOST:
-        lines.append(f"- and {len(found) - _MOST:,} more; the table below has every guess.")
+    lines = [f"{code(draft.table.columns[at])} {plain(guess.why)}: **{guess}**?" for at, guess in found.items()]
+    asked = bullets(lines, _MOST, "more; the table below has every guess.")
     waits = " Until you say so, a column of whole numbers is a count." if numbers else ""
     with st.container(border=True):
-        are = "One column looks" if len(found) == 1 else f"{len(found):,} columns look"
-        st.markdown(f"**{are} like something else than counts.**{waits}\n\n" + "\n".join(lines))
+        are = plural(len(found), "One column looks", f"{len(found):,} columns look")
+        st.markdown(f"**{are} like something else than counts.**{waits}\n\n{asked}")
         with st.container(horizontal=True):
             st.button(
                 plural(len(found), "Take this guess", "Take all guesses"),
@@ -59,9 +56,8 @@ def panel(draft: Draft) -> None:
 
 
 def _take(found: dict[int, Guess], names: list[str]) -> None:
-    said = [f"{names[position]} {guess}" for position, guess in list(found.items())[:_MOST]]
-    more = f" and {len(found) - _MOST:,} more" if len(found) > _MOST else ""
-    words = f"Roles taken as guessed: {'; '.join(said)}{more}."
+    said = listed([f"{names[position]} {guess}" for position, guess in found.items()], _MOST, "; ")
+    words = f"Roles taken as guessed: {said}."
     session.draft.set_roles({position: guess.given for position, guess in found.items()}, words)
     columns.taken_anew()
 

@@ -5,10 +5,11 @@ import streamlit as st
 
 from disco.table import screening
 from disco.table.screening import Screen
-from disco.words import how_many, number, plural
-from pages.data import columns, reshaping
+from disco.words import how_many, listed, number, plural
+from pages.data import columns, faults, reshaping
 from pages.shared import session
 from pages.shared.frame.names import code
+from pages.shared.frame.words import bullets
 from pages.shared.table import computed
 from pages.shared.table.drafts import Draft
 
@@ -34,7 +35,7 @@ def panel(draft: Draft) -> None:
         told.append(f"There are {rows:,} rows for {chosen:,} columns, {rows / chosen:.2g} per column.")
     if told:
         st.warning(
-            "**The graph would rest on little.**\n\n" + "\n".join(f"- {sentence}" for sentence in told),
+            f"**The graph would rest on little.**\n\n{bullets(told)}",
             icon=":material/filter_alt:",
         )
     with st.expander("Filter columns", icon=":material/filter_alt:", expanded=bool(rare or same)):
@@ -68,13 +69,12 @@ def _filter(draft: Draft, has_rare: bool, has_same: bool) -> None:
         return
     names = [
         f"{code(line.column)} ({line.prevalence:.1%} of rows, mean {number(line.mean)})"
-        for line in spread[out].sort_values("prevalence").head(_NAMED).itertuples()
+        for line in spread[out].sort_values("prevalence").itertuples()
     ]
-    more = f" and {int(out.sum()) - _NAMED:,} more" if out.sum() > _NAMED else ""
-    left, count = int((~out).sum()), how_many(int(out.sum()), "column")
-    st.markdown(f"This leaves out {count} of {len(out):,}, and keeps {left:,}: {', '.join(names)}{more}.")
-    label = "Leave out this column" if out.sum() == 1 else f"Leave out these {count}"
-    if st.button(label, key="screen_out", icon=":material/filter_alt:", disabled=left < 2):
+    left, gone = int((~out).sum()), int(out.sum())
+    count = how_many(gone, "column")
+    st.markdown(f"This leaves out {count} of {len(out):,}, and keeps {left:,}: {listed(names, _NAMED)}.")
+    if st.button(faults.label(gone, "column"), key="screen_out", icon=":material/filter_alt:", disabled=left < 2):
         bounds = [
             f"{word} {value:g}{unit}"
             for word, value, unit, usual in (

@@ -10,6 +10,7 @@ from disco.progress import Callback
 from disco.refine.stress import SHARES, in_words, stage_of, stress
 from disco.table.roles import Roles
 from pages.shared.frame.names import plain
+from pages.shared.frame.words import bullets
 from pages.shared.table.drafts import Draft
 from pages.shared.work import background, machine
 
@@ -32,7 +33,7 @@ def panel(draft: Draft, table: pd.DataFrame) -> None:
         ("stress", draft.key, *draft.columns, json.dumps(None if roles is None else roles.to_dict())),
         lambda: machine.once_compiled(partial(_work, table, roles)) if _asked() else None,
         _shown,
-        lambda stage: _STAGES.get(stage, "Starting"),
+        _STAGES.__getitem__,
         _FAILURE,
     )
 
@@ -49,7 +50,7 @@ def _asked() -> bool:
 
 
 def _shown(found: pd.DataFrame) -> None:
-    st.markdown("\n".join(f"- {plain(in_words(line))}" for line in found.to_dict("records")))
+    st.markdown(bullets([plain(in_words(line)) for line in found.to_dict("records")]))
     st.caption("Edges that are lost rest on the depth of the counts: with less of it nobody would have seen them.")
 
 

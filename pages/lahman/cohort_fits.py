@@ -4,12 +4,12 @@ import contextlib
 from dataclasses import dataclass
 
 import pandas as pd
-import streamlit as st
 
 from disco import lahman, metrics, runs
 from disco.errors import InputError
 from disco.settings import CHOICES, Settings
 from disco.work import jobs
+from pages.shared.work.facts import fact
 
 BOUNDARIES = CHOICES["boundary"]
 
@@ -44,16 +44,16 @@ class Study:
         return f"{self.representation}, {boundary}, {self.years[0]}–{self.years[1]}"
 
 
-@st.cache_data(show_spinner="Reading the batting table …")
+@fact(lambda years: years, words="Reading the batting table …")
 def cohort(years: tuple[int, int]) -> pd.DataFrame:
     """The counts of a cohort, read once."""
     return lahman.cohort(*years)
 
 
-@st.cache_data(max_entries=512, show_spinner=False)
-def _fingerprint(path: str) -> int:
+@fact(lambda run: str(run.path), 512)
+def _fingerprint(run: runs.Run) -> int:
     """A number that tells the table of a run from another's; 0 when it is not batting counts."""
-    table = runs.open_run(path).table()
+    table = run.table()
     return fingerprint(table) if tuple(table.columns) == lahman.COLUMNS else 0
 
 
@@ -82,7 +82,7 @@ def _is_of(run: runs.Run, study: Study, wanted: int) -> bool:
     if run.settings != model.replace(**free):
         return False
     try:
-        return _fingerprint(str(run.path)) == wanted
+        return _fingerprint(run) == wanted
     except (InputError, OSError, ValueError):
         return False
 

@@ -17,7 +17,7 @@ from disco.runs import REFINE
 from disco.runs.refined import read_refined
 from disco.work import jobs
 from pages.lahman import states
-from pages.shared.frame import figure
+from pages.shared.frame import figure, table
 from pages.shared.frame.glossary import define
 from pages.shared.refined.evidence_words import ASSUMED, SAME_ROWS, decided_means
 from pages.shared.work import refine_monitor
@@ -80,19 +80,22 @@ def _agreement(done: dict[int, runs.Run], found: dict[int, Refined]) -> None:
             scores = a_top(order, lahman.R7), a_top(order, lahman.R17)
             open_ = [_open(refined, reference) if name == "refined" else "–" for reference in (lahman.R7, lahman.R17)]
             rows.append((seed, name, *scores, *open_))
-    st.dataframe(
-        pd.DataFrame(rows, columns=["seed", "graph", "r7", "r17", "open7", "open17"]),
-        hide_index=True,
-        column_config={
-            "seed": "Seed",
-            "graph": "Order",
-            "r7": st.column_config.NumberColumn("R7", format="%.3f", help=define("R7")),
-            "r17": st.column_config.NumberColumn("R17", format="%.3f", help=define("R17")),
-            "open7": st.column_config.TextColumn("R7 open", help=_OPEN_HELP),
-            "open17": st.column_config.TextColumn("R17 open", help=_OPEN_HELP),
-        },
-    )
+    columns = {
+        "seed": "Seed",
+        "graph": "Order",
+        **agreements(),
+        "open7": st.column_config.TextColumn("R7 open", help=_OPEN_HELP),
+        "open17": st.column_config.TextColumn("R17 open", help=_OPEN_HELP),
+    }
+    compared = pd.DataFrame(rows, columns=["seed", "graph", "r7", "r17", "open7", "open17"])
+    table.show(compared, "Agreement of both orders with the references, per seed", columns)
     st.caption(SAME_ROWS)
+
+
+def agreements() -> dict[str, object]:
+    """How a table shows the agreement with both references."""
+    number = st.column_config.NumberColumn
+    return {name.lower(): number(name, format="%.3f", help=define(name)) for name in ("R7", "R17")}
 
 
 _OPEN_HELP = (
@@ -114,18 +117,9 @@ def _ends(found: dict[int, Refined]) -> None:
         return
     seed = st.segmented_control("Searches of seed", seeds, default=seeds[0], required=True, key="lahman_ends_seed")
     refined = found[seed if seed in seeds else seeds[0]]
-    table = lahman.ends(refined.starts, refined.orders)
+    ends = lahman.ends(refined.starts, refined.orders)
     st.markdown(f"Ends within {NEAR:g} nats of each other cannot be told apart: read them together, not only the best.")
-    figure.show(figures.ends(table, NEAR), "lahman_ends")
-    st.dataframe(
-        table,
-        hide_index=True,
-        height=min(38 + 35 * len(table), 380),
-        column_config={
-            "start": "Search from",
-            "below": st.column_config.NumberColumn("Nats below", format="%.1f", help=define("nats")),
-            "r7": st.column_config.NumberColumn("R7", format="%.3f", help=define("R7")),
-            "r17": st.column_config.NumberColumn("R17", format="%.3f", help=define("R17")),
-        },
-    )
+    figure.show(figures.ends(ends, NEAR), "lahman_ends")
+    below = st.column_config.NumberColumn("Nats below", format="%.1f", help=define("nats"))
+    table.show(ends, "Where each search ended", {"start": "Search from", "below": below, **agreements()}, most=380)
     st.caption(ASSUMED)

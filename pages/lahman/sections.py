@@ -1,21 +1,26 @@
 """The sections of the Lahman page."""
 
+from collections.abc import Callable
+from dataclasses import replace
+from functools import partial
+
 import pandas as pd
 import streamlit as st
 
 from disco import lahman, runs
-from disco.errors import InputError
+from disco.errors import InputError, ScoreUnavailable
 from disco.figures import lahman as figures
 from disco.parents.sparse import is_sparse
+from disco.progress import Callback, Event
 from disco.settings import PRESETS
-from disco.words import how_many
+from disco.words import how_many, plural, size
 from disco.work.forecast import estimate, span
 from pages.lahman import cohort_fits, refined, states
 from pages.lahman.cohort_fits import BOUNDARIES, Study
-from pages.shared.frame import figure
+from pages.shared.frame import figure, table
 from pages.shared.frame.glossary import define
 from pages.shared.frame.names import plain
-from pages.shared.frame.words import size
+from pages.shared.frame.words import bullets
 from pages.shared.work import background, fit_monitor, machine, reordering
 
 LEVEL_WORDS = {"4": "q4", "6": "q6", "8": "q8", "raw": "raw ranks"}
@@ -36,7 +41,7 @@ def warning() -> None:
 def columns() -> None:
     """What each count means, in an expander."""
     with st.expander("What the columns count", icon=":material/info:"):
-        st.markdown("\n".join(f"- **{name}**: {define(name)}" for name in lahman.COLUMNS))
+        st.markdown(bullets([f"**{name}**: {define(name)}" for name in lahman.COLUMNS]))
 
 
 def choose() -> Study:
@@ -91,10 +96,10 @@ def fits(study: Study) -> None:
     if not missing:
         return
     seeds = ", ".join(map(str, missing))
-    waits = not machine.calibrated("auto")
-    st.fragment(_foretold, run_every=1.0 if waits else None)(study, len(missing), waits)
+    is_ready = partial(machine.calibrated, "auto")
+    machine.once(is_ready, "Measuring the speed of this machine", partial(_foretold, study, len(missing)))
     if st.button(
-        f"Start the missing {'fit: seed' if len(missing) == 1 else 'fits: seeds'} {seeds}",
+        f"Start the missing {plural(len(missing), 'fit: seed', 'fits: seeds')} {seeds}",
         type="primary",
         icon=":material/play_arrow:",
         key="lahman_start",
@@ -109,13 +114,8 @@ def fits(study: Study) -> None:
         st.rerun()
 
 
-def _foretold(study: Study, fits: int, waits: bool) -> None:
-    """Time and memory of the fits to come, once this machine's speed is known."""
-    if not machine.calibrated("auto"):
-        st.caption("Measuring the speed of this machine …")
-        return
-    if waits:
-        st.rerun()  # no need to look again
+def _foretold(study: Study, fits: int) -> None:
+    """Time and memory of the fits to come."""
     rows, nodes = cohort_fits.cohort(study.years).shape
     found = estimate(rows, nodes, study.settings(0), "auto")
     each = "" if fits == 1 else f", {span(fits * found.low, fits * found.high)} for all {fits}"
@@ -126,77 +126,65 @@ def results(study: Study) -> None:
     """Scores of the finished runs beside the paper's, the reference arrows and the places."""
     known = cohort_fits.found(study)
     done = {seed: run for seed, run in known.items() if run.status().state == "done"}
-    table = cohort_fits.scores(study, done)
+    scores = cohort_fits.scores(study, done)
     st.subheader("Agreement with the references", anchor=False)
     if done:
-        _score_table(table)
+        _score_table(scores)
         _other_boundary(done)
     controls = cohort_fits.controls(cohort_fits.cohort(study.years))
-    figure.show(figures.agreement(table, cohort_fits.paper_rows(), controls), "lahman_agreement")
+    figure.show(figures.agreement(scores, cohort_fits.paper_rows(), controls), "lahman_agreement")
     st.caption("Controls sort the columns of the chosen cohort and fit nothing: compare every method with them.")
     if done:
         _reference(done)
         refined.section(done)
 
 
-def _score_table(table: pd.DataFrame) -> None:
+def _score_table(scores: pd.DataFrame) -> None:
     """One row per boundary and seed, and the means."""
-    if table.empty:
+    if scores.empty:
         return
-    shown = lahman.with_means(table)
+    shown = lahman.with_means(scores)
     fractions = {
         name: [f"{round(value * size, 1):g} / {size}" for value in shown[name]]
         for name, size in (("r7", 7), ("r17", 17))
     }
-    st.dataframe(
-        shown.assign(of7=fractions["r7"], of17=fractions["r17"]),
-        hide_index=True,
-        column_config={
-            "label": "Levels, boundary, seasons",
-            "seed": "Seed",
-            "of7": "of R7",
-            "of17": "of R17",
-            "r7": st.column_config.NumberColumn("R7", format="%.3f", help=define("R7")),
-            "r17": st.column_config.NumberColumn("R17", format="%.3f", help=define("R17")),
-        },
-    )
+    shown = shown.assign(of7=fractions["r7"], of17=fractions["r17"])
+    columns = {"label": "Levels, boundary, seasons", "seed": "Seed", "of7": "of R7", "of17": "of R17"}
+    table.show(shown, "Agreement with the references, per boundary and seed", columns | refined.agreements())
 
 
 def _other_boundary(done: dict[int, runs.Run]) -> None:
     """Score the boundary that is missing, from the fitted networks."""
     wanted = [(run, f"ccs-{b}") for run in done.values() for b in BOUNDARIES if f"ccs-{b}" not in run.variants()]
-    jobs_now = _at_work(wanted)
-    if any(job.is_running for job in jobs_now):
-        st.fragment(_progress, run_every=background.SECONDS)(wanted)
-        return
-    for error in dict.fromkeys(job.error for job in jobs_now if job.state == "failed"):
-        st.error(plain(error))
-    if wanted and st.button(
-        "Score the other boundary too",
-        key="lahman_other",
-        icon=":material/rule:",
-        help="From the fitted networks; nothing is refitted.",
-    ):
-        for one in wanted:
-            reordering.begin(*one)
-        st.rerun()
+
+    def asked() -> Callable[[Callback], None] | None:
+        label, help = "Score the other boundary too", "From the fitted networks; nothing is refitted."
+        is_asked = wanted and st.button(label, key="lahman_other", icon=":material/rule:", help=help)
+        return partial(_score, wanted) if is_asked else None
+
+    background.panel(
+        ("lahman_other", *(str(run.path) for run in done.values())),
+        asked,
+        lambda kept: None,
+        lambda stage: f"Scoring the other boundary of {how_many(len(wanted), 'run')}",
+        reordering.FAILURE,
+    )
 
 
-def _at_work(wanted: list[tuple[runs.Run, str]]) -> list[background.Computation]:
-    return [job for one in wanted if (job := reordering.at_work(*one))]
+def _score(wanted: list[tuple[runs.Run, str]], hear: Callback) -> None:
+    """Recover one after the other; one that cannot be does not keep the others from it."""
+    problems = []
+    for before, (run, variant) in enumerate(wanted):
 
+        def heard(event: Event, before: int = before) -> bool | None:
+            return hear(replace(event, progress=(before + event.progress) / len(wanted)))
 
-def _progress(wanted: list[tuple[runs.Run, str]]) -> None:
-    jobs_now = _at_work(wanted)
-    running = [job for job in jobs_now if job.is_running]
-    if not running:
-        st.rerun()
-    share = sum(job.progress if job.is_running else 1.0 for job in jobs_now) / len(jobs_now)
-    bar, button = st.columns([5, 1], vertical_alignment="center")
-    bar.progress(min(share, 1.0), text=f"Scoring the other boundary of {how_many(len(jobs_now), 'run')}")
-    if button.button("Cancel", key="lahman_other_cancel"):
-        for job in running:
-            job.cancel()
+        try:
+            reordering.recover(run, variant, heard)
+        except (InputError, ScoreUnavailable) as error:
+            problems.append(str(error))
+    if problems:
+        raise InputError(" ".join(dict.fromkeys(problems)))
 
 
 def _reference(done: dict[int, runs.Run]) -> None:

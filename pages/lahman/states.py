@@ -6,10 +6,11 @@ import streamlit as st
 
 from disco.errors import InputError
 from disco.runs import Run
+from disco.words import duration
 from disco.work import jobs
 from pages.shared import session
 from pages.shared.frame.names import plain
-from pages.shared.frame.words import duration, standing
+from pages.shared.frame.words import standing
 from pages.shared.work.monitor import Kind, bar
 
 _OPENED = "lahman_opened"  # session key: a run was just opened

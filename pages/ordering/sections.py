@@ -10,10 +10,10 @@ from disco.figures import ordering as figures
 from disco.metrics import order_agreement
 from disco.runs import Run, stamps
 from disco.score import removals
-from disco.words import how_many, more, number, plural, share
+from disco.words import how_many, listed, more, number, plural, share
 from disco.work import serving
 from pages.ordering import step_player
-from pages.shared.frame import figure, section
+from pages.shared.frame import figure, section, table
 from pages.shared.frame.glossary import define
 from pages.shared.frame.names import code, plain
 from pages.shared.graph import picked
@@ -22,6 +22,7 @@ from pages.shared.result import truth
 from pages.shared.result.fit import VARIANT_WORDS, Result
 from pages.shared.result.known import Known
 from pages.shared.work import reordering
+from pages.shared.work.facts import fact
 
 MOST_ROWS = 40  # nodes drawn at one step
 SECTIONS = {
@@ -86,17 +87,13 @@ def knowledge(result: Result) -> None:
         return
     with st.expander(f"At {len(cost):,} of {steps_} knowledge overruled the scores", icon=":material/account_tree:"):
         column = st.column_config
-        st.dataframe(
-            cost,
-            hide_index=True,
-            column_config={
-                "step": column.NumberColumn("Step"),
-                "node": column.TextColumn("Taken out"),
-                "rank": column.NumberColumn("Its rank", help="Of its score among those left; the first has rank 1."),
-                "first": column.TextColumn("First by score"),
-            },
-            alt="Steps at which knowledge overruled the scores",
-        )
+        columns = {
+            "step": column.NumberColumn("Step"),
+            "node": column.TextColumn("Taken out"),
+            "rank": column.NumberColumn("Its rank", help="Of its score among those left; the first has rank 1."),
+            "first": column.TextColumn("First by score"),
+        }
+        table.show(cost, "Steps at which knowledge overruled the scores", columns)
 
 
 def sections(result: Result, known: Known | None) -> None:
@@ -187,13 +184,12 @@ def _judged(result: Result, known: Known, step: int) -> list[str]:
         )
     else:
         row = wrong[wrong["step"] == step].iloc[0]
-        children = ", ".join(code(child) for child in row["children"][:8])
-        more_of_them = f" and {len(row['children']) - 8} more" if len(row["children"]) > 8 else ""
+        children = listed([code(child) for child in row["children"]], 8)
         first = " It is the first wrong removal." if step == wrong["step"].min() else ""
         are = plural(len(row["children"]), "true child was", "true children were")
         st.markdown(
             ":red[:material/close:] **According to the known graph, this node was not a sink:** "
-            f"its {are} still there, {children}{more_of_them}.{first}"
+            f"its {are} still there, {children}.{first}"
         )
     return removals.true_sinks(removals.fold_scores(result.ccs, step).index.tolist(), known.edges)
 
@@ -233,8 +229,7 @@ def _why(result: Result, step: int, decided: removals.Decision) -> None:
     nodes = list(dict.fromkeys([node or decided.runner_up, decided.sink]))
     try:
         with st.spinner("Computing the curvature from the fitted networks …"):
-            stamp = stamps.networks(result.run)
-            frames = {one: _curvature(result.run, stamp, one, tuple(sorted(remaining))) for one in nodes}
+            frames = {one: _curvature(result.run, one, tuple(sorted(remaining))) for one in nodes}
     except (InputError, OSError):
         st.info(
             "The curvature needs the fitted networks of this run, and they are not in its folder or cannot be read."
@@ -260,9 +255,9 @@ def _drawn(result: Result, frames: dict[str, pd.DataFrame], decided: removals.De
     st.caption("  \n".join(said) + "  \nBars: mean of a rank and one standard deviation each way." + faint)
 
 
-@st.cache_resource(max_entries=256, show_spinner=False)
-def _curvature(_run: Run, stamp: int, node: str, remaining: tuple[str, ...]) -> pd.DataFrame:
-    return serving.fitted(_run).curvature(node, remaining)
+@fact(lambda run, *which: (str(run.path), stamps.networks(run), *which), 256)
+def _curvature(run: Run, node: str, remaining: tuple[str, ...]) -> pd.DataFrame:
+    return serving.fitted(run).curvature(node, remaining)
 
 
 def _criteria(result: Result, step: int, rows: list[str]) -> None:

@@ -10,6 +10,7 @@ from disco.errors import InputError
 from disco.table.adjustment import CATEGORICAL, CONTINUOUS
 from disco.table.roles import Roles
 from pages.shared.frame.names import plain
+from pages.shared.work.facts import fact
 
 _KINDS = {"none": None, "smooth": CONTINUOUS, "factor": CATEGORICAL}
 
@@ -72,15 +73,15 @@ def choose() -> Study:
 def table(study: Study) -> pd.DataFrame | None:
     """The captures chosen; None, with the reason on the page, if they make no table."""
     try:
-        return _table(study.plots, study.species)
+        return _table(study)
     except InputError as error:
         st.error(plain(error), icon=":material/error:")
         return None
 
 
-@st.cache_data(max_entries=16, show_spinner=False)
-def _table(plots: tuple[str, ...], species: tuple[str, ...]) -> pd.DataFrame:
-    return portal.table(plots, species)
+@fact(lambda study: (study.plots, study.species))
+def _table(study: Study) -> pd.DataFrame:
+    return portal.table(study.plots, study.species)
 
 
 def _species(name: str) -> str:

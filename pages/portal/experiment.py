@@ -10,8 +10,9 @@ from disco import portal
 from disco.figures import portal as figures
 from disco.words import how_many
 from pages.portal.search import Searched
-from pages.shared.frame import figure
+from pages.shared.frame import figure, table
 from pages.shared.frame.names import plain
+from pages.shared.work.facts import fact
 
 
 def section(species: Sequence[str], found: Searched | None, is_adjusted: bool) -> None:
@@ -58,7 +59,7 @@ def _figure(species: Sequence[str]) -> None:
     )
 
 
-@st.cache_data(max_entries=32, show_spinner=False)
+@fact(lambda *given: given, 32)
 def _measured(species: tuple[str, ...], comparison: portal.Comparison) -> tuple[pd.DataFrame, pd.DataFrame]:
     return portal.experiment(species, comparison), portal.plot_means(species, comparison)
 
@@ -69,29 +70,24 @@ def _verdicts(found: Searched, is_adjusted: bool) -> None:
     said = found.said_adjusted if is_adjusted else found.said_alone
     ratio = [ratio_words(one.ratio, one.low, one.high) for one in said.itertuples()]
     pair = ["species"] if said["cause"].nunique() == 1 else ["cause", "species"]
-    table = said[pair].assign(experiment=ratio, alone=_claims(found.said_alone))
-    table["verdict_alone"] = found.said_alone["verdict"]
+    rows = said[pair].assign(experiment=ratio, alone=_claims(found.said_alone))
+    rows["verdict_alone"] = found.said_alone["verdict"]
     if is_adjusted:
-        table = table.assign(adjusted=_claims(said), verdict_adjusted=said["verdict"])
+        rows = rows.assign(adjusted=_claims(said), verdict_adjusted=said["verdict"])
     text = st.column_config.TextColumn
-    st.dataframe(
-        table.assign(why=said["why"]),
-        hide_index=True,
-        height=min(38 + 35 * len(table), 400),
-        alt="Pairs of kangaroo rats and another species: experiment, graphs and verdicts",
-        column_config={
-            "cause": text("Kept out", pinned=True, width=105),
-            "species": text("Species", pinned=True, width=95),
-            "experiment": text(
-                "Experiment", width=150, help="Captures with kangaroo rats kept out, over those on controls."
-            ),
-            "alone": text("Graph, counts alone", help=_CLAIM),
-            "verdict_alone": text("Verdict, alone", help=_VERDICT),
-            "adjusted": text("Graph, adjusted", help=_CLAIM),
-            "verdict_adjusted": text("Verdict, adjusted", help=_VERDICT),
-            "why": text("Why, adjusted" if is_adjusted else "Why", width=270),
-        },
-    )
+    over = "Captures with kangaroo rats kept out, over those on controls."
+    columns = {
+        "cause": text("Kept out", pinned=True, width=105),
+        "species": text("Species", pinned=True, width=95),
+        "experiment": text("Experiment", width=150, help=over),
+        "alone": text("Graph, counts alone", help=_CLAIM),
+        "verdict_alone": text("Verdict, alone", help=_VERDICT),
+        "adjusted": text("Graph, adjusted", help=_CLAIM),
+        "verdict_adjusted": text("Verdict, adjusted", help=_VERDICT),
+        "why": text("Why, adjusted" if is_adjusted else "Why", width=270),
+    }
+    alt = "Pairs of kangaroo rats and another species: experiment, graphs and verdicts"
+    table.show(rows.assign(why=said["why"]), alt, columns, most=400)
     counted = said["verdict"].value_counts()
     parts = [f"**{int(counted.get(one, 0))}** {one}" for one in (portal.SUPPORTED, portal.CONTRADICTED, portal.OPEN)]
     st.markdown(f"{'Adjusted' if is_adjusted else 'By the counts alone'}: {', '.join(parts)}.")

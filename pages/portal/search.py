@@ -18,8 +18,6 @@ from pages.shared import session
 from pages.shared.frame.names import plain
 from pages.shared.work import background, machine
 
-_FAILURE = "The search could not be done"
-
 
 class Searched(NamedTuple):
     """Two graphs, and what each says of the pairs that the experiment is about.
@@ -37,28 +35,28 @@ class Searched(NamedTuple):
 
 def section(study: Study, table: pd.DataFrame) -> Searched | None:
     """The buttons, how far the search is, and what it found."""
+    background.panel(
+        study.key,
+        lambda: machine.once_compiled(partial(_work, table, study)) if _asked(study, table) else None,
+        lambda found: _run_button(study, table),
+        lambda stage: "Searching on the counts alone, then adjusted",
+        "The search could not be done",
+    )
     job = background.find(study.key)
-    if job is not None and job.is_running:
-        st.fragment(_progress, run_every=background.SECONDS)(study.key)
-        return None
-    row = st.container(horizontal=True)
-    if job is None or job.result is None:
-        background.say_end(job)
-        _search_button(row, study, table)
-    _run_button(row, study, table)
     return None if job is None else job.result
 
 
-def _search_button(row: st.delta_generator.DeltaGenerator, study: Study, table: pd.DataFrame) -> None:
-    if row.button(
-        "Search both graphs",
-        type="primary",
-        icon=":material/hub:",
-        key="portal_search",
-        help="By the likelihood, without a fit: once on the counts alone and once adjusted. It takes some seconds.",
-    ):
-        background.begin(study.key, machine.once_compiled(partial(_work, table, study)), _FAILURE)
-        st.rerun()
+def _asked(study: Study, table: pd.DataFrame) -> bool:
+    with st.container(horizontal=True):
+        is_asked = st.button(
+            "Search both graphs",
+            type="primary",
+            icon=":material/hub:",
+            key="portal_search",
+            help="By the likelihood, without a fit: once on the counts alone and once adjusted. It takes some seconds.",
+        )
+        _run_button(study, table)
+    return is_asked
 
 
 def _work(table: pd.DataFrame, study: Study, hear: Callback) -> Searched:
@@ -68,15 +66,8 @@ def _work(table: pd.DataFrame, study: Study, hear: Callback) -> Searched:
     return Searched(alone, adjusted, said, portal.verdicts(adjusted, table, study.roles, experiment))
 
 
-def _progress(key: background.Key) -> None:
-    job = background.find(key)
-    if job is None or not job.is_running:
-        st.rerun()
-    background.bar(job, "Searching on the counts alone, then adjusted", key="portal_cancel")
-
-
-def _run_button(row: st.delta_generator.DeltaGenerator, study: Study, table: pd.DataFrame) -> None:
-    if not row.button(
+def _run_button(study: Study, table: pd.DataFrame) -> None:
+    if not st.button(
         "Make a run of this table",
         icon=":material/model_training:",
         key="portal_run",

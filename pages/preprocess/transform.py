@@ -5,6 +5,7 @@ import streamlit as st
 from disco.figures import counts as figures
 from disco.figures.theme import plotly_config
 from disco.words import plural
+from pages.shared.frame import table
 from pages.shared.frame.glossary import define
 from pages.shared.frame.names import code
 from pages.shared.table import computed, preview
@@ -86,7 +87,7 @@ def all_columns(draft: Draft) -> None:
         )
     _verdict(draft)
     with st.expander("As a table"):
-        st.dataframe(support, hide_index=True, column_config=_config(n_min), alt="Levels, and rows per level")
+        table.show(support, "Levels, and rows per level", _config(n_min))
 
 
 def _verdict(draft: Draft) -> None:

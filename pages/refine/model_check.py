@@ -1,43 +1,78 @@
-"""The model check of a refinement: simulated tables beside the observed one, and graphs on held-out rows."""
+"""The model check of a refinement: simulated tables beside the observed one, and graphs on held-out rows.
+
+It is computed in the background, one for each refinement, and kept with the run.
+"""
+
+from collections.abc import Callable
 
 import streamlit as st
 
 from disco.figures import effects
-from disco.likelihood.check import FOLDS, SIMULATIONS, Check
+from disco.likelihood.check import FOLDS, SIMULATIONS, Check, Parents, check
+from disco.progress import Callback
 from disco.refine import Refined
-from disco.runs import Run
-from pages.refine import checking
+from disco.refine.prior import BEFORE
+from disco.runs import Run, stamps
+from disco.runs.refined import read_check, save_check
 from pages.shared.frame import figure
 from pages.shared.frame.names import distinct, plain, shown
-from pages.shared.refined import evidence_words
-from pages.shared.work import background
+from pages.shared.refined import evidence_words, modelled
+from pages.shared.work import background, machine
+
+FAILURE = "The model could not be checked"
+_STAGES = {
+    "fit": "Fitting the graph",
+    "simulate": "Drawing tables from it",
+    "held-out": "Fitting every graph without a part of the rows",
+}
 
 
 def model_check(run: Run, refined: Refined) -> None:
     """Simulated tables beside the observed one, and graphs on held-out rows, on request."""
     st.subheader("Does the model make such tables?", anchor=False)
-    job = checking.at_work(run)
-    if job and job.is_running:
-        st.fragment(_progress, run_every=background.SECONDS)(run)
-        return
-    if job and job.result is not None:
-        _figures(job.result)
-        return
+    at_work(run)
+    background.panel(
+        key_of(run), lambda: work(run, refined) if _asked() else None, _figures, _STAGES.__getitem__, FAILURE
+    )
+
+
+def _asked() -> bool:
     st.caption(
         f"Draws {SIMULATIONS} tables from the refined graph and compares them with yours; then fits every graph "
         f"{FOLDS} times without one part of the rows, and predicts that part. It continues when you leave the page."
     )
-    background.say_end(job)
-    if st.button("Check the model", key="refined_check", icon=":material/fact_check:"):
-        checking.begin(run, refined)
-        st.rerun()
+    return st.button("Check the model", key="refined_check", icon=":material/fact_check:")
 
 
-def _progress(run: Run) -> None:
-    job = checking.at_work(run)
-    if job is None or not job.is_running:
-        st.rerun()
-    background.bar(job, checking.STAGES[job.stage], key="refined_check_cancel", width=5)
+def key_of(run: Run) -> background.Key:
+    """The key of the check of the run's refinement; it changes when the run is refined again."""
+    return "refined_check", str(run.path), stamps.refinement(run)
+
+
+def at_work(run: Run) -> background.Computation[Check] | None:
+    """The check of the run's refinement: one begun since the server started, or one kept with the run."""
+    key = key_of(run)
+    found = background.find(key)
+    if found is None and (kept := read_check(run)) is not None:
+        return background.keep(key, background.Computation(1.0, state="done", result=kept))
+    return found
+
+
+def work(run: Run, refined: Refined) -> Callable[[Callback], Check]:
+    """The check, which is kept with the run unless that was refined again meanwhile."""
+    key, table, around = key_of(run), modelled.table(run), modelled.adjustment(run)
+    graphs: dict[str, Parents] = {"empty": {}}
+    if stamps.fit(run):
+        graphs["DISCO"] = modelled.parents_of(run.edges())
+    graphs["refined"] = modelled.parents_of(refined.edges)
+
+    def checked(hear: Callback) -> Check:
+        found = check(table, graphs, adjustment=around, prior=BEFORE, callback=hear)
+        if key_of(run) == key:
+            save_check(run, found)
+        return found
+
+    return machine.once_compiled(checked)
 
 
 def _figures(check: Check) -> None:

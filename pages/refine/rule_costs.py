@@ -8,6 +8,7 @@ import streamlit as st
 from disco.progress import Callback
 from disco.refine import Choice, costs
 from disco.runs import Run
+from pages.shared.frame import table
 from pages.shared.frame.names import plain
 from pages.shared.work import background, machine
 
@@ -25,7 +26,7 @@ def panel(run: Run) -> None:
         ("rule_costs", str(run.path)),
         lambda: _work(run) if _asked() else None,
         _shown,
-        lambda stage: _STAGES[stage],
+        _STAGES.__getitem__,
         _FAILURE,
     )
 
@@ -47,16 +48,11 @@ def _work(run: Run) -> Callable[[Callback], pd.DataFrame]:
 def _shown(found: pd.DataFrame) -> None:
     st.markdown(plain(costs.in_words(found, Choice().bound)))
     column = st.column_config
-    st.dataframe(
-        found,
-        hide_index=True,
-        height=min(38 + 35 * len(found), 360),
-        column_config={
-            "rule": column.TextColumn("Rule", width="large"),
-            "nats": column.NumberColumn("Nats", format="%.1f", help="What the best graph gains without this rule."),
-            "edges": column.NumberColumn("Edges", help="How many edges would change."),
-        },
-        alt="Rules and what they cost",
-    )
+    columns = {
+        "rule": column.TextColumn("Rule", width="large"),
+        "nats": column.NumberColumn("Nats", format="%.1f", help="What the best graph gains without this rule."),
+        "edges": column.NumberColumn("Edges", help="How many edges would change."),
+    }
+    table.show(found, "Rules and what they cost", columns)
     if len(found) == costs.MOST_RULES:
         st.caption(f"The first {costs.MOST_RULES} rules.")

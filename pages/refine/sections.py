@@ -9,9 +9,10 @@ from disco.refine.result import near_ties
 from disco.refine.scores import MOST_AGAINST
 from disco.words import how_many, number, plural
 from pages.refine import start
-from pages.shared.frame import figure
+from pages.shared.frame import figure, table
 from pages.shared.frame.glossary import define
 from pages.shared.frame.names import code, plain
+from pages.shared.frame.words import bullets
 from pages.shared.refined import evidence_words, misfit
 from pages.shared.refined.refinement import Refinement
 from pages.shared.result.known import Known
@@ -41,11 +42,12 @@ def _notes(notes: Sequence[str]) -> None:
     notes = [note for note in notes if not any(words in note for words in _MISFIT_NOTES)]
     if not notes:
         return
-    lines = [f"- {plain(note)}" for note in notes]
-    st.warning("\n".join(["**Read with this result:**\n", *lines[:_NOTES_IN_SIGHT]]), icon=":material/join_inner:")
-    if len(lines) > _NOTES_IN_SIGHT:
-        with st.expander(f"{len(lines) - _NOTES_IN_SIGHT} more notes"):
-            st.markdown("\n".join(lines[_NOTES_IN_SIGHT:]))
+    lines = [plain(note) for note in notes]
+    first, others = lines[:_NOTES_IN_SIGHT], lines[_NOTES_IN_SIGHT:]
+    st.warning(f"**Read with this result:**\n\n{bullets(first)}", icon=":material/join_inner:")
+    if others:
+        with st.expander(how_many(len(others), "more note")):
+            st.markdown(bullets(others))
 
 
 def _assumptions() -> None:
@@ -133,18 +135,14 @@ def order(refinement: Refinement) -> None:
         if moved.empty:
             return  # the figure says so
         st.markdown(f"**{how_many(len(moved), 'node')} moved**")
-        st.dataframe(
-            moved,
-            hide_index=True,
-            height=min(38 + 35 * len(moved), 420),
-            key="refine_moves",
-            column_config={
-                "node": st.column_config.TextColumn("Node", width=90),
-                "before": st.column_config.NumberColumn("Before", width=64, help="Place in the DISCO order."),
-                "after": st.column_config.NumberColumn("After", width=64, help="Place in the refined order."),
-                "gain_nats": st.column_config.NumberColumn("Gain, nats", format="%.1f", width=84, help=define("nats")),
-            },
-        )
+        number = st.column_config.NumberColumn
+        columns = {
+            "node": st.column_config.TextColumn("Node", width=90),
+            "before": number("Before", width=64, help="Place in the DISCO order."),
+            "after": number("After", width=64, help="Place in the refined order."),
+            "gain_nats": number("Gain, nats", format="%.1f", width=84, help=define("nats")),
+        }
+        table.show(moved, "Moved nodes and what each move gained", columns, most=420, key="refine_moves")
         st.caption(
             "Gain: what the score loses when this node alone is put back where it agrees with most of the DISCO order. "
             "If several nodes moved together, the gain of each alone can be far from its share."
@@ -158,8 +156,8 @@ def against_truth(refinement: Refinement, known: Known, disco: tuple[object, Kno
     if disco is not None:
         rows.append(_met("DISCO", *disco))
     rows += [(f"Sort by {name}", number(value), "", "", "", "") for name, value in known.controls.items()]
-    table = pd.DataFrame(rows, columns=["", "A_top", "Precision", "Recall", "F1", "SHD"])
-    st.dataframe(table, hide_index=True, key="refine_truth", width="content")
+    met = pd.DataFrame(rows, columns=["", "A_top", "Precision", "Recall", "F1", "SHD"])
+    table.show(met, "Both graphs and sorting, against the truth", key="refine_truth", width="content")
     st.caption(
         f"A_top: {define('A_top')} SHD: {define('SHD')} Sorting the columns fits nothing: read every figure beside it."
     )

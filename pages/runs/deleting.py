@@ -4,9 +4,10 @@ import streamlit as st
 
 from disco.errors import InputError
 from disco.runs import COMPARE, REFINE, Run
-from disco.words import how_many
+from disco.words import how_many, plural
 from pages.shared import session
 from pages.shared.frame.names import code, plain
+from pages.shared.frame.words import bullets
 
 _MOST_NAMED = 20
 _WHERE = {REFINE: "Refine", COMPARE: "Compare"}  # the pages on which other work than a fit is cancelled
@@ -22,11 +23,9 @@ def section(picked: list[Run]) -> None:
             st.markdown(f"{code(run.name)} is being worked on, and stays: cancel that first, on {where}.")
         if not free:
             return
-        what = "this run, with its table" if len(free) == 1 else "these runs, with their tables"
+        what = plural(len(free), "this run, with its table", "these runs, with their tables")
         st.markdown(f"Delete {what}, networks and results? This cannot be undone.")
-        st.markdown("\n".join(f"- {code(run.name)}" for run in free[:_MOST_NAMED]))
-        if len(free) > _MOST_NAMED:
-            st.markdown(f"and {len(free) - _MOST_NAMED:,} more.")
+        st.markdown(bullets([code(run.name) for run in free], _MOST_NAMED))
         if st.button(f"Delete {how_many(len(free), 'run')}", type="primary", key="runs_delete"):
             _delete(free)
 

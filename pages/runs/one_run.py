@@ -10,11 +10,11 @@ import streamlit as st
 from disco.errors import InputError, printable
 from disco.runs import Run, stamps
 from disco.runs.packing import pack
-from disco.table import spreadsheets
+from disco.words import size
 from pages.runs import attach_truth
 from pages.shared import session
 from pages.shared.frame.names import plain
-from pages.shared.frame.words import size
+from pages.shared.frame.table import Csv
 from pages.shared.graph import downloads
 
 if TYPE_CHECKING:
@@ -109,22 +109,15 @@ def _tables(run: Run) -> None:
         with st.container(horizontal=True, gap="small", vertical_alignment="center"):
             st.markdown(f"CSV of the {result}:", width="content")
             for what, frame in tables.items():
-                st.download_button(
-                    what.capitalize(),
-                    partial(_csv, frame),
-                    f"{run.id}_{result}_{what.replace(' ', '_')}.csv",
-                    "text/csv",
-                    key=f"runs_{result}_{what}_{run.id}",
-                    on_click="ignore",
-                    help=_HELP[what],
-                )
+                name = f"{run.id}_{result}_{what.replace(' ', '_')}.csv"
+                Csv(what.capitalize(), name, f"runs_{result}_{what}_{run.id}", frame, _HELP[what]).button()
 
 
 _HELP = {
-    "order": f"{downloads.ORDER_HELP} {spreadsheets.NOTE}",
-    "edges": f"The edges with their numbers. {spreadsheets.NOTE}",
-    "node scores": f"The CCS of every node left at every step, per fold. {spreadsheets.NOTE}",
-    "edge scores": f"The OCS and Z of every candidate, per fold. {spreadsheets.NOTE}",
+    "order": downloads.ORDER_HELP,
+    "edges": "The edges with their numbers.",
+    "node scores": "The CCS of every node left at every step, per fold.",
+    "edge scores": "The OCS and Z of every candidate, per fold.",
 }
 
 
@@ -132,7 +125,3 @@ def _refined(run: Run) -> "Refined":
     from disco.runs.refined import read_refined  # loads torch
 
     return read_refined(run)
-
-
-def _csv(frame: Callable[[], pd.DataFrame]) -> str:
-    return spreadsheets.to_csv(frame())

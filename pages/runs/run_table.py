@@ -6,10 +6,11 @@ import streamlit as st
 from disco import runs
 from disco.runs import Run, stamps
 from disco.runs.summary import Summary, edge_counts
-from disco.words import how_many
+from disco.words import how_many, size
 from pages.shared import session
+from pages.shared.frame import table
 from pages.shared.frame.names import shown
-from pages.shared.frame.words import size
+from pages.shared.work.facts import fact
 
 _SEARCH = "runs_search"
 _FIT = {
@@ -73,17 +74,9 @@ def _ticked(view: list[Summary]) -> list[int]:
     """Draw the table; its ticked rows."""
     # The ticks are numbers of rows, so another list of runs needs a table of its own.
     key = f"runs_table_{hash(tuple(one.run.id for one in view))}"
-    answer = st.dataframe(
-        _frame(view),
-        key=key,
-        hide_index=True,
-        height=min(35 * len(view) + 38, 480),
-        on_select="rerun",
-        selection_mode="multi-row",
-        column_config=_config(),
-        placeholder="",
-        alt="Runs with their table, settings, state, time, edges and size",
-    )
+    alt = "Runs with their table, settings, state, time, edges and size"
+    choice = {"key": key, "on_select": "rerun", "selection_mode": "multi-row", "placeholder": ""}
+    answer = table.show(_frame(view), alt, _config(), most=480, **choice)
     return list(answer["selection"]["rows"])
 
 
@@ -107,7 +100,7 @@ def state(one: Summary) -> str:
 
 def _frame(view: list[Summary]) -> pd.DataFrame:
     current = session.run.current()
-    edges = [_edges(one.run, str(one.run.path), (stamps.fit(one.run), stamps.refinement(one.run))) for one in view]
+    edges = [_edges(one.run) for one in view]
     return pd.DataFrame(
         {
             "name": [("▸ " if one.run == current else "") + shown(one.run.name, 80) for one in view],
@@ -124,10 +117,9 @@ def _frame(view: list[Summary]) -> pd.DataFrame:
     )
 
 
-# The stamps make sure that a run with a new result is counted again; the run itself is hashed by its path.
-@st.cache_data(max_entries=2000, show_spinner=False)
-def _edges(_run: Run, path: str, results: tuple[int, int]) -> tuple[int | None, int | None]:
-    return edge_counts(_run)
+@fact(lambda run: (str(run.path), stamps.fit(run), stamps.refinement(run)), 2000)
+def _edges(run: Run) -> tuple[int | None, int | None]:
+    return edge_counts(run)
 
 
 def _config() -> dict[str, object]:

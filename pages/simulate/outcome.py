@@ -11,9 +11,9 @@ from disco.errors import InputError
 from disco.figures import simulated as figures
 from disco.simulate import FAMILIES, Design, Simulated, known
 from disco.table.spreadsheets import NOTE, to_csv
-from disco.words import how_many
+from disco.words import how_many, listed
 from pages.shared import session
-from pages.shared.frame import figure
+from pages.shared.frame import figure, table
 from pages.shared.frame.names import code, distinct, shown
 from pages.shared.graph import canvas
 from pages.simulate import board, form, sketch
@@ -121,8 +121,7 @@ def _directions(result: Simulated) -> None:
     if 0 < len(unknown) < len(result.truth):
         pairs = unknown[["parent", "child"]].itertuples(index=False, name=None)
         edges = [f"{code(parent)} → {code(child)}" for parent, child in pairs]
-        more = f" and {len(edges) - _EDGES} more" if len(edges) > _EDGES else ""
-        st.caption(f"Cannot be known: {', '.join(edges[:_EDGES])}{more}.")
+        st.caption(f"Cannot be known: {listed(edges, _EDGES)}.")
 
 
 def _hidden_causes(result: Simulated) -> None:
@@ -171,27 +170,23 @@ def columns(result: Simulated, teaching: bool) -> None:
     if teaching:
         found = found.drop(columns=["place", "parents", "family"], errors="ignore")
     number = st.column_config.NumberColumn
-    st.dataframe(
-        found,
-        hide_index=True,
-        height=min(36 * len(found) + 40, 340),
-        alt="Facts on the simulated columns",
-        column_config={
-            "column": st.column_config.TextColumn("Column", pinned=True),
-            "mean": number("Mean", format="%.3g"),
-            "variance": number("Variance", format="%.3g"),
-            "zeros": st.column_config.ProgressColumn("Zeros", format="percent", min_value=0, max_value=1),
-            "max": number("Max", format="localized"),
-            "place": number("Place", help="In a causal order, sources first."),
-            "parents": number("Parents"),
-            "family": "Family",
-        },
-    )
+    looks = {
+        "column": st.column_config.TextColumn("Column", pinned=True),
+        "mean": number("Mean", format="%.3g"),
+        "variance": number("Variance", format="%.3g"),
+        "zeros": st.column_config.ProgressColumn("Zeros", format="percent", min_value=0, max_value=1),
+        "max": number("Max", format="localized"),
+        "place": number("Place", help="In a causal order, sources first."),
+        "parents": number("Parents"),
+        "family": "Family",
+    }
+    table.show(found, "Facts on the simulated columns", looks, most=340)
     box = st.expander("First rows", key="sim_rows_box", on_change="rerun")
     if box.open:
         part = pd.concat([result.beside, result.table], axis=1).iloc[:_ROWS, :_COLUMNS]
         part = part.rename(index=lambda row: row + 1, columns=lambda name: shown(name))
-        box.dataframe(part.set_axis(distinct(part.columns), axis=1), height=320)
+        with box:
+            table.show(part.set_axis(distinct(part.columns), axis=1), "The first rows", hide_index=False, height=320)
 
 
 def files(result: Simulated, teaching: bool) -> None:

@@ -3,6 +3,7 @@
 import streamlit as st
 
 from disco.settings import CHOICES, PRESETS, Settings
+from disco.words import how_many
 from pages.shared import session
 from pages.shared.frame.glossary import define
 from pages.shared.work import choices
@@ -116,7 +117,7 @@ def preset() -> None:
             "not epochs, is our reading: counted by epochs, the joint network overfits and the graph is almost empty."
         )
     if changed := _differences(settings):
-        st.caption(f"{len(changed)} setting{'s differ' if len(changed) > 1 else ' differs'} from the preset.")
+        st.caption(f"{how_many(len(changed), 'setting differs', 'settings differ')} from the preset.")
 
 
 def in_sight() -> None:

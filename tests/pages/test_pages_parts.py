@@ -8,8 +8,9 @@ import pytest
 import streamlit
 from app_world import HOSTILE, booted, box, poisson, written_run
 
+from disco import words
 from disco.settings import Settings
-from pages.shared.frame import answers, figure, names, words
+from pages.shared.frame import answers, figure, names
 from pages.shared.table import drafts
 from pages.train import fit_settings
 

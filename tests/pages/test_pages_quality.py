@@ -71,7 +71,8 @@ def test_a_large_table_is_looked_at_in_the_background(monkeypatch):
     begun = {}
     monkeypatch.setattr(section, "_AT_ONCE", 10)
 
-    def begin(key, work, failure):
+    def begin(key, work, failure, at_once=False):
+        assert not at_once
         begun["job"], begun["work"] = background.keep(key, background.Computation()), work
         return begun["job"]
 
@@ -110,11 +111,13 @@ def test_the_stress_test_runs_in_the_background_and_tells_what_it_found(monkeypa
         assert callback(Event("search at 50%", 0, 1, 0.4))
         return pd.DataFrame([{"share": 0.5, "edges": 9, "again": 7, "turned": 1, "new": 2, "constant": 0}])
 
-    def begin(key, work, failure):
+    def begin(key, work, failure, at_once=False):
+        if at_once:
+            return begun(key, work, failure, at_once)
         jobs.append((background.keep(key, background.Computation()), work))
         return jobs[-1][0]
 
-    jobs = []
+    jobs, begun = [], background.begin
     monkeypatch.setattr(stress, "stress", tested)
     monkeypatch.setattr(background, "begin", begin)
     at = press(opened(poisson(rows=300)), "Stress test")

@@ -17,7 +17,6 @@ from disco.runs.refined import read_refined, save
 from disco.settings import Settings
 from disco.work import jobs, refining
 from disco.work.refine_forecast import Trial
-from pages.refine import estimate
 from pages.shared.frame import run_list
 from pages.shared.work import background
 
@@ -330,7 +329,7 @@ def test_a_refinement_without_any_edge_is_no_error():
 
 def test_the_page_tells_the_range_beside_the_button(monkeypatch):
     done = background.Computation(state="done", result=Trial(rows=1000, nodes=10, pairs=20, pace=1.0, threads=1))
-    monkeypatch.setattr(estimate.background, "begin", lambda key, work, failure: done)
+    monkeypatch.setattr(background, "begin", lambda key, work, failure: background.keep(key, done))
     app = opened(finished_run(4), PAGE)
     (said,) = [caption.value for caption in app.caption if "Takes about" in caption.value]
     assert "20 pairs of columns may be joined" in said

@@ -2,7 +2,6 @@
 
 import os
 import time
-from functools import partial
 
 import numpy as np
 import pandas as pd
@@ -231,16 +230,24 @@ def test_only_the_node_is_fitted_and_only_once(monkeypatch):
 def quick(monkeypatch):
     """A model check with few tables."""
     from disco.likelihood.check import check
-    from pages.refine import checking
+    from pages.refine import model_check
 
-    monkeypatch.setattr(checking, "check", lambda *given, **more: check(*given, simulations=3, folds=2, **more))
+    monkeypatch.setattr(model_check, "check", lambda *given, **more: check(*given, simulations=3, folds=2, **more))
+
+
+def begin(run: runs.Run) -> None:
+    from pages.refine import model_check
+    from pages.shared.work import background
+
+    work = model_check.work(run, stored.read_refined(run))
+    background.begin(model_check.key_of(run), work, model_check.FAILURE)
 
 
 def ended(run: runs.Run):
-    from pages.refine import checking
+    from pages.refine import model_check
 
     for _ in range(6000):
-        job = checking.at_work(run)
+        job = model_check.at_work(run)
         if not job.is_running:
             return job
         time.sleep(0.05)
@@ -263,14 +270,14 @@ def test_the_check_runs_apart_and_is_found_again(quick):
 
 
 def test_a_check_outlives_the_server_and_ends_with_its_refinement(quick):
-    from pages.refine import checking
+    from pages.refine import model_check
     from pages.shared.work import background
 
     run = refined_run(fitted=True)
-    checking.begin(run, stored.read_refined(run))
+    begin(run)
     result = ended(run).result
     background._all().clear()
-    kept = checking.at_work(run).result
+    kept = model_check.at_work(run).result
     for name in ("columns", "pairs", "margins", "scores", "differences"):
         pd.testing.assert_frame_equal(getattr(kept, name), getattr(result, name), check_dtype=False)
     assert (kept.unseen, kept.simulations, kept.note) == (result.unseen, result.simulations, result.note)
@@ -278,38 +285,36 @@ def test_a_check_outlives_the_server_and_ends_with_its_refinement(quick):
     assert figures(app) == 4 and not app.exception
     (run.path / "refined_check.json").write_text("{torn")
     background._all().clear()
-    assert checking.at_work(run) is None
+    assert model_check.at_work(run) is None
     stored.save_check(run, result)
     stored.save(run.path, stored.read_refined(run), Choice(bootstrap=10))
-    assert checking.at_work(run) is None
+    assert model_check.at_work(run) is None
 
 
 def test_without_a_fit_its_graph_is_left_out(quick):
-    from pages.refine import checking
-
     run = refined_run()
-    checking.begin(run, stored.read_refined(run))
+    begin(run)
     assert ended(run).result.scores["graph"].tolist() == ["empty", "refined"]
 
 
 def worked(table, graphs, is_cancelled=False):
     """A check after its work, in this thread."""
-    from pages.refine import checking
+    from pages.refine import model_check
     from pages.shared.work import background
 
     job = background.Computation()
     if is_cancelled:
         job.cancel()
-    job.do(partial(checking.checked, table, graphs), checking.FAILURE)
+    job.do(lambda hear: model_check.check(table, graphs, callback=hear), model_check.FAILURE)
     return job
 
 
 def kept_as(run, job):
     """Let the page find a check."""
-    from pages.refine import checking
+    from pages.refine import model_check
     from pages.shared.work import background
 
-    background.keep(checking.key_of(run), job)
+    background.keep(model_check.key_of(run), job)
 
 
 def test_a_check_can_be_cancelled():

@@ -132,9 +132,9 @@ def test_a_selector_can_be_computed_from_side_by_side(run):
 
 
 def test_progress_cancel_and_errors_are_said(run, monkeypatch):
-    job = background.keep(("selecting", str(run.path), run.own_variant, "pcm"), background.Computation(progress=0.4))
+    job = background.keep(("selecting_pcm", str(run.path), run.own_variant), background.Computation(progress=0.4))
     app = shown(opened(run, PAGE), run, "pcm")
-    app.button(key="selecting_cancel_shown_pcm").click().run()
+    app.button(key="selecting_pcm_cancel").click().run()
     assert job.hear(Event("selector", 1, 2, 0.5)) is False
     job.state = "stopped"
     assert "Cancelled; nothing was kept." in texts(app.run())

@@ -4,9 +4,10 @@ import streamlit as st
 
 from disco import runs
 from disco.runs import stamps
+from disco.words import ago
 from pages.shared import session
 from pages.shared.frame.names import code, plain
-from pages.shared.frame.words import STATES, ago
+from pages.shared.frame.words import STATES
 
 
 def require_run() -> runs.Run:

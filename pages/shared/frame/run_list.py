@@ -7,11 +7,10 @@ import streamlit as st
 from disco import runs
 from disco.errors import InputError
 from disco.runs import COMPARE, REFINE
-from disco.words import how_many
+from disco.words import clock, how_many
 from pages.shared import session
 from pages.shared.frame.answers import agreeing, is_left
 from pages.shared.frame.names import distinct, plain, shown
-from pages.shared.frame.words import clock
 
 _NAME = "run_picker"
 

@@ -2,10 +2,10 @@
 
 import streamlit as st
 
+from disco.words import size
 from disco.work import serving
 from pages.shared.frame import run_list, tour
 from pages.shared.frame.names import code
-from pages.shared.frame.words import size
 from pages.shared.work import machine
 
 _MOST_LOOKS = 600  # each waits a moment; together half a minute

@@ -8,11 +8,11 @@ from streamlit.delta_generator import DeltaGenerator
 from disco import verdicts
 from disco.figures import selectors as figures
 from disco.parents.selectors import WORDS
-from disco.table import spreadsheets
 from disco.words import how_many
 from pages.shared import session
 from pages.shared.frame import figure, verdict
 from pages.shared.frame.glossary import define
+from pages.shared.frame.table import Csv, show
 from pages.shared.graph import against_truth, canvas
 from pages.shared.parents import ocs_sections, selecting, selectors, sparse
 from pages.shared.result import truth
@@ -94,21 +94,9 @@ def table(kept: pd.DataFrame, selector: str, known: Known | None) -> None:
     rows = rows.rename(columns={"z": "ocs_z"})
     if known:
         rows = rows.assign(truth=truth_of(rows, known))
-    st.dataframe(
-        rows if every else rows.drop(columns="selected"),
-        hide_index=True,
-        height=min(38 + 35 * len(rows), 320),
-        column_config=_columns(selector),
-    )
-    st.download_button(
-        f"{how_many(len(rows), 'row')}, CSV",
-        spreadsheets.to_csv(rows),
-        f"parents_{selector}.csv",
-        "text/csv",
-        key=f"selector_csv_{selector}",
-        on_click="ignore",
-        help=spreadsheets.NOTE,
-    )
+    shown = rows if every else rows.drop(columns="selected")
+    csv = Csv(f"{how_many(len(rows), 'row')}, CSV", f"parents_{selector}.csv", f"selector_csv_{selector}", rows)
+    show(shown, f"Candidates by {WORDS[selector].name}", _columns(selector), most=320, csv=csv)
 
 
 def truth_of(edges: pd.DataFrame, known: Known) -> list[str]:

@@ -15,6 +15,7 @@ from disco.runs.parents import path_of, read_candidates
 from pages.shared import session
 from pages.shared.frame.glossary import define
 from pages.shared.result.fit import Result
+from pages.shared.work.facts import fact
 
 CHOICES = {
     "cam": (1e-12, 1e-10, 1e-8, 1e-6, 1e-5, 1e-4, 1e-3, 0.005, 0.01, 0.02, 0.05, 0.1, 0.2),
@@ -50,23 +51,19 @@ def _name(run: Run) -> Callable[[str], str]:
     return words
 
 
+def _stamp(result: Result, selector: str) -> tuple:
+    """The file of the candidates; computed again, it has another time."""
+    path = path_of(result.run, selector, result.variant)
+    return str(path), result.rule, path.stat().st_mtime_ns if path.is_file() else 0
+
+
+@fact(_stamp, 48)
 def candidates(result: Result, selector: str) -> pd.DataFrame | None:
     """Every candidate of cam, pcm or evidence with its OCS, Z and frequency beside; None if not computed yet."""
-    path = path_of(result.run, selector, result.variant)
-    try:
-        stamp = path.stat().st_mtime_ns
-    except OSError:
-        return None
-    return _read(result, selector, str(path), result.rule, stamp)
-
-
-# The stamp makes sure that a file computed again is read again.
-@st.cache_resource(max_entries=48, show_spinner=False)
-def _read(_result: Result, selector: str, path: str, rule: str, stamp: int) -> pd.DataFrame | None:
-    found = read_candidates(_result.run, selector, _result.variant)
+    found = read_candidates(result.run, selector, result.variant)
     if found is None:
         return None
-    beside = frequencies(_result.ocs.drop(columns="rule", errors="ignore"), _result.thresholds[0])
+    beside = frequencies(result.ocs.drop(columns="rule", errors="ignore"), result.thresholds[0])
     return found.merge(beside, on=["parent", "child"], how="left")
 
 

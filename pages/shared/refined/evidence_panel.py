@@ -3,7 +3,6 @@
 Numbers and sentences come first. What needs a fitted node comes when the likelihood is compiled, which no page does.
 """
 
-from collections.abc import Callable
 from functools import partial
 
 import pandas as pd
@@ -15,11 +14,11 @@ from disco.refine import Choice, Refined
 from disco.runs import Run
 from disco.runs.refined import choice_from, choice_of
 from disco.words import number
-from pages.shared.frame import figure
+from pages.shared.frame import figure, table
 from pages.shared.frame.glossary import define
 from pages.shared.frame.names import code, plain
 from pages.shared.refined import evidence_words, misfit, modelled
-from pages.shared.work import background, machine
+from pages.shared.work import machine
 
 
 def edge_details(run: Run, refined: Refined, parent: str, child: str) -> None:
@@ -38,21 +37,7 @@ def edge_details(run: Run, refined: Refined, parent: str, child: str) -> None:
     )
     st.markdown(" ".join(filter(None, sentences)))
     _breakdown(run, refined, row, choice)
-    _once_compiled(partial(_curve, run, refined, parent, child))
-
-
-def _once_compiled(draw: Callable[[], None]) -> None:
-    """Draw what needs a fitted node, or say that it is being prepared until it can be drawn."""
-    if machine.compiled():
-        draw()
-    else:
-        st.fragment(_wait, run_every=background.SECONDS)()
-
-
-def _wait() -> None:
-    if machine.compiled():
-        st.rerun()
-    st.caption(f":material/hourglass_top: {machine.PREPARING} …")
+    machine.once(machine.compiled, machine.PREPARING, partial(_curve, run, refined, parent, child))
 
 
 def _curve(run: Run, refined: Refined, parent: str, child: str) -> None:
@@ -93,18 +78,14 @@ def _numbers(row: dict, choice: Choice) -> None:
 def _breakdown(run: Run, refined: Refined, row: dict, choice: Choice) -> None:
     """The evidence on the direction part by part, and the misfit of both nodes in either direction."""
     with st.expander("Why the direction is decided or not"):
-        st.dataframe(
-            evidence_words.breakdown(run, refined, row),
-            hide_index=True,
-            key="refined_breakdown",
-            width="content",
-            placeholder="–",
-            column_config={
-                "part": st.column_config.TextColumn("Part", width=190),
-                "nats": st.column_config.NumberColumn("Nats", format="%.1f", width=64, help=define("nats")),
-                "asked": st.column_config.TextColumn("Required", width=130),
-            },
-        )
+        columns = {
+            "part": st.column_config.TextColumn("Part", width=190),
+            "nats": st.column_config.NumberColumn("Nats", format="%.1f", width=64, help=define("nats")),
+            "asked": st.column_config.TextColumn("Required", width=130),
+        }
+        parts = evidence_words.breakdown(run, refined, row)
+        more = {"key": "refined_breakdown", "width": "content", "placeholder": "–"}
+        table.show(parts, "Evidence on the direction, part by part", columns, **more)
         st.caption(f"{evidence_words.decided_means(choice.bound)} {evidence_words.SPREAD}")
         misfit.forwards_and_turned(run, refined, row["parent"], row["child"])
 
@@ -117,14 +98,16 @@ def node_details(run: Run, refined: Refined, node: str) -> None:
     kind_details(run, refined, node)
     parents, children = modelled.neighbours(refined, node)
     left, right = st.columns(2)
-    _neighbours(left, "Parents", [(name, evidence_words.row_of(refined, name, node)) for name in parents])
-    _neighbours(right, "Children", [(name, evidence_words.row_of(refined, node, name)) for name in children])
+    with left:
+        _neighbours("Parents", [(name, evidence_words.row_of(refined, name, node)) for name in parents])
+    with right:
+        _neighbours("Children", [(name, evidence_words.row_of(refined, node, name)) for name in children])
 
 
 def kind_details(run: Run, refined: Refined, node: str) -> None:
     """How well the model fits a node, and what kind of count it is."""
     misfit.of_node(refined, node)
-    _once_compiled(partial(_kind, run, refined, node))
+    machine.once(machine.compiled, machine.PREPARING, partial(_kind, run, refined, node))
 
 
 def _kind(run: Run, refined: Refined, node: str) -> None:
@@ -144,23 +127,18 @@ def _kind(run: Run, refined: Refined, node: str) -> None:
         )
 
 
-def _neighbours(place: st.delta_generator.DeltaGenerator, title: str, edges: list[tuple[str, dict]]) -> None:
-    place.markdown(f"**{title}** ({len(edges)})")
+def _neighbours(title: str, edges: list[tuple[str, dict]]) -> None:
+    st.markdown(f"**{title}** ({len(edges)})")
     if not edges:
-        place.caption("None.")
+        st.caption("None.")
         return
     rows = pd.DataFrame(
         [(name, row["gain_nats"], "decided" if row["decided"] else "undecided") for name, row in edges],
         columns=["node", "gain", "direction"],
     )
-    place.dataframe(
-        rows,
-        hide_index=True,
-        height=min(38 + 35 * len(rows), 260),
-        placeholder="not available",
-        column_config={
-            "node": st.column_config.TextColumn("Node"),
-            "gain": st.column_config.NumberColumn("Gain, nats", format="%.1f", help=define("edge gain")),
-            "direction": st.column_config.TextColumn("Direction"),
-        },
-    )
+    columns = {
+        "node": st.column_config.TextColumn("Node"),
+        "gain": st.column_config.NumberColumn("Gain, nats", format="%.1f", help=define("edge gain")),
+        "direction": st.column_config.TextColumn("Direction"),
+    }
+    table.show(rows, f"{title} with their evidence", columns, most=260, placeholder="not available")

@@ -12,8 +12,8 @@ from disco.refine import Refined
 from disco.refine.evidence import MOST_MISFIT
 from disco.refine.reasons import but_known, is_of_kind, missed
 from disco.runs import Run, stamps
-from disco.words import how_many, number, plural
-from pages.shared.frame import figure
+from disco.words import how_many, listed, number, plural
+from pages.shared.frame import figure, table
 from pages.shared.frame.glossary import define
 from pages.shared.frame.names import code, plain
 from pages.shared.refined import modelled
@@ -36,11 +36,10 @@ def banner(refined: Refined) -> None:
     worst = missed(nodes)
     if worst.empty:
         return
-    named = [f"{code(row.node)} ({_nats(row.misfit_nats)})" for row in worst[:_MOST_NAMED].itertuples()]
-    rest = f" and {len(worst) - _MOST_NAMED} more" if len(worst) > _MOST_NAMED else ""
+    named = [f"{code(row.node)} ({_nats(row.misfit_nats)})" for row in worst.itertuples()]
     share = f"{len(worst)} of {how_many(len(nodes), 'node')}"
     are = plural(len(worst), "is", "are")
-    said = f"Misfit, worst first: {', '.join(named)}{rest}."
+    said = f"Misfit, worst first: {listed(named, _MOST_NAMED)}."
     if is_of_kind(nodes):
         st.warning(
             f"**{share} {are} poorly fitted by the model: the arrows there are hypotheses.** {said}",
@@ -113,20 +112,15 @@ def forwards_and_turned(run: Run, refined: Refined, parent: str, child: str) -> 
 
 def _show_turned(found: pd.DataFrame) -> None:
     column = st.column_config
-    st.dataframe(
-        found,
-        hide_index=True,
-        key="refined_turned",
-        width="content",
-        placeholder="not available",
-        column_config={
-            "node": column.TextColumn("Misfit, nats", width=160, help=define("misfit")),
-            "forwards": column.NumberColumn("As found", format="%.1f", width=90, help="With the edge as found."),
-            "turned": column.NumberColumn(
-                "Reversed", format="%.1f", width=90, help="With the edge reversed; all other parents stay."
-            ),
-        },
-    )
+    columns = {
+        "node": column.TextColumn("Misfit, nats", width=160, help=define("misfit")),
+        "forwards": column.NumberColumn("As found", format="%.1f", width=90, help="With the edge as found."),
+        "turned": column.NumberColumn(
+            "Reversed", format="%.1f", width=90, help="With the edge reversed; all other parents stay."
+        ),
+    }
+    more = {"key": "refined_turned", "width": "content", "placeholder": "not available"}
+    table.show(found, "Misfit of both nodes, with the edge as found and reversed", columns, **more)
     st.caption(
         "If the model fits in neither direction, its direction evidence says little. A better fit in one direction is "
         "a hint, not a proof."

@@ -5,7 +5,6 @@ A node's fit needs its own column and its parents' alone, so a click fits no mor
 
 import networkx as nx
 import pandas as pd
-import streamlit as st
 
 from disco.figures import effects
 from disco.likelihood.covariates import rates, seen
@@ -16,6 +15,17 @@ from disco.refine import Refined
 from disco.refine.prior import BEFORE
 from disco.runs import Run, stamps
 from disco.table.adjustment import Adjustment
+from pages.shared.work.facts import fact
+
+
+def _node(run: Run, refined: Refined, *names: str) -> tuple:
+    """What the fit of a node, or of an edge, comes from: a run refined again has another stamp."""
+    return str(run.path), stamps.refinement(run), *names, tuple(parents_of(refined.edges).get(names[-1], ()))
+
+
+@fact(lambda run: str(run.path), 4)
+def _seen(run: Run) -> tuple[pd.DataFrame, Adjustment | None]:
+    return seen(run.table(), run.adjustment, run.settings)
 
 
 def is_level(run: Run) -> bool:
@@ -25,7 +35,7 @@ def is_level(run: Run) -> bool:
 
 def table(run: Run) -> pd.DataFrame:
     """What the refinement saw of the run's table: its counts, or their quantile levels."""
-    return _seen(run, str(run.path))[0]
+    return _seen(run)[0]
 
 
 def unit(run: Run) -> str:
@@ -37,7 +47,7 @@ def unit(run: Run) -> str:
 
 def adjustment(run: Run) -> Adjustment | None:
     """What it saw of the rows beside them."""
-    return _seen(run, str(run.path))[1]
+    return _seen(run)[1]
 
 
 def parents_of(edges: pd.DataFrame) -> dict[str, list[str]]:
@@ -45,16 +55,26 @@ def parents_of(edges: pd.DataFrame) -> dict[str, list[str]]:
     return {child: rows["parent"].tolist() for child, rows in edges.groupby("child", sort=False)}
 
 
+@fact(_node, 128)
+def _model(run: Run, refined: Refined, node: str) -> Model:
+    rows, around = _seen(run)
+    parents = parents_of(refined.edges).get(node, [])
+    return Model.of(rows[[node, *parents]], {node: parents} if parents else {}, adjustment=around, prior=BEFORE)
+
+
+@fact(_node, 256)
 def curve(run: Run, refined: Refined, parent: str, child: str) -> tuple[pd.DataFrame, pd.DataFrame]:
     """The response curve of an edge, and the observed means beside it."""
-    parents = tuple(parents_of(refined.edges)[child])
-    return _curve(run, str(run.path), stamps.refinement(run), parent, child, parents)
+    rows, around = _seen(run)
+    as_rates = rates(rows[[parent]].to_numpy(), around)
+    along = rows[parent] if as_rates is None else pd.Series(as_rates[:, 0], rows.index)
+    return _model(run, refined, child).curve(parent, child), effects.binned(along, rows[child])
 
 
+@fact(_node, 128)
 def kind(run: Run, refined: Refined, node: str) -> Kind:
     """What kind of count a node is."""
-    parents = tuple(parents_of(refined.edges).get(node, ()))
-    return _kind(run, str(run.path), stamps.refinement(run), node, parents)
+    return describe(_model(run, refined, node), node, is_level=is_level(run))
 
 
 def turned_misfits(run: Run, refined: Refined, parent: str, child: str) -> pd.DataFrame:
@@ -85,31 +105,3 @@ def neighbours(refined: Refined, node: str) -> tuple[list[str], list[str]]:
     graph: nx.DiGraph = refined.graph()
     place = {name: number for number, name in enumerate(refined.order)}
     return sorted(graph.predecessors(node), key=place.get), sorted(graph.successors(node), key=place.get)
-
-
-# The run is hashed by its path; the stamp makes sure that a run refined again is fitted again.
-@st.cache_resource(max_entries=4, show_spinner=False)
-def _seen(_run: Run, path: str) -> tuple[pd.DataFrame, Adjustment | None]:
-    return seen(_run.table(), _run.adjustment, _run.settings)
-
-
-@st.cache_resource(max_entries=128, show_spinner=False)
-def _model(_run: Run, path: str, stamp: int, node: str, parents: tuple[str, ...]) -> Model:
-    rows, around = _seen(_run, path)
-    return Model.of(rows[[node, *parents]], {node: parents} if parents else {}, adjustment=around, prior=BEFORE)
-
-
-@st.cache_resource(max_entries=256, show_spinner=False)
-def _curve(
-    _run: Run, path: str, stamp: int, parent: str, child: str, parents: tuple[str, ...]
-) -> tuple[pd.DataFrame, pd.DataFrame]:
-    rows, around = _seen(_run, path)
-    as_rates = rates(rows[[parent]].to_numpy(), around)
-    fitted = _model(_run, path, stamp, child, parents)
-    along = rows[parent] if as_rates is None else pd.Series(as_rates[:, 0], rows.index)
-    return fitted.curve(parent, child), effects.binned(along, rows[child])
-
-
-@st.cache_resource(max_entries=128, show_spinner=False)
-def _kind(_run: Run, path: str, stamp: int, node: str, parents: tuple[str, ...]) -> Kind:
-    return describe(_model(_run, path, stamp, node, parents), node, is_level=is_level(_run))

@@ -7,6 +7,7 @@ from pandas.api.types import is_object_dtype
 from disco.figures import counts as figures
 from disco.figures.theme import plotly_config
 from disco.table.rows import row_numbers
+from pages.shared.frame import table
 from pages.shared.frame.names import distinct, shown
 from pages.shared.table import computed
 from pages.shared.table.drafts import Draft
@@ -60,6 +61,6 @@ def first_rows(draft: Draft) -> None:
         else:
             part.index = pd.Index([shown(name) for name in part.index])
         part = part.astype({name: str for name, kind in part.dtypes.items() if is_object_dtype(kind)})
-        st.dataframe(part, height=320)
+        table.show(part, "The first rows", hide_index=False, height=320)
         if len(positions) > _COLUMNS:
             st.caption(f"The first {_COLUMNS} of {len(positions):,} columns that are used.")

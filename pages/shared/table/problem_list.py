@@ -5,8 +5,9 @@ from collections.abc import Sequence
 import streamlit as st
 
 from disco.table.counts import Problem
-from disco.words import how_many
+from disco.words import how_many, plural
 from pages.shared.frame.names import plain
+from pages.shared.frame.words import bullets
 
 _IN_SIGHT, _MOST = 5, 200
 
@@ -20,7 +21,7 @@ def problem_list(found: Sequence[Problem], hint: str = "") -> None:
     blocking = [problem for problem in found if problem.blocking]
     notes = [problem for problem in found if not problem.blocking]
     if blocking:
-        count = f"{len(blocking)} problems keep" if len(blocking) > 1 else "One problem keeps"
+        count = plural(len(blocking), "One problem keeps", f"{len(blocking)} problems keep")
         way_out = f"\n\n{hint}" if any(problem.column is not None for problem in blocking) else ""
         text = f"**{count} this table from being fitted.**\n\n{_bullets(blocking)}{way_out}"
         st.error(text, icon=":material/error:")
@@ -37,12 +38,10 @@ def _bullets(found: Sequence[Problem], most: int = _IN_SIGHT, is_short: bool = T
         words = problem.message.replace(f'"{problem.column}"', "", 1) if is_short else str(number)
         alike.setdefault((words, problem.remedy), []).append(problem)
     lines = []
-    for those in list(alike.values())[:most]:
+    for those in list(alike.values()):
         more = f" The same holds for {how_many(len(those) - 1, 'more column')}." if len(those) > 1 else ""
-        lines.append(f"- {plain(those[0].message)}{more} {plain(those[0].remedy)}")
-    if len(alike) > most:
-        lines.append(f"- and {len(alike) - most:,} more.")
-    return "\n".join(lines)
+        lines.append(f"{plain(those[0].message)}{more} {plain(those[0].remedy)}")
+    return bullets(lines, most)
 
 
 def _all(title: str, found: Sequence[Problem]) -> None:

@@ -96,8 +96,16 @@ def _all() -> dict[Key, Computation]:
     return {}
 
 
-def begin(key: Key, work: Callable[[Callback], T], failure: str) -> Computation[T]:
-    """Start some work, or find it if it is running already; the arguments are those of `Computation.do`."""
+def begin(key: Key, work: Callable[[Callback], T], failure: str, at_once: bool = False) -> Computation[T]:
+    """Start some work, or find it if it is running already; the arguments are those of `Computation.do`.
+
+    Args:
+        at_once: it takes but a moment, and is done before this returns.
+    """
+    if at_once:
+        found = keep(key, Computation())
+        found.do(work, failure)
+        return found
     with _starting:
         found = find(key)
         if found is None or not found.is_running:
@@ -125,57 +133,47 @@ def keep(key: Key, computation: Computation[T]) -> Computation[T]:
     return computation
 
 
-def bar(computation: Computation, text: str, key: str, width: int = 3) -> None:
-    """The progress of a running computation, and a button that cancels it.
-
-    Args:
-        text: what is being done.
-        key: of the button.
-        width: of the progress bar, in buttons.
-    """
-    progress, button = st.columns([width, 1], vertical_alignment="center")
-    progress.progress(min(computation.progress, 1.0), text=computation.waits_for or text)
-    button.button("Cancel", key=key, on_click=computation.cancel)
-
-
-def say_end(computation: Computation | None) -> None:
-    """Say why a computation that ended has no result; nothing if it has one, or if none was begun."""
-    if computation and computation.state == "failed":
-        st.error(plain(computation.error))
-    elif computation and computation.state == "stopped":
-        st.caption("Cancelled; nothing was kept.")
-
-
 def panel(
     key: Key,
     offer: Callable[[], Callable[[Callback], T] | None],
     shown: Callable[[T], None],
     words: Callable[[str], str],
     failure: str,
+    is_quiet: bool = False,
 ) -> None:
-    """A computation that the reader asks for: the offer, its progress with a button to cancel, or what it found.
+    """A computation: the offer, its progress with a button to cancel, or what it found.
 
     Args:
         key: of the computation; its first part names the elements, too.
         offer: draws what starts it, and returns the work once the reader asks for it.
-        shown: draws the result.
+        shown: draws the result; not called for one that is None, such as work that is kept with a run.
         words: what is being done at a stage of the work, as the text of the bar.
         failure: as in `Computation.do`.
+        is_quiet: one line instead of the bar and the button.
     """
     job = find(key)
     if job is not None and job.is_running:
-        st.fragment(_running, run_every=SECONDS)(key, words)
+        st.fragment(_running, run_every=SECONDS)(key, words, is_quiet)
     elif job is not None and job.result is not None:
         shown(job.result)
     else:
-        say_end(job)
+        if job is not None and job.state == "failed":
+            st.error(plain(job.error))
+        elif job is not None and job.state == "stopped":
+            st.caption("Cancelled; nothing was kept.")
         if (work := offer()) is not None:
             begin(key, work, failure)
             st.rerun()
 
 
-def _running(key: Key, words: Callable[[str], str]) -> None:
+def _running(key: Key, words: Callable[[str], str], is_quiet: bool) -> None:
     job = find(key)
     if job is None or not job.is_running:
         st.rerun()
-    bar(job, words(job.stage) if job.stage else "Starting", key=f"{key[0]}_cancel")
+    said = job.waits_for or (words(job.stage) if job.stage or is_quiet else "Starting")
+    if is_quiet:
+        st.caption(f"{said} …")
+        return
+    progress, button = st.columns([3, 1], vertical_alignment="center")
+    progress.progress(min(job.progress, 1.0), text=said)
+    button.button("Cancel", key=f"{key[0]}_cancel", on_click=job.cancel)

@@ -11,10 +11,11 @@ from disco.figures.theme import plotly_config
 from disco.knowledge import Knowledge
 from disco.runs import FIT, Status
 from disco.table.roles import Roles
+from disco.words import duration, size
 from disco.work.forecast import span
 from pages.shared import session
 from pages.shared.frame.names import plain
-from pages.shared.frame.words import STAGES, duration, size
+from pages.shared.frame.words import STAGES
 from pages.shared.work.monitor import Kind
 
 _EPOCHS = ("joint", "projection")

@@ -1,6 +1,7 @@
 """Train: what a fit will take on this machine, and its start."""
 
 from collections.abc import Sequence
+from functools import partial
 
 import pandas as pd
 import streamlit as st
@@ -9,12 +10,13 @@ from disco import runs
 from disco.errors import InputError
 from disco.settings import PRESETS, Settings
 from disco.table.cells import names_of
+from disco.words import duration, size
 from disco.work import jobs, serving
 from disco.work.forecast import Estimate, estimate, span
 from pages.shared import session
 from pages.shared.frame.lasting import lasting
 from pages.shared.frame.names import plain, shown
-from pages.shared.frame.words import STAGES, duration, size
+from pages.shared.frame.words import STAGES
 from pages.shared.table import computed
 from pages.shared.table.drafts import Draft, run_name
 from pages.shared.work import choices, machine
@@ -24,8 +26,8 @@ def start_box(draft: Draft) -> None:
     """Device, estimate, name and the start button."""
     with st.container(border=True):
         device = _device()
-        every = None if _is_calibrated(device) else 1.0
-        st.fragment(_estimate, run_every=every)(draft, device, every is not None)
+        waits = "Measuring the speed of this machine, once a week, some seconds"
+        machine.once(partial(_is_calibrated, device), waits, partial(_estimate, draft, device))
         usual = run_name(shown(draft.name, 40), draft.settings)
         name = st.text_input(
             "Name of the run",
@@ -88,13 +90,9 @@ def _is_calibrated(device: str) -> bool:
         return True  # said where the estimate would stand
 
 
-def _estimate(draft: Draft, device: str, is_waiting: bool) -> None:
+def _estimate(draft: Draft, device: str) -> None:
     try:
-        if not machine.calibrated(device):
-            st.progress(0.0, text="Measuring the speed of this machine, once a week, some seconds …")
-            return
-        if is_waiting:
-            st.rerun()
+        machine.calibrated(device)  # says if there is no such device
         rows, nodes = len(draft.table), len(draft.columns)
         same = {name: getattr(draft.settings, name) for name in ("selector", "disjoint_rows")}
         others = {name: Settings.of(name, **same) for name in PRESETS if name != draft.settings.preset}

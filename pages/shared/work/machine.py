@@ -17,6 +17,7 @@ from disco.errors import FitStopped
 from disco.progress import Callback, Event
 
 _PATIENCE = 0.05  # seconds a page waits for an answer that may be just there
+_SECONDS = 0.5  # between two looks at what is waited for
 PREPARING = "Preparing curves, once on this computer"
 
 T = TypeVar("T")
@@ -86,6 +87,20 @@ def once_compiled(work: Callable[[Callback], T]) -> Callable[[Callback], T]:
         return work(hear)
 
     return waiting
+
+
+def once(is_ready: Callable[[], bool], words: str, draw: Callable[[], None]) -> None:
+    """Draw what needs something of this machine or, until that is there, say what is waited for."""
+    if is_ready():
+        draw()
+    else:
+        st.fragment(_wait, run_every=_SECONDS)(is_ready, words)
+
+
+def _wait(is_ready: Callable[[], bool], words: str) -> None:
+    if is_ready():
+        st.rerun()
+    st.caption(f":material/hourglass_top: {words} …")
 
 
 def calibrated(device: str) -> bool:

@@ -12,10 +12,11 @@ import streamlit as st
 
 from disco.errors import InputError
 from disco.runs import Run, Status, Work
+from disco.words import duration
 from disco.work import jobs
 from disco.work.forecast import span
 from pages.shared.frame.names import plain
-from pages.shared.frame.words import duration, standing
+from pages.shared.frame.words import standing
 from pages.shared.work import machine
 
 _SECONDS = 1.0

@@ -1,5 +1,6 @@
 """Another criterion or boundary from the fitted networks: nothing is refitted, but each node is scored again."""
 
+from collections.abc import Callable
 from functools import partial
 
 import streamlit as st
@@ -11,15 +12,7 @@ from pages.shared import session
 from pages.shared.result.fit import VARIANT_WORDS
 from pages.shared.work import background
 
-
-def begin(run: Run, variant: str) -> background.Computation:
-    """Start to recover a variant in the background, or find the recovery that is running already."""
-    return background.begin(_key(run, variant), partial(recover, run, variant), "The scores could not be computed")
-
-
-def at_work(run: Run, variant: str) -> background.Computation | None:
-    """The recovery of a variant that was begun since the server started."""
-    return background.find(_key(run, variant))
+FAILURE = "The scores could not be computed"
 
 
 def recover(run: Run, variant: str, hear: Callback) -> None:
@@ -29,51 +22,38 @@ def recover(run: Run, variant: str, hear: Callback) -> None:
     run.save_recovery(recovery, variant)
 
 
-def _key(run: Run, variant: str) -> background.Key:
-    return "reordering", str(run.path), variant
-
-
 def section(run: Run) -> None:
     """One line for each criterion and boundary: shown, ready, on its way, or to be computed."""
     if not stamps.networks(run):
         st.info("This needs the fitted networks of the run, which are not in its folder.", icon=":material/info:")
-    busy = _is_busy(run)
-    st.fragment(_lines, run_every=background.SECONDS if busy else None)(run, busy)
-
-
-def _is_busy(run: Run) -> bool:
-    return any((job := at_work(run, variant)) and job.is_running for variant in VARIANT_WORDS)
-
-
-def _lines(run: Run, was_busy: bool) -> None:
     available = run.variants()
     for variant, words in VARIANT_WORDS.items():
         left, right = st.columns([3, 2], vertical_alignment="center")
         left.markdown(f"**{words}**" + (" · as fitted" if variant == run.own_variant else ""))
         with right:
-            _line(run, variant, variant in available)
-    if was_busy and not _is_busy(run):
-        st.rerun()  # the whole page: the new order can be shown now, and the clock may stop
+            if variant in available:
+                _show(run, variant)
+            else:
+                _offer(run, variant)
 
 
-def _line(run: Run, variant: str, is_available: bool) -> None:
-    job = at_work(run, variant)
-    if job and job.is_running:
-        text = "Scoring edges" if job.stage == "parents" else "Scoring nodes"
-        background.bar(job, text, key=f"reorder_cancel_{variant}")
-        return
-    if is_available:
-        is_shown = (session.shown.variant() or run.own_variant) == variant
-        if st.button("Shown" if is_shown else "Show", key=f"reorder_show_{variant}", disabled=is_shown):
-            session.shown.set_variant(variant)
-            st.rerun()
-        return
-    if st.button(
-        "Order again",
-        key=f"reorder_{variant}",
-        disabled=not stamps.networks(run),
-        help="Uses the fitted networks; nothing is refitted.",
-    ):
-        begin(run, variant)
+def _show(run: Run, variant: str) -> None:
+    is_shown = (session.shown.variant() or run.own_variant) == variant
+    if st.button("Shown" if is_shown else "Show", key=f"reorder_show_{variant}", disabled=is_shown):
+        session.shown.set_variant(variant)
         st.rerun()
-    background.say_end(job)
+
+
+def _offer(run: Run, variant: str) -> None:
+    def asked() -> Callable[[Callback], None] | None:
+        label, help = "Order again", "Uses the fitted networks; nothing is refitted."
+        pressed = st.button(label, key=f"reorder_{variant}", disabled=not stamps.networks(run), help=help)
+        return partial(recover, run, variant) if pressed else None
+
+    background.panel(
+        (f"reorder_{variant}", str(run.path)),
+        asked,
+        lambda kept: None,
+        lambda stage: "Scoring edges" if stage == "parents" else "Scoring nodes",
+        FAILURE,
+    )

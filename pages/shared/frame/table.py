@@ -1,0 +1,75 @@
+"""A table as every page shows it: as high as its rows, below it the same as a file, or a sentence where it is empty."""
+
+from collections.abc import Callable, Mapping
+from typing import Any, NamedTuple
+
+import pandas as pd
+import streamlit as st
+
+from disco.table import spreadsheets
+
+MOST = 360  # pixels of a table; a longer one is scrolled
+_ROW, _HEAD = 35, 38
+
+
+class Csv(NamedTuple):
+    """A table as a file, which is written when its button is pressed.
+
+    Attributes:
+        label: of the button.
+        name: of the file.
+        key: of the button.
+        rows: the table, or what makes it.
+        help: what is in the file.
+    """
+
+    label: str
+    name: str
+    key: str
+    rows: pd.DataFrame | Callable[[], pd.DataFrame]
+    help: str = ""
+
+    def button(self) -> None:
+        """Draw the button."""
+        st.download_button(
+            self.label,
+            self._text,
+            self.name,
+            "text/csv",
+            key=self.key,
+            on_click="ignore",
+            help=f"{self.help} {spreadsheets.NOTE}".lstrip(),
+        )
+
+    def _text(self) -> str:
+        return spreadsheets.to_csv(self.rows() if callable(self.rows) else self.rows)
+
+
+def show(
+    rows: pd.DataFrame,
+    alt: str,
+    columns: Mapping[str, Any] | None = None,
+    *,
+    most: int = MOST,
+    empty: str = "",
+    csv: Csv | None = None,
+    **more: Any,
+) -> Any:
+    """Draw a table; what the reader selected in it.
+
+    Args:
+        alt: what the table holds, read aloud.
+        columns: the looks of the columns, as `column_config`.
+        most: pixels of its height.
+        empty: the sentence that stands for a table without rows.
+        csv: the file below it.
+        more: of `st.dataframe`.
+    """
+    if empty and rows.empty:
+        st.caption(empty)
+        return None
+    height = min(_HEAD + _ROW * max(len(rows), 1), most)
+    found = st.dataframe(rows, **{"hide_index": True, "height": height, **more}, column_config=columns, alt=alt)
+    if csv is not None:
+        csv.button()
+    return found
