@@ -76,7 +76,7 @@ def union(refined: nx.DiGraph, fitted: nx.DiGraph) -> nx.DiGraph:
     """All edges of two graphs, with `found_by` on each: both, likelihood (the refinement alone) or DISCO (the fit).
 
     The nodes stand in the refined order, with the numbers they have there. Two nodes that both graphs join in opposite
-    directions have one edge, in the refinement's direction, with `turned` set. Such an edge, and one that DISCO alone
+    directions have one edge, in the refinement's direction, with `reversed` set. Such an edge, and one that DISCO alone
     found, has no direction that is decided, unless knowledge leaves no choice. An edge of DISCO's alone may run against
     the refined order, so the union may have cycles.
 
@@ -93,7 +93,7 @@ def union(refined: nx.DiGraph, fitted: nx.DiGraph) -> nx.DiGraph:
         if fitted.has_edge(parent, child):
             edge = {**fitted.edges[parent, child], **edge, "found_by": BOTH}
         elif fitted.has_edge(child, parent):
-            edge |= {"found_by": BOTH, "turned": True, "decided": 0.0}
+            edge |= {"found_by": BOTH, "reversed": True, "decided": 0.0}
         found.add_edge(parent, child, **edge)
     for parent, child, numbers in fitted.edges(data=True):
         if not found.has_edge(parent, child) and not found.has_edge(child, parent):

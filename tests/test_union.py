@@ -32,7 +32,7 @@ def test_each_edge_says_who_found_it():
 def test_only_the_refinement_decides_a_direction_and_only_if_disco_agrees():
     found = union(refined(("a", "b"), ("a", "c"), ("b", "d")), fitted(("a", "b"), ("c", "a"), ("d", "c")))
     assert {pair for pair in found.edges if found.edges[pair]["decided"]} == {("a", "b"), ("b", "d")}
-    assert [pair for pair in found.edges if found.edges[pair].get("turned")] == [("a", "c")]
+    assert [pair for pair in found.edges if found.edges[pair].get("reversed")] == [("a", "c")]
     known = fitted(("d", "c"))
     known.edges["d", "c"]["rule"] = "fixed"
     assert union(refined(("a", "b")), known).edges["d", "c"]["decided"]  # by knowledge

@@ -176,10 +176,9 @@ def edges(found: pd.DataFrame, ocs: pd.DataFrame, tau_z: float) -> pd.DataFrame:
 
 
 def of_ocs(ocs: pd.DataFrame, tau_z: float, pi_min: float) -> pd.DataFrame:
-    """The candidates of the OCS in the form of the other selectors: parent, child, score (mean OCS), selected."""
+    """The candidates of the OCS in the form of the other selectors, with ocs (also as score), z and frequency."""
     table = frequencies(ocs, tau_z)
-    table = table.assign(score=table["ocs"], selected=passes(table, pi_min))
-    return table[["parent", "child", "score", "selected"]]
+    return table.assign(score=table["ocs"], selected=passes(table, pi_min))
 
 
 AGREEMENT = ("both", "one", "other", "neither")

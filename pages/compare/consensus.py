@@ -5,9 +5,9 @@ from functools import partial
 import streamlit as st
 
 from disco.runs.about import about
-from disco.table import spreadsheets
 from disco.words import how_many
 from pages.compare.comparison import Compared
+from pages.shared.frame import table
 from pages.shared.frame.glossary import define
 from pages.shared.graph import canvas, downloads
 
@@ -39,37 +39,30 @@ def _least(found: Compared, methods: int) -> int:
 
 def edge_section(found: Compared) -> None:
     """One row per pair of nodes, one column per method."""
-    table = found.results.edges.drop(columns="is_open")
-    if table.empty:
-        st.caption("None of the methods shown has an edge.")
-        return
-    st.caption(
-        "One row for every two nodes that a method joins, in the direction that most give it. → the method has the "
-        "edge so, ← the other way, — without a direction. Click a heading to sort."
-    )
+    rows = found.results.edges.drop(columns="is_open")
+    if len(rows):
+        st.caption(
+            "One row for every two nodes that a method joins, in the direction that most give it. → the method has the "
+            "edge so, ← the other way, — without a direction. Click a heading to sort."
+        )
     column = st.column_config
-    config: dict[str, object] = {
-        "parent": column.TextColumn("Parent", pinned=True),
-        "child": column.TextColumn("Child", pinned=True),
-        "methods": column.NumberColumn("Methods", help="How many of the methods shown join the two."),
-        "forward": column.NumberColumn("→", help="How many give it this direction."),
-        "backward": column.NumberColumn("←", help="How many give it the other direction."),
-        "open": column.NumberColumn("—", help="How many leave its direction open."),
-    }
-    st.dataframe(
-        table,
-        hide_index=True,
-        height=min(38 + 35 * len(table), 460),
-        key="compare_edge_table",
-        column_config=config,
-        alt="Edges of every method",
-    )
-    st.download_button(
-        f"{how_many(len(table), 'edge')}, CSV",
-        partial(spreadsheets.to_csv, table),
+    name, said = (
         f"{downloads.file_name(found.run)}_edges_of_methods.csv",
-        "text/csv",
-        key="compare_edges_csv",
-        on_click="ignore",
-        help=f"Every edge of any method, and what each has. {spreadsheets.NOTE}",
+        "Every edge of any method, and what each has.",
+    )
+    table.show(
+        rows,
+        "Edges of every method",
+        {
+            "parent": column.TextColumn("Parent", pinned=True),
+            "child": column.TextColumn("Child", pinned=True),
+            "methods": column.NumberColumn("Methods", help="How many of the methods shown join the two."),
+            "forward": column.NumberColumn("→", help="How many give it this direction."),
+            "backward": column.NumberColumn("←", help="How many give it the other direction."),
+            "open": column.NumberColumn("—", help="How many leave its direction open."),
+        },
+        most=460,
+        empty="None of the methods shown has an edge.",
+        csv=table.Csv(f"{how_many(len(rows), 'edge')}, CSV", name, "compare_edges_csv", rows, said),
+        key="compare_edge_table",
     )

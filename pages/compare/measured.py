@@ -1,18 +1,15 @@
 """Every method in a row, with its metrics if the truth is known; time against F1."""
 
-from functools import partial
-
 import pandas as pd
 import streamlit as st
 
 from disco.errors import InputError
 from disco.figures import compared as figures
 from disco.runs import compared, stamps
-from disco.table import spreadsheets
 from disco.words import number
 from pages.compare.comparison import Compared, group, label
 from pages.compare.monitoring import WORDS
-from pages.shared.frame import figure
+from pages.shared.frame import figure, table
 from pages.shared.frame.glossary import define
 from pages.shared.frame.names import plain
 from pages.shared.graph import downloads
@@ -47,28 +44,20 @@ def section(found: Compared, known: Known | None) -> None:
     st.subheader("The methods", anchor=False)
     rows = found.rows(known is not None)
     metrics = [name for name in compared.METRICS if rows[name].notna().any()]
-    table = rows.assign(
+    told = rows.assign(
         method=[label(name) for name in rows["method"]],
         group=[group(name) for name in rows["method"]],
         state=rows["state"].map(WORDS),
     )[["method", "group", "state", "seconds", "edges", "undirected", *metrics, "note"]]
-    st.dataframe(
-        table.drop(columns="note"),
-        hide_index=True,
-        height=min(38 + 35 * len(table), 420),
+    name, said = f"{downloads.file_name(found.run)}_methods.csv", "Every method with its numbers and notes."
+    table.show(
+        told.drop(columns="note"),
+        "Methods with their time, edges and metrics",
+        _config(),
+        most=420,
+        csv=table.Csv("The table, CSV", name, "compare_methods_csv", told, said),
         key="compare_methods",
-        column_config=_config(),
         placeholder="–",
-        alt="Methods with their time, edges and metrics",
-    )
-    st.download_button(
-        "The table, CSV",
-        partial(spreadsheets.to_csv, table),
-        f"{downloads.file_name(found.run)}_methods.csv",
-        "text/csv",
-        key="compare_methods_csv",
-        on_click="ignore",
-        help=f"Every method with its numbers and notes. {spreadsheets.NOTE}",
     )
     _notes(found)
     if known is None:

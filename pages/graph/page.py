@@ -49,7 +49,7 @@ if known:
     if view.result is not None:
         downloads.verdicts(view.result, known, view.graph)
 if view.result is not None:
-    sparse.advise(view.result, view.graph.number_of_edges(), run.settings.selector if view.said else "ocs")
+    sparse.advise(view.result, view.graph.number_of_edges(), view.selection.selector if view.selection else "ocs")
 if found is not None:
     misfit.banner(found.refined)
 intro.assumptions_note()

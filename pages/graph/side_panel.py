@@ -11,7 +11,7 @@ from disco.graph import BOTH, DISCO
 from disco.runs import REFINE, Run
 from disco.words import how_many, number, share
 from pages.graph.view import View
-from pages.shared.frame import empty, figure
+from pages.shared.frame import empty, figure, table
 from pages.shared.frame.glossary import define
 from pages.shared.frame.names import code
 from pages.shared.graph import against_truth, canvas, picked
@@ -77,13 +77,13 @@ def _edge(view: View, edge: tuple[str, str]) -> None:
     parent, child = edge
     st.markdown(f"##### {code(parent)} → {code(child)}")
     if view.name != DISCO and edge in view.refinement.graph.edges:
-        if view.graph.edges[edge].get("turned"):
+        if view.graph.edges[edge].get("reversed"):
             st.markdown(f"DISCO has this edge reversed, {code(child)} → {code(parent)}: its direction is undecided.")
         evidence_panel.edge_details(view.placed.run, view.refinement.refined, *edge)
         return
     if view.name == BOTH and edge in view.graph.edges:
         st.markdown("DISCO alone found this edge. The likelihood search found none here that is worth its price.")
-    values = view.result.candidates(view.tau_z).set_index(["parent", "child"])
+    values = view.candidates.set_index(["parent", "child"])
     if edge not in values.index:
         st.caption("The order found puts the child first, so this edge has no score.")
         return
@@ -127,12 +127,10 @@ def _table(title: str, edges: list[tuple[str, dict]], view: View) -> None:
     names = {"both": ["found_by", "gain_nats", "ocs"], "likelihood": ["gain_nats", "decided"]}
     shown = ["node", *(["verdict"] if "verdict" in rows else []), *names.get(view.name, ["ocs", "z", "folds"])]
     column = st.column_config
-    st.dataframe(
+    table.show(
         rows.assign(decided=rows["decided"].astype(bool))[shown],
-        hide_index=True,
-        height=min(38 + 35 * len(rows), 260),
-        placeholder="–",
-        column_config={
+        f"{title} of the node",
+        {
             "node": column.TextColumn("Node", width=96),
             "verdict": column.TextColumn("Truth", width=74, help="According to the known truth of this table."),
             "found_by": column.TextColumn("Found by", width=74),
@@ -142,4 +140,6 @@ def _table(title: str, edges: list[tuple[str, dict]], view: View) -> None:
             "z": column.NumberColumn("Z", format="%.2f", width=56),
             "folds": column.TextColumn("Folds", width=44, help="Folds in which the edge passes τ_Z."),
         },
+        most=260,
+        placeholder="–",
     )

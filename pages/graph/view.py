@@ -13,7 +13,8 @@ from disco.verdicts import Verdict
 from disco.words import share
 from pages.shared import session
 from pages.shared.graph import canvas
-from pages.shared.parents import selector_sections, thresholds
+from pages.shared.parents import selectors
+from pages.shared.parents.selectors import Selection
 from pages.shared.refined.refinement import Refinement
 from pages.shared.result import fit
 from pages.shared.result.fit import VARIANT_WORDS, Result
@@ -31,17 +32,14 @@ class View:
         graph: the edges.
         refinement: the run's refinement; None if it has none.
         result: the run's fit; None if it has none.
-        tau_z, pi_min: the thresholds of DISCO's edges.
-        said: the rule that chose DISCO's edges, if not the thresholds.
+        selection: what chose DISCO's edges; None if none of them are shown.
     """
 
     name: str
     graph: nx.DiGraph
     refinement: Refinement | None
     result: Result | None
-    tau_z: float = 0.0
-    pi_min: float = 0.0
-    said: str = ""
+    selection: Selection | None = None
 
     @property
     def placed(self) -> Refinement | Result:
@@ -56,11 +54,8 @@ class View:
     @property
     def rule(self) -> str:
         """What chose DISCO's edges, in words; empty if none of them are shown."""
-        if self.result is None or self.name == LIKELIHOOD:
-            return ""
-        folds = share(round(self.pi_min * self.result.folds), self.result.folds)
-        chosen_by = self.said or f"τ_Z = {self.tau_z:g}, {folds} folds"
-        return f"{VARIANT_WORDS[self.result.variant]}, {chosen_by}"
+        chosen = self.selection
+        return "" if chosen is None else f"{VARIANT_WORDS[chosen.result.variant]}, {chosen.words}"
 
     @property
     def method(self) -> str:
@@ -73,22 +68,22 @@ class View:
         found: dict[str, float | str] = {}
         if self.name != DISCO:
             found |= {"seed": self.refinement.choice.seed, "bound_nats": self.refinement.choice.bound}
-        if self.name == LIKELIHOOD or self.result is None:
+        if (chosen := self.selection) is None:
             return found
-        own = {"parents": self.said} if self.said else {"parent_rule": self.result.rule, **self.thresholds}
-        return {**found, "order": self.result.variant, **own}
+        by_ocs = {"parent_rule": chosen.result.rule, "tau_z": chosen.tau_z, "pi_min": chosen.pi_min}
+        return {**found, "order": chosen.result.variant, **(by_ocs if chosen.is_ocs else {"parents": chosen.words})}
 
     @property
-    def thresholds(self) -> dict[str, float]:
-        """Those of DISCO's edges, by name."""
-        return {"tau_z": self.tau_z, "pi_min": self.pi_min}
+    def candidates(self) -> pd.DataFrame:
+        """Every candidate of the fit with its OCS, Z and frequency."""
+        return self.result.candidates(self.selection.tau_z if self.selection else 0.0)
 
     def judged(self, known: Known, missing: bool) -> nx.DiGraph:
         """The graph with the verdict of a truth on every edge, with or without the true edges that it lacks."""
         told = known.verdicts(self.graph)
         if self.result is None:
             return self.refinement.judged(self.graph, told, None, missing)
-        return drawing.judged(self.graph, told, self.result.candidates(self.tau_z), missing=missing)
+        return drawing.judged(self.graph, told, self.candidates, missing=missing)
 
 
 def chosen(refinement: Refinement | None, result: Result | None) -> View:
@@ -98,9 +93,9 @@ def chosen(refinement: Refinement | None, result: Result | None) -> View:
         return View(LIKELIHOOD, refinement.graph, refinement, result)
     with st.expander("DISCO's thresholds", expanded=name == DISCO):
         fit.variant_picker(result)
-        own, tau_z, pi_min, said = selector_sections.own_graph(result) or thresholds.graph(result, "graph")
-    graph = own if name == DISCO else union(refinement.graph, own)
-    return View(name, graph, refinement, result, tau_z, pi_min, said)
+        selection = selectors.on_graph(result)
+    graph = selection.graph if name == DISCO else union(refinement.graph, selection.graph)
+    return View(name, graph, refinement, result, selection)
 
 
 def _view(refinement: Refinement | None, result: Result | None) -> str:
@@ -123,17 +118,18 @@ def _view(refinement: Refinement | None, result: Result | None) -> str:
 
 def tell_address(view: View) -> None:
     """Write what makes this graph into the page's address, so that a link shows the same."""
-    result = view.result
-    if result is None or view.name == LIKELIHOOD:
+    chosen = view.selection
+    if chosen is None:
         told = dict.fromkeys(("order", "rule", "tau", "pi"))
     else:
+        result = chosen.result
         told = {
             "order": None if result.variant == result.run.own_variant else result.variant,
             "rule": result.rule,
-            "tau": f"{view.tau_z:.6g}",
-            "pi": f"{view.pi_min:.6g}",
+            "tau": f"{chosen.tau_z:.6g}",
+            "pi": f"{chosen.pi_min:.6g}",
         }
-    both = view.refinement is not None and result is not None
+    both = view.refinement is not None and view.result is not None
     session.address.tell({"edges": view.name if both else None, **told})
 
 

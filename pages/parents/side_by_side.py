@@ -5,14 +5,13 @@ import streamlit as st
 
 from disco.figures import selectors as figures
 from disco.parents.selectors import AGREEMENT, SELECTORS, WORDS, compared
-from disco.table import spreadsheets
-from disco.words import how_many, number, share
+from disco.words import how_many, number
+from pages.parents.sections import truth_of
 from pages.shared import session
-from pages.shared.frame import figure
+from pages.shared.frame import figure, table
 from pages.shared.frame.answers import heard
 from pages.shared.frame.glossary import define
 from pages.shared.parents import selecting, selectors
-from pages.shared.parents.selector_sections import truth_of
 from pages.shared.refined.evidence_words import SAME_ROWS
 from pages.shared.result.fit import Result
 from pages.shared.result.known import Known
@@ -25,8 +24,8 @@ def section(result: Result, known: Known | None, shown: str) -> None:
         shown: the selector that the rest of the page shows.
     """
     pair = _pair(result, shown)
-    found = [selectors.kept(result, selector) for selector in pair]
-    if any(one is None for one in found):
+    found = [selectors.selection(result, selector) for selector in pair]
+    if None in found:
         for selector, one in zip(pair, found, strict=True):
             if one is None and selector == shown:
                 st.caption(f"{WORDS[selector].name} can be computed above.")
@@ -34,13 +33,13 @@ def section(result: Result, known: Known | None, shown: str) -> None:
                 st.markdown(f"{WORDS[selector].name} has not been computed along this order yet.")
                 selecting.offer(result, selector, "beside")
         return
-    table = compared(*found)
-    st.caption(f"{_rule(result, pair[0])}; {_rule(result, pair[1])}. Each keeps its own cut-off, as set above.")
+    both = compared(*(one.kept for one in found))
+    st.caption(f"{found[0].words}; {found[1].words}. Each keeps its own cut-off, as set above.")
     if "evidence" in pair:
         st.caption(SAME_ROWS)
-    _counts(table, pair, known)
-    figure.show(figures.agreement(table, result.order, *pair, known.edges if known else None), "agreement")
-    _table(table, pair, known)
+    _counts(both, pair, known)
+    figure.show(figures.agreement(both, result.order, *pair, known.edges if known else None), "agreement")
+    _table(both, pair, known)
 
 
 def _pair(result: Result, shown: str) -> tuple[str, str]:
@@ -66,44 +65,32 @@ def _pair(result: Result, shown: str) -> tuple[str, str]:
     return now
 
 
-def _rule(result: Result, selector: str) -> str:
-    if selector != "ocs":
-        return f"{WORDS[selector].name}: {selectors.rule(selector, selectors.cut_of(selector))}"
-    tau_z, pi_min = session.shown.thresholds(result.rule) or result.thresholds
-    folds = "" if result.rule == "jackknife" else f" in {share(round(pi_min * result.folds), result.folds)} folds"
-    return f"OCS: Z > {tau_z:.3g}{folds}"
-
-
-def _counts(table: pd.DataFrame, pair: tuple[str, str], known: Known | None) -> None:
+def _counts(both: pd.DataFrame, pair: tuple[str, str], known: Known | None) -> None:
     """The number of edges that both have and that only one has, and the F1 of each if the truth is shown."""
-    words, counted = figures.agreement_words(*pair), table["selected_by"].value_counts()
+    words, counted = figures.agreement_words(*pair), both["selected_by"].value_counts()
     row = figure.numbers()
     for which in AGREEMENT[:3]:
         label = words[which][0].upper() + words[which][1:]
         row.metric(label, int(counted.get(which, 0)), width=figure.NUMBER)
     for selector, which in zip(pair, AGREEMENT[1:3], strict=True):
         if known:
-            met = known.met(table[table["selected_by"].isin(["both", which])])
+            met = known.met(both[both["selected_by"].isin(["both", which])])
             said = f"Precision {number(met.precision)}, recall {number(met.recall)}, SHD {met.shd}."
             row.metric(f"F1 of {WORDS[selector].name}", number(met.f1), width=figure.NUMBER, help=said)
 
 
-def _table(table: pd.DataFrame, pair: tuple[str, str], known: Known | None) -> None:
+def _table(found: pd.DataFrame, pair: tuple[str, str], known: Known | None) -> None:
     words = figures.agreement_words(*pair)
-    rows = table[table["selected_by"] != "neither"]
-    if rows.empty:
-        st.caption("Neither keeps an edge.")
-        return
-    rows = rows.assign(selected_by=rows["selected_by"].map(words))
-    if known:
+    rows = found[found["selected_by"] != "neither"].assign(selected_by=lambda kept: kept["selected_by"].map(words))
+    if known and len(rows):
         rows = rows.assign(truth=truth_of(rows, known))
     column = st.column_config
     scores = [f"{WORDS[one].name}: {WORDS[one].score}" if one != "ocs" else "OCS" for one in pair]
-    st.dataframe(
+    named = rows.rename(columns={"score_one": f"score_{pair[0]}", "score_other": f"score_{pair[1]}"})
+    table.show(
         rows,
-        hide_index=True,
-        height=min(38 + 35 * len(rows), 320),
-        column_config={
+        "Edges that either selector keeps",
+        {
             "parent": column.TextColumn("Parent"),
             "child": column.TextColumn("Child"),
             "score_one": column.NumberColumn(scores[0], format="%.4g", help=define(WORDS[pair[0]].name)),
@@ -111,14 +98,9 @@ def _table(table: pd.DataFrame, pair: tuple[str, str], known: Known | None) -> N
             "selected_by": column.TextColumn("Selected by"),
             "truth": column.TextColumn("Truth", help="According to the known truth of this table."),
         },
-    )
-    named = rows.rename(columns={"score_one": f"score_{pair[0]}", "score_other": f"score_{pair[1]}"})
-    st.download_button(
-        f"{how_many(len(rows), 'edge')} of either, CSV",
-        spreadsheets.to_csv(named),
-        f"parents_{pair[0]}_{pair[1]}.csv",
-        "text/csv",
-        key="compared_csv",
-        on_click="ignore",
-        help=spreadsheets.NOTE,
+        most=320,
+        empty="Neither keeps an edge.",
+        csv=table.Csv(
+            f"{how_many(len(rows), 'edge')} of either, CSV", f"parents_{pair[0]}_{pair[1]}.csv", "compared_csv", named
+        ),
     )

@@ -10,8 +10,8 @@ from disco.metrics.several import Comparison
 from disco.progress import Callback
 from disco.refine import adjusting
 from disco.runs import Run
-from disco.table import spreadsheets
 from disco.words import how_many
+from pages.shared.frame import table
 from pages.shared.frame.names import plain
 from pages.shared.graph import paired
 from pages.shared.work import background, machine
@@ -46,8 +46,8 @@ def _asked(run: Run) -> bool:
 
 def _work(run: Run) -> Callable[[Callback], dict[str, Found]]:
     given = {"settings": run.settings, "knowledge": run.knowledge()}
-    table, adjustment = run.table(), run.adjustment
-    return machine.once_compiled(lambda hear: adjusting.adjusted(table, adjustment, **given, callback=hear))
+    counts, adjustment = run.table(), run.adjustment
+    return machine.once_compiled(lambda hear: adjusting.adjusted(counts, adjustment, **given, callback=hear))
 
 
 def _shown(run: Run, found: dict[str, Found]) -> None:
@@ -61,14 +61,8 @@ def _shown(run: Run, found: dict[str, Found]) -> None:
     results = Comparison.of(found, found[other].nodes)
     pair = paired.Pair(results, other, adjusting.WITH, (other, adjusting.WITH))
     paired.graphs(pair, "adjustments", [plain(other), adjusting.WITH], order=results.nodes)
-    table = results.edges[["parent", "child", *found]]
-    st.dataframe(table, hide_index=True, height=min(38 + 35 * len(table), 360), alt="Edges of every search")
-    st.download_button(
-        f"{how_many(len(table), 'edge')}, CSV",
-        partial(spreadsheets.to_csv, table),
-        f"{run.id}_adjustments.csv",
-        "text/csv",
-        key="adjustments_csv",
-        on_click="ignore",
-        help=f"Every edge of any search, and its direction in each. {spreadsheets.NOTE}",
-    )
+    rows = results.edges[["parent", "child", *found]]
+    said = "Every edge of any search, and its direction in each."
+    name = f"{run.id}_adjustments.csv"
+    csv = table.Csv(f"{how_many(len(rows), 'edge')}, CSV", name, "adjustments_csv", rows, said)
+    table.show(rows, "Edges of every search", csv=csv)

@@ -14,9 +14,11 @@ import streamlit as st
 from disco import graph as graphs
 from disco.errors import InputError
 from disco.figures import graph as drawing
+from disco.found import placed
 from disco.runs import Run
 from disco.runs.about import about
 from disco.table import spreadsheets
+from pages.shared.frame.table import Csv
 from pages.shared.graph import canvas, layout, picked, standalone
 from pages.shared.graph.layout import Placed
 from pages.shared.refined.refinement import Refinement
@@ -126,49 +128,23 @@ def files(
 
 def table(refinement: Refinement, edges: pd.DataFrame) -> None:
     """A button for the table of edges shown, with all numbers of each."""
-    st.download_button(
-        "Edges shown, CSV",
-        partial(spreadsheets.to_csv, edges),
-        f"{file_name(refinement.run)}_refined_edges.csv",
-        "text/csv",
-        key="refined_table",
-        on_click="ignore",
-        help=f"Every number of the edges shown. {spreadsheets.NOTE}",
-    )
+    name = f"{file_name(refinement.run)}_refined_edges.csv"
+    Csv("Edges shown, CSV", name, "refined_table", edges, "Every number of the edges shown.").button()
 
 
 def order(result: Result) -> None:
     """A button for the causal order of a result, sources first."""
-    st.download_button(
-        "Order, CSV",
-        lambda: spreadsheets.to_csv(placed(result.order)),
-        f"{file_name(result.run)}_order_{result.variant}.csv",
-        "text/csv",
-        key="order_table",
-        on_click="ignore",
-        help=f"{ORDER_HELP} {spreadsheets.NOTE}",
-    )
-
-
-def placed(nodes: list[str]) -> pd.DataFrame:
-    """A causal order as a table, sources first: position from 1 and node."""
-    return pd.DataFrame({"position": range(1, len(nodes) + 1), "node": nodes})
+    name = f"{file_name(result.run)}_order_{result.variant}.csv"
+    Csv("Order, CSV", name, "order_table", lambda: placed(result.order), ORDER_HELP).button()
 
 
 def verdicts(result: Result, known: Known, graph: nx.DiGraph) -> None:
     """A button for every edge, found or true, with what became of it and its scores."""
     candidates = result.candidates(0.0).drop(columns="frequency")
-    table = known.verdicts(graph).merge(candidates, on=["parent", "child"], how="left")
-    st.download_button(
-        "Edges against the truth, CSV",
-        partial(spreadsheets.to_csv, table),
-        f"{file_name(result.run)}_verdicts.csv",
-        "text/csv",
-        key="graph_verdicts",
-        on_click="ignore",
-        help="Every edge at these thresholds, found or true: true, extra, reversed or missing, with OCS and Z. "
-        + spreadsheets.NOTE,
-    )
+    rows = known.verdicts(graph).merge(candidates, on=["parent", "child"], how="left")
+    said = "Every edge at these thresholds, found or true: true, extra, reversed or missing, with OCS and Z."
+    name = f"{file_name(result.run)}_verdicts.csv"
+    Csv("Edges against the truth, CSV", name, "graph_verdicts", rows, said).button()
 
 
 def file_name(run: Run) -> str:

@@ -2,7 +2,6 @@
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from functools import partial
 
 import networkx as nx
 import pandas as pd
@@ -11,9 +10,8 @@ import streamlit as st
 from disco.figures import graph as drawing
 from disco.figures import placing
 from disco.metrics.several import Comparison
-from disco.table import spreadsheets
 from disco.words import how_many, number
-from pages.shared.frame import figure
+from pages.shared.frame import figure, table
 from pages.shared.graph import canvas
 
 _PLACED = "Nodes follow the order of the first, so an edge of the second that runs against it points up."
@@ -131,29 +129,23 @@ def _seen(graph: nx.DiGraph, changes: pd.DataFrame) -> nx.DiGraph:
 
 def edges(pair: Pair, key: str, file_name: str) -> None:
     """One row per edge of either graph, with its numbers in both, and the same as a file."""
-    table = pair.changes
-    if table.empty:
-        st.caption("Neither graph has an edge.")
-        return
+    rows = pair.changes
     for side, word in enumerate(pair.words, start=1):
-        table = table.rename(columns=lambda name, end=f"_{side}", word=word: _named(name, end, word))
-    table = table.assign(change=table["change"].map(pair.labels))
-    st.dataframe(
-        table,
-        hide_index=True,
-        height=min(38 + 35 * len(table), 360),
-        column_config=_config(table, pair.words),
+        rows = rows.rename(columns=lambda name, end=f"_{side}", word=word: _named(name, end, word))
+    rows = rows.assign(change=rows["change"].map(pair.labels))
+    table.show(
+        rows,
+        "Edges of either graph with their numbers in both",
+        _config(rows, pair.words),
+        empty="Neither graph has an edge.",
+        csv=table.Csv(
+            f"{how_many(len(rows), 'edge')}, CSV",
+            file_name,
+            f"{key}_csv",
+            rows,
+            "Every edge with its numbers in both; a reversed one in its direction in the second.",
+        ),
         placeholder="",
-        alt="Edges of either graph with their numbers in both",
-    )
-    st.download_button(
-        f"{how_many(len(table), 'edge')}, CSV",
-        partial(spreadsheets.to_csv, table),
-        file_name,
-        "text/csv",
-        key=f"{key}_csv",
-        on_click="ignore",
-        help="Every edge with its numbers in both; a reversed one in its direction in the second. " + spreadsheets.NOTE,
     )
 
 
@@ -161,9 +153,9 @@ def _named(name: str, end: str, word: str) -> str:
     return f"{name.removesuffix(end)}_{word}" if name.endswith(end) else name
 
 
-def _config(table: pd.DataFrame, words: Sequence[str]) -> dict[str, object]:
+def _config(rows: pd.DataFrame, words: Sequence[str]) -> dict[str, object]:
     column, config = st.column_config, {}
-    for name in table.columns[3:]:
+    for name in rows.columns[3:]:
         word = next(word for word in words if name.endswith(f"_{word}"))
         what = name.removesuffix(f"_{word}")
         label = f"{what.removesuffix('_nats').replace('_', ' ').capitalize()}, {word}"

@@ -1,6 +1,8 @@
 """The selector of parents shown, the cut-off it decides by, and the edges it keeps."""
 
 from collections.abc import Callable
+from dataclasses import dataclass
+from functools import cached_property
 
 import networkx as nx
 import pandas as pd
@@ -12,8 +14,10 @@ from disco.parents.ocs import frequencies
 from disco.parents.selectors import CUTS, SELECTORS, WORDS
 from disco.runs import Run
 from disco.runs.parents import path_of, read_candidates
+from disco.words import share
 from pages.shared import session
 from pages.shared.frame.glossary import define
+from pages.shared.parents import selecting, thresholds
 from pages.shared.result.fit import Result
 from pages.shared.work.facts import fact
 
@@ -114,14 +118,96 @@ def rule(selector: str, cut: float) -> str:
     return WORDS[selector].rule.format(cut=cut)
 
 
-def kept(result: Result, selector: str) -> pd.DataFrame | None:
-    """Every candidate with `selected` at the reader's cut-off or thresholds; None if not computed yet."""
+@dataclass(frozen=True)
+class Selection:
+    """The candidates along an order that a selector keeps, at the cut-off or the thresholds that the reader set.
+
+    Attributes:
+        result: whose order it is.
+        selector: one of `SELECTORS`.
+        kept: every candidate: parent, child, score, p_value (cam and pcm), selected, ocs, z, frequency.
+        tau_z, pi_min: the thresholds of the OCS: those that chose the edges, or its own if another selector did.
+    """
+
+    result: Result
+    selector: str
+    kept: pd.DataFrame
+    tau_z: float
+    pi_min: float
+
+    @property
+    def is_ocs(self) -> bool:
+        """Whether the OCS chose the edges."""
+        return self.selector == "ocs"
+
+    @property
+    def edges(self) -> pd.DataFrame:
+        """The candidates kept, with their numbers."""
+        return self.kept[self.kept["selected"]].drop(columns=["selected", *(["score"] if self.is_ocs else [])])
+
+    @cached_property
+    def graph(self) -> nx.DiGraph:
+        """The graph of the candidates kept."""
+        return graphs.build(self.result.order, self.edges)
+
+    @property
+    def words(self) -> str:
+        """The selector and its rule."""
+        if not self.is_ocs:
+            return f"{WORDS[self.selector].name}: {rule(self.selector, cut_of(self.selector))}"
+        folds = share(round(self.pi_min * self.result.folds), self.result.folds)
+        return f"OCS: Z > {self.tau_z:.3g}{'' if self.result.rule == 'jackknife' else f' in {folds} folds'}"
+
+    @property
+    def lines(self) -> str:
+        """What the width and dash of a line mean if another selector than the OCS chose the edges."""
+        return (
+            "Unless they show the truth, lines show the OCS: wider if it is higher, dashed if not all folds are above "
+            f"its own τ_Z = {self.tau_z:.3g}."
+        )
+
+
+def selection(result: Result, selector: str) -> Selection | None:
+    """What a selector keeps now; None if it was not computed along this order."""
     if selector == "ocs":
-        return selectors.of_ocs(result.ocs, *(session.shown.thresholds(result.rule) or result.thresholds))
+        return _by_ocs(result, *thresholds.present(result))
     found = candidates(result, selector)
-    return None if found is None else selectors.kept(found, selector, cut_of(selector))
+    if found is None:
+        return None
+    return Selection(result, selector, selectors.kept(found, selector, cut_of(selector)), *result.thresholds)
 
 
-def graph(result: Result, kept: pd.DataFrame) -> nx.DiGraph:
-    """The graph of the selected candidates."""
-    return graphs.build(result.order, kept[kept["selected"]])
+def _by_ocs(result: Result, tau_z: float, pi_min: float) -> Selection:
+    return Selection(result, "ocs", selectors.of_ocs(result.ocs, tau_z, pi_min), tau_z, pi_min)
+
+
+def controls(result: Result, selector: str, where: str) -> Selection | None:
+    """What a selector keeps, below the controls of its thresholds or cut-off, or the button that computes it.
+
+    Args:
+        where: the page, so that each has its own widgets.
+    """
+    if selector == "ocs":
+        return _by_ocs(result, *thresholds.sliders(result, where))
+    if candidates(result, selector) is None:
+        st.markdown(f"{WORDS[selector].name} has not been computed along this order yet.")
+        selecting.offer(result, selector, where)
+        return None
+    cut_slider(result, selector)
+    return selection(result, selector)
+
+
+def on_graph(result: Result) -> Selection:
+    """For Graph: what the selector keeps with which the run was fitted; the OCS if it was not computed here."""
+    selector = result.run.settings.selector
+    found = None if selector == "ocs" else selection(result, selector)
+    if found is not None:
+        said = f"Shown: the edges by {found.words.replace(': ', ', ')}, as this run was fitted."
+        st.caption(f"{said} {found.lines} Parents shows other selectors.")
+        return found
+    if selector != "ocs":
+        name = WORDS[selector].name
+        st.caption(f"{name} was not computed along this order: these are the OCS's edges. Parents can compute it.")
+    elif session.shown.selector() not in (None, "ocs"):
+        st.caption("Shown: the edges by OCS, as this run was fitted. Parents shows those of other selectors.")
+    return _by_ocs(result, *thresholds.sliders(result, "graph"))

@@ -1,6 +1,5 @@
 """The rule of parent selection and its thresholds, shared by Parents and Graph."""
 
-import networkx as nx
 import streamlit as st
 
 from disco.parents import jackknife
@@ -21,7 +20,7 @@ def present(result: Result) -> tuple[float, float]:
 
 
 def sliders(result: Result, where: str) -> tuple[float, float]:
-    """(τ_Z, π_min) as the reader sets them; they start at the rule's own."""
+    """The rule, and its (τ_Z, π_min) as the reader sets them; they start at the rule's own."""
     row = st.container(key=f"beside_thresholds_{where}")  # wraps on a narrow screen
     rule_box, left, right = row.columns([3, 4, 3], gap="medium")
     with rule_box:
@@ -71,12 +70,6 @@ def sliders(result: Result, where: str) -> tuple[float, float]:
         else:
             _expected(result, tau_z)
     return tau_z, pi_min
-
-
-def graph(result: Result, where: str) -> tuple[nx.DiGraph, float, float, str]:
-    """The graph at the thresholds that the reader sets, these two, and an empty text: no other rule chose it."""
-    tau_z, pi_min = sliders(result, where)
-    return result.graph(tau_z, pi_min), tau_z, pi_min, ""
 
 
 _STEP = {"iqr": 0.05, "jackknife": 0.01}

@@ -1,15 +1,25 @@
 """The sections of the Parents page."""
 
+from collections.abc import Callable
+from functools import partial
+
 import networkx as nx
 import pandas as pd
 import streamlit as st
 
+from disco import verdicts
 from disco.figures import accuracy
 from disco.figures import parents as figures
+from disco.figures import selectors as cut_figures
+from disco.parents.selectors import WORDS
 from disco.words import how_many
-from pages.shared.frame import figure
+from pages.shared.frame import figure, verdict
+from pages.shared.frame.glossary import define
 from pages.shared.frame.names import code
-from pages.shared.graph import picked
+from pages.shared.frame.table import Csv, show
+from pages.shared.graph import against_truth, canvas, picked
+from pages.shared.parents import selectors, sparse
+from pages.shared.parents.selectors import Selection
 from pages.shared.result import truth
 from pages.shared.result.fit import Result
 from pages.shared.result.known import Known
@@ -26,6 +36,53 @@ _SCALES = {
 }
 
 
+def verdict_on(chosen: Selection) -> None:
+    """How sure the edges kept are."""
+    result = chosen.result
+    if chosen.is_ocs:
+        verdict.show(*verdicts.of_parents(result.ocs, result.rule, chosen.tau_z, chosen.pi_min))
+    else:
+        verdict.show(*verdicts.of_graph(result.ccs, chosen.edges, len(result.order)))
+
+
+def graph(chosen: Selection, known: Known | None) -> None:
+    """The edges kept in numbers and as a graph, beside it how many another threshold would keep."""
+    counts(chosen.graph)
+    sparse.advise(chosen.result, len(chosen.edges), chosen.selector)
+    if known:
+        truth.edge_numbers(known, chosen.graph)
+    if chosen.is_ocs:
+        cannot(chosen.result, chosen.tau_z)
+    left, right = st.container(key="beside_parents").columns([3, 2], gap="large")
+    with left:
+        if known:
+            against_truth.choose()
+        seen = against_truth.seen(chosen.graph, known, chosen.tau_z)
+        canvas.graph_view(chosen.result, seen, "parents_canvas", height=430)
+        if not chosen.is_ocs:
+            st.caption(chosen.lines)
+    with right:
+        if chosen.is_ocs:
+            sensitivity(chosen.result, chosen.tau_z, chosen.pi_min)
+        else:
+            cut, choices = selectors.cut_of(chosen.selector), selectors.CHOICES[chosen.selector]
+            figure.show(cut_figures.cuts(chosen.kept, chosen.selector, cut, choices), "cuts")
+            st.caption("Where the curve is flat, the cut-off hardly matters.")
+
+
+def parts(chosen: Selection, known: Known | None) -> dict[str, Callable[[], None]]:
+    """What can be opened below the graph."""
+    if not chosen.is_ocs:
+        return {"Candidates": partial(candidates_table, chosen, known)}
+    found: dict[str, Callable[[], None]] = {
+        "One child": partial(candidates, chosen.result, chosen.tau_z, chosen.pi_min, known),
+        "All candidates": partial(matrix, chosen.result, chosen.kept, chosen.pi_min, known),
+    }
+    if known and len(known.edges):
+        found["Against the truth"] = partial(against, chosen.result, known, chosen.tau_z, chosen.pi_min)
+    return found
+
+
 def counts(graph: nx.DiGraph) -> None:
     """Edges, nodes without parents and the like."""
     possible = len(graph) * (len(graph) - 1) // 2
@@ -38,7 +95,7 @@ def counts(graph: nx.DiGraph) -> None:
     row.metric("Most parents", max(indegree.values(), default=0), width=wide)
 
 
-def against_truth(result: Result, known: Known, tau_z: float, pi_min: float) -> None:
+def against(result: Result, known: Known, tau_z: float, pi_min: float) -> None:
     """F1 along the threshold, and precision against recall, with the present choice on both."""
     table = known.accuracy(tau_z)
     if result.rule == "jackknife":  # Z is the same in every fold, so one π_min is all there is
@@ -144,3 +201,48 @@ def matrix(result: Result, table: pd.DataFrame, pi_min: float, known: Known | No
     edges = known.edges if known else None
     drawn = figures.matrix(table, result.order, pi_min, by or "ocs", picked.picked(result.order), edges)
     figure.show(drawn, "ocs_matrix")
+
+
+def candidates_table(chosen: Selection, known: Known | None) -> None:
+    """The candidates that a selector keeps, or all of them."""
+    kept, selector = chosen.kept, chosen.selector
+    every = st.toggle("Show the others too", key=f"selector_every_{selector}")
+    rows = kept if every else kept[kept["selected"]]
+    if rows.empty:
+        st.caption("None is kept at this cut-off.")
+        return
+    rows = rows.sort_values("score", ascending=False, kind="stable").drop(columns="frequency")
+    rows = rows.rename(columns={"z": "ocs_z"})
+    if known:
+        rows = rows.assign(truth=truth_of(rows, known))
+    shown = rows if every else rows.drop(columns="selected")
+    csv = Csv(f"{how_many(len(rows), 'row')}, CSV", f"parents_{selector}.csv", f"selector_csv_{selector}", rows)
+    show(shown, f"Candidates by {WORDS[selector].name}", _columns(selector), most=320, csv=csv)
+
+
+def truth_of(edges: pd.DataFrame, known: Known) -> list[str]:
+    """Whether each edge is true, right either way, reversed or not true."""
+    true = set(zip(known.edges["parent"], known.edges["child"], strict=True))
+    verdicts = dict.fromkeys({pair[::-1] for pair in true}, "reversed") | dict.fromkeys(true, "true")
+    verdicts |= dict.fromkeys(known.either_way, "either way")
+    return [verdicts.get(pair, "not true") for pair in zip(edges["parent"], edges["child"], strict=True)]
+
+
+def _columns(selector: str) -> dict[str, object]:
+    score = {
+        "cam": "F of the candidate's curve.",
+        "pcm": "T of its test, one-sided.",
+        "evidence": "The loss of the child's log posterior without it or, for a candidate that is no edge, the gain "
+        "with it. Empty if a screen left the pair out.",
+    }
+    column = st.column_config
+    return {
+        "parent": column.TextColumn("Parent"),
+        "child": column.TextColumn("Child"),
+        "score": column.NumberColumn(WORDS[selector].score, format="%.4g", help=score[selector]),
+        "p_value": column.NumberColumn("p", format="%.2g"),
+        "selected": column.CheckboxColumn("Kept"),
+        "ocs": column.NumberColumn("OCS", format="%.3g", help=f"{define('OCS')} Mean over folds."),
+        "ocs_z": column.NumberColumn("Z of the OCS", format="%.2f", help=f"{define('Z')} Mean over folds."),
+        "truth": column.TextColumn("Truth", help="According to the known truth of this table."),
+    }
