@@ -7,7 +7,7 @@ import streamlit as st
 
 from disco import verdicts
 from pages.parents import side_by_side
-from pages.shared.frame import empty, intro, section, verdict
+from pages.shared.frame import answers, empty, intro, verdict
 from pages.shared.graph import against_truth, canvas
 from pages.shared.parents import ocs_sections, selector_sections, selectors, sparse, thresholds
 from pages.shared.result import fit, truth
@@ -52,5 +52,5 @@ else:
     if kept is not None:
         parts["Candidates"] = partial(selector_sections.table, kept, selector, known)
 parts["Two selectors"] = partial(side_by_side.section, result, known, selector)
-parts[section.choose({name: name for name in parts}, "parents_section")]()
+parts[answers.segments("Show", list(parts), "parents_section")]()
 intro.assumptions_note()
