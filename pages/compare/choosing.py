@@ -2,7 +2,6 @@
 
 import streamlit as st
 
-from disco.errors import InputError
 from disco.methods import GROUPS, INSTALL, METHODS, Method
 from disco.runs import COMPARE, Run
 from disco.runs.compared import Asked, asked
@@ -11,11 +10,11 @@ from disco.work import comparing, jobs
 from pages.compare import options
 from pages.compare.comparison import Compared
 from pages.shared import session
-from pages.shared.frame import empty, intro
-from pages.shared.frame.lasting import forget, lasting
-from pages.shared.frame.names import code, plain, shown
+from pages.shared.frame import empty, errors, intro
+from pages.shared.frame.answers import forget, lasting
+from pages.shared.frame.names import code, plain
 from pages.shared.table import computed
-from pages.shared.table.drafts import Draft, run_name
+from pages.shared.table.drafts import Draft
 from pages.shared.work import fit_start
 
 _USUAL = ("refined", "boss", "ods-poisson", "search-nb", "sort-mean", "sort-excess")
@@ -125,18 +124,15 @@ def _tell(chosen: list[str], seconds: list[float]) -> None:
 
 def begin(run: Run, methods: options.Options, limit: float) -> None:
     """Start a comparison, or say in a sentence why not; those done already with these options are kept."""
-    try:
+    with errors.said():
         wanted = Asked(methods, limit)
         if not comparing.left(run, wanted):
             st.info("All of these are done; their results stand below.", icon=":material/check:")
             return
         jobs.start(run, COMPARE, wanted)
-    except InputError as error:
-        st.error(plain(error))
-        return
-    for name in methods:  # they are done then, and no longer wanted
-        forget(_pick(name, run))
-    st.rerun()
+        for name in methods:  # they are done then, and no longer wanted
+            forget(_pick(name, run))
+        st.rerun()
 
 
 def without_a_run() -> None:
@@ -156,11 +152,6 @@ def without_a_run() -> None:
 
 def _open(draft: Draft) -> None:
     """Make a run of the loaded table, without a fit, and open it."""
-    try:
-        run = fit_start.new_run(draft, run_name(shown(draft.name, 40), draft.settings), "auto")
-    except InputError as error:
-        st.error(plain(error))
-        return
-    session.draft.started_as(run)
-    session.run.select(run)
-    st.rerun()
+    with errors.said():
+        session.draft.started_as(fit_start.new_run(draft))
+        st.rerun()

@@ -12,7 +12,7 @@ from disco.methods.written import EXAMPLE, asked_for, in_words
 from disco.runs import Run
 from disco.runs.compared import Asked
 from pages.shared.frame import table
-from pages.shared.frame.lasting import lasting
+from pages.shared.frame.answers import lasting
 from pages.shared.frame.names import plain
 
 Options = dict[str, dict[str, Any]]

@@ -5,7 +5,7 @@ import streamlit as st
 from disco.runs import COMPARE
 from pages.compare import agreement, choosing, comparison, consensus, measured, monitoring, pair
 from pages.shared import session
-from pages.shared.frame import intro, section
+from pages.shared.frame import answers, intro
 from pages.shared.work import monitor
 
 intro.page_intro(
@@ -33,7 +33,8 @@ measured.section(found, known)
 shown = comparison.choose(found)
 if shown is None:
     st.stop()
-opened = section.choose(
+opened = answers.segments(
+    "Show",
     {"agreement": "Agreement", "consensus": "Consensus graph", "edges": "Edges", "pair": "Two methods"},
     f"compare_section_{run.id}",
 )

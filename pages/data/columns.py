@@ -5,13 +5,13 @@ from collections.abc import Mapping
 import pandas as pd
 import streamlit as st
 
-from disco.errors import InputError
 from disco.table.adjustment import KINDS
 from disco.table.cells import names_of
 from disco.table.roles import kind_of
 from pages.shared import session
+from pages.shared.frame import errors
 from pages.shared.frame.glossary import define
-from pages.shared.frame.names import plain, shown
+from pages.shared.frame.names import shown
 from pages.shared.table import computed
 from pages.shared.table.drafts import Draft
 
@@ -67,8 +67,7 @@ def taken_anew() -> None:
 def _table(draft: Draft, view: list[int]) -> None:
     frame = _frame(draft, view)
     key = f"columns_{draft.key}_{st.session_state.get(_VERSION, 0)}_{hash(tuple(view))}"
-    if problem := st.session_state.pop(_PROBLEM, None):
-        st.error(plain(problem), icon=":material/error:")
+    errors.tell(_PROBLEM)
     st.data_editor(
         frame,
         key=key,
@@ -89,10 +88,8 @@ def edited(key: str, view: list[int]) -> None:
         return
     edits = st.session_state[key]["edited_rows"]
     chosen = {view[int(row)]: edit["role"] for row, edit in edits.items() if edit.get("role")}
-    try:
+    with errors.kept(_PROBLEM):
         session.draft.set_roles(changed(roles_of(now), chosen))
-    except InputError as error:
-        st.session_state[_PROBLEM] = str(error)
     after = roles_of(session.draft.current())
     if any(after[position] != label for position, label in chosen.items()):
         taken_anew()  # one exposure has taken another's place, or a role was refused

@@ -9,6 +9,7 @@ from disco.table.formats.reading import SPREADS, USUAL_GENES
 from disco.table.read import MATRIX
 from disco.words import how_many
 from pages.data import rereading
+from pages.shared.frame.answers import segments
 from pages.shared.frame.names import distinct, plain, shown
 from pages.shared.table.drafts import Draft
 
@@ -58,16 +59,8 @@ def _form(facts: dict[str, Any], key: str) -> dict[str, Any] | None:
         now = layers.index(facts["layer"])
         chosen["layer"] = st.selectbox("Layer", layers, now, labels.__getitem__, key=f"{key}_layer")
     with st.container(horizontal=True, vertical_alignment="bottom"):
-        way = st.segmented_control(
-            "Choose genes",
-            list(_WAYS),
-            default="names" if is_named else facts["by"],
-            format_func=_WAYS.__getitem__,
-            required=True,
-            key=f"{key}_way",
-            help=_HELP,
-            width="content",
-        )
+        usual = "names" if is_named else facts["by"]
+        way = segments("Choose genes", _WAYS, f"{key}_way", usual, _HELP, width="content")
         if way != "names":
             most = max(2, min(facts["there"], MOST_COLUMNS, MOST_CELLS // facts["cells"]))
             now = min(int(USUAL_GENES if is_named else facts["genes"]), most)

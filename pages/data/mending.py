@@ -1,26 +1,37 @@
-"""What is wrong with the loaded table, or doubtful, each with the button that mends it."""
+"""What is wrong with the loaded table, or doubtful, each with the button that mends it.
+
+How the file was read, what was done to it, columns that look like an index and columns that others determine stand
+here; larger questions have modules of their own.
+"""
 
 import streamlit as st
 
-from pages.data import determined, faults, history, identifiers, reading, reshaping, roles, screening
+from disco.table.read import MATRIX, NOTES, READING, SHEETS
+from disco.words import how_many, listed
+from pages.data import columns, faults, genes, rereading, reshaping, roles, screening
+from pages.shared import session
+from pages.shared.frame import errors
+from pages.shared.frame.names import code, plain, shown
+from pages.shared.frame.words import bullets
 from pages.shared.table import computed, problem_list
 from pages.shared.table.drafts import Draft
 
 _ELSEWHERE = {"identifier", "names", "file"}  # notes that are shown beside the button that mends
+_MOST_STEPS, _MOST_LIKE, _MOST_SAID = 6, 8, 5  # in sight
 
 
 def panel(draft: Draft) -> None:
     """From how the file was read to columns that hardly vary, in the order in which they are mended."""
     found = computed.problems(draft)
-    reading.panel(draft)
-    history.panel(draft)
+    _reading(draft)
+    _history(draft)
     reshaping.panel(draft)
     problem_list.problem_list([problem for problem in found if problem.kind not in _ELSEWHERE], _way_out(draft))
     roles.panel(draft)
     faults.panel(draft)
     roles.unusable(draft)
-    identifiers.panel(draft)
-    determined.leave_out(draft)
+    _index_like(draft)
+    _determined(draft)
     screening.panel(draft)
     st.space("small")
 
@@ -40,3 +51,102 @@ def _way_out(draft: Draft) -> str:
     if not ways and computed.chosen_numbers(draft) is None:
         ways.append("Fewer than two columns hold counts: load a table of whole numbers from 0 up.")
     return " ".join(ways)
+
+
+def _reading(draft: Draft) -> None:
+    """What was detected beyond the usual, and all choices."""
+    how, sheets = draft.table.attrs.get(READING), draft.table.attrs.get(SHEETS, [])
+    if notes := draft.table.attrs.get(NOTES, []):
+        said = bullets([plain(note) for note in notes])
+        st.info(f"**How the file was read**\n\n{said}", icon=":material/info:")
+        rereading.as_else_meant(draft)
+    errors.tell(rereading.PROBLEM, " The table is kept as it was.")
+    if draft.file is None:
+        return
+    if MATRIX in draft.table.attrs:
+        genes.panel(draft)
+        return
+    can_choose = how is not None
+    label = plain(rereading.in_words(how)) if can_choose else "Rows and columns"
+    with st.expander(label, icon=":material/description:", expanded=can_choose and len(sheets) > 1 and bool(notes)):
+        choices = rereading.form(how, sheets, f"reading_{draft.key}") if can_choose else None
+        reshaping.menu(draft)
+    if choices is not None:
+        rereading.again(draft.file, choices)
+
+
+def _history(draft: Draft) -> None:
+    """What was done to the table, and the way back; nothing if that is nothing."""
+    if not draft.steps:
+        return
+    with st.container(border=True):
+        lines = [f"{number}. {plain(step.words)}" for number, step in enumerate(draft.steps, start=1)]
+        earlier = (
+            [f"{how_many(len(lines) - _MOST_STEPS, 'earlier step')}, and then"] if len(lines) > _MOST_STEPS else []
+        )
+        st.markdown("**Changed since it was loaded**\n\n" + "\n".join([*earlier, *lines[-_MOST_STEPS:]]))
+        with st.container(horizontal=True):
+            _undo_button("Undo the last step", 1, "undo", ":material/undo:")
+            _undo_button("Back to the table as loaded", len(draft.steps), "as_loaded", ":material/restart_alt:")
+
+
+def _undo_button(label: str, steps: int, key: str, icon: str) -> None:
+    st.button(label, key=key, icon=icon, on_click=_undo, args=(steps,))
+
+
+def _undo(steps: int) -> None:
+    session.draft.undo(steps)
+    columns.taken_anew()
+
+
+def _index_like(draft: Draft) -> None:
+    """One line per column, with its button; nothing if there are none."""
+    found = {at: why for at, why in computed.index_like(draft).items() if at not in draft.beside}
+    for position, why in list(found.items())[:_MOST_LIKE]:
+        name, is_taken = code(draft.table.columns[position]), position in draft.columns
+        state = "It is chosen." if is_taken else "It is left out: it measures nothing."
+        with st.container(border=True, horizontal=True, vertical_alignment="center"):
+            st.markdown(f":material/tag: **{name} looks like an index, not a count.** It {why}. {state}")
+            label, key = "Leave it out" if is_taken else "Take it back", f"index_like_{draft.key}_{position}"
+            st.button(label, key=key, on_click=_turn, args=(position,))
+    if len(found) > _MOST_LIKE:
+        more = how_many(len(found) - _MOST_LIKE, "more column looks", "more columns look")
+        st.caption(f"{more} like an index; the table below notes them.")
+
+
+def _turn(position: int) -> None:
+    now = session.draft.current()
+    if now is not None:
+        session.draft.choose_columns(tuple({*now.columns} ^ {position}))
+        columns.taken_anew()
+
+
+def _determined(draft: Draft) -> None:
+    """List the relations, and propose to leave out one column of each; nothing if there are none."""
+    found = computed.relations(draft)
+    if not found:
+        return
+    lines = [plain(relation.sentence) for relation in found]
+    st.warning(
+        "**Some columns are determined by others.** An edge between such columns reflects arithmetic, not cause, and "
+        f"its direction cannot be known.\n\n{bullets(lines, _MOST_SAID)}",
+        icon=":material/join_inner:",
+    )
+    names = {position: str(draft.table.columns[position]) for position in draft.columns}
+    joined = {name for relation in found for name in relation.columns}
+    options = [position for position, name in names.items() if name in joined]
+    proposed = {relation.columns[0] for relation in found}
+    with st.container(horizontal=True, vertical_alignment="bottom"):
+        chosen = st.multiselect(
+            "Leave out",
+            options,
+            [position for position in options if names[position] in proposed],
+            format_func=lambda position: shown(names[position], 80),
+            key=f"out_{draft.key}_{hash(draft.columns)}",
+            help="One column of each relation is proposed. To keep it, give it the role count in the table below.",
+        )
+        if st.button("Leave out", key="leave_out", disabled=not chosen):
+            named, count = listed([names[position] for position in chosen], _MOST_SAID), how_many(len(chosen), "column")
+            session.draft.leave_out_columns(chosen, f"{count} left out, determined by others: {named}.")
+            columns.taken_anew()
+            st.rerun()

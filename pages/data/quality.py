@@ -16,7 +16,7 @@ from disco.table.roles import TOTAL
 from disco.words import how_many
 from pages.data import columns, faults, stress
 from pages.shared import session
-from pages.shared.frame import figure, section
+from pages.shared.frame import answers, figure
 from pages.shared.frame.names import plain
 from pages.shared.frame.words import bullets
 from pages.shared.table import computed
@@ -66,7 +66,7 @@ def _show(draft: Draft, table: pd.DataFrame, found: Quality) -> None:
                 _button(draft, found, finding)
     if lines := [_words(finding) for finding in told if not _has_button(finding)]:
         st.markdown(bullets(lines))
-    opened = section.choose(_FIGURES, "quality_figure")
+    opened = answers.segments("Show", _FIGURES, "quality_figure")
     figure.show(getattr(figures, opened)(found), f"quality_{opened}")
     stress.panel(draft, table)
 

@@ -7,11 +7,11 @@ from typing import Any
 import pandas as pd
 import streamlit as st
 
-from disco.errors import InputError
 from disco.table.formats.reading import DECIMALS, ENCODINGS, MOST_LINES, SEPARATORS, THOUSANDS
 from disco.table.read import OTHER, READING, guessed, read_table
 from pages.data import columns
 from pages.shared import session
+from pages.shared.frame import errors
 from pages.shared.frame.names import shown
 from pages.shared.table.drafts import Draft, File
 
@@ -78,11 +78,9 @@ def again(file: File, choices: dict[str, Any]) -> None:
 
 def take(words: str, file: File, choices: dict[str, Any]) -> None:
     """Read a file with these choices, as a step in these words."""
-    try:
+    with errors.kept(PROBLEM):
         session.draft.edit(words, partial(_read, file, choices))
         columns.taken_anew()
-    except InputError as error:
-        st.session_state[PROBLEM] = str(error)
     st.rerun()
 
 

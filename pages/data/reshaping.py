@@ -5,13 +5,13 @@ from collections.abc import Callable
 import pandas as pd
 import streamlit as st
 
-from disco.errors import InputError
 from disco.table import reshape
 from disco.table.formats.limits import MOST_COLUMNS
 from disco.table.rows import Stretches
 from pages.data import columns, rereading
 from pages.shared import session
-from pages.shared.frame.names import code, plain, shown
+from pages.shared.frame import errors
+from pages.shared.frame.names import code, shown
 from pages.shared.table import computed
 from pages.shared.table.drafts import Draft
 
@@ -26,8 +26,7 @@ def asks(draft: Draft) -> bool:
 
 def panel(draft: Draft) -> None:
     """The questions that the table raises; nothing without one."""
-    if problem := st.session_state.pop(_PROBLEM, None):
-        st.error(plain(problem), icon=":material/error:")
+    errors.tell(_PROBLEM)
     if asks(draft):
         with st.container(border=True):
             st.markdown(_question(draft))
@@ -94,11 +93,9 @@ def _button(
 
 
 def _change(words: str, change: Callable[[pd.DataFrame], pd.DataFrame], left_out: Stretches) -> None:
-    try:
+    with errors.kept(_PROBLEM):
         session.draft.edit(words, change, left_out)
         columns.taken_anew()
-    except InputError as error:
-        st.session_state[_PROBLEM] = str(error)
 
 
 def _first_row(draft: Draft) -> None:

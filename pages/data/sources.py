@@ -10,6 +10,7 @@ from disco.errors import InputError
 from disco.table.read import SUFFIXES, read_table
 from pages.data import rereading
 from pages.shared import session
+from pages.shared.frame import answers, errors
 from pages.shared.frame.names import plain
 from pages.shared.table.drafts import File
 
@@ -36,17 +37,11 @@ def cards() -> None:
 
 def _lahman() -> None:
     st.markdown("**Baseball**  \n17 counts of 200 batters a season: runs, hits, strikeouts … 1,400 rows.")
-    seasons = st.segmented_control(
-        "Seasons",
-        list(_COHORTS),
-        default="2012–2018",
-        required=True,
-        key="lahman_seasons",
-        help="The two cohorts of the paper. Loaded with four quantile levels, as there. " + lahman.CREDIT,
-    )
+    help = f"The two cohorts of the paper. Loaded with four quantile levels, as there. {lahman.CREDIT}"
+    seasons = answers.segments("Seasons", list(_COHORTS), "lahman_seasons", help=help)
     st.space("stretch")
     if st.button("Load Lahman", key="load_lahman", width="stretch"):
-        _guarded(lambda: _load_lahman(str(seasons)))
+        _guarded(lambda: _load_lahman(seasons))
 
 
 def _load_lahman(seasons: str) -> None:
@@ -108,12 +103,10 @@ def _load_file(file: st.runtime.uploaded_file_manager.UploadedFile, **choices: A
 
 def _guarded(load: Callable[[], None], rerun: bool = True) -> None:
     """Load a table; if that fails, the previous table stays, and the reason is shown."""
-    st.session_state.pop(_PROBLEM, None)
-    try:
-        load()
-    except InputError as error:
-        st.session_state[_PROBLEM] = str(error)
-    except MemoryError:
-        st.session_state[_PROBLEM] = "The table is too large for this machine's memory."
+    with errors.kept(_PROBLEM):
+        try:
+            load()
+        except MemoryError:
+            raise InputError("The table is too large for this machine's memory.") from None
     if rerun:
         st.rerun()

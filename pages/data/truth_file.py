@@ -2,10 +2,10 @@
 
 import streamlit as st
 
-from disco.errors import InputError
 from disco.simulate import truth_of
 from disco.words import how_many
 from pages.shared import session
+from pages.shared.frame import errors
 from pages.shared.frame.names import plain
 from pages.shared.table.drafts import Draft
 
@@ -49,7 +49,5 @@ def _uploaded() -> None:
     st.session_state.pop(_PROBLEM, None)
     if file is None or draft is None:
         return
-    try:
+    with errors.kept(_PROBLEM, f"{file.name}: "):
         session.draft.set_truth(truth_of(file.getvalue(), {str(name) for name in draft.table.columns}))
-    except InputError as error:
-        st.session_state[_PROBLEM] = f"{file.name}: {error}"

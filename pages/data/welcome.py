@@ -3,9 +3,8 @@
 import streamlit as st
 
 from disco import runs
-from disco.errors import InputError
 from pages.shared import session
-from pages.shared.frame.names import plain
+from pages.shared.frame import errors
 
 
 def greet() -> None:
@@ -25,12 +24,9 @@ def greet() -> None:
 
 
 def _open_example() -> None:
-    try:
+    with errors.said():
         session.run.select(runs.example())
-    except InputError as error:
-        st.error(plain(error))
-        return
-    session.address.go("graph")
+        session.address.go("graph")
 
 
 def explain() -> None:

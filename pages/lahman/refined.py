@@ -18,6 +18,7 @@ from disco.runs.refined import read_refined
 from disco.work import jobs
 from pages.lahman import states
 from pages.shared.frame import figure, table
+from pages.shared.frame.answers import segments
 from pages.shared.frame.glossary import define
 from pages.shared.refined.evidence_words import ASSUMED, SAME_ROWS, decided_means
 from pages.shared.work import refine_monitor
@@ -115,8 +116,7 @@ def _ends(found: dict[int, Refined]) -> None:
     if not seeds:
         st.caption("These refinements come from an older version, which did not keep where each search ended.")
         return
-    seed = st.segmented_control("Searches of seed", seeds, default=seeds[0], required=True, key="lahman_ends_seed")
-    refined = found[seed if seed in seeds else seeds[0]]
+    refined = found[segments("Searches of seed", seeds, "lahman_ends_seed")]
     ends = lahman.ends(refined.starts, refined.orders)
     st.markdown(f"Ends within {NEAR:g} nats of each other cannot be told apart: read them together, not only the best.")
     figure.show(figures.ends(ends, NEAR), "lahman_ends")

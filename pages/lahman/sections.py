@@ -17,14 +17,15 @@ from disco.words import how_many, plural, size
 from disco.work.forecast import estimate, span
 from pages.lahman import cohort_fits, refined, states
 from pages.lahman.cohort_fits import BOUNDARIES, Study
-from pages.shared.frame import figure, table
+from pages.shared.frame import answers, errors, figure, table
 from pages.shared.frame.glossary import define
-from pages.shared.frame.names import plain
 from pages.shared.frame.words import bullets
 from pages.shared.work import background, fit_monitor, machine, reordering
 
 LEVEL_WORDS = {"4": "q4", "6": "q6", "8": "q8", "raw": "raw ranks"}
 SEEDS = list(range(10))
+_LEVELS = "q4: each column cut at its quartiles; raw: the rank of each count. Fewer levels give more rows per level."
+_PRESETS = "Tuned: smaller networks and a short schedule. Paper: the paper's settings as we read them, minutes per fit."
 
 
 def warning() -> None:
@@ -58,31 +59,13 @@ def choose() -> Study:
             help="200 players a season, those with the most at-bats. The paper takes 2019–2025 and, as a check, "
             "2012–2018.",
         )
-        row = st.container(horizontal=True, gap="large")
-        levels = row.segmented_control(
-            "Levels",
-            list(LEVEL_WORDS),
-            default="4",
-            required=True,
-            key="lahman_levels",
-            format_func=LEVEL_WORDS.get,
-            help="q4: each column cut at its quartiles; raw: the rank of each count. Fewer levels give more rows "
-            "per level.",
-        )
-        preset = row.segmented_control(
-            "Preset",
-            list(PRESETS),
-            default="tuned",
-            required=True,
-            key="lahman_preset",
-            format_func=str.capitalize,
-            help="Tuned: smaller networks and a short schedule. Paper: the paper's settings as we read them, minutes "
-            "per fit.",
-        )
-        seeds = row.multiselect(
-            "Seeds", SEEDS, default=[0, 1, 2], key="lahman_seeds", help="The paper runs 0, 1 and 2."
-        )
-    return Study(tuple(years), levels or "4", preset or "tuned", tuple(sorted(seeds)))
+        with st.container(horizontal=True, gap="large"):
+            levels = answers.segments("Levels", LEVEL_WORDS, "lahman_levels", help=_LEVELS)
+            presets = {name: name.capitalize() for name in PRESETS}
+            preset = answers.segments("Preset", presets, "lahman_preset", "tuned", _PRESETS)
+            help = "The paper runs 0, 1 and 2."
+            seeds = st.multiselect("Seeds", SEEDS, default=[0, 1, 2], key="lahman_seeds", help=help)
+    return Study(tuple(years), levels, preset, tuple(sorted(seeds)))
 
 
 def fits(study: Study) -> None:
@@ -105,13 +88,10 @@ def fits(study: Study) -> None:
         key="lahman_start",
         help="They run one at a time, and continue when you leave the page.",
     ):
-        try:
+        with errors.said():
             for seed in missing:
                 cohort_fits.start(study, seed)
-        except InputError as error:
-            st.error(plain(error))
-            return
-        st.rerun()
+            st.rerun()
 
 
 def _foretold(study: Study, fits: int) -> None:
@@ -189,11 +169,10 @@ def _score(wanted: list[tuple[runs.Run, str]], hear: Callback) -> None:
 
 def _reference(done: dict[int, runs.Run]) -> None:
     st.subheader("The reference arrows, and where the columns stand", anchor=False)
-    row = st.container(horizontal=True, gap="large")
-    which = row.segmented_control("Reference", ["R7", "R17"], default="R17", required=True, key="lahman_reference")
     ready = [b for b in BOUNDARIES if any(f"ccs-{b}" in run.variants() for run in done.values())]
-    boundary = row.segmented_control("Boundary", ready, default=ready[0], required=True, key="lahman_boundary")
-    variant = f"ccs-{boundary or ready[0]}"
+    with st.container(horizontal=True, gap="large"):
+        which = answers.segments("Reference", ["R7", "R17"], "lahman_reference", "R17")
+        variant = f"ccs-{answers.segments('Boundary', ready, 'lahman_boundary')}"
     with_it = {seed: run for seed, run in done.items() if variant in run.variants()}
     orders = {seed: run.order(variant) for seed, run in with_it.items()}
     edge_sets = [set(run.graph(variant=variant).edges) for run in with_it.values()]

@@ -13,7 +13,7 @@ from disco.score import removals
 from disco.words import how_many, listed, more, number, plural, share
 from disco.work import serving
 from pages.ordering import step_player
-from pages.shared.frame import figure, section, table
+from pages.shared.frame import answers, figure, table
 from pages.shared.frame.glossary import define
 from pages.shared.frame.names import code, plain
 from pages.shared.graph import picked
@@ -99,7 +99,7 @@ def knowledge(result: Result) -> None:
 def sections(result: Result, known: Known | None) -> None:
     """The section that the reader opens; the others are not computed."""
     words = {name: text for name, text in SECTIONS.items() if name != "truth" or (known and not known.edges.empty)}
-    opened = section.choose(words, _SECTION)
+    opened = answers.segments("Show", words, _SECTION)
     if opened in ("steps", "why", "criteria"):
         st.fragment(by_step, run_every=step_player.interval())(result, known, opened)
     elif opened == "all":
@@ -195,17 +195,13 @@ def _judged(result: Result, known: Known, step: int) -> list[str]:
 
 
 def _rows(result: Result, step: int) -> list[str]:
-    by = st.segmented_control(
+    by = answers.segments(
         "Rows",
-        ["order", "score"],
-        default="order",
-        key="step_rows",
-        required=True,
-        format_func={"order": "in causal order", "score": "smallest score first"}.get,
+        {"order": "in causal order", "score": "smallest score first"},
+        "step_rows",
         help="In causal order every node keeps its row, so that the steps can play. Click a large mark to pick a node.",
     )
-    keep = picked.picked(result.order)
-    return figures.shown_rows(result.ccs, step, result.order, by or "order", MOST_ROWS, keep)
+    return figures.shown_rows(result.ccs, step, result.order, by, MOST_ROWS, picked.picked(result.order))
 
 
 def _why(result: Result, step: int, decided: removals.Decision) -> None:

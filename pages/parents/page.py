@@ -5,7 +5,7 @@ from functools import partial
 import streamlit as st
 
 from pages.parents import sections, side_by_side
-from pages.shared.frame import empty, intro, section
+from pages.shared.frame import answers, empty, intro
 from pages.shared.parents import selectors
 from pages.shared.result import fit, truth
 
@@ -29,5 +29,5 @@ if chosen is not None:
     sections.graph(chosen, known)
     parts = sections.parts(chosen, known)
 parts["Two selectors"] = partial(side_by_side.section, result, known, selector)
-parts[section.choose({name: name for name in parts}, "parents_section")]()
+parts[answers.segments("Show", list(parts), "parents_section")]()
 intro.assumptions_note()

@@ -13,7 +13,7 @@ from disco.figures import parents as figures
 from disco.figures import selectors as cut_figures
 from disco.parents.selectors import WORDS
 from disco.words import how_many
-from pages.shared.frame import figure, verdict
+from pages.shared.frame import answers, figure, verdict
 from pages.shared.frame.glossary import define
 from pages.shared.frame.names import code
 from pages.shared.frame.table import Csv, show
@@ -145,20 +145,14 @@ def candidates(result: Result, tau_z: float, pi_min: float, known: Known | None)
             "Child", result.order, "parents_child", "The node whose candidate parents are drawn.", result.order[-1]
         )
     scales, said = _SCALES[result.rule]
-    by = right.segmented_control(
-        "Scale",
-        scales,
-        default=scales[0],
-        format_func=VALUES.get,
-        key=f"parents_scale_{result.rule}",
-        required=True,
-        help=said,
-    )
+    words = {name: VALUES[name] for name in scales}
+    with right:
+        by = answers.segments("Scale", words, f"parents_scale_{result.rule}", help=said)
     if child == result.order[0]:
         st.info(f"{code(child)} is the first node of the order and has no candidate parents.")
         return
     true_parents = set(known.edges.loc[known.edges["child"] == child, "parent"]) if known else set()
-    drawn = figures.candidates(result.ocs, child, tau_z, pi_min, by or scales[0], true_parents=true_parents)
+    drawn = figures.candidates(result.ocs, child, tau_z, pi_min, by, true_parents=true_parents)
     figure.show(drawn, "candidates")
     if known:
         _true_parents(result, child, true_parents)
@@ -189,17 +183,10 @@ def _true_parents(result: Result, child: str, true_parents: set[str]) -> None:
 
 def matrix(result: Result, table: pd.DataFrame, pi_min: float, known: Known | None) -> None:
     """All candidates in causal order; a click picks the child."""
-    by = st.segmented_control(
-        "Colour",
-        _MATRIX,
-        default="ocs",
-        format_func=VALUES.get,
-        key="parents_colour",
-        required=True,
-        help="OCS: mean over folds, logarithmic. Z: mean over folds. Frequency: share of folds above τ_Z.",
-    )
+    help = "OCS: mean over folds, logarithmic. Z: mean over folds. Frequency: share of folds above τ_Z."
+    by = answers.segments("Colour", {name: VALUES[name] for name in _MATRIX}, "parents_colour", help=help)
     edges = known.edges if known else None
-    drawn = figures.matrix(table, result.order, pi_min, by or "ocs", picked.picked(result.order), edges)
+    drawn = figures.matrix(table, result.order, pi_min, by, picked.picked(result.order), edges)
     figure.show(drawn, "ocs_matrix")
 
 

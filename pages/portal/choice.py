@@ -6,10 +6,9 @@ import pandas as pd
 import streamlit as st
 
 from disco import portal
-from disco.errors import InputError
 from disco.table.adjustment import CATEGORICAL, CONTINUOUS
 from disco.table.roles import Roles
-from pages.shared.frame.names import plain
+from pages.shared.frame import answers, errors
 from pages.shared.work.facts import fact
 
 _KINDS = {"none": None, "smooth": CONTINUOUS, "factor": CATEGORICAL}
@@ -72,11 +71,9 @@ def choose() -> Study:
 
 def table(study: Study) -> pd.DataFrame | None:
     """The captures chosen; None, with the reason on the page, if they make no table."""
-    try:
+    with errors.said():
         return _table(study)
-    except InputError as error:
-        st.error(plain(error), icon=":material/error:")
-        return None
+    return None
 
 
 @fact(lambda study: (study.plots, study.species))
@@ -91,13 +88,5 @@ def _species(name: str) -> str:
 
 def _kind(label: str, usual: str, kinds: tuple[str, ...], help: str) -> str:
     """How to adjust for one column."""
-    answer = st.segmented_control(
-        f"Adjust for {label.lower()}",
-        kinds,
-        default=usual,
-        required=True,
-        key=f"portal_{label.lower()}",
-        format_func=str.capitalize,
-        help=help,
-    )
-    return answer if answer in kinds else usual
+    words = {kind: kind.capitalize() for kind in kinds}
+    return answers.segments(f"Adjust for {label.lower()}", words, f"portal_{label.lower()}", usual, help)

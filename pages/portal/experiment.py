@@ -10,7 +10,7 @@ from disco import portal
 from disco.figures import portal as figures
 from disco.words import how_many
 from pages.portal.search import Searched
-from pages.shared.frame import figure, table
+from pages.shared.frame import answers, figure, table
 from pages.shared.frame.names import plain
 from pages.shared.work.facts import fact
 
@@ -38,16 +38,10 @@ def section(species: Sequence[str], found: Searched | None, is_adjusted: bool) -
 
 
 def _figure(species: Sequence[str]) -> None:
-    key = st.segmented_control(
-        "Plots compared with controls",
-        list(portal.COMPARISONS),
-        default="all",
-        required=True,
-        key="portal_comparison",
-        format_func=lambda name: _capital(portal.COMPARISONS[name].words),
-        help="The verdicts below take all exclosures since 1988, the most plots.",
-    )
-    comparison = portal.COMPARISONS.get(key, portal.COMPARISONS["all"])
+    words = {name: one.words[0].upper() + one.words[1:] for name, one in portal.COMPARISONS.items()}
+    help = "The verdicts below take all exclosures since 1988, the most plots."
+    key = answers.segments("Plots compared with controls", words, "portal_comparison", "all", help)
+    comparison = portal.COMPARISONS[key]
     measured, plots = _measured(tuple(species), comparison)
     figure.show(figures.effects(measured, plots, comparison.words), "portal_effects")
     closed, sessions = int((~plots["is_control"]).sum()), int(plots["sessions"].iloc[0])
@@ -129,7 +123,3 @@ def _lesson() -> None:
         icon=":material/school:",
     )
     st.caption(plain(portal.CREDIT))
-
-
-def _capital(words: str) -> str:
-    return words[0].upper() + words[1:]

@@ -7,7 +7,6 @@ import pandas as pd
 import streamlit as st
 
 from disco import portal, runs
-from disco.errors import InputError
 from disco.progress import Callback
 from disco.refine import QUICK, Refined
 from disco.runs import FIT, REFINE
@@ -15,7 +14,7 @@ from disco.settings import Settings
 from disco.work import jobs
 from pages.portal.choice import Study
 from pages.shared import session
-from pages.shared.frame.names import plain
+from pages.shared.frame import errors
 from pages.shared.work import background, machine
 
 
@@ -74,12 +73,9 @@ def _run_button(study: Study, table: pd.DataFrame) -> None:
         help="With the same roles: the search at once, then DISCO's networks, minutes. It leads to Graph.",
     ):
         return
-    try:
+    with errors.said():
         name = f"Portal, {', '.join(study.plots)}"
         run = runs.create_run(table, Settings(), name=name, source=portal.CREDIT, roles=study.roles)
         jobs.start(run, REFINE, QUICK, then=FIT)
-    except InputError as error:
-        st.error(plain(error))
-        return
-    session.run.select(run)
-    session.address.go("graph")
+        session.run.select(run)
+        session.address.go("graph")

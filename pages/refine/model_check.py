@@ -15,6 +15,7 @@ from disco.refine.prior import BEFORE
 from disco.runs import Run, stamps
 from disco.runs.refined import read_check, save_check
 from pages.shared.frame import figure
+from pages.shared.frame.answers import segments
 from pages.shared.frame.names import distinct, plain, shown
 from pages.shared.refined import evidence_words, modelled
 from pages.shared.work import background, machine
@@ -89,15 +90,8 @@ def _figures(check: Check) -> None:
             "Mean over the held-out rows, with one standard error either way. A count that the other rows lack "
             f"({check.unseen:.2%} of all here) counts as its nearest lower one, beyond the ends as the end."
         )
-    statistic = st.segmented_control(
-        "Statistic of the columns",
-        list(effects.STATISTIC_WORDS),
-        default="ratio",
-        required=True,
-        key="refined_statistic",
-        format_func=effects.STATISTIC_WORDS.get,
-    )
-    figure.show(effects.columns(check, statistic or "ratio"), "refined_columns")
+    statistic = segments("Statistic of the columns", effects.STATISTIC_WORDS, "refined_statistic", "ratio")
+    figure.show(effects.columns(check, statistic), "refined_columns")
     nodes = check.margins["node"].drop_duplicates().tolist()
     labels = dict(zip(nodes, distinct(map(shown, nodes)), strict=True))
     node = st.selectbox("Column", nodes, key="refined_margin_node", format_func=lambda one: labels.get(one, ""))

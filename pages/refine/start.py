@@ -12,8 +12,8 @@ from disco.runs.refined import choice_from
 from disco.work import jobs
 from disco.work.forecast import span
 from disco.work.refine_forecast import Trial, trial
+from pages.shared.frame import errors
 from pages.shared.frame.glossary import define
-from pages.shared.frame.names import plain
 from pages.shared.work import background, machine
 
 _FIELDS = {
@@ -87,12 +87,9 @@ def _takes(choice: Choice, found: Trial) -> None:
 
 def begin(run: runs.Run, values: dict[str, float]) -> None:
     """Start a refinement, or say in a sentence why not."""
-    try:
+    with errors.said():
         jobs.start(run, runs.REFINE, choice_from(values))
-    except InputError as error:
-        st.error(plain(error))
-        return
-    st.rerun()
+        st.rerun()
 
 
 def _number(place: object, run: runs.Run, name: str) -> float:

@@ -3,12 +3,11 @@
 import pandas as pd
 import streamlit as st
 
-from disco.errors import InputError
 from disco.runs import Run, compared
 from disco.simulate import truth_of
 from disco.words import how_many
 from pages.shared import session
-from pages.shared.frame.names import plain
+from pages.shared.frame import answers, errors
 
 
 def section(run: Run) -> None:
@@ -16,21 +15,18 @@ def section(run: Run) -> None:
     if run.teaching:
         st.caption("The truth of this run is hidden, for teaching, so it cannot be changed.")
         return
-    try:
+    given = None
+    with errors.said():
         given = run.truth()
-    except InputError as error:
-        st.error(plain(error), icon=":material/error:")
-        given = None
     told = "has no known truth" if given is None else f"has {how_many(len(given), 'true edge')}"
     st.markdown(
         f"The run {told}. A CSV file with the columns `parent` and `child`, one row per edge, is compared with its "
         "order, parents and graphs. Nothing is fitted again."
     )
-    times = st.session_state.get(_counter(run), 0)  # another key empties the box once its file has been used
     file = st.file_uploader(
         "True edges",
         type=["csv", "tsv", "txt", "graphml"],
-        key=f"attach_truth_file_{run.id}_{times}",
+        key=answers.box(_name(run)),
         help="Every name must be a column of the run's table. The edges must have no cycle. GraphML is read too. A "
         "column `direction` may say of each edge whether its direction can be known: known, unknown or not proved.",
     )
@@ -45,26 +41,21 @@ def section(run: Run) -> None:
 
 def _offer(run: Run, file: st.runtime.uploaded_file_manager.UploadedFile, given: pd.DataFrame | None) -> None:
     """Attach the edges of a file at once, or, where there are some already, when the button is pressed."""
-    try:
+    with errors.said(f"{file.name}: "):
         edges = truth_of(file.getvalue(), set(run.nodes))
-    except InputError as error:
-        st.error(plain(f"{file.name}: {error}"), icon=":material/error:")
-        return
-    question = f"Replace the {how_many(0 if given is None else len(given), 'true edge')} by these {len(edges):,}"
-    if given is None or st.button(question, type="primary", key=f"attach_truth_replace_{run.id}"):
-        _set(run, edges)
+        question = f"Replace the {how_many(0 if given is None else len(given), 'true edge')} by these {len(edges):,}"
+        if given is None or st.button(question, type="primary", key=f"attach_truth_replace_{run.id}"):
+            _set(run, edges)
 
 
 def _set(run: Run, edges: pd.DataFrame | None) -> None:
-    try:
+    with errors.said():
         compared.set_truth(run, edges)
         session.draft.truth_changed(run)
-    except InputError as error:
-        st.error(plain(error), icon=":material/error:")
-        return
-    st.session_state[_counter(run)] = st.session_state.get(_counter(run), 0) + 1
-    st.rerun()
+        answers.renew(_name(run))
+        st.rerun()
 
 
-def _counter(run: Run) -> str:
-    return f"attach_truth_times_{run.id}"
+def _name(run: Run) -> str:
+    """Of the box."""
+    return f"attach_truth_file_{run.id}"

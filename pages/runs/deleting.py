@@ -1,15 +1,16 @@
-"""Runs deleted, several at once, after a question that names them."""
+"""Runs deleted, several at once, and folders among them that cannot be opened; each after a question."""
 
 import streamlit as st
 
 from disco.errors import InputError
-from disco.runs import COMPARE, REFINE, Run
+from disco.runs import COMPARE, REFINE, Run, Unreadable
 from disco.words import how_many, plural
 from pages.shared import session
+from pages.shared.frame import errors
 from pages.shared.frame.names import code, plain
 from pages.shared.frame.words import bullets
 
-_MOST_NAMED = 20
+_MOST_NAMED, _MOST_SHOWN = 20, 50  # runs, folders
 _WHERE = {REFINE: "Refine", COMPARE: "Compare"}  # the pages on which other work than a fit is cancelled
 
 
@@ -44,3 +45,27 @@ def _delete(those: list[Run]) -> None:
     if not problems:
         st.rerun()
     st.error("  \n".join(map(plain, problems)), icon=":material/error:")
+
+
+def unreadable(found: list[Unreadable]) -> None:
+    """Folders that cannot be opened, each with the reason and a button that deletes it; nothing if there are none."""
+    if not found:
+        return
+    with st.expander(f"{how_many(len(found), 'folder')} that cannot be opened", icon=":material/warning:"):
+        for one in found[:_MOST_SHOWN]:
+            st.markdown(f"**{plain(one.name)}**")
+            st.caption(plain(one.reason))
+            if one.deletable:
+                _delete_folder(one)
+        if len(found) > _MOST_SHOWN:
+            st.caption(f"And {len(found) - _MOST_SHOWN:,} more.")
+
+
+def _delete_folder(one: Unreadable) -> None:
+    with st.popover("Delete", icon=":material/delete:", type="tertiary", key=f"unreadable_{one.path.name!r}"):
+        what = "the link, not what it leads to" if one.path.is_symlink() else "the folder with all that it holds"
+        st.markdown(f"Delete {code(one.name)}, {what}? This cannot be undone.")
+        if st.button("Delete", type="primary", key=f"delete_unreadable_{one.path.name!r}"):
+            with errors.said():
+                one.delete()
+                st.rerun()

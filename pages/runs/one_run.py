@@ -7,12 +7,13 @@ from typing import TYPE_CHECKING
 import pandas as pd
 import streamlit as st
 
-from disco.errors import InputError, printable
+from disco.errors import printable
 from disco.runs import Run, stamps
 from disco.runs.packing import pack
 from disco.words import size
 from pages.runs import attach_truth
 from pages.shared import session
+from pages.shared.frame import errors
 from pages.shared.frame.names import plain
 from pages.shared.frame.table import Csv
 from pages.shared.graph import downloads
@@ -54,12 +55,9 @@ def _rename(run: Run) -> None:
             help="Left empty, the run gets back the name it was made with. Its address stays the same.",
         )
         if st.button("Rename", type="primary", key=f"runs_rename_{run.id}"):
-            try:
+            with errors.said():
                 run.rename(name or "")
-            except InputError as error:
-                st.error(plain(error), icon=":material/error:")
-                return
-            st.rerun()
+                st.rerun()
 
 
 def _zip(run: Run) -> None:

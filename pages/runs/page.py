@@ -4,7 +4,7 @@ import streamlit as st
 
 from disco import runs
 from disco.errors import InputError
-from pages.runs import comparison, deleting, one_run, run_table, unreadable, zip_upload
+from pages.runs import comparison, deleting, one_run, run_table, zip_upload
 from pages.shared import session
 from pages.shared.frame import intro
 from pages.shared.frame.names import plain
@@ -32,4 +32,4 @@ else:
         comparison.section(*picked)
     if picked:
         deleting.section(picked)
-unreadable.section(damaged)
+deleting.unreadable(damaged)

@@ -5,16 +5,16 @@ import streamlit as st
 from disco.errors import InputError
 from disco.runs.packing import unpack
 from pages.shared import session
+from pages.shared.frame import answers
 from pages.shared.frame.names import code, plain
 
-_TIMES, _SAID = "runs_zip_times", "runs_zip_said"
+_FILE, _SAID = "runs_zip_file", "runs_zip_said"
 
 
 def section() -> None:
     """A box for the ZIP of a run; below it what became of the last one."""
     with st.expander("Open a ZIP", icon=":material/folder_zip:", expanded=_SAID in st.session_state):
-        times = st.session_state.get(_TIMES, 0)  # another key empties the box once its file has been used
-        key = f"runs_zip_file_{times}"
+        key = answers.box(_FILE)
         st.file_uploader(
             "A run that was downloaded as a ZIP",
             type=["zip"],
@@ -39,4 +39,4 @@ def _uploaded(key: str) -> None:
     else:
         session.run.select(run)
         st.session_state[_SAID] = True, f"{code(run.name)} is open, and stands in the list below."
-    st.session_state[_TIMES] = st.session_state.get(_TIMES, 0) + 1
+    answers.renew(_FILE)

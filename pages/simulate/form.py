@@ -12,6 +12,7 @@ import streamlit as st
 
 from disco.errors import InputError
 from disco.simulate import FAMILIES, Design, Simulated, simulate
+from pages.shared.frame import answers
 from pages.simulate import sketch
 
 _FORM, _LAST = "simulate_form", "simulate_last"
@@ -206,6 +207,4 @@ def choice(name: str, label: str, options: Sequence[str], words: Callable[[str],
 
 def segments(name: str, label: str, options: Sequence[str], words: Callable[[str], str]) -> None:
     """A choice of the form among a few words, all visible."""
-    st.segmented_control(
-        label, options, key=key(name), format_func=words, required=True, on_change=_changed, args=(name,)
-    )
+    answers.segments(label, {option: words(option) for option in options}, key(name), on_change=_changed, args=(name,))

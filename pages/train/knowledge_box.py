@@ -10,11 +10,12 @@ from disco.knowledge import Knowledge
 from disco.knowledge.files import from_bytes, to_tetrad
 from disco.knowledge.typed import tiers_of, typed, written
 from pages.shared import session
+from pages.shared.frame import answers, errors
 from pages.shared.frame.names import plain
 from pages.shared.table import computed
 from pages.shared.table.drafts import Draft
 
-_COUNTER = "knowledge_times"
+_FILE = "knowledge_file"
 _TEXTS = _TIERS, _REQUIRED, _FORBIDDEN = "knowledge_tiers", "knowledge_required", "knowledge_forbidden"
 _CLOSED = "knowledge_closed"
 _FILLED = "knowledge_filled"  # the table and the knowledge that the texts were filled with
@@ -115,11 +116,10 @@ def _before(draft: Draft) -> None:
 
 
 def _file(draft: Draft) -> None:
-    times = st.session_state.get(_COUNTER, 0)  # another key empties the box once its file has been used
     file = st.file_uploader(
         "Or from a file, which replaces what is there",
         type=["json", "txt"],
-        key=f"knowledge_file_{times}",
+        key=answers.box(_FILE),
         help='JSON, such as `{"tiers": [["age"], ["gene_*"]], "required": ["tf_1 → gene_3"], "forbidden": '
         '["gene_* → tf_*"], "closed": [1]}`, or a file of Tetrad that begins with /knowledge.',
     )
@@ -141,19 +141,16 @@ def _downloads(known: Knowledge) -> None:
 def _use(draft: Draft, given: Callable[[], Knowledge]) -> None:
     """Take knowledge, if it is of its form and fits the chosen columns; else say why not."""
     counts = computed.chosen_counts(draft)
-    try:
+    with errors.said():
         found = given()
         found.resolve([] if counts is None else list(counts.columns), draft.roles)
-    except InputError as error:
-        st.error(plain(error), icon=":material/error:")
-        return
-    _set(draft, found if found.to_dict() else None)
+        _set(draft, found if found.to_dict() else None)
 
 
 def _set(draft: Draft, knowledge: Knowledge | None) -> None:
     if knowledge != draft.knowledge:
         st.session_state[_BEFORE] = draft.key, draft.knowledge
     st.session_state.pop(_FILLED, None)  # the texts are written as they are now understood
-    st.session_state[_COUNTER] = st.session_state.get(_COUNTER, 0) + 1
+    answers.renew(_FILE)
     session.draft.set_knowledge(knowledge)
     st.rerun()

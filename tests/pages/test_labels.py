@@ -59,7 +59,7 @@ def test_the_line_of_steps_has_the_colour_of_the_page_it_lies_on():
 
 
 WIDGETS = {"checkbox", "file_uploader", "multiselect", "number_input", "radio", "select_slider", "selectbox", "slider"}
-WIDGETS |= {"text_area", "text_input", "toggle", "segmented_control", "pills", "data_editor", "chat_input"}
+WIDGETS |= {"text_area", "text_input", "toggle", "segmented_control", "segments", "pills", "data_editor", "chat_input"}
 
 
 def test_no_label_that_is_read_aloud_has_markdown():

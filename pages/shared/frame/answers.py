@@ -1,9 +1,38 @@
-"""What the browser answers is data: an answer may be late, or name an option that a rerun took away."""
+"""What the browser answers is data: an answer may be late, or name an option that a rerun took away.
 
-from collections.abc import Callable, Container
-from typing import Any
+Also the keys of widgets that keep what they show, or lose it. Owns the keys `kept_…`.
+"""
+
+from collections.abc import Callable, Container, Mapping, Sequence
+from typing import Any, TypeVar
 
 import streamlit as st
+
+T = TypeVar("T")
+
+
+def segments(
+    label: str,
+    options: Mapping[T, str] | Sequence[T],
+    key: str,
+    first: T | None = None,
+    help: str | None = None,
+    **more: Any,
+) -> T:
+    """One of a few words, all in sight.
+
+    Args:
+        options: with the word of each, unless it is its own.
+        key: its value may be set before; one that is no option any more gives way to the first.
+        first: chosen at first, unless it is the first of the options.
+        more: of `st.segmented_control`.
+    """
+    usual = next(iter(options)) if first is None else first
+    if st.session_state.get(key) not in options:
+        st.session_state[key] = usual
+    words = options.get if isinstance(options, Mapping) else str
+    found = st.segmented_control(label, list(options), key=key, format_func=words, required=True, help=help, **more)
+    return found if found in options else usual
 
 
 def agreeing(name: str, value: Any) -> str:
@@ -20,7 +49,7 @@ def agreeing(name: str, value: Any) -> str:
     """
     key = _key(name)
     if key in st.session_state and st.session_state[key] != value:
-        st.session_state[_counter(name)] = st.session_state.get(_counter(name), 0) + 1
+        renew(name)
         key = _key(name)
     st.session_state[key] = value  # in every run: what one run sets is lost if another overtakes it
     return key
@@ -29,6 +58,28 @@ def agreeing(name: str, value: Any) -> str:
 def is_left(name: str, key: str) -> bool:
     """Whether another widget took the place of one. Streamlit still calls what was to hear it."""
     return key != _key(name)
+
+
+def box(name: str) -> str:
+    """The key of a box for a file, which is empty again once the name was renewed: its file has been used."""
+    return f"{name}_{st.session_state.get(_counter(name), 0)}"
+
+
+def renew(name: str) -> None:
+    """Let another widget take the place of the present one."""
+    st.session_state[_counter(name)] = st.session_state.get(_counter(name), 0) + 1
+
+
+def lasting(key: str, first: Any) -> str:
+    """The key of a widget that shows `first`, or what it showed when it was last drawn in this session."""
+    st.session_state.setdefault(key, st.session_state.get(f"kept_{key}", first))
+    st.session_state[f"kept_{key}"] = st.session_state[key]
+    return key
+
+
+def forget(key: str) -> None:
+    """Let a lasting widget show its first value when it is next drawn anew."""
+    st.session_state.pop(f"kept_{key}", None)
 
 
 def _key(name: str) -> str:

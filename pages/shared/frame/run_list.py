@@ -9,31 +9,29 @@ from disco.errors import InputError
 from disco.runs import COMPARE, REFINE
 from disco.words import clock, how_many
 from pages.shared import session
+from pages.shared.frame import errors
 from pages.shared.frame.answers import agreeing, is_left
-from pages.shared.frame.names import distinct, plain, shown
+from pages.shared.frame.names import distinct, shown
 
 _NAME = "run_picker"
 
 
 def picker() -> None:
     """A select box over all runs, newest first, the open one selected."""
-    try:
+    with errors.said():
         readable, unreadable = runs.find_runs()
-    except InputError as error:
-        st.error(plain(error))
-        return
-    if readable:
-        _choose({run.id: run for run in readable})
-    else:
-        st.caption("No runs yet.")
-    if unreadable:
-        st.page_link(
-            "pages/runs/page.py",
-            label=f"{how_many(len(unreadable), 'folder')} unreadable",
-            icon=":material/warning:",
-            query_params=session.address.parameters(),
-            help="What is wrong with them stands on Runs.",
-        )
+        if readable:
+            _choose({run.id: run for run in readable})
+        else:
+            st.caption("No runs yet.")
+        if unreadable:
+            st.page_link(
+                "pages/runs/page.py",
+                label=f"{how_many(len(unreadable), 'folder')} unreadable",
+                icon=":material/warning:",
+                query_params=session.address.parameters(),
+                help="What is wrong with them stands on Runs.",
+            )
 
 
 def _choose(found: dict[str, runs.Run]) -> None:

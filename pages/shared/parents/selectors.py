@@ -1,8 +1,7 @@
 """The selector of parents shown, the cut-off it decides by, and the edges it keeps."""
 
-from collections.abc import Callable
 from dataclasses import dataclass
-from functools import cached_property
+from functools import cached_property, partial
 
 import networkx as nx
 import pandas as pd
@@ -12,10 +11,10 @@ from disco import graph as graphs
 from disco.parents import selectors
 from disco.parents.ocs import frequencies
 from disco.parents.selectors import CUTS, SELECTORS, WORDS
-from disco.runs import Run
 from disco.runs.parents import path_of, read_candidates
 from disco.words import share
 from pages.shared import session
+from pages.shared.frame import answers
 from pages.shared.frame.glossary import define
 from pages.shared.parents import selecting, thresholds
 from pages.shared.result.fit import Result
@@ -33,26 +32,17 @@ def choose(result: Result) -> str:
     """Which selector's edges are shown; one line says what it does and assumes."""
     key = f"selector_{result.run.id}"
     st.session_state[key] = session.shown.selector() or result.run.settings.selector
-    selector = st.segmented_control(
-        "Selector of parents",
-        list(SELECTORS),
-        format_func=_name(result.run),
-        key=key,
-        required=True,
-        on_change=lambda: session.shown.set_selector(st.session_state[key]),
-        help="All four choose each node's parents among the nodes before it in the same order. "
-        + " ".join(SAID.values()),
-    )
+    own = result.run.settings.selector
+    words = {one: WORDS[one].name + (" (as fitted)" if one == own != "ocs" else "") for one in SELECTORS}
+    help = f"All four choose each node's parents among the nodes before it in the same order. {' '.join(SAID.values())}"
+    heard = partial(_chosen, key)
+    selector = answers.segments("Selector of parents", words, key, help=help, on_change=heard)
     st.caption(SAID[selector])
     return selector
 
 
-def _name(run: Run) -> Callable[[str], str]:
-    def words(selector: str) -> str:
-        own = run.settings.selector
-        return WORDS[selector].name + (" (as fitted)" if selector == own != "ocs" else "")
-
-    return words
+def _chosen(key: str) -> None:
+    session.shown.set_selector(st.session_state[key])
 
 
 def _stamp(result: Result, selector: str) -> tuple:

@@ -8,13 +8,13 @@ from functools import partial
 import pandas as pd
 import streamlit as st
 
-from disco.errors import InputError
 from disco.figures import effects
+from disco.likelihood.kinds import Kind
 from disco.refine import Choice, Refined
 from disco.runs import Run
 from disco.runs.refined import choice_from, choice_of
 from disco.words import number
-from pages.shared.frame import figure, table
+from pages.shared.frame import errors, figure, table
 from pages.shared.frame.glossary import define
 from pages.shared.frame.names import code, plain
 from pages.shared.refined import evidence_words, misfit, modelled
@@ -41,18 +41,16 @@ def edge_details(run: Run, refined: Refined, parent: str, child: str) -> None:
 
 
 def _curve(run: Run, refined: Refined, parent: str, child: str) -> None:
-    try:
+    with errors.said():
         curve, observed = modelled.curve(run, refined, parent, child)
-    except InputError as error:
-        st.error(plain(error))
-        return
-    unit = modelled.unit(run)
-    figure.show(effects.response(curve, observed, parent, child, unit), "refined_response")
-    st.caption(
-        f"The line sets the parent to each of its {unit}s in every row, leaves the row's other parents as they are and "
-        f"averages the child's mean. The discs are plain means of the rows with that {unit}, so they differ from the "
-        f"line if parents are correlated. The band is pointwise and takes the graph as given. {evidence_words.ASSUMED}"
-    )
+        unit = modelled.unit(run)
+        figure.show(effects.response(curve, observed, parent, child, unit), "refined_response")
+        st.caption(
+            f"The line sets the parent to each of its {unit}s in every row, leaves the row's other parents as they are "
+            f"and averages the child's mean. The discs are plain means of the rows with that {unit}, so they differ "
+            "from the line if parents are correlated. The band is pointwise and takes the graph as given. "
+            f"{evidence_words.ASSUMED}"
+        )
 
 
 def _numbers(row: dict, choice: Choice) -> None:
@@ -111,11 +109,11 @@ def kind_details(run: Run, refined: Refined, node: str) -> None:
 
 
 def _kind(run: Run, refined: Refined, node: str) -> None:
-    try:
-        kind = modelled.kind(run, refined, node)
-    except InputError as error:
-        st.error(plain(error))
-        return
+    with errors.said():
+        _show_kind(refined, node, modelled.kind(run, refined, node))
+
+
+def _show_kind(refined: Refined, node: str, kind: Kind) -> None:
     parents, _ = modelled.neighbours(refined, node)
     st.markdown(f"{'Given its parents' if parents else 'It has no parents'}. {plain(kind.sentence())}")
     if not kind.is_level and len(kind.counts) > 2:

@@ -6,16 +6,15 @@ import networkx as nx
 import pandas as pd
 import streamlit as st
 
-from disco.errors import InputError
 from disco.likelihood.misfit import MISFIT
 from disco.refine import Refined
 from disco.refine.evidence import MOST_MISFIT
 from disco.refine.reasons import but_known, is_of_kind, missed
 from disco.runs import Run, stamps
 from disco.words import how_many, listed, number, plural
-from pages.shared.frame import figure, table
+from pages.shared.frame import errors, figure, table
 from pages.shared.frame.glossary import define
-from pages.shared.frame.names import code, plain
+from pages.shared.frame.names import code
 from pages.shared.refined import modelled
 from pages.shared.work import machine
 
@@ -100,11 +99,9 @@ def forwards_and_turned(run: Run, refined: Refined, parent: str, child: str) -> 
             help="How well the model fits both nodes with the edge as found, and with the edge reversed.",
         ):
             return
-        try:
-            with place, st.spinner("Fitting both nodes, with the edge as found and reversed …"):
-                kept[asked] = modelled.turned_misfits(run, refined, parent, child)
-        except InputError as error:
-            place.error(plain(error))
+        with place, errors.said(), st.spinner("Fitting both nodes, with the edge as found and reversed …"):
+            kept[asked] = modelled.turned_misfits(run, refined, parent, child)
+        if asked not in kept:
             return
     with place.container():
         _show_turned(kept[asked])

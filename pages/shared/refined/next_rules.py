@@ -7,13 +7,13 @@ from functools import partial
 import streamlit as st
 
 from disco import runs
-from disco.errors import InputError
 from disco.knowledge import Knowledge
 from disco.refine import QUICK
 from disco.runs import REFINE, Run
 from disco.words import how_many
 from disco.work import jobs
 from pages.shared import session
+from pages.shared.frame import errors
 from pages.shared.frame.names import code, distinct, plain, shown
 
 _RULES = "rules_next"  # by the run's id: all rules of the run to come
@@ -31,18 +31,15 @@ def section(run: Run, nodes: Sequence[str], edge: Pair | None) -> None:
         edge: the picked one.
     """
     with st.expander("Rules for another run", icon=":material/rule:", key="rules_box"):
-        try:
+        with errors.said():  # its knowledge is damaged, or has as many rules as there can be
             own = run.knowledge() or Knowledge()
             rules = st.session_state.get(_RULES, {}).get(run.id, own)
             pair = edge or _two_nodes(nodes)
             if pair is not None:
                 _buttons(run, rules, pair)
-        except InputError as error:  # its knowledge is damaged, or has as many rules as there can be
-            st.error(plain(error), icon=":material/error:")
-            return
-        with st.container(gap=None):
-            _listed(run, rules)
-        _search(run, own, rules)
+            with st.container(gap=None):
+                _listed(run, rules)
+            _search(run, own, rules)
 
 
 def _keep(run: Run, rules: Knowledge) -> None:
@@ -115,19 +112,17 @@ def _drop(run: Run, rules: Knowledge, kind: str, pair: Pair) -> None:
 
 def _search(run: Run, own: Knowledge, rules: Knowledge) -> None:
     """The button that starts the other run, unless its rules contradict each other or are those of this one."""
-    refused = ""
+    is_fine = False
     if rules != own:
-        try:
+        with errors.said():
             rules.resolve(run.nodes, run.roles)
-        except InputError as error:
-            refused = str(error)
-            st.error(plain(refused), icon=":material/error:")
+            is_fine = True
     if st.button(
         "Search again with these rules",
         type="primary",
         icon=":material/bolt:",
         key="rules_search",
-        disabled=bool(refused) or rules == own,
+        disabled=not is_fine,
         help="A quick look at the same table, with the same settings and roles, in a new run without a fit. This run "
         "stays as it is.",
     ):
@@ -135,7 +130,7 @@ def _search(run: Run, own: Knowledge, rules: Knowledge) -> None:
 
 
 def _start(run: Run, rules: Knowledge) -> None:
-    try:
+    with errors.said():
         other = runs.create_run(
             run.with_roles(),
             run.settings,
@@ -149,8 +144,5 @@ def _start(run: Run, rules: Knowledge) -> None:
             roles=run.roles,
         )
         jobs.start(other, REFINE, QUICK)
-    except InputError as error:
-        st.error(plain(error), icon=":material/error:")
-        return
-    session.run.select(other)
-    session.address.go("refine")
+        session.run.select(other)
+        session.address.go("refine")

@@ -2,15 +2,13 @@
 
 import streamlit as st
 
-from disco.errors import InputError
 from disco.refine import QUICK
 from disco.runs import REFINE
 from disco.work import jobs
 from pages.shared import session
-from pages.shared.frame import empty, intro
-from pages.shared.frame.names import plain, shown
+from pages.shared.frame import empty, errors, intro
 from pages.shared.table import computed
-from pages.shared.table.drafts import Draft, run_name
+from pages.shared.table.drafts import Draft
 from pages.shared.work import fit_start
 
 
@@ -30,14 +28,11 @@ def offer(draft: Draft, is_first: bool = False) -> None:
 
 
 def _start(draft: Draft) -> None:
-    try:
-        run = fit_start.new_run(draft, run_name(shown(draft.name, 40), draft.settings), "auto")
+    with errors.said():
+        run = fit_start.new_run(draft)
         jobs.start(run, REFINE, QUICK)
-    except InputError as error:
-        st.error(plain(error))
-        return
-    session.draft.started_as(run)
-    session.address.go("refine")
+        session.draft.started_as(run)
+        session.address.go("refine")
 
 
 def without_a_run() -> None:

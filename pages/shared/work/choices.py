@@ -8,8 +8,8 @@ from typing import Any
 
 import streamlit as st
 
-from disco.errors import InputError
 from pages.shared import session
+from pages.shared.frame import answers, errors
 
 _PROBLEM = "choice_problem"
 
@@ -22,12 +22,9 @@ def _key(name: str) -> str:
 
 
 def _changed(name: str, along: Mapping[str, Mapping[str, Any]] | None = None) -> None:
-    st.session_state.pop(_PROBLEM, None)
     value = st.session_state[f"set_{name}"]
-    try:
+    with errors.kept(_PROBLEM):
         session.draft.change_settings(**{name: value}, **(along or {}).get(value, {}))
-    except InputError as error:
-        st.session_state[_PROBLEM] = str(error)
 
 
 def segments(
@@ -43,16 +40,8 @@ def segments(
     Args:
         along: the other settings that a word needs, by word.
     """
-    return st.segmented_control(
-        label,
-        options,
-        key=_key(name),
-        format_func=words,
-        help=text,
-        required=True,
-        on_change=_changed,
-        args=(name, along),
-    )
+    shown = {option: words(option) for option in options}
+    return answers.segments(label, shown, _key(name), help=text, on_change=_changed, args=(name, along))
 
 
 def number(name: str, label: str, text: str, **bounds: Any) -> None:

@@ -2,13 +2,13 @@
 
 import streamlit as st
 
-from disco.errors import InputError
 from disco.refine import QUICK
 from disco.runs import FIT, REFINE, Run
 from disco.work import jobs
 from pages.shared import session
-from pages.shared.frame.names import plain, shown
-from pages.shared.table.drafts import Draft, run_name
+from pages.shared.frame import errors
+from pages.shared.frame.names import plain
+from pages.shared.table.drafts import Draft
 from pages.shared.work import fit_monitor, fit_start, monitor, refine_monitor
 
 _SECONDS = 1.0
@@ -33,14 +33,11 @@ def button(draft: Draft, is_ready: bool) -> None:
 
 
 def _start(draft: Draft) -> None:
-    try:
-        run = fit_start.new_run(draft, run_name(shown(draft.name, 40), draft.settings), "auto")
+    with errors.said():
+        run = fit_start.new_run(draft)
         jobs.start(run, REFINE, QUICK, then=FIT)
-    except InputError as error:
-        st.error(plain(error))
-        return
-    session.draft.started_as(run)
-    session.address.go("graph")
+        session.draft.started_as(run)
+        session.address.go("graph")
 
 
 def progress(run: Run) -> None:

@@ -14,7 +14,8 @@ from disco.words import duration, size
 from disco.work import jobs, serving
 from disco.work.forecast import Estimate, estimate, span
 from pages.shared import session
-from pages.shared.frame.lasting import lasting
+from pages.shared.frame import errors
+from pages.shared.frame.answers import lasting
 from pages.shared.frame.names import plain, shown
 from pages.shared.frame.words import STAGES
 from pages.shared.table import computed
@@ -28,11 +29,10 @@ def start_box(draft: Draft) -> None:
         device = _device()
         waits = "Measuring the speed of this machine, once a week, some seconds"
         machine.once(partial(_is_calibrated, device), waits, partial(_estimate, draft, device))
-        usual = run_name(shown(draft.name, 40), draft.settings)
         name = st.text_input(
             "Name of the run",
             key=lasting(f"run_name_{draft.key}", ""),
-            placeholder=usual,
+            placeholder=_usual(draft),
             max_chars=80,
             help="For the list of runs; empty takes the name shown. Two runs may share one.",
         )
@@ -40,11 +40,18 @@ def start_box(draft: Draft) -> None:
         if refused:
             st.error(plain(refused))
         if st.button("Start the fit", type="primary", icon=":material/play_arrow:", width="stretch", key="start_fit"):
-            _start(draft, name.strip() or usual, device)
+            _start(draft, name.strip(), device)
 
 
-def new_run(draft: Draft, name: str, device: str) -> runs.Run:
+def _usual(draft: Draft) -> str:
+    return run_name(shown(draft.name, 40), draft.settings)
+
+
+def new_run(draft: Draft, name: str = "", device: str = "auto") -> runs.Run:
     """A run of the draft's counts and of the columns with a role, with the true edges if known; no fit is started.
+
+    Args:
+        name: of the run; the usual one if it is empty.
 
     Raises:
         InputError: it cannot be made.
@@ -56,7 +63,7 @@ def new_run(draft: Draft, name: str, device: str) -> runs.Run:
     return runs.create_run(
         pd.concat([table, beside.set_axis(names_of(beside), axis=1)], axis=1),
         draft.settings,
-        name=name,
+        name=name or _usual(draft),
         source=draft.origin,
         truth=truth,
         device=device,
@@ -122,11 +129,8 @@ def _show(found: Estimate, others: Sequence[tuple[str, Estimate]]) -> None:
 
 
 def _start(draft: Draft, name: str, device: str) -> None:
-    try:
+    with errors.said():
         run = new_run(draft, name, device)
         jobs.start(run, runs.FIT)
-    except InputError as error:
-        st.error(plain(error))
-        return
-    session.draft.started_as(run)
-    st.rerun()
+        session.draft.started_as(run)
+        st.rerun()

@@ -10,11 +10,11 @@ from typing import Any
 
 import streamlit as st
 
-from disco.errors import InputError
 from disco.runs import Run, Status, Work
 from disco.words import duration
 from disco.work import jobs
 from disco.work.forecast import span
+from pages.shared.frame import errors
 from pages.shared.frame.names import plain
 from pages.shared.frame.words import standing
 from pages.shared.work import machine
@@ -110,10 +110,7 @@ def _buttons(run: Run, kind: Kind, status: Status) -> None:
 
 def act(words: str, action: Callable[[], object]) -> None:
     """Do something to a run, and draw the page again; or say in a sentence why not."""
-    try:
+    with errors.said():
         with st.spinner(words):
             action()
-    except InputError as error:
-        st.error(plain(error))
-        return
-    st.rerun()
+        st.rerun()
