@@ -173,7 +173,7 @@ def of_refinement(refined: Refined, bound: float) -> Verdict:
     """
     edges, nodes = refined.edges, refined.nodes
     if edges.empty:
-        text = "No edge is worth its odds: the columns are independent by this model, or the rows too few to tell."
+        text = "No edge is supported: the columns are independent by this model, or the rows are too few to tell."
         return Verdict("guess", text, "More rows may show edges; Parents shows what other rules find.")
     if nodes is None:
         text = "An older version made this refinement and called directions decided by fewer rules."

@@ -11,7 +11,7 @@ rows of a group are no more alike than others. The residual of the parent agains
 and the larger of both counts, as a direction compares both.
 
 So many rows count as one. The likelihood ratio of an edge and its direction evidence are divided by its design effect,
-the information about its linear effect too, and an edge that is then not worth its price is left out.
+the information about its linear effect too, and an edge that is then no longer likely is left out.
 """
 
 from collections.abc import Sequence

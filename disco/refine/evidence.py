@@ -70,7 +70,7 @@ class Judged(NamedTuple):
         misfit: of every node, nats, (d,).
         scores: by which the graph was judged.
         made: node fits.
-        left_out: edges of the graph that are not worth their odds, given how alike rows of a group are.
+        left_out: edges of the graph that are not likely, given how alike rows of a group are.
     """
 
     edges: pd.DataFrame

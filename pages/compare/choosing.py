@@ -10,10 +10,9 @@ from disco.work import comparing, jobs
 from pages.compare import options
 from pages.compare.comparison import Compared
 from pages.shared import session
-from pages.shared.frame import empty, errors, intro
+from pages.shared.frame import errors
 from pages.shared.frame.answers import forget, lasting
 from pages.shared.frame.names import code, plain
-from pages.shared.table import computed
 from pages.shared.table.drafts import Draft
 from pages.shared.work import fit_start
 
@@ -135,23 +134,9 @@ def begin(run: Run, methods: options.Options, limit: float) -> None:
         st.rerun()
 
 
-def without_a_run() -> None:
-    """No run is open: offer a run of the loaded table, or the runs that there are."""
-    empty.missing_run()
-    draft = session.draft.current()
-    with st.container(border=True):
-        st.markdown("**No run is open.** A comparison needs a table of counts, and no fit before it.")
-        if draft is not None and computed.chosen_counts(draft) is not None:
-            intro.run_caption(draft.name, len(draft.table), len(draft.columns))
-            if st.button("Choose methods for this table", type="primary", key="compare_table"):
-                _open(draft)
-        elif st.button("Go to Data", type="primary", icon=":material/table_view:", key="empty_lead_on"):
-            session.address.go("data")
-        empty.open_finished()
-
-
-def _open(draft: Draft) -> None:
-    """Make a run of the loaded table, without a fit, and open it."""
-    with errors.said():
-        session.draft.started_as(fit_start.new_run(draft))
-        st.rerun()
+def offer(draft: Draft) -> None:
+    """The button that makes a run of the loaded table, without a fit, and opens it."""
+    if st.button("Choose methods for this table", type="primary", key="compare_table"):
+        with errors.said():
+            session.draft.started_as(fit_start.new_run(draft))
+            st.rerun()

@@ -5,7 +5,7 @@ import streamlit as st
 from disco.runs import COMPARE
 from pages.compare import agreement, choosing, comparison, consensus, measured, monitoring, pair
 from pages.shared import session
-from pages.shared.frame import answers, intro
+from pages.shared.frame import answers, empty, intro
 from pages.shared.work import monitor
 
 intro.page_intro(
@@ -15,7 +15,7 @@ intro.page_intro(
 )
 run = session.run.current()
 if run is None:
-    choosing.without_a_run()
+    empty.without_a_run("A comparison needs a table of counts, and no fit before it.", choosing.offer)
     st.stop()
 intro.run_caption(run.name, *run.shape)
 intro.adjustment(run.roles)

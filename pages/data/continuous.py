@@ -124,13 +124,8 @@ def _steps(decisions: pd.DataFrame) -> None:
 
 def _files(draft: Draft, table: pd.DataFrame, options: cont.Options, placed: _Placed, drawn: nx.DiGraph) -> None:
     about = {"program": "DISCO", "version": __version__, "table": draft.name, "method": "DISCO-Cont, parents by CAM"}
-    about |= {
-        "noise": options.noise,
-        "units": options.units,
-        "seed": options.seed,
-        "rows": len(table),
-        "columns": table.shape[1],
-    }
+    about |= {name: getattr(options, name) for name in ("noise", "units", "seed")}
+    about |= {"rows": len(table), "columns": table.shape[1]}
     st.caption("Download the graph:")
     downloads.files(placed, drawn, drawn, f"{draft.name}: DISCO-Cont", lambda: about, 1.0, "disco_cont", "cont")
     order = downloads.placed(placed.order)

@@ -82,35 +82,20 @@ def _words(finding: Finding) -> str:
 def _button(draft: Draft, found: Quality, finding: Finding) -> None:
     """Leave out the columns or rows of a finding, or declare an exposure."""
     if finding.kind == "depth":
-        is_declared = draft.roles.exposure is not None or bool(draft.roles.named("exposure"))
-        st.button(
-            "An exposure is declared" if is_declared else "Declare the row total as exposure",
-            key="quality_exposure",
-            on_click=_declare,
-            disabled=is_declared,
-            help="Below the table of columns another exposure can be chosen, or none.",
-        )
+        is_off = draft.roles.exposure is not None or bool(draft.roles.named("exposure"))
+        label, key = "An exposure is declared" if is_off else "Declare the row total as exposure", "quality_exposure"
+        act, help = _declare, "Below the table of columns another exposure can be chosen, or none."
     elif finding.columns:
-        few = len(draft.columns) - len(finding.columns) < 2
-        st.button(
-            f"Leave out {how_many(len(finding.columns), 'column')}",
-            key=f"quality_out_{finding.kind}",
-            on_click=_without_columns,
-            args=([draft.columns[place] for place in finding.columns], finding.message),
-            disabled=few,
-            help="Fewer than 2 columns would be left." if few else None,
-        )
-    elif finding.rows:
+        is_off = len(draft.columns) - len(finding.columns) < 2
+        label, key = f"Leave out {how_many(len(finding.columns), 'column')}", f"quality_out_{finding.kind}"
+        act = partial(_without_columns, [draft.columns[place] for place in finding.columns], finding.message)
+        help = "Fewer than 2 columns would be left." if is_off else None
+    else:
         places = np.flatnonzero(found.rows["is_out"])
-        few = len(draft.table) - len(places) < least_rows(draft.settings.folds)
-        st.button(
-            f"Leave out {how_many(len(places), 'row')}",
-            key="quality_out_rows",
-            on_click=_without_rows,
-            args=(draft, places),
-            disabled=few,
-            help="Too few rows would be left." if few else None,
-        )
+        is_off = len(draft.table) - len(places) < least_rows(draft.settings.folds)
+        label, key = f"Leave out {how_many(len(places), 'row')}", "quality_out_rows"
+        act, help = partial(_without_rows, draft, places), "Too few rows would be left." if is_off else None
+    st.button(label, key=key, on_click=act, disabled=is_off, help=help)
 
 
 def _declare() -> None:

@@ -82,7 +82,7 @@ def _edge(view: View, edge: tuple[str, str]) -> None:
         evidence_panel.edge_details(view.placed.run, view.refinement.refined, *edge)
         return
     if view.name == BOTH and edge in view.graph.edges:
-        st.markdown("DISCO alone found this edge. The likelihood search found none here that is worth its price.")
+        st.markdown("DISCO alone found this edge. The likelihood search found no evidence for one here.")
     values = view.candidates.set_index(["parent", "child"])
     if edge not in values.index:
         st.caption("The order found puts the child first, so this edge has no score.")

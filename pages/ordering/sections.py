@@ -152,25 +152,14 @@ def _pick_clicked() -> None:
 def _numbers(decided: removals.Decision, result: Result) -> None:
     """The removal in four numbers and a sentence."""
     name = figures.SCORE_NAMES[result.criterion]
-    row = figure.numbers()
-    wide = figure.NUMBER
-    place = f"Gets place {decided.remaining} of the causal order."
-    row.metric("Removed as sink", plain(decided.sink), help=place, width=wide)
     meaning = define("CCS" if result.criterion == "ccs" else "constant criterion")
-    score = f"{name}, mean over folds; the smallest is removed. {meaning}"
-    row.metric("Its score", number(decided.score), help=score, width=wide)
-    row.metric(
-        "Margin",
-        f"× {number(decided.ratio)}",
-        width=wide,
-        help=f"{define('margin')} The runner-up is {code(decided.runner_up)}; the difference is "
-        f"{number(decided.margin)}.",
-    )
-    row.metric(
-        "Folds that agree",
-        share(decided.folds_agreeing, decided.folds).capitalize(),
-        width=wide,
-        help="Folds in which this node alone has the smallest score.",
+    margin = f"The runner-up is {code(decided.runner_up)}; the difference is {number(decided.margin)}."
+    agree = share(decided.folds_agreeing, decided.folds).capitalize()
+    figure.metrics(
+        ("Removed as sink", plain(decided.sink), f"Gets place {decided.remaining} of the causal order."),
+        ("Its score", number(decided.score), f"{name}, mean over folds; the smallest is removed. {meaning}"),
+        ("Margin", f"× {number(decided.ratio)}", f"{define('margin')} {margin}"),
+        ("Folds that agree", agree, "Folds in which this node alone has the smallest score."),
     )
     st.markdown(decided.sentence(name, code))
 

@@ -86,13 +86,14 @@ def parts(chosen: Selection, known: Known | None) -> dict[str, Callable[[], None
 def counts(graph: nx.DiGraph) -> None:
     """Edges, nodes without parents and the like."""
     possible = len(graph) * (len(graph) - 1) // 2
-    indegree = dict(graph.in_degree())
-    row, wide = figure.numbers(), figure.NUMBER
-    row.metric("Edges", f"{graph.number_of_edges():,}", help="Kept at these thresholds.", width=wide)
+    degrees = [degree for _, degree in graph.in_degree()]
     share = graph.number_of_edges() / possible if possible else 0.0
-    row.metric("Share of candidates", f"{share:.1%}", help=f"The order allows {possible:,} edges.", width=wide)
-    row.metric("Without parents", sum(1 for degree in indegree.values() if degree == 0), width=wide)
-    row.metric("Most parents", max(indegree.values(), default=0), width=wide)
+    figure.metrics(
+        ("Edges", f"{graph.number_of_edges():,}", "Kept at these thresholds."),
+        ("Share of candidates", f"{share:.1%}", f"The order allows {possible:,} edges."),
+        ("Without parents", degrees.count(0), None),
+        ("Most parents", max(degrees, default=0), None),
+    )
 
 
 def against(result: Result, known: Known, tau_z: float, pi_min: float) -> None:

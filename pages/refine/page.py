@@ -1,5 +1,7 @@
 """Refine: the order and edges of highest likelihood, with evidence on every edge, beside the DISCO result."""
 
+from functools import partial
+
 import streamlit as st
 
 from disco import metrics, runs, verdicts
@@ -14,7 +16,8 @@ from pages.shared.work import monitor, refine_monitor
 st.title("Refine", anchor=False)
 run = session.run.current()
 if run is None:
-    quick_look.without_a_run()
+    words = "A refinement needs a table of counts, and no fit before it."
+    empty.without_a_run(words, partial(quick_look.offer, is_first=True))
     st.stop()
 status = run.status(runs.REFINE)
 is_fitted = run.status().state == "done"

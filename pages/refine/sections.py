@@ -66,26 +66,26 @@ def _assumptions() -> None:
 def _numbers(refinement: Refinement, changes: pd.DataFrame | None) -> None:
     """Numbers of edges, of undecided directions, and of changes from the DISCO graph."""
     edges = refinement.edges
-    row, wide = figure.numbers(), 112
-    row.metric("Edges", f"{len(edges):,}", width=wide)
     text = evidence_words.decided_means(refinement.choice.bound)
     if changes is not None:
         text += (
             f" An edge against the CCS order needs up to {MOST_AGAINST:g} nats more: more if its nodes are "
             "further apart in that order, and if the order agrees better with the decided directions."
         )
-    row.metric(
-        "Undecided", int((~edges["decided"]).sum()), width=wide, help=f"Edges whose direction is undecided. {text}"
+    undecided = int((~edges["decided"]).sum())
+    counted = {} if changes is None else changes["verdict"].value_counts()
+    changed = {} if changes is None else _HELP
+    figure.metrics(
+        ("Edges", f"{len(edges):,}", None),
+        ("Undecided", undecided, f"Edges whose direction is undecided. {text}"),
+        *((verdict.capitalize(), int(counted.get(verdict, 0)), help) for verdict, help in changed.items()),
+        width=112,
     )
-    if changes is None:
-        return
-    counted = changes["verdict"].value_counts()
-    for verdict, help in _HELP.items():
-        row.metric(verdict.capitalize(), int(counted.get(verdict, 0)), width=wide, help=help)
-    st.caption(
-        "Kept, new, dropped and reversed: compared with the DISCO graph at its thresholds, as on Graph. "
-        + evidence_words.SAME_ROWS
-    )
+    if changes is not None:
+        st.caption(
+            "Kept, new, dropped and reversed: compared with the DISCO graph at its thresholds, as on Graph. "
+            + evidence_words.SAME_ROWS
+        )
 
 
 def searches(refinement: Refinement) -> None:

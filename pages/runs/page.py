@@ -5,8 +5,7 @@ import streamlit as st
 from disco import runs
 from disco.errors import InputError
 from pages.runs import comparison, deleting, one_run, run_table, zip_upload
-from pages.shared import session
-from pages.shared.frame import intro
+from pages.shared.frame import empty, intro
 from pages.shared.frame.names import plain
 
 intro.page_intro(
@@ -14,8 +13,7 @@ intro.page_intro(
     "Every fit and refinement on this machine, from this app or the command line. Tick a run to open, rename, download "
     "or delete it; tick two to compare them.",
 )
-if missing := session.run.why_missing():
-    st.warning(plain(missing))
+empty.missing_run()
 zip_upload.section()
 try:
     found, damaged = runs.find_runs()

@@ -2,11 +2,11 @@
 
 import streamlit as st
 
-from disco.errors import InputError
 from disco.files import check_size
 from disco.simulate import Design
 from disco.simulate.design import LARGEST_DESIGN
 from disco.simulate.examples import EXAMPLES
+from pages.shared.frame import errors
 from pages.shared.frame.names import plain
 from pages.simulate import form
 
@@ -44,14 +44,10 @@ def read_back() -> None:
 
 
 def _opened() -> None:
-    st.session_state.pop(_PROBLEM, None)
     file = st.session_state[_FILE]
-    if file is None:
-        return
-    try:
-        form.take(parsed(file.getvalue()))
-    except InputError as error:
-        st.session_state[_PROBLEM] = f"{file.name}: {error}"
+    with errors.kept(_PROBLEM, f"{file.name}: " if file else ""):
+        if file is not None:
+            form.take(parsed(file.getvalue()))
 
 
 def parsed(content: bytes) -> Design:

@@ -8,6 +8,7 @@ from disco.files import check_size
 from disco.simulate import GRAPHS, read_edges
 from disco.simulate.edge_files import LARGEST_TEXT
 from disco.simulate.graphs import own_graph
+from pages.shared.frame import errors
 from pages.shared.frame.names import plain
 from pages.simulate import form, sketch
 
@@ -115,28 +116,25 @@ def _paste() -> None:
 
 
 def _take_pasted() -> None:
-    _take(st.session_state[_PASTED])
+    with errors.kept(_PROBLEM):
+        _take(st.session_state[_PASTED])
 
 
 def _take_file() -> None:
     file = st.session_state["sim_edge_file"]
-    if file is None:
-        st.session_state.pop(_PROBLEM, None)
-        return
+    with errors.kept(_PROBLEM):
+        if file is not None:
+            check_size(file.name, file.size, LARGEST_TEXT)
+            _take(_text(file))
+
+
+def _text(file: st.runtime.uploaded_file_manager.UploadedFile) -> str:
     try:
-        check_size(file.name, file.size, LARGEST_TEXT)
-        _take(file.getvalue().decode("utf-8-sig"))
-    except InputError as error:
-        st.session_state[_PROBLEM] = str(error)
+        return file.getvalue().decode("utf-8-sig")
     except UnicodeDecodeError:
-        st.session_state[_PROBLEM] = f"{file.name} is not text: give a CSV file with parent and child, or GraphML."
+        raise InputError(f"{file.name} is not text: give a CSV file with parent and child, or GraphML.") from None
 
 
 def _take(text: str) -> None:
-    st.session_state.pop(_PROBLEM, None)
-    try:
-        edges, names = read_edges(text)
-    except InputError as error:
-        st.session_state[_PROBLEM] = str(error)
-        return
+    edges, names = read_edges(text)
     sketch.keep(sketch.of_edges(names, edges))

@@ -151,9 +151,7 @@ def sorting(result: Simulated) -> None:
     except InputError:
         st.caption("The graph has no edge to agree with.")
         return
-    row = figure.numbers()
-    for name, words in _SORTS.items():
-        row.metric(words, f"{found[name]:.0%}", width=figure.NUMBER)
+    figure.metrics(*((words, f"{found[name]:.0%}", None) for name, words in _SORTS.items()))
     box = st.expander("Why", icon=":material/scatter_plot:", key="sim_why", on_change="rerun")
     if box.open:
         with box:

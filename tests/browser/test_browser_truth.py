@@ -6,7 +6,7 @@ from playwright.sync_api import expect
 
 pytestmark = pytest.mark.browser
 
-KEYS = ["found and true", "found, not true", "found in the wrong direction", "true, not found"]
+KEYS = ["found and true", "found, not true", "in the opposite direction", "true, not found"]
 
 
 def test_the_graph_tells_verdicts_once_the_truth_is_revealed(page, address):

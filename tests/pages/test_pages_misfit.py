@@ -73,7 +73,7 @@ def test_the_note_of_the_engine_is_not_said_twice():
     run = refined(misfit=BAD)
     found = read_refined(run)
     (note,) = _missed(found.nodes)
-    object.__setattr__(found, "notes", (note, OLDER_NOTE, "Mind the gap."))
+    found = found.having(notes=(note, OLDER_NOTE, "Mind the gap."))
     save(run.path, found, Choice())
     app = opened(run, PAGE)
     assert "Mind the gap" in warned(app) and warned(app).count(POOR) == 1 and "model's kind" not in warned(app)

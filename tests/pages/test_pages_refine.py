@@ -50,7 +50,7 @@ def test_empty_leads_on():
 
 def test_a_refinement_without_edges_says_so():
     app = opened(refine_by_hand(finished_run(4), edges=[]), PAGE)
-    assert "No edge is worth its price" in app.warning[0].value
+    assert "No edge is supported" in app.warning[0].value
     assert "0 of 0 edges" in texts(app)
 
 

@@ -1,13 +1,18 @@
 """Empty states: what is missing on a page, and the button that leads on."""
 
+from collections.abc import Callable
+
 import streamlit as st
 
 from disco import runs
 from disco.runs import stamps
 from disco.words import ago
 from pages.shared import session
+from pages.shared.frame import intro
 from pages.shared.frame.names import code, plain
 from pages.shared.frame.words import STATES
+from pages.shared.table import computed
+from pages.shared.table.drafts import Draft
 
 
 def require_run() -> runs.Run:
@@ -52,6 +57,25 @@ def no_run() -> None:
             page, label, icon = ("train", "Go to Train", ":material/model_training:")
         if st.button(label, type="primary", icon=icon, key="empty_lead_on"):
             session.address.go(page)
+
+
+def without_a_run(words: str, offer: Callable[[Draft], None]) -> None:
+    """No run is open where one without a fit would do: what to do with the loaded table, or the runs that there are.
+
+    Args:
+        offer: draws what makes a run of the table.
+    """
+    missing_run()
+    draft = session.draft.current()
+    with st.container(border=True):
+        st.markdown(f"**No run is open.** {words}")
+        if draft is not None and computed.chosen_counts(draft) is not None:
+            intro.run_caption(draft.name, len(draft.table), len(draft.columns))
+            intro.adjustment(draft.roles.needed())
+            offer(draft)
+        elif st.button("Go to Data", type="primary", icon=":material/table_view:", key="empty_lead_on"):
+            session.address.go("data")
+        open_finished()
 
 
 def open_finished() -> None:

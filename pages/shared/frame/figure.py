@@ -61,6 +61,13 @@ def numbers() -> DeltaGenerator:
     return st.container(horizontal=True, gap="medium")
 
 
+def metrics(*told: tuple[str, object, str | None], width: int = NUMBER) -> None:
+    """A row of numbers, each with its label and what it means."""
+    row = numbers()
+    for label, value, help in told:
+        row.metric(label, value, width=width, help=help)
+
+
 def clicked(key: str) -> str | None:
     """The name that the clicked point of a figure carries as its custom data; None unless the browser sends a name."""
     points = st.session_state[key].selection.points

@@ -54,22 +54,16 @@ def _curve(run: Run, refined: Refined, parent: str, child: str) -> None:
 
 
 def _numbers(row: dict, choice: Choice) -> None:
-    shown_, wide = figure.numbers(), figure.NUMBER
-    shown_.metric("Gain, nats", number(row["gain_nats"]), width=wide, help=define("edge gain"))
-    for label, name, help in (
-        ("Direction, nats", "direction_nats", evidence_words.DIRECTION),
-        ("Robust, nats", "robust_nats", evidence_words.ROBUST),
-    ):
-        shown_.metric(label, "–" if row[name] != row[name] else number(row[name]), width=wide, help=help)
     share = "–" if row["bootstrap"] != row["bootstrap"] else f"{row['bootstrap']:.0%}"
-    label, help = evidence_words.stability(choice)
-    shown_.metric(label, share, width=wide, help=help)
+    label, stable = evidence_words.stability(choice)
     ratio, bic = (evidence_words.or_not(row[name]) for name in ("log_likelihood_nats", "bic_nats"))
-    shown_.metric(
-        "p-value",
-        evidence_words.p_value(row["p_value"]),
-        width=wide,
-        help=f"{evidence_words.P_VALUE} Likelihood ratio in nats: {ratio}; gain in BIC: {bic}.",
+    chance = f"{evidence_words.P_VALUE} Likelihood ratio in nats: {ratio}; gain in BIC: {bic}."
+    figure.metrics(
+        ("Gain, nats", number(row["gain_nats"]), define("edge gain")),
+        ("Direction, nats", number(row["direction_nats"]), evidence_words.DIRECTION),
+        ("Robust, nats", number(row["robust_nats"]), evidence_words.ROBUST),
+        (label, share, stable),
+        ("p-value", evidence_words.p_value(row["p_value"]), chance),
     )
 
 

@@ -62,13 +62,9 @@ def of_node(refined: Refined, node: str, *, of_refined: bool = False) -> None:
     if refined.nodes is None:
         return
     row = refined.nodes.set_index("node").loc[node]
-    place = figure.numbers()
-    place.metric("Misfit, nats", _number(row["misfit_nats"]), width=figure.NUMBER, help=define("misfit"))
-    place.metric(
-        "Misfit per row",
-        _number(row["misfit_per_row"]),
-        width=figure.NUMBER,
-        help="The misfit divided by the number of rows.",
+    figure.metrics(
+        ("Misfit, nats", _number(row["misfit_nats"]), define("misfit")),
+        ("Misfit per row", _number(row["misfit_per_row"]), "The misfit divided by the number of rows."),
     )
     if not row["misfit_nats"] < MISFIT:
         st.warning("This node is poorly fitted by the model: its arrows are hypotheses.", icon=":material/rule:")

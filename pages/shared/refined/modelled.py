@@ -88,7 +88,7 @@ def turned_misfits(run: Run, refined: Refined, parent: str, child: str) -> pd.Da
     names = list(dict.fromkeys([parent, child, *above, *beside]))
     place = {name: number for number, name in enumerate(names)}
     around = adjustment(run)
-    bank = Model.of(table(run)[names], {}, adjustment=around, prior=BEFORE).bank
+    design = Model.of(table(run)[names], {}, adjustment=around, prior=BEFORE).design
     group = None if around is None else around.group
     graphs = {"forwards": (above, [*beside, parent]), "turned": ([*above, child], beside)}
     found = pd.DataFrame({"node": [parent, child]})
@@ -96,7 +96,7 @@ def turned_misfits(run: Run, refined: Refined, parent: str, child: str) -> pd.Da
         pairs = [
             (place[node], [place[one] for one in nodes]) for node, nodes in zip((parent, child), sets, strict=True)
         ]
-        found[name] = misfits(bank, pairs, group=group)
+        found[name] = misfits(design, pairs, group=group)
     return found
 
 

@@ -6,8 +6,7 @@ from disco.refine import QUICK
 from disco.runs import REFINE
 from disco.work import jobs
 from pages.shared import session
-from pages.shared.frame import empty, errors, intro
-from pages.shared.table import computed
+from pages.shared.frame import errors
 from pages.shared.table.drafts import Draft
 from pages.shared.work import fit_start
 
@@ -33,19 +32,3 @@ def _start(draft: Draft) -> None:
         jobs.start(run, REFINE, QUICK)
         session.draft.started_as(run)
         session.address.go("refine")
-
-
-def without_a_run() -> None:
-    """Refine with no run open: offer to refine the loaded table, or the runs that there are."""
-    empty.missing_run()
-    draft = session.draft.current()
-    ready = draft is not None and computed.chosen_counts(draft) is not None
-    with st.container(border=True):
-        st.markdown("**No run is open.** A refinement needs a table of counts, and no fit before it.")
-        if ready:
-            intro.run_caption(draft.name, len(draft.table), len(draft.columns))
-            intro.adjustment(draft.roles.needed())
-            offer(draft, is_first=True)
-        elif st.button("Go to Data", type="primary", icon=":material/table_view:", key="empty_lead_on"):
-            session.address.go("data")
-        empty.open_finished()

@@ -150,9 +150,7 @@ def settings() -> Settings:
 
 def choose_columns(positions: tuple[int, ...]) -> None:
     """Choose the columns that are counts by position, in the table's order; those with another role keep it."""
-    now = current()
-    if now is not None:
-        _change(columns=tuple(sorted({*positions} - {*now.beside})))
+    _change(lambda now: {"columns": tuple(sorted({*positions} - {*now.beside}))})
 
 
 def edit(
@@ -168,21 +166,16 @@ def edit(
     Raises:
         InputError: it cannot be done.
     """
-    now = current()
-    if now is None:
-        return
-    table = change(now.table)
-    roles = now.roles if is_of_rows else now.roles.among(names_of(table))
-    taken = {} if is_of_rows else {name for name in roles.columns if roles.role(name) != "count"}
-    _change(
-        table=table,
-        columns=now.columns if is_of_rows else tuple({*_usual_columns(table)} - {*with_names(table, taken)}),
-        roles=roles,
-        key=drafts.new_token(),
-        loaded=now.table if now.loaded is None else now.loaded,
-        steps=(*now.steps, _step(now, words, change)),
-        rows_left_out=rows_left_out,
-    )
+
+    def edited(now: Draft) -> dict[str, Any]:
+        table = change(now.table)
+        roles = now.roles if is_of_rows else now.roles.among(names_of(table))
+        taken = {} if is_of_rows else {name for name in roles.columns if roles.role(name) != "count"}
+        columns = now.columns if is_of_rows else tuple({*_usual_columns(table)} - {*with_names(table, taken)})
+        more = {"key": drafts.new_token(), "rows_left_out": rows_left_out, **_step(now, words, change)}
+        return {"table": table, "columns": columns, "roles": roles, **more}
+
+    _change(edited)
 
 
 def leave_out_rows(places: np.ndarray, words: str) -> None:
@@ -199,15 +192,13 @@ def _without(places: np.ndarray, table: pd.DataFrame) -> pd.DataFrame:
 
 def leave_out_columns(positions: Collection[int], words: str) -> None:
     """Leave columns out of the choice, as a step that `undo` takes back."""
-    now = current()
-    if now is not None:
-        loaded = now.table if now.loaded is None else now.loaded
-        steps = (*now.steps, _step(now, words))
-        _change(columns=tuple(sorted({*now.columns} - {*positions})), loaded=loaded, steps=steps)
+    _change(lambda now: {"columns": tuple(sorted({*now.columns} - {*positions})), **_step(now, words)})
 
 
-def _step(now: Draft, words: str, change: Callable[[pd.DataFrame], pd.DataFrame] | None = None) -> Step:
-    return Step(words, change, now.columns, now.rows_left_out, now.roles)
+def _step(now: Draft, words: str, change: Callable[[pd.DataFrame], pd.DataFrame] | None = None) -> dict[str, Any]:
+    """What a step adds to the draft."""
+    done = Step(words, change, now.columns, now.rows_left_out, now.roles)
+    return {"loaded": now.table if now.loaded is None else now.loaded, "steps": (*now.steps, done)}
 
 
 def set_roles(given: Mapping[int, str | tuple[str, str]], words: str = "") -> None:
@@ -219,39 +210,28 @@ def set_roles(given: Mapping[int, str | tuple[str, str]], words: str = "") -> No
     Raises:
         InputError: several columns have the name of one.
     """
-    now = current()
-    if now is None:
-        return
-    names, counts = names_of(now.table), {position for position, role in given.items() if role == "count"}
-    times = Counter(names)
-    for position, role in given.items():
-        if times[names[position]] > 1 and role not in ("count", "ignore"):
-            raise InputError(f'{times[names[position]]} columns are called "{names[position]}": rename them first.')
-    step = {}
-    if words:
-        loaded = now.table if now.loaded is None else now.loaded
-        step = {"loaded": loaded, "steps": (*now.steps, _step(now, words))}
-    _change(
-        columns=tuple(sorted({*now.columns} - {*given} | counts)),
-        roles=now.roles.given(
-            {names[position]: role for position, role in given.items() if times[names[position]] == 1}
-        ),
-        **step,
-    )
+
+    def changed(now: Draft) -> dict[str, Any]:
+        names, counts = names_of(now.table), {position for position, role in given.items() if role == "count"}
+        times = Counter(names)
+        for position, role in given.items():
+            if times[names[position]] > 1 and role not in ("count", "ignore"):
+                raise InputError(f'{times[names[position]]} columns are called "{names[position]}": rename them first.')
+        single = {names[position]: role for position, role in given.items() if times[names[position]] == 1}
+        columns = tuple(sorted({*now.columns} - {*given} | counts))
+        return {"columns": columns, "roles": now.roles.given(single), **(_step(now, words) if words else {})}
+
+    _change(changed)
 
 
 def set_exposure(which: str | None) -> None:
     """Compute the exposure from the counts, or not; a column that was the exposure is ignored from now on."""
-    now = current()
-    if now is not None:
-        _change(roles=now.roles.computing(which))
+    _change(lambda now: {"roles": now.roles.computing(which)})
 
 
 def set_group_effects(are_wanted: bool) -> None:
     """Adjust for every group, or not."""
-    now = current()
-    if now is not None:
-        _change(roles=replace(now.roles, group_effects=are_wanted))
+    _change(lambda now: {"roles": replace(now.roles, group_effects=are_wanted)})
 
 
 def undo(steps: int = 1) -> None:
@@ -261,30 +241,25 @@ def undo(steps: int = 1) -> None:
         return
     kept, undone = now.steps[:-steps], now.steps[-steps:]
     if all(step.edit is None for step in undone):
-        _change(columns=undone[0].columns, roles=undone[0].roles, steps=kept)
+        _change(lambda now: {"columns": undone[0].columns, "roles": undone[0].roles, "steps": kept})
         return
     table = now.loaded
     for step in kept:
         table = table if step.edit is None else step.edit(table)
     is_of_rows = all(step.edit is not None for step in undone) and list(table.columns) == list(now.table.columns)
-    _change(
-        table=table,
-        columns=now.columns if is_of_rows else undone[0].columns,
-        roles=now.roles if is_of_rows else undone[0].roles,
-        key=drafts.new_token(),
-        steps=kept,
-        rows_left_out=undone[0].rows_left_out,
-    )
+    before = now if is_of_rows else undone[0]
+    more = {"key": drafts.new_token(), "steps": kept, "rows_left_out": undone[0].rows_left_out}
+    _change(lambda now: {"table": table, "columns": before.columns, "roles": before.roles, **more})
 
 
 def set_truth(truth: pd.DataFrame | None) -> None:
     """Attach the true edges (parent, child) to the loaded table, or take them away; they are not hidden."""
-    _change(truth=truth, teaching=False)
+    _change(lambda now: {"truth": truth, "teaching": False})
 
 
 def set_knowledge(knowledge: Knowledge | None) -> None:
     """Give the runs of the draft knowledge, or take it away."""
-    _change(knowledge=knowledge)
+    _change(lambda now: {"knowledge": knowledge})
 
 
 def truth_changed(changed: runs.Run) -> None:
@@ -309,14 +284,14 @@ def change_settings(**changes: Any) -> None:
         before = Settings.of(changes.pop("preset"), **own)
     changed = before.replace(**changes)
     if changed != now.settings:
-        _change(settings=changed)
+        _change(lambda now: {"settings": changed})
 
 
-def _change(**changes: Any) -> None:
-    """Replace parts of the draft, which is then the user's own and of no run."""
+def _change(of: Callable[[Draft], dict[str, Any]]) -> None:
+    """Replace parts of the draft, if there is one, by what a function says of it; it is then the user's own."""
     now = current()
     if now is not None:
-        _keep(replace(now, **changes, run=None, is_of_run=False))
+        _keep(replace(now, **of(now), run=None, is_of_run=False))
 
 
 def started_as(started: runs.Run) -> None:
