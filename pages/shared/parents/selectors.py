@@ -181,7 +181,7 @@ def controls(result: Result, selector: str, where: str) -> Selection | None:
         return _by_ocs(result, *thresholds.sliders(result, where))
     if candidates(result, selector) is None:
         st.markdown(f"{WORDS[selector].name} has not been computed along this order yet.")
-        selecting.offer(result, selector, where)
+        selecting.offer(result, selector, "shown")
         return None
     cut_slider(result, selector)
     return selection(result, selector)
