@@ -23,6 +23,7 @@ from disco.checks import check, number, whole
 from disco.errors import FitStopped, InputError
 from disco.found import Found
 from disco.methods.general import standardised
+from disco.methods.registry import INSTALL
 from disco.progress import Callback, Reporter
 from disco.table.prepared import Table, prepare
 
@@ -133,6 +134,8 @@ def _weights(values: np.ndarray, options: Options, reporter: Reporter) -> np.nda
             model = NotearsNonlinear(**sizes, hidden_layers=(options.hidden, 1))
             model.learn(values)
             return np.abs(np.asarray(model.weight_causal_matrix, dtype=float))
+    except ModuleNotFoundError as error:
+        raise InputError(f"NOTEARS needs {error.name}, which is missing: {INSTALL}.") from error
     except (FitStopped, InputError, MemoryError):
         raise
     except Exception as error:
