@@ -4,7 +4,7 @@ Owns the keys `simulate_form`, `simulate_last` and `sim_NAME`. The form is the t
 that nothing is lost between pages and a design read from a file fills every box.
 """
 
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass, field, replace
 from typing import Any
 
@@ -12,7 +12,7 @@ import streamlit as st
 
 from disco.errors import InputError
 from disco.simulate import FAMILIES, Design, Simulated, simulate
-from pages.shared.frame import answers
+from pages.shared.frame.bound import Bound
 from pages.simulate import sketch
 
 _FORM, _LAST = "simulate_form", "simulate_last"
@@ -175,36 +175,10 @@ def cause() -> str:
     return SECTIONS[-1]
 
 
-# Widgets.
-
-
-def key(name: str) -> str:
-    """The key of the widget of a value, filled with that value."""
-    st.session_state[f"sim_{name}"] = getattr(form(), name)
-    return f"sim_{name}"
-
-
-def _changed(name: str) -> None:
-    value = st.session_state[f"sim_{name}"]
+def _changed(name: str, value: Any) -> None:
     if value is not None:
         change(**{name: value})
 
 
-def number(name: str, label: str, text: str, **bounds: Any) -> None:
-    """A box for a number of the form."""
-    st.number_input(label, key=key(name), help=text, on_change=_changed, args=(name,), **bounds)
-
-
-def switch(name: str, label: str, text: str, disabled: bool = False) -> None:
-    """A switch of the form."""
-    st.toggle(label, key=key(name), help=text, on_change=_changed, args=(name,), disabled=disabled)
-
-
-def choice(name: str, label: str, options: Sequence[str], words: Callable[[str], str], text: str | None = None) -> None:
-    """A choice of the form from a list."""
-    st.selectbox(label, options, key=key(name), format_func=words, help=text, on_change=_changed, args=(name,))
-
-
-def segments(name: str, label: str, options: Sequence[str], words: Callable[[str], str]) -> None:
-    """A choice of the form among a few words, all visible."""
-    answers.segments(label, {option: words(option) for option in options}, key(name), on_change=_changed, args=(name,))
+_bound = Bound("sim_", lambda name: getattr(form(), name), _changed)
+number, switch, choice, segments = _bound.number, _bound.switch, _bound.choice, _bound.segments

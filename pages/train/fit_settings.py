@@ -156,7 +156,6 @@ def _folds() -> None:
         str.capitalize,
         f"Counts: {define('count splitting')} Rows that belong together cannot leak; right if counts are Poisson given "
         "their causes. Counts of half the size tell less: elsewhere keep to rows.",
-        along={"counts": {"folds": 2, "disjoint_rows": False}},
     )
 
 
@@ -169,7 +168,7 @@ def every_number() -> None:
             for place, (name, label, text) in enumerate(fields):
                 with columns[place % 3]:
                     if isinstance(getattr(Settings(), name), bool):
-                        choices.toggle(name, label, text)
+                        choices.switch(name, label, text)
                     elif name in CHOICES:
                         choices.segments(name, label, list(CHOICES[name]), _CHOICE_WORDS.__getitem__, text)
                     else:

@@ -7,7 +7,6 @@ import pytest
 from app_world import booted, button, texts
 
 from disco import portal, runs
-from disco.errors import FitStopped
 from disco.found import Found
 from disco.refine import Refined
 from disco.runs import FIT, REFINE
@@ -136,19 +135,6 @@ def test_choices_that_make_no_table_are_one_sentence(key, value, sentence):
     assert not at.exception
     assert [one for one in at.error if sentence in one.value]
     assert "portal_search" not in [one.key for one in at.button]
-
-
-def test_a_search_that_was_cancelled_can_be_started_again(by_hand):
-    at = booted("portal")
-    button(at, "Search both").click().run()
-    at.button(key="portal_cancel").click().run()
-
-    def stopped(hear):
-        raise FitStopped("stopped")
-
-    next(iter(background._all().values())).do(stopped, "It failed")
-    at.run()
-    assert "Cancelled; nothing was kept." in texts(at) and button(at, "Search both")
 
 
 def test_a_ratio_without_an_interval_has_words():

@@ -297,45 +297,6 @@ def test_without_a_fit_its_graph_is_left_out(quick):
     assert ended(run).result.scores["graph"].tolist() == ["empty", "refined"]
 
 
-def worked(table, graphs, is_cancelled=False):
-    """A check after its work, in this thread."""
-    from pages.refine import model_check
-    from pages.shared.work import background
-
-    job = background.Computation()
-    if is_cancelled:
-        job.cancel()
-    job.do(lambda hear: model_check.check(table, graphs, callback=hear), model_check.FAILURE)
-    return job
-
-
-def kept_as(run, job):
-    """Let the page find a check."""
-    from pages.refine import model_check
-    from pages.shared.work import background
-
-    background.keep(model_check.key_of(run), job)
-
-
-def test_a_check_can_be_cancelled():
-    run = refined_run()
-    job = worked(table(), {"refined": {}}, is_cancelled=True)
-    assert job.state == "stopped" and job.result is None
-    kept_as(run, job)
-    assert "Cancelled" in texts(part("model_check", run))
-
-
-def test_an_error_is_a_sentence():
-    job = worked(table(), {"refined": {"q": ["a"]}})
-    assert job.state == "failed" and '"q"' in job.error
-    job = worked(table(), {"refined": None})
-    assert job.state == "failed" and job.error.startswith("The model could not be checked")
-    run = refined_run()
-    kept_as(run, job)
-    app = part("model_check", run)
-    assert "could not be checked" in texts(app) and app.button(key="refined_check")
-
-
 def test_a_share_of_some_draws_is_said_as_one():
     """Of ten tables, seven can show the edge, and five of these have it."""
     run = refined_run()
