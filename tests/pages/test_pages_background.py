@@ -3,6 +3,7 @@
 import threading
 
 import pytest
+from streamlit.testing.v1 import AppTest
 
 from disco.errors import FitStopped, InputError, ScoreUnavailable
 from disco.progress import Event
@@ -105,3 +106,43 @@ def test_what_is_running_stops_when_the_server_ends():
     assert at_work.wait(60)
     background._end()
     assert job.state == "stopped" and not any(thread.is_alive() for thread in background._threads)
+
+
+def page():
+    """A page that offers a computation, and another that it begins itself and tells in one line."""
+    import streamlit as st
+
+    from pages.shared.work import background
+
+    background.panel(
+        ("asked", 1),
+        lambda: (lambda hear: 7) if st.button("Compute", key="compute") else None,
+        lambda found: st.markdown(f"found {found}"),
+        {"first": "The first part"}.__getitem__,
+        "It could not be done",
+    )
+    looking = {"": "Looking"}.__getitem__
+    background.panel(("quiet", 1), lambda: None, lambda found: None, looking, "It failed", is_quiet=True)
+
+
+def test_a_page_offers_a_computation_tells_how_far_it_is_and_how_it_ended(monkeypatch):
+    monkeypatch.setattr(background, "begin", lambda key, work, failure: background.keep(key, Computation()))
+    quiet = background.keep(("quiet", 1), Computation())
+    app = AppTest.from_function(page).run()
+    assert [line.value for line in app.caption] == ["Looking …"]
+    app.button(key="compute").click().run()
+    job = background.find(("asked", 1))
+    job.hear(Event("first", 1, 2, 0.5))
+    app.run()
+    assert [button.key for button in app.button] == ["asked_cancel"]
+    assert app.get("progress")[0].proto.text == "The first part"
+    app.button(key="asked_cancel").click().run()
+    assert job.hear(Event("first", 1, 2, 0.5)) is False
+    job.state = quiet.state = "stopped"
+    app.run()
+    assert "Cancelled; nothing was kept." in [line.value for line in app.caption] and app.button(key="compute")
+    job.state, job.error = "failed", "The column `x*` is empty."
+    assert app.run().error[0].value == "The column \\`x\\*\\` is empty\\." and app.button(key="compute")
+    job.do(lambda hear: 7, "")
+    app.run()
+    assert [line.value for line in app.markdown] == ["found 7"] and not app.button

@@ -9,9 +9,13 @@ import streamlit
 from app_world import HOSTILE, booted, box, poisson, written_run
 
 from disco import words
+from disco.errors import InputError
 from disco.settings import Settings
-from pages.shared.frame import answers, figure, names
+from disco.table import spreadsheets
+from pages.shared.frame import answers, errors, figure, names, table
+from pages.shared.frame.words import bullets
 from pages.shared.table import drafts
+from pages.shared.work.facts import fact
 from pages.train import fit_settings
 
 
@@ -50,6 +54,78 @@ def test_only_an_option_is_handed_on(monkeypatch, answer):
     monkeypatch.setattr(answers.st, "session_state", {"box": ("b", "c")})
     answers.heard("box", ["a", ("b", "c")], heard.append)()
     assert heard[-1] == ("b", "c")
+
+
+def test_a_choice_that_is_no_option_any_more_gives_way_to_the_first(monkeypatch):
+    state = {"box": "gone", "other": "b"}
+    monkeypatch.setattr(answers.st, "session_state", state)
+    monkeypatch.setattr(answers.st, "segmented_control", lambda label, options, key, **more: state[key])
+    assert answers.segments("Box", {"a": "A", "b": "B"}, "box") == "a"
+    assert answers.segments("Box", ["a", "b"], "box", "b") == "a"
+    assert answers.segments("Other", ["a", "b"], "other") == "b"
+    assert answers.segments("New", ["a", "b"], "new", "b") == "b" == state["new"]
+
+
+def test_a_box_whose_file_was_used_is_another_box(monkeypatch):
+    monkeypatch.setattr(answers.st, "session_state", {})
+    assert answers.box("file") == "file_0" == answers.box("file")
+    answers.renew("file")
+    assert answers.box("file") == "file_1"
+
+
+def test_what_a_callback_could_not_do_is_told_once(monkeypatch):
+    told, state = [], {}
+    monkeypatch.setattr(errors.st, "session_state", state)
+    monkeypatch.setattr(errors.st, "error", lambda words, icon: told.append(words))
+    with errors.kept("why", "t.csv: "):
+        raise InputError("It is *empty*.")
+    errors.tell("why", " Try again.")
+    errors.tell("why")
+    with errors.said():
+        raise InputError("No.")
+    assert told == ["t\\.csv\\: It is \\*empty\\*\\. Try again.", "No\\."] and not state
+    state["why"] = "An older one."
+    with errors.kept("why"):
+        pass
+    assert not state
+
+
+def test_a_table_is_as_high_as_its_rows_and_its_file_is_safe_and_written_when_asked(monkeypatch):
+    drawn, files, said = [], [], []
+    monkeypatch.setattr(table.st, "dataframe", lambda rows, **more: drawn.append(more))
+    monkeypatch.setattr(table.st, "download_button", lambda label, data, *given, **more: files.append((data, more)))
+    monkeypatch.setattr(table.st, "caption", said.append)
+    rows = pd.DataFrame({"name": ["=1+1"]})
+    csv = table.Csv("1 row, CSV", "rows.csv", "rows_csv", lambda: rows, "All rows.")
+    table.show(rows, "Rows", empty="No rows.", csv=csv)
+    table.show(pd.concat([rows] * 99), "Rows", most=200)
+    table.show(rows.iloc[:0], "Rows", empty="No rows.", csv=csv)
+    assert [one["height"] for one in drawn] == [73, 200] and said == ["No rows."]
+    ((data, more),) = files
+    assert data() == spreadsheets.to_csv(rows) and more["help"] == f"All rows. {spreadsheets.NOTE}"
+
+
+def test_a_fact_is_computed_once_until_what_it_comes_from_changes():
+    asked = []
+
+    @fact(lambda path, stamp, rows: (path, stamp))
+    def first(path, stamp, rows):
+        asked.append(("first", path, stamp))
+        return len(rows)
+
+    @fact(lambda path, stamp, rows: (path, stamp))
+    def second(path, stamp, rows):
+        asked.append(("second", path, stamp))
+        return -len(rows)
+
+    assert [first("run", 1, [1, 2]), first("run", 1, []), second("run", 1, [1])] == [2, 2, -1]
+    assert first("run", 2, rows=[3]) == 1
+    assert asked == [("first", "run", 1), ("second", "run", 1), ("first", "run", 2)]
+
+
+def test_lists_say_how_many_more_there_are():
+    assert words.listed(["a", "b"], 2) == "a, b" and words.listed(list("abcd"), 2, "; ") == "a; b and 2 more"
+    assert bullets(["a", "b", "c"], 1, "more columns.") == "- a\n- and 2 more columns." and bullets(["a"]) == "- a"
 
 
 @pytest.mark.parametrize(

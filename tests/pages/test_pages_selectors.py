@@ -11,7 +11,6 @@ from test_pages_ordering import opened
 from disco.figures import selectors as figures
 from disco.parents import cam, evidence, selectors
 from disco.parents.ocs import select
-from disco.progress import Event
 from disco.runs import Run, results
 from disco.runs.parents import compute_candidates, read_candidates
 from disco.settings import Settings
@@ -129,19 +128,6 @@ def test_a_selector_can_be_computed_from_side_by_side(run):
     app = compute(part(opened(run, PAGE), "Two selectors"), "evidence", "beside")
     assert read_candidates(run, "evidence") is not None and value(app, "Both").isdigit()
     assert SAME_ROWS in texts(app)
-
-
-def test_progress_cancel_and_errors_are_said(run, monkeypatch):
-    job = background.keep(("selecting_pcm", str(run.path), run.own_variant), background.Computation(progress=0.4))
-    app = shown(opened(run, PAGE), run, "pcm")
-    app.button(key="selecting_pcm_cancel").click().run()
-    assert job.hear(Event("selector", 1, 2, 0.5)) is False
-    job.state = "stopped"
-    assert "Cancelled; nothing was kept." in texts(app.run())
-    job.state, job.error = "failed", "The regression of `x*` cannot be made."
-    assert "cannot be made" in texts(app.run()) and "`x*`" not in app.error[0].value
-    monkeypatch.setattr(background, "_all", lambda: {})  # a refresh in another process finds the button again
-    assert any(button.key == "selecting_shown_pcm" for button in app.run().button)
 
 
 def test_what_a_selector_refuses_is_a_sentence():
