@@ -133,8 +133,9 @@ class Found:
         """
         graph, place = nx.DiGraph(), {node: k for k, node in enumerate(order)}
         graph.add_nodes_from((node, {"position": k + 1}) for node, k in place.items())
-        numbers = self.edges[[name for name in graphs.EDGE_NUMBERS if name in self.edges and name != "is_open"]]
-        rows = zip(self.edges["parent"], self.edges["child"], self._open, numbers.to_dict("records"), strict=True)
+        known = {*graphs.EDGE_NUMBERS, *graphs.EDGE_WORDS} - {"is_open"}
+        told = self.edges[[name for name in self.edges if name in known]].to_dict("records")
+        rows = zip(self.edges["parent"], self.edges["child"], self._open, told, strict=True)
         for parent, child, is_open, row in rows:
             ends = (child, parent) if is_open and place[parent] > place[child] else (parent, child)
             graph.add_edge(*ends, **row, **({"is_open": True} if is_open else {}))

@@ -6,7 +6,7 @@ An edge whose direction a result leaves open is drawn once, along the order in w
 import math
 from collections import Counter
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cached_property
 from typing import Any
 
@@ -136,9 +136,11 @@ class Comparison:
         place = {change: k for k, change in enumerate(CHANGES)}
         return found.sort_values("change", key=lambda column: column.map(place), kind="stable", ignore_index=True)
 
-    def graph(self, name: str, order: Sequence[str] | None = None) -> nx.DiGraph:
-        """The graph of one result, its nodes in an order (by default `order`); each edge with its `methods`."""
-        return self._weighed(self.found[name].drawn(self.order if order is None else order))
+    def weighed(self, name: str) -> nx.DiGraph:
+        """The edges of one result as a graph along `order`, each with its `methods` in place of its own numbers."""
+        one = self.found[name]
+        ends = one.edges[[column for column in ("parent", "child", "is_open") if column in one.edges]]
+        return self._weighed(replace(one, edges=ends).drawn(self.order))
 
     def consensus(self, least: int) -> nx.DiGraph:
         """The pairs that at least so many results join, as a graph along `order`; each edge with its `methods`."""

@@ -270,7 +270,6 @@ class Run:
         return read_events(self.events_path)
 
     # Results ----------------------------------------------------------------------------------------------------
-
     # Each raises InputError if there is no result, or one of its files is damaged.
 
     def order(self, variant: str | None = None) -> list[str]:

@@ -21,5 +21,4 @@ def section(shown: Compared) -> None:
     pair = paired.Pair(shown.results, label(one), label(other))
     paired.numbers(pair)
     titles = [f"of {plain(label(name))}" for name in (one, other)]
-    order = shown.results.order
-    paired.graphs(pair, "compare_pair", titles, order=order, caption=shown.placed, picks_edges=False)
+    paired.graphs(pair, "compare_pair", titles, by_methods=True, caption=shown.placed)

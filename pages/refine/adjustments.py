@@ -60,7 +60,7 @@ def _shown(run: Run, found: dict[str, Found]) -> None:
     other = name if name in others else others[-1]
     results = Comparison.of(found, found[other].nodes)
     pair = paired.Pair(results, other, adjusting.WITH, (other, adjusting.WITH))
-    paired.graphs(pair, "adjustments", [plain(other), adjusting.WITH], order=results.nodes)
+    paired.graphs(pair, "adjustments", [plain(other), adjusting.WITH])
     rows = results.edges[["parent", "child", *found]]
     said = "Every edge of any search, and its direction in each."
     name = f"{run.id}_adjustments.csv"

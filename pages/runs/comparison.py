@@ -30,7 +30,7 @@ def section(one: Run, other: Run) -> None:
     _common(both)
     paired.numbers(pair)
     titles = [f"of the {name} of {code(run.name)}" for run, name in zip(both.runs, chosen, strict=True)]
-    paired.graphs(pair, "compare", titles, picks_edges=found.REFINED in chosen)
+    paired.graphs(pair, "compare", titles)
     paired.edges(pair, "compare", f"{first.id}_{second.id}_edges.csv")
     _settings(both)
 

@@ -95,6 +95,13 @@ def test_the_numbers_of_both_stand_beside_a_change():
     assert np.isnan(rows["ocs_2"][0]) and rows["ocs_2"][1] == 2.0 and rows["decided_2"][1] is True
 
 
+def test_a_line_shows_the_edges_own_numbers_or_how_many_have_it():
+    ends = {"parent": ["a"], "child": ["b"]}
+    both = {name: Found(NODES, pd.DataFrame({**ends, "gain_nats": [9.0], "rule": [name]})) for name in ("x", "y")}
+    assert dict(both["x"].drawn(NODES).edges) == {("a", "b"): {"gain_nats": 9.0, "rule": "x"}}
+    assert dict(Comparison.of(both).weighed("x").edges) == {("a", "b"): {"methods": 2}}
+
+
 def test_an_open_edge_is_drawn_once_along_the_order():
     graph = found(EDGES["free"]).drawn(["b", "a", "c", "d"])
     assert dict(graph.edges) == {("b", "a"): {"is_open": True}, ("b", "c"): {}}

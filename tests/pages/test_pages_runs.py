@@ -291,6 +291,7 @@ def test_two_runs_are_compared(tick, drawn, monkeypatch):
     (table,) = [found.value for found in at.dataframe if "change" in found.value]
     assert set(table["change"]) == {"In both"} and len(drawn) == 2
     assert {values["verdict"] for *_, values in drawn[0].edges(data=True)} == {"same"}
+    assert "methods" not in drawn[0].graph and all(values["ocs"] > 0 for *_, values in drawn[0].edges(data=True))
     (settings,) = [found.value for found in at.dataframe if "setting" in found.value]
     assert ["seed", "1", "2"] in settings.to_numpy().tolist()
     assert any(name.endswith("_edges.csv") for name in written)

@@ -69,7 +69,7 @@ def test_only_common_columns_are_compared():
     found = compared(first, second)
     assert found.results.nodes == ["a", "b", "c"] and list(found.results.alone.values()) == [["d"], ["e"]]
     assert rows(found) == {("b", "a", "reversed"), ("b", "c", "dropped")} and agreement(found) == 0
-    graphs = [found.results.graph(side) for side in (FIRST, SECOND)]
+    graphs = [one.graph() for one in found.results.found.values()]
     assert [set(graph) for graph in graphs] == [{"a", "b", "c"}] * 2
     assert [list(graph.edges) for graph in graphs] == [[("a", "b"), ("b", "c")], [("b", "a")]]
 

@@ -2,6 +2,7 @@
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from functools import cached_property
 
 import networkx as nx
 import pandas as pd
@@ -44,7 +45,7 @@ class Pair:
     words: tuple[str, str] = ("first", "second")
     helps: Mapping[str, str] | None = None
 
-    @property
+    @cached_property
     def changes(self) -> pd.DataFrame:
         """Every edge of either, with its change and its numbers in both."""
         return self.results.changes(self.one, self.other)
@@ -89,9 +90,8 @@ def graphs(
     key: str,
     titles: Sequence[str],
     *,
-    order: Sequence[str] | None = None,
+    by_methods: bool = False,
     caption: str = _PLACED,
-    picks_edges: bool = True,
     height: int = 460,
 ) -> None:
     """Draw both.
@@ -99,17 +99,19 @@ def graphs(
     Args:
         key: of the elements.
         titles: what each graph is, in Markdown; the number of its edges is put before it.
-        order: all nodes from top to bottom; by default the order of the first.
+        by_methods: nodes follow the mean of all orders, and a line is wider if more results have it. Otherwise nodes
+            follow the first order, and lines show the edges' own numbers.
         caption: what the places of the nodes mean.
-        picks_edges: whether the key below speaks of the evidence on an edge.
     """
-    changes, order = pair.changes, list(order or pair.results.nodes)
+    changes, results = pair.changes, pair.results
+    order = results.order if by_methods else results.nodes
     ties = changes[["parent", "child"]].assign(z=1.0)
     placed = _Placed(order, placing.positions(order, ties))
     sides = zip((pair.one, pair.other), titles, beside(f"{key}_graphs"), strict=True)
     for place, (name, title, box) in enumerate(sides):
         with box:
-            graph = pair.results.graph(name, order)
+            graph = results.weighed(name) if by_methods else results.found[name].drawn(order)
+            picks_edges = not by_methods and "gain_nats" in results.found[name].edges
             st.markdown(f"**{how_many(graph.number_of_edges(), 'edge')}** {title}")
             widest = max((drawing.strength(values) for *_, values in graph.edges(data=True)), default=1.0)
             canvas.graph_view(

@@ -144,9 +144,9 @@ class Selection:
     def words(self) -> str:
         """The selector and its rule."""
         if not self.is_ocs:
-            return f"{WORDS[self.selector].name}: {rule(self.selector, cut_of(self.selector))}"
+            return f"{WORDS[self.selector].name}, {rule(self.selector, cut_of(self.selector))}"
         folds = share(round(self.pi_min * self.result.folds), self.result.folds)
-        return f"OCS: Z > {self.tau_z:.3g}{'' if self.result.rule == 'jackknife' else f' in {folds} folds'}"
+        return f"OCS, Z > {self.tau_z:.3g}{'' if self.result.rule == 'jackknife' else f' in {folds} folds'}"
 
     @property
     def lines(self) -> str:
@@ -192,7 +192,7 @@ def on_graph(result: Result) -> Selection:
     selector = result.run.settings.selector
     found = None if selector == "ocs" else selection(result, selector)
     if found is not None:
-        said = f"Shown: the edges by {found.words.replace(': ', ', ')}, as this run was fitted."
+        said = f"Shown: the edges by {found.words}, as this run was fitted."
         st.caption(f"{said} {found.lines} Parents shows other selectors.")
         return found
     if selector != "ocs":
